@@ -13,14 +13,10 @@ const inOneFile = ['', 'callback', 'callback/web'];
 // Built as CommonJS alone, which scripts/build.mjs re-exports: a second build would double the installed size,
 // and no browser or edge runtime bundles these.
 const oneImplementation = [
-  'inbox/mysql',
-  'inbox/postgres',
-  'inbox/redis',
-  'inbox/sqlite',
-  'outbox',
-  'outbox/mysql',
-  'outbox/postgres',
-  'outbox/sqlite',
+  'postgres',
+  'mysql',
+  'sqlite',
+  'redis',
   'mock-server',
   'testing',
 ];

@@ -14,11 +14,11 @@ const folder = mkdtempSync(path.join(tmpdir(), 'merchant-payments-pack-'));
 const run = (command, ...args) => execFileSync(command, args, { stdio: 'inherit' });
 
 // Subpaths that run without Node modules, with the files that they share.
-const PORTABLE = ['callback/web', 'fetch', 'inbox', 'inbox/redis'];
+const PORTABLE = ['callback/web', 'fetch', 'store', 'redis'];
 
 const ALLOWED = [
   /^dist\/(?:[\w-]+\/)*[\w.-]+\.(?:c?js|d\.c?ts)$/,
-  /^dist\/(?:inbox|outbox)\/(?:mysql|postgres)\/schema\.sql$/,
+  /^dist\/(?:mysql|postgres)\/schema\.sql$/,
   /^dist\/mock-server\/dashboard\.html$/,
   /^dist\/openapi\.json$/,
   /^docs\/[\w-]+\.md$/,

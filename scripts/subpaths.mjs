@@ -17,15 +17,11 @@ export const subpaths = [
   'fetch',
   'fastify',
   'lambda',
-  'inbox',
-  'inbox/postgres',
-  'inbox/mysql',
-  'inbox/redis',
-  'inbox/sqlite',
-  'outbox',
-  'outbox/mysql',
-  'outbox/postgres',
-  'outbox/sqlite',
+  'store',
+  'postgres',
+  'mysql',
+  'sqlite',
+  'redis',
   'opentelemetry',
   'mock-server',
   'msw',
@@ -36,10 +32,8 @@ export const subpaths = [
  * Files that are exported unchanged, with their sources. scripts/build-dashboard.mjs builds the dashboard.
  */
 export const assets = {
-  'inbox/postgres/schema.sql': 'src/inbox/postgres/schema.sql',
-  'inbox/mysql/schema.sql': 'src/inbox/mysql/schema.sql',
-  'outbox/mysql/schema.sql': 'src/outbox/mysql/schema.sql',
-  'outbox/postgres/schema.sql': 'src/outbox/postgres/schema.sql',
+  'postgres/schema.sql': 'src/postgres/schema.sql',
+  'mysql/schema.sql': 'src/mysql/schema.sql',
   'mock-server/dashboard.html': undefined,
   'openapi.json': 'src/openapi/openapi.json',
 };

@@ -15,8 +15,8 @@ export type { ErrorClass, Issue, RequestOutcome } from './error-base.js';
 export type {
   CallbackVerificationErrorCode,
   ErrorCode,
-  StoreErrorCode,
   MockServerErrorCode,
+  StoreErrorCode,
 } from './error-codes.js';
 export { errorCodes } from './error-codes.js';
 
@@ -107,7 +107,7 @@ export class RequestAbortedError extends CallError {
 
 /**
  * The answer can't be used: `RESPONSE_UNUSABLE`. After a 2xx its `requestOutcome` is `accepted`, or `unknown` if an
- * outbox received the record of another reference.
+ * store received the record of another reference.
  */
 export class ResponseError extends CallError {
   protected static override readonly brand: string = 'merchant-payments.ResponseError';

@@ -23,18 +23,17 @@ export type { ResponseHeaders } from './client/transport/transport.js';
 export type {
   CallbackVerificationErrorCode,
   ErrorCode,
-  StoreErrorCode,
   Issue,
   MockServerErrorCode,
   RequestOutcome,
   RetryLaterOptions,
+  StoreErrorCode,
 } from './errors.js';
 export {
   ApiError,
   CallbackVerificationError,
   ConnectionError,
   errorCodes,
-  StoreError,
   InvalidCredentialsError,
   InvalidOptionError,
   InvalidRequestError,
@@ -46,10 +45,12 @@ export {
   ResponseError,
   RetryLaterError,
   SecretUnavailableError,
+  StoreError,
 } from './errors.js';
 export type { LogContext } from './protocol/log-context.js';
 export type { Logger } from './protocol/logger.js';
 export type { CreatePaymentInput, PaymentStatusRecord } from './protocol/payment.js';
+export { isPaid } from './protocol/payment.js';
 export type {
   StandardSchemaIssue,
   StandardSchemaResult,

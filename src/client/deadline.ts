@@ -54,7 +54,7 @@ export class Deadline {
   /**
    * Ends the call if its time is over. Returns why the call has ended; undefined if it may continue. Reads both clocks:
    * after a stall of the event loop the timer has not run yet, and while a machine is suspended its monotonic clock may
-   * stand still. A request sent then would outlast the lease of an outbox.
+   * stand still. A request sent then would outlast the lease of a store.
    */
   check(): GiveUpReason | undefined {
     const isOver = this.remainingMs <= 0 || timers.systemNow() >= this.#endsAtSystemMs;

@@ -10,7 +10,7 @@ import { createReceiver } from '../receiver/receiver.js';
  * A plugin for Fastify 4 and 5 with a route for payment callbacks. It is encapsulated: it has its own parser,
  * which keeps the raw body, and the rest of the application parses as before. `app.close()` waits until no
  * callback is being processed, but for at most `onPaymentTimeoutMs`. Fastify's types can't infer `tx` from
- * the inbox: with postgresInbox register `callbackPlugin<Queryable>`.
+ * the store: with postgresStore register `callbackPlugin<Queryable>`.
  *
  * @throws {InvalidOptionError} when an option is invalid; `app.ready()` rejects with it
  *

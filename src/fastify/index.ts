@@ -3,7 +3,6 @@
  *
  * @module merchant-payments/fastify
  */
-export { RetryLaterError } from '../errors.js';
 export type {
   CallbackPluginOptions,
   FastifyInstanceLike,

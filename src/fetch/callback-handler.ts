@@ -1,6 +1,6 @@
 import { createCallbackVerifier, type WebSigningSecret } from '../callback/web/verify.js';
-import type { ChangeId } from '../store/failed-changes.js';
 import { readWebBody } from '../receiver/body.js';
+import type { ChangeId } from '../receiver/kept-failures.js';
 import type { CallbackReceiverOptions } from '../receiver/options.js';
 import { createReceiver } from '../receiver/receiver.js';
 import type { CallbackReply } from '../receiver/reply.js';
@@ -10,7 +10,7 @@ export interface FetchCallbackHandler {
   /** Answers one request. It never rejects. */
   (request: Request): Promise<Response>;
   /**
-   * Runs `onPayment` for a failed change that the inbox kept, like `replay` of `createCallbackReceiver`.
+   * Runs `onPayment` for a failed change that the store kept, like `replay` of `createCallbackReceiver`.
    *
    * @throws {StoreError} `REPLAY_IMPOSSIBLE` when the change or its body (`keepBodies: true`) is not kept, or
    * the body is another change's

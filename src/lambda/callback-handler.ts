@@ -1,8 +1,8 @@
 import type { RawBody } from '../callback/body.js';
 import type { CallbackHeaders } from '../callback/headers.js';
 import { createCallbackVerifier } from '../callback/verify.js';
-import type { ChangeId } from '../store/failed-changes.js';
 import { bodyWasRead } from '../receiver/body.js';
+import type { ChangeId } from '../receiver/kept-failures.js';
 import type { CallbackReceiverOptions } from '../receiver/options.js';
 import { createReceiver } from '../receiver/receiver.js';
 import type { CallbackReply } from '../receiver/reply.js';
@@ -15,7 +15,7 @@ export interface LambdaCallbackHandler {
    */
   (event: LambdaEvent, context?: LambdaContext): Promise<LambdaResult>;
   /**
-   * Runs `onPayment` for a failed change that the inbox kept, like `replay` of `createCallbackReceiver`.
+   * Runs `onPayment` for a failed change that the store kept, like `replay` of `createCallbackReceiver`.
    *
    * @throws {StoreError} `REPLAY_IMPOSSIBLE` when the change or its body (`keepBodies: true`) is not kept, or
    * the body is another change's
@@ -30,19 +30,19 @@ export interface LambdaCallbackHandler {
 
 /**
  * Creates a handler for AWS Lambda behind API Gateway (REST and HTTP API), a function URL or an ALB. Use an
- * inbox that outlives the function's instance. The promise never rejects.
+ * store that outlives the function's instance. The promise never rejects.
  *
  * @throws {InvalidOptionError} when an option is invalid
  *
  * @example
  * ```ts
  * import { Redis } from 'ioredis';
- * import { redisInbox } from 'merchant-payments/inbox/redis';
+ * import { redisStore } from 'merchant-payments/redis';
  * import { callbackHandler } from 'merchant-payments/lambda';
  *
  * export const handler = callbackHandler({
  *   signingSecret: process.env.MERCHANT_PAYMENTS_SIGNING_SECRET ?? '',
- *   inbox: redisInbox(new Redis(process.env.REDIS_URL ?? '')),
+ *   store: redisStore(new Redis(process.env.REDIS_URL ?? '')),
  *   async onPayment({ payment }) {
  *     console.log(payment.merchantPaymentReference, payment.status);
  *   },

@@ -3,7 +3,6 @@
  *
  * @module merchant-payments/lambda
  */
-export { RetryLaterError } from '../errors.js';
 export type {
   LambdaCallbackHandler,
   LambdaContext,

@@ -48,11 +48,6 @@ export function losesConnection(error: unknown): boolean {
   return String((error as { sqlState?: unknown }).sqlState).startsWith('08');
 }
 
-/** No provider on MySQL has `rejectsOnLoss`. */
-export function mayBeLoss(): boolean {
-  return false;
-}
-
 // ER_BAD_DB_ERROR and ER_NO_SUCH_TABLE; ER_BAD_FIELD_ERROR for a table of another version.
 const MISSING: readonly unknown[] = [1049, 1146, 1054];
 

@@ -1,13 +1,19 @@
 import { StoreError } from '../errors.js';
 import { LONGEST_TIMER_MS } from '../protocol/options.js';
-import { DEADLOCK, errnoOf, LOCK_WAIT_TIMEOUT } from './failures.js';
-import type { Ending, OpenConnection } from './mysql-transactions.js';
 import { NOTHING_SEEN, type SeenFailures, seeFailures } from '../store/attempt.js';
 import { assertUsedUp } from '../store/store-failure.js';
 import type { StoredEvent } from '../store/stored-event.js';
+import { DEADLOCK, errnoOf, LOCK_WAIT_TIMEOUT } from './failures.js';
 import { inDatabase, type QuotedTables, type Timeouts } from './inbox-options.js';
 import { explainMissing, missingTables } from './inbox-schema.js';
-import { callProcedures, DATABASE, type HeldClaim, WAIT, withoutProcedures } from './inbox-statements.js';
+import {
+  callProcedures,
+  DATABASE,
+  type HeldClaim,
+  WAIT,
+  withoutProcedures,
+} from './inbox-statements.js';
+import type { Ending, OpenConnection } from './mysql-transactions.js';
 
 /** The result of a claim. With `claimed`, the payment is locked until the transaction ends. */
 export type Claim = Claimed | Unclaimed;

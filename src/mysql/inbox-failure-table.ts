@@ -1,8 +1,3 @@
-import { toAsciiJson } from '../store/sql/ascii-json.js';
-import { literal } from './literal.js';
-import type { MysqlTransactions, OpenConnection } from './mysql-transactions.js';
-import { ASSERT_BEGUN, NOW_US, type SessionLimits } from './session.js';
-import { toStoredName } from '../store/stored-name.js';
 import type { ClaimTransaction, KeptFailure, NewFailure } from '../store/attempt.js';
 import {
   assertChangeId,
@@ -12,11 +7,16 @@ import {
   type FailedChangesOptions,
   resolveListOptions,
 } from '../store/failed-changes.js';
+import { toAsciiJson } from '../store/sql/ascii-json.js';
 import type { StoredEvent } from '../store/stored-event.js';
 import { listInPages, type StoredFailure, toFullNames } from '../store/stored-failure.js';
+import { toStoredName } from '../store/stored-name.js';
 import type { QuotedTables, Timeouts } from './inbox-options.js';
 import { asStep } from './inbox-schema.js';
 import { forgetFailure, isUnprocessed } from './inbox-statements.js';
+import { literal } from './literal.js';
+import type { MysqlTransactions, OpenConnection } from './mysql-transactions.js';
+import { ASSERT_BEGUN, NOW_US, type SessionLimits } from './session.js';
 
 // Savepoint set after the claim and before the work.
 const CLAIMED = 'merchant_payments_claimed';

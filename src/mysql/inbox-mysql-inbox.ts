@@ -1,8 +1,19 @@
 import { resolveOptions } from '../protocol/options.js';
-import {
-  type MysqlTransactions,
-  mysqlTransactions,
-} from './mysql-transactions.js';
+import { Attempt } from '../store/attempt.js';
+import type { ChangeId } from '../store/failed-changes.js';
+import type { FailureKeepingInbox, InboxContext, InboxOutcome } from '../store/inbox.js';
+import { isProvider, type TransactionProvider } from '../store/providers/provider.js';
+import { markDatabase } from '../store/shared-database.js';
+import { Turns } from '../store/sql/turns.js';
+import { deliverAsStep } from '../store/store-failure.js';
+import { type StoredEvent, toStoredEvent } from '../store/stored-event.js';
+import { WorkContext } from '../store/work-context.js';
+import { EventRecord, type Unclaimed } from './inbox-event-record.js';
+import { FailureTable } from './inbox-failure-table.js';
+import { inboxRules, type MysqlInboxOptions, quoteTables, type Timeouts } from './inbox-options.js';
+import { asStep } from './inbox-schema.js';
+import { prune, setup } from './inbox-setup.js';
+import { type MysqlTransactions, mysqlTransactions } from './mysql-transactions.js';
 import {
   assertPool,
   type MysqlPoolLike,
@@ -12,20 +23,6 @@ import {
 import { providedTransactions } from './provided-transaction.js';
 import { withSavepoints } from './savepoints.js';
 import { ASSERT_BEGUN } from './session.js';
-import { isProvider, type TransactionProvider } from '../store/providers/provider.js';
-import { markDatabase } from '../store/shared-database.js';
-import { Turns } from '../store/sql/turns.js';
-import { Attempt } from '../store/attempt.js';
-import type { ChangeId } from '../store/failed-changes.js';
-import type { FailureKeepingInbox, InboxContext, InboxOutcome } from '../store/inbox.js';
-import { deliverAsStep } from '../store/store-failure.js';
-import { type StoredEvent, toStoredEvent } from '../store/stored-event.js';
-import { WorkContext } from '../store/work-context.js';
-import { EventRecord, type Unclaimed } from './inbox-event-record.js';
-import { FailureTable } from './inbox-failure-table.js';
-import { inboxRules, type MysqlInboxOptions, quoteTables, type Timeouts } from './inbox-options.js';
-import { asStep } from './inbox-schema.js';
-import { prune, setup } from './inbox-setup.js';
 
 /** An inbox in MySQL or MariaDB. */
 export interface MysqlInbox<Tx = MysqlQueryable> extends FailureKeepingInbox<Tx> {

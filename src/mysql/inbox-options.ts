@@ -5,8 +5,8 @@ import {
   timerMs,
   withDefault,
 } from '../protocol/options.js';
-import { quoteName } from './names.js';
 import { tablePrefix } from '../store/sql/table-prefix.js';
+import { quoteName } from './names.js';
 
 /** Options of {@link mysqlInbox}. */
 export interface MysqlInboxOptions extends MysqlInboxSchemaOptions {

@@ -1,8 +1,7 @@
 import { StoreError } from '../errors.js';
 import { resolveOptions } from '../protocol/options.js';
-import { isMissingTable, misunderstanding, OUTSIDE_CLAIM } from './failures.js';
-import { ASSERT_BEGUN, BEGIN, COMMIT, limitSession, RESTORE } from './session.js';
 import { createStep } from '../store/store-failure.js';
+import { isMissingTable, misunderstanding, OUTSIDE_CLAIM } from './failures.js';
 import {
   type MysqlInboxSchemaOptions,
   type QuotedTables,
@@ -18,6 +17,7 @@ import {
   selectState,
   WAIT,
 } from './inbox-statements.js';
+import { ASSERT_BEGUN, BEGIN, COMMIT, limitSession, RESTORE } from './session.js';
 
 /**
  * Returns the SQL that creates the tables and procedures of a `mysqlInbox`, for migrations that run under

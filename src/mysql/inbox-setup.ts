@@ -1,11 +1,11 @@
 import { date } from '../protocol/options.js';
 import { errnoOf, isMissingTable } from './failures.js';
-import { literal } from './literal.js';
-import type { MysqlTransactions } from './mysql-transactions.js';
-import { ASSERT_BEGUN, COMMIT, ROLLBACK, type SessionLimits } from './session.js';
 import type { QuotedTables, Timeouts } from './inbox-options.js';
 import { createProcedures, createTables } from './inbox-schema.js';
 import { isUnprocessed, LOCKS } from './inbox-statements.js';
+import { literal } from './literal.js';
+import type { MysqlTransactions } from './mysql-transactions.js';
+import { ASSERT_BEGUN, COMMIT, ROLLBACK, type SessionLimits } from './session.js';
 
 type Ask = (statement: string) => Promise<readonly string[]>;
 

@@ -1,13 +1,8 @@
 import { randomInt } from 'node:crypto';
-import { literal } from './literal.js';
-import {
-  ASSERT_BEGUN,
-  NOW_US,
-  type SessionLimits,
-  toSeconds,
-} from './session.js';
 import type { StoredEvent } from '../store/stored-event.js';
 import type { QuotedTables } from './inbox-options.js';
+import { literal } from './literal.js';
+import { ASSERT_BEGUN, NOW_US, type SessionLimits, toSeconds } from './session.js';
 
 /** The state at the time of the claim that is needed to record the event. */
 export interface HeldClaim {

@@ -1,7 +1,7 @@
-import { literal } from './literal.js';
-import { NOW_US } from './session.js';
 import type { Dialect } from '../store/sql/dialect.js';
+import { literal } from './literal.js';
 import type { QuotedTables } from './outbox-options.js';
+import { NOW_US } from './session.js';
 
 export const mysqlDialect = ({ payments, seconds }: QuotedTables): Dialect => ({
   payments,

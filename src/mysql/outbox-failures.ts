@@ -1,4 +1,5 @@
 import { StoreError } from '../errors.js';
+import { explainFailure, noAnswerInTime, type Server } from '../store/failures.js';
 import {
   DEADLOCK,
   databaseErrorOf,
@@ -7,7 +8,6 @@ import {
   LOCK_WAIT_TIMEOUT,
   misunderstanding,
 } from './failures.js';
-import { explainFailure, noAnswerInTime, type Server } from '../store/failures.js';
 
 const MYSQL: Server = {
   name: 'MySQL',

@@ -1,4 +1,15 @@
 import { resolveOptions } from '../protocol/options.js';
+import { Engine } from '../store/engine.js';
+import { logOperations } from '../store/operation-log.js';
+import type { PaymentOutbox } from '../store/outbox.js';
+import { isProvider, type TransactionProvider } from '../store/providers/provider.js';
+import { markDatabase } from '../store/shared-database.js';
+import { SqlStore } from '../store/sql/sql-store.js';
+import { Statements } from '../store/sql/statements.js';
+import { mysqlDialect } from './outbox-dialect.js';
+import { noStepInTime } from './outbox-failures.js';
+import { type MysqlOutboxOptions, mysqlOutboxRules, quoteTables } from './outbox-options.js';
+import { MysqlSession } from './outbox-session.js';
 import {
   assertPool,
   type MysqlPoolLike,
@@ -6,17 +17,6 @@ import {
   type MysqlTransactionOf,
 } from './pool.js';
 import { mysqlRunner, providedRunner } from './runner.js';
-import { isProvider, type TransactionProvider } from '../store/providers/provider.js';
-import { markDatabase } from '../store/shared-database.js';
-import { Engine } from '../store/engine.js';
-import { logOperations } from '../store/operation-log.js';
-import type { PaymentOutbox } from '../store/outbox.js';
-import { SqlStore } from '../store/sql/sql-store.js';
-import { Statements } from '../store/sql/statements.js';
-import { mysqlDialect } from './outbox-dialect.js';
-import { noStepInTime } from './outbox-failures.js';
-import { type MysqlOutboxOptions, mysqlOutboxRules, quoteTables } from './outbox-options.js';
-import { MysqlSession } from './outbox-session.js';
 
 /** An outbox in MySQL or MariaDB. */
 export interface MysqlOutbox<Tx = MysqlQueryable> extends PaymentOutbox<Tx> {

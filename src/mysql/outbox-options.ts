@@ -1,7 +1,7 @@
 import { type OptionRules, timerMs, withDefault } from '../protocol/options.js';
-import { quoteName } from './names.js';
-import { tablePrefix } from '../store/sql/table-prefix.js';
 import { logRules, type OutboxOptions, outboxRules } from '../store/options.js';
+import { tablePrefix } from '../store/sql/table-prefix.js';
+import { quoteName } from './names.js';
 
 /** The names of the tables of a `mysqlOutbox`. */
 export interface MysqlOutboxSchemaOptions {

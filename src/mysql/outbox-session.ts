@@ -1,9 +1,9 @@
-import { isMissingTable } from './failures.js';
-import { literal } from './literal.js';
-import type { MysqlRunner } from './runner.js';
 import { type SqlSession, type Step, walk } from '../store/sql/session.js';
 import type { Statements } from '../store/sql/statements.js';
+import { isMissingTable } from './failures.js';
+import { literal } from './literal.js';
 import { explain, isDeadlock, isUndone } from './outbox-failures.js';
+import type { MysqlRunner } from './runner.js';
 
 const MAX_DEADLOCKS = 10;
 

@@ -2,7 +2,12 @@ import { InvalidOptionError } from '../errors.js';
 import { describeValue } from '../protocol/describe-value.js';
 import { Loss, toError } from '../store/loss.js';
 import { hasMethods, type TransactionProvider } from '../store/providers/provider.js';
-import { type Ask, type RunnerOptions, runnerOfProvider, TransactionOpen } from '../store/sql/runner.js';
+import {
+  type Ask,
+  type RunnerOptions,
+  runnerOfProvider,
+  TransactionOpen,
+} from '../store/sql/runner.js';
 import {
   databaseErrorOf,
   errnoOf,

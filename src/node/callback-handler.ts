@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createCallbackVerifier } from '../callback/verify.js';
-import type { ChangeId } from '../store/failed-changes.js';
+import type { ChangeId } from '../receiver/kept-failures.js';
 import { closeIfUnread, readNodeBody, signalWhenGone } from '../receiver/node-request.js';
 import type { CallbackReceiverOptions } from '../receiver/options.js';
 import { createReceiver } from '../receiver/receiver.js';
@@ -11,7 +11,7 @@ export interface CallbackHandler {
   /** Answers one request. It never rejects. */
   (request: IncomingMessage, response: ServerResponse): Promise<void>;
   /**
-   * Runs `onPayment` for a failed change that the inbox kept, like `replay` of `createCallbackReceiver`.
+   * Runs `onPayment` for a failed change that the store kept, like `replay` of `createCallbackReceiver`.
    *
    * @throws {StoreError} `REPLAY_IMPOSSIBLE` when the change or its body (`keepBodies: true`) is not kept, or
    * the body is another change's

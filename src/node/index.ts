@@ -3,6 +3,5 @@
  *
  * @module merchant-payments/node
  */
-export { RetryLaterError } from '../errors.js';
 export type { CallbackHandler } from './callback-handler.js';
 export { callbackHandler } from './callback-handler.js';

@@ -27,6 +27,7 @@ export const OWN = {
   key: 'merchant_payments.callback.key',
   skewSeconds: 'merchant_payments.callback.skew_seconds',
   overdue: 'merchant_payments.overdue',
+  attentionKind: 'merchant_payments.attention.kind',
   parked: 'merchant_payments.parked',
 } as const;
 

@@ -1,10 +1,10 @@
 import { metrics, trace } from '@opentelemetry/api';
 import { resolveOptions } from '../protocol/options.js';
 import { version } from '../protocol/version.js';
+import { watchAttention } from './attention.js';
 import { SCHEMA_URL } from './attributes.js';
 import { watchCallbacks } from './callbacks.js';
 import { watchCalls } from './calls.js';
-import { watchLists } from './lists.js';
 import {
   type Instrumentation,
   type InstrumentationOptions,
@@ -21,7 +21,7 @@ import {
  * - A span for each callback: INTERNAL below the HTTP server's span if there is one, otherwise SERVER. It is
  *   active while `onPayment` runs.
  * - Counters and histograms for both, by outcome and code.
- * - Gauges for unresolved payments, second payments and failed changes, if `outbox` and `inbox` are set.
+ * - Gauges for what needs a person, by kind, if `store` is set.
  *
  * An error in the instrumentation or in the SDK affects no call and no callback.
  *
@@ -35,17 +35,14 @@ import {
  * ```
  */
 export function instrumentMerchantPayments(options: InstrumentationOptions = {}): Instrumentation {
-  const { tracerProvider, meterProvider, outbox, inbox } = resolveOptions(
-    options,
-    instrumentationRules,
-  );
+  const { tracerProvider, meterProvider, store } = resolveOptions(options, instrumentationRules);
   const scope = ['merchant-payments', version, { schemaUrl: SCHEMA_URL }] as const;
   const tracer = (tracerProvider ?? trace.getTracerProvider()).getTracer(...scope);
   const meter = (meterProvider ?? metrics.getMeterProvider()).getMeter(...scope);
   const stops = [
     watchCalls(tracer, meter),
     watchCallbacks(tracer, meter),
-    watchLists(meter, { outbox, inbox }),
+    ...(store === undefined ? [] : [watchAttention(meter, store)]),
   ];
   return {
     disable() {

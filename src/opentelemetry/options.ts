@@ -1,13 +1,6 @@
 import type { MeterProvider, TracerProvider } from '@opentelemetry/api';
-import type { FailedChangeStore } from '../store/failed-changes.js';
-import type { PaymentOutbox } from '../store/outbox.js';
-import {
-  matching,
-  type OptionRules,
-  optional,
-  type Resolved,
-  withMethods,
-} from '../protocol/options.js';
+import { type OptionRules, optional, type Resolved, withMethods } from '../protocol/options.js';
+import type { ManagedStore } from '../store/callback-store.js';
 
 /** Options of `instrumentMerchantPayments`. */
 export interface InstrumentationOptions {
@@ -22,16 +15,10 @@ export interface InstrumentationOptions {
    */
   meterProvider?: MeterProvider | undefined;
   /**
-   * The outbox whose unresolved and second payments are counted at each collection of metrics.
+   * The store whose `attention()` is counted at each collection of metrics: what needs a person, by its kind.
    * @default none
    */
-  outbox?: Pick<PaymentOutbox, 'unresolved' | 'secondPayments'> | undefined;
-  /**
-   * The inbox whose failed changes are counted at each collection of metrics. It must be one that keeps
-   * them: memory, Postgres, MySQL or SQLite.
-   * @default none
-   */
-  inbox?: Pick<FailedChangeStore, 'failedChanges'> | undefined;
+  store?: Pick<ManagedStore, 'attention'> | undefined;
 }
 
 /** What `instrumentMerchantPayments` returns. */
@@ -43,17 +30,10 @@ export interface Instrumentation {
 export const instrumentationRules = {
   tracerProvider: optional(withMethods<TracerProvider>('a TracerProvider', 'getTracer')),
   meterProvider: optional(withMethods<MeterProvider>('a MeterProvider', 'getMeter')),
-  outbox: optional(
-    withMethods<NonNullable<InstrumentationOptions['outbox']>>(
-      'an outbox',
-      'unresolved',
-      'secondPayments',
-    ),
-  ),
-  inbox: optional(
-    matching<NonNullable<InstrumentationOptions['inbox']>>(
-      'an inbox that keeps failed changes: postgresInbox, mysqlInbox, sqliteInbox or memoryInbox',
-      (inbox: Partial<FailedChangeStore> | null) => typeof inbox?.failedChanges === 'function',
+  store: optional(
+    withMethods<NonNullable<InstrumentationOptions['store']>>(
+      'a store: postgresStore(pool), sqliteStore(database), …',
+      'attention',
     ),
   ),
 } satisfies OptionRules<InstrumentationOptions>;

@@ -1,5 +1,6 @@
 import { StoreError } from '../errors.js';
 import { innermostError } from '../store/providers/driver-errors.js';
+import { ServerFailures } from '../store/sql/server-failures.js';
 
 // A digit is required, because EPIPE has five letters too.
 const SQL_STATE = /^(?=.*\d)[0-9A-Z]{5}$/;
@@ -8,6 +9,14 @@ const SQL_STATE = /^(?=.*\d)[0-9A-Z]{5}$/;
 export function sqlStateOf(error: unknown): string | undefined {
   const code = (error as { code?: unknown } | null | undefined)?.code;
   return typeof code === 'string' && SQL_STATE.test(code) ? code : undefined;
+}
+
+/** Finds the innermost error of Postgres among those that ORMs wrap; otherwise returns the error unchanged. */
+export function databaseErrorOf(error: unknown): unknown {
+  const isOfServer = (inner: unknown): boolean => sqlStateOf(inner) !== undefined;
+  return innermostError(error, isOfServer, (found, { code }) =>
+    sqlStateOf({ code }) === undefined ? found : Object.assign(found, { code }),
+  );
 }
 
 // The server has become a standby or refuses writes, or a cached plan is for an older schema. A new
@@ -23,140 +32,102 @@ export function spoilsConnection(error: unknown): boolean {
 
 // Postgres ends the connection, possibly after a COMMIT.
 const CONNECTION_ENDED = /^(?:08|57P0)/;
-/**
- * The SQLSTATEs with which recording fails outside the claim's transaction: that of our function and,
- * without functions, that of `width_bucket`, which nothing else raises.
- */
-export const OUTSIDE_CLAIM: readonly unknown[] = ['MP001', '2201G'];
-
-/** Finds the innermost error of Postgres among those that ORMs wrap; otherwise returns the error unchanged. */
-export function databaseErrorOf(error: unknown): unknown {
-  const isOfServer = (inner: unknown): boolean => sqlStateOf(inner) !== undefined;
-  return innermostError(error, isOfServer, (found, { code }) =>
-    sqlStateOf({ code }) === undefined ? found : Object.assign(found, { code }),
-  );
-}
-
 const IDLE_TOO_LONG = '25P03';
 const IN_FAILED_TRANSACTION = '25P02';
-
-/** Explains the error of recording the event or of the COMMIT after it. */
-export function explainFailedEnd(error: unknown): unknown {
-  if (error instanceof StoreError && error.code === 'STORE_TIMEOUT') return error;
-  const state = sqlStateOf(error);
-  if (state === undefined || CONNECTION_ENDED.test(state)) return endUnknown(error);
-  // Postgres had ended the session before the statement reached it.
-  if (state === IDLE_TOO_LONG) return connectionLost(error);
-  if (state === IN_FAILED_TRANSACTION) return transactionAborted(error);
-  return OUTSIDE_CLAIM.includes(state) ? transactionEnded() : error;
-}
-
-/** The error for a transaction that is not at READ COMMITTED. */
-export function wrongIsolation(orm: string, isolation: string): StoreError {
-  return new StoreError(
-    'STORE_FAILED',
-    `${orm} began the transaction at ${isolation.toUpperCase()}, so nothing was processed; it must be READ COMMITTED, or a transaction that waited for another one would not see its writes. Look for an option of the ORM that sets the level of every transaction`,
-  );
-}
-
-export function noConnectionInTime(acquireTimeoutMs: number): StoreError {
-  return new StoreError(
-    'STORE_TIMEOUT',
-    `The pool provided no connection within acquireTimeoutMs (${acquireTimeoutMs} ms), so nothing was processed; make the pool larger, find what holds its connections, or set the pool's connectionTimeoutMillis: without it, a connection that is never established keeps its place in the pool`,
-  );
-}
-
-export function noAnswerInTime(timeoutMs: number): StoreError {
-  return new StoreError(
-    'STORE_TIMEOUT',
-    `Postgres did not answer within ${timeoutMs} ms, so the connection was closed and nothing was processed; check the server and the network, or raise commandTimeoutMs`,
-  );
-}
-
-export function noEndOfWorkInTime(timeoutMs: number): StoreError {
-  return new StoreError(
-    'STORE_TIMEOUT',
-    `The transaction was not over within transactionTimeoutMs (${timeoutMs} ms), so the connection was closed; nothing was recorded, and a later delivery runs the work again. Give the statements of your work a deadline (the pool's query_timeout), or raise transactionTimeoutMs`,
-  );
-}
-
-const UNKNOWN_END =
-  'whether it was recorded is unknown. The service retries: the retry is a duplicate if it was recorded, and runs the work again if not';
-
-export function noEndInTime(timeoutMs: number): StoreError {
-  return new StoreError(
-    'STORE_TIMEOUT',
-    `Postgres did not answer COMMIT within commandTimeoutMs (${timeoutMs} ms), so the connection was closed; ${UNKNOWN_END}`,
-  );
-}
-
-function endUnknown(cause: unknown): StoreError {
-  return new StoreError(
-    'TRANSACTION_LOST',
-    `The connection to Postgres was lost while the change was being recorded; ${UNKNOWN_END}`,
-    // If a loss was already described, keep only the driver's error.
-    { cause: cause instanceof StoreError ? cause.cause : cause },
-  );
-}
-
-/** The ORM has reported a commit that Postgres does not confirm. */
-export function unconfirmedEnd(cause?: unknown): StoreError {
-  return new StoreError(
-    'TRANSACTION_LOST',
-    `Postgres did not confirm the COMMIT of the transaction; ${UNKNOWN_END}`,
-    { cause },
-  );
-}
-
-/** Whether an error may mean that the connection was lost; the codes are those of postgres.js. */
-export function mayBeLoss(error: unknown): boolean {
-  if (error instanceof StoreError && error.code === 'STORE_TIMEOUT') return true;
-  const found = databaseErrorOf(error);
-  if (isConnectionEnd(sqlStateOf(found))) return true;
-  const { code, cause } = (found ?? {}) as { code?: unknown; cause?: { code?: unknown } };
-  return [code, cause?.code].some(
-    (one) => typeof one === 'string' && /^(?:CONNECTION_|E[A-Z]+$)/.test(one),
-  );
-}
+const NO_TRANSACTION = '25P01';
+const NO_SAVEPOINT = '3B001';
+const LOCK_NOT_AVAILABLE = '55P03';
+const DEADLOCK_DETECTED = '40P01';
+// For roles whose default is REPEATABLE READ or SERIALIZABLE.
+const SERIALIZATION_FAILURE = '40001';
+// By a statement_timeout or a person.
+const QUERY_CANCELED = '57014';
+// UNDEFINED_DATABASE, UNDEFINED_SCHEMA, UNDEFINED_TABLE, UNDEFINED_COLUMN.
+const MISSING: readonly unknown[] = ['3D000', '3F000', '42P01', '42703'];
 
 function isConnectionEnd(state: string | undefined): boolean {
   return state !== undefined && (CONNECTION_ENDED.test(state) || state === IDLE_TOO_LONG);
 }
 
-/** Explains the error of a statement that records the event, before COMMIT was sent. */
+/** Whether a transaction failed because the connection was lost, or never answered. */
+export function isLost(error: unknown): boolean {
+  if (error instanceof StoreError) return error.code === 'TRANSACTION_LOST';
+  const state = sqlStateOf(databaseErrorOf(error));
+  return state === undefined ? !isProgramError(error) : isConnectionEnd(state);
+}
+
+/** A TypeError, or the like, that another try would only repeat. */
+function isProgramError(error: unknown): boolean {
+  return error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError;
+}
+
+/** Whether a statement was rolled back for a reason that may be over. */
+export function isUndone(error: unknown): boolean {
+  const state = sqlStateOf(databaseErrorOf(error));
+  return state === DEADLOCK_DETECTED || state === SERIALIZATION_FAILURE;
+}
+
+/** Whether a claim failed because another transaction holds the order. */
+export function isBusy(
+  error: unknown,
+  wait: { readonly waitedMs: number; readonly lockTimeoutMs: number },
+): boolean {
+  const state = sqlStateOf(error);
+  if (state !== QUERY_CANCELED) return state === LOCK_NOT_AVAILABLE || state === DEADLOCK_DETECTED;
+  failures.assertUsedUp(wait, error);
+  return true;
+}
+
+/** The errors of Postgres, for users. */
+export const failures: ServerFailures = /* @__PURE__ */ new ServerFailures({
+  name: 'Postgres',
+  poolRemedy:
+    "set the pool's connectionTimeoutMillis: without it, a connection that is never established keeps its place in the pool",
+  deadlineRemedy: "the pool's query_timeout",
+  endedBy: 'COMMIT or ROLLBACK',
+  schema: 'postgresSchema() (with the default prefix: postgres/schema.sql of this package)',
+  statementLimits: 'statement_timeout',
+  isRefusal(error) {
+    const state = sqlStateOf(error);
+    return state !== undefined && !isConnectionEnd(state);
+  },
+  isMissingTable: isMissing,
+  isLockTimeout,
+  databaseErrorOf,
+  withoutStatement(error) {
+    const found = databaseErrorOf(error);
+    const code = sqlStateOf(found);
+    if (code === undefined) return undefined;
+    const { message } = found as { readonly message?: unknown };
+    return Object.assign(new Error(String(message)), { code });
+  },
+});
+
+/** Explains the error of the statements that end a transaction, COMMIT among them. */
+export function explainFailedEnd(error: unknown): unknown {
+  if (error instanceof StoreError && error.code === 'STORE_TIMEOUT') return error;
+  const state = sqlStateOf(error);
+  // Postgres had ended the session before the statement reached it.
+  if (state === IDLE_TOO_LONG) return failures.connectionLost(error);
+  if (state === undefined || isConnectionEnd(state)) return failures.endUnknown(error);
+  if (state === IN_FAILED_TRANSACTION) return failures.transactionAborted(error);
+  return state === NO_SAVEPOINT || state === NO_TRANSACTION ? failures.transactionEnded() : error;
+}
+
+/** Explains the error of a statement that comes before COMMIT was sent. */
 export function explainFailedRecord(error: unknown): unknown {
   const state = sqlStateOf(error);
   return state === undefined || isConnectionEnd(state)
-    ? connectionLost(error)
+    ? failures.connectionLost(error)
     : explainFailedEnd(error);
 }
 
-export function connectionLost(cause: unknown): StoreError {
-  return new StoreError(
-    'TRANSACTION_LOST',
-    'The connection to Postgres was lost while the work was running, and its transaction with it; nothing was recorded, and a later delivery runs the work again. Stop the work when its signal aborts, and let it send a statement on tx at least every idleTimeoutMs: waiting for a second connection of a full pool takes longer',
-    { cause },
-  );
+/** Whether a statement failed because the database, a table or a column does not exist. */
+export function isMissing(error: unknown): boolean {
+  return MISSING.includes(sqlStateOf(databaseErrorOf(error)));
 }
 
-export function transactionGone(): StoreError {
-  return new StoreError(
-    'TRANSACTION_LOST',
-    'The transaction ended at Postgres while the work was running: its connection was lost, or a statement failed and the work continued; nothing was recorded, and a later delivery runs the work again. Stop the work when its signal aborts',
-  );
-}
-
-export function transactionEnded(): StoreError {
-  return new StoreError(
-    'TRANSACTION_LOST',
-    'The work ended the transaction it was given (COMMIT or ROLLBACK); nothing was recorded, and a later delivery runs the work again. Let the inbox end the transaction: throw to undo everything, use SAVEPOINT and ROLLBACK TO SAVEPOINT to undo a part',
-  );
-}
-
-export function transactionAborted(cause?: unknown): StoreError {
-  return new StoreError(
-    'TRANSACTION_LOST',
-    'A statement of the work failed and the work continued, but Postgres rolls back the whole transaction after a failed statement; nothing was recorded, and a later delivery runs the work again. Let the error through, or set a SAVEPOINT before a statement that may fail, and send ROLLBACK TO SAVEPOINT if it does',
-    { cause },
-  );
+/** Whether a lock was not granted in time. */
+export function isLockTimeout(error: unknown): boolean {
+  return sqlStateOf(databaseErrorOf(error)) === LOCK_NOT_AVAILABLE;
 }

@@ -1,61 +1,79 @@
-import { StoreError } from '../errors.js';
-import { type ProvidedEngine, runProvided } from '../store/providers/provided-run.js';
-import { ProvidedTransaction } from '../store/providers/provided-transaction.js';
+import {
+  type ProvidedConnectionsOptions,
+  providedConnections,
+} from '../store/providers/provided-connections.js';
+import {
+  type Begun,
+  type EngineFailures,
+  ProvidedTransaction,
+} from '../store/providers/provided-transaction.js';
 import type { TransactionProvider } from '../store/providers/provider.js';
-import type { Row } from '../store/sql/runner.js';
-import type { TransactionTimeouts } from '../store/sql/transaction-timeouts.js';
-import * as failures from './failures.js';
-import { type Ending, type OpenTransaction, onlyText, type Transactions } from './transactions.js';
+import type {
+  ClaimLimits,
+  Connections,
+  Ending,
+  ServerTimeouts,
+} from '../store/sql/transactions.js';
+import { textsOf } from './answers.js';
+import {
+  databaseErrorOf,
+  explainFailedEnd,
+  explainFailedRecord,
+  failures,
+  sqlStateOf,
+} from './failures.js';
+import { assertOpen } from './merchants-transaction.js';
+import { BEFORE_WORK, leaveSavepoint, SAVEPOINT, settings } from './settings.js';
 
-/** Transactions of an ORM, which begins them, and commits or rolls back. */
-export function providedTransactions<Tx>(
+const engineFailures: EngineFailures = {
+  noConnectionInTime: (ms) => failures.noConnectionInTime(ms),
+  noConnection: (error) => failures.noConnection(databaseErrorOf(error)),
+  noAnswerInTime: (ms) => failures.noAnswerInTime(ms),
+  noEndInTime: (ms) => failures.noEndInTime(ms),
+  connectionLost: (cause) => failures.connectionLost(cause),
+  transactionEnded: (cause) => failures.transactionEnded(cause),
+  transactionGone: () => failures.transactionGone(),
+  explainFailedEnd,
+  databaseErrorOf,
+};
+
+/** The connections of an ORM, which begins transactions, and commits or rolls back. */
+export function ormConnections<Tx>(
   provider: TransactionProvider<Tx>,
-  timeouts: TransactionTimeouts,
-): Transactions<Tx> {
-  return {
-    run<Result>(body: (transaction: OpenTransaction<Tx>) => Promise<Ending<Result>>) {
-      const engine: ProvidedEngine<Tx, Ending<Result>, OpenTransaction<Tx>> = {
-        failures,
-        open: (begun) => new ProvidedInPostgres(begun, failures),
-      };
-      return runProvided(engine, provider, timeouts, body) as Promise<Result>;
-    },
+  timeouts: ServerTimeouts,
+): Connections<Tx> {
+  const engine: ProvidedConnectionsOptions<Tx> = {
+    failures: engineFailures,
+    serverFailures: failures,
+    open: (begun) => new ProvidedInPostgres(begun),
+    textsOf,
+    assertOpen,
+    // An ORM returns only rows.
+    change: async (statement, alone) =>
+      (await alone(`${statement} RETURNING 'changed'`)).length > 0,
   };
+  return providedConnections(provider, timeouts, engine);
 }
 
 const IN_PROGRESS = 'in progress';
 
-type AnyEnding = Ending<unknown>;
-
-class ProvidedInPostgres<Tx>
-  extends ProvidedTransaction<Tx, AnyEnding>
-  implements OpenTransaction<Tx>
-{
+class ProvidedInPostgres<Tx> extends ProvidedTransaction<Tx> {
   #id = '';
 
-  async begin(statements: readonly string[], timeoutMs: number): Promise<readonly Row[]> {
-    const timer = setTimeout(() => this.loss.report(failures.noAnswerInTime(timeoutMs)), timeoutMs);
-    const [first = '', ...others] = statements;
-    try {
-      let rows = await this.query(`${first}, ${this.#columns()}`);
-      this.#check(rows);
-      for (const statement of others) rows = await this.query(statement);
-      return rows;
-    } finally {
-      clearTimeout(timer);
-    }
+  constructor(begun: Begun<Tx>) {
+    super(begun, engineFailures);
   }
 
-  async record(ending: AnyEnding): Promise<void> {
-    if (ending.end !== 'commit') return;
-    for (const statement of ending.statements ?? []) {
-      await this.query(statement).catch((error) => {
-        const { hasEnded } = this;
-        throw hasEnded && failures.sqlStateOf(error) === undefined
-          ? failures.transactionEnded()
-          : failures.explainFailedRecord(error);
-      });
+  async begin(limits: ClaimLimits, statements: readonly string[]): Promise<readonly string[]> {
+    const timeoutMs = limits.lockTimeoutMs + limits.commandTimeoutMs;
+    this.#check(await this.query(`${settings(limits)}, ${this.#columns()}`));
+    let texts: readonly string[] = [];
+    for (const statement of statements) texts = await this.askInTime(statement, timeoutMs);
+    if (statements.length > 0) {
+      await this.query(BEFORE_WORK);
+      await this.setSavepoint(SAVEPOINT);
     }
+    return texts;
   }
 
   // All settings are local to the transaction.
@@ -65,12 +83,26 @@ class ProvidedInPostgres<Tx>
    * A query that the work did not await may fail just before the COMMIT. Postgres then answers the COMMIT with ROLLBACK
    * and without an error, which no ORM notices.
    */
-  async assertCommitted(): Promise<void> {
+  async assertCommitted(_ending: Ending<unknown>): Promise<void> {
     const status = await this.#status().catch((error: unknown) => {
-      throw failures.unconfirmedEnd(failures.databaseErrorOf(error));
+      throw failures.unconfirmedEnd(databaseErrorOf(error));
     });
     if (status === 'aborted') throw failures.transactionAborted();
     if (status !== 'committed') throw failures.unconfirmedEnd();
+  }
+
+  protected textsOf(rows: readonly object[]): readonly string[] {
+    return textsOf(rows);
+  }
+
+  protected leaveSavepoint(undo: boolean): readonly string[] {
+    return leaveSavepoint(undo);
+  }
+
+  protected explainFailedRecord(error: unknown): unknown {
+    return this.hasEnded && sqlStateOf(error) === undefined
+      ? failures.transactionEnded()
+      : explainFailedRecord(error);
   }
 
   protected async isOver(): Promise<boolean> {
@@ -78,19 +110,20 @@ class ProvidedInPostgres<Tx>
   }
 
   /** The status at the server: `committed`, `aborted` or `in progress`. */
-  async #status(): Promise<string> {
+  async #status(): Promise<string | undefined> {
     const { database } = this.provider;
-    return onlyText(await this.provider.query(database, `SELECT txid_status(${this.#id})`));
+    const query = `SELECT pg_catalog.txid_status(${this.#id}::bigint)`;
+    return textsOf(await this.provider.query(database, query))[0];
   }
 
   // The session can't be ended while one of its statements runs.
   protected async endSession(): Promise<unknown> {
-    const end = 'SELECT pg_terminate_backend(pg_backend_pid())';
+    const end = 'SELECT pg_catalog.pg_terminate_backend(pg_catalog.pg_backend_pid())';
     const error = await this.provider.query(this.tx, end).then(
       () => undefined,
-      (reason: unknown) => failures.databaseErrorOf(reason),
+      (reason: unknown) => databaseErrorOf(reason),
     );
-    const state = failures.sqlStateOf(error);
+    const state = sqlStateOf(error);
     const isRefused = state !== undefined && !state.startsWith('57P0');
     return isRefused ? new Promise(() => undefined) : this.loss.reason;
   }
@@ -99,21 +132,19 @@ class ProvidedInPostgres<Tx>
   // ORM owns the connection, so nothing else here can end a statement.
   #columns(): string {
     const { transactionTimeoutMs } = this.timeouts;
-    return `set_config('statement_timeout', CASE
-    WHEN current_setting('statement_timeout')::interval BETWEEN '1 ms' AND '${transactionTimeoutMs} ms' THEN current_setting('statement_timeout')
-    ELSE '${transactionTimeoutMs}' END, true) AS merchant_payments_timeout,
-  txid_current()::text AS merchant_payments_transaction,
-  current_setting('transaction_isolation') AS merchant_payments_isolation`;
+    const current = "pg_catalog.current_setting('statement_timeout'::text)";
+    return `pg_catalog.set_config('statement_timeout'::text, CASE
+    WHEN ${current}::interval BETWEEN '1 ms'::interval AND '${transactionTimeoutMs} ms'::interval THEN ${current}
+    ELSE '${transactionTimeoutMs}'::text END, true) AS merchant_payments_timeout,
+  pg_catalog.txid_current()::text AS merchant_payments_transaction,
+  pg_catalog.current_setting('transaction_isolation'::text) AS merchant_payments_isolation`;
   }
 
-  #check(rows: readonly Row[]): void {
+  #check(rows: readonly object[]): void {
     // By position, because an ORM may rename columns.
     const [id, isolation] = Object.values(rows[0] ?? {}).slice(-2);
     if (typeof id !== 'string' || !/^\d+$/.test(id) || typeof isolation !== 'string') {
-      throw new StoreError(
-        'STORE_FAILED',
-        `${this.provider.orm} did not return the text that Postgres sent, so nothing was processed; look for a plugin, an extension or a type parser that changes what raw queries return`,
-      );
+      throw failures.changedAnswer(this.provider.orm);
     }
     if (isolation !== 'read committed') throw failures.wrongIsolation(this.provider.orm, isolation);
     this.#id = id;

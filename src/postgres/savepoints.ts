@@ -1,4 +1,8 @@
-import { type AnyMethod, type Command, NestedTransactions } from '../store/sql/nested-transactions.js';
+import {
+  type AnyMethod,
+  type Command,
+  NestedTransactions,
+} from '../store/sql/nested-transactions.js';
 import type { Queryable } from './pool.js';
 
 /**

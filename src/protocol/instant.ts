@@ -11,7 +11,7 @@ export const LATEST_DATE_MS = 8_640_000_000_000_000;
 const DATE_TIME =
   /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?(?:Z|([+-])(\d\d)(?::?(\d\d))?)$/i;
 
-/** An instant. An inbox compares it to the microsecond. */
+/** An instant. A store compares it to the microsecond. */
 export interface Instant {
   /** To the millisecond. */
   readonly occurredAt: Date;

@@ -4,7 +4,7 @@ import { type Rule, withMethods } from './options.js';
  * A logger like pino or console, called with an object of fields and a message. What it throws is ignored.
  */
 export interface Logger {
-  /** A success: a request, a callback, an operation of the outbox. */
+  /** A success: a request, a callback, an operation of a store. */
   debug(fields: object, message: string): void;
   /** A callback that the service is asked to retry. */
   info(fields: object, message: string): void;

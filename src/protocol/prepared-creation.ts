@@ -1,5 +1,5 @@
 /**
- * The name of the method of `PaymentClient` with which an outbox checks a creation before it stores it.
+ * The name of the method of `PaymentClient` with which a store checks a creation before it stores it.
  * Nothing is sent. A registered symbol, so that all copies of the package share it.
  */
 export const PREPARE_CREATION: unique symbol = Symbol.for(

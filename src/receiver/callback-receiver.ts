@@ -1,6 +1,6 @@
 import { assertRequest, type CallbackRequest } from '../callback/options.js';
 import { createCallbackVerifier } from '../callback/verify.js';
-import type { ChangeId } from '../store/failed-changes.js';
+import type { ChangeId } from './kept-failures.js';
 import type { CallbackReceiverOptions } from './options.js';
 import { createReceiver } from './receiver.js';
 import type { CallbackReply } from './reply.js';
@@ -24,17 +24,17 @@ export interface CallbackReceiver {
    */
   receive(request: ReceivedRequest): Promise<CallbackReply>;
   /**
-   * Runs `onPayment` for a failed change, with the body that the inbox kept (`keepBodies: true`). That was
+   * Runs `onPayment` for a failed change, with the body that the store kept (`keepBodies: true`). That was
    * verified when it was received, so neither its age nor its signature is checked again. A replay goes
-   * through the inbox like a delivery: of two at once only one runs. `callback.timestamp` is when the change
+   * through the store like a delivery: of two at once only one runs. `callback.timestamp` is when the change
    * last failed. Offer it to staff only.
    *
    * @returns outcome `processed`; `duplicate` if the change was processed meanwhile; `failed` (500, and
    * `onError` is called) if `onPayment` failed again or, with `blockParked`, an earlier change is parked;
    * `busy`, `stale` and `rejected` as for a delivery
-   * @throws {InvalidOptionError} when `change` is not an object with `key` and `paymentReference`
+   * @throws {InvalidOptionError} when `change` is not an object with `key` and `referenceNumber`
    * @throws {StoreError} `REPLAY_IMPOSSIBLE` when the change or its body is not kept, or the body is another
-   * change's; another code when the inbox can't be read
+   * change's; another code when the store can't be read
    */
   replay(change: ChangeId): Promise<CallbackReply>;
   /**
@@ -47,7 +47,7 @@ export interface CallbackReceiver {
 /**
  * Creates a receiver for payment callbacks (interface sections 4.2, 5.2 and 6), which takes a request and
  * returns a reply. It verifies the callback, recognises duplicates, older changes and concurrent deliveries
- * by the inbox, calls `onPayment`, and replies 200 only once the work is done. The adapters
+ * by the store, calls `onPayment`, and replies 200 only once the work is done. The adapters
  * (`merchant-payments/node`, `/fetch`, `/fastify`, `/lambda`) are built on it; use it directly for other
  * frameworks.
  *

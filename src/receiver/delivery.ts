@@ -1,9 +1,9 @@
 import type { RawBody } from '../callback/body.js';
 import type { VerifiedCallback } from '../callback/options.js';
 import { RetryLaterError } from '../errors.js';
-import type { InboxEvent, InboxOutcome } from '../store/inbox.js';
 import { causesOf } from '../protocol/causes.js';
 import { parseInstant } from '../protocol/instant.js';
+import type { ChangeOutcome, StatusChange } from '../store/callback-store.js';
 import type { Activity } from './activity.js';
 import {
   createFailurePolicy,
@@ -14,20 +14,21 @@ import {
 import type { ResolvedReceiverOptions } from './options.js';
 import { type Caller, PaymentWork, type Received } from './payment-work.js';
 import { assertOutcome } from './reply.js';
-import type { Settlement } from './settlement.js';
 
-/** A verified callback, and its event for the inbox. */
+/** A verified callback, and its change for the store. */
 export interface AcceptedCallback extends Received {
-  readonly event: InboxEvent;
-  /** Whether it is a replay of a change that the inbox kept. */
+  readonly change: StatusChange;
+  /** When it happened, in epoch milliseconds. */
+  readonly occurredAtMs: number;
+  /** Whether it is a replay of a change that the store kept. */
   readonly isReplay: boolean;
-  /** The inbox writes into it until `process` settles. */
+  /** The store writes into it until `process` settles. */
   readonly note: FailureNote;
 }
 
 interface AcceptOptions {
   readonly processStale: boolean;
-  /** Undefined if the inbox keeps no failures. */
+  /** Undefined if the store keeps no failures. */
   readonly failures: FailureSettings | undefined;
   readonly isReplay: boolean;
 }
@@ -38,49 +39,48 @@ export function acceptCallback(
   { processStale, failures, isReplay }: AcceptOptions,
 ): AcceptedCallback {
   const note: FailureNote = {};
-  const { payment, key } = callback;
-  const { occurredAt, microseconds } = parseInstant(payment.updatedAt);
-  const event: InboxEvent = {
+  const { key } = callback;
+  // The merchant's schema and code get the callback's record, and could change it.
+  const payment = { ...callback.payment };
+  const change: StatusChange = {
     key,
-    paymentReference: payment.referenceNumber,
-    occurredAt,
-    microseconds,
+    payment,
     processStale,
     failures: failures && createFailurePolicy(failures, rawBody, { isReplay, note }),
   };
-  // The merchant's schema and code get the record, and could change it.
-  return { callback, payment: { ...payment }, event, isReplay, note };
+  const occurredAtMs = parseInstant(payment.updatedAt).occurredAt.getTime();
+  return { callback, change, occurredAtMs, isReplay, note };
 }
 
 /** What became of a delivery. */
 export type DeliveryResult = Answered | Failed;
 
 interface Answered {
-  readonly outcome: InboxOutcome;
+  readonly outcome: ChangeOutcome;
 }
 
 interface Failed {
   readonly outcome: undefined;
   readonly error: unknown;
-  /** What `onPayment` threw to be called again later; an ORM or an inbox may have wrapped it. */
+  /** What `onPayment` threw to be called again later; an ORM or a store may have wrapped it. */
   readonly retryLater: RetryLaterError | undefined;
-  /** The code with which the inbox refused to run the change. */
+  /** The code with which the store refused to run the change. */
   readonly refusal: 'CHANGE_PARKED' | 'CHANGE_BLOCKED' | undefined;
-  /** What the inbox did with the failure. */
+  /** What the store did with the failure. */
   readonly note: FailureNote;
-  /** Whether the transaction that was rolled back had settled the payment. */
-  readonly hadSettled: boolean;
   /** What becomes of work that exceeded its time limit and continues. */
   readonly late: Promise<DeliveryResult> | undefined;
 }
 
 interface DeliveryOptions<Tx>
-  extends Pick<ResolvedReceiverOptions<Tx>, 'inbox' | 'onPayment' | 'onPaymentTimeoutMs'> {
+  extends Pick<
+    ResolvedReceiverOptions<Tx>,
+    'store' | 'onPayment' | 'onPaymentTimeoutMs' | 'onError'
+  > {
   readonly activity: Activity;
-  readonly settlement: Settlement<Tx> | undefined;
 }
 
-/** Runs `onPayment` through the inbox. It never rejects. */
+/** Runs `onPayment` through the store. It never rejects. */
 export async function deliver<Tx>(
   options: DeliveryOptions<Tx>,
   accepted: AcceptedCallback,
@@ -88,10 +88,7 @@ export async function deliver<Tx>(
 ): Promise<DeliveryResult> {
   const work = new PaymentWork(options, accepted, caller);
   try {
-    const settled = await options.settlement?.settleBeforeInbox(accepted.payment);
-    const processing = options.inbox.process(accepted.event, (context) =>
-      work.run(context, settled),
-    );
+    const processing = options.store.process(accepted.change, (context) => work.run(context));
     return { outcome: assertOutcome(await work.inTime(processing)) };
   } catch (error) {
     const { note } = accepted;
@@ -112,7 +109,6 @@ function toFailed<Tx>(error: unknown, work: PaymentWork<Tx>, note: FailureNote):
     retryLater: [...causesOf(error)].find((cause) => cause instanceof RetryLaterError),
     refusal: work.hasBegun ? undefined : refusalCode(error),
     note,
-    hadSettled: work.hasSettled,
     late: undefined,
   };
 }

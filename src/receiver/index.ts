@@ -3,9 +3,10 @@
  *
  * @module merchant-payments/receiver
  */
-export { RetryLaterError } from '../errors.js';
+
+export type { Awaitable } from '../protocol/awaitable.js';
 export type { CallbackReceiver, ReceivedRequest } from './callback-receiver.js';
 export { createCallbackReceiver } from './callback-receiver.js';
 export type { CallbackTrace } from './observation.js';
-export type { Awaitable, CallbackReceiverOptions, PaymentContext, Settled } from './options.js';
+export type { CallbackReceiverOptions, PaymentContext, Settled } from './options.js';
 export type { CallbackOutcome, CallbackReply } from './reply.js';

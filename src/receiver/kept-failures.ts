@@ -3,16 +3,11 @@ import type { VerifiedCallback } from '../callback/options.js';
 import { decodeBody, parseStatusRecord } from '../callback/record.js';
 import { callbackKey } from '../callback/web/key.js';
 import { CallbackVerificationError, StoreError } from '../errors.js';
-import {
-  assertChangeId,
-  type ChangeId,
-  describeFailure,
-  type FailedChange,
-  type FailedChangeStore,
-  type FailurePolicy,
-} from '../store/failed-changes.js';
-import type { CallbackInbox } from '../store/inbox.js';
+import { invalidOption } from '../protocol/options.js';
 import { MIN_SHARED_WITH_CALLBACK, REDACTED, Redactor } from '../protocol/redaction.js';
+import type { FailedChange } from '../store/attention.js';
+import type { CallbackStore } from '../store/callback-store.js';
+import { describeFailure, type FailurePolicy } from '../store/failure.js';
 
 /** Settings that all deliveries of a receiver share. */
 export interface FailureSettings {
@@ -22,22 +17,25 @@ export interface FailureSettings {
   getSecrets(): readonly unknown[] | undefined;
 }
 
-/** Whether an inbox keeps failures. */
+/** Identifies a failed change, as `attention()` lists it. */
+export type ChangeId = Pick<FailedChange, 'referenceNumber' | 'key'>;
+
+/** Whether a store keeps failures. */
 export function keepsFailures<Tx>(
-  inbox: CallbackInbox<Tx>,
-): inbox is CallbackInbox<Tx> & FailedChangeStore {
-  return typeof inbox.failedChanges === 'function' && typeof inbox.discard === 'function';
+  store: CallbackStore<Tx>,
+): store is CallbackStore<Tx> & Required<Pick<CallbackStore<Tx>, 'attention'>> {
+  return typeof store.attention === 'function';
 }
 
 /** What became of the failure of one delivery. */
 export interface FailureNote {
   /** The number of failures after which this delivery parked its change; undefined if it did not. */
   parkedAfter?: number;
-  /** The inbox's error, if it could not store the failure. */
+  /** The store's error, if it could not store the failure. */
   notKept?: unknown;
 }
 
-/** What the inbox is to do with a failure of one delivery; it writes into the note. */
+/** What the store is to do with a failure of one delivery; it writes into the note. */
 export function createFailurePolicy(
   { parkAfter, blockParked, getSecrets }: FailureSettings,
   rawBody: RawBody,
@@ -101,14 +99,14 @@ function textsOfSecret(secret: unknown): string[] {
 export function changeParked(attempts: number, keepsBodies = true): StoreError {
   const remedy = keepsBodies
     ? 'Fix the cause and replay it, or discard it'
-    : 'It cannot be replayed, because the inbox does not keep bodies (keepBodies: true): repair its order by hand, then discard it';
+    : 'It cannot be replayed, because the store does not keep bodies (keepBodies: true): repair its order by hand, then discard it';
   return new StoreError(
     'CHANGE_PARKED',
-    `The change was parked after ${attempts} failed attempts (parkAfter): it is acknowledged, and the service no longer retries it. ${remedy}; failedChanges() of the inbox lists it`,
+    `The change was parked after ${attempts} failed attempts (parkAfter): it is acknowledged, and the service no longer retries it. ${remedy}; attention() of the store lists it`,
   );
 }
 
-/** The code with which the inbox refused to run the change, if it did. */
+/** The code with which the store refused to run the change, if it did. */
 export function refusalCode(error: unknown): 'CHANGE_PARKED' | 'CHANGE_BLOCKED' | undefined {
   if (!(error instanceof StoreError)) return undefined;
   const { code } = error;
@@ -116,26 +114,28 @@ export function refusalCode(error: unknown): 'CHANGE_PARKED' | 'CHANGE_BLOCKED' 
 }
 
 /**
- * Finds what the inbox kept of a change. The body is read from the inbox, never taken from the caller, since
- * only the inbox's was verified.
+ * Finds what the store kept of a change. The body is read from the store, never taken from the caller, since
+ * only the store's was verified.
  *
- * @throws {InvalidOptionError} when `change` is not an object with a key and a paymentReference
- * @throws {StoreError} `REPLAY_IMPOSSIBLE` when the inbox keeps no failures
+ * @throws {InvalidOptionError} when `change` is not an object with a key and a referenceNumber
+ * @throws {StoreError} `REPLAY_IMPOSSIBLE` when the store keeps no failures
  */
 export async function findKeptChange<Tx>(
-  inbox: CallbackInbox<Tx>,
+  store: CallbackStore<Tx>,
   change: ChangeId,
 ): Promise<FailedChange | undefined> {
-  assertChangeId(change);
-  if (!keepsFailures(inbox)) {
+  const { key, referenceNumber } = (change ?? {}) as Partial<ChangeId>;
+  if (typeof key !== 'string' || typeof referenceNumber !== 'string') {
+    throw invalidOption('change', 'an object with key and referenceNumber', change);
+  }
+  if (!keepsFailures(store)) {
     throw new StoreError(
       'REPLAY_IMPOSSIBLE',
-      'The inbox of this receiver keeps no failed changes; use postgresInbox, mysqlInbox, sqliteInbox or memoryInbox',
+      'The store of this receiver keeps no failed changes; use postgresStore, mysqlStore, sqliteStore or memoryStore',
     );
   }
-  const { key, paymentReference } = change;
-  for await (const kept of inbox.failedChanges({ paymentReference })) {
-    if (kept.key === key) return kept;
+  for await (const kept of store.attention({ kinds: ['failed-change'], referenceNumber })) {
+    if (kept.kind === 'failed-change' && kept.key === key) return kept;
   }
   return undefined;
 }
@@ -147,10 +147,10 @@ export function replayImpossible(kept: FailedChange | undefined): StoreError {
 
 function whyImpossible(kept: FailedChange | undefined): string {
   if (kept === undefined) {
-    return 'No failure of this change is kept, and it was not processed: it was discarded or pruned';
+    return 'No failure of this change is kept: it was processed since, discarded or pruned';
   }
   return kept.rawBody === undefined
-    ? 'The body of this change was not kept, so there is nothing to replay; create the inbox with keepBodies: true to keep the bodies of changes that fail from then on, and repair this one by hand'
+    ? 'The body of this change was not kept, so there is nothing to replay; create the store with keepBodies: true to keep the bodies of changes that fail from then on, and repair this one by hand'
     : "The stored body is not of this change: it is no payment status record, or its referenceNumber, status and updatedAt are another change's; nothing was run. Look the payment up at the service, repair its order by hand, discard the change, and find out what wrote the body";
 }
 
@@ -164,11 +164,11 @@ export async function toCallback(
   kept: FailedChange | undefined,
 ): Promise<VerifiedCallback | undefined> {
   if (kept?.rawBody === undefined) return undefined;
-  const { key, paymentReference, rawBody, lastFailedAt: timestamp } = kept;
+  const { key, referenceNumber, rawBody, lastFailedAt: timestamp } = kept;
   try {
     const payment = parseStatusRecord(decodeBody(rawBody));
     const isOfChange =
-      payment.referenceNumber === paymentReference && (await callbackKey(payment)) === key;
+      payment.referenceNumber === referenceNumber && (await callbackKey(payment)) === key;
     return isOfChange ? { payment, key, timestamp, secretIndex: 0 } : undefined;
   } catch (error) {
     if (error instanceof CallbackVerificationError) return undefined;

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import { isUint8Array, type RawBody } from '../callback/body.js';
+import type { Awaitable } from '../protocol/awaitable.js';
 import { type BodyLimits, bodyWasRead, UnreadableBody } from './body.js';
-import type { Awaitable } from './options.js';
 
 /** Where frameworks keep a body that they have read. */
 interface KeptBody {

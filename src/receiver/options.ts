@@ -9,9 +9,6 @@ import {
   InvalidOptionError,
   type RetryLaterError,
 } from '../errors.js';
-import type { CallbackInbox } from '../store/inbox.js';
-import { memoryInbox } from '../store/memory-inbox.js';
-import type { PaymentOutbox } from '../store/outbox.js';
 import type { Awaitable } from '../protocol/awaitable.js';
 import { type Logger, loggerRule } from '../protocol/logger.js';
 import {
@@ -27,6 +24,8 @@ import {
   wholeNumber,
   withDefault,
 } from '../protocol/options.js';
+import type { CallbackStore } from '../store/callback-store.js';
+import { memoryCallbacks } from '../store/memory-callbacks.js';
 import { keepsFailures } from './kept-failures.js';
 import { createRejectionLog, reportToConsole } from './report.js';
 
@@ -38,27 +37,29 @@ export type Settled = Awaitable<void> | PromiseLike<unknown>;
 
 /** What {@link CallbackReceiverOptions.onPayment} gets besides the callback. */
 export interface PaymentContext<Tx> {
-  /** The inbox's transaction if it has one, as with `postgresInbox`; otherwise `undefined`. */
+  /** The store's transaction if it has one, as with `postgresStore`; otherwise `undefined`. */
   tx: Tx;
   /**
    * Aborts when the work can no longer count: the service closed the connection, `onPaymentTimeoutMs` passed,
-   * or the inbox lost its lease or connection. Stop then, by throwing; the service retries.
+   * or the store lost its lease or connection. Stop then, by throwing; the service retries.
    */
   signal: AbortSignal;
-  /**
-   * Whether a newer change of this payment has already been processed. Store the order's status only if this
-   * is false; do what must happen once (ship when paid) either way.
-   */
+  /** Whether a newer change of this payment has already been processed. */
   stale: boolean;
   /**
-   * Whether the outbox has another payment for this `merchantPaymentReference`: look both up at the service,
-   * and refund one if both are paid. False without an `outbox`.
+   * Whether this status is now the order's: the change is not stale, and no other payment has paid the order. Copy the
+   * status to your order only if this is true; ship when `isPaid(payment)` either way, once.
+   */
+  current: boolean;
+  /**
+   * Whether the service has another payment for this `merchantPaymentReference`: look both up at the service,
+   * and refund one if both are paid. `onError` gets a `StoreError` `SECOND_PAYMENT`, and `attention()` lists it.
    */
   secondPayment: boolean;
 }
 
 /**
- * Options of a receiver and of every adapter. `Tx` is the inbox's transaction, `Fields` are the fields of a
+ * Options of a receiver and of every adapter. `Tx` is the store's transaction, `Fields` are the fields of a
  * record that `recordSchema` accepts, `Secret` is the runtime's type of signing secret.
  */
 export interface CallbackReceiverOptions<Tx = undefined, Fields = unknown, Secret = SigningSecret>
@@ -84,26 +85,11 @@ export interface CallbackReceiverOptions<Tx = undefined, Fields = unknown, Secre
    */
   onPaymentTimeoutMs?: number | undefined;
   /**
-   * The store that remembers processed changes.
-   * @default memoryInbox(), which serves one process
+   * The store that remembers processed changes and, if it also creates your payments, settles them: each callback
+   * settles its payment in the change's own transaction, whatever becomes of `onPayment`.
+   * @default memoryStore(), which serves one process
    */
-  inbox?: CallbackInbox<Tx> | undefined;
-  /**
-   * The outbox that sends your payments. Every callback settles its payment there: in the inbox's
-   * transaction, before `onPayment`, if both were created from the same pool, connection or provider;
-   * otherwise before the inbox is called. If that fails, the service gets a 500 and retries.
-   */
-  outbox?: PaymentOutbox | undefined;
-  /**
-   * Called for every change of a second payment for a `merchantPaymentReference`, before `onPayment` and in
-   * the same transaction: record that a person must look at it. If it throws, the service gets a 500 and
-   * retries. Needs `outbox`.
-   * @default calls `onError` with an `StoreError` `SECOND_PAYMENT`
-   */
-  onSecondPayment?(
-    callback: VerifiedCallback<NoInfer<Fields>>,
-    context: PaymentContext<Tx>,
-  ): Settled;
+  store?: CallbackStore<Tx> | undefined;
   /**
    * What to do with a change older than the last one processed for its payment: `process` calls `onPayment`
    * with `stale: true`; `acknowledge` answers 200 without calling it, and reports an `StoreError`
@@ -114,9 +100,9 @@ export interface CallbackReceiverOptions<Tx = undefined, Fields = unknown, Secre
   /**
    * After how many failures a change is parked: a whole number from 1. The last failure is answered 200
    * (outcome `failed`), so the service stops retrying; `onError` gets the error itself, then an `StoreError`
-   * `CHANGE_PARKED`. The inbox keeps the change, and further deliveries of it are answered 200 without
-   * calling `onPayment`. `replay` runs the change if the inbox has `keepBodies: true`: set that too, or
-   * repair the order of a parked change by hand. Needs an inbox that keeps failures: memory, SQLite, Postgres
+   * `CHANGE_PARKED`. The store keeps the change, and further deliveries of it are answered 200 without
+   * calling `onPayment`. `replay` runs the change if the store has `keepBodies: true`: set that too, or
+   * repair the order of a parked change by hand. Needs a store that keeps failures: memory, SQLite, Postgres
    * or MySQL. A {@link RetryLaterError} does not count as a failure.
    * @default changes are never parked: every failure is answered 500
    */
@@ -141,8 +127,8 @@ export interface CallbackReceiverOptions<Tx = undefined, Fields = unknown, Secre
    */
   bodyTimeoutMs?: number | undefined;
   /**
-   * Called with every error that needs a person: one thrown by `onPayment`, `onSecondPayment`, the inbox, the
-   * outbox, `signingSecret` or `recordSchema`; a body that was read too early; an authentic callback that is
+   * Called with every error that needs a person: one thrown by `onPayment`, the
+   * store, `signingSecret` or `recordSchema`; a body that was read too early; an authentic callback that is
    * not a status record. Callbacks that fail verification go to `onRejected` instead. A promise is awaited
    * before the reply, for at most two seconds. What it throws is ignored.
    * @default logs message and stack to console.error, without the fields that drivers add to their errors
@@ -170,7 +156,7 @@ export interface CallbackReceiverOptions<Tx = undefined, Fields = unknown, Secre
   logReferences?: boolean | undefined;
 }
 
-type Handler<Name extends 'onPayment' | 'onSecondPayment' | 'onError' | 'onRejected'> = NonNullable<
+type Handler<Name extends 'onPayment' | 'onError' | 'onRejected'> = NonNullable<
   CallbackReceiverOptions<unknown>[Name]
 >;
 
@@ -178,19 +164,12 @@ const receiverRules = {
   ...verifierRules,
   onPayment: func<Handler<'onPayment'>>('that handles one payment callback'),
   onPaymentTimeoutMs: withDefault(60_000, timerMs()),
-  inbox: optional(
-    matching<CallbackInbox<unknown>>(
-      'an inbox: memoryInbox(), redisInbox(client), postgresInbox(pool), …',
-      (inbox: Partial<CallbackInbox> | null) => typeof inbox?.process === 'function',
+  store: optional(
+    matching<CallbackStore<unknown>>(
+      'a store: memoryStore(), postgresStore(pool), …',
+      (store: Partial<CallbackStore> | null) => typeof store?.process === 'function',
     ),
   ),
-  outbox: optional(
-    matching<PaymentOutbox>(
-      'an outbox: memoryOutbox({ client }), postgresOutbox(pool, { client }), …',
-      (outbox: Partial<PaymentOutbox> | null) => typeof outbox?.settle === 'function',
-    ),
-  ),
-  onSecondPayment: optional(func<Handler<'onSecondPayment'>>('that handles one payment callback')),
   onStale: withDefault('process', oneOf('acknowledge', 'process')),
   parkAfter: optional(wholeNumber({ min: 1, unit: 'failures' })),
   blockParked: withDefault(false, boolean),
@@ -217,30 +196,20 @@ export function resolveReceiverOptions<Tx>(
   const holds = 'signingSecret and onPayment';
   const {
     onPayment,
-    onSecondPayment,
-    outbox,
-    inbox: given,
+    store: given,
     onStale,
     onError,
     onRejected,
     ...rest
   } = resolveOptions(options, rules as typeof receiverRules, { holds });
-  const inbox = given ?? memoryInbox();
-  assertParking(rest, inbox);
+  const store = given ?? memoryCallbacks();
+  assertParking(rest, store);
   const { toleranceSeconds, signatureEncoding, timestampUnit, now, ...limits } = rest;
-  if (onSecondPayment !== undefined && outbox === undefined) {
-    const message = 'onSecondPayment requires outbox; pass the outbox that creates your payments';
-    throw new InvalidOptionError('onSecondPayment', message);
-  }
   return Object.freeze({
     ...limits,
     /** How callbacks are verified, except for the secret and the schema. */
     policy: { toleranceSeconds, signatureEncoding, timestampUnit, now },
-    inbox: inbox as CallbackInbox<Tx>,
-    outbox,
-    onSecondPayment: onSecondPayment?.bind(
-      options,
-    ) as CallbackReceiverOptions<Tx>['onSecondPayment'],
+    store: store as CallbackStore<Tx>,
     processStale: onStale === 'process',
     // Bound to the options, since users may write them as methods that use `this`.
     onPayment: onPayment.bind(options) as CallbackReceiverOptions<Tx>['onPayment'],
@@ -252,12 +221,12 @@ export function resolveReceiverOptions<Tx>(
 /** @throws {InvalidOptionError} when changes would be acknowledged but not kept */
 function assertParking(
   { parkAfter, blockParked }: { parkAfter: number | undefined; blockParked: boolean },
-  inbox: CallbackInbox<unknown>,
+  store: CallbackStore<unknown>,
 ): void {
-  if (parkAfter !== undefined && !keepsFailures(inbox)) {
+  if (parkAfter !== undefined && !keepsFailures(store)) {
     throw new InvalidOptionError(
       'parkAfter',
-      'parkAfter needs an inbox that keeps failed changes: postgresInbox, mysqlInbox, sqliteInbox or memoryInbox; leave it out, so that the service retries',
+      'parkAfter needs a store that keeps failed changes: postgresStore, mysqlStore, sqliteStore or memoryStore; leave it out, so that the service retries',
     );
   }
   if (blockParked && parkAfter === undefined) {

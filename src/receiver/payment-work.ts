@@ -1,24 +1,19 @@
 import type { VerifiedCallback } from '../callback/options.js';
 import { isPromiseLike } from '../callback/record.js';
 import { StoreError } from '../errors.js';
-import type { InboxContext, InboxOutcome } from '../store/inbox.js';
-import type { SettleOutcome } from '../store/outbox.js';
-import type { PaymentStatusRecord } from '../protocol/payment.js';
+import type { ChangeOutcome, StoreContext } from '../store/callback-store.js';
 import type { Activity } from './activity.js';
 import type { PaymentContext, ResolvedReceiverOptions, Settled } from './options.js';
-import type { Settlement } from './settlement.js';
+import { report } from './report.js';
 
 interface WorkOptions<Tx>
-  extends Pick<ResolvedReceiverOptions<Tx>, 'onPayment' | 'onPaymentTimeoutMs'> {
+  extends Pick<ResolvedReceiverOptions<Tx>, 'onPayment' | 'onPaymentTimeoutMs' | 'onError'> {
   readonly activity: Activity;
-  readonly settlement: Settlement<Tx> | undefined;
 }
 
 /** A verified callback. */
 export interface Received {
   readonly callback: VerifiedCallback;
-  /** The payment as received. The merchant's code may change that of `callback`. */
-  readonly payment: PaymentStatusRecord;
 }
 
 /** What an adapter knows about a request's sender and the runtime. */
@@ -41,15 +36,17 @@ const SIGNAL = {
 class Context<Tx> implements PaymentContext<Tx> {
   readonly tx: Tx;
   readonly stale: boolean;
+  readonly current: boolean;
   readonly secondPayment: boolean;
   declare readonly signal: AbortSignal;
   readonly #getSignal: () => AbortSignal;
 
-  constructor(inbox: InboxContext<Tx>, secondPayment: boolean, getSignal: () => AbortSignal) {
-    this.tx = inbox.tx;
-    // A merchant's own inbox may leave it out.
-    this.stale = inbox.stale === true;
-    this.secondPayment = secondPayment;
+  constructor(store: StoreContext<Tx>, getSignal: () => AbortSignal) {
+    this.tx = store.tx;
+    // A merchant's own store may leave these out.
+    this.stale = store.stale === true;
+    this.current = store.current ?? !this.stale;
+    this.secondPayment = store.secondPayment === true;
     this.#getSignal = getSignal;
     Object.defineProperty(this, 'signal', SIGNAL);
   }
@@ -64,14 +61,13 @@ export class PaymentWork<Tx> {
   readonly #options: WorkOptions<Tx>;
   readonly #received: Received;
   readonly #caller: Caller;
-  #inbox: InboxContext<Tx> | undefined;
+  #store: StoreContext<Tx> | undefined;
   #controller: AbortController | undefined;
   readonly #stops: (() => void)[] = [];
   #expire: ((error: StoreError) => void) | undefined;
   #state: 'not begun' | 'running' | 'failed' | 'done' = 'not begun';
-  #isSettled = false;
-  /** The inbox's later answer, if the work exceeded its time limit and continues. */
-  late: Promise<InboxOutcome> | undefined;
+  /** The store's later answer, if the work exceeded its time limit and continues. */
+  late: Promise<ChangeOutcome> | undefined;
 
   constructor(options: WorkOptions<Tx>, received: Received, caller: Caller) {
     this.#options = options;
@@ -79,31 +75,22 @@ export class PaymentWork<Tx> {
     this.#caller = caller;
   }
 
-  /** Whether the inbox has started the work. */
+  /** Whether the store has started the work. */
   get hasBegun(): boolean {
     return this.#state !== 'not begun';
   }
 
-  /** Whether the work's transaction settled the payment, which a rollback undoes. */
-  get hasSettled(): boolean {
-    return this.#isSettled;
-  }
-
-  /**
-   * Does the work; called by the inbox.
-   *
-   * @param settled the result of settling, if the payment is already settled
-   */
-  async run(inbox: InboxContext<Tx>, settled: SettleOutcome | undefined): Promise<void> {
+  /** Does the work; called by the store. */
+  async run(store: StoreContext<Tx>): Promise<void> {
     if (this.#state !== 'not begun') {
-      throw new StoreError('CONTRACT_VIOLATION', 'inbox.process must run work once');
+      throw new StoreError('CONTRACT_VIOLATION', 'store.process must run work once');
     }
     this.#state = 'running';
-    // Counted separately: an inbox that has lost its lease may answer before the work has ended.
+    // Counted separately: a store that has lost its lease may answer before the work has ended.
     this.#options.activity.begin();
-    this.#inbox = inbox;
+    this.#store = store;
     try {
-      const working: unknown = this.#work(inbox, settled);
+      const working: unknown = this.#work(new Context(store, () => this.#getSignal()));
       // Work that has returned needs no deadline: no timer could have fired meanwhile.
       if (isPromiseLike(working)) await this.#withinTime(working);
       this.#state = 'done';
@@ -125,35 +112,24 @@ export class PaymentWork<Tx> {
     }
   }
 
-  #work(inbox: InboxContext<Tx>, settled: SettleOutcome | undefined): Settled {
-    const { settlement, onPayment } = this.#options;
-    const createContext = (secondPayment: boolean) =>
-      new Context(inbox, secondPayment, () => this.#getSignal());
-    if (settlement === undefined) return onPayment(this.#received.callback, createContext(false));
-    return this.#settleAndWork(settlement, inbox.tx, settled, createContext);
+  #work(context: PaymentContext<Tx>): Settled {
+    const { callback } = this.#received;
+    if (!context.secondPayment) return this.#options.onPayment(callback, context);
+    return this.#workOnSecond(callback, context);
   }
 
-  async #settleAndWork(
-    settlement: Settlement<Tx>,
-    tx: Tx,
-    settled: SettleOutcome | undefined,
-    createContext: (secondPayment: boolean) => PaymentContext<Tx>,
-  ): Promise<void> {
-    const { callback, payment } = this.#received;
-    const isSecond = await settlement.settleInTransaction(payment, tx, settled);
-    this.#isSettled = true;
-    const context = createContext(isSecond);
-    if (isSecond) await settlement.reportSecondPayment(callback, context);
+  async #workOnSecond(callback: VerifiedCallback, context: PaymentContext<Tx>): Promise<void> {
+    await report(this.#options.onError, secondPayment(), callback);
     await this.#options.onPayment(callback, context);
   }
 
   /**
-   * Resolves with the inbox's answer. If the work exceeds its time limit, this rejects, but the work
-   * continues and the inbox keeps its claim, since the work may still write.
+   * Resolves with the store's answer. If the work exceeds its time limit, this rejects, but the work
+   * continues and the store keeps its claim, since the work may still write.
    *
    * @throws {StoreError} `WORK_TIMEOUT`
    */
-  inTime(processing: Promise<InboxOutcome>): Promise<InboxOutcome> {
+  inTime(processing: Promise<ChangeOutcome>): Promise<ChangeOutcome> {
     // Only the work has a deadline here, and it is already done.
     if (this.#state === 'done' && processing instanceof Promise) return processing;
     return new Promise((resolve, reject) => {
@@ -161,10 +137,10 @@ export class PaymentWork<Tx> {
         this.late = processing;
         reject(error);
       };
-      // A merchant's own inbox may not return a promise.
+      // A merchant's own store may not return a promise.
       Promise.resolve(processing).then((outcome) => {
         if (outcome === 'processed' && this.#state !== 'done') {
-          const message = "inbox.process must not resolve with 'processed' unless work did";
+          const message = "store.process must not resolve with 'processed' unless work did";
           reject(new StoreError('CONTRACT_VIOLATION', message));
         } else {
           resolve(outcome);
@@ -202,7 +178,7 @@ export class PaymentWork<Tx> {
 
   #createController(): AbortController {
     const controller = new AbortController();
-    for (const source of [this.#inbox?.signal, this.#caller.getSignal?.()]) {
+    for (const source of [this.#store?.signal, this.#caller.getSignal?.()]) {
       if (source?.aborted) controller.abort(source.reason);
       else if (source !== undefined) this.#listenTo(source, controller);
     }
@@ -219,4 +195,12 @@ export class PaymentWork<Tx> {
   #stopListening(): void {
     for (const stop of this.#stops) stop();
   }
+}
+
+// Without the references, which may identify a customer: onError gets the callback too.
+function secondPayment(): StoreError {
+  return new StoreError(
+    'SECOND_PAYMENT',
+    'The service has a second payment for the merchantPaymentReference of this callback: look both up at the service, and refund one if both are paid. attention() of the store lists it, and onPayment gets it with secondPayment: true',
+  );
 }

@@ -3,13 +3,14 @@ import type { CallbackHeaders } from '../callback/headers.js';
 import type { VerifiedCallback, VerifyCallbackOptions } from '../callback/options.js';
 import { assertSchemaAccepts, isPromiseLike, runRecordSchema } from '../callback/record.js';
 import { InvalidOptionError, type RetryLaterError } from '../errors.js';
-import type { ChangeId, FailedChange } from '../store/failed-changes.js';
+import type { Awaitable } from '../protocol/awaitable.js';
 import { causesOf } from '../protocol/causes.js';
 import type { Rule } from '../protocol/options.js';
 import { Activity } from './activity.js';
 import { assertBodySize, type BodyLimits } from './body.js';
 import { type AcceptedCallback, acceptCallback, type DeliveryResult, deliver } from './delivery.js';
 import {
+  type ChangeId,
   changeParked,
   copyBody,
   type FailureSettings,
@@ -27,24 +28,14 @@ import {
   observe,
 } from './observation.js';
 import {
-  type Awaitable,
   type CallbackReceiverOptions,
   type ResolvedReceiverOptions,
   resolveReceiverOptions,
 } from './options.js';
 import type { Caller } from './payment-work.js';
 import { answerRefusal } from './refusal.js';
-import {
-  acknowledge,
-  askToRetry,
-  assertOutcome,
-  type CallbackReply,
-  fail,
-  reject,
-  replyTo,
-} from './reply.js';
+import { acknowledge, askToRetry, type CallbackReply, fail, reject, replyTo } from './reply.js';
 import { BusyChanges, createOverdueReport, createStaleReport, report } from './report.js';
-import { Settlement } from './settlement.js';
 import { USER_CODE_TIMEOUT_MS, withUserCodeTimeout } from './user-code-timeout.js';
 import { type CreateVerifier, createVerifierSource, type Verifier } from './verifier-source.js';
 
@@ -62,7 +53,7 @@ export interface IncomingCallback extends Caller {
 export interface ReceivingEnd {
   /** Resolves with the reply to a request. It never rejects. */
   receive(incoming: IncomingCallback): Promise<CallbackReply>;
-  /** Runs a change that the inbox kept. */
+  /** Runs a change that the store kept. */
   replay(change: ChangeId): Promise<CallbackReply>;
   /** Resolves as soon as no work is running, including work that exceeded its time limit. */
   idle(): Promise<void>;
@@ -73,8 +64,7 @@ export interface ReceivingEnd {
 interface Receiver<Tx> extends ResolvedReceiverOptions<Tx> {
   readonly getVerifier: () => Awaitable<Verifier>;
   readonly activity: Activity;
-  readonly settlement: Settlement<Tx> | undefined;
-  /** Undefined if the inbox keeps no failures. */
+  /** Undefined if the store keeps no failures. */
   readonly failures: FailureSettings | undefined;
   readonly reportStale: (callback: VerifiedCallback) => Promise<void>;
   readonly reportOverdue: (callback: VerifiedCallback) => Promise<void>;
@@ -106,8 +96,7 @@ export function createReceiver<Tx, Secret, Fields>(
     ...resolved,
     getVerifier: createVerifierSource(options, create),
     activity,
-    settlement: resolved.outbox && new Settlement({ ...resolved, outbox: resolved.outbox }),
-    failures: keepsFailures(resolved.inbox) ? failures : undefined,
+    failures: keepsFailures(resolved.store) ? failures : undefined,
     reportStale: createStaleReport(resolved.onError),
     reportOverdue: createOverdueReport(resolved.onError),
     busyChanges: new BusyChanges(),
@@ -148,14 +137,15 @@ async function receive<Tx>(
   }
 }
 
-/** Runs a change with the body that the inbox kept; its claim decides whether the change was already processed. */
+/** Runs a change with the body that the store kept; its claim decides whether the change was already processed. */
 async function replay<Tx>(receiver: Receiver<Tx>, change: ChangeId): Promise<CallbackReply> {
-  const kept = await findKeptChange(receiver.inbox, change);
+  const kept = await findKeptChange(receiver.store, change);
   receiver.activity.begin();
   try {
     const callback = await toCallback(kept);
     if (kept?.rawBody === undefined || callback === undefined) {
-      return await refuseReplay(receiver, change, kept);
+      await report(receiver.onError, replayImpossible(kept), undefined);
+      return fail();
     }
     // Only to learn the signing secret, which must not be kept with an error.
     await Promise.resolve(receiver.getVerifier()).catch(() => undefined);
@@ -169,18 +159,6 @@ async function replay<Tx>(receiver: Receiver<Tx>, change: ChangeId): Promise<Cal
   } finally {
     receiver.activity.end();
   }
-}
-
-async function refuseReplay<Tx>(
-  { inbox }: Receiver<Tx>,
-  { key, paymentReference }: ChangeId,
-  kept: FailedChange | undefined,
-): Promise<CallbackReply> {
-  const occurredAt = kept?.occurredAt ?? new Date(0);
-  const failures = { runParked: true };
-  const event = { key, paymentReference, occurredAt, processStale: true, failures };
-  const outcome = await inbox.process(event, () => Promise.reject(replayImpossible(kept)));
-  return replyTo(assertOutcome(outcome));
 }
 
 async function accept<Tx>(
@@ -238,11 +216,7 @@ async function answerFailure<Tx>(
   if (retryLater === undefined) await reportNote(receiver, accepted, note, trace);
   const isParked = note.parkedAfter !== undefined || refusal !== undefined;
   // A replay's caller must learn that it failed.
-  if (retryLater === undefined && isParked && !accepted.isReplay) {
-    return answerParked(receiver, accepted);
-  }
-  // Work that continues still has its transaction, which locks the payment's row.
-  if (late === undefined) await settleAgain(receiver, accepted, failed);
+  if (retryLater === undefined && isParked && !accepted.isReplay) return acknowledge('failed');
   return retryLater === undefined ? fail() : askToRetry(retryLater.retryAfterSeconds);
 }
 
@@ -259,7 +233,7 @@ async function reportRetryLater<Tx>(
 
 /** Reports a failure that no list shows, and a change that this delivery has parked. */
 async function reportNote<Tx>(
-  { inbox, onError }: Receiver<Tx>,
+  { store, onError }: Receiver<Tx>,
   { callback }: AcceptedCallback,
   { notKept, parkedAfter }: Failed['note'],
   trace?: CallbackTrace,
@@ -270,34 +244,7 @@ async function reportNote<Tx>(
     await report(onError, notKept, callback);
   }
   if (parkedAfter !== undefined) {
-    await report(onError, changeParked(parkedAfter, inbox.keepsBodies), callback);
-  }
-}
-
-/**
- * Settles the payment again if that was rolled back with the work, even if only the COMMIT failed. Otherwise a
- * payment that is known to be paid would stay `unresolved` until the bug is fixed, and meanwhile a person or a
- * click could create a second one.
- */
-async function settleAgain<Tx>(
-  { settlement }: Receiver<Tx>,
-  { payment }: AcceptedCallback,
-  { hadSettled }: Failed,
-): Promise<void> {
-  // The outbox logs a failure, and the service retries.
-  if (hadSettled) await settlement?.settleSeparately(payment).catch(() => undefined);
-}
-
-async function answerParked<Tx>(
-  { settlement, onError }: Receiver<Tx>,
-  { callback, payment }: AcceptedCallback,
-): Promise<CallbackReply> {
-  try {
-    await settlement?.settleSeparately(payment);
-    return acknowledge('failed');
-  } catch (error) {
-    await report(onError, error, callback);
-    return fail();
+    await report(onError, changeParked(parkedAfter, store.keepsBodies), callback);
   }
 }
 
@@ -320,9 +267,12 @@ async function reportBusy<Tx>(
  * Whether a waiting change is old. What it waits for may never come, and the service eventually stops retrying. A
  * service that signs once sends each retry with the first X-Timestamp, so this machine's clock counts too.
  */
-function isOld<Tx>({ policy }: Receiver<Tx>, { callback, event }: AcceptedCallback): boolean {
+function isOld<Tx>(
+  { policy }: Receiver<Tx>,
+  { callback, occurredAtMs }: AcceptedCallback,
+): boolean {
   const nowMs = Math.max(callback.timestamp.getTime(), policy.now());
-  return nowMs - event.occurredAt.getTime() > OVERDUE_AFTER_MS;
+  return nowMs - occurredAtMs > OVERDUE_AFTER_MS;
 }
 
 /**
@@ -339,7 +289,6 @@ async function reportLate<Tx>(
   try {
     const result = await late;
     if (result.outcome !== undefined) return;
-    await settleAgain(receiver, accepted, result);
     const { error, retryLater, note } = result;
     const isKnown = retryLater !== undefined || [...causesOf(error)].includes(timeout);
     if (!isKnown) await report(receiver.onError, error, accepted.callback);

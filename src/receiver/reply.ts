@@ -1,6 +1,6 @@
 import { StoreError } from '../errors.js';
-import type { InboxOutcome } from '../store/inbox.js';
 import { describeValue } from '../protocol/describe-value.js';
+import type { ChangeOutcome } from '../store/callback-store.js';
 
 /** The result of a request to the callback endpoint. */
 export type CallbackOutcome = 'processed' | 'duplicate' | 'stale' | 'busy' | 'rejected' | 'failed';
@@ -35,8 +35,8 @@ export function fail(): CallbackReply {
   return { status: 500, headers: {}, outcome: 'failed' };
 }
 
-/** The reply to a change that the inbox took, or found that it must wait. */
-export function replyTo(outcome: InboxOutcome): CallbackReply {
+/** The reply to a change that the store took, or found that it must wait. */
+export function replyTo(outcome: ChangeOutcome): CallbackReply {
   return outcome === 'busy' ? askToRetry() : acknowledge(outcome);
 }
 
@@ -45,17 +45,17 @@ const OUTCOMES: readonly unknown[] = [
   'duplicate',
   'stale',
   'busy',
-] satisfies InboxOutcome[];
+] satisfies ChangeOutcome[];
 
 /**
  * Only a known outcome counts as success.
  *
- * @throws {StoreError} `CONTRACT_VIOLATION` when a merchant's own inbox returned anything else
+ * @throws {StoreError} `CONTRACT_VIOLATION` when a merchant's own store returned anything else
  */
-export function assertOutcome(outcome: InboxOutcome): InboxOutcome {
+export function assertOutcome(outcome: ChangeOutcome): ChangeOutcome {
   if (OUTCOMES.includes(outcome)) return outcome;
   throw new StoreError(
     'CONTRACT_VIOLATION',
-    `inbox.process must resolve with 'processed', 'duplicate', 'stale' or 'busy'; received ${describeValue(outcome)}`,
+    `store.process must resolve with 'processed', 'duplicate', 'stale' or 'busy'; received ${describeValue(outcome)}`,
   );
 }

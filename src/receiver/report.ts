@@ -1,5 +1,5 @@
 import type { VerifiedCallback } from '../callback/options.js';
-import { type CallbackVerificationError, StoreError} from '../errors.js';
+import { type CallbackVerificationError, StoreError } from '../errors.js';
 import { causesOf } from '../protocol/causes.js';
 import { within } from '../protocol/within.js';
 
@@ -121,14 +121,14 @@ export function createStaleReport(onError: OnError): Report {
   );
 }
 
-/** Creates a function that reports changes that the inbox still finds busy long after they happened. */
+/** Creates a function that reports changes that the store still finds busy long after they happened. */
 export function createOverdueReport(onError: OnError): Report {
   return onceAMinute(
     onError,
     (before) =>
       new StoreError(
         'CHANGE_OVERDUE',
-        `A change${before} is more than ten minutes old and was not processed, because its payment is still busy. Look for an onPayment that does not end, or a transaction that was left open and locks the inbox's tables; one day the service stops retrying`,
+        `A change${before} is more than ten minutes old and was not processed, because its order is still busy. Look for an onPayment that does not end, or a transaction that was left open and locks the store's tables. The service eventually stops retrying`,
       ),
   );
 }

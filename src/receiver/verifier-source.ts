@@ -1,7 +1,8 @@
 import type { CallbackRequest, VerifiedCallback } from '../callback/options.js';
 import { SecretUnavailableError } from '../errors.js';
+import type { Awaitable } from '../protocol/awaitable.js';
 import { nameFailure } from '../protocol/describe-value.js';
-import type { Awaitable, CallbackReceiverOptions } from './options.js';
+import type { CallbackReceiverOptions } from './options.js';
 import { USER_CODE_TIMEOUT_MS, withUserCodeTimeout } from './user-code-timeout.js';
 
 export type Verifier = (request: CallbackRequest) => Awaitable<VerifiedCallback>;

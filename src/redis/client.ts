@@ -1,4 +1,4 @@
-import { StoreError, InvalidOptionError } from '../errors.js';
+import { InvalidOptionError, StoreError } from '../errors.js';
 import { describeValue } from '../protocol/describe-value.js';
 import { within } from '../protocol/within.js';
 import type { Script } from './scripts.js';

@@ -1,4 +1,4 @@
-import { isPlainName } from '../store/sql/plain-name.js';
+import { isPlainName } from '../store/plain-name.js';
 
 /** `toStoredName` on WebCrypto: an inbox over HTTP also runs where there is no `node:crypto`. */
 export async function toRedisName(text: string): Promise<string> {

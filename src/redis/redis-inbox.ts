@@ -9,7 +9,13 @@ import {
   withDefault,
 } from '../protocol/options.js';
 import { assertNamed, type CallbackInbox, toEpochMicroseconds } from '../store/inbox.js';
-import { type ClaimAnswer, isClaimAnswer, isClaimed, type Lease, runUnderLease } from '../store/lease/lease.js';
+import {
+  type ClaimAnswer,
+  isClaimAnswer,
+  isClaimed,
+  type Lease,
+  runUnderLease,
+} from '../store/lease/lease.js';
 import {
   answerWithin,
   CLIENTS,

@@ -1,11 +1,9 @@
 import {
-  readValue,
-  runInTransaction,
-  type SqliteDatabase,
-  type SqliteStatement,
-} from './database.js';
-import { toStoredName } from '../store/stored-name.js';
-import { type KeptFailure, type NewFailure, NOTHING_SEEN, type SeenFailures } from '../store/attempt.js';
+  type KeptFailure,
+  type NewFailure,
+  NOTHING_SEEN,
+  type SeenFailures,
+} from '../store/attempt.js';
 import type { ChangeId, FailedChange } from '../store/failed-changes.js';
 import { explainStep } from '../store/store-failure.js';
 import {
@@ -15,6 +13,13 @@ import {
   type StoredFailure,
   toFullNames,
 } from '../store/stored-failure.js';
+import { toStoredName } from '../store/stored-name.js';
+import {
+  readValue,
+  runInTransaction,
+  type SqliteDatabase,
+  type SqliteStatement,
+} from './database.js';
 
 /** A change by its stored names. */
 export interface StoredChange {

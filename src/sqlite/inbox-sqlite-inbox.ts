@@ -10,17 +10,6 @@ import {
   wholeNumber,
   withDefault,
 } from '../protocol/options.js';
-import {
-  assertDatabase,
-  assertNoTransaction,
-  isInTransaction,
-  isInUse,
-  isLocked,
-  type SqliteDatabase,
-  whenFree,
-} from './database.js';
-import { toStoredName } from '../store/stored-name.js';
-import { sqliteTablePrefix } from '../store/sql/table-prefix.js';
 import { Attempt, type SeenFailures } from '../store/attempt.js';
 import { assertChangeId, resolveListOptions } from '../store/failed-changes.js';
 import {
@@ -30,7 +19,18 @@ import {
   toEpochMicroseconds,
 } from '../store/inbox.js';
 import { type ClaimAnswer, isClaimed, type Lease, runUnderLease } from '../store/lease/lease.js';
+import { sqliteTablePrefix } from '../store/sql/table-prefix.js';
 import { createStep, deliverAsStep } from '../store/store-failure.js';
+import { toStoredName } from '../store/stored-name.js';
+import {
+  assertDatabase,
+  assertNoTransaction,
+  isInTransaction,
+  isInUse,
+  isLocked,
+  type SqliteDatabase,
+  whenFree,
+} from './database.js';
 import { takeStep } from './inbox-failure-table.js';
 import { SqliteStore, type StoredClaim } from './inbox-store.js';
 

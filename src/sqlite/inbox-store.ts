@@ -1,4 +1,6 @@
-import { StoreError, InvalidOptionError } from '../errors.js';
+import { InvalidOptionError, StoreError } from '../errors.js';
+import type { SeenFailures } from '../store/attempt.js';
+import { type ClaimAnswer, isClaimAnswer, isClaimed } from '../store/lease/lease.js';
 import {
   readValue,
   runInTransaction,
@@ -6,8 +8,6 @@ import {
   type SqliteStatement,
   waitWhileLocked,
 } from './database.js';
-import type { SeenFailures } from '../store/attempt.js';
-import { type ClaimAnswer, isClaimAnswer, isClaimed } from '../store/lease/lease.js';
 import { FailureTable, type StoredChange } from './inbox-failure-table.js';
 
 /** A claim on a payment for one of its changes. */

@@ -1,4 +1,6 @@
 import { InvalidOptionError, MerchantPaymentsError, StoreError } from '../errors.js';
+import type { SqlSession, Step } from '../store/sql/session.js';
+import type { Statements } from '../store/sql/statements.js';
 import {
   isOutsideTransaction,
   readValue,
@@ -7,8 +9,6 @@ import {
   waitWhileLocked,
   whenFree,
 } from './database.js';
-import type { SqlSession, Step } from '../store/sql/session.js';
-import type { Statements } from '../store/sql/statements.js';
 
 const PATIENCE_MS = 5_000;
 

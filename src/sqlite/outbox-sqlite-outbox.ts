@@ -1,13 +1,13 @@
 import { clock, type OptionRules, resolveOptions, withDefault } from '../protocol/options.js';
 import type { CreatePaymentInput } from '../protocol/payment.js';
-import { assertDatabase, type SqliteDatabase } from './database.js';
-import { sqliteTablePrefix } from '../store/sql/table-prefix.js';
 import { assertSame, Engine } from '../store/engine.js';
 import { logOperations } from '../store/operation-log.js';
 import { logRules, type OutboxOptions, outboxRules } from '../store/options.js';
 import type { PaymentOutbox, RecordContext } from '../store/outbox.js';
 import { SqlStore } from '../store/sql/sql-store.js';
 import { Statements } from '../store/sql/statements.js';
+import { sqliteTablePrefix } from '../store/sql/table-prefix.js';
+import { assertDatabase, type SqliteDatabase } from './database.js';
 import { sqliteDialect } from './outbox-dialect.js';
 import { SqliteSession } from './outbox-session.js';
 

@@ -142,14 +142,15 @@ export interface FailedRow {
  * The operations of a store's tables. Each method is one atomic step, serialized with those of all processes. The
  * store has one clock for all processes.
  *
- * `key` identifies the order: the merchant's reference, or a digest of it if a store might not handle the
- * reference. It has at most 128 printable ASCII characters, and its case matters. The
- * original reference is in the body. A `referenceNumber` is converted in the same way.
+ * `key` identifies the order: the stored form of the merchant's reference. Its case matters. The original reference is
+ * in the body. A `referenceNumber` is converted in the same way.
  *
  * `tx` is the merchant's own transaction, in which the step must run; if it is undefined, the store uses its
  * own. The other methods must never run inside another transaction.
  */
 export interface Backend<Tx = unknown> {
+  /** The stored form of a reference or key, and the digest of a request's body. */
+  readonly forms: StoredForms;
   /** Whether {@link record} requires a `tx`, so that a forgotten one does not store the payment without its order. */
   readonly needsTransaction: boolean;
   /** Runs `work` for a change, settles its payment, and keeps its failure: see `CallbackStore.process`. */
@@ -245,6 +246,12 @@ export interface Backend<Tx = unknown> {
    * @returns how many rows were deleted
    */
   prune(beforeMs: number): Promise<number>;
+}
+
+/** How a store keeps texts that it compares. A store in memory keeps them as they are, and needs no module of Node. */
+export interface StoredForms {
+  toName(text: string): string;
+  toDigest(text: string): string;
 }
 
 /** A backend whose transactions are of no interest. */

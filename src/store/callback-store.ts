@@ -34,10 +34,11 @@ export interface StoreContext<Tx> {
    */
   current: boolean;
   /**
-   * Whether the service has another payment for this `merchantPaymentReference`: the one that the store created or
-   * knew first, or the one that paid.
+   * Whether the service has another payment for this `merchantPaymentReference`: the one that the store created, or
+   * the one that has paid.
+   * @default false
    */
-  secondPayment: boolean;
+  secondPayment?: boolean | undefined;
 }
 
 /**

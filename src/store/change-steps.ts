@@ -72,8 +72,8 @@ export interface KeptFailure {
   readonly isNewlyParked: boolean;
   /** The description of the error, as JSON. */
   readonly error: string;
-  /** In base64, if the store keeps bodies. */
-  readonly rawBody: string | undefined;
+  /** If the store keeps bodies. */
+  readonly rawBody: Uint8Array | undefined;
 }
 
 /** The failure to store after the work has thrown, or before it ran for a `blocked` change; undefined for none. */
@@ -93,12 +93,8 @@ export function failureOf(
     parked: !hasRun || isEnough || failure?.parked === true,
     isNewlyParked: isEnough && failure?.parked !== true,
     error: JSON.stringify(policy.describeError?.(error) ?? describeFailure(error)),
-    rawBody: rawBody && toBase64(rawBody),
+    rawBody,
   };
-}
-
-function toBase64(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
 }
 
 /** The error for a change that is not run. */

@@ -1,9 +1,8 @@
-import type { Finding } from './backend.js';
+import type { Finding, StoredForms } from './backend.js';
 import type { StatusChange } from './callback-store.js';
 import type { FailurePolicy } from './failure.js';
 import { toFinding } from './records.js';
 import { type ReadChange, readStatusChange } from './status-change.js';
-import { toStoredName } from './stored-name.js';
 
 /** Identifies a change, by names that every store can handle. */
 export type ChangeName = Pick<ReadChange, 'merchantPaymentReference' | 'referenceNumber' | 'key'>;
@@ -18,22 +17,22 @@ export interface Change extends ReadChange {
 }
 
 /** @throws {InvalidOptionError} like {@link readStatusChange} */
-export function readChange(change: StatusChange): Change {
+export function readChange(change: StatusChange, forms: StoredForms): Change {
   const read = readStatusChange(change);
   const { merchantPaymentReference, referenceNumber, key } = read;
   return {
     ...read,
-    ...toChangeName(read),
-    finding: toFinding({ ...change.payment }),
+    ...toChangeName(read, forms),
+    finding: toFinding({ ...change.payment }, forms),
     policy: change.failures ?? {},
     fullNames: JSON.stringify([merchantPaymentReference, referenceNumber, key]),
   };
 }
 
-export function toChangeName(full: ChangeName): ChangeName {
+export function toChangeName(full: ChangeName, { toName }: StoredForms): ChangeName {
   return {
-    merchantPaymentReference: toStoredName(full.merchantPaymentReference),
-    referenceNumber: toStoredName(full.referenceNumber),
-    key: toStoredName(full.key),
+    merchantPaymentReference: toName(full.merchantPaymentReference),
+    referenceNumber: toName(full.referenceNumber),
+    key: toName(full.key),
   };
 }

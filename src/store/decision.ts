@@ -1,11 +1,15 @@
 import { describeQuantity } from '../protocol/describe-value.js';
 import { invalidOption, isWholeNumberIn, text, wholeNumbersIn } from '../protocol/options.js';
-import type { Decision } from './backend.js';
+import type { Decision, StoredForms } from './backend.js';
 import type { Resolution, SeenPayment } from './payment-store.js';
 import { toFinding } from './records.js';
 
 /** @throws {InvalidOptionError} when the resolution is invalid */
-export function toDecision(merchantPaymentReference: string, resolution: Resolution): Decision {
+export function toDecision(
+  merchantPaymentReference: string,
+  resolution: Resolution,
+  forms: StoredForms,
+): Decision {
   if (resolution === 'not-created') return { state: 'rejected', failure: undefined };
   const { created } = (resolution ?? {}) as { created?: { referenceNumber?: unknown } };
   if (typeof created !== 'object' || created === null) {
@@ -14,7 +18,10 @@ export function toDecision(merchantPaymentReference: string, resolution: Resolut
     throw invalidOption('as', expected, resolution, remedy);
   }
   const referenceNumber = text(created.referenceNumber, 'as.created.referenceNumber');
-  return { state: 'created', finding: toFinding({ merchantPaymentReference, referenceNumber }) };
+  return {
+    state: 'created',
+    finding: toFinding({ merchantPaymentReference, referenceNumber }, forms),
+  };
 }
 
 const ATTEMPTS = { unit: 'attempts' };

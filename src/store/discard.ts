@@ -3,7 +3,6 @@ import type { Attention } from './attention.js';
 import type { Tables } from './backend.js';
 import { toChangeName } from './change.js';
 import { itemChanged } from './errors.js';
-import { toStoredName } from './stored-name.js';
 
 /** Takes an item off the list of what needs a person, unless it has changed since it was listed. */
 export async function discard(backend: Tables, item: Attention): Promise<void> {
@@ -14,19 +13,19 @@ export async function discard(backend: Tables, item: Attention): Promise<void> {
 async function forget(backend: Tables, item: Attention): Promise<boolean> {
   switch (item?.kind) {
     case 'failed-change':
-      return backend.forgetFailed(toChangeName(item), item.attempts);
+      return backend.forgetFailed(toChangeName(item, backend.forms), item.attempts);
     case 'second-payment': {
       const { merchantPaymentReference, referenceNumber, payment } = item;
-      const key = toStoredName(merchantPaymentReference);
+      const key = backend.forms.toName(merchantPaymentReference);
       const seen = JSON.stringify(payment);
       return backend.forgetSecond(
         key,
-        toStoredName(referenceNumber),
+        backend.forms.toName(referenceNumber),
         (stored) => JSON.stringify(JSON.parse(stored)) === seen,
       );
     }
     case 'no-callback':
-      await backend.stopWaiting(toStoredName(item.merchantPaymentReference));
+      await backend.stopWaiting(backend.forms.toName(item.merchantPaymentReference));
       return false;
     default:
       throw invalidOption(

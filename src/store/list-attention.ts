@@ -11,7 +11,6 @@ import {
 import type { Attention, AttentionKind, AttentionOptions } from './attention.js';
 import type { Cursor, Listed, Page, Tables } from './backend.js';
 import { readBody, toStoredPayment } from './records.js';
-import { toStoredName } from './stored-name.js';
 
 const PAGE_SIZE = 100;
 const NO_CALLBACK_AFTER_MS = 3_600_000;
@@ -40,7 +39,7 @@ export function listAttention(
       kinds,
     );
   }
-  const lists = listsOf(backend, referenceNumber && toStoredName(referenceNumber));
+  const lists = listsOf(backend, referenceNumber && backend.forms.toName(referenceNumber));
   return inTurn(wanted, limit ?? Number.POSITIVE_INFINITY, (kind, after, size) => {
     const isLater = kind === 'no-callback' ? NO_CALLBACK_AFTER_MS : 0;
     return lists[kind]({ olderThanMs: olderThanMs ?? isLater, after, limit: size });

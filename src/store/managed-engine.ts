@@ -20,7 +20,7 @@ export class ManagedEngine<Tx> implements ManagedStore<Tx> {
     change: StatusChange,
     work: (context: StoreContext<Tx>) => Promise<void>,
   ): Promise<ChangeOutcome> {
-    return this.backend.process(readChange(change), work);
+    return this.backend.process(readChange(change, this.backend.forms), work);
   }
 
   attention(options?: AttentionOptions): AsyncIterable<Attention> {

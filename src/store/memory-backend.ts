@@ -14,6 +14,7 @@ import type {
   Result,
   RowState,
   SecondRow,
+  StoredForms,
 } from './backend.js';
 import type { ChangeOutcome, StoreContext } from './callback-store.js';
 import type { Change, ChangeName } from './change.js';
@@ -46,6 +47,7 @@ interface MemoryBackendOptions {
 /** A store in this process's memory. Each method is atomic, because it does everything before its first await. */
 export class MemoryBackend implements Backend<undefined> {
   readonly needsTransaction = false;
+  readonly forms: StoredForms = { toName: (text) => text, toDigest: (text) => text };
   // Ordered by the last change, the oldest first.
   readonly #rows = new Map<string, Row>();
   readonly #seconds = new Map<string, MemorySecond>();

@@ -66,8 +66,7 @@ export class MemoryChanges {
       this.#failures.delete(oldest);
     }
     const [merchantPaymentReference, referenceNumber, key] = JSON.parse(change.fullNames);
-    const bytes =
-      rawBody === undefined ? known?.rawBody : new Uint8Array(Buffer.from(rawBody, 'base64'));
+    const bytes = rawBody === undefined ? known?.rawBody : new Uint8Array(rawBody);
     const { merchantPaymentReference: order, referenceNumber: number } = change;
     this.#failures.set(name, {
       name: { merchantPaymentReference: order, referenceNumber: number, key: change.key },

@@ -5,7 +5,7 @@ import { InvalidOptionError } from '../errors.js';
 import { invalidOption, type OptionRules, resolveOptions, text } from '../protocol/options.js';
 import type { CreatePaymentInput } from '../protocol/payment.js';
 import { PREPARE_CREATION, type PreparedCreation } from '../protocol/prepared-creation.js';
-import type { Backend, Decision, Intent } from './backend.js';
+import type { Backend, Decision, Intent, StoredForms } from './backend.js';
 import { readAttempts, toDecision } from './decision.js';
 import { assertSame, movedOn, tooEarly, unknownReference } from './errors.js';
 import { ManagedEngine } from './managed-engine.js';
@@ -26,7 +26,6 @@ import { recover } from './recover.js';
 import { lookUpRule, startRecovery } from './recovery.js';
 import type { Wanted } from './sending.js';
 import { SingleSender } from './single-sender.js';
-import { toStoredName } from './stored-name.js';
 
 const LEASE_MARGIN_MS = 10_000;
 
@@ -46,8 +45,8 @@ export class PaymentEngine<Tx> extends ManagedEngine<Tx> implements PaymentStore
 
   async create(input: CreatePaymentInput, options?: RequestOptions): Promise<StoredPayment> {
     const { body, send, timeoutMs, leaseMs } = this.#prepare(input, options);
-    const key = toStoredName(input.merchantPaymentReference);
-    const intent = toIntent(body, options?.extraBody);
+    const key = this.backend.forms.toName(input.merchantPaymentReference);
+    const intent = toIntent(body, options?.extraBody, this.backend.forms);
     const limits = { timeoutMs, leaseMs };
     return this.#sender.send({ key, intent, send, options, allowsRejected: true, ...limits });
   }
@@ -74,8 +73,12 @@ export class PaymentEngine<Tx> extends ManagedEngine<Tx> implements PaymentStore
     input: CreatePaymentInput,
     extraBody: Record<string, unknown> | undefined,
   ): { readonly key: string; readonly intent: Intent } {
-    const intent = toIntent(this.#prepare(input, { extraBody }).body, extraBody);
-    return { key: toStoredName(input.merchantPaymentReference), intent };
+    const intent = toIntent(
+      this.#prepare(input, { extraBody }).body,
+      extraBody,
+      this.backend.forms,
+    );
+    return { key: this.backend.forms.toName(input.merchantPaymentReference), intent };
   }
 
   async send(merchantPaymentReference: string, options?: RequestOptions): Promise<StoredPayment> {
@@ -87,14 +90,14 @@ export class PaymentEngine<Tx> extends ManagedEngine<Tx> implements PaymentStore
       );
     }
     return this.#sender.send({
-      ...this.#stored(toStoredName(reference), options),
+      ...this.#stored(this.backend.forms.toName(reference), options),
       allowsRejected: true,
     });
   }
 
   async get(merchantPaymentReference: string): Promise<StoredPayment | undefined> {
     const reference = assertReference(merchantPaymentReference);
-    const stored = await this.backend.read(toStoredName(reference));
+    const stored = await this.backend.read(this.backend.forms.toName(reference));
     return stored && toStoredPayment(stored, { replayed: true });
   }
 
@@ -104,9 +107,13 @@ export class PaymentEngine<Tx> extends ManagedEngine<Tx> implements PaymentStore
     seen: SeenPayment,
   ): Promise<void> {
     const reference = assertReference(merchantPaymentReference);
-    const decision = toDecision(reference, as);
+    const decision = toDecision(reference, as, this.backend.forms);
     const attempts = readAttempts(seen);
-    const decided = await this.backend.resolve(toStoredName(reference), decision, attempts);
+    const decided = await this.backend.resolve(
+      this.backend.forms.toName(reference),
+      decision,
+      attempts,
+    );
     if (decided.outcome === 'unknown') throw unknownReference();
     if (decided.outcome === 'resolved') return;
     if (decided.outcome === 'too-early') throw tooEarly(decided.leftMs);
@@ -123,7 +130,9 @@ export class PaymentEngine<Tx> extends ManagedEngine<Tx> implements PaymentStore
       resend: (key) =>
         this.#sender.resend({ ...this.#stored(key, undefined), allowsRejected: false }),
       lookUp:
-        lookUp && (async (reference) => toFound(reference, await lookUp.call(options, reference))),
+        lookUp &&
+        (async (reference) =>
+          toFound(reference, await lookUp.call(options, reference), this.backend.forms)),
       sendsAgain: recognisesReferences(this.#options),
     });
   }
@@ -159,10 +168,11 @@ export class PaymentEngine<Tx> extends ManagedEngine<Tx> implements PaymentStore
 function toFound(
   merchantPaymentReference: string,
   found: { referenceNumber: string } | 'not-created' | undefined,
+  forms: StoredForms,
 ): Decision | undefined {
   if (found === undefined) return undefined;
   if (found === 'not-created') return { state: 'recorded', failure: undefined };
-  return toDecision(merchantPaymentReference, { created: found });
+  return toDecision(merchantPaymentReference, { created: found }, forms);
 }
 
 /** Lets a program with an unsuitable client fail at startup, not at its first payment. */

@@ -1,16 +1,18 @@
-import { hash } from 'node:crypto';
 import { parseInstant } from '../protocol/instant.js';
 import { isDateTime, type PaymentStatusRecord, statusRecordFields } from '../protocol/payment.js';
-import type { Finding, Intent, PaymentRow } from './backend.js';
+import type { Finding, Intent, PaymentRow, StoredForms } from './backend.js';
 import type { SendFailure, StoredPayment } from './payment-store.js';
-import { toStoredName } from './stored-name.js';
 
 type PaymentFields = Partial<PaymentStatusRecord> & Record<string, unknown>;
 
 /** Builds the payment to store. `json` always has the fields of the input in the same order. */
-export function toIntent(json: string, extraBody: Record<string, unknown> | undefined): Intent {
+export function toIntent(
+  json: string,
+  extraBody: Record<string, unknown> | undefined,
+  { toDigest }: StoredForms,
+): Intent {
   const body = extraBody === undefined ? json : inOrder(json);
-  return { body, digest: hash('sha256', body, 'base64url') };
+  return { body, digest: toDigest(body) };
 }
 
 function inOrder(json: string): string {
@@ -46,10 +48,10 @@ export function findDifferences(one: string, other: string): string[] {
 }
 
 /** Converts a complete or partial record. */
-export function toFinding(payment: PaymentFields): Finding {
+export function toFinding(payment: PaymentFields, { toName }: StoredForms): Finding {
   const { referenceNumber, updatedAt } = payment;
   return {
-    referenceNumber: isText(referenceNumber) ? toStoredName(referenceNumber) : undefined,
+    referenceNumber: isText(referenceNumber) ? toName(referenceNumber) : undefined,
     payment: Object.keys(payment).length === 0 ? undefined : toJson(payment),
     updatedAtUs: isDateTime(updatedAt) ? toMicroseconds(updatedAt as string) : undefined,
   };

@@ -1,14 +1,21 @@
-import { randomUUID } from 'node:crypto';
 import type { RequestOptions } from '../client/options.js';
 import type { PaymentClient } from '../client/payment-client.js';
 import type { CreatePaymentResult } from '../client/response.js';
 import { ApiError, MerchantPaymentsError, type RequestOutcome, ResponseError } from '../errors.js';
 import { startStopwatch } from '../protocol/stopwatch.js';
-import type { Claimed, Finding, Intent, PaymentRow, Result, Tables } from './backend.js';
+import type {
+  Claimed,
+  Finding,
+  Intent,
+  PaymentRow,
+  Result,
+  StoredForms,
+  Tables,
+} from './backend.js';
 import { notSentInTime, outcomeNotStored } from './errors.js';
-import { wasNeverSent } from './sql/server-failures.js';
 import type { SendFailure, StoredPayment } from './payment-store.js';
 import { readBody, toFinding } from './records.js';
+import { wasNeverSent } from './sql/server-failures.js';
 import { pause } from './waiting.js';
 
 /** A payment that a caller wants sent. */
@@ -62,7 +69,7 @@ export async function sendIfGranted(
   const { key, timeoutMs, leaseMs } = wanted;
   try {
     for (let count = 0; count < MAX_CLAIMS; count += 1) {
-      const owner = randomUUID();
+      const owner = crypto.randomUUID();
       const elapsed = startStopwatch();
       const { granted, stored } = await claim(backend, wanted, owner);
       if (!granted || stored === undefined) return { stored, replayed: true };
@@ -99,7 +106,7 @@ interface Grant {
 
 async function send(sender: Sender, wanted: Wanted, { owner, stored }: Grant): Promise<Turn> {
   const ended = await call(sender.client, wanted, stored).then(
-    ({ payment }) => toCreated(payment, stored, wanted),
+    ({ payment }) => toCreated(payment, stored, wanted, sender.backend.forms),
     (error) => toEnded(error, wanted),
   );
   const after = await storeResult(sender.backend, wanted, { owner, stored, ended });
@@ -141,6 +148,7 @@ function toCreated(
   payment: CreatePaymentResult['payment'],
   { body }: PaymentRow,
   wanted: Wanted,
+  forms: StoredForms,
 ): Ended {
   const { merchantPaymentReference: reference } = readBody(body).input;
   // The answer to another request, for example because of a faulty proxy. With its number, ours would become a second
@@ -149,7 +157,7 @@ function toCreated(
     return toEnded(answerToAnother(), wanted);
   }
   // The payment's first record: any callback is newer, whatever the clocks of the service say.
-  const finding = toFinding({ merchantPaymentReference: reference, ...payment });
+  const finding = toFinding({ merchantPaymentReference: reference, ...payment }, forms);
   return { result: created({ ...finding, updatedAtUs: undefined }), payment };
 }
 

@@ -87,9 +87,10 @@ export async function receiveCallbacks(listening: Listening): Promise<ReceivedCa
       toleranceSeconds: TOLERANCE_SECONDS,
       timestampUnit: unitOf(headers),
       // No deduplication: the retry must be seen.
-      inbox: {
+      store: {
         async process(_change, work) {
-          await work({ tx: undefined, signal: new AbortController().signal, stale: false });
+          const { signal } = new AbortController();
+          await work({ tx: undefined, signal, stale: false, current: true });
           return 'processed';
         },
       },

@@ -1,3 +1,4 @@
+import { keepOffLost } from './keep-off-lost.js';
 import {
   hasMethods,
   makeProvider,
@@ -53,10 +54,9 @@ export function fromDrizzle<Tx>(db: DrizzleLike<Tx>): TransactionProvider<Tx> {
     engine: engineOf(db),
     database: db,
     isSingle: hasMethods(client, ['transaction', 'query', 'exec']),
-    // postgres.js.
-    rejectsOnLoss: hasMethods(client, ['begin', 'unsafe']),
-    transaction: (body) =>
-      db.transaction(body, { isolationLevel: 'read committed', accessMode: 'read write' }),
+    transaction: hasMethods(client, ['begin', 'unsafe'])
+      ? onPostgresJs(db)
+      : (body) => db.transaction(body, CONFIG),
     isTransaction: (value) => hasMethods(value, ['execute', 'rollback']),
     query: async (on, text) => rowsOf(await (on as Pick<typeof db, 'execute'>).execute(text)),
     connectionOf: (tx) => {
@@ -64,6 +64,22 @@ export function fromDrizzle<Tx>(db: DrizzleLike<Tx>): TransactionProvider<Tx> {
       return (inPostgres?.session ?? session)?.client;
     },
   });
+}
+
+const CONFIG = { isolationLevel: 'read committed', accessMode: 'read write' } as const;
+
+/** With the configuration, Drizzle would send a statement that {@link keepOffLost} does not see. */
+function onPostgresJs<Tx>(db: DrizzleLike<Tx>) {
+  return (body: (tx: Tx) => Promise<void>) =>
+    keepOffLost<Tx>(
+      (kept) => db.transaction(kept),
+      async (tx) => {
+        await (tx as Pick<typeof db, 'execute'>).execute(
+          'SET TRANSACTION ISOLATION LEVEL READ COMMITTED READ WRITE',
+        );
+        await body(tx);
+      },
+    );
 }
 
 interface DrizzleSession {

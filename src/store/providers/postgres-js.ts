@@ -1,3 +1,4 @@
+import { keepOffLost } from './keep-off-lost.js';
 import {
   hasMethods,
   makeProvider,
@@ -41,8 +42,8 @@ export function fromPostgresJs<Tx>(sql: PostgresJsLike<Tx>): TransactionProvider
     orm: 'postgres.js',
     engine: 'postgres',
     database: sql,
-    rejectsOnLoss: true,
-    transaction: (body) => sql.begin('isolation level read committed read write', body),
+    transaction: (body) =>
+      keepOffLost((kept) => sql.begin('isolation level read committed read write', kept), body),
     isTransaction: (value) => hasMethods(value, ['savepoint', 'unsafe']),
     query: async (on, text) => rowsOf(await (on as Pick<typeof sql, 'unsafe'>).unsafe(text)),
   });

@@ -1,32 +1,30 @@
 import type { StoreError } from '../../errors.js';
 import { Loss } from '../loss.js';
-import type { TransactionTimeouts } from '../sql/transaction-timeouts.js';
+import type { Deadline, Ending, OpenTransaction, ServerTimeouts } from '../sql/transactions.js';
+import { hasEndedAlone } from './keep-off-lost.js';
 import type { Begun, EngineFailures, ProvidedTransaction } from './provided-transaction.js';
 import type { TransactionProvider } from './provider.js';
 
-/** How a body wants its transaction to end, for any engine. */
-interface AnyEnding {
-  readonly end: 'commit' | 'rollback' | 'nothing';
-  readonly result: unknown;
+/** A database engine under an ORM. */
+export interface ProvidedEngine<Tx> {
+  readonly failures: EngineFailures;
+  open(begun: Begun<Tx>): ProvidedTransaction<Tx>;
 }
 
-/** A database engine under an ORM. */
-export interface ProvidedEngine<Tx, Ending, Transaction> {
-  readonly failures: EngineFailures;
-  open(begun: Begun<Tx>): Transaction & ProvidedTransaction<Tx, Ending>;
-}
+type Body<Tx, Result> = (transaction: OpenTransaction<Tx>) => Promise<Ending<Result>>;
 
 /**
  * Runs `body` in a transaction that the ORM begins, and commits or rolls back. Rejects without
  * waiting for `body` if the connection is lost.
  */
-export function runProvided<Tx, Ending extends AnyEnding, Transaction>(
-  engine: ProvidedEngine<Tx, Ending, Transaction>,
+export function runProvided<Tx, Result>(
+  engine: ProvidedEngine<Tx>,
   provider: TransactionProvider<Tx>,
-  timeouts: TransactionTimeouts,
-  body: (transaction: Transaction) => Promise<Ending>,
-): Promise<Ending['result']> {
-  const run = new Run(engine, provider, timeouts, body);
+  timeouts: ServerTimeouts,
+  body: Body<Tx, Result>,
+  deadline: Deadline,
+): Promise<Result> {
+  const run = new Run(engine, provider, timeouts, body, deadline);
   return run.loss.orSettled(run.settle());
 }
 
@@ -40,40 +38,39 @@ class Undo extends Error {
 }
 
 /** One transaction, from the call of the ORM until its promise has settled. */
-class Run<Tx, Ending extends AnyEnding, Transaction> {
+class Run<Tx, Result> {
   readonly loss = new Loss();
-  readonly #engine: ProvidedEngine<Tx, Ending, Transaction>;
+  readonly #engine: ProvidedEngine<Tx>;
   readonly #failures: EngineFailures;
   readonly #provider: TransactionProvider<Tx>;
-  readonly #timeouts: TransactionTimeouts;
-  readonly #body: (transaction: Transaction) => Promise<Ending>;
-  #transaction: ProvidedTransaction<Tx, Ending> | undefined;
+  readonly #timeouts: ServerTimeouts;
+  readonly #body: Body<Tx, Result>;
+  readonly #deadline: Deadline;
+  #transaction: ProvidedTransaction<Tx> | undefined;
   /** Known once only COMMIT or ROLLBACK is left to do. */
-  #ending: Ending | undefined;
+  #ending: Ending<Result> | undefined;
   #failure: { readonly error: unknown } | undefined;
   #end: ReturnType<typeof setTimeout> | undefined;
   #hasSettled = false;
-  #answer = (): void => undefined;
-  readonly #answered = new Promise<void>((resolve) => {
-    this.#answer = resolve;
-  });
   #giveUp = (): void => undefined;
 
   constructor(
-    engine: ProvidedEngine<Tx, Ending, Transaction>,
+    engine: ProvidedEngine<Tx>,
     provider: TransactionProvider<Tx>,
-    timeouts: TransactionTimeouts,
-    body: (transaction: Transaction) => Promise<Ending>,
+    timeouts: ServerTimeouts,
+    body: Body<Tx, Result>,
+    deadline: Deadline,
   ) {
     this.#engine = engine;
     this.#failures = engine.failures;
     this.#provider = provider;
     this.#timeouts = timeouts;
     this.#body = body;
+    this.#deadline = deadline;
   }
 
   /** Settles when the transaction has ended, but may never do so after a loss. */
-  async settle(): Promise<Ending['result']> {
+  async settle(): Promise<Result> {
     try {
       await this.#settleAtOrm();
       if (this.#failure !== undefined) throw this.#failure.error;
@@ -93,19 +90,21 @@ class Run<Tx, Ending extends AnyEnding, Transaction> {
     const givenUp = new Promise<void>((resolve) => {
       this.#giveUp = resolve;
     });
+    const { acquireTimeoutMs } = this.#timeouts;
+    const limits = { acquireTimeoutMs, transactionTimeoutMs: this.#deadline.timeoutMs };
     try {
       const running = this.#provider.transaction((tx) => {
         clearTimeout(acquiring);
         return this.#inTransaction(tx);
-      }, this.#timeouts);
+      }, limits);
       await Promise.race([running, givenUp]);
     } catch (error) {
-      // The ORM's error is the failure passed through, or a consequence of it.
-      if (this.#failure !== undefined || this.#ending?.end === 'rollback') return;
+      // The ORM's error is then the failure passed through, or a consequence of it.
+      const isFailure = this.#failure !== undefined && !hasEndedAlone(error);
+      if (isFailure || this.#ending?.end === 'rollback') return;
       throw this.#explain(error);
     } finally {
       this.#hasSettled = true;
-      this.#answer();
       clearTimeout(acquiring);
     }
   }
@@ -121,7 +120,8 @@ class Run<Tx, Ending extends AnyEnding, Transaction> {
     try {
       this.#ending = await this.#runBody(transaction);
     } catch (error) {
-      if (await this.#hasNoRollback(error)) return new Promise(() => undefined);
+      // The ORM can't be asked to roll back.
+      if (this.#hasSettled) return new Promise(() => undefined);
       this.#failure = { error };
       throw error;
     } finally {
@@ -131,11 +131,10 @@ class Run<Tx, Ending extends AnyEnding, Transaction> {
   }
 
   /** Does everything but COMMIT or ROLLBACK. */
-  async #runBody(transaction: Transaction & ProvidedTransaction<Tx, Ending>): Promise<Ending> {
+  async #runBody(transaction: ProvidedTransaction<Tx>): Promise<Ending<Result>> {
     const stopListening = await transaction.listen();
-    const deadline = this.#within(this.#timeouts.transactionTimeoutMs, (ms) =>
-      this.#failures.noEndOfWorkInTime(ms),
-    );
+    const { timeoutMs, createError } = this.#deadline;
+    const deadline = this.#within(timeoutMs, createError);
     try {
       // Too late: the caller has already received the error that nothing was processed.
       if (this.loss.reason !== undefined) throw new Undo();
@@ -148,19 +147,6 @@ class Run<Tx, Ending extends AnyEnding, Transaction> {
       clearTimeout(deadline);
       stopListening();
     }
-  }
-
-  /** Whether the ORM's promise has settled, so that it can't be asked to roll back. Waits for it if it may soon do so. */
-  async #hasNoRollback(error: unknown): Promise<boolean> {
-    if (!this.#hasSettled && this.#provider.rejectsOnLoss && this.#failures.mayBeLoss(error)) {
-      let timer: ReturnType<typeof setTimeout> | undefined;
-      const tooLong = new Promise((resolve) => {
-        timer = setTimeout(resolve, this.#timeouts.commandTimeoutMs);
-      });
-      await Promise.race([this.#answered, tooLong]);
-      clearTimeout(timer);
-    }
-    return this.#hasSettled;
   }
 
   /** Starts the deadline of the COMMIT or ROLLBACK that the ORM sends now. */
@@ -177,8 +163,7 @@ class Run<Tx, Ending extends AnyEnding, Transaction> {
   #explain(error: unknown): unknown {
     const { connectionLost, databaseErrorOf, explainFailedEnd, transactionEnded } = this.#failures;
     if (this.#ending !== undefined) return explainFailedEnd(databaseErrorOf(error));
-    // The transaction has not begun.
-    if (this.#transaction === undefined) return error;
+    if (this.#transaction === undefined) return this.#failures.noConnection(error);
     return this.#lose(this.#transaction.hasEnded ? transactionEnded() : connectionLost(error));
   }
 
@@ -187,7 +172,7 @@ class Run<Tx, Ending extends AnyEnding, Transaction> {
     return reason;
   }
 
-  #within(timeoutMs: number, createError: (timeoutMs: number) => StoreError) {
+  #within(timeoutMs: number, createError: (timeoutMs: number) => Error) {
     return setTimeout(() => this.loss.report(createError(timeoutMs)), timeoutMs);
   }
 }

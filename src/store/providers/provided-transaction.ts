@@ -1,6 +1,6 @@
 import type { StoreError } from '../../errors.js';
 import type { Loss } from '../loss.js';
-import type { TransactionTimeouts } from '../sql/transaction-timeouts.js';
+import type { ClaimLimits, Ending, OpenTransaction, ServerTimeouts } from '../sql/transactions.js';
 import type { TransactionProvider } from './provider.js';
 
 const WATCH_PAUSE_MS = 1_000;
@@ -8,8 +8,10 @@ const WATCH_PAUSE_MS = 1_000;
 /** An engine's errors for a transaction that an ORM owns. */
 export interface EngineFailures {
   noConnectionInTime(acquireTimeoutMs: number): StoreError;
+  /** Explains why the ORM could not begin. */
+  noConnection(error: unknown): unknown;
+  noAnswerInTime(timeoutMs: number): StoreError;
   noEndInTime(timeoutMs: number): StoreError;
-  noEndOfWorkInTime(timeoutMs: number): StoreError;
   connectionLost(cause: unknown): StoreError;
   transactionEnded(cause?: unknown): StoreError;
   /** The transaction is no longer open at the server, for an unknown reason. */
@@ -18,8 +20,6 @@ export interface EngineFailures {
   explainFailedEnd(error: unknown): unknown;
   /** Finds the innermost error of the server among those that ORMs wrap. */
   databaseErrorOf(error: unknown): unknown;
-  /** Whether an error may mean that the connection was lost, for providers with `rejectsOnLoss`. */
-  mayBeLoss(error: unknown): boolean;
 }
 
 /** The parts of a {@link ProvidedTransaction}. */
@@ -27,16 +27,17 @@ export interface Begun<Tx> {
   readonly provider: TransactionProvider<Tx>;
   readonly tx: Tx;
   readonly loss: Loss;
-  readonly timeouts: TransactionTimeouts;
+  readonly timeouts: ServerTimeouts;
 }
 
 /** A transaction that an ORM has begun, whatever the engine. */
-export abstract class ProvidedTransaction<Tx, Ending> {
+export abstract class ProvidedTransaction<Tx> implements OpenTransaction<Tx> {
   readonly tx: Tx;
   protected readonly provider: TransactionProvider<Tx>;
   protected readonly loss: Loss;
-  protected readonly timeouts: TransactionTimeouts;
+  protected readonly timeouts: ServerTimeouts;
   readonly #failures: EngineFailures;
+  #hasSavepoint = false;
 
   constructor({ provider, tx, loss, timeouts }: Begun<Tx>, failures: EngineFailures) {
     this.tx = tx;
@@ -46,8 +47,13 @@ export abstract class ProvidedTransaction<Tx, Ending> {
     this.#failures = failures;
   }
 
-  /** Runs the statements that come just before COMMIT. */
-  abstract record(ending: Ending): Promise<void>;
+  abstract begin(limits: ClaimLimits, statements: readonly string[]): Promise<readonly string[]>;
+  /** The texts in the rows of an answer. */
+  protected abstract textsOf(rows: readonly object[]): readonly string[];
+  /** The statements that end the work's savepoint, before those that end the transaction. */
+  protected abstract leaveSavepoint(undo: boolean): readonly string[];
+  /** Explains the error of a statement that comes just before COMMIT. */
+  protected abstract explainFailedRecord(error: unknown): unknown;
   /** Restores the session's settings, just before COMMIT or ROLLBACK. Never rejects. */
   abstract leave(): Promise<void>;
   /**
@@ -55,7 +61,7 @@ export abstract class ProvidedTransaction<Tx, Ending> {
    *
    * @throws {StoreError} when it was not, or when that is unknown
    */
-  abstract assertCommitted(ending: Ending): Promise<void>;
+  abstract assertCommitted(ending: Ending<unknown>): Promise<void>;
   /** Ends the session. Resolves with the error to report once it has ended; never settles if it can't be ended. */
   protected abstract endSession(): Promise<unknown>;
   /** Whether the transaction has ended, as seen from another connection. */
@@ -77,6 +83,33 @@ export abstract class ProvidedTransaction<Tx, Ending> {
     return stop ?? this.#watch();
   }
 
+  async ask(statement: string): Promise<readonly string[]> {
+    return this.textsOf(await this.query(statement));
+  }
+
+  /** The same, within a time. */
+  protected async askInTime(statement: string, timeoutMs: number): Promise<readonly string[]> {
+    const timer = setTimeout(
+      () => this.loss.report(this.#failures.noAnswerInTime(timeoutMs)),
+      timeoutMs,
+    );
+    try {
+      return await this.ask(statement);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Runs the statements that come just before COMMIT. */
+  async record(ending: Extract<Ending<unknown>, { end: 'commit' }>): Promise<void> {
+    if (!this.#hasSavepoint) return;
+    for (const statement of [...this.leaveSavepoint(ending.undo), ...ending.statements]) {
+      await this.query(statement).catch((error) => {
+        throw this.explainFailedRecord(error);
+      });
+    }
+  }
+
   async query(statement: string): Promise<readonly object[]> {
     try {
       const rows = await this.provider.query(this.tx, statement);
@@ -86,6 +119,12 @@ export abstract class ProvidedTransaction<Tx, Ending> {
       if (this.loss.reason === undefined) throw this.#failures.databaseErrorOf(error);
     }
     throw this.loss.reason;
+  }
+
+  /** Sets the savepoint to which the work is undone, and by whose end it shows that the transaction is still open. */
+  protected async setSavepoint(statement: string): Promise<void> {
+    await this.query(statement);
+    this.#hasSavepoint = true;
   }
 
   /**

@@ -37,11 +37,6 @@ export interface TransactionProvider<Tx, Taken = Tx> {
    * undefined if the driver does not report losses.
    */
   listen(tx: Tx, lost: (error: Error) => void): Promise<(() => void) | undefined>;
-  /**
-   * Whether {@link transaction} rejects without a rollback if the connection is lost, and must not be asked to
-   * roll back: postgres.js would write to the closed connection, and Node would end the process.
-   */
-  readonly rejectsOnLoss: boolean;
   /** Whether the ORM knows that a transaction has ended, and so refuses statements itself. */
   hasEnded(tx: Tx): boolean;
 }
@@ -49,7 +44,7 @@ export interface TransactionProvider<Tx, Taken = Tx> {
 // A global symbol, because an application may have loaded the package twice.
 const BRAND = Symbol.for('merchant-payments.transaction-provider');
 
-type Optional = 'engine' | 'isSingle' | 'rejectsOnLoss' | 'hasEnded';
+type Optional = 'engine' | 'isSingle' | 'hasEnded';
 type Made<Tx> = Omit<TransactionProvider<Tx>, 'listen' | 'isTransaction' | Optional> &
   Partial<Pick<TransactionProvider<Tx>, Optional>> & {
     readonly isTransaction: (value: unknown) => boolean;
@@ -65,7 +60,6 @@ export function makeProvider<Tx, Taken = Tx>({
   const provider: TransactionProvider<Tx, Taken> = {
     engine: undefined,
     isSingle: false,
-    rejectsOnLoss: false,
     hasEnded: () => false,
     ...made,
     isTransaction: (value): value is Taken => isTransaction(value),

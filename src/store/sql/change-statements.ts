@@ -100,7 +100,8 @@ WHERE ${this.#sql.match({ merchant_payment_reference: merchantPaymentReference, 
   /** Stores the failure of a change. */
   keep(change: Change, judged: Judged, kept: KeptFailure): string {
     const { failures } = this.#tables;
-    const { attempts, parked, error, rawBody } = kept;
+    const { attempts, parked, error } = kept;
+    const rawBody = kept.rawBody && toBase64(kept.rawBody);
     const now = this.#dialect.now();
     if (judged.failure !== undefined) {
       const body = rawBody === undefined ? '' : `, raw_body = ${this.#sql.value(rawBody)}`;
@@ -195,4 +196,8 @@ const OLD = {
 
 function isSecond(sql: Sql, key: string, referenceNumber: string): string {
   return sql.match({ merchant_payment_reference: key, reference_number: referenceNumber });
+}
+
+function toBase64(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
 }

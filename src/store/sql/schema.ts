@@ -1,3 +1,4 @@
+import { StoreError } from '../../errors.js';
 import type { Dialect, Tables } from './dialect.js';
 
 type Type = 'name' | 'text' | 'bigint' | 'int';
@@ -98,7 +99,7 @@ export interface SchemaPart {
 
 /** The statements that create the tables and indexes, in this order. */
 export function schemaOf(dialect: Dialect): readonly SchemaPart[] {
-  return names().flatMap((table): SchemaPart[] => {
+  return tableNames().flatMap((table): SchemaPart[] => {
     const { says, columns, primaryKey, index } = TABLES[table];
     const made = index && dialect.index(table, index[0], index[1]);
     const lines = Object.entries(columns).flatMap(([name, [type, comment]]) => [
@@ -121,14 +122,35 @@ ${lines.join('\n')}
   });
 }
 
-/** Fails with the engine's own error if a table or one of its columns is missing. Returns nothing. */
-export function checkOf(dialect: Dialect, table: keyof Tables): string {
-  const columns = Object.keys(TABLES[table].columns).join(', ');
-  return `SELECT ${dialect.list(columns)} FROM ${dialect.tables[table]} LIMIT 0`;
+/** The names of the tables of a store, in the order of their creation. */
+export function tableNames(): readonly (keyof Tables)[] {
+  return Object.keys(TABLES) as (keyof Tables)[];
 }
 
-export function names(): readonly (keyof Tables)[] {
-  return Object.keys(TABLES) as (keyof Tables)[];
+/**
+ * The statements that add the columns that a table lacks.
+ *
+ * @param has the names of the columns that it has
+ * @throws {StoreError} `MISSING_TABLES` when one of them can't be added, as it may not be empty
+ */
+export function missingColumns(
+  dialect: Dialect,
+  table: keyof Tables,
+  has: readonly string[],
+): readonly string[] {
+  return Object.entries(TABLES[table].columns)
+    .filter(([name]) => !has.includes(name))
+    .map(([name, [type]]) => {
+      if (!type.endsWith('?')) throw missingColumn(dialect.tables[table], name);
+      return `ALTER TABLE ${dialect.tables[table]} ADD COLUMN ${name} ${typeOf(dialect, type)}`;
+    });
+}
+
+function missingColumn(table: string, column: string): StoreError {
+  return new StoreError(
+    'MISSING_TABLES',
+    `The table ${table} has no column ${column}, so it is not a table of the store, or it is that of an earlier version. Nothing was changed. Give the store a prefix of its own, or run the migration of the version that added the column`,
+  );
 }
 
 function typeOf({ nameType, textType }: Dialect, type: Type | `${Type}?`): string {

@@ -80,7 +80,7 @@ export class ServerSession<Tx> implements SqlSession<Tx> {
           return { end: 'commit', result, undo: false, statements: [] };
         }, deadline);
       } catch (error) {
-        const wasDead = !hasBegun && !hasReconnected && isDead(error);
+        const wasDead: boolean = !hasBegun && !hasReconnected && isDead(error);
         hasReconnected ||= wasDead;
         if (!(wasDead || isUndone(error)) || triesLeft === 1) throw error;
       }
@@ -88,9 +88,7 @@ export class ServerSession<Tx> implements SqlSession<Tx> {
   }
 
   runIn<Value>(tx: Tx, step: () => Step<Value>): Promise<Value> {
-    return this.#explained(() =>
-      this.#server.connections.runIn(tx, (ask) => walk(step, ask)),
-    );
+    return this.#explained(() => this.#server.connections.runIn(tx, (ask) => walk(step, ask)));
   }
 
   cancel(owner: string): Promise<unknown> {

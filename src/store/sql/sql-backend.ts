@@ -30,6 +30,7 @@ import { PaymentStatements } from './payment-statements.js';
 import { wasNeverSent } from './server-failures.js';
 import type { SqlSession, Step } from './session.js';
 import { Sql } from './sql.js';
+import { databaseForms } from './stored-forms.js';
 
 const AT_ONCE = 200;
 const NOT_SENT: Result = { state: 'recorded', failure: undefined };
@@ -44,6 +45,7 @@ interface SqlBackendOptions<Tx> {
 
 /** The tables of a store in any SQL database. A step locks its row, and steps.ts decides. */
 export class SqlBackend<Tx> implements Backend<Tx> {
+  readonly forms = databaseForms;
   readonly needsTransaction: boolean;
   readonly process: Backend<Tx>['process'];
   readonly #session: SqlSession<Tx>;

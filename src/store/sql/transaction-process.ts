@@ -67,7 +67,9 @@ export class TransactionProcess<Tx> {
     const { connections, limits } = this.#server;
     const { merchantPaymentReference, key } = change;
     // Different changes of an order wait at the server, which knows all processes.
-    const name = connections.isSingle ? merchantPaymentReference : `${merchantPaymentReference} ${key}`;
+    const name = connections.isSingle
+      ? merchantPaymentReference
+      : `${merchantPaymentReference} ${key}`;
     const delivered = await this.#turns.take(name, limits.lockTimeoutMs, (leftMs) =>
       this.#deliver(change, work, leftMs),
     );

@@ -10,7 +10,7 @@ const DUPLICATE_WHY =
   'The service retries until it receives a 2xx: a refused duplicate is retried until the service gives up, and may get your endpoint disabled.';
 const DUPLICATE = 'Answer 200 to a change that was already processed, as callbackHandler does.';
 const ONCE =
-  "Remember processed changes by callbackKey (payment, status, updatedAt) in the same transaction as the effect, or use callbackHandler with an inbox shared by all of the endpoint's processes.";
+  "Remember processed changes by callbackKey (payment, status, updatedAt) in the same transaction as the effect, or use callbackHandler with a store shared by all of the endpoint's processes.";
 const STAYS_UP_WHY =
   'If one request can crash the process, the payments of other customers are lost.';
 const OVERTAKING =

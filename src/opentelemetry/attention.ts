@@ -1,0 +1,90 @@
+import type { BatchObservableResult, Meter } from '@opentelemetry/api';
+import { within } from '../protocol/within.js';
+import type { AttentionKind } from '../store/attention.js';
+import { OWN } from './attributes.js';
+import type { ResolvedInstrumentation } from './options.js';
+
+/** Where counting stops: each collection reads the list, and beyond this the exact number changes nothing. */
+const MAX_COUNT = 1_000;
+
+/** How long a collection waits for a list. Prometheus cancels a whole scrape after 10 seconds. */
+const READ_TIMEOUT_MS = 5_000;
+
+const KINDS: readonly AttentionKind[] = [
+  'unresolved',
+  'second-payment',
+  'failed-change',
+  'no-callback',
+];
+
+type Listing = NonNullable<ResolvedInstrumentation['store']>;
+
+/** Records gauges for what needs a person's attention. */
+export function watchAttention(meter: Meter, store: Listing): () => void {
+  const items = meter.createObservableGauge('merchant_payments.attention', {
+    description: `Payments and changes that need a person, by kind; ${MAX_COUNT} means ${MAX_COUNT} or more`,
+    unit: '{item}',
+  });
+  const age = meter.createObservableGauge('merchant_payments.attention.age', {
+    description:
+      'Time since the oldest of them was sent, found, failed or created; 0 when there is none',
+    unit: 's',
+  });
+  return observe(meter, [items, age], async () => {
+    const counted = new Map<AttentionKind, Counted>();
+    for (const kind of KINDS) counted.set(kind, await count(store, kind));
+    return (result) => {
+      for (const [kind, { total, parked, oldestMs }] of counted) {
+        const attributes = { [OWN.attentionKind]: kind };
+        if (kind === 'failed-change') {
+          result.observe(items, total - parked, { ...attributes, [OWN.parked]: false });
+          result.observe(items, parked, { ...attributes, [OWN.parked]: true });
+        } else {
+          result.observe(items, total, attributes);
+        }
+        const ageMs = oldestMs === undefined ? 0 : Date.now() - oldestMs;
+        result.observe(age, Math.max(0, ageMs / 1_000), attributes);
+      }
+    };
+  });
+}
+
+interface Counted {
+  readonly total: number;
+  readonly parked: number;
+  readonly oldestMs: number | undefined;
+}
+
+async function count(store: Listing, kind: AttentionKind): Promise<Counted> {
+  let total = 0;
+  let parked = 0;
+  let oldestMs: number | undefined;
+  for await (const item of store.attention({ kinds: [kind], limit: MAX_COUNT })) {
+    total += 1;
+    if (item.kind === 'failed-change' && item.parked) parked += 1;
+    oldestMs ??= item.since.getTime();
+  }
+  return { total, parked, oldestMs };
+}
+
+type Gauge = ReturnType<Meter['createObservableGauge']>;
+type Write = (result: BatchObservableResult) => void;
+
+/**
+ * Calls `read` at each collection. A value that can't be read in time is not observed: the SDK would log a
+ * database's error in full, and an old value would look current.
+ */
+function observe(meter: Meter, gauges: Gauge[], read: () => Promise<Write>): () => void {
+  let reading: Promise<Write | undefined> | undefined;
+  const collect = async (result: BatchObservableResult): Promise<void> => {
+    // A read that hangs is not started again.
+    reading ??= read()
+      .catch(() => undefined)
+      .finally(() => {
+        reading = undefined;
+      });
+    (await within(READ_TIMEOUT_MS, reading, () => undefined))?.(result);
+  };
+  meter.addBatchObservableCallback(collect, gauges);
+  return () => meter.removeBatchObservableCallback(collect, gauges);
+}

@@ -1,0 +1,35 @@
+import { failures } from './failures.js';
+
+/** The answer to one statement. */
+export interface Answer {
+  readonly rows: readonly object[];
+  /** How many rows were changed, by pg. */
+  readonly rowCount?: unknown;
+  /** The same, by PGlite. */
+  readonly affectedRows?: unknown;
+  readonly command?: string;
+}
+
+/**
+ * The only text in each row. A store selects nothing but texts, because a pool may parse other types in its own way,
+ * and `'f'` is true in JavaScript.
+ *
+ * @throws {StoreError} `STORE_FAILED` for anything else
+ */
+export function textsOf(rows: readonly object[] | undefined): readonly string[] {
+  if (rows === undefined) throw failures.changedAnswer();
+  return rows.map((row) => {
+    const value: unknown = Object.values(row ?? {})[0];
+    if (typeof value === 'string') return value;
+    throw failures.changedAnswer();
+  });
+}
+
+/** The answers to a text of several statements, as pg and PGlite return them. */
+export function listOf(results: unknown): readonly Answer[] {
+  return (Array.isArray(results) ? results : [results]) as readonly Answer[];
+}
+
+export function hasChanged({ rowCount, affectedRows = rowCount }: Answer): boolean | undefined {
+  return typeof affectedRows === 'number' ? affectedRows > 0 : undefined;
+}

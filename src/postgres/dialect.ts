@@ -1,0 +1,40 @@
+import type { Dialect } from '../store/sql/dialect.js';
+import { literal } from './literal.js';
+import { quoteName, withoutSchema } from './names.js';
+import { DURABLY } from './settings.js';
+
+/** @param prefix already validated */
+export function postgresDialect(prefix: string): Dialect {
+  const tables = {
+    payments: quoteName(`${prefix}payments`),
+    changes: quoteName(`${prefix}changes`),
+    failures: quoteName(`${prefix}failed_changes`),
+    seconds: quoteName(`${prefix}second_payments`),
+  };
+  return {
+    tables,
+    nameType: 'text COLLATE "C"',
+    textType: 'text',
+    tableOptions: ' WITH (fillfactor = 80)',
+    index: (table, name, columns) => ({
+      statement: `CREATE INDEX IF NOT EXISTS ${indexName(tables[table], name)} ON ${tables[table]} (${columns})`,
+    }),
+    now: () =>
+      "(pg_catalog.date_part('epoch'::text, pg_catalog.clock_timestamp()) * 1000::float8)::bigint",
+    list: (columns) => `pg_catalog.json_build_array(${columns})::text`,
+    asText: (number) => `${number}::text`,
+    forUpdate: ' FOR UPDATE',
+    skipLocked: ' FOR UPDATE SKIP LOCKED',
+    ifNew: ' ON CONFLICT DO NOTHING',
+    orLock: (column) => ` ON CONFLICT (${column}) DO UPDATE SET ${column} = excluded.${column}`,
+    byKey: '',
+    deleteByKey: (table, condition) => `DELETE FROM ${table} WHERE ${condition}`,
+    literal,
+    durably: (text) => `${text} || pg_catalog.left(${DURABLY}, 0)`,
+  };
+}
+
+/** The name of an index, without a schema, as an index is always in that of its table. */
+export function indexName(table: string, suffix: string): string {
+  return `${withoutSchema(table).slice(0, -1)}_${suffix}"`;
+}

@@ -1,0 +1,84 @@
+import type {
+  ClaimLimits,
+  Connections,
+  Ending,
+  OpenTransaction,
+  ServerTimeouts,
+} from '../store/sql/transactions.js';
+import { hasChanged, textsOf } from './answers.js';
+import { explainFailedEnd, failures } from './failures.js';
+import { runInTransaction } from './merchants-transaction.js';
+import type { PgliteLike, PgliteTransactionLike, Queryable } from './pool.js';
+import { withSavepoints } from './savepoints.js';
+import { BEFORE_WORK, leaveSavepoint, SAVEPOINT, settings } from './settings.js';
+
+type PgliteTx<Tx> = Tx & PgliteTransactionLike;
+
+/** The one connection of a PGlite, which runs in the same process: each transaction waits for the previous one. */
+export function pgliteConnections<Tx extends Queryable>(
+  database: PgliteLike<Tx>,
+  { acquireTimeoutMs }: ServerTimeouts,
+): Connections<Tx> {
+  const asker = database as unknown as Queryable;
+  return {
+    isSingle: true,
+    run: (body) => startInTime(database, acquireTimeoutMs, (tx) => runOn(tx, body)),
+    read: async (statement) => textsOf((await asker.query<object>(statement)).rows),
+    change: async (statement) => hasChanged(await asker.query<object>(statement(Number.NaN))),
+    runIn: runInTransaction,
+    runWork: withSavepoints,
+  };
+}
+
+async function runOn<Tx extends Queryable, Result>(
+  tx: PgliteTx<Tx>,
+  body: (transaction: OpenTransaction<Tx>) => Promise<Ending<Result>>,
+): Promise<Result> {
+  let hasSavepoint = false;
+  const ending = await body({
+    tx,
+    signal: new AbortController().signal,
+    async begin(limits: ClaimLimits, statements) {
+      hasSavepoint = statements.length > 0;
+      const before = [settings(limits), ...statements];
+      const after = hasSavepoint ? [BEFORE_WORK, SAVEPOINT] : [];
+      const results = await tx.exec([...before, ...after].join('; '));
+      return textsOf(results[before.length - 1]?.rows);
+    },
+    ask: async (statement) => textsOf((await tx.query<object>(statement)).rows),
+  });
+  if (ending.end === 'rollback') await tx.rollback();
+  else {
+    if (tx.closed) throw failures.transactionEnded();
+    const statements = [...(hasSavepoint ? leaveSavepoint(ending.undo) : []), ...ending.statements];
+    await tx.exec(statements.join('; ')).catch((error) => {
+      throw explainFailedEnd(error);
+    });
+  }
+  return ending.result;
+}
+
+function startInTime<Tx extends Queryable, Result>(
+  database: PgliteLike<Tx>,
+  timeoutMs: number,
+  body: (tx: PgliteTx<Tx>) => Promise<Result>,
+): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    let late = false;
+    const timer = setTimeout(() => {
+      late = true;
+      reject(failures.noConnectionInTime(timeoutMs));
+    }, timeoutMs);
+    const start = async (tx: PgliteTx<Tx>): Promise<Result | undefined> => {
+      clearTimeout(timer);
+      // Too late: the caller has already received the error that nothing was processed.
+      return late ? undefined : body(tx);
+    };
+    // Undefined only if it was late, when this promise has already settled.
+    const finish = (result: Result | undefined) => resolve(result as Result);
+    database
+      .transaction(start)
+      .finally(() => clearTimeout(timer))
+      .then(finish, reject);
+  });
+}

@@ -1,0 +1,256 @@
+import { Loss, toError } from '../store/loss.js';
+import { TransactionOpen } from '../store/sql/transaction-open.js';
+import type {
+  ClaimLimits,
+  Connections,
+  Deadline,
+  OpenTransaction,
+  ServerTimeouts,
+} from '../store/sql/transactions.js';
+import { type Answer, hasChanged, listOf, textsOf } from './answers.js';
+import { explainFailedEnd, failures, spoilsConnection, sqlStateOf } from './failures.js';
+import { runInTransaction } from './merchants-transaction.js';
+import {
+  assertClient,
+  hasOpenTransaction,
+  type PgClientLike,
+  type PgPoolLike,
+  type Queryable,
+} from './pool.js';
+import { withSavepoints } from './savepoints.js';
+import { BEFORE_WORK, BEGIN, leaveSavepoint, SAVEPOINT, settings } from './settings.js';
+
+/** The connections of a pool. */
+export function poolConnections<Tx extends Queryable>(
+  pool: PgPoolLike<Tx>,
+  { acquireTimeoutMs, commandTimeoutMs, transactionTimeoutMs }: ServerTimeouts,
+): Connections<Tx> {
+  const ofWork: Deadline = {
+    timeoutMs: transactionTimeoutMs,
+    createError: (ms) => failures.noEndOfWorkInTime(ms),
+  };
+  const ofStatement: Deadline = {
+    timeoutMs: commandTimeoutMs,
+    createError: (ms) => failures.noStepInTime(ms),
+  };
+  const onConnection = async <Value>(
+    use: (connection: Connection<Tx>) => Promise<Value>,
+  ): Promise<Value> => {
+    const loss = new Loss();
+    // An `error` event without a listener ends the process.
+    const onError = (error: Error) => loss.report(failures.connectionLost(error));
+    const client = await takeConnection(pool, acquireTimeoutMs, onError);
+    const connection = new Connection(client, loss, commandTimeoutMs);
+    try {
+      if (hasOpenTransaction(client)) throw connection.lose(new TransactionOpen());
+      return await use(connection);
+    } catch (error) {
+      if (spoilsConnection(error)) loss.report(toError(error));
+      await connection.rollBack();
+      throw error;
+    } finally {
+      release(client, onError, loss.reason);
+    }
+  };
+  const alone = (statement: string) =>
+    onConnection((connection) =>
+      connection.within(ofStatement, async () => (await connection.send(statement))[0] as Answer),
+    );
+  return {
+    isSingle: false,
+    run: (body, deadline = ofWork) =>
+      onConnection(async (connection) => {
+        const ending = await connection.within(deadline, () => body(connection));
+        if (ending.end === 'rollback') await connection.rollBack();
+        else await connection.commit(ending.undo, ending.statements);
+        return ending.result;
+      }),
+    read: async (statement) => textsOf((await alone(statement))?.rows),
+    change: async (statement) => hasChanged(await alone(statement(Number.NaN))),
+    runIn: runInTransaction,
+    runWork: withSavepoints,
+  };
+}
+
+/** A connection while a store has it. */
+class Connection<Tx extends Queryable> implements OpenTransaction<Tx> {
+  readonly tx: Tx;
+  readonly #loss: Loss;
+  readonly #commandTimeoutMs: number;
+  #isOpen = false;
+  #hasSavepoint = false;
+
+  constructor(client: Tx, loss: Loss, commandTimeoutMs: number) {
+    this.tx = client;
+    this.#loss = loss;
+    this.#commandTimeoutMs = commandTimeoutMs;
+  }
+
+  get signal(): AbortSignal {
+    return this.#loss.signal;
+  }
+
+  lose(reason: Error): Error {
+    this.#loss.report(reason);
+    return reason;
+  }
+
+  /**
+   * Runs the body with a deadline: on a network that swallows packets, a statement never ends on its own, and the
+   * statements of the body have no other deadline.
+   */
+  async within<Result>(
+    { timeoutMs, createError }: Deadline,
+    body: () => Promise<Result>,
+  ): Promise<Result> {
+    const timer = setTimeout(() => this.#loss.report(createError(timeoutMs)), timeoutMs);
+    try {
+      return await this.#loss.orSettled(body());
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async begin(limits: ClaimLimits, statements: readonly string[]): Promise<readonly string[]> {
+    const before = [BEGIN, settings(limits), ...statements];
+    this.#isOpen = true;
+    this.#hasSavepoint = statements.length > 0;
+    const after = this.#hasSavepoint ? [BEFORE_WORK, SAVEPOINT] : [];
+    const timeoutMs = limits.lockTimeoutMs + limits.commandTimeoutMs;
+    const results = await this.#sendInTime(inOneText([...before, ...after]), timeoutMs, (ms) =>
+      failures.noAnswerInTime(ms),
+    );
+    return textsOf(results[before.length - 1]?.rows);
+  }
+
+  async ask(statement: string): Promise<readonly string[]> {
+    return textsOf((await this.send(statement))[0]?.rows);
+  }
+
+  async commit(undo: boolean, statements: readonly string[]): Promise<void> {
+    if (this.#loss.reason !== undefined) throw this.#loss.reason;
+    const work = this.#hasSavepoint ? leaveSavepoint(undo) : [];
+    const text = inOneText([...work, ...statements, 'COMMIT']);
+    let results: readonly Answer[];
+    try {
+      results = await this.#loss.orSettled(
+        this.#sendInTime(text, this.#commandTimeoutMs, (ms) => failures.noEndInTime(ms)),
+      );
+    } catch (error) {
+      throw explainFailedEnd(error);
+    }
+    const command = results.at(-1)?.command;
+    // Postgres answers the COMMIT of an aborted transaction with ROLLBACK, and no error.
+    if (command !== undefined && command !== 'COMMIT') throw failures.transactionAborted();
+    this.#isOpen = false;
+  }
+
+  /** Rolls back what is open. If that fails, the connection counts as lost, and is closed. */
+  async rollBack(): Promise<void> {
+    if (!this.#isOpen || this.#loss.reason !== undefined) return;
+    this.#isOpen = false;
+    const rolling = this.#sendInTime('ROLLBACK', this.#commandTimeoutMs, (ms) =>
+      failures.noAnswerInTime(ms),
+    );
+    await this.#loss.orSettled(rolling).catch((error) => this.#loss.report(toError(error)));
+  }
+
+  /** May settle late, or never, after a loss. */
+  async send(text: string): Promise<readonly Answer[]> {
+    try {
+      return listOf(await this.tx.query(text));
+    } catch (error) {
+      // Not an answer from Postgres: the next answer on this connection may belong to this statement.
+      if (sqlStateOf(error) === undefined) this.#loss.report(toError(error));
+      throw error;
+    }
+  }
+
+  async #sendInTime(
+    text: string,
+    timeoutMs: number,
+    createError: (timeoutMs: number) => Error,
+  ): Promise<readonly Answer[]> {
+    const timer = setTimeout(() => this.#loss.report(createError(timeoutMs)), timeoutMs);
+    try {
+      return await this.send(text);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+function inOneText(statements: readonly string[]): string {
+  return statements.join('; ');
+}
+
+type OnError = (error: Error) => void;
+
+/** Takes a connection from the pool, and attaches `onError` immediately. */
+function takeConnection<Tx extends Queryable>(
+  pool: PgPoolLike<Tx>,
+  timeoutMs: number,
+  onError: OnError,
+): Promise<Tx & PgClientLike> {
+  return new Promise((resolve, reject) => {
+    let isLate = false;
+    const timer = setTimeout(() => {
+      isLate = true;
+      reject(failures.noConnectionInTime(timeoutMs));
+    }, timeoutMs);
+    const take = (client: Tx & PgClientLike): void => {
+      clearTimeout(timer);
+      assertClient(client);
+      client.on('error', onError);
+      // A request to the pool can't be cancelled, so a late connection must be released.
+      if (isLate) setImmediate(releaseLate, client, onError);
+      else resolve(client);
+    };
+    const fail = (error: unknown): void => {
+      clearTimeout(timer);
+      reject(failures.noConnection(error));
+    };
+    // By a callback if the pool accepts one, as pg's does: a connection may break in the same turn of the event loop in
+    // which it was made, before then() could attach a listener.
+    if (pool.connect.length === 0) pool.connect().then(take).catch(fail);
+    else connectByCallback(pool, take, fail);
+  });
+}
+
+type Connected<Client> = (error: unknown, client: Client) => void;
+type ConnectByCallback<Client> = (this: object, connected: Connected<Client>) => unknown;
+
+function connectByCallback<Tx extends Queryable>(
+  pool: PgPoolLike<Tx>,
+  take: (client: Tx & PgClientLike) => void,
+  fail: (error: unknown) => void,
+): void {
+  const connected: Connected<Tx & PgClientLike> = (error, client) => {
+    if (error) return fail(error);
+    try {
+      take(client);
+    } catch (wrong) {
+      fail(wrong);
+    }
+  };
+  (pool.connect as ConnectByCallback<Tx & PgClientLike>).call(pool, connected);
+}
+
+/**
+ * Releases a connection for which no call waits any longer. Not synchronously in the pool's callback: release() serves
+ * the next waiting call, and thousands of late ones would overflow the stack.
+ */
+function releaseLate(client: PgClientLike, onError: OnError): void {
+  try {
+    release(client, onError);
+  } catch {
+    // The release() of a wrapper may throw, which would end the process here.
+  }
+}
+
+/** Returns the connection to the pool, which closes it if there is an error. */
+function release(client: PgClientLike, onError: OnError, broken?: Error): void {
+  // Release first: from then on, the pool listens for errors.
+  client.release(broken);
+  client.removeListener('error', onError);
+}

@@ -1,0 +1,184 @@
+import { resolveOptions } from '../protocol/options.js';
+import type { ManagedStore } from '../store/callback-store.js';
+import type { StoreOptions } from '../store/options.js';
+import type { PaymentStore } from '../store/payment-store.js';
+import { isProvider, type TransactionProvider } from '../store/providers/provider.js';
+import { schemaOf } from '../store/sql/schema.js';
+import {
+  type SchemaOptions,
+  type ServerStoreOptions,
+  schemaRules,
+  serverStoreRules,
+} from '../store/sql/server-options.js';
+import { serverStore } from '../store/sql/server-store.js';
+import type { Connections, ServerTimeouts } from '../store/sql/transactions.js';
+import { postgresDialect } from './dialect.js';
+import { failures, isBusy, isLost, isUndone } from './failures.js';
+import { literal } from './literal.js';
+import { pgliteConnections } from './pglite-connections.js';
+import {
+  assertPool,
+  isPglite,
+  type PgliteLike,
+  type PgPoolLike,
+  type Queryable,
+  type TransactionOf,
+} from './pool.js';
+import { poolConnections } from './pool-connections.js';
+import { ormConnections } from './provided-transaction.js';
+import { setup } from './setup.js';
+
+type WithClient = ServerStoreOptions & { readonly client: NonNullable<StoreOptions['client']> };
+
+/**
+ * A store in Postgres, for any number of processes (interface section 6).
+ *
+ * The change, the settling of its payment and everything that `work` writes through `tx` commit in one
+ * transaction, so the effect of a change happens exactly once. Whatever `work` does elsewhere (an email,
+ * another database, the pool instead of `tx`) is not rolled back and may happen again.
+ *
+ * `tx` is a client of the pool. A transaction that `work` begins on it becomes a savepoint, and so does an
+ * ORM's nested transaction. Wrap a statement that may fail in one, because an error otherwise makes Postgres abort
+ * the whole transaction. A COMMIT or ROLLBACK without a BEGIN by `work` is refused, and `release()` does
+ * nothing. Await every query: if `work` returns while one is still running, the transaction is rolled back, and a
+ * query sent later is refused. Session state (SET without LOCAL, `pg_advisory_lock`, LISTEN) stays on the
+ * connection when it returns to the pool; use SET LOCAL and `pg_advisory_xact_lock`.
+ *
+ * If `work` uses the pool instead of `tx`, and such work holds all connections, it waits for a connection that
+ * becomes free only when `work` has ended. `idleTimeoutMs` ends this deadlock.
+ *
+ * Concurrent callbacks for one order run one after another, across any number of processes; each waits for at most
+ * `lockTimeoutMs`. If the connection is lost, the callback fails at once, without waiting for `work`: stop `work` when
+ * its `signal` aborts, as a later delivery may run in the meantime.
+ *
+ * `record` writes through your `tx`: a client of the pool on which your transaction is open, or the `tx` of `work`.
+ * Everything else runs on a connection of its own, which is released before anything is sent. So do not call `create`
+ * or `send` for a payment that one of your transactions has recorded but not yet committed.
+ *
+ * A PGlite is a single connection: all callbacks wait for each other, and `work` that uses the database
+ * instead of `tx` waits for itself, without end.
+ *
+ * @example
+ * ```ts
+ * import { PaymentClient } from 'merchant-payments';
+ * import { postgresStore } from 'merchant-payments/postgres';
+ * import pg from 'pg';
+ *
+ * const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL });
+ * // Emitted when an idle connection breaks; without a listener, it ends the process.
+ * pool.on('error', ({ message }) => console.error(message));
+ *
+ * const store = postgresStore(pool, { client: PaymentClient.fromEnv() });
+ * await store.setup();
+ *
+ * const { state, payment } = await store.create({
+ *   merchantPaymentReference: 'order-1001',
+ *   amount: 2500,
+ *   currency: 'EUR',
+ * });
+ * console.log(state, payment?.referenceNumber);
+ * ```
+ *
+ * @param database - a `Pool` of `pg` or a PGlite
+ * @throws {InvalidOptionError} when `database` is neither, or an option is invalid or unknown
+ */
+export function postgresStore<Database extends PgPoolLike | PgliteLike>(
+  database: Database,
+  options: WithClient,
+): PaymentStore<TransactionOf<Database>>;
+/**
+ * The same store for callbacks alone.
+ *
+ * @param database - a `Pool` of `pg` or a PGlite
+ * @throws {InvalidOptionError} when `database` is neither, or an option is invalid or unknown
+ */
+export function postgresStore<Database extends PgPoolLike | PgliteLike>(
+  database: Database,
+  options?: ServerStoreOptions,
+): ManagedStore<TransactionOf<Database>>;
+/**
+ * The same store in an ORM's transactions: `tx` is the ORM's own transaction object.
+ *
+ * The ORM owns the connection, so `tx` can do what the ORM allows: nested transactions are
+ * the ORM's, and the store can't close a connection that does not answer. At a deadline the callback still
+ * fails in time, the signal aborts, and the store asks Postgres to end the session.
+ *
+ * @example
+ * ```ts
+ * import { drizzle } from 'drizzle-orm/node-postgres';
+ * import { fromDrizzle, postgresStore } from 'merchant-payments/postgres';
+ *
+ * const db = drizzle(process.env.DATABASE_URL ?? '');
+ * const store = postgresStore(fromDrizzle(db));
+ * await store.setup();
+ * ```
+ *
+ * @param provider - the result of `fromDrizzle`, `fromKysely`, `fromKnex`, `fromPrisma`, `fromTypeOrm` or
+ * `fromPostgresJs`
+ * @throws {InvalidOptionError} when `provider` is not a provider, or an option is invalid or unknown
+ */
+export function postgresStore<Tx, Taken = Tx>(
+  provider: TransactionProvider<Tx, Taken>,
+  options: WithClient,
+): PaymentStore<Tx>;
+/** The same store in an ORM's transactions, for callbacks alone. */
+export function postgresStore<Tx, Taken = Tx>(
+  provider: TransactionProvider<Tx, Taken>,
+  options?: ServerStoreOptions,
+): ManagedStore<Tx>;
+/** The same store, with an explicit type for `tx`. */
+export function postgresStore<Tx extends Queryable>(
+  database: PgPoolLike<Tx> | PgliteLike<Tx>,
+  options: WithClient,
+): PaymentStore<Tx>;
+/** The same store for callbacks alone, with an explicit type for `tx`. */
+export function postgresStore<Tx extends Queryable>(
+  database: PgPoolLike<Tx> | PgliteLike<Tx>,
+  options?: ServerStoreOptions,
+): ManagedStore<Tx>;
+export function postgresStore(
+  database: PgPoolLike | PgliteLike | TransactionProvider<Queryable>,
+  options: ServerStoreOptions = {},
+): ManagedStore<Queryable> {
+  assertPool(database);
+  const resolved = resolveOptions(options, serverStoreRules);
+  const dialect = postgresDialect(resolved.prefix);
+  const connections = connect(database, resolved);
+  return serverStore(
+    {
+      connections,
+      dialect,
+      failures,
+      isBusy,
+      isLost,
+      isUndone,
+      setup: () => setup(connections, dialect, resolved),
+      cancel: (owner, read) =>
+        read(`SELECT pg_catalog.count(pg_catalog.pg_cancel_backend(pid))::text FROM pg_catalog.pg_stat_activity
+WHERE state = 'active' AND pg_catalog.starts_with(query, ${literal(`/* ${owner} `)}::text)`),
+    },
+    resolved,
+  );
+}
+
+function connect(
+  database: PgPoolLike | PgliteLike | TransactionProvider<Queryable>,
+  timeouts: ServerTimeouts,
+): Connections<Queryable> {
+  if (isProvider<Queryable>(database)) return ormConnections(database, timeouts);
+  return isPglite(database)
+    ? pgliteConnections(database, timeouts)
+    : poolConnections(database, timeouts);
+}
+
+/**
+ * Returns the SQL that creates the tables of a `postgresStore`, for migrations that run under another role than the
+ * application's. Existing tables are kept. With the default prefix, it is the content of `postgres/schema.sql`.
+ *
+ * @throws {InvalidOptionError} when `prefix` is invalid or an option is unknown
+ */
+export function postgresSchema(options: SchemaOptions = {}): string {
+  const { prefix } = resolveOptions(options, schemaRules);
+  const statements = schemaOf(postgresDialect(prefix)).map(({ create }) => create);
+  return `${statements.join(';\n\n')};\n`;
+}

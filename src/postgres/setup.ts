@@ -1,0 +1,86 @@
+import { StoreError } from '../errors.js';
+import type { Dialect } from '../store/sql/dialect.js';
+import { missingColumns, schemaOf, tableNames } from '../store/sql/schema.js';
+import type { Connections, ServerTimeouts } from '../store/sql/transactions.js';
+import { indexName } from './dialect.js';
+import { failures, isLockTimeout } from './failures.js';
+
+// An arbitrary number that the application is unlikely to lock.
+const SETUP_LOCK = 7_161_998_226_001;
+const SETUP_LOCK_TIMEOUT_MS = 60_000;
+/** How long the creation of a part may wait for the lock of a table: everything else queues behind it. */
+const TABLE_LOCK_TIMEOUT_MS = 2_000;
+
+type Ask = (statement: string) => Promise<readonly string[]>;
+
+/** Creates missing tables, columns and indexes. If nothing is missing, it takes no lock and needs no right to create. */
+export async function setup<Tx>(
+  connections: Connections<Tx>,
+  dialect: Dialect,
+  timeouts: ServerTimeouts,
+): Promise<void> {
+  const missing = await findMissing((statement) => connections.read(statement), dialect);
+  if (missing.length === 0) return;
+  await connections.run(async (transaction) => {
+    const ask: Ask = (statement) => transaction.ask(statement);
+    await transaction.begin({ ...timeouts, lockTimeoutMs: SETUP_LOCK_TIMEOUT_MS }, []);
+    // Two concurrent CREATE TABLE IF NOT EXISTS can fail.
+    await ask(`SELECT pg_catalog.pg_advisory_xact_lock(${SETUP_LOCK}::bigint)::text`);
+    await ask(
+      `SELECT pg_catalog.set_config('lock_timeout'::text, '${TABLE_LOCK_TIMEOUT_MS}'::text, true)`,
+    );
+    for (const create of await findMissing(ask, dialect)) {
+      await ask(create).catch((error) => {
+        throw isLockTimeout(error) ? setupBlocked(error) : error;
+      });
+    }
+    return { end: 'commit', result: undefined, undo: false, statements: [] };
+  });
+}
+
+/** The statements that create what is missing. */
+async function findMissing(ask: Ask, dialect: Dialect): Promise<readonly string[]> {
+  // CREATE INDEX IF NOT EXISTS locks the table before it checks, and fails for a role without the right to create
+  // even if the index exists.
+  const tables = tableNames().map((table) => existing(dialect.tables[table]));
+  const [json] = await ask(`SELECT ${dialect.list(tables.join(',\n  '))}`);
+  if (json === undefined) throw failures.changedAnswer();
+  const lists: readonly (readonly string[] | null)[] = JSON.parse(json);
+  const has = Object.fromEntries(tableNames().map((table, at) => [table, lists[at] ?? undefined]));
+  return [
+    ...tableNames().flatMap((table) => {
+      const columns = has[table];
+      return columns === undefined ? [] : missingColumns(dialect, table, columns);
+    }),
+    ...schemaOf(dialect)
+      .filter(({ table, index }) => {
+        const name =
+          index === undefined ? undefined : unquoted(indexName(dialect.tables[table], index));
+        const columns = has[table];
+        return columns === undefined || (name !== undefined && !columns.includes(`index ${name}`));
+      })
+      .map(({ create }) => create),
+  ];
+}
+
+/** The names of a table's columns and indexes as a JSON list; NULL if there is no such table. */
+function existing(table: string): string {
+  // Names are plain, so no quotes need to be escaped.
+  const oid = `pg_catalog.to_regclass('${table}'::text)`;
+  return `CASE WHEN ${oid} IS NULL THEN NULL ELSE pg_catalog.array_to_json(ARRAY(
+    SELECT attname::text FROM pg_catalog.pg_attribute WHERE attrelid = ${oid} AND attnum > 0 AND NOT attisdropped
+    UNION ALL SELECT 'index '::text || relname::text FROM pg_catalog.pg_index
+      JOIN pg_catalog.pg_class ON pg_class.oid = indexrelid WHERE indrelid = ${oid})) END`;
+}
+
+function unquoted(name: string): string {
+  return name.slice(1, -1);
+}
+
+function setupBlocked(cause: unknown): StoreError {
+  return new StoreError(
+    'STORE_TIMEOUT',
+    'setup() could not lock a table to create what it lacks, because callbacks are using it, and nothing was changed; call setup() again later, or create an index with CREATE INDEX CONCURRENTLY under the name in postgresSchema()',
+    { cause },
+  );
+}

@@ -1,0 +1,73 @@
+import { type OptionRules, type Resolved, timerMs, withDefault } from '../../protocol/options.js';
+import { type StoreOptions, storeRules } from '../options.js';
+import { tablePrefix } from './table-prefix.js';
+
+/** The name of the tables of a store on a database server. */
+export interface SchemaOptions {
+  /**
+   * The prefix of the tables (`payments`, `changes`, `failed_changes`, `second_payments`) and their indexes: 1 to 40
+   * ASCII letters, digits and underscores, not starting with a digit. Put the schema (in MySQL, the database) in front
+   * if the connection does not look there: `'billing.payment_store_'`. Case matters.
+   * @default 'payment_store_'
+   */
+  prefix?: string | undefined;
+}
+
+/** Options of a store on a database server. */
+export interface ServerStoreOptions extends StoreOptions, SchemaOptions {
+  /**
+   * How long a callback waits for another one of its order, in milliseconds, before it is `busy`.
+   * Keep it below the time that the service waits for an answer. A whole number from 1 to 2_147_483_647.
+   * @default 5_000
+   */
+  lockTimeoutMs?: number | undefined;
+  /**
+   * How long a call waits for a connection of the pool, in milliseconds; by default, a pool waits
+   * without a limit. A whole number from 1 to 2_147_483_647.
+   * @default 5_000
+   */
+  acquireTimeoutMs?: number | undefined;
+  /**
+   * How long the server may take to answer a statement of the store, in milliseconds, not counting a callback's wait
+   * for another one. After that, the store closes the connection, since the network may have swallowed the
+   * answer, and the call fails (`STORE_TIMEOUT`). With an ORM, the limit of a call is this plus `acquireTimeoutMs`. A
+   * whole number from 1 to 2_147_483_647.
+   * @default 5_000
+   */
+  commandTimeoutMs?: number | undefined;
+  /**
+   * The longest time that the transaction of a change may take, in milliseconds, including the work and all of its
+   * statements, but not the COMMIT. After that, the store closes the connection, the signal aborts, and the callback
+   * fails (`STORE_TIMEOUT`). On a network that swallows packets, nothing else ends a statement of your work, unless
+   * the driver has a deadline for queries. Keep it above the receiver's `onPaymentTimeoutMs`. A whole number from 1 to
+   * 2_147_483_647. It does not apply to PGlite, which runs in the same process.
+   * @default 600_000
+   */
+  transactionTimeoutMs?: number | undefined;
+  /**
+   * The longest time that the work may go without a statement, in milliseconds, before the server ends its
+   * transaction (`TRANSACTION_LOST`, and the signal aborts). Without this limit, a machine that vanished
+   * would keep its order locked until the server notices, which can take hours. A whole number
+   * from 1 to 2_147_483_647. It does not apply to PGlite, which runs in the same process.
+   * @default 60_000
+   */
+  idleTimeoutMs?: number | undefined;
+}
+
+export const schemaRules = {
+  prefix: withDefault('payment_store_', tablePrefix),
+} satisfies OptionRules<SchemaOptions>;
+
+/** One rule for each option. */
+export const serverStoreRules = {
+  ...storeRules,
+  ...schemaRules,
+  lockTimeoutMs: withDefault(5_000, timerMs()),
+  acquireTimeoutMs: withDefault(5_000, timerMs()),
+  commandTimeoutMs: withDefault(5_000, timerMs()),
+  transactionTimeoutMs: withDefault(600_000, timerMs()),
+  idleTimeoutMs: withDefault(60_000, timerMs()),
+} satisfies OptionRules<ServerStoreOptions>;
+
+/** Checked, and with defaults. */
+export type ResolvedServerOptions = Resolved<typeof serverStoreRules>;
