@@ -51,7 +51,7 @@ function decodeText(bytes: Uint8Array): string {
 }
 
 function isJsonType(contentType: string | string[] | undefined): boolean {
-  return typeof contentType === 'string' && /^[^;]*[/+]json\b/i.test(contentType);
+  return /^[^;]*[/+]json\b/i.test(String(contentType));
 }
 
 /** The payment in the body of a creation's answer. */

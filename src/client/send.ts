@@ -27,6 +27,7 @@ import {
   parseRetryAfter,
   type Verdict,
 } from './retry.js';
+import { completeAnswer } from './transport/answer-body.js';
 import type { Answer, Exchange, Transport } from './transport/transport.js';
 
 export interface SendContext extends FailureContext {
@@ -82,12 +83,16 @@ export async function send(context: SendContext): Promise<ServiceResponse> {
 }
 
 function judge(
-  exchange: Exchange,
+  received: Exchange,
   context: SendContext,
   attempt: number,
   earlier: RequestOutcome,
 ): AttemptResult {
-  const { request, deadline, maxRetries, retryUnknownOutcome } = context;
+  const { request, deadline, transport, maxRetries, retryUnknownOutcome } = context;
+  const exchange =
+    received.kind === 'answer'
+      ? completeAnswer(received, request.method, transport.answerRules)
+      : received;
   const own = outcomeOf(exchange);
   if (own === undefined) {
     const answer = exchange as Answer;

@@ -75,9 +75,12 @@ describe('parseBody', () => {
     });
   });
 
-  it('ignores a content-type that is sent twice', () => {
-    const headers = { 'content-type': ['application/json', 'application/json'] };
-    expect(parseBody(Buffer.from('7'), headers)).toBe('7');
+  it.each([
+    [['application/json', 'application/json'], 7],
+    [['text/plain', 'text/plain; of=x/json'], '7'],
+  ])('reads a content-type that is sent twice as fetch joins it: %j', (types, value) => {
+    expect(parseBody(Buffer.from('7'), { 'content-type': types })).toBe(value);
+    expect(parseBody(Buffer.from('7'), { 'content-type': types.join(', ') })).toBe(value);
   });
 
   it('never throws, whatever the bytes', () => {

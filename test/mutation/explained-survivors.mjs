@@ -808,24 +808,6 @@ export const EXPLAINED_SURVIVORS = [
   },
   {
     file: 'src/client/transport/exchange-handler.ts',
-    code: "if (queue !== undefined || isMock || this.#method === 'HEAD') return answer;",
-    to: 'false',
-    why: 'For its own HTTP/1.1, undici checks the announced length itself: checking again is only slower.',
-  },
-  {
-    file: 'src/client/transport/exchange-handler.ts',
-    code: "if (queue !== undefined || isMock || this.#method === 'HEAD') return answer;",
-    to: 'false',
-    why: 'For its own HTTP/1.1, undici checks the announced length itself: checking again is only slower.',
-  },
-  {
-    file: 'src/client/transport/exchange-handler.ts',
-    code: 'if (answer.bodyFailure !== undefined || !isCutOff(answer, this.#size)) return answer;',
-    to: 'false',
-    why: 'A body that failed has its full length, or was cut off, which is a failure too.',
-  },
-  {
-    file: 'src/client/transport/exchange-handler.ts',
     code: 'this.#deadline.inFlight = false;',
     to: 'true',
     why: 'A deadline that passes during a wait takes effect one turn of the event loop later.',

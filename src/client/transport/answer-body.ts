@@ -1,4 +1,29 @@
-import type { Answer, ResponseHeaders } from './transport.js';
+import type { Answer, AnswerRules, ResponseHeaders } from './transport.js';
+
+const NO_BODY = new Uint8Array(0);
+
+/**
+ * Makes of what a transport has received the answer that counts, so that all come to one verdict: decompresses the
+ * body, and finds out whether it broke off. Never throws.
+ */
+export function completeAnswer(answer: Answer, method: string, rules: AnswerRules): Answer {
+  const { status, headers, body, bodyFailure } = answer;
+  if (method === 'HEAD' || status === 204 || status === 205) {
+    // What such an answer announces never comes.
+    const isWhole = bodyFailure?.reason === 'lost';
+    return isWhole ? { ...answer, body: NO_BODY, bodyFailure: undefined } : answer;
+  }
+  if (bodyFailure !== undefined) return answer;
+  const isEncodedYet = isEncoded(headers) && !(rules.isDecoded && isDecodedByFetch(answer));
+  const read =
+    isEncodedYet && body.length > 0 ? decodeAnswer(answer, rules.maxResponseBytes) : answer;
+  if (read.bodyFailure !== undefined || rules.isMock) return read;
+  // A fetch has compared the length itself, and one of the user may have changed the body since.
+  const isShort = !rules.isDecoded && isOtherLength(headers, body.length);
+  return isShort || isCutOff(read, body.length)
+    ? { ...read, bodyFailure: { reason: 'lost' } }
+    : read;
+}
 
 /** Whether the body was compressed, although the request asks for `identity`. */
 export function isEncoded(headers: ResponseHeaders): boolean {
@@ -6,59 +31,90 @@ export function isEncoded(headers: ResponseHeaders): boolean {
   return encoding !== undefined && encoding !== 'identity';
 }
 
+function codingsOf(headers: ResponseHeaders): string[] {
+  const named = String(headers['content-encoding']).toLowerCase();
+  return named.split(',').map((coding) => coding.trim());
+}
+
+const FETCH_DECODES: readonly string[] = ['br', 'deflate', 'gzip', 'x-gzip', 'zstd'];
+
+/** By fetch a body comes decompressed, unless its runtime does not know the coding, or it is a stub's. */
+function isDecodedByFetch({ headers, body }: Answer): boolean {
+  const isGzip = body[0] === 0x1f && body[1] === 0x8b;
+  const isZstd = body[0] === 0x28 && body[1] === 0xb5;
+  return !isGzip && !isZstd && codingsOf(headers).every((coding) => FETCH_DECODES.includes(coding));
+}
+
+type Zlib = typeof import('node:zlib') & {
+  /** Of Node 22.15 and later. */
+  readonly zstdDecompressSync?: (body: Uint8Array, options: object) => Uint8Array;
+};
+
 /**
- * Decompresses the body of an answer, which would otherwise count as text and hide its payment. Never throws.
+ * Decompresses the body of an answer, which would otherwise count as text and hide its payment. As by fetch, one that
+ * ends too soon is not an error.
  */
-export function decodeAnswer(answer: Answer, maxBytes: number): Answer {
-  const named = String(answer.headers['content-encoding']);
-  const encoding = named.toLowerCase();
+function decodeAnswer(answer: Answer, maxBytes: number): Answer {
   // Loaded here: a service that respects accept-encoding never needs it.
-  const { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync } =
-    process.getBuiltinModule('node:zlib');
-  const decoders = {
-    br: brotliDecompressSync,
-    // Some servers omit the zlib header, whose first byte ends in 8.
-    deflate: (Number(answer.body[0]) & 15) === 8 ? inflateSync : inflateRawSync,
-    gzip: gunzipSync,
-    'x-gzip': gunzipSync,
-  };
+  const zlib: Zlib = process.getBuiltinModule('node:zlib');
+  const { zstdDecompressSync } = zlib;
+  const { Z_SYNC_FLUSH, BROTLI_OPERATION_FLUSH } = zlib.constants;
   // zlib refuses a larger limit.
   const { MAX_LENGTH } = process.getBuiltinModule('node:buffer').constants;
-  const isKnown = Object.hasOwn(decoders, encoding);
-  try {
-    if (!isKnown) {
-      const error = new Error('The content-encoding is not known');
-      throw Object.assign(error, { code: 'UNKNOWN_CONTENT_ENCODING' });
-    }
-    const decode = decoders[encoding as keyof typeof decoders];
-    return {
-      ...answer,
-      body: decode(answer.body, { maxOutputLength: Math.min(maxBytes, MAX_LENGTH) }),
-    };
-  } catch (cause) {
-    // A charset by mistake, identity in upper case, gzip that a proxy removed: the bytes are the body.
+  const maxOutputLength = Math.min(maxBytes, MAX_LENGTH);
+  const options = { maxOutputLength, finishFlush: Z_SYNC_FLUSH };
+  const gunzip = (body: Uint8Array) => zlib.gunzipSync(body, options);
+  const decoders: Readonly<Record<string, (body: Uint8Array) => Uint8Array>> = {
+    br: (body) =>
+      zlib.brotliDecompressSync(body, { maxOutputLength, finishFlush: BROTLI_OPERATION_FLUSH }),
+    deflate(body) {
+      // Some servers omit the zlib header, whose first byte ends in 8.
+      const inflate = (Number(body[0]) & 15) === 8 ? zlib.inflateSync : zlib.inflateRawSync;
+      return inflate(body, options);
+    },
+    gzip: gunzip,
+    'x-gzip': gunzip,
+    ...(zstdDecompressSync && { zstd: (body) => zstdDecompressSync(body, { maxOutputLength }) }),
+  };
+  const codings = codingsOf(answer.headers);
+  if (!codings.every((coding) => Object.hasOwn(decoders, coding))) {
+    // A charset by mistake, or identity in upper case: the bytes are the body.
     if (isJson(answer.body)) return answer;
+    const error = new Error('The content-encoding is not known');
+    const cause = Object.assign(error, { code: 'UNKNOWN_CONTENT_ENCODING' });
+    const unknownEncoding = String(answer.headers['content-encoding']);
+    return { ...answer, bodyFailure: { reason: 'lost', cause, unknownEncoding } };
+  }
+  try {
+    const body = codings.reduceRight<Uint8Array>(
+      (encoded, coding) => (decoders[coding] as typeof gunzip)(encoded),
+      answer.body,
+    );
+    return { ...answer, body };
+  } catch (cause) {
     const tooLarge = (cause as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE';
-    const reason = tooLarge ? 'too-large' : 'lost';
-    return {
-      ...answer,
-      bodyFailure: { reason, cause, unknownEncoding: isKnown ? undefined : named },
-    };
+    return { ...answer, bodyFailure: { reason: tooLarge ? 'too-large' : 'lost', cause } };
   }
 }
 
+// undici checks the length itself, but an interceptor may drop a body.
+function isOtherLength(headers: ResponseHeaders, size: number): boolean {
+  const length = headers['content-length'];
+  return length !== undefined && Number(length) !== size;
+}
+
 /**
- * Whether a body broke off although its end was reported: an interceptor may drop it, and over HTTP/2 undici
- * reports the end of a stream that was reset. Without a content-length only broken JSON shows it.
+ * Whether a body broke off although its end was reported: where only the end of the connection ends it, over HTTP/2,
+ * by which undici reports the end of a stream that was reset, and in a compressed body. Only broken JSON shows it.
  *
  * @param size - the number of bytes received, before decompression
  */
-export function isCutOff({ status, headers, body }: Answer, size: number): boolean {
-  const length = headers['content-length'];
-  if (length !== undefined) return Number(length) !== size;
-  if (status === 204 || status === 205 || headers['transfer-encoding'] !== undefined) return false;
-  if (!/[/+]json\b/i.test(String(headers['content-type']))) return false;
-  return !isJson(body);
+function isCutOff({ headers, body }: Answer, size: number): boolean {
+  const { 'content-length': length, 'transfer-encoding': framing } = headers;
+  const isWhole = length === undefined ? /chunked/i.test(String(framing)) : Number(length) === size;
+  if (isWhole && (length === '0' || !isEncoded(headers))) return false;
+  const isOfJson = /[/+]json\b/i.test(String(headers['content-type']));
+  return (isOfJson || /^\s*\{/.test(new TextDecoder().decode(body))) && !isJson(body);
 }
 
 function isJson(body: Uint8Array): boolean {

@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici';
 import { InvalidOptionError } from '../../errors.js';
 import { type Deadline, timers } from '../deadline.js';
-import { decodeAnswer, isCutOff, isEncoded, readInterceptedAnswer } from './answer-body.js';
+import { readInterceptedAnswer } from './answer-body.js';
 import type { Connection, ConnectionQueue } from './connection-queue.js';
 import { isUnreadableAnswer } from './socket-errors.js';
 import type {
@@ -18,8 +18,6 @@ export interface ExchangeRules {
   readonly queue: ConnectionQueue | undefined;
   /** Whether undici keeps the connections in a pool. */
   readonly isPooled: boolean;
-  /** Whether the answer is a test's, which may not conform to HTTP. */
-  readonly isMock: boolean;
 }
 
 /** Whether a request may be sent twice without creating anything twice. */
@@ -118,7 +116,6 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
       this.#leave();
       return;
     }
-    if (this.#chunks !== undefined) this.#body = Buffer.concat(this.#chunks, this.#size);
     this.#stopWaiting();
     // One turn of the event loop later: the server may close the connection right after its answer, and that
     // must be seen before the next request goes out on it. This runs before undici's own immediate, which then
@@ -161,19 +158,7 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
   /** Passes the answer on, one turn after its end. */
   handOn(): void {
     this.#giveBack();
-    let answer = this.#answer(undefined);
-    if (this.#size > 0 && isEncoded(this.#headers)) {
-      answer = decodeAnswer(answer, this.#rules.maxResponseBytes);
-    }
-    this.#resolve(this.#checked(answer));
-  }
-
-  // undici checks the content-length itself, but an interceptor may drop a body.
-  #checked(answer: Answer): Answer {
-    const { queue, isMock } = this.#rules;
-    if (queue !== undefined || isMock || this.#method === 'HEAD') return answer;
-    if (answer.bodyFailure !== undefined || !isCutOff(answer, this.#size)) return answer;
-    return { ...answer, bodyFailure: { reason: 'lost' } };
+    this.#resolve(this.#answer(undefined));
   }
 
   /** Called when undici is done with the request: in the next turn its connection is free, or closed. */
@@ -214,7 +199,7 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
       kind: 'answer',
       status: this.#status,
       headers: this.#headers,
-      body: this.#body,
+      body: this.#chunks === undefined ? this.#body : Buffer.concat(this.#chunks),
       bodyFailure,
     };
   }

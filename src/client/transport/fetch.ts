@@ -20,6 +20,7 @@ export function createFetchTransport(
 ): Transport {
   watchConnectErrors();
   return {
+    answerRules: { maxResponseBytes, isDecoded: true, isMock: false },
     send(request, deadline) {
       return new FetchExchange(fetch, request, maxResponseBytes).run(deadline);
     },
@@ -150,7 +151,18 @@ function readStatus(response: Response | null | undefined): unknown {
 }
 
 // The headers that the client reads, for stubs that can only be asked by name.
-const READ_HEADERS = ['content-length', 'content-type', 'date', 'retry-after'];
+const READ_HEADERS = [
+  'cf-ray',
+  'content-encoding',
+  'content-length',
+  'content-type',
+  'date',
+  'location',
+  'request-id',
+  'retry-after',
+  'transfer-encoding',
+  'x-request-id',
+];
 
 function readHeaders(response: Response): ResponseHeaders {
   const record: Record<string, string | string[]> = {};
@@ -190,6 +202,7 @@ async function readBody(response: Response, maxBytes: number): Promise<AnswerBod
 
 async function readStream(body: AsyncIterable<unknown>, maxBytes: number): Promise<AnswerBody> {
   const chunks: Uint8Array[] = [];
+  const failed = (bodyFailure: BodyFailure) => ({ body: Buffer.concat(chunks), bodyFailure });
   let size = 0;
   try {
     for await (const chunk of body) {
@@ -201,7 +214,7 @@ async function readStream(body: AsyncIterable<unknown>, maxBytes: number): Promi
   } catch (cause) {
     return failed({ reason: 'lost', cause });
   }
-  return whole(Buffer.concat(chunks, size));
+  return whole(Buffer.concat(chunks));
 }
 
 /** For a body that is not a stream: some implementations of fetch, and stubs, have only the methods. */

@@ -21,11 +21,18 @@ export function findErrorCode(error: unknown): string | undefined {
   });
 }
 
+// The last is what undici says of two lengths, and of one that no number can hold.
+const UNREADABLE: readonly string[] = [
+  PARSER_ERROR,
+  'UND_ERR_HEADERS_OVERFLOW',
+  'UND_ERR_RES_CONTENT_LENGTH_MISMATCH',
+];
+
 /** Whether the answer was not HTTP: the parser refused it, or its headers did not end. */
 export function isUnreadableAnswer(error: unknown): boolean {
   const code = findErrorCode(error);
   if (code === undefined) return false;
-  return code.startsWith('HPE_') || code === PARSER_ERROR || code === 'UND_ERR_HEADERS_OVERFLOW';
+  return code.startsWith('HPE_') || UNREADABLE.includes(code);
 }
 
 function findInCauses<Found>(

@@ -28,7 +28,7 @@ export interface Answer {
   readonly kind: 'answer';
   readonly status: number;
   readonly headers: ResponseHeaders;
-  /** The whole body; meaningless when `bodyFailure` is set. */
+  /** The whole body; when `bodyFailure` is set, what of it was received. */
   readonly body: Uint8Array;
   readonly bodyFailure: BodyFailure | undefined;
 }
@@ -55,7 +55,17 @@ export interface Failure {
   readonly refuse?: (verdict: Verdict) => MerchantPaymentsError;
 }
 
+/** What there is to know about the answers of a transport before they are read. */
+export interface AnswerRules {
+  readonly maxResponseBytes: number;
+  /** Whether it decompresses bodies itself and compares their length, as fetch does. */
+  readonly isDecoded: boolean;
+  /** Whether the answers are a test's, which may not conform to HTTP. */
+  readonly isMock: boolean;
+}
+
 export interface Transport {
+  readonly answerRules: AnswerRules;
   send(request: PreparedRequest, deadline: Deadline): Promise<Exchange>;
   /** Closes all connections. Called when no call is in flight. */
   destroy(): Promise<void>;

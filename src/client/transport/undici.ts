@@ -26,7 +26,7 @@ export function createOwnTransport(
   { queue, isPooled, destroy }: OwnRoute,
   maxResponseBytes: number,
 ): Transport {
-  const rules = { maxResponseBytes, queue, isPooled, isMock: false };
+  const rules = { maxResponseBytes, queue, isPooled };
 
   const exchange = (request: PreparedRequest, deadline: Deadline, connection: Connection) =>
     new Promise<Exchange>((resolve) => {
@@ -46,6 +46,7 @@ export function createOwnTransport(
   };
 
   return {
+    answerRules: { maxResponseBytes, isDecoded: false, isMock: false },
     send: unlessGivenUp((request, deadline) => {
       const connection = queue.tryBorrow();
       return connection === undefined
@@ -62,8 +63,9 @@ export function createDispatcherTransport(
   maxResponseBytes: number,
 ): Transport {
   const toOptions = createForeignOptions(dispatcher);
-  const rules = { maxResponseBytes, queue: undefined, isPooled: true, isMock: isMock(dispatcher) };
+  const rules = { maxResponseBytes, queue: undefined, isPooled: true };
   return {
+    answerRules: { maxResponseBytes, isDecoded: false, isMock: isMock(dispatcher) },
     send: unlessGivenUp(
       (request, deadline) =>
         new Promise<Exchange>((resolve) => {
