@@ -21,6 +21,26 @@ export interface Issue {
   readonly message: string;
 }
 
+/** Headers of an answer, their names in lower case. */
+export type ResponseHeaders = Readonly<Record<string, string | string[]>>;
+
+/** An answer of the service. */
+export interface ServiceResponse<Body = unknown> {
+  /** The HTTP status: from 200 to 299, unless it is the `response` of an error. */
+  status: number;
+  /** The headers, their names in lower case. */
+  headers: ResponseHeaders;
+  /** The body: parsed if it is JSON, else its text. With a `responseSchema`, the schema's output. */
+  body: Body;
+  /**
+   * The body as it was received, as text: it has all digits of a number that is too large for JavaScript. At most
+   * `maxResponseBytes`; of a body that broke off, what had arrived.
+   */
+  text: string;
+  /** How many requests the call took, from 1. */
+  attempts: number;
+}
+
 export interface ErrorDetails {
   readonly cause?: unknown;
 }
@@ -66,7 +86,7 @@ export abstract class PackageError extends NamedError {
 
   /** Name of the class. */
   declare name: string;
-  /** Machine-readable reason: an `ErrorCode`, or the service's own code for an {@link ApiError}. */
+  /** Machine-readable reason: an `ErrorCode`. */
   abstract readonly code: string;
   /** What is known about the payment. Set on every {@link RequestError}, absent elsewhere. */
   declare readonly requestOutcome?: RequestOutcome;

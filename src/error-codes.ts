@@ -1,7 +1,4 @@
-/**
- * Every code that this package sets, by class. docs/errors.md has a row for each. An `ApiError` has the
- * service's own code if the answer has one.
- */
+/** Every code of an error, by class. docs/errors.md has a row for each. */
 const codes = {
   InvalidOptionError: ['INVALID_OPTION'],
   InvalidRequestError: ['INVALID_REQUEST'],
@@ -57,7 +54,7 @@ type ClassName = keyof typeof codes;
 /** The codes of one class. */
 export type CodeOf<Name extends ClassName> = (typeof codes)[Name][number];
 
-/** Every `code` that this package sets itself. */
+/** Every `code` of an error of this package. */
 export type ErrorCode = CodeOf<ClassName>;
 
 /** The codes of {@link ErrorCode} as values, in the order in which docs/errors.md lists them. */

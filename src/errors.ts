@@ -7,11 +7,18 @@ import {
   OptionError,
   PackageError,
   type RequestOutcome,
+  type ServiceResponse,
   setFields,
 } from './error-base.js';
 import type { CodeOf } from './error-codes.js';
 
-export type { ErrorClass, Issue, RequestOutcome } from './error-base.js';
+export type {
+  ErrorClass,
+  Issue,
+  RequestOutcome,
+  ResponseHeaders,
+  ServiceResponse,
+} from './error-base.js';
 export type {
   CallbackVerificationErrorCode,
   ErrorCode,
@@ -47,8 +54,8 @@ export class InvalidRequestError extends CallError {
 }
 
 interface ApiErrorDetails extends CallDetails {
-  readonly httpStatus: number;
-  readonly code: string;
+  readonly response: ServiceResponse;
+  readonly serviceCode?: string | undefined;
   readonly requestId?: string | undefined;
   readonly retryAfterSeconds?: number | undefined;
 }
@@ -59,32 +66,45 @@ interface ApiErrorDetails extends CallDetails {
  */
 export class ApiError extends CallError {
   protected static override readonly brand: string = 'merchant-payments.ApiError';
-  /**
-   * The service's own code if the answer has one, otherwise `API_ERROR`. It may equal the code of another
-   * class: check `instanceof ApiError` before `switch (error.code)`.
-   */
-  readonly code: string;
+  readonly code: CodeOf<'ApiError' | 'InvalidCredentialsError'> = 'API_ERROR';
   /** The HTTP status of the answer. */
   readonly httpStatus: number;
-  /** The service's identifier of the request; its support asks for it. */
+  /**
+   * The service's own code, a number as text: 1 to 64 letters, digits, `_`, `.`, `:` and `-`. Absent if the answer has
+   * no such code.
+   */
+  declare readonly serviceCode?: string;
+  /**
+   * The service's identifier of the request, of the body or else of the header `x-request-id`, `request-id` or
+   * `cf-ray`; its support asks for it.
+   */
   declare readonly requestId?: string;
   /** How many seconds to wait, by the answer's `Retry-After`: a whole number from 0, rounded up. */
   declare readonly retryAfterSeconds?: number;
+  readonly #response: ServiceResponse;
 
   /** @internal */
   constructor(message: string, details: ApiErrorDetails) {
     super(message, details);
-    this.code = details.code;
-    this.httpStatus = details.httpStatus;
-    const { requestId, retryAfterSeconds } = details;
-    setFields<ApiError>(this, { requestId, retryAfterSeconds });
+    this.#response = details.response;
+    this.httpStatus = details.response.status;
+    const { serviceCode, requestId, retryAfterSeconds } = details;
+    setFields<ApiError>(this, { serviceCode, requestId, retryAfterSeconds });
+  }
+
+  /**
+   * The answer as it was received, with all that the service says. Not printed, and in no JSON or log line, since it may
+   * repeat your request or hold personal data.
+   */
+  get response(): ServiceResponse {
+    return this.#response;
   }
 }
 
 /** The service refused the API key and secret with 401: `INVALID_CREDENTIALS` (interface section 5.1). */
 export class InvalidCredentialsError extends ApiError {
   protected static override readonly brand: string = 'merchant-payments.InvalidCredentialsError';
-  declare readonly code: CodeOf<'InvalidCredentialsError'>;
+  override readonly code: CodeOf<'InvalidCredentialsError'> = 'INVALID_CREDENTIALS';
 }
 
 /** There was no connection, or it broke before an answer: `CONNECTION_FAILED`. */
@@ -105,6 +125,11 @@ export class RequestAbortedError extends CallError {
   readonly code: CodeOf<'RequestAbortedError'> = 'ABORTED';
 }
 
+interface ResponseErrorDetails extends CallDetails {
+  readonly issues?: readonly Issue[];
+  readonly response?: ServiceResponse | undefined;
+}
+
 /**
  * The answer can't be used: `RESPONSE_UNUSABLE`. After a 2xx its `requestOutcome` is `accepted`, or `unknown` if an
  * store received the record of another reference.
@@ -114,11 +139,18 @@ export class ResponseError extends CallError {
   readonly code: CodeOf<'ResponseError'> = 'RESPONSE_UNUSABLE';
   /** What your `responseSchema` reported, if that is the reason. */
   declare readonly issues?: readonly Issue[];
+  readonly #response: ServiceResponse | undefined;
 
   /** @internal */
-  constructor(message: string, details: CallDetails & { issues?: readonly Issue[] }) {
+  constructor(message: string, details: ResponseErrorDetails) {
     super(message, details);
+    this.#response = details.response;
     setFields<ResponseError>(this, { issues: details.issues });
+  }
+
+  /** What was received of the answer, if it has a status. Not printed, as that of an {@link ApiError}. */
+  get response(): ServiceResponse | undefined {
+    return this.#response;
   }
 }
 
@@ -224,8 +256,7 @@ export class RetryLaterError extends PackageError {
 }
 
 /**
- * Any error of this package, as a union of its classes. Once `instanceof ApiError` is ruled out,
- * `switch (error.code)` narrows the other classes, and `default` is `never`.
+ * Any error of this package, as a union of its classes: `switch (error.code)` narrows it, and `default` is `never`.
  */
 export type MerchantPaymentsError =
   | InvalidOptionError

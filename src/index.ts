@@ -18,15 +18,16 @@ export type { PaymentClientOptions, RequestOptions } from './client/options.js';
 export type { Payments } from './client/payment-client.js';
 export { PaymentClient } from './client/payment-client.js';
 export type { ServiceRequest } from './client/prepared-request.js';
-export type { CreatePaymentResult, ServiceResponse } from './client/response.js';
-export type { ResponseHeaders } from './client/transport/transport.js';
+export type { CreatePaymentResult } from './client/response.js';
 export type {
   CallbackVerificationErrorCode,
   ErrorCode,
   Issue,
   MockServerErrorCode,
   RequestOutcome,
+  ResponseHeaders,
   RetryLaterOptions,
+  ServiceResponse,
   StoreErrorCode,
 } from './errors.js';
 export {

@@ -27,6 +27,7 @@ const {
 } = errors;
 
 const unknown = { requestOutcome: 'unknown' } as const;
+const response = { status: 500, headers: {}, body: '', text: '', attempts: 1 };
 const issues = [{ path: ['amount'], message: 'must be a number' }];
 
 /** One error of every class, with every field that it can have. */
@@ -34,16 +35,15 @@ const makeAll = (from: Errors) => ({
   InvalidOptionError: new from.InvalidOptionError('timeoutMs', 'm', { requestOutcome: 'not-sent' }),
   InvalidRequestError: new from.InvalidRequestError(issues),
   ApiError: new from.ApiError('m', {
-    httpStatus: 429,
-    code: 'RATE_LIMITED',
+    response: { ...response, status: 429 },
+    serviceCode: 'RATE_LIMITED',
     requestId: 'r-1',
     retryAfterSeconds: 0,
     requestOutcome: 'rejected',
     safeToRetry: true,
   }),
   InvalidCredentialsError: new from.InvalidCredentialsError('m', {
-    httpStatus: 401,
-    code: 'INVALID_CREDENTIALS',
+    response: { ...response, status: 401 },
     requestOutcome: 'rejected',
   }),
   ConnectionError: new from.ConnectionError('m', { requestOutcome: 'unknown' }),
@@ -118,7 +118,8 @@ describe('toJSON', () => {
     [
       'ApiError',
       {
-        code: 'RATE_LIMITED',
+        code: 'API_ERROR',
+        serviceCode: 'RATE_LIMITED',
         httpStatus: 429,
         requestId: 'r-1',
         retryAfterSeconds: 0,
@@ -168,7 +169,7 @@ describe('toJSON', () => {
 
   it('leaves out what is absent, cause and stack', () => {
     const cause = new Error('below');
-    const error = new ApiError('m', { httpStatus: 500, code: 'API_ERROR', cause, ...unknown });
+    const error = new ApiError('m', { response, cause, ...unknown });
     expect(error.cause).toBe(cause);
     expect(error.toJSON()).toEqual({
       name: 'ApiError',

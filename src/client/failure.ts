@@ -1,4 +1,3 @@
-import * as z from 'zod/mini';
 import {
   ApiError,
   ConnectionError,
@@ -9,10 +8,10 @@ import {
   RequestTimeoutError,
   ResponseError,
 } from '../errors.js';
-import { fields, type ShapeOf } from '../protocol/schema.js';
 import type { Credentials } from './credentials.js';
 import type { Deadline, GiveUpReason } from './deadline.js';
-import { parseBody } from './response.js';
+import { CODE, readErrorBody, readLocation, readTexts, shorten } from './error-body.js';
+import { toResponse } from './response.js';
 import { isSafeToRetry, parseRetryAfter, type Verdict } from './retry.js';
 import { findErrorCode } from './transport/socket-errors.js';
 import type {
@@ -26,6 +25,12 @@ import type {
 export interface FailureContext extends CallContext {
   readonly request: PreparedRequest;
   readonly credentials: Credentials;
+}
+
+/** What is known about one attempt of a call. */
+export interface AttemptContext extends FailureContext {
+  /** From 1. */
+  readonly attempt: number;
 }
 
 /** What is known about a call before it has credentials. */
@@ -49,7 +54,7 @@ export function outcomeOf(exchange: Exchange): RequestOutcome | undefined {
 export function toError(
   exchange: Exchange,
   verdict: Verdict,
-  context: FailureContext,
+  context: AttemptContext,
 ): MerchantPaymentsError {
   if (exchange.kind === 'failure') return failureToError(exchange, verdict, context);
   const { gaveUp } = context.deadline;
@@ -137,10 +142,11 @@ const bodyFailures: Readonly<Record<Exclude<BodyFailure['reason'], 'given-up'>, 
 };
 
 function unusableAnswerError(
-  { status, bodyFailure }: Answer,
+  answer: Answer,
   verdict: Verdict,
-  context: FailureContext,
+  context: AttemptContext,
 ): MerchantPaymentsError {
+  const { status, bodyFailure } = answer;
   // Only its body can make a 2xx unusable.
   const { reason, cause, unknownEncoding } = bodyFailure as BodyFailure;
   if (reason === 'given-up') {
@@ -154,17 +160,19 @@ function unusableAnswerError(
   const what = `${describeCall(context)} was answered with ${status}, but with ${body}.`;
   return new ResponseError(joinSentences(what, advise(verdict, context)), {
     ...verdict,
+    response: toResponse(answer, context.attempt),
     cause: scrubCause(cause, context),
   });
 }
 
-function apiError(answer: Answer, verdict: Verdict, context: FailureContext): ApiError {
+function apiError(answer: Answer, verdict: Verdict, context: AttemptContext): ApiError {
   const { status, headers, bodyFailure } = answer;
-  const told = readErrorBody(answer, context);
+  const response = toResponse(answer, context.attempt);
+  const told = readErrorBody(response, context);
   const wait = parseRetryAfter(headers, Date.now());
   const details = {
-    httpStatus: status,
-    code: status === 401 ? 'INVALID_CREDENTIALS' : (told.code ?? 'API_ERROR'),
+    response,
+    serviceCode: told.code,
     requestId: told.requestId,
     retryAfterSeconds: wait === undefined ? undefined : Math.ceil(wait),
     ...verdict,
@@ -174,7 +182,7 @@ function apiError(answer: Answer, verdict: Verdict, context: FailureContext): Ap
   const said = named === '' ? '' : ` (${named})`;
   const message = joinSentences(
     `${describeCall(context)} was answered with ${status}${said}.`,
-    statusRemedy(status, context),
+    statusRemedy(answer, context),
     advise(verdict, context),
   );
   return status === 401
@@ -182,74 +190,19 @@ function apiError(answer: Answer, verdict: Verdict, context: FailureContext): Ap
     : new ApiError(message, details);
 }
 
-function statusRemedy(status: number, { request }: FailureContext): string {
+function statusRemedy({ status, headers }: Answer, context: FailureContext): string {
+  const { request } = context;
   if (status === 401) return 'Check apiKey and apiSecret.';
-  if (status < 400) return 'Redirects are not followed: check baseUrl.';
+  if (status < 400) {
+    const to = readLocation(headers, request.origin + request.target, context);
+    const led = to === undefined ? '' : `It redirects to ${to}.`;
+    return joinSentences(led, 'Redirects are not followed: check baseUrl.');
+  }
   if (status === 409 && !request.safe) return 'An earlier attempt may have created the payment.';
   return '';
 }
 
-interface ErrorBody {
-  readonly code: string | undefined;
-  readonly message: string | undefined;
-  readonly requestId: string | undefined;
-}
-
-// A field that is not text counts as absent, and so do all of a body that is not an object.
-const textOrNone = z.catch(z.optional(z.string('a string')), undefined);
-const toldIn = z.catch(
-  fields(
-    { code: textOrNone, message: textOrNone, requestId: textOrNone } satisfies ShapeOf<ErrorBody>,
-    'an object',
-  ),
-  { code: undefined, message: undefined, requestId: undefined },
-);
-
-// A code is also a metric label and a log field, which must not hold free text. A shortened code would be a
-// different one.
-const CODE = /^[A-Za-z0-9_.:-]{1,64}$/;
-const MAX_MESSAGE_LENGTH = 300;
-const MAX_REQUEST_ID_LENGTH = 128;
 const MAX_ENCODING_LENGTH = 64;
-
-/** The fields of an error body (interface section 7) that are present, safe to log. */
-function readErrorBody({ body, headers, bodyFailure }: Answer, context: FailureContext): ErrorBody {
-  const value = bodyFailure === undefined ? parseBody(body, headers) : undefined;
-  const told = toldIn.parse(value);
-  const [code, message, requestId] = readTexts([told.code, told.message, told.requestId], context);
-  return {
-    code: code?.match(CODE)?.[0],
-    message: shorten(message, MAX_MESSAGE_LENGTH),
-    requestId: shorten(requestId, MAX_REQUEST_ID_LENGTH),
-  };
-}
-
-/** The service's identifier of the request from the body of any answer, safe to log. */
-export function readRequestId(body: unknown, context: FailureContext): string | undefined {
-  const { requestId } = toldIn.parse(body);
-  return shorten(readTexts([requestId], context)[0], MAX_REQUEST_ID_LENGTH);
-}
-
-/** Texts of an answer as they are safe to log; undefined for one that is blank. */
-function readTexts(
-  texts: readonly (string | undefined)[],
-  { credentials, request }: FailureContext,
-): (string | undefined)[] {
-  return credentials
-    .redactAll(
-      texts.map((text) => text ?? ''),
-      request.body,
-    )
-    .map((text) => text.replaceAll(UNPRINTABLE, ' ').trim() || undefined);
-}
-
-// Only after redaction: half a secret is still one.
-function shorten(text: string | undefined, maxLength: number): string | undefined {
-  return text !== undefined && text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
-}
-
-// Line breaks and terminal escapes would let an answer forge log lines.
-const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}]+/gu;
 
 /** What to do next, for the end of a message; empty where a safe method leaves no doubt. */
 export function advise(

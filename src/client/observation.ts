@@ -1,4 +1,4 @@
-import { MerchantPaymentsError, type RequestOutcome } from '../errors.js';
+import { ApiError, MerchantPaymentsError, type RequestOutcome } from '../errors.js';
 import type { LogContext } from '../protocol/log-context.js';
 import { durationSince, type Logger, writeLine } from '../protocol/logger.js';
 import type { OperationName } from '../protocol/operations.js';
@@ -37,8 +37,10 @@ export interface CallTrace extends CallSubject {
   requestId?: string;
   /** `accepted` after a success, else the error's `requestOutcome`. */
   outcome?: RequestOutcome;
-  /** The error's code, which may be the service's own. */
+  /** The error's code. */
   code?: string;
+  /** The service's own code, if its answer has one. */
+  serviceCode?: string;
   /** From the call to its end, in milliseconds. */
   durationMs?: number;
 }
@@ -66,6 +68,8 @@ export interface AttemptReport {
   readonly status: number | undefined;
   readonly requestId: string | undefined;
   readonly outcome: RequestOutcome;
+  /** Whether a 2xx has a page or broken JSON for a body. */
+  readonly isOfAnother: boolean;
   /** Undefined after a success. */
   readonly failure: AttemptFailure | undefined;
 }
@@ -94,6 +98,8 @@ export function observeCall<Result>(trace: CallTrace, run: () => Promise<Result>
     } catch (error) {
       if (error instanceof MerchantPaymentsError) {
         trace.code = error.code;
+        if (error instanceof ApiError && error.serviceCode !== undefined)
+          trace.serviceCode = error.serviceCode;
         if (error.requestOutcome !== undefined) trace.outcome = error.requestOutcome;
       }
       throw error;
@@ -116,7 +122,7 @@ export function observe<Result>(
   return publish(requests, trace, async (done) => {
     const result = await run();
     done(result);
-    const { status, requestId, outcome, failure } = report(result);
+    const { status, requestId, outcome, isOfAnother, failure } = report(result);
     trace.durationMs = durationSince(startedAtMs);
     trace.outcome = outcome;
     for (const told of [trace, call]) {
@@ -125,7 +131,7 @@ export function observe<Result>(
       if (status !== undefined) told.status = status;
       if (requestId !== undefined) told.requestId = requestId;
     }
-    if (logger !== undefined) log(logger, trace, failure);
+    if (logger !== undefined) log(logger, trace, failure, isOfAnother);
     if (failure !== undefined) throw failure.error;
   });
 }
@@ -159,13 +165,25 @@ async function publish<Trace extends object, Result>(
   return results[0] as Result;
 }
 
-function log(logger: Logger, trace: RequestTrace, failure: AttemptFailure | undefined): void {
+function log(
+  logger: Logger,
+  trace: RequestTrace,
+  failure: AttemptFailure | undefined,
+  isOfAnother: boolean,
+): void {
   const { call, ...fields } = trace;
   if (failure === undefined) {
-    writeLine(logger, 'debug', { fields, message: 'request succeeded' });
+    // Only there is JSON certain to be meant.
+    if (isOfAnother && call.operation === 'payments.create') {
+      const message =
+        'request succeeded, but its body is a page or broken JSON; check baseUrl and the proxies before the service';
+      writeLine(logger, 'warn', { fields, message });
+    } else writeLine(logger, 'debug', { fields, message: 'request succeeded' });
     return;
   }
-  const coded = { ...fields, code: failure.error.code };
+  const { error } = failure;
+  const serviceCode = error instanceof ApiError ? error.serviceCode : undefined;
+  const coded = { ...fields, code: error.code, ...(serviceCode !== undefined && { serviceCode }) };
   if (failure.retried) {
     writeLine(logger, 'warn', { fields: coded, message: 'request failed, will retry' });
   } else {

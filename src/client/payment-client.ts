@@ -1,5 +1,5 @@
 import type { InspectOptions } from 'node:util';
-import { ConnectionError, InvalidOptionError } from '../errors.js';
+import { ConnectionError, InvalidOptionError, type ServiceResponse } from '../errors.js';
 import { shownReference } from '../protocol/log-context.js';
 import type { CreatePaymentInput } from '../protocol/payment.js';
 import { PREPARE_CREATION, type PreparedCreation } from '../protocol/prepared-creation.js';
@@ -19,7 +19,7 @@ import {
   resolveRequestOptions,
 } from './options.js';
 import { type RequestDraft, RequestFactory, type ServiceRequest } from './prepared-request.js';
-import { type CreatePaymentResult, readPayment, type ServiceResponse } from './response.js';
+import { type CreatePaymentResult, readPayment } from './response.js';
 import { applyResponseSchema, send } from './send.js';
 import { loadTransport } from './transport/load.js';
 import type { Transport } from './transport/transport.js';

@@ -1,17 +1,6 @@
+import type { ServiceResponse } from '../errors.js';
 import { type PaymentStatusRecord, statusRecordFields } from '../protocol/payment.js';
-import type { ResponseHeaders } from './transport/transport.js';
-
-/** An answer of the service with a 2xx status. */
-export interface ServiceResponse<Body = unknown> {
-  /** The HTTP status, from 200 to 299. */
-  status: number;
-  /** The headers, their names in lower case. */
-  headers: ResponseHeaders;
-  /** The body: parsed if it is JSON, else its text. With a `responseSchema`, the schema's output. */
-  body: Body;
-  /** How many requests the call took, from 1. */
-  attempts: number;
-}
+import type { Answer, ResponseHeaders } from './transport/transport.js';
 
 /** The service's answer to the creation of a payment. */
 export interface CreatePaymentResult<Body = unknown, Fields = unknown> {
@@ -25,9 +14,14 @@ export interface CreatePaymentResult<Body = unknown, Fields = unknown> {
   response: ServiceResponse<Body>;
 }
 
-/** Parses a JSON body; returns any other as text. Never throws: a 2xx stays a success whatever its body. */
-export function parseBody(bytes: Uint8Array, headers: ResponseHeaders): unknown {
-  const text = decodeText(bytes);
+/** What the caller gets of an answer, with its JSON parsed. Never throws: a 2xx stays a success whatever its body. */
+export function toResponse({ status, headers, body }: Answer, attempts: number): ServiceResponse {
+  const text = decodeText(body);
+  return { status, headers, body: parseBody(text, headers), text, attempts };
+}
+
+/** Parses a JSON body; returns any other as it is. */
+export function parseBody(text: string, headers: ResponseHeaders): unknown {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -48,6 +42,12 @@ function decodeText(bytes: Uint8Array): string {
     : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const text = buffer.toString('utf8');
   return text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text;
+}
+
+/** Whether a text was meant to be JSON, or is a page of HTML: then something else than the service may have answered. */
+export function isOfAnother({ body, text, headers }: ServiceResponse): boolean {
+  if (body !== text || text.trim() === '') return false;
+  return isJsonType(headers['content-type']) || /^\s*</.test(text);
 }
 
 function isJsonType(contentType: string | string[] | undefined): boolean {

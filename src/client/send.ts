@@ -5,21 +5,22 @@ import {
   type MerchantPaymentsError,
   type RequestOutcome,
   ResponseError,
+  type ServiceResponse,
 } from '../errors.js';
 import type { Logger } from '../protocol/logger.js';
 import { type StandardSchemaV1, toIssues } from '../protocol/standard-schema.js';
 import type { GiveUpReason } from './deadline.js';
+import { readRequestId } from './error-body.js';
 import {
   advise,
   type FailureContext,
   givenUpError,
   joinSentences,
   outcomeOf,
-  readRequestId,
   toError,
 } from './failure.js';
 import { type AttemptReport, type CallTrace, observe } from './observation.js';
-import { parseBody, type ServiceResponse } from './response.js';
+import { isOfAnother, toResponse } from './response.js';
 import {
   combineOutcomes,
   decideRetry,
@@ -42,8 +43,7 @@ export interface SendContext extends FailureContext {
 type AttemptResult = Success | FailedAttempt;
 
 interface Success {
-  readonly answer: Answer;
-  readonly body: unknown;
+  readonly response: ServiceResponse;
   readonly error?: undefined;
 }
 
@@ -70,10 +70,7 @@ export async function send(context: SendContext): Promise<ServiceResponse> {
     const result = await (call === undefined
       ? sendOnce()
       : observe(call, logger, sendOnce, (done) => toReport(done, context)));
-    if (result.error === undefined) {
-      const { status, headers } = result.answer;
-      return { status, headers, body: result.body, attempts: attempt };
-    }
+    if (result.error === undefined) return result.response;
     if (result.retryDelayMs === undefined) throw result.error;
     known = result.verdict.requestOutcome;
     await deadline.wait(result.retryDelayMs);
@@ -94,10 +91,7 @@ function judge(
       ? completeAnswer(received, request.method, transport.answerRules)
       : received;
   const own = outcomeOf(exchange);
-  if (own === undefined) {
-    const answer = exchange as Answer;
-    return { answer, body: parseBody(answer.body, answer.headers) };
-  }
+  if (own === undefined) return { response: toResponse(exchange as Answer, attempt) };
   const requestOutcome = combineOutcomes(earlier, own);
   const answer = exchange.kind === 'answer' ? exchange : undefined;
   const bodyFailure = answer?.bodyFailure?.reason;
@@ -126,14 +120,20 @@ function judge(
       random: Math.random(),
     },
   );
-  return { answer, error: toError(exchange, verdict, context), verdict, retryDelayMs };
+  return {
+    answer,
+    error: toError(exchange, verdict, { ...context, attempt }),
+    verdict,
+    retryDelayMs,
+  };
 }
 
 function toReport(result: AttemptResult, context: FailureContext): AttemptReport {
   if (result.error === undefined) {
     return {
-      status: result.answer.status,
-      requestId: readRequestId(result.body, context),
+      status: result.response.status,
+      requestId: readRequestId(result.response.body, result.response.headers, context),
+      isOfAnother: isOfAnother(result.response),
       outcome: 'accepted',
       failure: undefined,
     };
@@ -142,6 +142,7 @@ function toReport(result: AttemptResult, context: FailureContext): AttemptReport
   return {
     status: answer?.status,
     requestId: error instanceof ApiError ? error.requestId : undefined,
+    isOfAnother: false,
     outcome: verdict.requestOutcome,
     failure: { error, retried: retryDelayMs !== undefined },
   };
@@ -163,14 +164,18 @@ export async function applyResponseSchema(
   schema: StandardSchemaV1,
   context: FailureContext,
 ): Promise<ServiceResponse> {
-  const verdict = await context.deadline.race(runSchema(response.body, schema, context));
+  const verdict = await context.deadline.race(runSchema(response, schema, context));
   if (verdict === undefined) {
     throw givenUpError(context.deadline.gaveUp as GiveUpReason, ACCEPTED, context);
   }
   const { issues } = verdict;
   if (issues === undefined) return { ...response, body: verdict.value };
   const what = `The service answered with ${response.status}, but its body does not fit responseSchema: ${describeIssues(issues)}.`;
-  throw new ResponseError(joinSentences(what, advise(ACCEPTED, context)), { ...ACCEPTED, issues });
+  throw new ResponseError(joinSentences(what, advise(ACCEPTED, context)), {
+    ...ACCEPTED,
+    issues,
+    response,
+  });
 }
 
 interface Judgement {
@@ -180,18 +185,21 @@ interface Judgement {
 
 // The payment exists whatever a broken schema does: the outcome stays `accepted`.
 async function runSchema(
-  body: unknown,
+  response: ServiceResponse,
   schema: StandardSchemaV1,
   context: FailureContext,
 ): Promise<Judgement> {
   try {
-    const result = await schema['~standard'].validate(body);
+    const result = await schema['~standard'].validate(response.body);
     if (result.issues === undefined) return { value: result.value, issues: undefined };
     return { issues: redactIssues(toIssues(result.issues.slice(0, MAX_ISSUES)), context) };
   } catch {
     // Without the schema's error, which can quote the body.
     const what = 'responseSchema threw, or returned neither a value nor issues.';
-    throw new ResponseError(joinSentences(what, advise(ACCEPTED, context)), ACCEPTED);
+    throw new ResponseError(joinSentences(what, advise(ACCEPTED, context)), {
+      ...ACCEPTED,
+      response,
+    });
   }
 }
 

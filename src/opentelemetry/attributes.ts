@@ -1,5 +1,4 @@
 import type { Attributes } from '@opentelemetry/api';
-import { errorCodes } from '../errors.js';
 
 /** The semantic conventions that define the names in {@link HTTP}. */
 export const SCHEMA_URL = 'https://opentelemetry.io/schemas/1.45.0';
@@ -20,6 +19,7 @@ export const OWN = {
   operation: 'merchant_payments.operation',
   outcome: 'merchant_payments.outcome',
   code: 'merchant_payments.code',
+  serviceCode: 'merchant_payments.service_code',
   attempt: 'merchant_payments.attempt',
   requestId: 'merchant_payments.request_id',
   reference: 'merchant_payments.merchant_payment_reference',
@@ -61,13 +61,13 @@ export function knownMethod(method: string): string {
 const MAX_CODES = 100;
 
 /**
- * Returns a function that limits the codes used as metric labels: this package's codes and the first hundred
- * others stay, any more become `_OTHER`.
+ * Returns a function that limits the service's codes used as metric labels: the first hundred stay, any more become
+ * `_OTHER`.
  */
-export function createCodeLabels(): (code: string | undefined) => string | undefined {
+export function createServiceCodeLabels(): (code: string | undefined) => string | undefined {
   const known = new Set<string>();
   return (code) => {
-    if (code === undefined || (errorCodes as readonly string[]).includes(code)) return code;
+    if (code === undefined) return undefined;
     if (known.size < MAX_CODES) known.add(code);
     return known.has(code) ? code : OTHER;
   };

@@ -9,14 +9,7 @@ import {
 } from '@opentelemetry/api';
 import { runWithin } from '../protocol/tracing.js';
 import type { CallbackTrace } from '../receiver/observation.js';
-import {
-  createCodeLabels,
-  DURATION_BOUNDARIES,
-  HTTP,
-  knownMethod,
-  OWN,
-  present,
-} from './attributes.js';
+import { DURATION_BOUNDARIES, HTTP, knownMethod, OWN, present } from './attributes.js';
 import { attempt, listen } from './subscription.js';
 
 /** Records spans and metrics for the callbacks that receivers handle. */
@@ -75,8 +68,6 @@ function endSpan(span: Span | undefined, callback: CallbackTrace): void {
 }
 
 function createCallbackRecorder(meter: Meter): (callback: CallbackTrace) => void {
-  // A call in onPayment may fail with one of the service's own codes.
-  const toLabel = createCodeLabels();
   const count = meter.createCounter('merchant_payments.callbacks', {
     description: 'Answered requests to the callback endpoint',
     unit: '{callback}',
@@ -90,7 +81,7 @@ function createCallbackRecorder(meter: Meter): (callback: CallbackTrace) => void
     const labels = present({
       [HTTP.statusCode]: status,
       [OWN.outcome]: outcome,
-      [OWN.code]: toLabel(code),
+      [OWN.code]: code,
       [OWN.overdue]: overdue,
     });
     attempt(() => count.add(1, labels));

@@ -10,7 +10,7 @@ import {
 } from '@opentelemetry/api';
 import type { CallTrace, RequestTrace } from '../client/observation.js';
 import { runWithin } from '../protocol/tracing.js';
-import { createCodeLabels, DURATION_BOUNDARIES, HTTP, OWN, present } from './attributes.js';
+import { createServiceCodeLabels, DURATION_BOUNDARIES, HTTP, OWN, present } from './attributes.js';
 import { attempt, listen } from './subscription.js';
 
 /** Records spans and metrics for the client's calls. */
@@ -68,17 +68,19 @@ function describeCall(call: CallTrace): Attributes {
 }
 
 function endSpan(span: Span | undefined, call: CallTrace): void {
-  const { attempts, status, requestId, outcome, code } = call;
+  const { attempts, status, requestId, outcome, code, serviceCode } = call;
   const attributes = present({
     [HTTP.resendCount]: attempts > 1 ? attempts - 1 : undefined,
     [HTTP.statusCode]: status,
     [HTTP.errorType]: errorTypeOf(call),
     [OWN.outcome]: outcome,
     [OWN.code]: code,
+    [OWN.serviceCode]: serviceCode,
     [OWN.requestId]: requestId,
   });
   span?.setAttributes(attributes);
-  if (code !== undefined) span?.setStatus({ code: SpanStatusCode.ERROR, message: code });
+  const message = serviceCode ?? code;
+  if (message !== undefined) span?.setStatus({ code: SpanStatusCode.ERROR, message });
   span?.end();
 }
 
@@ -100,7 +102,7 @@ function addEvent(span: Span | undefined, request: RequestTrace): void {
 }
 
 function createCallRecorder(meter: Meter) {
-  const toLabel = createCodeLabels();
+  const toLabel = createServiceCodeLabels();
   const seconds = { unit: 's', advice: { explicitBucketBoundaries: DURATION_BOUNDARIES } };
   const count = meter.createCounter('merchant_payments.calls', {
     description: 'Finished calls to the service',
@@ -115,12 +117,20 @@ function createCallRecorder(meter: Meter) {
     description: 'Duration of single requests to the service',
   });
   return {
-    call({ operation, serverAddress, outcome, code, durationMs = 0 }: CallTrace): void {
+    call({
+      operation,
+      serverAddress,
+      outcome,
+      code,
+      serviceCode,
+      durationMs = 0,
+    }: CallTrace): void {
       const labels = present({
         [OWN.operation]: operation,
         [HTTP.serverAddress]: serverAddress,
         [OWN.outcome]: outcome,
-        [OWN.code]: toLabel(code),
+        [OWN.code]: code,
+        [OWN.serviceCode]: toLabel(serviceCode),
       });
       attempt(() => count.add(1, labels));
       attempt(() => callDuration.record(durationMs / 1_000, labels));

@@ -20,6 +20,8 @@ export type PaymentState = 'recorded' | 'sending' | 'created' | 'rejected' | 'un
 export interface SendFailure {
   /** The `code` of the error. */
   readonly code: string;
+  /** The service's own code, if its answer had one. */
+  readonly serviceCode?: string | undefined;
   /** The error's `requestOutcome`: whether the payment may exist. */
   readonly requestOutcome: RequestOutcome;
   /** The HTTP status of the answer, if there was one. */

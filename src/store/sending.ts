@@ -206,10 +206,11 @@ export function isSetupError(error: unknown): boolean {
 
 /**
  * Whether the service itself refused this payment: the answer has an error code (interface section 2.3). An
- * answer without one may come from a proxy, which refuses every payment.
+ * answer without one, or that only repeats its status, may come from a proxy, which refuses every payment.
  */
 export function isVerdict(error: unknown): boolean {
-  return error instanceof ApiError && error.code !== 'API_ERROR' && !isSetupError(error);
+  if (!(error instanceof ApiError) || isSetupError(error)) return false;
+  return error.serviceCode !== undefined && error.serviceCode !== String(error.httpStatus);
 }
 
 /** Whether the service says that the reference is in use. */
@@ -224,7 +225,9 @@ function statusOf(error: unknown): number | undefined {
 // Without the message, which may quote the service, for example about a customer.
 function describe(error: unknown, requestOutcome: RequestOutcome): string {
   const code = error instanceof MerchantPaymentsError ? error.code : 'UNKNOWN';
-  const failure: SendFailure = { code, requestOutcome, httpStatus: statusOf(error) };
+  const serviceCode = error instanceof ApiError ? error.serviceCode : undefined;
+  const httpStatus = statusOf(error);
+  const failure: SendFailure = { code, serviceCode, requestOutcome, httpStatus };
   return JSON.stringify(failure);
 }
 

@@ -40,7 +40,8 @@ describe.each(transports)('an answer that is no 2xx, with $name,', ({ options })
     );
     expect(error.toJSON()).toEqual({
       name: 'ApiError',
-      code: 'AMOUNT_TOO_SMALL',
+      code: 'API_ERROR',
+      serviceCode: 'AMOUNT_TOO_SMALL',
       httpStatus: 422,
       requestId,
       requestOutcome: 'rejected',
@@ -84,7 +85,7 @@ describe.each(transports)('an answer that is no 2xx, with $name,', ({ options })
     [599, 'unknown'],
   ])('with status %i has the outcome %s', async (status, requestOutcome) => {
     const error = await failWith(httpAnswer(status, told('NO', 'No.')), once);
-    expect(error).toMatchObject({ httpStatus: status, code: 'NO', requestOutcome });
+    expect(error).toMatchObject({ httpStatus: status, serviceCode: 'NO', requestOutcome });
     expect(error.safeToRetry).toBe(false);
   });
 
@@ -114,7 +115,7 @@ describe.each(transports)('an answer that is no 2xx, with $name,', ({ options })
     ['null', httpAnswer(502, 'null')],
     ['a JSON string', httpAnswer(502, '"broken"')],
     ['a JSON list', httpAnswer(502, '["broken"]')],
-    ['fields of other types', httpAnswer(502, { code: 7, message: ['no'], requestId: null })],
+    ['fields of other types', httpAnswer(502, { code: [7], message: 5, requestId: null })],
     ['blank fields', httpAnswer(502, { code: ' ', message: '\n\t', requestId: '' })],
   ])('with %s for a body is an ApiError with code API_ERROR', async (_what, answer) => {
     const error = await failWith(answer, once);
@@ -179,7 +180,7 @@ describe.each(transports)('an answer that is no 2xx, with $name,', ({ options })
   it('with status 429 says how long the service asked to wait', async () => {
     const answer = httpAnswer(429, told('RATE_LIMITED', 'Slow down.'), { 'retry-after': '17' });
     expect(await failWith(answer, once)).toMatchObject({
-      code: 'RATE_LIMITED',
+      serviceCode: 'RATE_LIMITED',
       httpStatus: 429,
       retryAfterSeconds: 17,
       requestOutcome: 'rejected',
@@ -220,23 +221,29 @@ describe('what a server says in an error body', () => {
     });
     expect(error.message).toContain('(one two [31m three)');
     expect(error.requestId).toBe('id level=error');
-    expect(error.code).toBe('API_ERROR');
+    expect(error.serviceCode).toBeUndefined();
   });
 
   it.each([
     ['payment.declined', 'payment.declined'],
     ['A'.repeat(64), 'A'.repeat(64)],
-    ['A'.repeat(65), 'API_ERROR'],
-    ['two words', 'API_ERROR'],
-    ['<b>', 'API_ERROR'],
-    [`BAD_${apiSecret}`, 'API_ERROR'],
+    [7, '7'],
+    [-1.5, '-1.5'],
+    ['A'.repeat(65), undefined],
+    ['two words', undefined],
+    ['<b>', undefined],
+    [true, undefined],
+    [`BAD_${apiSecret}`, undefined],
   ])('is a code only when it looks like one: %s', async (code, expected) => {
-    expect((await said({ code, message: 'm' })).code).toBe(expected);
+    const error = await said({ code, message: 'm' });
+    expect(error).toMatchObject({ code: 'API_ERROR' });
+    expect(error.serviceCode).toBe(expected);
   });
 
   it('keeps InvalidCredentialsError at its literal code', async () => {
     const error = await failWith(httpAnswer(401, told('KEY_EXPIRED', 'Key expired.')));
     expect(error).toMatchObject({ name: 'InvalidCredentialsError', code: 'INVALID_CREDENTIALS' });
+    expect(error.serviceCode).toBe('KEY_EXPIRED');
     expect(error.message).toContain('(KEY_EXPIRED: Key expired.)');
   });
 });
@@ -250,7 +257,11 @@ it('an answer received in full before the signal was aborted is reported as rece
   const { signal } = controller;
   const error = await failureOf(createClient(server.url).payments.create(order, { signal }));
   expect(signal.aborted).toBe(true);
-  expect(error).toMatchObject({ httpStatus: 404, code: 'NO_ROUTE', requestOutcome: 'rejected' });
+  expect(error).toMatchObject({
+    httpStatus: 404,
+    serviceCode: 'NO_ROUTE',
+    requestOutcome: 'rejected',
+  });
 });
 
 // So does a fetch that hides a redirect, or that makes up an answer for its own failure.

@@ -178,12 +178,13 @@ describe('the tracing channel merchant-payments:call', () => {
     const server = await startRawServer({ answer: () => answer });
     const error = await failureOf(createClient(server.url).payments.create(order));
     expect(calls.at(-1)?.keys).toEqual(
-      [...callEnded, 'code', 'error', 'requestId', 'status'].sort(),
+      [...callEnded, 'code', 'error', 'requestId', 'serviceCode', 'status'].sort(),
     );
     expect(calls.at(-1)?.context).toMatchObject({
       status: 422,
       requestId,
-      code: 'NO_SUCH_SHOP',
+      code: 'API_ERROR',
+      serviceCode: 'NO_SUCH_SHOP',
       outcome: 'rejected',
     });
     expect(calls.at(-1)?.context['error']).toBe(error);
@@ -406,7 +407,7 @@ describe('the logger', () => {
   it.each([
     ['no object', httpAnswer(200, '7')],
     ['null', httpAnswer(200, 'null')],
-    ['a requestId that is no text', httpAnswer(200, { requestId: 7 })],
+    ['a requestId that is no text', httpAnswer(200, { requestId: [7] })],
   ])('gets no requestId from %s', async (_what, answer) => {
     const { lines, logger } = recordLines();
     const server = await startRawServer({ answer: () => answer });
@@ -429,6 +430,7 @@ describe('observe', () => {
     status: 200,
     requestId: undefined,
     outcome: 'accepted' as const,
+    isOfAnother: false,
     failure: undefined,
   });
 

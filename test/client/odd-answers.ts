@@ -327,7 +327,6 @@ export const oddAnswers: readonly OddAnswer[] = [
   row('a head without an end', Buffer.from('HTTP/1.1 201 Text\r\ncontent-le'), lost),
   row('nothing', Buffer.alloc(0), lost),
   row('headers of 20,000 bytes', sized(201, json, `x-long: ${'x'.repeat(20_000)}`), noHttp),
-  row('a header without a name', sized(201, json, ': x'), noHttp),
   row('a header __proto__', sized(201, json, '__proto__: x'), read('payment')),
   row('cookies', sized(201, json, 'set-cookie: a=1', 'set-cookie: b=2'), read('payment')),
 ];

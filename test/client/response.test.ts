@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseBody, readPayment } from '../../src/client/response.js';
+import { readPayment, toResponse } from '../../src/client/response.js';
+import type { ResponseHeaders } from '../../src/errors.js';
 import { createClient, httpAnswer, order, record, startRawServer } from './raw-server.js';
 
 const created = async (body: string, contentType?: string, status = 201) => {
@@ -63,7 +64,10 @@ describe('a 2xx', () => {
   });
 });
 
-describe('parseBody', () => {
+const parseBody = (body: Uint8Array, headers: ResponseHeaders): unknown =>
+  toResponse({ kind: 'answer', status: 201, headers, body, bodyFailure: undefined }, 1).body;
+
+describe('the body of an answer', () => {
   it('reads bytes that are no UTF-8 as text, without throwing', () => {
     expect(parseBody(Uint8Array.of(0xff, 0xfe, 0x41), {})).toBe('\ufffd\ufffdA');
   });

@@ -66,7 +66,7 @@ describe.each(transports)('how often a request is sent, with $name', ({ options 
     withoutJitter();
     const server = await startScripted(busy);
     const error = await failureOf(createClient(server.url, options).payments.create(order));
-    expect(error).toMatchObject({ code: 'RATE_LIMITED', requestOutcome: 'rejected' });
+    expect(error).toMatchObject({ serviceCode: 'RATE_LIMITED', requestOutcome: 'rejected' });
     expect(server.requests).toHaveLength(3);
   });
 
@@ -167,7 +167,7 @@ describe.each(transports)('how often a request is sent, with $name', ({ options 
     const server = await startScripted(broken, httpAnswer(400, { code: 'BAD', message: 'm' }));
     const client = createClient(server.url, { ...options, retryUnknownOutcome: true });
     const error = await failureOf(client.payments.create(order));
-    expect(error).toMatchObject({ httpStatus: 400, code: 'BAD', requestOutcome: 'unknown' });
+    expect(error).toMatchObject({ httpStatus: 400, serviceCode: 'BAD', requestOutcome: 'unknown' });
     expect(error.message).toContain('do not send it again');
     expect(server.requests).toHaveLength(2);
   });

@@ -670,7 +670,7 @@ export const EXPLAINED_SURVIVORS = [
   },
   {
     file: 'src/client/observation.ts',
-    code: 'if (logger !== undefined) log(logger, trace, failure);',
+    code: 'if (logger !== undefined) log(logger, trace, failure, isOfAnother);',
     to: 'true',
     why: 'Only faster: calling a missing logger throws, which is ignored as for a broken one.',
   },

@@ -128,7 +128,8 @@ describe('the span of a call', () => {
     expect(spans()[0]?.attributes).toMatchObject({
       'http.response.status_code': 422,
       'error.type': '422',
-      'merchant_payments.code': 'NO_SHOP',
+      'merchant_payments.code': 'API_ERROR',
+      'merchant_payments.service_code': 'NO_SHOP',
       'merchant_payments.outcome': 'rejected',
     });
     expect(spans()[0]?.status).toStrictEqual({ code: SpanStatusCode.ERROR, message: 'NO_SHOP' });
@@ -207,7 +208,8 @@ describe('the metrics of calls', () => {
     const refused = {
       ...common,
       'merchant_payments.outcome': 'rejected',
-      'merchant_payments.code': 'NO_SHOP',
+      'merchant_payments.code': 'API_ERROR',
+      'merchant_payments.service_code': 'NO_SHOP',
     };
     expect(calls.map(({ attributes, value }) => [attributes, value])).toStrictEqual([
       [accepted, 2],
@@ -260,7 +262,10 @@ describe('the metrics of calls', () => {
     const points = (await metrics())['merchant_payments.calls'] ?? [];
     expect(points).toHaveLength(101);
     expect(points.at(-1)).toMatchObject({
-      attributes: { 'merchant_payments.code': '_OTHER' },
+      attributes: {
+        'merchant_payments.code': 'API_ERROR',
+        'merchant_payments.service_code': '_OTHER',
+      },
       value: 50,
     });
   });

@@ -271,7 +271,7 @@ describe('a call', () => {
     service.answer('order-1', 422);
     const calls = [outbox.create(order('order-1')), outbox.send('order-1')];
     const [first, second] = await Promise.allSettled(calls);
-    expect(first).toMatchObject({ status: 'rejected', reason: { code: 'REFUSED' } });
+    expect(first).toMatchObject({ status: 'rejected', reason: { serviceCode: 'REFUSED' } });
     expect(second).toEqual(first);
     expect(service.requestsFor('order-1')).toHaveLength(1);
   });
@@ -711,7 +711,7 @@ describe('a store that does not grant what is free', () => {
 it('sends a rejected payment again', async () => {
   const { outbox, service } = open();
   service.answer('order-1', 422);
-  await expect(outbox.create(order('order-1'))).rejects.toMatchObject({ code: 'REFUSED' });
+  await expect(outbox.create(order('order-1'))).rejects.toMatchObject({ serviceCode: 'REFUSED' });
   expect(await outbox.get('order-1')).toMatchObject({ state: 'rejected', replayed: true });
   expect(await outbox.send('order-1')).toMatchObject({ state: 'created', replayed: false });
 });

@@ -162,7 +162,7 @@ describe('the logger of an outbox', () => {
     await expect(outbox.create(undefined as never)).rejects.toThrow();
     expect(lines.map(({ level }) => level)).toEqual(['error', 'error', 'error', 'error']);
     expect(lines.map(({ fields }) => fields)).toEqual([
-      { operation: 'create', code: 'REFUSED', requestOutcome: 'rejected', durationMs },
+      { operation: 'create', code: 'API_ERROR', requestOutcome: 'rejected', durationMs },
       { operation: 'create', code: 'INVALID_REQUEST', requestOutcome: 'not-sent', durationMs },
       { operation: 'send', code: 'UNKNOWN_REFERENCE', durationMs },
       { operation: 'create', code: 'INVALID_REQUEST', requestOutcome: 'not-sent', durationMs },

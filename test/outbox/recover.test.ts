@@ -31,8 +31,10 @@ async function recoverMany(count: number, resend: (stored: StoredPayment) => Tur
 }
 
 const details = { requestOutcome: 'rejected', safeToRetry: false } as const;
-const apiError = (httpStatus: number, code = 'API_ERROR') =>
-  new ApiError('not accepted', { ...details, httpStatus, code });
+const apiError = (status: number, serviceCode?: string) => {
+  const response = { status, headers: {}, body: '', text: '', attempts: 1 };
+  return new ApiError('not accepted', { ...details, response, serviceCode });
+};
 const refusal = apiError(422, 'VALIDATION_FAILED');
 const throwing = (error: Error) => () => {
   throw error;

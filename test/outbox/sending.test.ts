@@ -249,7 +249,10 @@ describe('the failure that is stored', () => {
   it('has the code, the outcome and the status', async () => {
     const { service, outbox } = open();
     for (const [kind, failure] of [
-      [500, { code: 'REFUSED', requestOutcome: 'unknown', httpStatus: 500 }],
+      [
+        500,
+        { code: 'API_ERROR', serviceCode: 'REFUSED', requestOutcome: 'unknown', httpStatus: 500 },
+      ],
       ['answer-lost', { code: 'CONNECTION_FAILED', requestOutcome: 'unknown' }],
       ['body-lost', { code: 'RESPONSE_UNUSABLE', requestOutcome: 'accepted' }],
     ] as const) {

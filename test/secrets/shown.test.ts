@@ -1,5 +1,6 @@
 import { createSecretKey } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { ApiError, InvalidCredentialsError, ResponseError } from '../../src/errors.js';
 import { apiSecret, planted } from './planted.js';
 import { createSearch } from './search.js';
 import { shownBy } from './shown.js';
@@ -54,6 +55,25 @@ const hiders: Record<string, unknown> = {
 test.each(Object.entries(hiders))('it is seen in %s', (_where, value) => {
   const leaks = shownBy(value).flatMap(({ text }) => find(text));
   expect(leaks[0]).toMatchObject({ secret: expect.stringMatching(/^the API secret$/) });
+});
+
+test('the answer of the service is not, unless it is asked for by name', () => {
+  const response = { status: 422, headers: {}, body: apiSecret, text: apiSecret, attempts: 1 };
+  for (const error of [
+    new ApiError('m', { response, requestOutcome: 'rejected' }),
+    new InvalidCredentialsError('m', { response, requestOutcome: 'rejected' }),
+    new ResponseError('m', { response, requestOutcome: 'accepted' }),
+  ]) {
+    expect(shownBy(error).flatMap(({ text }) => find(text))).toEqual([]);
+    expect(error.response).toBe(response);
+    expect(find(String(error.response?.body))).toHaveLength(1);
+  }
+});
+
+test('a field of that name on anything else is', () => {
+  const named = [{ response: apiSecret }, hidden('response', apiSecret)];
+  for (const value of named)
+    expect(shownBy(value).flatMap(({ text }) => find(text))).not.toEqual([]);
 });
 
 test('what is in private fields and closures is not', () => {

@@ -1,6 +1,7 @@
 import { KeyObject } from 'node:crypto';
 import { inspect, types } from 'node:util';
 import { serialize } from 'node:v8';
+import { ApiError, ResponseError } from '../../src/errors.js';
 
 export interface Shown {
   /** What shows it. */
@@ -24,10 +25,10 @@ export function shownBy(value: unknown): Shown[] {
   return shown;
 }
 
+// Getters are read one by one below, which knows those that are deliberate.
 const EVERYTHING = {
   showHidden: true,
   depth: Number.POSITIVE_INFINITY,
-  getters: true,
   maxArrayLength: null,
   maxStringLength: null,
 } as const;
@@ -65,6 +66,11 @@ const ENDS: ReadonlySet<unknown> = new Set([
 ]);
 
 const MOST_OBJECTS = 20_000;
+
+/** The answer of the service is behind an error's `response`, for whoever asks for it by that name. */
+function isByName(owner: object, key: PropertyKey): boolean {
+  return key === 'response' && (owner === ApiError.prototype || owner === ResponseError.prototype);
+}
 
 /** What properties lead to, names and getters of the prototypes included. */
 function reached(root: unknown): Shown[] {
@@ -105,7 +111,7 @@ function children(value: object, path: string): { path: string; value: unknown }
   for (let owner: unknown = value; !ENDS.has(owner); owner = Object.getPrototypeOf(owner)) {
     for (const key of Reflect.ownKeys(owner as object)) {
       // Classes are looked at by themselves, not again for each of their objects.
-      if (key === 'constructor') continue;
+      if (key === 'constructor' || isByName(owner as object, key)) continue;
       const name = `${path}.${String(key)}`;
       found.push({ path: name, value: key });
       // Of the value, not of the prototype: that is whom a getter tells.

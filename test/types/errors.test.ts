@@ -27,16 +27,18 @@ describe('the types of errors', () => {
     expectTypeOf<
       CallbackVerificationError['code']
     >().toEqualTypeOf<CallbackVerificationErrorCode>();
-    expectTypeOf<ApiError['code']>().toEqualTypeOf<string>();
+    expectTypeOf<ApiError['code']>().toEqualTypeOf<'API_ERROR' | 'INVALID_CREDENTIALS'>();
+    expectTypeOf<ApiError['serviceCode']>().toEqualTypeOf<string | undefined>();
     expectTypeOf<CallbackVerificationErrorCode>().toExtend<ErrorCode>();
     expect(errorCodes).toContain('INVALID_OPTION');
   });
 
-  it('are exhaustive in a switch, once ApiError is looked at', () => {
+  it('are exhaustive in a switch', () => {
     const describeError = (error: RequestError): string => {
-      // Its code is the service's own, which can be the same text as one below.
-      if (error instanceof ApiError) return `${error.httpStatus}`;
       switch (error.code) {
+        case 'API_ERROR':
+        case 'INVALID_CREDENTIALS':
+          return `${error.httpStatus} ${error.serviceCode}`;
         case 'INVALID_REQUEST':
           return error.issues.map(({ message }) => message).join();
         case 'INVALID_OPTION':
@@ -52,23 +54,24 @@ describe('the types of errors', () => {
       }
     };
     expect(describeError(new ConnectionError('m', { requestOutcome: 'unknown' }))).toBe('unknown');
-    const own = { httpStatus: 400, code: 'INVALID_REQUEST', requestOutcome: 'rejected' } as const;
-    expect(describeError(new ApiError('m', own))).toBe('400');
+    const response = { status: 400, headers: {}, body: '', text: '', attempts: 1 };
+    const own = { response, serviceCode: 'INVALID_REQUEST', requestOutcome: 'rejected' } as const;
+    expect(describeError(new ApiError('m', own))).toBe('400 INVALID_REQUEST');
   });
 
-  it('narrow by code among all classes, but for ApiError', () => {
+  it('narrow by code among all classes', () => {
     const describeError = (error: unknown): string => {
       if (!(error instanceof MerchantPaymentsError)) return 'not ours';
       expectTypeOf(error).toEqualTypeOf<MerchantPaymentsError>();
       switch (error.code) {
         case 'INVALID_REQUEST':
-          expectTypeOf(error).toEqualTypeOf<InvalidRequestError | ApiError>();
+          expectTypeOf(error).toEqualTypeOf<InvalidRequestError>();
           return error.requestOutcome;
         case 'LEASE_LOST':
-          expectTypeOf(error).toEqualTypeOf<StoreError | ApiError>();
+          expectTypeOf(error).toEqualTypeOf<StoreError>();
           return error.code;
         case 'PORT_IN_USE':
-          expectTypeOf(error).toEqualTypeOf<MockServerError | ApiError>();
+          expectTypeOf(error).toEqualTypeOf<MockServerError>();
           return error.code;
         default:
           return error.name;

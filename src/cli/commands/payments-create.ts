@@ -180,7 +180,8 @@ async function withOutcome<Result>(
     if (isAbsent && absence !== undefined) throw new Error(absence);
     const isConflict = 'httpStatus' in error && error.httpStatus === 409;
     const outcome = isConflict ? CONFLICT : OUTCOMES[error.requestOutcome as RequestOutcome];
-    throw new Error(`${String(error.code)}: ${error.message.replace(/\.$/, '')}. ${outcome}`);
+    const code = 'serviceCode' in error ? error.serviceCode : error.code;
+    throw new Error(`${String(code)}: ${error.message.replace(/\.$/, '')}. ${outcome}`);
   }
 }
 

@@ -1,6 +1,8 @@
-import type { MerchantPaymentsError } from '../../errors.js';
+import type { MerchantPaymentsError, ResponseHeaders } from '../../errors.js';
 import type { Deadline } from '../deadline.js';
 import type { Verdict } from '../retry.js';
+
+export type { ResponseHeaders } from '../../errors.js';
 
 /** A request as it goes on the wire. Built once per call, sent once per attempt. */
 export interface PreparedRequest {
@@ -16,9 +18,6 @@ export interface PreparedRequest {
   readonly headers: readonly string[];
   readonly body: string | undefined;
 }
-
-/** Headers of an answer, their names in lower case. */
-export type ResponseHeaders = Readonly<Record<string, string | string[]>>;
 
 /** The result of one attempt. A transport never throws: a failure is a value. */
 export type Exchange = Answer | Failure;

@@ -278,7 +278,7 @@ it('of an error in gzip is read too, and one without bytes has no encoding', asy
   });
   const client = createClient(server.url);
   expect(await failureOf(client.payments.create(order))).toMatchObject({
-    code: 'AMOUNT_TOO_SMALL',
+    serviceCode: 'AMOUNT_TOO_SMALL',
   });
   expect((await client.payments.create(order)).payment).toEqual({});
 });

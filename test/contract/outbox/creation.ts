@@ -123,15 +123,16 @@ export function testCreation(it: It): void {
   it('throws the error of a rejected payment, and sends the payment once it is corrected', async (stage) => {
     const { input, reference, outbox } = await stage.scene();
     stage.service.answer(reference, 422, 422);
-    await rejectsWith(outbox.create(input), 'REFUSED');
+    await rejectsWith(outbox.create(input), 'API_ERROR');
     const stored = await outbox.get(reference);
     assertPayment(stored, { state: 'rejected', attempts: 1 });
     expect(stored?.failure).toStrictEqual({
-      code: 'REFUSED',
+      code: 'API_ERROR',
+      serviceCode: 'REFUSED',
       requestOutcome: 'rejected',
       httpStatus: 422,
     });
-    await rejectsWith(outbox.create(input), 'REFUSED');
+    await rejectsWith(outbox.create(input), 'API_ERROR');
     const corrected = { ...input, amount: input.amount + 1 };
     const payment = await (await stage.open()).create(corrected);
     assertPayment(payment, { state: 'created', replayed: false, attempts: 3 });
@@ -204,7 +205,7 @@ export function testRecording(it: It): void {
   it('records a rejected payment again, with corrections', async (stage) => {
     const { input, reference, outbox } = await stage.scene();
     stage.service.answer(reference, 400);
-    await rejectsWith(outbox.create(input), 'REFUSED');
+    await rejectsWith(outbox.create(input), 'API_ERROR');
     const corrected = { ...input, amount: input.amount + 1 };
     await stage.record(outbox, corrected);
     assertPayment(await outbox.get(reference), { state: 'recorded' });

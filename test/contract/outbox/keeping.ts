@@ -46,7 +46,7 @@ export function testResolution(it: It): void {
     await outbox.create(created);
     await stage.record(outbox, recorded);
     stage.service.answer(rejected.merchantPaymentReference, 422);
-    await rejectsWith(outbox.create(rejected), 'REFUSED');
+    await rejectsWith(outbox.create(rejected), 'API_ERROR');
     const held = stage.service.hold(sending.merchantPaymentReference);
     stage.start(outbox.create(sending));
     await held.received;
@@ -178,7 +178,7 @@ export function testPruning(it: It): void {
     const [created, rejected, recorded] = [createInput(), createInput(), createInput()];
     await outbox.create(created);
     stage.service.answer(rejected.merchantPaymentReference, 422);
-    await rejectsWith(outbox.create(rejected), 'REFUSED');
+    await rejectsWith(outbox.create(rejected), 'API_ERROR');
     await stage.record(outbox, recorded);
     const { reference: unresolved } = await stage.createUnresolved(outbox);
     const second = { referenceNumber: randomUUID(), status: 'paid' };

@@ -358,8 +358,21 @@ function isPlain(recipe: Recipe, { delimited }: Framed): boolean {
     !early &&
     // A reset may overtake what was written before it.
     ending !== 'reset' &&
-    (delimited === 'itself' || (delimited === 'end' && ending !== 'keep'))
+    (delimited === 'itself' || (delimited === 'end' && ending !== 'keep' && !looksCut(recipe)))
   );
+}
+
+/** Whether it may be JSON that broke off, where only the end of the connection ends it. */
+function looksCut({ headers, body }: Recipe): boolean {
+  const text = body.toString().replace(/^\ufeff/, '');
+  const isOfJson = headers.harmless.some((header) => header.includes('json'));
+  if (!isOfJson && !/^\s*\{/.test(text)) return false;
+  try {
+    JSON.parse(text);
+    return false;
+  } catch {
+    return true;
+  }
 }
 
 function cut(bytes: Buffer, cuts: readonly number[]): Buffer[] {

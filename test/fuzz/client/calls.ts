@@ -205,7 +205,7 @@ function expectTruth(call: EndedCall, transport: keyof typeof transports, tally:
     expectOutcome(outcome, requests, statuses);
     const mayExist = outcome === 'unknown' || outcome === 'accepted';
     assert(!(error.safeToRetry && mayExist), `safe to retry, though ${outcome}`);
-    tally.add(`${error.code.startsWith('NOT_NOW') ? 'API_ERROR' : error.code}, ${outcome}`);
+    tally.add(`${error.code}, ${outcome}`);
   } else {
     const last = statuses.at(-1) ?? [];
     assert(last.includes(result.status), `resolved with ${result.status}, written: ${last}`);

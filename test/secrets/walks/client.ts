@@ -4,6 +4,7 @@ import { MockAgent } from 'undici';
 import { onTestFinished } from 'vitest';
 import type { PaymentClientOptions } from '../../../src/client/options.js';
 import { PaymentClient } from '../../../src/client/payment-client.js';
+import { ApiError } from '../../../src/errors.js';
 import {
   failureOf,
   httpAnswer,
@@ -113,21 +114,54 @@ function answered(options: TransportOptions, answer: AnswerTo): Walk {
   };
 }
 
+/** What a service says, in every place that is read. */
+function tellingAll(said: string): object {
+  const fields = { code: said, message: said, requestId: said, title: said, detail: said };
+  const entry = { field: said, path: [said], source: { pointer: said }, message: said };
+  return {
+    ...fields,
+    error: { ...fields, details: [said] },
+    errors: [said, entry, { [said]: said }],
+  };
+}
+
+function headersTelling(said: string): Record<string, string> {
+  // Within what a client takes of headers.
+  const text = said.replaceAll(/[^ -~]/g, '').slice(-1_500);
+  return {
+    'content-type': 'application/json',
+    location: `https://elsewhere.example/${encodeURIComponent(text)}?of=${encodeURIComponent(text)}`,
+    'x-request-id': text,
+    'request-id': text,
+  };
+}
+
 function answers(options: TransportOptions): Record<string, Walk> {
   const refusals = [301, 400, 401, 422, 429, 500].map((status): [string, Walk] => [
     `${status} with an echo in every field`,
     async (see) => {
       withoutJitter();
       let said = '';
-      const answer = () => httpAnswer(status, { code: said, message: said, requestId: said });
+      const answer = () => httpAnswer(status, tellingAll(said), headersTelling(said));
       const server = await startRawServer({ answer });
       const client = createClient(see, server.url, { ...options, maxRetries: 0 });
       // What becomes of a text does not depend on the status.
       for (said of status === 400 ? echoes : plainEchoes) {
+        const error = await failureOf(client.payments.create(order, { extraBody }));
+        see(`the error after ${said}`, error);
+        if (!(error instanceof ApiError)) throw new Error('no answer was told of');
+        see(`the response after ${said}`, error.response, 'the answer of the service');
+      }
+      for (said of plainEchoes) {
+        const only = { errors: [{ message: said }] };
+        const other = await startRawServer({
+          answer: () => httpAnswer(status, only, headersTelling(said)),
+        });
+        const call = createClient(see, other.url, { ...options, maxRetries: 0 });
         await seeFailure(
           see,
-          `the error after ${said}`,
-          client.payments.create(order, { extraBody }),
+          `the error by the headers after ${said}`,
+          call.payments.create(order),
         );
       }
     },

@@ -1,0 +1,172 @@
+import * as z from 'zod/mini';
+import type { ResponseHeaders, ServiceResponse } from '../errors.js';
+import { fields } from '../protocol/schema.js';
+import type { Credentials } from './credentials.js';
+import type { PreparedRequest } from './transport/transport.js';
+
+/** What must not be shown of the texts of an answer. */
+export interface Secrets {
+  readonly credentials: Credentials;
+  readonly request: Pick<PreparedRequest, 'body'>;
+}
+
+/** What the service says of a failure, safe to log. */
+export interface Told {
+  readonly code: string | undefined;
+  readonly message: string | undefined;
+  readonly requestId: string | undefined;
+}
+
+// A code is also a metric label and a log field, which must not hold free text. A shortened code would be a
+// different one.
+export const CODE = /^[A-Za-z0-9_.:-]{1,64}$/;
+const MAX_MESSAGE_LENGTH = 300;
+const MAX_REQUEST_ID_LENGTH = 128;
+const MAX_TOLD_ISSUES = 5;
+
+const textOrNone = z.catch(z.optional(z.string('a string')), undefined);
+const numberAsText = z.pipe(z.number('a number'), z.transform(String));
+const wordOrNone = z.catch(z.optional(z.union([z.string('a string'), numberAsText])), undefined);
+
+// The interface has code, message and requestId (section 2.3). The others are those of RFC 9457 and of common
+// frameworks, each of which may be a text, a list or an object.
+const toldFields = {
+  code: wordOrNone,
+  message: z.unknown(),
+  requestId: wordOrNone,
+  request_id: wordOrNone,
+  title: z.unknown(),
+  detail: z.unknown(),
+  details: z.unknown(),
+  error: z.unknown(),
+  error_description: z.unknown(),
+  errors: z.unknown(),
+};
+const nothingTold = Object.fromEntries(Object.keys(toldFields).map((name) => [name, undefined]));
+const toldIn = z.catch(fields(toldFields, 'an object'), nothingTold as never);
+
+const issueFields = {
+  field: wordOrNone,
+  path: z.unknown(),
+  loc: z.unknown(),
+  param: wordOrNone,
+  property: wordOrNone,
+  pointer: wordOrNone,
+  name: wordOrNone,
+  source: z.unknown(),
+  message: textOrNone,
+  msg: textOrNone,
+  detail: textOrNone,
+  title: textOrNone,
+  description: textOrNone,
+  code: wordOrNone,
+};
+const issueIn = z.catch(z.optional(fields(issueFields, 'an object')), undefined);
+
+/** Reads an answer that is no 2xx. */
+export function readErrorBody({ body, headers }: ServiceResponse, secrets: Secrets): Told {
+  const own = toldIn.parse(body);
+  const nested = toldIn.parse(own.error);
+  const said = [own, nested].flatMap((told) => [
+    told.message,
+    told.title,
+    told.detail,
+    told.error_description,
+    told.errors,
+    told.details,
+  ]);
+  // Some have only a text in `error`.
+  const texts = [typeof own.error === 'string' ? own.error : undefined, ...said];
+  const statements = texts.filter((text) => typeof text === 'string');
+  const issues = said.flatMap(listIssues);
+  const shownIssues = issues.slice(0, MAX_TOLD_ISSUES).map(describeIssue);
+  const [code, ...shown] = readTexts(
+    [own.code ?? nested.code, ...statements, ...shownIssues],
+    secrets,
+  );
+  const parts = new Set(shown.filter((text) => text !== undefined));
+  if (issues.length > shownIssues.length)
+    parts.add(`and ${issues.length - shownIssues.length} more`);
+  return {
+    code: code?.match(CODE)?.[0],
+    message: shorten([...parts].join('; ') || undefined, MAX_MESSAGE_LENGTH),
+    requestId: readRequestId(body, headers, secrets),
+  };
+}
+
+/** The entries of a list of what is wrong, or of an object that has them by field. */
+function listIssues(list: unknown): readonly unknown[] {
+  if (Array.isArray(list)) return list;
+  if (typeof list !== 'object' || list === null) return [];
+  return Object.entries(list).map(([field, messages]) => ({
+    field,
+    message: [messages].flat().find((message) => typeof message === 'string'),
+  }));
+}
+
+function describeIssue(issue: unknown): string {
+  if (typeof issue === 'string') return issue;
+  const told = issueIn.parse(issue);
+  if (told === undefined) return '';
+  const source = issueIn.parse(told.source);
+  const where = [told.field, told.path, told.loc, told.param, told.property, told.pointer]
+    .concat(source?.pointer, told.name)
+    .map((place) => (Array.isArray(place) ? place.join('.') : place))
+    .find((place) => typeof place === 'string');
+  const what = told.message ?? told.msg ?? told.detail ?? told.title ?? told.description;
+  return [where, what ?? told.code].filter((text) => text !== undefined).join(': ');
+}
+
+// Of proxies and frameworks, where the body has none.
+const REQUEST_ID_HEADERS = ['x-request-id', 'request-id', 'cf-ray'];
+
+/** The service's identifier of the request from any answer, safe to log. */
+export function readRequestId(
+  body: unknown,
+  headers: ResponseHeaders,
+  secrets: Secrets,
+): string | undefined {
+  const own = toldIn.parse(body);
+  const nested = toldIn.parse(own.error);
+  const ids = [own.requestId, own.request_id, nested.requestId, nested.request_id].concat(
+    REQUEST_ID_HEADERS.map((name) => [headers[name]].flat()[0]),
+  );
+  const id = ids.find((text) => text !== undefined && text.trim() !== '');
+  return shorten(readTexts([id], secrets)[0], MAX_REQUEST_ID_LENGTH);
+}
+
+const MAX_LOCATION_LENGTH = 200;
+
+/** Where a redirect leads, safe to log: without a query, which may hold a token. */
+export function readLocation(
+  { location }: ResponseHeaders,
+  from: string,
+  secrets: Secrets,
+): string | undefined {
+  const given = [location].flat()[0];
+  if (given === undefined || !URL.canParse(given, from)) return undefined;
+  const { protocol, host, pathname } = new URL(given, from);
+  if (protocol !== 'https:' && protocol !== 'http:') return undefined;
+  return shorten(readTexts([`${protocol}//${host}${pathname}`], secrets)[0], MAX_LOCATION_LENGTH);
+}
+
+/** Texts of an answer as they are safe to log; undefined for one that is blank. */
+export function readTexts(
+  texts: readonly (string | undefined)[],
+  { credentials, request }: Secrets,
+): (string | undefined)[] {
+  return credentials
+    .redactAll(
+      texts.map((text) => text ?? ''),
+      request.body,
+    )
+    .map((text) => text.replaceAll(UNPRINTABLE, ' ').trim() || undefined);
+}
+
+// Only after redaction: half a secret is still one.
+export function shorten(text: string | undefined, maxLength: number): string | undefined {
+  return text !== undefined && text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
+}
+
+// Line breaks and terminal escapes would let an answer forge log lines.
+const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}]+/gu;

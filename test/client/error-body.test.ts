@@ -1,0 +1,295 @@
+import { inspect } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { ApiError, ResponseError } from '../../src/errors.js';
+import { JSON_TYPE, sized } from './answer-bytes.js';
+import {
+  apiSecret,
+  createClient,
+  failureOf,
+  httpAnswer,
+  noRetries,
+  order,
+  record,
+  startRawServer,
+  transports,
+} from './raw-server.js';
+
+async function answered(answer: string | Buffer, options = {}): Promise<ApiError> {
+  const server = await startRawServer({ answer: () => answer });
+  const client = createClient(server.url, { ...noRetries, ...options });
+  const error = await failureOf(client.payments.create(order));
+  expect(error).toBeInstanceOf(ApiError);
+  return error as ApiError;
+}
+
+const toldBy = async (body: unknown): Promise<string | undefined> =>
+  (await answered(httpAnswer(422, body))).message.match(/with 422(?: \((.*)\))?\. The/)?.[1];
+
+describe('the message of an error has what the service says', () => {
+  it.each<[string, unknown, string | undefined]>([
+    ['of the interface', { code: 'TOO_SMALL', message: 'Too small.' }, 'TOO_SMALL: Too small.'],
+    ['with a number for a code', { code: 4711, message: 'No.' }, '4711: No.'],
+    [
+      'in a problem (RFC 9457)',
+      { title: 'Invalid', detail: 'amount is 0' },
+      'Invalid; amount is 0',
+    ],
+    ['in error', { error: { code: 'NO', message: 'Not this.' } }, 'NO: Not this.'],
+    ['in error, as a text', { error: 'Unprocessable Entity' }, 'Unprocessable Entity'],
+    [
+      'as OAuth has it',
+      { error: 'invalid_request', error_description: 'Not this.' },
+      'invalid_request; Not this.',
+    ],
+    ['in a list of texts', { errors: ['no', 'not so'] }, 'no; not so'],
+    [
+      'by field, in a list',
+      { message: 'Invalid', errors: [{ field: 'amount', message: 'must be positive' }] },
+      'Invalid; amount: must be positive',
+    ],
+    [
+      'by field, in an object',
+      { errors: { amount: ['must be positive', 'must be whole'], currency: 'is unknown' } },
+      'amount: must be positive; currency: is unknown',
+    ],
+    ['by path', { errors: [{ path: ['lines', 0, 'price'], message: 'no' }] }, 'lines.0.price: no'],
+    [
+      'as JSON:API has it',
+      { errors: [{ source: { pointer: '/data/amount' }, title: 'No', code: '12' }] },
+      '/data/amount: No',
+    ],
+    [
+      'as FastAPI has it',
+      { detail: [{ loc: ['body', 'amount'], msg: 'not a number', type: 'type_error' }] },
+      'body.amount: not a number',
+    ],
+    [
+      'as NestJS has it',
+      { statusCode: 422, message: ['amount must be positive'], error: 'Bad Request' },
+      'Bad Request; amount must be positive',
+    ],
+    ['by a code alone', { errors: [{ field: 'amount', code: 'MIN' }] }, 'amount: MIN'],
+    ['in error.details', { error: { details: [{ param: 'amount', detail: 'no' }] } }, 'amount: no'],
+    ['once, though it is said twice', { title: 'No', detail: 'No', message: 'No' }, 'No'],
+    [
+      'in five entries of many',
+      { errors: Array.from({ length: 9 }, (_, index) => `no ${index}`) },
+      'no 0; no 1; no 2; no 3; no 4; and 4 more',
+    ],
+    ['in entries without a text', { errors: [7, null, {}, [], { message: 5 }] }, undefined],
+    ['nowhere', { anything: 'else', status: 422 }, undefined],
+    ['in fields of a prototype alone', '{"__proto__":{"message":"no"}}', undefined],
+  ])('%s', async (_where, body, told) => {
+    expect(await toldBy(body)).toBe(told);
+  });
+
+  it('without what repeats the request or a secret, wherever it stands', async () => {
+    const repeated = JSON.stringify(order).slice(1, 60);
+    const body = {
+      errors: [
+        { field: repeated, message: 'one' },
+        { field: 'key', message: `got ${apiSecret}` },
+      ],
+      title: repeated,
+    };
+    expect(await toldBy(body)).toBe('[withheld: repeats the request]; key: got [redacted]');
+  });
+
+  it('in at most 300 characters, of half a million entries', async () => {
+    const body = JSON.stringify({ errors: Array(200_000).fill('x'.repeat(100)) });
+    const error = await answered(httpAnswer(422, body), { maxResponseBytes: 30_000_000 });
+    expect(error.message.length).toBeLessThan(420);
+  });
+});
+
+describe('requestId', () => {
+  it.each<[string, object, Record<string, string>, string | undefined]>([
+    ['of the body', { requestId: 'b-1' }, { 'x-request-id': 'h-1' }, 'b-1'],
+    ['of the body, as a number', { requestId: 17 }, {}, '17'],
+    ['of the body, in error', { error: { requestId: 'b-2' } }, { 'x-request-id': 'h-1' }, 'b-2'],
+    ['of the body, in another spelling', { request_id: 'b-3' }, {}, 'b-3'],
+    ['of x-request-id', {}, { 'x-request-id': 'h-1', 'request-id': 'h-2' }, 'h-1'],
+    ['of request-id', { requestId: ' ' }, { 'request-id': 'h-2', 'cf-ray': 'h-3' }, 'h-2'],
+    ['of cf-ray', {}, { 'cf-ray': '7d-FRA' }, '7d-FRA'],
+    ['without secrets', {}, { 'x-request-id': `${apiSecret}.` }, '[redacted].'],
+    ['shortened', {}, { 'x-request-id': 'x'.repeat(200) }, `${'x'.repeat(128)}…`],
+    ['of nowhere', {}, { 'x-other': '1' }, undefined],
+  ])('is that %s', async (_where, body, headers, requestId) => {
+    for (const { options } of transports) {
+      const error = await answered(httpAnswer(500, body, headers), options);
+      expect(error.requestId).toBe(requestId);
+    }
+  });
+
+  it('is that of the first of two headers', async () => {
+    const answer = sized(500, '', 'x-request-id: a', 'x-request-id: b');
+    expect((await answered(answer)).requestId).toBe('a');
+  });
+
+  it('of a success is in the log too', async () => {
+    const fields: object[] = [];
+    const log = (given: object) => void fields.push(given);
+    const logger = { debug: log, info: log, warn: log, error: log };
+    const answer = httpAnswer(201, record, { 'x-request-id': 'h-1' });
+    const server = await startRawServer({ answer: () => answer });
+    await createClient(server.url, { logger }).payments.create(order);
+    expect(fields).toMatchObject([{ requestId: 'h-1' }]);
+  });
+});
+
+describe('a redirect', () => {
+  it.each([
+    ['https://www.payments.example/api/payments', 'https://www.payments.example/api/payments'],
+    ['https://user:pass@payments.example/pay?token=t#f', 'https://payments.example/pay'],
+    ['/elsewhere/', 'http://127.0.0.1:PORT/elsewhere/'],
+    ['//other.example', 'http://other.example/'],
+    [`https://payments.example/${apiSecret}`, 'https://payments.example/[redacted]'],
+    [`https://payments.example/${'x'.repeat(300)}`, `https://payments.example/${'x'.repeat(175)}…`],
+  ])('is told of by where it leads: %s', async (location, told) => {
+    const server = await startRawServer({ answer: () => httpAnswer(301, '', { location }) });
+    const error = await failureOf(createClient(server.url).payments.create(order));
+    const to = told.replace('PORT', String(server.port));
+    expect(error.message).toContain(
+      `was answered with 301. It redirects to ${to}. Redirects are not followed: check baseUrl.`,
+    );
+  });
+
+  it.each(['', 'http://[', 'javascript:alert(1)', 'mailto:a@b.example'])(
+    'that leads nowhere does not say where: %j',
+    async (location) => {
+      const { message } = await answered(httpAnswer(308, '', { location }));
+      if (location !== '') expect(message).not.toContain('It redirects');
+      expect(message).toContain('Redirects are not followed');
+    },
+  );
+});
+
+describe.each(transports)('error.response, with $name,', ({ options }) => {
+  const body = '{"code":"NO","amount":12345678901234567890}';
+
+  it('is the answer as it was received', async () => {
+    const error = await answered(httpAnswer(422, body, { 'x-a': '1' }), options);
+    expect(error.response).toMatchObject({
+      status: 422,
+      headers: { 'x-a': '1' },
+      body: { code: 'NO' },
+      text: body,
+      attempts: 1,
+    });
+  });
+
+  it('is that of an invalid credential, of a page and of nothing too', async () => {
+    expect((await answered(httpAnswer(401, body), options)).response.text).toBe(body);
+    expect((await answered(httpAnswer(502, '<h1>No</h1>'), options)).response.body).toBe(
+      '<h1>No</h1>',
+    );
+    expect((await answered(httpAnswer(500), options)).response).toMatchObject({
+      body: '',
+      text: '',
+    });
+  });
+
+  it('has what arrived of a body that broke off or is too large', async () => {
+    const cut = await startRawServer({
+      answer: ({ socket }) =>
+        void socket.end(`HTTP/1.1 201 Text\r\n${JSON_TYPE}\r\ncontent-length: 99\r\n\r\n{"refer`),
+    });
+    const lost = await failureOf(createClient(cut.url, options).payments.create(order));
+    expect((lost as ResponseError).response).toMatchObject({ status: 201, text: '{"refer' });
+    const large = await startRawServer({
+      answer: () => `HTTP/1.1 404 Text\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n`,
+    });
+    const client = createClient(large.url, { ...options, maxResponseBytes: 2 });
+    const error = (await failureOf(client.payments.create(order))) as ApiError;
+    expect(error.response.status).toBe(404);
+    expect(error.response.text.length).toBeLessThanOrEqual(2);
+  });
+
+  it('of an answer that the schema refuses has the payment', async () => {
+    const server = await startRawServer({ answer: () => httpAnswer(201, record) });
+    const issues = [{ message: 'no' }];
+    const schemas = [
+      () => ({ issues }),
+      () => {
+        throw new Error('broken');
+      },
+    ];
+    for (const validate of schemas) {
+      const responseSchema = { '~standard': { version: 1, vendor: 'test', validate } } as const;
+      const call = createClient(server.url, options).payments.create(order, { responseSchema });
+      const error = (await failureOf(call)) as ResponseError;
+      expect(error).toBeInstanceOf(ResponseError);
+      expect(error.response).toMatchObject({ status: 201, body: record });
+    }
+  });
+
+  it('is no field of the error', async () => {
+    const error = await answered(httpAnswer(422, { secret: 'hunter2' }), options);
+    expect(Object.getOwnPropertyNames(error)).not.toContain('response');
+    expect({ ...error }).not.toHaveProperty('response');
+    expect(inspect(error, { showHidden: true, depth: null })).not.toContain('hunter2');
+    expect(JSON.stringify(error)).not.toContain('hunter2');
+    expect(structuredClone(error)).not.toHaveProperty('response');
+  });
+
+  it('counts the requests of the call', async () => {
+    const answer = httpAnswer(429, '', { 'retry-after': '0' });
+    const server = await startRawServer({ answer: () => answer });
+    const client = createClient(server.url, { ...options, maxRetries: 1 });
+    const error = (await failureOf(client.payments.create(order))) as ApiError;
+    expect(error.response.attempts).toBe(2);
+  });
+});
+
+it('an answer that was not HTTP has no response', async () => {
+  const server = await startRawServer({
+    answer: ({ socket }) => void socket.end('SSH-2.0\r\n\r\n'),
+  });
+  const error = await failureOf(createClient(server.url).payments.create(order));
+  expect(error).toBeInstanceOf(ResponseError);
+  expect((error as ResponseError).response).toBeUndefined();
+});
+
+it('a success has its text too, with all digits of its numbers', async () => {
+  const text = '{"referenceNumber":"a","id":12345678901234567890}';
+  const server = await startRawServer({ answer: () => httpAnswer(201, `\ufeff${text}`) });
+  const { response } = await createClient(server.url).payments.create(order);
+  expect(response.text).toBe(text);
+});
+
+describe('the log of a success', () => {
+  const html = { 'content-type': 'text/html' };
+  const text = { 'content-type': 'text/plain' };
+  it.each<[string, string, string]>([
+    ['warn', 'a page', httpAnswer(200, '<!doctype html>', html)],
+    ['warn', 'a page without a type', httpAnswer(200, '\n<html>', {})],
+    ['warn', 'a page as JSON', httpAnswer(201, '<html>')],
+    ['warn', 'broken JSON', httpAnswer(201, '{"referenceNumber":')],
+    ['debug', 'a record', httpAnswer(201, record)],
+    ['debug', 'text', httpAnswer(201, 'Created', text)],
+    ['debug', 'a JSON text', httpAnswer(201, '"Created"')],
+    ['debug', 'nothing', httpAnswer(201, '')],
+    ['debug', 'no page, but a text that is empty', httpAnswer(200, ' ', html)],
+  ])('is at %s for %s', async (level, _what, answer) => {
+    const lines: string[] = [];
+    const log = (name: string) => (_fields: object, message: string) =>
+      void lines.push(`${name} ${message}`);
+    const logger = {
+      debug: log('debug'),
+      info: log('info'),
+      warn: log('warn'),
+      error: log('error'),
+    };
+    const server = await startRawServer({ answer: () => answer });
+    const client = createClient(server.url, { logger });
+    await client.payments.create(order);
+    const doubt =
+      ', but its body is a page or broken JSON; check baseUrl and the proxies before the service';
+    expect(lines).toEqual([
+      `${level} merchant-payments: request succeeded${level === 'warn' ? doubt : ''}`,
+    ]);
+    // Another operation may well answer with a page.
+    await client.request({ method: 'GET', path: '/receipt' });
+    expect(lines[1]).toBe('debug merchant-payments: request succeeded');
+  });
+});
