@@ -26,7 +26,7 @@ import {
   orFromEnv,
   variables,
 } from './credentials.js';
-import { requestHeaders } from './request-headers.js';
+import { assertNoKey, headerName, requestHeaders } from './request-headers.js';
 
 /** Options of a {@link PaymentClient}. */
 export interface PaymentClientOptions {
@@ -93,6 +93,12 @@ export interface PaymentClientOptions {
    * authorization, content-type, content-length, host, accept-encoding or a header of the connection.
    */
   headers?: Readonly<Record<string, string>> | undefined;
+  /**
+   * A header such as `idempotency-key`, if the service knows one. Every attempt at one payment then carries the same key,
+   * made of its fields: retries, `create` again, and `recover` of any process. `headers` may not have it as well.
+   * @default no such header
+   */
+  idempotencyHeader?: string | undefined;
   /** Receives a line for every request, without bodies or header values: pino or console, for example. */
   logger?: Logger | undefined;
   /**
@@ -116,7 +122,7 @@ export interface RequestOptions<Body = unknown, Fields = unknown> {
   timeoutMs?: number | undefined;
   /** Instead of the client's `maxRetries`, for this call. */
   maxRetries?: number | undefined;
-  /** More request headers, added to the client's `headers`; one of the same name replaces the client's. */
+  /** More request headers; one replaces the client's of its name. Nothing stores them: `recover` sends without. */
   headers?: Readonly<Record<string, string>> | undefined;
   /**
    * For `payments.create`: fields that the interface does not list, sent in addition to its three. They may
@@ -141,6 +147,7 @@ export interface ResolvedClientOptions {
   readonly baseUrl: BaseUrl;
   readonly credentials: CredentialSource;
   readonly headers: Readonly<Record<string, string>>;
+  readonly idempotencyHeader: string | undefined;
   readonly timeoutMs: number;
   readonly maxRetries: number;
   readonly retryUnknownOutcome: boolean;
@@ -173,6 +180,7 @@ const clientRules = {
   dispatcher: optional(withMethods<Dispatcher>('an undici Dispatcher', 'dispatch')),
   fetch: optional(func<typeof globalThis.fetch>('like globalThis.fetch')),
   headers: withDefault({}, requestHeaders),
+  idempotencyHeader: optional(headerName),
   logger: optional(loggerRule),
   logReferences: withDefault(false, boolean),
   dangerouslyAllowHttp: withDefault(false, boolean),
@@ -194,6 +202,7 @@ export function resolveClientOptions(options: PaymentClientOptions): ResolvedCli
     );
   }
   const { dispatcher, fetch, timeoutMs, maxRetries } = given;
+  assertNoKey(given.headers, given.idempotencyHeader);
   if (dispatcher !== undefined && fetch !== undefined) {
     throw new InvalidOptionError(
       'fetch',

@@ -19,6 +19,7 @@ import {
   resolveRequestOptions,
 } from './options.js';
 import { type RequestDraft, RequestFactory, type ServiceRequest } from './prepared-request.js';
+import { assertNoKey } from './request-headers.js';
 import { type CreatePaymentResult, readPayment } from './response.js';
 import { applyResponseSchema, send } from './send.js';
 import { loadTransport } from './transport/load.js';
@@ -171,11 +172,14 @@ export class PaymentClient {
 
   #prepareCreation(input: CreatePaymentInput, options: RequestOptions | undefined): Call {
     const settings = this.#ready();
+    const draft = settings.requests.createPayment(input, options?.extraBody);
+    const resolved = resolveRequestOptions(options, settings.options);
+    notSent(() => assertNoKey(resolved.headers, settings.options.idempotencyHeader));
     return {
       operation: 'payments.create',
       settings,
-      draft: settings.requests.createPayment(input, options?.extraBody),
-      options: resolveRequestOptions(options, settings.options),
+      draft,
+      options: resolved,
       merchantPaymentReference: input.merchantPaymentReference,
     };
   }

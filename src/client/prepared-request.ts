@@ -4,6 +4,7 @@ import { operations } from '../protocol/operations.js';
 import { invalidOption } from '../protocol/options.js';
 import type { CreatePaymentInput } from '../protocol/payment.js';
 import type { Credentials } from './credentials.js';
+import { toIdempotencyKey } from './idempotency-key.js';
 import type { ResolvedClientOptions } from './options.js';
 import { defaultHeaders } from './request-headers.js';
 import type { PreparedRequest } from './transport/transport.js';
@@ -19,18 +20,23 @@ export interface ServiceRequest {
 }
 
 /** A request before the credentials of its call are known. */
-export type RequestDraft = Omit<PreparedRequest, 'headers'>;
+export type RequestDraft = Omit<PreparedRequest, 'headers'> & {
+  /** Of a payment, where the client sends one. */
+  readonly idempotencyKey?: string;
+};
 
 /** Makes requests for one client. */
 export class RequestFactory {
   readonly #origin: string;
   readonly #pathPrefix: string;
   readonly #headers: Readonly<Record<string, string>>;
+  readonly #idempotencyHeader: string | undefined;
 
-  constructor({ baseUrl, headers }: ResolvedClientOptions) {
+  constructor({ baseUrl, headers, idempotencyHeader }: ResolvedClientOptions) {
     this.#origin = baseUrl.origin;
     this.#pathPrefix = baseUrl.pathPrefix;
     this.#headers = { ...defaultHeaders, ...headers };
+    this.#idempotencyHeader = idempotencyHeader;
   }
 
   /**
@@ -52,7 +58,9 @@ export class RequestFactory {
       extraBody === undefined
         ? JSON.stringify(fields)
         : serializeJson({ ...extraBody, ...fields }, 'extraBody');
-    return this.#draft(method, safe, path, body);
+    const draft = this.#draft(method, safe, path, body);
+    if (this.#idempotencyHeader === undefined) return draft;
+    return { ...draft, idempotencyKey: toIdempotencyKey(body) };
   }
 
   /**
@@ -83,13 +91,15 @@ export class RequestFactory {
 
   /** The request as it goes on the wire. */
   prepare(
-    draft: RequestDraft,
+    { idempotencyKey, ...draft }: RequestDraft,
     { authorization }: Credentials,
     callHeaders: Readonly<Record<string, string>> | undefined,
   ): PreparedRequest {
     const given = Object.entries({ ...this.#headers, ...callHeaders }).flat();
     const headers = ['authorization', authorization, ...given];
     if (draft.body !== undefined) headers.push('content-type', 'application/json');
+    if (this.#idempotencyHeader !== undefined && idempotencyKey !== undefined)
+      headers.push(this.#idempotencyHeader, idempotencyKey);
     return { ...draft, headers };
   }
 

@@ -40,15 +40,48 @@ export const requestHeaders: Rule<Headers> = (value, option) => {
 };
 
 function readName(given: string, option: string): string {
-  // As a key of an object the latter would set its prototype.
-  if (!NAME.test(given) || given.toLowerCase() === '__proto__') {
+  if (!isName(given)) {
     throw new InvalidOptionError(option, `${option} has an invalid header name; check it`);
   }
   const name = given.toLowerCase();
-  const isOwn = OWN.includes(name);
-  if (!isOwn && !OF_CONNECTION.includes(name)) return name;
-  const why = isOwn ? 'the client sets it' : 'it belongs to the connection';
+  const why = whyReserved(name);
+  if (why === undefined) return name;
   throw new InvalidOptionError(option, `${option} must not have ${name}: ${why}`);
+}
+
+/** Checks the name of a header that the client is to set; gives it in lower case. */
+export const headerName: Rule<string> = (value, option) => {
+  if (typeof value !== 'string' || !isName(value)) {
+    throw invalidOption(option, 'the name of a header, such as idempotency-key', value);
+  }
+  const name = value.toLowerCase();
+  const why = Object.hasOwn(defaultHeaders, name) ? SET_BY_CLIENT : whyReserved(name);
+  if (why === undefined) return name;
+  throw new InvalidOptionError(option, `${option} must not be ${name}: ${why}`);
+};
+
+/** @throws {InvalidOptionError} when headers of the caller have the client's idempotency key */
+export function assertNoKey(
+  headers: Headers | undefined,
+  idempotencyHeader: string | undefined,
+): void {
+  if (idempotencyHeader === undefined || !Object.hasOwn(headers ?? {}, idempotencyHeader)) return;
+  throw new InvalidOptionError(
+    'headers',
+    `headers must not have ${idempotencyHeader}: idempotencyHeader sets it for each payment; leave out one of the two`,
+  );
+}
+
+// As a key of an object the latter would set its prototype.
+function isName(given: string): boolean {
+  return NAME.test(given) && given.toLowerCase() !== '__proto__';
+}
+
+const SET_BY_CLIENT = 'the client sets it';
+
+function whyReserved(name: string): string | undefined {
+  if (OWN.includes(name)) return SET_BY_CLIENT;
+  return OF_CONNECTION.includes(name) ? 'it belongs to the connection' : undefined;
 }
 
 function readValue(value: unknown, option: string): string {

@@ -327,6 +327,8 @@ function wrongOptions(see: See): void {
     { headers: { 'x-token': `${apiSecret}\n` } },
     { headers: { [`${apiSecret} `]: 'a' } },
     { headers: [apiSecret] },
+    { idempotencyHeader: `${apiSecret} ` },
+    { idempotencyHeader: [apiSecret] },
     { baseUrl: `https://user:${encodeURIComponent(apiSecret)}@payments.example` },
     { baseUrl: `https://payments.example?secret=${encodeURIComponent(apiSecret)}` },
     { baseUrl: `https://payments.example#${encodeURIComponent(apiSecret)}` },

@@ -1,0 +1,198 @@
+import { Agent } from 'undici';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { PaymentClientOptions } from '../../src/client/options.js';
+import { PaymentClient } from '../../src/client/payment-client.js';
+import { InvalidOptionError } from '../../src/errors.js';
+import { Engine } from '../../src/outbox/engine.js';
+import { MemoryStore } from '../../src/outbox/memory-store.js';
+import vectors from '../vectors/idempotency-keys.json' with { type: 'json' };
+import {
+  createClient,
+  created,
+  failureOf,
+  httpAnswer,
+  order,
+  startRawServer,
+  transports,
+  withoutJitter,
+} from './raw-server.js';
+
+const idempotencyHeader = 'Idempotency-Key';
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+const busy = httpAnswer(429, '', { 'retry-after': '0' });
+
+const startKeyed = async (...answers: readonly string[]) => {
+  const server = await startRawServer({ answer: (_request, index) => answers[index] ?? created });
+  const keys = () => server.requests.map(({ headers }) => headers['idempotency-key']);
+  return { ...server, keys };
+};
+
+/** The keys of payments that clients of their own create. */
+async function keysOf(...payments: readonly { extraBody?: Record<string, unknown> }[]) {
+  const { url, keys } = await startKeyed();
+  for (const { extraBody, ...more } of payments) {
+    const client = createClient(url, { idempotencyHeader });
+    await client.payments.create({ ...order, ...more }, { extraBody });
+  }
+  return keys();
+}
+
+describe('the key of a payment', () => {
+  it('is not sent unless a header is named', async () => {
+    const { url, keys } = await startKeyed();
+    await createClient(url).payments.create(order);
+    expect(keys()).toEqual([undefined]);
+  });
+
+  it.each(transports)('is one for all requests of a call, with $name', async ({ options }) => {
+    withoutJitter();
+    const { url, keys } = await startKeyed(busy, busy);
+    await createClient(url, { ...options, idempotencyHeader }).payments.create(order);
+    const [key] = keys();
+    expect(key).toMatch(UUID);
+    expect(keys()).toEqual([key, key, key]);
+  });
+
+  it('is sent by a dispatcher, and when a result is unknown', async () => {
+    withoutJitter();
+    const dispatcher = new Agent();
+    onTestFinished(() => dispatcher.destroy());
+    const { url, keys } = await startKeyed(httpAnswer(503));
+    const options = { dispatcher, idempotencyHeader, retryUnknownOutcome: true };
+    await createClient(url, options).payments.create(order);
+    const [key] = keys();
+    expect(key).toMatch(UUID);
+    expect(keys()).toEqual([key, key]);
+  });
+
+  it('is the same for whoever creates that payment again', async () => {
+    const { url, keys } = await startKeyed();
+    const clients = [
+      { idempotencyHeader },
+      { idempotencyHeader: 'idempotency-key', apiKey: 'rotated-key', apiSecret: 'rotated-secret' },
+      { idempotencyHeader, baseUrl: `${url}/other`, headers: { 'api-version': '2' } },
+    ];
+    for (const options of clients) await createClient(url, options).payments.create(order);
+    const [key] = keys();
+    expect(keys()).toEqual([key, key, key]);
+  });
+
+  it('is the same whatever the order of the fields', async () => {
+    const [one, other] = await keysOf(
+      { extraBody: { note: 'a', lines: [{ a: 1, b: 2 }], 7: 'x' } },
+      { extraBody: { 7: 'x', lines: [{ b: 2, a: 1 }], note: 'a' } },
+    );
+    expect(one).toMatch(UUID);
+    expect(other).toBe(one);
+  });
+
+  it('differs for another reference, amount, currency or field', async () => {
+    const payments = [
+      {},
+      { merchantPaymentReference: 'order-1002' },
+      { amount: 2501 },
+      { currency: 'USD' },
+      { extraBody: { note: 'a' } },
+      { extraBody: { note: 'b' } },
+      { extraBody: { lines: [1, 2] } },
+      { extraBody: { lines: [2, 1] } },
+    ];
+    expect(new Set(await keysOf(...payments)).size).toBe(payments.length);
+  });
+
+  it.each(vectors)('is that which Python makes: $name', async ({ body, key }) => {
+    const { merchantPaymentReference, amount, currency, ...extraBody } = body;
+    const payment = { merchantPaymentReference, amount, currency, extraBody };
+    expect(await keysOf(payment)).toEqual([key]);
+  });
+
+  it('is the same when another process recovers the payment', async () => {
+    const { url, keys } = await startKeyed(busy);
+    const store = new MemoryStore({ now: Date.now, maxEntries: 10 });
+    const extraBody = { note: 'a', 7: 'x' };
+    const open = () =>
+      new Engine(store, {
+        client: createClient(url, { idempotencyHeader, maxRetries: 0 }),
+        leaseMs: undefined,
+      });
+    await failureOf(open().create(order, { extraBody }));
+    await open().recover();
+    expect(await open().get(order.merchantPaymentReference)).toMatchObject({ state: 'created' });
+    const [key] = keys();
+    expect(key).toMatch(UUID);
+    expect(keys()).toEqual([key, key]);
+  });
+
+  it('is not sent with other operations, which may have their own', async () => {
+    const { url, keys } = await startKeyed();
+    const client = createClient(url, { idempotencyHeader });
+    const request = { method: 'POST', path: '/api/refunds', body: order };
+    await client.request(request);
+    await client.request(request, { headers: { 'idempotency-key': 'mine' } });
+    expect(keys()).toEqual([undefined, 'mine']);
+  });
+});
+
+describe('idempotencyHeader', () => {
+  const refusalOf = (options: Record<string, unknown>): unknown => {
+    const given = { baseUrl: 'https://payments.example', apiKey: 'key', apiSecret: 'secret' };
+    try {
+      return new PaymentClient({ ...given, ...options } as PaymentClientOptions);
+    } catch (error) {
+      return error;
+    }
+  };
+
+  it.each<[unknown, string]>([
+    ['', 'the name of a header'],
+    [' idempotency-key', 'the name of a header'],
+    ['idempotency key', 'the name of a header'],
+    ['idempotency-key:', 'the name of a header'],
+    ['key\r\nx: 1', 'the name of a header'],
+    ['ключ', 'the name of a header'],
+    ['__proto__', 'the name of a header'],
+    [true, 'the name of a header'],
+    [['idempotency-key'], 'the name of a header'],
+    ['Authorization', 'must not be authorization: the client sets it'],
+    ['content-type', 'must not be content-type: the client sets it'],
+    ['content-length', 'must not be content-length: the client sets it'],
+    ['Host', 'must not be host: the client sets it'],
+    ['accept', 'must not be accept: the client sets it'],
+    ['User-Agent', 'must not be user-agent: the client sets it'],
+    ['accept-encoding', 'must not be accept-encoding: the client sets it'],
+    ['transfer-encoding', 'must not be transfer-encoding: it belongs to the connection'],
+    ['connection', 'must not be connection: it belongs to the connection'],
+  ])('is refused as %j', (name, says) => {
+    const error = refusalOf({ idempotencyHeader: name }) as InvalidOptionError;
+    expect(error).toBeInstanceOf(InvalidOptionError);
+    expect(error.option).toBe('idempotencyHeader');
+    expect(error.message).toContain(says);
+  });
+
+  it('is refused together with a header of that name for all calls, in any case', () => {
+    const headers = { 'IDEMPOTENCY-KEY': 'the same for all payments' };
+    const error = refusalOf({ headers, idempotencyHeader }) as InvalidOptionError;
+    expect(error.message).toBe(
+      'headers must not have idempotency-key: idempotencyHeader sets it for each payment; leave out one of the two',
+    );
+    expect(error.option).toBe('headers');
+    expect(refusalOf({ headers })).toBeInstanceOf(PaymentClient);
+  });
+
+  it('refuses a creation with a header of that name, which nothing stores, before it is sent or recorded', async () => {
+    const { url, requests } = await startKeyed();
+    const client = createClient(url, { idempotencyHeader });
+    const headers = { 'Idempotency-Key': 'mine' };
+    const error = await failureOf(client.payments.create(order, { headers }));
+    expect(error).toMatchObject({
+      code: 'INVALID_OPTION',
+      option: 'headers',
+      requestOutcome: 'not-sent',
+    });
+    const store = new MemoryStore({ now: Date.now, maxEntries: 10 });
+    const outbox = new Engine(store, { client, leaseMs: undefined });
+    await failureOf(outbox.create(order, { headers }));
+    expect(await outbox.get(order.merchantPaymentReference)).toBeUndefined();
+    expect(requests).toEqual([]);
+  });
+});
