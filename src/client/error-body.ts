@@ -85,7 +85,7 @@ export function readErrorBody({ body, headers }: ServiceResponse, secrets: Secre
     secrets,
   );
   const parts = new Set(shown.filter((text) => text !== undefined));
-  if (issues.length > shownIssues.length)
+  if (parts.size > 0 && issues.length > shownIssues.length)
     parts.add(`and ${issues.length - shownIssues.length} more`);
   return {
     code: code?.match(CODE)?.[0],
@@ -111,10 +111,15 @@ function describeIssue(issue: unknown): string {
   const source = issueIn.parse(told.source);
   const where = [told.field, told.path, told.loc, told.param, told.property, told.pointer]
     .concat(source?.pointer, told.name)
-    .map((place) => (Array.isArray(place) ? place.join('.') : place))
+    .map((place) => (Array.isArray(place) ? place.filter(isStep).join('.') : place))
     .find((place) => typeof place === 'string');
   const what = told.message ?? told.msg ?? told.detail ?? told.title ?? told.description;
   return [where, what ?? told.code].filter((text) => text !== undefined).join(': ');
+}
+
+// Anything else may have no text, or one without end.
+function isStep(step: unknown): boolean {
+  return typeof step === 'string' || typeof step === 'number';
 }
 
 // Of proxies and frameworks, where the body has none.

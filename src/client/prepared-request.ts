@@ -91,15 +91,15 @@ export class RequestFactory {
 
   /** The request as it goes on the wire. */
   prepare(
-    { idempotencyKey, ...draft }: RequestDraft,
+    draft: RequestDraft,
     { authorization }: Credentials,
     callHeaders: Readonly<Record<string, string>> | undefined,
   ): PreparedRequest {
     const given = Object.entries({ ...this.#headers, ...callHeaders }).flat();
     const headers = ['authorization', authorization, ...given];
     if (draft.body !== undefined) headers.push('content-type', 'application/json');
-    if (this.#idempotencyHeader !== undefined && idempotencyKey !== undefined)
-      headers.push(this.#idempotencyHeader, idempotencyKey);
+    if (this.#idempotencyHeader !== undefined && draft.idempotencyKey !== undefined)
+      headers.push(this.#idempotencyHeader, draft.idempotencyKey);
     return { ...draft, headers };
   }
 

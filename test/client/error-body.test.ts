@@ -77,6 +77,7 @@ describe('the message of an error has what the service says', () => {
       'no 0; no 1; no 2; no 3; no 4; and 4 more',
     ],
     ['in entries without a text', { errors: [7, null, {}, [], { message: 5 }] }, undefined],
+    ['in many entries without a text', { errors: Array(9).fill({}) }, undefined],
     ['nowhere', { anything: 'else', status: 422 }, undefined],
     ['in fields of a prototype alone', '{"__proto__":{"message":"no"}}', undefined],
   ])('%s', async (_where, body, told) => {
@@ -93,6 +94,20 @@ describe('the message of an error has what the service says', () => {
       title: repeated,
     };
     expect(await toldBy(body)).toBe('[withheld: repeats the request]; key: got [redacted]');
+  });
+
+  it.each<[string, string]>([
+    ['a path of objects', '{"errors":[{"path":[{"toString":1}],"message":"no"}]}'],
+    ['a path without end', `{"errors":[{"path":${'['.repeat(9_000)}${']'.repeat(9_000)}}]}`],
+    ['entries without end', `{"errors":${'['.repeat(9_000)}${']'.repeat(9_000)}}`],
+    ['errors without end', `${'{"error":'.repeat(5_000)}1${'}'.repeat(5_000)}`],
+    ['names of a prototype', '{"errors":{"__proto__":"no","constructor":["x"]},"toString":1}'],
+    ['a source that is none', '{"errors":[{"source":"x","message":"no"}]}'],
+  ])('or not, but the call ends by what was answered: %s', async (_what, body) => {
+    expect(await answered(httpAnswer(422, body))).toMatchObject({
+      httpStatus: 422,
+      requestOutcome: 'rejected',
+    });
   });
 
   it('in at most 300 characters, of half a million entries', async () => {
