@@ -121,6 +121,12 @@ ${lines.join('\n')}
   });
 }
 
+/** The columns of a table, each with its type. */
+export function columnsOf(dialect: Dialect, table: keyof Tables): Readonly<Record<string, string>> {
+  const columns = Object.entries(TABLES[table].columns);
+  return Object.fromEntries(columns.map(([name, [type]]) => [name, typeOf(dialect, type)]));
+}
+
 /** Fails with the engine's own error if a table or one of its columns is missing. Returns nothing. */
 export function checkOf(dialect: Dialect, table: keyof Tables): string {
   const columns = Object.keys(TABLES[table].columns).join(', ');
