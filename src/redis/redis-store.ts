@@ -32,8 +32,8 @@ import { CLAIM, FINISH, RELEASE, RENEW, type Script } from './scripts.js';
  * or processed changes may be evicted before `retentionMs`. Replication is asynchronous: a
  * failover can lose a claim or the record of a processed change, and `work` then runs again.
  * Each command is a script on one key that uses the server's clock, so a cluster needs no further setup. A restricted
- * user needs the commands EVALSHA, EVAL, HDEL, HGET, HMGET, HSET, HSETNX, PERSIST, PEXPIRE and TIME, on all keys that
- * begin with `prefix`.
+ * user needs the commands EVALSHA, EVAL, HDEL, HMGET, HSET, PERSIST, PEXPIRE and TIME, on all keys that begin with
+ * `prefix`.
  *
  * While a change of an order is being processed, every callback for that order that is neither
  * `duplicate` nor `stale` is `busy`. A claim has no expiry in Redis, so it can't be evicted; one left

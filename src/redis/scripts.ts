@@ -20,7 +20,7 @@ export interface Script {
 // expired: its holder may still be alive, and then renews it.
 
 /** The commands that the store sends, and those in its scripts. */
-export const COMMANDS = 'EVALSHA, EVAL, HDEL, HGET, HMGET, HSET, HSETNX, PERSIST, PEXPIRE and TIME';
+export const COMMANDS = 'EVALSHA, EVAL, HDEL, HMGET, HSET, PERSIST, PEXPIRE and TIME';
 
 const NOW = `
 local time = redis.call('TIME')
@@ -33,8 +33,9 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
  */
 export const CLAIM = toScript(`
 local done, watermark = 'done:' .. ARGV[2] .. ' ' .. ARGV[3], 'watermark:' .. ARGV[2]
-if ARGV[5] == '1' then redis.call('HSETNX', KEYS[1], 'paid', ARGV[2]) end
 local claim = redis.call('HMGET', KEYS[1], done, watermark, 'until', 'owner', 'lease', 'paid')
+local isPaid, paid = ARGV[5] == '1', claim[6]
+if isPaid and not paid then redis.call('HSET', KEYS[1], 'paid', ARGV[2]) end
 if claim[1] then return 'duplicate' end
 local isOlder = claim[2] and tonumber(ARGV[4]) < tonumber(claim[2])
 if isOlder and ARGV[6] == '0' then return 'stale' end
@@ -49,38 +50,42 @@ end
 local deadline = string.format('%.0f', now + ARGV[7])
 redis.call('HSET', KEYS[1], 'owner', ARGV[1], 'key', ARGV[3], 'until', deadline, 'lease', ARGV[7])
 redis.call('PERSIST', KEYS[1])
-local isPaidByOther = claim[6] and claim[6] ~= ARGV[2]
+local isPaidByOther = paid and paid ~= ARGV[2]
 local function digit(is) return is and '1' or '0' end
 return 'claimed:' .. digit(isOlder) .. digit(not isOlder and not isPaidByOther)
-  .. digit(isPaidByOther and ARGV[5] == '1')
+  .. digit(isPaidByOther and isPaid)
 `);
 
 /** ARGV: owner, leaseMs. */
 export const RENEW = toScript(`
-if redis.call('HGET', KEYS[1], 'owner') ~= ARGV[1] then return 0 end
+if redis.call('HMGET', KEYS[1], 'owner')[1] ~= ARGV[1] then return 0 end
 ${NOW}
 redis.call('HSET', KEYS[1], 'until', string.format('%.0f', now + ARGV[2]))
 return 1
 `);
 
-/** ARGV: owner, reference, key, occurredAt, retentionMs. */
+/**
+ * ARGV: owner, reference, key, occurredAt, retentionMs. A script of a user without a right ends where the right is
+ * needed, so every command comes before the change is recorded.
+ */
 export const FINISH = toScript(`
 local done, watermark = 'done:' .. ARGV[2] .. ' ' .. ARGV[3], 'watermark:' .. ARGV[2]
 local claim = redis.call('HMGET', KEYS[1], done, watermark, 'owner')
 if claim[1] == ARGV[1] then return 1 end
 if claim[3] ~= ARGV[1] then return 0 end
+redis.call('PEXPIRE', KEYS[1], ARGV[5])
+redis.call('HDEL', KEYS[1], 'key', 'until', 'lease')
 redis.call('HSET', KEYS[1], done, ARGV[1])
 if not claim[2] or tonumber(ARGV[4]) > tonumber(claim[2]) then
   redis.call('HSET', KEYS[1], watermark, ARGV[4])
 end
-redis.call('HDEL', KEYS[1], 'owner', 'key', 'until', 'lease')
-redis.call('PEXPIRE', KEYS[1], ARGV[5])
+redis.call('HDEL', KEYS[1], 'owner')
 return 1
 `);
 
 /** ARGV: owner, retentionMs. A hash without fields is deleted, and PEXPIRE then does nothing. */
 export const RELEASE = toScript(`
-if redis.call('HGET', KEYS[1], 'owner') ~= ARGV[1] then return 0 end
+if redis.call('HMGET', KEYS[1], 'owner')[1] ~= ARGV[1] then return 0 end
 redis.call('HDEL', KEYS[1], 'owner', 'key', 'until', 'lease')
 redis.call('PEXPIRE', KEYS[1], ARGV[2])
 return 1
