@@ -165,11 +165,9 @@ WHERE ${OLD[table].map((time) => `${time} < ${beforeMs}`).join(' AND ')} LIMIT $
 
   /** Deletes the rows with these keys. */
   delete(table: 'changes' | 'failures' | 'seconds', keys: readonly string[]): string {
-    const rows = keys.map((key) => `(${this.#sql.values(JSON.parse(key))})`).join(', ');
-    return this.#dialect.deleteByKey(
-      this.#tables[table],
-      `(${KEYS[table].join(', ')}) IN (${rows})`,
-    );
+    // SQLite has no lists of rows.
+    const rows = keys.map((key) => `(${this.#sql.match(toColumns(table, key))})`);
+    return this.#dialect.deleteByKey(this.#tables[table], rows.join(' OR '));
   }
 
   #isChange({ merchantPaymentReference, referenceNumber, key }: ChangeName): string {
@@ -193,6 +191,11 @@ const OLD = {
   failures: ['first_failed_at_ms', 'last_failed_at_ms'],
   seconds: ['found_at_ms'],
 };
+
+function toColumns(table: keyof typeof KEYS, key: string): Readonly<Record<string, string>> {
+  const values = JSON.parse(key);
+  return Object.fromEntries(KEYS[table].map((column, index) => [column, values[index]]));
+}
 
 function isSecond(sql: Sql, key: string, referenceNumber: string): string {
   return sql.match({ merchant_payment_reference: key, reference_number: referenceNumber });

@@ -245,6 +245,8 @@ export class SqlBackend<Tx> implements Backend<Tx> {
       const count = await this.#session.run(() => changeLocked(lock, change));
       total += count;
       if (count < AT_ONCE) return total;
+      // SQLite answers at once, and would let nothing else run in between.
+      await new Promise(setImmediate);
     }
   }
 
