@@ -48,10 +48,12 @@ VALUES (${this.#sql.values([merchantPaymentReference, '', '', 'elsewhere', 0])},
       'paid_by',
       `(SELECT COALESCE(payment_updated_at_us, 0) FROM ${seconds} WHERE ${isPayment})`,
       `(SELECT 1 FROM ${changes} WHERE ${isChange})`,
-      this.#dialect.asText(`(SELECT MAX(latest_us) FROM ${changes} WHERE ${isPayment})`),
+      this.#dialect.asText(
+        `(SELECT latest_us FROM ${changes} WHERE ${isPayment} ORDER BY latest_us DESC LIMIT 1)`,
+      ),
       `(SELECT attempts FROM ${failures} WHERE ${isChange})`,
       `(SELECT parked FROM ${failures} WHERE ${isChange})`,
-      `(SELECT COUNT(*) FROM ${failures} WHERE ${isPayment} AND parked = 1 AND ${isEarlier})`,
+      `(SELECT 1 FROM ${failures} WHERE ${isPayment} AND parked = 1 AND ${isEarlier} LIMIT 1)`,
     ];
     return `SELECT ${this.#dialect.list(columns.join(',\n  '))}
 FROM ${payments} WHERE ${isOrder}`;
