@@ -32,7 +32,7 @@ export function isReadOnly(error: unknown): boolean {
 /** Whether further statements on the same connection would fail too. */
 export function spoilsConnection(error: unknown): boolean {
   const state = sqlStateOf(error);
-  return state === READ_ONLY || state === FEATURE_NOT_SUPPORTED;
+  return state === READ_ONLY || state === FEATURE_NOT_SUPPORTED || isConnectionEnd(state);
 }
 
 // Postgres ends the connection, possibly after a COMMIT.

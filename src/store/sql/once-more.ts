@@ -1,3 +1,5 @@
+import { pause } from '../waiting.js';
+
 /**
  * Runs `act`, and once more if its connection was dead: a pool can return one that has died unnoticed. `act` must do no
  * harm when it is done twice.
@@ -10,12 +12,14 @@ export async function onceMore<Value>(
     return await act();
   } catch (error) {
     if (!isDead(error)) throw error;
-    await otherLossesHeard();
+    await letPoolHear();
     return act();
   }
 }
 
-/** The pool's other connections have often died with the first. It hears of them in this turn of the event loop. */
-export function otherLossesHeard(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
+/** Gives the pool time to hear that a connection has died, and others with it, before it is asked for another one. */
+export function letPoolHear(): Promise<void> {
+  return pause(PAUSE_MS);
 }
+
+const PAUSE_MS = 50;

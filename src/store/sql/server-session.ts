@@ -1,5 +1,5 @@
 import { StoreError } from '../../errors.js';
-import { onceMore, otherLossesHeard } from './once-more.js';
+import { onceMore, letPoolHear } from './once-more.js';
 import { type ServerFailures, wasNeverSent } from './server-failures.js';
 import type { SqlSession, Step } from './session.js';
 import { walk } from './session.js';
@@ -89,7 +89,7 @@ export class ServerSession<Tx> implements SqlSession<Tx> {
         const wasDead: boolean = !hasBegun && !hasReconnected && isDead(error);
         hasReconnected ||= wasDead;
         if (!(wasDead || isUndone(error)) || triesLeft === 1) throw error;
-        if (wasDead) await otherLossesHeard();
+        if (wasDead) await letPoolHear();
       }
     }
   }
