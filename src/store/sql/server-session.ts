@@ -1,5 +1,5 @@
 import { StoreError } from '../../errors.js';
-import { onceMore, letPoolHear } from './once-more.js';
+import { letPoolHear, onceMore } from './once-more.js';
 import { type ServerFailures, wasNeverSent } from './server-failures.js';
 import type { SqlSession, Step } from './session.js';
 import { walk } from './session.js';
