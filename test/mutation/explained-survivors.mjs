@@ -457,7 +457,7 @@ export const EXPLAINED_SURVIVORS = [
   },
   {
     file: 'src/inbox/sqlite/failure-table.ts',
-    code: 'const reference = paymentReference === undefined ? null : toStoredName(paymentReference);',
+    code: 'const reference = referenceNumber === undefined ? null : toStoredName(referenceNumber);',
     to: 'false',
     why: 'better-sqlite3 binds undefined as NULL; node:sqlite, from Node 22 on, does not.',
   },

@@ -22,7 +22,7 @@ import type { VerifiedCallback } from '../../src/callback/index.js';
 import type { WebSigningSecret } from '../../src/callback/web/index.js';
 import { callbackPlugin } from '../../src/fastify/index.js';
 import * as web from '../../src/fetch/index.js';
-import { type CallbackInbox, memoryInbox } from '../../src/inbox/index.js';
+import { type CallbackStore, memoryStore } from '../../src/store/index.js';
 import * as lambda from '../../src/lambda/index.js';
 import { callbackHandler } from '../../src/node/index.js';
 import { createCallbackReceiver, type PaymentContext } from '../../src/receiver/index.js';
@@ -31,8 +31,8 @@ interface Transaction {
   query(sql: string): Promise<void>;
 }
 
-// As postgresInbox gives it.
-const inbox = memoryInbox() as unknown as CallbackInbox<Transaction>;
+// As postgresStore gives it.
+const inbox = memoryStore() as unknown as CallbackStore<Transaction>;
 const signingSecret = 'callback-secret';
 const options = { signingSecret, onPayment: () => undefined };
 
@@ -191,7 +191,7 @@ describe('the handler for node:http', () => {
     callbackHandler<Transaction>({
       signingSecret,
       // @ts-expect-error an inbox without transactions
-      inbox: memoryInbox(),
+      store: memoryStore(),
       onPayment: (_callback, { tx }) => tx.query('select 1'),
     });
   });
@@ -264,7 +264,7 @@ describe('the plugin for Fastify', () => {
       path: '/d',
       signingSecret,
       // @ts-expect-error an inbox without transactions
-      inbox: memoryInbox(),
+      store: memoryStore(),
       onPayment: (_callback, { tx }) => tx.query('select 1'),
     });
     await app4.ready();
