@@ -1,6 +1,7 @@
 import { CallbackVerificationError, describeIssues, type Issue } from '../errors.js';
 import { findStatusRecordIssues, type PaymentStatusRecord } from '../protocol/payment.js';
 import {
+  issuesOf,
   type StandardSchemaResult,
   type StandardSchemaV1,
   toIssues,
@@ -58,7 +59,8 @@ export function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
 }
 
 export function assertSchemaAccepts(result: StandardSchemaResult<unknown>): void {
-  if (result.issues !== undefined) throw invalidRecord(toIssues(result.issues));
+  const issues = issuesOf(result);
+  if (issues !== undefined) throw invalidRecord(toIssues(issues));
 }
 
 export function invalidRecord(issues: readonly Issue[]): CallbackVerificationError {

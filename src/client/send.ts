@@ -8,7 +8,7 @@ import {
   type ServiceResponse,
 } from '../errors.js';
 import type { Logger } from '../protocol/logger.js';
-import { type StandardSchemaV1, toIssues } from '../protocol/standard-schema.js';
+import { issuesOf, type StandardSchemaV1, toIssues } from '../protocol/standard-schema.js';
 import type { GiveUpReason } from './deadline.js';
 import { readRequestId } from './error-body.js';
 import {
@@ -191,8 +191,11 @@ async function runSchema(
 ): Promise<Judgement> {
   try {
     const result = await schema['~standard'].validate(response.body);
-    if (result.issues === undefined) return { value: result.value, issues: undefined };
-    return { issues: redactIssues(toIssues(result.issues.slice(0, MAX_ISSUES)), context) };
+    const issues = issuesOf(result);
+    if (issues !== undefined) {
+      return { issues: redactIssues(toIssues(issues.slice(0, MAX_ISSUES)), context) };
+    }
+    return { value: (result as { value?: unknown }).value, issues: undefined };
   } catch {
     // Without the schema's error, which can quote the body.
     const what = 'responseSchema threw, or returned neither a value nor issues.';

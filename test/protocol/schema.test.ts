@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
-import { checkFault } from '../../src/mock-server/faults/fault-rules.js';
+import { readFault } from '../../src/mock-server/faults/fault-rules.js';
 import { findCreatePaymentIssues } from '../../src/protocol/creation.js';
 import { findStatusRecordIssues } from '../../src/protocol/payment.js';
 import { fields, findIssues } from '../../src/protocol/schema.js';
@@ -226,7 +226,7 @@ describe('every schema', () => {
     const messagesOf: [fc.Arbitrary<unknown>, (value: unknown) => unknown][] = [
       [fc.anything(), findStatusRecordIssues],
       [fc.anything(), findCreatePaymentIssues],
-      [fault, (value) => attempt(() => checkFault(value))],
+      [fault, (value) => attempt(() => readFault(value))],
       [profile, (value) => attempt(() => serviceProfile(value, 'profile'))],
     ];
     for (const [values, find] of messagesOf) {
