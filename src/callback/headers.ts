@@ -1,6 +1,7 @@
 import { CallbackVerificationError } from '../errors.js';
 import { describeValue } from '../protocol/describe-value.js';
-import { invalidOption } from '../protocol/options.js';
+import { hasMethod, invalidOption } from '../protocol/options.js';
+import { entriesOf, fieldOf } from '../protocol/own-fields.js';
 import { SIGNATURE_HEADER, TIMESTAMP_HEADER } from '../protocol/wire.js';
 
 /** The part of the Fetch `Headers` class that is used, declared here so that no DOM types are needed. */
@@ -40,7 +41,7 @@ const NAME_LENGTH = TIMESTAMP_HEADER.length;
  * `INVALID_TIMESTAMP` and `INVALID_SIGNATURE` for a header that is sent more than once
  * @throws {InvalidOptionError} when `headers` is not a collection of headers
  */
-export function readSignedHeaders(headers: CallbackHeaders): SignedHeaders {
+export function readSignedHeaders(headers: unknown): SignedHeaders {
   const { timestamp, signature } = findHeaders(headers);
   if (timestamp === undefined || timestamp === '') {
     throw new CallbackVerificationError('MISSING_TIMESTAMP', missing('X-Timestamp'));
@@ -55,7 +56,7 @@ function missing(header: string): string {
   return `The ${header} header is missing; pass the headers of the request as received, and check that no proxy drops it`;
 }
 
-function findHeaders(headers: CallbackHeaders): FoundHeaders {
+function findHeaders(headers: unknown): FoundHeaders {
   if (typeof headers !== 'object' || headers === null) {
     throw invalidOption(
       'headers',
@@ -71,18 +72,19 @@ function findHeaders(headers: CallbackHeaders): FoundHeaders {
     for (const pair of headers) addPair(found, pair);
   } else {
     for (const name in headers) {
-      if (name.length === NAME_LENGTH) addHeader(found, name, headers[name]);
+      if (name.length === NAME_LENGTH) addHeader(found, name, fieldOf(headers, name));
     }
   }
   return found;
 }
 
 function addPair(found: FoundHeaders, pair: unknown): void {
-  if (!Array.isArray(pair) || typeof pair[0] !== 'string') {
+  const [name, value] = Array.isArray(pair) ? entriesOf(pair) : [];
+  if (typeof name !== 'string') {
     const remedy = "instead of Node's rawHeaders pass req.headers";
     throw invalidOption('headers', 'a list of [name, value] pairs', pair, remedy);
   }
-  addHeader(found, pair[0], pair[1]);
+  addHeader(found, name, value);
 }
 
 function addHeader(found: FoundHeaders, name: string, value: unknown): void {
@@ -123,10 +125,9 @@ function onlyValue(
 
 // A Map has get() too, but its names are case-sensitive. It has no append().
 function isFetchHeaders(headers: object): headers is FetchHeaders {
-  const { get, append } = headers as Partial<FetchHeaders>;
-  return typeof get === 'function' && typeof append === 'function';
+  return hasMethod(headers, 'get') && hasMethod(headers, 'append');
 }
 
 function isIterable(headers: object): headers is Iterable<readonly [string, string]> {
-  return Symbol.iterator in headers;
+  return fieldOf(headers, Symbol.iterator) !== undefined;
 }

@@ -11,6 +11,7 @@ import {
   wholeNumber,
   withDefault,
 } from '../protocol/options.js';
+import { entriesOf } from '../protocol/own-fields.js';
 import type { PaymentStatusRecord } from '../protocol/payment.js';
 import type { StandardSchemaV1 } from '../protocol/standard-schema.js';
 import {
@@ -136,9 +137,8 @@ export function listSecrets<Secret>(
   if (signingSecret.length === 0) {
     throw invalidOption('signingSecret', 'one secret or more', signingSecret);
   }
-  // Unlike map, Array.from does not skip holes, so they are checked too.
-  return Array.from(signingSecret, (secret: Secret, index) => ({
-    secret,
+  return entriesOf(signingSecret).map((secret, index) => ({
+    secret: secret as Secret,
     option: `signingSecret[${index}]`,
   }));
 }

@@ -2,6 +2,7 @@ import type * as Crypto from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
 import { InvalidOptionError } from '../errors.js';
 import { invalidOption, resolveOptions } from '../protocol/options.js';
+import { fieldOf } from '../protocol/own-fields.js';
 import type { PaymentStatusRecord } from '../protocol/payment.js';
 import { assertRawBody, isUint8Array } from './body.js';
 import { readSignedHeaders } from './headers.js';
@@ -79,7 +80,7 @@ export function createCallbackVerifier<Fields = unknown>(
   options: VerifyCallbackOptions<Fields>,
 ): (request: CallbackRequest) => VerifiedCallback<NoInfer<Fields>> {
   const policy = resolveOptions(options, verifierRules, { holds: 'signingSecret' });
-  const keys = importSigningSecrets(options.signingSecret);
+  const keys = importSigningSecrets(policy.signingSecret as SigningSecret);
   // The schema has accepted the record as one with these fields.
   return (request) => verify(request, policy, keys) as VerifiedCallback<Fields>;
 }
@@ -105,8 +106,8 @@ function verify(
   keys: readonly KeyObject[],
 ): VerifiedCallback {
   assertRequest(request, 'rawBody and headers');
-  const body = assertRawBody(request.rawBody);
-  const { timestamp, signature } = readSignedHeaders(request.headers);
+  const body = assertRawBody(fieldOf(request, 'rawBody'));
+  const { timestamp, signature } = readSignedHeaders(fieldOf(request, 'headers'));
 
   const sentAtMs = parseTimestamp(timestamp, policy.timestampUnit);
   assertInsideWindow(sentAtMs, policy.now(), policy.toleranceSeconds);

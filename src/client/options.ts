@@ -9,6 +9,7 @@ import {
   type OptionRules,
   optional,
   type Rule,
+  readOptions,
   resolveOptions,
   standardSchema,
   timerMs,
@@ -16,6 +17,7 @@ import {
   withDefault,
   withMethods,
 } from '../protocol/options.js';
+import { fieldOf } from '../protocol/own-fields.js';
 import type { StandardSchemaV1 } from '../protocol/standard-schema.js';
 import { type BaseUrl, baseUrl, isLoopback } from '../protocol/url.js';
 import { assertNoBrowser } from './browser.js';
@@ -126,7 +128,8 @@ export interface RequestOptions<Body = unknown, Fields = unknown> {
   headers?: Readonly<Record<string, string>> | undefined;
   /**
    * For `payments.create`: fields that the interface does not list, sent in addition to its three. They may
-   * not replace one of the three.
+   * not replace one of the three. What JSON would leave out or change in silence, such as a Map, is refused by its
+   * path; a field that is `undefined` is left out, and a Date is sent as its ISO text.
    */
   extraBody?: Record<string, unknown> | undefined;
   /**
@@ -229,6 +232,7 @@ export function resolveClientOptions(options: PaymentClientOptions): ResolvedCli
       maxRetries,
       signal: undefined,
       headers: undefined,
+      extraBody: undefined,
       responseSchema: undefined,
       logContext: undefined,
     },
@@ -253,19 +257,19 @@ export class EnvironmentOptions {
     overrides: Partial<PaymentClientOptions>,
     env: Readonly<Record<string, string | undefined>>,
   ) {
+    const given = readOptions(overrides, Object.keys(clientRules) as (keyof typeof clientRules)[]);
     const read = (option: keyof typeof variables): string | undefined => {
-      const given = overrides?.[option];
+      const override = given[option];
       // Bound to the given object: a copy lacks its private fields.
-      if (typeof given === 'function') return given.bind(overrides) as unknown as string;
-      if (given !== undefined) return given as string;
-      return env[variables[option]] || undefined;
+      if (typeof override === 'function') return override.bind(overrides);
+      if (override !== undefined) return override as string;
+      return (fieldOf(env, variables[option]) as string | undefined) || undefined;
     };
     const readAll = () => ({
       baseUrl: read('baseUrl'),
       apiKey: read('apiKey'),
       apiSecret: read('apiSecret'),
     });
-    const given = { ...overrides };
     const known = readAll();
     const present = Object.entries(known).filter(([, value]) => value !== undefined);
     const complete = (missing: typeof known) =>
@@ -303,6 +307,8 @@ export interface ResolvedRequestOptions {
   readonly timeoutMs: number;
   readonly maxRetries: number;
   readonly headers: Readonly<Record<string, string>> | undefined;
+  /** Not checked yet: it is checked with the payment. */
+  readonly extraBody: unknown;
   readonly responseSchema: StandardSchemaV1 | undefined;
   readonly logContext: LogContext | undefined;
 }
@@ -314,7 +320,6 @@ const callRules = {
   timeoutMs: optional(timerMs()),
   maxRetries: optional(maxRetries),
   headers: optional(requestHeaders),
-  // Checked together with the payment.
   extraBody: (value: unknown) => value,
   responseSchema: optional(standardSchema),
   logContext: optional(logContext),
@@ -329,9 +334,9 @@ export function resolveRequestOptions(
   const given = notSent(() =>
     resolveOptions(options, callRules, { holds: 'the options of the call' }),
   );
-  const { signal, headers, responseSchema, logContext } = given;
+  const { signal, headers, extraBody, responseSchema, logContext } = given;
   const { timeoutMs = callDefaults.timeoutMs, maxRetries = callDefaults.maxRetries } = given;
-  return { signal, timeoutMs, maxRetries, headers, responseSchema, logContext };
+  return { signal, timeoutMs, maxRetries, headers, extraBody, responseSchema, logContext };
 }
 
 /** Runs a step before sending; an InvalidOptionError of it says that nothing was sent. */

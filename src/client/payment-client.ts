@@ -18,7 +18,12 @@ import {
   resolveClientOptions,
   resolveRequestOptions,
 } from './options.js';
-import { type RequestDraft, RequestFactory, type ServiceRequest } from './prepared-request.js';
+import {
+  type CreationDraft,
+  type RequestDraft,
+  RequestFactory,
+  type ServiceRequest,
+} from './prepared-request.js';
 import { assertNoKey } from './request-headers.js';
 import { type CreatePaymentResult, readPayment } from './response.js';
 import { applyResponseSchema, send } from './send.js';
@@ -163,24 +168,27 @@ export class PaymentClient {
   ): PreparedCreation<CreatePaymentResult<Body, Fields>> {
     const call = this.#prepareCreation(input, options);
     return {
-      body: call.draft.body as string,
+      body: call.draft.body,
       timeoutMs: call.options.timeoutMs,
       retryUnknownOutcome: call.settings.options.retryUnknownOutcome,
       send: (timeoutMs) => this.#create({ ...call, options: { ...call.options, timeoutMs } }),
     };
   }
 
-  #prepareCreation(input: CreatePaymentInput, options: RequestOptions | undefined): Call {
+  #prepareCreation(
+    input: CreatePaymentInput,
+    options: RequestOptions | undefined,
+  ): Call<CreationDraft> {
     const settings = this.#ready();
-    const draft = settings.requests.createPayment(input, options?.extraBody);
     const resolved = resolveRequestOptions(options, settings.options);
     notSent(() => assertNoKey(resolved.headers, settings.options.idempotencyHeader));
+    const draft = settings.requests.createPayment(input, resolved.extraBody);
     return {
       operation: 'payments.create',
       settings,
       draft,
       options: resolved,
-      merchantPaymentReference: input.merchantPaymentReference,
+      merchantPaymentReference: draft.input.merchantPaymentReference,
     };
   }
 
@@ -204,11 +212,13 @@ export class PaymentClient {
     options: RequestOptions<Body> | undefined,
   ): Promise<ServiceResponse<Body>> {
     const settings = this.#ready();
+    const resolved = resolveRequestOptions(options, settings.options);
+    const draft = notSent(() => settings.requests.any(request, resolved.extraBody));
     const { response } = await this.#send({
       operation: 'request',
       settings,
-      draft: notSent(() => settings.requests.any(request, options?.extraBody)),
-      options: resolveRequestOptions(options, settings.options),
+      draft,
+      options: resolved,
       merchantPaymentReference: undefined,
     });
     return response as ServiceResponse<Body>;
@@ -308,10 +318,10 @@ interface Settings {
 }
 
 /** A call whose input and options are valid. */
-interface Call {
+interface Call<Draft extends RequestDraft = RequestDraft> {
   readonly operation: CallTrace['operation'];
   readonly settings: Settings;
-  readonly draft: RequestDraft;
+  readonly draft: Draft;
   readonly options: ResolvedRequestOptions;
   /** Of `payments.create`. */
   readonly merchantPaymentReference: string | undefined;

@@ -43,13 +43,21 @@ export async function callbackPlugin(
   instance: FastifyInstanceLike,
   options: CallbackPluginOptions<unknown>,
 ): Promise<void> {
-  const { receive, close } = createReceiver(options, createCallbackVerifier, PLUGIN_RULES);
+  let path = '';
+  const rules = {
+    ...PLUGIN_RULES,
+    path: (value: unknown, option: string) => {
+      path = route(value, option);
+      return path;
+    },
+  };
+  const { receive, close } = createReceiver(options, createCallbackVerifier, rules);
 
   instance.addHook('onClose', close);
   instance.removeAllContentTypeParsers();
   // Passes the stream on unread: the receiver counts its bytes.
   instance.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
-  instance.all(options.path, async function handlePaymentCallback(request, reply) {
+  instance.all(path, async function handlePaymentCallback(request, reply) {
     const { status, headers } = await receive({
       method: request.raw.method ?? '',
       headers: request.raw.headers,
@@ -73,12 +81,13 @@ export interface CallbackPluginOptions<Tx = undefined, Fields = unknown>
   path: string;
 }
 
-// Options that the receiver does not know: the plugin's own, and those of Fastify's `register`.
+const route = matching<string>(
+  "a route that begins with a slash, such as '/callbacks/payments'",
+  (path: unknown) => typeof path === 'string' && path.startsWith('/'),
+);
+
+// Options of Fastify's `register`, which the receiver does not know.
 const PLUGIN_RULES: Readonly<Record<string, Rule<unknown>>> = {
-  path: matching(
-    "a route that begins with a slash, such as '/callbacks/payments'",
-    (path: unknown) => typeof path === 'string' && path.startsWith('/'),
-  ),
   prefix: anything,
   logLevel: anything,
   logSerializers: anything,

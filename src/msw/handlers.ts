@@ -4,7 +4,13 @@ import { InvalidOptionError } from '../errors.js';
 import type { MockService } from '../mock-server/mock-service.js';
 import { type MockServiceOptions, serviceRules } from '../mock-server/options.js';
 import { operations } from '../protocol/operations.js';
-import { type OptionRules, optional, resolveOptions, withMethods } from '../protocol/options.js';
+import {
+  type OptionRules,
+  optional,
+  readOptions,
+  resolveOptions,
+  withMethods,
+} from '../protocol/options.js';
 import { type BaseUrl, baseUrl } from '../protocol/url.js';
 
 /** Options of {@link paymentServiceHandlers}: those of a new mock service, or `service` for your own. */
@@ -24,10 +30,14 @@ export interface PaymentServiceHandlersOptions extends MockServiceOptions {
 }
 
 const rules = {
-  ...serviceRules,
   baseUrl: optional(baseUrl),
   service: optional(withMethods<MockService>('a service made by createMockService', 'fetch')),
-} satisfies OptionRules<PaymentServiceHandlersOptions>;
+} satisfies OptionRules<Omit<PaymentServiceHandlersOptions, keyof MockServiceOptions>>;
+
+const OPTIONS = Object.keys({ ...serviceRules, ...rules }) as readonly (
+  | keyof typeof serviceRules
+  | keyof typeof rules
+)[];
 
 /**
  * The mock service as msw handlers (interface section 4.1), for msw 2 and 3.
@@ -51,8 +61,12 @@ const rules = {
  * ```
  */
 export function paymentServiceHandlers(options: PaymentServiceHandlersOptions = {}): HttpHandler[] {
-  const { baseUrl: base, service: given } = resolveOptions(options, rules);
-  const { baseUrl: _baseUrl, service: _service, ...serviceOptions } = options;
+  const { baseUrl: givenUrl, service: givenService, ...others } = readOptions(options, OPTIONS);
+  const { baseUrl: base, service: given } = resolveOptions(
+    { baseUrl: givenUrl, service: givenService },
+    rules,
+  );
+  const serviceOptions = others as MockServiceOptions;
   if (given !== undefined) refuseServiceOptions(serviceOptions);
   const service = given ?? createMockService(serviceOptions);
 

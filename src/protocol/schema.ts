@@ -156,6 +156,7 @@ export function findIssues(schema: z.ZodMiniType, value: unknown): readonly Issu
   return run(schema, value).findings?.map(toIssue);
 }
 
-function toIssue({ path, expected, value, hints }: Finding): Issue {
+/** A finding in words. */
+export function toIssue({ path, expected, value, hints }: Finding): Issue {
   return { path, message: describeMismatch(expected, value, hints.received?.(value)) };
 }

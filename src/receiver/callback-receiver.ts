@@ -1,5 +1,6 @@
 import { assertRequest, type CallbackRequest } from '../callback/options.js';
 import { createCallbackVerifier } from '../callback/verify.js';
+import { fieldOf } from '../protocol/own-fields.js';
 import type { ChangeId } from './kept-failures.js';
 import type { CallbackReceiverOptions } from './options.js';
 import { createReceiver } from './receiver.js';
@@ -79,7 +80,7 @@ export function createCallbackReceiver<Tx = undefined, Fields = unknown>(
   return {
     async receive(request) {
       assertRequest(request, 'method, headers and rawBody');
-      const { method, headers, rawBody, signal } = request;
+      const { method, headers, rawBody, signal } = readRequest(request);
       return receiver.receive({
         // Some frameworks give it in lower case.
         method: String(method).toUpperCase(),
@@ -92,3 +93,10 @@ export function createCallbackReceiver<Tx = undefined, Fields = unknown>(
     idle: receiver.idle,
   };
 }
+
+const FIELDS = ['method', 'headers', 'rawBody', 'signal'] satisfies (keyof ReceivedRequest)[];
+
+const readRequest = (request: ReceivedRequest): ReceivedRequest =>
+  Object.fromEntries(
+    FIELDS.map((field) => [field, fieldOf(request, field)]),
+  ) as unknown as ReceivedRequest;

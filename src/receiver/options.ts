@@ -14,6 +14,7 @@ import { type Logger, loggerRule } from '../protocol/logger.js';
 import {
   boolean,
   func,
+  hasMethod,
   matching,
   type OptionRules,
   oneOf,
@@ -167,7 +168,7 @@ const receiverRules = {
   store: optional(
     matching<CallbackStore<unknown>>(
       'a store: memoryStore(), postgresStore(pool), …',
-      (store: Partial<CallbackStore> | null) => typeof store?.process === 'function',
+      (store: unknown) => hasMethod(store, 'process'),
     ),
   ),
   onStale: withDefault('process', oneOf('acknowledge', 'process')),
@@ -195,6 +196,7 @@ export function resolveReceiverOptions<Tx>(
   const rules = { ...adapterRules, ...receiverRules };
   const holds = 'signingSecret and onPayment';
   const {
+    signingSecret,
     onPayment,
     store: given,
     onStale,
@@ -209,9 +211,11 @@ export function resolveReceiverOptions<Tx>(
     ...limits,
     /** How callbacks are verified, except for the secret and the schema. */
     policy: { toleranceSeconds, signatureEncoding, timestampUnit, now },
+    // Functions are bound to the options, since users may write them as methods that use `this`.
+    signingSecret:
+      typeof signingSecret === 'function' ? signingSecret.bind(options) : signingSecret,
     store: store as CallbackStore<Tx>,
     processStale: onStale === 'process',
-    // Bound to the options, since users may write them as methods that use `this`.
     onPayment: onPayment.bind(options) as CallbackReceiverOptions<Tx>['onPayment'],
     onError: onError.bind(options),
     onRejected: (onRejected ?? (rest.logger ? () => {} : createRejectionLog())).bind(options),

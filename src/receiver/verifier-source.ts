@@ -8,7 +8,7 @@ import { USER_CODE_TIMEOUT_MS, withUserCodeTimeout } from './user-code-timeout.j
 export type Verifier = (request: CallbackRequest) => Awaitable<VerifiedCallback>;
 export type CreateVerifier<Secret> = (signingSecret: Secret | readonly Secret[]) => Verifier;
 
-type SecretOption<Secret> = Pick<
+export type SecretOption<Secret> = Pick<
   CallbackReceiverOptions<unknown, unknown, Secret>,
   'signingSecret'
 >;
@@ -30,8 +30,7 @@ export function createVerifierSource<Secret>(
   }
   let last: { readonly secrets: readonly Secret[]; readonly verifier: Verifier } | undefined;
   return async () => {
-    // Called as a method of the options, as the user wrote it.
-    const present = await readSecret(async () => signingSecret.call(options));
+    const present = await readSecret(async () => signingSecret());
     // A copy, since the caller may change the list in place.
     const secrets: readonly Secret[] = Array.isArray(present) ? [...present] : [present as Secret];
     if (last === undefined || !areSame(last.secrets, secrets)) {

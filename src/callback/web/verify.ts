@@ -1,4 +1,5 @@
-import { invalidOption, resolveOptions } from '../../protocol/options.js';
+import { hasMethod, invalidOption, resolveOptions } from '../../protocol/options.js';
+import { fieldOf, fieldOfAny } from '../../protocol/own-fields.js';
 import { assertRawBody, isUint8Array } from '../body.js';
 import { readSignedHeaders } from '../headers.js';
 import {
@@ -80,7 +81,7 @@ export function createCallbackVerifier<Fields = unknown>(
   options: VerifyCallbackOptions<Fields, WebSigningSecret>,
 ): (request: CallbackRequest) => Promise<VerifiedCallback<NoInfer<Fields>>> {
   const policy = resolveOptions(options, verifierRules, { holds: 'signingSecret' });
-  const secrets = listSecrets(options.signingSecret).map(({ secret, option }) =>
+  const secrets = listSecrets(policy.signingSecret as WebSigningSecret).map(({ secret, option }) =>
     toKeyMaterial(secret, option),
   );
   let keys: Promise<CryptoKey[]> | undefined;
@@ -102,8 +103,8 @@ async function verify(
   importKeys: () => Promise<readonly CryptoKey[]>,
 ): Promise<VerifiedCallback> {
   assertRequest(request, 'rawBody and headers');
-  const rawBody = assertRawBody(request.rawBody);
-  const { timestamp, signature } = readSignedHeaders(request.headers);
+  const rawBody = assertRawBody(fieldOf(request, 'rawBody'));
+  const { timestamp, signature } = readSignedHeaders(fieldOf(request, 'headers'));
 
   const sentAtMs = parseTimestamp(timestamp, policy.timestampUnit);
   assertInsideWindow(sentAtMs, policy.now(), policy.toleranceSeconds);
@@ -182,17 +183,16 @@ function toKeyMaterial(
 }
 
 function isNodeSecretKey(value: unknown): value is NodeSecretKey {
-  const key = value as Partial<NodeSecretKey> | null | undefined;
-  return key?.type === 'secret' && typeof key.export === 'function';
+  return fieldOfAny(value, 'type') === 'secret' && hasMethod(value, 'export');
 }
 
 function isVerifyingKey(value: unknown): value is WebCryptoKey {
-  const key = value as Partial<WebCryptoKey> | null | undefined;
+  const algorithm = fieldOfAny(value, 'algorithm');
   return (
-    key?.type === 'secret' &&
-    key.algorithm?.name === 'HMAC' &&
-    key.algorithm.hash?.name === 'SHA-256' &&
-    key.usages?.includes('verify') === true
+    fieldOfAny(value, 'type') === 'secret' &&
+    fieldOfAny(algorithm, 'name') === 'HMAC' &&
+    fieldOfAny(fieldOfAny(algorithm, 'hash'), 'name') === 'SHA-256' &&
+    (value as WebCryptoKey).usages?.includes('verify') === true
   );
 }
 

@@ -4,7 +4,7 @@ import type { SignatureEncoding, TimestampUnit } from '../../protocol/wire.js';
 import type { FaultList } from '../faults/fault-list.js';
 import type { CheckedCallbackFault } from '../faults/fault-rules.js';
 import { type Cap, NewestEntries } from '../state/cap.js';
-import type { MockClock, MockTimer } from '../state/clock.js';
+import { type MockClock, type MockTimer, signingTimeOf } from '../state/clock.js';
 import type { EventLog } from '../state/event-log.js';
 import { type MockPayment, toStatusRecord } from '../state/payments.js';
 import type { SeededIds } from '../state/seeded-ids.js';
@@ -181,7 +181,7 @@ export class CallbackDispatcher {
 
   #write(delivery: LiveDelivery, fault: CheckedCallbackFault | undefined): CallbackMessage {
     const { clock, signingKey, signatureEncoding, timestampUnit, retrySigning } = this.#options;
-    const signedAtMs = clock.signingTime?.() ?? clock.now();
+    const signedAtMs = signingTimeOf(clock);
     if (retrySigning === 'original') delivery.firstSignedAtMs ??= signedAtMs;
     return createCallbackMessage({
       record: toStatusRecord(delivery.payment),

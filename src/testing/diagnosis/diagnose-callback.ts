@@ -18,6 +18,7 @@ import {
   type Issue,
 } from '../../errors.js';
 import { resolveOptions } from '../../protocol/options.js';
+import { fieldOf, isObject } from '../../protocol/own-fields.js';
 import type { PaymentStatusRecord } from '../../protocol/payment.js';
 import { type BodyReading, captureBody, listBodyReadings } from './body.js';
 import { type CallbackDiagnosis, type CallbackFinding, callbackFindingCodes } from './diagnosis.js';
@@ -73,18 +74,26 @@ export function diagnoseCallback(
   options: VerifyCallbackOptions,
 ): CallbackDiagnosis {
   const policy = freezeClock(resolveOptions(options, verifierRules, { holds: 'signingSecret' }));
-  const verdict = runVerifier(request, policy, options.signingSecret);
+  const signingSecret = policy.signingSecret as VerifyCallbackOptions['signingSecret'];
+  const captured = isObject(request) ? readRequest(request) : request;
+  const verdict = runVerifier(captured, policy, signingSecret);
   if ('payment' in verdict) {
     const { payment, secretIndex } = verdict;
     const findings: readonly CallbackFinding[] = Object.freeze([]);
     return Object.freeze({ verified: true, signature: 'right', secretIndex, payment, findings });
   }
-  const secrets = listSecrets(options.signingSecret).map(({ secret }) => secret as SigningSecret);
-  return explainRefusal(request, { policy, secrets, error: verdict });
+  const secrets = listSecrets(signingSecret).map(({ secret }) => secret as SigningSecret);
+  return explainRefusal(captured, { policy, secrets, error: verdict });
 }
 
+/** The verifier and the findings must see the same callback. */
+const readRequest = (request: CallbackRequest): CallbackRequest => ({
+  rawBody: fieldOf(request, 'rawBody') as CallbackRequest['rawBody'],
+  headers: fieldOf(request, 'headers') as CallbackRequest['headers'],
+});
+
 /** The verifier and the findings must use the same instant. */
-function freezeClock(policy: ResolvedPolicy): ResolvedPolicy {
+function freezeClock<Policy extends ResolvedPolicy>(policy: Policy): Policy {
   const nowMs = policy.now();
   return { ...policy, now: () => nowMs };
 }
