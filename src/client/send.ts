@@ -44,7 +44,7 @@ type AttemptResult = Success | FailedAttempt;
 
 interface Success {
   readonly response: ServiceResponse;
-  readonly error?: undefined;
+  readonly error: undefined;
 }
 
 interface FailedAttempt {
@@ -91,7 +91,9 @@ function judge(
       ? completeAnswer(received, request.method, transport.answerRules)
       : received;
   const own = outcomeOf(exchange);
-  if (own === undefined) return { response: toResponse(exchange as Answer, attempt) };
+  if (own === undefined) {
+    return { response: toResponse(exchange as Answer, attempt), error: undefined };
+  }
   const requestOutcome = combineOutcomes(earlier, own);
   const answer = exchange.kind === 'answer' ? exchange : undefined;
   const bodyFailure = answer?.bodyFailure?.reason;

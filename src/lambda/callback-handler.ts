@@ -1,6 +1,8 @@
 import type { RawBody } from '../callback/body.js';
 import type { CallbackHeaders } from '../callback/headers.js';
 import { createCallbackVerifier } from '../callback/verify.js';
+import { hasMethod } from '../protocol/options.js';
+import { readOnce } from '../protocol/own-fields.js';
 import { bodyWasRead } from '../receiver/body.js';
 import type { ChangeId } from '../receiver/kept-failures.js';
 import type { CallbackReceiverOptions } from '../receiver/options.js';
@@ -59,7 +61,7 @@ export function callbackHandler<Tx = undefined, Fields = unknown>(
     context?: LambdaContext,
   ): Promise<LambdaResult> {
     // A function that is invoked by hand may get no event.
-    const event = given ?? {};
+    const event: LambdaEvent = readOnce(given ?? {}, FIELDS);
     const reply = await receive({
       method: readMethod(event),
       headers: readHeaders(event),
@@ -93,6 +95,15 @@ export interface LambdaEvent {
   readonly isBase64Encoded?: boolean | undefined;
 }
 
+const FIELDS = [
+  'httpMethod',
+  'requestContext',
+  'headers',
+  'multiValueHeaders',
+  'body',
+  'isBase64Encoded',
+] satisfies (keyof LambdaEvent)[];
+
 /** The part of a function's context that is used. */
 export interface LambdaContext {
   /** How long the function may still run, in milliseconds. */
@@ -124,7 +135,9 @@ export function readHeaders({ headers, multiValueHeaders }: LambdaEvent): Callba
 
 /** The remaining time, less the time to report a failure and answer. */
 export function readTimeLimitMs(context: LambdaContext | undefined): number | undefined {
-  const remainingMs = context?.getRemainingTimeInMillis?.();
+  const remainingMs = hasMethod(context, 'getRemainingTimeInMillis')
+    ? context?.getRemainingTimeInMillis?.()
+    : undefined;
   if (typeof remainingMs !== 'number' || Number.isNaN(remainingMs)) return undefined;
   return Math.max(1, Math.floor(remainingMs - Math.max(500, remainingMs / 10)));
 }

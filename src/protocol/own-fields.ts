@@ -48,5 +48,5 @@ export function readOnce(value: object, known: readonly string[]): Record<string
   const others = known.filter((name) => !own.includes(name));
   const read = (name: string): [string, unknown] => [name, fieldOf(value, name)];
   const inherited = others.map(read).filter(([, field]) => field !== undefined);
-  return Object.fromEntries([...own.map(read), ...inherited]);
+  return ownFields(Object.fromEntries([...own.map(read), ...inherited]));
 }

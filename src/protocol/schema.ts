@@ -58,6 +58,15 @@ export function fieldsOf<Output>(schema: z.ZodMiniType<Output>, expected: string
   });
 }
 
+/** What a schema returns, or the fallback for what it refuses. */
+export function orElse<Output>(schema: z.ZodMiniType<Output>, fallback: NoInfer<Output>) {
+  seal(schema);
+  return z.transform((value: unknown): Output => {
+    const result = run(schema, value);
+    return result.findings === undefined ? result.output : fallback;
+  });
+}
+
 function readAll(
   value: object,
   entries: readonly (readonly [string, z.ZodMiniType])[],

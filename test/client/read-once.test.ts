@@ -5,7 +5,11 @@ import type { CreatePaymentInput } from '../../src/protocol/payment.js';
 import { createClient, created, failureOf, order, startRawServer } from './raw-server.js';
 
 /** An object whose field answers otherwise when it is read again. */
-const changing = (fields: object, name: string, ...answers: readonly unknown[]): object => {
+const changing = (
+  fields: object,
+  name: string,
+  ...answers: readonly unknown[]
+): Record<string, unknown> => {
   let reads = 0;
   return Object.defineProperty({ ...fields }, name, {
     enumerable: true,
@@ -22,7 +26,7 @@ describe('what was checked is what is sent', () => {
     ['currency', 'EUR', 'USD'],
   ])('a %s that changes after it was read', async (name, first, second) => {
     const server = await startRawServer({ answer: () => created });
-    const input = changing(order, name, first, second) as CreatePaymentInput;
+    const input = changing(order, name, first, second) as unknown as CreatePaymentInput;
     await createClient(server.url).payments.create(input);
     await createClient(server.url).payments.create(order, { extraBody: changing({}, 'a', 1, 2) });
     await createClient(server.url).payments.create(order, {
@@ -60,7 +64,7 @@ describe('what was checked is what is sent', () => {
       ['path', '/a', '//evil.example'],
       ['body', { a: 1 }, { a: 2 }],
     ] as const) {
-      const request = changing(given, name, ...answers) as ServiceRequest;
+      const request = changing(given, name, ...answers) as unknown as ServiceRequest;
       await createClient(server.url).request(request);
     }
     const headers = changing({}, 'x-version', '1', '2\r\nx-injected: 1') as Record<string, string>;

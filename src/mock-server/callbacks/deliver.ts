@@ -1,5 +1,6 @@
 import http from 'node:http';
 import type https from 'node:https';
+import { ownFields } from '../../protocol/own-fields.js';
 
 /** The result of one request. */
 export type PostResult =
@@ -63,10 +64,8 @@ export class CallbackSender {
     return this.#send('GET', { url, headers: {}, body: new Uint8Array() });
   }
 
-  #send(
-    method: string,
-    { url, headers, body, onHeaders, hold }: CallbackPost,
-  ): Promise<PostResult> {
+  #send(method: string, callback: CallbackPost): Promise<PostResult> {
+    const { url, headers, body, onHeaders, hold } = ownFields(callback);
     return new Promise((resolve) => {
       const options = {
         method,

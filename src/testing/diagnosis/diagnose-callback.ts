@@ -18,7 +18,7 @@ import {
   type Issue,
 } from '../../errors.js';
 import { resolveOptions } from '../../protocol/options.js';
-import { fieldOf, isObject } from '../../protocol/own-fields.js';
+import { fieldOf, isObject, ownFields } from '../../protocol/own-fields.js';
 import type { PaymentStatusRecord } from '../../protocol/payment.js';
 import { type BodyReading, captureBody, listBodyReadings } from './body.js';
 import { type CallbackDiagnosis, type CallbackFinding, callbackFindingCodes } from './diagnosis.js';
@@ -77,7 +77,7 @@ export function diagnoseCallback(
   const signingSecret = policy.signingSecret as VerifyCallbackOptions['signingSecret'];
   const captured = isObject(request) ? readRequest(request) : request;
   const verdict = runVerifier(captured, policy, signingSecret);
-  if ('payment' in verdict) {
+  if (!(verdict instanceof Error)) {
     const { payment, secretIndex } = verdict;
     const findings: readonly CallbackFinding[] = Object.freeze([]);
     return Object.freeze({ verified: true, signature: 'right', secretIndex, payment, findings });
@@ -145,7 +145,7 @@ function explainRefusal(
     policy.signatureEncoding,
   );
   const { text: timestamp, faults: ofTimestamp } = headers.timestamp;
-  const { explanation, tried }: Search =
+  const search: Search =
     digest === undefined || timestamp === undefined
       ? {}
       : findExplanation({
@@ -154,13 +154,14 @@ function explainRefusal(
           keys: listKeyReadings(secrets),
           bodies: listBodyReadings(body),
         });
+  const { explanation, tried } = ownFields(search);
   const changes = explanation && [...explanation.findings, ...ofSignature, ...ofTimestamp];
   const signature = judgeSignature(headers, changes);
   // An authentic body may still not be a record. Other bodies are not examined.
-  const record: ReadRecord = explanation ? readRecord(explanation.body, error) : {};
+  const record = ownFields(explanation ? readRecord(explanation.body, error) : {});
   // Visible damage is suspected before the secret.
   const damage = [...body.faults, ...headers.signature.faults, ...ofTimestamp];
-  const isWhole = damage.length === 0 && readRecord(body.bytes).payment !== undefined;
+  const isWhole = damage.length === 0 && ownFields(readRecord(body.bytes)).payment !== undefined;
   const findings = [
     ...(explanation?.findings ?? body.faults),
     ...(secrets.some(hasEdgeSpace) ? [edgeSpace] : []),
@@ -208,10 +209,14 @@ interface ReadRecord {
 function readRecord(bytes: Uint8Array, refusal?: RefusalError): ReadRecord {
   try {
     // Only recordSchema refused the body, which is otherwise a record.
-    if (refusal instanceof CallbackVerificationError && refusal.issues) throw refusal;
+    if (refusal instanceof CallbackVerificationError && Object.hasOwn(refusal, 'issues')) {
+      throw refusal;
+    }
     return { payment: parseStatusRecord(decodeBody(bytes)) };
   } catch (error) {
-    if (error instanceof CallbackVerificationError) return { issues: error.issues };
+    if (error instanceof CallbackVerificationError) {
+      return { issues: fieldOf(error, 'issues') as readonly Issue[] | undefined };
+    }
     throw error;
   }
 }
@@ -265,7 +270,7 @@ function inOrder(
       .map((finding) =>
         Object.freeze({
           ...finding,
-          ...(finding.option && { option: Object.freeze(finding.option) }),
+          ...(Object.hasOwn(finding, 'option') && { option: Object.freeze(finding.option) }),
         }),
       )
       .sort((left, right) => Number(isReason(right)) - Number(isReason(left))),
