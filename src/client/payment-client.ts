@@ -18,12 +18,7 @@ import {
   resolveClientOptions,
   resolveRequestOptions,
 } from './options.js';
-import {
-  type CreationDraft,
-  type RequestDraft,
-  RequestFactory,
-  type ServiceRequest,
-} from './prepared-request.js';
+import { type RequestDraft, RequestFactory, type ServiceRequest } from './prepared-request.js';
 import { assertNoKey } from './request-headers.js';
 import { type CreatePaymentResult, readPayment } from './response.js';
 import { applyResponseSchema, send } from './send.js';
@@ -168,17 +163,14 @@ export class PaymentClient {
   ): PreparedCreation<CreatePaymentResult<Body, Fields>> {
     const call = this.#prepareCreation(input, options);
     return {
-      body: call.draft.body,
+      body: call.draft.body as string,
       timeoutMs: call.options.timeoutMs,
       retryUnknownOutcome: call.settings.options.retryUnknownOutcome,
       send: (timeoutMs) => this.#create({ ...call, options: { ...call.options, timeoutMs } }),
     };
   }
 
-  #prepareCreation(
-    input: CreatePaymentInput,
-    options: RequestOptions | undefined,
-  ): Call<CreationDraft> {
+  #prepareCreation(input: CreatePaymentInput, options: RequestOptions | undefined): Call {
     const settings = this.#ready();
     const resolved = resolveRequestOptions(options, settings.options);
     notSent(() => assertNoKey(resolved.headers, settings.options.idempotencyHeader));
@@ -318,10 +310,10 @@ interface Settings {
 }
 
 /** A call whose input and options are valid. */
-interface Call<Draft extends RequestDraft = RequestDraft> {
+interface Call {
   readonly operation: CallTrace['operation'];
   readonly settings: Settings;
-  readonly draft: Draft;
+  readonly draft: RequestDraft;
   readonly options: ResolvedRequestOptions;
   /** Of `payments.create`. */
   readonly merchantPaymentReference: string | undefined;

@@ -30,7 +30,6 @@ export type RequestDraft = Omit<PreparedRequest, 'headers'> & {
 
 /** The request of a creation, and what it was made of. */
 export interface CreationDraft extends RequestDraft {
-  readonly body: string;
   readonly input: CreatePaymentInput;
 }
 
@@ -66,7 +65,7 @@ export class RequestFactory {
     const { input } = read;
     const others = extra === undefined ? '{}' : serializeJson(extra, 'extraBody');
     const body = `${others.slice(0, -1)}${others === '{}' ? '' : ','}${writeFields(input)}}`;
-    const draft = { ...this.#draft(method, safe, path, body), body, input };
+    const draft = { ...this.#draft(method, safe, path, body), input };
     if (this.#idempotencyHeader === undefined) return draft;
     return { ...draft, idempotencyKey: toIdempotencyKey(body) };
   }

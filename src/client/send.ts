@@ -8,6 +8,7 @@ import {
   type ServiceResponse,
 } from '../errors.js';
 import type { Logger } from '../protocol/logger.js';
+import { fieldOf } from '../protocol/own-fields.js';
 import { issuesOf, type StandardSchemaV1, toIssues } from '../protocol/standard-schema.js';
 import type { GiveUpReason } from './deadline.js';
 import { readRequestId } from './error-body.js';
@@ -197,7 +198,7 @@ async function runSchema(
     if (issues !== undefined) {
       return { issues: redactIssues(toIssues(issues.slice(0, MAX_ISSUES)), context) };
     }
-    return { value: (result as { value?: unknown }).value, issues: undefined };
+    return { value: fieldOf(result, 'value'), issues: undefined };
   } catch {
     // Without the schema's error, which can quote the body.
     const what = 'responseSchema threw, or returned neither a value nor issues.';

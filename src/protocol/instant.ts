@@ -46,7 +46,7 @@ export function readUtc(text: string): number | undefined {
   );
 }
 
-/** Whether a month has the day that `text`, a date-time, names: JavaScript reads the 30th of February as the 2nd of March. */
+/** Whether the month of a date-time has its day: JavaScript reads the 30th of February as the 2nd of March. */
 export function hasRealDay(text: string): boolean {
   const day = twoDigits(text, 8);
   if (day <= 28) return true;

@@ -37,12 +37,7 @@ import { answerRefusal } from './refusal.js';
 import { acknowledge, askToRetry, type CallbackReply, fail, reject, replyTo } from './reply.js';
 import { BusyChanges, createOverdueReport, createStaleReport, report } from './report.js';
 import { USER_CODE_TIMEOUT_MS, withUserCodeTimeout } from './user-code-timeout.js';
-import {
-  type CreateVerifier,
-  createVerifierSource,
-  type SecretOption,
-  type Verifier,
-} from './verifier-source.js';
+import { type CreateVerifier, createVerifierSource, type Verifier } from './verifier-source.js';
 
 const OVERDUE_AFTER_MS = 600_000;
 
@@ -99,7 +94,7 @@ export function createReceiver<Tx, Secret, Fields>(
   const failures = { parkAfter, blockParked, getSecrets: () => secrets };
   const receiver: Receiver<Tx> = {
     ...resolved,
-    getVerifier: createVerifierSource(resolved as SecretOption<Secret>, create),
+    getVerifier: createVerifierSource(resolved as Pick<typeof options, 'signingSecret'>, create),
     activity,
     failures: keepsFailures(resolved.store) ? failures : undefined,
     reportStale: createStaleReport(resolved.onError),

@@ -8,7 +8,7 @@ import { USER_CODE_TIMEOUT_MS, withUserCodeTimeout } from './user-code-timeout.j
 export type Verifier = (request: CallbackRequest) => Awaitable<VerifiedCallback>;
 export type CreateVerifier<Secret> = (signingSecret: Secret | readonly Secret[]) => Verifier;
 
-export type SecretOption<Secret> = Pick<
+type SecretOption<Secret> = Pick<
   CallbackReceiverOptions<unknown, unknown, Secret>,
   'signingSecret'
 >;

@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import type { ServiceRequest } from '../../src/client/prepared-request.js';
 import type { InvalidRequestError } from '../../src/errors.js';
@@ -124,6 +125,11 @@ describe('what JSON would leave out or change in silence is refused by its place
     ['private fields', new Hidden(), `${objects}, received one whose class shows no fields`],
     ['a symbol as a name', { [Symbol('hunter2')]: 1 }, `${objects}, received one with a symbol`],
     ['an invalid Date', new Date(Number.NaN), 'a valid Date, received an invalid one'],
+    [
+      'an invalid Date of another realm',
+      runInNewContext('new Date(NaN)'),
+      'a valid Date, received an invalid one',
+    ],
     ['a toJSON without a result', { toJSON: () => undefined }, `${any}, received nothing`],
     ['a toJSON of a Map', { toJSON: () => new Map() }, `${objects}, received one with entries`],
     ['a circle', circle, `${any}, received an object that contains itself`, '.inner.0'],
@@ -179,6 +185,14 @@ describe('what JSON would leave out or change in silence is refused by its place
     const error = (await failureOf(client.payments.create(order, options))) as InvalidRequestError;
     expect(error.issues.map(({ path }) => path)).toEqual([['extraBody']]);
   });
+});
+
+it.runIf('rawJSON' in JSON)('a number that was given as text keeps its digits', async () => {
+  const server = await startRawServer({ answer: () => created });
+  const { rawJSON } = JSON as unknown as { rawJSON(text: string): unknown };
+  const extraBody = { id: rawJSON('12345678901234567890') };
+  await createClient(server.url).payments.create(order, { extraBody });
+  expect(server.requests[0]?.body).toBe(`{"id":12345678901234567890,${text}}`);
 });
 
 it('what JSON carries goes out as JSON.stringify writes it', async () => {

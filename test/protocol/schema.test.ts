@@ -14,16 +14,7 @@ import {
   text,
   wholeNumber,
 } from '../../src/protocol/strict-schema.js';
-
-/** Runs with a field on every object that has none of its own by that name. */
-function polluted<Result>(name: string, value: unknown, run: () => Result): Result {
-  Reflect.set(Object.prototype, name, value);
-  try {
-    return run();
-  } finally {
-    Reflect.deleteProperty(Object.prototype, name);
-  }
-}
+import { polluted } from './pollution.js';
 
 const messageOf = (run: () => unknown): string => {
   try {
