@@ -64,7 +64,7 @@ export interface PaymentContext<Tx> {
  * record that `recordSchema` accepts, `Secret` is the runtime's type of signing secret.
  */
 export interface CallbackReceiverOptions<Tx = undefined, Fields = unknown, Secret = SigningSecret>
-  extends Omit<VerifyCallbackOptions<Fields, Secret>, 'signingSecret'> {
+  extends Omit<VerifyCallbackOptions<Fields, Secret>, 'signingSecret' | 'receivedAt'> {
   /**
    * The merchant account's signing secret, or several during a rotation. A function is called for every
    * callback, so that a secret can change without a restart: cache one that is slow to fetch. If it throws or

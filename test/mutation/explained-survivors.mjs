@@ -104,7 +104,7 @@ export const EXPLAINED_SURVIVORS = [
   },
   {
     file: 'src/callback/timestamp.ts',
-    code: 'return skewSeconds < 0',
+    code: "const direction = skewSeconds < 0 ? 'ahead of' : 'behind';",
     to: 'skewSeconds <= 0',
     why: 'A skew of 0 lies inside every window.',
   },

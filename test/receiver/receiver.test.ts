@@ -42,6 +42,7 @@ describe('a callback that is right', () => {
         key: callbackKey(sampleRecord()),
         timestamp: new Date(NOW_SECONDS * 1000),
         secretIndex: 0,
+        rawBody: new TextEncoder().encode(JSON.stringify(sampleRecord())),
       },
     ]);
     expect(scene.reports).toEqual([]);

@@ -10,14 +10,14 @@ import {
   verifierRules,
 } from '../../callback/options.js';
 import { decodeBody, parseStatusRecord } from '../../callback/record.js';
-import { createCallbackVerifier } from '../../callback/verify.js';
+import { createCallbackVerifier, verifyCallback } from '../../callback/verify.js';
 import {
   CallbackVerificationError,
   describeIssues,
   InvalidOptionError,
   type Issue,
 } from '../../errors.js';
-import { resolveOptions } from '../../protocol/options.js';
+import { date, optional, resolveOptions } from '../../protocol/options.js';
 import type { PaymentStatusRecord } from '../../protocol/payment.js';
 import { type BodyReading, captureBody, listBodyReadings } from './body.js';
 import { type CallbackDiagnosis, type CallbackFinding, callbackFindingCodes } from './diagnosis.js';
@@ -72,7 +72,8 @@ export function diagnoseCallback(
   request: CallbackRequest,
   options: VerifyCallbackOptions,
 ): CallbackDiagnosis {
-  const policy = freezeClock(resolveOptions(options, verifierRules, { holds: 'signingSecret' }));
+  const rules = { ...verifierRules, receivedAt: optional(date) };
+  const policy = freezeClock(resolveOptions(options, rules, { holds: 'signingSecret' }));
   const verdict = runVerifier(request, policy, options.signingSecret);
   if ('payment' in verdict) {
     const { payment, secretIndex } = verdict;
@@ -106,10 +107,11 @@ function runVerifier(
   const isList = Array.isArray(signingSecret);
   const trimmed = isList ? signingSecret.map(trim) : trim(signingSecret as SigningSecret);
   // Throws for whatever is wrong with the options besides white space.
-  createCallbackVerifier({ ...policy, signingSecret: trimmed });
+  const { receivedAt: _ofOneCallback, ...general } = policy;
+  createCallbackVerifier({ ...general, signingSecret: trimmed });
   assertRequest(request, 'rawBody and headers');
   try {
-    return createCallbackVerifier({ ...policy, signingSecret })(request);
+    return verifyCallback(request, { ...policy, signingSecret });
   } catch (error) {
     if (error instanceof CallbackVerificationError) return error;
     if (error instanceof InvalidOptionError && error.option.startsWith('signingSecret')) {
