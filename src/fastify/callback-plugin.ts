@@ -1,8 +1,11 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Readable } from 'node:stream';
+import type { IncomingMessage } from 'node:http';
 import { createCallbackVerifier } from '../callback/verify.js';
 import { matching, type Rule } from '../protocol/options.js';
-import { closeIfUnread, readNodeBody, signalWhenGone } from '../receiver/node-request.js';
+import {
+  type FastifyReplyLike,
+  type FastifyRequestLike,
+  receiveFastify,
+} from '../receiver/fastify-request.js';
 import type { CallbackReceiverOptions } from '../receiver/options.js';
 import { createReceiver } from '../receiver/receiver.js';
 
@@ -49,20 +52,8 @@ export async function callbackPlugin(
   instance.removeAllContentTypeParsers();
   // Passes the stream on unread: the receiver counts its bytes.
   instance.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
-  instance.all(options.path, async function handlePaymentCallback(request, reply) {
-    const { status, headers } = await receive({
-      method: request.raw.method ?? '',
-      headers: request.raw.headers,
-      readBody: (limits) =>
-        readNodeBody((request.body ?? request.raw) as Readable, request, limits),
-      getSignal: () => signalWhenGone(reply.raw),
-    });
-    // Something else has answered, such as a timeout of the application.
-    if (reply.sent) return reply;
-    closeIfUnread(request.raw, reply.raw);
-    reply.code(status);
-    reply.headers(headers);
-    return reply.send();
+  instance.all(options.path, function handlePaymentCallback(request, reply) {
+    return receiveFastify(receive, request, reply);
   });
 }
 
@@ -86,32 +77,6 @@ const PLUGIN_RULES: Readonly<Record<string, Rule<unknown>>> = {
 
 function anything(value: unknown): unknown {
   return value;
-}
-
-// The parts of Fastify 4 and 5 that are used. Fastify's own types would tie the plugin to one version.
-
-/** A Fastify request. */
-export interface FastifyRequestLike {
-  /** The request of node:http. */
-  readonly raw: IncomingMessage;
-  /** The body as the content type parser returned it. */
-  readonly body: unknown;
-  /** The raw body, if a plugin such as fastify-raw-body kept it. */
-  readonly rawBody?: unknown;
-}
-
-/** A Fastify reply. */
-export interface FastifyReplyLike {
-  /** The response of node:http. */
-  readonly raw: ServerResponse;
-  /** Whether it has been sent. */
-  readonly sent: boolean;
-  /** Sets the status. */
-  code(status: number): unknown;
-  /** Sets headers. */
-  headers(values: Record<string, string>): unknown;
-  /** Sends the reply. */
-  send(): unknown;
 }
 
 /** A Fastify instance, version 4 or 5. */

@@ -52,7 +52,7 @@ export function callbackHandler<Tx = undefined, Fields = unknown>(
     const { status, headers } = await receive({
       method: request.method,
       headers: request.headers,
-      readBody: (limits) => readWebBody(request, limits),
+      readBody: async (limits) => [await readWebBody(request, limits)],
       getSignal: () => request.signal,
     });
     return new Response(null, { status, headers });

@@ -63,7 +63,7 @@ export function callbackHandler<Tx = undefined, Fields = unknown>(
     const reply = await receive({
       method: readMethod(event),
       headers: readHeaders(event),
-      readBody: () => readBody(event),
+      readBody: () => [readBody(event)],
       getTimeLimitMs: () => readTimeLimitMs(context),
     });
     return writeResult(event, reply);

@@ -58,7 +58,8 @@ export function callbackHandler<Tx = undefined, Fields = unknown>(
     const { status, headers } = await receive({
       method: request.method ?? '',
       headers: request.headers,
-      readBody: (limits) => readNodeBody(request, request, limits),
+      readBody: (limits) =>
+        readNodeBody({ stream: request, headers: request.headers, keepers: [request] }, limits),
       getSignal: () => signalWhenGone(response),
     });
     // Something else has answered, such as a timeout of the framework.

@@ -84,7 +84,7 @@ export function createCallbackReceiver<Tx = undefined, Fields = unknown>(
         // Some frameworks give it in lower case.
         method: String(method).toUpperCase(),
         headers,
-        readBody: () => rawBody,
+        readBody: () => [rawBody],
         getSignal: () => signal,
       });
     },

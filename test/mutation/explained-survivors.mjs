@@ -141,14 +141,14 @@ export const EXPLAINED_SURVIVORS = [
   },
   {
     file: 'src/receiver/node-request.ts',
-    code: 'return source.readableFlowing === null && lengthOf(source) !== undefined;',
+    code: 'return source.readableFlowing === null && lengthOf(headersOf(source)) !== undefined;',
     to: 'true',
     why: 'Only saves a turn: an incomplete body is collected in either case.',
   },
   {
     file: 'src/receiver/node-request.ts',
-    code: 'return source.readableFlowing === null && lengthOf(source) !== undefined;',
-    to: 'source.readableFlowing === null || lengthOf(source) !== undefined',
+    code: 'return source.readableFlowing === null && lengthOf(headersOf(source)) !== undefined;',
+    to: 'source.readableFlowing === null || lengthOf(headersOf(source)) !== undefined',
     why: 'Only saves a turn: an incomplete body is collected in either case.',
   },
   {
