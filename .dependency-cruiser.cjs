@@ -195,7 +195,7 @@ module.exports = {
         'What callback/web, fetch and inbox/redis are made of runs without node: modules; types are free.',
       severity: 'error',
       from: {
-        path: '^src/(callback/(web|body|headers|key|options|record|signature|timestamp)|fetch|inbox/(attempt|failed-changes|inbox|lease|memory|memory-failures|redis/)|outbox/outbox|storage/(memory-warning|plain-name|shared-database)|receiver/(body|kept-failures|observation|options|payment-work|receiver|reply|report|settlement|verifier-source)|protocol|error)',
+        path: '^src/(callback/(web|body|headers|key|options|record|signature|timestamp)|fetch|inbox/(attempt|failed-changes|inbox|lease|memory|memory-failures|redis/)|outbox/outbox|storage/(memory-warning|plain-name|shared-database)|receiver/(authenticate|body|foreign-arguments|kept-failures|observation|options|payment-work|receiver|reply|report|settlement|verifier-source)|protocol|error)',
       },
       to: { dependencyTypes: ['core'], dependencyTypesNot: ['type-only'] },
     },

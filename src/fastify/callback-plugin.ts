@@ -25,7 +25,6 @@ import { createReceiver } from '../receiver/receiver.js';
  * const app = fastify();
  * app.register(callbackPlugin, {
  *   path: '/callbacks/payments',
- *   signingSecret: process.env.MERCHANT_PAYMENTS_SIGNING_SECRET ?? '',
  *   async onPayment({ payment }) {
  *     app.log.info({ reference: payment.merchantPaymentReference }, payment.status);
  *   },

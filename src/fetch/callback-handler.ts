@@ -36,7 +36,6 @@ export interface FetchCallbackHandler {
  * import { callbackHandler } from 'merchant-payments/fetch';
  *
  * export const POST = callbackHandler({
- *   signingSecret: () => process.env.MERCHANT_PAYMENTS_SIGNING_SECRET ?? '',
  *   async onPayment({ payment }) {
  *     console.log(payment.merchantPaymentReference, payment.status);
  *   },

@@ -41,7 +41,6 @@ export interface LambdaCallbackHandler {
  * import { callbackHandler } from 'merchant-payments/lambda';
  *
  * export const handler = callbackHandler({
- *   signingSecret: process.env.MERCHANT_PAYMENTS_SIGNING_SECRET ?? '',
  *   inbox: redisInbox(new Redis(process.env.REDIS_URL ?? '')),
  *   async onPayment({ payment }) {
  *     console.log(payment.merchantPaymentReference, payment.status);
@@ -133,7 +132,9 @@ export function readTimeLimitMs(context: LambdaContext | undefined): number | un
 export function readBody({ body, isBase64Encoded }: LambdaEvent): RawBody {
   if (body === null || body === undefined) return '';
   if (typeof body !== 'string') throw bodyWasRead(REMEDY);
-  return isBase64Encoded ? Buffer.from(body, 'base64') : body;
+  // A template of a gateway may write the text 'false'.
+  const isBase64 = String(isBase64Encoded).toLowerCase() === 'true';
+  return isBase64 ? Buffer.from(body, 'base64') : body;
 }
 
 export function writeResult(

@@ -38,7 +38,6 @@ export interface CallbackHandler {
  * import { callbackHandler } from 'merchant-payments/node';
  *
  * const handler = callbackHandler({
- *   signingSecret: process.env.MERCHANT_PAYMENTS_SIGNING_SECRET ?? '',
  *   async onPayment({ payment }) {
  *     console.log(payment.merchantPaymentReference, payment.status);
  *   },

@@ -60,7 +60,6 @@ export interface CallbackReceiver {
  * declare const request: { method: string; headers: Record<string, string>; body: Buffer };
  *
  * const receiver = createCallbackReceiver({
- *   signingSecret: process.env.MERCHANT_PAYMENTS_SIGNING_SECRET ?? '',
  *   async onPayment({ payment }) {
  *     console.log(payment.merchantPaymentReference, payment.status);
  *   },

@@ -146,6 +146,25 @@ it.each([
   expect(await handler(event as LambdaEvent)).toMatchObject({ statusCode: 405, body: '' });
 });
 
+it.each<[unknown, boolean]>([
+  [true, true],
+  ['true', true],
+  ['True', true],
+  [false, false],
+  ['false', false],
+  ['False', false],
+  ['', false],
+  [0, false],
+  [null, false],
+  [undefined, false],
+])('reads isBase64Encoded: %o as %s', async (isBase64Encoded, isBase64) => {
+  const { handler } = createHandler();
+  const event = makeEvent();
+  const body = isBase64 ? Buffer.from(event.body ?? '').toString('base64') : event.body;
+  const given = { ...event, body, isBase64Encoded: isBase64Encoded as boolean };
+  expect(await handler(given)).toMatchObject({ statusCode: 200 });
+});
+
 it('fails at once for a parsed body, and says what to do', async () => {
   const { handler, references, reported } = createHandler();
   const { body, ...event } = makeEvent();

@@ -213,18 +213,6 @@ export const EXPLAINED_SURVIVORS = [
   },
   {
     file: 'src/receiver/body.ts',
-    code: 'if (done || value === undefined) return join(chunks, size);',
-    to: 'done && value === undefined',
-    why: 'A finished stream yields no value.',
-  },
-  {
-    file: 'src/receiver/body.ts',
-    code: 'if (done || value === undefined) return join(chunks, size);',
-    to: 'false',
-    why: 'A stream that is not finished yields a value: the check is for the compiler.',
-  },
-  {
-    file: 'src/receiver/body.ts',
     code: 'if (chunks.length === 1) return chunks[0] as Uint8Array;',
     to: 'false',
     why: 'Only saves a copy of the body.',

@@ -1,7 +1,9 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { CallbackVerificationError, RetryLaterError } from '../../../src/errors.js';
 import type { SignedCallback } from '../../../src/testing/sign-callback.js';
-import { createGate, deliver, type MakeServer, openScene, sign } from './scene.js';
+import { createGate, deliver, type MakeServer, openScene, SECRET, sign } from './scene.js';
+
+const VARIABLE = 'MERCHANT_PAYMENTS_SIGNING_SECRET';
 
 interface ReplyOptions {
   /** Whether something before the adapter refuses what is no JSON. */
@@ -123,6 +125,33 @@ export function describeReplies(
       expect(await deliver(scene, callback)).toMatchObject({ status: 200, body: '' });
       expect(scene.callbacks).toHaveLength(2);
       expect(scene.reported).toHaveLength(1);
+    });
+
+    it('are 500 without a signing secret, until the environment has one', async () => {
+      const scene = await openScene(makeServer, { signingSecret: undefined });
+      const callback = sign();
+      for (const missing of [undefined, '', ' ']) {
+        vi.stubEnv(VARIABLE, missing);
+        expect(await deliver(scene, callback)).toMatchObject({ status: 500, body: '' });
+      }
+      expect(scene.callbacks).toEqual([]);
+      const error = {
+        code: 'INVALID_OPTION',
+        option: 'signingSecret',
+        message: expect.stringContaining(
+          `set ${VARIABLE} in the environment, or pass signingSecret`,
+        ),
+      };
+      expect(scene.reported).toMatchObject([{ error }, { error }, { error }]);
+      vi.stubEnv(VARIABLE, SECRET);
+      expect(await deliver(scene, callback)).toMatchObject({ status: 200 });
+      // It is read once.
+      vi.stubEnv(VARIABLE, undefined);
+      expect(await deliver(scene, callback)).toMatchObject({ status: 200 });
+      expect(await deliver(scene, { rawBody: '{}', headers: callback.headers })).toMatchObject({
+        status: 401,
+      });
+      expect(scene.reported).toHaveLength(3);
     });
 
     it('are 503 with Retry-After when onPayment asks for a retry, which is not reported', async () => {
