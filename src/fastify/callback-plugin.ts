@@ -6,6 +6,7 @@ import {
   type FastifyRequestLike,
   receiveFastify,
 } from '../receiver/fastify-request.js';
+import { type EntryPoint, refuseArguments } from '../receiver/foreign-arguments.js';
 import type { CallbackReceiverOptions } from '../receiver/options.js';
 import { createReceiver } from '../receiver/receiver.js';
 
@@ -45,6 +46,9 @@ export async function callbackPlugin(
   instance: FastifyInstanceLike,
   options: CallbackPluginOptions<unknown>,
 ): Promise<void> {
+  if (typeof instance?.addContentTypeParser !== 'function') {
+    return refuseArguments(ENTRY, undefined, [instance, options]);
+  }
   const { receive, close } = createReceiver(options, createCallbackVerifier, PLUGIN_RULES);
 
   instance.addHook('onClose', close);
@@ -55,6 +59,11 @@ export async function callbackPlugin(
     return receiveFastify(receive, request, reply);
   });
 }
+
+const ENTRY: EntryPoint = {
+  name: 'fastify',
+  takes: 'a Fastify instance, as in app.register(callbackPlugin, { path, … })',
+};
 
 /** Options of `callbackPlugin`. */
 export interface CallbackPluginOptions<Tx = undefined, Fields = unknown>

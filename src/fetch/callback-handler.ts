@@ -1,13 +1,25 @@
 import { createCallbackVerifier, type WebSigningSecret } from '../callback/web/verify.js';
 import type { ChangeId } from '../inbox/failed-changes.js';
 import { readWebBody } from '../receiver/body.js';
+import {
+  type EntryPoint,
+  findFetchRequest,
+  refuseArguments,
+} from '../receiver/foreign-arguments.js';
 import type { CallbackReceiverOptions } from '../receiver/options.js';
 import { createReceiver } from '../receiver/receiver.js';
 import type { CallbackReply } from '../receiver/reply.js';
 
 /** Handles requests to the callback endpoint. */
 export interface FetchCallbackHandler {
-  /** Answers one request. It never rejects. */
+  /** Answers one request by what a framework passes to a route: Hono's context, SvelteKit's event. */
+  (context: FetchContextLike): Promise<Response>;
+  /**
+   * Answers one request. It does not reject because of a request.
+   *
+   * @throws {InvalidOptionError} when it is called with what a framework without `Request` passes; the error, which
+   * `onError` gets too, names the right entry point
+   */
   (request: Request): Promise<Response>;
   /**
    * Runs `onPayment` for a failed change that the inbox kept, like `replay` of `createCallbackReceiver`.
@@ -24,10 +36,9 @@ export interface FetchCallbackHandler {
 }
 
 /**
- * Creates a handler that takes a Fetch `Request` and resolves with a `Response`: for Hono (`c.req.raw`),
- * Next.js app routes, SvelteKit, Bun, Deno, Workers. It verifies with WebCrypto and uses no Node module. Pass
- * the request before anything reads its body. The signing secret may also be a WebCrypto `CryptoKey`. The
- * promise never rejects.
+ * Creates a handler that takes a Fetch `Request` and resolves with a `Response`: for Hono, Next.js app routes,
+ * SvelteKit, Bun, Deno, Workers. It verifies with WebCrypto and uses no Node module. Pass the request before anything
+ * reads its body. The signing secret may also be a WebCrypto `CryptoKey`.
  *
  * @throws {InvalidOptionError} when an option is invalid
  *
@@ -47,7 +58,16 @@ export function callbackHandler<Tx = undefined, Fields = unknown>(
 ): FetchCallbackHandler {
   const { receive, replay, idle } = createReceiver(options, createCallbackVerifier);
 
-  async function handlePaymentCallback(request: Request): Promise<Response> {
+  async function handlePaymentCallback(given: Request | FetchContextLike): Promise<Response>;
+  async function handlePaymentCallback(
+    given: Request | FetchContextLike,
+    second?: unknown,
+  ): Promise<Response | undefined> {
+    const request = findFetchRequest(given);
+    if (request === undefined) {
+      await refuseArguments(ENTRY, receive, [given, second]);
+      return undefined;
+    }
     const { status, headers } = await receive({
       method: request.method,
       headers: request.headers,
@@ -58,3 +78,10 @@ export function callbackHandler<Tx = undefined, Fields = unknown>(
   }
   return Object.assign(handlePaymentCallback, { replay, idle });
 }
+
+const ENTRY: EntryPoint = { name: 'fetch', takes: 'a Request' };
+
+/** What Hono (`req.raw`) or SvelteKit (`request`) passes to a route. */
+export type FetchContextLike =
+  | { readonly req: { readonly raw: Request } }
+  | { readonly request: Request };

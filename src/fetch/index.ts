@@ -4,5 +4,5 @@
  * @module merchant-payments/fetch
  */
 export { RetryLaterError } from '../errors.js';
-export type { FetchCallbackHandler } from './callback-handler.js';
+export type { FetchCallbackHandler, FetchContextLike } from './callback-handler.js';
 export { callbackHandler } from './callback-handler.js';

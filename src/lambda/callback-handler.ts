@@ -3,6 +3,7 @@ import type { CallbackHeaders } from '../callback/headers.js';
 import { createCallbackVerifier } from '../callback/verify.js';
 import type { ChangeId } from '../inbox/failed-changes.js';
 import { bodyWasRead } from '../receiver/body.js';
+import { type EntryPoint, refuseArguments } from '../receiver/foreign-arguments.js';
 import type { CallbackReceiverOptions } from '../receiver/options.js';
 import { createReceiver } from '../receiver/receiver.js';
 import type { CallbackReply } from '../receiver/reply.js';
@@ -10,8 +11,11 @@ import type { CallbackReply } from '../receiver/reply.js';
 /** Handles events of the callback endpoint. */
 export interface LambdaCallbackHandler {
   /**
-   * Answers one event. It never rejects. With the function's `context`, the remaining time limits
-   * `onPaymentTimeoutMs`, so that the service gets a 500 before the function times out.
+   * Answers one event. With the function's `context`, the remaining time limits `onPaymentTimeoutMs`, so that the
+   * service gets a 500 before the function times out. It does not reject because of a request.
+   *
+   * @throws {InvalidOptionError} when the event is no HTTP request, so that SQS and the like keep it; the error, which
+   * `onError` gets too, names the right entry point
    */
   (event: LambdaEvent, context?: LambdaContext): Promise<LambdaResult>;
   /**
@@ -30,7 +34,7 @@ export interface LambdaCallbackHandler {
 
 /**
  * Creates a handler for AWS Lambda behind API Gateway (REST and HTTP API), a function URL or an ALB. Use an
- * inbox that outlives the function's instance. The promise never rejects.
+ * inbox that outlives the function's instance.
  *
  * @throws {InvalidOptionError} when an option is invalid
  *
@@ -57,8 +61,12 @@ export function callbackHandler<Tx = undefined, Fields = unknown>(
     given: LambdaEvent | null | undefined,
     context?: LambdaContext,
   ): Promise<LambdaResult> {
-    // A function that is invoked by hand may get no event.
     const event = given ?? {};
+    // Not 405, which a queue or a schedule would take for success.
+    if (readMethod(event) === '') {
+      await refuseArguments(ENTRY, receive, [given, context]);
+      return { statusCode: 500, headers: {}, body: '' };
+    }
     const reply = await receive({
       method: readMethod(event),
       headers: readHeaders(event),
@@ -69,6 +77,11 @@ export function callbackHandler<Tx = undefined, Fields = unknown>(
   }
   return Object.assign(handlePaymentCallback, { replay, idle });
 }
+
+const ENTRY: EntryPoint = {
+  name: 'lambda',
+  takes: 'an event of API Gateway (REST and HTTP API), a function URL or an ALB',
+};
 
 const REMEDY =
   'AWS Lambda: pass the event on as received; with middy leave httpJsonBodyParser out of this function';

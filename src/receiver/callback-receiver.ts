@@ -1,6 +1,7 @@
 import { assertRequest, type CallbackRequest } from '../callback/options.js';
 import { createCallbackVerifier } from '../callback/verify.js';
 import type { ChangeId } from '../inbox/failed-changes.js';
+import { type EntryPoint, foreignArguments } from './foreign-arguments.js';
 import type { CallbackReceiverOptions } from './options.js';
 import { createReceiver } from './receiver.js';
 import type { CallbackReply } from './reply.js';
@@ -20,7 +21,7 @@ export interface CallbackReceiver {
    * of the request or because your functions throw: those determine the reply, and `onError` is called where
    * it applies.
    *
-   * @throws {InvalidOptionError} when `request` is not an object
+   * @throws {InvalidOptionError} when `request` is not an object with a method, such as an event of AWS Lambda
    */
   receive(request: ReceivedRequest): Promise<CallbackReply>;
   /**
@@ -79,9 +80,10 @@ export function createCallbackReceiver<Tx = undefined, Fields = unknown>(
     async receive(request) {
       assertRequest(request, 'method, headers and rawBody');
       const { method, headers, rawBody, signal } = request;
+      if (typeof method !== 'string') throw foreignArguments(ENTRY, [request]);
       return receiver.receive({
         // Some frameworks give it in lower case.
-        method: String(method).toUpperCase(),
+        method: method.toUpperCase(),
         headers,
         readBody: () => [rawBody],
         getSignal: () => signal,
@@ -91,3 +93,5 @@ export function createCallbackReceiver<Tx = undefined, Fields = unknown>(
     idle: receiver.idle,
   };
 }
+
+const ENTRY: EntryPoint = { name: 'receiver', takes: 'an object with method, headers and rawBody' };

@@ -135,17 +135,6 @@ it.each<[string, Partial<LambdaEvent>]>([
   expect(reported).toEqual([]);
 });
 
-it.each([
-  ['an event of another kind', {}],
-  ['a warm-up', { source: 'serverless-plugin-warmup' }],
-  ['a request context without http', { requestContext: {} }],
-  ['no event at all', undefined],
-  ['null for an event', null],
-])('answers 405 for %s', async (_name, event) => {
-  const { handler } = createHandler();
-  expect(await handler(event as LambdaEvent)).toMatchObject({ statusCode: 405, body: '' });
-});
-
 it.each<[unknown, boolean]>([
   [true, true],
   ['true', true],
