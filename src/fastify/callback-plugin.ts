@@ -52,6 +52,11 @@ export async function callbackPlugin(
   const { receive, close } = createReceiver(options, createCallbackVerifier, PLUGIN_RULES);
 
   instance.addHook('onClose', close);
+  instance.addHook('onRequest', async (request) => {
+    const { headers } = request.raw;
+    // Fastify 5 would answer 415 itself, and neither onRejected nor the log would hear of it.
+    if (!MEDIA_TYPE.test(headers['content-type'] ?? ANY_TYPE)) headers['content-type'] = ANY_TYPE;
+  });
   instance.removeAllContentTypeParsers();
   // Passes the stream on unread: the receiver counts its bytes.
   instance.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
@@ -59,6 +64,9 @@ export async function callbackPlugin(
     return receiveFastify(receive, request, reply);
   });
 }
+
+const MEDIA_TYPE = /^\s*[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+\s*(?:;|$)/;
+const ANY_TYPE = 'application/octet-stream';
 
 const ENTRY: EntryPoint = {
   name: 'fastify',
@@ -102,6 +110,11 @@ export interface FastifyInstanceLike {
   ): unknown;
   /** Runs something before the application is closed. */
   addHook(name: 'onClose', hook: () => Promise<void>): unknown;
+  /** Runs something before a request of this plugin is parsed. */
+  addHook(
+    name: 'onRequest',
+    hook: (request: FastifyRequestLike, reply: unknown) => Promise<void>,
+  ): unknown;
   /** Adds a route for every method. */
   all(
     path: string,

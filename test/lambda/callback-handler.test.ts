@@ -35,8 +35,8 @@ const behind =
   };
 
 describe.each(gateways)('behind %s', (name, toEvent) => {
-  const options = { behindLastValue: toEvent === makeAlbEvent };
   for (const base64 of [false, true]) {
+    const options = { behindLastValue: toEvent === makeAlbEvent, behindText: !base64 };
     describeReplies(
       `a function behind ${name}, body in ${base64 ? 'base64' : 'text'}`,
       behind(toEvent, base64),

@@ -1,13 +1,12 @@
 import { describe, expect, it, vi } from 'vitest';
 import { CallbackVerificationError, RetryLaterError } from '../../../src/errors.js';
 import type { SignedCallback } from '../../../src/testing/sign-callback.js';
+import { type BadRequestOptions, describeBadRequests } from './bad-requests.js';
 import { createGate, deliver, type MakeServer, openScene, SECRET, sign } from './scene.js';
 
 const VARIABLE = 'MERCHANT_PAYMENTS_SIGNING_SECRET';
 
-interface ReplyOptions {
-  /** Whether something before the adapter refuses what is no JSON. */
-  readonly behindJsonParser?: boolean;
+interface ReplyOptions extends BadRequestOptions {
   /** Whether something before the adapter hands on but the last value of a header. */
   readonly behindLastValue?: boolean;
 }
@@ -16,8 +15,11 @@ interface ReplyOptions {
 export function describeReplies(
   name: string,
   makeServer: MakeServer,
-  { behindJsonParser = false, behindLastValue = false }: ReplyOptions = {},
+  options: ReplyOptions = {},
 ): void {
+  const { behindJsonParser = false, behindLastValue = false } = options;
+  describeBadRequests(name, makeServer, options);
+
   describe(`the replies of ${name}`, () => {
     it('are 200 for a change and for the same change again, which is processed once', async () => {
       const scene = await openScene(makeServer);
