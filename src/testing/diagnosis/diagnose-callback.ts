@@ -1,4 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import { findContentEncoding } from '../../callback/headers.js';
 import {
   assertRequest,
   type CallbackRequest,
@@ -19,7 +20,7 @@ import {
 } from '../../errors.js';
 import { date, optional, resolveOptions } from '../../protocol/options.js';
 import type { PaymentStatusRecord } from '../../protocol/payment.js';
-import { type BodyReading, captureBody, listBodyReadings } from './body.js';
+import { type BodyReading, captureBody, listBodyReadings, unknownCompression } from './body.js';
 import { type CallbackDiagnosis, type CallbackFinding, callbackFindingCodes } from './diagnosis.js';
 import {
   type CapturedHeaders,
@@ -151,11 +152,13 @@ function explainRefusal(
   const signature = judgeSignature(headers, changes);
   // An authentic body may still not be a record. Other bodies are not examined.
   const record: ReadRecord = explanation ? readRecord(explanation.body, error) : {};
+  const encoding = tried && findContentEncoding(request.headers);
+  const ofBody = [...body.faults, ...(encoding ? [unknownCompression(encoding)] : [])];
   // Visible damage is suspected before the secret.
-  const damage = [...body.faults, ...headers.signature.faults, ...ofTimestamp];
+  const damage = [...ofBody, ...headers.signature.faults, ...ofTimestamp];
   const isWhole = damage.length === 0 && readRecord(body.bytes).payment !== undefined;
   const findings = [
-    ...(explanation?.findings ?? body.faults),
+    ...(explanation?.findings ?? ofBody),
     ...(secrets.some(hasEdgeSpace) ? [edgeSpace] : []),
     ...ofSignature,
     ...findTimestampFaults(headers.timestamp, policy, signature),
@@ -317,7 +320,7 @@ function findExplanation({ digest, timestamp, keys, bodies }: SignedParts): Sear
   }
   const tried = [
     `${keys.length} readings of the signing secret: without white space or quotes, decoded from hex or base64, encoded in hex or base64`,
-    `${bodies.length} readings of the body: without or with a newline at its end, decoded from base64, JSON as other programs write it`,
+    `${bodies.length} readings of the body: without or with a newline at its end, decoded from base64, inflated, in UTF-16, JSON as other programs write it`,
     `${hmacs} HMACs of a secret and a body, those with the fewest differences first`,
   ];
   return { tried: Object.freeze(tried) };
