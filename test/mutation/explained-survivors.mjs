@@ -104,7 +104,7 @@ export const EXPLAINED_SURVIVORS = [
   },
   {
     file: 'src/callback/timestamp.ts',
-    code: 'return skewSeconds < 0',
+    code: "const direction = skewSeconds < 0 ? 'ahead of' : 'behind';",
     to: 'skewSeconds <= 0',
     why: 'A skew of 0 lies inside every window.',
   },
@@ -141,14 +141,14 @@ export const EXPLAINED_SURVIVORS = [
   },
   {
     file: 'src/receiver/node-request.ts',
-    code: 'return source.readableFlowing === null && lengthOf(source) !== undefined;',
+    code: 'return source.readableFlowing === null && lengthOf(headersOf(source)) !== undefined;',
     to: 'true',
     why: 'Only saves a turn: an incomplete body is collected in either case.',
   },
   {
     file: 'src/receiver/node-request.ts',
-    code: 'return source.readableFlowing === null && lengthOf(source) !== undefined;',
-    to: 'source.readableFlowing === null || lengthOf(source) !== undefined',
+    code: 'return source.readableFlowing === null && lengthOf(headersOf(source)) !== undefined;',
+    to: 'source.readableFlowing === null || lengthOf(headersOf(source)) !== undefined',
     why: 'Only saves a turn: an incomplete body is collected in either case.',
   },
   {
@@ -210,18 +210,6 @@ export const EXPLAINED_SURVIVORS = [
     code: 'if (this.#takenAtMs !== undefined && nowMs - this.#takenAtMs < INTERVAL_MS) {',
     to: 'true',
     why: 'The difference is NaN, which is not less than the interval.',
-  },
-  {
-    file: 'src/receiver/body.ts',
-    code: 'if (done || value === undefined) return join(chunks, size);',
-    to: 'done && value === undefined',
-    why: 'A finished stream yields no value.',
-  },
-  {
-    file: 'src/receiver/body.ts',
-    code: 'if (done || value === undefined) return join(chunks, size);',
-    to: 'false',
-    why: 'A stream that is not finished yields a value: the check is for the compiler.',
   },
   {
     file: 'src/receiver/body.ts',
