@@ -915,9 +915,9 @@ export const EXPLAINED_SURVIVORS = [
     why: 'Only the message and code of a cause are shown.',
   },
   {
-    file: 'src/client/transport/connections.ts',
-    code: 'return { dispatcher, cut: (reason) => void socket?.destroy(reason) };',
-    to: 'socket.destroy',
+    file: 'src/client/transport/kept-socket.ts',
+    code: 'this.#socket?.destroy(reason);',
+    to: 'this.#socket.destroy',
     why: 'A request that has started has a socket.',
   },
   {

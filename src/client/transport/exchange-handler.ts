@@ -3,6 +3,7 @@ import { InvalidOptionError } from '../../errors.js';
 import { type Deadline, timers } from '../deadline.js';
 import { decodeAnswer, isCutOff, isEncoded, readInterceptedAnswer } from './answer-body.js';
 import type { Connection, ConnectionQueue } from './connection-queue.js';
+import type { KeptSocket } from './kept-socket.js';
 import { isUnreadableAnswer } from './socket-errors.js';
 import type {
   Answer,
@@ -31,8 +32,8 @@ const NO_BODY = new Uint8Array(0);
 
 /** Follows one request through undici and settles its exchange exactly once. */
 export class ExchangeHandler implements Dispatcher.DispatchHandler {
-  /** Cuts the connection that sends the request. Set by the client's own dispatcher. */
-  cut: ((reason: Error) => void) | undefined;
+  /** The socket that sends the request. Set by the client's own dispatcher. */
+  socket: KeptSocket | undefined;
   readonly #method: string;
   readonly #deadline: Deadline;
   readonly #rules: ExchangeRules;
@@ -40,6 +41,8 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | undefined;
   #settled = false;
   #connection: Connection | undefined;
+  #start: (() => void) | undefined;
+  #isStale = false;
   #status = 0;
   #headers: ResponseHeaders = {};
   #body: Uint8Array = NO_BODY;
@@ -58,10 +61,11 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
     this.#resolve = resolve;
   }
 
-  /** Keeps a connection of the queue until the request has ended. */
-  borrow(connection: Connection): void {
+  /** Keeps a connection of the queue until the request has ended. `start` dispatches it there. */
+  borrow(connection: Connection, start: () => void): void {
     this.#connection = connection;
-    this.cut = connection.cut;
+    this.#start = start;
+    this.socket = connection.socket;
   }
 
   giveUp(): void {
@@ -74,6 +78,13 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
     // Cancelled while it waited for a connection. Thrown, since an abort would cost the connection.
     if (this.#settled || this.#deadline.check() !== undefined)
       throw new Error('The call was cancelled');
+    // Only here: between dispatch and sending, undici lets the event loop turn.
+    if (this.socket?.isStale) {
+      this.#isStale = true;
+      // Without an error, for which undici would fail what waits for the connection.
+      this.socket.cut();
+      throw new Error('The connection was idle for too long');
+    }
     // An interceptor sends it a second time, which only the retry policy may do.
     if (this.#controller !== undefined && !(isRepeatable(this.#method) && this.#status === 0)) {
       this.#fail('connection', undefined);
@@ -114,6 +125,7 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
+    this.socket?.answered(this.#headers);
     if (this.#settled) {
       this.#leave();
       return;
@@ -130,6 +142,12 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: unknown, error: unknown): void {
+    // Nothing was sent: undici opens a new connection for it.
+    if (this.#isStale) {
+      this.#isStale = false;
+      this.#start?.();
+      return;
+    }
     const answer = this.#status === 0 ? readInterceptedAnswer(error) : undefined;
     if (answer === undefined)
       this.#fail(isUnreadableAnswer(error) ? 'unusable' : 'connection', error);
@@ -194,7 +212,7 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
 
   #abort(controller: Dispatcher.DispatchController, why: string): void {
     try {
-      if (this.cut !== undefined) this.cut(new Error(why));
+      if (this.socket !== undefined) this.socket.cut(new Error(why));
       else controller.abort(new Error(why));
     } catch {
       // A user's dispatcher must not end the process. The call already has its outcome.
