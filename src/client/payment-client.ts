@@ -1,5 +1,5 @@
 import type { InspectOptions } from 'node:util';
-import { ConnectionError, InvalidOptionError } from '../errors.js';
+import { ConnectionError, InvalidOptionError, MerchantPaymentsError } from '../errors.js';
 import { shownReference } from '../protocol/log-context.js';
 import type { CreatePaymentInput } from '../protocol/payment.js';
 import { PREPARE_CREATION, type PreparedCreation } from '../protocol/prepared-creation.js';
@@ -218,11 +218,17 @@ export class PaymentClient {
     return this.#settings;
   }
 
-  #send(call: Call): Promise<Received> {
+  async #send(call: Call): Promise<Received> {
     this.#assertOpen(call.draft);
-    if (!isObserved(call.settings.options.logger)) return this.#perform(call, undefined);
-    const trace = toCallTrace(call);
-    return observeCall(trace, () => this.#perform(call, trace));
+    try {
+      if (!isObserved(call.settings.options.logger)) return await this.#perform(call, undefined);
+      const trace = toCallTrace(call);
+      return await observeCall(trace, () => this.#perform(call, trace));
+    } catch (error) {
+      // Again, near the caller: where the error arose, the package's functions fill the ten frames that V8 keeps.
+      if (error instanceof MerchantPaymentsError) Error.captureStackTrace?.(error);
+      throw error;
+    }
   }
 
   async #perform(
