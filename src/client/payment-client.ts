@@ -21,7 +21,7 @@ import {
 import { type RequestDraft, RequestFactory, type ServiceRequest } from './prepared-request.js';
 import { type CreatePaymentResult, readPayment, type ServiceResponse } from './response.js';
 import { applyResponseSchema, send } from './send.js';
-import { loadTransport } from './transport/load.js';
+import { describeLoadFailure, loadTransport } from './transport/load.js';
 import type { Transport } from './transport/transport.js';
 
 /** The operations on payments. */
@@ -278,10 +278,8 @@ export class PaymentClient {
     } catch (cause) {
       this.#loading = undefined;
       if (cause instanceof InvalidOptionError) throw asNotSent(cause);
-      throw new ConnectionError(
-        `${method} ${path} could not be sent: undici can't be loaded; install the package's dependencies, or pass the client a fetch`,
-        { requestOutcome: 'not-sent', cause },
-      );
+      const message = `${method} ${path} could not be sent: ${describeLoadFailure(cause)}`;
+      throw new ConnectionError(message, { requestOutcome: 'not-sent', cause });
     }
   }
 

@@ -1,6 +1,7 @@
 import type { Dispatcher } from 'undici';
-import { InvalidOptionError } from '../../errors.js';
+import { ConnectionError, InvalidOptionError } from '../../errors.js';
 import { type Deadline, timers } from '../deadline.js';
+import type { Verdict } from '../retry.js';
 import { decodeAnswer, isCutOff, isEncoded, readInterceptedAnswer } from './answer-body.js';
 import type { Connection, ConnectionQueue } from './connection-queue.js';
 import type { KeptSocket } from './kept-socket.js';
@@ -167,12 +168,7 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
       kind: 'failure',
       sent: this.#controller !== undefined,
       reason: 'connection',
-      refuse: ({ requestOutcome }) =>
-        new InvalidOptionError(
-          'dispatcher',
-          "dispatcher must be of undici 7, but it calls the handlers of undici 6, as Node's own did before Node 24; install undici 7 and create the dispatcher with it",
-          { requestOutcome },
-        ),
+      refuse: this.#rules.queue === undefined ? refuseDispatcher : refuseUndici,
     });
   }
 
@@ -253,4 +249,19 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
 // Shared by all requests: no closure per answer.
 function handOn(handler: ExchangeHandler): void {
   handler.handOn();
+}
+
+function refuseDispatcher({ requestOutcome }: Verdict): InvalidOptionError {
+  return new InvalidOptionError(
+    'dispatcher',
+    "dispatcher must be of undici 7, but it calls the handlers of undici 6, as Node's own did before Node 24; install undici 7 and create the dispatcher with it",
+    { requestOutcome },
+  );
+}
+
+function refuseUndici({ requestOutcome }: Verdict): ConnectionError {
+  return new ConnectionError(
+    'The request was not sent: merchant-payments needs undici 7, but an older one is installed in its place; remove undici from overrides, resolutions or pnpm.overrides in package.json, or pass the client a fetch',
+    { requestOutcome },
+  );
 }
