@@ -1,4 +1,4 @@
-import type { Socket } from 'node:net';
+import net, { type Socket } from 'node:net';
 import type { buildConnector, Client, Dispatcher } from 'undici';
 import { type Connection, ConnectionQueue } from './connection-queue.js';
 import { KEEP_ALIVE_MS, KeptSocket } from './kept-socket.js';
@@ -18,6 +18,18 @@ export const MAX_CONNECTIONS = 256;
 
 // Shorter than the default deadline, which leaves time for a retry.
 export const CONNECT_TIMEOUT_MS = 10_000;
+
+// How long Node tries an address before it gives it up for the next: a slow address, or one whose first packet was lost
+// and is repeated after a second, would never be reached in the 250 ms of Node's default.
+const ADDRESS_TIMEOUT_MS = 1_500;
+
+/** For connecting to a name that has several addresses; the application may have set a longer time. */
+const tryingAddresses = () => ({
+  autoSelectFamilyAttemptTimeout: Math.max(
+    ADDRESS_TIMEOUT_MS,
+    net.getDefaultAutoSelectFamilyAttemptTimeout(),
+  ),
+});
 
 /**
  * One request at a time per connection, over HTTP/1.1: requests that share a connection share its failure, and
@@ -60,6 +72,8 @@ export async function createProxyRoute(maxQueuedRequests: number): Promise<OwnRo
     ...UNSHARED,
     connections: MAX_CONNECTIONS,
     connect: createConnector(undici, sockets),
+    // For plain TCP too. Its type wants a port, which undici sets.
+    proxyTls: tryingAddresses() as buildConnector.BuildOptions,
     factory: (origin: string | URL, options: object): Dispatcher =>
       new Pool(origin, {
         ...options,
@@ -140,7 +154,8 @@ async function loadUndici(): Promise<Undici> {
 
 /** Creates undici's connector, whose sockets are kept in the set. */
 export function createConnector({ buildConnector }: Undici, sockets: Set<Socket>): Connector {
-  return keepSockets(buildConnector({ timeout: CONNECT_TIMEOUT_MS, allowH2: false }), sockets);
+  const options = { timeout: CONNECT_TIMEOUT_MS, allowH2: false, ...tryingAddresses() };
+  return keepSockets(buildConnector(options), sockets);
 }
 
 /** Wraps a connector, so that the set has its sockets until they are closed. */
