@@ -1,8 +1,8 @@
 import type { InspectOptions } from 'node:util';
 import { ConnectionError, InvalidOptionError, MerchantPaymentsError } from '../errors.js';
-import { shownReference } from '../protocol/log-context.js';
 import type { CreatePaymentInput } from '../protocol/payment.js';
 import { PREPARE_CREATION, type PreparedCreation } from '../protocol/prepared-creation.js';
+import { type Call, type Received, type Settings, toCallTrace } from './call.js';
 import type { Credentials } from './credentials.js';
 import { Deadline } from './deadline.js';
 import { notSentError } from './failure.js';
@@ -14,7 +14,6 @@ import {
   type PaymentClientOptions,
   type RequestOptions,
   type ResolvedClientOptions,
-  type ResolvedRequestOptions,
   resolveClientOptions,
   resolveRequestOptions,
 } from './options.js';
@@ -59,7 +58,15 @@ export interface Payments {
     input: CreatePaymentInput,
     options?: RequestOptions<Body, Fields>,
   ): Promise<CreatePaymentResult<Body, Fields>>;
+  /** The same again: with overloads, TypeScript lets a test's double return one type of body. */
+  create<Body = unknown, Fields = unknown>(
+    input: CreatePaymentInput,
+    options?: RequestOptions<Body, Fields>,
+  ): Promise<CreatePaymentResult<Body, Fields>>;
 }
+
+// Through a Proxy of the client, this property leads to the client, which has the private fields.
+const SELF = Symbol('merchant-payments.client');
 
 /**
  * A client of the Merchant Payment Service. Create one per merchant account and keep it: it holds the
@@ -70,8 +77,10 @@ export interface Payments {
  * It is for servers. In a browser, where everyone could read the API secret, the constructor throws.
  */
 export class PaymentClient {
-  /** The operations on payments. */
+  /** The operations on payments. A test may replace them. */
   readonly payments: Payments;
+  /** @internal */
+  declare readonly [SELF]: this;
   readonly #environment: EnvironmentOptions | undefined;
   #settings: Settings | undefined;
   #transport: Transport | undefined;
@@ -84,12 +93,13 @@ export class PaymentClient {
   constructor(options: PaymentClientOptions) {
     if (options instanceof EnvironmentOptions) this.#environment = options;
     else this.#settings = toSettings(resolveClientOptions(options));
-    this.payments = Object.freeze({
+    Object.defineProperty(this, SELF, { value: this });
+    this.payments = {
       create: <Body = unknown, Fields = unknown>(
         input: CreatePaymentInput,
         callOptions?: RequestOptions<Body, Fields>,
       ) => this.#createPayment(input, callOptions),
-    });
+    };
   }
 
   /**
@@ -120,7 +130,7 @@ export class PaymentClient {
     request: ServiceRequest,
     options?: RequestOptions<Body>,
   ): Promise<ServiceResponse<Body>> {
-    return this.#request(request, options);
+    return this[SELF].#request(request, options);
   }
 
   /**
@@ -128,8 +138,9 @@ export class PaymentClient {
    * May be called more than once.
    */
   close(): Promise<void> {
-    this.#closing ??= this.#close();
-    return this.#closing;
+    const client = this[SELF];
+    client.#closing ??= client.#close();
+    return client.#closing;
   }
 
   /** The same as {@link PaymentClient.close}, for `await using`. */
@@ -142,7 +153,8 @@ export class PaymentClient {
     /** As given, with its path; empty while its variable is missing. */
     baseUrl: string;
   } {
-    const { baseUrl } = this.#settings?.options ?? (this.#environment as EnvironmentOptions);
+    const client = this[SELF];
+    const { baseUrl } = client.#settings?.options ?? (client.#environment as EnvironmentOptions);
     return { baseUrl: typeof baseUrl === 'string' ? baseUrl : baseUrl.href };
   }
 
@@ -160,12 +172,19 @@ export class PaymentClient {
     input: CreatePaymentInput,
     options: RequestOptions<Body, Fields> | undefined,
   ): PreparedCreation<CreatePaymentResult<Body, Fields>> {
-    const call = this.#prepareCreation(input, options);
+    const { draft, settings, options: checked } = this[SELF].#prepareCreation(input, options);
+    const body = draft.body as string;
     return {
-      body: call.draft.body as string,
-      timeoutMs: call.options.timeoutMs,
-      retryUnknownOutcome: call.settings.options.retryUnknownOutcome,
-      send: (timeoutMs) => this.#create({ ...call, options: { ...call.options, timeoutMs } }),
+      body,
+      timeoutMs: checked.timeoutMs,
+      retryUnknownOutcome: settings.options.retryUnknownOutcome,
+      // From a copy, since the caller's object may change. By the public method, which a test may have replaced.
+      send: (timeoutMs) => {
+        const { merchantPaymentReference, amount, currency, ...extraBody } = JSON.parse(body);
+        const fields = { merchantPaymentReference, amount, currency };
+        const sent = this.payments.create(fields, { ...checked, extraBody, timeoutMs });
+        return sent as Promise<CreatePaymentResult<Body, Fields>>;
+      },
     };
   }
 
@@ -299,44 +318,6 @@ export class PaymentClient {
     }
     await this.#transport?.destroy();
   }
-}
-
-/** What all calls of a client share. */
-interface Settings {
-  readonly options: ResolvedClientOptions;
-  readonly requests: RequestFactory;
-}
-
-/** A call whose input and options are valid. */
-interface Call {
-  readonly operation: CallTrace['operation'];
-  readonly settings: Settings;
-  readonly draft: RequestDraft;
-  readonly options: ResolvedRequestOptions;
-  /** Of `payments.create`. */
-  readonly merchantPaymentReference: string | undefined;
-}
-
-/** The service's answer, and the same with what a `responseSchema` has made of its body. */
-interface Received {
-  readonly answer: ServiceResponse;
-  readonly response: ServiceResponse;
-}
-
-function toCallTrace({ operation, settings, draft, options, ...call }: Call): CallTrace {
-  const { method, origin, path } = draft;
-  const { server, logReferences } = settings.options;
-  const { logContext } = options;
-  return {
-    operation,
-    method,
-    path,
-    url: origin + path,
-    ...server,
-    ...shownReference(logReferences, call.merchantPaymentReference),
-    ...(logContext !== undefined && { context: logContext }),
-    attempts: 0,
-  };
 }
 
 // A class that names itself is `_PaymentClient` in the stack traces of the published code.
