@@ -123,12 +123,24 @@ export function givenUpError(
   const call = describeCall(context);
   const advice = advise(verdict, context);
   if (reason === 'aborted') {
-    const message = joinSentences(`${call} was aborted by its signal.`, advice);
-    return new RequestAbortedError(message, verdict);
+    const { abortName } = context.deadline;
+    const named = abortName === undefined ? '' : ` (${abortName})`;
+    const message = joinSentences(`${call} was aborted by its signal${named}.`, advice);
+    return new RequestAbortedError(message, { ...verdict, cause: toReason(abortName) });
   }
   const { timeoutMs } = context.deadline;
   const message = joinSentences(`${call} did not end within ${timeoutMs} ms${because}.`, advice);
   return new RequestTimeoutError(message, verdict);
+}
+
+/** A stand-in for the reason of an abort, whose text could be anything. */
+function toReason(name: string | undefined): Error | undefined {
+  if (name === undefined) return undefined;
+  const reason = Object.defineProperty(new Error('the reason of the signal'), 'name', {
+    value: name,
+  });
+  delete reason.stack;
+  return reason;
 }
 
 /** The error of a call that ended before anything was sent. */

@@ -87,6 +87,7 @@ export class PaymentClient {
   #loading: Promise<Transport> | undefined;
   #inFlight = 0;
   #closing: Promise<void> | undefined;
+  readonly #shutdown = new AbortController();
   #onIdle: (() => void) | undefined;
 
   /** @throws {InvalidOptionError} naming the option, what was expected and what was received */
@@ -134,8 +135,8 @@ export class PaymentClient {
   }
 
   /**
-   * Refuses new calls, waits for those in flight (each ends by its own deadline) and closes the connections.
-   * May be called more than once.
+   * Refuses new calls, waits for requests in flight (each ends by its call's deadline) and closes the connections.
+   * A call that waits for a retry ends at once, with the error of its last request. May be called more than once.
    */
   close(): Promise<void> {
     const client = this[SELF];
@@ -264,7 +265,8 @@ export class PaymentClient {
       const { fixed } = options.credentials;
       const credentials = fixed ?? (await this.#readCredentials(options, draft, deadline));
       const request = requests.prepare(draft, credentials, headers);
-      const attempts = { call, logger, maxRetries, retryUnknownOutcome };
+      const closing = this.#shutdown.signal;
+      const attempts = { call, logger, maxRetries, retryUnknownOutcome, closing };
       const context = { request, credentials, deadline, transport, ...attempts };
       const answer = await send(context);
       if (responseSchema === undefined) return { answer, response: answer };
@@ -311,6 +313,7 @@ export class PaymentClient {
   }
 
   async #close(): Promise<void> {
+    this.#shutdown.abort();
     if (this.#inFlight > 0) {
       await new Promise<void>((resolve) => {
         this.#onIdle = resolve;

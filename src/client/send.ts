@@ -36,6 +36,8 @@ export interface SendContext extends FailureContext {
   readonly call: CallTrace | undefined;
   readonly maxRetries: number;
   readonly retryUnknownOutcome: boolean;
+  /** Aborted when the client is closed, after which nothing is retried. */
+  readonly closing: AbortSignal;
 }
 
 type AttemptResult = Success | FailedAttempt;
@@ -60,7 +62,7 @@ interface FailedAttempt {
  * @throws {MerchantPaymentsError} with the outcome of all attempts together
  */
 export async function send(context: SendContext): Promise<ServiceResponse> {
-  const { request, deadline, transport, logger, call } = context;
+  const { request, deadline, transport, logger, call, closing } = context;
   let known: RequestOutcome = 'not-sent';
   for (let attempt = 1; ; attempt += 1) {
     const earlier = known;
@@ -75,9 +77,10 @@ export async function send(context: SendContext): Promise<ServiceResponse> {
     }
     if (result.retryDelayMs === undefined) throw result.error;
     known = result.verdict.requestOutcome;
-    await deadline.wait(result.retryDelayMs);
+    await deadline.wait(result.retryDelayMs, closing);
     const reason = deadline.check();
     if (reason !== undefined) throw givenUpError(reason, result.verdict, context);
+    if (closing.aborted) throw result.error;
   }
 }
 
@@ -87,7 +90,7 @@ function judge(
   attempt: number,
   earlier: RequestOutcome,
 ): AttemptResult {
-  const { request, deadline, maxRetries, retryUnknownOutcome } = context;
+  const { request, deadline, maxRetries, retryUnknownOutcome, closing } = context;
   const own = outcomeOf(exchange);
   if (own === undefined) {
     const answer = exchange as Answer;
@@ -110,7 +113,7 @@ function judge(
   const retryDelayMs = decideRetry(
     {
       ...failed,
-      gaveUp: deadline.gaveUp !== undefined,
+      gaveUp: deadline.gaveUp !== undefined || closing.aborted,
       retryAfterSeconds: parseRetryAfter(answer?.headers ?? {}, Date.now()),
     },
     {

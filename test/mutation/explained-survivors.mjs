@@ -664,9 +664,9 @@ export const EXPLAINED_SURVIVORS = [
   },
   {
     file: 'src/client/failure.ts',
-    code: "const [text, shownCode = ''] = credentials.redactAll([message, code ?? ''], request.body);",
+    code: "const [told = '', shownLabel = ''] = readTexts([findErrorText(cause), label], context);",
     to: '"Stryker was here!"',
-    why: 'Shown only if there is a code.',
+    why: 'A code or class is never blank.',
   },
   {
     file: 'src/client/observation.ts',
