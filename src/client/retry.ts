@@ -20,7 +20,7 @@ export interface Verdict {
 
 /** What the retry decision depends on. */
 export interface FailedAttempt extends AttemptOutcome {
-  /** The deadline passed or the caller's signal was aborted. */
+  /** The deadline passed, the caller's signal was aborted, or the client was closed. */
   readonly gaveUp: boolean;
   readonly retryAfterSeconds: number | undefined;
 }

@@ -652,9 +652,9 @@ export const EXPLAINED_SURVIVORS = [
   },
   {
     file: 'src/client/failure.ts',
-    code: "const [text, shownCode = ''] = credentials.redactAll([message, code ?? ''], request.body);",
+    code: "const [told = '', shownLabel = ''] = readTexts([findErrorText(cause), label], context);",
     to: '"Stryker was here!"',
-    why: 'Shown only if there is a code.',
+    why: 'A code or class is never blank.',
   },
   {
     file: 'src/client/observation.ts',
@@ -873,9 +873,9 @@ export const EXPLAINED_SURVIVORS = [
     why: 'Only the message and code of a cause are shown.',
   },
   {
-    file: 'src/client/transport/connections.ts',
-    code: 'return { dispatcher, cut: (reason) => void socket?.destroy(reason) };',
-    to: 'socket.destroy',
+    file: 'src/client/transport/kept-socket.ts',
+    code: 'this.#socket?.destroy(reason);',
+    to: 'this.#socket.destroy',
     why: 'A request that has started has a socket.',
   },
   {

@@ -24,3 +24,13 @@ export async function loadTransport(options: ResolvedClientOptions): Promise<Tra
     : await createOwnRoute(baseUrl.origin, maxQueuedRequests);
   return createOwnTransport(route, maxResponseBytes);
 }
+
+/** Why undici could not be loaded, and what to do. */
+export function describeLoadFailure(cause: unknown): string {
+  const why = cause instanceof Error ? cause.message.split('\n', 1)[0] : 'unknown cause';
+  // esbuild's stand-in for `require`, which ES modules lack.
+  const remedy = why?.startsWith('Dynamic require of')
+    ? 'esbuild needs a banner to bundle it into an ES module, which docs/create-payments.md shows'
+    : "install the package's dependencies, or pass the client a fetch";
+  return `undici can't be loaded (${why}); ${remedy}`;
+}
