@@ -7,6 +7,7 @@ import type {
   ControlPaymentPage,
 } from '../mock-server/control/control-types.js';
 import { fields, run, type ShapeOf } from '../protocol/schema.js';
+import { trimEnd } from '../protocol/trim-end.js';
 import { text } from './command.js';
 import { exchange, openStream } from './network.js';
 import { formatDuration, parseHttpUrl } from './option-values.js';
@@ -98,7 +99,7 @@ export class ControlClient {
   constructor(url: URL, maxAnswerBytes = MAX_ANSWER_BYTES) {
     this.#maxBytes = maxAnswerBytes;
     // The address of the dashboard works too.
-    const path = url.pathname.replace(/\/+$/, '').replace(/\/_mock$/, '');
+    const path = trimEnd(url.pathname, '/').replace(/\/_mock$/, '');
     this.base = `${url.origin}${path}`;
   }
 
