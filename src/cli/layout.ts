@@ -1,4 +1,5 @@
-import { createPaint, type Paint, plainText, type Style } from './output.js';
+import { plainText } from '../protocol/plain-text.js';
+import { createPaint, type Paint, type Style } from './output.js';
 
 /** The width and colours of output for people. */
 export interface Layout {

@@ -9,6 +9,7 @@ import {
   RequestTimeoutError,
   ResponseError,
 } from '../errors.js';
+import { logText } from '../protocol/plain-text.js';
 import { fields, type ShapeOf } from '../protocol/schema.js';
 import type { Credentials } from './credentials.js';
 import type { Deadline, GiveUpReason } from './deadline.js';
@@ -240,16 +241,13 @@ function readTexts(
       texts.map((text) => text ?? ''),
       request.body,
     )
-    .map((text) => text.replaceAll(UNPRINTABLE, ' ').trim() || undefined);
+    .map((text) => logText(text) || undefined);
 }
 
 // Only after redaction: half a secret is still one.
 function shorten(text: string | undefined, maxLength: number): string | undefined {
   return text !== undefined && text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
 }
-
-// Line breaks and terminal escapes would let an answer forge log lines.
-const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}]+/gu;
 
 /** What to do next, for the end of a message; empty where a safe method leaves no doubt. */
 export function advise(
@@ -293,7 +291,7 @@ function scrubCause(
   const code = found !== undefined && CODE.test(found) ? found : undefined;
   const message = code !== undefined && cause instanceof Error ? cause.message : '';
   const [text, shownCode = ''] = credentials.redactAll([message, code ?? ''], request.body);
-  const scrubbed = new Error(text || 'unknown cause');
+  const scrubbed = new Error(logText(text ?? '') || 'unknown cause');
   // Its stack would point here, not to where the failure arose.
   delete scrubbed.stack;
   return code === undefined ? scrubbed : Object.assign(scrubbed, { code: shownCode });

@@ -1,4 +1,5 @@
 import type { Issue } from '../errors.js';
+import { logText } from './plain-text.js';
 
 /**
  * A validator that follows [Standard Schema](https://standardschema.dev) version 1: schemas of zod, valibot,
@@ -62,9 +63,13 @@ export function isStandardSchema(value: unknown): boolean {
   return typeof standard?.validate === 'function';
 }
 
+/** The issues with their texts, which may quote the value, safe to log. */
 export function toIssues(issues: readonly StandardSchemaIssue[]): readonly Issue[] {
   return issues.map(({ message, path = [] }) => ({
-    path: path.map((segment) => (typeof segment === 'object' ? segment.key : segment)),
-    message,
+    path: path
+      .map((segment) => (typeof segment === 'object' ? segment.key : segment))
+      .map((key) => (typeof key === 'string' ? logText(key) : key)),
+    // A validator may break the rule that it is text.
+    message: typeof message === 'string' ? logText(message) : message,
   }));
 }

@@ -1,5 +1,6 @@
 import type { MockServer, MockServerOptions } from 'merchant-payments/mock-server';
 import { LONGEST_TIMER_MS } from '../../protocol/options.js';
+import { plainJson, plainText } from '../../protocol/plain-text.js';
 import { isLoopback } from '../../protocol/url.js';
 import {
   type Call,
@@ -20,14 +21,7 @@ import {
   toListeningEvent,
 } from '../mock-log.js';
 import { parseDuration, parseHttpUrl, parseOneOf, readFields } from '../option-values.js';
-import {
-  createPaint,
-  plainJson,
-  plainText,
-  printLine,
-  printNote,
-  type Terminal,
-} from '../output.js';
+import { createPaint, printLine, printNote, type Terminal } from '../output.js';
 import { untilStopped } from '../process-signals.js';
 import { hostOption, portOption, readProfile, wholeNumber } from '../shared-options.js';
 

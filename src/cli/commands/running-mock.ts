@@ -4,13 +4,14 @@ import type {
   ControlRequestPage,
   ControlState,
 } from '../../mock-server/control/control-types.js';
+import { plainJson, plainText } from '../../protocol/plain-text.js';
 import { defineCommand } from '../command.js';
 import { CALLBACK_TIMEOUT_MS, connectToMock, mockUrlOption } from '../control-client.js';
 import { describeAnswer } from '../delivery-text.js';
 import { type Column, timeOfDay } from '../layout.js';
 import { MockLog, referenceIn } from '../mock-log.js';
 import { formatDuration, parseDuration } from '../option-values.js';
-import { countOf, createPaint, plainJson, plainText, printLine, printNote } from '../output.js';
+import { countOf, createPaint, printLine, printNote } from '../output.js';
 import { untilStopped } from '../process-signals.js';
 import { limitOption, showPage } from '../shared-options.js';
 

@@ -5,7 +5,10 @@ describe('what a statement does to the transaction', () => {
   it.each([
     ['begin', ['BEGIN', ' begin work ', 'START TRANSACTION', 'start transaction read write;']],
     ['isolate', ['START TRANSACTION WITH CONSISTENT SNAPSHOT', 'START TRANSACTION READ ONLY']],
-    ['commit', ['COMMIT', 'commit work', 'COMMIT AND NO CHAIN NO RELEASE', '-- note\nCOMMIT', '--\nCOMMIT']],
+    [
+      'commit',
+      ['COMMIT', 'commit work', 'COMMIT AND NO CHAIN NO RELEASE', '-- note\nCOMMIT', '--\nCOMMIT'],
+    ],
     ['rollback', ['ROLLBACK', '# note\nrollback work', '/* note */ ROLLBACK']],
     [
       'other',
