@@ -19,6 +19,7 @@ import {
 import type { StandardSchemaV1 } from '../protocol/standard-schema.js';
 import { type BaseUrl, baseUrl, isLoopback } from '../protocol/url.js';
 import { assertNoBrowser } from './browser.js';
+import { assertCertificateChecks } from './certificate-checks.js';
 import {
   type Credential,
   CredentialSource,
@@ -32,7 +33,7 @@ import { requestHeaders } from './request-headers.js';
 export interface PaymentClientOptions {
   /**
    * Address of the service, with a path prefix if it has one. Must be https:, or http: to this machine:
-   * `localhost`, 127.0.0.0/8 or `[::1]`.
+   * `localhost`, 127.0.0.0/8 or `[::1]`. To another machine, `NODE_TLS_REJECT_UNAUTHORIZED=0` is refused.
    */
   baseUrl: string | URL;
   /**
@@ -200,6 +201,7 @@ export function resolveClientOptions(options: PaymentClientOptions): ResolvedCli
       'fetch must not be combined with dispatcher; pass only one of them',
     );
   }
+  if ((dispatcher ?? fetch) === undefined) assertCertificateChecks(given.baseUrl.href);
   if (maxQueuedRequests !== undefined && (dispatcher ?? fetch) !== undefined) {
     throw new InvalidOptionError(
       'maxQueuedRequests',
@@ -262,7 +264,7 @@ export class EnvironmentOptions {
     const complete = (missing: typeof known) =>
       ({ ...given, ...missing, ...Object.fromEntries(present) }) as PaymentClientOptions;
     const checked = resolveClientOptions(
-      complete({ baseUrl: 'https://unset.invalid', apiKey: 'unset', apiSecret: 'unset' }),
+      complete({ baseUrl: 'https://localhost', apiKey: 'unset', apiSecret: 'unset' }),
     );
     this.baseUrl = known.baseUrl === undefined ? '' : checked.baseUrl.href;
     // Only missing variables are read later; those present now stay in force if the environment changes.
