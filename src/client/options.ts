@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici';
 import { InvalidOptionError } from '../errors.js';
 import { type LogContext, logContext } from '../protocol/log-context.js';
-import { type Logger, loggerRule } from '../protocol/logger.js';
+import { debugLogger, type Logger, loggerRule } from '../protocol/logger.js';
 import {
   boolean,
   func,
@@ -212,6 +212,7 @@ export function resolveClientOptions(options: PaymentClientOptions): ResolvedCli
     ...given,
     // Read at each call: msw replaces it when it begins to listen.
     fetch: fetch === globalThis.fetch ? globalFetch : fetch,
+    logger: given.logger ?? debugLogger,
     // Bound, since they may be methods of the options.
     credentials: new CredentialSource(bind(apiKey, options), bind(apiSecret, options)),
     maxQueuedRequests: maxQueuedRequests ?? Number.POSITIVE_INFINITY,
