@@ -8,7 +8,10 @@ import { cert, key } from './tls-identity.js';
 
 const credentials = { apiKey, apiSecret };
 const required = { baseUrl: 'https://payments.example', ...credentials };
-const turnOff = (value = '0') => vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', value);
+const turnOff = (value = '0') => {
+  vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', value);
+  onTestFinished(() => void vi.unstubAllEnvs());
+};
 const refusal = {
   name: 'InvalidOptionError',
   option: 'NODE_TLS_REJECT_UNAUTHORIZED',

@@ -88,7 +88,7 @@ export const discover = defineCommand({
     '',
     'With --listen, change the status of the payment when asked to. The first callback is answered 503, to see its retry. So are callbacks of other payments, so that the service retries them.',
     '',
-    'The profile has no secrets, and no values of the answers except statuses and codes.',
+    'The profile has no secrets, and no values of the answers except the status of the payment and the codes of errors.',
   ],
   examples: [
     'merchant-payments discover --base-url https://sandbox.example --output service-profile.json',

@@ -20,6 +20,7 @@ async function startEndpoint(scheme: 'http' | 'https'): Promise<string> {
 export function describeBlockedProcess(block: () => void): void {
   test.each(['http', 'https'] as const)('a callback by %s arrives', async (scheme) => {
     vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
+    onTestFinished(() => void vi.unstubAllEnvs());
     await using service = await startMockServer({ callbackUrl: await startEndpoint(scheme) });
     const referenceNumber = await createPayment(service);
     block();
