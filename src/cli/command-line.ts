@@ -97,7 +97,7 @@ function printOutcome({ json, lines, note }: Outcome, asJson: boolean, terminal:
     printJson(terminal, json);
     return;
   }
-  for (const line of lines?.(layoutOf(terminal.stdout)) ?? []) printLine(terminal, line);
+  for (const line of lines?.(layoutOf(terminal)) ?? []) printLine(terminal, line);
   if (note !== undefined) printNote(terminal, note);
 }
 

@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { WriteStream } from 'node:tty';
 import { styleText } from 'node:util';
 import { plainJson } from '../protocol/plain-text.js';
 import type { StoppableProcess } from './process-signals.js';
@@ -57,11 +58,14 @@ export type Paint = (style: Style, text: string) => string;
 
 /**
  * Returns a function that styles text for a stream: in colour if the stream is a terminal with colours,
- * otherwise unchanged. NO_COLOR and FORCE_COLOR apply as in Node.
+ * otherwise unchanged. As in Node, FORCE_COLOR applies to pipes too, and NO_COLOR and CI to terminals.
  */
-export function createPaint(stream: NodeJS.WriteStream): Paint {
+export function createPaint(stream: NodeJS.WriteStream, env: Terminal['env'] = process.env): Paint {
+  const hasColors = stream.isTTY
+    ? stream.hasColors(env)
+    : env['FORCE_COLOR'] !== undefined && WriteStream.prototype.getColorDepth(env) > 2;
   // Not left to styleText: newer versions look at stdout, whatever the stream.
-  return stream.isTTY && stream.hasColors()
+  return hasColors
     ? (style, text) => styleText(style, text, { validateStream: false })
     : (_style, text) => text;
 }

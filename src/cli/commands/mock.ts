@@ -143,7 +143,7 @@ export const mock = defineCommand({
     const server = await start(call);
     const { terminal } = call;
     const { stopped, stop, release } = untilStopped(terminal.signals, terminal.stdout);
-    if (!isLoopback(host)) printNote(terminal, exposureWarning(host, terminal.stderr));
+    if (!isLoopback(host)) printNote(terminal, exposureWarning(host, terminal));
     const unsubscribe = (json ? logAsJson : logAsText)(server, call);
     const ignoreKeys = json ? undefined : await offerKeys(server, { terminal, stop });
     await stopped;
@@ -212,7 +212,7 @@ async function offerKeys(
 }
 
 function logAsText(server: MockServer, { terminal }: Pick<Call, 'terminal'>): () => void {
-  const paint = createPaint(terminal.stdout);
+  const paint = createPaint(terminal.stdout, terminal.env);
   const log = new MockLog(paint);
   for (const line of describeListening(server, paint)) printLine(terminal, line);
   return server.subscribe((event) => {
@@ -229,8 +229,8 @@ function logAsJson(server: MockServer, { terminal }: Pick<Call, 'terminal'>): ()
   return server.subscribe((event) => printLine(terminal, plainJson(toJsonEvent(event))));
 }
 
-function exposureWarning(host: string, stderr: NodeJS.WriteStream): string {
-  return createPaint(stderr)(
+function exposureWarning(host: string, { stderr, env }: Terminal): string {
+  return createPaint(stderr, env)(
     'yellow',
     `warning: listening on ${plainText(host)}: anyone who can reach this port can use the dashboard and the control interface, and have callbacks sent to any address; the credentials are not secret`,
   );

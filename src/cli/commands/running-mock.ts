@@ -123,7 +123,7 @@ export const tail = defineCommand({
     const leave = new AbortController();
     const { stopped, release } = untilStopped(terminal.signals, terminal.stdout);
     void stopped.then(() => leave.abort());
-    const log = new MockLog(createPaint(terminal.stdout));
+    const log = new MockLog(createPaint(terminal.stdout, terminal.env));
     try {
       const events = await client.openEvents(leave.signal);
       printNote(terminal, `watching ${client.base}; press Ctrl-C to stop`);
