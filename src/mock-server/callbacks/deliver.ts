@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { Client, Dispatcher } from 'undici';
-import { openSocket } from './socket.js';
+import { openSocket, type RequestHold } from './socket.js';
 
 /** The result of one request. */
 export type PostResult =
@@ -22,13 +22,6 @@ interface CallbackPost {
 
 /** Headers of an answer, their names in lower case. */
 export type AnswerHeaders = Dispatcher.ResponseData['headers'];
-
-/** Makes several requests go out at the same moment, however long each takes to connect. */
-export interface RequestHold {
-  readonly onConnected: () => void;
-  /** Resolves when the request may be sent. */
-  readonly released: Promise<void>;
-}
 
 /** An answer's body is only for the log. */
 const MAX_ANSWER_BYTES = 4096;

@@ -1,6 +1,12 @@
 import { isIP, Socket } from 'node:net';
 import type { buildConnector } from 'undici';
-import type { RequestHold } from './deliver.js';
+
+/** Makes several requests go out at the same moment, however long each takes to connect. */
+export interface RequestHold {
+  readonly onConnected: () => void;
+  /** Resolves when the request may be sent. */
+  readonly released: Promise<void>;
+}
 
 // msw 3 and nock 15 replace it. If they did so before this file was loaded, their own way past it remains.
 const { connect } = Socket.prototype;

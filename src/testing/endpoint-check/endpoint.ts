@@ -1,8 +1,5 @@
-import type {
-  AnswerHeaders,
-  CallbackSender,
-  RequestHold,
-} from '../../mock-server/callbacks/deliver.js';
+import type { AnswerHeaders, CallbackSender } from '../../mock-server/callbacks/deliver.js';
+import type { RequestHold } from '../../mock-server/callbacks/socket.js';
 import { MIN_SHARED_WITH_CALLBACK, Redactor } from '../../protocol/redaction.js';
 import type { Answer } from './answer.js';
 import type { SignedRequest } from './callbacks.js';
