@@ -81,7 +81,8 @@ export interface PaymentClientOptions {
   dispatcher?: Dispatcher | undefined;
   /**
    * A function to send with instead of undici, for msw and for other runtimes. `globalThis.fetch` is read at each
-   * call, so msw may begin to listen after the client was made. It can't tell when a request left this machine, so more failures are reported as `unknown`.
+   * call, so msw may begin to listen after the client was made. It can't tell when a request left this machine, so
+   * more failures are reported as `unknown`.
    *
    * It must send a request once, return a new Response each time and leave its body unread. One that
    * retries by itself can create a payment twice. It may change headers and the route to the service. It
@@ -211,7 +212,7 @@ export function resolveClientOptions(options: PaymentClientOptions): ResolvedCli
   return Object.freeze({
     ...given,
     // Read at each call: msw replaces it when it begins to listen.
-    fetch: fetch === globalThis.fetch ? globalFetch : fetch,
+    fetch: fetch && (fetch === globalThis.fetch ? globalFetch : fetch),
     logger: given.logger ?? debugLogger,
     // Bound, since they may be methods of the options.
     credentials: new CredentialSource(bind(apiKey, options), bind(apiSecret, options)),

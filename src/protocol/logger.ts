@@ -47,7 +47,7 @@ export function writeLine(
   { fields, message }: { fields: object; message: string },
 ): void {
   const text = `merchant-payments: ${message}`;
-  write(logger, level, takesMessageFirst(logger) ? [text, fields] : [fields, text]);
+  write(logger, level, fields, text);
   if (logger !== debugLogger) debugLogger?.[level](fields, text);
 }
 
@@ -62,11 +62,11 @@ function takesMessageFirst(logger: Logger): boolean {
 /**
  * A logger that throws must not turn a success into a failure, and one that rejects must not end the process.
  */
-function write(logger: Logger, level: keyof Logger, line: readonly unknown[]): void {
+function write(logger: Logger, level: keyof Logger, fields: object, text: string): void {
   const failed = (error: unknown) => warnOnce(logger, level, error);
   try {
-    const method = logger[level] as (...line: readonly unknown[]) => unknown;
-    Promise.resolve(method.apply(logger, [...line])).catch(failed);
+    const line = takesMessageFirst(logger) ? ([text, fields] as never) : ([fields, text] as const);
+    Promise.resolve(logger[level](...line) as unknown).catch(failed);
   } catch (error) {
     failed(error);
   }

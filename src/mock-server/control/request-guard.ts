@@ -31,8 +31,8 @@ interface GuardedRequest {
 
 /**
  * Returns why a request must not be answered, or `undefined` when it may. The control interface asks for no
- * credentials, and a browser lets any page send requests to this machine: Origin and Sec-Fetch-Site reveal such a page, and Host reveals one whose domain resolves to this machine (DNS
- * rebinding).
+ * credentials, and a browser lets any page send requests to this machine: Origin and Sec-Fetch-Site reveal such a
+ * page, and Host reveals one whose domain resolves to this machine (DNS rebinding).
  */
 export function findIntrusion(request: GuardedRequest): string | undefined {
   const { headers, listens } = request;
