@@ -140,9 +140,9 @@ module.exports = {
       to: { path: 'node_modules/msw/' },
     },
     {
-      name: 'undici-is-the-clients-alone',
+      name: 'undici-is-for-calls-and-callbacks',
       severity: 'error',
-      from: { path: '^src/', pathNot: '^src/client/' },
+      from: { path: '^src/', pathNot: '^src/(client|mock-server/callbacks)/' },
       to: { path: 'node_modules/undici/' },
     },
     {

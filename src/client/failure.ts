@@ -8,6 +8,7 @@ import {
   RequestTimeoutError,
   ResponseError,
 } from '../errors.js';
+import { logText } from '../protocol/plain-text.js';
 import { REDACTED } from '../protocol/redaction.js';
 import type { Credentials } from './credentials.js';
 import type { Deadline, GiveUpReason } from './deadline.js';
@@ -273,7 +274,7 @@ function scrubCause(cause: unknown, context: FailureContext): ScrubbedCause | un
   const label = code ?? (typeof name === 'string' && CLASS_NAME.test(name) ? name : 'Error');
   const [told = '', shownLabel = ''] = readTexts([findErrorText(cause), label], context);
   const text = hideValues(told, context.request.headers);
-  const scrubbed = new Error(shorten(text, MAX_CAUSE_LENGTH) || 'unknown cause');
+  const scrubbed = new Error(shorten(logText(text), MAX_CAUSE_LENGTH) || 'unknown cause');
   // Its stack would point here, not to where the failure arose.
   delete scrubbed.stack;
   return code === undefined

@@ -104,7 +104,7 @@ export function combineOutcomes(earlier: RequestOutcome, latest: RequestOutcome)
   return CERTAINTY[certainty] as RequestOutcome;
 }
 
-const SECONDS = /^-?(?:\d+\.?\d*|\.\d+)$/;
+const SECONDS = /^-?(?:\d+(?:\.\d*)?|\.\d+)$/;
 // fetch joins repeated headers by commas. A date has a comma too, before its day.
 const BETWEEN_VALUES = /, (?!\d\d[ -])/;
 

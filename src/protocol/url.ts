@@ -1,5 +1,6 @@
 import { InvalidOptionError } from '../errors.js';
 import { invalidOption, type Rule } from './options.js';
+import { trimEnd } from './trim-end.js';
 
 /** Parses an absolute http or https URL, given as text or as a URL; `undefined` for anything else. */
 export function parseHttpUrl(value: unknown): URL | undefined {
@@ -74,7 +75,7 @@ export const baseUrl: Rule<BaseUrl> = (value, option) => {
   }
   // Tested on the text, since a URL's parts do not show an empty query or fragment.
   if (/[?#]/.test(href)) throw refuse('have a query or fragment; end it with the path');
-  const pathPrefix = url.pathname.replace(/\/+$/, '');
+  const pathPrefix = trimEnd(url.pathname, '/');
   return Object.freeze({ href: `${url.origin}${pathPrefix}`, origin: url.origin, pathPrefix });
 };
 

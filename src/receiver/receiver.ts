@@ -92,7 +92,7 @@ export function createReceiver<Tx, Secret, Fields>(
     reportOverdue: createOverdueReport(resolved.onError),
     busyChanges: new BusyChanges(),
   };
-  const log = resolved.logger && createCallbackLog(resolved.logger);
+  const log = createCallbackLog(resolved.logger);
   return {
     receive: (incoming) =>
       observe(incoming.method, log, (trace) => receive(receiver, incoming, trace)),

@@ -224,6 +224,24 @@ describe('what a server says in an error body', () => {
   });
 
   it.each([
+    ['a right-to-left override', '\u202e'],
+    ['an isolate', '\u2067'],
+    ['a mark', '\u200f'],
+    ['a zero-width space', '\u200b'],
+    ['a zero-width joiner', '\u200d'],
+    ['a word joiner', '\u2060'],
+    ['a byte order mark', '\ufeff'],
+    ['a tag', '\u{e0041}'],
+    ['a filler', '\u3164'],
+    ['a control of eight bits', '\u009b'],
+  ])('cannot mislead by %s', async (_what, hidden) => {
+    const error = await said({ message: `paid${hidden}not`, requestId: `id${hidden}1` });
+    expect(error.message).toContain('(paid not)');
+    expect(error.requestId).toBe('id 1');
+    expect(JSON.stringify(error)).not.toContain(hidden);
+  });
+
+  it.each([
     ['payment.declined', 'payment.declined'],
     ['A'.repeat(64), 'A'.repeat(64)],
     [7, '7'],

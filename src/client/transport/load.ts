@@ -1,3 +1,4 @@
+import { assertCertificateChecks } from '../certificate-checks.js';
 import type { ResolvedClientOptions } from '../options.js';
 import { createOwnRoute, createProxyRoute } from './connections.js';
 import { assertProxies, usesEnvProxy } from './env-proxy.js';
@@ -13,6 +14,7 @@ export async function loadTransport(options: ResolvedClientOptions): Promise<Tra
   const { baseUrl, dispatcher, fetch, maxResponseBytes, maxQueuedRequests } = options;
   if (fetch !== undefined) return createFetchTransport(fetch, maxResponseBytes);
   if (dispatcher !== undefined) return createDispatcherTransport(dispatcher, maxResponseBytes);
+  assertCertificateChecks(baseUrl.href);
   // Bun replaces undici with its own module, which can't dispatch.
   if (process.versions['bun'] !== undefined) {
     return createFetchTransport(globalThis.fetch, maxResponseBytes);

@@ -259,7 +259,9 @@ const jsonWriters: readonly (readonly [name: string, write: (value: unknown) => 
 
 // A status record has one level. Indented, thousands of levels would exhaust the memory.
 const MAX_DEPTH = 16;
-const TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"|[[\]{}]|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
+// A string that is not closed reaches to the end: otherwise each quote within it would be tried too.
+const TOKENS =
+  /"[^"\\]*(?:\\(?:.|$)[^"\\]*)*(?:"|$)|[[\]{}]|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/gs;
 /** Marks a number that is temporarily a string: JSON.parse would lose its spelling. */
 const NUMBER_MARK = '\0number ';
 const MARKED_NUMBERS = /"\\u0000number ([^"]*)"/g;
