@@ -37,7 +37,10 @@ export interface Judged {
 export function judge(seen: SeenChange, change: Change): Judged {
   const { watermarkUs = change.occurredAtUs, failure } = seen;
   const stale = BigInt(watermarkUs) > BigInt(change.occurredAtUs);
-  const settled = steps.settle(seen.row, change.finding, change.isPaid);
+  const settled = steps.settle(seen.row, change.finding, {
+    isPaid: change.isPaid,
+    isListed: seen.secondUpdatedAtUs !== undefined,
+  });
   const paidBy = settled.change?.paidBy ?? seen.row?.paidBy;
   return {
     verdict: toVerdict(seen, change, stale),

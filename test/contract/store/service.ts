@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { PaymentClient } from '../../../src/client/payment-client.js';
 import type { CreatePaymentInput } from '../../../src/protocol/payment.js';
 import { createGate, type Gate } from '../gate.js';
+import { recordOf } from './changes.js';
 
 /**
  * How the service answers.
@@ -35,7 +36,7 @@ interface Hold {
 // Never used: the client sends through its `fetch` option.
 const PORT = 9;
 
-/** The service as the outboxes of one case see it. */
+/** The service as the stores of one case see it. */
 export class ContractService {
   /** A client that sends each request once. */
   readonly client = new PaymentClient({
@@ -122,29 +123,4 @@ function brokenStream(): ReadableStream {
   return new ReadableStream({
     pull: (controller) => controller.error(new Error('the body broke off')),
   });
-}
-
-interface RecordFields {
-  readonly referenceNumber: string;
-  readonly status: string;
-  /** Seconds after the creation. */
-  readonly seconds?: number;
-}
-
-/** A status record of a payment. */
-export function recordOf(
-  merchantPaymentReference: string,
-  { referenceNumber, status, seconds = 0 }: RecordFields,
-) {
-  const createdAt = '2026-03-01T12:00:00.000123Z';
-  const updatedAt = `2026-03-01T12:00:${String(seconds).padStart(2, '0')}.000123Z`;
-  const providerReference = `provider-${referenceNumber}`;
-  return {
-    referenceNumber,
-    merchantPaymentReference,
-    providerReference,
-    status,
-    createdAt,
-    updatedAt,
-  };
 }

@@ -1,33 +1,44 @@
 import { randomUUID } from 'node:crypto';
 import { assert, expect } from 'vitest';
 import { RetryLaterError } from '../../../src/errors.js';
-import type { FailedChange, FailurePolicy } from '../../../src/store/failed-changes.js';
-import type { InboxEvent } from '../../../src/store/inbox.js';
+import type { AttentionOptions, FailedChange } from '../../../src/store/attention.js';
+import type { StatusChange } from '../../../src/store/callback-store.js';
+import type { FailurePolicy } from '../../../src/store/failure.js';
 import { oddNames } from '../odd-names.js';
-import { createPayment, type It, type Stage, seconds } from './stage.js';
+import type { It } from './callback-stage.js';
+import { createPayment, seconds } from './changes.js';
+import { collect, rejectsWith, type Stage } from './stage.js';
 
-async function listed(stage: Stage, event: InboxEvent): Promise<FailedChange[]> {
-  const { paymentReference } = event;
-  const changes: FailedChange[] = [];
-  for await (const change of await stage.failedChanges({ paymentReference })) changes.push(change);
-  return changes;
+/** The failed changes that the store lists. */
+async function listed(stage: Stage, options?: AttentionOptions): Promise<FailedChange[]> {
+  const store = await stage.openManaged();
+  const items = await collect(store.attention({ kinds: ['failed-change'], ...options }));
+  return items.filter((item) => item.kind === 'failed-change');
 }
 
-/** Returns the only failed change of the event's payment. */
-async function keptOf(stage: Stage, event: InboxEvent): Promise<FailedChange> {
-  const [change, ...more] = await listed(stage, event);
+function failuresOf(stage: Stage, { payment }: StatusChange): Promise<FailedChange[]> {
+  return listed(stage, { referenceNumber: payment.referenceNumber });
+}
+
+async function discard(stage: Stage, item: FailedChange): Promise<void> {
+  await (await stage.openManaged()).discard(item);
+}
+
+/** Returns the only failed change of the change's payment. */
+async function keptOf(stage: Stage, { key, payment }: StatusChange): Promise<FailedChange> {
+  const [change, ...more] = await failuresOf(stage, { key, payment });
   assert(change !== undefined);
   expect(more.length).toBe(0);
-  expect(change.key).toBe(event.key);
-  expect(change.paymentReference).toBe(event.paymentReference);
+  const { merchantPaymentReference, referenceNumber } = payment;
+  expect(change).toMatchObject({ key, merchantPaymentReference, referenceNumber });
   return change;
 }
 
-async function assertForgotten(stage: Stage, event: InboxEvent): Promise<void> {
-  expect(await listed(stage, event)).toStrictEqual([]);
+async function assertForgotten(stage: Stage, change: StatusChange): Promise<void> {
+  expect(await failuresOf(stage, change)).toStrictEqual([]);
 }
 
-async function failTimes(stage: Stage, event: InboxEvent, times: number): Promise<void> {
+async function failTimes(stage: Stage, event: StatusChange, times: number): Promise<void> {
   for (let time = 0; time < times; time += 1) {
     await stage.deliverFailing(await stage.open(), event).rejects();
   }
@@ -39,17 +50,17 @@ function watchedPolicy(policy: FailurePolicy): { failures: FailurePolicy; parked
   return { failures: { ...policy, onParked: (attempts) => parked.push(attempts) }, parked };
 }
 
-async function assertRefused(stage: Stage, event: InboxEvent, code: string): Promise<void> {
+async function assertRefused(stage: Stage, event: StatusChange, code: string): Promise<void> {
   const delivery = stage.deliver(await stage.open(), event);
   const error = await delivery.rejects();
   expect((error as { code?: unknown }).code).toBe(code);
   expect(delivery.runs).toBe(0);
 }
 
-/** For an inbox that keeps the changes whose work failed. */
-export function testKeptFailures(it: It): void {
+/** Changes whose work failed are kept. */
+export function testKeptFailures(it: It<Stage>): void {
   it('lists a change whose work failed, with how often and why', async (stage) => {
-    const event = createPayment()({ occurredAt: seconds(7) });
+    const event = createPayment()({ updatedAt: seconds(7, 999) });
     await stage.deliverFailing(await stage.open(), event, new Error('the first')).rejects();
     const error = Object.assign(new RangeError('the last'), { code: 'E_LAST' });
     await stage.deliverFailing(await stage.open(), event, error).rejects();
@@ -58,9 +69,11 @@ export function testKeptFailures(it: It): void {
     expect(change.attempts).toBe(2);
     expect(change.error).toStrictEqual({ name: 'RangeError', code: 'E_LAST', message: 'the last' });
     expect(change.parked).toBe(false);
-    expect(change.occurredAt).toStrictEqual(event.occurredAt);
-    const { firstFailedAt, lastFailedAt } = change;
-    expect(firstFailedAt <= lastFailedAt).toBe(true);
+    // To the millisecond.
+    expect(change.occurredAt).toStrictEqual(new Date(event.payment.updatedAt));
+    const { since, lastFailedAt } = change;
+    expect(since <= lastFailedAt).toBe(true);
+    expect(change).not.toHaveProperty('rawBody');
   });
   it('forgets the failures of a change that is processed', async (stage) => {
     const event = createPayment()();
@@ -83,11 +96,25 @@ export function testKeptFailures(it: It): void {
     const [event, other] = [change({ failures }), change()];
     await failTimes(stage, event, 1);
     await failTimes(stage, other, 1);
-    expect(await stage.discard(event)).toBe(true);
-    expect(await stage.discard(event)).toBe(false);
-    const left = (await listed(stage, event)).map(({ key }) => key);
+    const item = (await failuresOf(stage, event)).find(({ key }) => key === event.key);
+    assert(item !== undefined);
+    await discard(stage, item);
+    // Twice: the person may have clicked twice.
+    await discard(stage, item);
+    const left = (await failuresOf(stage, event)).map(({ key }) => key);
     expect(left).toStrictEqual([other.key]);
     await stage.deliver(await stage.open(), event).answers('processed');
+  });
+  it('does not discard a change whose work has failed again since it was listed', async (stage) => {
+    const event = createPayment()();
+    await failTimes(stage, event, 1);
+    const seen = await keptOf(stage, event);
+    await failTimes(stage, event, 1);
+    await rejectsWith(discard(stage, seen), 'STATE_CHANGED');
+    const now = await keptOf(stage, event);
+    expect(now.attempts).toBe(2);
+    await discard(stage, now);
+    await assertForgotten(stage, event);
   });
   it('parks a change that has failed parkAfter times, and does not run it again', async (stage) => {
     const { failures, parked } = watchedPolicy({ parkAfter: 2 });
@@ -119,20 +146,20 @@ export function testKeptFailures(it: It): void {
     const change = createPayment();
     const failures = { parkAfter: 1 };
     await failTimes(stage, change({ failures }), 1);
-    const later = change({ occurredAt: seconds(5), failures });
+    const later = change({ updatedAt: seconds(5), failures });
     await stage.deliver(await stage.open(), later).answers('processed');
   });
   it('parks the later changes of a payment behind a parked one with blockParked, and replays them in order', async (stage) => {
     const change = createPayment();
     const failures = { parkAfter: 1, blockParked: true };
-    const at = (second: number) => change({ occurredAt: seconds(second), failures });
+    const at = (second: number) => change({ updatedAt: seconds(second), failures });
     const [earlier, first, second, third] = [at(1), at(2), at(3), at(4)];
     await failTimes(stage, first, 1);
     await assertRefused(stage, second, 'CHANGE_BLOCKED');
     await assertRefused(stage, third, 'CHANGE_BLOCKED');
     await assertRefused(stage, third, 'CHANGE_PARKED');
     await stage.deliver(await stage.open(), earlier).answers('processed');
-    const kept = (await listed(stage, first)).map(({ key, attempts, parked }) => ({
+    const kept = (await failuresOf(stage, first)).map(({ key, attempts, parked }) => ({
       key,
       attempts,
       parked,
@@ -145,7 +172,7 @@ export function testKeptFailures(it: It): void {
     ];
     expect(kept.sort(byKey)).toStrictEqual(expected.sort(byKey));
 
-    const replay = (event: InboxEvent) => ({
+    const replay = (event: StatusChange) => ({
       ...event,
       failures: { ...failures, runParked: true },
     });
@@ -159,7 +186,7 @@ export function testKeptFailures(it: It): void {
     const change = createPayment();
     const failures = { parkAfter: 1, blockParked: true };
     const event = change({ failures });
-    const later = change({ occurredAt: seconds(60), failures });
+    const later = change({ updatedAt: seconds(60), failures });
     const first = await stage.begin(await stage.open(), event);
     const early = await stage.deliverHeldOff(await stage.open(), later);
     first.fail();
@@ -171,9 +198,9 @@ export function testKeptFailures(it: It): void {
   });
   it('counts each failure of concurrent deliveries', async (stage) => {
     const event = createPayment()();
-    const inboxes = [await stage.open(), await stage.open()];
-    const deliveries = inboxes.flatMap((inbox) =>
-      Array.from({ length: 5 }, () => stage.deliverFailing(inbox, { ...event })),
+    const stores = [await stage.open(), await stage.open()];
+    const deliveries = stores.flatMap((store) =>
+      Array.from({ length: 5 }, () => stage.deliverFailing(store, { ...event })),
     );
     await Promise.all(deliveries.map(({ settled }) => settled));
     // The others were busy.
@@ -184,47 +211,59 @@ export function testKeptFailures(it: It): void {
     const change = createPayment();
     const events = Array.from({ length: 5 }, () => change());
     for (const event of events) await failTimes(stage, event, 1);
-    const { paymentReference } = events[0] as InboxEvent;
-    const limited: FailedChange[] = [];
-    for await (const one of await stage.failedChanges({ paymentReference, limit: 2 })) {
-      limited.push(one);
-    }
-    const all = await listed(stage, events[0] as InboxEvent);
+    const [event] = events as [StatusChange];
+    const { referenceNumber } = event.payment;
+    const limited = await listed(stage, { referenceNumber, limit: 2 });
+    const all = await failuresOf(stage, event);
     expect(limited).toStrictEqual(all.slice(0, 2));
-    const times = all.map(({ firstFailedAt }) => Number(firstFailedAt));
+    const times = all.map(({ since }) => Number(since));
     expect(times).toStrictEqual(times.toSorted((one, other) => one - other));
 
     const seen = new Set<string>();
-    for await (const one of await stage.failedChanges({ paymentReference })) {
-      seen.add(one.key);
-      await stage.discard(one);
+    const store = await stage.openManaged();
+    for await (const item of store.attention({ referenceNumber })) {
+      assert(item.kind === 'failed-change');
+      seen.add(item.key);
+      await store.discard(item);
     }
     expect(seen).toStrictEqual(new Set(events.map(({ key }) => key)));
-    await assertForgotten(stage, events[0] as InboxEvent);
+    await assertForgotten(stage, event);
+  });
+  it('lists the failed changes of one payment of an order alone', async (stage) => {
+    const merchantPaymentReference = randomUUID();
+    const [event, other] = [1, 2].map(() => createPayment({ merchantPaymentReference })());
+    assert(event !== undefined && other !== undefined);
+    for (const one of [event, other]) await failTimes(stage, one, 1);
+    await keptOf(stage, event);
+    await keptOf(stage, other);
   });
   it('lists the failed changes of every payment', async (stage) => {
     const events = [createPayment()(), createPayment()()];
     for (const event of events) await failTimes(stage, event, 1);
     const keys = new Set<string>();
-    for await (const { key } of await stage.failedChanges()) keys.add(key);
+    for (const { key } of await listed(stage)) keys.add(key);
     for (const { key } of events) expect(keys).toContain(key);
   });
   it('lists and discards failed changes whatever characters their names and errors contain', async (stage) => {
     for (const name of oddNames(randomUUID())) {
-      const event = createPayment(name)({ key: `${name}-key` });
+      const event = createPayment({ merchantPaymentReference: name, referenceNumber: name })({
+        key: `${name}-key`,
+      });
       const error = new Error(`begins\u0000\u001b[2J\n\u202e${name}${'long '.repeat(1_000)}`);
       await stage.deliverFailing(await stage.open(), event, error).rejects();
-      const { message } = (await keptOf(stage, event)).error;
+      const kept = await keptOf(stage, event);
+      const { message } = kept.error;
       expect(message).toMatch(/^begins/);
       expect(message.length).toBeLessThanOrEqual(500);
       expect(message).toMatch(/^\P{Cc}*$/u);
-      expect(await stage.discard(event)).toBe(true);
+      await discard(stage, kept);
+      await assertForgotten(stage, event);
     }
   });
 }
 
-/** For an inbox that keeps their bodies too. */
-export function testKeptBodies(it: It): void {
+/** Their bodies are kept too. */
+export function testKeptBodies(it: It<Stage>): void {
   it('keeps the last body of a failed change as received, and reads no body without a failure', async (stage) => {
     let asked = 0;
     const rawBody = Uint8Array.from({ length: 256 }, (_, index) => index);
