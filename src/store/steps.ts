@@ -107,7 +107,7 @@ export type Settleable = Pick<OwnedRow, 'state' | 'referenceNumber' | 'updatedAt
 /**
  * What a callback or a late answer makes of an order.
  *
- * - `settled`: the payment was not known to be created; now it is.
+ * - `settled`: the payment was not known to be created, or no callback about it had come.
  * - `known`: it was known already.
  * - `second-payment`: the order has another payment, which was known first or has paid it. This one must be stored in
  *   the list of second payments.
@@ -155,7 +155,8 @@ function settleOne(
   if (referenceNumber === undefined) return { outcome: 'known', change: undefined };
   if (row.referenceNumber === undefined) return { outcome: 'settled', change };
   if (row.referenceNumber !== referenceNumber) return { outcome: 'second-payment', change: paid };
-  return { outcome: 'known', change: isOlder(finding, row) ? paid : change };
+  const outcome = row.state === 'unheard' ? 'settled' : 'known';
+  return { outcome, change: isOlder(finding, row) ? paid : change };
 }
 
 type Dated = Pick<Finding, 'updatedAtUs'>;

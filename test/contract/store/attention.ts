@@ -137,6 +137,23 @@ export function testAttention(it: It<Stage>): void {
       expect(await itemOf(stage, 'no-callback', one)).toBeUndefined();
     }
   });
+  it('no longer lists a payment of which a callback is delivered again', async (stage) => {
+    const store = await stage.openPayments();
+    for (const answer of ['duplicate', 'stale'] as const) {
+      const { input, reference } = await stage.payment();
+      const change = createPayment({ merchantPaymentReference: reference });
+      const newest = change({ updatedAt: seconds(1) });
+      // The callbacks were faster than a person who looks the payment up.
+      await stage.deliver(store, newest).answers('processed');
+      stage.service.answer(reference, 'answer-lost');
+      await store.create(input);
+      const { referenceNumber } = newest.payment;
+      await store.resolve(reference, { created: { referenceNumber } }, { attempts: 1 });
+      expect(await itemOf(stage, 'no-callback', reference)).toBeDefined();
+      await stage.deliver(store, answer === 'stale' ? change() : newest).answers(answer);
+      expect(await itemOf(stage, 'no-callback', reference)).toBeUndefined();
+    }
+  });
   it('stops waiting for a callback that a person has discarded, which changes nothing else', async (stage) => {
     const store = await stage.openPayments();
     const [change] = await createKnown(stage, store);

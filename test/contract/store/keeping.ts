@@ -7,6 +7,7 @@ import {
   assertPayment,
   collect,
   createInput,
+  isRefused,
   referencesOf,
   rejectsWith,
   type Stage,
@@ -46,7 +47,7 @@ export function testResolution(it: It<Stage>): void {
     await store.create(created);
     await stage.record(store, recorded);
     stage.service.answer(rejected.merchantPaymentReference, 422);
-    await rejectsWith(store.create(rejected), 'REFUSED');
+    await isRefused(store.create(rejected));
     const held = stage.service.hold(sending.merchantPaymentReference);
     stage.start(store.create(sending));
     await held.received;
@@ -131,7 +132,7 @@ export function testPruning(it: It<Stage>): void {
     const [created, rejected, recorded] = [createInput(), createInput(), createInput()];
     await store.create(created);
     stage.service.answer(rejected.merchantPaymentReference, 422);
-    await rejectsWith(store.create(rejected), 'REFUSED');
+    await isRefused(store.create(rejected));
     await stage.record(store, recorded);
     const { reference: unresolved } = await stage.createUnresolved(store);
     // A second payment, a processed change, and a failed one.

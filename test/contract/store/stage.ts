@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { assert, expect } from 'vitest';
-import { MerchantPaymentsError } from '../../../src/errors.js';
+import { ApiError, MerchantPaymentsError } from '../../../src/errors.js';
 import type { CreatePaymentInput, PaymentStatusRecord } from '../../../src/protocol/payment.js';
 import type { Attention, AttentionKind, AttentionOptions } from '../../../src/store/attention.js';
 import type { CallbackStore, ManagedStore } from '../../../src/store/callback-store.js';
@@ -149,6 +149,14 @@ export async function rejectsWith(call: Promise<unknown>, code: string): Promise
     (thrown: unknown) => thrown,
   );
   if (!(error instanceof MerchantPaymentsError && error.code === code)) throw error;
+}
+
+/** Asserts that the service refuses the payment of a call, and resolves with the error. */
+export async function isRefused(call: Promise<unknown>): Promise<ApiError> {
+  const error = await call.catch((thrown: unknown) => thrown);
+  assert(error instanceof ApiError);
+  expect(error.requestOutcome).toBe('rejected');
+  return error;
 }
 
 /** Resolves with all items of a list. */
