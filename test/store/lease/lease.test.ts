@@ -1,5 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { isClaimAnswer, isClaimed, type Lease, runUnderLease } from '../../src/store/lease/lease.js';
+import {
+  isClaimAnswer,
+  isClaimed,
+  type Lease,
+  runUnderLease,
+} from '../../../src/store/lease/lease.js';
 
 const never = () => new Promise<never>(() => {});
 

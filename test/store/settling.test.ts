@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { StoreError } from '../../src/errors.js';
-import { memoryOutbox } from '../../src/store/memory-outbox.js';
 import { createCallbackReceiver } from '../../src/receiver/callback-receiver.js';
 import type { PaymentContext } from '../../src/receiver/options.js';
+import { memoryOutbox } from '../../src/store/memory-outbox.js';
 import { collect } from '../contract/outbox/stage.js';
 import { order, startScene } from './settling-scene.js';
 

@@ -3,20 +3,20 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { PaymentClient } from '../../src/client/payment-client.js';
 import { ConnectionError, RequestAbortedError, RequestTimeoutError } from '../../src/errors.js';
-import { Engine } from '../../src/store/engine.js';
-import { MemoryStore } from '../../src/store/memory-store.js';
-import type { PaymentOutbox } from '../../src/store/outbox.js';
-import type { Claim } from '../../src/store/store.js';
 import { PREPARE_CREATION } from '../../src/protocol/prepared-creation.js';
-import { ContractService } from '../contract/outbox/service.js';
-import { order } from './settling-scene.js';
+import type { Claim } from '../../src/store/backend.js';
+import { MemoryBackend } from '../../src/store/memory-backend.js';
+import type { PaymentStore } from '../../src/store/payment-store.js';
+import { ContractService } from '../contract/store/service.js';
+import { MEMORY, openStore } from './memory-engine.js';
+import { order, paid, settle } from './orders.js';
 
-/** A store that keeps the claims, and can be shared by outboxes. */
-class ObservedStore extends MemoryStore {
+/** A backend that keeps the claims, and can be shared by outboxes. */
+class ObservedBackend extends MemoryBackend {
   readonly claims: Claim[] = [];
   readonly reads: string[] = [];
   constructor() {
-    super({ now: Date.now, maxEntries: 1_000 });
+    super(MEMORY);
   }
   override async claim(claim: Claim) {
     this.claims.push(claim);
@@ -30,121 +30,103 @@ class ObservedStore extends MemoryStore {
 
 function open({
   leaseMs,
-  store = new ObservedStore(),
+  backend = new ObservedBackend(),
 }: {
   leaseMs?: number;
-  store?: ObservedStore;
+  backend?: ObservedBackend;
 } = {}) {
   const service = new ContractService();
-  const outbox: PaymentOutbox<unknown> = new Engine(store, { client: service.client, leaseMs });
-  return { service, store, outbox };
+  const store: PaymentStore<undefined> = openStore(backend, { client: service.client, leaseMs });
+  return { service, backend, store };
 }
 
 /** What a person has looked up, after one attempt. */
 const SEEN = { attempts: 1 };
 
-describe('the arguments of an outbox', () => {
-  it.each<[string, (outbox: PaymentOutbox<unknown>) => Promise<unknown>, string, string]>([
+describe('the arguments of a store', () => {
+  it.each<[string, (store: PaymentStore<undefined>) => Promise<unknown>, string, string]>([
     [
       'record without a context',
-      (outbox) => outbox.record(order('order-1'), undefined as never),
+      (store) => store.record(order('order-1'), undefined as never),
       'context',
       'context is missing; it must be an object with tx, as in record(payment, { tx })',
     ],
     [
       'record with something else',
-      (outbox) => outbox.record(order('order-1'), { transaction: 1 } as never),
+      (store) => store.record(order('order-1'), { transaction: 1 } as never),
       'context.transaction',
       'the options are tx, extraBody',
     ],
     [
       'send with extraBody',
-      (outbox) => outbox.send('order-1', { extraBody: {} }),
+      (store) => store.send('order-1', { extraBody: {} }),
       'extraBody',
       'extraBody must be left out: send() sends what was recorded; pass it to record()',
     ],
     [
       'send with an option that is invalid',
-      (outbox) => outbox.send('order-1', { timeoutMs: 0 }),
+      (store) => store.send('order-1', { timeoutMs: 0 }),
       'timeoutMs',
       'from 1 to',
     ],
-    ['send without a reference', (outbox) => outbox.send(''), 'merchantPaymentReference', 'empty'],
-    ['get without a reference', (outbox) => outbox.get(''), 'merchantPaymentReference', 'empty'],
+    ['send without a reference', (store) => store.send(''), 'merchantPaymentReference', 'empty'],
+    ['get without a reference', (store) => store.get(''), 'merchantPaymentReference', 'empty'],
     [
       'resolve without a resolution',
-      (outbox) => outbox.resolve('order-1', undefined as never, SEEN),
-      'resolution',
-      "resolution is missing; it must be 'not-created' or { created: { referenceNumber } }; pass it to resolve() after the reference",
+      (store) => store.resolve('order-1', undefined as never, SEEN),
+      'as',
+      "as is missing; it must be 'not-created' or { created: { referenceNumber } }; pass it to resolve() after the reference",
     ],
     [
       'resolve with nothing found',
-      (outbox) => outbox.resolve('order-1', { created: null } as never, SEEN),
-      'resolution',
+      (store) => store.resolve('order-1', { created: null } as never, SEEN),
+      'as',
       'received an object',
     ],
     [
       'resolve with a number alone',
-      (outbox) => outbox.resolve('order-1', { created: 'PAY-1' } as never, SEEN),
-      'resolution',
+      (store) => store.resolve('order-1', { created: 'PAY-1' } as never, SEEN),
+      'as',
       'received an object',
     ],
     [
       'resolve without a number',
-      (outbox) => outbox.resolve('order-1', { created: {} } as never, SEEN),
-      'resolution.created.referenceNumber',
+      (store) => store.resolve('order-1', { created: {} } as never, SEEN),
+      'as.created.referenceNumber',
       'is missing',
     ],
     [
       'resolve without what it is based on',
-      (outbox) => outbox.resolve('order-1', 'not-created', undefined as never),
+      (store) => store.resolve('order-1', 'not-created', undefined as never),
       'seen.attempts',
-      'seen.attempts is missing; it must be a whole number of attempts from 0; pass the attempts of the payment that was looked up, as unresolved() lists it',
+      'seen.attempts is missing; it must be a whole number of attempts from 0; pass the attempts of the payment that was looked up, as attention() lists it',
     ],
     [
       'resolve with null as what it is based on',
-      (outbox) => outbox.resolve('order-1', 'not-created', null as never),
+      (store) => store.resolve('order-1', 'not-created', null as never),
       'seen.attempts',
       'seen.attempts is missing',
     ],
     [
       'resolve with attempts of a form',
-      (outbox) => outbox.resolve('order-1', 'not-created', { attempts: '1' } as never),
+      (store) => store.resolve('order-1', 'not-created', { attempts: '1' } as never),
       'seen.attempts',
       'seen.attempts must be a whole number of attempts from 0; received a string of 1 character; pass the attempts',
     ],
     [
       'resolve with less than no attempt',
-      (outbox) => outbox.resolve('order-1', 'not-created', { attempts: -1 }),
+      (store) => store.resolve('order-1', 'not-created', { attempts: -1 }),
       'seen.attempts',
       'received -1',
     ],
     [
-      'settle of nothing',
-      (outbox) => outbox.settle(undefined as never, { tx: undefined }),
-      'payment.merchantPaymentReference',
-      'is missing; it must be a string that is not empty',
-    ],
-    [
-      'settle without a reference',
-      (outbox) => outbox.settle({ merchantPaymentReference: '' } as never, { tx: undefined }),
-      'payment.merchantPaymentReference',
-      'received an empty string',
-    ],
-    [
-      'settle without a number',
-      (outbox) => outbox.settle({ merchantPaymentReference: 'a' } as never, { tx: undefined }),
-      'payment.referenceNumber',
-      'is missing; it must be a string that is not empty',
-    ],
-    [
       'prune without a date',
-      (outbox) => outbox.prune('yesterday' as never),
+      (store) => store.prune('yesterday' as never),
       'olderThan',
       'olderThan must be a valid Date',
     ],
   ])('is refused where it is %s', async (_, ask, option, message) => {
-    await expect(ask(open().outbox)).rejects.toMatchObject({
+    await expect(ask(open().store)).rejects.toMatchObject({
       code: 'INVALID_OPTION',
       option,
       message: expect.stringContaining(message),
@@ -154,20 +136,20 @@ describe('the arguments of an outbox', () => {
   it.each([undefined, null])(
     'is refused where a record needs a transaction and has %s',
     async (tx) => {
-      const needing = Object.defineProperty(new ObservedStore(), 'needsTransaction', {
+      const needing = Object.defineProperty(new ObservedBackend(), 'needsTransaction', {
         value: true,
       });
-      const { outbox, store } = open({ store: needing });
-      await expect(outbox.record(order('order-1'), { tx })).rejects.toMatchObject({
+      const { store, backend } = open({ backend: needing });
+      await expect(store.record(order('order-1'), { tx })).rejects.toMatchObject({
         code: 'INVALID_OPTION',
         option: 'tx',
         message: expect.stringMatching(
           /^tx .*your open transaction, as in record\(payment, \{ tx \}\).*; without it, the payment would be sent even if its order is not stored$/,
         ),
       });
-      expect(await store.read('order-1')).toBeUndefined();
-      await outbox.record(order('order-1'), { tx: {} });
-      expect(await outbox.get('order-1')).toMatchObject({ state: 'recorded' });
+      expect(await backend.read('order-1')).toBeUndefined();
+      await store.record(order('order-1'), { tx: {} });
+      expect(await store.get('order-1')).toMatchObject({ state: 'recorded' });
     },
   );
 
@@ -184,7 +166,7 @@ describe('the arguments of an outbox', () => {
       ),
     };
     const openWith = (client: PaymentClient) =>
-      new Engine(new ObservedStore(), { client, leaseMs: undefined });
+      openStore(new ObservedBackend(), { client, leaseMs: undefined });
 
     it('are refused at once', () => {
       const client = new PaymentClient({ ...options, apiSecret: 'secret' });
@@ -193,9 +175,9 @@ describe('the arguments of an outbox', () => {
 
     it('are refused by each call while a variable of its environment is missing', async () => {
       const env: Record<string, string> = {};
-      const outbox = openWith(PaymentClient.fromEnv(options, env));
+      const store = openWith(PaymentClient.fromEnv(options, env));
       env['MERCHANT_PAYMENTS_API_SECRET'] = 'secret';
-      for (const call of [outbox.create(order('order-1')), outbox.send('order-1')]) {
+      for (const call of [store.create(order('order-1')), store.send('order-1')]) {
         await expect(call).rejects.toMatchObject(refusal);
       }
     });
@@ -204,42 +186,42 @@ describe('the arguments of an outbox', () => {
 
 describe('a call', () => {
   it('claims the payment for ten seconds more than it may take', async () => {
-    const { outbox, store } = open();
-    await outbox.create(order('order-1'), { timeoutMs: 7_000 });
-    await outbox.create(order('order-2'));
-    expect(store.claims.map(({ leaseMs }) => leaseMs)).toEqual([17_000, 40_000]);
+    const { store, backend } = open();
+    await store.create(order('order-1'), { timeoutMs: 7_000 });
+    await store.create(order('order-2'));
+    expect(backend.claims.map(({ leaseMs }) => leaseMs)).toEqual([17_000, 40_000]);
   });
 
   it('takes at most half of leaseMs', async () => {
-    const { outbox, store, service } = open({ leaseMs: 301 });
+    const { store, backend, service } = open({ leaseMs: 301 });
     service.hold('order-1');
-    expect(await outbox.create(order('order-1'))).toMatchObject({
+    expect(await store.create(order('order-1'))).toMatchObject({
       state: 'unresolved',
       error: { code: 'TIMEOUT', message: expect.stringContaining('150 ms') },
     });
-    expect(store.claims).toMatchObject([{ leaseMs: 301 }]);
+    expect(backend.claims).toMatchObject([{ leaseMs: 301 }]);
   });
 
   it('sends nothing when its signal is already aborted', async () => {
-    const { outbox, store } = open();
-    const call = outbox.create(order('order-1'), { signal: AbortSignal.abort() });
+    const { store, backend } = open();
+    const call = store.create(order('order-1'), { signal: AbortSignal.abort() });
     await expect(call).rejects.toMatchObject({
       code: 'ABORTED',
       message: 'The payment was not sent: its signal was already aborted.',
       requestOutcome: 'not-sent',
       safeToRetry: true,
     });
-    expect(store.claims).toEqual([]);
+    expect(backend.claims).toEqual([]);
   });
 
   it.each(['the same process', 'another process'])(
     'that waits for one in %s ends when its signal aborts',
     async (where) => {
-      const { outbox, store, service } = open();
+      const { store, backend, service } = open();
       const held = service.hold('order-1');
-      const first = outbox.create(order('order-1'));
+      const first = store.create(order('order-1'));
       await held.received;
-      const waiting = where === 'the same process' ? outbox : open({ store }).outbox;
+      const waiting = where === 'the same process' ? store : open({ backend }).store;
       const controller = new AbortController();
       const second = waiting.create(order('order-1'), { signal: controller.signal });
       controller.abort();
@@ -256,10 +238,10 @@ describe('a call', () => {
   );
 
   it('sends the payment itself when the call it waited for was aborted before it sent', async () => {
-    const { outbox, service } = open();
+    const { store, service } = open();
     const controller = new AbortController();
-    const first = outbox.create(order('order-1'), { signal: controller.signal });
-    const second = outbox.create(order('order-1'));
+    const first = store.create(order('order-1'), { signal: controller.signal });
+    const second = store.create(order('order-1'));
     controller.abort();
     await expect(first).rejects.toMatchObject({ code: 'ABORTED', requestOutcome: 'not-sent' });
     expect(await second).toMatchObject({ state: 'created', replayed: false, attempts: 2 });
@@ -267,9 +249,9 @@ describe('a call', () => {
   });
 
   it('rejects with the error of the call it waited for when the service rejected the payment', async () => {
-    const { outbox, service } = open();
+    const { store, service } = open();
     service.answer('order-1', 422);
-    const calls = [outbox.create(order('order-1')), outbox.send('order-1')];
+    const calls = [store.create(order('order-1')), store.send('order-1')];
     const [first, second] = await Promise.allSettled(calls);
     expect(first).toMatchObject({ status: 'rejected', reason: { code: 'REFUSED' } });
     expect(second).toEqual(first);
@@ -277,9 +259,9 @@ describe('a call', () => {
   });
 
   it('does not return the error of another call', async () => {
-    const { outbox, service } = open();
+    const { store, service } = open();
     service.answer('order-1', 'answer-lost');
-    const calls = [outbox.create(order('order-1')), outbox.create(order('order-1'))];
+    const calls = [store.create(order('order-1')), store.create(order('order-1'))];
     const [first, second] = await Promise.all(calls);
     expect(first).toMatchObject({ state: 'unresolved', replayed: false, error: {} });
     expect(second).toMatchObject({ state: 'unresolved', replayed: true });
@@ -289,19 +271,18 @@ describe('a call', () => {
 
 describe('a resolution by a person', () => {
   it('may be repeated by its callback, but not with another number', async () => {
-    const { outbox, service } = open();
+    const { store, service } = open();
     service.answer('order-1', 'answer-lost');
-    await outbox.create(order('order-1'));
+    await store.create(order('order-1'));
     const [referenceNumber = ''] = service.paymentsOf('order-1');
-    const payment = { merchantPaymentReference: 'order-1', referenceNumber };
-    await outbox.settle(payment as never, { tx: undefined });
-    await outbox.resolve('order-1', { created: { referenceNumber } }, SEEN);
-    await outbox.resolve('order-1', { created: { referenceNumber } }, { attempts: 0 });
+    await settle(store, paid('order-1', referenceNumber));
+    await store.resolve('order-1', { created: { referenceNumber } }, SEEN);
+    await store.resolve('order-1', { created: { referenceNumber } }, { attempts: 0 });
     for (const resolution of [
       { created: { referenceNumber: 'another' } },
       'not-created',
     ] as const) {
-      await expect(outbox.resolve('order-1', resolution, SEEN)).rejects.toMatchObject({
+      await expect(store.resolve('order-1', resolution, SEEN)).rejects.toMatchObject({
         code: 'STATE_CHANGED',
         message: expect.stringContaining("The payment is 'created' with 1 attempt, and"),
       });
@@ -309,10 +290,10 @@ describe('a resolution by a person', () => {
   });
 
   it('is refused with what has changed since', async () => {
-    const { outbox, service } = open();
+    const { store, service } = open();
     service.answer('order-1', 'answer-lost');
-    await outbox.create(order('order-1'));
-    await expect(outbox.resolve('order-1', 'not-created', { attempts: 2 })).rejects.toThrow(
+    await store.create(order('order-1'));
+    await expect(store.resolve('order-1', 'not-created', { attempts: 2 })).rejects.toThrow(
       "The payment is 'unresolved' with 1 attempt, and the decision was about an 'unresolved' one with 2 attempts. Nothing was changed. Read the payment again",
     );
   });
@@ -320,79 +301,79 @@ describe('a resolution by a person', () => {
   it('says when to look again, where an attempt may still create the payment', async () => {
     vi.useFakeTimers({ toFake: ['Date'], now: 0 });
     onTestFinished(() => void vi.useRealTimers());
-    const { outbox, service } = open({ leaseMs: 40_000 });
+    const { store, service } = open({ leaseMs: 40_000 });
     service.answer('order-1', 'answer-lost');
-    await outbox.create(order('order-1'));
+    await store.create(order('order-1'));
     vi.setSystemTime(1_500);
-    await expect(outbox.resolve('order-1', 'not-created', SEEN)).rejects.toMatchObject({
+    await expect(store.resolve('order-1', 'not-created', SEEN)).rejects.toMatchObject({
       code: 'STATE_CHANGED',
       message:
         "It is too early for 'not-created': the last attempt may still create the payment. Nothing was changed. Look the payment up at the service again in 39 s",
     });
     vi.setSystemTime(40_000);
-    await outbox.resolve('order-1', 'not-created', SEEN);
-    expect(await outbox.get('order-1')).toMatchObject({ state: 'rejected' });
+    await store.resolve('order-1', 'not-created', SEEN);
+    expect(await store.get('order-1')).toMatchObject({ state: 'rejected' });
   });
 
   it('is kept as the record of a payment, which any record of the service replaces', async () => {
-    const { outbox, service } = open();
+    const { store, service } = open();
     service.answer('order-1', 'answer-lost');
-    await outbox.create(order('order-1'));
-    await outbox.resolve('order-1', { created: { referenceNumber: 'PAY-1' } }, SEEN);
-    expect((await outbox.get('order-1'))?.payment).toEqual({
+    await store.create(order('order-1'));
+    await store.resolve('order-1', { created: { referenceNumber: 'PAY-1' } }, SEEN);
+    expect((await store.get('order-1'))?.payment).toEqual({
       merchantPaymentReference: 'order-1',
       referenceNumber: 'PAY-1',
     });
   });
 });
 
-describe('the errors of an outbox', () => {
+describe('the errors of a store', () => {
   it.each([
     ['amount differs', { amount: 1 }, undefined],
     ['currency differs', { currency: 'USD' }, undefined],
     ['extraBody differs', {}, { secret: 'of the order' }],
     ['amount, currency, extraBody differ', { amount: 1, currency: 'USD' }, { a: 1 }],
   ])('name the fields of a conflict: %s', async (what, changed, extraBody) => {
-    const { outbox, service } = open();
+    const { store, service } = open();
     const held = service.hold('order-1');
-    const first = outbox.create(order('order-1'));
+    const first = store.create(order('order-1'));
     await held.received;
     const message = `Another payment is stored under this merchantPaymentReference: ${what}. Nothing was sent.`;
     const another = { ...order('order-1'), ...changed };
-    const whileItIsSent = outbox.create(another, { extraBody });
+    const whileItIsSent = store.create(another, { extraBody });
     await expect(whileItIsSent).rejects.toThrow(message);
     held.answer();
     await first;
-    await expect(outbox.create(another, { extraBody })).rejects.toThrow(message);
-    await expect(outbox.record(another, { tx: undefined, extraBody })).rejects.toThrow(message);
+    await expect(store.create(another, { extraBody })).rejects.toThrow(message);
+    await expect(store.record(another, { tx: undefined, extraBody })).rejects.toThrow(message);
   });
 
   it('say what to do', async () => {
-    const { outbox } = open();
-    await expect(outbox.send('order-2')).rejects.toThrow(
-      'The outbox has no payment with this merchantPaymentReference. Record it first',
+    const { store } = open();
+    await expect(store.send('order-2')).rejects.toThrow(
+      'The store has no payment with this merchantPaymentReference. Record it first',
     );
   });
 });
 
 describe('recover', () => {
   it('leaves a payment to the call of the same process that is sending it, and waits for it', async () => {
-    const { outbox, service } = open();
+    const { store, service } = open();
     const references = Array.from({ length: 9 }, (_, index) => `order-${index}`);
     // The first is sent alone.
-    await outbox.record(order('order'), { tx: undefined });
-    for (const reference of references) await outbox.record(order(reference), { tx: undefined });
+    await store.record(order('order'), { tx: undefined });
+    for (const reference of references) await store.record(order(reference), { tx: undefined });
     const held = references.map((reference) => service.hold(reference));
     let isOver = false;
-    const recovery = outbox.recover().finally(() => {
+    const recovery = store.recover().finally(() => {
       isOver = true;
     });
     await Promise.all(held.slice(0, 8).map(({ received }) => received));
-    const sending = outbox.send('order-8');
+    const sending = store.send('order-8');
     await held[8]?.received;
     for (const { answer } of held.slice(0, 8)) answer();
     for (const reference of references.slice(0, 8)) {
-      await expect.poll(async () => (await outbox.get(reference))?.state).toBe('created');
+      await expect.poll(async () => (await store.get(reference))?.state).toBe('created');
     }
     await new Promise(setImmediate);
     expect(isOver).toBe(false);
@@ -402,25 +383,25 @@ describe('recover', () => {
   });
 
   it('sends a payment that a call of the same process gave up, without the signal of that call', async () => {
-    const store = new ObservedStore();
-    const { outbox, service } = open({ store });
+    const backend = new ObservedBackend();
+    const { store, service } = open({ backend });
     const references = Array.from({ length: 9 }, (_, index) => `order-${index}`);
-    await outbox.record(order('order'), { tx: undefined });
-    for (const reference of references) await outbox.record(order(reference), { tx: undefined });
+    await store.record(order('order'), { tx: undefined });
+    for (const reference of references) await store.record(order(reference), { tx: undefined });
     const held = references.slice(0, 8).map((reference) => service.hold(reference));
-    const recovery = outbox.recover();
+    const recovery = store.recover();
     await Promise.all(held.map(({ received }) => received));
     const leave = new AbortController();
-    const claim = store.claim.bind(store);
-    store.claim = async (wanted) => {
-      store.claim = claim;
+    const claim = backend.claim.bind(backend);
+    backend.claim = async (wanted) => {
+      backend.claim = claim;
       for (const { answer } of held) answer();
-      await expect.poll(async () => (await outbox.get('order-0'))?.state).toBe('created');
+      await expect.poll(async () => (await store.get('order-0'))?.state).toBe('created');
       await new Promise(setImmediate);
       leave.abort();
       return claim(wanted);
     };
-    const sending = outbox.send('order-8', { signal: leave.signal });
+    const sending = store.send('order-8', { signal: leave.signal });
     await expect(sending).rejects.toMatchObject({ code: 'ABORTED', requestOutcome: 'not-sent' });
     expect(await recovery).toEqual({ resent: 10, unresolved: 0 });
     expect(service.requestsFor('order-8')).toHaveLength(1);
@@ -431,18 +412,18 @@ describe('a night on which the service refuses every payment', () => {
   it.each([401, 403, 404, 405])(
     'with a %i: what is recorded is sent once the set-up is right',
     async (status) => {
-      const { outbox, service } = open();
+      const { store, service } = open();
       const references = Array.from({ length: 20 }, (_, index) => `order-${index}`);
       for (const reference of references) {
-        await outbox.record(order(reference), { tx: undefined });
+        await store.record(order(reference), { tx: undefined });
         service.answer(reference, status, status);
       }
-      for (let pass = 0; pass < 2; pass += 1) await outbox.recover().catch(() => undefined);
+      for (let pass = 0; pass < 2; pass += 1) await store.recover().catch(() => undefined);
       for (const reference of references) {
-        expect(await outbox.get(reference)).toMatchObject({ state: 'recorded' });
+        expect(await store.get(reference)).toMatchObject({ state: 'recorded' });
       }
       for (const reference of references) service.answer(reference);
-      expect(await outbox.recover()).toEqual({ resent: 20, unresolved: 0 });
+      expect(await store.recover()).toEqual({ resent: 20, unresolved: 0 });
       for (const reference of references) {
         expect(service.paymentsOf(reference)).toHaveLength(1);
       }
@@ -450,7 +431,7 @@ describe('a night on which the service refuses every payment', () => {
   );
 
   it('keeps payments that a proxy refuses, and sends them once it lets them pass', async () => {
-    const { outbox, service } = open();
+    const { store, service } = open();
     let isOpen = false;
     const client = new PaymentClient({
       baseUrl: 'https://payments.invalid',
@@ -461,7 +442,7 @@ describe('a night on which the service refuses every payment', () => {
         return new Response('<h1>400 No required SSL certificate was sent</h1>', { status: 400 });
       },
     });
-    const behindProxy = new Engine(new MemoryStore({ now: Date.now, maxEntries: 10 }), {
+    const behindProxy = openStore(new MemoryBackend(MEMORY), {
       client,
       leaseMs: undefined,
     });
@@ -475,10 +456,10 @@ describe('a night on which the service refuses every payment', () => {
     isOpen = true;
     expect(await behindProxy.recover()).toEqual({ resent: 2, unresolved: 0 });
     // What the service itself refuses is over.
-    await outbox.record(order('order-3'), { tx: undefined });
+    await store.record(order('order-3'), { tx: undefined });
     service.answer('order-3', 400);
-    expect(await outbox.recover()).toEqual({ resent: 1, unresolved: 0, rejected: 1 });
-    expect(await outbox.get('order-3')).toMatchObject({ state: 'rejected' });
+    expect(await store.recover()).toEqual({ resent: 1, unresolved: 0, rejected: 1 });
+    expect(await store.get('order-3')).toMatchObject({ state: 'rejected' });
   });
 
   it('keeps a payment that was too early when the service was gone at the next attempt', async () => {
@@ -496,24 +477,24 @@ describe('a night on which the service refuses every payment', () => {
       maxRetries: 1,
     });
     onTestFinished(() => client.close());
-    const outbox = new Engine(new MemoryStore({ now: Date.now, maxEntries: 10 }), {
+    const store = openStore(new MemoryBackend(MEMORY), {
       client,
       leaseMs: undefined,
     });
-    await expect(outbox.create(order('order-1'))).rejects.toMatchObject({
+    await expect(store.create(order('order-1'))).rejects.toMatchObject({
       code: 'CONNECTION_FAILED',
       requestOutcome: 'rejected',
       safeToRetry: true,
     });
-    expect(await outbox.get('order-1')).toMatchObject({ state: 'recorded' });
+    expect(await store.get('order-1')).toMatchObject({ state: 'recorded' });
   });
 
   it('leaves a caller a rejected payment, which it may correct', async () => {
-    const { outbox, service } = open();
+    const { store, service } = open();
     service.answer('order-1', 401);
-    await expect(outbox.create(order('order-1'))).rejects.toMatchObject({ httpStatus: 401 });
-    expect(await outbox.get('order-1')).toMatchObject({ state: 'rejected' });
-    expect(await outbox.create({ ...order('order-1'), amount: 1 })).toMatchObject({
+    await expect(store.create(order('order-1'))).rejects.toMatchObject({ httpStatus: 401 });
+    expect(await store.get('order-1')).toMatchObject({ state: 'rejected' });
+    expect(await store.create({ ...order('order-1'), amount: 1 })).toMatchObject({
       state: 'created',
     });
   });
@@ -526,7 +507,7 @@ describe('a call that waits for another of the same process', () => {
 
   /** Two calls, of which the first one's request ends with an error. */
   async function callTwice(error: Error) {
-    const { service, store } = open();
+    const { service, backend } = open();
     const errors: Error[] = [];
     const client = {
       [PREPARE_CREATION](...args: Parameters<PaymentClient[typeof PREPARE_CREATION]>) {
@@ -537,9 +518,9 @@ describe('a call that waits for another of the same process', () => {
           : { ...prepared, send: () => Promise.reject(failure) };
       },
     } as PaymentClient;
-    const outbox = new Engine(store, { client, leaseMs: undefined });
+    const store = openStore(backend, { client, leaseMs: undefined });
     errors.push(error);
-    return Promise.allSettled([outbox.create(order('order-1')), outbox.create(order('order-1'))]);
+    return Promise.allSettled([store.create(order('order-1')), store.create(order('order-1'))]);
   }
 
   it.each([
@@ -563,12 +544,12 @@ describe('a call that waits for another of the same process', () => {
   });
 
   it('does not take a send for another payment', async () => {
-    const { outbox, service } = open();
-    await outbox.record(order('order-1'), { tx: undefined });
+    const { store, service } = open();
+    await store.record(order('order-1'), { tx: undefined });
     const held = service.hold('order-1');
-    const first = outbox.send('order-1');
+    const first = store.send('order-1');
     await held.received;
-    const second = outbox.create(order('order-1'));
+    const second = store.create(order('order-1'));
     held.answer();
     expect(await first).toMatchObject({ state: 'created', replayed: false });
     expect(await second).toMatchObject({ state: 'created', replayed: true });
@@ -582,26 +563,26 @@ describe('a call that waits for another process', () => {
 
   async function startWaiting() {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
-    const { outbox, store, service } = open();
+    const { store, backend, service } = open();
     const held = service.hold('order-1');
-    const first = outbox.create(order('order-1'));
+    const first = store.create(order('order-1'));
     await held.received;
-    const waiting = open({ store });
-    const second = waiting.outbox.create(order('order-1'));
+    const waiting = open({ backend });
+    const second = waiting.store.create(order('order-1'));
     await new Promise(setImmediate);
-    store.reads.length = 0;
-    return { store, held, first, second, waiting };
+    backend.reads.length = 0;
+    return { backend, held, first, second, waiting };
   }
 
   it('polls after 20 ms, then after twice as long each time, up to every second', async () => {
-    const { store, held, first, second } = await startWaiting();
+    const { backend, held, first, second } = await startWaiting();
     const lookedAfter: number[] = [];
     for (let ms = 1; ms <= 3_300; ms += 1) {
       await vi.advanceTimersByTimeAsync(1);
-      if (store.reads.splice(0).length > 0) lookedAfter.push(ms);
+      if (backend.reads.splice(0).length > 0) lookedAfter.push(ms);
     }
     expect(lookedAfter).toEqual([20, 60, 140, 300, 620, 1_260, 2_260, 3_260]);
-    expect(store.claims).toHaveLength(2);
+    expect(backend.claims).toHaveLength(2);
     held.answer();
     await first;
     await vi.advanceTimersByTimeAsync(1_000);
@@ -610,11 +591,11 @@ describe('a call that waits for another process', () => {
 
   it('sends the payment itself once the other gives up, with a full timeout', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
-    const { outbox, store, service } = open();
+    const { store, backend, service } = open();
     const held = service.hold('order-1');
-    const first = outbox.create(order('order-1'));
+    const first = store.create(order('order-1'));
     await held.received;
-    const waiting = open({ store });
+    const waiting = open({ backend });
     const { client } = waiting.service;
     const prepare = client[PREPARE_CREATION].bind(client);
     const given: number[] = [];
@@ -626,7 +607,7 @@ describe('a call that waits for another process', () => {
       };
       return { ...prepared, send: observed };
     });
-    const second = waiting.outbox.create(order('order-1'), { timeoutMs: 30_000 });
+    const second = waiting.store.create(order('order-1'), { timeoutMs: 30_000 });
     await new Promise(setImmediate);
     await vi.advanceTimersByTimeAsync(29_500);
     held.answer('refused');
@@ -634,14 +615,14 @@ describe('a call that waits for another process', () => {
     await vi.advanceTimersByTimeAsync(1_000);
     expect(await second).toMatchObject({ state: 'created', replayed: false, attempts: 2 });
     expect(given).toEqual([30_000]);
-    expect(store.claims.at(-1)).toMatchObject({ leaseMs: 40_000 });
+    expect(backend.claims.at(-1)).toMatchObject({ leaseMs: 40_000 });
   });
 
   it('sends the payment itself if it was deleted in the meantime', async () => {
-    const { store, held, first, second, waiting } = await startWaiting();
+    const { backend, held, first, second, waiting } = await startWaiting();
     const finding = { referenceNumber: 'PAY-1', payment: '{}', updatedAtUs: undefined };
-    await store.settle('order-1', finding);
-    await store.prune(new Date(Date.now() + 1_000));
+    await backend.settle('order-1', finding);
+    await backend.prune(Date.now() + 1_000);
     await vi.advanceTimersByTimeAsync(20);
     expect(await second).toMatchObject({ state: 'created', replayed: false });
     expect(waiting.service.requestsFor('order-1')).toHaveLength(1);
@@ -650,10 +631,10 @@ describe('a call that waits for another process', () => {
   });
 });
 
-describe('a store that does not grant what is free', () => {
+describe('a backend that does not grant what is free', () => {
   afterEach(() => void vi.useRealTimers());
 
-  class GrudgingStore extends ObservedStore {
+  class GrudgingBackend extends ObservedBackend {
     refusals = 1;
     override async claim(claim: Claim) {
       if (this.refusals > 0) {
@@ -666,19 +647,19 @@ describe('a store that does not grant what is free', () => {
   }
 
   it('is asked again, by send too', async () => {
-    const { outbox } = open({ store: new GrudgingStore() });
-    await outbox.record(order('order-1'), { tx: undefined });
-    expect(await outbox.send('order-1')).toMatchObject({ state: 'created', replayed: false });
+    const { store } = open({ backend: new GrudgingBackend() });
+    await store.record(order('order-1'), { tx: undefined });
+    expect(await store.send('order-1')).toMatchObject({ state: 'created', replayed: false });
   });
 
   it('is asked again after growing pauses, until the deadline of the call', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
-    const store = new GrudgingStore();
-    store.refusals = Number.POSITIVE_INFINITY;
-    const { outbox, service } = open({ store });
-    await outbox.record(order('order-1'), { tx: undefined });
+    const backend = new GrudgingBackend();
+    backend.refusals = Number.POSITIVE_INFINITY;
+    const { store, service } = open({ backend });
+    await store.record(order('order-1'), { tx: undefined });
     let isOver = false;
-    const call = outbox.send('order-1', { timeoutMs: 2_000 }).finally(() => {
+    const call = store.send('order-1', { timeoutMs: 2_000 }).finally(() => {
       isOver = true;
     });
     const refused = expect(call).rejects.toMatchObject({
@@ -689,9 +670,9 @@ describe('a store that does not grant what is free', () => {
     });
     const askedAfter: number[] = [];
     for (let ms = 0; !isOver; ms += 1) {
-      store.claims.length = 0;
+      backend.claims.length = 0;
       await vi.advanceTimersByTimeAsync(ms === 0 ? 0 : 1);
-      if (store.claims.length > 0) askedAfter.push(ms);
+      if (backend.claims.length > 0) askedAfter.push(ms);
     }
     expect(askedAfter).toEqual([0, 20, 60, 140, 300, 620, 1_260, 2_000]);
     await refused;
@@ -699,27 +680,19 @@ describe('a store that does not grant what is free', () => {
   });
 
   it('is not asked again after the signal of the call aborts', async () => {
-    const store = new GrudgingStore();
-    store.refusals = Number.POSITIVE_INFINITY;
-    const { outbox } = open({ store });
-    await outbox.record(order('order-1'), { tx: undefined });
-    const call = outbox.send('order-1', { signal: AbortSignal.timeout(30) });
+    const backend = new GrudgingBackend();
+    backend.refusals = Number.POSITIVE_INFINITY;
+    const { store } = open({ backend });
+    await store.record(order('order-1'), { tx: undefined });
+    const call = store.send('order-1', { signal: AbortSignal.timeout(30) });
     await expect(call).rejects.toMatchObject({ code: 'ABORTED' });
   });
 });
 
 it('sends a rejected payment again', async () => {
-  const { outbox, service } = open();
+  const { store, service } = open();
   service.answer('order-1', 422);
-  await expect(outbox.create(order('order-1'))).rejects.toMatchObject({ code: 'REFUSED' });
-  expect(await outbox.get('order-1')).toMatchObject({ state: 'rejected', replayed: true });
-  expect(await outbox.send('order-1')).toMatchObject({ state: 'created', replayed: false });
-});
-
-it('settles without a context, in its own transaction', async () => {
-  const { outbox, service } = open();
-  await outbox.create(order('order-1'));
-  const [referenceNumber = ''] = service.paymentsOf('order-1');
-  const payment = { merchantPaymentReference: 'order-1', referenceNumber } as never;
-  expect(await outbox.settle(payment, undefined as never)).toBe('known');
+  await expect(store.create(order('order-1'))).rejects.toMatchObject({ code: 'REFUSED' });
+  expect(await store.get('order-1')).toMatchObject({ state: 'rejected', replayed: true });
+  expect(await store.send('order-1')).toMatchObject({ state: 'created', replayed: false });
 });

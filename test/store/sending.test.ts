@@ -3,16 +3,16 @@ import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { CallTrace } from '../../src/client/observation.js';
 import { PaymentClient } from '../../src/client/payment-client.js';
 import { StoreError } from '../../src/errors.js';
-import { Engine } from '../../src/store/engine.js';
-import { MemoryStore } from '../../src/store/memory-store.js';
-import type { Claim, Finding, Result } from '../../src/store/store.js';
 import { PREPARE_CREATION } from '../../src/protocol/prepared-creation.js';
-import { ContractService } from '../contract/outbox/service.js';
+import type { Claim, Finding, Result } from '../../src/store/backend.js';
+import { MemoryBackend } from '../../src/store/memory-backend.js';
+import { ContractService } from '../contract/store/service.js';
 import { recordLines } from '../protocol/recorded-lines.js';
-import { order } from './settling-scene.js';
+import { MEMORY, openStore } from './memory-engine.js';
+import { order, paid, settle } from './orders.js';
 
-/** A store that fails, or is slow, as told. */
-class FailingStore extends MemoryStore {
+/** A backend that fails, or is slow, as told. */
+class FailingBackend extends MemoryBackend {
   /** What is thrown by the next claims, after they were granted. */
   readonly claimFailures: Error[] = [];
   /** What is thrown by the next ends, before anything is stored. */
@@ -24,7 +24,7 @@ class FailingStore extends MemoryStore {
   readonly findings: Finding[] = [];
 
   constructor() {
-    super({ now: Date.now, maxEntries: 1_000 });
+    super(MEMORY);
   }
   override async claim(claim: Claim) {
     this.claims.push(claim);
@@ -48,9 +48,9 @@ class FailingStore extends MemoryStore {
 
 function open() {
   const service = new ContractService();
-  const store = new FailingStore();
-  const outbox = new Engine(store, { client: service.client, leaseMs: undefined });
-  return { service, store, outbox };
+  const backend = new FailingBackend();
+  const store = openStore(backend, { client: service.client, leaseMs: undefined });
+  return { service, backend, store };
 }
 
 const failures = (count: number) => Array.from({ length: count }, () => new Error('no database'));
@@ -61,48 +61,48 @@ afterEach(() => {
 
 describe('a claim whose answer was lost', () => {
   it('is released, and nothing is sent', async () => {
-    const { service, store, outbox } = open();
+    const { service, backend, store } = open();
     const failure = new Error('no database');
-    store.claimFailures.push(failure);
-    await expect(outbox.create(order('order-1'))).rejects.toBe(failure);
-    expect(store.ends).toEqual([
-      { owner: store.claims[0]?.owner, result: { state: 'recorded', failure: undefined } },
+    backend.claimFailures.push(failure);
+    await expect(store.create(order('order-1'))).rejects.toBe(failure);
+    expect(backend.ends).toEqual([
+      { owner: backend.claims[0]?.owner, result: { state: 'recorded', failure: undefined } },
     ]);
-    expect(await outbox.get('order-1')).toMatchObject({ state: 'recorded' });
+    expect(await store.get('order-1')).toMatchObject({ state: 'recorded' });
     expect(service.requestsFor('order-1')).toEqual([]);
-    expect(await outbox.send('order-1')).toMatchObject({ state: 'created', replayed: false });
+    expect(await store.send('order-1')).toMatchObject({ state: 'created', replayed: false });
   });
 
   it("throws the error of the claim when it can't be released", async () => {
-    const { store, outbox } = open();
-    store.claimFailures.push(...failures(1));
-    store.finishFailures.push(new Error('still no database'));
-    await expect(outbox.create(order('order-1'))).rejects.toThrow('no database');
+    const { backend, store } = open();
+    backend.claimFailures.push(...failures(1));
+    backend.finishFailures.push(new Error('still no database'));
+    await expect(store.create(order('order-1'))).rejects.toThrow('no database');
     await new Promise(setImmediate);
   });
 });
 
 describe('what is known when the answer arrives', () => {
   it('is the record of the earlier callback, even if the answer has another payment', async () => {
-    const { service, outbox } = open();
+    const { service, store } = open();
     const held = service.hold('order-1');
-    const call = outbox.create(order('order-1'));
+    const call = store.create(order('order-1'));
     await held.received;
-    const paid = { ...order('order-1'), referenceNumber: 'of the callback', status: 'paid' };
-    await outbox.settle(paid as never, { tx: undefined });
+    const record = paid('order-1', 'of the callback');
+    await settle(store, record);
     held.answer();
-    expect(await call).toMatchObject({ state: 'created', payment: paid });
+    expect(await call).toMatchObject({ state: 'created', payment: record });
   });
 
-  it('is sent as stored, whatever the store has granted', async () => {
-    const { service, store, outbox } = open();
+  it('is sent as stored, whatever the backend has granted', async () => {
+    const { service, backend, store } = open();
     const stored = JSON.stringify({ ...order('order-1'), amount: 1 });
-    const claim = store.claim.bind(store);
-    store.claim = async (wanted) => {
+    const claim = backend.claim.bind(backend);
+    backend.claim = async (wanted) => {
       const claimed = await claim(wanted);
       return { ...claimed, stored: claimed.stored && { ...claimed.stored, body: stored } };
     };
-    await outbox.create(order('order-1'));
+    await store.create(order('order-1'));
     expect(service.requestsFor('order-1')).toEqual([JSON.parse(stored)]);
   });
 });
@@ -116,19 +116,19 @@ describe('an answer that names another reference', () => {
       apiSecret: 'secret',
       fetch: async () => Response.json(other, { status: 201 }),
     });
-    const outbox = new Engine(new FailingStore(), { client, leaseMs: undefined });
-    expect(await outbox.create(order('order-1'))).toMatchObject({
+    const store = openStore(new FailingBackend(), { client, leaseMs: undefined });
+    expect(await store.create(order('order-1'))).toMatchObject({
       state: 'unresolved',
       merchantPaymentReference: 'order-1',
       failure: { code: 'RESPONSE_UNUSABLE', requestOutcome: 'unknown' },
       error: { safeToRetry: false, message: expect.stringContaining('another merchantPayment') },
     });
-    const replayed = await outbox.create(order('order-1'));
+    const replayed = await store.create(order('order-1'));
     expect(replayed).toMatchObject({ state: 'unresolved', replayed: true });
     expect(replayed.payment).toBeUndefined();
-    const paid = { ...order('order-1'), referenceNumber: 'its own', status: 'paid' };
-    expect(await outbox.settle(paid as never, { tx: undefined })).toBe('settled');
-    expect(await outbox.get('order-1')).toMatchObject({ state: 'created', payment: paid });
+    const record = paid('order-1', 'its own');
+    expect(await settle(store, record)).toMatchObject({ secondPayment: false, current: true });
+    expect(await store.get('order-1')).toMatchObject({ state: 'created', payment: record });
   });
 });
 
@@ -138,19 +138,19 @@ describe('a process that was stopped while it claimed', () => {
     'claims again, and gives up after five times, by %s',
     async (clock) => {
       vi.useFakeTimers({ toFake: [clock] });
-      const { service, store, outbox } = open();
+      const { service, backend, store } = open();
       // The lease is ten seconds longer than the call.
-      store.claimMs = 10_001;
-      await expect(outbox.create(order('order-1'))).rejects.toMatchObject({
+      backend.claimMs = 10_001;
+      await expect(store.create(order('order-1'))).rejects.toMatchObject({
         code: 'STORE_TIMEOUT',
         message: expect.stringContaining('took longer than the lease. It stays recorded.'),
       });
-      expect(new Set(store.claims.map(({ owner }) => owner)).size).toBe(5);
-      expect(store.ends).toHaveLength(5);
+      expect(new Set(backend.claims.map(({ owner }) => owner)).size).toBe(5);
+      expect(backend.ends).toHaveLength(5);
       expect(service.requestsFor('order-1')).toEqual([]);
-      expect(await outbox.get('order-1')).toMatchObject({ state: 'recorded', attempts: 5 });
-      store.claimMs = 10_000;
-      expect(await outbox.send('order-1')).toMatchObject({ state: 'created', attempts: 6 });
+      expect(await store.get('order-1')).toMatchObject({ state: 'recorded', attempts: 5 });
+      backend.claimMs = 10_000;
+      expect(await store.send('order-1')).toMatchObject({ state: 'created', attempts: 6 });
     },
   );
 });
@@ -161,14 +161,14 @@ describe("an outcome that can't be stored", () => {
 
   it('is stored once the database is back', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    const { store, outbox } = open();
-    store.finishFailures.push(...failures(3));
-    const call = outbox.create(order('order-1'));
+    const { backend, store } = open();
+    backend.finishFailures.push(...failures(3));
+    const call = store.create(order('order-1'));
     const triesAfter: [number, number][] = [];
     for (const ms of [0, 99, 1, 399, 1, 1_599, 1]) {
       await vi.advanceTimersByTimeAsync(ms);
       await settled();
-      triesAfter.push([ms, store.ends.length]);
+      triesAfter.push([ms, backend.ends.length]);
     }
     expect(triesAfter).toEqual([
       [0, 1],
@@ -188,12 +188,12 @@ describe("an outcome that can't be stored", () => {
     ['answer-lost', 'unresolved'],
   ] as const)('is said in the error, with its cause: %s', async (kind, said) => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    const { service, store, outbox } = open();
+    const { service, backend, store } = open();
     service.answer('order-1', kind);
     const failure = new Error('still no database');
-    store.finishFailures.push(...failures(3), failure);
-    const call = outbox.create(order('order-1')).catch((error: unknown) => error);
-    while (vi.getTimerCount() > 0 || store.ends.length < 4) {
+    backend.finishFailures.push(...failures(3), failure);
+    const call = store.create(order('order-1')).catch((error: unknown) => error);
+    while (vi.getTimerCount() > 0 || backend.ends.length < 4) {
       await settled();
       await vi.advanceTimersToNextTimerAsync();
     }
@@ -203,20 +203,20 @@ describe("an outcome that can't be stored", () => {
     expect(error.message).toContain(
       `The attempt to send the payment ended (${said}), but that could not be stored.`,
     );
-    expect(await outbox.get('order-1')).toMatchObject({ state: 'sending' });
+    expect(await store.get('order-1')).toMatchObject({ state: 'sending' });
   });
 
   it('is not stored if the payment was deleted in the meantime', async () => {
-    const { service, store, outbox } = open();
+    const { service, backend, store } = open();
     const held = service.hold('order-1');
-    const call = outbox.create(order('order-1'));
+    const call = store.create(order('order-1'));
     await held.received;
-    await store.settle('order-1', {
+    await backend.settle('order-1', {
       referenceNumber: 'PAY-1',
       payment: '{}',
       updatedAtUs: undefined,
     });
-    await outbox.prune(new Date(Date.now() + 1_000));
+    await store.prune(new Date(Date.now() + 1_000));
     held.answer('answer-lost');
     const error = await call.catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: 'STORE_FAILED' });
@@ -230,24 +230,24 @@ describe('the result of a late sender', () => {
     ['refused', 1],
     ['answer-lost', 1],
   ] as const)('is noted where it is that the payment exists: %s', async (kind, count) => {
-    const { service, store, outbox } = open();
+    const { service, backend, store } = open();
     const held = service.hold('order-1');
-    const call = outbox.create(order('order-1'));
+    const call = store.create(order('order-1'));
     await held.received;
-    await store.settle('order-1', {
+    await backend.settle('order-1', {
       referenceNumber: 'PAY-1',
       payment: '{"referenceNumber":"PAY-1"}',
       updatedAtUs: undefined,
     });
     held.answer(kind);
     expect(await call).toMatchObject({ state: 'created', payment: { referenceNumber: 'PAY-1' } });
-    expect(store.findings).toHaveLength(count);
+    expect(backend.findings).toHaveLength(count);
   });
 });
 
 describe('the failure that is stored', () => {
   it('has the code, the outcome and the status', async () => {
-    const { service, outbox } = open();
+    const { service, store } = open();
     for (const [kind, failure] of [
       [500, { code: 'REFUSED', requestOutcome: 'unknown', httpStatus: 500 }],
       ['answer-lost', { code: 'CONNECTION_FAILED', requestOutcome: 'unknown' }],
@@ -255,7 +255,7 @@ describe('the failure that is stored', () => {
     ] as const) {
       const reference = `order-${kind}`;
       service.answer(reference, kind);
-      expect((await outbox.create(order(reference))).failure).toEqual(failure);
+      expect((await store.create(order(reference))).failure).toEqual(failure);
     }
   });
 
@@ -275,8 +275,8 @@ describe('the failure that is stored', () => {
       fetch: async () => Response.json({}, { status: 422 }),
     });
     await client.payments.create(order('order-1')).catch(() => undefined);
-    const outbox = new Engine(new FailingStore(), { client, leaseMs: undefined });
-    await outbox.create(order('order-1')).catch(() => undefined);
+    const store = openStore(new FailingBackend(), { client, leaseMs: undefined });
+    await store.create(order('order-1')).catch(() => undefined);
     const [direct, stored] = lines.map(({ level, message, fields }) => {
       return { level, message, fields: { ...fields, durationMs: 0 } };
     });
@@ -286,7 +286,7 @@ describe('the failure that is stored', () => {
   });
 
   it('leaves the payment unresolved if the client throws something else', async () => {
-    const { service, store } = open();
+    const { service, backend } = open();
     const failure = new TypeError('a broken client');
     const client = {
       [PREPARE_CREATION]: (...args: Parameters<PaymentClient[typeof PREPARE_CREATION]>) => ({
@@ -294,9 +294,9 @@ describe('the failure that is stored', () => {
         send: () => Promise.reject(failure),
       }),
     } as unknown as PaymentClient;
-    const outbox = new Engine(store, { client, leaseMs: undefined });
-    await expect(outbox.create(order('order-1'))).rejects.toBe(failure);
-    expect(await store.read('order-1')).toMatchObject({
+    const store = openStore(backend, { client, leaseMs: undefined });
+    await expect(store.create(order('order-1'))).rejects.toBe(failure);
+    expect(await backend.read('order-1')).toMatchObject({
       state: 'unresolved',
       failure: '{"code":"UNKNOWN","requestOutcome":"unknown"}',
     });

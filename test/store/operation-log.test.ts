@@ -1,35 +1,27 @@
 import { describe, expect, it } from 'vitest';
-import { memoryOutbox } from '../../src/store/memory-outbox.js';
-import { ContractService } from '../contract/outbox/service.js';
+import { memoryStore } from '../../src/store/memory.js';
+import { ContractService } from '../contract/store/service.js';
 import { failingLoggers, recordLines } from '../protocol/recorded-lines.js';
+import { changeOf, paid, settle } from './orders.js';
 
 const order = { merchantPaymentReference: 'order-1', amount: 2500, currency: 'EUR' };
-const record = {
-  ...order,
-  referenceNumber: 'second',
-  providerReference: 'provider-1',
-  status: 'paid',
-  createdAt: '2026-01-31T12:00:00Z',
-  updatedAt: '2026-01-31T12:00:00Z',
-};
-
 function open(options: { logReferences?: boolean } = {}) {
   const service = new ContractService();
   const { lines, logger } = recordLines();
-  const outbox = memoryOutbox({ client: service.client, logger, ...options });
-  return { service, outbox, lines };
+  const store = memoryStore({ client: service.client, logger, ...options });
+  return { service, store, lines };
 }
 
 const durationMs = expect.any(Number);
 
-describe('the logger of an outbox', () => {
+describe('the logger of a store', () => {
   it('gets one line at debug for each successful operation', async () => {
-    const { outbox, lines } = open();
-    await outbox.record(order, { tx: undefined });
-    await outbox.send('order-1');
-    await outbox.create(order);
-    await outbox.recover();
-    await outbox.settle({ ...record, merchantPaymentReference: 'x' }, { tx: undefined });
+    const { store, lines } = open();
+    await store.record(order, { tx: undefined });
+    await store.send('order-1');
+    await store.create(order);
+    await store.recover();
+    await store.process(changeOf(), async () => {});
     const payment = { state: 'created', attempts: 1, durationMs };
     expect(lines).toEqual(
       [
@@ -37,20 +29,19 @@ describe('the logger of an outbox', () => {
         { operation: 'send', ...payment, replayed: false },
         { operation: 'create', ...payment, replayed: true },
         { operation: 'recover', resent: 0, unresolved: 0, durationMs },
-        { operation: 'settle', settled: 'not-ours', durationMs },
       ].map((fields) => ({
         level: 'debug',
-        message: `merchant-payments: outbox ${fields.operation} done`,
+        message: `merchant-payments: store ${fields.operation} done`,
         fields,
       })),
     );
   });
 
   it('gets an unresolved payment at warn, and its resolution at debug', async () => {
-    const { service, outbox, lines } = open();
+    const { service, store, lines } = open();
     service.answer('order-1', 'answer-lost');
-    await outbox.create(order);
-    await outbox.resolve('order-1', { created: { referenceNumber: 'PAY-1' } }, { attempts: 1 });
+    await store.create(order);
+    await store.resolve('order-1', { created: { referenceNumber: 'PAY-1' } }, { attempts: 1 });
     expect(lines).toMatchObject([
       {
         level: 'warn',
@@ -62,13 +53,13 @@ describe('the logger of an outbox', () => {
   });
 
   it('gets a round of recovery that leaves a payment unresolved at warn', async () => {
-    const { service, outbox, lines } = open();
-    await outbox.record(order, { tx: undefined });
+    const { service, store, lines } = open();
+    await store.record(order, { tx: undefined });
     service.answer('order-1', 'answer-lost');
-    await outbox.recover();
+    await store.recover();
     expect(lines[1]).toEqual({
       level: 'warn',
-      message: 'merchant-payments: outbox recover ended early',
+      message: 'merchant-payments: store recover ended early',
       fields: {
         operation: 'recover',
         resent: 1,
@@ -81,85 +72,72 @@ describe('the logger of an outbox', () => {
   });
 
   it('gets a round of recovery that finds a reference in use at warn', async () => {
-    const { service, outbox, lines } = open();
-    await outbox.record(order, { tx: undefined });
+    const { service, store, lines } = open();
+    await store.record(order, { tx: undefined });
     service.answer('order-1', 409);
-    await outbox.recover();
+    await store.recover();
     expect(lines[1]).toEqual({
       level: 'warn',
-      message: 'merchant-payments: outbox recover found unresolved payments',
+      message: 'merchant-payments: store recover found unresolved payments',
       fields: { operation: 'recover', resent: 1, unresolved: 1, durationMs },
     });
   });
 
   it('gets a round of recovery with rejected payments at warn', async () => {
-    const { service, outbox, lines } = open();
-    await outbox.record(order, { tx: undefined });
+    const { service, store, lines } = open();
+    await store.record(order, { tx: undefined });
     service.answer('order-1', 422);
-    expect(await outbox.recover()).toEqual({ resent: 1, unresolved: 0, rejected: 1 });
+    expect(await store.recover()).toEqual({ resent: 1, unresolved: 0, rejected: 1 });
     expect(lines[1]).toEqual({
       level: 'warn',
-      message: 'merchant-payments: outbox recover had payments rejected',
+      message: 'merchant-payments: store recover had payments rejected',
       fields: { operation: 'recover', resent: 1, unresolved: 0, rejected: 1, durationMs },
     });
   });
 
   it('gets a round of recovery that ended early at warn, with the reason', async () => {
-    const { service, outbox, lines } = open();
-    await outbox.record(order, { tx: undefined });
+    const { service, store, lines } = open();
+    await store.record(order, { tx: undefined });
     service.answer('order-1', 429);
-    expect(await outbox.recover()).toMatchObject({ resent: 1, error: { httpStatus: 429 } });
+    expect(await store.recover()).toMatchObject({ resent: 1, error: { httpStatus: 429 } });
     expect(lines[1]).toMatchObject({
       level: 'warn',
-      message: 'merchant-payments: outbox recover ended early',
+      message: 'merchant-payments: store recover ended early',
       fields: { operation: 'recover', resent: 1, unresolved: 0, requestOutcome: 'rejected' },
     });
   });
 
   it('does not change the error for a missing payment', async () => {
-    const { outbox, lines } = open({ logReferences: true });
+    const { store, lines } = open({ logReferences: true });
     const calls = [
-      outbox.create(undefined as never),
-      outbox.record(undefined as never, { tx: undefined }),
-      outbox.settle(undefined as never, { tx: undefined }),
+      store.create(undefined as never),
+      store.record(undefined as never, { tx: undefined }),
     ];
     for (const call of calls) {
       await expect(call).rejects.toMatchObject({ code: expect.stringMatching(/^INVALID_/) });
     }
     expect(lines.map(({ message }) => message)).toEqual([
-      'merchant-payments: outbox create failed',
-      'merchant-payments: outbox record failed',
-      'merchant-payments: outbox settle failed',
+      'merchant-payments: store create failed',
+      'merchant-payments: store record failed',
     ]);
   });
 
   it('gets the reference as given, even if the input changes afterwards', async () => {
-    const { outbox, lines } = open({ logReferences: true });
+    const { store, lines } = open({ logReferences: true });
     const input = { ...order };
-    const created = outbox.create(input);
+    const created = store.create(input);
     input.merchantPaymentReference = 'order-2';
     await created;
     expect(lines[0]).toMatchObject({ fields: { merchantPaymentReference: 'order-1' } });
   });
 
-  it('gets a second payment at error', async () => {
-    const { outbox, lines } = open();
-    await outbox.create(order);
-    await outbox.settle(record, { tx: undefined });
-    expect(lines[1]).toMatchObject({
-      level: 'error',
-      message: 'merchant-payments: an order has a second payment',
-      fields: { operation: 'settle', settled: 'second-payment' },
-    });
-  });
-
   it('gets a failure at error, with the code and without the message, and the caller gets the error', async () => {
-    const { service, outbox, lines } = open();
+    const { service, store, lines } = open();
     service.answer('order-1', 422);
-    await expect(outbox.create(order)).rejects.toMatchObject({ httpStatus: 422 });
-    await expect(outbox.create({ ...order, currency: 'euro' })).rejects.toThrow(/currency/);
-    await expect(outbox.send('order-2')).rejects.toMatchObject({ code: 'UNKNOWN_REFERENCE' });
-    await expect(outbox.create(undefined as never)).rejects.toThrow();
+    await expect(store.create(order)).rejects.toMatchObject({ httpStatus: 422 });
+    await expect(store.create({ ...order, currency: 'euro' })).rejects.toThrow(/currency/);
+    await expect(store.send('order-2')).rejects.toMatchObject({ code: 'UNKNOWN_REFERENCE' });
+    await expect(store.create(undefined as never)).rejects.toThrow();
     expect(lines.map(({ level }) => level)).toEqual(['error', 'error', 'error', 'error']);
     expect(lines.map(({ fields }) => fields)).toEqual([
       { operation: 'create', code: 'REFUSED', requestOutcome: 'rejected', durationMs },
@@ -167,49 +145,48 @@ describe('the logger of an outbox', () => {
       { operation: 'send', code: 'UNKNOWN_REFERENCE', durationMs },
       { operation: 'create', code: 'INVALID_REQUEST', requestOutcome: 'not-sent', durationMs },
     ]);
-    expect(lines[0]?.message).toBe('merchant-payments: outbox create failed');
+    expect(lines[0]?.message).toBe('merchant-payments: store create failed');
   });
 
   it('gets no code for an error of another package', async () => {
     const { lines, logger } = recordLines();
     const { client } = new ContractService();
-    const outbox = memoryOutbox({
+    const store = memoryStore({
       client,
       logger,
       now: () => {
         throw Object.assign(new Error('the clock of order-1'), { code: 'ECLOCK' });
       },
     });
-    await expect(outbox.create(order)).rejects.toThrow('the clock of order-1');
+    await expect(store.create(order)).rejects.toThrow('the clock of order-1');
     expect(lines[0]?.fields).toEqual({ operation: 'create', durationMs });
   });
 
   it('shows references where that is turned on', async () => {
-    const { service, outbox, lines } = open({ logReferences: true });
-    await outbox.record(order, { tx: undefined });
+    const { service, store, lines } = open({ logReferences: true });
+    await store.record(order, { tx: undefined });
     service.answer('order-1', 'answer-lost');
-    await outbox.send('order-1');
-    await outbox.resolve('order-1', { created: { referenceNumber: 'PAY-1' } }, { attempts: 1 });
-    await outbox.create(order);
-    await outbox.settle(record, { tx: undefined });
-    await outbox.recover();
+    await store.send('order-1');
+    await store.resolve('order-1', { created: { referenceNumber: 'PAY-1' } }, { attempts: 1 });
+    await store.create(order);
+    await store.recover();
     expect(lines.map(({ fields }) => fields['merchantPaymentReference'])).toEqual([
-      ...Array(5).fill('order-1'),
+      ...Array(4).fill('order-1'),
       undefined,
     ]);
   });
 
   it('shows none otherwise', async () => {
-    const { outbox, lines } = open();
-    await outbox.create(order);
-    await outbox.settle(record, { tx: undefined });
+    const { store, lines } = open();
+    await store.create(order);
+    await settle(store, paid('order-1', 'second'));
     expect(JSON.stringify(lines)).not.toContain('order-1');
   });
 
   it.each(failingLoggers)('changes nothing when it $how', async ({ logger }) => {
     const { client } = new ContractService();
-    const outbox = memoryOutbox({ client, logger });
-    expect(await outbox.create(order)).toMatchObject({ state: 'created' });
-    await expect(outbox.send('order-2')).rejects.toMatchObject({ code: 'UNKNOWN_REFERENCE' });
+    const store = memoryStore({ client, logger });
+    expect(await store.create(order)).toMatchObject({ state: 'created' });
+    await expect(store.send('order-2')).rejects.toMatchObject({ code: 'UNKNOWN_REFERENCE' });
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { StoreError, RetryLaterError } from '../../src/errors.js';
+import { RetryLaterError, StoreError } from '../../src/errors.js';
 import {
   assertChangeId,
   describeFailure,

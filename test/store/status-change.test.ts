@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { InvalidOptionError } from '../../src/errors.js';
-import { type CallbackInbox, toEpochMicroseconds } from '../../src/store/inbox.js';
-import { memoryInbox } from '../../src/store/memory-inbox.js';
 import { mysqlInbox } from '../../src/mysql/inbox-mysql-inbox.js';
 import { postgresInbox } from '../../src/postgres/inbox-postgres-inbox.js';
 import { redisInbox } from '../../src/redis/redis-inbox.js';
 import { sqliteInbox } from '../../src/sqlite/inbox-sqlite-inbox.js';
+import { type CallbackInbox, toEpochMicroseconds } from '../../src/store/inbox.js';
+import { memoryInbox } from '../../src/store/memory-inbox.js';
 import { sampleEvent } from './sample-event.js';
 
 const at = (iso: string, microseconds?: number) =>

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { StoreError, RetryLaterError } from '../../src/errors.js';
+import { RetryLaterError, StoreError } from '../../src/errors.js';
 import { Attempt, type KeepFailure, NOTHING_SEEN } from '../../src/store/attempt.js';
 import type { FailurePolicy } from '../../src/store/failed-changes.js';
 import { sampleEvent } from './sample-event.js';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type Lease, runUnderLease } from '../../src/store/lease/lease.js';
+import { type Lease, runUnderLease } from '../../../src/store/lease/lease.js';
 
 const DURATION_MS = 3_000;
 const THIRD_MS = DURATION_MS / 3;

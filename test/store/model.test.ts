@@ -1,11 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ConnectionError, RequestError } from '../../src/errors.js';
-import { Engine } from '../../src/store/engine.js';
-import { MemoryStore } from '../../src/store/memory-store.js';
-import type { OutboxPayment } from '../../src/store/outbox.js';
-import type { OutboxStore } from '../../src/store/store.js';
 import { PREPARE_CREATION } from '../../src/protocol/prepared-creation.js';
+import type { Backend } from '../../src/store/backend.js';
+import { MemoryBackend } from '../../src/store/memory-backend.js';
+import type { StoredPayment } from '../../src/store/payment-store.js';
 import { explore, type Turns } from './explore.js';
+import { MEMORY, openStore } from './memory-engine.js';
+import { paid } from './orders.js';
 
 const REFERENCE = 'order-1';
 const LEASE_MS = 1_000_000;
@@ -30,13 +31,24 @@ interface Setting {
   readonly crash: boolean;
   /** Whether two people look an unresolved payment up at the service, and decide at any later time. */
   readonly people?: boolean;
+  /** Whether recover() looks an unresolved payment up at the service, at any later time. */
+  readonly lookUp?: boolean;
 }
 
 /** One run: `turns` determines the order of its steps. */
-async function run({ answers, callback, crash, people }: Setting, turns: Turns): Promise<void> {
+async function run(
+  { answers, callback, crash, people, lookUp }: Setting,
+  turns: Turns,
+): Promise<void> {
   let nowMs = 0;
-  const shared = new MemoryStore({ maxEntries: 10, now: () => nowMs });
+  const shared = new MemoryBackend({ ...MEMORY, now: () => nowMs });
   const payments: string[] = [];
+  const resolve = shared.resolve.bind(shared);
+  shared.resolve = async (...args) => {
+    const decided = await resolve(...args);
+    if (decided.outcome === 'resolved' && args[1].state !== 'created') counting = 0;
+    return decided;
+  };
   let requests = 0;
   /** How many requests went out whose outcome was unknown or accepted. */
   let counting = 0;
@@ -53,7 +65,7 @@ async function run({ answers, callback, crash, people }: Setting, turns: Turns):
     if (outcome === undefined) return { payment: { referenceNumber, status: 'pending' } };
     throw new ConnectionError('as this run wants it', { requestOutcome: outcome });
   };
-  const outboxOf = (actor: string) => {
+  const storeOf = (actor: string) => {
     const client = {
       payments: { create: () => send(actor) },
       [PREPARE_CREATION]: () => ({
@@ -63,8 +75,8 @@ async function run({ answers, callback, crash, people }: Setting, turns: Turns):
         send: () => send(actor),
       }),
     };
-    const store = inSteps(shared, () => turns.step(actor));
-    return new Engine(store, { client: client as never, leaseMs: LEASE_MS });
+    const backend = inSteps(shared, () => turns.step(actor));
+    return openStore(backend, { client: client as never, leaseMs: LEASE_MS });
   };
 
   const isSettled = async () => {
@@ -79,27 +91,26 @@ async function run({ answers, callback, crash, people }: Setting, turns: Turns):
     else wasSettled = await isSettled();
   });
 
-  const create = async (actor: string): Promise<OutboxPayment | undefined> => {
+  const create = async (actor: string): Promise<StoredPayment | undefined> => {
     try {
-      return await outboxOf(actor).create(INPUT);
+      return await storeOf(actor).create(INPUT);
     } catch (error) {
       if (error instanceof RequestError) return undefined;
       throw error;
     }
   };
-  const settle = async () => {
-    const outbox = outboxOf('callback');
+  const callBack = async () => {
+    const store = storeOf('callback');
     await turns.stepWhen('callback', () => payments.length > 0);
-    const [referenceNumber = ''] = payments;
-    const record = { referenceNumber, merchantPaymentReference: REFERENCE, status: 'paid' };
-    const outcome = await outbox.settle(
-      { ...record, providerReference: '', createdAt: '', updatedAt: '2026-01-01T00:00:00Z' },
-      { tx: undefined },
-    );
-    expect(['settled', 'known']).toContain(outcome);
+    const change = { key: 'paid', payment: paid(REFERENCE, payments[0] ?? '') };
+    const outcome = await store.process(change, async ({ current, secondPayment }) => {
+      expect({ current, secondPayment }).toStrictEqual({ current: true, secondPayment: false });
+      await turns.step('callback');
+    });
+    expect(outcome).toBe('processed');
   };
   const decide = async (actor: string) => {
-    const outbox = new Engine(shared, {
+    const store = openStore(shared, {
       client: { [PREPARE_CREATION]: () => ({}) } as never,
       leaseMs: LEASE_MS,
     });
@@ -111,14 +122,25 @@ async function run({ answers, callback, crash, people }: Setting, turns: Turns):
     if (isUnresolved) nowMs += LEASE_MS;
     try {
       if (referenceNumber !== undefined) {
-        await outbox.resolve(REFERENCE, { created: { referenceNumber } }, seen);
+        await store.resolve(REFERENCE, { created: { referenceNumber } }, seen);
       } else {
-        await outbox.resolve(REFERENCE, 'not-created', seen);
-        counting = 0;
+        await store.resolve(REFERENCE, 'not-created', seen);
       }
     } catch (error) {
       expect(error).toMatchObject({ code: 'STATE_CHANGED' });
     }
+  };
+  const recoverByLookUp = async () => {
+    await turns.stepWhen('recovery', () => isUnresolved);
+    // As for a person.
+    if (isUnresolved) nowMs += LEASE_MS;
+    await storeOf('recovery').recover({
+      async lookUp() {
+        const [referenceNumber] = payments;
+        await turns.step('recovery');
+        return referenceNumber === undefined ? 'not-created' : { referenceNumber };
+      },
+    });
   };
   const actors = [create('one'), create('other')];
   if (people)
@@ -126,14 +148,15 @@ async function run({ answers, callback, crash, people }: Setting, turns: Turns):
       decide('person') as Promise<undefined>,
       decide('second person') as Promise<undefined>,
     );
-  if (callback) actors.push(settle() as Promise<undefined>);
+  if (callback) actors.push(callBack() as Promise<undefined>);
+  if (lookUp) actors.push(recoverByLookUp() as Promise<undefined>);
   if (crash) {
     const recover = async () => {
       await turns.step('crash');
       turns.kill('one');
       // Any other sender is now late, like a process that was suspended for a while.
       nowMs += LEASE_MS;
-      await outboxOf('crash').recover();
+      await storeOf('crash').recover();
     };
     actors.push(recover() as Promise<undefined>);
   }
@@ -151,11 +174,11 @@ async function run({ answers, callback, crash, people }: Setting, turns: Turns):
 }
 
 // What only reads is taken with the step before it.
-const STEPS: readonly PropertyKey[] = ['claim', 'finish', 'settle', 'expire'];
+const STEPS: readonly PropertyKey[] = ['claim', 'finish', 'settle', 'expire', 'process'];
 
-/** A store whose every method that changes something waits for its turn. */
-function inSteps(store: OutboxStore, step: () => Promise<void>): OutboxStore {
-  return new Proxy(store, {
+/** A backend whose every method that changes something waits for its turn. */
+function inSteps(backend: Backend<undefined>, step: () => Promise<void>): Backend<undefined> {
+  return new Proxy(backend, {
     get(target, name) {
       const method = Reflect.get(target, name).bind(target);
       if (!STEPS.includes(name)) return method;
@@ -185,6 +208,10 @@ const decisions = (['lost before', 'answer lost'] as const).flatMap((first) =>
   ),
 );
 
+const lookUps = decisions.map(
+  ({ people: _, ...setting }): Setting => ({ ...setting, lookUp: true }),
+);
+
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
 });
@@ -194,6 +221,11 @@ afterEach(() => {
 
 describe('two senders of one payment, in every order of their steps', () => {
   it.each(settings)('$answers.0, callback $callback, crash $crash', async (setting) => {
+    const runs = await explore((turns) => run(setting, turns));
+    expect(runs).toBeGreaterThan(1);
+  });
+
+  it.each(lookUps)('$answers.0, callback $callback, and recover looks it up', async (setting) => {
     const runs = await explore((turns) => run(setting, turns));
     expect(runs).toBeGreaterThan(1);
   });

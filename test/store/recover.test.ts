@@ -1,14 +1,23 @@
-import { describe, expect, it } from 'vitest';
-import { ApiError, ConnectionError, StoreError, RequestTimeoutError } from '../../src/errors.js';
-import { MemoryStore } from '../../src/store/memory-store.js';
+import { assert, describe, expect, it } from 'vitest';
+import { ApiError, ConnectionError, RequestTimeoutError, StoreError } from '../../src/errors.js';
+import type { Page, PaymentRow } from '../../src/store/backend.js';
+import { MemoryBackend } from '../../src/store/memory-backend.js';
 import { recover } from '../../src/store/recover.js';
 import type { Turn } from '../../src/store/sending.js';
-import type { Page, StoredPayment } from '../../src/store/store.js';
+import { MEMORY } from './memory-engine.js';
 
-class CountingStore extends MemoryStore {
+/** No unresolved payment is sent again. */
+const alone = { lookUp: undefined, sendsAgain: false };
+
+class CountingBackend extends MemoryBackend {
   pages = 0;
   constructor() {
-    super({ now: Date.now, maxEntries: 1_000 });
+    super(MEMORY);
+  }
+  async find(key: string): Promise<PaymentRow> {
+    const stored = await this.read(key);
+    assert(stored !== undefined);
+    return stored;
   }
   override listRecorded(page: Page) {
     this.pages += 1;
@@ -17,17 +26,21 @@ class CountingStore extends MemoryStore {
 }
 
 /** Recovers so many recorded payments, with what is thrown or given for each. */
-async function recoverMany(count: number, resend: (stored: StoredPayment) => Turn) {
-  const store = new CountingStore();
+async function recoverMany(count: number, resend: (stored: PaymentRow) => Turn) {
+  const backend = new CountingBackend();
   for (let index = 0; index < count; index += 1) {
-    await store.record(`order-${index}`, { body: `body ${index}`, digest: '' });
+    await backend.record(`order-${index}`, { body: `body ${index}`, digest: '' });
   }
   const bodies: string[] = [];
-  const recovery = await recover(store, async (stored) => {
-    bodies.push(stored.body);
-    return resend(stored);
+  const recovery = await recover(backend, {
+    ...alone,
+    async resend(key) {
+      const stored = await backend.find(key);
+      bodies.push(stored.body);
+      return resend(stored);
+    },
   }).catch((error: unknown) => error);
-  return { recovery, bodies, pages: store.pages };
+  return { recovery, bodies, pages: backend.pages };
 }
 
 const details = { requestOutcome: 'rejected', safeToRetry: false } as const;
@@ -84,13 +97,13 @@ describe('a pass over recorded payments', () => {
     },
   );
 
-  const created = (stored: StoredPayment): Turn => ({
+  const created = (stored: PaymentRow): Turn => ({
     stored: { ...stored, state: 'created' },
     replayed: false,
   });
   const unresolved =
     (error: ApiError | RequestTimeoutError) =>
-    (stored: StoredPayment): Turn => ({
+    (stored: PaymentRow): Turn => ({
       stored: { ...stored, state: 'unresolved' },
       replayed: false,
       error,
@@ -131,20 +144,24 @@ describe('a pass over recorded payments', () => {
   });
 
   /** Recovers twenty payments in turns of the event loop. Resolves with how many were under way at once, and in total. */
-  async function recoverInTurns(resend: (stored: StoredPayment) => Turn) {
+  async function recoverInTurns(resend: (stored: PaymentRow) => Turn) {
     let [underWay, most, all] = [0, 0, 0];
-    const store = new CountingStore();
+    const backend = new CountingBackend();
     for (let index = 0; index < 20; index += 1) {
-      await store.record(`order-${index}`, { body: `body ${index}`, digest: '' });
+      await backend.record(`order-${index}`, { body: `body ${index}`, digest: '' });
     }
-    const recovering = recover(store, async (stored) => {
-      underWay += 1;
-      all += 1;
-      most = Math.max(most, underWay);
-      await new Promise(setImmediate);
-      if (stored.body !== 'body 1') await new Promise(setImmediate);
-      underWay -= 1;
-      return resend(stored);
+    const recovering = recover(backend, {
+      ...alone,
+      async resend(key) {
+        const stored = await backend.find(key);
+        underWay += 1;
+        all += 1;
+        most = Math.max(most, underWay);
+        await new Promise(setImmediate);
+        if (stored.body !== 'body 1') await new Promise(setImmediate);
+        underWay -= 1;
+        return resend(stored);
+      },
     });
     await recovering.catch(() => undefined);
     // A program that ends then would leave what is under way unresolved.
@@ -161,14 +178,14 @@ describe('a pass over recorded payments', () => {
   });
 
   it('starts no other after one meets a 401', async () => {
-    const resend = (stored: StoredPayment) =>
+    const resend = (stored: PaymentRow) =>
       stored.body === 'body 1' ? throwing(apiError(401))() : created(stored);
     expect(await recoverInTurns(resend)).toEqual({ most: 8, all: 9 });
   });
 
   it.each([
     ['a 401', apiError(401)],
-    ['a failure of the store', new StoreError('STORE_FAILED', 'no database')],
+    ['a failure of the backend', new StoreError('STORE_FAILED', 'no database')],
   ])('throws %s, and sends no more', async (_, error) => {
     const { recovery, bodies } = await recoverMany(150, (stored) =>
       stored.body === 'body 0' ? created(stored) : throwing(error)(),

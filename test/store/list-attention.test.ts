@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
+import type { Page } from '../../src/store/backend.js';
 import { listSecondPayments, listUnresolved } from '../../src/store/lists.js';
-import { memoryOutbox } from '../../src/store/memory-outbox.js';
-import { MemoryStore } from '../../src/store/memory-store.js';
-import type { Page } from '../../src/store/store.js';
-import { collect } from '../contract/outbox/stage.js';
+import { MemoryBackend } from '../../src/store/memory-backend.js';
+import { memoryOutbox } from '../../src/store/memory-store.js';
+import { collect } from '../contract/store/stage.js';
 import { expectToListWhatLiesAhead } from './clock-set-back.js';
 
-class ObservedStore extends MemoryStore {
+class ObservedBackend extends MemoryBackend {
   readonly limits: number[] = [];
   constructor() {
     super({ now: () => 1_000, maxEntries: 1_000 });
@@ -17,16 +17,16 @@ class ObservedStore extends MemoryStore {
   }
 }
 
-async function unresolvedStore(count: number): Promise<ObservedStore> {
-  const store = new ObservedStore();
+async function unresolvedStore(count: number): Promise<ObservedBackend> {
+  const backend = new ObservedBackend();
   for (let index = 0; index < count; index += 1) {
     const intent = { body: '{}', digest: '' };
     const key = `order-${index}`;
     const claim = { key, intent, owner: 'one', allowsRejected: true, leaseMs: 1 };
-    await store.claim(claim);
-    await store.finish(key, 'one', { state: 'unresolved', failure: undefined });
+    await backend.claim(claim);
+    await backend.finish(key, 'one', { state: 'unresolved', failure: undefined });
   }
-  return store;
+  return backend;
 }
 
 it.each([
@@ -36,11 +36,11 @@ it.each([
   { count: 250, limit: 100, given: 100, limits: [100] },
   { count: 3, limit: 5, given: 3, limits: [5] },
 ])('lists $given of $count in pages of $limits', async ({ count, limit, given, limits }) => {
-  const store = await unresolvedStore(count);
-  const listed = await collect(listUnresolved(store, { limit }));
+  const backend = await unresolvedStore(count);
+  const listed = await collect(listUnresolved(backend, { limit }));
   expect(listed).toHaveLength(given);
   expect(new Set(listed).size).toBe(given);
-  expect(store.limits).toEqual(limits);
+  expect(backend.limits).toEqual(limits);
 });
 
 it('lists payments that no call has sent', async () => {
@@ -49,12 +49,12 @@ it('lists payments that no call has sent', async () => {
 });
 
 it('refuses a wrong option at once', () => {
-  const store = new ObservedStore();
-  expect(() => listUnresolved(store, { olderThanMs: -1 })).toThrow(
+  const backend = new ObservedBackend();
+  expect(() => listUnresolved(backend, { olderThanMs: -1 })).toThrow(
     'olderThanMs must be a whole number of milliseconds from 0',
   );
   for (const list of [listUnresolved, listSecondPayments]) {
-    expect(() => list(store, { limit: 0 })).toThrow(
+    expect(() => list(backend, { limit: 0 })).toThrow(
       'limit must be a whole number of payments from 1',
     );
   }

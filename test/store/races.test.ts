@@ -1,18 +1,19 @@
 import { expect, it } from 'vitest';
 import { PaymentClient } from '../../src/client/payment-client.js';
-import { Engine } from '../../src/store/engine.js';
-import { MemoryStore } from '../../src/store/memory-store.js';
-import type { Claim, Claimed, Result } from '../../src/store/store.js';
-import { ContractService, recordOf } from '../contract/outbox/service.js';
-import { order } from './settling-scene.js';
+import type { Claim, Claimed, Result } from '../../src/store/backend.js';
+import { MemoryBackend } from '../../src/store/memory-backend.js';
+import { recordOf } from '../contract/store/changes.js';
+import { ContractService } from '../contract/store/service.js';
+import { MEMORY, openStore } from './memory-engine.js';
+import { order, settle } from './orders.js';
 
-/** A store in which another sender gives up between a claim and the read after it. */
-class RacingStore extends MemoryStore {
+/** A backend in which another sender gives up between a claim and the read after it. */
+class RacingBackend extends MemoryBackend {
   readonly #result: Result;
   #isFirst = true;
 
   constructor(result: Result) {
-    super({ now: Date.now, maxEntries: 10 });
+    super(MEMORY);
     this.#result = result;
   }
 
@@ -31,9 +32,9 @@ it.each(['recorded', 'rejected'] as const)(
   async (state) => {
     const service = new ContractService();
     const { client } = service;
-    const store = new RacingStore({ state, failure: undefined });
-    const outbox = new Engine(store, { client, leaseMs: undefined });
-    expect(await outbox.create(order('order-1'))).toMatchObject({
+    const backend = new RacingBackend({ state, failure: undefined });
+    const store = openStore(backend, { client, leaseMs: undefined });
+    expect(await store.create(order('order-1'))).toMatchObject({
       state: 'created',
       replayed: false,
     });
@@ -42,40 +43,40 @@ it.each(['recorded', 'rejected'] as const)(
 );
 
 it('returns the record of a callback before the answer, even within the same second', async () => {
-  const store = new MemoryStore({ now: Date.now, maxEntries: 10 });
+  const backend = new MemoryBackend(MEMORY);
   const record = (status: string) => recordOf('order-1', { referenceNumber: 'PAY-1', status });
   const client: PaymentClient = new PaymentClient({
     baseUrl: 'http://127.0.0.1:9',
     apiKey: 'key',
     apiSecret: 'secret',
     fetch: async () => {
-      await outbox.settle(record('paid'), { tx: undefined });
+      await settle(store, record('paid'));
       return Response.json(record('pending'), { status: 201 });
     },
   });
-  const outbox = new Engine(store, { client, leaseMs: undefined });
-  const created = await outbox.create(order('order-1'));
+  const store = openStore(backend, { client, leaseMs: undefined });
+  const created = await store.create(order('order-1'));
   expect(created).toMatchObject({ state: 'created', payment: { status: 'paid' } });
-  expect(await outbox.get('order-1')).toMatchObject({ payment: { status: 'paid' } });
+  expect(await store.get('order-1')).toMatchObject({ payment: { status: 'paid' } });
 });
 
-it('says that the store is slow when another call has not yet stored the payment', async () => {
+it('says that the backend is slow when another call has not yet stored the payment', async () => {
   const service = new ContractService();
   const { client } = service;
   let answer = (): void => {};
   const answered = new Promise<void>((resolve) => {
     answer = resolve;
   });
-  class SlowStore extends MemoryStore {
+  class SlowBackend extends MemoryBackend {
     override async claim(claim: Claim): Promise<Claimed> {
       await answered;
       return super.claim(claim);
     }
   }
-  const store = new SlowStore({ now: Date.now, maxEntries: 10 });
-  const outbox = new Engine(store, { client, leaseMs: undefined });
-  const first = outbox.create(order('order-1'));
-  const second = outbox.create(order('order-1'), { timeoutMs: 1 });
+  const backend = new SlowBackend({ now: Date.now, maxEntries: 10 });
+  const store = openStore(backend, { client, leaseMs: undefined });
+  const first = store.create(order('order-1'));
+  const second = store.create(order('order-1'), { timeoutMs: 1 });
   await expect(second).rejects.toMatchObject({
     code: 'STORE_TIMEOUT',
     message: expect.stringContaining('this one has sent nothing. Call again'),
@@ -86,13 +87,13 @@ it('says that the store is slow when another call has not yet stored the payment
 
 it('compares a call with what is stored, not with another call beside it', async () => {
   const { client } = new ContractService();
-  const outbox = new Engine(new MemoryStore({ now: Date.now, maxEntries: 10 }), {
+  const store = openStore(new MemoryBackend(MEMORY), {
     client,
     leaseMs: undefined,
   });
-  await outbox.record(order('order-1'), { tx: undefined });
-  const wrong = outbox.create({ ...order('order-1'), amount: 1 });
-  const right = outbox.create(order('order-1'));
+  await store.record(order('order-1'), { tx: undefined });
+  const wrong = store.create({ ...order('order-1'), amount: 1 });
+  const right = store.create(order('order-1'));
   await expect(wrong).rejects.toMatchObject({ code: 'REFERENCE_CONFLICT' });
   expect(await right).toMatchObject({ state: 'created' });
 });

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { readBody, toFinding, toIntent, toOutboxPayment } from '../../src/store/records.js';
-import type { StoredPayment } from '../../src/store/store.js';
-import { order } from './settling-scene.js';
+import type { PaymentRow } from '../../src/store/backend.js';
+import { readBody, toFinding, toIntent, toStoredPayment } from '../../src/store/records.js';
+import { order } from './orders.js';
 
-const STORED: StoredPayment = {
+const STORED: PaymentRow = {
   body: JSON.stringify(order('order-1')),
   digest: '',
   state: 'recorded',
@@ -71,7 +71,7 @@ describe('a finding', () => {
 
 describe('the public form of a stored payment', () => {
   it('has no field without a value', () => {
-    expect(Object.keys(toOutboxPayment(STORED, { replayed: true }))).toEqual([
+    expect(Object.keys(toStoredPayment(STORED, { replayed: true }))).toEqual([
       'merchantPaymentReference',
       'state',
       'replayed',
@@ -83,7 +83,7 @@ describe('the public form of a stored payment', () => {
   });
 
   it('has its times as dates', () => {
-    const given = toOutboxPayment({ ...STORED, sentAtMs: 3 }, { replayed: true });
+    const given = toStoredPayment({ ...STORED, sentAtMs: 3 }, { replayed: true });
     expect(given).toMatchObject({
       recordedAt: new Date(1),
       sentAt: new Date(3),

@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { PaymentClient } from '../../src/client/payment-client.js';
 import { startMockServer } from '../../src/mock-server/server.js';
 import { callbackHandler } from '../../src/node/callback-handler.js';
-import type { PaymentOutbox } from '../../src/store/outbox.js';
 import type { CallbackReceiverOptions } from '../../src/receiver/options.js';
+import type { PaymentOutbox } from '../../src/store/outbox.js';
 
 const SIGNING_SECRET = 'the signing secret of these tests';
 
