@@ -1,27 +1,33 @@
 import { expect } from 'vitest';
 import type { PaymentClient } from '../../src/client/payment-client.js';
-import type { PaymentOutbox } from '../../src/store/outbox.js';
-import { ContractService } from '../contract/outbox/service.js';
-import { order } from './settling-scene.js';
+import type { PaymentStore } from '../../src/store/payment-store.js';
+import { ContractService } from '../contract/store/service.js';
+import { collect, referencesOf } from '../contract/store/stage.js';
+import { changeOf, order } from './orders.js';
 
 /** What a store lists, and sends, of which the times lie ahead since its clock was set back. */
-export async function expectToListWhatLiesAhead<Outbox extends PaymentOutbox<never>>(
-  create: (client: PaymentClient) => Outbox,
+export async function expectToListWhatLiesAhead<Store extends PaymentStore<never>>(
+  create: (client: PaymentClient) => Store,
   setBack: () => unknown,
 ): Promise<void> {
   const service = new ContractService();
-  const outbox = create(service.client);
-  const [lost, refused] = [order('ahead-lost'), order('ahead-refused')];
+  const store = create(service.client);
+  const orders = ['ahead-lost', 'ahead-refused', 'ahead-created'].map(order);
   service.answer('ahead-lost', 'answer-lost');
   service.answer('ahead-refused', 'refused');
-  for (const input of [lost, refused]) await outbox.create(input).catch(() => undefined);
+  for (const input of orders) await store.create(input).catch(() => undefined);
+  const second = changeOf({ order: 'ahead-created' });
+  await store.process(second, async () => {});
+  const failed = changeOf({ order: 'ahead-failed', referenceNumber: 'failed' });
+  await store.process(failed, () => Promise.reject(new Error('broken'))).catch(() => undefined);
   await setBack();
-  const listed: string[] = [];
-  for await (const payment of outbox.unresolved()) listed.push(payment.merchantPaymentReference);
-  expect(listed).toContain('ahead-lost');
-  await outbox.recover();
-  expect(await outbox.get('ahead-refused')).toMatchObject({ state: 'created' });
-  for await (const old of outbox.unresolved({ olderThanMs: 1 })) {
-    expect(old.merchantPaymentReference).not.toBe('ahead-lost');
+  const items = await collect(store.attention({ olderThanMs: 0 }));
+  for (const kind of ['unresolved', 'second-payment', 'failed-change', 'no-callback']) {
+    const listed = items.filter((item) => item.kind === kind);
+    expect(referencesOf(listed).some((reference) => reference.startsWith('ahead-'))).toBe(true);
   }
+  await store.recover();
+  expect(await store.get('ahead-refused')).toMatchObject({ state: 'created' });
+  const old = referencesOf(await collect(store.attention({ olderThanMs: 1 })));
+  expect(old.filter((reference) => reference.startsWith('ahead-'))).toStrictEqual([]);
 }

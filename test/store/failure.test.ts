@@ -1,11 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { RetryLaterError, StoreError } from '../../src/errors.js';
-import {
-  assertChangeId,
-  describeFailure,
-  isFailure,
-  resolveListOptions,
-} from '../../src/store/failed-changes.js';
+import { describeFailure, isFailure } from '../../src/store/failure.js';
 
 describe('what is kept of an error', () => {
   it('is its name, code and message', () => {
@@ -96,7 +91,7 @@ describe('what counts as a failure of the change', () => {
   it.each([
     ['an error', new Error('broken'), true],
     ['nothing', undefined, true],
-    ['an error of the inbox', new StoreError('LEASE_LOST', 'lost'), true],
+    ['an error of the store', new StoreError('LEASE_LOST', 'lost'), true],
     ['a replay that is impossible', new StoreError('REPLAY_IMPOSSIBLE', 'no body'), false],
     ['RetryLaterError', new RetryLaterError(), false],
     [
@@ -106,45 +101,5 @@ describe('what counts as a failure of the change', () => {
     ],
   ])('%s', (_, error, expected) => {
     expect(isFailure(error)).toBe(expected);
-  });
-});
-
-describe('the options of a list', () => {
-  it('may be missing', () => {
-    expect(resolveListOptions()).toEqual({});
-  });
-
-  it.each([
-    ['limit', { limit: 0 }, 'limit must be a whole number of changes from 1; received 0'],
-    ['paymentReference', { paymentReference: 7 }, 'paymentReference must be'],
-    ['paymentReference', { paymentReference: '' }, 'must be a string that is not empty'],
-    ['reference', { reference: 'p' }, 'reference is not a known option'],
-  ])('refuse a wrong %s', (option, options, message) => {
-    expect(() => resolveListOptions(options as never)).toThrow(
-      expect.objectContaining({ option, message: expect.stringContaining(message) }),
-    );
-  });
-});
-
-describe('the id of a change', () => {
-  it('is a key and a payment', () => {
-    assertChangeId({ key: 'k', paymentReference: 'p' });
-  });
-
-  it.each([
-    undefined,
-    null,
-    'k',
-    {},
-    { key: 'k' },
-    { paymentReference: 'p' },
-    { key: 7, paymentReference: 'p' },
-  ])('is not %o', (change) => {
-    expect(() => assertChangeId(change as never)).toThrow(
-      expect.objectContaining({
-        option: 'change',
-        message: expect.stringContaining('must be an object with key and paymentReference'),
-      }),
-    );
   });
 });

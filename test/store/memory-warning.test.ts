@@ -1,14 +1,15 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { CallbackInbox } from '../../src/store/inbox.js';
-import { sampleEvent } from './sample-event.js';
+import type { CallbackStore } from '../../src/store/callback-store.js';
+import { changeOf, order } from './orders.js';
+import { unusedClient } from './unused-client.js';
 
-async function receive(inbox: CallbackInbox, ...references: string[]): Promise<void> {
-  for (const paymentReference of references) {
-    await inbox.process(sampleEvent({ paymentReference }), async () => {});
+async function receive(store: CallbackStore, ...references: string[]): Promise<void> {
+  for (const referenceNumber of references) {
+    await store.process(changeOf({ referenceNumber }), async () => {});
   }
 }
 
-describe('the warning that a memory inbox is not for production', () => {
+describe('the warning that a store in memory is not for production', () => {
   // Also after the last one: other files of the worker start processes with this environment.
   afterEach(() => void vi.unstubAllEnvs());
 
@@ -17,23 +18,31 @@ describe('the warning that a memory inbox is not for production', () => {
     vi.stubEnv('NODE_ENV', environment);
     vi.resetModules();
     const warn = vi.spyOn(process, 'emitWarning').mockReturnValue();
-    return { warn, memory: await import('../../src/store/memory-inbox.js') };
+    return { warn, memory: await import('../../src/store/memory.js') };
   }
 
   it('is given once per process when NODE_ENV is production, at the first callback', async () => {
     const { warn, memory } = await load('production');
-    const inboxes = [memory.memoryInbox(), memory.memoryInbox()];
+    const stores = [memory.memoryStore(), memory.memoryStore()];
     expect(warn).not.toHaveBeenCalled();
-    for (const inbox of inboxes) await receive(inbox, 'a', 'b');
+    for (const store of stores) await receive(store, 'a', 'b');
     expect(warn).toHaveBeenCalledExactlyOnceWith(
-      expect.stringMatching(/^memoryInbox keeps its events only in this process/),
-      { code: 'MERCHANT_PAYMENTS_MEMORY_INBOX' },
+      expect.stringMatching(/^memoryStore keeps payments and callbacks only in this process/),
+      { code: 'MERCHANT_PAYMENTS_MEMORY_STORE' },
     );
+  });
+
+  it('is given at the first payment too', async () => {
+    const { warn, memory } = await load('production');
+    const store = memory.memoryStore({ client: unusedClient });
+    expect(warn).not.toHaveBeenCalled();
+    await store.record(order('order-1'), { tx: undefined });
+    expect(warn).toHaveBeenCalledOnce();
   });
 
   it.each(['development', 'test', '', undefined])('is not given when it is %o', async (value) => {
     const { warn, memory } = await load(value);
-    await receive(memory.memoryInbox(), 'a');
+    await receive(memory.memoryStore(), 'a');
     expect(warn).not.toHaveBeenCalled();
   });
 
@@ -41,14 +50,14 @@ describe('the warning that a memory inbox is not for production', () => {
     const { memory } = await load('production');
     vi.stubGlobal('process', { env: { NODE_ENV: 'production' } });
     const warn = vi.spyOn(console, 'warn').mockReturnValue();
-    await receive(memory.memoryInbox(), 'a', 'b').finally(() => vi.unstubAllGlobals());
+    await receive(memory.memoryStore(), 'a', 'b').finally(() => vi.unstubAllGlobals());
     expect(warn).toHaveBeenCalledOnce();
   });
 
   it.each(['AWS_LAMBDA_FUNCTION_NAME', 'VERCEL'])('is given where %s is set', async (name) => {
     const { warn, memory } = await load(undefined);
     vi.stubEnv(name, 'callbacks');
-    await receive(memory.memoryInbox(), 'a');
+    await receive(memory.memoryStore(), 'a');
     expect(warn).toHaveBeenCalledOnce();
   });
 
@@ -56,7 +65,7 @@ describe('the warning that a memory inbox is not for production', () => {
     const { memory } = await load(undefined);
     vi.stubGlobal('process', undefined);
     const warn = vi.spyOn(console, 'warn').mockReturnValue();
-    await receive(memory.memoryInbox(), 'a', 'b').finally(() => vi.unstubAllGlobals());
+    await receive(memory.memoryStore(), 'a', 'b').finally(() => vi.unstubAllGlobals());
     expect(warn).toHaveBeenCalledOnce();
   });
 });

@@ -1,65 +1,79 @@
 import { describe, expect, it } from 'vitest';
-import { InvalidOptionError } from '../../src/errors.js';
-import { mysqlInbox } from '../../src/mysql/inbox-mysql-inbox.js';
-import { postgresInbox } from '../../src/postgres/inbox-postgres-inbox.js';
-import { redisInbox } from '../../src/redis/redis-inbox.js';
-import { sqliteInbox } from '../../src/sqlite/inbox-sqlite-inbox.js';
-import { type CallbackInbox, toEpochMicroseconds } from '../../src/store/inbox.js';
-import { memoryInbox } from '../../src/store/memory-inbox.js';
-import { sampleEvent } from './sample-event.js';
+import { readChange } from '../../src/store/change.js';
+import { memoryStore } from '../../src/store/memory.js';
+import { readStatusChange } from '../../src/store/status-change.js';
+import { changeOf } from './orders.js';
 
-const at = (iso: string, microseconds?: number) =>
-  toEpochMicroseconds(sampleEvent({ occurredAt: new Date(iso), microseconds }));
-
-describe('the time of an event in epoch microseconds', () => {
-  it('is that of occurredAt, and what microseconds adds', () => {
-    expect(at('1970-01-01T00:00:00.001Z')).toBe(1000);
-    expect(at('1970-01-01T00:00:00.001Z', 0)).toBe(1000);
-    expect(at('1970-01-01T00:00:00.001Z', 999)).toBe(1999);
-    expect(at('1969-12-31T23:59:59.999Z', 1)).toBe(-999);
-    expect(at('2026-01-31T12:00:00.123Z', 456)).toBe(1_769_860_800_123_456);
+describe('the time of a change in epoch microseconds', () => {
+  it.each([
+    ['1970-01-01T00:00:00.001Z', '1000'],
+    ['1970-01-01T00:00:00.001999Z', '1999'],
+    ['1969-12-31T23:59:59.999001Z', '-999'],
+    ['2026-01-31T12:00:00.123456Z', '1769860800123456'],
+    ['2026-01-31T14:00:00.1234569+02:00', '1769860800123456'],
+    ['9999-12-31T23:59:59.999999Z', '253402300799999999'],
+  ])('is that of updatedAt: %s', (updatedAt, expected) => {
+    expect(readStatusChange(changeOf({ updatedAt })).occurredAtUs).toBe(expected);
   });
 
-  it.each([-1, 1000, 0.5, Number.NaN, '7'])('refuses %s microseconds', (microseconds) => {
-    expect(() => at('2026-01-31T12:00:00Z', microseconds as number)).toThrow(
-      expect.objectContaining({
-        option: 'microseconds',
-        message: expect.stringMatching(
-          /^microseconds must be a whole number of microseconds from 0 to 999; received .+$/,
-        ),
-      }),
-    );
-  });
+  it.each([undefined, null, '', 'yesterday', '2026-01-31', '2026-01-31T12:00:00', 1, new Date(0)])(
+    'refuses %s, with which nothing would ever be stale',
+    async (updatedAt) => {
+      const change = changeOf();
+      const wrong = { ...change, payment: { ...change.payment, updatedAt: updatedAt as string } };
+      await expect(memoryStore().process(wrong, async () => {})).rejects.toMatchObject({
+        code: 'INVALID_OPTION',
+        option: 'payment.updatedAt',
+        message: expect.stringContaining('an ISO 8601 date-time with a UTC offset'),
+      });
+    },
+  );
+});
 
-  it('refuses an invalid date, with which nothing would ever be stale', async () => {
-    const event = sampleEvent({ occurredAt: new Date(Number.NaN) });
-    await expect(memoryInbox().process(event, async () => {})).rejects.toThrow(InvalidOptionError);
-    expect(() => toEpochMicroseconds(event)).toThrow(
-      expect.objectContaining({
-        option: 'occurredAt',
-        message: expect.stringContaining('occurredAt must be a valid Date'),
-      }),
-    );
+describe('a change without a name', () => {
+  it.each(['key', 'payment.merchantPaymentReference', 'payment.referenceNumber'])(
+    'is refused: %s',
+    (option) => {
+      const field = option.replace('payment.', '');
+      for (const name of [undefined, null, 7, '']) {
+        const change = changeOf();
+        const wrong =
+          field === 'key'
+            ? { ...change, key: name as string }
+            : { ...change, payment: { ...change.payment, [field]: name } };
+        expect(() => readStatusChange(wrong)).toThrow(
+          expect.objectContaining({ code: 'INVALID_OPTION', option }),
+        );
+      }
+    },
+  );
+
+  it('is refused if it has no payment', () => {
+    for (const payment of [undefined, null]) {
+      expect(() => readStatusChange({ key: 'key', payment } as never)).toThrow(
+        expect.objectContaining({ option: 'payment.merchantPaymentReference' }),
+      );
+    }
   });
 });
 
-describe('an event without a name', () => {
-  const unasked = () => expect.unreachable('The store was asked');
-  it.each<[string, CallbackInbox<unknown>]>([
-    ['memory', memoryInbox()],
-    ['Redis', redisInbox({ evalsha: unasked, eval: unasked })],
-    ['SQLite', sqliteInbox({ exec: unasked, prepare: unasked })],
-    ['Postgres', postgresInbox({ connect: unasked })],
-    ['MySQL', mysqlInbox({ getConnection: unasked } as never)],
-  ])('is refused by the inbox in %s', async (_where, inbox) => {
-    for (const field of ['key', 'paymentReference'] as const) {
-      for (const name of [undefined, null, 7]) {
-        const event = sampleEvent({ [field]: name });
-        await expect(inbox.process(event, async () => {})).rejects.toMatchObject({
-          code: 'INVALID_OPTION',
-          option: field,
-        });
-      }
+describe('what is read of a change', () => {
+  it('is whether it is paid, and whether it runs when it is stale', () => {
+    expect(readStatusChange(changeOf())).toMatchObject({ isPaid: false, processStale: false });
+    expect(readStatusChange(changeOf({ status: 'paid', processStale: undefined }))).toMatchObject({
+      isPaid: true,
+      processStale: true,
+    });
+    expect(readStatusChange(changeOf({ status: 'PAID' })).isPaid).toBe(false);
+  });
+
+  it('is names that every store can handle, and those in full', () => {
+    const change = readChange(changeOf({ order: 'an order', referenceNumber: 'é', key: 'a key' }));
+    expect(change.fullNames).toBe('["an order","é","a key"]');
+    const { merchantPaymentReference, referenceNumber, key } = change;
+    for (const name of [merchantPaymentReference, referenceNumber, key]) {
+      expect(name).toMatch(/^sha256:[\w-]{43}$/);
     }
+    expect(change.finding.referenceNumber).toBe(referenceNumber);
   });
 });
