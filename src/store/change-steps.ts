@@ -90,14 +90,25 @@ export function failureOf(
   if (verdict !== 'blocked' && !(hasRun && isFailure(error))) return undefined;
   const attempts = (failure?.attempts ?? 0) + (hasRun ? 1 : 0);
   const isEnough = hasRun && attempts >= (policy.parkAfter ?? Number.POSITIVE_INFINITY);
-  const rawBody = keepBodies ? policy.getRawBody?.() : undefined;
+  const rawBody = keepBodies ? tryTo(() => policy.getRawBody?.()) : undefined;
+  const described = tryTo(() => policy.describeError?.(error) ?? describeFailure(error));
   return {
     attempts,
     parked: !hasRun || isEnough || failure?.parked === true,
     isNewlyParked: isEnough && failure?.parked !== true,
-    error: JSON.stringify(policy.describeError?.(error) ?? describeFailure(error)),
+    // Not described in another way: the policy removes secrets.
+    error: JSON.stringify(described ?? { name: 'Error', message: '' }),
     rawBody: rawBody && toBase64(rawBody),
   };
+}
+
+/** Undefined if it throws: a failure of the policy must not hide that of the work. */
+function tryTo<Value>(read: () => Value): Value | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
 }
 
 function toBase64(bytes: Uint8Array): string {

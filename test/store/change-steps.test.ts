@@ -1,323 +1,248 @@
 import { describe, expect, it, vi } from 'vitest';
 import { RetryLaterError, StoreError } from '../../src/errors.js';
-import { Attempt, type KeepFailure, NOTHING_SEEN } from '../../src/store/attempt.js';
-import type { FailurePolicy } from '../../src/store/failed-changes.js';
-import { sampleEvent } from './sample-event.js';
+import { readChange } from '../../src/store/change.js';
+import {
+  failureOf,
+  isNews,
+  judge,
+  refusalOf,
+  type SeenChange,
+} from '../../src/store/change-steps.js';
+import type { FailurePolicy } from '../../src/store/failure.js';
+import { memoryStore } from '../../src/store/memory.js';
+import { seconds } from '../contract/store/changes.js';
+import { collect } from '../contract/store/stage.js';
+import { changeOf } from './orders.js';
 
-const PARKED = { own: 'parked', behindParked: false } as const;
-const BEHIND_PARKED = { own: undefined, behindParked: true } as const;
+const NOTHING: SeenChange = {
+  row: undefined,
+  isProcessed: false,
+  watermarkUs: undefined,
+  failure: undefined,
+  isBehindParked: false,
+  secondUpdatedAtUs: undefined,
+};
+const PARKED = { attempts: 1, parked: true };
+const FAILED = { attempts: 3, parked: false };
 
-function createAttempt(failures?: FailurePolicy, keep?: KeepFailure) {
-  const kept = vi.fn<KeepFailure>(keep ?? (async () => ({ attempts: 1, parked: true })));
-  return { attempt: new Attempt(sampleEvent({ failures }), kept), kept };
-}
+const read = (fields: Parameters<typeof changeOf>[0] = {}) => readChange(changeOf(fields));
+const newer = read({ updatedAt: seconds(0, 1) }).occurredAtUs;
+const same = read().occurredAtUs;
 
-/** What begin() refuses with. */
-function refusalOf(attempt: Attempt, seen: Parameters<Attempt['begin']>[0]): StoreError {
-  try {
-    attempt.begin(seen);
-  } catch (error) {
-    if (error instanceof StoreError) return error;
-  }
-  throw new Error('the attempt was not refused');
-}
-
-describe('the stored failure of an attempt', () => {
-  it('is nothing when it failed before its claim was granted', async () => {
-    const { attempt, kept } = createAttempt();
-    await attempt.failed(new Error('no connection'));
-    expect(kept).not.toHaveBeenCalled();
+describe('the verdict on a change', () => {
+  it.each<[string, Partial<SeenChange>, FailurePolicy, string]>([
+    ['new', {}, {}, 'run'],
+    ['processed', { isProcessed: true }, {}, 'duplicate'],
+    ['processed and stale', { isProcessed: true, watermarkUs: newer }, {}, 'duplicate'],
+    ['processed and parked', { isProcessed: true, failure: PARKED }, {}, 'duplicate'],
+    ['stale', { watermarkUs: newer }, {}, 'stale'],
+    ['stale and parked', { watermarkUs: newer, failure: PARKED }, {}, 'stale'],
+    ['of the same time', { watermarkUs: same }, {}, 'run'],
+    ['failed', { failure: FAILED }, { parkAfter: 1 }, 'run'],
+    ['parked', { failure: PARKED }, {}, 'parked'],
+    ['parked and replayed', { failure: PARKED }, { runParked: true }, 'run'],
+    ['behind a parked one', { isBehindParked: true }, {}, 'run'],
+    ['behind a parked one', { isBehindParked: true }, { blockParked: true }, 'blocked'],
+    [
+      'parked behind a parked one',
+      { isBehindParked: true, failure: PARKED },
+      { blockParked: true },
+      'parked',
+    ],
+    [
+      'replayed behind a parked one',
+      { isBehindParked: true, failure: PARKED },
+      { blockParked: true, runParked: true },
+      'blocked',
+    ],
+  ])('that is %s: %o with %o is %s', (_, seen, failures, verdict) => {
+    expect(judge({ ...NOTHING, ...seen }, read({ failures })).verdict).toBe(verdict);
   });
 
-  it('is nothing when the work asks to retry later', async () => {
-    const { attempt, kept } = createAttempt();
-    attempt.begin(NOTHING_SEEN);
-    await attempt.failed(new RetryLaterError());
-    expect(kept).not.toHaveBeenCalled();
+  it('that is stale is to run it with processStale', () => {
+    const judged = judge({ ...NOTHING, watermarkUs: newer }, read({ processStale: true }));
+    expect(judged).toMatchObject({ verdict: 'run', stale: true, current: false });
+    expect(judged.watermarkUs).toBe(newer);
   });
 
-  it('is the error of the work, with what parks the change, and without a body that is not known', async () => {
-    const { attempt, kept } = createAttempt({ parkAfter: 3 });
-    attempt.begin(NOTHING_SEEN);
-    await attempt.failed(new TypeError('broken'));
-    expect(kept).toHaveBeenCalledExactlyOnceWith({
-      ran: true,
-      parkFrom: 3,
-      error: { name: 'TypeError', message: 'broken' },
-      getRawBody: expect.any(Function),
-    });
-    expect(kept.mock.calls[0]?.[0].getRawBody()).toBeUndefined();
-  });
-
-  it('is described by the policy, as that was when the attempt was made', async () => {
-    const failures: FailurePolicy = {
-      describeError: () => ({ name: 'Described', message: 'by the policy' }),
-    };
-    const event = sampleEvent({ failures });
-    const kept = vi.fn<KeepFailure>(async () => undefined);
-    const attempt = new Attempt(event, kept);
-    event.failures = undefined;
-    attempt.begin(NOTHING_SEEN);
-    await attempt.failed(new Error('broken'));
-    expect(kept.mock.calls[0]?.[0].error.name).toBe('Described');
-  });
-
-  it('is the refusal of a change that is parked behind another, and rejects when that fails', async () => {
-    const { attempt, kept } = createAttempt({ parkAfter: 3, blockParked: true });
-    const refusal = refusalOf(attempt, BEHIND_PARKED);
-    await attempt.failed(refusal);
-    expect(kept.mock.calls).toMatchObject([
-      [{ ran: false, parkFrom: 0, error: { code: 'CHANGE_BLOCKED' } }],
-    ]);
-
-    const full = new Error('the disk is full');
-    const unkept = createAttempt({ blockParked: true }, () => Promise.reject(full));
-    const answer = unkept.attempt.failed(refusalOf(unkept.attempt, BEHIND_PARKED));
-    await expect(answer).rejects.toBe(full);
-  });
-
-  it('is nothing more of a change that is parked already', async () => {
-    const { attempt, kept } = createAttempt();
-    await attempt.failed(refusalOf(attempt, PARKED));
-    expect(kept).not.toHaveBeenCalled();
-
-    const both = createAttempt({ blockParked: true, runParked: true });
-    const refusal = refusalOf(both.attempt, { own: 'parked', behindParked: true });
-    expect(refusal.code).toBe('CHANGE_BLOCKED');
-    await both.attempt.failed(refusal);
-    expect(both.kept).not.toHaveBeenCalled();
-  });
-
-  it('is nothing when a refused change failed with something else: no roll-back is a failure of it', async () => {
-    const { attempt, kept } = createAttempt({ blockParked: true });
-    refusalOf(attempt, BEHIND_PARKED);
-    await attempt.failed(new Error('the connection ended'));
-    expect(kept).not.toHaveBeenCalled();
-  });
-
-  it('is stored once, by the first call', async () => {
-    const { attempt, kept } = createAttempt();
-    const error = new Error('broken');
-    const run = attempt.run(async () => {
-      attempt.begin(NOTHING_SEEN);
-      await attempt.failed(error);
-      throw error;
-    });
-    await expect(run).rejects.toBe(error);
-    expect(kept).toHaveBeenCalledOnce();
-  });
-
-  it('is reported as not stored only if no attempt to store it succeeded', async () => {
-    const full = new Error('the disk is full');
-    for (const [failures, reports] of [
-      [1, []],
-      [2, [[full]]],
-    ] as const) {
-      let left: number = failures;
-      const onNotKept = vi.fn();
-      const { attempt } = createAttempt({ onNotKept }, async () => {
-        left -= 1;
-        if (left >= 0) throw full;
-        return { attempts: 1, parked: false };
-      });
-      const error = new Error('broken');
-      const run = attempt.run(async () => {
-        attempt.begin(NOTHING_SEEN);
-        await attempt.failed(error);
-        throw error;
-      });
-      await expect(run).rejects.toBe(error);
-      expect(onNotKept.mock.calls).toEqual(reports);
-    }
-  });
-
-  it('never hides the error of the work, even if storing it fails', async () => {
-    const error = new Error('broken');
-    const fail = () => {
-      throw new Error('no log');
-    };
-    for (const { attempt } of [
-      createAttempt({ onNotKept: fail }, () => Promise.reject(new Error('the disk is full'))),
-      createAttempt({ onParked: fail }),
-    ]) {
-      const run = attempt.run(async () => {
-        attempt.begin(NOTHING_SEEN);
-        throw error;
-      });
-      await expect(run).rejects.toBe(error);
-    }
+  it('compares times of more digits than a number holds', () => {
+    const watermarkUs = '10000000000000000';
+    const judged = judge(
+      { ...NOTHING, watermarkUs },
+      { ...read(), occurredAtUs: '9999999999999999' },
+    );
+    expect(judged.stale).toBe(true);
   });
 });
 
-describe('work that later changes may have to wait for', () => {
-  const error = new Error('broken');
-  const broken = () => Promise.reject(error);
-  const POLICY: FailurePolicy = { parkAfter: 1, blockParked: true };
-
-  /** An attempt in a transaction that records what was done in it. */
-  function createTransaction(policy: FailurePolicy, keepWithin?: KeepFailure) {
-    const steps: string[] = [];
-    const keep = vi.fn<KeepFailure>(keepWithin ?? (async () => ({ attempts: 4, parked: true })));
-    const transaction = {
-      mark: async () => steps.push('mark'),
-      keep: (failure: Parameters<KeepFailure>[0]) => {
-        steps.push('keep');
-        return keep(failure);
-      },
-    };
-    const { attempt, kept } = createAttempt(policy);
-    const run = (work: () => Promise<void>, commit = async (_isDone: boolean) => {}) =>
-      attempt.run(async () => {
-        attempt.begin(NOTHING_SEEN);
-        const isDone = await attempt.work(async () => {
-          steps.push('work');
-          await work();
-        }, transaction);
-        await commit(isDone);
-        return isDone;
-      });
-    return { run, steps, within: keep, apart: kept };
-  }
-
-  it('is done behind a mark, and keeps nothing when it completes', async () => {
-    const { run, steps, apart } = createTransaction(POLICY);
-    expect(await run(async () => {})).toBe(true);
-    expect(steps).toEqual(['mark', 'work']);
-    expect(apart).not.toHaveBeenCalled();
+describe('whether a change is current', () => {
+  const row = { state: 'elsewhere', referenceNumber: undefined, updatedAtUs: undefined } as const;
+  it.each([
+    [undefined, 'authorized', true, false],
+    [undefined, 'paid', true, false],
+    ['payment-1', 'refunded', true, false],
+    ['payment-1', 'paid', true, false],
+    ['payment-2', 'refunded', false, false],
+    ['payment-2', 'paid', false, true],
+  ])('with an order paid by %s: %s is %s', (paidBy, status, current, secondPayment) => {
+    const seen = { ...NOTHING, row: { ...row, paidBy } };
+    expect(judge(seen, read({ status }))).toMatchObject({ current, secondPayment });
   });
+});
 
-  it('keeps its failure in the transaction, once, and rejects when that is committed', async () => {
-    const reported: number[] = [];
-    const onParked = (attempts: number) => reported.push(attempts);
-    const { run, steps, within, apart } = createTransaction({ ...POLICY, onParked });
-    const committed = vi.fn(async (_isDone: boolean) => {
-      expect(reported).toEqual([]);
+describe('what a store learns even if the work does not complete', () => {
+  const known = {
+    state: 'created',
+    referenceNumber: 'payment-1',
+    updatedAtUs: 0,
+    paidBy: undefined,
+  } as const;
+  it.each<[string, SeenChange['row'], string, boolean]>([
+    ['nothing of an order elsewhere', undefined, 'authorized', false],
+    ['who has paid an order elsewhere', undefined, 'paid', true],
+    ['nothing of a known payment', known, 'authorized', false],
+    ['who has paid', known, 'paid', true],
+    ['nothing of a payment known to be paid', { ...known, paidBy: 'payment-1' }, 'paid', false],
+    ['that a payment exists', { ...known, state: 'unresolved' }, 'authorized', true],
+    ['that a callback has come', { ...known, state: 'unheard' }, 'authorized', true],
+    ['a second payment', { ...known, referenceNumber: 'another' }, 'authorized', true],
+  ])('is %s', (_, row, status, expected) => {
+    expect(isNews(judge({ ...NOTHING, row }, read({ status })))).toBe(expected);
+  });
+});
+
+describe('the failure that is stored', () => {
+  const RUN = { verdict: 'run', failure: undefined } as const;
+  const keep = (
+    policy: FailurePolicy,
+    judged: Parameters<typeof failureOf>[1] = RUN,
+    error: unknown = new TypeError('broken'),
+  ) => failureOf(read({ failures: policy }), judged, error, true);
+
+  it('has why the work failed, and no body that is not known', () => {
+    expect(keep({})).toStrictEqual({
+      attempts: 1,
+      parked: false,
+      isNewlyParked: false,
+      error: '{"name":"TypeError","message":"broken"}',
+      rawBody: undefined,
     });
-    await expect(run(broken, committed)).rejects.toBe(error);
-    expect(steps).toEqual(['mark', 'work', 'keep']);
-    expect(within.mock.calls).toMatchObject([
-      [{ ran: true, parkFrom: 1, error: { name: 'Error', message: 'broken' } }],
-    ]);
-    expect(committed).toHaveBeenCalledExactlyOnceWith(false);
-    expect(apart).not.toHaveBeenCalled();
-    expect(reported).toEqual([4]);
   });
 
   it.each([
-    ['is not to park', { blockParked: true }],
-    ['is not to block', { parkAfter: 1 }],
-    ['has no policy', {}],
-  ])('is not marked where it %s, and its failure is kept apart', async (_, policy) => {
-    const { run, steps, apart } = createTransaction(policy);
-    await expect(run(broken)).rejects.toBe(error);
-    expect(steps).toEqual(['work']);
-    expect(apart).toHaveBeenCalledOnce();
-    expect(await createTransaction(policy).run(async () => {})).toBe(true);
+    ['asks to retry later', new RetryLaterError()],
+    ['has a cause that asks to', new Error('by an ORM', { cause: new RetryLaterError() })],
+    ['is that a replay is impossible', new StoreError('REPLAY_IMPOSSIBLE', 'no body')],
+  ])('is none when the error %s', (_, error) => {
+    expect(keep({ parkAfter: 1 }, RUN, error)).toBeUndefined();
   });
 
-  it('that asks to retry later keeps nothing', async () => {
-    const { run, steps, apart } = createTransaction(POLICY);
-    const later = new RetryLaterError();
-    await expect(run(() => Promise.reject(later))).rejects.toBe(later);
-    expect(steps).toEqual(['mark', 'work']);
-    expect(apart).not.toHaveBeenCalled();
-  });
-
-  it("has its failure stored separately when the transaction can't store it", async () => {
-    const lost = () => Promise.reject(new Error('the connection is lost'));
-    const { run, apart } = createTransaction(POLICY, lost);
-    await expect(run(broken)).rejects.toBe(error);
-    expect(apart.mock.calls).toMatchObject([[{ error: { message: 'broken' } }]]);
-  });
-
-  it("has its failure stored separately when the transaction can't be committed", async () => {
-    const { run, apart } = createTransaction(POLICY);
-    const commit = () => Promise.reject(new Error('no commit'));
-    await expect(run(broken, commit)).rejects.toBe(error);
-    expect(apart.mock.calls).toMatchObject([[{ error: { message: 'broken' } }]]);
-  });
-
-  it('has its failure stored separately before the rollback if an ORM owns the transaction', async () => {
-    for (const [policy, expected] of [
-      [POLICY, ['kept', 'rolled back']],
-      [{ parkAfter: 1 }, ['rolled back', 'kept']],
-    ] as const) {
-      const steps: string[] = [];
-      const { attempt } = createAttempt(policy, async () => {
-        steps.push('kept');
-        return { attempts: 1, parked: true };
-      });
-      const running = attempt.run(async () => {
-        attempt.begin(NOTHING_SEEN);
-        await attempt.work(broken, undefined).finally(() => steps.push('rolled back'));
-      });
-      await expect(running).rejects.toBe(error);
-      expect(steps).toEqual(expected);
-    }
-  });
-
-  it('is kept after all when it could not be kept before the roll-back', async () => {
-    let tries = 0;
-    const { attempt } = createAttempt(POLICY, async () => {
-      tries += 1;
-      if (tries === 1) throw new Error('the pool has no other connection');
-      return { attempts: 1, parked: true };
-    });
-    const running = attempt.run(async () => {
-      attempt.begin(NOTHING_SEEN);
-      await attempt.work(broken, undefined);
-    });
-    await expect(running).rejects.toBe(error);
-    expect(tries).toBe(2);
-  });
-
-  it('has its own error as the failure whatever fails in describing or reporting it', async () => {
-    for (const name of ['describeError', 'onParked'] as const) {
-      const failing = () => {
-        throw new Error('no log');
-      };
-      await expect(createTransaction({ ...POLICY, [name]: failing }).run(broken)).rejects.toBe(
-        error,
+  it.each(['parked', 'duplicate', 'stale'] as const)(
+    'is none for a change that is %s',
+    (verdict) => {
+      expect(keep({ blockParked: true }, { verdict, failure: PARKED }, refusalOf('parked'))).toBe(
+        undefined,
       );
-    }
+    },
+  );
+
+  it('is the refusal of a change that is blocked, which parks it without an attempt', () => {
+    const refusal = refusalOf('blocked');
+    expect(
+      keep({ parkAfter: 3 }, { verdict: 'blocked', failure: undefined }, refusal),
+    ).toMatchObject({
+      attempts: 0,
+      parked: true,
+      isNewlyParked: false,
+      error: expect.stringContaining('"code":"CHANGE_BLOCKED"'),
+    });
+    const replayed = keep({}, { verdict: 'blocked', failure: PARKED }, refusal);
+    expect(replayed).toMatchObject({ attempts: 1, parked: true, isNewlyParked: false });
+  });
+
+  it.each<[number | undefined, typeof FAILED | undefined, number, boolean, boolean]>([
+    [undefined, FAILED, 4, false, false],
+    [4, FAILED, 4, true, true],
+    [5, FAILED, 4, false, false],
+    [1, undefined, 1, true, true],
+    [2, FAILED, 4, true, true],
+    [1, PARKED, 2, true, false],
+    [undefined, PARKED, 2, true, false],
+  ])('with parkAfter %s after %o has %s attempts, parked %s', (parkAfter, failure, ...expected) => {
+    const [attempts, parked, isNewlyParked] = expected;
+    const kept = keep({ parkAfter }, { verdict: 'run', failure });
+    expect(kept).toMatchObject({ attempts, parked, isNewlyParked });
+  });
+
+  it('is described by the policy, and has its body in base64', () => {
+    const described = { name: 'Described', message: 'by the policy' };
+    const bytes = Buffer.from('..body..').subarray(2, 6);
+    const kept = keep({ describeError: () => described, getRawBody: () => bytes });
+    expect(kept).toMatchObject({ error: JSON.stringify(described), rawBody: btoa('body') });
+  });
+
+  it('asks for no body if bodies are not kept', () => {
+    const getRawBody = vi.fn(() => Uint8Array.of(1));
+    const change = read({ failures: { getRawBody } });
+    expect(failureOf(change, RUN, new Error('broken'), false)?.rawBody).toBeUndefined();
+    expect(getRawBody).not.toHaveBeenCalled();
   });
 });
 
-describe('a change that has just been parked', () => {
-  it.each([
-    ['reported', { attempts: 2, parked: true }, NOTHING_SEEN, [2]],
-    ['not when it is not parked', { attempts: 2, parked: false }, NOTHING_SEEN, []],
-    ['not when it was processed meanwhile', undefined, NOTHING_SEEN, []],
-    ['not when it was parked before', { attempts: 2, parked: true }, PARKED, []],
-  ])('is %s', async (_, kept, seen, expected) => {
-    const reported: number[] = [];
-    const onParked = (attempts: number) => reported.push(attempts);
-    const { attempt } = createAttempt({ runParked: true, onParked }, async () => kept);
-    attempt.begin(seen);
-    await attempt.failed(new Error('broken'));
-    expect(reported).toEqual(expected);
+describe('work that fails', () => {
+  const fail = () => {
+    throw new Error('no log');
+  };
+  const broken = new Error('a secret');
+
+  it.each(['describeError', 'getRawBody', 'onParked'] as const)(
+    'has its own error as the failure if %s throws',
+    async (name) => {
+      const store = memoryStore({ keepBodies: true });
+      const change = changeOf({ failures: { parkAfter: 1, [name]: fail } });
+      await expect(store.process(change, () => Promise.reject(broken))).rejects.toBe(broken);
+      const [item] = await collect(store.attention());
+      // Without a description by the policy, which removes secrets.
+      const message = name === 'describeError' ? '' : 'a secret';
+      expect(item).toMatchObject({ kind: 'failed-change', parked: true, error: { message } });
+    },
+  );
+
+  it('is described by the policy as it was at the delivery', async () => {
+    const store = memoryStore();
+    const described = { name: 'Described', message: 'by the policy' };
+    const change = changeOf({ failures: { describeError: () => described } });
+    const delivery = store.process(change, () => Promise.reject(broken));
+    change.failures = undefined;
+    await expect(delivery).rejects.toBe(broken);
+    expect(await collect(store.attention())).toMatchObject([{ error: described }]);
+  });
+
+  it('that is parked is reported once', async () => {
+    const store = memoryStore();
+    const parked: number[] = [];
+    const failures = { parkAfter: 2, onParked: (attempts: number) => void parked.push(attempts) };
+    for (let time = 0; time < 3; time += 1) {
+      await store.process(changeOf({ failures }), () => Promise.reject(broken)).catch(() => {});
+    }
+    const replay = changeOf({ failures: { ...failures, runParked: true } });
+    await store.process(replay, () => Promise.reject(broken)).catch(() => {});
+    expect(parked).toEqual([2]);
   });
 });
 
 describe('a refused change', () => {
   it('that is parked says what to do', () => {
-    const { code, message } = refusalOf(createAttempt().attempt, PARKED);
+    const { code, message } = refusalOf('parked');
     expect(code).toBe('CHANGE_PARKED');
     expect(message).toMatch(/^The change was not run: it is parked .*replay it .*, or discard it$/);
   });
 
   it('that is blocked names the earlier change', () => {
-    const { attempt } = createAttempt({ blockParked: true });
-    const { code, message } = refusalOf(attempt, BEHIND_PARKED);
+    const { code, message } = refusalOf('blocked');
     expect(code).toBe('CHANGE_BLOCKED');
     expect(message).toMatch(
       /^The change was parked without being run: an earlier change of its payment is parked/,
     );
-  });
-
-  it('runs after all in a replay, and where blockParked is not set', () => {
-    createAttempt({ runParked: true }).attempt.begin(PARKED);
-    createAttempt({ blockParked: false }).attempt.begin(BEHIND_PARKED);
-    createAttempt().attempt.begin(BEHIND_PARKED);
   });
 });

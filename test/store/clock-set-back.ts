@@ -6,8 +6,8 @@ import { collect, referencesOf } from '../contract/store/stage.js';
 import { changeOf, order } from './orders.js';
 
 /** What a store lists, and sends, of which the times lie ahead since its clock was set back. */
-export async function expectToListWhatLiesAhead<Store extends PaymentStore<never>>(
-  create: (client: PaymentClient) => Store,
+export async function expectToListWhatLiesAhead<Tx>(
+  create: (client: PaymentClient) => PaymentStore<Tx>,
   setBack: () => unknown,
 ): Promise<void> {
   const service = new ContractService();

@@ -140,7 +140,7 @@ describe('the arguments of a store', () => {
         value: true,
       });
       const { store, backend } = open({ backend: needing });
-      await expect(store.record(order('order-1'), { tx })).rejects.toMatchObject({
+      await expect(store.record(order('order-1'), { tx: tx as never })).rejects.toMatchObject({
         code: 'INVALID_OPTION',
         option: 'tx',
         message: expect.stringMatching(
@@ -148,7 +148,7 @@ describe('the arguments of a store', () => {
         ),
       });
       expect(await backend.read('order-1')).toBeUndefined();
-      await store.record(order('order-1'), { tx: {} });
+      await store.record(order('order-1'), { tx: {} as never });
       expect(await store.get('order-1')).toMatchObject({ state: 'recorded' });
     },
   );

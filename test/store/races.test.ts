@@ -73,7 +73,7 @@ it('says that the backend is slow when another call has not yet stored the payme
       return super.claim(claim);
     }
   }
-  const backend = new SlowBackend({ now: Date.now, maxEntries: 10 });
+  const backend = new SlowBackend(MEMORY);
   const store = openStore(backend, { client, leaseMs: undefined });
   const first = store.create(order('order-1'));
   const second = store.create(order('order-1'), { timeoutMs: 1 });

@@ -4,17 +4,17 @@ import { PaymentClient } from '../../src/client/payment-client.js';
 import { startMockServer } from '../../src/mock-server/server.js';
 import { callbackHandler } from '../../src/node/callback-handler.js';
 import type { CallbackReceiverOptions } from '../../src/receiver/options.js';
-import type { PaymentOutbox } from '../../src/store/outbox.js';
+import type { PaymentStore } from '../../src/store/payment-store.js';
 
 const SIGNING_SECRET = 'the signing secret of these tests';
 
-type ReceiverOptions<Tx> = Omit<CallbackReceiverOptions<Tx>, 'signingSecret' | 'outbox'>;
+type ReceiverOptions<Tx> = Omit<CallbackReceiverOptions<Tx>, 'signingSecret' | 'store'>;
 
-/** The mock of the service, an outbox that sends to it, and a receiver that its callbacks reach. */
-export async function startScene<Tx = undefined, Outbox extends PaymentOutbox = PaymentOutbox>({
-  createOutbox,
+/** The mock of the service, a store that sends to it, and a receiver that its callbacks reach. */
+export async function startScene<Tx = undefined, Store extends PaymentStore = PaymentStore>({
+  createStore,
   ...options
-}: ReceiverOptions<Tx> & { createOutbox(client: PaymentClient): Outbox }) {
+}: ReceiverOptions<Tx> & { createStore(client: PaymentClient): Store }) {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
@@ -25,12 +25,12 @@ export async function startScene<Tx = undefined, Outbox extends PaymentOutbox = 
   });
   const { url: baseUrl, apiKey, apiSecret } = mock;
   const client = new PaymentClient({ baseUrl, apiKey, apiSecret, maxRetries: 0 });
-  const outbox = createOutbox(client);
-  server.on('request', callbackHandler<Tx>({ ...options, signingSecret: SIGNING_SECRET, outbox }));
+  const store = createStore(client);
+  server.on('request', callbackHandler<Tx>({ ...options, signingSecret: SIGNING_SECRET, store }));
   return {
     mock,
     client,
-    outbox,
+    store,
     async [Symbol.asyncDispose]() {
       await mock.close();
       await client.close();
@@ -39,10 +39,3 @@ export async function startScene<Tx = undefined, Outbox extends PaymentOutbox = 
     },
   };
 }
-
-/** The payment of an order, which no other test has. */
-export const order = (merchantPaymentReference: string) => ({
-  merchantPaymentReference,
-  amount: 2500,
-  currency: 'EUR',
-});
