@@ -65,6 +65,7 @@ describe.skipIf(url === '')('on a server,', () => {
     describeStore<PoolConnection>('mysqlStore', () => ({
       ...underTest,
       transaction,
+      database: () => pool,
       create: (options) => mysqlStore<PoolConnection>(pool, { ...options, ...own }),
     }));
   });
@@ -79,6 +80,7 @@ describe.skipIf(url === '')('on a server,', () => {
     afterAll(() => opened.close());
     describeStore('mysqlStore', () => ({
       ...underTest,
+      database: () => opened.provider.database,
       transaction: async (body) => void (await opened.provider.transaction(body, limits)),
       create: (options) => mysqlStore(opened.provider, { ...options, ...own }),
     }));

@@ -16,6 +16,7 @@ describeStore('postgresStore on Drizzle over PGlite', () => ({
   create: (options) =>
     postgresStore(fromDrizzle(db), { ...options, lockTimeoutMs: 1_000, keepBodies: true }),
   concurrent: false,
+  database: () => db,
   transaction: (body) => db.transaction((tx) => body(tx)),
   async loseLease() {
     await database.query(

@@ -13,6 +13,7 @@ beforeAll(async () => {
 describeStore<Queryable>('postgresStore on PGlite', () => ({
   create: (options) => postgresStore<Queryable>(database, { ...options, keepBodies: true }),
   concurrent: false,
+  database: () => database,
   transaction: (body) => database.transaction((tx) => body(tx as Queryable)),
   async loseLease() {
     await database.query(

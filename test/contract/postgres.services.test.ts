@@ -60,6 +60,7 @@ describe.skipIf(url === '')('on a server,', () => {
     describeStore<pg.PoolClient>('postgresStore', () => ({
       ...underTest,
       transaction,
+      database: () => pool,
       create: (options) => postgresStore<pg.PoolClient>(pool, { ...options, ...own }),
     }));
   });
@@ -74,6 +75,7 @@ describe.skipIf(url === '')('on a server,', () => {
     afterAll(() => opened.close());
     describeStore('postgresStore', () => ({
       ...underTest,
+      database: () => opened.provider.database,
       transaction: async (body) => void (await opened.provider.transaction(body, limits)),
       create: (options) => postgresStore(opened.provider, { ...options, ...own }),
     }));

@@ -47,6 +47,8 @@ export interface StoreUnderTest<Tx = unknown> extends CallbackStoreUnderTest {
    * back when it rejects.
    */
   transaction?: ((body: (tx: Tx) => Promise<void>) => Promise<void>) | undefined;
+  /** For such a store: its pool, its connection or its ORM's database object, none of which is a transaction. */
+  database?: (() => unknown) | undefined;
 }
 
 /** The options of a store that a case sets. */

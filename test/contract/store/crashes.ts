@@ -88,6 +88,19 @@ export function testRecovery(it: It<Stage>): void {
     }
     expect(await store.recover()).toStrictEqual({ resent: 0, unresolved: 0 });
   });
+  it('sends recorded payments while a recovery runs, and none once it has stopped', async (stage) => {
+    const store = await stage.openPayments();
+    const [first, second] = [createInput(), createInput()];
+    await stage.record(store, first);
+    const errors: unknown[] = [];
+    const recovery = store.startRecovery({ onError: (error) => void errors.push(error) });
+    // Waits for the first round.
+    await recovery.stop();
+    assertPayment(await store.get(first.merchantPaymentReference), { state: 'created' });
+    await stage.record(store, second);
+    assertPayment(await store.get(second.merchantPaymentReference), { state: 'recorded' });
+    expect(errors).toStrictEqual([]);
+  });
   it('counts payments with an unknown outcome in recover', async (stage) => {
     const store = await stage.openPayments();
     await store.recover();

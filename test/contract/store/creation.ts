@@ -18,6 +18,14 @@ export function testCreation(it: It<Stage>): void {
     expect(payment.input).toStrictEqual(input);
     expect(payment.extraBody).toStrictEqual(options.extraBody);
   });
+  it('creates nothing without a client, and shares its data with stores that do', async (stage) => {
+    const store = await stage.openManaged();
+    for (const name of ['create', 'record', 'send', 'get', 'resolve', 'recover', 'startRecovery']) {
+      expect(name in store).toBe(false);
+    }
+    const { reference } = await stage.createUnresolved(await stage.openPayments());
+    expect(await stage.attentionTo(reference)).toMatchObject([{ kind: 'unresolved' }]);
+  });
   it('returns the stored payment when it is created again, and sends nothing', async (stage) => {
     const input = createInput();
     const { merchantPaymentReference: reference } = input;
@@ -236,10 +244,19 @@ export function testTransactions(it: It<Stage>): void {
   });
   it('refuses to record without a transaction, and stores nothing', async (stage) => {
     const { input, store } = await stage.payment();
-    for (const tx of [undefined, null]) {
+    for (const tx of [undefined, null, {}, stage.database]) {
       await rejectsWith(store.record(input, { tx }), 'INVALID_OPTION');
     }
     await rejectsWith(store.record(input, {} as never), 'INVALID_OPTION');
+    expect(await store.get(input.merchantPaymentReference)).toBeUndefined();
+  });
+  it('stores nothing through a transaction that has ended', async (stage) => {
+    const { input, store } = await stage.payment();
+    let ended: unknown;
+    await stage.transaction(async (tx) => {
+      ended = tx;
+    });
+    await expect(store.record(input, { tx: ended })).rejects.toThrow();
     expect(await store.get(input.merchantPaymentReference)).toBeUndefined();
   });
   it("records a payment in the transaction of a change's work, or not at all", async (stage) => {

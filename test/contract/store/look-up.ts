@@ -107,7 +107,10 @@ export function testLookUp(it: It<Stage>): void {
         else {
           await other.resolve(reference, 'not-created', { attempts: 1 });
           stage.service.answer(reference, 'answer-lost');
-          if (how === 'sent again') await other.create(input);
+          if (how === 'sent again') {
+            await other.create(input);
+            await stage.loseLease(reference);
+          }
         }
         return 'not-created';
       });

@@ -86,6 +86,11 @@ export class Stage extends CallbackStage {
     else await this.#store.transaction(body);
   }
 
+  /** What the store's transactions are on. */
+  get database(): unknown {
+    return this.#store.database?.();
+  }
+
   /** Processes a new change with this record. Its work does nothing. */
   async callback(store: CallbackStore<unknown>, payment: PaymentStatusRecord): Promise<Delivery> {
     const delivery = this.deliver(store, { key: randomUUID(), payment });
