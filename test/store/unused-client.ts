@@ -1,6 +1,6 @@
 import { PaymentClient } from '../../src/client/payment-client.js';
 
-/** For an outbox that sends nothing. */
+/** For a store that sends nothing. */
 export const unusedClient = new PaymentClient({
   baseUrl: 'https://payments.invalid',
   apiKey: 'key',

@@ -65,7 +65,7 @@ export class Delivery {
   /** Waits for the answer. It must be `processed`, and the work must have run with these facts. */
   async runsWith(facts: Partial<Facts>): Promise<void> {
     await this.answers('processed');
-    const { stale, current, secondPayment } = this.context ?? {};
+    const { stale, current, secondPayment = false } = this.context ?? {};
     expect({ stale, current, secondPayment }).toMatchObject(facts);
   }
 
