@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { PaymentClient } from '../../src/client/payment-client.js';
 import { StoreError } from '../../src/errors.js';
 import type { PaymentContext } from '../../src/receiver/options.js';
 import { memoryStore } from '../../src/store/memory.js';
@@ -6,8 +7,7 @@ import { collect } from '../contract/store/stage.js';
 import { order } from './orders.js';
 import { startScene } from './settling-scene.js';
 
-const createStore = (client: Parameters<typeof memoryStore>[0]['client']) =>
-  memoryStore({ client });
+const createStore = (client: PaymentClient) => memoryStore({ client });
 
 describe('a receiver with a store that creates payments', () => {
   it('settles by the callback a payment whose answer was lost', async () => {
