@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import type { InboxContext } from '../../../src/store/inbox.js';
 import type { MysqlInbox } from '../../../src/mysql/inbox-mysql-inbox.js';
 import type { PostgresInbox } from '../../../src/postgres/inbox-postgres-inbox.js';
+import type { InboxContext } from '../../../src/store/inbox.js';
 import type { TransactionProvider } from '../../../src/store/providers/provider.js';
 import type { OrmTransaction } from '../postgres/orms/orms.js';
 import { change, heldWork, nothing } from '../postgres/payment-change.js';

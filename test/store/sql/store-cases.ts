@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { InboxContext, InboxOutcome } from '../../../src/store/inbox.js';
 import type { MysqlInbox } from '../../../src/mysql/inbox-mysql-inbox.js';
 import type { PostgresInbox } from '../../../src/postgres/inbox-postgres-inbox.js';
+import type { InboxContext, InboxOutcome } from '../../../src/store/inbox.js';
 import { change, nothing } from '../postgres/payment-change.js';
 
 type SqlInbox = MysqlInbox<unknown> | PostgresInbox<unknown>;
