@@ -15,10 +15,11 @@ import type { Queryable } from './pool.js';
 export async function withSavepoints<Tx extends Queryable>(
   client: Tx,
   work: (tx: Tx) => Promise<void>,
+  onStatement: (text: string) => void = () => undefined,
 ): Promise<void> {
   const nested = new NestedTransactions({ commandIn });
   try {
-    await work(viewOf(client, nested));
+    await work(viewOf(client, nested, onStatement));
   } finally {
     nested.close();
   }
@@ -38,7 +39,11 @@ const EMITTER_METHODS = [
 ];
 
 /** Inherits from the client, so that `instanceof` and the driver's own methods still work. */
-function viewOf<Tx extends Queryable>(client: Tx, nested: NestedTransactions): Tx {
+function viewOf<Tx extends Queryable>(
+  client: Tx,
+  nested: NestedTransactions,
+  onStatement: (text: string) => void,
+): Tx {
   const methods = client as unknown as Record<string, AnyMethod | undefined>;
   const view: Record<string, AnyMethod> = Object.create(client);
   for (const name of EMITTER_METHODS) {
@@ -48,7 +53,10 @@ function viewOf<Tx extends Queryable>(client: Tx, nested: NestedTransactions): T
   for (const name of ['query', 'exec']) {
     const method = methods[name];
     if (method !== undefined) {
-      view[name] = (...args) => nested.send((...sent) => method.apply(client, sent), args);
+      view[name] = (...args) => {
+        onStatement(textOf(args[0]) ?? '');
+        return nested.send((...sent) => method.apply(client, sent), args);
+      };
     }
   }
   // Kysely and knex release their connection, but this one belongs to the store.
@@ -59,7 +67,6 @@ function viewOf<Tx extends Queryable>(client: Tx, nested: NestedTransactions): T
 // A cheap first check, which rules out most statements by their first word.
 const MAYBE =
   /^\s*(?:begin|start|commit|end|rollback|abort|prepare|;|--|\/\*)|;\s*(?:commit|end|rollback|abort)\b/i;
-const COMMENTS = /\/\*[\s\S]*?\*\/|--[^\n]*/g;
 const KINDS = [
   ['isolate', /^(?:BEGIN|START) .*ISOLATION LEVEL (?:REPEATABLE READ|SERIALIZABLE)/],
   ['begin', /^(?:BEGIN|START TRANSACTION)\b/],
@@ -73,8 +80,7 @@ const KINDS = [
 function commandIn(config: unknown): Command | undefined {
   const text = textOf(config);
   if (text === undefined || !MAYBE.test(text)) return undefined;
-  const statements = text
-    .replaceAll(COMMENTS, ' ')
+  const statements = withoutComments(text)
     .split(';')
     .map((part) => part.trim())
     .filter((part) => part !== '');
@@ -84,6 +90,20 @@ function commandIn(config: unknown): Command | undefined {
     .map(toCommand)
     .find((found) => found && found.kind !== 'other' && !found.words.startsWith('END'));
   return command && { kind: 'other', words: command.words };
+}
+
+/** In one pass: a regular expression would look for the end of a comment again from each mark within it. */
+function withoutComments(text: string): string {
+  const lastEnd = text.lastIndexOf('*/');
+  let shown = '';
+  let from = 0;
+  for (const { 0: mark, index } of text.matchAll(/\/\*|--/g)) {
+    if (index < from || (mark === '/*' && index + 2 > lastEnd)) continue;
+    const end = mark === '/*' ? text.indexOf('*/', index + 2) + 2 : text.indexOf('\n', index);
+    shown += `${text.slice(from, index)} `;
+    from = end === -1 ? text.length : end;
+  }
+  return shown + text.slice(from);
 }
 
 function toCommand(statement = ''): Command | undefined {

@@ -31,13 +31,6 @@ export function explained<Value>(step: () => Value): Value {
   }
 }
 
-export function unfitColumn(table: string, column: string): StoreError {
-  return new StoreError(
-    'MISSING_TABLES',
-    `The table ${table} has no column ${column}, and setup() can't add it, because every row needs a value there. Nothing was changed. Another program, or another version, has made the table: give the store a prefix of its own`,
-  );
-}
-
 export function stillBlocked(blocker: string, cause: unknown, patienceMs: number): StoreError {
   return new StoreError(
     'STORE_TIMEOUT',

@@ -11,7 +11,6 @@ import {
 } from '../store/change-steps.js';
 import { type Lease, runUnderLease } from '../store/lease/lease.js';
 import { reportNotKept, reportParked } from '../store/report-failure.js';
-import { parseSeenChange } from '../store/rows.js';
 import type { ChangeStatements } from '../store/sql/change-statements.js';
 import type { Step } from '../store/sql/session.js';
 import { WorkContext } from '../store/work-context.js';
@@ -102,10 +101,8 @@ class ChangeClaim implements Lease {
 
   /** Most deliveries of a processed change say nothing new, and need no write lock. */
   #refuse(): 'duplicate' | 'stale' | undefined {
-    const [, read] = this.#file.statements.claim(this.#change);
-    const [json] = this.#file.session.readOnce(read);
-    if (json === undefined) return undefined;
-    const judged = judge(parseSeenChange(json), this.#change);
+    const judged = this.#file.session.readOnce(() => this.#look());
+    if (judged === undefined) return undefined;
     const { verdict } = judged;
     const isRefused = verdict === 'duplicate' || verdict === 'stale';
     return isRefused && !isNews(judged) ? verdict : undefined;
@@ -197,10 +194,17 @@ class ChangeClaim implements Lease {
   }
 
   *#see(): Step<Judged> {
-    const [lock, read] = this.#file.statements.claim(this.#change);
+    const [lock] = this.#file.statements.claim(this.#change);
     yield lock;
+    return (yield* this.#look()) as Judged;
+  }
+
+  /** Returns undefined if nothing is stored about the order. */
+  *#look(): Step<Judged | undefined> {
+    const [, read] = this.#file.statements.claim(this.#change);
     const [json] = yield read;
-    return judge(parseSeenChange(json), this.#change);
+    if (json === undefined) return undefined;
+    return judge(yield* this.#file.statements.see(this.#change, json), this.#change);
   }
 
   get #order(): string {

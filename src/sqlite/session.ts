@@ -94,9 +94,9 @@ export class SqliteSession implements SqlSession<SqliteDatabase | undefined> {
     return runInTransaction(this.#database, () => this.#walk(step));
   }
 
-  /** Runs a SELECT at once. Throws what the driver throws. */
-  readOnce(statement: string): readonly string[] {
-    return this.#ask(statement);
+  /** Runs a step that only reads at once. Throws what the driver throws. */
+  readOnce<Value>(step: () => Step<Value>): Value {
+    return this.#walk(step);
   }
 
   get isInTransaction(): boolean {

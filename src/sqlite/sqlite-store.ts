@@ -1,4 +1,3 @@
-import type { PaymentClient } from '../client/payment-client.js';
 import {
   clock,
   matching,
@@ -143,7 +142,7 @@ export interface SqliteStore extends PaymentStore {
  */
 export function sqliteStore(
   database: SqliteDatabase,
-  options: SqliteStoreOptions & { readonly client: PaymentClient },
+  options: SqliteStoreOptions & { readonly client: NonNullable<StoreOptions['client']> },
 ): SqliteStore;
 /**
  * The same store for callbacks alone.

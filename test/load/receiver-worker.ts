@@ -2,7 +2,7 @@ import diagnosticsChannel from 'node:diagnostics_channel';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
-import { memoryInbox } from '../../src/store/memory-inbox.js';
+import { memoryStore } from '../../src/store/memory.js';
 import { callbackHandler } from '../../src/node/callback-handler.js';
 import type { PaymentStatusRecord } from '../../src/protocol/payment.js';
 import type { CallbackTrace } from '../../src/receiver/observation.js';
@@ -54,7 +54,7 @@ class Shop {
     this.#random = seededRandom(seed);
     this.#handler = callbackHandler({
       signingSecret,
-      inbox: memoryInbox({ maxEntries: inboxEntries }),
+      store: memoryStore({ maxEntries: inboxEntries }),
       onStale: 'acknowledge',
       // Only what is planned fails, however busy the machine is.
       bodyTimeoutMs: 600_000,
