@@ -16,8 +16,9 @@ beforeEach(() => database.exec('RESET ROLE; DROP SCHEMA public CASCADE; CREATE S
 /** What is in the schema: columns with their types, indexes, primary keys. */
 async function shape(): Promise<unknown[]> {
   const { rows } = await database.query(`
-    SELECT table_name || '.' || column_name || ' ' || data_type || ' ' || is_nullable AS part
-      FROM information_schema.columns WHERE table_schema = 'public'
+    SELECT attrelid::regclass || '.' || attname || ' ' || atttypid::regtype || ' ' || attnotnull || ' ' || attcollation AS part
+      FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid
+      WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' AND attnum > 0 AND NOT attisdropped
     UNION ALL SELECT indexdef FROM pg_indexes WHERE schemaname = 'public' ORDER BY 1`);
   return rows.map((row) => (row as { part: string }).part);
 }

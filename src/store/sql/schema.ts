@@ -74,7 +74,7 @@ const TABLES: Readonly<Record<keyof Tables, Table>> = {
       raw_body: ['text?', 'The body as received, in base64, with keepBodies.'],
     },
     primaryKey: CHANGE_KEY,
-    index: ['first_failed', 'first_failed_at_ms', 'For attention() and prune().'],
+    index: ['age', 'first_failed_at_ms', 'For attention() and prune().'],
   },
   seconds: {
     says: 'One row for each further payment at the service with the same reference.',
