@@ -1,4 +1,4 @@
-import { keepOffLost } from './keep-off-lost.js';
+import { hasSettled, keepOffLost } from './keep-off-lost.js';
 import {
   hasMethods,
   makeProvider,
@@ -58,6 +58,7 @@ export function fromDrizzle<Tx>(db: DrizzleLike<Tx>): TransactionProvider<Tx> {
       ? onPostgresJs(db)
       : (body) => db.transaction(body, CONFIG),
     isTransaction: (value) => hasMethods(value, ['execute', 'rollback']),
+    isLost: (tx) => hasSettled(tx as object),
     query: async (on, text) => rowsOf(await (on as Pick<typeof db, 'execute'>).execute(text)),
     connectionOf: (tx) => {
       const { _: inPostgres, session } = tx as DrizzleTransaction;
