@@ -8,7 +8,6 @@ import { sqliteOutbox } from '../../../src/sqlite/outbox-sqlite-outbox.js';
 import { readValue, type SqliteDatabase } from '../../../src/sqlite/database.js';
 import { drivers, type OpenDatabase } from '../../inbox/sqlite/open-database.js';
 import { expectToListWhatLiesAhead } from '../clock-set-back.js';
-import { order } from '../settling-scene.js';
 import { unusedClient } from '../unused-client.js';
 
 describe.each(drivers)('sqliteOutbox with $name', ({ open }) => {
