@@ -111,7 +111,7 @@ describe.each(drivers)('with $name', ({ open }) => {
     test('with sync throws for an invalid payment', async () => {
       const { store, database } = await openStore();
       database.exec('BEGIN');
-      const invalid = { ...order('order-1'), amount: 1.5 };
+      const invalid = { ...order('order-1'), amount: Number.NaN };
       expect(() => store.record(invalid, { sync: true })).toThrow(
         expect.objectContaining({ code: 'INVALID_REQUEST' }),
       );
