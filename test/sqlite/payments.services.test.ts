@@ -135,6 +135,24 @@ describe.each(drivers)('with $name', ({ open }) => {
       }
     });
 
+    test('fails with STORE_TIMEOUT in a transaction that finds the file locked', async () => {
+      const { store, database } = await openStore();
+      const other = scene.connect();
+      other.exec('BEGIN IMMEDIATE');
+      database.exec('BEGIN');
+      const failed = {
+        code: 'STORE_TIMEOUT',
+        message: expect.stringContaining('BEGIN IMMEDIATE'),
+        cause: expect.objectContaining({ message: 'database is locked' }),
+      };
+      await expect(store.record(order('order-1'), { tx: database })).rejects.toMatchObject(failed);
+      expect(() => store.record(order('order-1'), { sync: true })).toThrow(
+        expect.objectContaining(failed),
+      );
+      database.exec('ROLLBACK');
+      other.exec('ROLLBACK');
+    });
+
     test('fails with an error of the package in a transaction that can not write', async () => {
       const { store, database } = await openStore();
       database.exec('PRAGMA query_only = 1; BEGIN');
