@@ -5,7 +5,7 @@
 import type { AddressInfo } from 'node:net';
 import express from 'express';
 import { callbackHandler } from 'merchant-payments/node';
-import { checkout, settle } from './memory-shop.js';
+import { checkout, settle, store } from './memory-shop.js';
 
 const app = express();
 
@@ -14,6 +14,7 @@ app.all(
   '/callbacks/payments',
   callbackHandler({
     signingSecret: process.env.MERCHANT_PAYMENTS_SIGNING_SECRET ?? '',
+    store,
     onPayment: settle,
   }),
 );

@@ -4,7 +4,7 @@
 
 import fastify from 'fastify';
 import { callbackPlugin } from 'merchant-payments/fastify';
-import { checkout, settle } from './memory-shop.js';
+import { checkout, settle, store } from './memory-shop.js';
 
 const app = fastify();
 
@@ -12,6 +12,7 @@ const app = fastify();
 app.register(callbackPlugin, {
   path: '/callbacks/payments',
   signingSecret: process.env.MERCHANT_PAYMENTS_SIGNING_SECRET ?? '',
+  store,
   onPayment: settle,
 });
 
