@@ -1,6 +1,6 @@
 // The layers of the house: imports point one way, and there are no cycles.
-//   errors, protocol <- client | callback | storage; storage <- inbox | outbox; client <- outbox
-//   callback, inbox, outbox <- receiver <- node | fetch | fastify | lambda
+//   errors, protocol <- client | callback; client <- store <- postgres | mysql | sqlite | redis
+//   callback, store <- receiver <- node | fetch | fastify | lambda
 //   protocol <- opentelemetry, which knows the types of what it tells of
 //   protocol <- mock-server <- msw | testing; callback <- testing
 //   protocol, the mock's control types and fault catalogue <- cli, which uses the rest of the package
@@ -62,49 +62,34 @@ module.exports = {
     only('protocol', 'errors\\.ts$'),
     only('client', 'errors\\.ts$', 'protocol/'),
     only('callback', 'errors\\.ts$', 'protocol/'),
-    only('storage', 'errors\\.ts$', 'protocol/'),
-    only('inbox', 'errors\\.ts$', 'protocol/', 'storage/'),
-    only('outbox', 'errors\\.ts$', 'protocol/', 'storage/', 'client/'),
+    only('store', 'errors\\.ts$', 'protocol/', 'client/'),
     {
-      name: 'outbox-takes-a-client',
+      name: 'store-takes-a-client',
       comment: 'Types alone: the client comes as an option, and undici with it.',
       severity: 'error',
-      from: { path: '^src/outbox/' },
+      from: { path: '^src/store/' },
       to: { path: '^src/client/', dependencyTypesNot: ['type-only'] },
     },
-    only(
-      'receiver',
-      'errors\\.ts$',
-      'protocol/',
-      'callback/',
-      'storage/shared-database\\.ts$',
-      'inbox/(inbox|memory|failed-changes)\\.ts$',
-      'outbox/outbox\\.ts$',
+    ...['postgres', 'mysql', 'sqlite', 'redis'].map((engine) =>
+      only(engine, 'errors\\.ts$', 'protocol/', 'store/'),
     ),
+    only('receiver', 'errors\\.ts$', 'protocol/', 'callback/', 'store/[^/]*\\.ts$'),
     ...['node', 'fetch', 'fastify', 'lambda'].map((adapter) =>
-      only(
-        adapter,
-        'errors\\.ts$',
-        'protocol/',
-        'callback/',
-        'receiver/',
-        'inbox/failed-changes\\.ts$',
-      ),
+      only(adapter, 'errors\\.ts$', 'protocol/', 'callback/', 'receiver/'),
     ),
     only(
       'opentelemetry',
       'errors\\.ts$',
       'protocol/',
       '(client|receiver)/observation\\.ts$',
-      'inbox/failed-changes\\.ts$',
-      'outbox/outbox\\.ts$',
+      'store/(attention|callback-store)\\.ts$',
     ),
     {
       name: 'opentelemetry-listens',
       comment: 'Types alone: what it tells of, it learns from the channels.',
       severity: 'error',
       from: { path: '^src/opentelemetry/' },
-      to: { path: '^src/(client|receiver|inbox|outbox)/', dependencyTypesNot: ['type-only'] },
+      to: { path: '^src/(client|receiver|store)/', dependencyTypesNot: ['type-only'] },
     },
     {
       name: 'opentelemetry-is-reached-through-its-subpath',
@@ -183,28 +168,30 @@ module.exports = {
       to: { path: 'node_modules/zod/', pathNot: 'node_modules/zod/mini/' },
     },
     {
-      name: 'inbox-and-adapters-know-no-package',
+      name: 'stores-and-adapters-know-no-package',
       comment: "The merchant's clients and frameworks are taken as they come, by their shape.",
       severity: 'error',
-      from: { path: '^src/(storage|inbox|outbox|receiver|node|fetch|fastify|lambda)/' },
+      from: {
+        path: '^src/(store|postgres|mysql|sqlite|redis|receiver|node|fetch|fastify|lambda)/',
+      },
       to: { path: 'node_modules/', pathNot: 'node_modules/@types/node/' },
     },
     {
       name: 'web-uses-no-node-module',
       comment:
-        'What callback/web, fetch and inbox/redis are made of runs without node: modules; types are free.',
+        'What callback/web, fetch, redis and a store in memory are made of runs without node: modules; types are free.',
       severity: 'error',
       from: {
-        path: '^src/(callback/(web|body|headers|key|options|record|signature|timestamp)|fetch|inbox/(attempt|failed-changes|inbox|lease|memory|memory-failures|redis/)|outbox/outbox|storage/(memory-warning|plain-name|shared-database)|receiver/(body|kept-failures|observation|options|payment-work|receiver|reply|report|settlement|verifier-source)|protocol|error)',
+        path: '^src/(callback/(web|body|headers|key|options|record|signature|timestamp)|fetch|redis/|store/(lease/|[^/]*$)|receiver/(body|kept-failures|observation|options|payment-work|receiver|reply|report|verifier-source)|protocol|error)',
       },
       to: { dependencyTypes: ['core'], dependencyTypesNot: ['type-only'] },
     },
     {
       name: 'fetch-reaches-no-node-module',
       severity: 'error',
-      from: { path: '^src/(fetch|callback/web|inbox/redis)/' },
+      from: { path: '^src/(fetch|callback/web|redis)/' },
       to: {
-        path: '^src/(callback/verify|receiver/(callback-receiver|node-)|storage/stored-name)',
+        path: '^src/(callback/verify|receiver/(callback-receiver|node-)|store/sql/stored-forms)',
         reachable: true,
       },
     },

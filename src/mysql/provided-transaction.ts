@@ -1,28 +1,71 @@
 import type { StoreError } from '../errors.js';
-import { type ProvidedEngine, runProvided } from '../store/providers/provided-run.js';
-import { type Begun, ProvidedTransaction } from '../store/providers/provided-transaction.js';
+import {
+  type ProvidedConnectionsOptions,
+  providedConnections,
+} from '../store/providers/provided-connections.js';
+import {
+  type Begun,
+  type EngineFailures,
+  ProvidedTransaction,
+} from '../store/providers/provided-transaction.js';
 import type { TransactionProvider } from '../store/providers/provider.js';
-import type { TransactionTimeouts } from '../store/sql/transaction-timeouts.js';
-import * as failures from './failures.js';
-import type { Ending, MysqlTransactions, OpenConnection } from './mysql-transactions.js';
+import type { ClaimLimits, Connections, ServerTimeouts } from '../store/sql/transactions.js';
+import {
+  databaseErrorOf,
+  errnoOf,
+  explainFailedEnd,
+  explainFailedRecord,
+  failures,
+  savepointsRefused,
+  UNSUPPORTED_IN_PREPARED,
+} from './failures.js';
+import type { Location } from './location.js';
+import { assertOpen } from './merchants-transaction.js';
 import { textsOf } from './rows.js';
-import { enterStatements, RESTORE, type SessionLimits } from './session.js';
+import { atMost, leaveSavepoint, limitsOf, RESTORE, SAVEPOINT } from './session.js';
 
-/** Transactions of an ORM, which begins them, and commits or rolls back. */
-export function providedTransactions<Tx>(
-  provider: TransactionProvider<Tx>,
-  timeouts: TransactionTimeouts,
-): MysqlTransactions<Tx> {
+const engineFailures: EngineFailures = {
+  noConnectionInTime: (ms) => failures.noConnectionInTime(ms),
+  noConnection: (error) => failures.noConnection(databaseErrorOf(error)),
+  noAnswerInTime: (ms) => failures.noAnswerInTime(ms),
+  noEndInTime: (ms) => failures.noEndInTime(ms),
+  connectionLost: (cause) => failures.connectionLost(cause),
+  transactionEnded: (cause) => failures.transactionEnded(cause),
+  transactionGone: () => failures.transactionGone(),
+  explainFailedEnd,
+  databaseErrorOf,
+};
+
+/** The connections of an ORM, which begins transactions, and commits or rolls back. */
+export function ormConnections<Tx>(
+  given: TransactionProvider<Tx>,
+  timeouts: ServerTimeouts,
+  location: Location,
+): Connections<Tx> {
+  const provider = located(given, location);
   const sessions = new Sessions<Tx>(provider);
-  return {
-    run<Result>(body: (connection: OpenConnection<Tx>) => Promise<Ending<Result>>) {
-      const engine: ProvidedEngine<Tx, Ending<Result>, OpenConnection<Tx>> = {
-        failures,
-        open: (begun) => new ProvidedInMysql(begun, sessions),
-      };
-      return runProvided(engine, provider, timeouts, body) as Promise<Result>;
-    },
+  const engine: ProvidedConnectionsOptions<Tx> = {
+    failures: engineFailures,
+    serverFailures: failures,
+    open: (begun) => new ProvidedInMysql(begun, sessions),
+    textsOf,
+    assertOpen,
+    // An ORM does not tell how many rows were changed.
+    change: async () => undefined,
   };
+  return providedConnections(provider, timeouts, engine);
+}
+
+/** The provider, with the statements in the database of the store. */
+function located<Tx>(
+  provider: TransactionProvider<Tx>,
+  location: Location,
+): TransactionProvider<Tx> {
+  const query = async (on: Tx | object, text: string): Promise<readonly object[]> => {
+    const ask = async (statement: string) => textsOf(await provider.query(on, statement));
+    return provider.query(on, await location.in(text, ask));
+  };
+  return { ...provider, query };
 }
 
 const NO_SUCH_THREAD = 1094;
@@ -50,7 +93,7 @@ class Sessions<Tx> {
   async end(id: string): Promise<void> {
     const { database } = this.#provider;
     await this.#provider.query(database, `KILL ${id}`).catch((error: unknown) => {
-      const isOver = failures.errnoOf(failures.databaseErrorOf(error)) === NO_SUCH_THREAD;
+      const isOver = errnoOf(databaseErrorOf(error)) === NO_SUCH_THREAD;
       return isOver ? [] : new Promise(() => undefined);
     });
   }
@@ -62,52 +105,38 @@ class Sessions<Tx> {
   }
 }
 
-type AnyEnding = Ending<unknown>;
-
-class ProvidedInMysql<Tx> extends ProvidedTransaction<Tx, AnyEnding> implements OpenConnection<Tx> {
-  readonly isProvided = true;
+class ProvidedInMysql<Tx> extends ProvidedTransaction<Tx> {
   readonly #sessions: Sessions<Tx>;
   #id: string | undefined;
   #isLimited = false;
 
   constructor(begun: Begun<Tx>, sessions: Sessions<Tx>) {
-    super(begun, failures);
+    super(begun, engineFailures);
     this.#sessions = sessions;
   }
 
-  async begin(limits: SessionLimits, timeoutMs: number): Promise<void> {
-    const [id = ''] = await this.ask('SELECT CAST(CONNECTION_ID() AS CHAR)', timeoutMs);
+  async begin(limits: ClaimLimits, statements: readonly string[]): Promise<readonly string[]> {
+    const { lockTimeoutMs, commandTimeoutMs } = limits;
+    const [lock, ...others] = statements;
+    const [id = ''] = await this.askInTime(
+      'SELECT CAST(CONNECTION_ID() AS CHAR)',
+      commandTimeoutMs,
+    );
     if (/^\d+$/.test(id)) {
       this.#id = id;
       await this.#sessions.expectListed(this.tx, id);
     }
+    if (lock === undefined) return [];
     this.#isLimited = true;
-    for (const statement of enterStatements(limits)) {
-      await this.ask(statement, timeoutMs).catch((error) => {
-        if (failures.errnoOf(error) !== failures.UNSUPPORTED_IN_PREPARED) throw error;
-        throw failures.savepointsRefused(this.provider.orm, error);
-      });
-    }
-  }
-
-  async ask(statement: string, timeoutMs: number): Promise<readonly string[]> {
-    const timer = setTimeout(() => this.loss.report(failures.noAnswerInTime(timeoutMs)), timeoutMs);
-    try {
-      return textsOf(await this.query(statement));
-    } finally {
-      clearTimeout(timer);
-    }
-  }
-
-  async record(ending: AnyEnding): Promise<void> {
-    if (ending.end !== 'commit') return;
-    for (const statement of ending.statements) {
-      await this.query(statement).catch((error) => {
-        throw this.hasEnded && failures.errnoOf(error) === undefined
-          ? failures.transactionEnded()
-          : failures.explainFailedRecord(error);
-      });
-    }
+    await this.askInTime(limitsOf(limits), commandTimeoutMs);
+    await this.askInTime(atMost(lockTimeoutMs, lock), lockTimeoutMs + commandTimeoutMs);
+    let texts: readonly string[] = [];
+    for (const statement of others) texts = await this.askInTime(statement, commandTimeoutMs);
+    await this.setSavepoint(SAVEPOINT).catch((error) => {
+      if (errnoOf(error) !== UNSUPPORTED_IN_PREPARED) throw error;
+      throw savepointsRefused(this.provider.orm, error);
+    });
+    return texts;
   }
 
   async leave(): Promise<void> {
@@ -115,17 +144,21 @@ class ProvidedInMysql<Tx> extends ProvidedTransaction<Tx, AnyEnding> implements 
     await this.query(RESTORE).catch(() => undefined);
   }
 
-  /**
-   * After a deadlock, the server has rolled back and runs each further statement in its own transaction, so COMMIT
-   * succeeds without committing anything.
-   */
-  async assertCommitted(ending: AnyEnding): Promise<void> {
-    if (ending.end !== 'commit' || ending.confirm === undefined) return;
-    const { database } = this.provider;
-    const rows = await this.provider.query(database, ending.confirm).catch((error: unknown) => {
-      throw failures.unconfirmedEnd(failures.databaseErrorOf(error));
-    });
-    if (rows.length === 0) throw failures.notCommitted();
+  // The end of the savepoint has shown that the transaction was open, and the ORM commits what follows at once.
+  async assertCommitted(): Promise<void> {}
+
+  protected textsOf(rows: readonly object[]): readonly string[] {
+    return textsOf(rows);
+  }
+
+  protected leaveSavepoint(undo: boolean): readonly string[] {
+    return leaveSavepoint(undo);
+  }
+
+  protected explainFailedRecord(error: unknown): unknown {
+    return this.hasEnded && errnoOf(error) === undefined
+      ? failures.transactionEnded()
+      : explainFailedRecord(error);
   }
 
   protected async isOver(): Promise<boolean> {

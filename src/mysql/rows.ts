@@ -1,6 +1,6 @@
-import { StoreError } from '../errors.js';
+import type { StoreError } from '../errors.js';
 import { toError } from '../store/loss.js';
-import type { Row } from '../store/sql/runner.js';
+import { failures } from './failures.js';
 import type { MysqlQueryable } from './pool.js';
 
 type Answered = (error: unknown, given?: unknown) => void;
@@ -52,7 +52,7 @@ function asIs(_field: unknown, next: () => unknown): unknown {
 }
 
 /** The rows of the first result in mysql2's answer. */
-export function asRows(given: unknown): readonly Row[] {
+export function asRows(given: unknown): readonly object[] {
   if (!Array.isArray(given)) return [];
   const isCall = Array.isArray(given[0]) && !Array.isArray(given.at(-1));
   const rows: unknown = isCall ? given[0] : given;
@@ -64,7 +64,7 @@ export function asRows(given: unknown): readonly Row[] {
  *
  * @throws {StoreError} `STORE_FAILED` when a row has no text
  */
-export function textsOf(rows: readonly Row[]): readonly string[] {
+export function textsOf(rows: readonly object[]): readonly string[] {
   return rows.map((row) => {
     const text: unknown = Object.values(row ?? {})[0];
     if (typeof text === 'string') return text;
@@ -74,10 +74,7 @@ export function textsOf(rows: readonly Row[]): readonly string[] {
 
 /** The error for a pool that changes the database's answer. */
 export function changedAnswer(): StoreError {
-  return new StoreError(
-    'STORE_FAILED',
-    'The pool did not return the text that the database sent, so nothing was processed; look for a wrapper of the pool, or an extension of the ORM, that changes what queries return',
-  );
+  return failures.changedAnswer();
 }
 
 const IN_TRANSACTION = 1;

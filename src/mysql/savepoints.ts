@@ -9,19 +9,19 @@ import { commandIn } from './commands.js';
 import {
   DEADLOCK,
   errnoOf,
+  failures,
   LOCK_WAIT_TIMEOUT,
   rolledBackByDeadlock,
   rolledBackByTimeout,
-  transactionEnded,
 } from './failures.js';
 import type { MysqlQueryable } from './pool.js';
 import { statusOf } from './rows.js';
 
 /**
  * Runs `work` on a view of `connection` that turns transactions into savepoints: an ORM on `tx` begins and commits a
- * transaction for each nested one, and the COMMIT would end the inbox's.
+ * transaction for each nested one, and the COMMIT would end the store's.
  *
- * @throws {StoreError} `TRANSACTION_LOST` when the work tried to end the inbox's transaction, or
+ * @throws {StoreError} `TRANSACTION_LOST` when the work tried to end the store's transaction, or
  * returned before its own transactions and queries had ended
  */
 export async function withSavepoints<Tx extends MysqlQueryable>(
@@ -49,7 +49,7 @@ const dialect: Dialect = {
 function endedBy(answer: unknown): StoreError | undefined {
   if (errnoOf(answer) === DEADLOCK) return rolledBackByDeadlock(answer);
   const [given] = Array.isArray(answer) ? answer : [];
-  return statusOf(given)?.isInTransaction === false ? transactionEnded() : undefined;
+  return statusOf(given)?.isInTransaction === false ? failures.transactionEnded() : undefined;
 }
 
 /** A lock wait timeout rolls back one statement, or the whole transaction with `innodb_rollback_on_timeout`. */

@@ -7,14 +7,14 @@ export interface SessionLimits {
 }
 
 const NAME = 'merchant_payments';
-/** Marks the transaction: the savepoint ends with it. */
+/** Set after the claim and before the work. It ends with the transaction, and so shows whether that is still open. */
 export const SAVEPOINT = `SAVEPOINT ${NAME}`;
 
 /**
  * Sets the limits, from expressions for whole seconds. The server's defaults are hours for an idle
  * session, and a day or a year for a table that is being altered.
  */
-export function limitSession(lockSeconds: string, idleSeconds: string): string {
+function limitSession(lockSeconds: string, idleSeconds: string): string {
   return `SET @merchant_payments_wait_timeout = @@SESSION.wait_timeout,
   @merchant_payments_lock_wait_timeout = @@SESSION.lock_wait_timeout,
   SESSION wait_timeout = CAST(LEAST(@@SESSION.wait_timeout, ${idleSeconds}) AS SIGNED),
@@ -27,16 +27,10 @@ export const RESTORE = `SET SESSION wait_timeout = CAST(COALESCE(@merchant_payme
 
 /**
  * The statements that begin a transaction, whatever the session's defaults are. READ COMMITTED, because at
- * REPEATABLE READ a locking read of a missing row locks the gap into which others insert. The savepoint ends with the
- * transaction, so it shows whether the transaction to commit is the one that was begun.
+ * REPEATABLE READ a locking read of a missing row locks the gap into which others insert.
  */
 export const READ_COMMITTED = 'SET TRANSACTION ISOLATION LEVEL READ COMMITTED';
 export const START = 'START TRANSACTION READ WRITE';
-export const BEGIN: readonly string[] = [READ_COMMITTED, START, SAVEPOINT];
-
-/** Fails unless the transaction that was begun is still open. */
-export const ASSERT_BEGUN = `RELEASE SAVEPOINT ${NAME}`;
-
 /** Independent of the session's `completion_type`. */
 export const COMMIT = 'COMMIT AND NO CHAIN NO RELEASE';
 export const ROLLBACK = 'ROLLBACK AND NO CHAIN NO RELEASE';
@@ -45,20 +39,22 @@ export const ROLLBACK = 'ROLLBACK AND NO CHAIN NO RELEASE';
 export const NOW_US = "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))";
 
 /** Converts milliseconds to whole seconds, the server's unit, rounded up. */
-export function toSeconds(milliseconds: number): string {
+function toSeconds(milliseconds: number): string {
   return String(Math.ceil(milliseconds / 1000));
 }
 
-/** The statements that set the limits and begin a transaction. */
-export function beginStatements(limits: SessionLimits): string[] {
-  return [limitsOf(limits), ...BEGIN];
-}
-
-/** The statements that set the limits in a transaction that an ORM has begun, and mark it. */
-export function enterStatements(limits: SessionLimits): string[] {
-  return [limitsOf(limits), SAVEPOINT];
-}
-
-function limitsOf({ lockTimeoutMs, idleTimeoutMs }: SessionLimits): string {
+/** The statement that sets the limits of a session. */
+export function limitsOf({ lockTimeoutMs, idleTimeoutMs }: SessionLimits): string {
   return limitSession(toSeconds(lockTimeoutMs), toSeconds(idleTimeoutMs));
+}
+
+/** Limits the time for which an INSERT may wait for a row: by a clause of MariaDB, and by a hint of MySQL. */
+export function atMost(timeoutMs: number, insert: string): string {
+  const hint = `/*+ SET_VAR(innodb_lock_wait_timeout = ${toSeconds(timeoutMs)}) */`;
+  return `/*M!100600 SET STATEMENT max_statement_time = ${timeoutMs / 1000} FOR */${insert.replace('INSERT', `INSERT ${hint}`)}`;
+}
+
+/** The statements that end the work, which fail if the transaction has ended. */
+export function leaveSavepoint(undo: boolean): readonly string[] {
+  return undo ? [`ROLLBACK TO SAVEPOINT ${NAME}`] : [`RELEASE SAVEPOINT ${NAME}`];
 }

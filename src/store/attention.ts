@@ -1,6 +1,6 @@
 import type { PaymentStatusRecord } from '../protocol/payment.js';
 import type { FailureText } from './failure.js';
-import type { StoredPayment } from './payment-store.js';
+import type { StoredPayment } from './stored-payment.js';
 
 /**
  * What needs a person.

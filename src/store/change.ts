@@ -1,6 +1,6 @@
-import type { Finding, StoredForms } from './backend.js';
 import type { StatusChange } from './callback-store.js';
 import type { FailurePolicy } from './failure.js';
+import type { Finding, StoredForms } from './payment-row.js';
 import { toFinding } from './records.js';
 import { type ReadChange, readStatusChange } from './status-change.js';
 

@@ -1,6 +1,6 @@
 import { describeQuantity } from '../protocol/describe-value.js';
 import { invalidOption, isWholeNumberIn, text, wholeNumbersIn } from '../protocol/options.js';
-import type { Decision, StoredForms } from './backend.js';
+import type { Decision, StoredForms } from './payment-row.js';
 import type { Resolution, SeenPayment } from './payment-store.js';
 import { toFinding } from './records.js';
 

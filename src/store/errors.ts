@@ -1,7 +1,7 @@
 import { StoreError } from '../errors.js';
-import type { Intent } from './backend.js';
-import type { PaymentState } from './payment-store.js';
+import type { Intent } from './payment-row.js';
 import { findDifferences } from './records.js';
+import type { PaymentState } from './stored-payment.js';
 
 // No message contains the reference: it is part of the request, and may name a customer.
 

@@ -24,7 +24,6 @@ export type { MemoryStoreOptions } from './memory.js';
 export { memoryStore } from './memory.js';
 export type { StoreOptions } from './options.js';
 export type {
-  PaymentState,
   PaymentStore,
   RecordContext,
   RecoverOptions,
@@ -33,6 +32,5 @@ export type {
   Resolution,
   RunningRecovery,
   SeenPayment,
-  SendFailure,
-  StoredPayment,
 } from './payment-store.js';
+export type { PaymentState, SendFailure, StoredPayment } from './stored-payment.js';

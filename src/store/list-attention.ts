@@ -9,7 +9,8 @@ import {
   wholeNumber,
 } from '../protocol/options.js';
 import type { Attention, AttentionKind, AttentionOptions } from './attention.js';
-import type { Cursor, Listed, Page, Tables } from './backend.js';
+import type { Tables } from './backend.js';
+import type { Cursor, Listed, Page } from './payment-row.js';
 import { readBody, toStoredPayment } from './records.js';
 
 const PAGE_SIZE = 100;

@@ -1,11 +1,16 @@
+import type { Backend, FailedRow } from './backend.js';
+import type { ChangeOutcome, StoreContext } from './callback-store.js';
+import type { Change, ChangeName } from './change.js';
+import { failureOf, isNews, type Judged, judge, refusalOf } from './change-steps.js';
+import { Loss } from './loss.js';
+import { MemoryChanges } from './memory-changes.js';
+import { createMemoryWarning } from './memory-warning.js';
 import type {
-  Backend,
   Claim,
   Claimed,
   Cursor,
   Decided,
   Decision,
-  FailedRow,
   Finding,
   Intent,
   Listed,
@@ -15,13 +20,7 @@ import type {
   RowState,
   SecondRow,
   StoredForms,
-} from './backend.js';
-import type { ChangeOutcome, StoreContext } from './callback-store.js';
-import type { Change, ChangeName } from './change.js';
-import { failureOf, isNews, type Judged, judge, refusalOf } from './change-steps.js';
-import { Loss } from './loss.js';
-import { MemoryChanges } from './memory-changes.js';
-import { createMemoryWarning } from './memory-warning.js';
+} from './payment-row.js';
 import { reportParked } from './report-failure.js';
 import * as steps from './steps.js';
 import { WorkContext } from './work-context.js';

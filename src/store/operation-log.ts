@@ -1,7 +1,8 @@
 import { MerchantPaymentsError } from '../errors.js';
 import { shownReference } from '../protocol/log-context.js';
 import { durationSince, type Logger, writeLine } from '../protocol/logger.js';
-import type { PaymentStore, Recovery, StoredPayment } from './payment-store.js';
+import type { PaymentStore, Recovery } from './payment-store.js';
+import type { StoredPayment } from './stored-payment.js';
 
 interface LogSettings {
   readonly logger: Logger | undefined;

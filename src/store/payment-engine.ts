@@ -5,11 +5,12 @@ import { InvalidOptionError } from '../errors.js';
 import { invalidOption, type OptionRules, resolveOptions, text } from '../protocol/options.js';
 import type { CreatePaymentInput } from '../protocol/payment.js';
 import { PREPARE_CREATION, type PreparedCreation } from '../protocol/prepared-creation.js';
-import type { Backend, Decision, Intent, StoredForms } from './backend.js';
+import type { Backend } from './backend.js';
 import { readAttempts, toDecision } from './decision.js';
 import { assertSame, movedOn, tooEarly, unknownReference } from './errors.js';
 import { ManagedEngine } from './managed-engine.js';
 import { type ClientOptions, recognisesReferences } from './options.js';
+import type { Decision, Intent, StoredForms } from './payment-row.js';
 import type {
   PaymentStore,
   RecordContext,
@@ -19,13 +20,13 @@ import type {
   Resolution,
   RunningRecovery,
   SeenPayment,
-  StoredPayment,
 } from './payment-store.js';
 import { toIntent, toStoredPayment } from './records.js';
 import { recover } from './recover.js';
 import { lookUpRule, startRecovery } from './recovery.js';
 import type { Wanted } from './sending.js';
 import { SingleSender } from './single-sender.js';
+import type { StoredPayment } from './stored-payment.js';
 
 const LEASE_MARGIN_MS = 10_000;
 

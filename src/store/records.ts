@@ -1,7 +1,7 @@
 import { parseInstant } from '../protocol/instant.js';
 import { isDateTime, type PaymentStatusRecord, statusRecordFields } from '../protocol/payment.js';
-import type { Finding, Intent, PaymentRow, StoredForms } from './backend.js';
-import type { SendFailure, StoredPayment } from './payment-store.js';
+import type { Finding, Intent, PaymentRow, StoredForms } from './payment-row.js';
+import type { SendFailure, StoredPayment } from './stored-payment.js';
 
 type PaymentFields = Partial<PaymentStatusRecord> & Record<string, unknown>;
 

@@ -1,5 +1,6 @@
 import { ApiError, ConnectionError, RequestError, RequestTimeoutError } from '../errors.js';
-import type { Cursor, Decision, Listed, Page, Tables } from './backend.js';
+import type { Tables } from './backend.js';
+import type { Cursor, Decision, Listed, Page } from './payment-row.js';
 import type { Recovery } from './payment-store.js';
 import { readBody } from './records.js';
 import { isConflict, isSetupError, isVerdict, type Turn } from './sending.js';

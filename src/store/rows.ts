@@ -1,6 +1,7 @@
 import { StoreError } from '../errors.js';
-import type { FailedRow, RowState, SecondRow } from './backend.js';
+import type { FailedRow } from './backend.js';
 import type { SeenChange } from './change-steps.js';
+import type { RowState, SecondRow } from './payment-row.js';
 import type { OwnedRow, Settleable } from './steps.js';
 
 // Databases return each row as a JSON list, because drivers differ in how they return numbers and times.

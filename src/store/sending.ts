@@ -3,19 +3,12 @@ import type { PaymentClient } from '../client/payment-client.js';
 import type { CreatePaymentResult } from '../client/response.js';
 import { ApiError, MerchantPaymentsError, type RequestOutcome, ResponseError } from '../errors.js';
 import { startStopwatch } from '../protocol/stopwatch.js';
-import type {
-  Claimed,
-  Finding,
-  Intent,
-  PaymentRow,
-  Result,
-  StoredForms,
-  Tables,
-} from './backend.js';
+import type { Tables } from './backend.js';
 import { notSentInTime, outcomeNotStored } from './errors.js';
-import type { SendFailure, StoredPayment } from './payment-store.js';
+import type { Claimed, Finding, Intent, PaymentRow, Result, StoredForms } from './payment-row.js';
 import { readBody, toFinding } from './records.js';
 import { wasNeverSent } from './sql/server-failures.js';
+import type { SendFailure, StoredPayment } from './stored-payment.js';
 import { pause } from './waiting.js';
 
 /** A payment that a caller wants sent. */

@@ -1,10 +1,11 @@
 import type { PaymentClient } from '../client/payment-client.js';
 import { MerchantPaymentsError } from '../errors.js';
-import type { Intent, PaymentRow, Tables } from './backend.js';
+import type { Tables } from './backend.js';
 import { assertSame, isSame, notGranted, notStoredInTime, unknownReference } from './errors.js';
-import type { StoredPayment } from './payment-store.js';
+import type { Intent, PaymentRow } from './payment-row.js';
 import { toStoredPayment } from './records.js';
 import { sendIfGranted, type Turn, type Wanted } from './sending.js';
+import type { StoredPayment } from './stored-payment.js';
 import { assertNotAborted, pause, waitFor } from './waiting.js';
 
 const FIRST_PAUSE_MS = 20;

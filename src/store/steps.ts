@@ -7,7 +7,7 @@ import type {
   PaymentRow,
   Result,
   RowState,
-} from './backend.js';
+} from './payment-row.js';
 
 // The decisions of a store's steps: each function takes the stored and locked payment, and returns the change to make.
 

@@ -1,6 +1,6 @@
-import type { Page } from '../backend.js';
 import type { Change, ChangeName } from '../change.js';
 import type { Judged, KeptFailure } from '../change-steps.js';
+import type { Page } from '../payment-row.js';
 import type { Dialect, Tables } from './dialect.js';
 import { pageOf } from './payment-statements.js';
 import { Sql } from './sql.js';

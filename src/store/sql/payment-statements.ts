@@ -1,4 +1,4 @@
-import type { Claim, Cursor, Intent, Page, Result } from '../backend.js';
+import type { Claim, Cursor, Intent, Page, Result } from '../payment-row.js';
 import { end } from '../steps.js';
 import type { Dialect } from './dialect.js';
 import { COLUMNS, Sql } from './sql.js';

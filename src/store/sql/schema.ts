@@ -95,6 +95,8 @@ export interface SchemaPart {
   /** The suffix of the index that it creates; undefined for the table itself. */
   readonly index: string | undefined;
   readonly create: string;
+  /** The index in the statement of the table, if the engine has it there. */
+  readonly inTable: { readonly name: string; readonly key: string } | undefined;
 }
 
 /** The statements that create the tables and indexes, in this order. */
@@ -106,18 +108,26 @@ export function schemaOf(dialect: Dialect): readonly SchemaPart[] {
       ...(comment === undefined ? [] : [`  -- ${comment}`]),
       `  ${name} ${typeOf(dialect, type)},`,
     ]);
-    const inTable = made !== undefined && 'inTable' in made ? `,\n  ${made.inTable}` : '';
+    const inTable =
+      index !== undefined && made !== undefined && 'inTable' in made
+        ? { name: index[0], key: made.inTable }
+        : undefined;
     const create = `-- ${says}
 CREATE TABLE IF NOT EXISTS ${dialect.tables[table]} (
 ${lines.join('\n')}
-  PRIMARY KEY (${primaryKey})${inTable}
+  PRIMARY KEY (${primaryKey})${inTable === undefined ? '' : `,\n  ${inTable.key}`}
 )${dialect.tableOptions}`;
     if (index === undefined || made === undefined || 'inTable' in made) {
-      return [{ table, index: undefined, create }];
+      return [{ table, index: undefined, create, inTable }];
     }
     return [
-      { table, index: undefined, create },
-      { table, index: index[0], create: `-- ${index[2]}\n${made.statement}` },
+      { table, index: undefined, create, inTable },
+      {
+        table,
+        index: index[0],
+        create: `-- ${index[2]}\n${made.statement}`,
+        inTable,
+      },
     ];
   });
 }

@@ -1,10 +1,11 @@
+import type { Backend, FailedRow } from '../backend.js';
+import type { Change, ChangeName } from '../change.js';
+import { judge } from '../change-steps.js';
 import type {
-  Backend,
   Claim,
   Claimed,
   Decided,
   Decision,
-  FailedRow,
   Finding,
   Intent,
   Listed,
@@ -12,9 +13,7 @@ import type {
   PaymentRow,
   Result,
   SecondRow,
-} from '../backend.js';
-import type { Change, ChangeName } from '../change.js';
-import { judge } from '../change-steps.js';
+} from '../payment-row.js';
 import {
   type KeyedRow,
   parseFailedRow,

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { StoredForms } from '../backend.js';
+import type { StoredForms } from '../payment-row.js';
 import { isPlainName } from '../plain-name.js';
 
 /**

@@ -1,0 +1,155 @@
+import { resolveOptions } from '../protocol/options.js';
+import type { ManagedStore } from '../store/callback-store.js';
+import type { StoreOptions } from '../store/options.js';
+import type { PaymentStore } from '../store/payment-store.js';
+import { isProvider, type TransactionProvider } from '../store/providers/provider.js';
+import { schemaOf } from '../store/sql/schema.js';
+import {
+  type SchemaOptions,
+  type ServerStoreOptions,
+  schemaRules,
+  serverStoreRules,
+} from '../store/sql/server-options.js';
+import { serverStore } from '../store/sql/server-store.js';
+import { mysqlDialect } from './dialect.js';
+import { failures, isBusy, isLost, isUndone } from './failures.js';
+import { literal } from './literal.js';
+import { HERE, Location } from './location.js';
+import {
+  assertPool,
+  type MysqlPoolLike,
+  type MysqlQueryable,
+  type MysqlTransactionOf,
+} from './pool.js';
+import { poolConnections } from './pool-connections.js';
+import { ormConnections } from './provided-transaction.js';
+import { setup } from './setup.js';
+
+type WithClient = ServerStoreOptions & { readonly client: NonNullable<StoreOptions['client']> };
+
+/**
+ * A store in MySQL 8.0 or MariaDB 10.6, or later, for any number of processes (interface section 6).
+ *
+ * The change, the settling of its payment and everything that `work` writes through `tx` commit in one
+ * transaction, so the effect of a change happens exactly once. Whatever `work` does elsewhere (an email,
+ * another database, the pool instead of `tx`) is not rolled back and may happen again.
+ *
+ * `tx` is a connection of the pool. A transaction that `work` begins on it becomes a savepoint. A COMMIT or ROLLBACK
+ * without a BEGIN by `work` is refused, and so is a statement that commits implicitly, such as CREATE TABLE. After a
+ * deadlock, the server has rolled back everything: let the error through. Await every query.
+ *
+ * Concurrent callbacks for one order run one after another, across any number of processes; each waits for at most
+ * `lockTimeoutMs`, which MySQL counts in whole seconds. If the connection is lost, the callback fails at once, without
+ * waiting for `work`: stop `work` when its `signal` aborts, as a later delivery may run in the meantime.
+ *
+ * `record` writes through your `tx`: a connection of the pool on which your transaction is open, or the `tx` of `work`.
+ * Everything else runs on a connection of its own, which is released before anything is sent. So do not call `create`
+ * or `send` for a payment that one of your transactions has recorded but not yet committed.
+ *
+ * @example
+ * ```ts
+ * import { PaymentClient } from 'merchant-payments';
+ * import { mysqlStore } from 'merchant-payments/mysql';
+ * import mysql from 'mysql2/promise';
+ *
+ * const pool = mysql.createPool(process.env.MYSQL_URL ?? '');
+ * const store = mysqlStore(pool, { client: PaymentClient.fromEnv() });
+ * await store.setup();
+ *
+ * const { state, payment } = await store.create({
+ *   merchantPaymentReference: 'order-1001',
+ *   amount: 2500,
+ *   currency: 'EUR',
+ * });
+ * console.log(state, payment?.referenceNumber);
+ * ```
+ *
+ * @param database - a `Pool` of `mysql2/promise`, or `pool.promise()` of one of `mysql2`
+ * @throws {InvalidOptionError} when `database` is neither, or an option is invalid or unknown
+ */
+export function mysqlStore<Database extends MysqlPoolLike>(
+  database: Database,
+  options: WithClient,
+): PaymentStore<MysqlTransactionOf<Database>>;
+/**
+ * The same store for callbacks alone.
+ *
+ * @param database - a `Pool` of `mysql2/promise`, or `pool.promise()` of one of `mysql2`
+ * @throws {InvalidOptionError} when `database` is neither, or an option is invalid or unknown
+ */
+export function mysqlStore<Database extends MysqlPoolLike>(
+  database: Database,
+  options?: ServerStoreOptions,
+): ManagedStore<MysqlTransactionOf<Database>>;
+/**
+ * The same store with an ORM: `tx` is the ORM's own transaction object.
+ *
+ * @param provider - the result of `fromDrizzle`, `fromKysely`, `fromKnex`, `fromPrisma` or `fromTypeOrm`
+ * @throws {InvalidOptionError} when `provider` is not a provider, or an option is invalid or unknown
+ */
+export function mysqlStore<Tx>(
+  provider: TransactionProvider<Tx>,
+  options: WithClient,
+): PaymentStore<Tx>;
+/** The same store with an ORM, for callbacks alone. */
+export function mysqlStore<Tx>(
+  provider: TransactionProvider<Tx>,
+  options?: ServerStoreOptions,
+): ManagedStore<Tx>;
+/** The same store, with an explicit type for `tx`. */
+export function mysqlStore<Tx extends MysqlQueryable>(
+  database: MysqlPoolLike<Tx>,
+  options: WithClient,
+): PaymentStore<Tx>;
+/** The same store for callbacks alone, with an explicit type for `tx`. */
+export function mysqlStore<Tx extends MysqlQueryable>(
+  database: MysqlPoolLike<Tx>,
+  options?: ServerStoreOptions,
+): ManagedStore<Tx>;
+export function mysqlStore(
+  database: MysqlPoolLike | TransactionProvider<MysqlQueryable>,
+  options: ServerStoreOptions = {},
+): ManagedStore<MysqlQueryable> {
+  assertPool(database);
+  const resolved = resolveOptions(options, serverStoreRules);
+  const dialect = mysqlDialect(resolved.prefix);
+  const location = new Location();
+  const connections = isProvider<MysqlQueryable>(database)
+    ? ormConnections(database, resolved, location)
+    : poolConnections(database, resolved, location);
+  return serverStore(
+    {
+      connections,
+      dialect,
+      failures,
+      isBusy,
+      isLost,
+      isUndone,
+      setup: () => setup(connections, dialect, resolved),
+      cancel,
+    },
+    resolved,
+  );
+}
+
+/** Finds nothing if a proxy gave the session another id than the driver knows: KILL would hit another session. */
+async function cancel(
+  owner: string,
+  read: (statement: string) => Promise<readonly string[]>,
+): Promise<void> {
+  const sessions = await read(`SELECT CAST(id AS CHAR) FROM information_schema.processlist
+WHERE LOCATE(CONCAT(${literal(`/* ${owner} `)}, id, ' */'), info) = 1`);
+  for (const session of sessions) await read(`KILL ${Number(session)}`);
+}
+
+/**
+ * Returns the SQL that creates the tables of a `mysqlStore`, for migrations that run under another user than the
+ * application's: statements to run in this order, without a final semicolon. Existing tables are kept. With the
+ * default prefix, `mysql/schema.sql` has the same statements.
+ *
+ * @throws {InvalidOptionError} when `prefix` is invalid or an option is unknown
+ */
+export function mysqlSchema(options: SchemaOptions = {}): string[] {
+  const { prefix } = resolveOptions(options, schemaRules);
+  return schemaOf(mysqlDialect(prefix)).map(({ create }) => create.replaceAll(HERE, ''));
+}

@@ -1,0 +1,322 @@
+import { Loss, toError } from '../store/loss.js';
+import { hasMethods } from '../store/providers/provider.js';
+import { TransactionOpen } from '../store/sql/transaction-open.js';
+import type {
+  ClaimLimits,
+  Connections,
+  Deadline,
+  OpenTransaction,
+  ServerTimeouts,
+} from '../store/sql/transactions.js';
+import {
+  errnoOf,
+  explainFailedEnd,
+  failures,
+  IN_TRANSACTION,
+  losesConnection,
+  READ_ONLY_TRANSACTION,
+  spoilsConnection,
+  withoutStatement,
+} from './failures.js';
+import type { Location } from './location.js';
+import { runInTransaction } from './merchants-transaction.js';
+import {
+  assertConnection,
+  type MysqlConnectionLike,
+  type MysqlPoolLike,
+  type MysqlQueryable,
+} from './pool.js';
+import { asRows, changedAnswer, sendTo, statusOf, textsOf } from './rows.js';
+import { withSavepoints } from './savepoints.js';
+import {
+  atMost,
+  COMMIT,
+  leaveSavepoint,
+  limitsOf,
+  READ_COMMITTED,
+  RESTORE,
+  ROLLBACK,
+  SAVEPOINT,
+  START,
+} from './session.js';
+
+/** The connections of a pool. */
+export function poolConnections<Tx extends MysqlQueryable>(
+  pool: MysqlPoolLike<Tx>,
+  { acquireTimeoutMs, commandTimeoutMs, transactionTimeoutMs }: ServerTimeouts,
+  location: Location,
+): Connections<Tx> {
+  const ofWork: Deadline = {
+    timeoutMs: transactionTimeoutMs,
+    createError: (ms) => failures.noEndOfWorkInTime(ms),
+  };
+  const ofStatement: Deadline = {
+    timeoutMs: commandTimeoutMs,
+    createError: (ms) => failures.noStepInTime(ms),
+  };
+  const onConnection = async <Value>(
+    deadline: Deadline,
+    use: (connection: Connection<Tx>) => Promise<Value>,
+  ): Promise<Value> => {
+    const loss = new Loss();
+    const onLost = (error?: Error) => loss.report(failures.connectionLost(error ?? serverClosed()));
+    const taken = await takeConnection(pool, acquireTimeoutMs, onLost);
+    const connection = new Connection<Tx>(taken, loss, location, commandTimeoutMs);
+    // On a network that swallows packets, a statement never ends on its own, and the statements of the work have no
+    // other deadline.
+    const timer = setTimeout(
+      () => loss.report(deadline.createError(deadline.timeoutMs)),
+      deadline.timeoutMs,
+    );
+    try {
+      return await loss.orSettled(use(connection));
+    } catch (error) {
+      if (spoilsConnection(error)) loss.report(toError(error));
+      await connection.rollBack();
+      throw error;
+    } finally {
+      clearTimeout(timer);
+      releaseOrDestroy(taken, onLost, loss.reason !== undefined);
+    }
+  };
+  let hasStatus: boolean | undefined;
+  return {
+    isSingle: false,
+    run: (body, deadline = ofWork) =>
+      onConnection(deadline, async (connection) => {
+        const ending = await body(connection);
+        if (ending.end === 'rollback') await connection.rollBack();
+        else await connection.commit(ending.undo, ending.statements);
+        return ending.result;
+      }),
+    read: (statement) => onConnection(ofStatement, (connection) => connection.readAlone(statement)),
+    change: (statement) =>
+      onConnection(ofStatement, async (connection) => {
+        // Checked once, in advance: after a committed change it would be too late.
+        hasStatus ??= statusOf(await connection.send('DO 0')) !== undefined;
+        return hasStatus ? connection.changeAlone(statement(sessionOf(connection.tx))) : undefined;
+      }),
+    runIn: (tx, body) => runInTransaction(tx, location, body),
+    runWork: withSavepoints,
+  };
+}
+
+/** A connection while a store has it. */
+class Connection<Tx extends MysqlQueryable> implements OpenTransaction<Tx> {
+  readonly tx: Tx;
+  readonly #loss: Loss;
+  readonly #location: Location;
+  readonly #commandTimeoutMs: number;
+  #isOpen = false;
+  #hasWork = false;
+
+  constructor(connection: Tx, loss: Loss, location: Location, commandTimeoutMs: number) {
+    this.tx = connection;
+    this.#loss = loss;
+    this.#location = location;
+    this.#commandTimeoutMs = commandTimeoutMs;
+  }
+
+  get signal(): AbortSignal {
+    return this.#loss.signal;
+  }
+
+  async begin(limits: ClaimLimits, statements: readonly string[]): Promise<readonly string[]> {
+    const { lockTimeoutMs, commandTimeoutMs } = limits;
+    const [lock, ...others] = statements;
+    this.#isOpen = true;
+    this.#hasWork = lock !== undefined;
+    const within = <Value>(asking: Promise<Value>, ms: number) =>
+      this.#within(asking, ms, (late) => failures.noAnswerInTime(late));
+    if (this.#hasWork) await within(this.send(limitsOf(limits)), commandTimeoutMs);
+    // START TRANSACTION would commit a transaction that other code forgot to end.
+    await within(this.send(READ_COMMITTED), commandTimeoutMs).catch((error) => {
+      throw errnoOf(error) === IN_TRANSACTION ? this.#lose(new TransactionOpen()) : error;
+    });
+    await within(this.send(START), commandTimeoutMs);
+    if (lock === undefined) return [];
+    await within(this.send(atMost(lockTimeoutMs, lock)), lockTimeoutMs + commandTimeoutMs);
+    let texts: readonly string[] = [];
+    for (const statement of others) texts = await within(this.ask(statement), commandTimeoutMs);
+    await within(this.send(SAVEPOINT), commandTimeoutMs);
+    return texts;
+  }
+
+  async ask(statement: string): Promise<readonly string[]> {
+    return textsOf(asRows(await this.send(statement)));
+  }
+
+  async commit(undo: boolean, statements: readonly string[]): Promise<void> {
+    if (this.#loss.reason !== undefined) throw this.#loss.reason;
+    const all = this.#hasWork
+      ? [...leaveSavepoint(undo), ...statements, COMMIT, RESTORE]
+      : [...statements, COMMIT];
+    try {
+      for (const statement of all) {
+        await this.#within(this.send(statement), this.#commandTimeoutMs, (ms) =>
+          failures.noEndInTime(ms),
+        );
+        // The rest only restores the session.
+        if (statement === COMMIT) this.#isOpen = false;
+      }
+    } catch (error) {
+      if (this.#isOpen) throw explainFailedEnd(error);
+      this.#lose(toError(error));
+    }
+  }
+
+  /** Rolls back what is open. If that fails, the connection counts as lost, and is closed. */
+  async rollBack(): Promise<void> {
+    if (!this.#isOpen || this.#loss.reason !== undefined) return;
+    this.#isOpen = false;
+    try {
+      for (const statement of this.#hasWork ? [ROLLBACK, RESTORE] : [ROLLBACK]) {
+        const sending = this.#within(this.send(statement), this.#commandTimeoutMs, (ms) =>
+          failures.noAnswerInTime(ms),
+        );
+        await this.#loss.orSettled(sending);
+      }
+    } catch (error) {
+      this.#lose(toError(error));
+    }
+  }
+
+  /** In a transaction that other code forgot to end, the statement might use an old snapshot. */
+  async readAlone(statement: string): Promise<readonly string[]> {
+    const before = statusOf(await this.send('DO 0'));
+    if (before?.isInTransaction) throw this.#lose(new TransactionOpen());
+    const texts = await this.ask(statement);
+    if (before !== undefined && !before.isAutocommit) await this.send(COMMIT);
+    return texts;
+  }
+
+  async changeAlone(statement: string): Promise<boolean | undefined> {
+    let answer: unknown;
+    try {
+      answer = await this.send(statement);
+    } catch (error) {
+      // With autocommit off, the statement has begun a transaction.
+      if (!losesConnection(error)) await this.send(ROLLBACK);
+      if (errnoOf(error) === READ_ONLY_TRANSACTION) return undefined;
+      throw error;
+    }
+    const { isAutocommit, isInTransaction } = statusOf(answer) ?? {};
+    const { affectedRows } = (answer ?? {}) as { affectedRows?: unknown };
+    if (isAutocommit === undefined || typeof affectedRows !== 'number') throw changedAnswer();
+    if (!isAutocommit) {
+      await this.send(ROLLBACK);
+      return undefined;
+    }
+    // This closes the connection, which rolls back the statement and the transaction that other code forgot to end.
+    if (isInTransaction) throw this.#lose(new TransactionOpen());
+    return affectedRows > 0;
+  }
+
+  /** Sends one statement. May settle late, or never, after a loss. */
+  async send(statement: string): Promise<unknown> {
+    const located = await this.#location.in(statement, (query) => this.ask(query));
+    return new Promise((resolve, reject) => {
+      const fail = (error: unknown): void => {
+        // The statement contains references, keys and bodies.
+        const failure = withoutStatement(error);
+        if (losesConnection(failure)) this.#lose(failures.connectionLost(failure));
+        reject(failure);
+      };
+      try {
+        sendTo(this.tx, located, (error, given) => (error ? fail(error) : resolve(given)));
+      } catch (error) {
+        fail(error);
+      }
+    });
+  }
+
+  async #within<Value>(
+    asking: Promise<Value>,
+    timeoutMs: number,
+    createError: (timeoutMs: number) => Error,
+  ): Promise<Value> {
+    const timer = setTimeout(() => this.#lose(createError(timeoutMs)), timeoutMs);
+    try {
+      return await asking;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  #lose(reason: Error): Error {
+    this.#loss.report(reason);
+    return reason;
+  }
+}
+
+/** NaN if a wrapper of the pool hides it. */
+function sessionOf(connection: object): number {
+  return Number((connection as { readonly threadId?: unknown }).threadId);
+}
+
+function serverClosed(): Error {
+  return new Error('the server closed the connection');
+}
+
+type OnLost = (error?: Error) => void;
+
+/** Takes a connection from the pool, and attaches `onLost` immediately. */
+function takeConnection<Tx extends MysqlQueryable>(
+  pool: MysqlPoolLike<Tx>,
+  timeoutMs: number,
+  onLost: OnLost,
+): Promise<Tx & MysqlConnectionLike> {
+  return new Promise((resolve, reject) => {
+    let isLate = false;
+    const timer = setTimeout(() => {
+      isLate = true;
+      reject(failures.noConnectionInTime(timeoutMs));
+    }, timeoutMs);
+    Promise.resolve(pool.getConnection())
+      .then((connection) => {
+        clearTimeout(timer);
+        assertConnection(connection);
+        // A request to the pool can't be cancelled, so a late connection must be released.
+        if (isLate) return connection.release();
+        // An `error` event without a listener ends the process.
+        const emitter = emitterOf(connection);
+        emitter.on('error', onLost);
+        emitter.on('end', onLost);
+        resolve(connection);
+      })
+      .catch((error) => {
+        clearTimeout(timer);
+        reject(failures.noConnection(error));
+      });
+  });
+}
+
+function releaseOrDestroy(
+  connection: MysqlConnectionLike,
+  onLost: OnLost,
+  isBroken: boolean,
+): void {
+  if (isBroken) destroy(connection);
+  else connection.release();
+  const emitter = emitterOf(connection);
+  emitter.removeListener('error', onLost);
+  emitter.removeListener('end', onLost);
+}
+
+type Emitter = Pick<MysqlConnectionLike, 'on' | 'removeListener'>;
+
+/** The underlying callback connection, if there is one: the promise wrapper forwards its events at a cost. */
+function emitterOf(connection: MysqlConnectionLike): Emitter {
+  const { connection: core } = connection as { readonly connection?: Emitter };
+  return hasMethods(core, ['on', 'removeListener']) ? (core as Emitter) : connection;
+}
+
+interface WithSocket {
+  readonly connection?: { readonly stream?: { destroy?: () => void } };
+}
+
+function destroy(connection: MysqlConnectionLike): void {
+  connection.destroy();
+  // The driver only ends its side of the socket, which stays open on a network that swallows packets.
+  (connection as WithSocket).connection?.stream?.destroy?.();
+}

@@ -1,0 +1,75 @@
+-- One row for each order. Times are in milliseconds since 1970, except where the name says us.
+CREATE TABLE IF NOT EXISTS `payment_store_payments` (
+  -- The merchant's reference, or a digest of it if it is long or has special characters.
+  merchant_payment_reference varchar(128) NOT NULL,
+  -- The request body as JSON, and its digest.
+  body longtext NOT NULL,
+  digest varchar(128) NOT NULL,
+  -- recorded, sending, created, unheard (created, no callback yet), rejected, unresolved, or elsewhere (not created by the store).
+  state varchar(128) NOT NULL,
+  -- The fencing token of the process that sends it, and the end of its lease.
+  owner varchar(128),
+  lease_until_ms bigint,
+  attempts int NOT NULL,
+  recorded_at_ms bigint NOT NULL,
+  sent_at_ms bigint,
+  changed_at_ms bigint NOT NULL,
+  -- The payment at the service: its reference, its record as JSON, and the time of the record.
+  reference_number varchar(128),
+  payment longtext,
+  payment_updated_at_us bigint,
+  -- The service's reference of the payment that has paid the order.
+  paid_by varchar(128),
+  -- Why the last attempt failed, as JSON.
+  failure longtext,
+  PRIMARY KEY (merchant_payment_reference),
+  KEY state (state, changed_at_ms)
+) ENGINE = InnoDB DEFAULT CHARACTER SET ascii COLLATE ascii_bin;
+
+-- One row for each processed change of a payment.
+CREATE TABLE IF NOT EXISTS `payment_store_changes` (
+  -- The merchant's reference, or a digest of it if it is long or has special characters.
+  merchant_payment_reference varchar(128) NOT NULL,
+  -- The service's reference, stored in the same way.
+  reference_number varchar(128) NOT NULL,
+  change_key varchar(128) NOT NULL,
+  occurred_at_us bigint NOT NULL,
+  -- The newest change of the payment so far.
+  latest_us bigint NOT NULL,
+  processed_at_ms bigint NOT NULL,
+  PRIMARY KEY (merchant_payment_reference, reference_number, change_key),
+  KEY processed (processed_at_ms)
+) ENGINE = InnoDB DEFAULT CHARACTER SET ascii COLLATE ascii_bin;
+
+-- One row for each change whose work failed and has not completed since.
+CREATE TABLE IF NOT EXISTS `payment_store_failed_changes` (
+  -- The merchant's reference, or a digest of it if it is long or has special characters.
+  merchant_payment_reference varchar(128) NOT NULL,
+  -- The service's reference, stored in the same way.
+  reference_number varchar(128) NOT NULL,
+  change_key varchar(128) NOT NULL,
+  -- The three names in full, as JSON.
+  full_names longtext NOT NULL,
+  occurred_at_us bigint NOT NULL,
+  attempts int NOT NULL,
+  first_failed_at_ms bigint NOT NULL,
+  last_failed_at_ms bigint NOT NULL,
+  parked int NOT NULL,
+  -- Why it last failed, as JSON.
+  error longtext NOT NULL,
+  -- The body as received, in base64, with keepBodies.
+  raw_body longtext,
+  PRIMARY KEY (merchant_payment_reference, reference_number, change_key),
+  KEY first_failed (first_failed_at_ms)
+) ENGINE = InnoDB DEFAULT CHARACTER SET ascii COLLATE ascii_bin;
+
+-- One row for each further payment at the service with the same reference.
+CREATE TABLE IF NOT EXISTS `payment_store_second_payments` (
+  merchant_payment_reference varchar(128) NOT NULL,
+  reference_number varchar(128) NOT NULL,
+  -- The record as JSON, and its time.
+  payment longtext NOT NULL,
+  payment_updated_at_us bigint,
+  found_at_ms bigint NOT NULL,
+  PRIMARY KEY (merchant_payment_reference, reference_number)
+) ENGINE = InnoDB DEFAULT CHARACTER SET ascii COLLATE ascii_bin;

@@ -1,0 +1,54 @@
+import type { Dialect, Tables } from '../store/sql/dialect.js';
+import { missingColumns, schemaOf, tableNames } from '../store/sql/schema.js';
+import type { Connections, ServerTimeouts } from '../store/sql/transactions.js';
+import { HERE } from './location.js';
+
+/** Creates missing tables, columns and indexes. If nothing is missing, it changes nothing and needs no right to create. */
+export async function setup<Tx>(
+  connections: Connections<Tx>,
+  dialect: Dialect,
+  timeouts: ServerTimeouts,
+): Promise<void> {
+  for (const table of tableNames()) {
+    for (const statement of await findMissing(connections, dialect, table)) {
+      // Each in a transaction of its own, which it commits, whatever the session's defaults are.
+      await connections.run(async (transaction) => {
+        await transaction.begin(timeouts, []);
+        await transaction.ask(statement);
+        return { end: 'commit', result: undefined, undo: false, statements: [] };
+      });
+    }
+  }
+}
+
+/** The statements that create what a table lacks. */
+async function findMissing<Tx>(
+  { read }: Connections<Tx>,
+  dialect: Dialect,
+  table: keyof Tables,
+): Promise<readonly string[]> {
+  const where = whereIs(dialect.tables[table]);
+  const columns = await read(`SELECT column_name FROM information_schema.columns WHERE ${where}`);
+  if (columns.length === 0) {
+    return schemaOf(dialect)
+      .filter((part) => part.table === table)
+      .map(({ create }) => create);
+  }
+  const added = missingColumns(dialect, table, columns);
+  const indexes = await read(`SELECT index_name FROM information_schema.statistics WHERE ${where}`);
+  const keys = schemaOf(dialect)
+    .filter((part) => part.table === table)
+    .flatMap(({ inTable }) =>
+      inTable === undefined || indexes.includes(inTable.name)
+        ? []
+        : [`ALTER TABLE ${dialect.tables[table]} ADD ${inTable.key}`],
+    );
+  return [...added, ...keys];
+}
+
+/** The condition for a table in information_schema. Names are plain, so no quotes need to be escaped. */
+function whereIs(table: string): string {
+  const [name, database] = table.replaceAll(HERE, '').replaceAll('`', '').split('.').reverse();
+  const schema = database === undefined ? 'DATABASE()' : `'${database}'`;
+  return `table_schema = ${schema} AND table_name = '${name}'`;
+}

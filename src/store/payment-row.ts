@@ -1,0 +1,136 @@
+import type { PaymentState } from './stored-payment.js';
+
+/**
+ * The state of a row.
+ *
+ * - `unheard`: `created`, and no callback about it has come.
+ * - `elsewhere`: callbacks name the order, and no payment of it was created through the store.
+ */
+export type RowState = PaymentState | 'unheard' | 'elsewhere';
+
+/** A payment as stored. */
+export interface PaymentRow {
+  /** The request body as JSON with ordered keys, so that equal payments have equal texts. */
+  readonly body: string;
+  /** A digest of `body`. */
+  readonly digest: string;
+  /** `unresolved` also for a payment that is `sending` under an expired lease. */
+  readonly state: PaymentState;
+  /** How often it was claimed. */
+  readonly attempts: number;
+  /** In epoch milliseconds, like the other times. */
+  readonly recordedAtMs: number;
+  /** When it was last claimed. */
+  readonly sentAtMs: number | undefined;
+  readonly changedAtMs: number;
+  /** The service's identifier of the payment, or a digest of it, like `key`; undefined if unknown. */
+  readonly referenceNumber: string | undefined;
+  /** JSON of the payment's record. */
+  readonly payment: string | undefined;
+  /** JSON of a `SendFailure`. */
+  readonly failure: string | undefined;
+}
+
+/** A payment to store. */
+export interface Intent {
+  readonly body: string;
+  readonly digest: string;
+}
+
+/** A request to send a payment. */
+export interface Claim {
+  readonly key: string;
+  /** The payment to store if there is none. Undefined to claim only a stored one. */
+  readonly intent: Intent | undefined;
+  /** The fencing token, unique to this claim. */
+  readonly owner: string;
+  /** Whether a `rejected` payment may be claimed: only for callers who ask for that payment, not for recover(). */
+  readonly allowsRejected: boolean;
+  /** The lease in milliseconds: after it, the owner counts as dead. */
+  readonly leaseMs: number;
+}
+
+/** The result of a claim. */
+export interface Claimed {
+  /** Whether this caller alone may send the payment now. */
+  readonly granted: boolean;
+  /** The payment as stored after the claim; undefined if there is none. */
+  readonly stored: PaymentRow | undefined;
+}
+
+/** What a callback or an answer says about a payment. */
+export interface Finding {
+  /** Like that of {@link PaymentRow}. */
+  readonly referenceNumber: string | undefined;
+  /** JSON of its record. */
+  readonly payment: string | undefined;
+  /** The record's `updatedAt`, in epoch microseconds; undefined if it has none. */
+  readonly updatedAtUs: number | undefined;
+}
+
+/** The result of an attempt to send. */
+export type Result =
+  | { readonly state: 'created'; readonly finding: Finding; readonly failure?: string | undefined }
+  | {
+      readonly state: 'rejected' | 'recorded' | 'unresolved';
+      /** JSON of a `SendFailure`; undefined if nothing was attempted. */
+      readonly failure: string | undefined;
+      readonly finding?: undefined;
+    };
+
+/** What a person, or a look at the service, found out about a payment. `recorded`: it may be sent again. */
+export type Decision =
+  | Extract<Result, { state: 'created' }>
+  | {
+      readonly state: 'rejected' | 'recorded';
+      readonly failure: undefined;
+      readonly finding?: undefined;
+    };
+
+/**
+ * What became of a decision.
+ *
+ * - `resolved`: it is stored.
+ * - `moved-on`: the payment has another state or other attempts; nothing was changed.
+ * - `too-early`: the lease of the last attempt has `leftMs` milliseconds left; nothing was changed.
+ * - `unknown`: there is no such payment.
+ */
+export type Decided =
+  | { readonly outcome: 'resolved' }
+  | { readonly outcome: 'moved-on'; readonly stored: PaymentRow }
+  | { readonly outcome: 'too-early'; readonly leftMs: number }
+  | { readonly outcome: 'unknown' };
+
+/** The position after which a page starts: that of the last entry of the previous page. */
+export interface Cursor {
+  readonly atMs: number;
+  readonly names: readonly string[];
+}
+
+/** A page of a list. */
+export interface Page {
+  /** The least age of an entry. 0 lists all, even a time in the future, which a clock that was set back leaves. */
+  readonly olderThanMs: number;
+  readonly after: Cursor | undefined;
+  readonly limit: number;
+}
+
+/** An entry of a list of payments. */
+export interface Listed {
+  readonly place: Cursor;
+  readonly key: string;
+  readonly stored: PaymentRow;
+}
+
+/** A second payment as stored. */
+export interface SecondRow {
+  readonly place: Cursor;
+  /** JSON of its record. */
+  readonly payment: string;
+}
+
+/** How a store keeps texts that it compares. A store in memory keeps them as they are, and needs no module of Node. */
+export interface StoredForms {
+  toName(text: string): string;
+  toDigest(text: string): string;
+}
