@@ -34,6 +34,7 @@ export function mysqlDialect(prefix: string): Dialect {
     byKey: ' FORCE INDEX (PRIMARY)',
     deleteByKey: (name, condition) =>
       `DELETE row_to_delete FROM ${name} AS row_to_delete FORCE INDEX (PRIMARY) WHERE ${condition}`,
+    afterLock: '',
     literal,
     durably: (text) => text,
   };

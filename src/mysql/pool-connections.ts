@@ -97,7 +97,6 @@ export function poolConnections<Tx extends MysqlQueryable>(
         return hasStatus ? connection.changeAlone(statement(sessionOf(connection.tx))) : undefined;
       }),
     runIn: (tx, body) => runInTransaction(tx, location, body),
-    runWork: withSavepoints,
   };
 }
 
@@ -144,6 +143,10 @@ class Connection<Tx extends MysqlQueryable> implements OpenTransaction<Tx> {
 
   async ask(statement: string): Promise<readonly string[]> {
     return textsOf(asRows(await this.send(statement)));
+  }
+
+  runWork(work: (tx: Tx) => Promise<void>): Promise<void> {
+    return withSavepoints(this.tx, work);
   }
 
   async commit(undo: boolean, statements: readonly string[]): Promise<void> {

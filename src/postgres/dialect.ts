@@ -1,7 +1,7 @@
 import type { Dialect } from '../store/sql/dialect.js';
 import { literal } from './literal.js';
 import { quoteName, withoutSchema } from './names.js';
-import { DURABLY } from './settings.js';
+import { AFTER_LOCK, DURABLY } from './settings.js';
 
 /** @param prefix already validated */
 export function postgresDialect(prefix: string): Dialect {
@@ -29,6 +29,7 @@ export function postgresDialect(prefix: string): Dialect {
     orLock: (column) => ` ON CONFLICT (${column}) DO UPDATE SET ${column} = excluded.${column}`,
     byKey: '',
     deleteByKey: (table, condition) => `DELETE FROM ${table} WHERE ${condition}`,
+    afterLock: AFTER_LOCK,
     literal,
     durably: (text) => `${text} || pg_catalog.left(${DURABLY}, 0)`,
   };

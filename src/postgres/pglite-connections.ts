@@ -10,7 +10,7 @@ import { explainFailedEnd, failures } from './failures.js';
 import { runInTransaction } from './merchants-transaction.js';
 import type { PgliteLike, PgliteTransactionLike, Queryable } from './pool.js';
 import { withSavepoints } from './savepoints.js';
-import { BEFORE_WORK, leaveSavepoint, SAVEPOINT, settings } from './settings.js';
+import { leaveSavepoint, SAVEPOINT, settings } from './settings.js';
 
 type PgliteTx<Tx> = Tx & PgliteTransactionLike;
 
@@ -26,7 +26,6 @@ export function pgliteConnections<Tx extends Queryable>(
     read: async (statement) => textsOf((await asker.query<object>(statement)).rows),
     change: async (statement) => hasChanged(await asker.query<object>(statement(Number.NaN))),
     runIn: runInTransaction,
-    runWork: withSavepoints,
   };
 }
 
@@ -41,16 +40,20 @@ async function runOn<Tx extends Queryable, Result>(
     async begin(limits: ClaimLimits, statements) {
       hasSavepoint = statements.length > 0;
       const before = [settings(limits), ...statements];
-      const after = hasSavepoint ? [BEFORE_WORK, SAVEPOINT] : [];
+      const after = hasSavepoint ? [SAVEPOINT] : [];
       const results = await tx.exec([...before, ...after].join('; '));
       return textsOf(results[before.length - 1]?.rows);
     },
     ask: async (statement) => textsOf((await tx.query<object>(statement)).rows),
+    runWork: (work) => withSavepoints(tx, work),
   });
   if (ending.end === 'rollback') await tx.rollback();
   else {
     if (tx.closed) throw failures.transactionEnded();
-    const statements = [...(hasSavepoint ? leaveSavepoint(ending.undo) : []), ...ending.statements];
+    const statements = [
+      ...(hasSavepoint ? leaveSavepoint(ending.undo, true) : []),
+      ...ending.statements,
+    ];
     await tx.exec(statements.join('; ')).catch((error) => {
       throw explainFailedEnd(error);
     });

@@ -18,7 +18,7 @@ import {
   type Queryable,
 } from './pool.js';
 import { withSavepoints } from './savepoints.js';
-import { BEFORE_WORK, BEGIN, leaveSavepoint, SAVEPOINT, settings } from './settings.js';
+import { BEGIN, leaveSavepoint, mayMove, SAVEPOINT, settings } from './settings.js';
 
 /** The connections of a pool. */
 export function poolConnections<Tx extends Queryable>(
@@ -68,7 +68,6 @@ export function poolConnections<Tx extends Queryable>(
     read: async (statement) => textsOf((await alone(statement))?.rows),
     change: async (statement) => hasChanged(await alone(statement(Number.NaN))),
     runIn: runInTransaction,
-    runWork: withSavepoints,
   };
 }
 
@@ -79,6 +78,8 @@ class Connection<Tx extends Queryable> implements OpenTransaction<Tx> {
   readonly #commandTimeoutMs: number;
   #isOpen = false;
   #hasSavepoint = false;
+  /** Whether the work may have changed its role or search_path. */
+  #hasMoved = false;
 
   constructor(client: Tx, loss: Loss, commandTimeoutMs: number) {
     this.tx = client;
@@ -115,7 +116,7 @@ class Connection<Tx extends Queryable> implements OpenTransaction<Tx> {
     const before = [BEGIN, settings(limits), ...statements];
     this.#isOpen = true;
     this.#hasSavepoint = statements.length > 0;
-    const after = this.#hasSavepoint ? [BEFORE_WORK, SAVEPOINT] : [];
+    const after = this.#hasSavepoint ? [SAVEPOINT] : [];
     const timeoutMs = limits.lockTimeoutMs + limits.commandTimeoutMs;
     const results = await this.#sendInTime(inOneText([...before, ...after]), timeoutMs, (ms) =>
       failures.noAnswerInTime(ms),
@@ -127,9 +128,15 @@ class Connection<Tx extends Queryable> implements OpenTransaction<Tx> {
     return textsOf((await this.send(statement))[0]?.rows);
   }
 
+  runWork(work: (tx: Tx) => Promise<void>): Promise<void> {
+    return withSavepoints(this.tx, work, (text) => {
+      this.#hasMoved ||= mayMove(text);
+    });
+  }
+
   async commit(undo: boolean, statements: readonly string[]): Promise<void> {
     if (this.#loss.reason !== undefined) throw this.#loss.reason;
-    const work = this.#hasSavepoint ? leaveSavepoint(undo) : [];
+    const work = this.#hasSavepoint ? leaveSavepoint(undo, this.#hasMoved) : [];
     const text = inOneText([...work, ...statements, 'COMMIT']);
     let results: readonly Answer[];
     try {

@@ -23,7 +23,7 @@ import {
   sqlStateOf,
 } from './failures.js';
 import { assertOpen } from './merchants-transaction.js';
-import { BEFORE_WORK, leaveSavepoint, SAVEPOINT, settings } from './settings.js';
+import { leaveSavepoint, SAVEPOINT, settings } from './settings.js';
 
 const engineFailures: EngineFailures = {
   noConnectionInTime: (ms) => failures.noConnectionInTime(ms),
@@ -69,10 +69,7 @@ class ProvidedInPostgres<Tx> extends ProvidedTransaction<Tx> {
     this.#check(await this.query(`${settings(limits)}, ${this.#columns()}`));
     let texts: readonly string[] = [];
     for (const statement of statements) texts = await this.askInTime(statement, timeoutMs);
-    if (statements.length > 0) {
-      await this.query(BEFORE_WORK);
-      await this.setSavepoint(SAVEPOINT);
-    }
+    if (statements.length > 0) await this.setSavepoint(SAVEPOINT);
     return texts;
   }
 
@@ -96,7 +93,7 @@ class ProvidedInPostgres<Tx> extends ProvidedTransaction<Tx> {
   }
 
   protected leaveSavepoint(undo: boolean): readonly string[] {
-    return leaveSavepoint(undo);
+    return leaveSavepoint(undo, true);
   }
 
   protected explainFailedRecord(error: unknown): unknown {

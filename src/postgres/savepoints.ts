@@ -15,10 +15,11 @@ import type { Queryable } from './pool.js';
 export async function withSavepoints<Tx extends Queryable>(
   client: Tx,
   work: (tx: Tx) => Promise<void>,
+  onStatement: (text: string) => void = () => undefined,
 ): Promise<void> {
   const nested = new NestedTransactions({ commandIn });
   try {
-    await work(viewOf(client, nested));
+    await work(viewOf(client, nested, onStatement));
   } finally {
     nested.close();
   }
@@ -38,7 +39,11 @@ const EMITTER_METHODS = [
 ];
 
 /** Inherits from the client, so that `instanceof` and the driver's own methods still work. */
-function viewOf<Tx extends Queryable>(client: Tx, nested: NestedTransactions): Tx {
+function viewOf<Tx extends Queryable>(
+  client: Tx,
+  nested: NestedTransactions,
+  onStatement: (text: string) => void,
+): Tx {
   const methods = client as unknown as Record<string, AnyMethod | undefined>;
   const view: Record<string, AnyMethod> = Object.create(client);
   for (const name of EMITTER_METHODS) {
@@ -48,7 +53,10 @@ function viewOf<Tx extends Queryable>(client: Tx, nested: NestedTransactions): T
   for (const name of ['query', 'exec']) {
     const method = methods[name];
     if (method !== undefined) {
-      view[name] = (...args) => nested.send((...sent) => method.apply(client, sent), args);
+      view[name] = (...args) => {
+        onStatement(textOf(args[0]) ?? '');
+        return nested.send((...sent) => method.apply(client, sent), args);
+      };
     }
   }
   // Kysely and knex release their connection, but this one belongs to the inbox.

@@ -27,14 +27,25 @@ export function settings({ lockTimeoutMs, idleTimeoutMs }: ClaimLimits): string 
   ].join(', ')}`;
 }
 
-/** Gives the work the session's own limit for locks. */
-export const BEFORE_WORK = `SELECT ${restored('lock_timeout')}`;
+/** A column of the SELECT after the lock: it gives the work the session's own limit for locks. */
+export const AFTER_LOCK = `, ${restored('lock_timeout')}`;
 
-/** The statements that end the work. The role comes first, because it determines `$user` in the search_path. */
-export function leaveSavepoint(undo: boolean): readonly string[] {
-  return undo
-    ? [`ROLLBACK TO SAVEPOINT ${NAME}`]
-    : [`RELEASE SAVEPOINT ${NAME}`, `SELECT ${restored('role')}, ${restored('search_path')}`];
+const MOVES = /\b(?:role|authorization|search_path|set_config|call|do)\b/i;
+
+/** Whether a statement of the work may change its role or search_path. */
+export function mayMove(text: string): boolean {
+  return MOVES.test(text);
+}
+
+/**
+ * The statements that end the work. The role comes first, because it determines `$user` in the search_path.
+ *
+ * @param hasMoved whether the work may have changed one of them
+ */
+export function leaveSavepoint(undo: boolean, hasMoved: boolean): readonly string[] {
+  if (undo) return [`ROLLBACK TO SAVEPOINT ${NAME}`];
+  const back = hasMoved ? [`SELECT ${restored('role')}, ${restored('search_path')}`] : [];
+  return [`RELEASE SAVEPOINT ${NAME}`, ...back];
 }
 
 function restored(name: string): string {

@@ -66,7 +66,7 @@ async function findMissing(ask: Ask, dialect: Dialect): Promise<readonly string[
 /** The names of a table's columns and indexes as a JSON list; NULL if there is no such table. */
 function existing(table: string): string {
   // Names are plain, so no quotes need to be escaped.
-  const oid = `pg_catalog.to_regclass('${table}'::text)`;
+  const oid = `pg_catalog.to_regclass('${table}'::text)::oid`;
   return `CASE WHEN ${oid} IS NULL THEN NULL ELSE pg_catalog.array_to_json(ARRAY(
     SELECT attname::text FROM pg_catalog.pg_attribute WHERE attrelid = ${oid} AND attnum > 0 AND NOT attisdropped
     UNION ALL SELECT 'index '::text || relname::text FROM pg_catalog.pg_index

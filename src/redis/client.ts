@@ -1,7 +1,7 @@
 import { InvalidOptionError, StoreError } from '../errors.js';
 import { describeValue } from '../protocol/describe-value.js';
 import { within } from '../protocol/within.js';
-import type { Script } from './scripts.js';
+import { COMMANDS, type Script } from './scripts.js';
 
 /** The methods used of an ioredis client or its Cluster. */
 export interface IoredisClient {
@@ -145,8 +145,17 @@ function redisFailed(error: unknown): StoreError {
   const cause = new Error(withoutArguments(String(message ?? 'no message')));
   cause.name = typeof name === 'string' ? name : 'Error';
   if (typeof code === 'string') Object.assign(cause, { code });
-  return new StoreError('STORE_FAILED', `The request to Redis failed: ${cause}`, { cause });
+  const remedy = REFUSED.test(cause.message)
+    ? `. The user of the client must have the right to run ${COMMANDS}, on all keys that begin with prefix`
+    : '';
+  return new StoreError('STORE_FAILED', `The request to Redis failed: ${cause}${remedy}`, {
+    cause,
+  });
 }
+
+// By the server itself, by a script in the words of Redis 7.0 and of later ones, or because the server lacks scripts.
+const REFUSED =
+  /\bNOPERM\b|user executing the script can't|ACL failure in script|unknown command \W?eval/i;
 
 // A server that does not know a command (HELLO before Redis 6, one blocked by an ACL or a proxy) quotes its
 // arguments: `ERR unknown command 'HELLO', with args beginning with: '3' 'AUTH' …`. Upstash's

@@ -1,6 +1,6 @@
 import { isPlainName } from '../store/plain-name.js';
 
-/** `toStoredName` on WebCrypto: an inbox over HTTP also runs where there is no `node:crypto`. */
+/** `toStoredName` on WebCrypto: a store over HTTP also runs where there is no `node:crypto`. */
 export async function toRedisName(text: string): Promise<string> {
   if (isPlainName(text)) return text;
   const units = new DataView(new ArrayBuffer(text.length * 2));

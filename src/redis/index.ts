@@ -1,7 +1,7 @@
 /**
- * An inbox in Redis: at least once, on any number of instances.
+ * A store for callbacks in Redis: at least once, on any number of instances.
  *
- * @module merchant-payments/inbox/redis
+ * @module merchant-payments/redis
  */
 export type {
   IoredisClient,
@@ -9,5 +9,5 @@ export type {
   RedisClient,
   UpstashRedisClient,
 } from './client.js';
-export type { RedisInboxOptions } from './redis-inbox.js';
-export { redisInbox } from './redis-inbox.js';
+export type { RedisStoreOptions } from './redis-store.js';
+export { redisStore } from './redis-store.js';

@@ -7,29 +7,38 @@ export interface Script {
   sha1(): Promise<string>;
 }
 
-// One hash per payment. Its fields:
-//   watermark            when the latest processed change happened, in epoch microseconds
-//   done:<key>           the owner that processed that change
-//   owner, key           the current claim: its fencing token, and the key of its change
-//   until, lease         when it expires, in epoch milliseconds, and its duration in milliseconds
+// One hash per order. Its fields:
+//   watermark:<reference>     when the latest processed change of that payment happened, in epoch microseconds
+//   done:<reference> <key>    the owner that processed that change
+//   paid                      the reference of the first payment of the order that was paid
+//   owner, key                the current claim: its fencing token, and the key of its change
+//   until, lease              when it expires, in epoch milliseconds, and its duration in milliseconds
 //
 // A client that lost its connection may send a script twice, so each script returns the same answer the
 // second time. The clock is the server's, because the merchant's machines need not agree. It may step back at a
 // failover, so a claim that seems to have more left than its duration is shortened to that. It does not count as
 // expired: its holder may still be alive, and then renews it.
 
+/** The commands that the store sends, and those in its scripts. */
+export const COMMANDS = 'EVALSHA, EVAL, HDEL, HMGET, HSET, PERSIST, PEXPIRE and TIME';
+
 const NOW = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 `;
 
-/** ARGV: owner, key, occurredAt, processStale (1 or 0), leaseMs. */
+/**
+ * ARGV: owner, reference, key, occurredAt, isPaid (1 or 0), processStale (1 or 0), leaseMs. That a payment is paid is
+ * true whatever becomes of its change. A granted claim is `claimed:` and three digits: stale, current, secondPayment.
+ */
 export const CLAIM = toScript(`
-local done = 'done:' .. ARGV[2]
-local claim = redis.call('HMGET', KEYS[1], done, 'watermark', 'until', 'owner', 'lease')
+local done, watermark = 'done:' .. ARGV[2] .. ' ' .. ARGV[3], 'watermark:' .. ARGV[2]
+local claim = redis.call('HMGET', KEYS[1], done, watermark, 'until', 'owner', 'lease', 'paid')
+local isPaid, paid = ARGV[5] == '1', claim[6]
+if isPaid and not paid then redis.call('HSET', KEYS[1], 'paid', ARGV[2]) end
 if claim[1] then return 'duplicate' end
-local isOlder = claim[2] and tonumber(ARGV[3]) < tonumber(claim[2])
-if isOlder and ARGV[4] == '0' then return 'stale' end
+local isOlder = claim[2] and tonumber(ARGV[4]) < tonumber(claim[2])
+if isOlder and ARGV[6] == '0' then return 'stale' end
 ${NOW}
 if claim[3] and tonumber(claim[3]) > now and claim[4] ~= ARGV[1] then
   local latest = now + claim[5]
@@ -38,38 +47,45 @@ if claim[3] and tonumber(claim[3]) > now and claim[4] ~= ARGV[1] then
   end
   return 'busy'
 end
-local deadline = string.format('%.0f', now + ARGV[5])
-redis.call('HSET', KEYS[1], 'owner', ARGV[1], 'key', ARGV[2], 'until', deadline, 'lease', ARGV[5])
+local deadline = string.format('%.0f', now + ARGV[7])
+redis.call('HSET', KEYS[1], 'owner', ARGV[1], 'key', ARGV[3], 'until', deadline, 'lease', ARGV[7])
 redis.call('PERSIST', KEYS[1])
-return isOlder and 'claimed-stale' or 'claimed'
+local isPaidByOther = paid and paid ~= ARGV[2]
+local function digit(is) return is and '1' or '0' end
+return 'claimed:' .. digit(isOlder) .. digit(not isOlder and not isPaidByOther)
+  .. digit(isPaidByOther and isPaid)
 `);
 
 /** ARGV: owner, leaseMs. */
 export const RENEW = toScript(`
-if redis.call('HGET', KEYS[1], 'owner') ~= ARGV[1] then return 0 end
+if redis.call('HMGET', KEYS[1], 'owner')[1] ~= ARGV[1] then return 0 end
 ${NOW}
 redis.call('HSET', KEYS[1], 'until', string.format('%.0f', now + ARGV[2]))
 return 1
 `);
 
-/** ARGV: owner, key, occurredAt, retentionMs. */
+/**
+ * ARGV: owner, reference, key, occurredAt, retentionMs. A script of a user without a right ends where the right is
+ * needed, so every command comes before the change is recorded.
+ */
 export const FINISH = toScript(`
-local done = 'done:' .. ARGV[2]
-local claim = redis.call('HMGET', KEYS[1], done, 'watermark', 'owner')
+local done, watermark = 'done:' .. ARGV[2] .. ' ' .. ARGV[3], 'watermark:' .. ARGV[2]
+local claim = redis.call('HMGET', KEYS[1], done, watermark, 'owner')
 if claim[1] == ARGV[1] then return 1 end
 if claim[3] ~= ARGV[1] then return 0 end
+redis.call('PEXPIRE', KEYS[1], ARGV[5])
+redis.call('HDEL', KEYS[1], 'key', 'until', 'lease')
 redis.call('HSET', KEYS[1], done, ARGV[1])
-if not claim[2] or tonumber(ARGV[3]) > tonumber(claim[2]) then
-  redis.call('HSET', KEYS[1], 'watermark', ARGV[3])
+if not claim[2] or tonumber(ARGV[4]) > tonumber(claim[2]) then
+  redis.call('HSET', KEYS[1], watermark, ARGV[4])
 end
-redis.call('HDEL', KEYS[1], 'owner', 'key', 'until', 'lease')
-redis.call('PEXPIRE', KEYS[1], ARGV[4])
+redis.call('HDEL', KEYS[1], 'owner')
 return 1
 `);
 
 /** ARGV: owner, retentionMs. A hash without fields is deleted, and PEXPIRE then does nothing. */
 export const RELEASE = toScript(`
-if redis.call('HGET', KEYS[1], 'owner') ~= ARGV[1] then return 0 end
+if redis.call('HMGET', KEYS[1], 'owner')[1] ~= ARGV[1] then return 0 end
 redis.call('HDEL', KEYS[1], 'owner', 'key', 'until', 'lease')
 redis.call('PEXPIRE', KEYS[1], ARGV[2])
 return 1

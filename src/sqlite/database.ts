@@ -1,4 +1,3 @@
-import { InvalidOptionError } from '../errors.js';
 import { invalidOption } from '../protocol/options.js';
 
 /** The methods used of a `DatabaseSync` of node:sqlite or a `Database` of better-sqlite3. */
@@ -13,21 +12,14 @@ export interface SqliteDatabase {
   readonly isTransaction?: boolean | undefined;
 }
 
-/** The methods used of a prepared statement. */
+/** The methods used of a prepared statement, without parameters. */
 export interface SqliteStatement {
+  // Before TypeScript 6, `prepare` of better-sqlite3 seems to return statements that require a parameter.
   /** Runs it. */
-  run(...parameters: SqliteValue[]): {
-    /** How many rows changed. */
-    changes: number | bigint;
-  };
-  /** Runs it and returns the first row. */
-  get(...parameters: SqliteValue[]): unknown;
+  run(...parameters: never[]): unknown;
   /** Runs it and returns all rows. */
-  all(...parameters: SqliteValue[]): unknown[];
+  all(...parameters: never[]): unknown;
 }
-
-/** A value bound to a statement. */
-export type SqliteValue = string | number | null | Uint8Array;
 
 /** @throws {InvalidOptionError} when `database` is neither */
 export function assertDatabase(database: unknown): void {
@@ -48,15 +40,6 @@ export function isOutsideTransaction(database: SqliteDatabase): boolean {
   return (
     !isInTransaction(database) &&
     (database.inTransaction === false || database.isTransaction === false)
-  );
-}
-
-/** @throws {InvalidOptionError} when a transaction is open on the connection */
-export function assertNoTransaction(database: SqliteDatabase): void {
-  if (!isInTransaction(database)) return;
-  throw new InvalidOptionError(
-    'database',
-    'database must not be in a transaction when the inbox is used, because a rollback would also undo the claim: end the transaction before an await, or give the inbox its own connection',
   );
 }
 
@@ -85,10 +68,12 @@ const FULL = 2;
  */
 function makeDurable(database: SqliteDatabase): void {
   if (durable.has(database)) return;
-  const level = Number(readValue(database.prepare('PRAGMA synchronous').get()));
+  const [level] = readColumn(database.prepare('PRAGMA synchronous').all());
   // By default, better-sqlite3 reports FULL until the first write makes it NORMAL, so FULL is set here too. OFF is
   // never a default: someone has chosen it.
-  if (level === NORMAL || level === FULL) database.exec('PRAGMA synchronous = FULL');
+  if (Number(level) === NORMAL || Number(level) === FULL) {
+    database.exec('PRAGMA synchronous = FULL');
+  }
   durable.add(database);
 }
 
@@ -120,7 +105,6 @@ export function isInUse(error: unknown): boolean {
   return error instanceof Error && IN_USE.test(error.message);
 }
 
-const LOCK_PATIENCE_MS = 5_000;
 const LOCK_PAUSE_MS = 20;
 
 /**
@@ -146,7 +130,7 @@ export async function whenFree<T>(
       }
     }
     if (!mayRetry()) throw createTimeout(blockerOf(cause), cause);
-    await pause();
+    await new Promise((resolve) => setTimeout(resolve, LOCK_PAUSE_MS));
   }
 }
 
@@ -156,27 +140,7 @@ function blockerOf(cause: unknown): string {
     : 'a transaction or an iterate() was open on the connection';
 }
 
-/** Lets other code run before the next attempt. */
-export function pause(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, LOCK_PAUSE_MS));
-}
-
-/** Retries while another connection has the file locked, for at most 5 s. Blocks the process. */
-export function waitWhileLocked(step: () => void): void {
-  const lastMs = performance.now() + LOCK_PATIENCE_MS;
-  const never = new Int32Array(new SharedArrayBuffer(4));
-  for (;;) {
-    try {
-      step();
-      return;
-    } catch (error) {
-      if (!isLocked(error) || performance.now() >= lastMs) throw error;
-    }
-    Atomics.wait(never, 0, 0, LOCK_PAUSE_MS);
-  }
-}
-
-/** The only column of a row, which may be an object or an array. */
-export function readValue(row: unknown): unknown {
-  return Object.values(row ?? {})[0];
+/** The only column of each row, which may be an object or an array. */
+export function readColumn(rows: unknown): readonly unknown[] {
+  return Array.isArray(rows) ? rows.map((row) => Object.values(row ?? {})[0]) : [undefined];
 }

@@ -51,6 +51,16 @@ export function judge(seen: SeenChange, change: Change): Judged {
   };
 }
 
+/** Whether the order has, or is paid by, another payment than the change's. */
+export function isOfAnother(
+  row: SeenChange['row'],
+  { referenceNumber }: Pick<Change, 'referenceNumber'>,
+): boolean {
+  return [row?.referenceNumber, row?.paidBy].some(
+    (known) => known !== undefined && known !== referenceNumber,
+  );
+}
+
 /** Whether the store learns something from the change even if its work does not complete. */
 export function isNews({ settled: { outcome, change } }: Pick<Judged, 'settled'>): boolean {
   return outcome === 'settled' || outcome === 'second-payment' || change?.paidBy !== undefined;

@@ -1,7 +1,7 @@
 import type { RequestOptions } from '../client/options.js';
-import type { MerchantPaymentsError, RequestError, RequestOutcome } from '../errors.js';
+import type { RequestError } from '../errors.js';
 import type { Awaitable } from '../protocol/awaitable.js';
-import type { CreatePaymentInput, PaymentStatusRecord } from '../protocol/payment.js';
+import type { CreatePaymentInput } from '../protocol/payment.js';
 import type { ManagedStore } from './callback-store.js';
 import type { StoredPayment } from './stored-payment.js';
 

@@ -2,7 +2,7 @@ import { StoreError } from '../errors.js';
 import type { FailedRow } from './backend.js';
 import type { SeenChange } from './change-steps.js';
 import type { RowState, SecondRow } from './payment-row.js';
-import type { OwnedRow, Settleable } from './steps.js';
+import type { OwnedRow } from './steps.js';
 
 // Databases return each row as a JSON list, because drivers differ in how they return numbers and times.
 
@@ -54,25 +54,45 @@ export function parseOwnedRow(json: string): KeyedRow {
   };
 }
 
-/** @throws {StoreError} `STORE_FAILED` for anything but what a claim reads */
-export function parseSeenChange(json: string | undefined): SeenChange {
-  const [state, referenceNumber, updatedAtUs, paidBy, secondUpdatedAtUs, ...rest] = parse(json, 10);
-  const [processed, watermarkUs, attempts, parked, parkedBefore] = rest;
-  const row: Settleable = {
-    state: toState(state),
-    referenceNumber: textOf(referenceNumber),
-    updatedAtUs: numberOf(updatedAtUs),
-    paidBy: textOf(paidBy),
-  };
+/**
+ * Parses what a claim reads.
+ *
+ * @throws {StoreError} `STORE_FAILED` for anything else
+ */
+export function parseSeenChange(json: string | undefined): {
+  readonly seen: SeenChange;
+  /** Whether a change of the order has failed, so that there are details to read. */
+  readonly hasFailures: boolean;
+} {
+  const [state, referenceNumber, updatedAtUs, paidBy, ...rest] = parse(json, 7);
+  const [processed, watermarkUs, failed] = rest;
   return {
-    row,
-    isProcessed: numberOf(processed) === 1,
-    watermarkUs: textOf(watermarkUs),
-    failure:
-      numberOf(attempts) === undefined
-        ? undefined
-        : { attempts: Number(attempts), parked: Number(parked) === 1 },
-    isBehindParked: Number(parkedBefore) > 0,
+    hasFailures: numberOf(failed) === 1,
+    seen: {
+      row: {
+        state: toState(state),
+        referenceNumber: textOf(referenceNumber),
+        updatedAtUs: numberOf(updatedAtUs),
+        paidBy: textOf(paidBy),
+      },
+      isProcessed: numberOf(processed) === 1,
+      watermarkUs: textOf(watermarkUs),
+      failure: undefined,
+      isBehindParked: false,
+      secondUpdatedAtUs: undefined,
+    },
+  };
+}
+
+/** Parses the details of a change, and of an order with more than one payment. */
+export function parseDetails(
+  json: string | undefined,
+): Pick<SeenChange, 'failure' | 'isBehindParked' | 'secondUpdatedAtUs'> {
+  const [attempts, parked, parkedBefore, secondUpdatedAtUs] = parse(json, 4);
+  const hasFailed = numberOf(attempts) !== undefined;
+  return {
+    failure: hasFailed ? { attempts: Number(attempts), parked: Number(parked) === 1 } : undefined,
+    isBehindParked: numberOf(parkedBefore) === 1,
     secondUpdatedAtUs: numberOf(secondUpdatedAtUs),
   };
 }

@@ -1,5 +1,4 @@
 import type { StoreContext } from './callback-store.js';
-import type { Judged } from './change-steps.js';
 
 /** The argument of `work`. Its signal is created on first use, because it is expensive and most work never reads it. */
 export class WorkContext<Tx> implements StoreContext<Tx> {
@@ -11,7 +10,7 @@ export class WorkContext<Tx> implements StoreContext<Tx> {
 
   constructor(
     tx: Tx,
-    { stale, current, secondPayment }: Pick<Judged, 'stale' | 'current' | 'secondPayment'>,
+    { stale, current, secondPayment = false }: Omit<StoreContext<Tx>, 'tx' | 'signal'>,
     transaction: { readonly signal: AbortSignal },
   ) {
     this.tx = tx;

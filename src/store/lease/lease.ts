@@ -1,30 +1,4 @@
 import { StoreError } from '../../errors.js';
-import type { ChangeOutcome } from '../callback-store.js';
-
-type Granted = 'claimed' | 'claimed-stale';
-
-/**
- * A store's answer to a claim. `claimed-stale` grants the claim for a change older than the last one processed.
- * The claim itself reports this, since the watermark could have moved by a second read.
- */
-export type ClaimAnswer = Granted | Exclude<ChangeOutcome, 'processed'>;
-
-const ANSWERS: Readonly<Record<ClaimAnswer, true>> = {
-  claimed: true,
-  'claimed-stale': true,
-  duplicate: true,
-  stale: true,
-  busy: true,
-};
-
-/** False for any other value from a driver: an unknown answer must not run the work. */
-export function isClaimAnswer(value: unknown): value is ClaimAnswer {
-  return typeof value === 'string' && Object.hasOwn(ANSWERS, value);
-}
-
-export function isClaimed(answer: ClaimAnswer): answer is Granted {
-  return answer === 'claimed' || answer === 'claimed-stale';
-}
 
 /** A claim that a store grants for a limited time, under a unique fencing token. */
 export interface Lease {
@@ -36,20 +10,20 @@ export interface Lease {
   readonly askedAtMs: number;
   /** Extends the lease. Resolves to false if another owner holds it. Must settle within one lease. */
   renew(): Promise<boolean>;
-  /** Marks the event as processed and releases the lease. Resolves to false if another owner holds it. */
+  /** Records the change as processed and releases the lease. Resolves to false if another owner holds it. */
   finish(): Promise<boolean>;
-  /** Releases the lease without marking the event as processed, unless another owner holds it. */
+  /** Releases the lease without recording the change, unless another owner holds it. */
   release(): Promise<void>;
 }
 
 /**
  * Runs `work`, and renews the lease every third of its duration. Renewal ends after `renewForMs`, or work that
- * hangs in a live process would keep its payment busy indefinitely. The signal aborts before another process can
- * claim the payment, unless this process is suspended.
+ * hangs in a live process would keep its order busy indefinitely. The signal aborts before another process can
+ * claim the order, unless this process is suspended.
  *
  * @returns `busy`, without running the work, if too little of the lease was left to start and it could not be
  * renewed; the lease is released
- * @throws what `work` throws, or the store when it records the event; the lease is released
+ * @throws what `work` throws, or the store when it records the change; the lease is released
  * @throws {StoreError} `LEASE_LOST` if another process held the lease by the time `work` was done:
  * nothing was recorded
  */

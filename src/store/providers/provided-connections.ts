@@ -52,6 +52,5 @@ export function providedConnections<Tx>(
       await engine.assertOpen(ask);
       return body(ask);
     },
-    runWork: (tx, work) => work(tx),
   };
 }

@@ -87,7 +87,11 @@ export abstract class ProvidedTransaction<Tx> implements OpenTransaction<Tx> {
     return this.textsOf(await this.query(statement));
   }
 
-  /** The same, within a time. */
+  runWork(work: (tx: Tx) => Promise<void>): Promise<void> {
+    return work(this.tx);
+  }
+
+  /** Like {@link ask}, within a time. */
   protected async askInTime(statement: string, timeoutMs: number): Promise<readonly string[]> {
     const timer = setTimeout(
       () => this.loss.report(this.#failures.noAnswerInTime(timeoutMs)),

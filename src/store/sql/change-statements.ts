@@ -1,8 +1,10 @@
 import type { Change, ChangeName } from '../change.js';
-import type { Judged, KeptFailure } from '../change-steps.js';
+import { isOfAnother, type Judged, type KeptFailure, type SeenChange } from '../change-steps.js';
 import type { Page } from '../payment-row.js';
+import { parseDetails, parseSeenChange } from '../rows.js';
 import type { Dialect, Tables } from './dialect.js';
 import { pageOf } from './payment-statements.js';
+import type { Step } from './session.js';
 import { Sql } from './sql.js';
 
 const CHANGE = ['merchant_payment_reference', 'reference_number', 'change_key'] as const;
@@ -20,8 +22,8 @@ export class ChangeStatements {
   }
 
   /**
-   * Locks the order's row, which is made if there is none, and reads what is stored, as `parseSeenChange` expects it.
-   * Two statements, because the second one must see what the first has waited for.
+   * Locks the order's row, which is made if there is none, and reads what {@link see} expects. Two statements, because
+   * the second one must see what the first has waited for.
    */
   claim(change: Change): readonly [lock: string, read: string] {
     return [this.lock(change.merchantPaymentReference), this.#read(change)];
@@ -35,26 +37,50 @@ VALUES (${this.#sql.values([merchantPaymentReference, '', '', 'elsewhere', 0])},
   }
 
   #read(change: Change): string {
-    const { changes, failures, payments, seconds } = this.#tables;
-    const { merchantPaymentReference, referenceNumber, key, occurredAtUs } = change;
-    const isOrder = this.#sql.match({ merchant_payment_reference: merchantPaymentReference });
-    const isPayment = `${isOrder} AND ${this.#sql.match({ reference_number: referenceNumber })}`;
-    const isChange = `${isPayment} AND ${this.#sql.match({ change_key: key })}`;
-    const isEarlier = `(occurred_at_us, change_key) < (${occurredAtUs}, ${this.#sql.value(key)})`;
+    const { changes, failures, payments } = this.#tables;
+    const { isChange, isOrder, isPayment } = this.#conditions(change);
     const columns = [
       'state',
       'reference_number',
       'payment_updated_at_us',
       'paid_by',
-      `(SELECT COALESCE(payment_updated_at_us, 0) FROM ${seconds} WHERE ${isPayment})`,
       `(SELECT 1 FROM ${changes} WHERE ${isChange})`,
-      this.#dialect.asText(`(SELECT MAX(latest_us) FROM ${changes} WHERE ${isPayment})`),
+      this.#dialect.asText(
+        `(SELECT latest_us FROM ${changes} WHERE ${isPayment} ORDER BY latest_us DESC LIMIT 1)`,
+      ),
+      `(SELECT 1 FROM ${failures} WHERE ${isOrder} LIMIT 1)`,
+    ];
+    return `SELECT ${this.#dialect.list(columns.join(',\n  '))}${this.#dialect.afterLock}
+FROM ${payments} WHERE ${isOrder}`;
+  }
+
+  /** What is stored about a change, from what its claim has read. Asks for more if something of the order has failed. */
+  *see(change: Change, read: string | undefined): Step<SeenChange> {
+    const { seen, hasFailures } = parseSeenChange(read);
+    if (!hasFailures && !isOfAnother(seen.row, change)) return seen;
+    const [details] = yield this.#details(change);
+    return { ...seen, ...parseDetails(details) };
+  }
+
+  #details(change: Change): string {
+    const { failures, payments, seconds } = this.#tables;
+    const { isChange, isOrder, isPayment } = this.#conditions(change);
+    const isEarlier = `(occurred_at_us, change_key) < (${change.occurredAtUs}, ${this.#sql.value(change.key)})`;
+    const columns = [
       `(SELECT attempts FROM ${failures} WHERE ${isChange})`,
       `(SELECT parked FROM ${failures} WHERE ${isChange})`,
-      `(SELECT COUNT(*) FROM ${failures} WHERE ${isPayment} AND parked = 1 AND ${isEarlier})`,
+      `(SELECT 1 FROM ${failures} WHERE ${isPayment} AND parked = 1 AND ${isEarlier} LIMIT 1)`,
+      `(SELECT COALESCE(payment_updated_at_us, 0) FROM ${seconds} WHERE ${isPayment})`,
     ];
     return `SELECT ${this.#dialect.list(columns.join(',\n  '))}
 FROM ${payments} WHERE ${isOrder}`;
+  }
+
+  #conditions({ merchantPaymentReference, referenceNumber, key }: ChangeName) {
+    const isOrder = this.#sql.match({ merchant_payment_reference: merchantPaymentReference });
+    const isPayment = `${isOrder} AND ${this.#sql.match({ reference_number: referenceNumber })}`;
+    const isChange = `${isPayment} AND ${this.#sql.match({ change_key: key })}`;
+    return { isOrder, isPayment, isChange };
   }
 
   /** The statements that record a change as processed, settle its payment, and forget its failure. */
@@ -69,7 +95,7 @@ VALUES (${this.#sql.values([merchantPaymentReference, referenceNumber])}, ${this
       ...this.settle(change, judged),
       ...(judged.failure === undefined
         ? []
-        : [`DELETE FROM ${this.#tables.failures} WHERE ${this.#isChange(change)}`]),
+        : [`DELETE FROM ${this.#tables.failures} WHERE ${this.#conditions(change).isChange}`]),
     ];
   }
 
@@ -107,7 +133,7 @@ WHERE ${this.#sql.match({ merchant_payment_reference: merchantPaymentReference, 
       const body = rawBody === undefined ? '' : `, raw_body = ${this.#sql.value(rawBody)}`;
       return `UPDATE ${failures} SET attempts = ${attempts}, parked = ${Number(parked)},
   error = ${this.#sql.durably(error)}, last_failed_at_ms = ${now}${body}
-WHERE ${this.#isChange(change)}`;
+WHERE ${this.#conditions(change).isChange}`;
     }
     const { merchantPaymentReference, referenceNumber, key, fullNames, occurredAtUs } = change;
     const names = this.#sql.values([merchantPaymentReference, referenceNumber, key, fullNames]);
@@ -119,11 +145,11 @@ VALUES (${names}, ${occurredAtUs}, ${attempts}, ${Number(parked)}, ${this.#sql.d
   /** Locks a failed change, and returns its attempts. */
   lockFailed(name: ChangeName): string {
     const { list, forUpdate } = this.#dialect;
-    return `SELECT ${list('attempts')} FROM ${this.#tables.failures} WHERE ${this.#isChange(name)}${forUpdate}`;
+    return `SELECT ${list('attempts')} FROM ${this.#tables.failures} WHERE ${this.#conditions(name).isChange}${forUpdate}`;
   }
 
   forgetFailed(name: ChangeName): string {
-    return `DELETE FROM ${this.#tables.failures} WHERE ${this.#isChange(name)}`;
+    return `DELETE FROM ${this.#tables.failures} WHERE ${this.#conditions(name).isChange}`;
   }
 
   /** Locks a second payment, and returns its record. */
@@ -165,19 +191,9 @@ WHERE ${OLD[table].map((time) => `${time} < ${beforeMs}`).join(' AND ')} LIMIT $
 
   /** Deletes the rows with these keys. */
   delete(table: 'changes' | 'failures' | 'seconds', keys: readonly string[]): string {
-    const rows = keys.map((key) => `(${this.#sql.values(JSON.parse(key))})`).join(', ');
-    return this.#dialect.deleteByKey(
-      this.#tables[table],
-      `(${KEYS[table].join(', ')}) IN (${rows})`,
-    );
-  }
-
-  #isChange({ merchantPaymentReference, referenceNumber, key }: ChangeName): string {
-    return this.#sql.match({
-      merchant_payment_reference: merchantPaymentReference,
-      reference_number: referenceNumber,
-      change_key: key,
-    });
+    // SQLite has no lists of rows.
+    const rows = keys.map((key) => `(${this.#sql.match(toColumns(table, key))})`);
+    return this.#dialect.deleteByKey(this.#tables[table], rows.join(' OR '));
   }
 }
 
@@ -193,6 +209,11 @@ const OLD = {
   failures: ['first_failed_at_ms', 'last_failed_at_ms'],
   seconds: ['found_at_ms'],
 };
+
+function toColumns(table: keyof typeof KEYS, key: string): Readonly<Record<string, string>> {
+  const values = JSON.parse(key);
+  return Object.fromEntries(KEYS[table].map((column, index) => [column, values[index]]));
+}
 
 function isSecond(sql: Sql, key: string, referenceNumber: string): string {
   return sql.match({ merchant_payment_reference: key, reference_number: referenceNumber });

@@ -25,6 +25,8 @@ export interface Dialect {
   readonly byKey: string;
   /** Deletes rows by primary key, without waiting for others. */
   deleteByKey(table: string, condition: string): string;
+  /** Further columns of the SELECT that follows the lock of an order, which end the limit of the wait for that lock. */
+  readonly afterLock: string;
   /** A literal of a text in ASCII. */
   literal(text: string): string;
   /** An expression of a literal whose evaluation makes the transaction durable, whatever the session's default is. */

@@ -14,14 +14,7 @@ import type {
   Result,
   SecondRow,
 } from '../payment-row.js';
-import {
-  type KeyedRow,
-  parseFailedRow,
-  parseOne,
-  parseOwnedRow,
-  parseSecondRow,
-  parseSeenChange,
-} from '../rows.js';
+import { type KeyedRow, parseFailedRow, parseOne, parseOwnedRow, parseSecondRow } from '../rows.js';
 import * as steps from '../steps.js';
 import { ChangeStatements } from './change-statements.js';
 import type { Dialect } from './dialect.js';
@@ -149,7 +142,7 @@ export class SqlBackend<Tx> implements Backend<Tx> {
     const [lock, read] = this.#changes.claim(answer);
     yield lock;
     const [json] = yield read;
-    const judged = judge(parseSeenChange(json), answer);
+    const judged = judge(yield* this.#changes.see(answer, json), answer);
     for (const statement of this.#changes.settle(answer, judged)) yield statement;
   }
 
@@ -245,6 +238,8 @@ export class SqlBackend<Tx> implements Backend<Tx> {
       const count = await this.#session.run(() => changeLocked(lock, change));
       total += count;
       if (count < AT_ONCE) return total;
+      // SQLite answers at once, and would let nothing else run in between.
+      await new Promise(setImmediate);
     }
   }
 

@@ -9,9 +9,9 @@ import {
   refusalOf,
 } from '../change-steps.js';
 import { reportNotKept, reportParked } from '../report-failure.js';
-import { parseSeenChange } from '../rows.js';
 import { WorkContext } from '../work-context.js';
 import type { ChangeStatements } from './change-statements.js';
+import { walk } from './session.js';
 import type { ClaimLimits, Connections, Ending, OpenTransaction } from './transactions.js';
 import { Turns } from './turns.js';
 
@@ -120,9 +120,7 @@ export class TransactionProcess<Tx> {
       return this.#end({ error, kept }, change, judged, kept);
     }
     try {
-      await this.#server.connections.runWork(transaction.tx, (tx) =>
-        work(new WorkContext(tx, judged, transaction)),
-      );
+      await transaction.runWork((tx) => work(new WorkContext(tx, judged, transaction)));
     } catch (error) {
       progress.failed = { error };
       const kept = failureOf(change, judged, error, this.#server.keepBodies);
@@ -141,11 +139,15 @@ export class TransactionProcess<Tx> {
     const { isBusy, limits, statements } = this.#server;
     const askedAtMs = performance.now();
     try {
-      const [json] = await transaction.begin(
+      const [read] = await transaction.begin(
         { ...limits, lockTimeoutMs },
         statements.claim(change),
       );
-      return judge(parseSeenChange(json), change);
+      const seen = await walk(
+        () => statements.see(change, read),
+        (statement) => transaction.ask(statement),
+      );
+      return judge(seen, change);
     } catch (error) {
       if (isBusy(error, { waitedMs: performance.now() - askedAtMs, lockTimeoutMs })) {
         return undefined;

@@ -33,6 +33,8 @@ export interface OpenTransaction<Tx> {
   begin(limits: ClaimLimits, statements: readonly string[]): Promise<readonly string[]>;
   /** Runs one statement. Resolves with the text in each row. */
   ask(statement: string): Promise<readonly string[]>;
+  /** Runs the work with its `tx`, on which transactions become savepoints. */
+  runWork(work: (tx: Tx) => Promise<void>): Promise<void>;
 }
 
 /** How a body that does not throw wants its transaction to end, and its result. */
@@ -86,6 +88,4 @@ export interface Connections<Tx> {
     tx: Tx,
     body: (ask: (statement: string) => Promise<readonly string[]>) => Promise<Value>,
   ): Promise<Value>;
-  /** Runs the work with its `tx`, on which transactions become savepoints. */
-  runWork(tx: Tx, work: (tx: Tx) => Promise<void>): Promise<void>;
 }

@@ -1,14 +1,15 @@
 import { Redis as UpstashRedis } from '@upstash/redis';
 import { Redis } from 'ioredis';
 import { expect, test, vi } from 'vitest';
-import type { IoredisClient } from '../../../src/redis/client.js';
-import { redisInbox, resolveRedisInboxOptions } from '../../../src/redis/redis-inbox.js';
-import { CLAIM } from '../../../src/redis/scripts.js';
+import type { IoredisClient } from '../../src/redis/client.js';
+import { redisStore, resolveRedisStoreOptions } from '../../src/redis/redis-store.js';
+import { CLAIM } from '../../src/redis/scripts.js';
+import { changeAt } from '../store/held-delivery.js';
 
 const never = () => new Promise<never>(() => {});
 const client = { evalsha: never, eval: never };
 const upstash = new UpstashRedis({ url: 'https://redis.invalid', token: 't' });
-const event = { key: 'k', paymentReference: 'p', occurredAt: new Date(0), processStale: false };
+const change = changeAt('2026-01-31T12:00:00Z');
 
 test.each([
   [{ prefix: 'a{b' }, 'prefix', 'must be text without braces; received a string of 3 characters'],
@@ -31,7 +32,7 @@ test.each([
   [null, 'options', 'must be an object with prefix, leaseMs'],
   [{ lease: 1_000 }, 'lease', 'lease is not a known option; use leaseMs'],
 ])('refuses the options %j', (options, option, says) => {
-  expect(() => redisInbox(client, options as object)).toThrow(
+  expect(() => redisStore(client, options as object)).toThrow(
     expect.objectContaining({
       code: 'INVALID_OPTION',
       option,
@@ -41,7 +42,7 @@ test.each([
 });
 
 test('keeps its keys apart from others by default', () => {
-  expect(resolveRedisInboxOptions({})).toMatchObject({
+  expect(resolveRedisStoreOptions({})).toMatchObject({
     prefix: 'merchant-payments:',
     leaseMs: 30_000,
   });
@@ -54,7 +55,7 @@ test.each([
   [{ leaseMs: 100 }, 50],
   [{ leaseMs: 100, commandTimeoutMs: 99 }, 99],
 ])('waits for an answer, with the options %j, for %i ms', (options, commandTimeoutMs) => {
-  expect(resolveRedisInboxOptions(options)).toMatchObject({ commandTimeoutMs });
+  expect(resolveRedisStoreOptions(options)).toMatchObject({ commandTimeoutMs });
 });
 
 test.each([
@@ -70,7 +71,7 @@ test.each([
     'client must be a client of ioredis, redis (node-redis) or @upstash/redis; received an object without defineCommand (ioredis) or createScript (@upstash/redis)',
   ],
 ])('refuses %j as a client', (wrong, says) => {
-  expect(() => redisInbox(wrong as never)).toThrow(
+  expect(() => redisStore(wrong as never)).toThrow(
     expect.objectContaining({
       code: 'INVALID_OPTION',
       option: 'client',
@@ -81,11 +82,11 @@ test.each([
 
 test('takes a wrapper with the two methods alone, and clients of ioredis and Upstash', () => {
   const ioredis = new Redis({ lazyConnect: true });
-  for (const one of [client, ioredis, new Proxy(ioredis, {}), upstash]) redisInbox(one);
+  for (const one of [client, ioredis, new Proxy(ioredis, {}), upstash]) redisStore(one);
 });
 
 test.each(['pipeline', 'multi'] as const)("refuses Upstash's %s", (kind) => {
-  expect(() => redisInbox(upstash[kind]() as never)).toThrow(
+  expect(() => redisStore(upstash[kind]() as never)).toThrow(
     expect.objectContaining({ code: 'INVALID_OPTION', option: 'client' }),
   );
 });
@@ -100,43 +101,57 @@ test.each([
   const asOne: IoredisClient = {
     evalsha: async (sha1) => {
       if (sha1 !== (await CLAIM.sha1())) return one;
-      const text = 'claimed-stale';
+      const text = 'claimed:100';
       return typeof one === 'object' ? new TextEncoder().encode(text) : text;
     },
     eval: never,
   };
   const work = vi.fn(async () => {});
-  expect(await redisInbox(asOne).process(event, work)).toBe('processed');
-  expect(work).toHaveBeenCalledWith(expect.objectContaining({ stale: true }));
+  expect(await redisStore(asOne).process(change, work)).toBe('processed');
+  expect(work).toHaveBeenCalledWith(
+    expect.objectContaining({ stale: true, current: false, secondPayment: false }),
+  );
 });
 
 test.each([0, 0n, '0', Buffer.from('0'), false, true, null, undefined, '', 'OK', ['1', '1'], {}])(
   'does not take the answer %o to a finish for yes',
   async (answer) => {
     const wrong: IoredisClient = {
-      evalsha: async (sha1) => (sha1 === (await CLAIM.sha1()) ? 'claimed' : answer),
+      evalsha: async (sha1) => (sha1 === (await CLAIM.sha1()) ? 'claimed:010' : answer),
       eval: never,
     };
-    const delivered = redisInbox(wrong).process(event, async () => {});
+    const delivered = redisStore(wrong).process(change, async () => {});
     await expect(delivered).rejects.toMatchObject({ code: 'LEASE_LOST' });
   },
 );
 
-test.each([1, 1n, true, null, undefined, 'OK', 'processed', '__proto__', ['claimed'], {}])(
-  'runs no work when the answer to a claim is %o',
-  async (answer) => {
-    const wrong: IoredisClient = { evalsha: async () => answer, eval: never };
-    const work = vi.fn(async () => {});
-    const delivered = redisInbox(wrong).process(event, work);
-    await expect(delivered).rejects.toMatchObject({ code: 'INVALID_OPTION', option: 'client' });
-    expect(work).not.toHaveBeenCalled();
-  },
-);
+test.each([
+  1,
+  1n,
+  true,
+  null,
+  undefined,
+  'OK',
+  'processed',
+  '__proto__',
+  ['claimed:010'],
+  'claimed',
+  'claimed:',
+  'claimed:2'.padEnd(11, '0'),
+  'claimed:0100',
+  {},
+])('runs no work when the answer to a claim is %o', async (answer) => {
+  const wrong: IoredisClient = { evalsha: async () => answer, eval: never };
+  const work = vi.fn(async () => {});
+  const delivered = redisStore(wrong).process(change, work);
+  await expect(delivered).rejects.toMatchObject({ code: 'INVALID_OPTION', option: 'client' });
+  expect(work).not.toHaveBeenCalled();
+});
 
 test('refuses a pipeline, whose methods return itself, when it is used', async () => {
   const pipeline = { evalsha: () => pipeline, eval: () => pipeline };
-  const inbox = redisInbox(pipeline as never);
-  const delivered = inbox.process(event, () => Promise.reject(new Error('the work was run')));
+  const store = redisStore(pipeline as never);
+  const delivered = store.process(change, () => Promise.reject(new Error('the work was run')));
   await expect(delivered).rejects.toMatchObject({
     code: 'INVALID_OPTION',
     option: 'client',

@@ -8,14 +8,10 @@ import {
   wholeNumber,
   withDefault,
 } from '../protocol/options.js';
-import { assertNamed, type CallbackInbox, toEpochMicroseconds } from '../store/inbox.js';
-import {
-  type ClaimAnswer,
-  isClaimAnswer,
-  isClaimed,
-  type Lease,
-  runUnderLease,
-} from '../store/lease/lease.js';
+import type { CallbackStore, StoreContext } from '../store/callback-store.js';
+import { type Lease, runUnderLease } from '../store/lease/lease.js';
+import { readStatusChange } from '../store/status-change.js';
+import { WorkContext } from '../store/work-context.js';
 import {
   answerWithin,
   CLIENTS,
@@ -27,53 +23,60 @@ import { toRedisName } from './digests.js';
 import { CLAIM, FINISH, RELEASE, RENEW, type Script } from './scripts.js';
 
 /**
- * An inbox in Redis 5 or later, or Valkey, for any number of processes: at least once (interface
+ * A store for callbacks in Redis 5 or later, or Valkey, for any number of processes: at least once (interface
  * section 6). If a process dies, its claim expires after `leaseMs` and the next delivery runs `work`
- * again. The same happens if `work` completed but could not be recorded in Redis before the lease expired.
+ * again. The same happens if `work` completed but could not be recorded in Redis before the lease expired. It creates
+ * no payments and keeps no failures.
  *
  * A 200 is only as durable as Redis' append-only file. Set `maxmemory-policy noeviction`,
  * or processed changes may be evicted before `retentionMs`. Replication is asynchronous: a
  * failover can lose a claim or the record of a processed change, and `work` then runs again.
- * Each command is a script on one key that uses the server's clock, so a cluster needs no further setup.
+ * Each command is a script on one key that uses the server's clock, so a cluster needs no further setup. A restricted
+ * user needs the commands EVALSHA, EVAL, HDEL, HMGET, HSET, PERSIST, PEXPIRE and TIME, on all keys that begin with
+ * `prefix`.
  *
- * While a change of a payment is being processed, every callback for that payment that is neither
+ * While a change of an order is being processed, every callback for that order that is neither
  * `duplicate` nor `stale` is `busy`. A claim has no expiry in Redis, so it can't be evicted; one left
- * by a process that died stays until the next callback for its payment.
+ * by a process that died stays until the next callback for its order.
  *
- * `process` rejects with an `StoreError`: `STORE_TIMEOUT` when Redis does not answer within
+ * `secondPayment` is true only if the order's first payment is paid and this one too: the store does not know which
+ * payment you created.
+ *
+ * `process` rejects with a `StoreError`: `STORE_TIMEOUT` when Redis does not answer within
  * `commandTimeoutMs`, `STORE_FAILED` when Redis or the client fails, `LEASE_LOST` when another process
- * took over. The inbox retries to record completed work until the lease has expired. If a claim is granted
+ * took over. The store retries to record completed work until the lease has expired. If a claim is granted
  * only after half of its lease has passed, it is renewed before `work` runs; if that fails, it is released
  * and the callback is `busy`.
  *
  * @param client - a client of ioredis (or its Cluster) or redis (node-redis: client, pool, cluster,
- * sentinel), connected or connecting, or of `@upstash/redis`, over HTTP; not closed by the inbox
+ * sentinel), connected or connecting, or of `@upstash/redis`, over HTTP; not closed by the store
  * @throws {InvalidOptionError} when the client or an option is invalid
  *
  * @example
  * ```ts
  * import { Redis } from 'ioredis';
- * import { redisInbox } from 'merchant-payments/inbox/redis';
+ * import { redisStore } from 'merchant-payments/redis';
  *
- * const inbox = redisInbox(new Redis('redis://127.0.0.1:6379'), { prefix: 'shop:payments:' });
+ * const store = redisStore(new Redis('redis://127.0.0.1:6379'), { prefix: 'shop:payments:' });
  * ```
  */
-export function redisInbox(client: RedisClient, options: RedisInboxOptions = {}): CallbackInbox {
+export function redisStore(client: RedisClient, options: RedisStoreOptions = {}): CallbackStore {
   const runScript = createScriptRunner(client);
   const { prefix, leaseMs, renewForMs, retentionMs, commandTimeoutMs } =
-    resolveRedisInboxOptions(options);
+    resolveRedisStoreOptions(options);
   const lease = String(leaseMs);
   const retention = String(retentionMs);
 
   return {
-    async process(event, work) {
-      assertNamed(event);
-      const occurredAt = String(toEpochMicroseconds(event));
-      const processStale = event.processStale ? '1' : '0';
-      // Start both before the caller can change the event.
-      const names = [toRedisName(event.paymentReference), toRedisName(event.key)] as const;
-      const [reference, key] = await Promise.all(names);
-      const hash = `${prefix}{${reference}}`;
+    async process(change, work) {
+      // Read before the caller can change it.
+      const { occurredAtUs, ...read } = readStatusChange(change);
+      const [order, reference, key] = await Promise.all([
+        toRedisName(read.merchantPaymentReference),
+        toRedisName(read.referenceNumber),
+        toRedisName(read.key),
+      ]);
+      const hash = `${prefix}{${order}}`;
       // The fencing token. A counter in the hash would restart once the hash is deleted, and then accept a late
       // finisher with the same number.
       const owner = crypto.randomUUID();
@@ -95,22 +98,23 @@ export function redisInbox(client: RedisClient, options: RedisInboxOptions = {})
         },
         finish: () =>
           retryUntil(confirmedAtMs + leaseMs, async () => {
-            return (await runInTime(FINISH, owner, key, occurredAt, retention)) === '1';
+            const change = [reference, key, occurredAtUs];
+            return (await runInTime(FINISH, owner, ...change, retention)) === '1';
           }),
         async release() {
           await runInTime(RELEASE, owner, retention);
         },
       };
 
-      const answer = run(CLAIM, owner, key, occurredAt, processStale, lease);
+      const flags = [read.isPaid, read.processStale].map((is) => (is ? '1' : '0'));
+      const answer = run(CLAIM, owner, reference, key, occurredAtUs, ...flags, lease);
       const text = await answerWithin(commandTimeoutMs, answer).catch((error: unknown) => {
         releaseLater(answer, claim);
         throw error;
       });
-      const found = toClaimAnswer(text);
-      if (!isClaimed(found)) return found;
-      const stale = found === 'claimed-stale';
-      return runUnderLease(claim, (signal) => work({ tx: undefined, signal, stale }));
+      const found = readAnswer(text);
+      if (typeof found === 'string') return found;
+      return runUnderLease(claim, (signal) => work(new WorkContext(undefined, found, { signal })));
     },
   };
 }
@@ -121,23 +125,34 @@ function releaseLater(answer: Promise<string>, claim: Lease): void {
   answer.then(release, release).catch(() => undefined);
 }
 
-function toClaimAnswer(answer: string): ClaimAnswer {
-  if (isClaimAnswer(answer)) return answer;
+type Granted = Pick<StoreContext<undefined>, 'stale' | 'current' | 'secondPayment'>;
+
+/**
+ * Reads the answer to a claim.
+ *
+ * @throws {InvalidOptionError} for any other answer, which must not run the work
+ */
+function readAnswer(answer: string): Granted | 'duplicate' | 'stale' | 'busy' {
+  if (answer === 'duplicate' || answer === 'stale' || answer === 'busy') return answer;
+  const [, stale, current, second] = /^claimed:([01])([01])([01])$/.exec(answer) ?? [];
+  if (stale !== undefined) {
+    return { stale: stale === '1', current: current === '1', secondPayment: second === '1' };
+  }
   throw new InvalidOptionError(
     'client',
     `client must answer EVALSHA with what the script returns; received something else: pass the client itself, of ${CLIENTS}, not a pipeline or transaction of it`,
   );
 }
 
-/** Options of `redisInbox`. */
-export interface RedisInboxOptions {
+/** Options of {@link redisStore}. */
+export interface RedisStoreOptions {
   /**
    * The prefix of every key. It must not contain braces, which would determine the slot in a cluster.
    * @default 'merchant-payments:'
    */
   prefix?: string | undefined;
   /**
-   * The lifetime of a claim that is not renewed, in milliseconds: how long a payment stays `busy`
+   * The lifetime of a claim that is not renewed, in milliseconds: how long an order stays `busy`
    * after the process that holds it died. The claim is renewed while the work runs. A whole number from 100 to
    * 2_147_483_647.
    * @default 30_000
@@ -150,7 +165,7 @@ export interface RedisInboxOptions {
    */
   renewForMs?: number | undefined;
   /**
-   * How long a payment is remembered after its last change, in milliseconds. A callback delivered
+   * How long an order is remembered after its last change, in milliseconds. A callback delivered
    * later is processed again. A whole number from 1.
    * @default 2_592_000_000 (30 days)
    */
@@ -177,13 +192,13 @@ const rules = {
   renewForMs: withDefault(600_000, milliseconds),
   retentionMs: withDefault(2_592_000_000, milliseconds),
   commandTimeoutMs: optional(timerMs()),
-} satisfies OptionRules<RedisInboxOptions>;
+} satisfies OptionRules<RedisStoreOptions>;
 
 /** @throws {InvalidOptionError} naming the option */
-export function resolveRedisInboxOptions(options: RedisInboxOptions) {
+export function resolveRedisStoreOptions(options: RedisStoreOptions) {
   const resolved = resolveOptions(options, rules);
   const { leaseMs, commandTimeoutMs = Math.min(5_000, Math.floor(leaseMs / 2)) } = resolved;
-  // If an answer took a whole lease, another process could already have claimed the payment.
+  // If an answer took a whole lease, another process could already have claimed the order.
   if (commandTimeoutMs >= leaseMs) {
     throw new InvalidOptionError(
       'commandTimeoutMs',

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { answerWithin, retryUntil } from '../../../src/redis/client.js';
+import { answerWithin, retryUntil } from '../../src/redis/client.js';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

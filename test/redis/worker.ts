@@ -1,8 +1,8 @@
-// A Worker without any module of Node: an endpoint whose inbox is reached over HTTP.
+// A Worker without any module of Node: an endpoint whose store is reached over HTTP.
 
 import { Redis } from '@upstash/redis/cloudflare';
 import { callbackHandler } from 'merchant-payments/fetch';
-import { redisInbox } from 'merchant-payments/inbox/redis';
+import { redisStore } from 'merchant-payments/redis';
 
 interface Bindings {
   readonly url: string;
@@ -16,7 +16,7 @@ export default {
     const runs: string[] = [];
     const handle = callbackHandler({
       signingSecret: secret,
-      inbox: redisInbox(new Redis({ url, token, enableTelemetry: false }), { prefix }),
+      store: redisStore(new Redis({ url, token, enableTelemetry: false }), { prefix }),
       onPayment: ({ payment }) => void runs.push(payment.status),
       onError: (error) => void runs.push(String(error)),
     });

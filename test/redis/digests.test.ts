@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { build } from 'esbuild';
 import { expect, test } from 'vitest';
-import { sha1Of, toRedisName } from '../../../src/redis/digests.js';
-import { toStoredName } from '../../../src/store/stored-name.js';
+import { sha1Of, toRedisName } from '../../src/redis/digests.js';
+import { toStoredName } from '../../src/store/stored-name.js';
 
 test.each([
   'payment-1',
@@ -24,9 +24,9 @@ test.each(['', 'return 1', 'ü'])('the digest of the script %j is that of Redis'
   expect(await sha1Of(source)).toBe(createHash('sha1').update(source).digest('hex'));
 });
 
-test('the inbox runs without any module of Node', async () => {
+test('the store runs without any module of Node', async () => {
   const { metafile } = await build({
-    entryPoints: ['src/inbox/redis/index.ts'],
+    entryPoints: ['src/redis/index.ts'],
     bundle: true,
     write: false,
     metafile: true,

@@ -9,7 +9,7 @@ import { build } from 'esbuild';
 import { Redis } from 'ioredis';
 import { signCallback } from 'merchant-payments/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { readLines } from '../../runtimes/child.js';
+import { readLines } from '../runtimes/child.js';
 import { redisUrl } from './clients.js';
 import { type HttpFront, startHttpFront } from './http-front.js';
 
@@ -36,7 +36,7 @@ describe.skipIf(missing)('on workerd, without any module of Node', () => {
   beforeAll(async () => {
     front = await startHttpFront(redisUrl);
     await build({
-      entryPoints: [path.resolve('test/inbox/redis/worker.ts')],
+      entryPoints: [path.resolve('test/redis/worker.ts')],
       outfile: path.join(folder, 'worker.mjs'),
       bundle: true,
       format: 'esm',

@@ -3,19 +3,14 @@ import { createServer, type Socket } from 'node:net';
 import { Redis } from 'ioredis';
 import { createClient } from 'redis';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { IoredisClient, RedisClient } from '../../../src/redis/client.js';
-import { redisInbox } from '../../../src/redis/redis-inbox.js';
-import { RELEASE } from '../../../src/redis/scripts.js';
-import { deliver, hold } from '../held-delivery.js';
+import type { IoredisClient, RedisClient } from '../../src/redis/client.js';
+import { redisStore } from '../../src/redis/redis-store.js';
+import { RELEASE } from '../../src/redis/scripts.js';
+import { changeAt, deliver, hold } from '../store/held-delivery.js';
 import { type ConnectedClient, plainKinds, redisUrl } from './clients.js';
 import { type PausableProxy, startPausableProxy } from './pausable-proxy.js';
 
-const event = {
-  key: 'key-1',
-  paymentReference: 'payment-1',
-  occurredAt: new Date('2026-01-31T12:00:00Z'),
-  processStale: false,
-};
+const change = changeAt('2026-01-31T12:00:00Z');
 
 let admin: Redis;
 let prefix: string;
@@ -26,8 +21,8 @@ beforeAll(() => {
 });
 afterAll(() => admin.disconnect());
 beforeEach(() => {
-  prefix = `test-redis-inbox-${randomUUID()}:`;
-  hash = `${prefix}{payment-1}`;
+  prefix = `test-redis-store-${randomUUID()}:`;
+  hash = `${prefix}{order-1}`;
 });
 afterEach(async () => {
   await admin.del(hash);
@@ -41,7 +36,7 @@ describe.skipIf(!process.env['REDIS_URL']).each(plainKinds)('with $name', (kind)
     proxy = await startPausableProxy(redisUrl);
     connected = await kind.connect(proxy.url);
     // The scripts are there, so that what is held back is the command itself.
-    await deliver(redisInbox(connected.client, { prefix }), event);
+    await deliver(redisStore(connected.client, { prefix }), change);
     await admin.del(hash);
   });
   afterEach(() => {
@@ -50,13 +45,13 @@ describe.skipIf(!process.env['REDIS_URL']).each(plainKinds)('with $name', (kind)
   });
 
   const openImpatient = () =>
-    redisInbox(connected.client, { prefix, leaseMs: 1_000, commandTimeoutMs: 400 });
-  const openPatient = () => redisInbox(connected.client, { prefix });
+    redisStore(connected.client, { prefix, leaseMs: 1_000, commandTimeoutMs: 400 });
+  const openPatient = () => redisStore(connected.client, { prefix });
 
   test('a claim that is not answered in time rejects and runs no work', async () => {
     const work = vi.fn(async () => {});
     proxy.holdCommands();
-    await expect(openImpatient().process(event, work)).rejects.toMatchObject({
+    await expect(openImpatient().process(change, work)).rejects.toMatchObject({
       name: 'StoreError',
       code: 'STORE_TIMEOUT',
       message: expect.stringContaining('within 400 ms (commandTimeoutMs)'),
@@ -68,38 +63,38 @@ describe.skipIf(!process.env['REDIS_URL']).each(plainKinds)('with $name', (kind)
 
   test('a claim that is granted after that is released', async () => {
     proxy.holdReplies();
-    await expect(deliver(openImpatient(), event)).rejects.toMatchObject({ code: 'STORE_TIMEOUT' });
+    await expect(deliver(openImpatient(), change)).rejects.toMatchObject({ code: 'STORE_TIMEOUT' });
     await vi.waitFor(async () => expect(await admin.hget(hash, 'owner')).not.toBeNull());
     proxy.resume();
     await vi.waitFor(async () => expect(await admin.exists(hash)).toBe(0));
-    expect(await deliver(openPatient(), event)).toBe('processed');
+    expect(await deliver(openPatient(), change)).toBe('processed');
   });
 
   test('a finish that is not answered while the lease lives rejects, and holds once it is carried out', async () => {
-    const held = await hold(openImpatient(), event);
+    const held = await hold(openImpatient(), change);
     proxy.holdCommands();
     await expect(held.complete()).rejects.toMatchObject({ code: 'STORE_TIMEOUT' });
     proxy.resume();
-    expect(await deliver(openPatient(), event)).toBe('duplicate');
+    expect(await deliver(openPatient(), change)).toBe('duplicate');
   });
 
   test('a finish whose connection breaks is sent again, and the work runs once', async () => {
-    const held = await hold(openPatient(), event);
+    const held = await hold(openPatient(), change);
     proxy.loseNextCommand();
     expect(await held.complete()).toBe('processed');
-    expect(await deliver(openPatient(), event)).toBe('duplicate');
+    expect(await deliver(openPatient(), change)).toBe('duplicate');
   });
 
   test("a claim that is answered late and can't be renewed is released", async () => {
-    const inbox = redisInbox(connected.client, { prefix, leaseMs: 1_000, commandTimeoutMs: 999 });
+    const store = redisStore(connected.client, { prefix, leaseMs: 1_000, commandTimeoutMs: 999 });
     const work = vi.fn(async () => {});
     proxy.holdReplies();
-    const result = inbox.process(event, work);
+    const result = store.process(change, work);
     await vi.waitFor(async () => expect(await admin.hget(hash, 'owner')).not.toBeNull());
     // A newer change of another process, once the claim has run out: as time does, without waiting.
     await admin.hset(hash, 'until', 1);
-    const newer = { ...event, key: 'key-2', occurredAt: new Date('2026-01-31T12:00:01Z') };
-    const successor = await hold(redisInbox(admin, { prefix }), newer);
+    const newer = changeAt('2026-01-31T12:00:01Z');
+    const successor = await hold(redisStore(admin, { prefix }), newer);
     const later = performance.now() + 600;
     vi.spyOn(performance, 'now').mockImplementation(() => later);
     proxy.resume();
@@ -110,15 +105,15 @@ describe.skipIf(!process.env['REDIS_URL']).each(plainKinds)('with $name', (kind)
   });
 
   test('rejects with the error of the work, even if the release times out', async () => {
-    const held = await hold(openImpatient(), event);
+    const held = await hold(openImpatient(), change);
     proxy.holdCommands();
     await expect(held.fail(new Error('the work failed'))).rejects.toThrow('the work failed');
   });
 
   /** Everything that was kept back has been answered when this is. */
   async function connectedAgain(): Promise<void> {
-    await deliver(openPatient(), { ...event, paymentReference: 'payment-2' });
-    await admin.del(`${prefix}{payment-2}`);
+    await deliver(openPatient(), changeAt('2026-01-31T12:00:00Z', { order: 'order-2' }));
+    await admin.del(`${prefix}{order-2}`);
   }
 });
 
@@ -157,7 +152,7 @@ describe.skipIf(!process.env['REDIS_URL'])('a server that accepts and never answ
     ],
   ])('makes a delivery reject with %s, which never connects', async (_, open) => {
     const { client, close } = open();
-    const delivered = deliver(redisInbox(client, { prefix, commandTimeoutMs: 400 }), event);
+    const delivered = deliver(redisStore(client, { prefix, commandTimeoutMs: 400 }), change);
     await expect(delivered).rejects.toMatchObject({ code: 'STORE_TIMEOUT' });
     close();
   });
@@ -181,11 +176,11 @@ describe.skipIf(!process.env['REDIS_URL'])('a client', () => {
         return ioredis.eval(...command);
       },
     };
-    expect(await deliver(redisInbox(twice, { prefix }), event)).toBe('processed');
-    expect(await deliver(redisInbox(twice, { prefix }), event)).toBe('duplicate');
+    expect(await deliver(redisStore(twice, { prefix }), change)).toBe('processed');
+    expect(await deliver(redisStore(twice, { prefix }), change)).toBe('duplicate');
   });
 
-  test('that fails after the claim was granted leaves the event free', async () => {
+  test('that fails after the claim was granted leaves the change free', async () => {
     const lost = new Error('the connection was lost');
     let losing = true;
     const client: IoredisClient = {
@@ -198,44 +193,44 @@ describe.skipIf(!process.env['REDIS_URL'])('a client', () => {
       eval: (...command) => ioredis.eval(...command),
     };
     // The scripts are there, so that the first answer is a granted claim.
-    await deliver(redisInbox(ioredis, { prefix }), event);
+    await deliver(redisStore(ioredis, { prefix }), change);
     await admin.del(hash);
-    await expect(deliver(redisInbox(client, { prefix }), event)).rejects.toMatchObject({
+    await expect(deliver(redisStore(client, { prefix }), change)).rejects.toMatchObject({
       code: 'STORE_FAILED',
       cause: expect.objectContaining({ message: lost.message }),
     });
     await vi.waitFor(async () => expect(await admin.exists(hash)).toBe(0));
-    expect(await deliver(redisInbox(client, { prefix }), event)).toBe('processed');
+    expect(await deliver(redisStore(client, { prefix }), change)).toBe('processed');
   });
 
   test.each([1, 3])('that fails to finish %i times is asked again', async (failures) => {
     const { client, failNext } = openFailing();
-    const held = await hold(redisInbox(client, { prefix }), event);
+    const held = await hold(redisStore(client, { prefix }), change);
     failNext(failures);
     expect(await held.complete()).toBe('processed');
-    expect(await deliver(redisInbox(ioredis, { prefix }), event)).toBe('duplicate');
+    expect(await deliver(redisStore(ioredis, { prefix }), change)).toBe('duplicate');
   });
 
   test('that fails to finish while a renewal lives, long after the claim, is asked again', async () => {
     const { client, failNext } = openFailing();
-    const held = await hold(redisInbox(client, { prefix, leaseMs: 600 }), event);
+    const held = await hold(redisStore(client, { prefix, leaseMs: 600 }), change);
     const until = async () => Number(await admin.hget(hash, 'until'));
     const first = await until();
     await vi.waitFor(async () => expect(await until()).toBeGreaterThan(first + 600), 5_000);
     failNext(1);
     expect(await held.complete()).toBe('processed');
-    expect(await deliver(redisInbox(ioredis, { prefix }), event)).toBe('duplicate');
+    expect(await deliver(redisStore(ioredis, { prefix }), change)).toBe('duplicate');
   });
 
-  test('that fails to finish until the lease has expired leaves the event free', async () => {
+  test('that fails to finish until the lease has expired leaves the change free', async () => {
     const { client, failNext } = openFailing();
-    const held = await hold(redisInbox(client, { prefix, leaseMs: 300 }), event);
+    const held = await hold(redisStore(client, { prefix, leaseMs: 300 }), change);
     failNext(Number.POSITIVE_INFINITY);
     await expect(held.complete()).rejects.toMatchObject({
       code: 'STORE_FAILED',
       message: expect.stringContaining('READONLY'),
     });
-    expect(await deliver(redisInbox(ioredis, { prefix }), event)).toBe('processed');
+    expect(await deliver(redisStore(ioredis, { prefix }), change)).toBe('processed');
   });
 
   /** Fails the number of commands passed to `failNext`, except those that release a claim. */

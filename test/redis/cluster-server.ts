@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { expect, vi } from 'vitest';
-import { cleanUpAtExit, findFreePort } from '../../services/throwaway-server.js';
+import { cleanUpAtExit, findFreePort } from '../services/throwaway-server.js';
 
 /** A Redis server in cluster mode: one node, which owns every slot. */
 export interface ClusterServer {

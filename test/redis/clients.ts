@@ -1,7 +1,7 @@
 import { type RedisConfigNodejs, Redis as UpstashRedis } from '@upstash/redis';
 import { Cluster, Redis } from 'ioredis';
 import { createClient, createClientPool, createCluster, RESP_TYPES } from 'redis';
-import type { RedisClient } from '../../../src/redis/client.js';
+import type { RedisClient } from '../../src/redis/client.js';
 import { startHttpFront } from './http-front.js';
 
 export const redisUrl = process.env['REDIS_URL'] ?? '';

@@ -2,10 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { InboxEvent } from '../../../src/store/inbox.js';
-import { redisInbox } from '../../../src/redis/redis-inbox.js';
-import { hasRedis } from '../../services/start-redis.js';
-import { deliver, hold } from '../held-delivery.js';
+import { redisStore } from '../../src/redis/redis-store.js';
+import { hasRedis } from '../services/start-redis.js';
+import { changeAt, deliver, hold } from '../store/held-delivery.js';
 import {
   type ClientKind,
   type ConnectedClient,
@@ -17,21 +16,11 @@ import { type ClusterServer, startClusterServer } from './cluster-server.js';
 
 const RETENTION_MS = 1_000_000;
 
-function eventAt(occurredAt: string, more: Partial<InboxEvent> = {}): InboxEvent {
-  return {
-    key: `key-${occurredAt}-${more.microseconds ?? 0}`,
-    paymentReference: 'payment-1',
-    occurredAt: new Date(occurredAt),
-    processStale: false,
-    ...more,
-  };
-}
-
-const first = eventAt('2026-01-31T12:00:00Z');
-const second = eventAt('2026-01-31T12:00:01Z');
+const first = changeAt('2026-01-31T12:00:00Z');
+const second = changeAt('2026-01-31T12:00:01Z');
 
 describe.skipIf(!process.env['REDIS_URL']).each(clientKinds)('with $name', (kind) => {
-  behavesAsRedisInbox(kind, () => redisUrl);
+  behavesAsRedisStore(kind, () => redisUrl);
 });
 
 describe.skipIf(!hasRedis)('on a cluster', () => {
@@ -42,11 +31,11 @@ describe.skipIf(!hasRedis)('on a cluster', () => {
   afterAll(() => server?.stop());
 
   describe.each(clusterKinds)('with $name', (kind) => {
-    behavesAsRedisInbox(kind, () => server?.url ?? '');
+    behavesAsRedisStore(kind, () => server?.url ?? '');
   });
 });
 
-function behavesAsRedisInbox(kind: ClientKind, getUrl: () => string): void {
+function behavesAsRedisStore(kind: ClientKind, getUrl: () => string): void {
   let admin: Redis;
   let connected: ConnectedClient;
   let prefix: string;
@@ -61,8 +50,8 @@ function behavesAsRedisInbox(kind: ClientKind, getUrl: () => string): void {
     admin.disconnect();
   });
   beforeEach(() => {
-    prefix = `test-redis-inbox-${randomUUID()}:`;
-    hash = keyOf('payment-1');
+    prefix = `test-redis-store-${randomUUID()}:`;
+    hash = keyOf('order-1');
   });
   afterEach(async () => {
     const keys = await admin.keys(`${kind.keyPrefix ?? ''}${prefix}*`);
@@ -74,8 +63,8 @@ function behavesAsRedisInbox(kind: ClientKind, getUrl: () => string): void {
     return `${kind.keyPrefix ?? ''}${prefix}{${reference}}`;
   }
 
-  function openInbox({ leaseMs = 30_000 } = {}) {
-    return redisInbox(connected.client, { prefix, leaseMs, retentionMs: RETENTION_MS });
+  function openStore({ leaseMs = 30_000 } = {}) {
+    return redisStore(connected.client, { prefix, leaseMs, retentionMs: RETENTION_MS });
   }
 
   /** As time does, without waiting for it. */
@@ -85,7 +74,7 @@ function behavesAsRedisInbox(kind: ClientKind, getUrl: () => string): void {
 
   describe('what is stored', () => {
     test('of a pending claim is one hash without an expiry', async () => {
-      const held = await hold(openInbox(), first);
+      const held = await hold(openStore(), first);
       expect(await admin.hgetall(hash)).toEqual({
         owner: expect.stringMatching(/^[0-9a-f-]{36}$/),
         key: first.key,
@@ -96,45 +85,45 @@ function behavesAsRedisInbox(kind: ClientKind, getUrl: () => string): void {
       await held.complete();
     });
 
-    test('of a processed event is its key and time, for retentionMs', async () => {
-      await deliver(openInbox(), first);
+    test('of a processed change is its key and time, for retentionMs', async () => {
+      await deliver(openStore(), first);
       expect(await admin.hgetall(hash)).toEqual({
-        watermark: '1769860800000000',
-        [`done:${first.key}`]: expect.any(String),
+        'watermark:payment-1': '1769860800000000',
+        [`done:payment-1 ${first.key}`]: expect.any(String),
       });
       const ttl = await admin.pttl(hash);
       expect(ttl).toBeGreaterThan(RETENTION_MS / 2);
       expect(ttl).toBeLessThanOrEqual(RETENTION_MS);
     });
 
-    test('loses its expiry while a later event is pending, and gets a new one', async () => {
-      const inbox = openInbox();
-      await deliver(inbox, first);
+    test('loses its expiry while a later change is pending, and gets a new one', async () => {
+      const store = openStore();
+      await deliver(store, first);
       await admin.pexpire(hash, RETENTION_MS / 10);
-      const held = await hold(inbox, second);
+      const held = await hold(store, second);
       expect(await admin.pttl(hash)).toBe(-1);
       expect(await held.complete()).toBe('processed');
       expect(await admin.pttl(hash)).toBeGreaterThan(RETENTION_MS / 2);
     });
 
-    test('is nothing after the first work for a payment failed', async () => {
-      const inbox = openInbox();
+    test('is nothing after the first work for an order failed', async () => {
+      const store = openStore();
       const error = new Error('the work failed');
-      const held = await hold(inbox, first);
+      const held = await hold(store, first);
       await expect(held.fail(error)).rejects.toBe(error);
       expect(await admin.exists(hash)).toBe(0);
-      expect(await deliver(inbox, first)).toBe('processed');
+      expect(await deliver(store, first)).toBe('processed');
     });
 
     test('is what it was, with an expiry, after later work failed', async () => {
-      const inbox = openInbox();
-      await deliver(inbox, first);
+      const store = openStore();
+      await deliver(store, first);
       const before = await admin.hgetall(hash);
-      const held = await hold(inbox, second);
+      const held = await hold(store, second);
       await expect(held.fail(new Error('the work failed'))).rejects.toThrow('the work failed');
       expect(await admin.hgetall(hash)).toEqual(before);
       expect(await admin.pttl(hash)).toBeGreaterThan(RETENTION_MS / 2);
-      expect(await deliver(inbox, second)).toBe('processed');
+      expect(await deliver(store, second)).toBe('processed');
     });
 
     test.each([
@@ -144,120 +133,145 @@ function behavesAsRedisInbox(kind: ClientKind, getUrl: () => string): void {
       'ünïcödé 💶',
       'nul\u0000nul',
       'x'.repeat(10_240),
-      '',
-    ])('takes the odd reference and key %#', async (odd) => {
-      const inbox = openInbox();
-      const event = { ...first, paymentReference: odd, key: odd };
-      expect(await deliver(inbox, event)).toBe('processed');
-      expect(await deliver(inbox, event)).toBe('duplicate');
-      expect(await deliver(inbox, { ...event, key: `${odd}2` })).toBe('processed');
-      expect(await deliver(inbox, { ...event, paymentReference: `${odd}2` })).toBe('processed');
+    ])('takes the odd references and key %#', async (odd) => {
+      const store = openStore();
+      const changeOf = (more: object) =>
+        changeAt('2026-01-31T12:00:00Z', { order: odd, payment: odd, key: odd, ...more });
+      expect(await deliver(store, changeOf({}))).toBe('processed');
+      expect(await deliver(store, changeOf({}))).toBe('duplicate');
+      for (const other of [{ key: `${odd}2` }, { payment: `${odd}2` }, { order: `${odd}2` }]) {
+        expect(await deliver(store, changeOf(other))).toBe('processed');
+      }
       const keys = await admin.keys(`${kind.keyPrefix ?? ''}${prefix}*`);
       expect(keys).toHaveLength(2);
       for (const key of keys) {
         expect(key).toMatch(/^[^{}]*\{[!-z|~]{1,128}\}$/);
         for (const field of await admin.hkeys(key)) {
-          expect(field).toMatch(/^(watermark|done:[!-~]{1,128})$/);
+          expect(field).toMatch(/^(watermark:[!-~]{1,128}|done:[!-~]{1,128} [!-~]{1,128})$/);
         }
       }
     });
   });
 
-  describe('the order of changes', () => {
-    test.each([
-      ['2026-01-31T12:00:00.001Z', 1, '2026-01-31T12:00:00.001Z', 0],
-      ['2026-01-31T12:00:00.001Z', 0, '2026-01-31T12:00:00.000Z', 999],
-      ['0000-01-01T00:00:00.001Z', 0, '0000-01-01T00:00:00.000Z', 0],
-      ['1970-01-01T00:00:00Z', 0, '0000-01-01T00:00:00Z', 0],
-      ['9999-12-31T23:59:59.999Z', 0, '9999-12-31T23:59:59.998Z', 0],
-      ['9999-12-31T23:59:59.999Z', 0, '0000-01-01T00:00:00Z', 0],
-    ])('puts %s + %i µs after %s + %i µs', async (later, laterMicros, earlier, earlierMicros) => {
-      const inbox = openInbox();
-      const late = eventAt(later, { microseconds: laterMicros });
-      const early = eventAt(earlier, { microseconds: earlierMicros });
-      expect(await deliver(inbox, late)).toBe('processed');
-      expect(await deliver(inbox, early)).toBe('stale');
-      expect(await deliver(inbox, { ...late, key: 'same instant' })).toBe('processed');
-      expect(await deliver(inbox, { ...early, processStale: true })).toBe('processed');
-      expect(await deliver(inbox, { ...early, key: 'still stale' })).toBe('stale');
+  describe('the payment that has paid the order', () => {
+    const paid = (payment: string) =>
+      changeAt('2026-01-31T12:00:00Z', { payment, status: 'paid', key: `paid-${payment}` });
 
-      const rising = { paymentReference: 'payment-2' };
-      expect(await deliver(inbox, { ...early, ...rising })).toBe('processed');
-      expect(await deliver(inbox, { ...late, ...rising })).toBe('processed');
-      expect(await deliver(inbox, { ...early, ...rising, key: 'again' })).toBe('stale');
+    test('is kept from its first delivery on, with an expiry, even if its work fails', async () => {
+      const store = openStore();
+      const held = await hold(store, paid('payment-1'));
+      expect(await deliver(store, paid('payment-2'))).toBe('busy');
+      await expect(held.fail(new Error('the work failed'))).rejects.toThrow('the work failed');
+      expect(await admin.hgetall(hash)).toEqual({ paid: 'payment-1' });
+      const ttl = await admin.pttl(hash);
+      expect(ttl).toBeGreaterThan(RETENTION_MS / 2);
+      expect(ttl).toBeLessThanOrEqual(RETENTION_MS);
     });
 
-    test('is looked at before whether the payment is being processed', async () => {
-      const inbox = openInbox();
-      await deliver(inbox, second);
-      const held = await hold(inbox, eventAt('2026-01-31T12:00:02Z'));
-      expect(await deliver(inbox, first)).toBe('stale');
-      expect(await deliver(inbox, second)).toBe('duplicate');
-      expect(await deliver(inbox, eventAt('2026-01-31T12:00:03Z'))).toBe('busy');
+    test('is taken from a stale change that does not run, without a change of the expiry', async () => {
+      const store = openStore();
+      await deliver(store, second);
+      await admin.pexpire(hash, RETENTION_MS / 10);
+      expect(await deliver(store, paid('payment-1'))).toBe('stale');
+      expect(await admin.hget(hash, 'paid')).toBe('payment-1');
+      expect(await admin.pttl(hash)).toBeLessThanOrEqual(RETENTION_MS / 10);
+    });
+  });
+
+  describe('the order of changes', () => {
+    test.each([
+      ['2026-01-31T12:00:00.001001Z', '2026-01-31T12:00:00.001Z'],
+      ['2026-01-31T12:00:00.001Z', '2026-01-31T12:00:00.000999Z'],
+      ['0000-01-01T00:00:00.001Z', '0000-01-01T00:00:00Z'],
+      ['1970-01-01T00:00:00Z', '0000-01-01T00:00:00Z'],
+      ['9999-12-31T23:59:59.999Z', '9999-12-31T23:59:59.998Z'],
+      ['9999-12-31T23:59:59.999Z', '0000-01-01T00:00:00Z'],
+    ])('puts %s after %s', async (later, earlier) => {
+      const store = openStore();
+      const [late, early] = [changeAt(later), changeAt(earlier)];
+      expect(await deliver(store, late)).toBe('processed');
+      expect(await deliver(store, early)).toBe('stale');
+      expect(await deliver(store, { ...late, key: 'same instant' })).toBe('processed');
+      expect(await deliver(store, { ...early, processStale: true })).toBe('processed');
+      expect(await deliver(store, { ...early, key: 'still stale' })).toBe('stale');
+
+      const rising = { payment: 'payment-2' };
+      expect(await deliver(store, changeAt(earlier, rising))).toBe('processed');
+      expect(await deliver(store, changeAt(later, rising))).toBe('processed');
+      expect(await deliver(store, changeAt(earlier, { ...rising, key: 'again' }))).toBe('stale');
+    });
+
+    test('is looked at before whether the order is being processed', async () => {
+      const store = openStore();
+      await deliver(store, second);
+      const held = await hold(store, changeAt('2026-01-31T12:00:02Z'));
+      expect(await deliver(store, first)).toBe('stale');
+      expect(await deliver(store, second)).toBe('duplicate');
+      expect(await deliver(store, changeAt('2026-01-31T12:00:03Z'))).toBe('busy');
       await held.complete();
     });
   });
 
   describe('a claim', () => {
     test('survives that the server forgets the scripts', async () => {
-      const inbox = openInbox();
+      const store = openStore();
       await admin.script('FLUSH');
-      const held = await hold(inbox, first);
+      const held = await hold(store, first);
       await admin.script('FLUSH');
       expect(await held.complete()).toBe('processed');
-      expect(await deliver(inbox, first)).toBe('duplicate');
+      expect(await deliver(store, first)).toBe('duplicate');
     });
 
     test('may be finished after its lease expired, if no other holder took over', async () => {
-      const inbox = openInbox();
-      const slow = await hold(inbox, first);
+      const store = openStore();
+      const slow = await hold(store, first);
       await expireLease();
       expect(await slow.complete()).toBe('processed');
-      expect(await deliver(inbox, first)).toBe('duplicate');
+      expect(await deliver(store, first)).toBe('duplicate');
     });
 
     test('that was taken over records nothing and frees nothing', async () => {
-      const inbox = openInbox();
-      const late = await hold(inbox, first);
+      const store = openStore();
+      const late = await hold(store, first);
       await expireLease();
-      const successor = await hold(inbox, first);
+      const successor = await hold(store, first);
       await expect(late.complete()).rejects.toMatchObject({ code: 'LEASE_LOST' });
-      expect(await deliver(inbox, first)).toBe('busy');
+      expect(await deliver(store, first)).toBe('busy');
       await expireLease();
-      const secondSuccessor = await hold(inbox, second);
+      const secondSuccessor = await hold(store, second);
       await expect(successor.fail(new Error('late too'))).rejects.toThrow('late too');
-      expect(await deliver(inbox, first)).toBe('busy');
+      expect(await deliver(store, first)).toBe('busy');
       expect(await secondSuccessor.complete()).toBe('processed');
-      expect(await deliver(inbox, second)).toBe('duplicate');
+      expect(await deliver(store, second)).toBe('duplicate');
     });
 
-    test('that was taken over is lost also when the successor processed the same event', async () => {
-      const inbox = openInbox();
-      const late = await hold(inbox, first);
+    test('that was taken over is lost also when the successor processed the same change', async () => {
+      const store = openStore();
+      const late = await hold(store, first);
       await expireLease();
-      expect(await deliver(inbox, first)).toBe('processed');
+      expect(await deliver(store, first)).toBe('processed');
       const before = await admin.hgetall(hash);
       await expect(late.complete()).rejects.toMatchObject({ code: 'LEASE_LOST' });
       expect(await admin.hgetall(hash)).toEqual(before);
     });
 
     test('that was taken over is lost also when the successor failed and the hash was deleted', async () => {
-      const inbox = openInbox();
-      const late = await hold(inbox, first);
+      const store = openStore();
+      const late = await hold(store, first);
       await expireLease();
-      const successor = await hold(inbox, first);
+      const successor = await hold(store, first);
       await expect(successor.fail(new Error('the successor failed'))).rejects.toThrow(
         'the successor failed',
       );
       expect(await admin.exists(hash)).toBe(0);
-      const third = await hold(inbox, first);
+      const third = await hold(store, first);
       await expect(late.complete()).rejects.toMatchObject({ code: 'LEASE_LOST' });
       expect(await third.complete()).toBe('processed');
     });
 
     test('is renewed while the work runs', async () => {
       // Long enough for a machine that stands still for a second.
-      const held = await hold(openInbox({ leaseMs: 1_500 }), first);
+      const held = await hold(openStore({ leaseMs: 1_500 }), first);
       const until = async () => Number(await admin.hget(hash, 'until'));
       for (const _ of [1, 2]) {
         const before = await until();
@@ -269,7 +283,7 @@ function behavesAsRedisInbox(kind: ClientKind, getUrl: () => string): void {
     });
 
     test('that was taken over aborts the signal of the work', async () => {
-      const late = await hold(openInbox({ leaseMs: 900 }), first);
+      const late = await hold(openStore({ leaseMs: 900 }), first);
       const aborted = once(late.signal, 'abort');
       await admin.hset(hash, 'owner', 'another');
       await aborted;
@@ -287,26 +301,26 @@ function behavesAsRedisInbox(kind: ClientKind, getUrl: () => string): void {
     };
 
     test('lives for as long as it was granted, from the next delivery on', async () => {
-      await hold(openInbox({ leaseMs: 60_000 }), first);
+      await hold(openStore({ leaseMs: 60_000 }), first);
       await stepBack();
-      expect(await deliver(openInbox({ leaseMs: 1_000 }), first)).toBe('busy');
+      expect(await deliver(openStore({ leaseMs: 1_000 }), first)).toBe('busy');
       expect(await secondsLeft()).toBeGreaterThan(50);
       expect(await secondsLeft()).toBeLessThan(62);
       await expireLease();
-      expect(await deliver(openInbox(), first)).toBe('processed');
+      expect(await deliver(openStore(), first)).toBe('processed');
     });
 
     test('is still that of a holder that lives', async () => {
-      const held = await hold(openInbox(), first);
+      const held = await hold(openStore(), first);
       await stepBack();
-      expect(await deliver(openInbox(), first)).toBe('busy');
+      expect(await deliver(openStore(), first)).toBe('busy');
       expect(await held.complete()).toBe('processed');
     });
   });
 
   test('rejects with what Redis said when it refuses a command', async () => {
     await admin.set(hash, 'not a hash');
-    await expect(deliver(openInbox(), first)).rejects.toMatchObject({
+    await expect(deliver(openStore(), first)).rejects.toMatchObject({
       code: 'STORE_FAILED',
       message: expect.stringContaining('WRONGTYPE'),
       cause: expect.objectContaining({ message: expect.stringContaining('WRONGTYPE') }),

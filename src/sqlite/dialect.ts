@@ -1,0 +1,34 @@
+import type { Dialect } from '../store/sql/dialect.js';
+
+/** @param now the clock, in epoch milliseconds */
+export function sqliteDialect(prefix: string, now: () => number): Dialect {
+  const tables = {
+    payments: `"${prefix}payments"`,
+    changes: `"${prefix}changes"`,
+    failures: `"${prefix}failures"`,
+    seconds: `"${prefix}second_payments"`,
+  };
+  return {
+    tables,
+    nameType: 'TEXT',
+    textType: 'TEXT',
+    tableOptions: ' WITHOUT ROWID',
+    index: (table, name, columns) => ({
+      statement: `CREATE INDEX IF NOT EXISTS "${prefix}${table}_${name}" ON ${tables[table]} (${columns})`,
+    }),
+    now: () => String(now()),
+    list: (columns) => `json_array(${columns})`,
+    asText: (number) => `CAST(${number} AS TEXT)`,
+    // Each transaction has the only write lock.
+    forUpdate: '',
+    skipLocked: '',
+    ifNew: ' ON CONFLICT DO NOTHING',
+    orLock: () => ' ON CONFLICT DO NOTHING',
+    byKey: '',
+    deleteByKey: (table, condition) => `DELETE FROM ${table} WHERE ${condition}`,
+    afterLock: '',
+    literal: (text) => `'${text.replaceAll("'", "''")}'`,
+    // The session makes every transaction durable.
+    durably: (literal) => literal,
+  };
+}

@@ -1,0 +1,220 @@
+import { randomUUID } from 'node:crypto';
+import type { ChangeOutcome, StoreContext } from '../store/callback-store.js';
+import type { Change } from '../store/change.js';
+import {
+  failureOf,
+  isNews,
+  type Judged,
+  judge,
+  type KeptFailure,
+  refusalOf,
+} from '../store/change-steps.js';
+import { type Lease, runUnderLease } from '../store/lease/lease.js';
+import { reportNotKept, reportParked } from '../store/report-failure.js';
+import type { ChangeStatements } from '../store/sql/change-statements.js';
+import type { Step } from '../store/sql/session.js';
+import { WorkContext } from '../store/work-context.js';
+import type { Claims } from './claims.js';
+import { isInUse, isLocked } from './database.js';
+import { explain, inTransaction, leftOpen, notKept, notRecorded } from './failures.js';
+import { type Patience, patienceOf, type SqliteSession } from './session.js';
+
+/** What the process of a change needs. */
+export interface ProcessingFile {
+  readonly session: SqliteSession;
+  readonly statements: ChangeStatements;
+  readonly claims: Claims;
+  readonly leaseMs: number;
+  readonly renewForMs: number;
+  readonly keepBodies: boolean;
+  readonly now: () => number;
+}
+
+type Work<Tx> = (context: StoreContext<Tx | undefined>) => Promise<void>;
+
+/** What a claim finds. */
+type Begun =
+  | { readonly outcome: ChangeOutcome }
+  | { readonly error: Error; readonly kept: KeptFailure | undefined }
+  | { readonly judged: Judged };
+
+// The callback has already failed, and its answer waits for this.
+const KEEP_PATIENCE_MS = 2_000;
+
+/**
+ * Processes changes under a lease. SQLite has one writer at a time, so the work runs outside any transaction: one
+ * transaction claims the order and settles its payment, and one records the change or its failure.
+ */
+export class LeaseProcess {
+  readonly #file: ProcessingFile;
+
+  constructor(file: ProcessingFile) {
+    this.#file = file;
+  }
+
+  async process<Tx>(change: Change, work: Work<Tx>): Promise<ChangeOutcome> {
+    const claim = new ChangeClaim(this.#file, change);
+    const begun = claim.begin();
+    if ('outcome' in begun) return begun.outcome;
+    if ('error' in begun) {
+      reportParked(change, begun.kept);
+      throw begun.error;
+    }
+    return runUnderLease(claim, (signal) =>
+      claim.run(() => work(new WorkContext(undefined, begun.judged, { signal }))),
+    );
+  }
+}
+
+/** A change that is being processed, and the claim on its order. */
+class ChangeClaim implements Lease {
+  readonly durationMs: number;
+  readonly renewForMs: number;
+  readonly askedAtMs = performance.now();
+  readonly #file: ProcessingFile;
+  readonly #change: Change;
+  readonly #owner = randomUUID();
+  #expiresAtMs = 0;
+  #isReleased = false;
+
+  constructor(file: ProcessingFile, change: Change) {
+    this.#file = file;
+    this.#change = change;
+    this.durationMs = file.leaseMs;
+    this.renewForMs = file.renewForMs;
+  }
+
+  begin(): Begun {
+    const { session, now, leaseMs } = this.#file;
+    try {
+      if (session.isInTransaction) throw inTransaction();
+      const refused = this.#refuse();
+      if (refused !== undefined) return { outcome: refused };
+      const begun = session.runOnce(() => this.#begin());
+      this.#expiresAtMs = now() + leaseMs;
+      return begun;
+    } catch (error) {
+      if (isLocked(error) || isInUse(error)) return { outcome: 'busy' };
+      throw explain(error);
+    }
+  }
+
+  /** Most deliveries of a processed change say nothing new, and need no write lock. */
+  #refuse(): 'duplicate' | 'stale' | undefined {
+    const judged = this.#file.session.readOnce(() => this.#look());
+    if (judged === undefined) return undefined;
+    const { verdict } = judged;
+    const isRefused = verdict === 'duplicate' || verdict === 'stale';
+    return isRefused && !isNews(judged) ? verdict : undefined;
+  }
+
+  *#begin(): Step<Begun> {
+    const { claims, statements, leaseMs, keepBodies } = this.#file;
+    // Read the clock here, because the driver may have waited for the write lock.
+    const nowMs = this.#file.now();
+    const judged = yield* this.#see();
+    const { verdict } = judged;
+    if (isNews(judged) || verdict === 'run') {
+      for (const statement of statements.settle(this.#change, judged)) yield statement;
+    }
+    if (verdict === 'duplicate' || verdict === 'stale') return { outcome: verdict };
+    if (yield* claims.isHeld(this.#order, nowMs)) return { outcome: 'busy' };
+    if (verdict === 'run') {
+      yield* claims.take(this.#order, this.#owner, nowMs, leaseMs);
+      return { judged };
+    }
+    const error = refusalOf(verdict);
+    const kept = failureOf(this.#change, judged, error, keepBodies);
+    if (kept !== undefined) yield statements.keep(this.#change, judged, kept);
+    return { error, kept };
+  }
+
+  /** Runs the work. If it fails, the failure is stored together with the release of the claim. */
+  async run(work: () => Promise<void>): Promise<void> {
+    let patienceMs = KEEP_PATIENCE_MS;
+    try {
+      await work();
+      if (!this.#file.session.isInTransaction) return;
+      // The code that has left it open has returned, so that waiting would not end it.
+      patienceMs = 0;
+      throw leftOpen();
+    } catch (error) {
+      await this.#fail(error, patienceOf(patienceMs, notKept));
+      throw error;
+    }
+  }
+
+  async #fail(error: unknown, patience: Patience): Promise<void> {
+    try {
+      const kept = await this.#file.session.runFor(patience, () => this.#keep(error));
+      reportParked(this.#change, kept);
+    } catch (storeError) {
+      reportNotKept(this.#change, storeError);
+      // The answer does not wait any longer: what blocks the file may outlast the lease, which expires by itself.
+      this.release().catch(() => undefined);
+    }
+    this.#isReleased = true;
+  }
+
+  *#keep(error: unknown): Step<KeptFailure | undefined> {
+    const { claims, statements, keepBodies } = this.#file;
+    if (!(yield* claims.release(this.#order, this.#owner))) return undefined;
+    const judged = yield* this.#see();
+    const kept = failureOf(this.#change, { ...judged, verdict: 'run' }, error, keepBodies);
+    if (kept !== undefined) yield statements.keep(this.#change, judged, kept);
+    return kept;
+  }
+
+  async renew(): Promise<boolean> {
+    const { session, claims, now, leaseMs } = this.#file;
+    // A rollback of the merchant's transaction would undo it.
+    if (session.isInTransaction) throw inTransaction();
+    const untilMs = now() + leaseMs;
+    const isRenewed = session.runOnce(() => claims.renew(this.#order, this.#owner, untilMs));
+    if (isRenewed) this.#expiresAtMs = untilMs;
+    return isRenewed;
+  }
+
+  finish(): Promise<boolean> {
+    return this.#file.session.runFor(this.#whileLeased, () => this.#finish());
+  }
+
+  *#finish(): Step<boolean> {
+    const { claims, statements } = this.#file;
+    if (!(yield* claims.release(this.#order, this.#owner))) return false;
+    const judged = yield* this.#see();
+    for (const statement of statements.record(this.#change, judged)) yield statement;
+    return true;
+  }
+
+  async release(): Promise<void> {
+    if (this.#isReleased) return;
+    const { session, claims } = this.#file;
+    await session.runFor(this.#whileLeased, () => claims.release(this.#order, this.#owner));
+  }
+
+  *#see(): Step<Judged> {
+    const [lock] = this.#file.statements.claim(this.#change);
+    yield lock;
+    return (yield* this.#look()) as Judged;
+  }
+
+  /** Returns undefined if nothing is stored about the order. */
+  *#look(): Step<Judged | undefined> {
+    const [, read] = this.#file.statements.claim(this.#change);
+    const [json] = yield read;
+    if (json === undefined) return undefined;
+    return judge(yield* this.#file.statements.see(this.#change, json), this.#change);
+  }
+
+  get #order(): string {
+    return this.#change.merchantPaymentReference;
+  }
+
+  get #whileLeased(): Patience {
+    return {
+      mayRetry: () => this.#file.now() < this.#expiresAtMs,
+      createTimeout: notRecorded,
+    };
+  }
+}

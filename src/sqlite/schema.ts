@@ -1,0 +1,40 @@
+import type { Dialect } from '../store/sql/dialect.js';
+import { missingColumns, schemaOf } from '../store/sql/schema.js';
+import type { Step } from '../store/sql/session.js';
+import type { Claims } from './claims.js';
+
+/**
+ * Finds the statements that create missing tables, columns and indexes.
+ *
+ * @throws {StoreError} `MISSING_TABLES` for a table without a column that can't be added
+ */
+export function* findMissing(dialect: Dialect, claims: Claims): Step<readonly string[]> {
+  const statements: string[] = [];
+  for (const { table, index, create } of schemaOf(dialect)) {
+    if (index === undefined) {
+      const found = yield* columnsIn(dialect.tables[table]);
+      statements.push(...(found.length === 0 ? [create] : missingColumns(dialect, table, found)));
+    } else {
+      const found = yield* namesIn(`pragma_index_list(${quote(dialect.tables[table])})`);
+      const isThere = found.some((name) => name.endsWith(`${table}_${index}`));
+      if (!isThere) statements.push(create);
+    }
+  }
+  const found = yield* columnsIn(claims.table);
+  if (found.length === 0) statements.push(claims.create);
+  return statements;
+}
+
+function columnsIn(table: string): Step<readonly string[]> {
+  return namesIn(`pragma_table_info(${quote(table)})`);
+}
+
+function* namesIn(list: string): Step<readonly string[]> {
+  const rows = yield `SELECT json_array(lower(name)) FROM ${list}`;
+  return rows.map((json) => JSON.parse(json)[0]);
+}
+
+/** The name in double quotes as a text. */
+function quote(table: string): string {
+  return `'${table.slice(1, -1)}'`;
+}

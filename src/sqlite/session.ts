@@ -1,0 +1,137 @@
+import type { SqlSession, Step } from '../store/sql/session.js';
+import {
+  isInTransaction,
+  isOutsideTransaction,
+  readColumn,
+  runInTransaction,
+  type SqliteDatabase,
+  whenFree,
+} from './database.js';
+import {
+  explain,
+  explained,
+  invalidAnswer,
+  invalidTx,
+  noTransaction,
+  stillBlocked,
+} from './failures.js';
+
+const PATIENCE_MS = 5_000;
+
+/** How long a step is tried, and the error after that. */
+export interface Patience {
+  mayRetry(): boolean;
+  createTimeout(blocker: string, cause: unknown): Error;
+}
+
+/** Tries for a number of milliseconds. */
+export function patienceOf(
+  ms: number,
+  createTimeout: (blocker: string, cause: unknown, ms: number) => Error,
+): Patience {
+  const untilMs = performance.now() + ms;
+  return {
+    mayRetry: () => performance.now() < untilMs,
+    createTimeout: (blocker, cause) => createTimeout(blocker, cause, ms),
+  };
+}
+
+/** Runs the statements and steps of a store on SQLite, each at once: none leaves a transaction open across an await. */
+export class SqliteSession implements SqlSession<SqliteDatabase | undefined> {
+  readonly #database: SqliteDatabase;
+  readonly #missing: () => Step<readonly string[]>;
+
+  /** @param missing finds the statements that create what is missing */
+  constructor(database: SqliteDatabase, missing: () => Step<readonly string[]>) {
+    this.#database = database;
+    this.#missing = missing;
+  }
+
+  async setup(): Promise<void> {
+    // Without the write lock, and without the right to write.
+    const missing = await this.#whenFree(() => this.#walk(this.#missing));
+    if (missing.length > 0) await this.run(() => this.#create());
+  }
+
+  *#create(): Step<void> {
+    for (const statement of yield* this.#missing()) yield statement;
+  }
+
+  read(statement: string): Promise<readonly string[]> {
+    return this.#whenFree(() => this.#ask(statement));
+  }
+
+  // A statement on its own would cost as much as the step.
+  async change(): Promise<undefined> {}
+
+  run<Value>(step: () => Step<Value>): Promise<Value> {
+    return this.runFor(patienceOf(PATIENCE_MS, stillBlocked), step);
+  }
+
+  /** Runs a step in a transaction of its own, with another patience. */
+  runFor<Value>(patience: Patience, step: () => Step<Value>): Promise<Value> {
+    return this.#whenFree(() => this.runOnce(step), patience);
+  }
+
+  async runIn<Value>(tx: SqliteDatabase, step: () => Step<Value>): Promise<Value> {
+    return explained(() => {
+      if (tx !== this.#database) throw invalidTx('something else');
+      if (isOutsideTransaction(tx)) throw invalidTx('that database without a transaction');
+      return this.#walk(step);
+    });
+  }
+
+  /** Runs a step in the transaction that is open on the connection. */
+  runNow<Value>(step: () => Step<Value>): Value {
+    return explained(() => {
+      if (isOutsideTransaction(this.#database)) throw noTransaction();
+      return this.#walk(step);
+    });
+  }
+
+  /** Runs a step at once, in a transaction of its own. Throws what the driver throws. */
+  runOnce<Value>(step: () => Step<Value>): Value {
+    return runInTransaction(this.#database, () => this.#walk(step));
+  }
+
+  /** Runs a step that only reads at once. Throws what the driver throws. */
+  readOnce<Value>(step: () => Step<Value>): Value {
+    return this.#walk(step);
+  }
+
+  get isInTransaction(): boolean {
+    return explained(() => isInTransaction(this.#database));
+  }
+
+  // A step ends before another one can wait for it.
+  async cancel(): Promise<void> {}
+
+  #walk<Value>(step: () => Step<Value>): Value {
+    const statements = step();
+    let next = statements.next();
+    while (!next.done) next = statements.next(this.#ask(next.value));
+    return next.value;
+  }
+
+  #ask(statement: string): readonly string[] {
+    const prepared = this.#database.prepare(statement);
+    if (!statement.startsWith('SELECT')) {
+      prepared.run();
+      return [];
+    }
+    const texts = readColumn(prepared.all());
+    if (texts.every((text) => typeof text === 'string')) return texts;
+    throw invalidAnswer();
+  }
+
+  async #whenFree<Value>(
+    step: () => Value,
+    { mayRetry, createTimeout } = patienceOf(PATIENCE_MS, stillBlocked),
+  ): Promise<Value> {
+    try {
+      return await whenFree(this.#database, step, mayRetry, createTimeout);
+    } catch (error) {
+      throw explain(error);
+    }
+  }
+}

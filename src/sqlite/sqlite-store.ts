@@ -1,0 +1,226 @@
+import {
+  clock,
+  matching,
+  type OptionRules,
+  resolveOptions,
+  wholeNumber,
+  withDefault,
+} from '../protocol/options.js';
+import type { CreatePaymentInput } from '../protocol/payment.js';
+import type { ManagedStore } from '../store/callback-store.js';
+import { createStore } from '../store/create-store.js';
+import { assertSame } from '../store/errors.js';
+import { type StoreOptions, storeRules } from '../store/options.js';
+import { PaymentEngine } from '../store/payment-engine.js';
+import type { PaymentStore, RecordContext } from '../store/payment-store.js';
+import { ChangeStatements } from '../store/sql/change-statements.js';
+import type { Dialect } from '../store/sql/dialect.js';
+import { Sql } from '../store/sql/sql.js';
+import { SqlBackend } from '../store/sql/sql-backend.js';
+import { sqliteTablePrefix } from '../store/sql/table-prefix.js';
+import { Claims } from './claims.js';
+import { assertDatabase, type SqliteDatabase } from './database.js';
+import { sqliteDialect } from './dialect.js';
+import { LeaseProcess, type ProcessingFile } from './lease-process.js';
+import { findMissing } from './schema.js';
+import { SqliteSession } from './session.js';
+
+/** Options of {@link sqliteStore}. */
+export interface SqliteStoreOptions extends StoreOptions {
+  /**
+   * The prefix of the tables (`payments`, `changes`, `failures`, `second_payments`, `claims`) and their indexes: 1 to
+   * 40 ASCII letters, digits and underscores, starting neither with a digit nor with `sqlite_`.
+   * @default 'payment_store_'
+   */
+  prefix?: string | undefined;
+  /**
+   * After how many milliseconds a process that has stopped answering counts as dead: its order is then no longer
+   * `busy`, and a payment that it was sending becomes `unresolved`. While a callback's work runs, the lease is renewed.
+   * A call that sends a payment may take at most half of it, whatever its `timeoutMs`. A whole number from 100 to
+   * 2_147_483_647.
+   * @default 30_000 for callbacks; for a payment, the call's timeoutMs plus 10 s
+   */
+  leaseMs?: number | undefined;
+  /**
+   * The longest time for which the lease of a callback is renewed, in milliseconds. Work that takes longer counts as
+   * hung: its signal aborts, and the lease expires within `leaseMs`. A whole number from 1.
+   * @default 600_000
+   */
+  renewForMs?: number | undefined;
+  /**
+   * The clock, in epoch milliseconds. Processes that share the file must share the clock.
+   * @default Date.now
+   */
+  now?: (() => number) | undefined;
+}
+
+const DEFAULT_LEASE_MS = 30_000;
+
+const rules = {
+  ...storeRules,
+  prefix: withDefault('payment_store_', sqliteTablePrefix),
+  renewForMs: withDefault(600_000, wholeNumber({ min: 1, unit: 'milliseconds' })),
+  now: clock,
+} satisfies OptionRules<SqliteStoreOptions>;
+
+/** The second argument of the synchronous `record`. */
+export interface SyncRecordContext {
+  /** Records at once, in the transaction that is open on the connection. */
+  sync: true;
+  /** Fields that the interface does not document, sent in addition to the three. */
+  extraBody?: Record<string, unknown> | undefined;
+}
+
+/** A store in SQLite, with a client. */
+export interface SqliteStore extends PaymentStore {
+  /**
+   * Stores the payment in your transaction, which is open on the database that you pass as `tx`. Without one
+   * (`tx: undefined`), it is stored in a transaction of its own.
+   *
+   * @throws {InvalidRequestError} when the input is invalid
+   * @throws {InvalidOptionError} when `tx` is another database, or has no transaction open
+   * @throws {StoreError} `REFERENCE_CONFLICT` when another payment is stored under this reference;
+   * `MISSING_TABLES`, `STORE_TIMEOUT`, `STORE_FAILED`
+   */
+  record(
+    input: CreatePaymentInput,
+    context: RecordContext<SqliteDatabase | undefined>,
+  ): Promise<void>;
+  /**
+   * The same at once, and with errors that are thrown: for a transaction that is one function, as with better-sqlite3's
+   * `database.transaction(() => …)`. It writes no log line.
+   *
+   * @throws {InvalidOptionError} when no transaction is open
+   */
+  record(input: CreatePaymentInput, context: SyncRecordContext): void;
+}
+
+/**
+ * A store in a SQLite file, for the processes of one machine: durable, and at least once (interface section 6). If a
+ * process dies, its lease expires after `leaseMs` and the next delivery runs the work again.
+ *
+ * The work runs outside any transaction of the store, so that its `tx` is undefined, and its writes are not rolled back
+ * if recording the change fails. While a change of an order is being processed, every callback for that order that is
+ * neither `duplicate` nor `stale` is `busy`, and so is a callback that finds the file locked by another connection. At
+ * the end of the work the store waits for the file, without blocking, until the lease expires; other steps wait for at
+ * most 5 s. The connection's own busy timeout (better-sqlite3: 5 s) does block the process; it may be short.
+ *
+ * The connection may be the one that your code uses, as long as no transaction on it stays open across an `await`,
+ * except that of `record`, and none when the work returns (`TRANSACTION_LOST`). An unfinished `iterate()` of
+ * better-sqlite3 on the connection counts as a lock, and so does an open transaction with node:sqlite before Node 22.16.
+ *
+ * The store sets `PRAGMA synchronous = FULL` on the connection at its first write, unless that is OFF or EXTRA: with
+ * NORMAL, which better-sqlite3 uses in WAL mode, a power cut loses payments that were sent and callbacks that were
+ * acknowledged. It changes no other setting. WAL is recommended (`PRAGMA journal_mode = WAL`), because readers then
+ * don't block the store.
+ *
+ * A step fails with `MISSING_TABLES` before `setup()`, with `STORE_TIMEOUT` when it could not run in time, and with
+ * `STORE_FAILED` when SQLite refuses it: the file is read-only, the disk full, the database closed. Nothing was written
+ * then.
+ *
+ * @param database - a `DatabaseSync` of node:sqlite or a `Database` of better-sqlite3; not closed by the store
+ * @throws {InvalidOptionError} when the database or an option is invalid
+ *
+ * @example
+ * ```ts
+ * import Database from 'better-sqlite3';
+ * import { PaymentClient } from 'merchant-payments';
+ * import { sqliteStore } from 'merchant-payments/sqlite';
+ *
+ * const database = new Database('/var/lib/shop/shop.db');
+ * database.pragma('journal_mode = WAL');
+ * const store = sqliteStore(database, { client: PaymentClient.fromEnv() });
+ * await store.setup();
+ *
+ * const input = { merchantPaymentReference: 'order-1001', amount: 2500, currency: 'EUR' };
+ * database.transaction(() => {
+ *   database.prepare('INSERT INTO orders VALUES (?)').run(input.merchantPaymentReference);
+ *   store.record(input, { sync: true });
+ * })();
+ * await store.send(input.merchantPaymentReference);
+ * ```
+ */
+export function sqliteStore(
+  database: SqliteDatabase,
+  options: SqliteStoreOptions & { readonly client: NonNullable<StoreOptions['client']> },
+): SqliteStore;
+/**
+ * The same store for callbacks alone.
+ *
+ * @throws {InvalidOptionError} when the database or an option is invalid
+ */
+export function sqliteStore(database: SqliteDatabase, options?: SqliteStoreOptions): ManagedStore;
+export function sqliteStore(
+  database: SqliteDatabase,
+  options: SqliteStoreOptions = {},
+): ManagedStore | SqliteStore {
+  assertDatabase(database);
+  const resolved = resolveOptions(options, rules);
+  const { prefix, now, renewForMs, keepBodies, leaseMs = DEFAULT_LEASE_MS } = resolved;
+  const dialect = sqliteDialect(prefix, now);
+  const claims = new Claims(prefix, new Sql(dialect));
+  const session = new SqliteSession(database, () => findMissing(dialect, claims));
+  const statements = new ChangeStatements(dialect);
+  const file = { session, statements, claims, leaseMs, renewForMs, keepBodies, now };
+  const backend = new SqliteBackend(file, dialect);
+  const store = createStore(backend, resolved);
+  if (store instanceof PaymentEngine) return withSyncRecord(store, backend, session);
+  // The work never gets the database.
+  return store as ManagedStore<never> as ManagedStore;
+}
+
+class SqliteBackend extends SqlBackend<SqliteDatabase | undefined> {
+  readonly #file: ProcessingFile;
+
+  constructor(file: ProcessingFile, dialect: Dialect) {
+    const leases = new LeaseProcess(file);
+    super({
+      session: file.session,
+      dialect,
+      process: (change, work) => leases.process(change, work),
+      // There is only one connection, so its open transaction is always the one used.
+      needsTransaction: false,
+    });
+    this.#file = file;
+  }
+
+  override async prune(beforeMs: number): Promise<number> {
+    const { session, claims, now } = this.#file;
+    await session.run(() => claims.prune(Math.min(beforeMs, now())));
+    return super.prune(beforeMs);
+  }
+}
+
+const syncRules = {
+  sync: matching<true>('true, or left out with tx in its place', (sync) => sync === true),
+  // Validated later, as part of the payment.
+  extraBody: (value: unknown) => value as Record<string, unknown> | undefined,
+} satisfies OptionRules<SyncRecordContext>;
+
+function withSyncRecord(
+  engine: PaymentEngine<SqliteDatabase | undefined>,
+  backend: SqliteBackend,
+  session: SqliteSession,
+): SqliteStore {
+  const { record } = engine;
+  const recordNow = (input: CreatePaymentInput, context: SyncRecordContext): void => {
+    const { extraBody } = resolveOptions(context, syncRules, { owner: 'context' });
+    const { key, intent } = engine.toRecord(input, extraBody);
+    assertSame(
+      session.runNow(() => backend.recordStep(key, intent)),
+      intent,
+    );
+  };
+  return Object.assign(engine, {
+    record: (
+      input: CreatePaymentInput,
+      context: RecordContext<SqliteDatabase | undefined> | SyncRecordContext,
+    ) => (isSync(context) ? recordNow(input, context) : record.call(engine, input, context)),
+  }) as unknown as SqliteStore;
+}
+
+function isSync(
+  context: RecordContext<SqliteDatabase | undefined> | SyncRecordContext,
+): context is SyncRecordContext {
+  return Object.hasOwn(Object(context), 'sync');
+}
