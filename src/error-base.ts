@@ -100,7 +100,7 @@ export abstract class PackageError extends NamedError {
 
   /** @internal */
   constructor(message: string, details: Partial<CallDetails> = {}) {
-    const { cause, requestOutcome, safeToRetry = false } = details;
+    const { cause, requestOutcome, safeToRetry = false } = ownFields(details);
     super(message, cause === undefined ? undefined : { cause });
     if (requestOutcome !== undefined)
       setFields<PackageError>(this, { requestOutcome, safeToRetry });
@@ -125,6 +125,10 @@ function hasBrand(candidate: unknown, brand: string): boolean {
   }
   return false;
 }
+
+/** A copy without a prototype: a polluted Object.prototype would set what the details do not have. */
+export const ownFields = <Details extends object>(details: Details): Details =>
+  ({ __proto__: null, ...details }) as Details;
 
 type Fields<Of> = { [Name in keyof Of]?: Of[Name] | undefined };
 

@@ -5,6 +5,7 @@ import {
   type ErrorClass,
   type Issue,
   OptionError,
+  ownFields,
   PackageError,
   type RequestOutcome,
   type ServiceResponse,
@@ -88,7 +89,7 @@ export class ApiError extends CallError {
     super(message, details);
     this.#response = details.response;
     this.httpStatus = details.response.status;
-    const { serviceCode, requestId, retryAfterSeconds } = details;
+    const { serviceCode, requestId, retryAfterSeconds } = ownFields(details);
     setFields<ApiError>(this, { serviceCode, requestId, retryAfterSeconds });
   }
 
@@ -145,7 +146,7 @@ export class ResponseError extends CallError {
   constructor(message: string, details: ResponseErrorDetails) {
     super(message, details);
     this.#response = details.response;
-    setFields<ResponseError>(this, { issues: details.issues });
+    setFields<ResponseError>(this, { issues: ownFields(details).issues });
   }
 
   /** What was received of the answer, if it has a status. Not printed, as that of an {@link ApiError}. */
@@ -187,9 +188,10 @@ export class CallbackVerificationError extends CodedError<CodeOf<'CallbackVerifi
   constructor(
     code: CodeOf<'CallbackVerificationError'>,
     message: string,
-    { skewSeconds, issues }: CallbackVerificationDetails = {},
+    details: CallbackVerificationDetails = {},
   ) {
     super(code, message);
+    const { skewSeconds, issues } = ownFields(details);
     setFields<CallbackVerificationError>(this, { skewSeconds, issues });
   }
 }
@@ -241,10 +243,8 @@ export class RetryLaterError extends PackageError {
   readonly retryAfterSeconds: number;
 
   /** @throws {InvalidOptionError} when `retryAfterSeconds` is not a whole number from 1 to 86400 */
-  constructor(
-    message = 'The callback cannot be processed yet',
-    { retryAfterSeconds = 1, cause }: RetryLaterOptions = {},
-  ) {
+  constructor(message = 'The callback cannot be processed yet', options: RetryLaterOptions = {}) {
+    const { retryAfterSeconds = 1, cause } = ownFields(options);
     super(message, { cause });
     const isInRange = retryAfterSeconds >= 1 && retryAfterSeconds <= 86_400;
     if (!Number.isInteger(retryAfterSeconds) || !isInRange) {

@@ -1,6 +1,7 @@
 import { CallbackVerificationError } from '../errors.js';
 import { describeValue } from '../protocol/describe-value.js';
-import { invalidOption } from '../protocol/options.js';
+import { hasMethod, invalidOption } from '../protocol/options.js';
+import { entriesOf, fieldOf } from '../protocol/own-fields.js';
 import { SIGNATURE_HEADER, TIMESTAMP_HEADER } from '../protocol/wire.js';
 
 /** The part of the Fetch `Headers` class that is used, declared here so that no DOM types are needed. */
@@ -30,6 +31,8 @@ interface FoundHeaders {
   signature: string | undefined;
 }
 
+const CONTENT_ENCODING = 'content-encoding';
+
 // Both names have this length; headers of other lengths are skipped without lower-casing them.
 const NAME_LENGTH = TIMESTAMP_HEADER.length;
 
@@ -40,7 +43,7 @@ const NAME_LENGTH = TIMESTAMP_HEADER.length;
  * `INVALID_TIMESTAMP` and `INVALID_SIGNATURE` for a header that is sent more than once
  * @throws {InvalidOptionError} when `headers` is not a collection of headers
  */
-export function readSignedHeaders(headers: CallbackHeaders): SignedHeaders {
+export function readSignedHeaders(headers: unknown): SignedHeaders {
   const { timestamp, signature } = findHeaders(headers);
   if (timestamp === undefined || timestamp === '') {
     throw new CallbackVerificationError('MISSING_TIMESTAMP', missing('X-Timestamp'));
@@ -55,7 +58,7 @@ function missing(header: string): string {
   return `The ${header} header is missing; pass the headers of the request as received, and check that no proxy drops it`;
 }
 
-function findHeaders(headers: CallbackHeaders): FoundHeaders {
+function findHeaders(headers: unknown): FoundHeaders {
   if (typeof headers !== 'object' || headers === null) {
     throw invalidOption(
       'headers',
@@ -71,18 +74,19 @@ function findHeaders(headers: CallbackHeaders): FoundHeaders {
     for (const pair of headers) addPair(found, pair);
   } else {
     for (const name in headers) {
-      if (name.length === NAME_LENGTH) addHeader(found, name, headers[name]);
+      if (name.length === NAME_LENGTH) addHeader(found, name, fieldOf(headers, name));
     }
   }
   return found;
 }
 
 function addPair(found: FoundHeaders, pair: unknown): void {
-  if (!Array.isArray(pair) || typeof pair[0] !== 'string') {
+  const [name, value] = Array.isArray(pair) ? entriesOf(pair) : [];
+  if (typeof name !== 'string') {
     const remedy = "instead of Node's rawHeaders pass req.headers";
     throw invalidOption('headers', 'a list of [name, value] pairs', pair, remedy);
   }
-  addHeader(found, pair[0], pair[1]);
+  addHeader(found, name, value);
 }
 
 function addHeader(found: FoundHeaders, name: string, value: unknown): void {
@@ -121,12 +125,27 @@ function onlyValue(
   return only;
 }
 
+/**
+ * The content-encoding of a body that may be compressed, fit to be shown; undefined if there is none. A list
+ * that can be read only once has nothing left.
+ */
+export function findContentEncoding(headers: CallbackHeaders): string | undefined {
+  const pairs = isFetchHeaders(headers)
+    ? [[CONTENT_ENCODING, headers.get(CONTENT_ENCODING)] as const]
+    : isIterable(headers)
+      ? [...headers]
+      : Object.entries(headers);
+  const value = pairs.find(([name]) => name.toLowerCase() === CONTENT_ENCODING)?.[1];
+  const encoding = String(value ?? '').toLowerCase();
+  if (encoding === '' || encoding === 'identity') return undefined;
+  return /^[a-z][a-z\d, -]{0,31}$/.test(encoding) ? encoding : 'of an unusual form';
+}
+
 // A Map has get() too, but its names are case-sensitive. It has no append().
 function isFetchHeaders(headers: object): headers is FetchHeaders {
-  const { get, append } = headers as Partial<FetchHeaders>;
-  return typeof get === 'function' && typeof append === 'function';
+  return hasMethod(headers, 'get') && hasMethod(headers, 'append');
 }
 
 function isIterable(headers: object): headers is Iterable<readonly [string, string]> {
-  return Symbol.iterator in headers;
+  return fieldOf(headers, Symbol.iterator) !== undefined;
 }

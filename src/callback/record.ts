@@ -1,10 +1,12 @@
 import { CallbackVerificationError, describeIssues, type Issue } from '../errors.js';
 import { findStatusRecordIssues, type PaymentStatusRecord } from '../protocol/payment.js';
 import {
+  issuesOf,
   type StandardSchemaResult,
   type StandardSchemaV1,
   toIssues,
 } from '../protocol/standard-schema.js';
+import { type CallbackHeaders, findContentEncoding } from './headers.js';
 
 /**
  * Parses the text of an authentic body as a status record (interface section 2.2). The record is the result
@@ -30,14 +32,20 @@ export function parseStatusRecord(text: string): PaymentStatusRecord {
 // would vanish: the record would differ from the bytes that were signed.
 let decoder: InstanceType<typeof TextDecoder> | undefined;
 
-/** @throws {CallbackVerificationError} `INVALID_RECORD` when the bytes are not UTF-8 */
-export function decodeBody(bytes: Uint8Array): string {
+/**
+ * @param headers the request's, for the error
+ * @throws {CallbackVerificationError} `INVALID_RECORD` when the bytes are not UTF-8
+ */
+export function decodeBody(bytes: Uint8Array, headers: CallbackHeaders = {}): string {
   decoder ??= new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   try {
     return decoder.decode(bytes);
   } catch {
+    const encoding = findContentEncoding(headers);
+    const compressed =
+      encoding === undefined ? '' : `: it has content-encoding ${encoding}, and was signed so`;
     throw invalidRecord([
-      { path: [], message: 'the body must be UTF-8, but it has invalid bytes' },
+      { path: [], message: `the body must be UTF-8, but it has invalid bytes${compressed}` },
     ]);
   }
 }
@@ -58,7 +66,8 @@ export function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
 }
 
 export function assertSchemaAccepts(result: StandardSchemaResult<unknown>): void {
-  if (result.issues !== undefined) throw invalidRecord(toIssues(result.issues));
+  const issues = issuesOf(result);
+  if (issues !== undefined) throw invalidRecord(toIssues(issues));
 }
 
 export function invalidRecord(issues: readonly Issue[]): CallbackVerificationError {

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import type { ResponseHeaders, ServiceResponse } from '../errors.js';
-import { fields } from '../protocol/schema.js';
+import { logText } from '../protocol/plain-text.js';
+import { fields, orElse } from '../protocol/schema.js';
 import type { Credentials } from './credentials.js';
 import type { PreparedRequest } from './transport/transport.js';
 
@@ -24,9 +25,9 @@ const MAX_MESSAGE_LENGTH = 300;
 const MAX_REQUEST_ID_LENGTH = 128;
 const MAX_TOLD_ISSUES = 5;
 
-const textOrNone = z.catch(z.optional(z.string('a string')), undefined);
+const textOrNone = orElse(z.optional(z.string('a string')), undefined);
 const numberAsText = z.pipe(z.number('a number'), z.transform(String));
-const wordOrNone = z.catch(z.optional(z.union([z.string('a string'), numberAsText])), undefined);
+const wordOrNone = orElse(z.optional(z.union([z.string('a string'), numberAsText])), undefined);
 
 // The interface has code, message and requestId (section 2.3). The others are those of RFC 9457 and of common
 // frameworks, each of which may be a text, a list or an object.
@@ -43,7 +44,7 @@ const toldFields = {
   errors: z.unknown(),
 };
 const nothingTold = Object.fromEntries(Object.keys(toldFields).map((name) => [name, undefined]));
-const toldIn = z.catch(fields(toldFields, 'an object'), nothingTold as never);
+const toldIn = orElse(fields(toldFields, 'an object'), nothingTold as never);
 
 const issueFields = {
   field: wordOrNone,
@@ -61,7 +62,7 @@ const issueFields = {
   description: textOrNone,
   code: wordOrNone,
 };
-const issueIn = z.catch(z.optional(fields(issueFields, 'an object')), undefined);
+const issueIn = orElse(z.optional(fields(issueFields, 'an object')), undefined);
 
 /** Reads an answer that is no 2xx. */
 export function readErrorBody({ body, headers }: ServiceResponse, secrets: Secrets): Told {
@@ -165,13 +166,10 @@ export function readTexts(
       texts.map((text) => text ?? ''),
       request.body,
     )
-    .map((text) => text.replaceAll(UNPRINTABLE, ' ').trim() || undefined);
+    .map((text) => logText(text) || undefined);
 }
 
 // Only after redaction: half a secret is still one.
 export function shorten(text: string | undefined, maxLength: number): string | undefined {
   return text !== undefined && text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
 }
-
-// Line breaks and terminal escapes would let an answer forge log lines.
-const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}]+/gu;

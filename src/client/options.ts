@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici';
 import { InvalidOptionError } from '../errors.js';
 import { type LogContext, logContext } from '../protocol/log-context.js';
-import { type Logger, loggerRule } from '../protocol/logger.js';
+import { debugLogger, type Logger, loggerRule } from '../protocol/logger.js';
 import {
   boolean,
   func,
@@ -9,6 +9,7 @@ import {
   type OptionRules,
   optional,
   type Rule,
+  readOptions,
   resolveOptions,
   standardSchema,
   timerMs,
@@ -16,9 +17,11 @@ import {
   withDefault,
   withMethods,
 } from '../protocol/options.js';
+import { fieldOf } from '../protocol/own-fields.js';
 import type { StandardSchemaV1 } from '../protocol/standard-schema.js';
 import { type BaseUrl, baseUrl, isLoopback } from '../protocol/url.js';
 import { assertNoBrowser } from './browser.js';
+import { assertCertificateChecks } from './certificate-checks.js';
 import {
   type Credential,
   CredentialSource,
@@ -32,7 +35,7 @@ import { assertNoKey, headerName, requestHeaders } from './request-headers.js';
 export interface PaymentClientOptions {
   /**
    * Address of the service, with a path prefix if it has one. Must be https:, or http: to this machine:
-   * `localhost`, 127.0.0.0/8 or `[::1]`.
+   * `localhost`, 127.0.0.0/8 or `[::1]`. To another machine, `NODE_TLS_REJECT_UNAUTHORIZED=0` is refused.
    */
   baseUrl: string | URL;
   /**
@@ -79,8 +82,9 @@ export interface PaymentClientOptions {
    */
   dispatcher?: Dispatcher | undefined;
   /**
-   * A function to send with instead of undici, for msw and for other runtimes. It can't tell when a request
-   * left this machine, so more failures are reported as `unknown`.
+   * A function to send with instead of undici, for msw and for other runtimes. `globalThis.fetch` is read at each
+   * call, so msw may begin to listen after the client was made. It can't tell when a request left this machine, so
+   * more failures are reported as `unknown`.
    *
    * It must send a request once, return a new Response each time and leave its body unread. One that
    * retries by itself can create a payment twice. It may change headers and the route to the service. It
@@ -126,7 +130,8 @@ export interface RequestOptions<Body = unknown, Fields = unknown> {
   headers?: Readonly<Record<string, string>> | undefined;
   /**
    * For `payments.create`: fields that the interface does not list, sent in addition to its three. They may
-   * not replace one of the three.
+   * not replace one of the three. What JSON would leave out or change in silence, such as a Map, is refused by its
+   * path; a field that is `undefined` is left out, and a Date is sent as its ISO text.
    */
   extraBody?: Record<string, unknown> | undefined;
   /**
@@ -209,6 +214,7 @@ export function resolveClientOptions(options: PaymentClientOptions): ResolvedCli
       'fetch must not be combined with dispatcher; pass only one of them',
     );
   }
+  if ((dispatcher ?? fetch) === undefined) assertCertificateChecks(given.baseUrl.href);
   if (maxQueuedRequests !== undefined && (dispatcher ?? fetch) !== undefined) {
     throw new InvalidOptionError(
       'maxQueuedRequests',
@@ -217,6 +223,9 @@ export function resolveClientOptions(options: PaymentClientOptions): ResolvedCli
   }
   return Object.freeze({
     ...given,
+    // Read at each call: msw replaces it when it begins to listen.
+    fetch: fetch && (fetch === globalThis.fetch ? globalFetch : fetch),
+    logger: given.logger ?? debugLogger,
     // Bound, since they may be methods of the options.
     credentials: new CredentialSource(bind(apiKey, options), bind(apiSecret, options)),
     maxQueuedRequests: maxQueuedRequests ?? Number.POSITIVE_INFINITY,
@@ -229,11 +238,14 @@ export function resolveClientOptions(options: PaymentClientOptions): ResolvedCli
       maxRetries,
       signal: undefined,
       headers: undefined,
+      extraBody: undefined,
       responseSchema: undefined,
       logContext: undefined,
     },
   });
 }
+
+const globalFetch: typeof globalThis.fetch = (...request) => globalThis.fetch(...request);
 
 function bind(value: Credential, options: object): Credential {
   return typeof value === 'function' ? value.bind(options) : value;
@@ -253,25 +265,25 @@ export class EnvironmentOptions {
     overrides: Partial<PaymentClientOptions>,
     env: Readonly<Record<string, string | undefined>>,
   ) {
+    const given = readOptions(overrides, Object.keys(clientRules) as (keyof typeof clientRules)[]);
     const read = (option: keyof typeof variables): string | undefined => {
-      const given = overrides?.[option];
+      const override = given[option];
       // Bound to the given object: a copy lacks its private fields.
-      if (typeof given === 'function') return given.bind(overrides) as unknown as string;
-      if (given !== undefined) return given as string;
-      return env[variables[option]] || undefined;
+      if (typeof override === 'function') return override.bind(overrides);
+      if (override !== undefined) return override as string;
+      return (fieldOf(env, variables[option]) as string | undefined) || undefined;
     };
     const readAll = () => ({
       baseUrl: read('baseUrl'),
       apiKey: read('apiKey'),
       apiSecret: read('apiSecret'),
     });
-    const given = { ...overrides };
     const known = readAll();
     const present = Object.entries(known).filter(([, value]) => value !== undefined);
     const complete = (missing: typeof known) =>
       ({ ...given, ...missing, ...Object.fromEntries(present) }) as PaymentClientOptions;
     const checked = resolveClientOptions(
-      complete({ baseUrl: 'https://unset.invalid', apiKey: 'unset', apiSecret: 'unset' }),
+      complete({ baseUrl: 'https://localhost', apiKey: 'unset', apiSecret: 'unset' }),
     );
     this.baseUrl = known.baseUrl === undefined ? '' : checked.baseUrl.href;
     // Only missing variables are read later; those present now stay in force if the environment changes.
@@ -303,6 +315,8 @@ export interface ResolvedRequestOptions {
   readonly timeoutMs: number;
   readonly maxRetries: number;
   readonly headers: Readonly<Record<string, string>> | undefined;
+  /** Not checked yet: it is checked with the payment. */
+  readonly extraBody: unknown;
   readonly responseSchema: StandardSchemaV1 | undefined;
   readonly logContext: LogContext | undefined;
 }
@@ -314,7 +328,6 @@ const callRules = {
   timeoutMs: optional(timerMs()),
   maxRetries: optional(maxRetries),
   headers: optional(requestHeaders),
-  // Checked together with the payment.
   extraBody: (value: unknown) => value,
   responseSchema: optional(standardSchema),
   logContext: optional(logContext),
@@ -329,9 +342,9 @@ export function resolveRequestOptions(
   const given = notSent(() =>
     resolveOptions(options, callRules, { holds: 'the options of the call' }),
   );
-  const { signal, headers, responseSchema, logContext } = given;
+  const { signal, headers, extraBody, responseSchema, logContext } = given;
   const { timeoutMs = callDefaults.timeoutMs, maxRetries = callDefaults.maxRetries } = given;
-  return { signal, timeoutMs, maxRetries, headers, responseSchema, logContext };
+  return { signal, timeoutMs, maxRetries, headers, extraBody, responseSchema, logContext };
 }
 
 /** Runs a step before sending; an InvalidOptionError of it says that nothing was sent. */

@@ -1,7 +1,10 @@
 import { InvalidOptionError, InvalidRequestError, type Issue } from '../errors.js';
+import { readCreation } from '../protocol/creation.js';
 import { describeMismatch } from '../protocol/describe-value.js';
+import { type NotJson, readFields, writeJson } from '../protocol/json.js';
 import { operations } from '../protocol/operations.js';
 import { invalidOption } from '../protocol/options.js';
+import { fieldOf, isObject, readOnce } from '../protocol/own-fields.js';
 import type { CreatePaymentInput } from '../protocol/payment.js';
 import type { Credentials } from './credentials.js';
 import { toIdempotencyKey } from './idempotency-key.js';
@@ -25,6 +28,11 @@ export type RequestDraft = Omit<PreparedRequest, 'headers'> & {
   readonly idempotencyKey?: string;
 };
 
+/** The request of a creation, and what it was made of. */
+export interface CreationDraft extends RequestDraft {
+  readonly input: CreatePaymentInput;
+}
+
 /** Makes requests for one client. */
 export class RequestFactory {
   readonly #origin: string;
@@ -44,21 +52,20 @@ export class RequestFactory {
    *
    * @throws {InvalidRequestError} naming every field that is invalid
    */
-  createPayment(input: CreatePaymentInput, extraBody?: Record<string, unknown>): RequestDraft {
-    const { findInputIssues, inputFields, method, path, safe } = operations['payments.create'];
+  createPayment(given: CreatePaymentInput, extraBody?: unknown): CreationDraft {
+    const { inputFields, method, path, safe } = operations['payments.create'];
+    const read = readCreation(given);
     const issues = [
-      ...(findInputIssues(input) ?? []),
-      ...findUnknownFields(input, inputFields, NOT_OF_CREATION),
-      ...findExtraBodyIssues(extraBody, inputFields),
+      ...(read.issues ?? []),
+      ...findUnknownFields(given, inputFields, NOT_OF_CREATION),
     ];
-    if (issues.length > 0) throw new InvalidRequestError(issues);
-    const { merchantPaymentReference, amount, currency } = input;
-    const fields = { merchantPaymentReference, amount, currency };
-    const body =
-      extraBody === undefined
-        ? JSON.stringify(fields)
-        : serializeJson({ ...extraBody, ...fields }, 'extraBody');
-    const draft = this.#draft(method, safe, path, body);
+    const extra =
+      extraBody === undefined ? undefined : readExtraBody(extraBody, inputFields, issues);
+    if (read.issues !== undefined || issues.length > 0) throw new InvalidRequestError(issues);
+    const { input } = read;
+    const others = extra === undefined ? '{}' : serializeJson(extra, 'extraBody');
+    const body = `${others.slice(0, -1)}${others === '{}' ? '' : ','}${writeFields(input)}}`;
+    const draft = { ...this.#draft(method, safe, path, body), input };
     if (this.#idempotencyHeader === undefined) return draft;
     return { ...draft, idempotencyKey: toIdempotencyKey(body) };
   }
@@ -69,24 +76,24 @@ export class RequestFactory {
    * @throws {InvalidRequestError} for a method, path or body that is invalid
    * @throws {InvalidOptionError} for what is no request, and for an `extraBody`
    */
-  any(request: ServiceRequest, extraBody: unknown): RequestDraft {
-    if (typeof request !== 'object' || request === null) {
+  any(request: unknown, extraBody: unknown): RequestDraft {
+    if (!isObject(request)) {
       throw invalidOption('request', 'an object with method and path', request);
     }
     if (extraBody !== undefined) {
       const remedy = 'put the fields into the body of the request';
       throw new InvalidOptionError('extraBody', `extraBody is for payments.create; ${remedy}`);
     }
-    const { path, body } = request;
+    const { method: given, path, body } = readOnce(request, REQUEST_FIELDS);
     const issues = [
-      ...findMethodIssues(request.method, body),
+      ...findMethodIssues(given, body),
       ...findPathIssues(path),
       ...findUnknownFields(request, REQUEST_FIELDS, NOT_OF_REQUEST),
     ];
     if (issues.length > 0) throw new InvalidRequestError(issues);
-    const method = request.method.toUpperCase();
+    const method = String(given).toUpperCase();
     const text = body === undefined ? undefined : serializeJson(body, 'body');
-    return this.#draft(method, SAFE_METHODS.includes(method), path, text);
+    return this.#draft(method, SAFE_METHODS.includes(method), String(path), text);
   }
 
   /** The request as it goes on the wire. */
@@ -141,21 +148,31 @@ function findUnknownFields(
     .map((field) => ({ path: [field], message }));
 }
 
-function findExtraBodyIssues(extraBody: unknown, inputFields: readonly string[]): readonly Issue[] {
-  if (extraBody === undefined) return [];
-  if (typeof extraBody !== 'object' || extraBody === null || Array.isArray(extraBody)) {
-    return [{ path: ['extraBody'], message: describeMismatch('an object', extraBody) }];
+/** Returns the fields of an extraBody, each read once, and adds what is wrong with them to the issues. */
+function readExtraBody(
+  extraBody: unknown,
+  inputFields: readonly string[],
+  issues: Issue[],
+): Readonly<Record<string, unknown>> {
+  if (!isObject(extraBody)) {
+    issues.push({ path: ['extraBody'], message: describeMismatch('an object', extraBody) });
+    return {};
   }
-  const replaced = inputFields.filter((field) => Object.hasOwn(extraBody, field));
-  const issues = replaced.map((field) => ({
-    path: ['extraBody', field],
-    message: 'must not replace a field of the payment; pass it in the first argument only',
-  }));
-  // Copied into the body, it would replace all of it, the payment's fields included.
-  if (Object.hasOwn(extraBody, 'toJSON')) {
-    issues.push({ path: ['extraBody', 'toJSON'], message: 'must be left out; pass plain fields' });
+  try {
+    const extra = readFields(extraBody, 'extraBody');
+    const replaced = inputFields.filter((field) => Object.hasOwn(extra, field));
+    const message = 'must not replace a field of the payment; pass it in the first argument only';
+    issues.push(...replaced.map((field) => ({ path: ['extraBody', field], message })));
+    // It would replace all of the body, the payment's fields included.
+    if (Object.hasOwn(extra, 'toJSON') || typeof fieldOf(extraBody, 'toJSON') === 'function') {
+      const message = 'must be left out; pass plain fields';
+      issues.push({ path: ['extraBody', 'toJSON'], message });
+    }
+    return extra;
+  } catch (error) {
+    issues.push(toIssue(error as NotJson));
+    return {};
   }
-  return issues;
 }
 
 // RFC 9110, section 9.2.1.
@@ -180,7 +197,8 @@ function findMethodIssues(method: unknown, body: unknown): readonly Issue[] {
 // The characters of a request target. The caller must percent-encode all others: only the caller knows whether
 // one is data or a separator.
 const TARGET = /^\/(?!\/)[A-Za-z0-9\-._~!$&'()*+,;=:@/?%]*$/;
-const DOT_SEGMENT = /(?:^|\/)(?:\.|%2e){1,2}(?=\/|$)/i;
+// Also between encoded slashes, which some servers decode first.
+const DOT_SEGMENT = /(?:^|\/|%2f|%5c)(?:\.|%2e){1,2}(?=\/|%2f|%5c|$)/i;
 
 function findPathIssues(path: unknown): readonly Issue[] {
   if (typeof path !== 'string' || !TARGET.test(path)) {
@@ -195,39 +213,20 @@ function findPathIssues(path: unknown): readonly Issue[] {
   return [];
 }
 
-/**
- * Serializes a value of unknown shape.
- *
- * @throws {InvalidRequestError} naming the place, when JSON can't carry the value: NaN and infinity would silently
- * become null
- */
-function serializeJson(value: unknown, name: string): string {
-  let text: string | undefined;
+/** @throws {InvalidRequestError} naming the place, when JSON can't carry the value as it is */
+function serializeJson(value: unknown, ...path: readonly string[]): string {
   try {
-    text = JSON.stringify(value, createNumberCheck(name));
+    return writeJson(value, ...path);
   } catch (error) {
-    if (error instanceof InvalidRequestError) throw error;
-    // The engine's own message can quote keys of the value.
-    const message =
-      'must be serializable as JSON, but it is circular, holds a BigInt, or its toJSON failed';
-    throw new InvalidRequestError([{ path: [name], message }]);
+    throw new InvalidRequestError([toIssue(error as NotJson)]);
   }
-  if (text !== undefined) return text;
-  throw new InvalidRequestError([
-    { path: [name], message: describeMismatch('serializable as JSON', value) },
-  ]);
 }
 
-/** A replacer for one value, which refuses numbers that JSON can't carry. */
-function createNumberCheck(name: string) {
-  const path: string[] = [];
-  const around: unknown[] = [];
-  return function (this: unknown, key: string, value: unknown): unknown {
-    // JSON.stringify passes no path: drop what lies deeper than the value's holder, which has been visited.
-    const depth = around.lastIndexOf(this) + 1;
-    around.splice(depth, around.length, value);
-    path.splice(depth, path.length, depth === 0 ? name : key);
-    if (typeof value !== 'number' || Number.isFinite(value)) return value;
-    throw new InvalidRequestError([{ path, message: describeMismatch('a finite number', value) }]);
-  };
-}
+const toIssue = ({ path, expected, received }: NotJson): Issue => ({
+  path,
+  message: `must be ${expected}, received ${received}`,
+});
+
+/** The three fields. JSON.stringify would call a toJSON of a polluted Object.prototype. */
+const writeFields = ({ merchantPaymentReference, amount, currency }: CreatePaymentInput): string =>
+  `"merchantPaymentReference":${JSON.stringify(merchantPaymentReference)},"amount":${amount},"currency":"${currency}"`;

@@ -1,5 +1,6 @@
 import { InvalidOptionError } from '../errors.js';
 import { invalidOption, type Rule } from '../protocol/options.js';
+import { fieldOf } from '../protocol/own-fields.js';
 import { version } from '../protocol/version.js';
 
 type Headers = Readonly<Record<string, string>>;
@@ -25,18 +26,22 @@ const OF_CONNECTION = [
 
 /** Checks request headers; gives their names in lower case. Errors never quote values, which may be secret. */
 export const requestHeaders: Rule<Headers> = (value, option) => {
-  if (typeof value !== 'object' || value === null || Symbol.iterator in value) {
+  if (
+    typeof value !== 'object' ||
+    value === null ||
+    fieldOf(value, Symbol.iterator) !== undefined
+  ) {
     throw invalidOption(option, 'an object of header names and values', value);
   }
-  const headers: Record<string, string> = {};
+  const headers = new Map<string, string>();
   for (const [given, content] of Object.entries(value)) {
     const name = readName(given, option);
-    if (Object.hasOwn(headers, name)) {
+    if (headers.has(name)) {
       throw new InvalidOptionError(option, `${option} has ${name} twice; give it once`);
     }
-    headers[name] = readValue(content, `${option}.${name}`);
+    headers.set(name, readValue(content, `${option}.${name}`));
   }
-  return Object.freeze(headers);
+  return Object.freeze(Object.fromEntries(headers));
 };
 
 function readName(given: string, option: string): string {

@@ -8,7 +8,8 @@ import {
   type ServiceResponse,
 } from '../errors.js';
 import type { Logger } from '../protocol/logger.js';
-import { type StandardSchemaV1, toIssues } from '../protocol/standard-schema.js';
+import { fieldOf } from '../protocol/own-fields.js';
+import { issuesOf, type StandardSchemaV1, toIssues } from '../protocol/standard-schema.js';
 import type { GiveUpReason } from './deadline.js';
 import { readRequestId } from './error-body.js';
 import {
@@ -38,13 +39,15 @@ export interface SendContext extends FailureContext {
   readonly call: CallTrace | undefined;
   readonly maxRetries: number;
   readonly retryUnknownOutcome: boolean;
+  /** Aborted when the client is closed, after which nothing is retried. */
+  readonly closing: AbortSignal;
 }
 
 type AttemptResult = Success | FailedAttempt;
 
 interface Success {
   readonly response: ServiceResponse;
-  readonly error?: undefined;
+  readonly error: undefined;
 }
 
 interface FailedAttempt {
@@ -61,7 +64,7 @@ interface FailedAttempt {
  * @throws {MerchantPaymentsError} with the outcome of all attempts together
  */
 export async function send(context: SendContext): Promise<ServiceResponse> {
-  const { request, deadline, transport, logger, call } = context;
+  const { request, deadline, transport, logger, call, closing } = context;
   let known: RequestOutcome = 'not-sent';
   for (let attempt = 1; ; attempt += 1) {
     const earlier = known;
@@ -73,9 +76,10 @@ export async function send(context: SendContext): Promise<ServiceResponse> {
     if (result.error === undefined) return result.response;
     if (result.retryDelayMs === undefined) throw result.error;
     known = result.verdict.requestOutcome;
-    await deadline.wait(result.retryDelayMs);
+    await deadline.wait(result.retryDelayMs, closing);
     const reason = deadline.check();
     if (reason !== undefined) throw givenUpError(reason, result.verdict, context);
+    if (closing.aborted) throw result.error;
   }
 }
 
@@ -85,13 +89,15 @@ function judge(
   attempt: number,
   earlier: RequestOutcome,
 ): AttemptResult {
-  const { request, deadline, transport, maxRetries, retryUnknownOutcome } = context;
+  const { request, deadline, transport, maxRetries, retryUnknownOutcome, closing } = context;
   const exchange =
     received.kind === 'answer'
       ? completeAnswer(received, request.method, transport.answerRules)
       : received;
   const own = outcomeOf(exchange);
-  if (own === undefined) return { response: toResponse(exchange as Answer, attempt) };
+  if (own === undefined) {
+    return { response: toResponse(exchange as Answer, attempt), error: undefined };
+  }
   const requestOutcome = combineOutcomes(earlier, own);
   const answer = exchange.kind === 'answer' ? exchange : undefined;
   const bodyFailure = answer?.bodyFailure?.reason;
@@ -109,7 +115,7 @@ function judge(
   const retryDelayMs = decideRetry(
     {
       ...failed,
-      gaveUp: deadline.gaveUp !== undefined,
+      gaveUp: deadline.gaveUp !== undefined || closing.aborted,
       retryAfterSeconds: parseRetryAfter(answer?.headers ?? {}, Date.now()),
     },
     {
@@ -191,8 +197,11 @@ async function runSchema(
 ): Promise<Judgement> {
   try {
     const result = await schema['~standard'].validate(response.body);
-    if (result.issues === undefined) return { value: result.value, issues: undefined };
-    return { issues: redactIssues(toIssues(result.issues.slice(0, MAX_ISSUES)), context) };
+    const issues = issuesOf(result);
+    if (issues !== undefined) {
+      return { issues: redactIssues(toIssues(issues.slice(0, MAX_ISSUES)), context) };
+    }
+    return { value: fieldOf(result, 'value'), issues: undefined };
   } catch {
     // Without the schema's error, which can quote the body.
     const what = 'responseSchema threw, or returned neither a value nor issues.';

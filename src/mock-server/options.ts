@@ -17,6 +17,7 @@ import {
   withDefault,
   withMethods,
 } from '../protocol/options.js';
+import { ownFields } from '../protocol/own-fields.js';
 import { statusRecordFields } from '../protocol/payment.js';
 import { type ServiceProfile, serviceProfile } from '../protocol/service-profile.js';
 import { json, parseStrictly } from '../protocol/strict-schema.js';
@@ -227,7 +228,7 @@ export function resolveServerOptions(options: MockServerOptions): ResolvedServer
 
 function complete<Options extends Resolved<typeof serviceRules>>(options: Options) {
   const { seed, clock, profile } = options;
-  const { signatureEncoding, timestampUnit, retrySigning } = profile?.callbacks ?? {};
+  const { signatureEncoding, timestampUnit, retrySigning } = ownFields(profile?.callbacks ?? {});
   return Object.freeze({
     ...options,
     signatureEncoding: options.signatureEncoding ?? signatureEncoding ?? 'hex',

@@ -1,10 +1,16 @@
 import { createMockService } from 'merchant-payments/mock-server';
-import { type HttpHandler, HttpResponse, http, passthrough } from 'msw';
+import { type HttpHandler, HttpResponse, http } from 'msw';
 import { InvalidOptionError } from '../errors.js';
 import type { MockService } from '../mock-server/mock-service.js';
 import { type MockServiceOptions, serviceRules } from '../mock-server/options.js';
 import { operations } from '../protocol/operations.js';
-import { type OptionRules, optional, resolveOptions, withMethods } from '../protocol/options.js';
+import {
+  type OptionRules,
+  optional,
+  readOptions,
+  resolveOptions,
+  withMethods,
+} from '../protocol/options.js';
 import { type BaseUrl, baseUrl } from '../protocol/url.js';
 
 /** Options of {@link paymentServiceHandlers}: those of a new mock service, or `service` for your own. */
@@ -24,18 +30,21 @@ export interface PaymentServiceHandlersOptions extends MockServiceOptions {
 }
 
 const rules = {
-  ...serviceRules,
   baseUrl: optional(baseUrl),
   service: optional(withMethods<MockService>('a service made by createMockService', 'fetch')),
-} satisfies OptionRules<PaymentServiceHandlersOptions>;
+} satisfies OptionRules<Omit<PaymentServiceHandlersOptions, keyof MockServiceOptions>>;
+
+const OPTIONS = Object.keys({ ...serviceRules, ...rules }) as readonly (
+  | keyof typeof serviceRules
+  | keyof typeof rules
+)[];
 
 /**
  * The mock service as msw handlers (interface section 4.1), for msw 2 and 3.
  *
- * msw sees the global `fetch` and `node:http`, but not undici: give the client
- * `fetch: globalThis.fetch`, or its requests go to the real address. The service sends callbacks over
- * `node:http`, which msw sees too: if `callbackUrl` is set before this call, an extra handler lets them
- * through to your endpoint.
+ * msw 2 sees the global `fetch` and `node:http`, but not undici: give the client `fetch: globalThis.fetch`,
+ * or its requests go to the real address. The service's callbacks pass msw by and reach your endpoint. msw's
+ * `resetHandlers()` keeps payments and faults: call `service.reset()` too.
  *
  * @throws {InvalidOptionError} when an option is invalid
  *
@@ -51,12 +60,16 @@ const rules = {
  * ```
  */
 export function paymentServiceHandlers(options: PaymentServiceHandlersOptions = {}): HttpHandler[] {
-  const { baseUrl: base, service: given } = resolveOptions(options, rules);
-  const { baseUrl: _baseUrl, service: _service, ...serviceOptions } = options;
+  const { baseUrl: givenUrl, service: givenService, ...others } = readOptions(options, OPTIONS);
+  const { baseUrl: base, service: given } = resolveOptions(
+    { baseUrl: givenUrl, service: givenService },
+    rules,
+  );
+  const serviceOptions = others as MockServiceOptions;
   if (given !== undefined) refuseServiceOptions(serviceOptions);
   const service = given ?? createMockService(serviceOptions);
 
-  const handlers = listPlaces(base).map(({ pattern, toPath }) =>
+  return listPlaces(base).map(({ pattern, toPath }) =>
     http.all(pattern, async ({ request }) => {
       try {
         return await service.fetch(moveTo(request, toPath(new URL(request.url).pathname)));
@@ -65,10 +78,6 @@ export function paymentServiceHandlers(options: PaymentServiceHandlersOptions = 
       }
     }),
   );
-  const { callbackUrl } = service;
-  return callbackUrl === undefined
-    ? handlers
-    : [...handlers, http.post(exactly(new URL(callbackUrl)), () => passthrough())];
 }
 
 function refuseServiceOptions(options: object): void {
@@ -83,15 +92,7 @@ function refuseServiceOptions(options: object): void {
 // In msw's patterns, some characters that a URL may contain have a meaning. In a regular expression they
 // can be escaped.
 function below({ href }: BaseUrl): RegExp {
-  return new RegExp(`^${escapePattern(href)}/`);
-}
-
-function exactly(url: URL): RegExp {
-  return new RegExp(`^${escapePattern(`${url.origin}${url.pathname}`)}$`);
-}
-
-function escapePattern(text: string): string {
-  return text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
+  return new RegExp(`^${href.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')}/`);
 }
 
 interface Place {

@@ -67,7 +67,6 @@ function viewOf<Tx extends Queryable>(
 // A cheap first check, which rules out most statements by their first word.
 const MAYBE =
   /^\s*(?:begin|start|commit|end|rollback|abort|prepare|;|--|\/\*)|;\s*(?:commit|end|rollback|abort)\b/i;
-const COMMENTS = /\/\*[\s\S]*?\*\/|--[^\n]*/g;
 const KINDS = [
   ['isolate', /^(?:BEGIN|START) .*ISOLATION LEVEL (?:REPEATABLE READ|SERIALIZABLE)/],
   ['begin', /^(?:BEGIN|START TRANSACTION)\b/],
@@ -81,8 +80,7 @@ const KINDS = [
 function commandIn(config: unknown): Command | undefined {
   const text = textOf(config);
   if (text === undefined || !MAYBE.test(text)) return undefined;
-  const statements = text
-    .replaceAll(COMMENTS, ' ')
+  const statements = withoutComments(text)
     .split(';')
     .map((part) => part.trim())
     .filter((part) => part !== '');
@@ -92,6 +90,20 @@ function commandIn(config: unknown): Command | undefined {
     .map(toCommand)
     .find((found) => found && found.kind !== 'other' && !found.words.startsWith('END'));
   return command && { kind: 'other', words: command.words };
+}
+
+/** In one pass: a regular expression would look for the end of a comment again from each mark within it. */
+function withoutComments(text: string): string {
+  const lastEnd = text.lastIndexOf('*/');
+  let shown = '';
+  let from = 0;
+  for (const { 0: mark, index } of text.matchAll(/\/\*|--/g)) {
+    if (index < from || (mark === '/*' && index + 2 > lastEnd)) continue;
+    const end = mark === '/*' ? text.indexOf('*/', index + 2) + 2 : text.indexOf('\n', index);
+    shown += `${text.slice(from, index)} `;
+    from = end === -1 ? text.length : end;
+  }
+  return shown + text.slice(from);
 }
 
 function toCommand(statement = ''): Command | undefined {

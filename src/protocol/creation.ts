@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import type { Issue } from '../errors.js';
 import type { CreatePaymentInput } from './payment.js';
-import { fields, findIssues, type Hints, type ShapeOf } from './schema.js';
+import { fields, type Hints, run, type ShapeOf, toIssue } from './schema.js';
 
 const REFERENCE = 'a string that is not blank';
 const reference = z.string(REFERENCE).check(
@@ -34,6 +34,18 @@ const creation = fields(
   'an object with merchantPaymentReference, amount and currency',
 );
 
+/** A payment creation, each field read once, or what is wrong with it. */
+export function readCreation(
+  value: unknown,
+):
+  | { readonly issues: readonly Issue[] }
+  | { readonly issues: undefined; readonly input: CreatePaymentInput } {
+  const read = run(creation, value);
+  return read.findings === undefined
+    ? { issues: undefined, input: read.output }
+    : { issues: read.findings.map(toIssue) };
+}
+
 /** Returns what is wrong with `value` as a payment creation; `undefined` if it can be sent. */
 export const findCreatePaymentIssues = (value: unknown): readonly Issue[] | undefined =>
-  findIssues(creation, value);
+  readCreation(value).issues;

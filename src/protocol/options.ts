@@ -1,6 +1,7 @@
 import { InvalidOptionError } from '../errors.js';
 import { describeQuantity, describeValue } from './describe-value.js';
 import { nearest } from './nearest.js';
+import { entriesOf, fieldOf, fieldOfAny, isObject, isPlain, ownFields } from './own-fields.js';
 import { isStandardSchema, type StandardSchemaV1 } from './standard-schema.js';
 
 /**
@@ -22,36 +23,54 @@ export type Resolved<Rules> = {
 
 interface OptionsOwner {
   /** Name of the value with the options, if messages say `owner.option`: `fault`. */
-  readonly owner?: string;
-  /** What the object must have, for messages: the required options. */
-  readonly holds?: string;
+  readonly owner?: string | undefined;
+  /** What the object must have, for messages: the required options. By default all. */
+  readonly holds?: string | undefined;
 }
 
 /**
- * Checks options by their rules, in the order of the rules, and returns them frozen, with defaults. Never
- * writes to the caller's object.
+ * Checks options by their rules, in the order of the rules, and returns them frozen, with defaults. Reads each option
+ * once, and none of Object.prototype. Never writes to the caller's object.
  *
  * @throws {InvalidOptionError} for an option that is invalid or unknown
  */
 export function resolveOptions<Rules extends Readonly<Record<string, Rule<unknown>>>>(
   options: unknown,
   rules: Rules,
-  { owner, holds = Object.keys(rules).join(', ') }: OptionsOwner = {},
+  names: OptionsOwner = {},
 ): Resolved<Rules> {
-  // An array would pass the check for unknown names.
-  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
-    throw invalidOption(owner ?? 'options', `an object with ${holds}`, options);
+  const given = readOptions(options, Object.keys(rules), names);
+  const prefix = prefixOf(names);
+  const resolved = Object.entries(rules).map(([name, rule]) => {
+    return [name, rule(given[name], prefix + name)];
+  });
+  return Object.freeze(Object.fromEntries(resolved)) as Resolved<Rules>;
+}
+
+/**
+ * Reads options once, and does not check them: for a function that passes them on.
+ *
+ * @throws {InvalidOptionError} for what is no object, and for an unknown option
+ */
+export function readOptions<Name extends string>(
+  options: unknown,
+  known: readonly Name[],
+  names: OptionsOwner = {},
+): Readonly<Record<Name, unknown>> {
+  if (!isObject(options)) {
+    const { owner = 'options', holds = known.join(', ') } = ownFields(names);
+    throw invalidOption(owner, `an object with ${holds}`, options);
   }
-  const prefix = owner === undefined ? '' : `${owner}.`;
-  const known = Object.keys(rules);
   const unknown = findUnknown(options, known);
-  if (unknown !== undefined) throw unknownOption(unknown, known, prefix);
-  const resolved: Record<string, unknown> = {};
-  for (const name of known) {
-    const value = (options as Readonly<Record<string, unknown>>)[name];
-    resolved[name] = (rules[name] as Rule<unknown>)(value, prefix + name);
-  }
-  return Object.freeze(resolved) as Resolved<Rules>;
+  if (unknown !== undefined) throw unknownOption(unknown, known, prefixOf(names));
+  return Object.fromEntries(known.map((name) => [name, fieldOf(options, name)])) as Readonly<
+    Record<Name, unknown>
+  >;
+}
+
+function prefixOf(names: OptionsOwner): string {
+  const { owner } = ownFields(names);
+  return owner === undefined ? '' : `${owner}.`;
 }
 
 /**
@@ -80,8 +99,7 @@ export function invalidOption(
  * `timeoutMs` would apply unnoticed. Instances of a caller's class may have other fields.
  */
 export function findUnknown(options: object, known: readonly string[]): string | undefined {
-  const prototype: unknown = Object.getPrototypeOf(options);
-  if (prototype !== null && Object.getPrototypeOf(prototype) !== null) return undefined;
+  if (!isPlain(options)) return undefined;
   return Object.keys(options).find((name) => !known.includes(name));
 }
 
@@ -141,15 +159,14 @@ export interface WholeNumberRange {
 }
 
 /** Says which whole numbers are accepted, to follow "must be". */
-export function wholeNumbersIn({ min = 0, max, unit }: WholeNumberRange): string {
+export function wholeNumbersIn(given: WholeNumberRange): string {
+  const { min = 0, max, unit } = ownFields(given);
   const range = max === undefined ? `from ${min}` : `from ${min} to ${max}`;
   return `a whole number ${unit === undefined ? '' : `of ${unit} `}${range}`;
 }
 
-export function isWholeNumberIn(
-  value: unknown,
-  { min = 0, max = Number.MAX_SAFE_INTEGER }: WholeNumberRange,
-): value is number {
+export function isWholeNumberIn(value: unknown, given: WholeNumberRange): value is number {
+  const { min = 0, max = Number.MAX_SAFE_INTEGER } = ownFields(given);
   return Number.isSafeInteger(value) && Number(value) >= min && Number(value) <= max;
 }
 
@@ -251,10 +268,13 @@ export const clock: Rule<() => number> = /* @__PURE__ */ withDefault(
   /* @__PURE__ */ func<() => number>('that returns epoch milliseconds'),
 );
 
+export const hasMethod = (value: unknown, method: string): boolean =>
+  typeof fieldOfAny(value, method) === 'function';
+
 /** An object of a library, recognised by its methods. */
 export function withMethods<Value>(what: string, ...methods: readonly string[]): Rule<Value> {
-  return matching(`${what} (with ${methods.join(', ')})`, (value: Record<string, unknown> | null) =>
-    methods.every((method) => typeof value?.[method] === 'function'),
+  return matching(`${what} (with ${methods.join(', ')})`, (value: unknown) =>
+    methods.every((method) => hasMethod(value, method)),
   );
 }
 
@@ -273,6 +293,7 @@ export const standardSchema: Rule<StandardSchemaV1> = /* @__PURE__ */ matching(
 export function listOf<Value>(rule: Rule<Value>, what: string): Rule<readonly Value[]> {
   return (value, option) => {
     if (!Array.isArray(value)) throw invalidOption(option, `an array of ${what}`, value);
-    return Object.freeze(value.map((entry, index) => rule(entry, `${option}[${index}]`)));
+    const entries = entriesOf(value);
+    return Object.freeze(entries.map((entry, index) => rule(entry, `${option}[${index}]`)));
   };
 }

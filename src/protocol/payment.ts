@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import type { Issue } from '../errors.js';
-import { fields, findIssues, type ShapeOf } from './schema.js';
+import { hasRealDay } from './instant.js';
+import { fields, findIssues, type Hints, type ShapeOf } from './schema.js';
 
 /** A payment's status record: the body of a callback (interface section 2.2). Other fields are kept. */
 export interface PaymentStatusRecord {
@@ -36,7 +37,13 @@ const text = z.string(TEXT).check(z.regex(/./s, TEXT));
 const ISO_DATE_TIME =
   /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d(?::(?:[0-5]\d|60)(?:[.,]\d+)?)?(?:Z|[+-](?:0\d|1\d|2[0-3])(?::?[0-5]\d)?)$/i;
 const DATE_TIME = 'an ISO 8601 date-time with a UTC offset, such as 2026-01-31T12:00:00+00:00';
-const dateTime = z.string(DATE_TIME).check(z.regex(ISO_DATE_TIME, DATE_TIME));
+const dateTime = z.string(DATE_TIME).check(
+  z.regex(ISO_DATE_TIME, { error: DATE_TIME, abort: true }),
+  z.refine(hasRealDay, {
+    error: DATE_TIME,
+    params: { received: () => 'a day that its month does not have' } satisfies Hints,
+  }),
+);
 
 const recordFields = {
   referenceNumber: text,
@@ -56,7 +63,7 @@ export const statusRecordFields = Object.keys(
 
 /** Whether `value` is a date-time that a status record may have. */
 export const isDateTime = (value: unknown): boolean =>
-  typeof value === 'string' && ISO_DATE_TIME.test(value);
+  typeof value === 'string' && ISO_DATE_TIME.test(value) && hasRealDay(value);
 
 /** Returns what is wrong with `value` as a status record; `undefined` if it is one. */
 export const findStatusRecordIssues = (value: unknown): readonly Issue[] | undefined =>

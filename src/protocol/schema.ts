@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import type { Issue } from '../errors.js';
 import { describeMismatch } from './describe-value.js';
+import { fieldOf, isObject } from './own-fields.js';
 
 /**
  * The schemas of an interface's fields, for `satisfies`: a field that is missing, superfluous or of another type does
@@ -33,31 +34,102 @@ export function fields<const Fields extends Shape>(
   refuse?: (value: object) => Hints | undefined,
 ) {
   const entries = Object.entries(shape);
+  for (const schema of Object.values(shape)) seal(schema);
   return z.transform((value: unknown, { issues }): OutputOf<Fields> => {
-    const copy: Record<string, unknown> = {};
-    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-    const params = isObject ? refuse?.(value) : undefined;
-    if (!isObject || params !== undefined) {
-      issues.push({ code: 'custom', message: expected, input: value, params });
-      return copy as OutputOf<Fields>;
+    const params = isObject(value) ? refuse?.(value) : undefined;
+    if (isObject(value) && params === undefined) {
+      return readAll(value, entries, issues) as OutputOf<Fields>;
     }
-    for (const [name, schema] of entries) {
-      const result = z.safeParse(schema, fieldOf(value, name));
-      if (result.success) copy[name] = result.data;
-      else issues.push(...result.error.issues.map((issue) => below(name, issue)));
-    }
-    return copy as OutputOf<Fields>;
+    issues.push({ code: 'custom', message: expected, input: value, params });
+    return {} as OutputOf<Fields>;
   });
 }
 
-/** A caller's class may have its fields as accessors, so not only own fields are the object's. */
-function fieldOf(value: unknown, name: PropertyKey): unknown {
-  const isOfValue = Object.hasOwn(Object(value), name) || !(name in Object.prototype);
-  return isOfValue ? (value as Readonly<Record<PropertyKey, unknown>>)[name] : undefined;
+/** An object whose fields, whatever their names, follow one schema. Returns a copy. */
+export function fieldsOf<Output>(schema: z.ZodMiniType<Output>, expected: string) {
+  seal(schema);
+  return z.transform((value: unknown, { issues }): Record<string, Output> => {
+    if (isObject(value)) {
+      const entries = Object.keys(value).map((name) => [name, schema] as const);
+      return readAll(value, entries, issues) as Record<string, Output>;
+    }
+    issues.push({ code: 'custom', message: expected, input: value, params: undefined });
+    return {};
+  });
 }
 
-const below = (name: string, issue: z.core.$ZodIssue) =>
-  ({ ...issue, path: [name, ...issue.path] }) as z.core.$ZodRawIssue;
+/** What a schema returns, or the fallback for what it refuses. */
+export function orElse<Output>(schema: z.ZodMiniType<Output>, fallback: NoInfer<Output>) {
+  seal(schema);
+  return z.transform((value: unknown): Output => {
+    const result = run(schema, value);
+    return result.findings === undefined ? result.output : fallback;
+  });
+}
+
+function readAll(
+  value: object,
+  entries: readonly (readonly [string, z.ZodMiniType])[],
+  issues: z.core.$ZodRawIssue[],
+): Record<string, unknown> {
+  let payload = new Payload();
+  const copy: Record<string, unknown> = new Copy();
+  for (const [name, schema] of entries) {
+    payload.value = fieldOf(value, name);
+    schema._zod.run(payload, CONTEXT);
+    copy[name] = payload.value;
+    if (payload.issues.length === 0) continue;
+    for (const issue of payload.issues) issues.push(finish(issue, name));
+    payload = new Payload();
+  }
+  return copy;
+}
+
+// zod reads settings and marks from its own objects that those need not have, such as `skipChecks`, `memo` and
+// `aborted`. Here those objects have no prototype, so that it finds none in a polluted Object.prototype, with which a
+// malformed date would pass.
+
+/** What a schema returns. Without a prototype no setter and no read-only field there can stop an assignment. */
+class Copy {
+  [name: string]: unknown;
+}
+Object.setPrototypeOf(Copy.prototype, null);
+
+/** A value on its way through a schema. */
+class Payload {
+  value: unknown;
+  readonly issues = new Issues();
+}
+Object.setPrototypeOf(Payload.prototype, null);
+
+class Issues extends Array<z.core.$ZodRawIssue> {
+  override push(issue: z.core.$ZodRawIssue): number {
+    return super.push(Object.setPrototypeOf(issue, null));
+  }
+}
+
+const CONTEXT = Object.freeze({ __proto__: null, async: false }) as z.core.ParseContextInternal;
+
+/** Takes Object.prototype from what a schema is made of. */
+function seal({ _zod: internals }: z.core.$ZodType | z.core.$ZodCheck): void {
+  const def = internals.def as z.core.$ZodTypeDef & { readonly innerType?: z.core.$ZodType };
+  Object.setPrototypeOf(Object.getPrototypeOf(internals), null);
+  Object.setPrototypeOf(def, null);
+  for (const check of def.checks ?? []) seal(check);
+  if (def.innerType !== undefined) seal(def.innerType);
+}
+
+type FoundIssue = z.core.$ZodRawIssue<z.core.$ZodIssueCustom> & {
+  readonly params: Hints | undefined;
+};
+
+/** Completes an issue as zod would. */
+function finish(issue: z.core.$ZodRawIssue, name?: string): FoundIssue {
+  const message = issue.message ?? (issue.inst?._zod.def.error?.(issue as never) as string);
+  const path = [...(name === undefined ? [] : [name]), ...(issue.path ?? [])];
+  const { input, params } = issue;
+  return { code: 'custom', message, path, input, params: params as Hints | undefined };
+}
 
 /** What a schema found wrong. */
 export interface Finding {
@@ -77,17 +149,15 @@ const NO_HINTS: Hints = Object.freeze({ received: undefined, remedy: undefined }
 
 /** Checks a value. Each schema has an error of its own, since those of zod may quote the value. */
 export function run<Output>(schema: z.ZodMiniType<Output>, value: unknown): Result<Output> {
-  const result = z.safeParse(schema, value);
-  if (result.success) return { findings: undefined, output: result.data };
-  const findings = result.error.issues.map(({ path, message, ...issue }) => ({
-    path,
-    expected: message,
-    value: path.reduce(fieldOf, value),
-    hints: Object.hasOwn(issue, 'params')
-      ? { ...NO_HINTS, ...(issue as { params?: Hints }).params }
-      : NO_HINTS,
-  }));
-  return { findings };
+  const payload = new Payload();
+  payload.value = value;
+  schema._zod.run(payload, CONTEXT);
+  if (payload.issues.length === 0) return { findings: undefined, output: payload.value as Output };
+  return { findings: Array.from(payload.issues, (issue) => toFinding(finish(issue))) };
+}
+
+function toFinding({ path = [], message = '', input, params }: FoundIssue): Finding {
+  return { path, expected: message, value: input, hints: { ...NO_HINTS, ...params } };
 }
 
 /** Returns what is wrong with a value; `undefined` if the schema accepts it. */
@@ -95,6 +165,7 @@ export function findIssues(schema: z.ZodMiniType, value: unknown): readonly Issu
   return run(schema, value).findings?.map(toIssue);
 }
 
-function toIssue({ path, expected, value, hints }: Finding): Issue {
+/** A finding in words. */
+export function toIssue({ path, expected, value, hints }: Finding): Issue {
   return { path, message: describeMismatch(expected, value, hints.received?.(value)) };
 }

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import type { Rule } from './options.js';
-import type { Hints, ShapeOf } from './schema.js';
+import { fieldsOf, type Hints, type ShapeOf } from './schema.js';
 import { oneOf, parseStrictly, strictFields, text, wholeNumber } from './strict-schema.js';
 import { type SignatureEncoding, signatureEncodings, type TimestampUnit } from './wire.js';
 
@@ -129,7 +129,7 @@ const profile = strictFields({
   repeatedReference: z.optional(repetition),
   invalid,
   callbacks,
-  notLearned: z.record(z.string(), text, 'an object of points and reasons'),
+  notLearned: fieldsOf(text, 'an object of points and reasons'),
 } satisfies ShapeOf<ServiceProfile>);
 
 /** A profile, read from its file by `JSON.parse`. */

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import type { InvalidOptionError } from '../errors.js';
 import { describeQuantity } from './describe-value.js';
+import { type NotJson, writeJson } from './json.js';
 import {
   findUnknown,
   invalidOption,
@@ -49,12 +50,28 @@ export const wholeNumber = (range: WholeNumberRange, orInfinity = false) =>
 /** Any JSON value. The schema returns a copy, so that later changes to the caller's object have no effect. */
 export const json = z.transform((value: unknown, { issues }): unknown => {
   try {
-    return JSON.parse(JSON.stringify(value));
-  } catch {
-    issues.push({ code: 'custom', message: 'a value that JSON can carry', input: value });
+    return JSON.parse(writeJson(value));
+  } catch (error) {
+    const { path, expected, received } = error as NotJson;
+    const params: Hints = { received: () => received };
+    issues.push({ code: 'custom', message: expected, input: value, path: [...path], params });
     return undefined;
   }
 });
+
+/**
+ * Writes a value as JSON.
+ *
+ * @throws {InvalidOptionError} naming the place, for what JSON does not carry
+ */
+export function writeStrictly(value: unknown, owner: string): string {
+  try {
+    return writeJson(value);
+  } catch (error) {
+    const { path, expected, received } = error as NotJson;
+    throw invalidOption(path.reduce(joinNames, owner), expected, null, '', received);
+  }
+}
 
 /**
  * Returns what the schema makes of a value.

@@ -55,7 +55,11 @@ interface Runnable {
  * subscriber can't run it itself, since it returns before the work begins.
  */
 export function runWithin(trace: object, runner: Runner): void {
-  Object.defineProperty(trace, RUN_WITHIN, { value: runner, configurable: true });
+  Object.defineProperty(trace, RUN_WITHIN, {
+    __proto__: null,
+    value: runner,
+    configurable: true,
+  } as PropertyDescriptor);
 }
 
 /** Runs the trace's work exactly once, whatever the runner does: it may send a payment. */

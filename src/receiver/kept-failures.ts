@@ -3,7 +3,7 @@ import type { VerifiedCallback } from '../callback/options.js';
 import { decodeBody, parseStatusRecord } from '../callback/record.js';
 import { callbackKey } from '../callback/web/key.js';
 import { CallbackVerificationError, StoreError } from '../errors.js';
-import { invalidOption } from '../protocol/options.js';
+import { hasMethod, invalidOption } from '../protocol/options.js';
 import { MIN_SHARED_WITH_CALLBACK, REDACTED, Redactor } from '../protocol/redaction.js';
 import type { FailedChange } from '../store/attention.js';
 import type { CallbackStore } from '../store/callback-store.js';
@@ -24,7 +24,7 @@ export type ChangeId = Pick<FailedChange, 'referenceNumber' | 'key'>;
 export function keepsFailures<Tx>(
   store: CallbackStore<Tx>,
 ): store is CallbackStore<Tx> & Required<Pick<CallbackStore<Tx>, 'attention'>> {
-  return typeof store.attention === 'function';
+  return hasMethod(store, 'attention');
 }
 
 /** What became of the failure of one delivery. */
@@ -169,7 +169,7 @@ export async function toCallback(
     const payment = parseStatusRecord(decodeBody(rawBody));
     const isOfChange =
       payment.referenceNumber === referenceNumber && (await callbackKey(payment)) === key;
-    return isOfChange ? { payment, key, timestamp, secretIndex: 0 } : undefined;
+    return isOfChange ? { payment, key, timestamp, secretIndex: 0, rawBody } : undefined;
   } catch (error) {
     if (error instanceof CallbackVerificationError) return undefined;
     throw error;

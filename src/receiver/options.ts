@@ -14,6 +14,7 @@ import { type Logger, loggerRule } from '../protocol/logger.js';
 import {
   boolean,
   func,
+  hasMethod,
   matching,
   type OptionRules,
   oneOf,
@@ -63,13 +64,19 @@ export interface PaymentContext<Tx> {
  * record that `recordSchema` accepts, `Secret` is the runtime's type of signing secret.
  */
 export interface CallbackReceiverOptions<Tx = undefined, Fields = unknown, Secret = SigningSecret>
-  extends Omit<VerifyCallbackOptions<Fields, Secret>, 'signingSecret'> {
+  extends Omit<VerifyCallbackOptions<Fields, Secret>, 'signingSecret' | 'receivedAt'> {
   /**
    * The merchant account's signing secret, or several during a rotation. A function is called for every
    * callback, so that a secret can change without a restart: cache one that is slow to fetch. If it throws or
    * takes more than 10 s (`SECRET_UNAVAILABLE`), or returns an invalid secret, the reply is 500.
+   * @default MERCHANT_PAYMENTS_SIGNING_SECRET in the environment, read when the first callback arrives; without it the
+   * reply is 500
    */
-  signingSecret: Secret | readonly Secret[] | (() => Awaitable<Secret | readonly Secret[]>);
+  signingSecret?:
+    | Secret
+    | readonly Secret[]
+    | (() => Awaitable<Secret | readonly Secret[]>)
+    | undefined;
   /**
    * Your function, called once for each status change. When it returns, the change is recorded as processed
    * and the service gets a 200; when it throws, the service gets a 500 and retries. A {@link RetryLaterError}
@@ -167,7 +174,7 @@ const receiverRules = {
   store: optional(
     matching<CallbackStore<unknown>>(
       'a store: memoryStore(), postgresStore(pool), …',
-      (store: Partial<CallbackStore> | null) => typeof store?.process === 'function',
+      (store: unknown) => hasMethod(store, 'process'),
     ),
   ),
   onStale: withDefault('process', oneOf('acknowledge', 'process')),
@@ -193,8 +200,9 @@ export function resolveReceiverOptions<Tx>(
   adapterRules: Readonly<Record<string, Rule<unknown>>>,
 ) {
   const rules = { ...adapterRules, ...receiverRules };
-  const holds = 'signingSecret and onPayment';
+  const holds = 'onPayment';
   const {
+    signingSecret,
     onPayment,
     store: given,
     onStale,
@@ -209,9 +217,11 @@ export function resolveReceiverOptions<Tx>(
     ...limits,
     /** How callbacks are verified, except for the secret and the schema. */
     policy: { toleranceSeconds, signatureEncoding, timestampUnit, now },
+    // Functions are bound to the options, since users may write them as methods that use `this`.
+    signingSecret:
+      typeof signingSecret === 'function' ? signingSecret.bind(options) : signingSecret,
     store: store as CallbackStore<Tx>,
     processStale: onStale === 'process',
-    // Bound to the options, since users may write them as methods that use `this`.
     onPayment: onPayment.bind(options) as CallbackReceiverOptions<Tx>['onPayment'],
     onError: onError.bind(options),
     onRejected: (onRejected ?? (rest.logger ? () => {} : createRejectionLog())).bind(options),

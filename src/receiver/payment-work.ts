@@ -26,6 +26,8 @@ export interface Caller {
 
 // One getter for all contexts: an object literal would create one each time, at three times the cost.
 const SIGNAL = {
+  // Otherwise a polluted Object.prototype could make it one that JavaScript refuses.
+  __proto__: null,
   enumerable: true,
   get(this: Context<unknown>) {
     return this.getSignal();

@@ -46,8 +46,7 @@ export class PaymentEngine<Tx> extends ManagedEngine<Tx> implements PaymentStore
 
   async create(input: CreatePaymentInput, options?: RequestOptions): Promise<StoredPayment> {
     const { body, send, timeoutMs, leaseMs } = this.#prepare(input, options);
-    const key = this.backend.forms.toName(input.merchantPaymentReference);
-    const intent = toIntent(body, options?.extraBody, this.backend.forms);
+    const { key, intent } = toIntent(body, this.backend.forms);
     const limits = { timeoutMs, leaseMs };
     return this.#sender.send({ key, intent, send, options, allowsRejected: true, ...limits });
   }
@@ -74,12 +73,7 @@ export class PaymentEngine<Tx> extends ManagedEngine<Tx> implements PaymentStore
     input: CreatePaymentInput,
     extraBody: Record<string, unknown> | undefined,
   ): { readonly key: string; readonly intent: Intent } {
-    const intent = toIntent(
-      this.#prepare(input, { extraBody }).body,
-      extraBody,
-      this.backend.forms,
-    );
-    return { key: this.backend.forms.toName(input.merchantPaymentReference), intent };
+    return toIntent(this.#prepare(input, { extraBody }).body, this.backend.forms);
   }
 
   async send(merchantPaymentReference: string, options?: RequestOptions): Promise<StoredPayment> {

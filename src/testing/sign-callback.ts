@@ -13,13 +13,14 @@ import {
   withDefault,
 } from '../protocol/options.js';
 import type { PaymentStatusRecord } from '../protocol/payment.js';
+import { writeStrictly } from '../protocol/strict-schema.js';
 import type { SignatureEncoding } from '../protocol/wire.js';
 
 /** What {@link signCallback} signs, and how. */
 export interface SignCallbackInput {
   /**
    * The body. Fields that a record lacks get sample values; `undefined` fields are left out; additional
-   * fields are kept. Text and bytes are signed unchanged, JSON or not.
+   * fields are kept, and a value that JSON can't carry is refused. Text and bytes are signed unchanged, JSON or not.
    */
   payment:
     | { [Field in keyof PaymentStatusRecord]?: PaymentStatusRecord[Field] | undefined }
@@ -99,7 +100,7 @@ function writeBody(payment: object | string, seconds: number): Uint8Array {
   if (typeof payment === 'string') return new TextEncoder().encode(payment);
   if (ArrayBuffer.isView(payment)) return toBytes(payment);
   const record = { ...createSampleRecord(seconds), ...payment };
-  return new TextEncoder().encode(JSON.stringify(record));
+  return new TextEncoder().encode(writeStrictly(record, 'payment'));
 }
 
 function createSampleRecord(seconds: number): PaymentStatusRecord {

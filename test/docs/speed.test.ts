@@ -57,7 +57,7 @@ test('the curves have a panel for each store and kind, and a line for each round
   );
   const svg = drawCurves({ date: '2026-11-22', rows: 1_000_000, points });
   expect([...svg.matchAll(/class="title".*?>(.*?)</g)].map(([, title]) => title)).toEqual([
-    'Postgres inbox: ratio, by calls in flight',
+    'Postgres store: ratio, by calls in flight',
     'Postgres outbox: ratio, by calls in flight',
   ]);
   // 1.5 is the top of the axis, at 34; 1 is a third below. From 1 in flight on the left to 64 on the right.

@@ -10,6 +10,7 @@ Only Python's standard library, and nothing of the package under test.
 
 import base64
 import binascii
+import calendar
 import hashlib
 import hmac
 import json
@@ -117,8 +118,15 @@ def is_record(body):
     return (
         all(is_text(record.get(f)) and record[f] != "" for f in ("referenceNumber", "merchantPaymentReference", "status"))
         and is_text(record.get("providerReference"))
-        and all(is_text(record.get(f)) and DATE_TIME.fullmatch(record[f]) for f in ("createdAt", "updatedAt"))
+        and all(is_text(record.get(f)) and is_date_time(record[f]) for f in ("createdAt", "updatedAt"))
     )
+
+
+def is_date_time(text):
+    if not DATE_TIME.fullmatch(text):
+        return False
+    year, month, day = (int(part) for part in text[:10].split("-"))
+    return day <= calendar.monthrange(2000 + year % 400, month)[1]
 
 
 def reject(constant):

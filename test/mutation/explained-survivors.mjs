@@ -80,7 +80,7 @@ export const EXPLAINED_SURVIVORS = [
   },
   {
     file: 'src/callback/headers.ts',
-    code: 'if (name.length === NAME_LENGTH) addHeader(found, name, headers[name]);',
+    code: 'if (name.length === NAME_LENGTH) addHeader(found, name, fieldOf(headers, name));',
     to: 'true',
     why: 'Only faster: addHeader ignores names of another length.',
   },
@@ -104,7 +104,7 @@ export const EXPLAINED_SURVIVORS = [
   },
   {
     file: 'src/callback/timestamp.ts',
-    code: 'return skewSeconds < 0',
+    code: "const direction = skewSeconds < 0 ? 'ahead of' : 'behind';",
     to: 'skewSeconds <= 0',
     why: 'A skew of 0 lies inside every window.',
   },
@@ -141,14 +141,14 @@ export const EXPLAINED_SURVIVORS = [
   },
   {
     file: 'src/receiver/node-request.ts',
-    code: 'return source.readableFlowing === null && lengthOf(source) !== undefined;',
+    code: 'return source.readableFlowing === null && lengthOf(headersOf(source)) !== undefined;',
     to: 'true',
     why: 'Only saves a turn: an incomplete body is collected in either case.',
   },
   {
     file: 'src/receiver/node-request.ts',
-    code: 'return source.readableFlowing === null && lengthOf(source) !== undefined;',
-    to: 'source.readableFlowing === null || lengthOf(source) !== undefined',
+    code: 'return source.readableFlowing === null && lengthOf(headersOf(source)) !== undefined;',
+    to: 'source.readableFlowing === null || lengthOf(headersOf(source)) !== undefined',
     why: 'Only saves a turn: an incomplete body is collected in either case.',
   },
   {
@@ -210,18 +210,6 @@ export const EXPLAINED_SURVIVORS = [
     code: 'if (this.#takenAtMs !== undefined && nowMs - this.#takenAtMs < INTERVAL_MS) {',
     to: 'true',
     why: 'The difference is NaN, which is not less than the interval.',
-  },
-  {
-    file: 'src/receiver/body.ts',
-    code: 'if (done || value === undefined) return join(chunks, size);',
-    to: 'done && value === undefined',
-    why: 'A finished stream yields no value.',
-  },
-  {
-    file: 'src/receiver/body.ts',
-    code: 'if (done || value === undefined) return join(chunks, size);',
-    to: 'false',
-    why: 'A stream that is not finished yields a value: the check is for the compiler.',
   },
   {
     file: 'src/receiver/body.ts',
@@ -457,7 +445,7 @@ export const EXPLAINED_SURVIVORS = [
   },
   {
     file: 'src/inbox/sqlite/failure-table.ts',
-    code: 'const reference = paymentReference === undefined ? null : toStoredName(paymentReference);',
+    code: 'const reference = referenceNumber === undefined ? null : toStoredName(referenceNumber);',
     to: 'false',
     why: 'better-sqlite3 binds undefined as NULL; node:sqlite, from Node 22 on, does not.',
   },
@@ -664,21 +652,15 @@ export const EXPLAINED_SURVIVORS = [
   },
   {
     file: 'src/client/failure.ts',
-    code: "const [text, shownCode = ''] = credentials.redactAll([message, code ?? ''], request.body);",
+    code: "const [told = '', shownLabel = ''] = readTexts([findErrorText(cause), label], context);",
     to: '"Stryker was here!"',
-    why: 'Shown only if there is a code.',
+    why: 'A code or class is never blank.',
   },
   {
     file: 'src/client/observation.ts',
     code: 'if (logger !== undefined) log(logger, trace, failure, isOfAnother);',
     to: 'true',
     why: 'Only faster: calling a missing logger throws, which is ignored as for a broken one.',
-  },
-  {
-    file: 'src/client/prepared-request.ts',
-    code: 'extraBody === undefined',
-    to: 'false',
-    why: 'The slower path, which also looks for values that JSON cannot carry, returns the same text for the three fields.',
   },
   {
     file: 'src/client/send.ts',
@@ -745,12 +727,6 @@ export const EXPLAINED_SURVIVORS = [
     code: 'const code = found !== undefined && CODE.test(found) ? found : undefined;',
     to: 'true',
     why: 'If no code was found, the result is undefined in either case.',
-  },
-  {
-    file: 'src/client/options.ts',
-    code: 'const given = overrides?.[option];',
-    to: 'overrides[option]',
-    why: 'Without overrides fromEnv passes an empty object.',
   },
   {
     file: 'src/client/retry.ts',
@@ -897,9 +873,9 @@ export const EXPLAINED_SURVIVORS = [
     why: 'Only the message and code of a cause are shown.',
   },
   {
-    file: 'src/client/transport/connections.ts',
-    code: 'return { dispatcher, cut: (reason) => void socket?.destroy(reason) };',
-    to: 'socket.destroy',
+    file: 'src/client/transport/kept-socket.ts',
+    code: 'this.#socket?.destroy(reason);',
+    to: 'this.#socket.destroy',
     why: 'A request that has started has a socket.',
   },
   {

@@ -38,7 +38,7 @@ export const PARTS = {
     tests: ['test/outbox/!(model).test.ts', 'test/contract/memory.test.ts'],
     concurrency: 2,
   },
-  inbox: {
+  store: {
     // Files that only databases use are mutated with those.
     mutate: ['src/inbox/*.ts', '!src/inbox/store-failure.ts', '!src/inbox/stored-event.ts'],
     // Without the warning, whose tests load the modules again.

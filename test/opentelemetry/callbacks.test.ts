@@ -9,7 +9,7 @@ import {
 import { describe, expect, it } from 'vitest';
 import { callbackKey } from '../../src/callback/verify.js';
 import { RetryLaterError } from '../../src/errors.js';
-import { memoryInbox } from '../../src/store/memory-inbox.js';
+import { memoryStore } from '../../src/store/memory.js';
 import { NOW_SECONDS, OTHER_SECRET, sampleRecord } from '../callback/sample-callback.js';
 import { createClient, httpAnswer, order, startRawServer } from '../client/raw-server.js';
 import { createScene, post } from '../receiver/scene.js';
@@ -100,7 +100,7 @@ describe('the span of a callback', () => {
     await createScene({ onPayment: failing }).receive(post());
     const later = () => Promise.reject(new RetryLaterError('not stored'));
     await createScene({ onPayment: later }).receive(post());
-    const inbox = memoryInbox();
+    const inbox = memoryStore();
     await createScene({ onPayment: failing, inbox, parkAfter: 1 }).receive(post());
     await createScene({ onPayment: failing, inbox, parkAfter: 1 }).receive(post());
     expect(

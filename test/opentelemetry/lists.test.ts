@@ -1,9 +1,9 @@
 import { type BatchObservableCallback, createNoopMeter } from '@opentelemetry/api';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { memoryInbox } from '../../src/store/memory-inbox.js';
+import { memoryStore } from '../../src/store/memory.js';
 import { instrumentMerchantPayments } from '../../src/opentelemetry/instrument.js';
 import type { InstrumentationOptions } from '../../src/opentelemetry/options.js';
-import { memoryOutbox } from '../../src/store/memory-outbox.js';
+import { memoryStore } from '../../src/store/memory.js';
 import { sampleRecord } from '../callback/sample-callback.js';
 import { ContractService } from '../contract/outbox/service.js';
 import { createScene, post } from '../receiver/scene.js';
@@ -27,7 +27,7 @@ describe('the gauges of an outbox', () => {
   function open() {
     const service = new ContractService();
     let nowMs = Date.now();
-    const outbox = memoryOutbox({ client: service.client, now: () => nowMs });
+    const outbox = memoryStore({ client: service.client, now: () => nowMs });
     const telemetry = startTelemetry({ outbox });
     return {
       service,
@@ -110,8 +110,8 @@ describe('the gauges of an outbox', () => {
 
 describe('the gauge of an inbox', () => {
   it('counts failed changes, parked ones separately', async () => {
-    const inbox = memoryInbox();
-    const telemetry = startTelemetry({ inbox: inbox as Required<typeof inbox> });
+    const inbox = memoryStore();
+    const telemetry = startTelemetry({ store: inbox as Required<typeof inbox> });
     const name = 'merchant_payments.inbox.failed_changes';
     const counts = (failing: number, parked: number) => [
       [{ 'merchant_payments.parked': false }, failing],
@@ -140,7 +140,7 @@ describe('a list that hangs', () => {
       });
       yield* [];
     };
-    const telemetry = startTelemetry({ inbox: { failedChanges: hang } });
+    const telemetry = startTelemetry({ store: { failedChanges: hang } });
     const reads = [telemetry.metrics(), telemetry.metrics()];
     await new Promise(setImmediate);
     expect(count).toBe(1);
@@ -162,7 +162,7 @@ describe('a list that hangs', () => {
     });
     const { disable } = instrumentMerchantPayments({
       meterProvider: { getMeter: () => meter },
-      inbox: { failedChanges: hang },
+      store: { failedChanges: hang },
     });
     onTestFinished(disable);
     const end = vi.fn();
@@ -179,7 +179,7 @@ describe('the options of the instrumentation', () => {
     ['tracerProvider must be a TracerProvider (with getTracer)', { tracerProvider: {} as never }],
     ['meterProvider must be a MeterProvider (with getMeter)', { meterProvider: 1 as never }],
     ['outbox must be an outbox (with unresolved, secondPayments)', { outbox: {} as never }],
-    ['inbox must be an inbox that keeps failed changes', { inbox: {} as never }],
+    ['inbox must be an inbox that keeps failed changes', { store: {} as never }],
     ['exporter is not a known option', { exporter: {} } as never],
   ])('are refused: %s', (message, options) => {
     expect(() => instrumentMerchantPayments(options)).toThrow(message);

@@ -4,9 +4,9 @@ import * as conventions from '@opentelemetry/semantic-conventions';
 import { parser } from '@prometheus-io/lezer-promql';
 import { describe, expect, it, test } from 'vitest';
 import { parse } from 'yaml';
-import { memoryInbox } from '../../src/store/memory-inbox.js';
+import { memoryStore } from '../../src/store/memory.js';
 import { HTTP, OWN, SCHEMA_URL } from '../../src/opentelemetry/attributes.js';
-import { memoryOutbox } from '../../src/store/memory-outbox.js';
+import { memoryStore } from '../../src/store/memory.js';
 import { createClient, created, order, startRawServer } from '../client/raw-server.js';
 import { unusedClient } from '../outbox/unused-client.js';
 import { createScene, post } from '../receiver/scene.js';
@@ -26,8 +26,8 @@ describe('names of the semantic conventions', () => {
 
 /** What Prometheus calls them: OpenTelemetry's specification "Prometheus and OpenMetrics compatibility". */
 async function prometheusNames(): Promise<Set<string>> {
-  const inbox = memoryInbox() as Required<ReturnType<typeof memoryInbox>>;
-  const outbox = memoryOutbox({ client: unusedClient });
+  const inbox = memoryStore() as Required<ReturnType<typeof memoryStore>>;
+  const outbox = memoryStore({ client: unusedClient });
   const { descriptions } = startTelemetry({ inbox, outbox });
   const server = await startRawServer({ answer: () => created });
   await createClient(server.url).payments.create(order);

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { PaymentClient } from 'merchant-payments';
-import { memoryInbox } from 'merchant-payments/inbox';
+import { memoryStore } from 'merchant-payments/store';
 import { callbackHandler } from 'merchant-payments/node';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
@@ -95,7 +95,7 @@ describe('the commands of the image', () => {
     });
     const handler = callbackHandler({
       signingSecret: shop.environment.MERCHANT_PAYMENTS_SIGNING_SECRET,
-      inbox: memoryInbox(),
+      store: memoryStore(),
       onPayment: ({ payment }) => tell(payment.status),
     });
     const server = createServer(handler).listen(0, '127.0.0.1');

@@ -286,9 +286,9 @@ describe('the installed package', () => {
     }
     const code = `
       import { createServer } from 'node:http';
-      import { postgresInbox } from 'merchant-payments/inbox/postgres';
+      import { postgresStore } from 'merchant-payments/postgres';
       import { startMockServer } from 'merchant-payments/mock-server';
-      import { postgresOutboxSchema } from 'merchant-payments/outbox/postgres';
+      import { postgresOutboxSchema } from 'merchant-payments/postgres';
 
       const service = await startMockServer();
       process.env.MERCHANT_PAYMENTS_BASE_URL = service.url;
@@ -301,7 +301,7 @@ describe('the installed package', () => {
         'CREATE TABLE orders (reference text PRIMARY KEY, status text, paid_by text);' +
           'CREATE TABLE shipments (reference text PRIMARY KEY)',
       );
-      await postgresInbox(pool).setup();
+      await postgresStore(pool).setup();
       await pool.exec(postgresOutboxSchema());
       const server = createServer(handleCallback).listen(0, '127.0.0.1');
       await new Promise((resolve) => server.once('listening', resolve));
@@ -334,11 +334,11 @@ describe('the types', () => {
     import { createCallbackVerifier } from 'merchant-payments/callback';
     import { callbackPlugin } from 'merchant-payments/fastify';
     import { callbackHandler as fetchHandler } from 'merchant-payments/fetch';
-    import { memoryInbox } from 'merchant-payments/inbox';
-    import { mysqlInbox } from 'merchant-payments/inbox/mysql';
-    import { postgresInbox, type Queryable } from 'merchant-payments/inbox/postgres';
-    import { redisInbox } from 'merchant-payments/inbox/redis';
-    import { sqliteInbox } from 'merchant-payments/inbox/sqlite';
+    import { memoryStore } from 'merchant-payments/store';
+    import { mysqlStore } from 'merchant-payments/mysql';
+    import { postgresStore, type Queryable } from 'merchant-payments/postgres';
+    import { redisStore } from 'merchant-payments/redis';
+    import { sqliteStore } from 'merchant-payments/sqlite';
     import { callbackHandler as lambdaHandler } from 'merchant-payments/lambda';
     import { callbackHandler } from 'merchant-payments/node';
     import { createCallbackReceiver } from 'merchant-payments/receiver';
@@ -367,10 +367,10 @@ describe('the types', () => {
       const verified: VerifiedCallback = verifyCallback(callback, { signingSecret });
       createCallbackVerifier({ signingSecret })(callback);
       await verifyOnWeb(callback, { signingSecret });
-      const options = { signingSecret, inbox: memoryInbox(), onPayment: () => undefined };
+      const options = { signingSecret, store: memoryStore(), onPayment: () => undefined };
       const { outcome } = await createCallbackReceiver(options).receive({ method: 'POST', ...callback });
-      const stores: unknown[] = [diagnoseCallback(callback, { signingSecret }).findings, checkCallbackEndpoint, callbackPlugin, mysqlInbox, postgresInbox, redisInbox, sqliteInbox];
-      callbackHandler({ ...options, inbox: {} as ReturnType<typeof postgresInbox>, async onPayment({ key }, { tx }) {
+      const stores: unknown[] = [diagnoseCallback(callback, { signingSecret }).findings, checkCallbackEndpoint, callbackPlugin, mysqlStore, postgresStore, redisStore, sqliteStore];
+      callbackHandler({ ...options, store: {} as ReturnType<typeof postgresStore>, async onPayment({ key }, { tx }) {
         const queryable: Queryable = tx;
         await queryable.query(key);
       } });

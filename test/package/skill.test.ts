@@ -7,7 +7,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { type MockServer, type RequestFault, startMockServer } from 'merchant-payments/mock-server';
-import { postgresOutbox } from 'merchant-payments/outbox/postgres';
+import { postgresStore } from 'merchant-payments/postgres';
 import { checkCallbackEndpoint } from 'merchant-payments/testing';
 import pg from 'pg';
 import { afterAll, assert, beforeAll, describe, expect, test } from 'vitest';
@@ -223,7 +223,7 @@ describe.skipIf(process.env['DATABASE_URL'] === undefined)('the shop of the skil
     await tenth;
     await restartShop();
     await Promise.all(clicks);
-    const outbox = postgresOutbox(pool, { client: unusedClient });
+    const outbox = postgresStore(pool, { client: unusedClient });
     for (const reference of references) {
       if (paymentsOf(reference).length > 0) continue;
       // Listed for a person, once its lease has run out.

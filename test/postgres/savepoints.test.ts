@@ -62,6 +62,11 @@ describe('a transaction that the work begins', () => {
     '/* trace */ BEGIN',
     '-- trace\nBEGIN',
     "BEGIN /*traceparent='00-1'*/",
+    '/* one *//* two */BEGIN-- three',
+    '-- a mark /* within\nBEGIN',
+    '/* a mark -- within */ BEGIN',
+    '/**/BEGIN',
+    '-- to the end of the line */\nBEGIN',
   ])('by %j is a savepoint', async (text) => {
     const { sent, failure } = await sentBy(async (tx) => {
       await tx.query(text);

@@ -9,8 +9,13 @@ import type { CreatePaymentInput, PaymentStatusRecord } from '../../src/protocol
 const ISO_DATE_TIME =
   /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d(?::(?:[0-5]\d|60)(?:[.,]\d+)?)?(?:Z|[+-](?:0\d|1\d|2[0-3])(?::?[0-5]\d)?)$/i;
 
-const isDateTime = (value: unknown): boolean =>
-  typeof value === 'string' && ISO_DATE_TIME.test(value);
+const DAYS_OF_MONTHS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+
+function hasDay(date: string): boolean {
+  const [year = 0, month = 0, day = 0] = date.slice(0, 10).split('-').map(Number);
+  const isLeap = year % 400 === 0 || (year % 4 === 0 && year % 100 !== 0);
+  return day <= (DAYS_OF_MONTHS[month - 1] ?? 0) + (isLeap && month === 2 ? 1 : 0);
+}
 
 const isText = (value: unknown): boolean => typeof value === 'string' && value !== '';
 
@@ -31,8 +36,14 @@ export function findStatusRecordIssuesByHand(value: unknown): readonly Issue[] |
   check('merchantPaymentReference', isText(record.merchantPaymentReference), TEXT);
   check('providerReference', typeof record.providerReference === 'string', 'a string');
   check('status', isText(record.status), TEXT);
-  check('createdAt', isDateTime(record.createdAt), DATE_TIME);
-  check('updatedAt', isDateTime(record.updatedAt), DATE_TIME);
+  for (const field of ['createdAt', 'updatedAt'] as const) {
+    const date = record[field];
+    const isSpelled = typeof date === 'string' && ISO_DATE_TIME.test(date);
+    check(field, isSpelled, DATE_TIME);
+    if (!isSpelled || hasDay(date)) continue;
+    const message = `must be ${DATE_TIME}, received a day that its month does not have`;
+    issues.push({ path: [field], message });
+  }
   return issues.length === 0 ? undefined : issues;
 }
 

@@ -60,6 +60,20 @@ describe('findStatusRecordIssues', () => {
     );
   });
 
+  it('agrees with checks by hand on every day of the years that differ', () => {
+    const days = Array.from({ length: 33 }, (_, day) => String(day).padStart(2, '0'));
+    const months = days.slice(1, 13);
+    for (const year of ['0000', '0001', '0004', '0100', '1900', '2000', '2024', '2026', '9999']) {
+      const dates = months.flatMap((month) => days.map((day) => `${year}-${month}-${day}`));
+      for (const zone of ['Z', '+00:00', '-03:30']) {
+        for (const date of dates) {
+          const record = sampleRecord({ updatedAt: `${date}T12:00:05${zone}` });
+          expect(findStatusRecordIssues(record)).toEqual(findStatusRecordIssuesByHand(record));
+        }
+      }
+    }
+  });
+
   it('does not quote a value in any message', () => {
     const planted = 'planted-77aa';
     for (const value of [planted, [planted], { planted }, -12_345.5]) {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
-import { checkFault } from '../../src/mock-server/faults/fault-rules.js';
+import { readFault } from '../../src/mock-server/faults/fault-rules.js';
 import { findCreatePaymentIssues } from '../../src/protocol/creation.js';
 import { findStatusRecordIssues } from '../../src/protocol/payment.js';
 import { fields, findIssues } from '../../src/protocol/schema.js';
@@ -14,16 +14,7 @@ import {
   text,
   wholeNumber,
 } from '../../src/protocol/strict-schema.js';
-
-/** Runs with a field on every object that has none of its own by that name. */
-function polluted<Result>(name: string, value: unknown, run: () => Result): Result {
-  Reflect.set(Object.prototype, name, value);
-  try {
-    return run();
-  } finally {
-    Reflect.deleteProperty(Object.prototype, name);
-  }
-}
+import { polluted } from './pollution.js';
 
 const messageOf = (run: () => unknown): string => {
   try {
@@ -226,7 +217,7 @@ describe('every schema', () => {
     const messagesOf: [fc.Arbitrary<unknown>, (value: unknown) => unknown][] = [
       [fc.anything(), findStatusRecordIssues],
       [fc.anything(), findCreatePaymentIssues],
-      [fault, (value) => attempt(() => checkFault(value))],
+      [fault, (value) => attempt(() => readFault(value))],
       [profile, (value) => attempt(() => serviceProfile(value, 'profile'))],
     ];
     for (const [values, find] of messagesOf) {

@@ -3,7 +3,7 @@ import { inspect } from 'node:util';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { callbackKey } from '../../src/callback/verify.js';
 import { RetryLaterError } from '../../src/errors.js';
-import type { CallbackInbox } from '../../src/store/inbox.js';
+import type { CallbackStore } from '../../src/store/callback-store.js';
 import type { CallbackTrace } from '../../src/receiver/observation.js';
 import {
   NOW_SECONDS,
@@ -87,10 +87,10 @@ describe('the tracing channel merchant-payments:callback', () => {
   it('tells that a change which waits is overdue', async () => {
     const { ended } = subscribe();
     const onPayment = () => Promise.reject(new RetryLaterError('not stored yet'));
-    const busyInbox: CallbackInbox = { process: async () => 'busy' };
+    const busyInbox: CallbackStore = { process: async () => 'busy' };
     const overdue = post({ updatedAt: '2026-01-31T11:00:00Z' });
     vi.useFakeTimers({ toFake: ['performance'] });
-    for (const options of [{ onPayment }, { inbox: busyInbox }]) {
+    for (const options of [{ onPayment }, { store: busyInbox }]) {
       const scene = createScene(options);
       for (const request of [post(), overdue]) await scene.receive(request);
       vi.advanceTimersByTime(60_000);

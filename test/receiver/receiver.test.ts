@@ -9,8 +9,8 @@ import {
   type MerchantPaymentsError,
   RetryLaterError,
 } from '../../src/errors.js';
-import type { CallbackInbox, InboxEvent, InboxOutcome } from '../../src/store/inbox.js';
-import { memoryInbox } from '../../src/store/memory-inbox.js';
+import type { CallbackStore, StatusChange, ChangeOutcome } from '../../src/store/callback-store.js';
+import { memoryStore } from '../../src/store/memory.js';
 import type { StandardSchemaV1 } from '../../src/protocol/standard-schema.js';
 import { createCallbackReceiver } from '../../src/receiver/callback-receiver.js';
 import type { CallbackReceiverOptions, PaymentContext } from '../../src/receiver/options.js';
@@ -42,6 +42,7 @@ describe('a callback that is right', () => {
         key: callbackKey(sampleRecord()),
         timestamp: new Date(NOW_SECONDS * 1000),
         secretIndex: 0,
+        rawBody: new TextEncoder().encode(JSON.stringify(sampleRecord())),
       },
     ]);
     expect(scene.reports).toEqual([]);
@@ -176,21 +177,21 @@ describe('the order of changes', () => {
   });
 
   it('is reported when an inbox drops it though it was to be processed', async () => {
-    const scene = createScene({ inbox: { process: async () => 'stale' } });
+    const scene = createScene({ store: { process: async () => 'stale' } });
     expect(await scene.receive(post())).toEqual(stale);
     expect(scene.reports).toMatchObject([{ error: { code: 'STALE_CHANGE' } }]);
   });
 
   it('is false with an inbox that does not say', async () => {
     const seen: unknown[] = [];
-    const old: CallbackInbox = {
+    const old: CallbackStore = {
       async process(_event, work) {
         await work({ tx: undefined, signal: new AbortController().signal } as never);
         return 'processed';
       },
     };
     const scene = createScene({
-      inbox: old,
+      store: old,
       onPayment: (_, context) => void seen.push(context.stale),
     });
     await scene.receive(post());
@@ -478,10 +479,10 @@ describe('recordSchema', () => {
   });
 
   it('cannot change which payment and time the inbox receives', async () => {
-    const events: InboxEvent[] = [];
-    const inbox = memoryInbox();
+    const events: StatusChange[] = [];
+    const inbox = memoryStore();
     const scene = createScene({
-      inbox: {
+      store: {
         process(event, work) {
           events.push(event);
           return inbox.process(event, work);
@@ -502,7 +503,7 @@ describe('recordSchema', () => {
     expect(events).toEqual([
       {
         key: callbackKey(sampleRecord()),
-        paymentReference: sampleRecord().referenceNumber,
+        referenceNumber: sampleRecord().referenceNumber,
         occurredAt: new Date('2026-01-31T12:00:05Z'),
         microseconds: 0,
         processStale: true,
@@ -512,7 +513,7 @@ describe('recordSchema', () => {
 });
 
 describe('the inbox', () => {
-  const answering = (answer: () => Promise<InboxOutcome>): CallbackInbox => ({ process: answer });
+  const answering = (answer: () => Promise<ChangeOutcome>): CallbackStore => ({ process: answer });
 
   it.each([
     ['processed', processed],
@@ -520,7 +521,7 @@ describe('the inbox', () => {
     ['stale', stale],
     ['busy', busy],
   ] as const)('decides the reply: %s', async (outcome, reply) => {
-    const inbox: CallbackInbox = {
+    const store: CallbackStore = {
       async process(_event, work) {
         const { signal } = new AbortController();
         if (outcome === 'processed') await work({ tx: undefined, signal, stale: false });
@@ -532,7 +533,7 @@ describe('the inbox', () => {
   });
 
   it('that says processed without running the work loses no callback', async () => {
-    const scene = createScene({ inbox: answering(async () => 'processed') });
+    const scene = createScene({ store: answering(async () => 'processed') });
     expect(await scene.receive(post())).toEqual(failed);
     expect(scene.reports).toMatchObject([{ error: { code: 'CONTRACT_VIOLATION' } }]);
   });
@@ -540,7 +541,7 @@ describe('the inbox', () => {
   it.each([undefined, null, 'done', true, {}])(
     'that answers %s is not taken for done',
     async (answer) => {
-      const scene = createScene({ inbox: answering(async () => answer as never) });
+      const scene = createScene({ store: answering(async () => answer as never) });
       expect(await scene.receive(post())).toEqual(failed);
       expect(String(scene.reports[0]?.error)).toContain('inbox.process must resolve with');
     },
@@ -548,7 +549,7 @@ describe('the inbox', () => {
 
   it('that fails gives 500, and onError receives the callback', async () => {
     const trouble = new Error('connection refused');
-    const scene = createScene({ inbox: answering(() => Promise.reject(trouble)) });
+    const scene = createScene({ store: answering(() => Promise.reject(trouble)) });
     expect(await scene.receive(post())).toEqual(failed);
     expect(scene.reports).toMatchObject([
       { error: trouble, callback: { payment: { status: 'paid' } } },
@@ -556,14 +557,14 @@ describe('the inbox', () => {
   });
 
   it('that says processed though the work failed is not believed', async () => {
-    const swallowing: CallbackInbox = {
+    const swallowing: CallbackStore = {
       async process(_event, work) {
         const context = { tx: undefined, signal: new AbortController().signal, stale: false };
         await work(context).catch(() => undefined);
         return 'processed';
       },
     };
-    const scene = createScene({ inbox: swallowing, onPayment: () => Promise.reject(new Error()) });
+    const scene = createScene({ store: swallowing, onPayment: () => Promise.reject(new Error()) });
     expect(await scene.receive(post())).toEqual(failed);
     expect(String(scene.reports[0]?.error)).toContain("must not resolve with 'processed'");
   });
@@ -571,7 +572,7 @@ describe('the inbox', () => {
   it.each(['busy', 'duplicate', 'stale'] as const)(
     'that knows better than the work that failed, and says %s, is believed',
     async (outcome) => {
-      const swallowing: CallbackInbox = {
+      const swallowing: CallbackStore = {
         async process(_event, work) {
           await work({ tx: undefined, signal: new AbortController().signal, stale: false }).catch(
             () => {},
@@ -580,26 +581,26 @@ describe('the inbox', () => {
         },
       };
       const onPayment = () => Promise.reject(new Error('trouble'));
-      const scene = createScene({ inbox: swallowing, onPayment });
+      const scene = createScene({ store: swallowing, onPayment });
       expect(await scene.receive(post())).toMatchObject({ outcome });
     },
   );
 
   it('that says processed before the work is done is not believed', async () => {
-    const hasty: CallbackInbox = {
+    const hasty: CallbackStore = {
       async process(_event, work) {
         work({ tx: undefined, signal: new AbortController().signal, stale: false });
         return 'processed';
       },
     };
     const gate = createGate();
-    const scene = createScene({ inbox: hasty, onPayment: () => gate.opened });
+    const scene = createScene({ store: hasty, onPayment: () => gate.opened });
     expect(await scene.receive(post())).toEqual(failed);
     gate.open();
   });
 
   it('that runs the work twice is stopped', async () => {
-    const repeating: CallbackInbox = {
+    const repeating: CallbackStore = {
       async process(_event, work) {
         const context = { tx: undefined, signal: new AbortController().signal, stale: false };
         await work(context);
@@ -607,20 +608,20 @@ describe('the inbox', () => {
         return 'processed';
       },
     };
-    const scene = createScene({ inbox: repeating });
+    const scene = createScene({ store: repeating });
     expect(await scene.receive(post())).toEqual(failed);
     expect(scene.handled).toHaveLength(1);
     expect(String(scene.reports[0]?.error)).toContain('inbox.process must run work once');
   });
 
   it('may answer without a promise', async () => {
-    const scene = createScene({ inbox: { process: () => 'duplicate' as never } });
+    const scene = createScene({ store: { process: () => 'duplicate' as never } });
     expect(await scene.receive(post())).toEqual(duplicate);
   });
 
   it('that throws synchronously gives 500 too', async () => {
     const scene = createScene({
-      inbox: {
+      store: {
         process() {
           throw new Error('not connected');
         },
@@ -632,7 +633,7 @@ describe('the inbox', () => {
   it('hands its transaction on', async () => {
     const seen: unknown[] = [];
     const scene = createScene<{ id: number }>({
-      inbox: {
+      store: {
         async process(_event, work) {
           await work({ tx: { id: 7 }, signal: new AbortController().signal, stale: false });
           return 'processed';
@@ -645,8 +646,8 @@ describe('the inbox', () => {
   });
 
   it('is not asked before the callback is verified', async () => {
-    const process = vi.fn(async (): Promise<InboxOutcome> => 'processed');
-    const scene = createScene({ inbox: { process } });
+    const process = vi.fn(async (): Promise<ChangeOutcome> => 'processed');
+    const scene = createScene({ store: { process } });
     await scene.receive(post({}, { secret: OTHER_SECRET }));
     await scene.receive(postBody('{}'));
     expect(process).not.toHaveBeenCalled();
@@ -659,7 +660,7 @@ describe('the signal', () => {
     const lease = new AbortController();
     const signals: AbortSignal[] = [];
     const scene = createScene({
-      inbox: {
+      store: {
         async process(_event, work) {
           await work({ tx: undefined, signal: lease.signal, stale: false });
           return 'processed';
@@ -696,7 +697,7 @@ describe('the signal', () => {
       (from === 'client' ? client : lease).abort(new Error('gone'));
       const signals: AbortSignal[] = [];
       const scene = createScene({
-        inbox: {
+        store: {
           async process(_event, work) {
             await work({ tx: undefined, signal: lease.signal, stale: false });
             return 'processed';
@@ -851,7 +852,7 @@ describe('a change that stays busy', () => {
     onTestFinished(() => void vi.useRealTimers());
     // A process that has run for an hour.
     vi.advanceTimersByTime(3_600_000);
-    return createScene({ inbox: { process: async () => 'busy' }, ...options });
+    return createScene({ store: { process: async () => 'busy' }, ...options });
   };
   const codesOf = ({ reports }: ReturnType<typeof createScene>) =>
     reports.map(({ error }) => codeOf(error));
@@ -878,9 +879,9 @@ describe('a change that stays busy', () => {
   });
 
   it('is not reported when it was processed in between', async () => {
-    const outcomes: InboxOutcome[] = ['busy', 'processed', 'busy'];
+    const outcomes: ChangeOutcome[] = ['busy', 'processed', 'busy'];
     const scene = open({
-      inbox: {
+      store: {
         async process(_event, work) {
           const outcome = outcomes.shift() ?? 'duplicate';
           if (outcome === 'processed') await work({} as never);
@@ -987,7 +988,7 @@ describe('RetryLaterError', () => {
   it('does not hide that the inbox failed after it', async () => {
     const trouble = new Error('the rollback failed');
     const scene = createScene({
-      inbox: {
+      store: {
         async process(_event, work) {
           await work({ tx: undefined, signal: new AbortController().signal, stale: false }).catch(
             () => Promise.reject(trouble),
@@ -1059,7 +1060,7 @@ describe('idle', () => {
   it('waits for work whose inbox has given it up', async () => {
     const gate = createGate();
     const scene = createScene({
-      inbox: {
+      store: {
         async process(_event, work) {
           const running = work({
             tx: undefined,
@@ -1190,11 +1191,11 @@ describe('construction', () => {
     ['options', undefined],
     ['signingSecret', { ...right, signingSecret: '' }],
     ['signingSecret', { ...right, signingSecret: [] }],
-    ['signingSecret', { ...right, signingSecret: undefined }],
+    ['signingSecret', { ...right, signingSecret: null }],
     ['signingSecret', { ...right, signingSecret: ` ${SECRET}` }],
     ['onPayment', { signingSecret: SECRET }],
-    ['inbox', { ...right, inbox: {} }],
-    ['inbox', { ...right, inbox: null }],
+    ['inbox', { ...right, store: {} }],
+    ['inbox', { ...right, store: null }],
     ['onStale', { ...right, onStale: 'ignore' }],
     ['onStal', { ...right, onStal: 'process' }],
     ['tolerance', { ...right, tolerance: 60 }],
@@ -1217,7 +1218,7 @@ describe('construction', () => {
   });
 
   it.each([
-    [undefined, 'options is missing; it must be an object with signingSecret and onPayment'],
+    [undefined, 'options is missing; it must be an object with onPayment'],
     [{ ...right, onStal: 'process' }, 'onStal is not a known option; use onStale'],
     [{ ...right, tolerance: 60 }, 'tolerance is not a known option; use toleranceSeconds'],
     [
@@ -1225,8 +1226,8 @@ describe('construction', () => {
       'onPayment must be a function that handles one payment callback; received a string of 3 characters',
     ],
     [
-      { ...right, inbox: {} },
-      'inbox must be an inbox: memoryInbox(), redisInbox(client), postgresInbox(pool), …; received an object',
+      { ...right, store: {} },
+      'inbox must be an store: memoryStore(), redisStore(client), postgresStore(pool), …; received an object',
     ],
     [
       { ...right, maxBodyBytes: 0 },

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { StoreError, RetryLaterError } from '../../src/errors.js';
-import type { FailureKeepingInbox } from '../../src/store/inbox.js';
-import { memoryInbox } from '../../src/store/memory-inbox.js';
-import { memoryOutbox } from '../../src/store/memory-outbox.js';
-import type { SettleOutcome } from '../../src/store/outbox.js';
+import type { ManagedStore } from '../../src/store/callback-store.js';
+import { memoryStore } from '../../src/store/memory.js';
+import { memoryStore } from '../../src/store/memory.js';
+import type { SettleOutcome } from '../../src/store/payment-store.js';
 import type { PaymentStatusRecord } from '../../src/protocol/payment.js';
 import type { StandardSchemaV1 } from '../../src/protocol/standard-schema.js';
 import type { CallbackReceiverOptions } from '../../src/receiver/options.js';
@@ -33,13 +33,13 @@ function createSettling({
   const transactions: unknown[] = [];
   const payments: PaymentStatusRecord[] = [];
   const database = {};
-  const memory = memoryInbox();
-  const inbox: FailureKeepingInbox<unknown> = {
+  const memory = memoryStore();
+  const store: ManagedStore<unknown> = {
     ...memory,
     process: (event, work) =>
       memory.process(event, (context) => commit(work({ ...context, tx: TX }))),
   };
-  const outbox = memoryOutbox({ client: unusedClient });
+  const outbox = memoryStore({ client: unusedClient });
   outbox.settle = async (payment, { tx }) => {
     transactions.push(tx);
     payments.push({ ...payment });

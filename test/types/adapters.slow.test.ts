@@ -12,7 +12,7 @@ import type {
   LambdaFunctionURLHandler,
 } from 'aws-lambda';
 import express from 'express';
-import { fastify } from 'fastify';
+import { type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import { fastify as fastify4 } from 'fastify-4';
 import { Hono } from 'hono';
 import Koa from 'koa';
@@ -22,7 +22,7 @@ import type { VerifiedCallback } from '../../src/callback/index.js';
 import type { WebSigningSecret } from '../../src/callback/web/index.js';
 import { callbackPlugin } from '../../src/fastify/index.js';
 import * as web from '../../src/fetch/index.js';
-import { type CallbackInbox, memoryInbox } from '../../src/inbox/index.js';
+import { type CallbackStore, memoryStore } from '../../src/store/index.js';
 import * as lambda from '../../src/lambda/index.js';
 import { callbackHandler } from '../../src/node/index.js';
 import { createCallbackReceiver, type PaymentContext } from '../../src/receiver/index.js';
@@ -31,8 +31,8 @@ interface Transaction {
   query(sql: string): Promise<void>;
 }
 
-// As postgresInbox gives it.
-const inbox = memoryInbox() as unknown as CallbackInbox<Transaction>;
+// As postgresStore gives it.
+const inbox = memoryStore() as unknown as CallbackStore<Transaction>;
 const signingSecret = 'callback-secret';
 const options = { signingSecret, onPayment: () => undefined };
 
@@ -170,7 +170,7 @@ describe('the handler for node:http', () => {
 
   it('is what Koa, NestJS and a page of Next.js call', () => {
     const handler = callbackHandler(options);
-    new Koa().use((context) => handler(context.req, context.res));
+    new Koa().use((context) => handler(context.req, context.res)).use(handler);
     interface NextApiRequest extends IncomingMessage {
       body: unknown;
       query: object;
@@ -179,6 +179,13 @@ describe('the handler for node:http', () => {
     type NextApiHandler = (request: NextApiRequest, response: NextApiResponse) => unknown;
     expectTypeOf(handler).toExtend<NextApiHandler>();
     expectTypeOf(handler).toBeCallableWith({} as express.Request, {} as express.Response);
+  });
+
+  it('is called in a route of Fastify 4 and 5, as NestJS has them', () => {
+    const handler = callbackHandler(options);
+    fastify().post('/a', (request, reply) => handler(request, reply));
+    fastify4().post('/a', (request, reply) => handler(request, reply));
+    expectTypeOf(handler).toBeCallableWith({} as FastifyRequest, {} as FastifyReply);
   });
 
   it('does not take wrong options', () => {
@@ -191,7 +198,7 @@ describe('the handler for node:http', () => {
     callbackHandler<Transaction>({
       signingSecret,
       // @ts-expect-error an inbox without transactions
-      inbox: memoryInbox(),
+      store: memoryStore(),
       onPayment: (_callback, { tx }) => tx.query('select 1'),
     });
   });
@@ -264,7 +271,7 @@ describe('the plugin for Fastify', () => {
       path: '/d',
       signingSecret,
       // @ts-expect-error an inbox without transactions
-      inbox: memoryInbox(),
+      store: memoryStore(),
       onPayment: (_callback, { tx }) => tx.query('select 1'),
     });
     await app4.ready();
@@ -286,7 +293,10 @@ describe('the plugin for Fastify', () => {
 describe('the handler for Fetch', () => {
   it('is what Hono, Next.js, SvelteKit, Bun, Deno and Workers call', () => {
     const handler = web.callbackHandler(options);
-    const app = new Hono().post('/a', (context) => handler(context.req.raw));
+    const app = new Hono()
+      .post('/a', (context) => handler(context.req.raw))
+      .post('/b', (context) => handler(context))
+      .post('/c', handler);
     expect(createAdaptorServer({ fetch: app.fetch, overrideGlobalObjects: false })).toBeDefined();
     expectTypeOf(handler).toExtend<(request: Request) => Promise<Response>>();
     expectTypeOf(handler.idle).toEqualTypeOf<() => Promise<void>>();
@@ -296,9 +306,7 @@ describe('the handler for Fetch', () => {
     type NextRoute = (request: NextRequest, context: { params: Promise<object> }) => unknown;
     expectTypeOf(handler).toExtend<NextRoute>();
     type SvelteKitRoute = (event: { request: Request }) => Response | Promise<Response>;
-    expectTypeOf(({ request }: { request: Request }) =>
-      handler(request),
-    ).toExtend<SvelteKitRoute>();
+    expectTypeOf(handler).toExtend<SvelteKitRoute>();
     expectTypeOf({ fetch: handler }).toExtend<{
       fetch(request: Request, env: object, context: object): Response | Promise<Response>;
     }>();

@@ -1,16 +1,16 @@
 import type { PGlite, Transaction } from '@electric-sql/pglite';
 import pg from 'pg';
 import { describe, expect, expectTypeOf, it } from 'vitest';
-import type { CallbackInbox, InboxContext } from '../../src/inbox/index.js';
+import type { CallbackStore, StoreContext } from '../../src/store/index.js';
 import {
-  type PostgresInbox,
-  type PostgresInboxOptions,
-  postgresInbox,
+  type PostgresStore,
+  type PostgresStoreOptions,
+  postgresStore,
   type Queryable,
-} from '../../src/inbox/postgres/index.js';
+} from '../../src/postgres/index.js';
 
 const pool = new pg.Pool();
-type TxOf<Inbox> = Inbox extends CallbackInbox<infer Tx> ? Tx : never;
+type TxOf<Inbox> = Inbox extends CallbackStore<infer Tx> ? Tx : never;
 
 describe('the transaction', () => {
   it('of pg and of PGlite are queryable', () => {
@@ -32,59 +32,59 @@ describe('the transaction', () => {
   });
 });
 
-describe('postgresInbox', () => {
+describe('postgresStore', () => {
   it('takes a pool of pg, whose client is its tx', () => {
-    const inbox = postgresInbox(pool);
-    expectTypeOf(inbox).toEqualTypeOf<PostgresInbox<pg.PoolClient>>();
+    const inbox = postgresStore(pool);
+    expectTypeOf(inbox).toEqualTypeOf<PostgresStore<pg.PoolClient>>();
     expectTypeOf(inbox.process)
       .parameter(1)
       .parameter(0)
-      .toEqualTypeOf<InboxContext<pg.PoolClient>>();
-    const count = async ({ tx }: InboxContext<pg.PoolClient>) =>
+      .toEqualTypeOf<StoreContext<pg.PoolClient>>();
+    const count = async ({ tx }: StoreContext<pg.PoolClient>) =>
       (await tx.query('UPDATE orders SET paid = true')).rowCount;
     expectTypeOf(count).returns.resolves.toEqualTypeOf<number | null>();
     expect(count).toBeTypeOf('function');
   });
 
   it('takes a PGlite, whose transaction is its tx', () => {
-    const open = (database: PGlite) => postgresInbox(database);
+    const open = (database: PGlite) => postgresStore(database);
     expectTypeOf<TxOf<ReturnType<typeof open>>>().toEqualTypeOf<Transaction>();
     expect(open).toBeTypeOf('function');
   });
 
   it('takes the client of any other pool', () => {
     type Client = pg.PoolClient & { own: true };
-    const ofPromise = (one: { connect(): Promise<Client> }) => postgresInbox(one);
+    const ofPromise = (one: { connect(): Promise<Client> }) => postgresStore(one);
     expectTypeOf<TxOf<ReturnType<typeof ofPromise>>>().toEqualTypeOf<Client>();
     class TypedPool extends pg.Pool {}
-    const ofSubclass = (one: TypedPool) => postgresInbox(one);
+    const ofSubclass = (one: TypedPool) => postgresStore(one);
     expectTypeOf<TxOf<ReturnType<typeof ofSubclass>>>().toEqualTypeOf<pg.PoolClient>();
     expect([ofPromise, ofSubclass]).toHaveLength(2);
   });
 
   it('takes the type of tx that one names', () => {
-    const typed = postgresInbox<pg.PoolClient>(pool);
+    const typed = postgresStore<pg.PoolClient>(pool);
     expectTypeOf<TxOf<typeof typed>>().toEqualTypeOf<pg.PoolClient>();
-    const ofPglite = (database: PGlite) => postgresInbox<Transaction>(database);
+    const ofPglite = (database: PGlite) => postgresStore<Transaction>(database);
     expectTypeOf<TxOf<ReturnType<typeof ofPglite>>>().toEqualTypeOf<Transaction>();
     // @ts-expect-error a PGlite has no client of pg to give
-    const wrong = (database: PGlite) => postgresInbox<pg.PoolClient>(database);
+    const wrong = (database: PGlite) => postgresStore<pg.PoolClient>(database);
     // @ts-expect-error a pool of pg has no transaction of PGlite to give
-    expect(() => postgresInbox<Transaction>(pool)).not.toThrow();
+    expect(() => postgresStore<Transaction>(pool)).not.toThrow();
     expect([ofPglite, wrong]).toHaveLength(2);
   });
 
   it('takes no single client', () => {
     // @ts-expect-error connect() gives a client that can't be given back
-    expect(() => postgresInbox(new pg.Client())).toThrow('a single client');
+    expect(() => postgresStore(new pg.Client())).toThrow('a single client');
   });
 
   it('takes options that may be undefined', () => {
     expectTypeOf<{
       lockTimeoutMs: undefined;
       prefix: undefined;
-    }>().toExtend<PostgresInboxOptions>();
+    }>().toExtend<PostgresStoreOptions>();
     // @ts-expect-error a number of milliseconds
-    expect(() => postgresInbox(pool, { lockTimeoutMs: '5' })).toThrow('lockTimeoutMs');
+    expect(() => postgresStore(pool, { lockTimeoutMs: '5' })).toThrow('lockTimeoutMs');
   });
 });

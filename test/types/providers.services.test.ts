@@ -7,7 +7,7 @@ import pg from 'pg';
 import postgres, { type TransactionSql } from 'postgres';
 import { DataSource, type EntityManager } from 'typeorm';
 import { expect, expectTypeOf, it } from 'vitest';
-import type { CallbackInbox } from '../../src/inbox/index.js';
+import type { CallbackStore } from '../../src/store/index.js';
 import {
   fromDrizzle,
   fromKnex,
@@ -15,16 +15,16 @@ import {
   fromPostgresJs,
   fromPrisma,
   fromTypeOrm,
-  postgresInbox,
-} from '../../src/inbox/postgres/index.js';
-import { postgresOutbox } from '../../src/outbox/postgres/index.js';
+  postgresStore,
+} from '../../src/postgres/index.js';
+import { postgresStore } from '../../src/postgres/index.js';
 import { unusedClient } from '../outbox/unused-client.js';
 
-type TxOf<Inbox> = Inbox extends CallbackInbox<infer Tx> ? Tx : never;
+type TxOf<Inbox> = Inbox extends CallbackStore<infer Tx> ? Tx : never;
 const pool = new pg.Pool();
 
 it('the tx of an inbox on Drizzle is its transaction', () => {
-  const inbox = postgresInbox(fromDrizzle(drizzle(pool)));
+  const inbox = postgresStore(fromDrizzle(drizzle(pool)));
   type NoTables = Record<string, never>;
   expectTypeOf<TxOf<typeof inbox>>().toEqualTypeOf<
     PgTransaction<NodePgQueryResultHKT, NoTables, ExtractTablesWithRelations<NoTables>>
@@ -38,9 +38,9 @@ it('the tx of an inbox on Kysely is its transaction, with savepoints', () => {
     orders: { reference: string };
   }
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
-  const inbox = postgresInbox(fromKysely(db));
+  const inbox = postgresStore(fromKysely(db));
   expectTypeOf<TxOf<typeof inbox>>().toEqualTypeOf<ControlledTransaction<Tables, []>>();
-  const outbox = postgresOutbox(fromKysely(db), { client: unusedClient });
+  const outbox = postgresStore(fromKysely(db), { client: unusedClient });
   const order = { merchantPaymentReference: 'order-1', amount: 1, currency: 'EUR' };
   const recorders = [
     (tx: Transaction<Tables>) => outbox.record(order, { tx }),
@@ -54,17 +54,17 @@ it('the tx of an inbox on Kysely is its transaction, with savepoints', () => {
 });
 
 it('the tx of an inbox on knex is its transaction', () => {
-  const inbox = postgresInbox(fromKnex(makeKnex({ client: 'pg' })));
+  const inbox = postgresStore(fromKnex(makeKnex({ client: 'pg' })));
   expectTypeOf<TxOf<typeof inbox>>().toEqualTypeOf<Knex.Transaction>();
 });
 
 it('the tx of an inbox on TypeORM is an EntityManager', () => {
-  const inbox = postgresInbox(fromTypeOrm(new DataSource({ type: 'postgres' })));
+  const inbox = postgresStore(fromTypeOrm(new DataSource({ type: 'postgres' })));
   expectTypeOf<TxOf<typeof inbox>>().toEqualTypeOf<EntityManager>();
 });
 
 it('the tx of an inbox on postgres.js is its transaction', () => {
-  const inbox = postgresInbox(fromPostgresJs(postgres()));
+  const inbox = postgresStore(fromPostgresJs(postgres()));
   expectTypeOf<TxOf<typeof inbox>>().toEqualTypeOf<TransactionSql>();
 });
 
@@ -88,7 +88,7 @@ interface PrismaClient {
 }
 
 it('the tx of an inbox on Prisma is its client of a transaction', () => {
-  const open = (prisma: PrismaClient) => postgresInbox(fromPrisma(prisma));
+  const open = (prisma: PrismaClient) => postgresStore(fromPrisma(prisma));
   expectTypeOf<TxOf<ReturnType<typeof open>>>().toEqualTypeOf<Omit<PrismaClient, '$connect'>>();
   expect(open).toBeTypeOf('function');
 });

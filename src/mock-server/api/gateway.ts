@@ -137,7 +137,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     const { requestId, authenticated, json } = recorded;
     if (!authenticated) return refuseCredentials(recorded);
     const found = findOperation(recorded);
-    if ('code' in found) return errorAnswer(requestId, found);
+    if (found.refusal !== undefined) return errorAnswer(requestId, found.refusal);
     const handle = handlers[found.name];
     const { safe, findInputIssues } = operations[found.name];
     if (safe) return handle(undefined, found.id, recorded);
@@ -177,14 +177,14 @@ const OPERATIONS = Object.entries(operations) as [OperationName, Operation][];
 
 function findOperation(
   request: RecordedRequest,
-): { name: OperationName; id: string } | ErrorAnswer {
+): { name: OperationName; id: string; refusal: undefined } | { refusal: ErrorAnswer } {
   const path = withoutQuery(request.path);
   const allowed: string[] = [];
   for (const [name, operation] of OPERATIONS) {
     const id = matchPath(operation.path, path);
     if (id === undefined) continue;
-    if (request.method === operation.method) return { name, id };
+    if (request.method === operation.method) return { name, id, refusal: undefined };
     allowed.push(operation.method);
   }
-  return allowed.length === 0 ? NOT_FOUND : methodNotAllowed(allowed);
+  return { refusal: allowed.length === 0 ? NOT_FOUND : methodNotAllowed(allowed) };
 }

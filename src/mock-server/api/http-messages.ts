@@ -1,4 +1,5 @@
 import { operations } from '../../protocol/operations.js';
+import { ownFields } from '../../protocol/own-fields.js';
 
 /** The longest request body that is read: 1 MiB. */
 export const MAX_BODY_BYTES = 1_048_576;
@@ -128,10 +129,8 @@ export function textAnswer(
 }
 
 /** With the error body of interface section 2.3. */
-export function errorAnswer(
-  requestId: string,
-  { status, code, message, headers }: ErrorAnswer,
-): PlainAnswer {
+export function errorAnswer(requestId: string, error: ErrorAnswer): PlainAnswer {
+  const { status, code, message, headers } = ownFields(error);
   return jsonAnswer(status, { code, message, requestId }, headers);
 }
 

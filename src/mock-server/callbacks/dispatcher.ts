@@ -1,10 +1,11 @@
 import type { KeyObject } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
+import { ownFields } from '../../protocol/own-fields.js';
 import type { SignatureEncoding, TimestampUnit } from '../../protocol/wire.js';
 import type { FaultList } from '../faults/fault-list.js';
 import type { CheckedCallbackFault } from '../faults/fault-rules.js';
 import { type Cap, NewestEntries } from '../state/cap.js';
-import type { MockClock, MockTimer } from '../state/clock.js';
+import { type MockClock, type MockTimer, signingTimeOf } from '../state/clock.js';
 import type { EventLog } from '../state/event-log.js';
 import { type MockPayment, toStatusRecord } from '../state/payments.js';
 import type { SeededIds } from '../state/seeded-ids.js';
@@ -82,7 +83,8 @@ export class CallbackDispatcher {
   }
 
   /** Settles when the first attempt, its copies and the deliveries it releases have ended. Never rejects. */
-  async send({ payment, url, fault: given, edit }: Dispatch): Promise<Delivery> {
+  async send(dispatch: Dispatch): Promise<Delivery> {
+    const { payment, url, fault: given, edit } = ownFields(dispatch);
     const delivery: LiveDelivery = {
       id: this.#options.ids.next('delivery'),
       referenceNumber: payment.referenceNumber,
@@ -127,7 +129,7 @@ export class CallbackDispatcher {
     attempt: number,
     canHold = false,
   ): CheckedCallbackFault | undefined {
-    const { edit, referenceNumber, status, payment } = delivery;
+    const { edit, referenceNumber, status, payment } = ownFields(delivery);
     if (edit !== undefined) return undefined;
     const { merchantPaymentReference } = payment;
     const facts = { referenceNumber, merchantPaymentReference, status, attempt };
@@ -181,7 +183,7 @@ export class CallbackDispatcher {
 
   #write(delivery: LiveDelivery, fault: CheckedCallbackFault | undefined): CallbackMessage {
     const { clock, signingKey, signatureEncoding, timestampUnit, retrySigning } = this.#options;
-    const signedAtMs = clock.signingTime?.() ?? clock.now();
+    const signedAtMs = signingTimeOf(clock);
     if (retrySigning === 'original') delivery.firstSignedAtMs ??= signedAtMs;
     return createCallbackMessage({
       record: toStatusRecord(delivery.payment),
@@ -190,7 +192,7 @@ export class CallbackDispatcher {
       encoding: signatureEncoding,
       unit: timestampUnit,
       fault,
-      edit: delivery.edit,
+      edit: ownFields(delivery).edit,
     });
   }
 

@@ -1,7 +1,7 @@
 import { isMatching } from '../state/event-log.js';
 import type { CallbackFaultMatch, Fault, RequestFaultMatch } from './fault.js';
 import type { FaultTarget } from './fault-catalogue.js';
-import { type CheckedCallbackFault, type CheckedRequestFault, checkFault } from './fault-rules.js';
+import { type CheckedCallbackFault, type CheckedRequestFault, readFault } from './fault-rules.js';
 
 /** The pending faults of a mock service. */
 export interface MockFaults {
@@ -48,10 +48,13 @@ export class FaultList implements MockFaults {
   }
 
   add(fault: Fault): void {
-    const checked = checkFault(fault);
+    const { given, checked } = readFault(fault);
+    const names = Object.keys(given) as (keyof typeof checked)[];
+    // Of the checked values, which the caller's later changes do not reach.
+    const copy = Object.fromEntries(names.map((name) => [name, checked[name]])) as unknown as Fault;
     this.#added += 1;
     const id = String(this.#added);
-    this.#entries.push({ id, fault: copyFault(fault), checked, left: checked.times });
+    this.#entries.push({ id, fault: copy, checked, left: checked.times });
     this.#onChange(this.pending());
   }
 
@@ -111,7 +114,7 @@ export class FaultList implements MockFaults {
   }
 }
 
-/** Later changes to the caller's object must not change a pending fault. */
+/** A caller that changes it must not change the pending fault. */
 function copyFault(fault: Fault): Fault {
   const copy = { ...fault, match: fault.match === undefined ? undefined : { ...fault.match } };
   if (copy.type === 'extra-field') copy.value = copyJson(copy.value);

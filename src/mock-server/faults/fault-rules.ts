@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { InvalidOptionError } from '../../errors.js';
 import { invalidOption } from '../../protocol/options.js';
+import { fieldOf, isObject, readOnce } from '../../protocol/own-fields.js';
 import { fields } from '../../protocol/schema.js';
 import {
   json,
@@ -10,9 +11,10 @@ import {
   text,
   wholeNumber,
 } from '../../protocol/strict-schema.js';
-import type { CallbackFault, RequestFault } from './fault.js';
+import type { CallbackFault, Fault, RequestFault } from './fault.js';
 import {
   defaultOf,
+  type FaultEntry,
   type FaultParameter,
   type FaultTarget,
   faultCatalogue,
@@ -30,37 +32,31 @@ type Checked<AnyFault> = AnyFault extends unknown
 export type CheckedRequestFault = Checked<RequestFault>;
 export type CheckedCallbackFault = Checked<CallbackFault>;
 
-const HOLDS = 'an object with on and type';
+/** A fault as it was given, each field read once, and as it applies. */
+interface ReadFault {
+  readonly given: Readonly<Record<string, unknown>>;
+  readonly checked: CheckedRequestFault | CheckedCallbackFault;
+}
 
 /**
  * Checks a fault. Unknown fields are refused: a misspelt one would change what a test tests.
  *
  * @throws {InvalidOptionError} naming the field that is invalid
  */
-export function checkFault(fault: unknown): CheckedRequestFault | CheckedCallbackFault {
-  const { on } = parseStrictly(fields({ on: oneOf(...faultTargets) }, HOLDS), fault, 'fault');
-  const types = fields({ type: oneOf(...faultTypesOn(on)) }, HOLDS);
-  const { type } = parseStrictly(types, fault, 'fault');
-  const { parameters = {} } = faultCatalogue[type];
-  const schema = strictFields(
-    {
-      on: z.literal(on, `'${on}'`),
-      type: z.literal(type, `'${type}'`),
-      ...mapValues(parameters, schemaOf),
-      times: z._default(wholeNumber({ min: 1, unit: 'times' }, true), 1),
-      match: z.optional(matchOf(on)),
-    },
-    HOLDS,
-  );
-  return parseStrictly(schema, fault, 'fault') as ReturnType<typeof checkFault>;
+export function readFault(fault: unknown): ReadFault {
+  const given = isObject(fault) ? readOnce(fault, FIELDS) : fault;
+  const { on } = parseStrictly(target, given, 'fault');
+  const { type } = parseStrictly(types[on], given, 'fault');
+  const checked = parseStrictly(schemas[type], given, 'fault') as ReadFault['checked'];
+  return { given: given as ReadFault['given'], checked };
 }
 
 /** @throws {InvalidOptionError} when a callback can't be resent with this fault */
 export function checkResendFault(fault: unknown): CheckedCallbackFault {
-  const checked = checkFault(fault);
+  const { given, checked } = readFault(fault);
   if (checked.on !== 'callback') throw invalidOption('fault.on', "'callback'", checked.on);
   for (const field of ['times', 'match'] as const) {
-    if ((fault as CallbackFault)[field] === undefined) continue;
+    if (fieldOf(given, field) === undefined) continue;
     throw new InvalidOptionError(
       `fault.${field}`,
       `fault.${field} must be left out: the fault applies to the first attempt of this delivery`,
@@ -90,6 +86,39 @@ const matchOf = (target: FaultTarget) =>
 
 const mapValues = <Value, Mapped>(
   record: Readonly<Record<string, Value>>,
-  map: (value: Value) => Mapped,
+  map: (value: Value, name: string) => Mapped,
 ): Record<string, Mapped> =>
-  Object.fromEntries(Object.entries(record).map(([name, value]) => [name, map(value)]));
+  Object.fromEntries(Object.entries(record).map(([name, value]) => [name, map(value, name)]));
+
+// Made once, when nothing can have polluted Object.prototype yet.
+
+const HOLDS = 'an object with on and type';
+
+const target = fields({ on: oneOf(...faultTargets) }, HOLDS);
+
+const typesOn = (on: FaultTarget) => fields({ type: oneOf(...faultTypesOn(on)) }, HOLDS);
+const types = { request: typesOn('request'), callback: typesOn('callback') };
+
+const schemas = mapValues(
+  faultCatalogue as Readonly<Record<string, FaultEntry>>,
+  ({ on, parameters = {} }, type) =>
+    strictFields(
+      {
+        on: z.literal(on, `'${on}'`),
+        type: z.literal(type, `'${type}'`),
+        ...mapValues(parameters, schemaOf),
+        times: z._default(wholeNumber({ min: 1, unit: 'times' }, true), 1),
+        match: z.optional(matchOf(on)),
+      },
+      HOLDS,
+    ),
+) as Record<Fault['type'], z.ZodMiniType>;
+
+const FIELDS = [
+  ...new Set(
+    Object.values<FaultEntry>(faultCatalogue).flatMap(({ parameters = {} }) =>
+      Object.keys(parameters),
+    ),
+  ),
+  ...['on', 'type', 'times', 'match'],
+];

@@ -1,5 +1,6 @@
 import { MockServerError } from '../../errors.js';
 import {
+  hasMethod,
   type OptionRules,
   resolveOptions,
   wholeNumber,
@@ -45,8 +46,11 @@ export interface AdvanceableClock extends MockClock {
   advance(ms: number): Promise<void>;
 }
 
+export const signingTimeOf = (clock: MockClock): number =>
+  hasMethod(clock, 'signingTime') ? (clock as Required<MockClock>).signingTime() : clock.now();
+
 export function isAdvanceable(clock: MockClock): clock is AdvanceableClock {
-  return typeof (clock as Partial<AdvanceableClock>).advance === 'function';
+  return hasMethod(clock, 'advance');
 }
 
 /** Options of {@link createManualClock}. */

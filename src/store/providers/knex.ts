@@ -64,7 +64,7 @@ interface KnexClient {
   readonly dialect?: string;
 }
 
-const LITERAL = /E?'(?:[^'\\]|''|\\.)*'/g;
+const LITERAL = /E?'[^'\\]*(?:(?:''|\\(?:.|$))[^'\\]*)*(?:'|$)/gs;
 
 /** Escapes the question marks in literals, which knex would read as placeholders. */
 function withoutPlaceholders(text: string): string {

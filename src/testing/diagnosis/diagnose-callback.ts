@@ -1,4 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import { findContentEncoding } from '../../callback/headers.js';
 import {
   assertRequest,
   type CallbackRequest,
@@ -10,16 +11,17 @@ import {
   verifierRules,
 } from '../../callback/options.js';
 import { decodeBody, parseStatusRecord } from '../../callback/record.js';
-import { createCallbackVerifier } from '../../callback/verify.js';
+import { createCallbackVerifier, verifyCallback } from '../../callback/verify.js';
 import {
   CallbackVerificationError,
   describeIssues,
   InvalidOptionError,
   type Issue,
 } from '../../errors.js';
-import { resolveOptions } from '../../protocol/options.js';
+import { date, optional, resolveOptions } from '../../protocol/options.js';
+import { fieldOf, isObject, ownFields } from '../../protocol/own-fields.js';
 import type { PaymentStatusRecord } from '../../protocol/payment.js';
-import { type BodyReading, captureBody, listBodyReadings } from './body.js';
+import { type BodyReading, captureBody, listBodyReadings, unknownCompression } from './body.js';
 import { type CallbackDiagnosis, type CallbackFinding, callbackFindingCodes } from './diagnosis.js';
 import {
   type CapturedHeaders,
@@ -72,19 +74,28 @@ export function diagnoseCallback(
   request: CallbackRequest,
   options: VerifyCallbackOptions,
 ): CallbackDiagnosis {
-  const policy = freezeClock(resolveOptions(options, verifierRules, { holds: 'signingSecret' }));
-  const verdict = runVerifier(request, policy, options.signingSecret);
-  if ('payment' in verdict) {
+  const rules = { ...verifierRules, receivedAt: optional(date) };
+  const policy = freezeClock(resolveOptions(options, rules, { holds: 'signingSecret' }));
+  const signingSecret = policy.signingSecret as VerifyCallbackOptions['signingSecret'];
+  const captured = isObject(request) ? readRequest(request) : request;
+  const verdict = runVerifier(captured, policy, signingSecret);
+  if (!(verdict instanceof Error)) {
     const { payment, secretIndex } = verdict;
     const findings: readonly CallbackFinding[] = Object.freeze([]);
     return Object.freeze({ verified: true, signature: 'right', secretIndex, payment, findings });
   }
-  const secrets = listSecrets(options.signingSecret).map(({ secret }) => secret as SigningSecret);
-  return explainRefusal(request, { policy, secrets, error: verdict });
+  const secrets = listSecrets(signingSecret).map(({ secret }) => secret as SigningSecret);
+  return explainRefusal(captured, { policy, secrets, error: verdict });
 }
 
+/** The verifier and the findings must see the same callback. */
+const readRequest = (request: CallbackRequest): CallbackRequest => ({
+  rawBody: fieldOf(request, 'rawBody') as CallbackRequest['rawBody'],
+  headers: fieldOf(request, 'headers') as CallbackRequest['headers'],
+});
+
 /** The verifier and the findings must use the same instant. */
-function freezeClock(policy: ResolvedPolicy): ResolvedPolicy {
+function freezeClock<Policy extends ResolvedPolicy>(policy: Policy): Policy {
   const nowMs = policy.now();
   return { ...policy, now: () => nowMs };
 }
@@ -106,10 +117,11 @@ function runVerifier(
   const isList = Array.isArray(signingSecret);
   const trimmed = isList ? signingSecret.map(trim) : trim(signingSecret as SigningSecret);
   // Throws for whatever is wrong with the options besides white space.
-  createCallbackVerifier({ ...policy, signingSecret: trimmed });
+  const { receivedAt: _ofOneCallback, ...general } = policy;
+  createCallbackVerifier({ ...general, signingSecret: trimmed });
   assertRequest(request, 'rawBody and headers');
   try {
-    return createCallbackVerifier({ ...policy, signingSecret })(request);
+    return verifyCallback(request, { ...policy, signingSecret });
   } catch (error) {
     if (error instanceof CallbackVerificationError) return error;
     if (error instanceof InvalidOptionError && error.option.startsWith('signingSecret')) {
@@ -136,7 +148,7 @@ function explainRefusal(
     policy.signatureEncoding,
   );
   const { text: timestamp, faults: ofTimestamp } = headers.timestamp;
-  const { explanation, tried }: Search =
+  const search: Search =
     digest === undefined || timestamp === undefined
       ? {}
       : findExplanation({
@@ -145,15 +157,18 @@ function explainRefusal(
           keys: listKeyReadings(secrets),
           bodies: listBodyReadings(body),
         });
+  const { explanation, tried } = ownFields(search);
   const changes = explanation && [...explanation.findings, ...ofSignature, ...ofTimestamp];
   const signature = judgeSignature(headers, changes);
   // An authentic body may still not be a record. Other bodies are not examined.
-  const record: ReadRecord = explanation ? readRecord(explanation.body, error) : {};
+  const record: ReadRecord = ownFields(explanation ? readRecord(explanation.body, error) : {});
+  const encoding = tried && findContentEncoding(request.headers);
+  const ofBody = [...body.faults, ...(encoding ? [unknownCompression(encoding)] : [])];
   // Visible damage is suspected before the secret.
-  const damage = [...body.faults, ...headers.signature.faults, ...ofTimestamp];
-  const isWhole = damage.length === 0 && readRecord(body.bytes).payment !== undefined;
+  const damage = [...ofBody, ...headers.signature.faults, ...ofTimestamp];
+  const isWhole = damage.length === 0 && ownFields(readRecord(body.bytes)).payment !== undefined;
   const findings = [
-    ...(explanation?.findings ?? body.faults),
+    ...(explanation?.findings ?? ofBody),
     ...(secrets.some(hasEdgeSpace) ? [edgeSpace] : []),
     ...ofSignature,
     ...findTimestampFaults(headers.timestamp, policy, signature),
@@ -199,10 +214,14 @@ interface ReadRecord {
 function readRecord(bytes: Uint8Array, refusal?: RefusalError): ReadRecord {
   try {
     // Only recordSchema refused the body, which is otherwise a record.
-    if (refusal instanceof CallbackVerificationError && refusal.issues) throw refusal;
+    if (refusal instanceof CallbackVerificationError && Object.hasOwn(refusal, 'issues')) {
+      throw refusal;
+    }
     return { payment: parseStatusRecord(decodeBody(bytes)) };
   } catch (error) {
-    if (error instanceof CallbackVerificationError) return { issues: error.issues };
+    if (error instanceof CallbackVerificationError) {
+      return { issues: fieldOf(error, 'issues') as readonly Issue[] | undefined };
+    }
     throw error;
   }
 }
@@ -256,7 +275,7 @@ function inOrder(
       .map((finding) =>
         Object.freeze({
           ...finding,
-          ...(finding.option && { option: Object.freeze(finding.option) }),
+          ...(Object.hasOwn(finding, 'option') && { option: Object.freeze(finding.option) }),
         }),
       )
       .sort((left, right) => Number(isReason(right)) - Number(isReason(left))),
@@ -315,7 +334,7 @@ function findExplanation({ digest, timestamp, keys, bodies }: SignedParts): Sear
   }
   const tried = [
     `${keys.length} readings of the signing secret: without white space or quotes, decoded from hex or base64, encoded in hex or base64`,
-    `${bodies.length} readings of the body: without or with a newline at its end, decoded from base64, JSON as other programs write it`,
+    `${bodies.length} readings of the body: without or with a newline at its end, decoded from base64, inflated, in UTF-16, JSON as other programs write it`,
     `${hmacs} HMACs of a secret and a body, those with the fewest differences first`,
   ];
   return { tried: Object.freeze(tried) };

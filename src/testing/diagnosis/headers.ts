@@ -3,6 +3,7 @@ import type { ResolvedPolicy } from '../../callback/options.js';
 import { parseSignatureFormat } from '../../callback/signature.js';
 import { assertInsideWindow, parseTimestamp } from '../../callback/timestamp.js';
 import { type CallbackVerificationError, InvalidOptionError } from '../../errors.js';
+import { fieldOf } from '../../protocol/own-fields.js';
 import { SIGNATURE_HEADER, type SignatureEncoding, TIMESTAMP_HEADER } from '../../protocol/wire.js';
 import type { CallbackDiagnosis, CallbackFinding } from './diagnosis.js';
 
@@ -40,8 +41,10 @@ export function captureHeaders(headers: CallbackHeaders): CapturedHeaders {
 type NamedValue = readonly [name: string, value: unknown];
 
 function listHeaders(headers: CallbackHeaders): readonly NamedValue[] {
-  if (Symbol.iterator in headers) return [...headers] as readonly NamedValue[];
-  const { get } = headers as { get?: unknown };
+  if (fieldOf(headers, Symbol.iterator) !== undefined) {
+    return [...(headers as Iterable<NamedValue>)];
+  }
+  const get = fieldOf(headers, 'get');
   // A Headers-like object that cannot be listed.
   if (typeof get === 'function') {
     return Object.values(NAMES).map((name) => [name, get.call(headers, name)]);
@@ -191,15 +194,15 @@ function readTimestamp(text: string, unit: ResolvedPolicy['timestampUnit']): num
 
 function findSkew(
   sentAtMs: number,
-  { now, toleranceSeconds }: ResolvedPolicy,
+  policy: ResolvedPolicy,
   signatureNote: string,
 ): readonly CallbackFinding[] {
   try {
-    assertInsideWindow(sentAtMs, now(), toleranceSeconds);
+    assertInsideWindow(sentAtMs, policy);
     return [];
   } catch (error) {
     const { skewSeconds = Number.NaN } = error as CallbackVerificationError;
-    const outside = describeSkew(skewSeconds, `more than the ${toleranceSeconds} s allowed`);
+    const outside = describeSkew(skewSeconds, `more than the ${policy.toleranceSeconds} s allowed`);
     return [{ ...outside, message: `${outside.message} ${signatureNote}` }];
   }
 }

@@ -38,6 +38,9 @@ const wrongBodies: [string, string, string][] = [
 const goodDates = [
   '2026-01-31T12:00:05+00:00',
   '2026-01-31T12:00:05Z',
+  '2024-02-29T12:00:05Z',
+  '2000-02-29T12:00:05+01:00',
+  '0004-02-29T12:00:05Z',
   '2026-01-31T12:00:05z',
   '2026-01-31t12:00:05Z',
   '2026-01-31T12:00:05+0530',
@@ -49,6 +52,14 @@ const goodDates = [
   '2026-01-31T12:00:05,123+02:00',
   '2016-12-31T23:59:60Z',
   '2026-01-31T23:59:59+23:59',
+];
+
+const missingDays = [
+  '2026-02-29T12:00:05Z',
+  '2026-02-30T12:00:05.060+00:00',
+  '2026-04-31T12:00:05.123456+02:00',
+  '2100-02-29T12:00:05Z',
+  '0001-02-29T12:00:05Z',
 ];
 
 const badDates = [
@@ -96,6 +107,7 @@ export function describeRecords(implementation: Implementation): void {
         key: await implementation.callbackKey(record),
         timestamp: new Date('2026-01-31T12:00:05Z'),
         secretIndex: 0,
+        rawBody: new TextEncoder().encode(JSON.stringify(record)),
       });
     });
 
@@ -196,6 +208,14 @@ export function describeRecords(implementation: Implementation): void {
 
     it.each(badDates)('refuses the date-time %j', async (date) => {
       const message = `${dateTime}, received a string of ${date.length} characters`;
+      expect(await issuesOf(sampleRecord({ createdAt: date, updatedAt: date }))).toEqual([
+        { path: ['createdAt'], message },
+        { path: ['updatedAt'], message },
+      ]);
+    });
+
+    it.each(missingDays)('refuses the date-time %j', async (date) => {
+      const message = `${dateTime}, received a day that its month does not have`;
       expect(await issuesOf(sampleRecord({ createdAt: date, updatedAt: date }))).toEqual([
         { path: ['createdAt'], message },
         { path: ['updatedAt'], message },

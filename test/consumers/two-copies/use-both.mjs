@@ -67,11 +67,11 @@ for (const loadOuter of Object.values(copies)) {
   for (const loadInner of Object.values(copies)) {
     const { callbackHandler } = await loadOuter('merchant-payments/node');
     const { PaymentClient, InvalidCredentialsError } = await loadOuter('merchant-payments');
-    const { memoryInbox } = await loadInner('merchant-payments/inbox');
+    const { memoryStore } = await loadInner('merchant-payments/store');
     const { startMockServer } = await loadInner('merchant-payments/mock-server');
     const { InvalidCredentialsError: Other } = await loadInner('merchant-payments');
     const runs = [];
-    const inbox = memoryInbox();
+    const inbox = memoryStore();
     const handle = callbackHandler({ signingSecret, inbox, onPayment: () => void runs.push(1) });
     const server = createServer((request, response) => void handle(request, response));
     await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));

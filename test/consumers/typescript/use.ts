@@ -13,21 +13,21 @@ import { createCallbackVerifier, type SigningSecret } from 'merchant-payments/ca
 import { verifyCallback as verifyOnWeb } from 'merchant-payments/callback/web';
 import { callbackPlugin } from 'merchant-payments/fastify';
 import { callbackHandler as fetchHandler } from 'merchant-payments/fetch';
-import { type CallbackInbox, memoryInbox } from 'merchant-payments/inbox';
+import { type CallbackStore, memoryStore } from 'merchant-payments/store';
 import {
-  type PostgresInbox,
-  postgresInbox,
+  type PostgresStore,
+  postgresStore,
   type Queryable,
-} from 'merchant-payments/inbox/postgres';
-import { redisInbox } from 'merchant-payments/inbox/redis';
-import { sqliteInbox } from 'merchant-payments/inbox/sqlite';
+} from 'merchant-payments/postgres';
+import { redisStore } from 'merchant-payments/redis';
+import { sqliteStore } from 'merchant-payments/sqlite';
 import { type LambdaResult, callbackHandler as lambdaHandler } from 'merchant-payments/lambda';
 import { type Fault, startMockServer } from 'merchant-payments/mock-server';
 import { callbackHandler } from 'merchant-payments/node';
 import { type CallbackReply, createCallbackReceiver } from 'merchant-payments/receiver';
 import { checkCallbackEndpoint, diagnoseCallback, signCallback } from 'merchant-payments/testing';
 
-declare const postgres: PostgresInbox;
+declare const postgres: PostgresStore;
 
 export async function useAll(): Promise<unknown[]> {
   const service = await startMockServer();
@@ -45,7 +45,7 @@ export async function useAll(): Promise<unknown[]> {
   const secret: SigningSecret = createSecretKey(Buffer.from(signingSecret));
   createCallbackVerifier({ signingSecret: [secret, signingSecret] })(callback);
   await verifyOnWeb(callback, { signingSecret });
-  const inbox: CallbackInbox = memoryInbox();
+  const store: CallbackStore = memoryStore();
   const handling = { signingSecret, inbox, onPayment: () => undefined };
   const reply: CallbackReply = await createCallbackReceiver(handling).receive({
     method: 'POST',
@@ -54,7 +54,7 @@ export async function useAll(): Promise<unknown[]> {
   const result: LambdaResult = await lambdaHandler(handling)({ body: '' });
   callbackHandler({
     signingSecret,
-    inbox: postgres,
+    store: postgres,
     async onPayment({ key }, { tx }) {
       const queryable: Queryable = tx;
       await queryable.query(key);
@@ -68,9 +68,9 @@ export async function useAll(): Promise<unknown[]> {
     result,
     fetchHandler(handling),
     callbackPlugin,
-    postgresInbox,
-    redisInbox,
-    sqliteInbox,
+    postgresStore,
+    redisStore,
+    sqliteStore,
     checkCallbackEndpoint,
     diagnoseCallback,
   ];
@@ -79,6 +79,16 @@ export async function useAll(): Promise<unknown[]> {
 export function outcomeOf(error: unknown): RequestOutcome | undefined {
   return error instanceof ApiError ? error.requestOutcome : undefined;
 }
+
+// A test's double.
+export const double: Pick<PaymentClient, 'payments'> = {
+  payments: {
+    create: async ({ merchantPaymentReference }) => ({
+      payment: { merchantPaymentReference, referenceNumber: 'r-1' },
+      response: { status: 201, headers: {}, body: {}, attempts: 1 },
+    }),
+  },
+};
 
 // A type that fell back to `any` would accept these.
 // @ts-expect-error: a number is no signing secret

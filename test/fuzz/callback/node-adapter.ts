@@ -96,7 +96,7 @@ async function startEndpoint(): Promise<Endpoint> {
     const handle = callbackHandler({
       ...toOptions(profiles[Number(profile)] ?? (profiles[0] as never), Number(profile)),
       maxBodyBytes: MAX_BODY_BYTES,
-      inbox: {
+      store: {
         async process(_event, work) {
           await work({ tx: undefined, signal: new AbortController().signal, stale: false });
           return 'processed';

@@ -64,7 +64,7 @@ function createJudges(profile: (typeof profiles)[number], index: number): Judges
     ...options,
     maxBodyBytes: MAX_BODY_BYTES,
     // What was processed before is not the question here.
-    inbox: {
+    store: {
       async process(_event, work) {
         await work({ tx: undefined, signal: new AbortController().signal, stale: false });
         return 'processed';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import type { CallbackInbox, InboxEvent, InboxOutcome } from '../../../src/store/inbox.js';
+import type { CallbackStore, StatusChange, ChangeOutcome } from '../../../src/store/callback-store.js';
 import type { Holder, InboxModel } from './model.js';
 import type { OpenStore, Pruning, StoreUnderTest } from './store.js';
 
@@ -10,7 +10,7 @@ interface HeldDelivery extends Holder {
   end(how: 'return' | 'throw'): void;
 }
 
-type Ending = InboxOutcome | { readonly error: unknown };
+type Ending = ChangeOutcome | { readonly error: unknown };
 
 /** The real store, and what is under way in it. */
 export interface Scene {
@@ -26,11 +26,11 @@ class WorkFailed extends Error {}
 
 /** A delivery that ends before the next command. */
 class Deliver implements InboxCommand {
-  readonly event: InboxEvent;
+  readonly event: StatusChange;
   readonly through: number;
   readonly succeeds: boolean;
 
-  constructor(event: InboxEvent, through: number, succeeds: boolean) {
+  constructor(event: StatusChange, through: number, succeeds: boolean) {
     this.event = event;
     this.through = through;
     this.succeeds = succeeds;
@@ -63,10 +63,10 @@ class Deliver implements InboxCommand {
 
 /** A delivery whose work goes on over the next commands. */
 class Begin implements InboxCommand {
-  readonly event: InboxEvent;
+  readonly event: StatusChange;
   readonly through: number;
 
-  constructor(event: InboxEvent, through: number) {
+  constructor(event: StatusChange, through: number) {
     this.event = event;
     this.through = through;
   }
@@ -182,9 +182,9 @@ class Prune implements InboxCommand {
 
 /** Several deliveries at once: which of them wins is open, that one does is not. */
 class Race implements InboxCommand {
-  readonly events: readonly InboxEvent[];
+  readonly events: readonly StatusChange[];
 
-  constructor(events: readonly InboxEvent[]) {
+  constructor(events: readonly StatusChange[]) {
     this.events = events;
   }
 
@@ -192,16 +192,16 @@ class Race implements InboxCommand {
 
   async run(model: InboxModel, scene: Scene): Promise<void> {
     const running = new Set<string>();
-    const processed: InboxEvent[] = [];
+    const processed: StatusChange[] = [];
     const endings = await Promise.all(
       this.events.map((event, index) =>
         settle(
           inboxAt(scene, index).process({ ...event }, async (context) => {
-            assert(!running.has(event.paymentReference), 'two works of one payment overlap');
-            running.add(event.paymentReference);
+            assert(!running.has(event.referenceNumber), 'two works of one payment overlap');
+            running.add(event.referenceNumber);
             await scene.store.writeEffect?.(context, event);
             await new Promise((resolve) => setImmediate(resolve));
-            running.delete(event.paymentReference);
+            running.delete(event.referenceNumber);
             processed.push(event);
           }),
         ),
@@ -223,11 +223,11 @@ class Race implements InboxCommand {
       `${processed.length} works, ended ${endings.map(String)}`,
     );
     for (const [index, ending] of endings.entries()) {
-      const event = this.events[index] as InboxEvent;
+      const event = this.events[index] as StatusChange;
       if (ending === 'processed') continue;
       // Where one waits for the payment's row, others that only look are in the way too.
       const inTheWay = (model.busyFirst ? this.events : processed).some(
-        (other) => other !== event && other.paymentReference === event.paymentReference,
+        (other) => other !== event && other.referenceNumber === event.referenceNumber,
       );
       // It was right at one time or another of the race.
       assert(
@@ -241,11 +241,11 @@ class Race implements InboxCommand {
   toString = () => `race ${this.events.map(describe).join(' | ')}`;
 }
 
-function inboxAt({ store }: Scene, through: number): CallbackInbox<unknown> {
-  return store.inboxes[through % store.inboxes.length] as CallbackInbox<unknown>;
+function inboxAt({ store }: Scene, through: number): CallbackStore<unknown> {
+  return store.inboxes[through % store.inboxes.length] as CallbackStore<unknown>;
 }
 
-function settle(processing: Promise<InboxOutcome>): Promise<Ending> {
+function settle(processing: Promise<ChangeOutcome>): Promise<Ending> {
   return processing.catch((error: unknown) => ({ error }));
 }
 
@@ -253,19 +253,19 @@ function inspectEnding(ending: Ending): string {
   return typeof ending === 'string' ? ending : String(ending.error);
 }
 
-function describe({ paymentReference, key, occurredAt, processStale }: InboxEvent): string {
-  return `${paymentReference}/${key} at ${Number(occurredAt)}${processStale ? ', stale too' : ''}`;
+function describe({ referenceNumber, key, occurredAt, processStale }: StatusChange): string {
+  return `${referenceNumber}/${key} at ${Number(occurredAt)}${processStale ? ', stale too' : ''}`;
 }
 
 // Few of each, so that deliveries meet.
-const events: fc.Arbitrary<InboxEvent> = fc
+const events: fc.Arbitrary<StatusChange> = fc
   .record({
     payment: fc.constantFrom('pay-1', 'pay-2', '__proto__', 'p{a}y é'),
     change: fc.nat(5),
     processStale: fc.constantFrom(false, false, false, true),
   })
   .map(({ payment, change, processStale }) => ({
-    paymentReference: payment,
+    referenceNumber: payment,
     key: `${payment} change ${change}`,
     // Two changes at one instant, and one before 1970.
     occurredAt: new Date([0, 1000, 1000, 1001, -5, 2 ** 42][change] ?? 0),

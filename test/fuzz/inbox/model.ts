@@ -1,9 +1,9 @@
-import type { InboxEvent, InboxOutcome } from '../../../src/store/inbox.js';
+import type { StatusChange, ChangeOutcome } from '../../../src/store/callback-store.js';
 import type { Pruning } from './store.js';
 
 /** One delivery that the model has let begin. */
 export interface Holder {
-  readonly event: InboxEvent;
+  readonly event: StatusChange;
 }
 
 interface PaymentState {
@@ -29,10 +29,10 @@ export class InboxModel {
   }
 
   /** The answer to a delivery that begins now; `claimed` when its work is to run. */
-  begin(holder: Holder): Exclude<InboxOutcome, 'processed'> | 'claimed' {
+  begin(holder: Holder): Exclude<ChangeOutcome, 'processed'> | 'claimed' {
     const answer = this.peek(holder.event);
     if (answer === 'claimed') {
-      const payment = this.#payment(holder.event.paymentReference);
+      const payment = this.#payment(holder.event.referenceNumber);
       payment.owner = holder;
       payment.expired = false;
     }
@@ -40,8 +40,8 @@ export class InboxModel {
   }
 
   /** As {@link begin}, with nothing begun. */
-  peek(event: InboxEvent): Exclude<InboxOutcome, 'processed'> | 'claimed' {
-    const payment = this.#payment(event.paymentReference);
+  peek(event: StatusChange): Exclude<ChangeOutcome, 'processed'> | 'claimed' {
+    const payment = this.#payment(event.referenceNumber);
     const busy = payment.owner !== undefined && !payment.expired;
     if (busy && this.busyFirst) return 'busy';
     if (payment.done.has(event.key)) return 'duplicate';
@@ -53,14 +53,14 @@ export class InboxModel {
 
   /** Whether the claim is this holder's, and alive. */
   holds(holder: Holder): boolean {
-    const { owner, expired } = this.#payment(holder.event.paymentReference);
+    const { owner, expired } = this.#payment(holder.event.referenceNumber);
     return owner === holder && !expired;
   }
 
   /** Whether the holder's work is recorded: not when another holder has the claim by now. */
   finish(holder: Holder, succeeded: boolean): boolean {
     const { event } = holder;
-    const payment = this.#payment(event.paymentReference);
+    const payment = this.#payment(event.referenceNumber);
     if (payment.owner !== holder) return false;
     const { seen } = payment;
     payment.owner = undefined;
@@ -74,12 +74,12 @@ export class InboxModel {
 
   /** The holder is taken for dead. It keeps its claim until another holder takes it over. */
   expire({ event }: Holder): void {
-    this.#payment(event.paymentReference).expired = true;
+    this.#payment(event.referenceNumber).expired = true;
   }
 
   /** The holder is dead, and the claim is gone with it. */
   drop(holder: Holder): void {
-    const payment = this.#payment(holder.event.paymentReference);
+    const payment = this.#payment(holder.event.referenceNumber);
     if (payment.owner !== holder) return;
     payment.owner = undefined;
     payment.seen = undefined;

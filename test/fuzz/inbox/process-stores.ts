@@ -1,15 +1,15 @@
 import type { PGlite } from '@electric-sql/pglite';
-import type { InboxEvent } from '../../../src/store/inbox.js';
-import { memoryInbox } from '../../../src/store/memory-inbox.js';
-import { postgresInbox } from '../../../src/postgres/inbox-postgres-inbox.js';
+import type { StatusChange } from '../../../src/store/callback-store.js';
+import { memoryStore } from '../../../src/store/memory.js';
+import { postgresStore } from '../../../src/postgres/postgres-store.js';
 import { emptyPglite } from '../../pglite.js';
 import type { StoreUnderTest } from './store.js';
 
 const FAR_FUTURE = new Date('2999-01-01T00:00:00Z');
 const FAR_PAST = new Date('1971-01-01T00:00:00Z');
 
-const ANOTHER_PAYMENT: InboxEvent = {
-  paymentReference: 'another payment',
+const ANOTHER_PAYMENT: StatusChange = {
+  referenceNumber: 'another payment',
   key: 'its change',
   occurredAt: new Date(0),
   processStale: false,
@@ -23,7 +23,7 @@ export const memoryStore: StoreUnderTest = {
   prunes: 'all',
   async create() {
     let now = 0;
-    const inbox = memoryInbox({ now: () => now, retentionMs: 1000 });
+    const inbox = memoryStore({ now: () => now, retentionMs: 1000 });
     return {
       inboxes: [inbox],
       // It forgets by itself what was not changed for so long, when the next callback comes.
@@ -41,7 +41,7 @@ export const memoryStore: StoreUnderTest = {
 /** PGlite takes a second to start: one for all histories, with tables of their own. */
 export async function openPgliteStore(): Promise<StoreUnderTest> {
   const database = await emptyPglite();
-  const inbox = postgresInbox(database, { prefix: 'fuzz_' });
+  const inbox = postgresStore(database, { prefix: 'fuzz_' });
   await inbox.setup();
   await database.exec('CREATE TABLE effects (key text)');
   return {

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import mysql, { type PoolConnection } from 'mysql2/promise';
 import pg from 'pg';
-import { mysqlInbox } from '../../../src/mysql/inbox-mysql-inbox.js';
-import { postgresInbox } from '../../../src/postgres/inbox-postgres-inbox.js';
-import { redisInbox } from '../../../src/redis/redis-inbox.js';
-import { sqliteInbox } from '../../../src/sqlite/inbox-sqlite-inbox.js';
+import { mysqlStore } from '../../../src/mysql/mysql-store.js';
+import { postgresStore } from '../../../src/postgres/postgres-store.js';
+import { redisStore } from '../../../src/redis/redis-store.js';
+import { sqliteStore } from '../../../src/sqlite/sqlite-store.js';
 import { toStoredName } from '../../../src/store/stored-name.js';
 import type { ClientKind } from '../../inbox/redis/clients.js';
 import type { SqliteDriver } from '../../inbox/sqlite/open-database.js';
@@ -37,9 +37,9 @@ export async function openRedisStore(kind: ClientKind, url: string): Promise<Con
     async create(namespace) {
       const prefix = `${run}${namespace}:`;
       return {
-        inboxes: clients.map(({ client }) => redisInbox(client, { prefix, leaseMs: LEASE_MS })),
-        async kill({ paymentReference }) {
-          await admin.hset(`${prefix}{${toStoredName(paymentReference)}}`, { until: 0 });
+        inboxes: clients.map(({ client }) => redisStore(client, { prefix, leaseMs: LEASE_MS })),
+        async kill({ referenceNumber }) {
+          await admin.hset(`${prefix}{${toStoredName(referenceNumber)}}`, { until: 0 });
         },
         async close() {
           const keys = await admin.keys(`${prefix}*`);
@@ -71,17 +71,17 @@ export function openSqliteStore(driver: SqliteDriver): ConnectedStore {
       tables += 1;
       const prefix = `fuzz_${tables}_`;
       const inboxes = databases.map((database) =>
-        sqliteInbox(database, { prefix, leaseMs: LEASE_MS, now: () => 0 }),
+        sqliteStore(database, { prefix, leaseMs: LEASE_MS, now: () => 0 }),
       );
       const [first] = inboxes;
       const [database] = databases;
       first?.setup();
       return {
         inboxes,
-        async kill({ paymentReference }) {
+        async kill({ referenceNumber }) {
           database
             ?.prepare(`UPDATE ${prefix}payments SET owner_until_ms = 0 WHERE reference = ?`)
-            .run(toStoredName(paymentReference));
+            .run(toStoredName(referenceNumber));
         },
         pruneAll: async () => void first?.prune(FAR_FUTURE),
         pruneNothing: async () => void first?.prune(new Date(0)),
@@ -113,7 +113,7 @@ export async function openPostgresStore(connectionString: string): Promise<Conne
   // Histories end connections.
   pool.on('error', () => undefined);
   // How long a delivery waits for another of its payment before it is `busy`.
-  const inbox = postgresInbox(pool, { lockTimeoutMs: 5 });
+  const inbox = postgresStore(pool, { lockTimeoutMs: 5 });
   await inbox.setup();
   await admin.query('CREATE TABLE effects (key text, pid int DEFAULT pg_backend_pid())');
   return {
@@ -124,22 +124,22 @@ export async function openPostgresStore(connectionString: string): Promise<Conne
     prunes: 'all',
     async create() {
       await admin.query(
-        'DELETE FROM payment_inbox_events; DELETE FROM payment_inbox_payments; DELETE FROM effects',
+        'DELETE FROM payment_store_events; DELETE FROM payment_store_payments; DELETE FROM effects',
       );
       const pids = new Map<string, number>();
       return {
         inboxes: [inbox],
-        async kill({ paymentReference }) {
-          await admin.query('SELECT pg_terminate_backend($1, 5000)', [pids.get(paymentReference)]);
+        async kill({ referenceNumber }) {
+          await admin.query('SELECT pg_terminate_backend($1, 5000)', [pids.get(referenceNumber)]);
         },
         pruneAll: async () => void (await inbox.prune(FAR_FUTURE)),
         pruneNothing: async () => void (await inbox.prune(FAR_PAST)),
-        async writeEffect({ tx }, { key, paymentReference }) {
+        async writeEffect({ tx }, { key, referenceNumber }) {
           const { rows } = await (tx as pg.PoolClient).query(
             'INSERT INTO effects VALUES ($1) RETURNING pid',
             [key],
           );
-          pids.set(paymentReference, rows[0].pid);
+          pids.set(referenceNumber, rows[0].pid);
         },
         async readEffects() {
           const { rows } = await admin.query<{ key: string }>('SELECT key FROM effects');
@@ -162,7 +162,7 @@ export async function openMysqlStore(uri: string): Promise<ConnectedStore> {
   await admin.query(`CREATE DATABASE ${database}`);
   const pool = mysql.createPool({ uri: inDatabase(uri, database), connectionLimit: 12 });
   // How long a delivery waits for another of its payment before it is `busy`.
-  const inbox = mysqlInbox(pool, { lockTimeoutMs: 5 });
+  const inbox = mysqlStore(pool, { lockTimeoutMs: 5 });
   await inbox.setup();
   await admin.query(`CREATE TABLE ${database}.effects (\`key\` text)`);
   return {
@@ -172,21 +172,21 @@ export async function openMysqlStore(uri: string): Promise<ConnectedStore> {
     death: 'dropped',
     prunes: 'not what works have seen',
     async create() {
-      for (const table of ['payment_inbox_events', 'effects']) {
+      for (const table of ['payment_store_events', 'effects']) {
         await admin.query(`DELETE FROM ${database}.${table}`);
       }
       const ids = new Map<string, number>();
       return {
         inboxes: [inbox],
-        async kill({ paymentReference }) {
-          await admin.query(`KILL ${ids.get(paymentReference)}`);
+        async kill({ referenceNumber }) {
+          await admin.query(`KILL ${ids.get(referenceNumber)}`);
         },
         pruneAll: async () => void (await inbox.prune(FAR_FUTURE)),
         pruneNothing: async () => void (await inbox.prune(FAR_PAST)),
-        async writeEffect({ tx }, { key, paymentReference }) {
+        async writeEffect({ tx }, { key, referenceNumber }) {
           const connection = tx as PoolConnection;
           await connection.query('INSERT INTO effects VALUES (?)', [key]);
-          ids.set(paymentReference, connection.threadId);
+          ids.set(referenceNumber, connection.threadId);
         },
         async readEffects() {
           const [rows] = await admin.query(`SELECT \`key\` FROM ${database}.effects`);

@@ -1,4 +1,4 @@
-import type { CallbackInbox, InboxContext, InboxEvent } from '../../../src/store/inbox.js';
+import type { CallbackStore, StoreContext, StatusChange } from '../../../src/store/callback-store.js';
 
 export type Pruning = 'not in work' | 'not what works have seen' | 'all';
 
@@ -26,15 +26,15 @@ export interface StoreUnderTest<Tx = unknown> {
 
 export interface OpenStore<Tx = unknown> {
   /** Two, as two processes would have them, where the store is not of one process. */
-  readonly inboxes: readonly CallbackInbox<Tx>[];
+  readonly inboxes: readonly CallbackStore<Tx>[];
   /** Takes the holder for dead. */
-  kill?(event: InboxEvent): Promise<void>;
+  kill?(event: StatusChange): Promise<void>;
   /** Forgets everything, or everything that is not in work. */
   pruneAll?(): Promise<void>;
   /** Forgets what is older than anything is: nothing. */
   pruneNothing?(): Promise<void>;
   /** Writes an effect with the inbox's own transaction, where it has one. */
-  writeEffect?(context: InboxContext<Tx>, event: InboxEvent): Promise<void>;
+  writeEffect?(context: StoreContext<Tx>, event: StatusChange): Promise<void>;
   /** The keys of the effects that are there. */
   readEffects?(): Promise<readonly string[]>;
   close?(): Promise<void>;

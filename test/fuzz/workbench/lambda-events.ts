@@ -48,7 +48,7 @@ export async function fuzzLambdaEvents(options: FuzzOptions): Promise<FuzzResult
   const handler = callbackHandler({
     signingSecret: SECRET,
     now,
-    inbox: {
+    store: {
       async process(_event, work) {
         await work({ tx: undefined, signal: new AbortController().signal, stale: false });
         return 'processed';

@@ -96,7 +96,9 @@ describe('a fault is refused, naming the field', () => {
     ['fault.header', { on: 'callback', type: 'missing-header', header: 'host' }],
     ['fault.status', { on: 'callback', type: 'unknown-status', status: '' }],
     ['fault.field', { on: 'callback', type: 'extra-field', field: 5 }],
-    ['fault.value', { on: 'callback', type: 'extra-field', value: circular }],
+    ['fault.value.self', { on: 'callback', type: 'extra-field', value: circular }],
+    ['fault.value', { on: 'callback', type: 'extra-field', value: new Map() }],
+    ['fault.value.at', { on: 'callback', type: 'extra-field', value: { at: Number.NaN } }],
     ['fault.value', { on: 'callback', type: 'extra-field', value: () => 1 }],
   ])('%s: %j', (option, fault) => {
     const faults = create();

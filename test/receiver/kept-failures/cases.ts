@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { callbackKey } from '../../../src/callback/verify.js';
 import { StoreError, RetryLaterError } from '../../../src/errors.js';
-import type { FailedChange } from '../../../src/store/failed-changes.js';
-import type { FailureKeepingInbox } from '../../../src/store/inbox.js';
+import type { FailedChange } from '../../../src/store/failure.js';
+import type { ManagedStore } from '../../../src/store/callback-store.js';
 import type { CallbackReceiverOptions } from '../../../src/receiver/options.js';
 import { SECRET, sampleRecord } from '../../callback/sample-callback.js';
 import { createGate, createScene, post, postBody } from '../scene.js';
@@ -17,21 +17,21 @@ const parked = reply(200, 'failed');
 const codes = (reports: readonly { error: unknown }[]) =>
   reports.map(({ error }) => (error as StoreError).code);
 
-async function list(inbox: FailureKeepingInbox<unknown>, paymentReference: string) {
+async function list(store: ManagedStore<unknown>, referenceNumber: string) {
   const changes: FailedChange[] = [];
-  for await (const change of inbox.failedChanges({ paymentReference })) changes.push(change);
+  for await (const change of inbox.failedChanges({ referenceNumber })) changes.push(change);
   return changes;
 }
 
 /** The only one. */
-async function listOne(inbox: FailureKeepingInbox<unknown>, paymentReference: string) {
-  const [change, ...more] = await list(inbox, paymentReference);
+async function listOne(store: ManagedStore<unknown>, referenceNumber: string) {
+  const [change, ...more] = await list(inbox, referenceNumber);
   if (change === undefined || more.length > 0) throw new Error('not one failed change');
   return change;
 }
 
 /** Where an inbox is open; each call is another instance over the same store. */
-export type OpenInbox = (options: { keepBodies: boolean }) => FailureKeepingInbox<unknown>;
+export type OpenInbox = (options: { keepBodies: boolean }) => ManagedStore<unknown>;
 
 /** What a receiver does with the changes that fail, on any inbox that keeps them. */
 export function itKeepsFailures(openInbox: OpenInbox): void {
@@ -60,7 +60,7 @@ export function itKeepsFailures(openInbox: OpenInbox): void {
     // The service gives up. Staff look at the list.
     const change = await listOne(inbox, referenceNumber);
     expect(change).toMatchObject({
-      paymentReference: referenceNumber,
+      referenceNumber: referenceNumber,
       attempts: 5,
       parked: false,
       error: { name: 'TypeError', message: 'order.items is undefined' },
@@ -86,7 +86,7 @@ export function itKeepsFailures(openInbox: OpenInbox): void {
     const change = await listOne(inbox, referenceNumber);
     // Another process, years later, with another secret.
     const later = createScene<unknown>({ inbox, signingSecret: 'whsec_new', now: () => 4e12 });
-    expect(await later.replay({ key: change.key, paymentReference: referenceNumber })).toEqual(
+    expect(await later.replay({ key: change.key, referenceNumber: referenceNumber })).toEqual(
       processed,
     );
     const [received] = scene.handled;
@@ -257,7 +257,7 @@ export function itKeepsFailures(openInbox: OpenInbox): void {
     const stored = Buffer.from(JSON.stringify(sampleRecord({ referenceNumber, ...fields })));
     const event = {
       key: callbackKey(sampleRecord({ referenceNumber })),
-      paymentReference: referenceNumber,
+      referenceNumber: referenceNumber,
       occurredAt: new Date('2026-01-31T12:00:05Z'),
       processStale: true,
       failures: { getRawBody: () => stored },
@@ -277,7 +277,7 @@ export function itKeepsFailures(openInbox: OpenInbox): void {
     const stored = sampleRecord({ referenceNumber: randomUUID() });
     const event = {
       key: callbackKey(stored),
-      paymentReference: referenceNumber,
+      referenceNumber: referenceNumber,
       occurredAt: new Date('2026-01-31T12:00:05Z'),
       processStale: true,
       failures: { getRawBody: () => Buffer.from(JSON.stringify(stored)) },

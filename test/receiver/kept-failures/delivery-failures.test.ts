@@ -1,6 +1,6 @@
 import { createSecretKey } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { memoryInbox } from '../../../src/store/memory-inbox.js';
+import { memoryStore } from '../../../src/store/memory.js';
 import {
   createFailurePolicy,
   findKeptChange,
@@ -49,7 +49,7 @@ describe('the text of a kept error', () => {
 });
 
 describe('an inbox that keeps failures', () => {
-  const { process, failedChanges, discard } = memoryInbox();
+  const { process, failedChanges, discard } = memoryStore();
 
   it('has both methods', () => {
     expect(keepsFailures({ process, failedChanges, discard } as never)).toBe(true);
@@ -58,17 +58,17 @@ describe('an inbox that keeps failures', () => {
   });
 
   it('is asked for the change of this key and payment alone', async () => {
-    const inbox = memoryInbox({ keepBodies: true });
+    const inbox = memoryStore({ keepBodies: true });
     const onPayment = () => Promise.reject(new Error('broken'));
     const scene = createScene({ inbox, onPayment });
     await scene.receive(post({ status: 'pending' }));
     await scene.receive(post({ status: 'paid' }));
     const [first, second] = scene.handled;
-    const paymentReference = first?.payment.referenceNumber ?? '';
+    const referenceNumber = first?.payment.referenceNumber ?? '';
     for (const callback of [first, second]) {
       const key = callback?.key ?? '';
-      expect(await findKeptChange(inbox, { key, paymentReference })).toMatchObject({ key });
-      expect(await findKeptChange(inbox, { key, paymentReference: 'another' })).toBeUndefined();
+      expect(await findKeptChange(inbox, { key, referenceNumber })).toMatchObject({ key });
+      expect(await findKeptChange(inbox, { key, referenceNumber: 'another' })).toBeUndefined();
     }
   });
 });

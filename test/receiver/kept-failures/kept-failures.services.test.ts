@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { postgresInbox } from '../../../src/postgres/inbox-postgres-inbox.js';
-import { sqliteInbox } from '../../../src/sqlite/inbox-sqlite-inbox.js';
+import { postgresStore } from '../../../src/postgres/postgres-store.js';
+import { sqliteStore } from '../../../src/sqlite/sqlite-store.js';
 import { useSchema } from '../../inbox/postgres/server.js';
 import { drivers, type OpenDatabase } from '../../inbox/sqlite/open-database.js';
 import { recordLines } from '../../protocol/recorded-lines.js';
@@ -13,7 +13,7 @@ import { itKeepsFailures } from './cases.js';
 const { openPool } = useSchema('mp_kept_failures');
 
 describe.skipIf(!process.env['DATABASE_URL'])('a receiver with a Postgres inbox', () => {
-  itKeepsFailures((options) => postgresInbox(openPool({ max: 2 }), options));
+  itKeepsFailures((options) => postgresStore(openPool({ max: 2 }), options));
 });
 
 describe.each(drivers)('a receiver with a SQLite inbox on $name', ({ open }) => {
@@ -27,26 +27,26 @@ describe.each(drivers)('a receiver with a SQLite inbox on $name', ({ open }) => 
 
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'kept-failures-'));
-    sqliteInbox(connect()).setup();
+    sqliteStore(connect()).setup();
   });
   afterAll(() => {
     for (const database of databases) database.close();
     rmSync(folder, { recursive: true });
   });
 
-  itKeepsFailures((options) => sqliteInbox(connect(), options));
+  itKeepsFailures((options) => sqliteStore(connect(), options));
 
   it.each([false, true])(
     'reports a failure that it can not store, after that of onPayment: blockParked %s',
     async (blockParked) => {
       const database = connect();
-      database.exec(`CREATE TRIGGER full BEFORE INSERT ON payment_inbox_failures
+      database.exec(`CREATE TRIGGER full BEFORE INSERT ON payment_store_failures
         BEGIN SELECT RAISE(ABORT, 'the disk is full'); END`);
       try {
         const { lines, logger } = recordLines();
         const reason = new Error('out of stock');
         const scene = createScene({
-          inbox: sqliteInbox(database),
+          store: sqliteStore(database),
           parkAfter: 1,
           blockParked,
           logger,

@@ -1,8 +1,8 @@
 import type { PGlite } from '@electric-sql/pglite';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createCallbackVerifier } from '../../../src/callback/web/verify.js';
-import { memoryInbox } from '../../../src/store/memory-inbox.js';
-import { postgresInbox } from '../../../src/postgres/inbox-postgres-inbox.js';
+import { memoryStore } from '../../../src/store/memory.js';
+import { postgresStore } from '../../../src/postgres/postgres-store.js';
 import { createCallbackReceiver } from '../../../src/receiver/callback-receiver.js';
 import { createReceiver } from '../../../src/receiver/receiver.js';
 import { now, SECRET } from '../../callback/sample-callback.js';
@@ -11,11 +11,11 @@ import { createScene, post } from '../scene.js';
 import { itKeepsFailures } from './cases.js';
 
 describe('a receiver with a memory inbox', () => {
-  itKeepsFailures((options) => memoryInbox(options));
+  itKeepsFailures((options) => memoryStore(options));
 
   it('replays a parked change of a payment whose reference is blank', async () => {
     let isBroken = true;
-    const inbox = memoryInbox({ keepBodies: true });
+    const inbox = memoryStore({ keepBodies: true });
     const scene = createScene({
       inbox,
       parkAfter: 1,
@@ -36,7 +36,7 @@ describe('a receiver with a memory inbox', () => {
 
 describe('a receiver whose verifier is asynchronous', () => {
   it('keeps the body that was verified', async () => {
-    const inbox = memoryInbox({ keepBodies: true });
+    const inbox = memoryStore({ keepBodies: true });
     const request = post();
     const rawBody = Buffer.from(request.rawBody as string);
     const onPayment = () => Promise.reject(new Error('broken'));
@@ -52,7 +52,7 @@ describe('a receiver whose verifier is asynchronous', () => {
       },
     );
     const { method, headers } = request;
-    await receive({ method, headers, readBody: () => rawBody, getSignal: () => undefined });
+    await receive({ method, headers, readBody: () => [rawBody], getSignal: () => undefined });
     for await (const change of inbox.failedChanges()) {
       expect(Buffer.from(change.rawBody ?? []).toString()).toBe(request.rawBody);
     }
@@ -64,21 +64,21 @@ describe('a receiver with a Postgres inbox on PGlite', () => {
   let database: PGlite;
   beforeAll(async () => {
     database = await emptyPglite();
-    await postgresInbox(database).setup();
+    await postgresStore(database).setup();
   });
 
-  itKeepsFailures((options) => postgresInbox(database, options));
+  itKeepsFailures((options) => postgresStore(database, options));
 });
 
 describe('a receiver whose inbox keeps no failures', () => {
-  const { process } = memoryInbox();
+  const { process } = memoryStore();
   const inbox = { process };
   const onPayment = () => Promise.reject(new Error('broken'));
 
   it('answers failures with 500, and can replay nothing', async () => {
     const scene = createScene({ inbox, onPayment });
     expect(await scene.receive(post())).toMatchObject({ status: 500, outcome: 'failed' });
-    await expect(scene.replay({ key: 'k', paymentReference: 'p' })).rejects.toMatchObject({
+    await expect(scene.replay({ key: 'k', referenceNumber: 'p' })).rejects.toMatchObject({
       code: 'REPLAY_IMPOSSIBLE',
       message: expect.stringContaining('keeps no failed changes'),
     });
@@ -110,7 +110,7 @@ describe('the options of parking', () => {
     );
   });
 
-  it.each([undefined, null, {}, { key: 'k' }, { key: 'k', paymentReference: 7 }])(
+  it.each([undefined, null, {}, { key: 'k' }, { key: 'k', referenceNumber: 7 }])(
     'refuse to replay %o, which is no change',
     async (change) => {
       await expect(createScene().replay(change as never)).rejects.toMatchObject({

@@ -4,7 +4,7 @@ import { createHmac } from 'node:crypto';
 import { createServer } from 'node:http';
 import { PaymentClient } from 'merchant-payments';
 import { verifyCallback } from 'merchant-payments/callback';
-import { memoryInbox } from 'merchant-payments/inbox';
+import { memoryStore } from 'merchant-payments/store';
 import { createMockService, startMockServer } from 'merchant-payments/mock-server';
 import { createCallbackReceiver } from 'merchant-payments/receiver';
 
@@ -77,7 +77,7 @@ const scenes = {
   'a callback is refused': () => receive({}, callback('of another account')),
   'an inbox rejects late': () =>
     receive({
-      inbox: {
+      store: {
         async process(_event, work) {
           void work({ tx: undefined, signal: new AbortController().signal });
           setTimeout(() => Promise.reject(new Error('the store is gone')), 1);
@@ -85,7 +85,7 @@ const scenes = {
         },
       },
     }),
-  'a memory inbox in production': () => receive({ inbox: memoryInbox() }),
+  'a memory inbox in production': () => receive({ store: memoryStore() }),
   'a refused callback is not caught': () =>
     verifyCallback({ ...callback('of another account') }, { signingSecret }),
   'a wrong secret is not caught': () =>

@@ -4,9 +4,9 @@ import type { PGlite } from '@electric-sql/pglite';
 import { Redis } from 'ioredis';
 import { onTestFinished } from 'vitest';
 import { StoreError } from '../../../src/errors.js';
-import type { CallbackInbox } from '../../../src/store/inbox.js';
-import { memoryInbox } from '../../../src/store/memory-inbox.js';
-import { mysqlInbox } from '../../../src/inbox/mysql/index.js';
+import type { CallbackStore } from '../../../src/store/callback-store.js';
+import { memoryStore } from '../../../src/store/memory.js';
+import { mysqlStore } from '../../../src/mysql/index.js';
 import {
   fromDrizzle,
   fromKnex,
@@ -14,11 +14,11 @@ import {
   fromPostgresJs,
   fromPrisma,
   fromTypeOrm,
-  postgresInbox,
-} from '../../../src/inbox/postgres/index.js';
-import { redisInbox } from '../../../src/redis/index.js';
+  postgresStore,
+} from '../../../src/postgres/index.js';
+import { redisStore } from '../../../src/redis/index.js';
 import { CLAIM } from '../../../src/redis/scripts.js';
-import { sqliteInbox } from '../../../src/inbox/sqlite/index.js';
+import { sqliteStore } from '../../../src/sqlite/index.js';
 import { createCallbackReceiver } from '../../../src/receiver/callback-receiver.js';
 import { failureOf, now, sampleRecord } from '../../callback/sample-callback.js';
 import { emptyPglite } from '../../pglite.js';
@@ -29,12 +29,12 @@ import { body, type PlantedSecret, record, signed, signingSecrets } from './sign
 // An inbox is handed no secret and no body. What it is handed, and what it says when its store fails
 // with all that drivers add to their errors, is looked at all the same.
 
-type Work = Parameters<CallbackInbox<never>['process']>[1];
+type Work = Parameters<CallbackStore<never>['process']>[1];
 
 /** Callbacks of a planted payment through an inbox, with work that is done and that fails. */
-async function receiveBy<Tx>(see: See, inbox: CallbackInbox<Tx>, work?: Work): Promise<void> {
+async function receiveBy<Tx>(see: See, store: CallbackStore<Tx>, work?: Work): Promise<void> {
   see('the inbox', inbox);
-  const looking: CallbackInbox<Tx> = {
+  const looking: CallbackStore<Tx> = {
     process(event, run) {
       see('the event', event);
       return inbox.process(event, run);
@@ -46,7 +46,7 @@ async function receiveBy<Tx>(see: See, inbox: CallbackInbox<Tx>, work?: Work): P
   const receiver = createCallbackReceiver<Tx>({
     now,
     signingSecret: signingText,
-    inbox: looking,
+    store: looking,
     onError: (error) => see('what onError receives', error),
     onPayment: async (_callback, context) => {
       count += 1;
@@ -73,7 +73,7 @@ async function keepFailures(see: See, signingSecret: PlantedSecret): Promise<voi
     [false, true].map((keepBodies) => ({ keepBodies, message })),
   );
   const receivers = scenes.map(({ keepBodies, message }) => {
-    const inbox = memoryInbox({ keepBodies });
+    const inbox = memoryStore({ keepBodies });
     const receiver = createCallbackReceiver({
       now,
       signingSecret: [signingSecret, signingText, signingBytes],
@@ -202,17 +202,17 @@ const providers: Record<string, (value: never) => unknown> = {
 };
 
 const wrongOptions: readonly [string, (value: never) => unknown][] = [
-  ['memoryInbox', (value) => memoryInbox({ maxEntries: value } as never)],
-  ['the options of memoryInbox', (value) => memoryInbox(value)],
-  ['the client of redisInbox', (value) => redisInbox(value)],
+  ['memoryStore', (value) => memoryStore({ maxEntries: value } as never)],
+  ['the options of memoryStore', (value) => memoryStore(value)],
+  ['the client of redisStore', (value) => redisStore(value)],
   [
-    'the prefix of redisInbox',
-    (value) => redisInbox(new Redis({ lazyConnect: true }), { prefix: `{${String(value)}}` }),
+    'the prefix of redisStore',
+    (value) => redisStore(new Redis({ lazyConnect: true }), { prefix: `{${String(value)}}` }),
   ],
-  ['the pool of postgresInbox', (value) => postgresInbox(value)],
+  ['the pool of postgresStore', (value) => postgresStore(value)],
   ...Object.entries(providers),
-  ['the pool of mysqlInbox', (value) => mysqlInbox(value)],
-  ['the database of sqliteInbox', (value) => sqliteInbox(value)],
+  ['the pool of mysqlStore', (value) => mysqlStore(value)],
+  ['the database of sqliteStore', (value) => sqliteStore(value)],
 ];
 
 function refusing(name: string): Walk {
@@ -230,14 +230,14 @@ function refusing(name: string): Walk {
 }
 
 export const inboxWalks: Walks = {
-  './inbox memoryInbox': {
-    'while it is used': (see) => receiveBy(see, memoryInbox()),
+  './inbox memoryStore': {
+    'while it is used': (see) => receiveBy(see, memoryStore()),
     'when it keeps what failed': async (see) => {
       for (const secret of Object.values(signingSecrets)) await keepFailures(see, secret);
     },
-    'when it is refused': refusing('memoryInbox'),
+    'when it is refused': refusing('memoryStore'),
   },
-  './inbox/redis redisInbox': {
+  './inbox/redis redisStore': {
     ...Object.fromEntries(
       Object.entries(redisStores).map(([what, answer]): [string, Walk] => [
         `with a server ${what}`,
@@ -245,22 +245,22 @@ export const inboxWalks: Walks = {
           const client = await connectRedis(answer);
           // Where an answer comes, a busy machine may take its time.
           const commandTimeoutMs = what === SILENT ? 20 : 29_000;
-          await receiveBy(see, redisInbox(client, { commandTimeoutMs }));
+          await receiveBy(see, redisStore(client, { commandTimeoutMs }));
         },
       ]),
     ),
-    'when it is refused': refusing('redisInbox'),
+    'when it is refused': refusing('redisStore'),
   },
-  './inbox/postgres postgresInbox': {
-    'without its tables': async (see) => receiveBy(see, postgresInbox(await emptyPglite())),
+  './inbox/postgres postgresStore': {
+    'without its tables': async (see) => receiveBy(see, postgresStore(await emptyPglite())),
     'while it is used': async (see) => {
-      const inbox = postgresInbox(await emptyPglite());
+      const inbox = postgresStore(await emptyPglite());
       await inbox.setup();
       await receiveBy(see, inbox);
     },
     'when the work breaks its transaction': async (see) => {
       const database = await emptyPglite();
-      const inbox = postgresInbox(database);
+      const inbox = postgresStore(database);
       await inbox.setup();
       await database.exec('CREATE TABLE orders (reference text PRIMARY KEY)');
       await receiveBy(see, inbox, (async ({ tx }: { tx: { query: PGlite['query'] } }) => {
@@ -269,15 +269,15 @@ export const inboxWalks: Walks = {
         await tx.query('INSERT INTO orders VALUES ($1)', [customer]).catch(() => undefined);
       }) as never);
     },
-    'when it is refused': refusing('postgresInbox'),
+    'when it is refused': refusing('postgresStore'),
   },
-  './inbox/mysql mysqlInbox': {
+  './inbox/mysql mysqlStore': {
     'with a server that fails': async (see) => {
-      const inbox = mysqlInbox(failingPool as never);
+      const inbox = mysqlStore(failingPool as never);
       see('the error of setup()', await failureOf(() => inbox.setup()));
       await receiveBy(see, inbox as never);
     },
-    'when it is refused': refusing('mysqlInbox'),
+    'when it is refused': refusing('mysqlStore'),
   },
   ...Object.fromEntries(
     Object.keys(providers).map((name): [string, Walks[string]] => [
@@ -285,12 +285,12 @@ export const inboxWalks: Walks = {
       { 'when it is refused': refusing(name) },
     ]),
   ),
-  './inbox/sqlite sqliteInbox': {
+  './inbox/sqlite sqliteStore': {
     'with a database that fails': async (see) => {
-      const inbox = sqliteInbox(failingDatabase);
+      const inbox = sqliteStore(failingDatabase);
       see('the error of setup()', await failureOf(() => inbox.setup()));
       await receiveBy(see, inbox);
     },
-    'when it is refused': refusing('sqliteInbox'),
+    'when it is refused': refusing('sqliteStore'),
   },
 };

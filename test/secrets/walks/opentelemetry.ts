@@ -10,9 +10,9 @@ import {
   NodeTracerProvider,
   SimpleSpanProcessor,
 } from '@opentelemetry/sdk-trace-node';
-import { memoryInbox } from '../../../src/store/memory-inbox.js';
+import { memoryStore } from '../../../src/store/memory.js';
 import { instrumentMerchantPayments } from '../../../src/opentelemetry/instrument.js';
-import { memoryOutbox } from '../../../src/store/memory-outbox.js';
+import { memoryStore } from '../../../src/store/memory.js';
 import { createCallbackReceiver } from '../../../src/receiver/callback-receiver.js';
 import { now } from '../../callback/sample-callback.js';
 import { customer, signingText } from '../planted.js';
@@ -36,8 +36,8 @@ async function work(see: See): Promise<void> {
   const meterProvider = new MeterProvider({ readers: [reader] });
   const client = createClient({ logger: createLogger(see) });
   let nowMs = 0;
-  const outbox = memoryOutbox({ client, logger: createLogger(see), now: () => nowMs });
-  const inbox = memoryInbox() as Required<ReturnType<typeof memoryInbox>>;
+  const outbox = memoryStore({ client, logger: createLogger(see), now: () => nowMs });
+  const inbox = memoryStore() as Required<ReturnType<typeof memoryStore>>;
   const instrumentation = instrumentMerchantPayments({
     tracerProvider,
     meterProvider,

@@ -1,10 +1,10 @@
 import type { PaymentClientOptions } from '../../../src/client/options.js';
 import { PaymentClient } from '../../../src/client/payment-client.js';
-import { memoryOutbox } from '../../../src/store/memory-outbox.js';
-import { mysqlOutbox } from '../../../src/outbox/mysql/index.js';
-import type { PaymentOutbox, Resolution } from '../../../src/store/outbox.js';
-import { postgresOutbox } from '../../../src/outbox/postgres/index.js';
-import { sqliteOutbox } from '../../../src/outbox/sqlite/index.js';
+import { memoryStore } from '../../../src/store/memory.js';
+import { mysqlStore } from '../../../src/mysql/index.js';
+import type { PaymentStore, Resolution } from '../../../src/store/payment-store.js';
+import { postgresStore } from '../../../src/postgres/index.js';
+import { sqliteStore } from '../../../src/sqlite/index.js';
 import { createCallbackReceiver } from '../../../src/receiver/callback-receiver.js';
 import { failureOf, now } from '../../callback/sample-callback.js';
 import { emptyPglite } from '../../pglite.js';
@@ -43,7 +43,7 @@ export function createClient(options: Partial<PaymentClientOptions> = {}): Payme
 }
 
 /** What it keeps and gives back is the merchant's own; what it says when something fails is looked at. */
-async function use(see: See, outbox: PaymentOutbox): Promise<void> {
+async function use(see: See, outbox: PaymentStore): Promise<void> {
   see('the outbox', outbox);
   for (let attempt = 0; attempt < 2; attempt += 1) {
     see('the error of create', await failureOf(() => outbox.create(order)));
@@ -72,7 +72,7 @@ const recordOf = (referenceNumber: string) => ({
 });
 
 /** A callback for a second payment of one reference. */
-async function tellOfSecond(see: See, outbox: PaymentOutbox): Promise<void> {
+async function tellOfSecond(see: See, outbox: PaymentStore): Promise<void> {
   const receiver = createCallbackReceiver({
     now,
     signingSecret: signingText,
@@ -88,29 +88,29 @@ async function tellOfSecond(see: See, outbox: PaymentOutbox): Promise<void> {
 }
 
 export const outboxWalks: Walks = {
-  './outbox memoryOutbox': {
+  './outbox memoryStore': {
     'payments that fail in every way, and a second one': async (see) => {
-      const outbox = memoryOutbox({ client: createClient() });
+      const outbox = memoryStore({ client: createClient() });
       await use(see, outbox);
       await tellOfSecond(see, outbox);
     },
   },
-  './outbox/postgres postgresOutbox': {
+  './outbox/postgres postgresStore': {
     'payments that fail in every way, and a database without tables': async (see) => {
       const database = await emptyPglite();
-      const outbox = postgresOutbox(database, { client: createClient() });
+      const outbox = postgresStore(database, { client: createClient() });
       see('missing tables', await failureOf(() => outbox.create(order)));
       await outbox.setup();
-      await use(see, outbox as PaymentOutbox);
+      await use(see, outbox as PaymentStore);
     },
     'with a pool that gives no connection': async (see) => {
       const pool = { password: apiSecret, connect: () => new Promise<never>(() => undefined) };
-      const outbox = postgresOutbox(pool, { client: createClient(), acquireTimeoutMs: 1 });
+      const outbox = postgresStore(pool, { client: createClient(), acquireTimeoutMs: 1 });
       see('the outbox', outbox);
       see('the failure', await failureOf(() => outbox.create(order)));
     },
   },
-  './outbox/mysql mysqlOutbox': {
+  './outbox/mysql mysqlStore': {
     'with a server that says what it was sent': async (see) => {
       const connection = {
         ...(await failingPool.getConnection()),
@@ -121,7 +121,7 @@ export const outboxWalks: Walks = {
         },
       };
       const pool = { password: apiSecret, getConnection: async () => connection };
-      const outbox = mysqlOutbox(pool as never, { client: createClient() });
+      const outbox = mysqlStore(pool as never, { client: createClient() });
       see('the outbox', outbox);
       see('the failure of setup', await failureOf(() => outbox.setup()));
       see('the failure of create', await failureOf(() => outbox.create(order)));
@@ -133,13 +133,13 @@ export const outboxWalks: Walks = {
         password: apiSecret,
         getConnection: () => new Promise<never>(() => undefined),
       };
-      const outbox = mysqlOutbox(pool, { client: createClient(), acquireTimeoutMs: 1 });
+      const outbox = mysqlStore(pool, { client: createClient(), acquireTimeoutMs: 1 });
       see('the failure', await failureOf(() => outbox.create(order)));
     },
   },
-  './outbox/sqlite sqliteOutbox': {
+  './outbox/sqlite sqliteStore': {
     'with a database that fails': async (see) => {
-      const outbox = sqliteOutbox(failingDatabase, { client: createClient() });
+      const outbox = sqliteStore(failingDatabase, { client: createClient() });
       see('the outbox', outbox);
       see('the failure of setup', await failureOf(() => outbox.setup()));
       see('the failure of create', await failureOf(() => outbox.create(order)));

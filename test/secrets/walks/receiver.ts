@@ -5,7 +5,7 @@ import { onTestFinished, vi } from 'vitest';
 import { RetryLaterError } from '../../../src/errors.js';
 import { callbackPlugin } from '../../../src/fastify/callback-plugin.js';
 import * as web from '../../../src/fetch/callback-handler.js';
-import { memoryInbox } from '../../../src/store/memory-inbox.js';
+import { memoryStore } from '../../../src/store/memory.js';
 import * as lambda from '../../../src/lambda/callback-handler.js';
 import * as node from '../../../src/node/callback-handler.js';
 import { createCallbackReceiver } from '../../../src/receiver/callback-receiver.js';
@@ -144,7 +144,7 @@ function everyReply(start: Start): Record<string, Walk> {
     `with the secret ${how}`,
     async (see) => {
       const told = (what: string) => (error: unknown) => see(what, error);
-      const quiet = { now, signingSecret: secret, inbox: memoryInbox() };
+      const quiet = { now, signingSecret: secret, store: memoryStore() };
       const reporting = {
         ...quiet,
         onPayment: () => undefined,
@@ -195,10 +195,10 @@ const failing: readonly Record<string, unknown>[] = [
   { onPayment: () => Promise.reject({ code: 'NONE' }) },
   { onPayment: never, onPaymentTimeoutMs: 1 },
   { onPayment: fail, onError: fail },
-  { onPayment: () => undefined, inbox: { process: fail } },
-  { onPayment: () => undefined, inbox: { process: () => Promise.resolve(signingText) } },
-  { onPayment: () => undefined, inbox: { process: () => Promise.resolve('processed') } },
-  { onPayment: () => undefined, inbox: { process: () => Promise.resolve('stale') } },
+  { onPayment: () => undefined, store: { process: fail } },
+  { onPayment: () => undefined, store: { process: () => Promise.resolve(signingText) } },
+  { onPayment: () => undefined, store: { process: () => Promise.resolve('processed') } },
+  { onPayment: () => undefined, store: { process: () => Promise.resolve('stale') } },
   { onPayment: () => undefined, recordSchema: schemaThat(fail) },
   { onPayment: () => undefined, recordSchema: schemaThat(() => ({ issues: [{ message: 'm' }] })) },
   { onPayment: () => undefined, signingSecret: () => `${signingText}\n` },
@@ -212,8 +212,8 @@ const wrong: readonly Record<string, unknown>[] = [
   { signingSecret: [signingText, ''] },
   { signingSecret: { key: signingText } },
   { onPayment: signingText },
-  { inbox: signingText },
-  { inbox: { process: signingText } },
+  { store: signingText },
+  { store: { process: signingText } },
   { onStale: signingText },
   { maxBodyBytes: signingText },
   { onError: signingText },
@@ -258,7 +258,7 @@ export const receiverWalks: Walks = {
         now: () => now() + 700_000,
         toleranceSeconds: 3_600,
         signingSecret: signingText,
-        inbox: { process: async () => 'busy' },
+        store: { process: async () => 'busy' },
         onError: (error) => see('what onError receives', error),
         onPayment: () => undefined,
       });
@@ -268,7 +268,7 @@ export const receiverWalks: Walks = {
       }
     },
     'in what a default report of a payment says': async (see) => {
-      const inbox = memoryInbox();
+      const inbox = memoryStore();
       const receiver = createCallbackReceiver({
         now,
         signingSecret: () => signingText,

@@ -4,7 +4,7 @@ import http, { type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { memoryInbox } from '../../../src/store/memory-inbox.js';
+import { memoryStore } from '../../../src/store/memory.js';
 import { callbackHandler } from '../../../src/node/callback-handler.js';
 import type { CallbackReceiverOptions } from '../../../src/receiver/options.js';
 import { checkCallbackEndpoint } from '../../../src/testing/endpoint-check/check-callback-endpoint.js';
@@ -87,7 +87,7 @@ function createRightEndpoint(options: Partial<CallbackReceiverOptions> = {}): {
   const orders = new Orders();
   const listener = callbackHandler({
     signingSecret: SECRET,
-    inbox: memoryInbox(),
+    store: memoryStore(),
     onPayment: ({ payment }, { stale }) => (stale ? orders.count(payment) : orders.act(payment)),
     onRejected: () => undefined,
     ...options,

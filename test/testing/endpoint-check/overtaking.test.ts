@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { RetryLaterError } from '../../../src/errors.js';
-import { memoryInbox } from '../../../src/store/memory-inbox.js';
+import { memoryStore } from '../../../src/store/memory.js';
 import { callbackHandler } from '../../../src/node/callback-handler.js';
 import type { CallbackReceiverOptions } from '../../../src/receiver/options.js';
 import type { CheckCallbackEndpointOptions } from '../../../src/testing/endpoint-check/options.js';
@@ -42,7 +42,7 @@ function createShop(
   const listener = callbackHandler({
     signingSecret: SECRET,
     now: () => clock.now(),
-    inbox: memoryInbox(),
+    store: memoryStore(),
     onPayment({ payment }, { stale }) {
       if (!stored.has(payment.merchantPaymentReference)) return onMissing();
       if (payment.status === 'paid') orders.count(payment);
@@ -116,7 +116,7 @@ it('passes the shop of the guides, which ships each order once and is counted by
   const listener = callbackHandler({
     signingSecret: SECRET,
     now: () => clock.now(),
-    inbox: memoryInbox(),
+    store: memoryStore(),
     onPayment({ payment: { merchantPaymentReference: reference, status } }, { stale }) {
       if (!orders.has(reference)) throw new RetryLaterError('order not stored yet');
       if (!stale) orders.set(reference, status);

@@ -1,5 +1,5 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import { memoryInbox } from '../../../src/store/memory-inbox.js';
+import { memoryStore } from '../../../src/store/memory.js';
 import { callbackHandler } from '../../../src/node/callback-handler.js';
 import type { PaymentStatusRecord } from '../../../src/protocol/payment.js';
 import type {
@@ -56,7 +56,7 @@ export const rightEndpoints: readonly RightEndpoint[] = [
       const listener = callbackHandler({
         signingSecret: SECRET,
         now: () => clock.now(),
-        inbox: memoryInbox(),
+        store: memoryStore(),
         onPayment: ({ payment }, { stale }) =>
           stale ? orders.count(payment) : orders.act(payment),
         onRejected: () => undefined,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { plainJson, plainText } from '../../src/cli/output.js';
+import { logText, plainJson, plainText } from '../../src/protocol/plain-text.js';
 
 const dangerous = [
   ['ESC', '\u001b[31m', '\\x1b[31m'],
@@ -11,6 +11,13 @@ const dangerous = [
   ['a bidi isolate', '\u2066', '\\u2066'],
   ['a line separator', '\u2028', '\\u2028'],
   ['a zero-width space', '\u200b', '\\u200b'],
+  ['a word joiner', '\u2060', '\\u2060'],
+  ['a byte order mark', '\ufeff', '\\ufeff'],
+  ['a soft hyphen', '\u00ad', '\\xad'],
+  ['a Hangul filler', '\u3164', '\\u3164'],
+  ['a joiner between Latin letters', '\u200d', '\\u200d'],
+  ['a non-joiner between Latin letters', '\u200c', '\\u200c'],
+  ['a variation selector of a letter', '\ufe0f', '\\ufe0f'],
   ['a tag character', '\u{e0041}', '\\udb40\\udc41'],
   ['half of a surrogate pair', '\ud800', '\\ud800'],
 ] as const;
@@ -25,9 +32,28 @@ describe('plain text', () => {
   });
 
   test('leaves what people write as it is', () => {
-    for (const text of ['order-1 Größe 注文 заказ ✓ 👍', 'a\\b "c"', '👩‍🚀', 'می‌خواهم']) {
+    for (const text of [
+      'order-1 Größe 注文 заказ ✓ 👍',
+      'a\\b "c"',
+      '👩‍🚀',
+      '❤️',
+      '👁️‍🗨️',
+      'می‌خواهم',
+    ]) {
       expect(plainText(text)).toBe(text);
     }
+  });
+});
+
+describe('text for errors and logs', () => {
+  test.each(dangerous)('has a space for %s', (_name, text, escaped) => {
+    const [, rest = ''] = /^\\(?:x..|u....(?:\\u....)?)(.*)$/.exec(escaped) ?? [];
+    expect(logText(`a${text}b`)).toBe(`a ${rest}b`);
+    expect(logText(`${text}${text}`)).toBe(rest === '' ? '' : `${rest} ${rest}`);
+  });
+
+  test('is what people wrote', () => {
+    expect(logText(' Größe 注文 👩‍🚀 می‌خواهم \n')).toBe('Größe 注文 👩‍🚀 می‌خواهم');
   });
 });
 

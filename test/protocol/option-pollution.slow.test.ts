@@ -1,0 +1,17 @@
+import { describe, expect, it } from 'vitest';
+import { listAllNames } from './option-names.js';
+import { findDifferences, publicFunctions } from './public-functions.js';
+
+const names = listAllNames();
+
+it('knows the fields of the package', () => {
+  expect(names.length).toBeGreaterThan(500);
+});
+
+// Also the fields of its own objects, which may lack one that is optional.
+describe('does the same when Object.prototype has any field of the package', () => {
+  const { memoryOutbox: _, ...others } = publicFunctions;
+  it.each(Object.keys(others))('%s', async (what) => {
+    expect(await findDifferences(what, names)).toEqual([]);
+  });
+});
