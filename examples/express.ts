@@ -10,14 +10,7 @@ import { checkout, settle, store } from './memory-shop.js';
 const app = express();
 
 // Before express.json(): the signature covers the raw bytes, which a parser discards.
-app.all(
-  '/callbacks/payments',
-  callbackHandler({
-    signingSecret: process.env.MERCHANT_PAYMENTS_SIGNING_SECRET ?? '',
-    store,
-    onPayment: settle,
-  }),
-);
+app.all('/callbacks/payments', callbackHandler({ store, onPayment: settle }));
 
 app.use(express.json());
 app.post('/orders', async (request, response) => {

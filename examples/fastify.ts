@@ -11,7 +11,6 @@ const app = fastify();
 // Encapsulated: only this route gets raw bodies; other routes get parsed ones as before.
 app.register(callbackPlugin, {
   path: '/callbacks/payments',
-  signingSecret: process.env.MERCHANT_PAYMENTS_SIGNING_SECRET ?? '',
   store,
   onPayment: settle,
 });

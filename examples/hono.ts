@@ -7,11 +7,7 @@ import { Hono } from 'hono';
 import { callbackHandler } from 'merchant-payments/fetch';
 import { checkout, settle, store } from './memory-shop.js';
 
-const handleCallback = callbackHandler({
-  signingSecret: process.env.MERCHANT_PAYMENTS_SIGNING_SECRET ?? '',
-  store,
-  onPayment: settle,
-});
+const handleCallback = callbackHandler({ store, onPayment: settle });
 
 const app = new Hono();
 app.all('/callbacks/payments', (context) => handleCallback(context.req.raw));

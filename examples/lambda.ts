@@ -9,7 +9,6 @@ import { redisStore } from 'merchant-payments/redis';
 const redis = new Redis(process.env.REDIS_URL ?? 'redis://127.0.0.1:6379');
 
 export const handler = callbackHandler({
-  signingSecret: process.env.MERCHANT_PAYMENTS_SIGNING_SECRET ?? '',
   store: redisStore(redis),
   async onPayment({ payment }, { current }) {
     const reference = payment.merchantPaymentReference;

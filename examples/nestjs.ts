@@ -23,11 +23,7 @@ class PaymentsController {
 
   constructor(@Inject(Orders) orders: Orders) {
     this.#orders = orders;
-    this.#handle = callbackHandler({
-      signingSecret: process.env.MERCHANT_PAYMENTS_SIGNING_SECRET ?? '',
-      store,
-      onPayment: orders.settle,
-    });
+    this.#handle = callbackHandler({ store, onPayment: orders.settle });
   }
 
   @All('callbacks/payments')

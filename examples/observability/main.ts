@@ -46,7 +46,6 @@ const store = memoryStore({ client });
 instrumentMerchantPayments({ store });
 
 const handleCallback = callbackHandler({
-  signingSecret: process.env.MERCHANT_PAYMENTS_SIGNING_SECRET ?? '',
   store,
   onPayment({ payment }) {
     console.log(`${payment.merchantPaymentReference} is ${payment.status}`);

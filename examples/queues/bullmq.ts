@@ -34,7 +34,6 @@ for (const client of [redis, queue]) client.on('error', console.error); // they 
 // --- The callback: stores the order's state and adds a job ---------------------------------------
 
 const handler = callbackHandler({
-  signingSecret: process.env.MERCHANT_PAYMENTS_SIGNING_SECRET ?? '',
   store: redisStore(redis),
   async onPayment({ payment, key }, { current }) {
     const { merchantPaymentReference: reference, status } = payment;

@@ -40,7 +40,6 @@ await boss.createQueue(queue, {
 // --- The callback: stores the order's state and adds a job ---------------------------------------
 
 const handler = callbackHandler({
-  signingSecret: process.env.MERCHANT_PAYMENTS_SIGNING_SECRET ?? '',
   store,
   async onPayment({ payment }, { tx, current }) {
     const { merchantPaymentReference: reference, status } = payment;

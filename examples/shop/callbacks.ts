@@ -3,7 +3,6 @@ import { callbackHandler } from 'merchant-payments/node';
 import { store } from './database.js';
 
 export const handleCallback = callbackHandler({
-  signingSecret: process.env.MERCHANT_PAYMENTS_SIGNING_SECRET ?? '',
   store,
   async onPayment({ payment }, { tx, current }) {
     const { merchantPaymentReference, referenceNumber, status } = payment;

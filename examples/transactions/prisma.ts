@@ -17,7 +17,6 @@ export async function checkout(reference: string, amount: number) {
 }
 
 export const handler = callbackHandler({
-  signingSecret: process.env.MERCHANT_PAYMENTS_SIGNING_SECRET ?? '',
   store,
   async onPayment({ payment }, { tx, current }) {
     const { merchantPaymentReference: reference, status } = payment;

@@ -171,7 +171,9 @@ describe.skipIf(!DATABASE_URL)('the example for pg-boss', () => {
       WAREHOUSE_URL: warehouse.url,
     };
     const checkout = async (reference: string) => {
-      await client.query(`INSERT INTO ${schema}.orders (merchant_payment_reference) VALUES ($1)`, [reference]);
+      await client.query(`INSERT INTO ${schema}.orders (merchant_payment_reference) VALUES ($1)`, [
+        reference,
+      ]);
       await createPayment(service, reference);
     };
     const file = 'queues/pg-boss.ts';

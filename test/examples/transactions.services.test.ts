@@ -7,7 +7,13 @@ import mysql, { type RowDataPacket } from 'mysql2/promise';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { inDatabase } from '../services/mysql-url.js';
 import { useEmptySchema } from '../services/postgres-schema.js';
-import { createPayment, environmentFor, findPayment, startService } from './payment-scene.js';
+import {
+  createPayment,
+  environmentFor,
+  findPayment,
+  signingSecret,
+  startService,
+} from './payment-scene.js';
 
 // The samples of docs/your-own-transaction.md; test/docs holds the guide to these files.
 
@@ -45,6 +51,7 @@ function describeSamples({ samples, query, stubUrl }: Database): void {
   /** The sample behind an endpoint to which the service sends callbacks. */
   const open = async (name: string): Promise<Sample> => {
     vi.spyOn(console, 'error').mockImplementation(() => undefined);
+    vi.stubEnv('MERCHANT_PAYMENTS_SIGNING_SECRET', signingSecret); // read by the first callback
     const sample = modules.get(name) as Sample;
     const server = createServer(sample.handler).listen(0, '127.0.0.1');
     await new Promise((resolve) => server.once('listening', resolve));
