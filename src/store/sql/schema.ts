@@ -74,7 +74,7 @@ const TABLES: Readonly<Record<keyof Tables, Table>> = {
       raw_body: ['text?', 'The body as received, in base64, with keepBodies.'],
     },
     primaryKey: CHANGE_KEY,
-    index: ['first_failed', 'first_failed_at_ms', 'For attention() and prune().'],
+    index: ['age', 'first_failed_at_ms', 'For attention() and prune().'],
   },
   seconds: {
     says: 'One row for each further payment at the service with the same reference.',
@@ -135,6 +135,11 @@ ${lines.join('\n')}
 /** The names of the tables of a store, in the order of their creation. */
 export function tableNames(): readonly (keyof Tables)[] {
   return Object.keys(TABLES) as (keyof Tables)[];
+}
+
+/** The columns of a table's primary key. */
+export function primaryKeyOf(table: keyof Tables): string {
+  return TABLES[table].primaryKey;
 }
 
 /**
