@@ -7,9 +7,9 @@ import type { Queryable } from './pool.js';
 
 /**
  * Runs `work` on a view of `client` that turns transactions into savepoints: an ORM on `tx` sends BEGIN and COMMIT
- * for a nested transaction, and the COMMIT would end the inbox's.
+ * for a nested transaction, and the COMMIT would end the store's.
  *
- * @throws {StoreError} `TRANSACTION_LOST` when the work tried to end the inbox's transaction, or
+ * @throws {StoreError} `TRANSACTION_LOST` when the work tried to end the store's transaction, or
  * returned before its own transactions and queries had ended
  */
 export async function withSavepoints<Tx extends Queryable>(
@@ -59,7 +59,7 @@ function viewOf<Tx extends Queryable>(
       };
     }
   }
-  // Kysely and knex release their connection, but this one belongs to the inbox.
+  // Kysely and knex release their connection, but this one belongs to the store.
   if (methods['release'] !== undefined) view['release'] = () => undefined;
   return view as unknown as Tx;
 }
@@ -85,7 +85,7 @@ function commandIn(config: unknown): Command | undefined {
     .map((part) => part.trim())
     .filter((part) => part !== '');
   if (statements.length < 2) return toCommand(statements[0]);
-  // BEGIN; …; COMMIT in one text would end the inbox's transaction. A final END may belong to a function body.
+  // BEGIN; …; COMMIT in one text would end the store's transaction. A final END may belong to a function body.
   const command = [statements[0], statements.at(-1)]
     .map(toCommand)
     .find((found) => found && found.kind !== 'other' && !found.words.startsWith('END'));

@@ -41,12 +41,15 @@ export function claim(
   nowMs: number,
 ): RowChange | undefined {
   const { state, digest, attempts } = row;
+  // The claim was granted before, and its answer was lost.
+  const isOwn = state === 'sending' && row.owner === owner;
   const isFree =
-    state === 'elsewhere'
+    isOwn ||
+    (state === 'elsewhere'
       ? intent !== undefined
       : state === 'rejected'
         ? allowsRejected
-        : state === 'recorded' && (intent === undefined || intent.digest === digest);
+        : state === 'recorded' && (intent === undefined || intent.digest === digest));
   if (!isFree) return expire(row, nowMs);
   const sending = { state: 'sending', owner, leaseUntilMs: nowMs + leaseMs } as const;
   const began = state === 'elsewhere' ? { recordedAtMs: nowMs } : {};
@@ -54,7 +57,7 @@ export function claim(
     ...intent,
     ...began,
     ...sending,
-    attempts: attempts + 1,
+    attempts: isOwn ? attempts : attempts + 1,
     sentAtMs: nowMs,
     failure: undefined,
   };

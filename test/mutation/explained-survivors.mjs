@@ -399,61 +399,31 @@ export const EXPLAINED_SURVIVORS = [
     to: 'false',
     why: 'Sends one more statement, whose answer is already known.',
   },
-  // src/inbox/redis
+  // src/redis
   {
-    file: 'src/inbox/redis/redis-inbox.ts',
+    file: 'src/redis/redis-store.ts',
     code: 'if (renewed) confirmedAtMs = renewingAtMs;',
     to: 'true',
     why: 'A claim that could not be renewed is lost, and never finished.',
   },
   {
-    file: 'src/inbox/redis/redis-inbox.ts',
-    code: "const processStale = event.processStale ? '1' : '0';",
-    to: '""',
-    why: "The script only checks whether it is '1'.",
-  },
-  {
-    file: 'src/inbox/redis/client.ts',
+    file: 'src/redis/client.ts',
     code: 'if (performance.now() + RETRY_PAUSE_MS >= lastMs) throw error;',
     to: 'performance.now() + RETRY_PAUSE_MS > lastMs',
     why: 'Differs only at one exact microsecond of the clock.',
   },
-  // src/inbox/sqlite
+  // src/sqlite
   {
-    file: 'src/inbox/sqlite/sqlite-inbox.ts',
-    code: 'if (renewed) expiresAtMs = untilMs;',
+    file: 'src/sqlite/lease-process.ts',
+    code: 'if (isRenewed) this.#expiresAtMs = untilMs;',
     to: 'true',
     why: 'A claim that could not be renewed is lost, and never finished.',
   },
   {
-    file: 'src/inbox/sqlite/sqlite-inbox.ts',
-    code: '() => performance.now() < untilMs,',
+    file: 'src/sqlite/session.ts',
+    code: 'mayRetry: () => performance.now() < untilMs,',
     to: 'performance.now() <= untilMs',
     why: 'Differs only at one exact microsecond of the clock.',
-  },
-  {
-    file: 'src/inbox/sqlite/failure-table.ts',
-    code: 'const fullNames = toFullNames({ reference, key }, names);',
-    to: '{}',
-    why: 'If the names are stored unchanged, the full names equal the stored ones.',
-  },
-  {
-    file: 'src/inbox/sqlite/failure-table.ts',
-    code: 'if (answer === undefined) return undefined;',
-    to: 'false',
-    why: 'An error while a failure is stored is ignored.',
-  },
-  {
-    file: 'src/inbox/sqlite/failure-table.ts',
-    code: 'const reference = referenceNumber === undefined ? null : toStoredName(referenceNumber);',
-    to: 'false',
-    why: 'better-sqlite3 binds undefined as NULL; node:sqlite, from Node 22 on, does not.',
-  },
-  {
-    file: 'src/inbox/sqlite/store.ts',
-    code: 'return Number(events?.changes) + this.failures.prune(olderThanMs, PRUNED_AT_ONCE);',
-    to: 'events.changes',
-    why: 'There are two tables, so there are two answers.',
   },
   // src/storage
   {

@@ -1,16 +1,16 @@
 import pg from 'pg';
-import { postgresInboxSchema } from '../../src/postgres/inbox-schema.js';
+import { postgresSchema } from '../../src/postgres/postgres-store.js';
 import { startPostgres } from '../services/start-postgres.js';
+import type { Database } from './database.js';
 import type { Effect } from './history.js';
-import type { Store } from './store.js';
 
-// No constraint that could hide what the inbox lets through.
+// No constraint that could hide what the store lets through.
 const MERCHANT_TABLES = `
 CREATE TABLE effects (id bigserial PRIMARY KEY, key text, reference text, status text,
   stale boolean, began_at_ms bigint, done_at_ms bigint);
 CREATE TABLE orders (reference text PRIMARY KEY, status text)`;
 
-export async function startPostgresStore(): Promise<Store> {
+export async function startPostgresDatabase(): Promise<Database> {
   const server = await startPostgres();
   const query = async <Row>(text: string): Promise<Row[]> => {
     const client = new pg.Client({ connectionString: server.url });
@@ -21,7 +21,7 @@ export async function startPostgresStore(): Promise<Store> {
       await client.end();
     }
   };
-  await query(`${postgresInboxSchema()}${MERCHANT_TABLES}`);
+  await query(`${postgresSchema()}${MERCHANT_TABLES}`);
   return {
     url: server.url,
     guarantee: 'exactly-once',
@@ -32,7 +32,7 @@ WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()`);
     },
     crash: server.kill,
     restart: server.restart,
-    // The inbox lets one change of a payment in at a time, so that their numbers tell the order.
+    // The store lets one change of a payment in at a time, so that their numbers tell the order.
     readEffects: () =>
       query<Effect>(`SELECT key, reference, status, stale,
   began_at_ms::float8 AS "beganAtMs", coalesce(done_at_ms::float8, 'Infinity') AS "doneAtMs" FROM effects ORDER BY id`),

@@ -1,9 +1,9 @@
 import { Redis } from 'ioredis';
 import { startRedis } from '../services/start-redis.js';
+import type { Database } from './database.js';
 import type { Effect } from './history.js';
-import type { Store } from './store.js';
 
-export async function startRedisStore(): Promise<Store> {
+export async function startRedisDatabase(): Promise<Database> {
   // What was acknowledged must outlive a crash of the server.
   const server = await startRedis({ appendonly: true });
   const ask = async <Answer>(command: (client: Redis) => Promise<Answer>): Promise<Answer> => {

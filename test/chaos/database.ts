@@ -1,9 +1,9 @@
 import type { Effect, Guarantee } from './history.js';
 
-/** A database of the run's own, with the inbox and what the merchant's functions wrote. */
-export interface Store {
+/** A database of the run's own, with the store and what the merchant's functions wrote. */
+export interface Database {
   readonly url: string;
-  /** What its inbox promises. */
+  /** What a store on it promises. */
   readonly guarantee: Guarantee;
   /** Whether a receiver can look up while it is down what was done before, and answer 200. */
   readonly isReadableWhileDown: boolean;

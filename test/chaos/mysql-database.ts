@@ -1,16 +1,16 @@
 import mysql, { type RowDataPacket } from 'mysql2/promise';
-import { mysqlInbox } from '../../src/mysql/inbox-mysql-inbox.js';
+import { mysqlStore } from '../../src/mysql/mysql-store.js';
 import { startMariadb } from '../services/start-mariadb.js';
+import type { Database } from './database.js';
 import type { Effect } from './history.js';
-import type { Store } from './store.js';
 
-// No constraint that could hide what the inbox lets through.
+// No constraint that could hide what the store lets through.
 const MERCHANT_TABLES = [
   'CREATE TABLE effects (id bigint AUTO_INCREMENT PRIMARY KEY, `key` text, reference text, status text, stale boolean, began_at_ms bigint, done_at_ms bigint)',
   'CREATE TABLE orders (reference varchar(200) PRIMARY KEY, status text)',
 ];
 
-export async function startMysqlStore(): Promise<Store> {
+export async function startMysqlDatabase(): Promise<Database> {
   const server = await startMariadb();
   const query = async <Row>(sql: string): Promise<Row[]> => {
     const connection = await mysql.createConnection(server.url);
@@ -22,7 +22,7 @@ export async function startMysqlStore(): Promise<Store> {
     }
   };
   const pool = mysql.createPool(server.url);
-  await mysqlInbox(pool).setup();
+  await mysqlStore(pool).setup();
   await pool.end();
   for (const table of MERCHANT_TABLES) await query(table);
   return {
@@ -38,7 +38,7 @@ export async function startMysqlStore(): Promise<Store> {
     },
     crash: server.kill,
     restart: server.restart,
-    // The inbox lets one change of a payment in at a time, so that their numbers tell the order.
+    // The store lets one change of a payment in at a time, so that their numbers tell the order.
     async readEffects() {
       const rows = await query<Omit<Effect, 'stale'> & { stale: number; doneAtMs: number | null }>(
         'SELECT `key`, reference, status, stale, began_at_ms AS beganAtMs, done_at_ms AS doneAtMs FROM effects ORDER BY id',

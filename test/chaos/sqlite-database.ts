@@ -2,13 +2,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { sqliteInbox } from '../../src/sqlite/inbox-sqlite-inbox.js';
+import { sqliteStore } from '../../src/sqlite/sqlite-store.js';
 import { cleanUpAtExit } from '../services/throwaway-server.js';
+import type { Database } from './database.js';
 import type { Effect } from './history.js';
 import { openSqlite } from './sqlite-file.js';
-import type { Store } from './store.js';
 
-// In the inbox's file. The key guards the goods, as the inbox promises at least once; the counter has
+// In the store's file. The key guards the goods, as the store promises at least once; the counter has
 // no constraint that could hide a second shipment.
 const MERCHANT_TABLES = `
 CREATE TABLE effects (id INTEGER PRIMARY KEY, key TEXT, reference TEXT, status TEXT, stale INTEGER,
@@ -25,13 +25,13 @@ interface OrderRow {
 }
 
 /** A file that other processes share. It is away while another connection holds the write lock. */
-export async function startSqliteStore(): Promise<Store> {
+export async function startSqliteDatabase(): Promise<Database> {
   const folder = mkdtempSync(join(tmpdir(), 'test-sqlite-'));
   const file = join(folder, 'merchant.db');
   const remove = () => rmSync(folder, { recursive: true, force: true });
   const forget = cleanUpAtExit(remove);
   const database = openSqlite(file, { timeoutMs: 10_000 });
-  sqliteInbox(database).setup();
+  await sqliteStore(database).setup();
   database.exec(MERCHANT_TABLES);
   const readOrders = () => database.prepare('SELECT * FROM orders').all() as OrderRow[];
   const lockForAMoment = async (): Promise<void> => {
