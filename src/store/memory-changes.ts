@@ -1,3 +1,4 @@
+import { ownFields } from '../protocol/own-fields.js';
 import type { FailedChange } from './attention.js';
 import type { FailedRow } from './backend.js';
 import type { Change, ChangeName } from './change.js';
@@ -70,8 +71,8 @@ export class MemoryChanges {
     const { merchantPaymentReference: order, referenceNumber: number } = change;
     this.#failures.set(name, {
       name: { merchantPaymentReference: order, referenceNumber: number, key: change.key },
-      change: {
-        kind: 'failed-change',
+      change: ownFields({
+        kind: 'failed-change' as const,
         merchantPaymentReference,
         since: known?.since ?? new Date(nowMs),
         referenceNumber,
@@ -82,7 +83,7 @@ export class MemoryChanges {
         parked,
         error: JSON.parse(error),
         ...(bytes !== undefined && { rawBody: bytes }),
-      },
+      }),
     });
   }
 
