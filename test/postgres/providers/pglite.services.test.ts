@@ -1,8 +1,8 @@
 import { drizzle } from 'drizzle-orm/pglite';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { postgresInbox } from '../../../../src/postgres/inbox-postgres-inbox.js';
-import { fromDrizzle } from '../../../../src/store/providers/drizzle.js';
-import { makeProvider } from '../../../../src/store/providers/provider.js';
+import { postgresInbox } from '../../../src/postgres/inbox-postgres-inbox.js';
+import { fromDrizzle } from '../../../src/store/providers/drizzle.js';
+import { makeProvider } from '../../../src/store/providers/provider.js';
 import { emptyPglite } from '../../../pglite.js';
 import { change, heldWork, nothing } from '../payment-change.js';
 

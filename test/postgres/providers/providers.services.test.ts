@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { InboxContext } from '../../../../src/store/inbox.js';
-import { postgresInbox } from '../../../../src/postgres/inbox-postgres-inbox.js';
+import type { InboxContext } from '../../../src/store/inbox.js';
+import { postgresInbox } from '../../../src/postgres/inbox-postgres-inbox.js';
 import { describeProvider, useProvider } from '../../sql/provider-cases.js';
 import { change } from '../payment-change.js';
 import { providers } from './providers.js';

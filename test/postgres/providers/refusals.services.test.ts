@@ -14,7 +14,7 @@ import {
   fromTypeOrm,
   postgresInbox,
   type TransactionProvider,
-} from '../../../../src/inbox/postgres/index.js';
+} from '../../../src/inbox/postgres/index.js';
 
 const pool = new pg.Pool();
 const kysely = new Kysely({ dialect: new PostgresDialect({ pool }) });

@@ -1,7 +1,7 @@
 import type { PoolConnection } from 'mysql2/promise';
 import { describe, expect, it } from 'vitest';
-import { mysqlInbox } from '../../../src/mysql/inbox-mysql-inbox.js';
-import { mysqlOutbox } from '../../../src/mysql/outbox-mysql-outbox.js';
+import { mysqlInbox } from '../../src/mysql/inbox-mysql-inbox.js';
+import { mysqlOutbox } from '../../src/mysql/outbox-mysql-outbox.js';
 import { order, startScene } from '../settling-scene.js';
 import { useDatabase } from './server.js';
 

@@ -1,9 +1,9 @@
 import mysqlCallbacks from 'mysql2';
 import mysql from 'mysql2/promise';
 import { describe, expect, it } from 'vitest';
-import { mysqlInbox } from '../../../src/mysql/inbox-mysql-inbox.js';
-import { inDatabase, quoteTables } from '../../../src/mysql/inbox-options.js';
-import { mysqlInboxSchema } from '../../../src/mysql/inbox-schema.js';
+import { mysqlInbox } from '../../src/mysql/inbox-mysql-inbox.js';
+import { inDatabase, quoteTables } from '../../src/mysql/inbox-options.js';
+import { mysqlInboxSchema } from '../../src/mysql/inbox-schema.js';
 import { change, nothing } from '../postgres/payment-change.js';
 import { failureOf } from '../sql/failure-of.js';
 

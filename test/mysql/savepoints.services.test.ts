@@ -1,6 +1,6 @@
 import type { PoolConnection } from 'mysql2/promise';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { mysqlInbox } from '../../../src/mysql/inbox-mysql-inbox.js';
+import { mysqlInbox } from '../../src/mysql/inbox-mysql-inbox.js';
 import { change, nothing } from '../postgres/payment-change.js';
 import { useDatabase } from './server.js';
 

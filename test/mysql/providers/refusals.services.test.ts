@@ -13,8 +13,8 @@ import {
   fromPrisma,
   fromTypeOrm,
   mysqlInbox,
-} from '../../../../src/inbox/mysql/index.js';
-import { postgresInbox } from '../../../../src/inbox/postgres/index.js';
+} from '../../../src/inbox/mysql/index.js';
+import { postgresInbox } from '../../../src/inbox/postgres/index.js';
 
 // None connects before it is used.
 const pool = createPool('mysql://u:secret@127.0.0.1:1/db');

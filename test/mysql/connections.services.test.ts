@@ -1,7 +1,7 @@
 import mysqlCallbacks from 'mysql2';
 import type { Pool } from 'mysql2/promise';
 import { describe, expect, it } from 'vitest';
-import { type AskForTexts, mysqlRunner } from '../../../src/mysql/runner.js';
+import { type AskForTexts, mysqlRunner } from '../../src/mysql/runner.js';
 import { useDatabase } from '../../inbox/mysql/server.js';
 
 const { openPool, query } = useDatabase('mp_storage_runner');

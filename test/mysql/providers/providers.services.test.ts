@@ -1,6 +1,6 @@
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { mysqlInbox } from '../../../../src/mysql/inbox-mysql-inbox.js';
-import { inDatabase } from '../../../services/mysql-url.js';
+import { mysqlInbox } from '../../../src/mysql/inbox-mysql-inbox.js';
+import { inDatabase } from '../../services/mysql-url.js';
 import { change, nothing } from '../../postgres/payment-change.js';
 import { describeProvider, useProvider } from '../../sql/provider-cases.js';
 import { killIdleTransaction, useDatabase } from '../server.js';

@@ -1,8 +1,8 @@
 import mysql, { type PoolConnection } from 'mysql2/promise';
 import { describe, expect, it } from 'vitest';
-import { mysqlOutbox } from '../../../src/mysql/outbox-mysql-outbox.js';
+import { mysqlOutbox } from '../../src/mysql/outbox-mysql-outbox.js';
 import { ContractService } from '../../contract/outbox/service.js';
-import { inDatabase } from '../../services/mysql-url.js';
+import { inDatabase } from '../services/mysql-url.js';
 import { order } from '../settling-scene.js';
 import { useDatabase } from './server.js';
 

@@ -1,7 +1,7 @@
 import type { Pool, PoolConnection } from 'mysql2/promise';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { InboxOutcome } from '../../../src/store/inbox.js';
-import { mysqlInbox } from '../../../src/mysql/inbox-mysql-inbox.js';
+import type { InboxOutcome } from '../../src/store/inbox.js';
+import { mysqlInbox } from '../../src/mysql/inbox-mysql-inbox.js';
 import { change, nothing } from '../postgres/payment-change.js';
 import { describeSqlStore } from '../sql/store-cases.js';
 import { useDatabase } from './server.js';

@@ -1,7 +1,7 @@
 import mysql from 'mysql2/promise';
 import { describe, expect, it } from 'vitest';
-import { explain } from '../../../src/mysql/outbox-failures.js';
-import { mysqlOutbox } from '../../../src/mysql/outbox-mysql-outbox.js';
+import { explain } from '../../src/mysql/outbox-failures.js';
+import { mysqlOutbox } from '../../src/mysql/outbox-mysql-outbox.js';
 import { unusedClient } from '../unused-client.js';
 
 // Connects only when it is used, and then to no server.

@@ -1,6 +1,6 @@
 import type { PoolConnection } from 'mysql2/promise';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { mysqlInbox } from '../../../src/mysql/inbox-mysql-inbox.js';
+import { mysqlInbox } from '../../src/mysql/inbox-mysql-inbox.js';
 import { change, heldWork } from '../postgres/payment-change.js';
 import { describeMany, describeProcesses, type SqlServer } from '../sql/concurrency-cases.js';
 import { terminate, useDatabase } from './server.js';

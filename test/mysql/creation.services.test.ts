@@ -1,11 +1,11 @@
 import { drizzle } from 'drizzle-orm/mysql2';
 import type { Pool, PoolConnection } from 'mysql2/promise';
 import { describe, expect, it } from 'vitest';
-import { fromDrizzle } from '../../../src/inbox/mysql/index.js';
-import { mysqlOutbox } from '../../../src/mysql/outbox-mysql-outbox.js';
+import { fromDrizzle } from '../../src/inbox/mysql/index.js';
+import { mysqlOutbox } from '../../src/mysql/outbox-mysql-outbox.js';
 import { ContractService } from '../../contract/outbox/service.js';
 import { startSwallowingProxy } from '../../inbox/postgres/swallowing-proxy.js';
-import { inDatabase } from '../../services/mysql-url.js';
+import { inDatabase } from '../services/mysql-url.js';
 import { expectToListWhatLiesAhead } from '../clock-set-back.js';
 import { order } from '../settling-scene.js';
 import { unusedClient } from '../unused-client.js';

@@ -1,8 +1,8 @@
 import mysql, { type Pool, type PoolConnection } from 'mysql2/promise';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { mysqlInbox } from '../../../src/mysql/inbox-mysql-inbox.js';
-import { mysqlInboxSchema, toScript } from '../../../src/mysql/inbox-schema.js';
-import { inDatabase } from '../../services/mysql-url.js';
+import { mysqlInbox } from '../../src/mysql/inbox-mysql-inbox.js';
+import { mysqlInboxSchema, toScript } from '../../src/mysql/inbox-schema.js';
+import { inDatabase } from '../services/mysql-url.js';
 import { change, heldWork, nothing } from '../postgres/payment-change.js';
 import { useDatabase } from './server.js';
 

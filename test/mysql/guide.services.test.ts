@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { VerifiedCallback } from '../../../src/callback/options.js';
-import type { InboxContext } from '../../../src/store/inbox.js';
-import type { MysqlInbox } from '../../../src/mysql/inbox-mysql-inbox.js';
-import { inDatabase } from '../../services/mysql-url.js';
+import type { VerifiedCallback } from '../../src/callback/options.js';
+import type { InboxContext } from '../../src/store/inbox.js';
+import type { MysqlInbox } from '../../src/mysql/inbox-mysql-inbox.js';
+import { inDatabase } from '../services/mysql-url.js';
 import { change } from '../postgres/payment-change.js';
 import { useDatabase } from './server.js';
 
