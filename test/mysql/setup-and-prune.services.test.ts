@@ -1,51 +1,23 @@
 import mysql, { type Pool, type PoolConnection } from 'mysql2/promise';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { mysqlInbox } from '../../src/mysql/inbox-mysql-inbox.js';
-import { mysqlInboxSchema, toScript } from '../../src/mysql/inbox-schema.js';
+import { mysqlSchema, mysqlStore } from '../../src/mysql/mysql-store.js';
+import { change, collect, heldWork, nothing } from '../postgres/change.js';
 import { inDatabase } from '../services/mysql-url.js';
-import { change, heldWork, nothing } from '../postgres/payment-change.js';
 import { useDatabase } from './server.js';
 
-const { openPool, query, database } = useDatabase('mp_inbox_setup');
+const { openPool, query, database } = useDatabase('mp_store_setup');
 const url = process.env['MYSQL_URL'] ?? '';
 const inADay = () => new Date(Date.now() + 86_400_000);
 
-/** A pool that shows each statement to `watch`, and fails it with the error that `watch` returns. */
-const openWatched = (watch: (sql: string) => Error | undefined): Pool => {
-  const pool = openPool();
-  pool.pool.on('connection', (connection) => {
-    const core = connection as unknown as Core;
-    const send = core.query.bind(core);
-    core.query = (...sent) => {
-      const [statement] = sent;
-      const error = watch(typeof statement === 'string' ? statement : statement.sql);
-      const done = sent.at(-1);
-      if (error === undefined || typeof done !== 'function') return send(...sent);
-      return done(error);
-    };
-  });
-  return pool;
-};
-
-/** What a connection of the driver has besides its types. */
-interface Core {
-  query(...sent: [string | { sql: string }, ...unknown[]]): unknown;
-}
-
-const partsOf = async (prefix: string) => {
+const tablesOf = async (prefix: string) => {
   const tables = await query<{ name: string }>(
     `SELECT table_name AS name FROM information_schema.tables
      WHERE table_schema = DATABASE() AND table_name LIKE ? ORDER BY 1`,
     [`${prefix}%`],
   );
-  const procedures = await query<{ name: string }>(
-    `SELECT routine_name AS name FROM information_schema.routines
-     WHERE routine_schema = DATABASE() AND routine_name LIKE ? ORDER BY 1`,
-    [`${prefix}%`],
-  );
-  return [...tables, ...procedures].map(({ name }) => name.slice(prefix.length));
+  return tables.map(({ name }) => name.slice(prefix.length));
 };
-const ALL = ['events', 'failures', 'locks', 'claim_v1', 'record_v1'];
+const ALL = ['changes', 'failed_changes', 'payments', 'second_payments'];
 
 describe.skipIf(!url)('setup', () => {
   it('makes everything when eight processes call it at once', async () => {
@@ -53,101 +25,128 @@ describe.skipIf(!url)('setup', () => {
     await Promise.all(pools.map((pool) => pool.query('SELECT 1')));
     for (const round of [1, 2]) {
       const prefix = `round_${round}_`;
-      await Promise.all(pools.map((pool) => mysqlInbox(pool, { prefix }).setup()));
-      expect(await partsOf(prefix)).toEqual(ALL);
-      const [counted] = await query(`SELECT COUNT(*) AS count FROM ${prefix}locks`);
-      expect(counted).toEqual({ count: 65_536 });
+      await Promise.all(pools.map((pool) => mysqlStore(pool, { prefix }).setup()));
+      expect(await tablesOf(prefix)).toEqual(ALL);
     }
   });
 
   it('does not wait for a callback that is being processed', async () => {
     const held = heldWork();
-    const running = mysqlInbox(openPool()).process(change('at-start'), held.work);
+    const running = mysqlStore(openPool()).process(change('at-start'), held.work);
     await held.started;
-    await mysqlInbox(openPool()).setup();
+    await mysqlStore(openPool()).setup();
     held.finish();
     expect(await running).toBe('processed');
   });
 
   it('says so when the table is one of another version', async () => {
-    await query('CREATE TABLE old_events (payment_reference varchar(9))');
-    await expect(mysqlInbox(openPool(), { prefix: 'old_' }).setup()).rejects.toMatchObject({
+    await query('CREATE TABLE old_changes (reference_number varchar(9))');
+    await expect(mysqlStore(openPool(), { prefix: 'old_' }).setup()).rejects.toMatchObject({
       code: 'MISSING_TABLES',
-      cause: { errno: 1054 },
+      message: expect.stringContaining('merchant_payment_reference'),
     });
   });
 
-  it('makes the inbox use the procedures that it lacked before', async () => {
-    const prefix = 'lacking_';
-    await mysqlInbox(openPool(), { prefix }).setup();
-    for (const name of ['claim', 'record']) await query(`DROP PROCEDURE ${prefix}${name}_v1`);
-    const sent: string[] = [];
-    const inbox = mysqlInbox(
-      openWatched((sql) => void sent.push(sql)),
-      { prefix },
-    );
-    const calls = () => sent.splice(0).filter((sql) => sql.startsWith('CALL')).length;
-    expect(await inbox.process(change('lacking', 1), nothing)).toBe('processed');
-    expect(calls()).toBe(1);
-    expect(await inbox.process(change('lacking', 2), nothing)).toBe('processed');
-    expect(calls()).toBe(0);
-    await inbox.setup();
-    expect(await inbox.process(change('lacking', 3), nothing)).toBe('processed');
-    expect(calls()).toBe(2);
-  });
-
-  it('fails when the server refuses a procedure for another reason than missing rights', async () => {
-    const pool = openWatched((sql) =>
-      sql.includes('CREATE PROCEDURE')
-        ? Object.assign(new Error('read only'), { errno: 1290, sqlState: 'HY000' })
-        : undefined,
-    );
-    await expect(mysqlInbox(pool, { prefix: 'refused_' }).setup()).rejects.toMatchObject({
-      code: 'STORE_FAILED',
-      cause: { errno: 1290 },
-    });
+  it('adds a column that may be empty, and an index, where they alone are missing', async () => {
+    const store = mysqlStore(openPool(), { prefix: 'lacking_' });
+    await store.setup();
+    const shape = () =>
+      query(
+        `SELECT table_name, column_name, 'column' AS kind FROM information_schema.columns
+         WHERE table_schema = DATABASE() AND table_name LIKE 'lacking%'
+         UNION ALL SELECT table_name, index_name, 'index' FROM information_schema.statistics
+         WHERE table_schema = DATABASE() AND table_name LIKE 'lacking%' ORDER BY 1, 2, 3`,
+      );
+    const before = await shape();
+    for (const change of [
+      'lacking_payments DROP COLUMN paid_by, DROP KEY state',
+      'lacking_changes DROP KEY processed',
+      'lacking_failed_changes DROP COLUMN raw_body, DROP KEY failed',
+    ]) {
+      await query(`ALTER TABLE ${change}`);
+    }
+    expect(await shape()).not.toEqual(before);
+    await store.setup();
+    expect(await shape()).toEqual(before);
+    expect(await store.process(change('lacking'), nothing)).toBe('processed');
   });
 
   it('explains that a session with sql_mode ORACLE uses another syntax', async ({ skip }) => {
     const [server] = await query<{ version: string }>('SELECT VERSION() AS version');
     skip(!server?.version.includes('MariaDB'), 'a mode of MariaDB alone');
     const pool = openPool({}, ["SET SESSION sql_mode = 'ORACLE'"]);
-    await expect(mysqlInbox(pool, { prefix: 'oracle_' }).setup()).rejects.toMatchObject({
+    await expect(mysqlStore(pool, { prefix: 'oracle_' }).setup()).rejects.toMatchObject({
       code: 'STORE_FAILED',
-      message: expect.stringMatching(/the SQL of the inbox, .* Remove ORACLE from sql_mode/),
-      cause: { errno: 1064 },
+      cause: { errno: 1064, message: expect.stringMatching(/sql_mode .* contains ORACLE/) },
     });
   });
 
+  it('explains that the database does not exist', async () => {
+    const pool = mysql.createPool(inDatabase(url, 'mp_no_such_database'));
+    const store = mysqlStore(pool);
+    const missing = {
+      code: 'MISSING_TABLES',
+      message: expect.stringContaining('create the database'),
+      cause: { errno: 1049 },
+    };
+    await expect(store.setup()).rejects.toMatchObject(missing);
+    await expect(store.process(change('nowhere'), nothing)).rejects.toMatchObject(missing);
+    await pool.end();
+  });
+
   it('has its statements for migrations, one by one and as a script', async () => {
-    for (const statement of mysqlInboxSchema({ prefix: 'listed_' })) await query(statement);
+    for (const statement of mysqlSchema({ prefix: 'listed_' })) await query(statement);
     const pool = openPool({ multipleStatements: true });
-    // The command line's own words.
-    const script = toScript(mysqlInboxSchema({ prefix: 'script_' }))
-      .replaceAll(/^DELIMITER .*\n/gm, '')
-      .replaceAll(' //', ';');
-    await pool.query(script);
+    await pool.query(mysqlSchema({ prefix: 'script_' }).join(';\n'));
     for (const prefix of ['listed_', 'script_']) {
-      expect(await partsOf(prefix)).toEqual(ALL);
-      const inbox = mysqlInbox(pool, { prefix });
-      await inbox.setup();
-      expect(await inbox.process(change(prefix), nothing)).toBe('processed');
+      expect(await tablesOf(prefix)).toEqual(ALL);
+      const store = mysqlStore(pool, { prefix });
+      await store.setup();
+      expect(await store.process(change(prefix), nothing)).toBe('processed');
     }
   });
+
+  it.each([
+    ['sjis', 'SJIS_JAPANESE_CI', ['SET NAMES sjis']],
+    ['big5', 'BIG5_CHINESE_CI', ['SET NAMES big5']],
+    ['gbk', 'GBK_CHINESE_CI', ['SET NAMES gbk']],
+    ['swe7', 'SWE7_SWEDISH_CI', ['SET NAMES swe7']],
+    ['utf8mb4', 'UTF8MB4_BIN', []],
+    ['latin1', 'LATIN1_SWEDISH_CI', []],
+  ])(
+    'on connections in %s refuses, or a key with all characters of ASCII is one',
+    async (name, charset, statements) => {
+      const pool = openPool({ charset }, statements);
+      const store = mysqlStore(pool);
+      const isRefused = await store.setup().then(
+        () => false,
+        (error) => {
+          expect(error).toMatchObject({
+            code: 'STORE_FAILED',
+            message: expect.stringContaining("charset: 'utf8mb4'"),
+          });
+          return true;
+        },
+      );
+      expect(isRefused).toBe(['swe7', 'sjis'].includes(name));
+      if (isRefused) return;
+      const key = String.fromCharCode(...Array.from({ length: 95 }, (_, index) => 32 + index));
+      const one = change(`charset-${name}`, 0, { key });
+      expect(await store.process(one, nothing)).toBe('processed');
+      expect(await store.process(one, nothing)).toBe('duplicate');
+    },
+  );
 });
 
 describe.skipIf(!url)('a user who may not create anything', () => {
-  const user = 'mp_inbox_setup_app';
+  const user = 'mp_store_setup_app';
   const account = `'${user}'@'%'`;
-  const asUser = () => {
+  const pools: Pool[] = [];
+  const open = () => {
     const named = new URL(inDatabase(url, database));
     named.username = user;
     named.password = 'app';
-    return mysql.createPool(named.href);
-  };
-  const pools: ReturnType<typeof asUser>[] = [];
-  const open = () => {
-    const pool = asUser();
+    const pool = mysql.createPool(named.href);
     pools.push(pool);
     return pool;
   };
@@ -155,9 +154,9 @@ describe.skipIf(!url)('a user who may not create anything', () => {
   beforeAll(async () => {
     await query(`DROP USER IF EXISTS ${account}`);
     await query(`CREATE USER ${account} IDENTIFIED BY 'app'`);
-    for (const table of ['events', 'locks', 'failures']) {
+    for (const table of ALL) {
       await query(
-        `GRANT SELECT, INSERT, UPDATE, DELETE ON ${database}.payment_inbox_${table} TO ${account}`,
+        `GRANT SELECT, INSERT, UPDATE, DELETE ON ${database}.payment_store_${table} TO ${account}`,
       );
     }
   });
@@ -166,110 +165,127 @@ describe.skipIf(!url)('a user who may not create anything', () => {
     await query(`DROP USER ${account}`);
   });
 
-  it('may call setup where a migration has made them, and process, without the procedures', async () => {
-    const inbox = mysqlInbox<PoolConnection>(open());
-    await inbox.setup();
-    expect(await inbox.process(change('user'), nothing)).toBe('processed');
-    expect(await inbox.process(change('user'), nothing)).toBe('duplicate');
-    await query(`GRANT EXECUTE ON ${database}.* TO ${account}`);
-    expect(await mysqlInbox(open()).process(change('user', 1), nothing)).toBe('processed');
+  it('may call setup where a migration has made the tables, process and prune', async () => {
+    const store = mysqlStore<PoolConnection>(open());
+    await store.setup();
+    expect(await store.process(change('user'), nothing)).toBe('processed');
+    expect(await store.process(change('user'), nothing)).toBe('duplicate');
+    expect(await store.prune(new Date(0))).toBe(0);
   });
 
   it('is refused by the server where they are missing', async () => {
-    const inbox = mysqlInbox(open(), { prefix: 'not_migrated_' });
-    await expect(inbox.setup()).rejects.toMatchObject({
+    const store = mysqlStore(open(), { prefix: 'not_migrated_' });
+    await expect(store.setup()).rejects.toMatchObject({
       code: 'STORE_FAILED',
-      message: expect.stringMatching(/^The database, or the connection to it, failed/),
+      message: expect.stringContaining('refused a statement of the store'),
       cause: { errno: 1142 },
     });
+    await expect(store.process(change('user'), nothing)).rejects.toMatchObject({
+      code: expect.stringMatching(/^(STORE_FAILED|MISSING_TABLES)$/),
+    });
+  });
+
+  it('is refused where it may not write, and nothing runs', async () => {
+    await query(`REVOKE INSERT ON ${database}.payment_store_payments FROM ${account}`);
+    const running = mysqlStore(open()).process(change('may-not'), () =>
+      Promise.reject(new Error('the work ran')),
+    );
+    await expect(running).rejects.toMatchObject({ code: 'STORE_FAILED', cause: { errno: 1142 } });
   });
 });
 
 describe.skipIf(!url)('prune', () => {
-  const inbox = mysqlInbox<PoolConnection>(openPool());
-  const olden = (reference: string, key: string, days: number) =>
-    query(
-      'UPDATE payment_inbox_events SET processed_at_us = processed_at_us - ? * 86400000000 WHERE payment_reference = ? AND event_key = ?',
-      [days, reference, key],
+  const store = mysqlStore<PoolConnection>(openPool());
+  const olden = async (reference: string, key: string, days: number) => {
+    await query(
+      'UPDATE payment_store_changes SET processed_at_ms = processed_at_ms - ? * 86400000 WHERE change_key = ?',
+      [days, key],
     );
+    await query(
+      'UPDATE payment_store_payments SET changed_at_ms = changed_at_ms - ? * 86400000 WHERE merchant_payment_reference = ?',
+      [days, reference],
+    );
+  };
   const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000);
   const recorded = async (reference: string) =>
-    (await query('SELECT 1 FROM payment_inbox_events WHERE payment_reference = ?', [reference]))
-      .length;
+    (
+      await query('SELECT 1 FROM payment_store_changes WHERE merchant_payment_reference = ?', [
+        reference,
+      ])
+    ).length;
 
-  it('forgets events from before, and keeps the mark of a payment that changed since', async () => {
-    await inbox.process(change('pruned', 3), nothing);
-    await inbox.process(change('pruned', 1, { processStale: true }), nothing);
-    await inbox.process(change('pruned', 2, { processStale: true }), nothing);
-    await olden('pruned', change('pruned', 3).key, 9);
-    await olden('pruned', change('pruned', 1).key, 8);
-    expect(await inbox.prune(daysAgo(8.5))).toBe(1);
+  it('forgets changes from before, and keeps the mark of a payment that changed since', async () => {
+    await store.process(change('pruned', 3), nothing);
+    await store.process(change('pruned', 1, { processStale: true }), nothing);
+    await store.process(change('pruned', 2, { processStale: true }), nothing);
+    const old = 'UPDATE payment_store_changes SET processed_at_ms = ? WHERE change_key = ?';
+    await query(old, [daysAgo(9).getTime(), change('pruned', 3).key]);
+    await query(old, [daysAgo(8).getTime(), change('pruned', 1).key]);
+    expect(await store.prune(daysAgo(8.5))).toBe(1);
     expect(await recorded('pruned')).toBe(2);
-    expect(await inbox.prune(daysAgo(7))).toBe(1);
-    // Forgotten as an event, yet known as the latest.
-    expect(await inbox.process(change('pruned', 2.5), nothing)).toBe('stale');
-    expect(await inbox.process(change('pruned', 2), nothing)).toBe('duplicate');
+    expect(await store.prune(daysAgo(7))).toBe(1);
+    // Forgotten as a change, yet known as the latest.
+    expect(await store.process(change('pruned', 2.5), nothing)).toBe('stale');
+    expect(await store.process(change('pruned', 2), nothing)).toBe('duplicate');
   });
 
   it('forgets a payment without a change since', async () => {
-    await inbox.process(change('forgotten', 2), nothing);
+    await store.process(change('forgotten', 2), nothing);
     await olden('forgotten', change('forgotten', 2).key, 9);
-    expect(await inbox.prune(daysAgo(8))).toBe(1);
-    expect(await inbox.process(change('forgotten', 1), nothing)).toBe('processed');
+    expect(await store.prune(daysAgo(8))).toBe(2);
+    expect(await store.process(change('forgotten', 1), nothing)).toBe('processed');
   });
 
-  it('leaves a payment whose change is being processed its mark, and waits for nothing', async () => {
-    await inbox.process(change('in-progress', 1), nothing);
+  it('leaves an order whose change is being processed its mark, and waits for nothing', async () => {
+    await store.process(change('in-progress', 1), nothing);
     const held = heldWork<PoolConnection>();
-    const running = inbox.process(change('in-progress', 2), held.work);
+    const running = store.process(change('in-progress', 2), held.work);
     await held.started;
-    expect(await inbox.prune(inADay())).toBeGreaterThan(0);
+    expect(await store.prune(inADay())).toBeGreaterThan(0);
     held.finish();
     expect(await running).toBe('processed');
-    expect(await inbox.process(change('in-progress', 1), nothing)).toBe('stale');
+    expect(await store.process(change('in-progress', 1), nothing)).toBe('stale');
   });
 
-  it('may be called by several processes at once: each event is counted once', async () => {
-    await inbox.prune(inADay());
-    await query(
-      `INSERT INTO payment_inbox_events SELECT CONCAT('many-', lock_number % 700), CONCAT("quote'", lock_number), 0, 0, 0
-       FROM payment_inbox_locks LIMIT 3000`,
-    );
-    const counts = await Promise.all([1, 2, 3].map(() => inbox.prune(inADay())));
-    const left = await inbox.prune(inADay());
+  it('may be called by several processes at once: each change is counted once', async () => {
+    await store.prune(inADay());
+    const rows = Array.from({ length: 3000 }, (_, index) => [
+      `many-${index % 700}`,
+      'payment',
+      `quote'${index}`,
+      0,
+      0,
+      0,
+    ]);
+    await query('INSERT INTO payment_store_changes VALUES ?', [rows]);
+    const counts = await Promise.all([1, 2, 3].map(() => store.prune(inADay())));
+    const left = await store.prune(inADay());
     expect(counts.reduce((sum, count) => sum + count, left)).toBe(3000);
-    expect(await query('SELECT 1 FROM payment_inbox_events')).toEqual([]);
+    expect(await query('SELECT 1 FROM payment_store_changes')).toEqual([]);
   });
 
   it.each([undefined, new Date(Number.NaN), '2026-01-01'])('does not take %s', async (value) => {
-    await expect(inbox.prune(value as never)).rejects.toMatchObject({
+    await expect(store.prune(value as never)).rejects.toMatchObject({
       code: 'INVALID_OPTION',
       option: 'olderThan',
     });
   });
-});
 
-describe.skipIf(!url)('prune of failed changes', () => {
-  it('deletes those that last failed before, and those of processed changes', async () => {
-    const inbox = mysqlInbox(openPool(), { prefix: 'failing_' });
-    await inbox.setup();
-    const fail = (reference: string) =>
-      inbox
+  it('deletes failed changes that last failed before, and no other', async () => {
+    const failing = mysqlStore(openPool(), { prefix: 'failing_' });
+    await failing.setup();
+    for (const reference of ['old', 'new']) {
+      await failing
         .process(change(reference), async () => {
           throw new Error('out of stock');
         })
         .catch(() => undefined);
-    for (const reference of ['old', 'new', 'done']) await fail(reference);
+    }
     await query(
-      "UPDATE failing_failures SET last_failed_at_us = 0 WHERE payment_reference = 'old'",
+      "UPDATE failing_failed_changes SET first_failed_at_ms = 0, last_failed_at_ms = 0 WHERE merchant_payment_reference = 'old'",
     );
-    // As when it was processed by another process while it failed here.
-    await query(
-      "INSERT INTO failing_events SELECT payment_reference, event_key, 0, 0, last_failed_at_us FROM failing_failures WHERE payment_reference = 'done'",
-    );
-    expect(await inbox.prune(new Date(Date.now() - 60_000))).toBe(2);
-    const left: string[] = [];
-    for await (const failed of inbox.failedChanges()) left.push(failed.paymentReference);
-    expect(left).toEqual(['new']);
+    expect(await failing.prune(new Date(Date.now() - 60_000))).toBe(1);
+    const left = await collect(failing.attention({ kinds: ['failed-change'] }));
+    expect(left).toMatchObject([{ merchantPaymentReference: 'new' }]);
   });
 });

@@ -1,16 +1,15 @@
 import type { Pool, PoolConnection } from 'mysql2/promise';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { InboxOutcome } from '../../src/store/inbox.js';
-import { mysqlInbox } from '../../src/mysql/inbox-mysql-inbox.js';
-import { change, nothing } from '../postgres/payment-change.js';
-import { describeSqlStore } from '../sql/store-cases.js';
+import { mysqlStore } from '../../src/mysql/mysql-store.js';
+import type { ChangeOutcome } from '../../src/store/callback-store.js';
+import { change, collect, nothing } from '../postgres/change.js';
+import { describeSqlStore } from '../store/sql/store-cases.js';
 import { useDatabase } from './server.js';
 
-const { openPool, query } = useDatabase('mp_inbox_store');
+const { openPool, query } = useDatabase('mp_store_store');
 
 const FORMS: readonly (readonly [string, readonly string[]])[] = [
-  ['with the procedures', []],
-  ['without the procedures', []],
+  ['as it is', []],
   [
     'with other defaults of the session',
     [
@@ -25,15 +24,14 @@ const FORMS: readonly (readonly [string, readonly string[]])[] = [
   ],
 ];
 
-describe.skipIf(!process.env['MYSQL_URL']).each(FORMS)('mysqlInbox, %s', (form, statements) => {
+describe.skipIf(!process.env['MYSQL_URL']).each(FORMS)('mysqlStore, %s', (form, statements) => {
   let pool: Pool;
   beforeAll(async () => {
     await query('DELETE FROM orders');
-    await query('DELETE FROM payment_inbox_events');
-    for (const name of form.startsWith('without') ? ['claim', 'record'] : []) {
-      await query(`DROP PROCEDURE payment_inbox_${name}_v1`);
+    for (const table of ['changes', 'payments', 'failed_changes']) {
+      await query(`DELETE FROM payment_store_${table}`);
     }
-    if (form.startsWith('with other')) await mysqlInbox(openPool()).setup();
+    if (form.startsWith('with other')) await mysqlStore(openPool()).setup();
     pool = openPool(
       form.startsWith('with other')
         ? {
@@ -52,12 +50,12 @@ describe.skipIf(!process.env['MYSQL_URL']).each(FORMS)('mysqlInbox, %s', (form, 
     );
   });
 
-  const open = () => mysqlInbox<PoolConnection>(pool);
+  const open = () => mysqlStore<PoolConnection>(pool);
   const count = async (table: string, column: string, value: string): Promise<number> =>
     (await query(`SELECT 1 FROM ${table} WHERE ${column} = ?`, [value])).length;
   const orders = (reference: string) => count('orders', 'reference', reference);
   const recorded = (reference: string) =>
-    count('payment_inbox_events', 'payment_reference', reference);
+    count('payment_store_changes', 'merchant_payment_reference', reference);
   describeSqlStore({
     open,
     count,
@@ -80,10 +78,10 @@ describe.skipIf(!process.env['MYSQL_URL']).each(FORMS)('mysqlInbox, %s', (form, 
       const failures = { parkAfter: 1, blockParked: true };
       await open().process(change('late-failure', 1), nothing);
       // By another process, in which the same change failed in the meantime.
-      await query(`INSERT INTO payment_inbox_failures (payment_reference, event_key, occurred_at_us, attempts,
-          first_failed_at_us, last_failed_at_us, parked, error)
-        SELECT payment_reference, event_key, occurred_at_us, 1, 0, 0, 1, '{}'
-        FROM payment_inbox_events WHERE payment_reference = 'late-failure'`);
+      await query(`INSERT INTO payment_store_failed_changes (merchant_payment_reference, reference_number, change_key,
+          full_names, occurred_at_us, attempts, first_failed_at_ms, last_failed_at_ms, parked, error)
+        SELECT merchant_payment_reference, reference_number, change_key, '["","",""]', occurred_at_us, 1, 0, 0, 1, '{}'
+        FROM payment_store_changes WHERE merchant_payment_reference = 'late-failure'`);
       const later = open().process(change('late-failure', 2, { failures }), nothing);
       expect(await later).toBe('processed');
     });
@@ -99,18 +97,18 @@ describe.skipIf(!process.env['MYSQL_URL']).each(FORMS)('mysqlInbox, %s', (form, 
   });
 
   it('stores when it was processed, whatever the time zone is', async () => {
-    const before = Date.now() * 1000 - 1_000_000;
+    const before = Date.now() - 1_000;
     await open().process(change('processed-at'), nothing);
     const [row] = await query<{ at: number }>(
-      "SELECT processed_at_us AS at FROM payment_inbox_events WHERE payment_reference = 'processed-at'",
+      "SELECT processed_at_ms AS at FROM payment_store_changes WHERE merchant_payment_reference = 'processed-at'",
     );
     expect(row?.at).toBeGreaterThan(before);
-    expect(row?.at).toBeLessThan(Date.now() * 1000 + 1_000_000);
+    expect(row?.at).toBeLessThan(Date.now() + 1_000);
   });
 
   it('puts the settings of the session back, after each outcome', async () => {
     const one = openPool({ connectionLimit: 1 }, statements);
-    const inbox = mysqlInbox<PoolConnection>(one);
+    const store = mysqlStore<PoolConnection>(one);
     const settings = async () => {
       const [rows] = await one.query(
         'SELECT @@wait_timeout AS a, @@lock_wait_timeout AS b, @@innodb_lock_wait_timeout AS c, @@autocommit AS d',
@@ -124,56 +122,70 @@ describe.skipIf(!process.env['MYSQL_URL']).each(FORMS)('mysqlInbox, %s', (form, 
       [1, nothing],
       [3, () => Promise.reject(new Error('failed'))],
     ] as const) {
-      await inbox.process(change('settings', minute), work).catch(() => undefined);
+      await store.process(change('settings', minute), work).catch(() => undefined);
       expect(await settings()).toEqual(before);
     }
   });
 
   it('records where it claimed when the work uses another database', async () => {
     const one = openPool({ connectionLimit: 1 }, statements);
-    const outcome = await mysqlInbox<PoolConnection>(one).process(change('use'), async ({ tx }) => {
+    const outcome = await mysqlStore<PoolConnection>(one).process(change('use'), async ({ tx }) => {
       await tx.query('USE information_schema');
     });
     expect(outcome).toBe('processed');
     expect(await recorded('use')).toBe(1);
   });
 
-  it('keeps inboxes with different prefixes apart, in another database too', async () => {
-    const others = ['Other_', 'mp_inbox_store.third_'].map((prefix) =>
-      mysqlInbox(pool, { prefix }),
+  it('keeps stores with different prefixes apart, in another database too', async () => {
+    const others = ['Other_', 'mp_store_store.third_'].map((prefix) =>
+      mysqlStore(pool, { prefix }),
     );
     for (const other of others) await other.setup();
-    for (const inbox of [open(), ...others]) {
-      expect(await inbox.process(change(`tables-${form}`), nothing)).toBe('processed');
-      expect(await inbox.process(change(`tables-${form}`), nothing)).toBe('duplicate');
+    for (const store of [open(), ...others]) {
+      expect(await store.process(change(`tables-${form}`), nothing)).toBe('processed');
+      expect(await store.process(change(`tables-${form}`), nothing)).toBe('duplicate');
     }
     await others[0]?.prune(new Date(Date.now() + 86_400_000));
     expect(await open().process(change(`tables-${form}`), nothing)).toBe('duplicate');
   });
 
   it('lists more failed changes than fit on a page, each once, in order', async () => {
-    const failures = 'payment_inbox_failures';
+    const failures = 'payment_store_failed_changes';
     await query(`DELETE FROM ${failures}`);
-    await query(`INSERT INTO ${failures} (payment_reference, event_key, occurred_at_us, attempts,
-        first_failed_at_us, last_failed_at_us, parked, error)
-      SELECT IF(lock_number % 2, 'pages', 'other'), CONCAT('key-', lock_number), 0, 1,
-        1600000000000000 + lock_number % 7, 1600000000000007, 0, '{"name":"Error","message":""}'
-      FROM payment_inbox_locks WHERE lock_number < 500`);
-    const inOrder = 'ORDER BY first_failed_at_us, payment_reference, event_key';
+    const rows = Array.from({ length: 500 }, (_, index) => {
+      const names = [`order-${index}`, index % 2 ? 'pages' : 'other', `key-${index}`];
+      return [
+        ...names,
+        JSON.stringify(names),
+        0,
+        1,
+        1_600_000_000_000 + (index % 7),
+        1_600_000_000_007,
+        0,
+        '{"name":"Error","message":""}',
+      ];
+    });
+    await query(
+      `INSERT INTO ${failures} (merchant_payment_reference, reference_number, change_key, full_names, occurred_at_us,
+        attempts, first_failed_at_ms, last_failed_at_ms, parked, error) VALUES ?`,
+      [rows],
+    );
+    const inOrder =
+      'ORDER BY first_failed_at_ms, merchant_payment_reference, reference_number, change_key';
     for (const [options, condition, count] of [
       [{}, 'TRUE', 500],
-      [{ paymentReference: 'pages' }, "payment_reference = 'pages'", 250],
+      [{ referenceNumber: 'pages' }, "reference_number = 'pages'", 250],
     ] as const) {
-      const listed: string[] = [];
-      for await (const { key, rawBody } of mysqlInbox(pool).failedChanges(options)) {
-        listed.push(key);
-        expect(rawBody).toBeUndefined();
-      }
-      expect(listed).toHaveLength(count);
-      const rows = await query<{ event_key: string }>(
-        `SELECT event_key FROM ${failures} WHERE ${condition} ${inOrder}`,
+      const listed = await collect(
+        mysqlStore(pool).attention({ kinds: ['failed-change'], ...options }),
       );
-      expect(listed).toEqual(rows.map(({ event_key }) => event_key));
+      expect(listed).toHaveLength(count);
+      const stored = await query<{ change_key: string }>(
+        `SELECT change_key FROM ${failures} WHERE ${condition} ${inOrder}`,
+      );
+      expect(listed).toMatchObject(
+        stored.map(({ change_key: key }) => ({ key, rawBody: undefined })),
+      );
     }
   });
 
@@ -182,103 +194,56 @@ describe.skipIf(!process.env['MYSQL_URL']).each(FORMS)('mysqlInbox, %s', (form, 
       ['nowhere_', 1146],
       ['no_database.nowhere_', expect.any(Number)],
     ])('with the prefix %s is answered with what to do', async (prefix, errno) => {
-      const inbox = mysqlInbox(pool, { prefix });
+      const store = mysqlStore(pool, { prefix });
       const missing = {
         code: 'MISSING_TABLES',
         message: expect.stringContaining('call setup()'),
         cause: { errno },
       };
-      await expect(inbox.process(change('missing'), nothing)).rejects.toMatchObject(missing);
-      await expect(inbox.prune(new Date())).rejects.toMatchObject(missing);
-    });
-
-    it('or has lost its rows, is one too', async () => {
-      const inbox = mysqlInbox(pool, { prefix: 'empty_' });
-      await inbox.setup();
-      await query('DELETE FROM empty_locks');
-      await expect(inbox.process(change(`empty-${form}`), nothing)).rejects.toMatchObject({
-        code: 'MISSING_TABLES',
-      });
-      await inbox.setup();
-      expect(await inbox.process(change(`empty-${form}`), nothing)).toBe('processed');
+      await expect(store.process(change('missing'), nothing)).rejects.toMatchObject(missing);
+      await expect(store.prune(new Date())).rejects.toMatchObject(missing);
     });
   });
 });
 
-describe.skipIf(!process.env['MYSQL_URL'])('mysqlInbox, whatever its pool is set to', () => {
+describe.skipIf(!process.env['MYSQL_URL'])('mysqlStore, whatever its pool is set to', () => {
   it.each([
     { rowsAsArray: true },
     { nestTables: '_' },
     { namedPlaceholders: true },
     { typeCast: false },
   ])('knows duplicates and older changes, with %o', async (options) => {
-    const inbox = mysqlInbox(openPool(options));
-    await inbox.setup();
+    const store = mysqlStore(openPool(options));
+    await store.setup();
     const reference = `pool-${Object.keys(options)}`;
-    const outcomes: InboxOutcome[] = [];
+    const outcomes: ChangeOutcome[] = [];
     for (const minute of [2, 2, 3, 1, 2]) {
-      outcomes.push(await inbox.process(change(reference, minute), nothing));
+      outcomes.push(await store.process(change(reference, minute), nothing));
     }
     expect(outcomes).toEqual(['processed', 'duplicate', 'processed', 'stale', 'duplicate']);
   });
 });
 
-describe.skipIf(!process.env['MYSQL_URL'])('the procedure that claims', () => {
-  it('gives nothing for the first change of a payment', async () => {
+describe.skipIf(!process.env['MYSQL_URL'])('a claim', () => {
+  it('locks the row of the order, and nothing else of what is known of it', async () => {
     const pool = openPool();
-    await mysqlInbox(pool).setup();
-    const claim = "CALL payment_inbox_claim_v1('first', 5, 60)";
-    const connection = await pool.getConnection();
-    const [first] = await connection.query(claim);
-    await connection.query('ROLLBACK');
-    await mysqlInbox(pool).process(change('first'), nothing);
-    const [second] = await connection.query(claim);
-    await connection.query('ROLLBACK');
-    connection.destroy();
-    expect(first).not.toBeInstanceOf(Array);
-    expect(second).toEqual([[expect.any(Object)], expect.any(Object)]);
-  });
-
-  it('locks nothing of what is known of the payment', async () => {
-    const pool = openPool();
-    const inbox = mysqlInbox(pool);
-    const isFree = async (table: string) => {
+    const store = mysqlStore(pool);
+    const freeRows = async (table: string) => {
       const [rows] = await pool.query(
-        `SELECT 1 FROM payment_inbox_${table} WHERE payment_reference = 'known' FOR UPDATE SKIP LOCKED`,
+        `SELECT 1 FROM payment_store_${table} WHERE merchant_payment_reference = 'known' FOR UPDATE SKIP LOCKED`,
       );
-      return rows;
+      return (rows as unknown[]).length;
     };
-    await inbox.process(change('known', 1), nothing);
+    await store.process(change('known', 1), nothing);
     // The first time with nothing kept.
-    for (const tables of [['events'], ['events', 'failures']]) {
-      const running = inbox.process(change('known', 2), async () => {
-        for (const table of tables) expect(await isFree(table)).toHaveLength(1);
+    for (const kept of [0, 1]) {
+      const running = store.process(change('known', 2), async () => {
+        expect(await freeRows('payments')).toBe(0);
+        expect(await freeRows('changes')).toBe(1);
+        expect(await freeRows('failed_changes')).toBe(kept);
         throw new Error('failed');
       });
       await expect(running).rejects.toThrow('failed');
     }
   });
-
-  // A row that says nothing known must not count as nothing known of the payment.
-  it.each(['done', 'paid 7 key', 'parked key', 'parked 7', ' parked 7 key'])(
-    'fails with the answer of another version, and nothing runs: %s',
-    async (answer) => {
-      const pool = openPool();
-      await pool.query('DROP PROCEDURE payment_inbox_claim_v1');
-      await pool.query(
-        `CREATE PROCEDURE payment_inbox_claim_v1(IN payment text, IN lock_seconds int, IN idle_seconds int)
-         BEGIN START TRANSACTION; SELECT '${answer}'; END`,
-      );
-      const unexpected = () => Promise.reject(new Error('the work ran'));
-      await expect(mysqlInbox(pool).process(change('strange'), unexpected)).rejects.toMatchObject({
-        code: 'STORE_FAILED',
-        message: expect.stringContaining("another version's procedures"),
-      });
-      await pool.query('DROP PROCEDURE payment_inbox_claim_v1');
-      await mysqlInbox(pool).setup();
-      expect(await mysqlInbox(pool).process(change(`strange ${answer}`), nothing)).toBe(
-        'processed',
-      );
-    },
-  );
 });

@@ -2,10 +2,8 @@ import { readFileSync } from 'node:fs';
 import mysql from 'mysql2/promise';
 import pg from 'pg';
 import { describe, expect, it } from 'vitest';
-import { mysqlInbox } from '../../../src/mysql/inbox-mysql-inbox.js';
-import { mysqlInboxSchema, toScript } from '../../../src/mysql/inbox-schema.js';
-import { postgresInbox } from '../../../src/postgres/inbox-postgres-inbox.js';
-import { postgresInboxSchema } from '../../../src/postgres/inbox-schema.js';
+import { mysqlSchema, mysqlStore } from '../../../src/mysql/mysql-store.js';
+import { postgresSchema, postgresStore } from '../../../src/postgres/postgres-store.js';
 import { failureOf } from './failure-of.js';
 
 const timeouts = [
@@ -36,6 +34,7 @@ interface Engine {
   readonly engine: string;
   open(options?: object): unknown;
   openOn(pool: unknown): unknown;
+  /** As a script. */
   schema(options?: object): string;
   /** The longest name that the engine takes. */
   readonly longest: number;
@@ -47,27 +46,24 @@ interface Engine {
 const engines: readonly Engine[] = [
   {
     engine: 'postgres',
-    open: (options) => postgresInbox(new pg.Pool(), options as never),
-    openOn: (pool) => postgresInbox(pool as never),
-    schema: postgresInboxSchema,
+    open: (options) => postgresStore(new pg.Pool(), options as never),
+    openOn: (pool) => postgresStore(pool as never),
+    schema: postgresSchema,
     longest: 63,
-    prefixed: ['CREATE INDEX IF NOT EXISTS "mp_events_processed_at"\n  ON "billing"."mp_events"'],
+    prefixed: ['CREATE INDEX IF NOT EXISTS "mp_changes_processed" ON "billing"."mp_changes"'],
   },
   {
     engine: 'mysql',
-    open: (options) => mysqlInbox(mysql.createPool('mysql://127.0.0.1:1/db'), options as never),
-    openOn: (pool) => mysqlInbox(pool as never),
-    schema: (options) => toScript(mysqlInboxSchema(options)),
+    open: (options) => mysqlStore(mysql.createPool('mysql://127.0.0.1:1/db'), options as never),
+    openOn: (pool) => mysqlStore(pool as never),
+    schema: (options) => `${mysqlSchema(options).join(';\n\n')};\n`,
     longest: 64,
-    prefixed: [
-      'CREATE TABLE IF NOT EXISTS `billing`.`mp_events` (',
-      'CREATE PROCEDURE `billing`.`mp_claim_v1`(',
-    ],
+    prefixed: ['CREATE TABLE IF NOT EXISTS `billing`.`mp_changes` ('],
   },
 ];
 
 describe.each(engines)(
-  'an inbox in $engine',
+  'a store in $engine',
   ({ engine, open, openOn, schema, longest, prefixed }) => {
     it.each([
       ['nothing', undefined, 'nothing'],
@@ -123,12 +119,12 @@ describe.each(engines)(
     });
 
     it('has a schema that equals schema.sql with the default prefix', () => {
-      expect(schema()).toBe(readFileSync(`src/inbox/${engine}/schema.sql`, 'utf8'));
+      expect(schema()).toBe(readFileSync(`src/${engine}/schema.sql`, 'utf8'));
     });
 
     it('has nothing of the default prefix when another is given', () => {
       const sql = schema({ prefix: 'billing.mp_' });
-      expect(sql).not.toContain('payment_inbox');
+      expect(sql).not.toContain('payment_store_');
       for (const part of prefixed) expect(sql).toContain(part);
     });
 
