@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici';
 import { InvalidOptionError } from '../errors.js';
 import { type LogContext, logContext } from '../protocol/log-context.js';
-import { type Logger, loggerRule } from '../protocol/logger.js';
+import { debugLogger, type Logger, loggerRule } from '../protocol/logger.js';
 import {
   boolean,
   func,
@@ -9,7 +9,6 @@ import {
   type OptionRules,
   optional,
   type Rule,
-  readOptions,
   resolveOptions,
   standardSchema,
   timerMs,
@@ -17,24 +16,18 @@ import {
   withDefault,
   withMethods,
 } from '../protocol/options.js';
-import { fieldOf } from '../protocol/own-fields.js';
 import type { StandardSchemaV1 } from '../protocol/standard-schema.js';
 import { type BaseUrl, baseUrl, isLoopback } from '../protocol/url.js';
 import { assertNoBrowser } from './browser.js';
-import {
-  type Credential,
-  CredentialSource,
-  credential,
-  orFromEnv,
-  variables,
-} from './credentials.js';
+import { assertCertificateChecks } from './certificate-checks.js';
+import { type Credential, CredentialSource, credential, orFromEnv } from './credentials.js';
 import { assertNoKey, headerName, requestHeaders } from './request-headers.js';
 
 /** Options of a {@link PaymentClient}. */
 export interface PaymentClientOptions {
   /**
    * Address of the service, with a path prefix if it has one. Must be https:, or http: to this machine:
-   * `localhost`, 127.0.0.0/8 or `[::1]`.
+   * `localhost`, 127.0.0.0/8 or `[::1]`. To another machine, `NODE_TLS_REJECT_UNAUTHORIZED=0` is refused.
    */
   baseUrl: string | URL;
   /**
@@ -81,8 +74,9 @@ export interface PaymentClientOptions {
    */
   dispatcher?: Dispatcher | undefined;
   /**
-   * A function to send with instead of undici, for msw and for other runtimes. It can't tell when a request
-   * left this machine, so more failures are reported as `unknown`.
+   * A function to send with instead of undici, for msw and for other runtimes. `globalThis.fetch` is read at each
+   * call, so msw may begin to listen after the client was made. It can't tell when a request left this machine, so
+   * more failures are reported as `unknown`.
    *
    * It must send a request once, return a new Response each time and leave its body unread. One that
    * retries by itself can create a payment twice. It may change headers and the route to the service. It
@@ -168,7 +162,7 @@ export interface ResolvedClientOptions {
 
 const maxRetries = wholeNumber({ unit: 'retries' });
 
-const clientRules = {
+export const clientRules = {
   baseUrl: (value, option) => {
     if (value !== undefined && value !== '') return baseUrl(value, option);
     throw invalidOption(option, "the service's address", value, orFromEnv('baseUrl'));
@@ -212,6 +206,7 @@ export function resolveClientOptions(options: PaymentClientOptions): ResolvedCli
       'fetch must not be combined with dispatcher; pass only one of them',
     );
   }
+  if ((dispatcher ?? fetch) === undefined) assertCertificateChecks(given.baseUrl.href);
   if (maxQueuedRequests !== undefined && (dispatcher ?? fetch) !== undefined) {
     throw new InvalidOptionError(
       'maxQueuedRequests',
@@ -220,6 +215,9 @@ export function resolveClientOptions(options: PaymentClientOptions): ResolvedCli
   }
   return Object.freeze({
     ...given,
+    // Read at each call: msw replaces it when it begins to listen.
+    fetch: fetch && (fetch === globalThis.fetch ? globalFetch : fetch),
+    logger: given.logger ?? debugLogger,
     // Bound, since they may be methods of the options.
     credentials: new CredentialSource(bind(apiKey, options), bind(apiSecret, options)),
     maxQueuedRequests: maxQueuedRequests ?? Number.POSITIVE_INFINITY,
@@ -239,67 +237,10 @@ export function resolveClientOptions(options: PaymentClientOptions): ResolvedCli
   });
 }
 
+const globalFetch: typeof globalThis.fetch = (...request) => globalThis.fetch(...request);
+
 function bind(value: Credential, options: object): Credential {
   return typeof value === 'function' ? value.bind(options) : value;
-}
-
-/**
- * Options completed from the environment. A missing variable is not an error yet: an application may be built
- * where its secrets are not available.
- */
-export class EnvironmentOptions {
-  /** The base URL; empty while its variable is missing. */
-  readonly baseUrl: string;
-  readonly #resolve: () => ResolvedClientOptions;
-
-  /** @throws {InvalidOptionError} for an option or variable that is present and invalid */
-  constructor(
-    overrides: Partial<PaymentClientOptions>,
-    env: Readonly<Record<string, string | undefined>>,
-  ) {
-    const given = readOptions(overrides, Object.keys(clientRules) as (keyof typeof clientRules)[]);
-    const read = (option: keyof typeof variables): string | undefined => {
-      const override = given[option];
-      // Bound to the given object: a copy lacks its private fields.
-      if (typeof override === 'function') return override.bind(overrides);
-      if (override !== undefined) return override as string;
-      return (fieldOf(env, variables[option]) as string | undefined) || undefined;
-    };
-    const readAll = () => ({
-      baseUrl: read('baseUrl'),
-      apiKey: read('apiKey'),
-      apiSecret: read('apiSecret'),
-    });
-    const known = readAll();
-    const present = Object.entries(known).filter(([, value]) => value !== undefined);
-    const complete = (missing: typeof known) =>
-      ({ ...given, ...missing, ...Object.fromEntries(present) }) as PaymentClientOptions;
-    const checked = resolveClientOptions(
-      complete({ baseUrl: 'https://unset.invalid', apiKey: 'unset', apiSecret: 'unset' }),
-    );
-    this.baseUrl = known.baseUrl === undefined ? '' : checked.baseUrl.href;
-    // Only missing variables are read later; those present now stay in force if the environment changes.
-    const isComplete = present.length === Object.keys(known).length;
-    this.#resolve = isComplete
-      ? () => checked
-      : () => resolveClientOptions(complete(assertPresent(readAll())));
-  }
-
-  /** @throws {InvalidOptionError} naming the variable that is missing */
-  resolve(): ResolvedClientOptions {
-    return this.#resolve();
-  }
-}
-
-function assertPresent<Found extends Record<keyof typeof variables, string | undefined>>(
-  found: Found,
-): Found {
-  for (const option of Object.keys(variables) as (keyof typeof variables)[]) {
-    if (found[option] !== undefined) continue;
-    const message = `${option} is missing; set ${variables[option]}, or pass ${option} to PaymentClient.fromEnv()`;
-    throw new InvalidOptionError(option, message);
-  }
-  return found;
 }
 
 export interface ResolvedRequestOptions {

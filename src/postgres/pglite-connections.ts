@@ -24,7 +24,7 @@ export function pgliteConnections<Tx extends Queryable>(
     isSingle: true,
     run: (body) => startInTime(database, acquireTimeoutMs, (tx) => runOn(tx, body)),
     read: async (statement) => textsOf((await asker.query<object>(statement)).rows),
-    change: async (statement) => hasChanged(await asker.query<object>(statement(Number.NaN))),
+    change: (statement) => hasChanged(asker.query<object>(statement(Number.NaN))),
     runIn: runInTransaction,
   };
 }
@@ -50,10 +50,7 @@ async function runOn<Tx extends Queryable, Result>(
   if (ending.end === 'rollback') await tx.rollback();
   else {
     if (tx.closed) throw failures.transactionEnded();
-    const statements = [
-      ...(hasSavepoint ? leaveSavepoint(ending.undo, true) : []),
-      ...ending.statements,
-    ];
+    const statements = [...(hasSavepoint ? leaveSavepoint(ending.undo) : []), ...ending.statements];
     await tx.exec(statements.join('; ')).catch((error) => {
       throw explainFailedEnd(error);
     });
@@ -68,12 +65,14 @@ function startInTime<Tx extends Queryable, Result>(
 ): Promise<Result> {
   return new Promise((resolve, reject) => {
     let late = false;
+    let hasStarted = false;
     const timer = setTimeout(() => {
       late = true;
       reject(failures.noConnectionInTime(timeoutMs));
     }, timeoutMs);
     const start = async (tx: PgliteTx<Tx>): Promise<Result | undefined> => {
       clearTimeout(timer);
+      hasStarted = true;
       // Too late: the caller has already received the error that nothing was processed.
       return late ? undefined : body(tx);
     };
@@ -82,6 +81,6 @@ function startInTime<Tx extends Queryable, Result>(
     database
       .transaction(start)
       .finally(() => clearTimeout(timer))
-      .then(finish, reject);
+      .then(finish, (error) => reject(hasStarted ? error : failures.noConnection(error)));
   });
 }

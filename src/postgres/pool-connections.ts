@@ -8,7 +8,14 @@ import type {
   ServerTimeouts,
 } from '../store/sql/transactions.js';
 import { type Answer, hasChanged, listOf, textsOf } from './answers.js';
-import { explainFailedEnd, failures, spoilsConnection, sqlStateOf } from './failures.js';
+import {
+  databaseErrorOf,
+  explainFailedEnd,
+  failures,
+  isLost,
+  spoilsConnection,
+  sqlStateOf,
+} from './failures.js';
 import { runInTransaction } from './merchants-transaction.js';
 import {
   assertClient,
@@ -18,7 +25,7 @@ import {
   type Queryable,
 } from './pool.js';
 import { withSavepoints } from './savepoints.js';
-import { BEGIN, leaveSavepoint, mayMove, SAVEPOINT, settings } from './settings.js';
+import { BEGIN, leaveSavepoint, SAVEPOINT, settings } from './settings.js';
 
 /** The connections of a pool. */
 export function poolConnections<Tx extends Queryable>(
@@ -49,24 +56,34 @@ export function poolConnections<Tx extends Queryable>(
       await connection.rollBack();
       throw error;
     } finally {
-      release(client, onError, loss.reason);
+      release(client, onError, loss.reason ?? connection.spoiledBy);
     }
   };
-  const alone = (statement: string) =>
+  const alone = <Value>(
+    statement: string,
+    answered: (running: Promise<Answer>) => Promise<Value>,
+  ) =>
     onConnection((connection) =>
-      connection.within(ofStatement, async () => (await connection.send(statement))[0] as Answer),
+      connection.within(ofStatement, () =>
+        answered(connection.send(statement).then(([answer]) => answer as Answer)),
+      ),
     );
   return {
     isSingle: false,
     run: (body, deadline = ofWork) =>
       onConnection(async (connection) => {
-        const ending = await connection.within(deadline, () => body(connection));
+        const ending = await connection
+          .within(deadline, () => body(connection))
+          .catch((error) => {
+            const isOver = !connection.hasBegun && isLost(error);
+            throw isOver ? failures.lostBeforeBegin(error) : error;
+          });
         if (ending.end === 'rollback') await connection.rollBack();
         else await connection.commit(ending.undo, ending.statements);
         return ending.result;
       }),
-    read: async (statement) => textsOf((await alone(statement))?.rows),
-    change: async (statement) => hasChanged(await alone(statement(Number.NaN))),
+    read: (statement) => alone(statement, async (running) => textsOf((await running)?.rows)),
+    change: (statement) => alone(statement(Number.NaN), hasChanged),
     runIn: runInTransaction,
   };
 }
@@ -76,10 +93,12 @@ class Connection<Tx extends Queryable> implements OpenTransaction<Tx> {
   readonly tx: Tx;
   readonly #loss: Loss;
   readonly #commandTimeoutMs: number;
+  /** Whether the server has answered that the transaction has begun. */
+  hasBegun = false;
+  /** An error of the work after which no other transaction should use the connection. */
+  spoiledBy: Error | undefined;
   #isOpen = false;
   #hasSavepoint = false;
-  /** Whether the work may have changed its role or search_path. */
-  #hasMoved = false;
 
   constructor(client: Tx, loss: Loss, commandTimeoutMs: number) {
     this.tx = client;
@@ -121,6 +140,7 @@ class Connection<Tx extends Queryable> implements OpenTransaction<Tx> {
     const results = await this.#sendInTime(inOneText([...before, ...after]), timeoutMs, (ms) =>
       failures.noAnswerInTime(ms),
     );
+    this.hasBegun = true;
     return textsOf(results[before.length - 1]?.rows);
   }
 
@@ -129,14 +149,15 @@ class Connection<Tx extends Queryable> implements OpenTransaction<Tx> {
   }
 
   runWork(work: (tx: Tx) => Promise<void>): Promise<void> {
-    return withSavepoints(this.tx, work, (text) => {
-      this.#hasMoved ||= mayMove(text);
+    return withSavepoints(this.tx, work).catch((error) => {
+      if (spoilsConnection(databaseErrorOf(error))) this.spoiledBy = toError(error);
+      throw error;
     });
   }
 
   async commit(undo: boolean, statements: readonly string[]): Promise<void> {
     if (this.#loss.reason !== undefined) throw this.#loss.reason;
-    const work = this.#hasSavepoint ? leaveSavepoint(undo, this.#hasMoved) : [];
+    const work = this.#hasSavepoint ? leaveSavepoint(undo) : [];
     const text = inOneText([...work, ...statements, 'COMMIT']);
     let results: readonly Answer[];
     try {

@@ -1,6 +1,7 @@
 import { assertRequest, type CallbackRequest } from '../callback/options.js';
 import { createCallbackVerifier } from '../callback/verify.js';
 import { fieldOf } from '../protocol/own-fields.js';
+import { type EntryPoint, foreignArguments } from './foreign-arguments.js';
 import type { ChangeId } from './kept-failures.js';
 import type { CallbackReceiverOptions } from './options.js';
 import { createReceiver } from './receiver.js';
@@ -21,7 +22,7 @@ export interface CallbackReceiver {
    * of the request or because your functions throw: those determine the reply, and `onError` is called where
    * it applies.
    *
-   * @throws {InvalidOptionError} when `request` is not an object
+   * @throws {InvalidOptionError} when `request` is not an object with a method, such as an event of AWS Lambda
    */
   receive(request: ReceivedRequest): Promise<CallbackReply>;
   /**
@@ -30,12 +31,12 @@ export interface CallbackReceiver {
    * through the store like a delivery: of two at once only one runs. `callback.timestamp` is when the change
    * last failed. Offer it to staff only.
    *
-   * @returns outcome `processed`; `duplicate` if the change was processed meanwhile; `failed` (500, and
-   * `onError` is called) if `onPayment` failed again or, with `blockParked`, an earlier change is parked;
-   * `busy`, `stale` and `rejected` as for a delivery
+   * @returns outcome `processed`; `duplicate` if the change is processed meanwhile; `failed` (500, and
+   * `onError` is called) if `onPayment` failed again; with `REPLAY_IMPOSSIBLE` if the change or its body is not kept,
+   * for example since the change was processed, or the body is another change's; and if, with `blockParked`, an earlier
+   * change is parked. `busy`, `stale` and `rejected` as for a delivery
    * @throws {InvalidOptionError} when `change` is not an object with `key` and `referenceNumber`
-   * @throws {StoreError} `REPLAY_IMPOSSIBLE` when the change or its body is not kept, or the body is another
-   * change's; another code when the store can't be read
+   * @throws {StoreError} `REPLAY_IMPOSSIBLE` when the store keeps no failures; another code when it can't be read
    */
   replay(change: ChangeId): Promise<CallbackReply>;
   /**
@@ -61,7 +62,6 @@ export interface CallbackReceiver {
  * declare const request: { method: string; headers: Record<string, string>; body: Buffer };
  *
  * const receiver = createCallbackReceiver({
- *   signingSecret: process.env.MERCHANT_PAYMENTS_SIGNING_SECRET ?? '',
  *   async onPayment({ payment }) {
  *     console.log(payment.merchantPaymentReference, payment.status);
  *   },
@@ -81,11 +81,12 @@ export function createCallbackReceiver<Tx = undefined, Fields = unknown>(
     async receive(request) {
       assertRequest(request, 'method, headers and rawBody');
       const { method, headers, rawBody, signal } = readRequest(request);
+      if (typeof method !== 'string') throw foreignArguments(ENTRY, [request]);
       return receiver.receive({
         // Some frameworks give it in lower case.
-        method: String(method).toUpperCase(),
+        method: method.toUpperCase(),
         headers,
-        readBody: () => rawBody,
+        readBody: () => [rawBody],
         getSignal: () => signal,
       });
     },
@@ -93,6 +94,8 @@ export function createCallbackReceiver<Tx = undefined, Fields = unknown>(
     idle: receiver.idle,
   };
 }
+
+const ENTRY: EntryPoint = { name: 'receiver', takes: 'an object with method, headers and rawBody' };
 
 const FIELDS = ['method', 'headers', 'rawBody', 'signal'] satisfies (keyof ReceivedRequest)[];
 

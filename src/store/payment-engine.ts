@@ -1,15 +1,14 @@
 import type { RequestOptions } from '../client/options.js';
-import type { PaymentClient } from '../client/payment-client.js';
 import type { CreatePaymentResult } from '../client/response.js';
 import { InvalidOptionError } from '../errors.js';
 import { invalidOption, type OptionRules, resolveOptions, text } from '../protocol/options.js';
 import type { CreatePaymentInput } from '../protocol/payment.js';
-import { PREPARE_CREATION, type PreparedCreation } from '../protocol/prepared-creation.js';
+import { type PreparedCreation, prepareCreation } from '../protocol/prepared-creation.js';
 import type { Backend } from './backend.js';
 import { readAttempts, toDecision } from './decision.js';
 import { assertSame, movedOn, tooEarly, unknownReference } from './errors.js';
 import { ManagedEngine } from './managed-engine.js';
-import { type ClientOptions, recognisesReferences } from './options.js';
+import { type ClientOptions, recognisesReferences, type StoreClient } from './options.js';
 import type { Decision, Intent, StoredForms } from './payment-row.js';
 import type {
   PaymentStore,
@@ -149,7 +148,7 @@ export class PaymentEngine<Tx> extends ManagedEngine<Tx> implements PaymentStore
     options: RequestOptions | undefined,
   ): Omit<Prepared, 'retryUnknownOutcome'> & { leaseMs: number } {
     const { client, leaseMs: longest } = this.#options;
-    const prepared: Prepared = client[PREPARE_CREATION](input, options);
+    const prepared: Prepared = prepareCreation(client, input, options);
     assertNoRetry(prepared);
     const { body, send, timeoutMs: asked } = prepared;
     if (longest === undefined) {
@@ -171,10 +170,10 @@ function toFound(
 }
 
 /** Lets a program with an unsuitable client fail at startup, not at its first payment. */
-function assertSendsOnce(client: PaymentClient): void {
+function assertSendsOnce(client: StoreClient): void {
   let prepared: Prepared;
   try {
-    prepared = client[PREPARE_CREATION](SAMPLE, undefined);
+    prepared = prepareCreation(client, SAMPLE, undefined);
   } catch {
     return; // a variable of its environment is missing, which each call reads again
   }

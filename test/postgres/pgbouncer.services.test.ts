@@ -1,18 +1,18 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { postgresInbox } from '../../../src/postgres/inbox-postgres-inbox.js';
-import { hasPgbouncer, type Pgbouncer, startPgbouncer } from '../../services/start-pgbouncer.js';
-import { change, heldWork, nothing } from './payment-change.js';
+import { postgresStore } from '../../src/postgres/postgres-store.js';
+import { hasPgbouncer, type Pgbouncer, startPgbouncer } from '../services/start-pgbouncer.js';
+import { change, heldWork, nothing } from './change.js';
 import { useSchema } from './server.js';
 
-const schema = 'mp_inbox_pgbouncer';
+const schema = 'mp_pgbouncer';
 const { observer, openPool } = useSchema(schema);
 const connectionString = process.env['DATABASE_URL'] ?? '';
 const skipped = !connectionString || !hasPgbouncer;
 
-describe.skipIf(skipped)('postgresInbox through pgbouncer in transaction mode', () => {
+describe.skipIf(skipped)('postgresStore through pgbouncer in transaction mode', () => {
   // A session of another client may set another search_path.
-  const prefix = `${schema}.payment_inbox_`;
+  const prefix = `${schema}.payment_store_`;
   let bouncer: Pgbouncer;
   let pool: pg.Pool;
   beforeAll(async () => {
@@ -24,29 +24,28 @@ describe.skipIf(skipped)('postgresInbox through pgbouncer in transaction mode', 
     await bouncer.stop();
   });
 
-  it.each(['with the functions', 'without them'])('is exactly once, %s', async (form) => {
-    if (form === 'without them') {
-      await observer.query(`DROP FUNCTION payment_inbox_claim_v1, payment_inbox_record_v1`);
-    }
-    const inbox = postgresInbox(pool, { prefix });
+  it('is exactly once', async () => {
+    const store = postgresStore(pool, { prefix });
     const outcomes = await Promise.all(
       Array.from({ length: 60 }, (_, index) =>
-        inbox.process(change(`${form}-${index % 20}`), async ({ tx }) => {
-          await tx.query(`INSERT INTO ${schema}.orders VALUES ($1, $2)`, [form, index % 20]);
+        store.process(change(`order-${index % 20}`), async ({ tx }) => {
+          await tx.query(`INSERT INTO ${schema}.orders VALUES ($1, $2)`, ['bouncer', index % 20]);
         }),
       ),
     );
     expect(outcomes.filter((outcome) => outcome === 'processed')).toHaveLength(20);
-    const { rows } = await observer.query('SELECT status FROM orders WHERE reference = $1', [form]);
+    const { rows } = await observer.query('SELECT status FROM orders WHERE reference = $1', [
+      'bouncer',
+    ]);
     expect(rows).toHaveLength(20);
   });
 
   it('waits for another instance, and finds no setting of the claim on its connections', async () => {
     const held = heldWork();
-    const first = postgresInbox(openPool()).process(change('held'), held.work);
+    const first = postgresStore(openPool()).process(change('held'), held.work);
     await held.started;
     expect(
-      await postgresInbox(pool, { prefix, lockTimeoutMs: 5 }).process(change('held'), nothing),
+      await postgresStore(pool, { prefix, lockTimeoutMs: 5 }).process(change('held'), nothing),
     ).toBe('busy');
     held.finish();
     expect(await first).toBe('processed');

@@ -34,7 +34,6 @@ interface Engine {
   readonly engine: string;
   open(options?: object): unknown;
   openOn(pool: unknown): unknown;
-  /** As a script. */
   schema(options?: object): string;
   /** The longest name that the engine takes. */
   readonly longest: number;
@@ -50,7 +49,10 @@ const engines: readonly Engine[] = [
     openOn: (pool) => postgresStore(pool as never),
     schema: postgresSchema,
     longest: 63,
-    prefixed: ['CREATE INDEX IF NOT EXISTS "mp_changes_processed" ON "billing"."mp_changes"'],
+    prefixed: [
+      'CREATE TABLE IF NOT EXISTS "billing"."mp_failed_changes" (',
+      'CREATE INDEX IF NOT EXISTS "mp_changes_processed" ON "billing"."mp_changes"',
+    ],
   },
   {
     engine: 'mysql',
@@ -58,7 +60,7 @@ const engines: readonly Engine[] = [
     openOn: (pool) => mysqlStore(pool as never),
     schema: (options) => `${mysqlSchema(options).join(';\n\n')};\n`,
     longest: 64,
-    prefixed: ['CREATE TABLE IF NOT EXISTS `billing`.`mp_changes` ('],
+    prefixed: ['CREATE TABLE IF NOT EXISTS `billing`.`mp_failed_changes` ('],
   },
 ];
 
@@ -124,7 +126,7 @@ describe.each(engines)(
 
     it('has nothing of the default prefix when another is given', () => {
       const sql = schema({ prefix: 'billing.mp_' });
-      expect(sql).not.toContain('payment_store_');
+      expect(sql).not.toContain('payment_store');
       for (const part of prefixed) expect(sql).toContain(part);
     });
 

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import type { ManagedStore, StoreContext } from '../../../src/store/callback-store.js';
 import type { TransactionProvider } from '../../../src/store/providers/provider.js';
+import { databaseForms } from '../../../src/store/sql/stored-forms.js';
 import { change, collect, heldWork, nothing } from '../../postgres/change.js';
 import type { OrmTransaction } from '../../postgres/orms/orms.js';
 import type { OpenProvider, ProviderOptions } from '../../postgres/providers/providers.js';
@@ -57,7 +58,7 @@ export function useProvider(engine: ProviderEngine) {
     },
     async isRecorded(reference: string): Promise<boolean> {
       const sql = 'SELECT 1 FROM payment_store_changes WHERE merchant_payment_reference = ?';
-      return (await engine.query(sql, [reference])).length === 1;
+      return (await engine.query(sql, [databaseForms.toName(reference)])).length === 1;
     },
     deliver: (reference: string, work: Work) =>
       store.process(change(reference), async (context: StoreContext<unknown>) => {
@@ -68,7 +69,7 @@ export function useProvider(engine: ProviderEngine) {
 
 type Work = (db: OrmTransaction, context: StoreContext<unknown>) => Promise<unknown>;
 
-/** What holds of an store on any provider. Every case has its own payment. */
+/** What holds of a store on any provider. Every case has its own payment. */
 export function describeProvider(scene: ProviderScene): void {
   const { engine, opened, store, openOther, written, isRecorded, deliver } = scene;
 

@@ -4,29 +4,23 @@ import type {
   ManagedStore,
   StoreContext,
 } from '../../../src/store/callback-store.js';
+import { databaseForms } from '../../../src/store/sql/stored-forms.js';
 import { change, collect, nothing } from '../../postgres/change.js';
 
-type SqlStore = ManagedStore<unknown>;
-
 /** A database with the store's tables, and one of the merchant's: `orders (reference, status)`. */
-export interface SqlDatabase {
-  open(): SqlStore;
+export interface SqlStore {
+  open(): ManagedStore<unknown>;
   /** Runs a statement in the transaction of the work. */
   send(tx: unknown, sql: string): Promise<unknown>;
   /** How many rows of the table have the value in the column, as another transaction sees them. */
   count(table: string, column: string, value: string): Promise<number>;
-  /** How much is recorded of a payment, in each table. */
-  recorded(reference: string): Promise<readonly number[]>;
 }
 
-/** What holds in every SQL database. Every case has its own payments. */
-export function describeSqlStore({ open, send, count, recorded }: SqlDatabase): void {
+/** What holds in every SQL database. Every case has its own orders. */
+export function describeSqlStore({ open, send, count }: SqlStore): void {
   const orders = (reference: string) => count('orders', 'reference', reference);
-  const isRecorded = async (reference: string) => {
-    const counts = new Set(await recorded(reference));
-    expect(counts.size).toBe(1);
-    return counts.has(1);
-  };
+  const recorded = (reference: string) =>
+    count('payment_store_changes', 'merchant_payment_reference', databaseForms.toName(reference));
   const insertOrder = (tx: unknown, reference: string) =>
     send(tx, `INSERT INTO orders (reference, status) VALUES ('${reference}', 'paid')`);
   const ordering =
@@ -35,10 +29,10 @@ export function describeSqlStore({ open, send, count, recorded }: SqlDatabase): 
       void (await insertOrder(tx, reference));
 
   describe('the work’s own writes', () => {
-    it('are committed with the event', async () => {
+    it('are committed with the change', async () => {
       expect(await open().process(change('writes'), ordering('writes'))).toBe('processed');
       expect(await orders('writes')).toBe(1);
-      expect(await isRecorded('writes')).toBe(true);
+      expect(await recorded('writes')).toBe(1);
       expect(await open().process(change('writes'), nothing)).toBe('duplicate');
     });
 
@@ -50,7 +44,7 @@ export function describeSqlStore({ open, send, count, recorded }: SqlDatabase): 
       });
       await expect(failing).rejects.toBe(failure);
       expect(await orders('undone')).toBe(0);
-      expect(await isRecorded('undone')).toBe(false);
+      expect(await recorded('undone')).toBe(0);
       expect(await open().process(change('undone'), ordering('undone'))).toBe('processed');
       expect(await orders('undone')).toBe(1);
     });
@@ -62,7 +56,7 @@ export function describeSqlStore({ open, send, count, recorded }: SqlDatabase): 
       const store = open();
       const reference = `parked-${name}`;
       const parked: number[] = [];
-      const onParked = (attempts: number) => parked.push(attempts);
+      const onParked = (attempts: number) => void parked.push(attempts);
       const failures = { parkAfter: 1, blockParked: true, onParked };
       const event = change(reference, 0, { failures });
       const failing = store.process(event, async ({ tx }) => {
@@ -71,17 +65,17 @@ export function describeSqlStore({ open, send, count, recorded }: SqlDatabase): 
       });
       await expect(failing).rejects.toThrow(/no stock|nothing/);
       expect(parked).toEqual([1]);
-      expect([await orders(reference), await isRecorded(reference)]).toEqual([0, false]);
+      expect([await orders(reference), await recorded(reference)]).toEqual([0, 0]);
       const { referenceNumber } = event.payment;
-      const listed = await collect(store.attention({ referenceNumber }));
-      expect(listed).toMatchObject([{ attempts: 1, parked: true }]);
+      expect(await collect(store.attention({ referenceNumber }))).toMatchObject([
+        { kind: 'failed-change', attempts: 1, parked: true },
+      ]);
       const replay = { ...event, failures: { ...failures, runParked: true } };
       expect(await store.process(replay, ordering(reference))).toBe('processed');
       expect(await orders(reference)).toBe(1);
-      // With what it held of the payment.
-      expect(
-        await count('payment_store_failed_changes', 'merchant_payment_reference', reference),
-      ).toBe(0);
+      const failed = 'payment_store_failed_changes';
+      const stored = databaseForms.toName(reference);
+      expect(await count(failed, 'merchant_payment_reference', stored)).toBe(0);
     });
   });
 
@@ -92,7 +86,7 @@ export function describeSqlStore({ open, send, count, recorded }: SqlDatabase): 
     it('makes an older one stale, and leaves no trace of it', async () => {
       expect(await run(5, 'order')).toBe('processed');
       expect(await run(4, 'order')).toBe('stale');
-      expect(await isRecorded('order')).toBe(true);
+      expect(await recorded('order')).toBe(1);
       expect(await run(6, 'order')).toBe('processed');
     });
 
@@ -112,12 +106,16 @@ export function describeSqlStore({ open, send, count, recorded }: SqlDatabase): 
     });
 
     it('tells the work', async () => {
-      const stales: boolean[] = [];
+      const told: unknown[] = [];
       for (const minute of [2, 1, 3]) {
         const event = change('told', minute, { processStale: true });
-        await open().process(event, async ({ stale }) => void stales.push(stale));
+        await open().process(event, async ({ stale, current }) => void told.push([stale, current]));
       }
-      expect(stales).toEqual([false, true, false]);
+      expect(told).toEqual([
+        [false, true],
+        [true, false],
+        [false, true],
+      ]);
     });
 
     it('knows microseconds', async () => {
@@ -131,9 +129,10 @@ export function describeSqlStore({ open, send, count, recorded }: SqlDatabase): 
     });
 
     it('holds from year 0000 to year 9999', async () => {
-      const at = (time: string) =>
-        open().process(change('years', 0, { key: time, updatedAt: time }), nothing);
+      const at = (updatedAt: string) =>
+        open().process(change('years', 0, { key: updatedAt, updatedAt }), nothing);
       expect(await at('0000-01-01T00:00:00.000Z')).toBe('processed');
+      expect(await at('1969-12-31T23:59:59.999Z')).toBe('processed');
       expect(await at('9999-12-31T23:59:59.999Z')).toBe('processed');
       expect(await at('9999-12-31T23:59:59.998Z')).toBe('stale');
     });
@@ -152,12 +151,14 @@ export function describeSqlStore({ open, send, count, recorded }: SqlDatabase): 
     ['10 KB', 'r'.repeat(10_000), `${'r'.repeat(9_999)}s`],
   ])('tells references and keys with %s apart', async (_name, one, other) => {
     const store = open();
-    const at = (reference: string, key: string) =>
-      store.process(change(reference, 0, { key }), nothing);
-    expect(await at(one, one)).toBe('processed');
-    expect(await at(one, other)).toBe('processed');
-    expect(await at(other, one)).toBe('processed');
-    expect(await at(one, one)).toBe('duplicate');
-    expect(await at(one, other)).toBe('duplicate');
+    const at = (merchantPaymentReference: string, referenceNumber: string, key: string) =>
+      store.process(change(merchantPaymentReference, 0, { key, referenceNumber }), nothing);
+    const names = [one, other].flatMap((first) =>
+      [one, other].flatMap((second) =>
+        [one, other].map((third) => [first, second, third] as const),
+      ),
+    );
+    for (const name of names) expect(await at(...name)).toBe('processed');
+    for (const name of names) expect(await at(...name)).toBe('duplicate');
   });
 }
