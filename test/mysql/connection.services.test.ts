@@ -2,18 +2,16 @@ import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import mysql, { type Pool, type PoolConnection } from 'mysql2/promise';
 import { describe, expect, it } from 'vitest';
-import { mysqlInbox } from '../../../src/mysql/inbox-mysql-inbox.js';
-import { inDatabase } from '../../services/mysql-url.js';
-import { change, deferred, heldWork, nothing } from '../postgres/payment-change.js';
-import { describeNetwork, SHORT, useNetwork } from '../sql/network-cases.js';
+import { mysqlStore } from '../../src/mysql/mysql-store.js';
+import { change, deferred, heldWork, nothing } from '../postgres/change.js';
+import { inDatabase } from '../services/mysql-url.js';
+import { describeNetwork, SHORT, useNetwork } from '../store/sql/network-cases.js';
 import { terminate, useDatabase } from './server.js';
 
-const { openPool, observer, query, waitForBlocked, database } = useDatabase('mp_inbox_connection');
+const { openPool, observer, countRecorded, waitForBlocked, database } =
+  useDatabase('mp_store_connection');
 const url = process.env['MYSQL_URL'] ?? '';
 
-const recorded = async (reference: string) =>
-  (await query('SELECT 1 FROM payment_inbox_events WHERE payment_reference = ?', [reference]))
-    .length;
 interface WithConnections {
   readonly _allConnections: { toArray(): { readonly threadId: number }[] };
 }
@@ -28,9 +26,9 @@ const sizeOf = (pool: Pool) => threadsOf(pool).length;
 describe.skipIf(!url)('a connection that is lost while the work runs', () => {
   it('aborts the signal, records nothing and is closed', async () => {
     const pool = openPool({ connectionLimit: 1 });
-    const inbox = mysqlInbox<PoolConnection>(pool);
+    const store = mysqlStore<PoolConnection>(pool);
     const held = heldWork<PoolConnection>();
-    const running = inbox.process(change('idle'), held.work);
+    const running = store.process(change('idle'), held.work);
     // It rejects before the test has come to ask.
     running.catch(() => undefined);
     const { tx, signal } = await held.started;
@@ -39,29 +37,29 @@ describe.skipIf(!url)('a connection that is lost while the work runs', () => {
     await aborted;
     expect(signal.reason).toMatchObject({ code: 'TRANSACTION_LOST', cause: expect.any(Error) });
     await expect(running).rejects.toBe(signal.reason);
-    expect(await recorded('idle')).toBe(0);
+    expect(await countRecorded('idle')).toBe(0);
     expect(threadsOf(pool)).not.toContain(tx.threadId);
-    expect(await inbox.process(change('idle'), nothing)).toBe('processed');
+    expect(await store.process(change('idle'), nothing)).toBe('processed');
     held.finish();
   });
 
   it('because the work is silent for longer than idleTimeoutMs frees the payment', async () => {
     const pool = openPool({ connectionLimit: 1 });
     const held = heldWork<PoolConnection>();
-    const impatient = mysqlInbox<PoolConnection>(pool, { idleTimeoutMs: 1_000 });
+    const impatient = mysqlStore<PoolConnection>(pool, { idleTimeoutMs: 1_000 });
     const running = impatient.process(change('silent'), held.work);
     running.catch(() => undefined);
     const { signal } = await held.started;
     await once(signal, 'abort');
     await expect(running).rejects.toMatchObject({ code: 'TRANSACTION_LOST' });
-    // By an inbox that waits longer: on a busy machine a second may pass between two statements too.
-    expect(await mysqlInbox(pool).process(change('silent'), nothing)).toBe('processed');
+    // By an store that waits longer: on a busy machine a second may pass between two statements too.
+    expect(await mysqlStore(pool).process(change('silent'), nothing)).toBe('processed');
     held.finish();
   });
 
   it('because the work waits for the pool whose connections such work has all taken', async () => {
     const pool = openPool({ connectionLimit: 2 });
-    const inbox = mysqlInbox(pool, { idleTimeoutMs: 1_000 });
+    const store = mysqlStore(pool, { idleTimeoutMs: 1_000 });
     const bothTaken = deferred<void>();
     let begun = 0;
     const work = async (): Promise<void> => {
@@ -71,7 +69,7 @@ describe.skipIf(!url)('a connection that is lost while the work runs', () => {
       await pool.query('SELECT 1');
     };
     const outcomes = await Promise.allSettled(
-      ['full-1', 'full-2'].map((name) => inbox.process(change(name), work)),
+      ['full-1', 'full-2'].map((name) => store.process(change(name), work)),
     );
     // The first one to end may free its connection in time for the other one.
     const lost = outcomes.filter(({ status }) => status === 'rejected');
@@ -79,45 +77,45 @@ describe.skipIf(!url)('a connection that is lost while the work runs', () => {
     for (const outcome of lost)
       expect(outcome).toMatchObject({ reason: { code: 'TRANSACTION_LOST' } });
     for (const [index, { status }] of outcomes.entries()) {
-      const again = await mysqlInbox(pool).process(change(`full-${index + 1}`), nothing);
+      const again = await mysqlStore(pool).process(change(`full-${index + 1}`), nothing);
       expect(again).toBe(status === 'rejected' ? 'processed' : 'duplicate');
     }
   });
 
   it('in a statement fails the callback', async () => {
     const pool = openPool({ connectionLimit: 1 });
-    const inbox = mysqlInbox<PoolConnection>(pool);
+    const store = mysqlStore<PoolConnection>(pool);
     let threadId: number | undefined;
-    const running = inbox.process(change('active'), async ({ tx }) => {
+    const running = store.process(change('active'), async ({ tx }) => {
       threadId = tx.threadId;
       const sleeping = tx.query('SELECT SLEEP(60)');
       await terminate(observer, tx);
       await sleeping;
     });
     await expect(running).rejects.toBeInstanceOf(Error);
-    expect(await recorded('active')).toBe(0);
+    expect(await countRecorded('active')).toBe(0);
     expect(threadsOf(pool)).not.toContain(threadId);
-    expect(await inbox.process(change('active'), nothing)).toBe('processed');
+    expect(await store.process(change('active'), nothing)).toBe('processed');
   });
 
   it('and whose error the work swallows rejects with TRANSACTION_LOST', async () => {
-    const inbox = mysqlInbox<PoolConnection>(openPool({ connectionLimit: 1 }));
-    const running = inbox.process(change('swallowed'), async ({ tx }) => {
+    const store = mysqlStore<PoolConnection>(openPool({ connectionLimit: 1 }));
+    const running = store.process(change('swallowed'), async ({ tx }) => {
       const sleeping = tx.query('SELECT SLEEP(60)').catch(() => undefined);
       await terminate(observer, tx);
       await sleeping;
     });
     await expect(running).rejects.toMatchObject({ code: 'TRANSACTION_LOST' });
-    expect(await recorded('swallowed')).toBe(0);
+    expect(await countRecorded('swallowed')).toBe(0);
   });
 });
 
 describe.skipIf(!url)('a pool whose connections are all taken', () => {
   it('ends the wait in time, and the connection that comes late is given back', async () => {
     const pool = openPool({ connectionLimit: 1 });
-    const inbox = mysqlInbox(pool, { acquireTimeoutMs: 5 });
+    const store = mysqlStore(pool, { acquireTimeoutMs: 5 });
     const taken = await pool.getConnection();
-    await expect(inbox.process(change('exhausted'), nothing)).rejects.toMatchObject({
+    await expect(store.process(change('exhausted'), nothing)).rejects.toMatchObject({
       code: 'STORE_TIMEOUT',
       message: expect.stringContaining('acquireTimeoutMs'),
     });
@@ -125,14 +123,14 @@ describe.skipIf(!url)('a pool whose connections are all taken', () => {
     const next = await pool.getConnection();
     next.release();
     expect(sizeOf(pool)).toBe(1);
-    expect(await recorded('exhausted')).toBe(0);
+    expect(await countRecorded('exhausted')).toBe(0);
   });
 });
 
 describe.skipIf(!url)('a connection', () => {
   it('is given back after each outcome, with the listeners it had', async () => {
     const pool = openPool({ connectionLimit: 1 });
-    const inbox = mysqlInbox(pool);
+    const store = mysqlStore(pool);
     const look = async () => {
       const { connection, threadId } = await pool.getConnection();
       const core = connection as unknown as PoolConnection;
@@ -141,17 +139,17 @@ describe.skipIf(!url)('a connection', () => {
       return { threadId, listeners };
     };
     const before = await look();
-    await inbox.process(change('given-back', 2), nothing);
-    await inbox.process(change('given-back', 2), nothing);
-    await inbox.process(change('given-back', 1), nothing);
-    await inbox.process(change('given-back', 3), () => Promise.reject('failed')).catch(String);
+    await store.process(change('given-back', 2), nothing);
+    await store.process(change('given-back', 2), nothing);
+    await store.process(change('given-back', 1), nothing);
+    await store.process(change('given-back', 3), () => Promise.reject('failed')).catch(String);
     expect(await look()).toEqual(before);
   });
 
   it('to a server that has become read-only is closed and not used again', async () => {
     const pool = openPool({ connectionLimit: 1 });
     let threadId: number | undefined;
-    const failing = mysqlInbox<PoolConnection>(pool).process(change('spoiled'), async ({ tx }) => {
+    const failing = mysqlStore<PoolConnection>(pool).process(change('spoiled'), async ({ tx }) => {
       threadId = tx.threadId;
       await tx.query("SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = 1290, MESSAGE_TEXT = 'read only'");
     });
@@ -161,7 +159,7 @@ describe.skipIf(!url)('a connection', () => {
 
   it('has what the driver says as its failure when there is no server', async () => {
     const pool = mysql.createPool({ host: '127.0.0.1', port: 1 });
-    await expect(mysqlInbox(pool).process(change('no-server'), nothing)).rejects.toMatchObject({
+    await expect(mysqlStore(pool).process(change('no-server'), nothing)).rejects.toMatchObject({
       code: 'STORE_FAILED',
       cause: { code: 'ECONNREFUSED' },
     });
@@ -181,7 +179,7 @@ describe.skipIf(!url)('a network that swallows what is sent', () => {
     // A connection that was being opened when the network swallowed it may time out as late as this.
     closePool: (pool) =>
       pool.end().catch((error) => expect(error).toMatchObject({ code: 'ETIMEDOUT' })),
-    makeInbox: (pool, options) => mysqlInbox(pool, options),
+    makeStore: (pool, options) => mysqlStore(pool, options),
     send: (tx, sql) => (tx as PoolConnection).query(sql),
     expectGone: waitUntilEmpty,
   });
@@ -195,16 +193,16 @@ describe.skipIf(!url)('a network that swallows what is sent', () => {
 
   it('fails callbacks in time and leaves the pool as large as it was', async () => {
     const [pool, proxy] = [scene.pool(), scene.proxy()];
-    const inbox = mysqlInbox(pool, { ...SHORT, acquireTimeoutMs: 300 });
+    const store = mysqlStore(pool, { ...SHORT, acquireTimeoutMs: 300 });
     await warmUp();
     proxy.swallow();
-    const lost = ['a', 'b', 'c', 'd'].map((name) => inbox.process(change(name), nothing));
+    const lost = ['a', 'b', 'c', 'd'].map((name) => store.process(change(name), nothing));
     for (const outcome of await Promise.allSettled(lost)) {
       expect(outcome).toMatchObject({ status: 'rejected' });
     }
     proxy.cut();
     proxy.heal();
-    const after = ['a', 'b', 'c'].map((name) => mysqlInbox(pool).process(change(name), nothing));
+    const after = ['a', 'b', 'c'].map((name) => mysqlStore(pool).process(change(name), nothing));
     expect(await Promise.all(after)).toEqual(['processed', 'processed', 'processed']);
     expect(sizeOf(pool)).toBe(2);
   });
@@ -213,8 +211,8 @@ describe.skipIf(!url)('a network that swallows what is sent', () => {
     const pool = scene.pool();
     await warmUp();
     scene.proxy().swallow();
-    const inbox = mysqlInbox(pool, { ...SHORT, transactionTimeoutMs: 1_000 });
-    await expect(inbox[method](new Date())).rejects.toMatchObject({ code: 'STORE_TIMEOUT' });
+    const store = mysqlStore(pool, { ...SHORT, transactionTimeoutMs: 1_000 });
+    await expect(store[method](new Date())).rejects.toMatchObject({ code: 'STORE_TIMEOUT' });
     expect(sizeOf(pool)).toBe(1);
   });
 });
@@ -222,11 +220,11 @@ describe.skipIf(!url)('a network that swallows what is sent', () => {
 describe.skipIf(!url)('a wait for another callback', () => {
   it('is not taken for a server that does not answer', async () => {
     const held = heldWork();
-    const first = mysqlInbox(openPool()).process(change('slow'), held.work);
+    const first = mysqlStore(openPool()).process(change('slow'), held.work);
     await held.started;
     const pool = openPool({ connectionLimit: 1 });
     // Longer than commandTimeoutMs: what is waited for is the other callback.
-    const impatient = mysqlInbox(pool, { lockTimeoutMs: 400, commandTimeoutMs: 200 });
+    const impatient = mysqlStore(pool, { lockTimeoutMs: 400, commandTimeoutMs: 200 });
     expect(await impatient.process(change('slow'), nothing)).toBe('busy');
     expect(sizeOf(pool)).toBe(1);
     await waitForBlocked(0);
@@ -237,14 +235,14 @@ describe.skipIf(!url)('a wait for another callback', () => {
   it('ends within milliseconds, and one in this process takes no connection', async () => {
     const pool = openPool();
     const held = heldWork();
-    const inbox = mysqlInbox(pool, { lockTimeoutMs: 5 });
-    const first = inbox.process(change('locked'), held.work);
+    const store = mysqlStore(pool, { lockTimeoutMs: 5 });
+    const first = store.process(change('locked'), held.work);
     await held.started;
-    expect(await inbox.process(change('locked'), nothing)).toBe('busy');
+    expect(await store.process(change('locked'), nothing)).toBe('busy');
     expect(sizeOf(pool)).toBe(1);
-    expect(await inbox.process(change('locked', 1), nothing)).toBe('busy');
+    expect(await store.process(change('locked', 1), nothing)).toBe('busy');
     expect(
-      await mysqlInbox(openPool(), { lockTimeoutMs: 5 }).process(change('locked'), nothing),
+      await mysqlStore(openPool(), { lockTimeoutMs: 5 }).process(change('locked'), nothing),
     ).toBe('busy');
     held.finish();
     expect(await first).toBe('processed');
@@ -259,11 +257,11 @@ describe.skipIf(!url)('a statement that is ended before the time for the lock is
 
   it('fails the callback, if someone ended it', async () => {
     const held = heldWork();
-    const first = mysqlInbox(openPool()).process(change('ended'), held.work);
+    const first = mysqlStore(openPool()).process(change('ended'), held.work);
     await held.started;
     const pool = openPool({ connectionLimit: 1 });
     const [rows] = await pool.query('SELECT CONNECTION_ID() AS id');
-    const waiting = mysqlInbox(pool, { lockTimeoutMs: 60_000 }).process(
+    const waiting = mysqlStore(pool, { lockTimeoutMs: 60_000 }).process(
       change('ended', 1),
       nothing,
     );
@@ -273,7 +271,7 @@ describe.skipIf(!url)('a statement that is ended before the time for the lock is
     await failed;
     held.finish();
     expect(await first).toBe('processed');
-    expect(await mysqlInbox(pool).process(change('ended', 1), nothing)).toBe('processed');
+    expect(await mysqlStore(pool).process(change('ended', 1), nothing)).toBe('processed');
   });
 
   it('fails the callback, if a limit of the session ended it', async () => {
@@ -283,34 +281,34 @@ describe.skipIf(!url)('a statement that is ended before the time for the lock is
     ];
     if (!version.of.includes('MariaDB')) return;
     const pool = openPool({ connectionLimit: 1 }, ['SET SESSION max_statement_time = 0.05']);
-    const inbox = mysqlInbox(pool, { lockTimeoutMs: 60_000 });
+    const store = mysqlStore(pool, { lockTimeoutMs: 60_000 });
     const migration = await observer.getConnection();
     try {
-      await migration.query('LOCK TABLES payment_inbox_events WRITE');
-      await expect(inbox.process(change('limited'), nothing)).rejects.toMatchObject(ended);
+      await migration.query('LOCK TABLES payment_store_changes WRITE');
+      await expect(store.process(change('limited'), nothing)).rejects.toMatchObject(ended);
     } finally {
       await migration.query('UNLOCK TABLES');
       migration.release();
     }
-    expect(await inbox.process(change('limited'), nothing)).toBe('processed');
+    expect(await store.process(change('limited'), nothing)).toBe('processed');
   });
 });
 
 describe.skipIf(!url)('a migration that locks the table', () => {
   it('makes callbacks busy, and leaves no session behind that waits on', async () => {
     const pool = openPool({ connectionLimit: 1 });
-    const inbox = mysqlInbox(pool, { lockTimeoutMs: 1_000 });
+    const store = mysqlStore(pool, { lockTimeoutMs: 1_000 });
     const migration = await observer.getConnection();
     try {
-      await migration.query('LOCK TABLES payment_inbox_events WRITE');
+      await migration.query('LOCK TABLES payment_store_changes WRITE');
       for (const name of ['one', 'two']) {
-        expect(await inbox.process(change(`behind-${name}`), nothing)).toBe('busy');
+        expect(await store.process(change(`behind-${name}`), nothing)).toBe('busy');
       }
       expect(sizeOf(pool)).toBe(1);
     } finally {
       await migration.query('UNLOCK TABLES');
       migration.release();
     }
-    expect(await inbox.process(change('behind-one'), nothing)).toBe('processed');
+    expect(await store.process(change('behind-one'), nothing)).toBe('processed');
   });
 });

@@ -1,7 +1,6 @@
 import type { PoolConnection } from 'mysql2/promise';
 import { describe, expect, it } from 'vitest';
-import { mysqlInbox } from '../../../src/mysql/inbox-mysql-inbox.js';
-import { mysqlOutbox } from '../../../src/mysql/outbox-mysql-outbox.js';
+import { mysqlStore } from '../../src/mysql/mysql-store.js';
 import { order, startScene } from '../settling-scene.js';
 import { useDatabase } from './server.js';
 
@@ -13,10 +12,10 @@ describe.skipIf(!process.env['MYSQL_URL'])('a receiver with inbox and outbox in 
     const states: unknown[] = [];
     const pool = openPool();
     await using scene = await startScene<PoolConnection>({
-      createOutbox: (client) => mysqlOutbox<PoolConnection>(pool, { client }),
-      inbox: mysqlInbox<PoolConnection>(pool),
+      createOutbox: (client) => mysqlStore<PoolConnection>(pool, { client }),
+      inbox: mysqlStore<PoolConnection>(pool),
       async onPayment({ payment }, { tx }) {
-        const [rows] = await tx.query('SELECT state FROM payment_outbox_payments');
+        const [rows] = await tx.query('SELECT state FROM payment_store_payments');
         states.push(rows, await stored());
         const { status, merchantPaymentReference } = payment;
         const values = [status, merchantPaymentReference];
@@ -29,7 +28,7 @@ describe.skipIf(!process.env['MYSQL_URL'])('a receiver with inbox and outbox in 
     const stored = () =>
       query(
         `SELECT orders.status, state FROM orders
-         JOIN payment_outbox_payments AS payments ON payments.reference = orders.reference`,
+         JOIN payment_store_payments AS payments ON payments.reference = orders.reference`,
       );
     await transaction(async (tx) => {
       await tx.query(`INSERT INTO orders VALUES ('order-1', 'new')`);

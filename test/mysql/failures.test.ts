@@ -1,8 +1,6 @@
 import mysql from 'mysql2/promise';
 import { describe, expect, it } from 'vitest';
-import { explain } from '../../../src/mysql/outbox-failures.js';
-import { mysqlOutbox } from '../../../src/mysql/outbox-mysql-outbox.js';
-import { unusedClient } from '../unused-client.js';
+import { explain } from '../../src/mysql/outbox-failures.js';
 
 // Connects only when it is used, and then to no server.
 const pool = mysql.createPool('mysql://u:secret@127.0.0.1:1/db');
@@ -11,7 +9,7 @@ describe('the cause of a failed step', () => {
   const causeOf = (error: unknown) => (explain(error) as Error).cause;
 
   it('names the failure of a connection', async () => {
-    const outbox = mysqlOutbox(pool, { client: unusedClient });
+    const outbox = mysqlStore(pool, { client: unusedClient });
     await expect(outbox.get('order-1')).rejects.toMatchObject({
       code: 'STORE_FAILED',
       cause: { message: 'the driver failed (ECONNREFUSED)' },

@@ -1,20 +1,19 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { VerifiedCallback } from '../../../src/callback/options.js';
-import type { InboxContext } from '../../../src/store/inbox.js';
-import type { MysqlInbox } from '../../../src/mysql/inbox-mysql-inbox.js';
-import { inDatabase } from '../../services/mysql-url.js';
-import { change } from '../postgres/payment-change.js';
+import type { VerifiedCallback } from '../../src/callback/options.js';
+import type { ManagedStore, StoreContext } from '../../src/store/callback-store.js';
+import { change } from '../postgres/change.js';
+import { inDatabase } from '../services/mysql-url.js';
 import { useDatabase } from './server.js';
 
 interface Sample {
   /** That of each sample has another `tx`. */
-  readonly inbox: MysqlInbox<never>;
-  onPayment(callback: VerifiedCallback, context: InboxContext<never>): Promise<void>;
+  readonly store: ManagedStore<never>;
+  onPayment(callback: VerifiedCallback, context: StoreContext<never>): Promise<void>;
 }
 
 const url = process.env['MYSQL_URL'] ?? '';
-const database = 'mp_inbox_guide';
+const database = 'mp_store_guide';
 const { query } = useDatabase(database);
 
 // Samples of docs/your-own-transaction.md; test/docs holds the guide to these files.
@@ -43,10 +42,10 @@ describe.skipIf(!url)('the samples of the guide on MySQL', () => {
   afterAll(() => close());
 
   it.each(samples)('%s marks the order and ships once, and both or neither', async (name) => {
-    const { inbox, onPayment } = modules.get(name) as Sample;
+    const { store, onPayment } = modules.get(name) as Sample;
     const reference = `order-${name}`;
     const deliver = (status: string, minute: number) =>
-      inbox.process(change(reference, minute, { processStale: true }), (context) => {
+      store.process(change(reference, minute, { processStale: true }), (context) => {
         const payment = { merchantPaymentReference: reference, status };
         return onPayment({ payment } as VerifiedCallback, context);
       });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { commandIn } from '../../../src/mysql/commands.js';
+import { commandIn } from '../../src/mysql/commands.js';
 
 describe('what a statement does to the transaction', () => {
   it.each([

@@ -1,8 +1,8 @@
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { mysqlInbox } from '../../../../src/mysql/inbox-mysql-inbox.js';
-import { inDatabase } from '../../../services/mysql-url.js';
-import { change, nothing } from '../../postgres/payment-change.js';
-import { describeProvider, useProvider } from '../../sql/provider-cases.js';
+import { mysqlStore } from '../../../src/mysql/mysql-store.js';
+import { change, nothing } from '../../postgres/change.js';
+import { inDatabase } from '../../services/mysql-url.js';
+import { describeProvider, useProvider } from '../../store/sql/provider-cases.js';
 import { killIdleTransaction, useDatabase } from '../server.js';
 import { providers } from './providers.js';
 
@@ -14,11 +14,11 @@ const url = inDatabase(uri ?? 'mysql://127.0.0.1', database);
 describe.skipIf(!uri).each(Object.entries(providers))('an inbox on %s', (_, open) => {
   beforeAll(async () => {
     await query('DELETE FROM orders');
-    await query('DELETE FROM payment_inbox_events');
+    await query('DELETE FROM payment_store_changes');
   });
   const scene = useProvider({
     open: (options) => open(url, options),
-    makeInbox: (provider, options) => mysqlInbox(provider, options),
+    makeInbox: (provider, options) => mysqlStore(provider, options),
     query,
     loseConnection: () => killIdleTransaction(observer, database),
     endsConnection: 'KILL CONNECTION_ID()',
@@ -57,7 +57,7 @@ describe.skipIf(!uri).each(Object.entries(providers))('an inbox on %s', (_, open
 
   it('makes its tables, and prunes them', async () => {
     const prefix = 'own_';
-    const own = mysqlInbox(opened().provider, { prefix });
+    const own = mysqlStore(opened().provider, { prefix });
     await own.setup();
     await own.setup();
     expect(await own.process(change('old'), nothing)).toBe('processed');
@@ -80,7 +80,7 @@ describe.skipIf(!uri).each(Object.entries(providers))('an inbox on %s', (_, open
         )[0] ?? {},
       );
     const before = await settings();
-    const alone = mysqlInbox(one.provider);
+    const alone = mysqlStore(one.provider);
     await alone.process(change('settings'), nothing).catch(() => undefined);
     await alone
       .process(change('settings', 1), async () => {
@@ -132,7 +132,7 @@ describe.skipIf(!uri).each(Object.entries(providers))('an inbox on %s', (_, open
           }, limits),
       },
     }) as typeof provider;
-    const running = mysqlInbox(undoing).process(change('undone'), async ({ tx }) => {
+    const running = mysqlStore(undoing).process(change('undone'), async ({ tx }) => {
       await opened().on(tx).insert('undone', 'paid');
     });
     await expect(running).rejects.toMatchObject({ code: 'TRANSACTION_LOST' });
@@ -150,7 +150,7 @@ describe.skipIf(!uri).each(Object.entries(providers))('an inbox on %s', (_, open
         },
       },
     }) as typeof provider;
-    const running = mysqlInbox(undoing).process(change('between'), nothing);
+    const running = mysqlStore(undoing).process(change('between'), nothing);
     await expect(running).rejects.toMatchObject({ code: 'TRANSACTION_LOST' });
     expect(await isRecorded('between')).toBe(false);
   });

@@ -1,17 +1,15 @@
 import { drizzle } from 'drizzle-orm/mysql2';
 import type { Pool, PoolConnection } from 'mysql2/promise';
 import { describe, expect, it } from 'vitest';
-import { fromDrizzle } from '../../../src/inbox/mysql/index.js';
-import { mysqlOutbox } from '../../../src/mysql/outbox-mysql-outbox.js';
-import { ContractService } from '../../contract/outbox/service.js';
 import { startSwallowingProxy } from '../../inbox/postgres/swallowing-proxy.js';
-import { inDatabase } from '../../services/mysql-url.js';
+import { fromDrizzle } from '../../src/inbox/mysql/index.js';
 import { expectToListWhatLiesAhead } from '../clock-set-back.js';
+import { ContractService } from '../contract/outbox/service.js';
+import { inDatabase } from '../services/mysql-url.js';
 import { order } from '../settling-scene.js';
-import { unusedClient } from '../unused-client.js';
 import { useDatabase } from './server.js';
 
-describe.skipIf(!process.env['MYSQL_URL'])('the connections of mysqlOutbox', () => {
+describe.skipIf(!process.env['MYSQL_URL'])('the connections of mysqlStore', () => {
   const database = 'outbox_connections';
   const { openPool, observer, query, waitForBlocked, transaction } = useDatabase(database);
 
@@ -27,7 +25,7 @@ describe.skipIf(!process.env['MYSQL_URL'])('the connections of mysqlOutbox', () 
 
   it('sends nothing on a connection that was released with its transaction open, and closes it', async () => {
     const service = new ContractService();
-    const outbox = mysqlOutbox(await openForgetful(), { client: service.client });
+    const outbox = mysqlStore(await openForgetful(), { client: service.client });
     await expect(outbox.create(order('order-1'))).rejects.toMatchObject({
       code: 'STORE_FAILED',
       cause: { message: expect.stringContaining('an open transaction') },
@@ -42,26 +40,26 @@ describe.skipIf(!process.env['MYSQL_URL'])('the connections of mysqlOutbox', () 
     const pool = openPool({ connectionLimit: 1 });
     const provider = fromDrizzle(drizzle({ client: pool }));
     const limits = { acquireTimeoutMs: 50, commandTimeoutMs: 50 };
-    const outbox = mysqlOutbox(provider, { client: unusedClient, ...limits });
+    const outbox = mysqlStore(provider, { client: unusedClient, ...limits });
     const held = await pool.getConnection();
     await expect(outbox.create(order('too-late'))).rejects.toMatchObject({
       code: 'STORE_TIMEOUT',
     });
     held.release();
     // The pool serves it after what has waited before.
-    const [rows] = await pool.query('SELECT reference FROM payment_outbox_payments');
+    const [rows] = await pool.query('SELECT reference FROM payment_store_payments');
     expect(rows).not.toContainEqual({ reference: 'too-late' });
   });
 
   it('reads nothing on such a connection, whose snapshot may be old', async () => {
-    const outbox = mysqlOutbox(await openForgetful(), { client: unusedClient });
+    const outbox = mysqlStore(await openForgetful(), { client: unusedClient });
     await expect(outbox.get('order-1')).rejects.toMatchObject({ code: 'STORE_FAILED' });
     expect(await outbox.get('order-1')).toMatchObject({ state: 'created' });
   });
 
   it('records only in an open transaction', async () => {
     const pool = openPool({ connectionLimit: 2 });
-    const outbox = mysqlOutbox<PoolConnection>(pool, { client: unusedClient });
+    const outbox = mysqlStore<PoolConnection>(pool, { client: unusedClient });
     const connection = await pool.getConnection();
     const recording = (tx: unknown) =>
       outbox.record(order('order-2'), { tx: tx as PoolConnection });
@@ -80,7 +78,7 @@ describe.skipIf(!process.env['MYSQL_URL'])('the connections of mysqlOutbox', () 
   });
 
   it('records neighbouring references in concurrent transactions at any isolation level', async () => {
-    const outbox = mysqlOutbox<PoolConnection>(observer, { client: unusedClient });
+    const outbox = mysqlStore<PoolConnection>(observer, { client: unusedClient });
     await transaction(async (one) => {
       await outbox.record(order('neighbour-1'), { tx: one });
       await transaction(async (other) => {
@@ -96,7 +94,7 @@ describe.skipIf(!process.env['MYSQL_URL'])('the connections of mysqlOutbox', () 
     const service = new ContractService();
     const pool = openPool({ connectionLimit: 1 });
     const { client } = service;
-    const outbox = mysqlOutbox<PoolConnection>(pool, { client, commandTimeoutMs: 500 });
+    const outbox = mysqlStore<PoolConnection>(pool, { client, commandTimeoutMs: 500 });
     await transaction(async (tx) => {
       await outbox.record(order('order-3'), { tx });
       await expect(outbox.create(order('order-3'))).rejects.toMatchObject({
@@ -111,7 +109,7 @@ describe.skipIf(!process.env['MYSQL_URL'])('the connections of mysqlOutbox', () 
   it('withdraws a claim that waited for too long, which MySQL would grant after its sender has given up', async () => {
     const service = new ContractService();
     const { client } = service;
-    const outbox = mysqlOutbox<PoolConnection>(openPool(), { client, commandTimeoutMs: 200 });
+    const outbox = mysqlStore<PoolConnection>(openPool(), { client, commandTimeoutMs: 200 });
     const claims = `SELECT id FROM information_schema.processlist WHERE db = '${database}' AND info LIKE '/*%INSERT%'`;
     const undone = new Error('the order was not stored');
     const call = transaction(async (tx) => {
@@ -131,7 +129,7 @@ describe.skipIf(!process.env['MYSQL_URL'])('the connections of mysqlOutbox', () 
 
   it('says what to do when the server ends the wait', async () => {
     const pool = openPool({}, ['SET SESSION innodb_lock_wait_timeout = 1']);
-    const outbox = mysqlOutbox<PoolConnection>(pool, { client: unusedClient });
+    const outbox = mysqlStore<PoolConnection>(pool, { client: unusedClient });
     await transaction(async (tx) => {
       await outbox.record(order('order-4'), { tx });
       await expect(outbox.create(order('order-4'))).rejects.toMatchObject({
@@ -143,7 +141,7 @@ describe.skipIf(!process.env['MYSQL_URL'])('the connections of mysqlOutbox', () 
 
   it('does not wait for a connection without a limit', async () => {
     const pool = openPool({ connectionLimit: 1 });
-    const outbox = mysqlOutbox(pool, { client: unusedClient, acquireTimeoutMs: 50 });
+    const outbox = mysqlStore(pool, { client: unusedClient, acquireTimeoutMs: 50 });
     const taken = await pool.getConnection();
     await expect(outbox.get('order-1')).rejects.toMatchObject({
       code: 'STORE_TIMEOUT',
@@ -154,13 +152,13 @@ describe.skipIf(!process.env['MYSQL_URL'])('the connections of mysqlOutbox', () 
 
   it('retries a step that a deadlock has rolled back', async () => {
     const service = new ContractService();
-    const outbox = mysqlOutbox<PoolConnection>(openPool(), { client: service.client });
+    const outbox = mysqlStore<PoolConnection>(openPool(), { client: service.client });
     // Those who wait for an INSERT that is undone meet a deadlock.
     const created: Promise<unknown>[] = [];
     const recording = transaction(async (tx) => {
       await outbox.record(order('order-5'), { tx });
       for (let count = 0; count < 4; count += 1) {
-        const other = mysqlOutbox(openPool(), { client: service.client });
+        const other = mysqlStore(openPool(), { client: service.client });
         created.push(other.create(order('order-5')));
       }
       await waitForBlocked(4);
@@ -176,12 +174,12 @@ describe.skipIf(!process.env['MYSQL_URL'])('the connections of mysqlOutbox', () 
   it('begins a step anew up to ten times while deadlocks roll it back', async () => {
     const service = new ContractService();
     const pool = openPool({ connectionLimit: 1 });
-    const outbox = mysqlOutbox(pool, { client: service.client });
+    const outbox = mysqlStore(pool, { client: service.client });
     const createAfter = async (deadlocks: number): Promise<unknown> => {
       await pool.query(`SET @deadlocks = ${deadlocks}`);
       return outbox.create(order('order-13'));
     };
-    await query(`CREATE TRIGGER deadlocks BEFORE INSERT ON payment_outbox_payments FOR EACH ROW
+    await query(`CREATE TRIGGER deadlocks BEFORE INSERT ON payment_store_payments FOR EACH ROW
       IF @deadlocks > 0 THEN
         SET @deadlocks = @deadlocks - 1;
         SIGNAL SQLSTATE '40001' SET MYSQL_ERRNO = 1213, MESSAGE_TEXT = 'deadlock';
@@ -202,7 +200,7 @@ describe.skipIf(!process.env['MYSQL_URL'])('the connections of mysqlOutbox', () 
   });
 
   it('prunes more payments than it deletes at once, and no other', async () => {
-    const outbox = mysqlOutbox(observer, { client: unusedClient, prefix: 'pruned_' });
+    const outbox = mysqlStore(observer, { client: unusedClient, prefix: 'pruned_' });
     await outbox.setup();
     await query(`INSERT INTO pruned_payments
         (reference, body, digest, state, attempts, recorded_at_ms, changed_at_ms)
@@ -214,7 +212,7 @@ describe.skipIf(!process.env['MYSQL_URL'])('the connections of mysqlOutbox', () 
   });
 
   it('reports missing tables, and shows nothing of the request', async () => {
-    const outbox = mysqlOutbox(observer, { client: unusedClient, prefix: 'other_' });
+    const outbox = mysqlStore(observer, { client: unusedClient, prefix: 'other_' });
     await expect(outbox.create(order('order-6'))).rejects.toMatchObject({
       code: 'MISSING_TABLES',
       message: expect.stringContaining('setup()'),
@@ -230,7 +228,7 @@ describe.skipIf(!process.env['MYSQL_URL'])('the connections of mysqlOutbox', () 
     const pool = openPool({ uri: proxy.url, connectionLimit: 1 });
     const service = new ContractService();
     const { client } = service;
-    const outbox = mysqlOutbox(pool, { client, commandTimeoutMs: 300, acquireTimeoutMs: 5_000 });
+    const outbox = mysqlStore(pool, { client, commandTimeoutMs: 300, acquireTimeoutMs: 5_000 });
     await outbox.get('order-7');
     proxy.swallow();
     await expect(outbox.create(order('order-7'))).rejects.toMatchObject({ code: 'STORE_TIMEOUT' });
@@ -250,11 +248,11 @@ describe.skipIf(!process.env['MYSQL_URL'])('the connections of mysqlOutbox', () 
     await query(`CREATE USER ${account} IDENTIFIED BY 'app'`);
     try {
       for (const table of ['payments', 'second_payments']) {
-        await query(`GRANT SELECT ON ${database}.payment_outbox_${table} TO ${account}`);
+        await query(`GRANT SELECT ON ${database}.payment_store_${table} TO ${account}`);
       }
       const pool = openPool({ uri: url.href });
-      await mysqlOutbox(pool, { client: unusedClient }).setup();
-      const elsewhere = mysqlOutbox(pool, { client: unusedClient, prefix: 'not_migrated_' });
+      await mysqlStore(pool, { client: unusedClient }).setup();
+      const elsewhere = mysqlStore(pool, { client: unusedClient, prefix: 'not_migrated_' });
       await expect(elsewhere.setup()).rejects.toMatchObject({
         code: 'STORE_FAILED',
         cause: { errno: 1142 },
@@ -266,12 +264,12 @@ describe.skipIf(!process.env['MYSQL_URL'])('the connections of mysqlOutbox', () 
 
   it('leaves a payment as it is when it is created or recorded again', async () => {
     const service = new ContractService();
-    const outbox = mysqlOutbox<PoolConnection>(observer, { client: service.client });
+    const outbox = mysqlStore<PoolConnection>(observer, { client: service.client });
     await outbox.create(order('order-14'));
     const times = () =>
-      query("SELECT changed_at_ms FROM payment_outbox_payments WHERE reference = 'order-14'");
+      query("SELECT changed_at_ms FROM payment_store_payments WHERE reference = 'order-14'");
     await query(
-      "UPDATE payment_outbox_payments SET changed_at_ms = 1000 WHERE reference = 'order-14'",
+      "UPDATE payment_store_payments SET changed_at_ms = 1000 WHERE reference = 'order-14'",
     );
     await outbox.create(order('order-14'));
     await transaction((tx) => outbox.record(order('order-14'), { tx }));
@@ -281,13 +279,13 @@ describe.skipIf(!process.env['MYSQL_URL'])('the connections of mysqlOutbox', () 
   it('does not reuse a connection whose server has become read-only', async () => {
     const service = new ContractService();
     const pool = openPool({ connectionLimit: 1 });
-    await query(`CREATE TRIGGER read_only BEFORE INSERT ON payment_outbox_payments FOR EACH ROW
+    await query(`CREATE TRIGGER read_only BEFORE INSERT ON payment_store_payments FOR EACH ROW
       IF @is_replica THEN
         SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = 1290, MESSAGE_TEXT = 'read only';
       END IF`);
     try {
       await pool.query('SET @is_replica = TRUE');
-      const outbox = mysqlOutbox(pool, { client: service.client });
+      const outbox = mysqlStore(pool, { client: service.client });
       await expect(outbox.create(order('order-10'))).rejects.toMatchObject({
         code: 'STORE_FAILED',
         cause: {
@@ -307,7 +305,7 @@ describe.skipIf(!process.env['MYSQL_URL'])('the connections of mysqlOutbox', () 
     const service = new ContractService();
     const pool = openPool({ connectionLimit: 1 });
     await pool.query('LOCK TABLES orders READ');
-    const outbox = mysqlOutbox(pool, { client: service.client });
+    const outbox = mysqlStore(pool, { client: service.client });
     try {
       expect(await outbox.create(order('order-11'))).toMatchObject({ state: 'created' });
     } finally {
@@ -334,7 +332,7 @@ describe.skipIf(!process.env['MYSQL_URL'])('the connections of mysqlOutbox', () 
         };
       },
     };
-    const outbox = mysqlOutbox(wrapped, { client: service.client });
+    const outbox = mysqlStore(wrapped, { client: service.client });
     expect(await outbox.create(order('order-12'))).toMatchObject({ state: 'created', attempts: 1 });
     expect(service.requestsFor('order-12')).toHaveLength(1);
   });
@@ -343,21 +341,21 @@ describe.skipIf(!process.env['MYSQL_URL'])('the connections of mysqlOutbox', () 
     const [server] = await query<{ version: string }>('SELECT VERSION() AS version');
     skip(!server?.version.includes('MariaDB'), 'a mode of MariaDB alone');
     const pool = openPool({}, ["SET SESSION sql_mode = 'ORACLE'"]);
-    const outbox = mysqlOutbox(pool, { client: unusedClient });
+    const outbox = mysqlStore(pool, { client: unusedClient });
     await expect(outbox.create(order('order-9'))).rejects.toMatchObject({
       code: 'STORE_FAILED',
       message: expect.stringMatching(/the SQL of the outbox, .* Remove ORACLE from sql_mode/),
       cause: { errno: 1064 },
     });
-    expect(await mysqlOutbox(openPool(), { client: unusedClient }).get('order-9')).toBeUndefined();
+    expect(await mysqlStore(openPool(), { client: unusedClient }).get('order-9')).toBeUndefined();
   });
 
   it('lists and sends payments that were stored before the clock was set back', async () => {
     await expectToListWhatLiesAhead(
-      (client) => mysqlOutbox(observer, { client }),
+      (client) => mysqlStore(observer, { client }),
       () =>
         query(
-          'UPDATE payment_outbox_payments SET sent_at_ms = sent_at_ms + 3600000, changed_at_ms = changed_at_ms + 3600000',
+          'UPDATE payment_store_payments SET sent_at_ms = sent_at_ms + 3600000, changed_at_ms = changed_at_ms + 3600000',
         ),
     );
   });

@@ -12,9 +12,9 @@ import {
   fromKysely,
   fromPrisma,
   fromTypeOrm,
-  mysqlInbox,
-} from '../../../../src/inbox/mysql/index.js';
-import { postgresInbox } from '../../../../src/inbox/postgres/index.js';
+  mysqlStore,
+} from '../../../src/inbox/mysql/index.js';
+import { postgresInbox } from '../../../src/inbox/postgres/index.js';
 
 // None connects before it is used.
 const pool = createPool('mysql://u:secret@127.0.0.1:1/db');
@@ -42,12 +42,12 @@ const onPostgres = {
 
 describe.each(Object.keys(onMysql) as (keyof typeof onMysql)[])('%s', (orm) => {
   it('is taken by the inbox of its database', () => {
-    expect(() => mysqlInbox(onMysql[orm]())).not.toThrow();
+    expect(() => mysqlStore(onMysql[orm]())).not.toThrow();
     expect(() => postgresInbox(onPostgres[orm]())).not.toThrow();
   });
 
   it('is refused by that of another', () => {
-    expect(() => mysqlInbox(onPostgres[orm]())).toThrow(`received ${orm} on postgres`);
+    expect(() => mysqlStore(onPostgres[orm]())).toThrow(`received ${orm} on postgres`);
     expect(() => postgresInbox(onMysql[orm]())).toThrow(`received ${orm} on mysql`);
   });
 });
@@ -59,7 +59,7 @@ describe('an inbox in MySQL', () => {
     ['a knex instance', makeKnex({ client: 'mysql2' }), 'fromKnex(knex)'],
     ['a DataSource of TypeORM', new DataSource({ type: 'mysql' }), 'fromTypeOrm(dataSource)'],
   ])('says what to pass in place of %s', (name, value, by) => {
-    expect(() => mysqlInbox(value as never)).toThrow(`received ${name}. Pass ${by}`);
+    expect(() => mysqlStore(value as never)).toThrow(`received ${name}. Pass ${by}`);
   });
 
   it('takes no Drizzle on a single connection, where two callbacks would be in one transaction', () => {

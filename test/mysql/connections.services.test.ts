@@ -1,8 +1,8 @@
 import mysqlCallbacks from 'mysql2';
 import type { Pool } from 'mysql2/promise';
 import { describe, expect, it } from 'vitest';
-import { type AskForTexts, mysqlRunner } from '../../../src/mysql/runner.js';
 import { useDatabase } from '../../inbox/mysql/server.js';
+import { type AskForTexts, mysqlRunner } from '../../src/mysql/runner.js';
 
 const { openPool, query } = useDatabase('mp_storage_runner');
 const insert = (reference: string) => `INSERT INTO orders VALUES ('${reference}', 'paid')`;

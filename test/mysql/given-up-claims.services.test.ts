@@ -1,8 +1,7 @@
 import mysql, { type PoolConnection } from 'mysql2/promise';
 import { describe, expect, it } from 'vitest';
-import { mysqlOutbox } from '../../../src/mysql/outbox-mysql-outbox.js';
-import { ContractService } from '../../contract/outbox/service.js';
-import { inDatabase } from '../../services/mysql-url.js';
+import { ContractService } from '../contract/outbox/service.js';
+import { inDatabase } from '../services/mysql-url.js';
 import { order } from '../settling-scene.js';
 import { useDatabase } from './server.js';
 
@@ -13,7 +12,7 @@ interface Core {
   query(...sent: [string | { sql: string }, ...unknown[]]): unknown;
 }
 
-describe.skipIf(!process.env['MYSQL_URL'])('a claim of mysqlOutbox whose sender gave up', () => {
+describe.skipIf(!process.env['MYSQL_URL'])('a claim of mysqlStore whose sender gave up', () => {
   const database = 'outbox_given_up';
   const { openPool, observer, query, waitForBlocked, transaction } = useDatabase(database);
   const undone = new Error('the order was not stored');
@@ -29,7 +28,7 @@ describe.skipIf(!process.env['MYSQL_URL'])('a claim of mysqlOutbox whose sender 
       `SELECT id FROM information_schema.processlist WHERE db = '${database}' AND info LIKE '/*%INSERT%'`,
     );
   const stateOf = async (reference: string) => {
-    const sql = 'SELECT state FROM payment_outbox_payments WHERE reference = ?';
+    const sql = 'SELECT state FROM payment_store_payments WHERE reference = ?';
     const [row] = await query<{ state: string }>(sql, [reference]);
     return row?.state;
   };
@@ -38,7 +37,7 @@ describe.skipIf(!process.env['MYSQL_URL'])('a claim of mysqlOutbox whose sender 
     const { client } = new ContractService();
     const cores: Core[] = [];
     const pool = openShown((core) => cores.push(core));
-    const outbox = mysqlOutbox<PoolConnection>(pool, { client });
+    const outbox = mysqlStore<PoolConnection>(pool, { client });
     const call = transaction(async (tx) => {
       await outbox.record(order('cut'), { tx });
       const creating = expect(outbox.create(order('cut'))).rejects.toMatchObject({
@@ -63,7 +62,7 @@ describe.skipIf(!process.env['MYSQL_URL'])('a claim of mysqlOutbox whose sender 
     const pool = openPool();
     let killing = false;
     let session: unknown;
-    const outbox = mysqlOutbox<PoolConnection>(
+    const outbox = mysqlStore<PoolConnection>(
       {
         async getConnection() {
           const connection = await pool.getConnection();
@@ -111,9 +110,9 @@ describe.skipIf(!process.env['MYSQL_URL'])('a claim of mysqlOutbox whose sender 
         return send(...args);
       };
     });
-    const outbox = mysqlOutbox<PoolConnection>(pool, { client, commandTimeoutMs: 200 });
+    const outbox = mysqlStore<PoolConnection>(pool, { client, commandTimeoutMs: 200 });
     await transaction(async (tx) => {
-      await mysqlOutbox<PoolConnection>(observer, { client }).record(order('proxied'), { tx });
+      await mysqlStore<PoolConnection>(observer, { client }).record(order('proxied'), { tx });
       await expect(outbox.create(order('proxied'))).rejects.toMatchObject({
         code: 'STORE_TIMEOUT',
       });
@@ -134,7 +133,7 @@ describe.skipIf(!process.env['MYSQL_URL'])('a claim of mysqlOutbox whose sender 
         return Promise.reject(new Error('no connection'));
       },
     };
-    await expect(mysqlOutbox(none, { client }).create(order('none'))).rejects.toMatchObject({
+    await expect(mysqlStore(none, { client }).create(order('none'))).rejects.toMatchObject({
       code: 'STORE_FAILED',
     });
     await new Promise((resolve) => setTimeout(resolve, 50));
@@ -153,7 +152,7 @@ describe.skipIf(!process.env['MYSQL_URL'])('a claim of mysqlOutbox whose sender 
       uri.password = 'password';
       const pool = mysql.createPool(uri.href);
       const { client } = new ContractService();
-      const outbox = mysqlOutbox<PoolConnection>(pool, { client, commandTimeoutMs: 200 });
+      const outbox = mysqlStore<PoolConnection>(pool, { client, commandTimeoutMs: 200 });
       const call = transaction(async (tx) => {
         await outbox.record(order('own'), { tx });
         await expect(outbox.create(order('own'))).rejects.toMatchObject({

@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import mysql, { type Pool, type PoolConnection, type PoolOptions } from 'mysql2/promise';
 import { afterAll, afterEach, beforeAll } from 'vitest';
-import { mysqlInbox } from '../../../src/mysql/inbox-mysql-inbox.js';
-import { inDatabase } from '../../services/mysql-url.js';
+import { mysqlStore } from '../../src/mysql/mysql-store.js';
+import { inDatabase } from '../services/mysql-url.js';
 
 const uri = process.env['MYSQL_URL'] ?? 'mysql://127.0.0.1';
 
-/** A database of the server for one test file, with the inbox's tables and `orders`; dropped after it. */
+/** A database of the server for one test file, with the store's tables and `orders`; dropped after it. */
 export function useDatabase(database: string) {
   const pools: Pool[] = [];
   const admin = mysql.createPool({ uri, connectionLimit: 1 });
@@ -29,7 +29,7 @@ export function useDatabase(database: string) {
     await observer.query(
       'CREATE TABLE orders (reference varchar(200), status varchar(200), UNIQUE (reference, status))',
     );
-    await mysqlInbox(observer).setup();
+    await mysqlStore(observer).setup();
   });
 
   /** What a failed test left open has locks, for which the rest would wait. */
@@ -54,13 +54,25 @@ export function useDatabase(database: string) {
     await admin.end();
   });
 
-  /** The result of a statement, outside any transaction of the inbox. */
+  /** The result of a statement, outside any transaction of the store. */
   const query = async <Row = Record<string, unknown>>(
     sql: string,
     values: unknown[] = [],
   ): Promise<Row[]> => {
     const [rows] = await observer.query(sql, values);
     return rows as Row[];
+  };
+
+  /** The statuses of an order that the work has stored. */
+  const statusesOf = async (reference: string): Promise<unknown[]> => {
+    const sql = 'SELECT status FROM orders WHERE reference = ? ORDER BY 1';
+    return (await query(sql, [reference])).map(({ status }) => status);
+  };
+
+  /** How many changes of an order are recorded as processed. */
+  const countRecorded = async (reference: string): Promise<number> => {
+    const sql = 'SELECT 1 FROM payment_store_changes WHERE merchant_payment_reference = ?';
+    return (await query(sql, [reference])).length;
   };
 
   /** Settles when so many connections of the file wait for a row. */
@@ -78,7 +90,39 @@ export function useDatabase(database: string) {
     }
   };
 
-  return { openPool, observer, query, waitForBlocked, database };
+  /** Runs the body in a transaction at the server's own isolation, which is rolled back when it rejects. */
+  const transaction = async (body: (tx: PoolConnection) => Promise<void>): Promise<void> => {
+    const connection = await observer.getConnection();
+    try {
+      await connection.beginTransaction();
+      await body(connection);
+      await connection.commit();
+    } catch (error) {
+      await connection.rollback();
+      throw error;
+    } finally {
+      connection.release();
+    }
+  };
+
+  /** Makes every sender appear dead. */
+  const loseLease = async (): Promise<void> => {
+    await query(
+      `UPDATE payment_store_payments SET lease_until_ms = 0 WHERE state IN ('sending', 'unresolved')`,
+    );
+  };
+
+  return {
+    openPool,
+    observer,
+    query,
+    statusesOf,
+    countRecorded,
+    waitForBlocked,
+    transaction,
+    loseLease,
+    database,
+  };
 }
 
 /** Ends the connection as an administrator does. */

@@ -5,16 +5,16 @@ import { type ControlledTransaction, Kysely, MysqlDialect, sql as rawKysely } fr
 import { createPool } from 'mysql2';
 import mysql from 'mysql2/promise';
 import { DataSource, type EntityManager } from 'typeorm';
-import { fromDrizzle } from '../../../../src/store/providers/drizzle.js';
-import { fromKnex } from '../../../../src/store/providers/knex.js';
-import { fromKysely } from '../../../../src/store/providers/kysely.js';
-import { fromPrisma } from '../../../../src/store/providers/prisma.js';
-import type { TransactionProvider } from '../../../../src/store/providers/provider.js';
-import { fromTypeOrm } from '../../../../src/store/providers/typeorm.js';
-import type { Prisma } from '../../../services/prisma/mysql/generated/client.js';
-import { openPrisma } from '../../../services/prisma/mysql/open-prisma.js';
+import { fromDrizzle } from '../../../src/store/providers/drizzle.js';
+import { fromKnex } from '../../../src/store/providers/knex.js';
+import { fromKysely } from '../../../src/store/providers/kysely.js';
+import { fromPrisma } from '../../../src/store/providers/prisma.js';
+import type { TransactionProvider } from '../../../src/store/providers/provider.js';
+import { fromTypeOrm } from '../../../src/store/providers/typeorm.js';
 import { type OrmTransaction, order, overTypeOrm, type Tables } from '../../postgres/orms/orms.js';
 import type { OpenProvider, ProviderOptions } from '../../postgres/providers/providers.js';
+import type { Prisma } from '../../services/prisma/mysql/generated/client.js';
+import { openPrisma } from '../../services/prisma/mysql/open-prisma.js';
 
 /** @param url with the database of the tests */
 type Open = (url: string, options?: ProviderOptions) => Promise<OpenProvider>;

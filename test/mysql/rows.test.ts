@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { MysqlQueryable } from '../../../src/mysql/pool.js';
-import { asRows, send, textsOf } from '../../../src/mysql/rows.js';
+import type { MysqlQueryable } from '../../src/mysql/pool.js';
+import { asRows, send, textsOf } from '../../src/mysql/rows.js';
 
 const header = { affectedRows: 0, serverStatus: 2 };
 

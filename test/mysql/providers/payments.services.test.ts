@@ -1,12 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { mysqlInbox } from '../../../src/mysql/inbox-mysql-inbox.js';
-import { mysqlOutbox } from '../../../src/mysql/outbox-mysql-outbox.js';
+import { mysqlStore } from '../../../src/mysql/mysql-store.js';
 import { providers } from '../../inbox/mysql/providers/providers.js';
 import type { OpenProvider } from '../../inbox/postgres/providers/providers.js';
 import { inDatabase } from '../../services/mysql-url.js';
 import { describeProvider, limits } from '../provider-cases.js';
 import { order } from '../settling-scene.js';
-import { unusedClient } from '../unused-client.js';
 import { useDatabase } from './server.js';
 
 const url = process.env['MYSQL_URL'] ?? '';
@@ -19,10 +17,10 @@ describe.skipIf(url === '').each(Object.entries(providers))('an outbox on %s', (
   });
   afterAll(() => opened.close());
 
-  const makeOutbox = () => mysqlOutbox(opened.provider, { client: unusedClient });
+  const makeOutbox = () => mysqlStore(opened.provider, { client: unusedClient });
   describeProvider({
     provider: () => opened.provider,
-    makeInbox: () => mysqlInbox(opened.provider),
+    makeInbox: () => mysqlStore(opened.provider),
     makeOutbox,
   });
 
