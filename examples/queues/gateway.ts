@@ -1,11 +1,11 @@
 // Callbacks that API Gateway has put into SQS or EventBridge. The gateway has answered 200, so the service never
 // sends them again, and each is verified as of the time at which the gateway took it in. A function behind SQS:
 //
-//   export const handler = sqsHandler(postgresInbox(pool), async (payment, { tx, stale }) => { … });
+//   export const handler = sqsHandler(postgresStore(pool), async (payment, { tx, current }) => { … });
 
 import type { EventBridgeEvent, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 import { type PaymentStatusRecord, verifyCallback } from 'merchant-payments';
-import type { CallbackInbox, InboxContext } from 'merchant-payments/inbox';
+import type { CallbackStore, StoreContext } from 'merchant-payments/store';
 
 interface TakenIn {
   readonly rawBody: string | Uint8Array;
@@ -37,29 +37,27 @@ export function fromEventBridge({
   };
 }
 
-type OnPayment<Tx> = (payment: PaymentStatusRecord, context: InboxContext<Tx>) => Promise<void>;
+type OnPayment<Tx> = (payment: PaymentStatusRecord, context: StoreContext<Tx>) => Promise<void>;
 
 /** Runs `onPayment` once for each change. If it throws, the queue must deliver the message again. */
 export async function handle<Tx>(
   { receivedAt, ...request }: TakenIn,
-  inbox: CallbackInbox<Tx>,
+  store: CallbackStore<Tx>,
   onPayment: OnPayment<Tx>,
 ): Promise<void> {
   const signingSecret = process.env.MERCHANT_PAYMENTS_SIGNING_SECRET ?? '';
   const { payment, key } = verifyCallback(request, { signingSecret, receivedAt });
-  const { referenceNumber: paymentReference, updatedAt } = payment;
-  const change = { key, paymentReference, occurredAt: new Date(updatedAt), processStale: true };
-  const outcome = await inbox.process(change, (context) => onPayment(payment, context));
-  if (outcome === 'busy') throw new Error('another change of this payment is being processed');
+  const outcome = await store.process({ key, payment }, (context) => onPayment(payment, context));
+  if (outcome === 'busy') throw new Error('another change of this order is being processed');
 }
 
 /** Needs ReportBatchItemFailures, and a dead-letter queue for what fails for good, such as a forged callback. */
-export function sqsHandler<Tx>(inbox: CallbackInbox<Tx>, onPayment: OnPayment<Tx>) {
+export function sqsHandler<Tx>(store: CallbackStore<Tx>, onPayment: OnPayment<Tx>) {
   return async ({ Records }: SQSEvent): Promise<SQSBatchResponse> => {
     const batchItemFailures: SQSBatchResponse['batchItemFailures'] = [];
     for (const record of Records) {
       try {
-        await handle(fromSqs(record), inbox, onPayment);
+        await handle(fromSqs(record), store, onPayment);
       } catch (error) {
         console.error(record.messageId, error);
         batchItemFailures.push({ itemIdentifier: record.messageId });

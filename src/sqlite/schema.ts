@@ -1,5 +1,5 @@
 import type { Dialect } from '../store/sql/dialect.js';
-import { missingColumns, schemaOf } from '../store/sql/schema.js';
+import { missingColumn, missingColumns, schemaOf } from '../store/sql/schema.js';
 import type { Step } from '../store/sql/session.js';
 import type { Claims } from './claims.js';
 
@@ -16,12 +16,14 @@ export function* findMissing(dialect: Dialect, claims: Claims): Step<readonly st
       statements.push(...(found.length === 0 ? [create] : missingColumns(dialect, table, found)));
     } else {
       const found = yield* namesIn(`pragma_index_list(${quote(dialect.tables[table])})`);
-      const isThere = found.some((name) => name.endsWith(`${table}_${index}`));
+      const isThere = found.some((name) => name.endsWith(`_${index}`));
       if (!isThere) statements.push(create);
     }
   }
   const found = yield* columnsIn(claims.table);
+  const missing = Object.keys(claims.columns).find((column) => !found.includes(column));
   if (found.length === 0) statements.push(claims.create);
+  else if (missing !== undefined) throw missingColumn(claims.table, missing);
   return statements;
 }
 

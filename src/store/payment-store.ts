@@ -89,8 +89,8 @@ export interface RunningRecovery extends AsyncDisposable {
  * and, once the payment may exist at the service, the store does not send it again. Its callback settles it, whenever
  * the callback comes.
  *
- * `Tx` is the type of the store's own transactions, and `Taken` that of those in which `record` writes: an ORM may have
- * several kinds.
+ * `Tx` is what the work of a callback gets, `Taken` what `record` accepts: with an ORM that has several kinds of
+ * transactions, such as Kysely, any of them.
  */
 export interface PaymentStore<Tx = undefined, Taken = Tx> extends ManagedStore<Tx> {
   /**

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { EventBridgeEvent, SQSRecord } from 'aws-lambda';
 import { verifyCallback } from 'merchant-payments';
-import { memoryInbox } from 'merchant-payments/inbox';
+import { memoryStore } from 'merchant-payments/store';
 import { beforeEach, expect, it, vi } from 'vitest';
 import { fromEventBridge, handle, sqsHandler } from '../../examples/queues/gateway.js';
 import {
@@ -54,7 +54,7 @@ it('handles a callback from a queue an hour after the gateway took it in, and on
     expect(await deliver(scene, callback)).toMatchObject({ status: 200 });
   }
   const paid: string[] = [];
-  const handler = sqsHandler(memoryInbox(), async ({ referenceNumber, status }) => {
+  const handler = sqsHandler(memoryStore(), async ({ referenceNumber, status }) => {
     paid.push(`${referenceNumber} is ${status}`);
   });
   expect(await handler({ Records: messages })).toEqual({ batchItemFailures: [] });
@@ -74,7 +74,7 @@ it('leaves to the queue what is forged, replayed, or fails', async () => {
   await deliver(scene, sign(payment, { timestamp: anHourAgo() }));
   const log = vi.spyOn(console, 'error').mockImplementation(() => undefined);
   let attempts = 0;
-  const handler = sqsHandler(memoryInbox(), async () => {
+  const handler = sqsHandler(memoryStore(), async () => {
     attempts += 1;
     if (attempts === 1) throw new Error('The database is away');
   });
@@ -103,7 +103,7 @@ it('handles an event of EventBridge, whose body is in base64', async () => {
     typeof detail
   >;
   const paid: string[] = [];
-  await handle(fromEventBridge(event), memoryInbox(), async ({ referenceNumber }) => {
+  await handle(fromEventBridge(event), memoryStore(), async ({ referenceNumber }) => {
     paid.push(referenceNumber);
   });
   expect(paid).toEqual(['p-3']);

@@ -1,10 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import {
-  isClaimAnswer,
-  isClaimed,
-  type Lease,
-  runUnderLease,
-} from '../../../src/store/lease/lease.js';
+import { type Lease, runUnderLease } from '../../../src/store/lease/lease.js';
 
 const never = () => new Promise<never>(() => {});
 
@@ -257,32 +252,5 @@ describe('a lease whose grant arrives when half of it is over', () => {
     expect(lease.release).toHaveBeenCalledOnce();
     expect(lease.finish).not.toHaveBeenCalled();
     expect(vi.getTimerCount()).toBe(0);
-  });
-});
-
-describe('the answer to a claim', () => {
-  test.each([
-    ['claimed', true],
-    ['claimed-stale', true],
-    ['duplicate', false],
-    ['stale', false],
-    ['busy', false],
-  ] as const)('%s is one, and grants it: %s', (answer, granted) => {
-    expect(isClaimAnswer(answer)).toBe(true);
-    expect(isClaimed(answer)).toBe(granted);
-  });
-
-  test.each([
-    '',
-    'CLAIMED',
-    'processed',
-    'toString',
-    1,
-    null,
-    undefined,
-    ['claimed'],
-    new String('claimed'),
-  ])('is not %o: work never runs on what is not known', (answer) => {
-    expect(isClaimAnswer(answer)).toBe(false);
   });
 });
