@@ -5,8 +5,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { InboxEvent } from '../../../src/inbox/inbox.js';
 import { postgresInbox } from '../../../src/inbox/postgres/postgres-inbox.js';
 import { postgresOutbox } from '../../../src/outbox/postgres/postgres-outbox.js';
-import { change, nothing } from '../../inbox/postgres/payment-change.js';
-import { type OpenProvider, providers } from '../../inbox/postgres/providers/providers.js';
+import { change, nothing } from '../../postgres/change.js';
+import { type OpenProvider, providers } from '../../postgres/providers/providers.js';
 import { useSchema } from '../../outbox/postgres/server.js';
 import { unusedClient } from '../../outbox/unused-client.js';
 
