@@ -140,9 +140,9 @@ module.exports = {
       to: { path: 'node_modules/msw/' },
     },
     {
-      name: 'undici-is-the-clients-alone',
+      name: 'undici-is-for-calls-and-callbacks',
       severity: 'error',
-      from: { path: '^src/', pathNot: '^src/client/' },
+      from: { path: '^src/', pathNot: '^src/(client|mock-server/callbacks)/' },
       to: { path: 'node_modules/undici/' },
     },
     {
@@ -182,7 +182,7 @@ module.exports = {
         'What callback/web, fetch, redis and a store in memory are made of runs without node: modules; types are free.',
       severity: 'error',
       from: {
-        path: '^src/(callback/(web|body|headers|key|options|record|signature|timestamp)|fetch|redis/|store/(lease/|[^/]*$)|receiver/(body|kept-failures|observation|options|payment-work|receiver|reply|report|verifier-source)|protocol|error)',
+        path: '^src/(callback/(web|body|headers|key|options|record|signature|timestamp)|fetch|redis/|store/(lease/|[^/]*$)|receiver/(authenticate|body|foreign-arguments|kept-failures|observation|options|payment-work|receiver|reply|report|verifier-source)|protocol|error)',
       },
       to: { dependencyTypes: ['core'], dependencyTypesNot: ['type-only'] },
     },

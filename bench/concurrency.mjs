@@ -1,5 +1,5 @@
-// Measures the Postgres and MySQL inbox and outbox beside what a merchant would write by hand, with 1 to 64
-// calls in flight, the database 0, 1 and 5 ms away, and a million rows in the tables. Writes concurrency.json
+// Measures callbacks and creations by the stores on Postgres and MySQL beside what a merchant would write by hand,
+// with 1 to 64 calls in flight, the database 0, 1 and 5 ms away, and a million rows in the tables. Writes concurrency.json
 // and draws docs/images/concurrency.svg: `npm run build && node bench/concurrency.mjs`. Options: --quick (half
 // the time for each point), --rows, --seconds (for each point), --stores postgres,mysql, --out (a folder for both).
 
@@ -10,29 +10,24 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { drawCurves } from './curves.mjs';
 import { startDelay } from './delay.mjs';
-import { openSides as openMysqlInbox } from './mysql.mjs';
-import { hasMysql, mysqlUrl } from './mysql-server.mjs';
-import { openOutboxSides } from './outbox-sides.mjs';
+import { ENGINES, isThere } from './engines.mjs';
 import { median } from './paired-batches.mjs';
-import { openSides as openPostgresInbox } from './postgres.mjs';
-import { databaseUrl, hasPostgres } from './postgres-server.mjs';
 import { startService } from './service-process.mjs';
+import { openCallbackSides, openCreationSides } from './sides.mjs';
 
 const IN_FLIGHT = [1, 4, 16, 64];
 const ROUND_TRIPS_MS = [0, 1, 5];
 const PAIRS = 7;
 
-const STORES = {
-  postgres: { url: databaseUrl, isThere: hasPostgres, openInbox: openPostgresInbox },
-  mysql: { url: mysqlUrl, isThere: hasMysql, openInbox: openMysqlInbox },
-};
+const STORES = ['postgres', 'mysql'];
+const SIDES = { callback: openCallbackSides, create: openCreationSides };
 
 const { values } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
     rows: { type: 'string', default: '1000000' },
     seconds: { type: 'string' },
-    stores: { type: 'string', default: Object.keys(STORES).join(',') },
+    stores: { type: 'string', default: STORES.join(',') },
     out: { type: 'string' },
   },
 });
@@ -40,10 +35,8 @@ const rows = wholeNumber('--rows', values.rows, 1_000_000);
 const seconds = wholeNumber('--seconds', values.seconds ?? (values.quick ? '3' : '6'), 600);
 const stores = values.stores.split(',');
 for (const store of stores) {
-  if (!(store in STORES)) {
-    throw new Error(
-      `--stores must name ${Object.keys(STORES).join(' or ')}, but has ${JSON.stringify(store)}`,
-    );
+  if (!STORES.includes(store)) {
+    throw new Error(`--stores must name ${STORES.join(' or ')}, but has ${JSON.stringify(store)}`);
   }
 }
 
@@ -53,47 +46,6 @@ function wholeNumber(option, text, max) {
   throw new Error(
     `${option} must be a whole number from 1 to ${max}, but is ${JSON.stringify(text)}`,
   );
-}
-
-/** So many numbers from 0, in the SQL of both. */
-const DIGIT = `(SELECT 0 AS n${[1, 2, 3, 4, 5, 6, 7, 8, 9].map((n) => ` UNION ALL SELECT ${n}`).join('')})`;
-const NUMBERS = `(SELECT a.n + 10 * b.n + 100 * c.n + 1000 * d.n + 10000 * e.n + 100000 * f.n AS n FROM ${[...'abcdef'].map((name) => `${DIGIT} AS ${name}`).join(', ')}) AS numbers WHERE numbers.n < ${rows}`;
-const OLD = "CONCAT('OLD-', numbers.n)";
-
-/** The rows that are there before, in the tables of both sides. */
-async function fill(store, kind, { query, subject }) {
-  if (kind === 'outbox') {
-    await subject();
-    const columns = await columnsOf(query, 'mp_bench_outbox_payments');
-    const others = columns.filter((name) => name !== 'reference').join(', ');
-    await query(`INSERT INTO mp_bench_outbox_payments (reference, ${others})
-      SELECT CONCAT('OLD-', numbers.n), ${others} FROM (SELECT * FROM mp_bench_outbox_payments) AS first, ${NUMBERS}`);
-    await query(
-      `INSERT INTO mp_bench_intents (reference, body, state) SELECT ${OLD}, '{}', 'created' FROM ${NUMBERS}`,
-    );
-    return;
-  }
-  if (store === 'postgres') {
-    await query(
-      `INSERT INTO mp_bench_events (payment_reference, key, occurred_at_us) SELECT ${OLD}, 'paid', 0 FROM ${NUMBERS}`,
-    );
-    await query(
-      `INSERT INTO mp_bench_payments (payment_reference, occurred_at_us) SELECT ${OLD}, 0 FROM ${NUMBERS}`,
-    );
-    await query(`INSERT INTO mp_bench_seen (key) SELECT ${OLD} FROM ${NUMBERS}`);
-    await query('ANALYZE');
-  } else {
-    await query(`INSERT INTO mp_bench_events (payment_reference, event_key, occurred_at_us, latest_us, processed_at_us)
-      SELECT ${OLD}, 'paid', 0, 0, 0 FROM ${NUMBERS}`);
-    await query(`INSERT INTO mp_bench_seen (name) SELECT ${OLD} FROM ${NUMBERS}`);
-  }
-}
-
-async function columnsOf(query, table) {
-  const answer = await query(
-    `SELECT column_name AS name FROM information_schema.columns WHERE table_name = '${table}'`,
-  );
-  return (answer.rows ?? answer[0]).map(({ name }) => name);
 }
 
 /** Milliseconds per call, with so many under way, over about `ms`. */
@@ -126,13 +78,13 @@ async function ratioOf({ subject, floor }, inFlight) {
 }
 
 async function measureStore(store, kind, client) {
-  const { url, openInbox } = STORES[store];
-  const open = (at, options) =>
-    kind === 'inbox' ? openInbox(at, options) : openOutboxSides(store, at, { ...options, client });
+  const { url } = ENGINES[store];
+  const open = (at, options) => SIDES[kind](store, at, { ...options, client });
   const base = await open(url, { connections: 1, keyOf: (count) => `first-${count}` });
   const points = [];
   try {
-    await fill(store, kind, base);
+    await base.fill(rows);
+    if (store === 'postgres') await base.query('ANALYZE');
     for (const roundTripMs of ROUND_TRIPS_MS) {
       const delay = roundTripMs === 0 ? undefined : await startDelay(url, roundTripMs);
       for (const inFlight of IN_FLIGHT) {
@@ -164,9 +116,9 @@ const client = new PaymentClient({ baseUrl: service.baseUrl, apiKey: 'key', apiS
 const points = [];
 try {
   for (const store of stores) {
-    if (!(await STORES[store].isThere()))
-      throw new Error(`no ${store} answers at ${new URL(STORES[store].url).host}`);
-    for (const kind of ['inbox', 'outbox'])
+    if (!(await isThere(ENGINES[store])))
+      throw new Error(`no ${store} answers at ${new URL(ENGINES[store].url).host}`);
+    for (const kind of Object.keys(SIDES))
       points.push(...(await measureStore(store, kind, client)));
   }
 } finally {

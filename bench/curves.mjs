@@ -25,7 +25,7 @@ export function drawCurves({ date, rows, points }) {
     const x = PANEL.left + index * 150;
     return `<path class="trip${index}" d="M${x} ${height - 20}h24"/><text x="${x + 30}" y="${height - 16}">${trip} ms of round trip</text>`;
   });
-  const label = `The cost of inbox and outbox as ratios to a transaction by hand, by calls in flight and round trip; ${rows} rows, ${date}; less is better`;
+  const label = `The cost of callbacks and creations by a store as ratios to a transaction by hand, by calls in flight and round trip; ${rows} rows, ${date}; less is better`;
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="${label}">
 <style>
 text { font: 12px Helvetica, Arial, 'Liberation Sans', sans-serif; fill: #24292f; }

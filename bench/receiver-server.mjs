@@ -2,8 +2,8 @@ import { createServer } from 'node:http';
 import { Readable } from 'node:stream';
 import { createCallbackVerifier } from '../dist/callback/index.js';
 import { callbackHandler as fetchHandler } from '../dist/fetch/index.js';
-import { memoryInbox } from '../dist/inbox/index.js';
 import { callbackHandler } from '../dist/node/index.js';
+import { memoryStore } from '../dist/store/index.js';
 
 // A merchant's endpoint for receiver.mjs, in a separate process.
 const [kind, signingSecret, databaseUrl, redisUrl] = process.argv.slice(2);
@@ -14,8 +14,8 @@ const readBody = (request, whenRead) => {
   request.on('end', () => whenRead(Buffer.concat(chunks)));
 };
 
-const withInbox = (inbox, onPayment = () => {}) =>
-  callbackHandler({ signingSecret, inbox, onPayment });
+const withStore = (store, onPayment = () => {}) =>
+  callbackHandler({ signingSecret, store, onPayment });
 
 /** A handler of Fetch requests behind node:http, as the adapters of frameworks do it. */
 const behindNode = (handle) => async (incoming, outgoing) => {
@@ -61,7 +61,7 @@ const handlers = {
       });
   },
   async memory() {
-    return withInbox(memoryInbox());
+    return withStore(memoryStore());
   },
   async 'fetch-bare'() {
     return behindNode(async (request) => {
@@ -70,7 +70,7 @@ const handlers = {
     });
   },
   async fetch() {
-    return behindNode(fetchHandler({ signingSecret, inbox: memoryInbox(), onPayment() {} }));
+    return behindNode(fetchHandler({ signingSecret, store: memoryStore(), onPayment() {} }));
   },
   async 'fastify-bare'() {
     return fastifyHandler((app) => {
@@ -83,24 +83,27 @@ const handlers = {
   },
   async fastify() {
     const { callbackPlugin } = await import('../dist/fastify/index.js');
-    const options = { path: PATH, signingSecret, inbox: memoryInbox(), onPayment() {} };
+    const options = { path: PATH, signingSecret, store: memoryStore(), onPayment() {} };
     return fastifyHandler((app) => app.register(callbackPlugin, options));
   },
   async redis() {
     const { Redis } = await import('ioredis');
-    const { redisInbox } = await import('../dist/inbox/redis/index.js');
+    const { redisStore } = await import('../dist/redis/index.js');
     const prefix = `merchant-payments-bench-${process.pid}:`;
-    return withInbox(redisInbox(new Redis(redisUrl), { prefix, retentionMs: 60_000 }));
+    return withStore(redisStore(new Redis(redisUrl), { prefix, retentionMs: 60_000 }));
   },
   async postgres() {
     const { default: pg } = await import('pg');
-    const { postgresInbox } = await import('../dist/inbox/postgres/index.js');
+    const { postgresStore } = await import('../dist/postgres/index.js');
     const pool = new pg.Pool({ connectionString: databaseUrl });
     const prefix = `bench_${process.pid}_`;
-    const inbox = postgresInbox(pool, { prefix });
-    await inbox.setup();
-    cleanUp = () => pool.query(`DROP TABLE ${prefix}payments, ${prefix}events`);
-    return withInbox(inbox, (_callback, { tx }) => tx.query('SELECT 1'));
+    const store = postgresStore(pool, { prefix });
+    await store.setup();
+    cleanUp = () =>
+      pool.query(
+        `DROP TABLE ${prefix}payments, ${prefix}changes, ${prefix}failed_changes, ${prefix}second_payments`,
+      );
+    return withStore(store, (_callback, { tx }) => tx.query('SELECT 1'));
   },
 };
 

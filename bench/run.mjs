@@ -1,10 +1,9 @@
+import { measureMysql, measurePostgres } from './callbacks.mjs';
 import { measureClient } from './client.mjs';
 import { measureColdStart } from './cold-start.mjs';
+import { measureCreation } from './creation.mjs';
 import { measureImport } from './import.mjs';
 import { measureMockServer } from './mock-server.mjs';
-import { measureMysql } from './mysql.mjs';
-import { measureOutbox } from './outbox.mjs';
-import { measurePostgres } from './postgres.mjs';
 import { measureReceiver } from './receiver.mjs';
 import { report } from './report.mjs';
 import { measureSize } from './size.mjs';
@@ -16,7 +15,7 @@ report([
   await measureReceiver(),
   await measurePostgres(),
   await measureMysql(),
-  await measureOutbox(),
+  await measureCreation(),
   await measureMockServer(),
   await measureColdStart(),
   measureImport(),

@@ -5,18 +5,12 @@
 import type { AddressInfo } from 'node:net';
 import express from 'express';
 import { callbackHandler } from 'merchant-payments/node';
-import { checkout, settle } from './memory-shop.js';
+import { checkout, settle, store } from './memory-shop.js';
 
 const app = express();
 
 // Before express.json(): the signature covers the raw bytes, which a parser discards.
-app.all(
-  '/callbacks/payments',
-  callbackHandler({
-    signingSecret: process.env.MERCHANT_PAYMENTS_SIGNING_SECRET ?? '',
-    onPayment: settle,
-  }),
-);
+app.all('/callbacks/payments', callbackHandler({ store, onPayment: settle }));
 
 app.use(express.json());
 app.post('/orders', async (request, response) => {

@@ -4,14 +4,14 @@
 
 import fastify from 'fastify';
 import { callbackPlugin } from 'merchant-payments/fastify';
-import { checkout, settle } from './memory-shop.js';
+import { checkout, settle, store } from './memory-shop.js';
 
 const app = fastify();
 
 // Encapsulated: only this route gets raw bodies; other routes get parsed ones as before.
 app.register(callbackPlugin, {
   path: '/callbacks/payments',
-  signingSecret: process.env.MERCHANT_PAYMENTS_SIGNING_SECRET ?? '',
+  store,
   onPayment: settle,
 });
 

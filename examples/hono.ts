@@ -5,12 +5,9 @@
 import { serve } from '@hono/node-server';
 import { Hono } from 'hono';
 import { callbackHandler } from 'merchant-payments/fetch';
-import { checkout, settle } from './memory-shop.js';
+import { checkout, settle, store } from './memory-shop.js';
 
-const handleCallback = callbackHandler({
-  signingSecret: process.env.MERCHANT_PAYMENTS_SIGNING_SECRET ?? '',
-  onPayment: settle,
-});
+const handleCallback = callbackHandler({ store, onPayment: settle });
 
 const app = new Hono();
 app.all('/callbacks/payments', (context) => handleCallback(context.req.raw));

@@ -1,25 +1,24 @@
 // Payment callbacks in AWS Lambda, behind API Gateway, a function URL or an ALB.
 
 import { Redis } from 'ioredis';
-import { RetryLaterError } from 'merchant-payments';
-import { redisInbox } from 'merchant-payments/inbox/redis';
+import { isPaid, RetryLaterError } from 'merchant-payments';
 import { callbackHandler } from 'merchant-payments/lambda';
+import { redisStore } from 'merchant-payments/redis';
 
-// Instances are short-lived, so the inbox must be outside them.
+// Instances are short-lived, so the store must be outside them.
 const redis = new Redis(process.env.REDIS_URL ?? 'redis://127.0.0.1:6379');
 
 export const handler = callbackHandler({
-  signingSecret: process.env.MERCHANT_PAYMENTS_SIGNING_SECRET ?? '',
-  inbox: redisInbox(redis),
-  async onPayment({ payment }, { stale }) {
+  store: redisStore(redis),
+  async onPayment({ payment }, { current }) {
     const reference = payment.merchantPaymentReference;
     const order = `order:${reference}`; // a hash, stored before the payment was created
     if ((await redis.exists(order)) === 0) throw new RetryLaterError('order not stored yet');
     // Written once, on any number of instances; a worker ships what has the field.
-    if (payment.status === 'paid' && (await redis.hsetnx(order, 'paidAt', payment.updatedAt))) {
+    if (isPaid(payment) && (await redis.hsetnx(order, 'paidAt', payment.updatedAt))) {
       console.log(`${reference} is to be shipped`);
     }
-    if (!stale) {
+    if (current) {
       await redis.hset(order, 'status', payment.status);
       console.log(`${reference} is ${payment.status}`);
     }

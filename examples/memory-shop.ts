@@ -1,9 +1,8 @@
-// The shop of the framework examples, with orders in memory. examples/shop has them in Postgres, and passes
-// the outbox to the callback handler.
+// The shop of the framework examples, with orders in memory. examples/shop has them in Postgres.
 
-import { PaymentClient, RetryLaterError, type VerifiedCallback } from 'merchant-payments';
-import { memoryOutbox, type PaymentOutbox } from 'merchant-payments/outbox';
+import { isPaid, PaymentClient, RetryLaterError, type VerifiedCallback } from 'merchant-payments';
 import type { PaymentContext } from 'merchant-payments/receiver';
+import { memoryStore } from 'merchant-payments/store';
 
 /** The shop's own: an amount that the browser sends could be anything. */
 const PRICE = 2500;
@@ -14,33 +13,32 @@ interface Order {
 }
 
 const orders = new Map<string, Order>();
-let outbox: PaymentOutbox | undefined;
+export const store = memoryStore({ client: PaymentClient.fromEnv() });
 
 /** A click on "Pay". However often it is repeated, one reference has one payment. */
-export async function checkout(reference: string): Promise<Order> {
-  const order = orders.get(reference) ?? { status: 'waiting for payment' };
-  orders.set(reference, order); // before the payment: its callback may arrive before the answer
-  outbox ??= memoryOutbox({ client: PaymentClient.fromEnv() });
-  await outbox.create({ merchantPaymentReference: reference, amount: PRICE, currency: 'EUR' });
+export async function checkout(merchantPaymentReference: string): Promise<Order> {
+  const order = orders.get(merchantPaymentReference) ?? { status: 'waiting for payment' };
+  orders.set(merchantPaymentReference, order); // before the payment: its callback may arrive before the answer
+  await store.create({ merchantPaymentReference, amount: PRICE, currency: 'EUR' });
   return order;
 }
 
 /** `onPayment` of these examples. */
 export async function settle(
   { payment }: VerifiedCallback,
-  { stale }: PaymentContext<unknown>,
+  { current }: PaymentContext<unknown>,
 ): Promise<void> {
   const reference = payment.merchantPaymentReference;
   const order = orders.get(reference);
   // Answered with 503: the service retries. A 200 would lose the payment.
   if (order === undefined) throw new RetryLaterError('order not stored yet');
   // Ships once, however late the change is.
-  if (payment.status === 'paid' && order.shippedAt === undefined) {
+  if (isPaid(payment) && order.shippedAt === undefined) {
     order.shippedAt = new Date();
     console.log(`${reference} is shipped`);
   }
   // An older change must not overwrite the status.
-  if (!stale) {
+  if (current) {
     order.status = payment.status;
     console.log(`${reference} is ${payment.status}`);
   }

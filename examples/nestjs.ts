@@ -8,7 +8,7 @@ import { All, Body, Controller, Inject, Injectable, Module, Post, Req, Res } fro
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { callbackHandler } from 'merchant-payments/node';
-import { checkout, settle } from './memory-shop.js';
+import { checkout, settle, store } from './memory-shop.js';
 
 @Injectable()
 class Orders {
@@ -23,10 +23,7 @@ class PaymentsController {
 
   constructor(@Inject(Orders) orders: Orders) {
     this.#orders = orders;
-    this.#handle = callbackHandler({
-      signingSecret: process.env.MERCHANT_PAYMENTS_SIGNING_SECRET ?? '',
-      onPayment: orders.settle,
-    });
+    this.#handle = callbackHandler({ store, onPayment: orders.settle });
   }
 
   @All('callbacks/payments')

@@ -7,11 +7,11 @@
 import { tracingChannel } from 'node:diagnostics_channel';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { PaymentClient, RetryLaterError } from 'merchant-payments';
+import { isPaid, PaymentClient, RetryLaterError } from 'merchant-payments';
 import { startMockServer } from 'merchant-payments/mock-server';
 import { callbackHandler } from 'merchant-payments/node';
-import { memoryOutbox } from 'merchant-payments/outbox';
 import type { CallbackTrace } from 'merchant-payments/receiver';
+import { memoryStore } from 'merchant-payments/store';
 
 const step = (title: string) => console.log(`\n${title}`);
 const say = (who: string, what: string) => console.log(`  ${who.padEnd(9)} ${what}`);
@@ -21,22 +21,22 @@ const say = (who: string, what: string) => console.log(`  ${who.padEnd(9)} ${wha
 const signingSecret = 'whsec_of_the_quickstart';
 const service = await startMockServer({ signingSecret, retryScheduleMs: [300, 300] });
 
-// --- The merchant: an order book, an outbox and an endpoint for callbacks -------------------------
+// --- The merchant: an order book, a store and an endpoint for callbacks --------------------------
 
 const { url: baseUrl, apiKey, apiSecret } = service;
 const client = new PaymentClient({ baseUrl, apiKey, apiSecret });
 // In memory. In a database it survives a crash, and all instances share it.
-const outbox = memoryOutbox({ client });
+const store = memoryStore({ client });
 const orders = new Map<string, { status: string; isShipped: boolean }>();
-const store = (reference: string) => {
+const placeOrder = (reference: string) => {
   if (!orders.has(reference)) orders.set(reference, { status: 'not paid', isShipped: false });
 };
 const pay = (merchantPaymentReference: string) =>
-  outbox.create({ merchantPaymentReference, amount: 2500, currency: 'EUR' });
+  store.create({ merchantPaymentReference, amount: 2500, currency: 'EUR' });
 
 /** A click on "Pay". */
 async function click(reference: string) {
-  store(reference);
+  placeOrder(reference);
   const { state, payment, replayed, error } = await pay(reference);
   const known = payment?.referenceNumber ?? `the payment may exist (${error?.code ?? 'as before'})`;
   say('merchant', `${reference}: ${replayed ? 'nothing sent' : 'sent'}, ${state}, ${known}`);
@@ -45,9 +45,9 @@ let databaseIsDown = false;
 
 const handleCallback = callbackHandler({
   signingSecret,
-  outbox, // settled by every callback
+  store, // settled by every callback
   // Called once for each status change.
-  onPayment({ payment }, { stale }) {
+  onPayment({ payment }, { current }) {
     if (databaseIsDown) {
       databaseIsDown = false;
       throw new Error('our database is down');
@@ -57,13 +57,13 @@ const handleCallback = callbackHandler({
     // Answered with 503, so that the service retries.
     if (order === undefined) throw new RetryLaterError('order not stored yet');
     // Ships each order once, however late the change is.
-    if (payment.status === 'paid' && !order.isShipped) {
+    if (isPaid(payment) && !order.isShipped) {
       order.isShipped = true;
       say('merchant', `ships ${reference}`);
     }
     // An older change must not overwrite the status.
-    if (!stale) order.status = payment.status;
-    say('merchant', `${reference} is "${order.status}"${stale ? ', as before' : ''}`);
+    if (current) order.status = payment.status;
+    say('merchant', `${reference} is "${order.status}"${current ? '' : ', as before'}`);
   },
   onRejected: ({ message }) => say('merchant', `refused: ${message.split(':')[0]}`),
   onError: (error) => say('merchant', `failed: ${(error as Error).message}`),
@@ -126,11 +126,11 @@ await service.resend(referenceNumber);
 step('9. A callback overtakes its order, which is stored a moment later; nothing is lost');
 const early = (await pay('order-1003')).payment?.referenceNumber ?? '';
 await service.setStatus(early, 'paid');
-store('order-1003');
+placeOrder('order-1003');
 await service.waitForDelivery({ referenceNumber: early, acknowledged: true });
 
 step('10. "paid" arrives after a newer change: the order ships, and keeps the newer status');
-store('order-1004');
+placeOrder('order-1004');
 const late = (await pay('order-1004')).payment?.referenceNumber ?? '';
 service.faults.add({ on: 'callback', type: 'reorder' });
 await service.setStatus(late, 'paid');

@@ -24,10 +24,9 @@ import {
   SimpleSpanProcessor,
 } from '@opentelemetry/sdk-trace-node';
 import { PaymentClient } from 'merchant-payments';
-import { memoryInbox } from 'merchant-payments/inbox';
 import { callbackHandler } from 'merchant-payments/node';
 import { instrumentMerchantPayments } from 'merchant-payments/opentelemetry';
-import { memoryOutbox } from 'merchant-payments/outbox';
+import { memoryStore } from 'merchant-payments/store';
 
 // The SDK starts first: the instrumentation uses the providers that it registers.
 const hasCollector = process.env.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined;
@@ -43,14 +42,11 @@ const meterProvider = new MeterProvider({
 metrics.setGlobalMeterProvider(meterProvider);
 
 const client = PaymentClient.fromEnv();
-const outbox = memoryOutbox({ client });
-const inbox = memoryInbox();
-instrumentMerchantPayments({ outbox, inbox });
+const store = memoryStore({ client });
+instrumentMerchantPayments({ store });
 
 const handleCallback = callbackHandler({
-  signingSecret: process.env.MERCHANT_PAYMENTS_SIGNING_SECRET ?? '',
-  inbox,
-  outbox,
+  store,
   onPayment({ payment }) {
     console.log(`${payment.merchantPaymentReference} is ${payment.status}`);
   },
@@ -62,7 +58,7 @@ const server = createServer(async (request, response) => {
     return;
   }
   const merchantPaymentReference = `order-${request.url?.slice(1)}`;
-  const { state } = await outbox.create({
+  const { state } = await store.create({
     merchantPaymentReference,
     amount: 2500,
     currency: 'EUR',

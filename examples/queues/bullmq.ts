@@ -8,9 +8,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Queue, UnrecoverableError, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
-import { RetryLaterError } from 'merchant-payments';
-import { redisInbox } from 'merchant-payments/inbox/redis';
+import { isPaid, RetryLaterError } from 'merchant-payments';
 import { callbackHandler } from 'merchant-payments/node';
+import { redisStore } from 'merchant-payments/redis';
 import { deliver, RefusedError } from './warehouse.js';
 
 const url = process.env.REDIS_URL ?? 'redis://127.0.0.1:6379';
@@ -34,28 +34,25 @@ for (const client of [redis, queue]) client.on('error', console.error); // they 
 // --- The callback: stores the order's state and adds a job ---------------------------------------
 
 const handler = callbackHandler({
-  signingSecret: process.env.MERCHANT_PAYMENTS_SIGNING_SECRET ?? '',
-  inbox: redisInbox(redis),
-  async onPayment({ payment, key }, { stale }) {
-    const { merchantPaymentReference: reference, referenceNumber, status } = payment;
+  store: redisStore(redis),
+  async onPayment({ payment, key }, { current }) {
+    const { merchantPaymentReference: reference, status } = payment;
     const order = `order:${reference}`; // a hash, stored at checkout
     // Checked here: a job that waits for its order would fail for good in the end.
     if ((await redis.exists(order)) === 0) throw new RetryLaterError('order not stored yet');
-    if (status === 'paid') await redis.hsetnx(order, 'paidBy', referenceNumber);
-    // Once one payment is paid, another one of the order, such as one that is refunded, changes nothing.
-    const isOther = ![null, referenceNumber].includes(await redis.hget(order, 'paidBy'));
-    if (!stale && !isOther) await redis.hset(order, 'status', status);
+    if (isPaid(payment)) await redis.hsetnx(order, 'paidAt', payment.updatedAt);
+    if (current) await redis.hset(order, 'status', status);
     // After the order is stored, which the worker reads. A repeated id adds no second job.
     await queue.add('deliver', { reference }, { jobId: key });
-    if (!stale) console.log(`${reference} is ${status}`);
+    if (current) console.log(`${reference} is ${status}`);
   },
 });
 
 // --- The worker: it reads the order, not the job, so a job may overtake another one --------------
 
 async function read(reference: string) {
-  const { status = null, paidBy } = await redis.hgetall(`order:${reference}`);
-  return { status, isPaid: paidBy !== undefined };
+  const { status = null, paidAt } = await redis.hgetall(`order:${reference}`);
+  return { status, isPaid: paidAt !== undefined };
 }
 
 /** If it throws, BullMQ runs the job again, and after the last attempt keeps it as failed. */

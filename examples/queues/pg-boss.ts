@@ -1,5 +1,5 @@
-// Slow work in pg-boss, which keeps its jobs in the same Postgres: the inbox's record, the order and the
-// job are written in one transaction. Needs pg-boss 12.38 or a later 12, which needs Node 22.12.
+// Slow work in pg-boss, which keeps its jobs in the same Postgres: the change's record, the order
+// and the job are written in one transaction. Needs pg-boss 12.38 or a later 12, which needs Node 22.12.
 //
 //   DATABASE_URL=postgres://… WAREHOUSE_URL=http://… MERCHANT_PAYMENTS_SIGNING_SECRET=… \
 //     npx tsx examples/queues/pg-boss.ts
@@ -7,9 +7,9 @@
 
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { RetryLaterError } from 'merchant-payments';
-import { postgresInbox } from 'merchant-payments/inbox/postgres';
+import { isPaid, RetryLaterError } from 'merchant-payments';
 import { callbackHandler } from 'merchant-payments/node';
+import { postgresStore } from 'merchant-payments/postgres';
 import pg from 'pg';
 import { type Job, type JobResult, PgBoss } from 'pg-boss';
 import { deliver, RefusedError } from './warehouse.js';
@@ -20,10 +20,10 @@ const failed = 'deliveries-failed';
 
 const pool = new pg.Pool({ connectionString });
 pool.on('error', ({ message }) => console.error(message)); // an idle connection that breaks would end the process
-const inbox = postgresInbox(pool);
-await inbox.setup();
-await pool.query(`CREATE TABLE IF NOT EXISTS orders
-  (reference text PRIMARY KEY, status text, paid_by text, delivery text)`);
+const store = postgresStore(pool);
+await store.setup();
+await pool.query(`CREATE TABLE IF NOT EXISTS orders (merchant_payment_reference text PRIMARY KEY,
+  status text, is_paid boolean NOT NULL DEFAULT false, delivery text)`);
 
 const boss = new PgBoss({ connectionString, schema: process.env.PGBOSS_SCHEMA ?? 'pgboss' });
 boss.on('error', console.error);
@@ -40,23 +40,25 @@ await boss.createQueue(queue, {
 // --- The callback: stores the order's state and adds a job ---------------------------------------
 
 const handler = callbackHandler({
-  signingSecret: process.env.MERCHANT_PAYMENTS_SIGNING_SECRET ?? '',
-  inbox,
-  async onPayment({ payment }, { tx, stale }) {
-    const { merchantPaymentReference: reference, referenceNumber, status } = payment;
-    // Once one payment is paid, another one of the order, such as one that is refunded, changes nothing.
-    const { rows } = await tx.query(
-      `UPDATE orders SET status = CASE WHEN $3 OR paid_by <> $4 THEN status ELSE $2 END,
-         paid_by = CASE WHEN $2 = 'paid' THEN coalesce(paid_by, $4) ELSE paid_by END
-       WHERE reference = $1 RETURNING reference`,
-      [reference, status, stale, referenceNumber],
+  store,
+  async onPayment({ payment }, { tx, current }) {
+    const { merchantPaymentReference: reference, status } = payment;
+    const { rowCount } = await tx.query(
+      'UPDATE orders SET is_paid = is_paid OR $2 WHERE merchant_payment_reference = $1',
+      [reference, isPaid(payment)],
     );
     // Checked here: a job that waits for its order would fail for good in the end.
-    if (rows.length === 0) throw new RetryLaterError('order not stored yet');
+    if (rowCount === 0) throw new RetryLaterError('order not stored yet');
+    if (current) {
+      await tx.query('UPDATE orders SET status = $2 WHERE merchant_payment_reference = $1', [
+        reference,
+        status,
+      ]);
+    }
     const db = { executeSql: (text: string, values?: unknown[]) => tx.query(text, values) };
     const job = await boss.send(queue, { reference }, { db });
     if (job === null) throw new Error('not queued: is there such a queue?');
-    if (!stale) console.log(`${reference} is ${status}`);
+    if (current) console.log(`${reference} is ${status}`);
   },
 });
 
@@ -64,7 +66,7 @@ const handler = callbackHandler({
 
 async function read(reference: string) {
   const { rows } = await pool.query(
-    'SELECT status, paid_by IS NOT NULL AS "isPaid" FROM orders WHERE reference = $1',
+    'SELECT status, is_paid AS "isPaid" FROM orders WHERE merchant_payment_reference = $1',
     [reference],
   );
   return rows[0];
@@ -75,7 +77,8 @@ async function run({ id, data: { reference } }: Job<{ reference: string }>): Pro
   try {
     const delivery = await deliver(reference, () => read(reference));
     const { rows } = await pool.query(
-      'UPDATE orders SET delivery = $2 WHERE reference = $1 AND delivery IS DISTINCT FROM $2 RETURNING 1',
+      `UPDATE orders SET delivery = $2
+       WHERE merchant_payment_reference = $1 AND delivery IS DISTINCT FROM $2 RETURNING 1`,
       [reference, delivery],
     );
     console.log(rows.length > 0 ? `${reference} is ${delivery}` : `no change for ${reference}`);

@@ -1,6 +1,5 @@
 import { PaymentClient } from 'merchant-payments';
-import { postgresInbox } from 'merchant-payments/inbox/postgres';
-import { postgresOutbox } from 'merchant-payments/outbox/postgres';
+import { postgresStore } from 'merchant-payments/postgres';
 import pg from 'pg';
 
 export const pool = new pg.Pool({
@@ -13,8 +12,7 @@ pool.on('error', ({ message }) => console.error(message));
 pool.on('connect', (connection) => connection.on('error', console.error));
 
 export const client = PaymentClient.fromEnv();
-export const outbox = postgresOutbox(pool, { client });
-export const inbox = postgresInbox(pool, { keepBodies: true }); // so that staff can replay them
+export const store = postgresStore(pool, { client, keepBodies: true }); // for replays by staff
 
 /** Runs `work` in a transaction: all of it is stored, or nothing. */
 export async function transaction(work: (tx: pg.PoolClient) => Promise<void>): Promise<void> {

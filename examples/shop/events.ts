@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Request, Response } from 'express';
-import { outbox, pool } from './database.js';
+import { pool, store } from './database.js';
 
 const INTERVAL_MS = 500;
 
@@ -9,12 +9,13 @@ const streams = new Set<AbortController>();
 /** Returns what the customer's page shows; undefined for a reference without an order. */
 export async function readOrder(reference: string) {
   const { rows } = await pool.query(
-    `SELECT status, shipments.reference IS NOT NULL AS "isPaid"
-     FROM orders LEFT JOIN shipments USING (reference) WHERE reference = $1`,
+    `SELECT status, shipments IS NOT NULL AS "isPaid"
+     FROM orders LEFT JOIN shipments USING (merchant_payment_reference)
+     WHERE merchant_payment_reference = $1`,
     [reference],
   );
   if (rows[0] === undefined) return undefined;
-  return { ...rows[0], payment: (await outbox.get(reference))?.state };
+  return { ...rows[0], payment: (await store.get(reference))?.state };
 }
 
 /**

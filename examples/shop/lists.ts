@@ -1,25 +1,20 @@
-import { inbox, outbox, pool } from './database.js';
-
-const AT_MOST = { limit: 100 };
+import type { Attention } from 'merchant-payments/store';
+import { pool, store } from './database.js';
 
 /** What needs a person. */
-export async function readLists() {
-  const { rows: waiting } = await pool.query(
-    `SELECT reference, status, created_at AS "orderedAt" FROM orders
-     WHERE reference NOT IN (SELECT reference FROM shipments)
-       AND created_at < now() - interval '1 day' ORDER BY created_at DESC LIMIT $1`,
-    [AT_MOST.limit],
-  );
-  return {
-    unresolved: await collect(outbox.unresolved(AT_MOST)),
-    secondPayments: await collect(outbox.secondPayments(AT_MOST)),
-    failedChanges: await collect(inbox.failedChanges(AT_MOST)),
-    waiting,
-  };
+export async function readAttention(): Promise<Attention[]> {
+  const items: Attention[] = [];
+  for await (const item of store.attention({ limit: 500 })) items.push(item);
+  return items;
 }
 
-async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
-  const all: Item[] = [];
-  for await (const item of items) all.push(item);
-  return all;
+/** Orders that were not paid within a day: abandoned, or a callback is lost. */
+export async function readUnpaid() {
+  const { rows } = await pool.query(
+    `SELECT merchant_payment_reference AS reference, status, created_at AS since
+     FROM orders LEFT JOIN shipments USING (merchant_payment_reference)
+     WHERE shipments IS NULL AND created_at < now() - interval '1 day'
+     ORDER BY created_at DESC LIMIT 100`,
+  );
+  return rows;
 }

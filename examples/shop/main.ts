@@ -8,14 +8,13 @@ import { fileURLToPath } from 'node:url';
 import express, { type NextFunction, type Request, type Response } from 'express';
 import { handleCallback } from './callbacks.js';
 import { checkout } from './checkout.js';
-import { client, inbox, outbox, pool } from './database.js';
+import { client, pool, store } from './database.js';
 import { endStreams, readOrder, streamOrder } from './events.js';
 
-const PRICE = 2500;
+const PRICE = 2500; // in cents, as this shop takes the service's amounts to be
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
 
-await inbox.setup();
-await outbox.setup();
+await store.setup();
 
 const files = fileURLToPath(new URL('public', import.meta.url));
 const page = readFileSync(`${files}/page.html`, 'utf8');
@@ -78,18 +77,15 @@ const server = app.listen(Number(process.env.PORT ?? 3000), '127.0.0.1', (error?
 });
 
 // Sends payments that a crash or an unreachable service left unsent.
-const recovery = setInterval(async () => {
-  const { error } = await outbox.recover().catch((thrown: Error) => ({ error: thrown }));
-  if (error) console.error(error);
-}, 30_000);
+const recovery = store.startRecovery({ everyMs: 30_000 });
 
 process.once('SIGTERM', async () => {
   setTimeout(() => process.exit(1), 25_000).unref(); // before the platform's SIGKILL
-  clearInterval(recovery);
   endStreams();
   server.keepAliveTimeout = 1; // closes each connection after its answer
   await new Promise((resolve) => server.close(resolve)); // answers requests that have begun
   await handleCallback.idle(); // waits for an onPayment that exceeded its timeout, too
+  await recovery.stop();
   await client.close();
   await pool.end();
 });

@@ -1,9 +1,9 @@
 import { client, pool } from './database.js';
-import { readLists } from './lists.js';
+import { readAttention, readUnpaid } from './lists.js';
 
-const { failedChanges, ...lists } = await readLists();
-// Without the bodies, which are personal data.
-const changes = failedChanges.map(({ rawBody, ...change }) => change);
-console.dir({ ...lists, failedChanges: changes }, { depth: null });
+for (const item of await readAttention()) {
+  console.dir({ ...item, rawBody: undefined }, { depth: null }); // bodies are personal data
+}
+console.log('Not paid:', await readUnpaid());
 await client.close();
 await pool.end();

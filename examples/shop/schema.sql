@@ -1,7 +1,7 @@
 CREATE TABLE orders (
-  reference  text PRIMARY KEY,  -- the merchantPaymentReference
-  status     text,              -- of the payment, from its newest callback
-  paid_by    text,              -- the referenceNumber of the payment that was paid
-  created_at timestamptz NOT NULL DEFAULT now()
+  merchant_payment_reference text PRIMARY KEY,
+  reference_number           text, -- of the payment that the status belongs to
+  status                     text, -- of the payment, from its newest callback
+  created_at                 timestamptz NOT NULL DEFAULT now()
 );
-CREATE TABLE shipments (reference text PRIMARY KEY REFERENCES orders);
+CREATE TABLE shipments (merchant_payment_reference text PRIMARY KEY REFERENCES orders);

@@ -1,54 +1,91 @@
+import type { Attention, AttentionKind } from 'merchant-payments/store';
 import { html } from './html.js';
-import { readLists } from './lists.js';
+import { readAttention, readUnpaid } from './lists.js';
+
+const KINDS: Record<AttentionKind, [title: string, meaning: string]> = {
+  unresolved: [
+    'Unresolved',
+    'It is not known whether the service has these payments. Look them up there.',
+  ],
+  'second-payment': [
+    'Second payments',
+    'Look both payments up at the service. If both are paid, refund the one that is not the order’s reference_number.',
+  ],
+  'failed-change': [
+    'Failed changes',
+    'The shop could not process these callbacks. Remove the cause, then replay.',
+  ],
+  'no-callback': [
+    'No callback',
+    'Nothing was heard of these payments since they were created. Look them up at the service.',
+  ],
+};
 
 /** What needs a person, with buttons. docs/on-call.md says what to do. */
 export async function staffPage(problem = ''): Promise<string> {
-  const lists = await readLists();
-  const unresolved = lists.unresolved.map((payment) => {
-    const { merchantPaymentReference: reference, input, sentAt, failure, attempts } = payment;
-    return html`<article class="card">
-      <h3>${reference}</h3>
-      <p class="faint">${(input.amount / 100).toFixed(2)} ${input.currency}, sent ${ago(sentAt)}, ${failure?.code ?? 'no answer'}</p>
-      <div class="actions">
-        ${button('confirm-not-created', { reference, attempts }, 'The service has no payment')}
-        <form method="post" action="/staff/resolve-created">
-          ${hidden({ reference, attempts })}
-          <input name="referenceNumber" placeholder="Reference number" aria-label="Reference number of ${reference}" required>
-          <button type="submit">The service has this one</button>
-        </form>
-      </div>
-    </article>`;
-  });
-  const second = lists.secondPayments.map((payment) => {
-    const { merchantPaymentReference: reference, referenceNumber, foundAt } = payment;
-    return html`<article class="card">
-      <h3>${reference}</h3>
-      <p class="faint">${referenceNumber}, ${payment.payment.status}, found ${ago(foundAt)}</p>
-    </article>`;
-  });
-  const failed = lists.failedChanges.map((change) => {
-    const { key, paymentReference, attempts, lastFailedAt, error } = change;
-    const id = { key, paymentReference };
-    return html`<article class="card">
-      <h3>${key}</h3>
-      <p class="faint">attempts: ${attempts}, last ${ago(lastFailedAt)}</p>
-      <p class="error">${error.code ?? error.name}: ${error.message}</p>
-      <div class="actions">${button('replay', id, 'Replay')} ${button('discard', id, 'Discard')}</div>
-    </article>`;
-  });
-  const waiting = lists.waiting.map(
-    (order) => html`<article class="card">
-      <h3>${order.reference}</h3>
-      <p class="faint">${order.status ?? 'no callback yet'}, ordered ${ago(order.orderedAt)}</p>
-    </article>`,
+  const items = await readAttention();
+  const unpaid = await readUnpaid();
+  const lists = Object.entries(KINDS).map(([kind, [title, meaning]]) =>
+    list(title, meaning, items.filter((item) => item.kind === kind).map(toCard)),
   );
   return page(html`
     ${problem && html`<p class="error" role="alert">${problem}</p>`}
-    ${list('Unresolved', 'It is not known whether the service has these payments. Look them up there.', unresolved)}
-    ${list('Second payments', 'Look both payments up at the service. If both are paid, refund the one that is not the order’s paid_by.', second)}
-    ${list('Failed changes', 'The shop could not process these callbacks. Remove the cause, then replay.', failed)}
-    ${list('Waiting for more than a day', 'Not paid, or the callback is lost. Mostly they were not paid.', waiting)}
+    ${lists}
+    ${list(
+      'Not paid within a day',
+      'Abandoned, or a callback is lost. Mostly they were abandoned.',
+      unpaid.map(({ reference, status, since }) => card(reference, status ?? 'no callback', since)),
+    )}
   `);
+}
+
+function toCard(item: Attention) {
+  const { merchantPaymentReference: reference, since } = item;
+  switch (item.kind) {
+    case 'unresolved': {
+      const { attempts, stored } = item;
+      const { input, failure } = stored;
+      const amount = `${(input.amount / 100).toFixed(2)} ${input.currency}`; // in cents, as in main.ts
+      const actions = html`
+        ${button('confirm-not-created', { reference, attempts }, 'The service has no payment')}
+        <form method="post" action="/staff/resolve-created">
+          ${hidden({ reference, attempts })}
+          <input name="referenceNumber" placeholder="Reference number" aria-label="Reference number of ${reference}" pattern="[0-9a-fA-F\\-]{36}" title="The UUID that the service shows" required>
+          <button type="submit">The service has this one</button>
+        </form>`;
+      return card(reference, `${amount}, ${failure?.code ?? 'no answer'}`, since, actions);
+    }
+    case 'second-payment':
+      return card(
+        reference,
+        `${item.referenceNumber}, ${item.payment.status ?? 'no callback'}`,
+        since,
+        discard(item, 'Done'),
+      );
+    case 'failed-change': {
+      const { key, referenceNumber, attempts, error } = item;
+      const actions = html`
+        ${button('replay', { key, referenceNumber }, 'Replay')}
+        ${discard({ ...item, rawBody: undefined }, 'Discard')}`;
+      const details = `${key}, attempts: ${attempts}, ${error.code ?? error.name}: ${error.message}`;
+      return card(reference, details, since, actions);
+    }
+    case 'no-callback':
+      return card(reference, 'created', since, discard(item, 'Done'));
+  }
+}
+
+function card(reference: string, details: string, since: Date, actions?: unknown) {
+  return html`<article class="card">
+    <h3>${reference}</h3>
+    <p class="faint">${ago(since)}: ${details}</p>
+    <div class="actions">${actions}</div>
+  </article>`;
+}
+
+/** With all that the decision is based on: it is refused if the item has changed since. */
+function discard(item: Attention, label: string) {
+  return button('discard', { item: JSON.stringify(item) }, label);
 }
 
 /** Asks once more, in words, before a payment counts as not created. */
@@ -83,11 +120,11 @@ function page(content: unknown): string {
 </html>`.text;
 }
 
-function list(title: string, meaning: string, rows: readonly unknown[]) {
+function list(title: string, meaning: string, cards: readonly unknown[]) {
   return html`<section aria-label="${title}">
     <h2>${title}</h2>
-    <p class="faint">${rows.length === 0 ? 'None.' : meaning}</p>
-    ${rows}
+    <p class="faint">${cards.length === 0 ? 'None.' : meaning}</p>
+    ${cards}
   </section>`;
 }
 
@@ -101,8 +138,7 @@ function hidden(fields: Record<string, unknown>) {
   );
 }
 
-function ago(instant: Date | undefined): string {
-  if (instant === undefined) return '';
+function ago(instant: Date): string {
   const minutes = Math.round((Date.now() - instant.getTime()) / 60_000);
   return minutes < 120 ? `${minutes} min ago` : `${Math.round(minutes / 60)} h ago`;
 }

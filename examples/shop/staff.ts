@@ -2,11 +2,14 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import express, { type NextFunction, type Request, type Response } from 'express';
 import { MerchantPaymentsError } from 'merchant-payments';
 import { handleCallback } from './callbacks.js';
-import { inbox, outbox } from './database.js';
+import { store } from './database.js';
 import { confirmationPage, staffPage } from './staff-page.js';
 
 const { STAFF_TOKEN = '' } = process.env;
-if (STAFF_TOKEN.length < 16) throw new Error('STAFF_TOKEN must have 16 characters or more');
+if (STAFF_TOKEN.length < 16) {
+  console.error('STAFF_TOKEN, the password of /staff, must have 16 characters or more');
+  process.exit(1);
+}
 
 export const staff = express.Router();
 staff.use(onlyStaff);
@@ -16,61 +19,48 @@ staff.get('/', async (_request, response) => {
 });
 
 /** A person has looked at the service, which has the payment. */
-staff.post('/resolve-created', (request, response) =>
-  act(response, async () => {
-    const { reference, referenceNumber } = request.body;
-    await outbox.resolve(reference, { created: { referenceNumber } }, seenIn(request));
-    return undefined;
-  }),
-);
-
-/** A person has looked at the service, which does not have the payment: asks once more. */
-staff.post('/confirm-not-created', (request, response) => {
-  response.send(confirmationPage(request.body));
+staff.post('/resolve-created', ({ body }, response) => {
+  const { reference, referenceNumber } = body;
+  return act(response, () =>
+    store.resolve(reference, { created: { referenceNumber } }, seen(body)),
+  );
 });
 
-staff.post('/resolve-not-created', (request, response) =>
-  act(response, async () => {
-    await outbox.resolve(request.body.reference, 'not-created', seenIn(request));
-    return undefined;
-  }),
+/** A person has looked at the service, which does not have the payment: asks once more. */
+staff.post('/confirm-not-created', ({ body }, response) => {
+  response.send(confirmationPage(body));
+});
+
+staff.post('/resolve-not-created', ({ body }, response) =>
+  act(response, () => store.resolve(body.reference, 'not-created', seen(body))),
 );
 
 /** Runs a failed change again, with the body as received. */
-staff.post('/replay', (request, response) =>
+staff.post('/replay', ({ body: { key, referenceNumber } }, response) =>
   act(response, async () => {
-    const { outcome } = await handleCallback.replay(changeOf(request));
-    return outcome === 'processed' || outcome === 'duplicate'
-      ? undefined
-      : `The replay: ${outcome}.`;
+    const { outcome } = await handleCallback.replay({ key, referenceNumber });
+    return ['processed', 'duplicate'].includes(outcome) ? undefined : `The replay: ${outcome}.`;
   }),
 );
 
-/** A person has done by hand what the change requires. */
-staff.post('/discard', (request, response) =>
-  act(response, async () => {
-    await inbox.discard(changeOf(request));
-    return undefined;
-  }),
+/** A person has done by hand what the item requires. */
+staff.post('/discard', ({ body }, response) =>
+  act(response, () => store.discard(JSON.parse(body.item))),
 );
 
 /** What the decision is based on, as the page showed it: the payment may have been sent again since. */
-function seenIn({ body }: Request) {
-  return { attempts: Number(body.attempts) };
+function seen({ attempts }: Record<string, string>) {
+  return { attempts: Number(attempts) };
 }
 
-function changeOf({ body }: Request) {
-  return { key: body.key, paymentReference: body.paymentReference };
-}
-
-/** Returns to the lists, with any error shown above them. */
-async function act(response: Response, action: () => Promise<string | undefined>) {
+/** Returns to the lists, with any problem shown above them. */
+async function act(response: Response, action: () => Promise<unknown>) {
   const problem = await action().catch((error: unknown) => {
     // For example STATE_CHANGED: meanwhile a callback has settled the payment.
     if (error instanceof MerchantPaymentsError) return error.message;
     throw error;
   });
-  if (problem) response.status(409).send(await staffPage(problem));
+  if (problem) response.status(409).send(await staffPage(String(problem)));
   else response.redirect(303, '/staff');
 }
 

@@ -3,7 +3,7 @@
 //   psql "$DATABASE_URL" -f examples/shop/schema.sql
 //   npx tsx examples/shop/with-staff.ts
 //
-// It reads what main.ts reads, and STAFF_TOKEN.
+// It reads what main.ts reads, and STAFF_TOKEN, the password of /staff: 16 characters or more.
 
 import { app, onError } from './main.js';
 import { staff } from './staff.js';

@@ -1,9 +1,9 @@
 import { eq } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { pgTable, text } from 'drizzle-orm/pg-core';
-import { RetryLaterError, type VerifiedCallback } from 'merchant-payments';
-import type { InboxContext } from 'merchant-payments/inbox';
-import { fromDrizzle, postgresInbox } from 'merchant-payments/inbox/postgres';
+import { isPaid, PaymentClient, RetryLaterError } from 'merchant-payments';
+import { callbackHandler } from 'merchant-payments/node';
+import { fromDrizzle, postgresStore } from 'merchant-payments/postgres';
 
 const orders = pgTable('orders', {
   reference: text().primaryKey(),
@@ -13,26 +13,38 @@ const shipments = pgTable('shipments', { reference: text().primaryKey() });
 
 const db = drizzle(process.env.DATABASE_URL ?? '');
 db.$client.on('error', ({ message }) => console.error(message));
-type Transaction = Parameters<Parameters<typeof db.transaction>[0]>[0];
 
-export const inbox = postgresInbox(fromDrizzle(db));
+export const store = postgresStore(fromDrizzle(db), { client: PaymentClient.fromEnv() });
+await store.setup();
 
-export async function onPayment(
-  { payment }: VerifiedCallback,
-  { tx, stale }: InboxContext<Transaction>,
-) {
-  const reference = payment.merchantPaymentReference;
-  if (!stale) {
-    const { rowCount } = await tx
-      .update(orders)
-      .set({ status: payment.status })
-      .where(eq(orders.reference, reference));
-    if (rowCount === 0) throw new RetryLaterError(`Order ${reference} is not stored yet`);
-  }
-  if (payment.status === 'paid') {
-    // A savepoint.
-    await tx.transaction((nested) =>
-      nested.insert(shipments).values({ reference }).onConflictDoNothing(),
-    );
-  }
+/** Stores an order and its payment, both or neither, and sends the payment. */
+export async function checkout(reference: string, amount: number) {
+  const payment = { merchantPaymentReference: reference, amount, currency: 'EUR' };
+  await db.transaction(async (tx) => {
+    await tx.insert(orders).values({ reference }).onConflictDoNothing();
+    await store.record(payment, { tx });
+  });
+  return store.send(reference);
 }
+
+export const handler = callbackHandler({
+  store,
+  async onPayment({ payment }, { tx, current }) {
+    const { merchantPaymentReference: reference, status } = payment;
+    // An older status must not replace a newer one.
+    if (current) {
+      const { rowCount } = await tx
+        .update(orders)
+        .set({ status })
+        .where(eq(orders.reference, reference));
+      if (rowCount === 0) throw new RetryLaterError(`Order ${reference} is not stored yet`);
+    }
+    // Done once, however late the change is.
+    if (isPaid(payment)) {
+      // A savepoint.
+      await tx.transaction((nested) =>
+        nested.insert(shipments).values({ reference }).onConflictDoNothing(),
+      );
+    }
+  },
+});

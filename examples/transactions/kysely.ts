@@ -1,11 +1,11 @@
-import { type ControlledTransaction, Kysely, PostgresDialect } from 'kysely';
-import { RetryLaterError, type VerifiedCallback } from 'merchant-payments';
-import type { InboxContext } from 'merchant-payments/inbox';
-import { fromKysely, postgresInbox } from 'merchant-payments/inbox/postgres';
+import { Kysely, PostgresDialect } from 'kysely';
+import { isPaid, PaymentClient, RetryLaterError } from 'merchant-payments';
+import { callbackHandler } from 'merchant-payments/node';
+import { fromKysely, postgresStore } from 'merchant-payments/postgres';
 import pg from 'pg';
 
 interface Tables {
-  orders: { reference: string; status: string | null };
+  orders: { reference: string; status?: string | null };
   shipments: { reference: string };
 }
 
@@ -15,26 +15,43 @@ pool.on('error', ({ message }) => console.error(message)); // an idle connection
 pool.on('connect', (client) => client.on('error', console.error));
 const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
 
-export const inbox = postgresInbox(fromKysely(db));
+export const store = postgresStore(fromKysely(db), { client: PaymentClient.fromEnv() });
+await store.setup();
 
-export async function onPayment(
-  { payment }: VerifiedCallback,
-  { tx, stale }: InboxContext<ControlledTransaction<Tables>>,
-) {
-  const reference = payment.merchantPaymentReference;
-  if (!stale) {
-    const { numUpdatedRows } = await tx
-      .updateTable('orders')
-      .set({ status: payment.status })
-      .where('reference', '=', reference)
-      .executeTakeFirst();
-    if (numUpdatedRows === 0n) throw new RetryLaterError(`Order ${reference} is not stored yet`);
-  }
-  if (payment.status === 'paid') {
+/** Stores an order and its payment, both or neither, and sends the payment. */
+export async function checkout(reference: string, amount: number) {
+  const payment = { merchantPaymentReference: reference, amount, currency: 'EUR' };
+  await db.transaction().execute(async (tx) => {
     await tx
-      .insertInto('shipments')
+      .insertInto('orders')
       .values({ reference })
       .onConflict((conflict) => conflict.doNothing())
       .execute();
-  }
+    await store.record(payment, { tx });
+  });
+  return store.send(reference);
 }
+
+export const handler = callbackHandler({
+  store,
+  async onPayment({ payment }, { tx, current }) {
+    const { merchantPaymentReference: reference, status } = payment;
+    // An older status must not replace a newer one.
+    if (current) {
+      const { numUpdatedRows } = await tx
+        .updateTable('orders')
+        .set({ status })
+        .where('reference', '=', reference)
+        .executeTakeFirst();
+      if (numUpdatedRows === 0n) throw new RetryLaterError(`Order ${reference} is not stored yet`);
+    }
+    // Done once, however late the change is.
+    if (isPaid(payment)) {
+      await tx
+        .insertInto('shipments')
+        .values({ reference })
+        .onConflict((conflict) => conflict.doNothing())
+        .execute();
+    }
+  },
+});

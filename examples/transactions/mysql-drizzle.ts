@@ -1,9 +1,9 @@
 import { eq } from 'drizzle-orm';
 import { mysqlTable, varchar } from 'drizzle-orm/mysql-core';
 import { drizzle } from 'drizzle-orm/mysql2';
-import { RetryLaterError, type VerifiedCallback } from 'merchant-payments';
-import type { InboxContext } from 'merchant-payments/inbox';
-import { fromDrizzle, mysqlInbox } from 'merchant-payments/inbox/mysql';
+import { isPaid, PaymentClient, RetryLaterError } from 'merchant-payments';
+import { fromDrizzle, mysqlStore } from 'merchant-payments/mysql';
+import { callbackHandler } from 'merchant-payments/node';
 
 const orders = mysqlTable('orders', {
   reference: varchar({ length: 200 }).primaryKey(),
@@ -12,27 +12,38 @@ const orders = mysqlTable('orders', {
 const shipments = mysqlTable('shipments', { reference: varchar({ length: 200 }).primaryKey() });
 
 export const db = drizzle(process.env.MYSQL_URL ?? '');
-type Transaction = Parameters<Parameters<typeof db.transaction>[0]>[0];
 
-export const inbox = mysqlInbox(fromDrizzle(db));
-await inbox.setup();
+export const store = mysqlStore(fromDrizzle(db), { client: PaymentClient.fromEnv() });
+await store.setup();
 
-export async function onPayment(
-  { payment }: VerifiedCallback,
-  { tx, stale }: InboxContext<Transaction>,
-) {
-  const reference = payment.merchantPaymentReference;
-  if (!stale) {
-    const [{ affectedRows }] = await tx
-      .update(orders)
-      .set({ status: payment.status })
-      .where(eq(orders.reference, reference));
-    if (affectedRows === 0) throw new RetryLaterError(`Order ${reference} is not stored yet`);
-  }
-  if (payment.status === 'paid') {
-    // A savepoint.
-    await tx.transaction((nested) =>
-      nested.insert(shipments).values({ reference }).onDuplicateKeyUpdate({ set: { reference } }),
-    );
-  }
+/** Stores an order and its payment, both or neither, and sends the payment. */
+export async function checkout(reference: string, amount: number) {
+  const payment = { merchantPaymentReference: reference, amount, currency: 'EUR' };
+  await db.transaction(async (tx) => {
+    await tx.insert(orders).values({ reference }).onDuplicateKeyUpdate({ set: { reference } });
+    await store.record(payment, { tx });
+  });
+  return store.send(reference);
 }
+
+export const handler = callbackHandler({
+  store,
+  async onPayment({ payment }, { tx, current }) {
+    const { merchantPaymentReference: reference, status } = payment;
+    // An older status must not replace a newer one.
+    if (current) {
+      const [{ affectedRows }] = await tx
+        .update(orders)
+        .set({ status })
+        .where(eq(orders.reference, reference));
+      if (affectedRows === 0) throw new RetryLaterError(`Order ${reference} is not stored yet`);
+    }
+    // Done once, however late the change is.
+    if (isPaid(payment)) {
+      // A savepoint.
+      await tx.transaction((nested) =>
+        nested.insert(shipments).values({ reference }).onDuplicateKeyUpdate({ set: { reference } }),
+      );
+    }
+  },
+});

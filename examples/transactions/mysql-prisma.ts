@@ -1,30 +1,40 @@
 import { PrismaMariaDb } from '@prisma/adapter-mariadb';
-import { RetryLaterError, type VerifiedCallback } from 'merchant-payments';
-import type { InboxContext } from 'merchant-payments/inbox';
-import { fromPrisma, mysqlInbox } from 'merchant-payments/inbox/mysql';
-import { type Prisma, PrismaClient } from '@/generated/prisma/client'; // your generated client
+import { isPaid, PaymentClient, RetryLaterError } from 'merchant-payments';
+import { fromPrisma, mysqlStore } from 'merchant-payments/mysql';
+import { callbackHandler } from 'merchant-payments/node';
+import { PrismaClient } from '@/generated/prisma/client'; // your generated client
 
 // MySQL accepts savepoints only in the text protocol.
 const adapter = new PrismaMariaDb(process.env.MYSQL_URL ?? '', { useTextProtocol: true });
 export const prisma = new PrismaClient({ adapter });
 
-export const inbox = mysqlInbox(fromPrisma(prisma));
-await inbox.setup();
+export const store = mysqlStore(fromPrisma(prisma), { client: PaymentClient.fromEnv() });
+await store.setup();
 
-export async function onPayment(
-  { payment }: VerifiedCallback,
-  { tx, stale }: InboxContext<Prisma.TransactionClient>,
-) {
-  const reference = payment.merchantPaymentReference;
-  if (!stale) {
-    const { count } = await tx.orders.updateMany({
-      where: { reference },
-      data: { status: payment.status },
-    });
-    if (count === 0) throw new RetryLaterError(`Order ${reference} is not stored yet`);
-  }
-  if (payment.status === 'paid') {
+/** Stores an order and its payment, both or neither, and sends the payment. */
+export async function checkout(reference: string, amount: number) {
+  const payment = { merchantPaymentReference: reference, amount, currency: 'EUR' };
+  await prisma.$transaction(async (tx) => {
     await tx.$executeRaw`
-      INSERT INTO shipments (reference) VALUES (${reference}) ON DUPLICATE KEY UPDATE reference = reference`;
-  }
+      INSERT INTO orders (reference) VALUES (${reference}) ON DUPLICATE KEY UPDATE reference = reference`;
+    await store.record(payment, { tx });
+  });
+  return store.send(reference);
 }
+
+export const handler = callbackHandler({
+  store,
+  async onPayment({ payment }, { tx, current }) {
+    const { merchantPaymentReference: reference, status } = payment;
+    // An older status must not replace a newer one.
+    if (current) {
+      const { count } = await tx.orders.updateMany({ where: { reference }, data: { status } });
+      if (count === 0) throw new RetryLaterError(`Order ${reference} is not stored yet`);
+    }
+    // Done once, however late the change is.
+    if (isPaid(payment)) {
+      await tx.$executeRaw`
+        INSERT INTO shipments (reference) VALUES (${reference}) ON DUPLICATE KEY UPDATE reference = reference`;
+    }
+  },
+});

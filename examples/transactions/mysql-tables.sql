@@ -1,8 +1,7 @@
 CREATE TABLE orders (
   reference varchar(200) COLLATE utf8mb4_bin PRIMARY KEY -- the merchantPaymentReference
             CHECK (reference NOT LIKE '% '),
-  status    varchar(50),                                 -- of the payment, from its newest callback
-  paid_by   varchar(200) COLLATE utf8mb4_bin             -- the referenceNumber of the payment that was paid
+  status    varchar(50)                                  -- of the payment, from its newest callback
 ) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4;
 CREATE TABLE shipments (
   reference varchar(200) COLLATE utf8mb4_bin PRIMARY KEY,

@@ -1,37 +1,56 @@
-import { RetryLaterError, type VerifiedCallback } from 'merchant-payments';
-import type { InboxContext } from 'merchant-payments/inbox';
-import { postgresInbox } from 'merchant-payments/inbox/postgres';
+import { isPaid, PaymentClient, RetryLaterError } from 'merchant-payments';
 import { callbackHandler } from 'merchant-payments/node';
+import { postgresStore } from 'merchant-payments/postgres';
 import pg from 'pg';
 
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL });
-pool.on('error', ({ message }) => console.error(message)); // an idle connection that breaks
-export const inbox = postgresInbox<pg.PoolClient>(pool);
-await inbox.setup();
+// Without listeners, a broken connection would end the process, whether idle or in your transaction.
+pool.on('error', ({ message }) => console.error(message));
+pool.on('connect', (connection) => connection.on('error', console.error));
 
-export async function onPayment(
-  { payment }: VerifiedCallback,
-  { tx, stale }: InboxContext<pg.PoolClient>,
-) {
-  const reference = payment.merchantPaymentReference;
-  // Mirrored: an older status must not replace a newer one.
-  if (!stale) {
-    const { rowCount } = await tx.query('UPDATE orders SET status = $2 WHERE reference = $1', [
-      reference,
-      payment.status,
-    ]);
-    if (rowCount === 0) throw new RetryLaterError(`Order ${reference} is not stored yet`);
-  }
-  // Done once, even if a newer status was processed first.
-  if (payment.status === 'paid') {
-    await tx.query('INSERT INTO shipments (reference) VALUES ($1) ON CONFLICT DO NOTHING', [
+export const store = postgresStore(pool, { client: PaymentClient.fromEnv() });
+await store.setup();
+
+/** Stores an order and its payment, both or neither, and sends the payment. */
+export async function checkout(reference: string, amount: number) {
+  const payment = { merchantPaymentReference: reference, amount, currency: 'EUR' };
+  const tx = await pool.connect();
+  let failure: Error | undefined;
+  try {
+    await tx.query('BEGIN');
+    await tx.query('INSERT INTO orders (reference) VALUES ($1) ON CONFLICT DO NOTHING', [
       reference,
     ]);
+    await store.record(payment, { tx });
+    await tx.query('COMMIT');
+  } catch (error) {
+    await tx.query('ROLLBACK').catch((lost: Error) => {
+      failure = lost; // the pool closes the connection
+    });
+    throw error;
+  } finally {
+    tx.release(failure);
   }
+  return store.send(reference);
 }
 
 export const handler = callbackHandler({
-  signingSecret: process.env.MERCHANT_PAYMENTS_SIGNING_SECRET ?? '',
-  inbox,
-  onPayment,
+  store,
+  async onPayment({ payment }, { tx, current }) {
+    const { merchantPaymentReference: reference, status } = payment;
+    // An older status must not replace a newer one.
+    if (current) {
+      const { rowCount } = await tx.query('UPDATE orders SET status = $2 WHERE reference = $1', [
+        reference,
+        status,
+      ]);
+      if (rowCount === 0) throw new RetryLaterError(`Order ${reference} is not stored yet`);
+    }
+    // Done once, however late the change is.
+    if (isPaid(payment)) {
+      await tx.query('INSERT INTO shipments (reference) VALUES ($1) ON CONFLICT DO NOTHING', [
+        reference,
+      ]);
+    }
+  },
 });

@@ -1,23 +1,36 @@
-import { RetryLaterError, type VerifiedCallback } from 'merchant-payments';
-import type { InboxContext } from 'merchant-payments/inbox';
-import { fromPostgresJs, postgresInbox } from 'merchant-payments/inbox/postgres';
-import postgres, { type TransactionSql } from 'postgres';
+import { isPaid, PaymentClient, RetryLaterError } from 'merchant-payments';
+import { callbackHandler } from 'merchant-payments/node';
+import { fromPostgresJs, postgresStore } from 'merchant-payments/postgres';
+import postgres from 'postgres';
 
 const sql = postgres(process.env.DATABASE_URL ?? '');
 
-export const inbox = postgresInbox(fromPostgresJs(sql));
+export const store = postgresStore(fromPostgresJs(sql), { client: PaymentClient.fromEnv() });
+await store.setup();
 
-export async function onPayment(
-  { payment }: VerifiedCallback,
-  { tx, stale }: InboxContext<TransactionSql>,
-) {
-  const reference = payment.merchantPaymentReference;
-  if (!stale) {
-    const { count } = await tx`
-      UPDATE orders SET status = ${payment.status} WHERE reference = ${reference}`;
-    if (count === 0) throw new RetryLaterError(`Order ${reference} is not stored yet`);
-  }
-  if (payment.status === 'paid') {
-    await tx`INSERT INTO shipments ${tx({ reference })} ON CONFLICT DO NOTHING`;
-  }
+/** Stores an order and its payment, both or neither, and sends the payment. */
+export async function checkout(reference: string, amount: number) {
+  const payment = { merchantPaymentReference: reference, amount, currency: 'EUR' };
+  await sql.begin(async (tx) => {
+    await tx`INSERT INTO orders ${tx({ reference })} ON CONFLICT DO NOTHING`;
+    await store.record(payment, { tx });
+  });
+  return store.send(reference);
 }
+
+export const handler = callbackHandler({
+  store,
+  async onPayment({ payment }, { tx, current }) {
+    const { merchantPaymentReference: reference, status } = payment;
+    // An older status must not replace a newer one.
+    if (current) {
+      const { count } = await tx`
+        UPDATE orders SET status = ${status} WHERE reference = ${reference}`;
+      if (count === 0) throw new RetryLaterError(`Order ${reference} is not stored yet`);
+    }
+    // Done once, however late the change is.
+    if (isPaid(payment)) {
+      await tx`INSERT INTO shipments ${tx({ reference })} ON CONFLICT DO NOTHING`;
+    }
+  },
+});

@@ -1,23 +1,33 @@
-import { RetryLaterError, type VerifiedCallback } from 'merchant-payments';
-import type { InboxContext } from 'merchant-payments/inbox';
-import { fromPrisma, postgresInbox } from 'merchant-payments/inbox/postgres';
-import { type Prisma, prisma } from '@/prisma'; // your PrismaClient
+import { isPaid, PaymentClient, RetryLaterError } from 'merchant-payments';
+import { callbackHandler } from 'merchant-payments/node';
+import { fromPrisma, postgresStore } from 'merchant-payments/postgres';
+import { prisma } from '@/prisma'; // your PrismaClient
 
-export const inbox = postgresInbox(fromPrisma(prisma));
+export const store = postgresStore(fromPrisma(prisma), { client: PaymentClient.fromEnv() });
+await store.setup();
 
-export async function onPayment(
-  { payment }: VerifiedCallback,
-  { tx, stale }: InboxContext<Prisma.TransactionClient>,
-) {
-  const reference = payment.merchantPaymentReference;
-  if (!stale) {
-    const { count } = await tx.orders.updateMany({
-      where: { reference },
-      data: { status: payment.status },
-    });
-    if (count === 0) throw new RetryLaterError(`Order ${reference} is not stored yet`);
-  }
-  if (payment.status === 'paid') {
-    await tx.shipments.createMany({ data: { reference }, skipDuplicates: true });
-  }
+/** Stores an order and its payment, both or neither, and sends the payment. */
+export async function checkout(reference: string, amount: number) {
+  const payment = { merchantPaymentReference: reference, amount, currency: 'EUR' };
+  await prisma.$transaction(async (tx) => {
+    await tx.orders.createMany({ data: { reference }, skipDuplicates: true });
+    await store.record(payment, { tx });
+  });
+  return store.send(reference);
 }
+
+export const handler = callbackHandler({
+  store,
+  async onPayment({ payment }, { tx, current }) {
+    const { merchantPaymentReference: reference, status } = payment;
+    // An older status must not replace a newer one.
+    if (current) {
+      const { count } = await tx.orders.updateMany({ where: { reference }, data: { status } });
+      if (count === 0) throw new RetryLaterError(`Order ${reference} is not stored yet`);
+    }
+    // Done once, however late the change is.
+    if (isPaid(payment)) {
+      await tx.shipments.createMany({ data: { reference }, skipDuplicates: true });
+    }
+  },
+});

@@ -1,7 +1,7 @@
-import { RetryLaterError, type VerifiedCallback } from 'merchant-payments';
-import type { InboxContext } from 'merchant-payments/inbox';
-import { fromTypeOrm, postgresInbox } from 'merchant-payments/inbox/postgres';
-import { DataSource, type EntityManager, EntitySchema } from 'typeorm';
+import { isPaid, PaymentClient, RetryLaterError } from 'merchant-payments';
+import { callbackHandler } from 'merchant-payments/node';
+import { fromTypeOrm, postgresStore } from 'merchant-payments/postgres';
+import { DataSource, EntitySchema } from 'typeorm';
 
 const orders = new EntitySchema<{ reference: string; status: string | null }>({
   name: 'orders',
@@ -21,17 +21,31 @@ export const dataSource = new DataSource({
 });
 await dataSource.initialize();
 
-export const inbox = postgresInbox(fromTypeOrm(dataSource));
+export const store = postgresStore(fromTypeOrm(dataSource), { client: PaymentClient.fromEnv() });
+await store.setup();
 
-export async function onPayment(
-  { payment }: VerifiedCallback,
-  { tx, stale }: InboxContext<EntityManager>,
-) {
-  const reference = payment.merchantPaymentReference;
-  if (!stale) {
-    const { affected } = await tx.update(orders, { reference }, { status: payment.status });
-    if (affected === 0) throw new RetryLaterError(`Order ${reference} is not stored yet`);
-  }
-  // save() begins a transaction: a savepoint.
-  if (payment.status === 'paid') await tx.save(shipments, { reference });
+/** Stores an order and its payment, both or neither, and sends the payment. */
+export async function checkout(reference: string, amount: number) {
+  const payment = { merchantPaymentReference: reference, amount, currency: 'EUR' };
+  await dataSource.transaction(async (tx) => {
+    await tx.upsert(orders, { reference }, ['reference']);
+    await store.record(payment, { tx });
+  });
+  return store.send(reference);
 }
+
+export const handler = callbackHandler({
+  store,
+  async onPayment({ payment }, { tx, current }) {
+    const { merchantPaymentReference: reference, status } = payment;
+    // An older status must not replace a newer one.
+    if (current) {
+      const { affected } = await tx.update(orders, { reference }, { status });
+      if (affected === 0) throw new RetryLaterError(`Order ${reference} is not stored yet`);
+    }
+    // Done once, however late the change is.
+    if (isPaid(payment)) {
+      await tx.save(shipments, { reference }); // save() begins a transaction: a savepoint
+    }
+  },
+});

@@ -183,12 +183,12 @@ it('reads a payment from the mock', async () => {
       ],
       'src/client/payment-client.ts': [
         [
-          '  create<Body = unknown, Fields = unknown>(\n',
-          '  /** Reads a payment. */\n  get(referenceNumber: string): Promise<CreatePaymentResult>;\n  create<Body = unknown, Fields = unknown>(\n',
+          'export interface Payments {\n',
+          'export interface Payments {\n  /** Reads a payment. */\n  get(referenceNumber: string): Promise<CreatePaymentResult>;\n',
         ],
         [
-          '    this.payments = Object.freeze({\n',
-          `    this.payments = Object.freeze({
+          '    this.payments = {\n',
+          `    this.payments = {
       get: async (referenceNumber: string) => {
         const settings = this.#ready();
         return this.#create({

@@ -12,20 +12,20 @@ export const HOW_TO_GET_THE_BYTES =
   'AWS Lambda event.body, decoded from base64 when isBase64Encoded';
 
 /**
- * Narrows the body to text or bytes, without copying.
+ * Narrows the body to text or bytes. Bytes are copied: memory that is shared with another thread, or that a
+ * server uses again, could change after it was hashed.
  *
  * @throws {CallbackVerificationError} `RAW_BODY_REQUIRED` for anything else, such as a parsed object, which
  * can't be turned back into the bytes that were signed
  */
-export function assertRawBody(rawBody: unknown): string | Uint8Array {
+export function assertRawBody(rawBody: unknown): string | Uint8Array<ArrayBuffer> {
   if (typeof rawBody === 'string') {
     // A lone surrogate has no bytes in UTF-8, so the text that is hashed and the text that is parsed would
     // differ.
     if (rawBody.isWellFormed()) return rawBody;
     throw rawBodyRequired('a string with a lone surrogate, a sign of lossy decoding');
   }
-  if (isUint8Array(rawBody)) return rawBody;
-  if (tagOf(rawBody) === '[object ArrayBuffer]') return new Uint8Array(rawBody as ArrayBuffer);
+  if (isUint8Array(rawBody) || isBuffer(rawBody)) return copyBytes(rawBody);
   throw rawBodyRequired(
     typeof rawBody === 'object' && rawBody !== null ? 'a parsed object' : describeValue(rawBody),
   );
@@ -41,6 +41,17 @@ export function isUint8Array(value: unknown): value is Uint8Array {
     value instanceof Uint8Array ||
     (ArrayBuffer.isView(value) && tagOf(value) === '[object Uint8Array]')
   );
+}
+
+const isBuffer = (value: unknown): value is ArrayBufferLike =>
+  /^\[object (?:Shared)?ArrayBuffer\]$/.test(tagOf(value));
+
+function copyBytes(bytes: Uint8Array | ArrayBufferLike): Uint8Array<ArrayBuffer> {
+  try {
+    return new Uint8Array(isUint8Array(bytes) ? bytes : new Uint8Array(bytes));
+  } catch {
+    throw rawBodyRequired('bytes whose memory was detached (transferred to another thread)');
+  }
 }
 
 function tagOf(value: unknown): string {

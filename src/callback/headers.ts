@@ -31,6 +31,8 @@ interface FoundHeaders {
   signature: string | undefined;
 }
 
+const CONTENT_ENCODING = 'content-encoding';
+
 // Both names have this length; headers of other lengths are skipped without lower-casing them.
 const NAME_LENGTH = TIMESTAMP_HEADER.length;
 
@@ -121,6 +123,22 @@ function onlyValue(
     );
   }
   return only;
+}
+
+/**
+ * The content-encoding of a body that may be compressed, fit to be shown; undefined if there is none. A list
+ * that can be read only once has nothing left.
+ */
+export function findContentEncoding(headers: CallbackHeaders): string | undefined {
+  const pairs = isFetchHeaders(headers)
+    ? [[CONTENT_ENCODING, headers.get(CONTENT_ENCODING)] as const]
+    : isIterable(headers)
+      ? [...headers]
+      : Object.entries(headers);
+  const value = pairs.find(([name]) => name.toLowerCase() === CONTENT_ENCODING)?.[1];
+  const encoding = String(value ?? '').toLowerCase();
+  if (encoding === '' || encoding === 'identity') return undefined;
+  return /^[a-z][a-z\d, -]{0,31}$/.test(encoding) ? encoding : 'of an unusual form';
 }
 
 // A Map has get() too, but its names are case-sensitive. It has no append().

@@ -59,6 +59,12 @@ export interface VerifyCallbackOptions<Fields = unknown, Secret = SigningSecret>
    */
   now?: (() => number) | undefined;
   /**
+   * When another system received the callback and answered 200, such as a gateway that puts callbacks into a
+   * queue: X-Timestamp is compared with this time in place of the clock. Take it from that system, never from
+   * the request, whose sender could choose it. Only `verifyCallback` takes it, since it belongs to one callback.
+   */
+  receivedAt?: Date | undefined;
+  /**
    * A further check of the record, after the package's own: any Standard Schema. It can refuse the record
    * (`INVALID_RECORD`). Its conversions are not used: `payment` stays as it was signed, and has the fields of
    * the schema's input type. What it throws is passed on unchanged.
@@ -82,6 +88,8 @@ export interface VerifiedCallback<Fields = unknown> {
   timestamp: Date;
   /** The index of the signing secret that matched, from 0. */
   secretIndex: number;
+  /** The bytes that were verified: a copy. */
+  rawBody: Uint8Array;
 }
 
 /** One rule for each option of a verifier. */
@@ -92,8 +100,16 @@ export const verifierRules = {
   signatureEncoding: withDefault('auto', oneOf('auto', ...signatureEncodings)),
   timestampUnit: withDefault('seconds', oneOf('seconds', 'milliseconds')),
   now: clock,
+  receivedAt: (value: unknown, option: string): Date | undefined => {
+    if (value === undefined) return undefined;
+    const message = `${option} belongs to one callback; pass it to verifyCallback`;
+    throw new InvalidOptionError(option, message);
+  },
   recordSchema: optional(standardSchema),
 } satisfies OptionRules<VerifyCallbackOptions>;
+
+/** The rules of a verifier. Those of `verifyCallback` allow `receivedAt`. */
+export type VerifierRules = typeof verifierRules;
 
 /** How callbacks are verified, except for the secret. */
 export type ResolvedPolicy = Omit<Resolved<typeof verifierRules>, 'signingSecret'>;

@@ -6,6 +6,7 @@ import {
   type StandardSchemaV1,
   toIssues,
 } from '../protocol/standard-schema.js';
+import { type CallbackHeaders, findContentEncoding } from './headers.js';
 
 /**
  * Parses the text of an authentic body as a status record (interface section 2.2). The record is the result
@@ -31,14 +32,20 @@ export function parseStatusRecord(text: string): PaymentStatusRecord {
 // would vanish: the record would differ from the bytes that were signed.
 let decoder: InstanceType<typeof TextDecoder> | undefined;
 
-/** @throws {CallbackVerificationError} `INVALID_RECORD` when the bytes are not UTF-8 */
-export function decodeBody(bytes: Uint8Array): string {
+/**
+ * @param headers the request's, for the error
+ * @throws {CallbackVerificationError} `INVALID_RECORD` when the bytes are not UTF-8
+ */
+export function decodeBody(bytes: Uint8Array, headers: CallbackHeaders = {}): string {
   decoder ??= new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   try {
     return decoder.decode(bytes);
   } catch {
+    const encoding = findContentEncoding(headers);
+    const compressed =
+      encoding === undefined ? '' : `: it has content-encoding ${encoding}, and was signed so`;
     throw invalidRecord([
-      { path: [], message: 'the body must be UTF-8, but it has invalid bytes' },
+      { path: [], message: `the body must be UTF-8, but it has invalid bytes${compressed}` },
     ]);
   }
 }

@@ -1,5 +1,6 @@
 import { CallbackVerificationError } from '../errors.js';
 import type { SignatureEncoding } from '../protocol/wire.js';
+import { type CallbackHeaders, findContentEncoding } from './headers.js';
 
 /** How to decode a signature's text. `base64` includes base64url. */
 export type SignatureFormat = 'hex' | 'base64';
@@ -31,9 +32,17 @@ export function parseSignatureFormat(
   );
 }
 
-export function signatureMismatch(secretCount: number): CallbackVerificationError {
+export function signatureMismatch(
+  secretCount: number,
+  headers: CallbackHeaders,
+): CallbackVerificationError {
+  const encoding = findContentEncoding(headers);
+  const compressed =
+    encoding === undefined
+      ? ''
+      : `. The request has content-encoding ${encoding}, and the signature covers the bytes as received, so nothing may compress or inflate the body on its way`;
   return new CallbackVerificationError(
     'SIGNATURE_MISMATCH',
-    `X-Signature does not match the body under ${secretCount === 1 ? 'the signing secret' : `any of the ${secretCount} signing secrets`}: the body is not the bytes as received, the secret belongs to another account, or the callback is forged`,
+    `X-Signature does not match the body under ${secretCount === 1 ? 'the signing secret' : `any of the ${secretCount} signing secrets`}: the body is not the bytes as received, the secret belongs to another account, or the callback is forged${compressed}`,
   );
 }

@@ -46,6 +46,13 @@ function otherUnit(unit: TimestampUnit, looksLike: TimestampUnit): CallbackVerif
   );
 }
 
+interface Window {
+  readonly now: () => number;
+  /** When another system received the callback. */
+  readonly receivedAt: Date | undefined;
+  readonly toleranceSeconds: number;
+}
+
 /**
  * Checks that a callback is neither too old nor from the future (interface section 5.2, point 4). Both times
  * are truncated to whole seconds, the header's resolution, and the limit is inclusive.
@@ -54,21 +61,21 @@ function otherUnit(unit: TimestampUnit, looksLike: TimestampUnit): CallbackVerif
  */
 export function assertInsideWindow(
   sentAtMs: number,
-  nowMs: number,
-  toleranceSeconds: number,
+  { now, receivedAt, toleranceSeconds }: Window,
 ): void {
+  const nowMs = receivedAt?.getTime() ?? now();
   const skewSeconds = Math.floor(nowMs / 1000) - Math.floor(sentAtMs / 1000);
   // Written so that a clock that returns NaN leads to a refusal.
   if (Math.abs(skewSeconds) <= toleranceSeconds) return;
+  const clock = receivedAt === undefined ? "this machine's clock" : 'receivedAt';
   throw new CallbackVerificationError(
     'TIMESTAMP_OUTSIDE_WINDOW',
-    `X-Timestamp is ${describeSkew(skewSeconds)}, more than the ${toleranceSeconds} s allowed; the callback was replayed or delayed, or a clock is wrong`,
+    `X-Timestamp is ${describeSkew(skewSeconds)} ${clock}, more than the ${toleranceSeconds} s allowed; the callback was replayed or delayed, or a clock is wrong`,
     { skewSeconds },
   );
 }
 
 function describeSkew(skewSeconds: number): string {
-  return skewSeconds < 0
-    ? `${-skewSeconds} s ahead of this machine's clock`
-    : `${skewSeconds} s behind this machine's clock`;
+  const direction = skewSeconds < 0 ? 'ahead of' : 'behind';
+  return `${Math.abs(skewSeconds)} s ${direction}`;
 }

@@ -1,7 +1,7 @@
 import type * as Crypto from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
 import { InvalidOptionError } from '../errors.js';
-import { invalidOption, resolveOptions } from '../protocol/options.js';
+import { date, invalidOption, optional, resolveOptions } from '../protocol/options.js';
 import { fieldOf } from '../protocol/own-fields.js';
 import type { PaymentStatusRecord } from '../protocol/payment.js';
 import { assertRawBody, isUint8Array } from './body.js';
@@ -15,6 +15,7 @@ import {
   type ResolvedPolicy,
   type SigningSecret,
   type VerifiedCallback,
+  type VerifierRules,
   type VerifyCallbackOptions,
   verifierRules,
 } from './options.js';
@@ -68,7 +69,7 @@ export function verifyCallback<Fields = unknown>(
   request: CallbackRequest,
   options: VerifyCallbackOptions<Fields>,
 ): VerifiedCallback<NoInfer<Fields>> {
-  return createCallbackVerifier(options)(request);
+  return prepare(options, { ...verifierRules, receivedAt: optional(date) })(request);
 }
 
 /**
@@ -77,9 +78,16 @@ export function verifyCallback<Fields = unknown>(
  * @throws {InvalidOptionError} when an option is invalid: an empty secret, a negative tolerance
  */
 export function createCallbackVerifier<Fields = unknown>(
-  options: VerifyCallbackOptions<Fields>,
+  options: Omit<VerifyCallbackOptions<Fields>, 'receivedAt'>,
 ): (request: CallbackRequest) => VerifiedCallback<NoInfer<Fields>> {
-  const policy = resolveOptions(options, verifierRules, { holds: 'signingSecret' });
+  return prepare(options, verifierRules);
+}
+
+function prepare<Fields>(
+  options: VerifyCallbackOptions<Fields>,
+  rules: VerifierRules,
+): (request: CallbackRequest) => VerifiedCallback<NoInfer<Fields>> {
+  const policy = resolveOptions(options, rules, { holds: 'signingSecret' });
   const keys = importSigningSecrets(policy.signingSecret as SigningSecret);
   // The schema has accepted the record as one with these fields.
   return (request) => verify(request, policy, keys) as VerifiedCallback<Fields>;
@@ -107,15 +115,16 @@ function verify(
 ): VerifiedCallback {
   assertRequest(request, 'rawBody and headers');
   const body = assertRawBody(fieldOf(request, 'rawBody'));
-  const { timestamp, signature } = readSignedHeaders(fieldOf(request, 'headers'));
+  const headers = fieldOf(request, 'headers') as CallbackRequest['headers'];
+  const { timestamp, signature } = readSignedHeaders(headers);
 
   const sentAtMs = parseTimestamp(timestamp, policy.timestampUnit);
-  assertInsideWindow(sentAtMs, policy.now(), policy.toleranceSeconds);
+  assertInsideWindow(sentAtMs, policy);
 
   const secretIndex = findSecret({ body, timestamp, signature }, policy.signatureEncoding, keys);
-  if (secretIndex === -1) throw signatureMismatch(keys.length);
+  if (secretIndex === -1) throw signatureMismatch(keys.length, headers);
 
-  const payment = parseStatusRecord(typeof body === 'string' ? body : decodeBody(body));
+  const payment = parseStatusRecord(typeof body === 'string' ? body : decodeBody(body, headers));
   // Before the user's schema runs, which gets the record and could change it.
   const key = callbackKey(payment);
   if (policy.recordSchema !== undefined) {
@@ -135,6 +144,7 @@ function verify(
     key,
     timestamp: new Date(sentAtMs),
     secretIndex,
+    rawBody: typeof body === 'string' ? new Uint8Array(Buffer.from(body)) : body,
   };
 }
 

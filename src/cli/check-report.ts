@@ -1,6 +1,7 @@
 import type { EndpointCheck, EndpointReport } from 'merchant-payments/testing';
+import { plainText } from '../protocol/plain-text.js';
 import { type Layout, labelledLines, wrapText } from './layout.js';
-import { type Paint, plainText, type Style } from './output.js';
+import type { Paint, Style } from './output.js';
 
 /** The flags of the options that checks name. */
 const FLAGS = {

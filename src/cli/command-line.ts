@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { nearest } from '../protocol/nearest.js';
+import { plainText } from '../protocol/plain-text.js';
 import { parseArguments, readOptions, requireWords } from './arguments.js';
 import { type Call, type Command, type ExitCode, type Outcome, UsageError } from './command.js';
 import { readEnvironment } from './environment.js';
 import { layoutOf, textWidth } from './layout.js';
-import { plainText, printJson, printLine, printNote, type Terminal } from './output.js';
+import { printJson, printLine, printNote, type Terminal } from './output.js';
 import { commandLoaders, commandsOfGroup } from './registry.js';
 
 /** Runs the command that `words` name. Prints a failure as one line on stderr. */
@@ -96,7 +97,7 @@ function printOutcome({ json, lines, note }: Outcome, asJson: boolean, terminal:
     printJson(terminal, json);
     return;
   }
-  for (const line of lines?.(layoutOf(terminal.stdout)) ?? []) printLine(terminal, line);
+  for (const line of lines?.(layoutOf(terminal)) ?? []) printLine(terminal, line);
   if (note !== undefined) printNote(terminal, note);
 }
 

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import * as z from 'zod/mini';
 import type {
   ControlError,
@@ -7,6 +7,7 @@ import type {
   ControlPaymentPage,
 } from '../mock-server/control/control-types.js';
 import { fields, run, type ShapeOf } from '../protocol/schema.js';
+import { trimEnd } from '../protocol/trim-end.js';
 import { text } from './command.js';
 import { exchange, openStream } from './network.js';
 import { formatDuration, parseHttpUrl } from './option-values.js';
@@ -98,7 +99,7 @@ export class ControlClient {
   constructor(url: URL, maxAnswerBytes = MAX_ANSWER_BYTES) {
     this.#maxBytes = maxAnswerBytes;
     // The address of the dashboard works too.
-    const path = url.pathname.replace(/\/+$/, '').replace(/\/_mock$/, '');
+    const path = trimEnd(url.pathname, '/').replace(/\/_mock$/, '');
     this.base = `${url.origin}${path}`;
   }
 
@@ -109,11 +110,9 @@ export class ControlClient {
    * @throws {Error} with a message of one line, when there is no answer in time, or it is not a mock's
    */
   async call<Answer>(call: ControlCall): Promise<Answer> {
-    const { status, text } = await this.#send(call);
+    const { status, headers, text } = await this.#send(call);
     const answer = parseJson(text);
-    if (status >= 200 && status < 300 && typeof answer === 'object' && answer !== null) {
-      return answer as Answer;
-    }
+    if (status >= 200 && status < 300 && isOfMock(headers)) return answer as Answer;
     const refusal = run(controlError, answer);
     if (status >= 400 && refusal.findings === undefined) throw new ControlRefusal(refusal.output);
     throw this.#notAMock(status);
@@ -129,7 +128,7 @@ export class ControlClient {
     const response = await openStream(this.#toUrl({ path: ['events'] }), signal).catch((error) => {
       throw this.#failure(error);
     });
-    if (response.headers['content-type']?.startsWith('text/event-stream')) {
+    if (response.statusCode === 200 && isOfMock(response.headers)) {
       return this.#readEvents(response);
     }
     response.destroy();
@@ -148,7 +147,7 @@ export class ControlClient {
     throw new Error(`the mock at ${this.base} has ended`);
   }
 
-  async #send({ body, ...call }: ControlCall): Promise<{ status: number; text: string }> {
+  async #send({ body, ...call }: ControlCall): Promise<TextAnswer> {
     const { method = 'GET', timeoutMs = DEFAULT_TIMEOUT_MS } = call;
     const deadline = AbortSignal.timeout(timeoutMs);
     const received = await exchange(this.#toUrl(call), {
@@ -164,7 +163,8 @@ export class ControlClient {
       throw deadline.aborted ? this.#timeout(timeoutMs) : this.#failure(error);
     });
     if (received.body.byteLength <= this.#maxBytes) {
-      return { status: received.status, text: received.body.toString() };
+      const { status, headers } = received;
+      return { status, headers, text: received.body.toString() };
     }
     throw new Error(`the answer is longer than ${this.#maxBytes} bytes; ask for less with --limit`);
   }
@@ -196,6 +196,16 @@ export class ControlClient {
     );
   }
 }
+
+interface TextAnswer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+}
+
+/** Another server may answer anything, and what a command does with that could be anything too. */
+const isOfMock = (headers: IncomingHttpHeaders): boolean =>
+  headers['x-merchant-payments'] === 'mock';
 
 /** The message for a mock that does not run. */
 export const noAnswer = (base: string): string =>

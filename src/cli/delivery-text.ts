@@ -1,5 +1,6 @@
 import type { ControlAttempt, ControlDelivery } from '../mock-server/control/control-types.js';
-import { type Paint, plainText, type Style } from './output.js';
+import { plainText } from '../protocol/plain-text.js';
+import type { Paint, Style } from './output.js';
 
 type Outcome = ControlAttempt['outcome'];
 

@@ -7,11 +7,11 @@ import {
   matchFields,
 } from '../mock-server/faults/fault-catalogue.js';
 import { nearest } from '../protocol/nearest.js';
+import { plainJson } from '../protocol/plain-text.js';
 import { type Definition, list, type Outcome, text, UsageError } from './command.js';
 import { ControlRefusal } from './control-client.js';
 import { type Column, formatTable } from './layout.js';
 import { parseExactDecimal, parseJsonOrText, parsePair } from './option-values.js';
-import { plainJson } from './output.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 type Kinds = Readonly<Record<string, FaultParameter['kind']>>;

@@ -1,7 +1,8 @@
 import { verifyCallback } from 'merchant-payments/callback';
+import { plainText } from '../protocol/plain-text.js';
 import { describeAnswer } from './delivery-text.js';
 import { readText, toJsonBody } from './outgoing.js';
-import { type Paint, plainText } from './output.js';
+import type { Paint } from './output.js';
 import type { SentCallback } from './sending.js';
 
 /** What the endpoint should have done with a callback, and whether it did. */

@@ -1,4 +1,5 @@
-import { createPaint, type Paint, plainText, type Style } from './output.js';
+import { plainText } from '../protocol/plain-text.js';
+import { createPaint, type Paint, type Style, type Terminal } from './output.js';
 
 /** The width and colours of output for people. */
 export interface Layout {
@@ -15,11 +16,11 @@ const DEFAULT_WIDTH = 80;
 const WIDEST = 120;
 const NARROWEST = 40;
 
-export function layoutOf(stream: NodeJS.WriteStream): Layout {
+export function layoutOf({ stdout, env }: Pick<Terminal, 'stdout' | 'env'>): Layout {
   return {
-    width: textWidth(stream),
-    tableWidth: stream.columns,
-    paint: createPaint(stream),
+    width: textWidth(stdout),
+    tableWidth: stdout.columns,
+    paint: createPaint(stdout, env),
   };
 }
 
@@ -92,7 +93,7 @@ const NARROWEST_COLUMN = 8;
 
 /**
  * Formats a table with its titles in the first line. An empty cell shows a dash. In a table that is wider
- * than the terminal, empty columns are left out and long cells are cut.
+ * than the terminal, empty columns are left out and long cells are cut. Where that is not enough, each row is a list.
  */
 export function formatTable<Row>(
   columns: readonly Column<Row>[],
@@ -108,7 +109,7 @@ export function formatTable<Row>(
   let laidOut = layOut(false);
   if (totalWidth(laidOut) > tableWidth) {
     laidOut = layOut(true).filter(({ cells }) => cells.some((cell) => cell !== EMPTY_CELL));
-    narrow(laidOut, tableWidth);
+    if (!narrow(laidOut, tableWidth)) return listRows(laidOut, rows, { paint, tableWidth });
   }
   const head = laidOut.map(({ title, width, align }) => pad(title, width, align));
   const body = rows.map((row, index) =>
@@ -127,13 +128,41 @@ export function formatTable<Row>(
 const totalWidth = (columns: readonly { readonly width: number }[]): number =>
   columns.reduce((sum, { width }) => sum + width + 2, -2);
 
-/** Narrows the widest columns until the table fits. */
-function narrow(columns: { width: number }[], tableWidth: number): void {
+interface LaidOutColumn<Row> extends Column<Row> {
+  readonly cells: readonly string[];
+}
+
+/** Each cell on a line of its own, after its title, with an empty line between rows. */
+function listRows<Row>(
+  columns: readonly LaidOutColumn<Row>[],
+  rows: readonly Row[],
+  { paint, tableWidth }: { readonly paint: Paint; readonly tableWidth: number },
+): string[] {
+  const margin = Math.max(...columns.map(({ title }) => lengthOf(title))) + 2;
+  const width = Math.max(tableWidth - margin, NARROWEST_COLUMN);
+  return rows.flatMap((row, index) => [
+    ...(index === 0 ? [] : ['']),
+    ...columns.flatMap(({ title, cells, style }) => {
+      const wanted = style?.(row);
+      return wrapText(cells[index] as string, width).map((line, at) => {
+        const label =
+          at === 0
+            ? paint('bold', title) + ' '.repeat(margin - lengthOf(title))
+            : ' '.repeat(margin);
+        return label + (wanted === undefined ? line : paint(wanted, line));
+      });
+    }),
+  ]);
+}
+
+/** Narrows the widest columns until the table fits. Returns whether it does. */
+function narrow(columns: { width: number }[], tableWidth: number): boolean {
   for (let excess = totalWidth(columns) - tableWidth; excess > 0; excess -= 1) {
     const widest = columns.reduce((one, other) => (other.width > one.width ? other : one));
-    if (widest.width <= NARROWEST_COLUMN) return;
+    if (widest.width <= NARROWEST_COLUMN) return false;
     widest.width -= 1;
   }
+  return true;
 }
 
 function pad(text: string, width: number, align: 'left' | 'right' = 'left'): string {

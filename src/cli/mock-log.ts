@@ -1,8 +1,9 @@
 import type { MockEvent, MockServer } from 'merchant-payments/mock-server';
 import type { ControlEvent } from '../mock-server/control/control-types.js';
+import { plainText } from '../protocol/plain-text.js';
 import { describeAnswer } from './delivery-text.js';
 import { timeOfDay } from './layout.js';
-import { type Paint, plainText } from './output.js';
+import type { Paint } from './output.js';
 
 /** Describes where a mock listens, with the lines to paste into a .env. */
 export function describeListening(server: MockServer, paint: Paint): readonly string[] {

@@ -1,5 +1,6 @@
 import { describeValue } from '../protocol/describe-value.js';
 import { SECONDS_END } from '../protocol/instant.js';
+import { trimEnd } from '../protocol/trim-end.js';
 import { httpUrl } from '../protocol/url.js';
 import { UsageError } from './command.js';
 
@@ -116,7 +117,7 @@ export function parseExactDecimal(name: string, text: string): number {
 }
 
 function countDigits(text: string): number {
-  const fraction = text.includes('.') ? text.replace(/\.?0+$/, '') : text;
+  const fraction = text.includes('.') ? trimEnd(text, '0') : text;
   return fraction.replace(/[-.]/g, '').replace(/^0+/, '').length;
 }
 
@@ -187,7 +188,7 @@ export function readFields(
 const SHOWN_CHARACTERS = 40;
 
 // In valid JSON: strings (keys with their colon), numbers and brackets.
-const TOKEN = /("[^"\\]*(?:\\.[^"\\]*)*")(\s*:)?|-?\d[\d.eE+-]*|[{}[\]]/g;
+const TOKEN = /("[^"\\]*(?:\\(?:.|$)[^"\\]*)*(?:"|$))(\s*:)?|-?\d[\d.eE+-]*|[{}[\]]/gs;
 
 /**
  * Parses JSON that is sent as it was typed: no number changes, no field is lost.
@@ -234,7 +235,7 @@ function normalize(text: string): string {
   const [, sign, whole, fraction = '', exponent = '0'] = NUMBER.exec(text) ?? [];
   if (whole === undefined) return text;
   const digits = `${whole}${fraction}`.replace(/^0+/, '');
-  const significant = digits.replace(/0+$/, '');
+  const significant = trimEnd(digits, '0');
   if (significant === '') return '0';
   const zeros = digits.length - significant.length;
   return `${sign}${significant}e${BigInt(exponent) - BigInt(fraction.length) + BigInt(zeros)}`;

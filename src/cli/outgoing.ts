@@ -1,9 +1,9 @@
 import type { SignatureEncoding } from 'merchant-payments/callback';
 import type { SignedCallback } from 'merchant-payments/testing';
+import { plainText } from '../protocol/plain-text.js';
 import { readInput } from './capture.js';
 import { type Call, list, parsed, text, UsageError } from './command.js';
 import { parseWholeNumber, readFields } from './option-values.js';
-import { plainText } from './output.js';
 import {
   requireSigningSecret,
   signatureEncodingOption,

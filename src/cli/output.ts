@@ -1,5 +1,7 @@
 import path from 'node:path';
+import { WriteStream } from 'node:tty';
 import { styleText } from 'node:util';
+import { plainJson } from '../protocol/plain-text.js';
 import type { StoppableProcess } from './process-signals.js';
 
 /** What a command has of its process; tests give their own. */
@@ -56,44 +58,14 @@ export type Paint = (style: Style, text: string) => string;
 
 /**
  * Returns a function that styles text for a stream: in colour if the stream is a terminal with colours,
- * otherwise unchanged. NO_COLOR and FORCE_COLOR apply as in Node.
+ * otherwise unchanged. As in Node, FORCE_COLOR applies to pipes too, and NO_COLOR and CI to terminals.
  */
-export function createPaint(stream: NodeJS.WriteStream): Paint {
+export function createPaint(stream: NodeJS.WriteStream, env: Terminal['env'] = process.env): Paint {
+  const hasColors = stream.isTTY
+    ? stream.hasColors(env)
+    : env['FORCE_COLOR'] !== undefined && WriteStream.prototype.getColorDepth(env) > 2;
   // Not left to styleText: newer versions look at stdout, whatever the stream.
-  return stream.isTTY && stream.hasColors()
+  return hasColors
     ? (style, text) => styleText(style, text, { validateStream: false })
     : (_style, text) => text;
-}
-
-// Controls, format characters (bidi overrides, zero-width spaces, tags), line and paragraph
-// separators, and halves of surrogate pairs. Not the two joiners, which scripts and emoji need.
-const UNPRINTABLE = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
-
-const SHORT: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
-
-/**
- * Makes text from outside safe to print, on one line: control characters, bidi overrides and line breaks
- * are escaped, such as `\x1b` and `\u202e`.
- */
-export function plainText(text: string): string {
-  return text.replace(UNPRINTABLE, (character) => SHORT[character] ?? escapeCharacter(character));
-}
-
-/** Writes JSON with the same characters escaped; it parses to the same value. */
-export function plainJson(value: unknown, indent = 0): string {
-  const json = JSON.stringify(value, null, indent) ?? 'null';
-  return json.replace(UNPRINTABLE, (character) =>
-    // Only indentation has raw line breaks: JSON escapes those inside strings.
-    character === '\n' ? character : escapeUnits(character),
-  );
-}
-
-function escapeCharacter(character: string): string {
-  const code = character.codePointAt(0) as number;
-  return code <= 0xff ? `\\x${code.toString(16).padStart(2, '0')}` : escapeUnits(character);
-}
-
-function escapeUnits(character: string): string {
-  const units = Array.from({ length: character.length }, (_, index) => character.charCodeAt(index));
-  return units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('');
 }

@@ -35,16 +35,24 @@ export class Deadline {
   readonly #endsAtMs: number;
   readonly #endsAtSystemMs: number;
   readonly #timer: NodeJS.Timeout;
+  readonly #signal: AbortSignal | undefined;
   readonly #stopListening: (() => void) | undefined;
 
   constructor(timeoutMs: number, signal: AbortSignal | undefined) {
     this.timeoutMs = timeoutMs;
+    this.#signal = signal;
     this.#endsAtMs = timers.now() + timeoutMs;
     this.#endsAtSystemMs = timers.systemNow() + timeoutMs;
     if (signal?.aborted) this.giveUp('aborted');
     else if (signal) this.#stopListening = onAbort(signal, () => this.giveUp('aborted'));
     // Last: a signal that throws must not leave a timer behind.
     this.#timer = timers.setTimeout(expire, timeoutMs, this);
+  }
+
+  /** The name of the error that the caller's signal was aborted with, such as TimeoutError; undefined if it has none. */
+  get abortName(): string | undefined {
+    const { name } = (this.#signal?.reason ?? {}) as { name?: unknown };
+    return typeof name === 'string' && /^[A-Za-z]\w{0,63}$/.test(name) ? name : undefined;
   }
 
   get remainingMs(): number {
@@ -68,15 +76,18 @@ export class Deadline {
     this.onGiveUp?.();
   }
 
-  /** Waits; returns early when the call is cancelled. */
-  async wait(delayMs: number): Promise<void> {
-    if (this.gaveUp !== undefined) return;
+  /** Waits; returns early when the call is cancelled, or the client is closed. */
+  async wait(delayMs: number, closing: AbortSignal): Promise<void> {
+    if (this.gaveUp !== undefined || closing.aborted) return;
     await new Promise<void>((resolve) => {
-      const timer = timers.setTimeout(resolve, delayMs);
-      this.onGiveUp = () => {
+      const end = (): void => {
         timers.clearTimeout(timer);
+        stopListening();
         resolve();
       };
+      const timer = timers.setTimeout(end, delayMs);
+      const stopListening = onAbort(closing, end);
+      this.onGiveUp = end;
     });
   }
 

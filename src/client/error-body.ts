@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import type { ResponseHeaders, ServiceResponse } from '../errors.js';
+import { logText } from '../protocol/plain-text.js';
 import { fields, orElse } from '../protocol/schema.js';
 import type { Credentials } from './credentials.js';
 import type { PreparedRequest } from './transport/transport.js';
@@ -165,13 +166,10 @@ export function readTexts(
       texts.map((text) => text ?? ''),
       request.body,
     )
-    .map((text) => text.replaceAll(UNPRINTABLE, ' ').trim() || undefined);
+    .map((text) => logText(text) || undefined);
 }
 
 // Only after redaction: half a secret is still one.
 export function shorten(text: string | undefined, maxLength: number): string | undefined {
   return text !== undefined && text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
 }
-
-// Line breaks and terminal escapes would let an answer forge log lines.
-const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}]+/gu;

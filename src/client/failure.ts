@@ -8,12 +8,14 @@ import {
   RequestTimeoutError,
   ResponseError,
 } from '../errors.js';
+import { logText } from '../protocol/plain-text.js';
+import { REDACTED } from '../protocol/redaction.js';
 import type { Credentials } from './credentials.js';
 import type { Deadline, GiveUpReason } from './deadline.js';
 import { CODE, readErrorBody, readLocation, readTexts, shorten } from './error-body.js';
 import { toResponse } from './response.js';
 import { isSafeToRetry, parseRetryAfter, type Verdict } from './retry.js';
-import { findErrorCode } from './transport/socket-errors.js';
+import { findErrorCode, findErrorText } from './transport/socket-errors.js';
 import type {
   Answer,
   BodyFailure,
@@ -94,16 +96,27 @@ function failureToError(
   const scrubbed = scrubCause(cause, context);
   const details = { ...verdict, cause: scrubbed };
   const call = describeCall(context);
-  const code = scrubbed?.code;
-  const because = code === undefined ? '' : ` (${code})${remedyFor(code)}`;
-  const what =
-    reason === 'unusable'
-      ? `got an answer that is not HTTP${because}; check for a proxy or firewall between this machine and the service`
-      : `${sent ? 'lost its connection before an answer' : 'got no connection'}${because}`;
+  const what = describeFailure(scrubbed, { sent, reason });
   const message = joinSentences(`${call} ${what}.`, advise(verdict, context));
   return reason === 'unusable'
     ? new ResponseError(message, details)
     : new ConnectionError(message, details);
+}
+
+function describeFailure(
+  cause: ScrubbedCause | undefined,
+  { sent, reason }: Pick<Failure, 'sent' | 'reason'>,
+): string {
+  const code = cause?.code;
+  const because = code === undefined ? '' : ` (${code})${remedyFor(code)}`;
+  if (reason === 'unusable') {
+    return `got an answer that is not HTTP${because}; check for a proxy or firewall between this machine and the service`;
+  }
+  // Not of a socket: a mistake in a fetch or an interceptor, for example.
+  if (cause !== undefined && code === undefined) {
+    return `failed before ${sent ? 'an answer' : 'it was sent'} (${cause.name}: ${cause.message})`;
+  }
+  return `${sent ? 'lost its connection before an answer' : 'got no connection'}${because}`;
 }
 
 /** The error of a call that ended by its deadline or its caller's signal. */
@@ -116,12 +129,24 @@ export function givenUpError(
   const call = describeCall(context);
   const advice = advise(verdict, context);
   if (reason === 'aborted') {
-    const message = joinSentences(`${call} was aborted by its signal.`, advice);
-    return new RequestAbortedError(message, verdict);
+    const { abortName } = context.deadline;
+    const named = abortName === undefined ? '' : ` (${abortName})`;
+    const message = joinSentences(`${call} was aborted by its signal${named}.`, advice);
+    return new RequestAbortedError(message, { ...verdict, cause: toReason(abortName) });
   }
   const { timeoutMs } = context.deadline;
   const message = joinSentences(`${call} did not end within ${timeoutMs} ms${because}.`, advice);
   return new RequestTimeoutError(message, verdict);
+}
+
+/** A stand-in for the reason of an abort, whose text could be anything. */
+function toReason(name: string | undefined): Error | undefined {
+  if (name === undefined) return undefined;
+  const reason = Object.defineProperty(new Error('the reason of the signal'), 'name', {
+    value: name,
+  });
+  delete reason.stack;
+  return reason;
 }
 
 /** The error of a call that ended before anything was sent. */
@@ -232,22 +257,43 @@ function describeCall({ request }: CallContext): string {
   return `${request.method} ${request.path}`;
 }
 
+type ScrubbedCause = Error & { code?: string };
+
+const MAX_CAUSE_LENGTH = 500;
+
 /**
- * A stand-in for the underlying error: its code and, if it has one, its text without secrets. Not the error
+ * A stand-in for the underlying error: its code, or else its class, and its text without secrets. Not the error
  * itself, which can carry the request; fetch even quotes header values in its messages.
  */
-function scrubCause(
-  cause: unknown,
-  { credentials, request }: FailureContext,
-): (Error & { code?: string }) | undefined {
+function scrubCause(cause: unknown, context: FailureContext): ScrubbedCause | undefined {
   if (cause === undefined || cause === null) return undefined;
   const found = findErrorCode(cause);
   // A user's fetch can set any value as code; a real code is a word.
   const code = found !== undefined && CODE.test(found) ? found : undefined;
-  const message = code !== undefined && cause instanceof Error ? cause.message : '';
-  const [text, shownCode = ''] = credentials.redactAll([message, code ?? ''], request.body);
-  const scrubbed = new Error(text || 'unknown cause');
+  const { name } = cause as { name?: unknown };
+  const label = code ?? (typeof name === 'string' && CLASS_NAME.test(name) ? name : 'Error');
+  const [told = '', shownLabel = ''] = readTexts([findErrorText(cause), label], context);
+  const text = hideValues(told, context.request.headers);
+  const scrubbed = new Error(shorten(logText(text), MAX_CAUSE_LENGTH) || 'unknown cause');
   // Its stack would point here, not to where the failure arose.
   delete scrubbed.stack;
-  return code === undefined ? scrubbed : Object.assign(scrubbed, { code: shownCode });
+  return code === undefined
+    ? Object.defineProperty(scrubbed, 'name', { value: shownLabel })
+    : Object.assign(scrubbed, { code: shownLabel });
+}
+
+const CLASS_NAME = /^[A-Za-z]\w{0,63}$/;
+
+// Shorter ones are ordinary words, such as a language.
+const MIN_HIDDEN_LENGTH = 8;
+
+/** Hides the values of headers, given as names and values in turn. */
+function hideValues(text: string, headers: readonly string[]): string {
+  return headers.reduce(
+    (left, value, index) =>
+      index % 2 === 1 && value.length >= MIN_HIDDEN_LENGTH
+        ? left.replaceAll(value, REDACTED)
+        : left,
+    text,
+  );
 }

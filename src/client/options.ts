@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici';
 import { InvalidOptionError } from '../errors.js';
 import { type LogContext, logContext } from '../protocol/log-context.js';
-import { type Logger, loggerRule } from '../protocol/logger.js';
+import { debugLogger, type Logger, loggerRule } from '../protocol/logger.js';
 import {
   boolean,
   func,
@@ -21,6 +21,7 @@ import { fieldOf } from '../protocol/own-fields.js';
 import type { StandardSchemaV1 } from '../protocol/standard-schema.js';
 import { type BaseUrl, baseUrl, isLoopback } from '../protocol/url.js';
 import { assertNoBrowser } from './browser.js';
+import { assertCertificateChecks } from './certificate-checks.js';
 import {
   type Credential,
   CredentialSource,
@@ -34,7 +35,7 @@ import { assertNoKey, headerName, requestHeaders } from './request-headers.js';
 export interface PaymentClientOptions {
   /**
    * Address of the service, with a path prefix if it has one. Must be https:, or http: to this machine:
-   * `localhost`, 127.0.0.0/8 or `[::1]`.
+   * `localhost`, 127.0.0.0/8 or `[::1]`. To another machine, `NODE_TLS_REJECT_UNAUTHORIZED=0` is refused.
    */
   baseUrl: string | URL;
   /**
@@ -81,8 +82,9 @@ export interface PaymentClientOptions {
    */
   dispatcher?: Dispatcher | undefined;
   /**
-   * A function to send with instead of undici, for msw and for other runtimes. It can't tell when a request
-   * left this machine, so more failures are reported as `unknown`.
+   * A function to send with instead of undici, for msw and for other runtimes. `globalThis.fetch` is read at each
+   * call, so msw may begin to listen after the client was made. It can't tell when a request left this machine, so
+   * more failures are reported as `unknown`.
    *
    * It must send a request once, return a new Response each time and leave its body unread. One that
    * retries by itself can create a payment twice. It may change headers and the route to the service. It
@@ -212,6 +214,7 @@ export function resolveClientOptions(options: PaymentClientOptions): ResolvedCli
       'fetch must not be combined with dispatcher; pass only one of them',
     );
   }
+  if ((dispatcher ?? fetch) === undefined) assertCertificateChecks(given.baseUrl.href);
   if (maxQueuedRequests !== undefined && (dispatcher ?? fetch) !== undefined) {
     throw new InvalidOptionError(
       'maxQueuedRequests',
@@ -220,6 +223,9 @@ export function resolveClientOptions(options: PaymentClientOptions): ResolvedCli
   }
   return Object.freeze({
     ...given,
+    // Read at each call: msw replaces it when it begins to listen.
+    fetch: fetch && (fetch === globalThis.fetch ? globalFetch : fetch),
+    logger: given.logger ?? debugLogger,
     // Bound, since they may be methods of the options.
     credentials: new CredentialSource(bind(apiKey, options), bind(apiSecret, options)),
     maxQueuedRequests: maxQueuedRequests ?? Number.POSITIVE_INFINITY,
@@ -238,6 +244,8 @@ export function resolveClientOptions(options: PaymentClientOptions): ResolvedCli
     },
   });
 }
+
+const globalFetch: typeof globalThis.fetch = (...request) => globalThis.fetch(...request);
 
 function bind(value: Credential, options: object): Credential {
   return typeof value === 'function' ? value.bind(options) : value;
@@ -275,7 +283,7 @@ export class EnvironmentOptions {
     const complete = (missing: typeof known) =>
       ({ ...given, ...missing, ...Object.fromEntries(present) }) as PaymentClientOptions;
     const checked = resolveClientOptions(
-      complete({ baseUrl: 'https://unset.invalid', apiKey: 'unset', apiSecret: 'unset' }),
+      complete({ baseUrl: 'https://localhost', apiKey: 'unset', apiSecret: 'unset' }),
     );
     this.baseUrl = known.baseUrl === undefined ? '' : checked.baseUrl.href;
     // Only missing variables are read later; those present now stay in force if the environment changes.

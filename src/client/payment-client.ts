@@ -1,8 +1,13 @@
 import type { InspectOptions } from 'node:util';
-import { ConnectionError, InvalidOptionError, type ServiceResponse } from '../errors.js';
-import { shownReference } from '../protocol/log-context.js';
+import {
+  ConnectionError,
+  InvalidOptionError,
+  MerchantPaymentsError,
+  type ServiceResponse,
+} from '../errors.js';
 import type { CreatePaymentInput } from '../protocol/payment.js';
 import { PREPARE_CREATION, type PreparedCreation } from '../protocol/prepared-creation.js';
+import { type Call, type Received, type Settings, toCallTrace } from './call.js';
 import type { Credentials } from './credentials.js';
 import { Deadline } from './deadline.js';
 import { notSentError } from './failure.js';
@@ -14,7 +19,6 @@ import {
   type PaymentClientOptions,
   type RequestOptions,
   type ResolvedClientOptions,
-  type ResolvedRequestOptions,
   resolveClientOptions,
   resolveRequestOptions,
 } from './options.js';
@@ -22,7 +26,7 @@ import { type RequestDraft, RequestFactory, type ServiceRequest } from './prepar
 import { assertNoKey } from './request-headers.js';
 import { type CreatePaymentResult, readPayment } from './response.js';
 import { applyResponseSchema, send } from './send.js';
-import { loadTransport } from './transport/load.js';
+import { describeLoadFailure, loadTransport } from './transport/load.js';
 import type { Transport } from './transport/transport.js';
 
 /** The operations on payments. */
@@ -60,7 +64,15 @@ export interface Payments {
     input: CreatePaymentInput,
     options?: RequestOptions<Body, Fields>,
   ): Promise<CreatePaymentResult<Body, Fields>>;
+  /** The same again: with overloads, TypeScript lets a test's double return one type of body. */
+  create<Body = unknown, Fields = unknown>(
+    input: CreatePaymentInput,
+    options?: RequestOptions<Body, Fields>,
+  ): Promise<CreatePaymentResult<Body, Fields>>;
 }
+
+// Through a Proxy of the client, this property leads to the client, which has the private fields.
+const SELF = Symbol('merchant-payments.client');
 
 /**
  * A client of the Merchant Payment Service. Create one per merchant account and keep it: it holds the
@@ -71,26 +83,30 @@ export interface Payments {
  * It is for servers. In a browser, where everyone could read the API secret, the constructor throws.
  */
 export class PaymentClient {
-  /** The operations on payments. */
+  /** The operations on payments. A test may replace them. */
   readonly payments: Payments;
+  /** @internal */
+  declare readonly [SELF]: this;
   readonly #environment: EnvironmentOptions | undefined;
   #settings: Settings | undefined;
   #transport: Transport | undefined;
   #loading: Promise<Transport> | undefined;
   #inFlight = 0;
   #closing: Promise<void> | undefined;
+  readonly #shutdown = new AbortController();
   #onIdle: (() => void) | undefined;
 
   /** @throws {InvalidOptionError} naming the option, what was expected and what was received */
   constructor(options: PaymentClientOptions) {
     if (options instanceof EnvironmentOptions) this.#environment = options;
     else this.#settings = toSettings(resolveClientOptions(options));
-    this.payments = Object.freeze({
+    Object.defineProperty(this, SELF, { value: this });
+    this.payments = {
       create: <Body = unknown, Fields = unknown>(
         input: CreatePaymentInput,
         callOptions?: RequestOptions<Body, Fields>,
       ) => this.#createPayment(input, callOptions),
-    });
+    };
   }
 
   /**
@@ -121,16 +137,17 @@ export class PaymentClient {
     request: ServiceRequest,
     options?: RequestOptions<Body>,
   ): Promise<ServiceResponse<Body>> {
-    return this.#request(request, options);
+    return this[SELF].#request(request, options);
   }
 
   /**
-   * Refuses new calls, waits for those in flight (each ends by its own deadline) and closes the connections.
-   * May be called more than once.
+   * Refuses new calls, waits for requests in flight (each ends by its call's deadline) and closes the connections.
+   * A call that waits for a retry ends at once, with the error of its last request. May be called more than once.
    */
   close(): Promise<void> {
-    this.#closing ??= this.#close();
-    return this.#closing;
+    const client = this[SELF];
+    client.#closing ??= client.#close();
+    return client.#closing;
   }
 
   /** The same as {@link PaymentClient.close}, for `await using`. */
@@ -143,7 +160,8 @@ export class PaymentClient {
     /** As given, with its path; empty while its variable is missing. */
     baseUrl: string;
   } {
-    const { baseUrl } = this.#settings?.options ?? (this.#environment as EnvironmentOptions);
+    const client = this[SELF];
+    const { baseUrl } = client.#settings?.options ?? (client.#environment as EnvironmentOptions);
     return { baseUrl: typeof baseUrl === 'string' ? baseUrl : baseUrl.href };
   }
 
@@ -161,12 +179,19 @@ export class PaymentClient {
     input: CreatePaymentInput,
     options: RequestOptions<Body, Fields> | undefined,
   ): PreparedCreation<CreatePaymentResult<Body, Fields>> {
-    const call = this.#prepareCreation(input, options);
+    const { draft, settings, options: checked } = this[SELF].#prepareCreation(input, options);
+    const body = draft.body as string;
     return {
-      body: call.draft.body as string,
-      timeoutMs: call.options.timeoutMs,
-      retryUnknownOutcome: call.settings.options.retryUnknownOutcome,
-      send: (timeoutMs) => this.#create({ ...call, options: { ...call.options, timeoutMs } }),
+      body,
+      timeoutMs: checked.timeoutMs,
+      retryUnknownOutcome: settings.options.retryUnknownOutcome,
+      // From a copy, since the caller's object may change. By the public method, which a test may have replaced.
+      send: (timeoutMs) => {
+        const { merchantPaymentReference, amount, currency, ...extraBody } = JSON.parse(body);
+        const fields = { merchantPaymentReference, amount, currency };
+        const sent = this.payments.create(fields, { ...checked, extraBody, timeoutMs });
+        return sent as Promise<CreatePaymentResult<Body, Fields>>;
+      },
     };
   }
 
@@ -224,11 +249,17 @@ export class PaymentClient {
     return this.#settings;
   }
 
-  #send(call: Call): Promise<Received> {
+  async #send(call: Call): Promise<Received> {
     this.#assertOpen(call.draft);
-    if (!isObserved(call.settings.options.logger)) return this.#perform(call, undefined);
-    const trace = toCallTrace(call);
-    return observeCall(trace, () => this.#perform(call, trace));
+    try {
+      if (!isObserved(call.settings.options.logger)) return await this.#perform(call, undefined);
+      const trace = toCallTrace(call);
+      return await observeCall(trace, () => this.#perform(call, trace));
+    } catch (error) {
+      // Again, near the caller: where the error arose, the package's functions fill the ten frames that V8 keeps.
+      if (error instanceof MerchantPaymentsError) Error.captureStackTrace?.(error);
+      throw error;
+    }
   }
 
   async #perform(
@@ -245,7 +276,8 @@ export class PaymentClient {
       const { fixed } = options.credentials;
       const credentials = fixed ?? (await this.#readCredentials(options, draft, deadline));
       const request = requests.prepare(draft, credentials, headers);
-      const attempts = { call, logger, maxRetries, retryUnknownOutcome };
+      const closing = this.#shutdown.signal;
+      const attempts = { call, logger, maxRetries, retryUnknownOutcome, closing };
       const context = { request, credentials, deadline, transport, ...attempts };
       const answer = await send(context);
       if (responseSchema === undefined) return { answer, response: answer };
@@ -278,10 +310,8 @@ export class PaymentClient {
     } catch (cause) {
       this.#loading = undefined;
       if (cause instanceof InvalidOptionError) throw asNotSent(cause);
-      throw new ConnectionError(
-        `${method} ${path} could not be sent: undici can't be loaded; install the package's dependencies, or pass the client a fetch`,
-        { requestOutcome: 'not-sent', cause },
-      );
+      const message = `${method} ${path} could not be sent: ${describeLoadFailure(cause)}`;
+      throw new ConnectionError(message, { requestOutcome: 'not-sent', cause });
     }
   }
 
@@ -294,6 +324,7 @@ export class PaymentClient {
   }
 
   async #close(): Promise<void> {
+    this.#shutdown.abort();
     if (this.#inFlight > 0) {
       await new Promise<void>((resolve) => {
         this.#onIdle = resolve;
@@ -301,44 +332,6 @@ export class PaymentClient {
     }
     await this.#transport?.destroy();
   }
-}
-
-/** What all calls of a client share. */
-interface Settings {
-  readonly options: ResolvedClientOptions;
-  readonly requests: RequestFactory;
-}
-
-/** A call whose input and options are valid. */
-interface Call {
-  readonly operation: CallTrace['operation'];
-  readonly settings: Settings;
-  readonly draft: RequestDraft;
-  readonly options: ResolvedRequestOptions;
-  /** Of `payments.create`. */
-  readonly merchantPaymentReference: string | undefined;
-}
-
-/** The service's answer, and the same with what a `responseSchema` has made of its body. */
-interface Received {
-  readonly answer: ServiceResponse;
-  readonly response: ServiceResponse;
-}
-
-function toCallTrace({ operation, settings, draft, options, ...call }: Call): CallTrace {
-  const { method, origin, path } = draft;
-  const { server, logReferences } = settings.options;
-  const { logContext } = options;
-  return {
-    operation,
-    method,
-    path,
-    url: origin + path,
-    ...server,
-    ...shownReference(logReferences, call.merchantPaymentReference),
-    ...(logContext !== undefined && { context: logContext }),
-    attempts: 0,
-  };
 }
 
 // A class that names itself is `_PaymentClient` in the stack traces of the published code.

@@ -197,7 +197,8 @@ function findMethodIssues(method: unknown, body: unknown): readonly Issue[] {
 // The characters of a request target. The caller must percent-encode all others: only the caller knows whether
 // one is data or a separator.
 const TARGET = /^\/(?!\/)[A-Za-z0-9\-._~!$&'()*+,;=:@/?%]*$/;
-const DOT_SEGMENT = /(?:^|\/)(?:\.|%2e){1,2}(?=\/|$)/i;
+// Also between encoded slashes, which some servers decode first.
+const DOT_SEGMENT = /(?:^|\/|%2f|%5c)(?:\.|%2e){1,2}(?=\/|%2f|%5c|$)/i;
 
 function findPathIssues(path: unknown): readonly Issue[] {
   if (typeof path !== 'string' || !TARGET.test(path)) {

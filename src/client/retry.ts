@@ -20,7 +20,7 @@ export interface Verdict {
 
 /** What the retry decision depends on. */
 export interface FailedAttempt extends AttemptOutcome {
-  /** The deadline passed or the caller's signal was aborted. */
+  /** The deadline passed, the caller's signal was aborted, or the client was closed. */
   readonly gaveUp: boolean;
   readonly retryAfterSeconds: number | undefined;
 }
@@ -104,7 +104,7 @@ export function combineOutcomes(earlier: RequestOutcome, latest: RequestOutcome)
   return CERTAINTY[certainty] as RequestOutcome;
 }
 
-const SECONDS = /^-?(?:\d+\.?\d*|\.\d+)$/;
+const SECONDS = /^-?(?:\d+(?:\.\d*)?|\.\d+)$/;
 // fetch joins repeated headers by commas. A date has a comma too, before its day.
 const BETWEEN_VALUES = /, (?!\d\d[ -])/;
 

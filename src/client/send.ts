@@ -39,6 +39,8 @@ export interface SendContext extends FailureContext {
   readonly call: CallTrace | undefined;
   readonly maxRetries: number;
   readonly retryUnknownOutcome: boolean;
+  /** Aborted when the client is closed, after which nothing is retried. */
+  readonly closing: AbortSignal;
 }
 
 type AttemptResult = Success | FailedAttempt;
@@ -62,7 +64,7 @@ interface FailedAttempt {
  * @throws {MerchantPaymentsError} with the outcome of all attempts together
  */
 export async function send(context: SendContext): Promise<ServiceResponse> {
-  const { request, deadline, transport, logger, call } = context;
+  const { request, deadline, transport, logger, call, closing } = context;
   let known: RequestOutcome = 'not-sent';
   for (let attempt = 1; ; attempt += 1) {
     const earlier = known;
@@ -74,9 +76,10 @@ export async function send(context: SendContext): Promise<ServiceResponse> {
     if (result.error === undefined) return result.response;
     if (result.retryDelayMs === undefined) throw result.error;
     known = result.verdict.requestOutcome;
-    await deadline.wait(result.retryDelayMs);
+    await deadline.wait(result.retryDelayMs, closing);
     const reason = deadline.check();
     if (reason !== undefined) throw givenUpError(reason, result.verdict, context);
+    if (closing.aborted) throw result.error;
   }
 }
 
@@ -86,7 +89,7 @@ function judge(
   attempt: number,
   earlier: RequestOutcome,
 ): AttemptResult {
-  const { request, deadline, transport, maxRetries, retryUnknownOutcome } = context;
+  const { request, deadline, transport, maxRetries, retryUnknownOutcome, closing } = context;
   const exchange =
     received.kind === 'answer'
       ? completeAnswer(received, request.method, transport.answerRules)
@@ -112,7 +115,7 @@ function judge(
   const retryDelayMs = decideRetry(
     {
       ...failed,
-      gaveUp: deadline.gaveUp !== undefined,
+      gaveUp: deadline.gaveUp !== undefined || closing.aborted,
       retryAfterSeconds: parseRetryAfter(answer?.headers ?? {}, Date.now()),
     },
     {

@@ -1,8 +1,12 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Readable } from 'node:stream';
+import type { IncomingMessage } from 'node:http';
 import { createCallbackVerifier } from '../callback/verify.js';
 import { matching, type Rule } from '../protocol/options.js';
-import { closeIfUnread, readNodeBody, signalWhenGone } from '../receiver/node-request.js';
+import {
+  type FastifyReplyLike,
+  type FastifyRequestLike,
+  receiveFastify,
+} from '../receiver/fastify-request.js';
+import { type EntryPoint, refuseArguments } from '../receiver/foreign-arguments.js';
 import type { CallbackReceiverOptions } from '../receiver/options.js';
 import { createReceiver } from '../receiver/receiver.js';
 
@@ -22,7 +26,6 @@ import { createReceiver } from '../receiver/receiver.js';
  * const app = fastify();
  * app.register(callbackPlugin, {
  *   path: '/callbacks/payments',
- *   signingSecret: process.env.MERCHANT_PAYMENTS_SIGNING_SECRET ?? '',
  *   async onPayment({ payment }) {
  *     app.log.info({ reference: payment.merchantPaymentReference }, payment.status);
  *   },
@@ -43,6 +46,9 @@ export async function callbackPlugin(
   instance: FastifyInstanceLike,
   options: CallbackPluginOptions<unknown>,
 ): Promise<void> {
+  if (typeof instance?.addContentTypeParser !== 'function') {
+    return refuseArguments(ENTRY, undefined, [instance, options]);
+  }
   let path = '';
   const rules = {
     ...PLUGIN_RULES,
@@ -54,25 +60,26 @@ export async function callbackPlugin(
   const { receive, close } = createReceiver(options, createCallbackVerifier, rules);
 
   instance.addHook('onClose', close);
+  instance.addHook('onRequest', async (request) => {
+    const { headers } = request.raw;
+    // Fastify 5 would answer 415 itself, and neither onRejected nor the log would hear of it.
+    if (!MEDIA_TYPE.test(headers['content-type'] ?? ANY_TYPE)) headers['content-type'] = ANY_TYPE;
+  });
   instance.removeAllContentTypeParsers();
   // Passes the stream on unread: the receiver counts its bytes.
   instance.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
-  instance.all(path, async function handlePaymentCallback(request, reply) {
-    const { status, headers } = await receive({
-      method: request.raw.method ?? '',
-      headers: request.raw.headers,
-      readBody: (limits) =>
-        readNodeBody((request.body ?? request.raw) as Readable, request, limits),
-      getSignal: () => signalWhenGone(reply.raw),
-    });
-    // Something else has answered, such as a timeout of the application.
-    if (reply.sent) return reply;
-    closeIfUnread(request.raw, reply.raw);
-    reply.code(status);
-    reply.headers(headers);
-    return reply.send();
+  instance.all(path, function handlePaymentCallback(request, reply) {
+    return receiveFastify(receive, request, reply);
   });
 }
+
+const MEDIA_TYPE = /^\s*[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+\s*(?:;|$)/;
+const ANY_TYPE = 'application/octet-stream';
+
+const ENTRY: EntryPoint = {
+  name: 'fastify',
+  takes: 'a Fastify instance, as in app.register(callbackPlugin, { path, … })',
+};
 
 /** Options of `callbackPlugin`. */
 export interface CallbackPluginOptions<Tx = undefined, Fields = unknown>
@@ -97,32 +104,6 @@ function anything(value: unknown): unknown {
   return value;
 }
 
-// The parts of Fastify 4 and 5 that are used. Fastify's own types would tie the plugin to one version.
-
-/** A Fastify request. */
-export interface FastifyRequestLike {
-  /** The request of node:http. */
-  readonly raw: IncomingMessage;
-  /** The body as the content type parser returned it. */
-  readonly body: unknown;
-  /** The raw body, if a plugin such as fastify-raw-body kept it. */
-  readonly rawBody?: unknown;
-}
-
-/** A Fastify reply. */
-export interface FastifyReplyLike {
-  /** The response of node:http. */
-  readonly raw: ServerResponse;
-  /** Whether it has been sent. */
-  readonly sent: boolean;
-  /** Sets the status. */
-  code(status: number): unknown;
-  /** Sets headers. */
-  headers(values: Record<string, string>): unknown;
-  /** Sends the reply. */
-  send(): unknown;
-}
-
 /** A Fastify instance, version 4 or 5. */
 export interface FastifyInstanceLike {
   /** Removes the parsers inherited from the parent, in this plugin only. */
@@ -138,6 +119,11 @@ export interface FastifyInstanceLike {
   ): unknown;
   /** Runs something before the application is closed. */
   addHook(name: 'onClose', hook: () => Promise<void>): unknown;
+  /** Runs something before a request of this plugin is parsed. */
+  addHook(
+    name: 'onRequest',
+    hook: (request: FastifyRequestLike, reply: unknown) => Promise<void>,
+  ): unknown;
   /** Adds a route for every method. */
   all(
     path: string,

@@ -3,10 +3,6 @@
  *
  * @module merchant-payments/fastify
  */
-export type {
-  CallbackPluginOptions,
-  FastifyInstanceLike,
-  FastifyReplyLike,
-  FastifyRequestLike,
-} from './callback-plugin.js';
+export type { FastifyReplyLike, FastifyRequestLike } from '../receiver/fastify-request.js';
+export type { CallbackPluginOptions, FastifyInstanceLike } from './callback-plugin.js';
 export { callbackPlugin } from './callback-plugin.js';

@@ -1,5 +1,10 @@
 import { createCallbackVerifier, type WebSigningSecret } from '../callback/web/verify.js';
 import { readWebBody } from '../receiver/body.js';
+import {
+  type EntryPoint,
+  findFetchRequest,
+  refuseArguments,
+} from '../receiver/foreign-arguments.js';
 import type { ChangeId } from '../receiver/kept-failures.js';
 import type { CallbackReceiverOptions } from '../receiver/options.js';
 import { createReceiver } from '../receiver/receiver.js';
@@ -7,7 +12,14 @@ import type { CallbackReply } from '../receiver/reply.js';
 
 /** Handles requests to the callback endpoint. */
 export interface FetchCallbackHandler {
-  /** Answers one request. It never rejects. */
+  /** Answers one request by what a framework passes to a route: Hono's context, SvelteKit's event. */
+  (context: FetchContextLike): Promise<Response>;
+  /**
+   * Answers one request. It does not reject because of a request.
+   *
+   * @throws {InvalidOptionError} when it is called with what a framework without `Request` passes; the error, which
+   * `onError` gets too, names the right entry point
+   */
   (request: Request): Promise<Response>;
   /**
    * Runs `onPayment` for a failed change that the store kept, like `replay` of `createCallbackReceiver`.
@@ -24,10 +36,9 @@ export interface FetchCallbackHandler {
 }
 
 /**
- * Creates a handler that takes a Fetch `Request` and resolves with a `Response`: for Hono (`c.req.raw`),
- * Next.js app routes, SvelteKit, Bun, Deno, Workers. It verifies with WebCrypto and uses no Node module. Pass
- * the request before anything reads its body. The signing secret may also be a WebCrypto `CryptoKey`. The
- * promise never rejects.
+ * Creates a handler that takes a Fetch `Request` and resolves with a `Response`: for Hono, Next.js app routes,
+ * SvelteKit, Bun, Deno, Workers. It verifies with WebCrypto and uses no Node module. Pass the request before anything
+ * reads its body. The signing secret may also be a WebCrypto `CryptoKey`.
  *
  * @throws {InvalidOptionError} when an option is invalid
  *
@@ -36,7 +47,6 @@ export interface FetchCallbackHandler {
  * import { callbackHandler } from 'merchant-payments/fetch';
  *
  * export const POST = callbackHandler({
- *   signingSecret: () => process.env.MERCHANT_PAYMENTS_SIGNING_SECRET ?? '',
  *   async onPayment({ payment }) {
  *     console.log(payment.merchantPaymentReference, payment.status);
  *   },
@@ -48,14 +58,30 @@ export function callbackHandler<Tx = undefined, Fields = unknown>(
 ): FetchCallbackHandler {
   const { receive, replay, idle } = createReceiver(options, createCallbackVerifier);
 
-  async function handlePaymentCallback(request: Request): Promise<Response> {
+  async function handlePaymentCallback(given: Request | FetchContextLike): Promise<Response>;
+  async function handlePaymentCallback(
+    given: Request | FetchContextLike,
+    second?: unknown,
+  ): Promise<Response | undefined> {
+    const request = findFetchRequest(given);
+    if (request === undefined) {
+      await refuseArguments(ENTRY, receive, [given, second]);
+      return undefined;
+    }
     const { status, headers } = await receive({
       method: request.method,
       headers: request.headers,
-      readBody: (limits) => readWebBody(request, limits),
+      readBody: async (limits) => [await readWebBody(request, limits)],
       getSignal: () => request.signal,
     });
     return new Response(null, { status, headers });
   }
   return Object.assign(handlePaymentCallback, { replay, idle });
 }
+
+const ENTRY: EntryPoint = { name: 'fetch', takes: 'a Request' };
+
+/** What Hono (`req.raw`) or SvelteKit (`request`) passes to a route. */
+export type FetchContextLike =
+  | { readonly req: { readonly raw: Request } }
+  | { readonly request: Request };

@@ -3,5 +3,5 @@
  *
  * @module merchant-payments/fetch
  */
-export type { FetchCallbackHandler } from './callback-handler.js';
+export type { FetchCallbackHandler, FetchContextLike } from './callback-handler.js';
 export { callbackHandler } from './callback-handler.js';

@@ -4,6 +4,7 @@ import { createCallbackVerifier } from '../callback/verify.js';
 import { hasMethod } from '../protocol/options.js';
 import { readOnce } from '../protocol/own-fields.js';
 import { bodyWasRead } from '../receiver/body.js';
+import { type EntryPoint, refuseArguments } from '../receiver/foreign-arguments.js';
 import type { ChangeId } from '../receiver/kept-failures.js';
 import type { CallbackReceiverOptions } from '../receiver/options.js';
 import { createReceiver } from '../receiver/receiver.js';
@@ -12,8 +13,11 @@ import type { CallbackReply } from '../receiver/reply.js';
 /** Handles events of the callback endpoint. */
 export interface LambdaCallbackHandler {
   /**
-   * Answers one event. It never rejects. With the function's `context`, the remaining time limits
-   * `onPaymentTimeoutMs`, so that the service gets a 500 before the function times out.
+   * Answers one event. With the function's `context`, the remaining time limits `onPaymentTimeoutMs`, so that the
+   * service gets a 500 before the function times out. It does not reject because of a request.
+   *
+   * @throws {InvalidOptionError} when the event is no HTTP request, so that SQS and the like keep it; the error, which
+   * `onError` gets too, names the right entry point
    */
   (event: LambdaEvent, context?: LambdaContext): Promise<LambdaResult>;
   /**
@@ -32,7 +36,7 @@ export interface LambdaCallbackHandler {
 
 /**
  * Creates a handler for AWS Lambda behind API Gateway (REST and HTTP API), a function URL or an ALB. Use an
- * store that outlives the function's instance. The promise never rejects.
+ * store that outlives the function's instance.
  *
  * @throws {InvalidOptionError} when an option is invalid
  *
@@ -43,7 +47,6 @@ export interface LambdaCallbackHandler {
  * import { callbackHandler } from 'merchant-payments/lambda';
  *
  * export const handler = callbackHandler({
- *   signingSecret: process.env.MERCHANT_PAYMENTS_SIGNING_SECRET ?? '',
  *   store: redisStore(new Redis(process.env.REDIS_URL ?? '')),
  *   async onPayment({ payment }) {
  *     console.log(payment.merchantPaymentReference, payment.status);
@@ -62,16 +65,26 @@ export function callbackHandler<Tx = undefined, Fields = unknown>(
   ): Promise<LambdaResult> {
     // A function that is invoked by hand may get no event.
     const event: LambdaEvent = readOnce(given ?? {}, FIELDS);
+    // Not 405, which a queue or a schedule would take for success.
+    if (readMethod(event) === '') {
+      await refuseArguments(ENTRY, receive, [given, context]);
+      return { statusCode: 500, headers: {}, body: '' };
+    }
     const reply = await receive({
       method: readMethod(event),
       headers: readHeaders(event),
-      readBody: () => readBody(event),
+      readBody: () => [readBody(event)],
       getTimeLimitMs: () => readTimeLimitMs(context),
     });
     return writeResult(event, reply);
   }
   return Object.assign(handlePaymentCallback, { replay, idle });
 }
+
+const ENTRY: EntryPoint = {
+  name: 'lambda',
+  takes: 'an event of API Gateway (REST and HTTP API), a function URL or an ALB',
+};
 
 const REMEDY =
   'AWS Lambda: pass the event on as received; with middy leave httpJsonBodyParser out of this function';
@@ -146,7 +159,9 @@ export function readTimeLimitMs(context: LambdaContext | undefined): number | un
 export function readBody({ body, isBase64Encoded }: LambdaEvent): RawBody {
   if (body === null || body === undefined) return '';
   if (typeof body !== 'string') throw bodyWasRead(REMEDY);
-  return isBase64Encoded ? Buffer.from(body, 'base64') : body;
+  // A template of a gateway may write the text 'false'.
+  const isBase64 = String(isBase64Encoded).toLowerCase() === 'true';
+  return isBase64 ? Buffer.from(body, 'base64') : body;
 }
 
 export function writeResult(

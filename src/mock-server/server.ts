@@ -5,7 +5,7 @@ import type { PlainAnswer, PlainRequest } from './api/http-messages.js';
 import { createRequest, listen, sendAnswer, sendFailure, toUrl } from './api/node-http.js';
 import { ControlFailure, failureAnswer } from './control/control-call.js';
 import { ControlInterface, isControlPath, redirectToPage } from './control/control-interface.js';
-import { findIntrusion, type ListenAddress } from './control/request-guard.js';
+import { findIntrusion, isFromBrowser, type ListenAddress } from './control/request-guard.js';
 import { dashboardAnswer } from './dashboard/page.js';
 import type { MockService } from './mock-service.js';
 import {
@@ -133,24 +133,22 @@ class ListeningService extends InProcessService implements MockServer {
       return;
     }
     try {
-      const answer = isControlPath(request.pathname)
-        ? await this.#answerControl(request, incoming)
-        : isVisit(request)
-          ? redirectToPage()
-          : await this.answer(request);
-      await sendAnswer(answer, outgoing);
+      await sendAnswer(await this.#answer(request, incoming), outgoing);
     } catch (error) {
       await sendFailure(error, outgoing);
     }
   }
 
-  #answerControl(
-    request: PlainRequest,
-    { headers }: IncomingMessage,
-  ): PlainAnswer | Promise<PlainAnswer> {
+  #answer(request: PlainRequest, { headers }: IncomingMessage): PlainAnswer | Promise<PlainAnswer> {
     const { method, pathname: path } = request;
-    const intrusion = findIntrusion({ method, path, headers, listens: this.#listens });
-    if (intrusion !== undefined) return failureAnswer(new ControlFailure('FORBIDDEN', intrusion));
+    const isControl = isControlPath(path);
+    if (!isControl && isVisit(request)) return redirectToPage();
+    // The API has credentials, but the command line's defaults are public.
+    if (isControl || isFromBrowser(headers)) {
+      const intrusion = findIntrusion({ method, path, headers, listens: this.#listens });
+      if (intrusion !== undefined) return failureAnswer(new ControlFailure('FORBIDDEN', intrusion));
+    }
+    if (!isControl) return this.answer(request);
     return path.startsWith(API_PREFIX)
       ? this.answer(this.#toMerchantRequest(request))
       : this.#control.answer(request);

@@ -283,7 +283,7 @@ export class InProcessService implements MockService {
     this.#isClosed = true;
     this.#forget(new MockServerError('SERVER_CLOSED', 'The mock service was closed'));
     this.#feed.clear();
-    this.#sender.close();
+    this.#sender.abort();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

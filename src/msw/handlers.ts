@@ -1,5 +1,5 @@
 import { createMockService } from 'merchant-payments/mock-server';
-import { type HttpHandler, HttpResponse, http, passthrough } from 'msw';
+import { type HttpHandler, HttpResponse, http } from 'msw';
 import { InvalidOptionError } from '../errors.js';
 import type { MockService } from '../mock-server/mock-service.js';
 import { type MockServiceOptions, serviceRules } from '../mock-server/options.js';
@@ -42,10 +42,9 @@ const OPTIONS = Object.keys({ ...serviceRules, ...rules }) as readonly (
 /**
  * The mock service as msw handlers (interface section 4.1), for msw 2 and 3.
  *
- * msw sees the global `fetch` and `node:http`, but not undici: give the client
- * `fetch: globalThis.fetch`, or its requests go to the real address. The service sends callbacks over
- * `node:http`, which msw sees too: if `callbackUrl` is set before this call, an extra handler lets them
- * through to your endpoint.
+ * msw 2 sees the global `fetch` and `node:http`, but not undici: give the client `fetch: globalThis.fetch`,
+ * or its requests go to the real address. The service's callbacks pass msw by and reach your endpoint. msw's
+ * `resetHandlers()` keeps payments and faults: call `service.reset()` too.
  *
  * @throws {InvalidOptionError} when an option is invalid
  *
@@ -70,7 +69,7 @@ export function paymentServiceHandlers(options: PaymentServiceHandlersOptions = 
   if (given !== undefined) refuseServiceOptions(serviceOptions);
   const service = given ?? createMockService(serviceOptions);
 
-  const handlers = listPlaces(base).map(({ pattern, toPath }) =>
+  return listPlaces(base).map(({ pattern, toPath }) =>
     http.all(pattern, async ({ request }) => {
       try {
         return await service.fetch(moveTo(request, toPath(new URL(request.url).pathname)));
@@ -79,10 +78,6 @@ export function paymentServiceHandlers(options: PaymentServiceHandlersOptions = 
       }
     }),
   );
-  const { callbackUrl } = service;
-  return callbackUrl === undefined
-    ? handlers
-    : [...handlers, http.post(exactly(new URL(callbackUrl)), () => passthrough())];
 }
 
 function refuseServiceOptions(options: object): void {
@@ -97,15 +92,7 @@ function refuseServiceOptions(options: object): void {
 // In msw's patterns, some characters that a URL may contain have a meaning. In a regular expression they
 // can be escaped.
 function below({ href }: BaseUrl): RegExp {
-  return new RegExp(`^${escapePattern(href)}/`);
-}
-
-function exactly(url: URL): RegExp {
-  return new RegExp(`^${escapePattern(`${url.origin}${url.pathname}`)}$`);
-}
-
-function escapePattern(text: string): string {
-  return text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
+  return new RegExp(`^${href.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')}/`);
 }
 
 interface Place {

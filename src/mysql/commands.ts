@@ -4,10 +4,12 @@ import type { Command } from '../store/sql/nested-transactions.js';
 const MAYBE =
   /^\s*(?:alter|analyze|begin|cache|change|check|commit|create|drop|flush|grant|install|load|lock|optimize|rename|repair|reset|revoke|rollback|set|start|stop|truncate|uninstall|unlock|xa|[;#(]|--|\/\*)|;\s*(?:commit|rollback|begin|start)\b/i;
 // The content of an executable comment is part of the statement.
-const EXECUTED = /\/\*M?!\d*((?:(?!\*\/)[\s\S])*)\*\//g;
-const COMMENTS = /\/\*[\s\S]*?\*\/|--(?:\s[^\n]*|$)|#[^\n]*/;
-// A text or a quoted name may contain what looks like a comment or the end of a statement.
-const TEXTS = /'(?:[^'\\]|\\[\s\S]|'')*'|"(?:[^"\\]|\\[\s\S]|"")*"|`[^`]*`/;
+const EXECUTED = /\/\*M?!\d*([\s\S]*?)(?:\*\/|$)/g;
+const COMMENTS = /\/\*[\s\S]*?(?:\*\/|$)|--(?=\s|$)[^\n]*|#[^\n]*/;
+// A text or a quoted name may contain what looks like a comment or the end of a statement. What is not closed reaches
+// to the end: otherwise each mark within it would be tried too, in quadratic time.
+const TEXTS =
+  /'[^'\\]*(?:\\(?:[\s\S]|$)[^'\\]*)*(?:'|$)|"[^"\\]*(?:\\(?:[\s\S]|$)[^"\\]*)*(?:"|$)|`[^`]*(?:`|$)/;
 const IGNORED = new RegExp(`${COMMENTS.source}|${TEXTS.source}`, 'g');
 
 const END = /(?: WORK)?(?: AND NO CHAIN)?(?: NO RELEASE)?$/.source;

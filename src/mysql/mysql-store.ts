@@ -87,13 +87,13 @@ export function mysqlStore<Database extends MysqlPoolLike>(
  * @param provider - the result of `fromDrizzle`, `fromKysely`, `fromKnex`, `fromPrisma` or `fromTypeOrm`
  * @throws {InvalidOptionError} when `provider` is not a provider, or an option is invalid or unknown
  */
-export function mysqlStore<Tx>(
-  provider: TransactionProvider<Tx>,
+export function mysqlStore<Tx, Taken = Tx>(
+  provider: TransactionProvider<Tx, Taken>,
   options: WithClient,
-): PaymentStore<Tx>;
+): PaymentStore<Tx, Taken>;
 /** The same store with an ORM, for callbacks alone. */
-export function mysqlStore<Tx>(
-  provider: TransactionProvider<Tx>,
+export function mysqlStore<Tx, Taken = Tx>(
+  provider: TransactionProvider<Tx, Taken>,
   options?: ServerStoreOptions,
 ): ManagedStore<Tx>;
 /** The same store, with an explicit type for `tx`. */

@@ -1,14 +1,35 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createCallbackVerifier } from '../callback/verify.js';
+import {
+  type FastifyReplyLike,
+  type FastifyRequestLike,
+  receiveFastify,
+} from '../receiver/fastify-request.js';
+import {
+  type EntryPoint,
+  isFastifyPair,
+  isNodeRequest,
+  isNodeResponse,
+  refuseArguments,
+} from '../receiver/foreign-arguments.js';
 import type { ChangeId } from '../receiver/kept-failures.js';
 import { closeIfUnread, readNodeBody, signalWhenGone } from '../receiver/node-request.js';
 import type { CallbackReceiverOptions } from '../receiver/options.js';
-import { createReceiver } from '../receiver/receiver.js';
+import { createReceiver, type ReceivingEnd } from '../receiver/receiver.js';
 import type { CallbackReply } from '../receiver/reply.js';
 
 /** Handles requests to the callback endpoint. */
 export interface CallbackHandler {
-  /** Answers one request. It never rejects. */
+  /** Answers one request by Fastify's request and reply, as in NestJS with FastifyAdapter. */
+  (request: FastifyRequestLike, reply: FastifyReplyLike): Promise<void>;
+  /** Answers one request by Koa's context. */
+  (context: KoaContextLike): Promise<void>;
+  /**
+   * Answers one request. It does not reject because of a request.
+   *
+   * @throws {InvalidOptionError} when it is called with what another framework passes, and has no response to answer;
+   * the error, which `onError` gets too, names the right entry point
+   */
   (request: IncomingMessage, response: ServerResponse): Promise<void>;
   /**
    * Runs `onPayment` for a failed change that the store kept, like `replay` of `createCallbackReceiver`.
@@ -26,9 +47,9 @@ export interface CallbackHandler {
 
 /**
  * Creates a request handler for node:http and frameworks built on it: Express 4 and 5, NestJS, Koa
- * (`ctx.req`, `ctx.res`), Next.js pages. Mount it before anything that parses the body. It uses a `rawBody`
- * on the request (NestJS with `rawBody: true`) or a Buffer as `body` (`express.raw`). The promise never
- * rejects.
+ * (`ctx`), Next.js pages, and a route of Fastify. Mount it before anything that parses the body. If something has read
+ * the stream, it uses a `rawBody` on the request (NestJS with `rawBody: true`) or a Buffer as `body` (`express.raw`)
+ * of the length of Content-Length.
  *
  * @throws {InvalidOptionError} when an option is invalid
  *
@@ -38,7 +59,6 @@ export interface CallbackHandler {
  * import { callbackHandler } from 'merchant-payments/node';
  *
  * const handler = callbackHandler({
- *   signingSecret: process.env.MERCHANT_PAYMENTS_SIGNING_SECRET ?? '',
  *   async onPayment({ payment }) {
  *     console.log(payment.merchantPaymentReference, payment.status);
  *   },
@@ -52,21 +72,56 @@ export function callbackHandler<Tx = undefined, Fields = unknown>(
   const { receive, replay, idle } = createReceiver(options, createCallbackVerifier);
 
   async function handlePaymentCallback(
-    request: IncomingMessage,
-    response: ServerResponse,
+    given: IncomingMessage | FastifyRequestLike | KoaContextLike,
+    second?: ServerResponse | FastifyReplyLike,
   ): Promise<void> {
-    const { status, headers } = await receive({
-      method: request.method ?? '',
-      headers: request.headers,
-      readBody: (limits) => readNodeBody(request, request, limits),
-      getSignal: () => signalWhenGone(response),
-    });
-    // Something else has answered, such as a timeout of the framework.
-    if (response.headersSent) return;
-    response.statusCode = status;
-    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
-    closeIfUnread(request, response);
-    response.end();
+    if (isNodeRequest(given) && isNodeResponse(second)) {
+      return answer(receive, given as IncomingMessage, second as ServerResponse, [given]);
+    }
+    if (isFastifyPair(given, second)) {
+      await receiveFastify(receive, given as FastifyRequestLike, second as FastifyReplyLike);
+      return;
+    }
+    const { req, res, request = {} } = (given ?? {}) as Partial<KoaContextLike>;
+    if (isNodeRequest(req) && isNodeResponse(res)) {
+      // Its body parsers keep the body on Koa's own request.
+      const keepers = [req as IncomingMessage, request];
+      return answer(receive, req as IncomingMessage, res as ServerResponse, keepers);
+    }
+    await refuseArguments(ENTRY, receive, [given, second]);
   }
   return Object.assign(handlePaymentCallback, { replay, idle });
+}
+
+const ENTRY: EntryPoint = { name: 'node', takes: 'a request and a response of node:http' };
+
+/** A context of Koa. */
+export interface KoaContextLike {
+  /** The request of node:http. */
+  readonly req: IncomingMessage;
+  /** The response of node:http. */
+  readonly res: ServerResponse;
+  /** Koa's own request, on which its body parsers keep the body. */
+  readonly request?: object;
+}
+
+async function answer(
+  receive: ReceivingEnd['receive'],
+  request: IncomingMessage,
+  response: ServerResponse,
+  keepers: readonly object[],
+): Promise<void> {
+  const { status, headers } = await receive({
+    method: request.method ?? '',
+    headers: request.headers,
+    readBody: (limits) =>
+      readNodeBody({ stream: request, headers: request.headers, keepers }, limits),
+    getSignal: () => signalWhenGone(response),
+  });
+  // Something else has answered, such as a timeout of the framework.
+  if (response.headersSent) return;
+  response.statusCode = status;
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+  closeIfUnread(request, response);
+  response.end();
 }

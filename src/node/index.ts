@@ -3,5 +3,6 @@
  *
  * @module merchant-payments/node
  */
-export type { CallbackHandler } from './callback-handler.js';
+export type { FastifyReplyLike, FastifyRequestLike } from '../receiver/fastify-request.js';
+export type { CallbackHandler, KoaContextLike } from './callback-handler.js';
 export { callbackHandler } from './callback-handler.js';

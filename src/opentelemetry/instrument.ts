@@ -10,10 +10,12 @@ import {
   type InstrumentationOptions,
   instrumentationRules,
 } from './options.js';
+import { shareBetween } from './shared.js';
 
 /**
  * Records OpenTelemetry spans and metrics for all clients and receivers of the process, from their
- * diagnostics channels. Call it once, after starting the SDK. Attributes follow OpenTelemetry's semantic
+ * diagnostics channels. Call it after starting the SDK. A second call with the same providers, by a plugin or a hot
+ * reload, records nothing twice. Attributes follow OpenTelemetry's semantic
  * conventions for HTTP, version 1.45.0.
  *
  * - A CLIENT span for each call, below the caller's span, with the number of resends. It is active while the
@@ -37,11 +39,12 @@ import {
 export function instrumentMerchantPayments(options: InstrumentationOptions = {}): Instrumentation {
   const { tracerProvider, meterProvider, store } = resolveOptions(options, instrumentationRules);
   const scope = ['merchant-payments', version, { schemaUrl: SCHEMA_URL }] as const;
-  const tracer = (tracerProvider ?? trace.getTracerProvider()).getTracer(...scope);
-  const meter = (meterProvider ?? metrics.getMeterProvider()).getMeter(...scope);
+  const traces = tracerProvider ?? trace.getTracerProvider();
+  const meters = meterProvider ?? metrics.getMeterProvider();
+  const tracer = traces.getTracer(...scope);
+  const meter = meters.getMeter(...scope);
   const stops = [
-    watchCalls(tracer, meter),
-    watchCallbacks(tracer, meter),
+    shareBetween(traces, meters, () => [watchCalls(tracer, meter), watchCallbacks(tracer, meter)]),
     ...(store === undefined ? [] : [watchAttention(meter, store)]),
   ];
   return {

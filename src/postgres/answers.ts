@@ -1,4 +1,4 @@
-import { failures } from './failures.js';
+import { failures, isReadOnly } from './failures.js';
 
 /** The answer to one statement. */
 export interface Answer {
@@ -30,6 +30,16 @@ export function listOf(results: unknown): readonly Answer[] {
   return (Array.isArray(results) ? results : [results]) as readonly Answer[];
 }
 
-export function hasChanged({ rowCount, affectedRows = rowCount }: Answer): boolean | undefined {
-  return typeof affectedRows === 'number' ? affectedRows > 0 : undefined;
+/**
+ * Whether a statement of its own has changed a row; undefined if only a step can tell, also where transactions are
+ * read-only by default, as that of a step is not.
+ */
+export async function hasChanged(running: Promise<Answer>): Promise<boolean | undefined> {
+  try {
+    const { rowCount, affectedRows = rowCount } = await running;
+    return typeof affectedRows === 'number' ? affectedRows > 0 : undefined;
+  } catch (error) {
+    if (isReadOnly(error)) return undefined;
+    throw error;
+  }
 }

@@ -1,6 +1,6 @@
 import { StoreError } from '../errors.js';
 import { innermostError } from '../store/providers/driver-errors.js';
-import { ServerFailures } from '../store/sql/server-failures.js';
+import { ServerFailures, wasNeverSent } from '../store/sql/server-failures.js';
 
 // A digit is required, because EPIPE has five letters too.
 const SQL_STATE = /^(?=.*\d)[0-9A-Z]{5}$/;
@@ -24,10 +24,15 @@ export function databaseErrorOf(error: unknown): unknown {
 const READ_ONLY = '25006';
 const FEATURE_NOT_SUPPORTED = '0A000';
 
+/** Whether a statement was refused because its transaction, or the server, is read-only. */
+export function isReadOnly(error: unknown): boolean {
+  return sqlStateOf(databaseErrorOf(error)) === READ_ONLY;
+}
+
 /** Whether further statements on the same connection would fail too. */
 export function spoilsConnection(error: unknown): boolean {
   const state = sqlStateOf(error);
-  return state === READ_ONLY || state === FEATURE_NOT_SUPPORTED;
+  return state === READ_ONLY || state === FEATURE_NOT_SUPPORTED || isConnectionEnd(state);
 }
 
 // Postgres ends the connection, possibly after a COMMIT.
@@ -49,9 +54,12 @@ function isConnectionEnd(state: string | undefined): boolean {
   return state !== undefined && (CONNECTION_ENDED.test(state) || state === IDLE_TOO_LONG);
 }
 
-/** Whether a transaction failed because the connection was lost, or never answered. */
+/** Whether a transaction failed because the connection was lost, or could not be made. */
 export function isLost(error: unknown): boolean {
-  if (error instanceof StoreError) return error.code === 'TRANSACTION_LOST';
+  if (error instanceof StoreError) {
+    if (error.code === 'TRANSACTION_LOST') return true;
+    return error.code === 'STORE_FAILED' && wasNeverSent(error) && isLost(error.cause);
+  }
   const state = sqlStateOf(databaseErrorOf(error));
   return state === undefined ? !isProgramError(error) : isConnectionEnd(state);
 }
@@ -78,6 +86,15 @@ export function isBusy(
   return true;
 }
 
+const REMEDIES: Readonly<Record<string, string>> = {
+  '42501':
+    'Give the role USAGE on the schema, and GRANT SELECT, INSERT, UPDATE, DELETE on the tables of the store; setup() also needs CREATE on the schema, and to own a table that lacks something',
+  '57014':
+    'The statement_timeout of the role, the pool or the server is too short, or someone cancelled the statement: give the connections of the store one that is longer than commandTimeoutMs',
+  [READ_ONLY]: 'The server is read-only, such as a standby: connect to the primary',
+  '53100': 'The disk of the server is full: free space on it',
+};
+
 /** The errors of Postgres, for users. */
 export const failures: ServerFailures = /* @__PURE__ */ new ServerFailures({
   name: 'Postgres',
@@ -87,6 +104,7 @@ export const failures: ServerFailures = /* @__PURE__ */ new ServerFailures({
   endedBy: 'COMMIT or ROLLBACK',
   schema: 'postgresSchema() (with the default prefix: postgres/schema.sql of this package)',
   statementLimits: 'statement_timeout',
+  remedyFor: (error) => REMEDIES[sqlStateOf(error) ?? ''],
   isRefusal(error) {
     const state = sqlStateOf(error);
     return state !== undefined && !isConnectionEnd(state);

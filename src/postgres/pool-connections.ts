@@ -8,7 +8,7 @@ import type {
   ServerTimeouts,
 } from '../store/sql/transactions.js';
 import { type Answer, hasChanged, listOf, textsOf } from './answers.js';
-import { explainFailedEnd, failures, spoilsConnection, sqlStateOf } from './failures.js';
+import { explainFailedEnd, failures, isLost, spoilsConnection, sqlStateOf } from './failures.js';
 import { runInTransaction } from './merchants-transaction.js';
 import {
   assertClient,
@@ -52,21 +52,31 @@ export function poolConnections<Tx extends Queryable>(
       release(client, onError, loss.reason);
     }
   };
-  const alone = (statement: string) =>
+  const alone = <Value>(
+    statement: string,
+    answered: (running: Promise<Answer>) => Promise<Value>,
+  ) =>
     onConnection((connection) =>
-      connection.within(ofStatement, async () => (await connection.send(statement))[0] as Answer),
+      connection.within(ofStatement, () =>
+        answered(connection.send(statement).then(([answer]) => answer as Answer)),
+      ),
     );
   return {
     isSingle: false,
     run: (body, deadline = ofWork) =>
       onConnection(async (connection) => {
-        const ending = await connection.within(deadline, () => body(connection));
+        const ending = await connection
+          .within(deadline, () => body(connection))
+          .catch((error) => {
+            const isOver = !connection.hasBegun && isLost(error);
+            throw isOver ? failures.lostBeforeBegin(error) : error;
+          });
         if (ending.end === 'rollback') await connection.rollBack();
         else await connection.commit(ending.undo, ending.statements);
         return ending.result;
       }),
-    read: async (statement) => textsOf((await alone(statement))?.rows),
-    change: async (statement) => hasChanged(await alone(statement(Number.NaN))),
+    read: (statement) => alone(statement, async (running) => textsOf((await running)?.rows)),
+    change: (statement) => alone(statement(Number.NaN), hasChanged),
     runIn: runInTransaction,
   };
 }
@@ -76,6 +86,8 @@ class Connection<Tx extends Queryable> implements OpenTransaction<Tx> {
   readonly tx: Tx;
   readonly #loss: Loss;
   readonly #commandTimeoutMs: number;
+  /** Whether the server has answered that the transaction has begun. */
+  hasBegun = false;
   #isOpen = false;
   #hasSavepoint = false;
   /** Whether the work may have changed its role or search_path. */
@@ -121,6 +133,7 @@ class Connection<Tx extends Queryable> implements OpenTransaction<Tx> {
     const results = await this.#sendInTime(inOneText([...before, ...after]), timeoutMs, (ms) =>
       failures.noAnswerInTime(ms),
     );
+    this.hasBegun = true;
     return textsOf(results[before.length - 1]?.rows);
   }
 

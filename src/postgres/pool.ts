@@ -96,7 +96,7 @@ export function assertPool(pool: unknown): void {
   if (isProvider(pool)) {
     const { orm, engine = 'postgres' } = pool;
     if (engine === 'postgres') return;
-    throw invalidPool(`${orm} on ${engine}`, 'Use the inbox and the outbox for that database');
+    throw invalidPool(`${orm} on ${engine}`, 'Use the store for that database');
   }
   // Some ORMs have a connect() too, and would otherwise fail only at the first query.
   const orm = describeOrm(pool, ORMS_ON_POSTGRES);

@@ -120,7 +120,7 @@ export function postgresStore<Database extends PgPoolLike | PgliteLike>(
 export function postgresStore<Tx, Taken = Tx>(
   provider: TransactionProvider<Tx, Taken>,
   options: WithClient,
-): PaymentStore<Tx>;
+): PaymentStore<Tx, Taken>;
 /** The same store in an ORM's transactions, for callbacks alone. */
 export function postgresStore<Tx, Taken = Tx>(
   provider: TransactionProvider<Tx, Taken>,

@@ -14,7 +14,7 @@ import type {
   Ending,
   ServerTimeouts,
 } from '../store/sql/transactions.js';
-import { textsOf } from './answers.js';
+import { hasChanged, textsOf } from './answers.js';
 import {
   databaseErrorOf,
   explainFailedEnd,
@@ -49,8 +49,10 @@ export function ormConnections<Tx>(
     textsOf,
     assertOpen,
     // An ORM returns only rows.
-    change: async (statement, alone) =>
-      (await alone(`${statement} RETURNING 'changed'`)).length > 0,
+    change: (statement, alone) =>
+      hasChanged(
+        alone(`${statement} RETURNING 'changed'`).then((rows) => ({ rows, rowCount: rows.length })),
+      ),
   };
   return providedConnections(provider, timeouts, engine);
 }

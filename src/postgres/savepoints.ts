@@ -7,9 +7,9 @@ import type { Queryable } from './pool.js';
 
 /**
  * Runs `work` on a view of `client` that turns transactions into savepoints: an ORM on `tx` sends BEGIN and COMMIT
- * for a nested transaction, and the COMMIT would end the inbox's.
+ * for a nested transaction, and the COMMIT would end the store's.
  *
- * @throws {StoreError} `TRANSACTION_LOST` when the work tried to end the inbox's transaction, or
+ * @throws {StoreError} `TRANSACTION_LOST` when the work tried to end the store's transaction, or
  * returned before its own transactions and queries had ended
  */
 export async function withSavepoints<Tx extends Queryable>(
@@ -59,7 +59,7 @@ function viewOf<Tx extends Queryable>(
       };
     }
   }
-  // Kysely and knex release their connection, but this one belongs to the inbox.
+  // Kysely and knex release their connection, but this one belongs to the store.
   if (methods['release'] !== undefined) view['release'] = () => undefined;
   return view as unknown as Tx;
 }
@@ -67,7 +67,6 @@ function viewOf<Tx extends Queryable>(
 // A cheap first check, which rules out most statements by their first word.
 const MAYBE =
   /^\s*(?:begin|start|commit|end|rollback|abort|prepare|;|--|\/\*)|;\s*(?:commit|end|rollback|abort)\b/i;
-const COMMENTS = /\/\*[\s\S]*?\*\/|--[^\n]*/g;
 const KINDS = [
   ['isolate', /^(?:BEGIN|START) .*ISOLATION LEVEL (?:REPEATABLE READ|SERIALIZABLE)/],
   ['begin', /^(?:BEGIN|START TRANSACTION)\b/],
@@ -81,17 +80,30 @@ const KINDS = [
 function commandIn(config: unknown): Command | undefined {
   const text = textOf(config);
   if (text === undefined || !MAYBE.test(text)) return undefined;
-  const statements = text
-    .replaceAll(COMMENTS, ' ')
+  const statements = withoutComments(text)
     .split(';')
     .map((part) => part.trim())
     .filter((part) => part !== '');
   if (statements.length < 2) return toCommand(statements[0]);
-  // BEGIN; …; COMMIT in one text would end the inbox's transaction. A final END may belong to a function body.
+  // BEGIN; …; COMMIT in one text would end the store's transaction. A final END may belong to a function body.
   const command = [statements[0], statements.at(-1)]
     .map(toCommand)
     .find((found) => found && found.kind !== 'other' && !found.words.startsWith('END'));
   return command && { kind: 'other', words: command.words };
+}
+
+/** In one pass: a regular expression would look for the end of a comment again from each mark within it. */
+function withoutComments(text: string): string {
+  const lastEnd = text.lastIndexOf('*/');
+  let shown = '';
+  let from = 0;
+  for (const { 0: mark, index } of text.matchAll(/\/\*|--/g)) {
+    if (index < from || (mark === '/*' && index + 2 > lastEnd)) continue;
+    const end = mark === '/*' ? text.indexOf('*/', index + 2) + 2 : text.indexOf('\n', index);
+    shown += `${text.slice(from, index)} `;
+    from = end === -1 ? text.length : end;
+  }
+  return shown + text.slice(from);
 }
 
 function toCommand(statement = ''): Command | undefined {

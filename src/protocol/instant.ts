@@ -1,3 +1,5 @@
+import { trimEnd } from './trim-end.js';
+
 /**
  * Where seconds end and milliseconds begin. A number from here on, in seconds, would lie beyond the year
  * 5138, so it is in milliseconds. A smaller one, in milliseconds, would lie before March 1973, so it is in
@@ -87,6 +89,6 @@ export function parseInstant(text: string): Instant {
   return {
     occurredAt: date,
     microseconds: micros % 1000,
-    finer: fraction.slice(6).replace(/0+$/, ''),
+    finer: trimEnd(fraction.slice(6), '0'),
   };
 }

@@ -1,5 +1,6 @@
 import { InvalidOptionError } from '../errors.js';
 import { invalidOption, type Rule } from './options.js';
+import { logText } from './plain-text.js';
 
 /** The caller's own fields for log lines, channel messages and spans. */
 export type LogContext = Readonly<Record<string, string | number | boolean>>;
@@ -42,5 +43,5 @@ export function shownReference(
   reference: unknown,
 ): { readonly merchantPaymentReference?: string } {
   if (!isShown || typeof reference !== 'string') return {};
-  return { merchantPaymentReference: reference.slice(0, MAX_LENGTH) };
+  return { merchantPaymentReference: logText(reference).slice(0, MAX_LENGTH) };
 }

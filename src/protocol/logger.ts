@@ -1,7 +1,10 @@
+import type * as NodeUtil from 'node:util';
 import { type Rule, withMethods } from './options.js';
 
 /**
- * A logger like pino or console, called with an object of fields and a message. What it throws is ignored.
+ * A logger like pino or console, called with an object of fields and a message. Those of winston, LogTape, Sentry and
+ * Powertools for AWS Lambda are recognised and get the message first. If a logger throws, the process warns once
+ * (`LOGGER_FAILED`), and nothing else changes.
  */
 export interface Logger {
   /** A success: a request, a callback, an operation of a store. */
@@ -22,19 +25,64 @@ export const loggerRule: Rule<Logger> = /* @__PURE__ */ withMethods<Logger>(
   'error',
 );
 
-/**
- * Writes one line. A logger that throws must not turn a success into a failure, and one that rejects must not
- * end the process.
- */
+interface ProcessLike {
+  getBuiltinModule?(name: 'node:util'): typeof NodeUtil | undefined;
+  emitWarning?(message: string, options: { code: string }): void;
+}
+
+// Not imported, since some runtimes of the fetch adapter have no Node modules.
+const { process } = globalThis as { process?: ProcessLike };
+const debuglog = process?.getBuiltinModule?.('node:util')?.debuglog?.('merchant-payments');
+const toDebugLog = (fields: object, message: string) => debuglog?.('%s %j', message, fields);
+
+/** Prints to stderr, where the environment has `NODE_DEBUG=merchant-payments`. */
+export const debugLogger: Logger | undefined = debuglog?.enabled
+  ? { debug: toDebugLog, info: toDebugLog, warn: toDebugLog, error: toDebugLog }
+  : undefined;
+
+/** Writes one line, to the debug log too. */
 export function writeLine(
   logger: Logger,
   level: keyof Logger,
   { fields, message }: { fields: object; message: string },
 ): void {
+  const text = `merchant-payments: ${message}`;
+  write(logger, level, fields, text);
+  if (logger !== debugLogger) debugLogger?.[level](fields, text);
+}
+
+// Methods that only these have: winston, Sentry, LogTape, Powertools for AWS Lambda.
+const MESSAGE_FIRST = ['startTimer', 'fmt', 'getChild', 'appendKeys'] as const;
+
+function takesMessageFirst(logger: Logger): boolean {
+  const methods = logger as Partial<Record<(typeof MESSAGE_FIRST)[number], unknown>>;
+  return MESSAGE_FIRST.some((name) => typeof methods[name] === 'function');
+}
+
+/**
+ * A logger that throws must not turn a success into a failure, and one that rejects must not end the process.
+ */
+function write(logger: Logger, level: keyof Logger, fields: object, text: string): void {
+  const failed = (error: unknown) => warnOnce(logger, level, error);
   try {
-    const written: unknown = logger[level](fields, `merchant-payments: ${message}`);
-    Promise.resolve(written).catch(() => {});
-  } catch {}
+    const line = takesMessageFirst(logger) ? ([text, fields] as never) : ([fields, text] as const);
+    Promise.resolve(logger[level](...line) as unknown).catch(failed);
+  } catch (error) {
+    failed(error);
+  }
+}
+
+const failing = new WeakSet<Logger>();
+
+/** Without the error's message, which may have what the log connects with. */
+function warnOnce(logger: Logger, level: keyof Logger, error: unknown): void {
+  if (failing.has(logger)) return;
+  failing.add(logger);
+  const name = error instanceof Error ? error.name : typeof error;
+  process?.emitWarning?.(
+    `The logger's ${level} failed with ${name}, so lines of merchant-payments are lost. Pass the logger itself, or methods that are bound to it`,
+    { code: 'LOGGER_FAILED' },
+  );
 }
 
 /** Milliseconds since `startedAtMs`, a value of `performance.now()`, to the microsecond. */

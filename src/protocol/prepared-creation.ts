@@ -1,3 +1,5 @@
+import type { CreatePaymentInput } from './payment.js';
+
 /**
  * The name of the method of `PaymentClient` with which a store checks a creation before it stores it.
  * Nothing is sent. A registered symbol, so that all copies of the package share it.
@@ -16,4 +18,39 @@ export interface PreparedCreation<Result> {
   readonly retryUnknownOutcome: boolean;
   /** Sends it with this deadline instead of {@link timeoutMs}, and fails as `payments.create` does. */
   send(timeoutMs: number): Promise<Result>;
+}
+
+interface CreationOptions {
+  readonly extraBody?: Record<string, unknown> | undefined;
+  readonly timeoutMs?: number | undefined;
+}
+
+/** A client, or a test's double of one, which has no more than this. */
+export interface CreatingClient<Options, Result> {
+  readonly payments: { create(input: CreatePaymentInput, options?: Options): Promise<Result> };
+  [PREPARE_CREATION]?(
+    input: CreatePaymentInput,
+    options: Options | undefined,
+  ): PreparedCreation<Result>;
+}
+
+// The client's default.
+const TIMEOUT_MS = 30_000;
+
+/** Prepares a creation, also for a double. Throws as `payments.create` does for what is invalid. */
+export function prepareCreation<Options extends CreationOptions, Result>(
+  client: CreatingClient<Options, Result>,
+  input: CreatePaymentInput,
+  options?: Options,
+): PreparedCreation<Result> {
+  const prepared = client[PREPARE_CREATION]?.(input, options);
+  if (prepared !== undefined) return prepared;
+  const { merchantPaymentReference, amount, currency } = input;
+  const fields = { merchantPaymentReference, amount, currency };
+  return {
+    body: JSON.stringify({ ...options?.extraBody, ...fields }),
+    timeoutMs: options?.timeoutMs ?? TIMEOUT_MS,
+    retryUnknownOutcome: false,
+    send: (timeoutMs) => client.payments.create(fields, { ...(options as Options), timeoutMs }),
+  };
 }

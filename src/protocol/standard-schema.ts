@@ -1,5 +1,6 @@
 import type { Issue } from '../errors.js';
 import { fieldOf, fieldOfAny } from './own-fields.js';
+import { logText } from './plain-text.js';
 
 /**
  * A validator that follows [Standard Schema](https://standardschema.dev) version 1: schemas of zod, valibot,
@@ -68,12 +69,16 @@ export const issuesOf = (
 ): readonly StandardSchemaIssue[] | undefined =>
   fieldOf(result, 'issues') as readonly StandardSchemaIssue[] | undefined;
 
+/** The issues with their texts, which may quote the value, safe to log. */
 export function toIssues(issues: readonly StandardSchemaIssue[]): readonly Issue[] {
   return issues.map((issue) => {
     const path = (fieldOf(issue, 'path') ?? []) as NonNullable<StandardSchemaIssue['path']>;
     return {
-      path: path.map((segment) => (typeof segment === 'object' ? segment.key : segment)),
-      message: issue.message,
+      path: path
+        .map((segment) => (typeof segment === 'object' ? segment.key : segment))
+        .map((key) => (typeof key === 'string' ? logText(key) : key)),
+      // A validator may break the rule that it is text.
+      message: typeof issue.message === 'string' ? logText(issue.message) : issue.message,
     };
   });
 }

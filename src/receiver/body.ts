@@ -1,4 +1,4 @@
-import type { RawBody } from '../callback/body.js';
+import { isUint8Array, type RawBody } from '../callback/body.js';
 import { CallbackVerificationError } from '../errors.js';
 import { within } from '../protocol/within.js';
 
@@ -84,12 +84,13 @@ export async function readWebBody(request: Request, limits: BodyLimits): Promise
     });
   } catch (error) {
     cancelAfterReply(reader);
-    throw error instanceof UnreadableBody ? error : new UnreadableBody(400);
+    const isKnown = error instanceof UnreadableBody || error instanceof CallbackVerificationError;
+    throw isKnown ? error : new UnreadableBody(400);
   }
 }
 
 interface Reader {
-  read(): Promise<{ done: boolean; value?: Uint8Array | undefined }>;
+  read(): Promise<{ done: boolean; value?: unknown }>;
   cancel(): Promise<void>;
 }
 
@@ -98,11 +99,20 @@ async function collect(reader: Reader, maxBodyBytes: number): Promise<Uint8Array
   let size = 0;
   for (;;) {
     const { done, value } = await reader.read();
-    if (done || value === undefined) return join(chunks, size);
-    size += value.length;
+    if (done) return join(chunks, size);
+    const chunk = toBytes(value);
+    size += chunk.length;
     if (size > maxBodyBytes) throw new UnreadableBody(413);
-    chunks.push(value);
+    chunks.push(chunk);
   }
+}
+
+/** A stream that middleware has put in place of the body may have chunks of any kind. */
+function toBytes(chunk: unknown): Uint8Array {
+  if (isUint8Array(chunk)) return chunk;
+  if (typeof chunk === 'string') return new TextEncoder().encode(chunk);
+  if (chunk instanceof ArrayBuffer) return new Uint8Array(chunk);
+  throw bodyWasRead(REMEDY);
 }
 
 // Some servers (SvelteKit's for Node) close the connection as soon as a body is cancelled, before the reply

@@ -1,6 +1,7 @@
 import { assertRequest, type CallbackRequest } from '../callback/options.js';
 import { createCallbackVerifier } from '../callback/verify.js';
 import { fieldOf } from '../protocol/own-fields.js';
+import { type EntryPoint, foreignArguments } from './foreign-arguments.js';
 import type { ChangeId } from './kept-failures.js';
 import type { CallbackReceiverOptions } from './options.js';
 import { createReceiver } from './receiver.js';
@@ -21,7 +22,7 @@ export interface CallbackReceiver {
    * of the request or because your functions throw: those determine the reply, and `onError` is called where
    * it applies.
    *
-   * @throws {InvalidOptionError} when `request` is not an object
+   * @throws {InvalidOptionError} when `request` is not an object with a method, such as an event of AWS Lambda
    */
   receive(request: ReceivedRequest): Promise<CallbackReply>;
   /**
@@ -61,7 +62,6 @@ export interface CallbackReceiver {
  * declare const request: { method: string; headers: Record<string, string>; body: Buffer };
  *
  * const receiver = createCallbackReceiver({
- *   signingSecret: process.env.MERCHANT_PAYMENTS_SIGNING_SECRET ?? '',
  *   async onPayment({ payment }) {
  *     console.log(payment.merchantPaymentReference, payment.status);
  *   },
@@ -81,11 +81,12 @@ export function createCallbackReceiver<Tx = undefined, Fields = unknown>(
     async receive(request) {
       assertRequest(request, 'method, headers and rawBody');
       const { method, headers, rawBody, signal } = readRequest(request);
+      if (typeof method !== 'string') throw foreignArguments(ENTRY, [request]);
       return receiver.receive({
         // Some frameworks give it in lower case.
-        method: String(method).toUpperCase(),
+        method: method.toUpperCase(),
         headers,
-        readBody: () => rawBody,
+        readBody: () => [rawBody],
         getSignal: () => signal,
       });
     },
@@ -93,6 +94,8 @@ export function createCallbackReceiver<Tx = undefined, Fields = unknown>(
     idle: receiver.idle,
   };
 }
+
+const ENTRY: EntryPoint = { name: 'receiver', takes: 'an object with method, headers and rawBody' };
 
 const FIELDS = ['method', 'headers', 'rawBody', 'signal'] satisfies (keyof ReceivedRequest)[];
 

@@ -169,7 +169,7 @@ export async function toCallback(
     const payment = parseStatusRecord(decodeBody(rawBody));
     const isOfChange =
       payment.referenceNumber === referenceNumber && (await callbackKey(payment)) === key;
-    return isOfChange ? { payment, key, timestamp, secretIndex: 0 } : undefined;
+    return isOfChange ? { payment, key, timestamp, secretIndex: 0, rawBody } : undefined;
   } catch (error) {
     if (error instanceof CallbackVerificationError) return undefined;
     throw error;

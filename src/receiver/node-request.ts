@@ -1,42 +1,49 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import { isUint8Array, type RawBody } from '../callback/body.js';
-import type { Awaitable } from '../protocol/awaitable.js';
 import { type BodyLimits, bodyWasRead, UnreadableBody } from './body.js';
+import { lengthOf, listRawBodies, REMEDY, sizeOf, takeKeptBodies } from './kept-body.js';
 
-/** Where frameworks keep a body that they have read. */
-interface KeptBody {
-  readonly rawBody?: unknown;
-  readonly body?: unknown;
+/** A request of node:http, and what its framework has made of it. */
+export interface NodeBodySource {
+  /** The stream to read: the request itself, unless a hook has put another in its place. */
+  readonly stream: Readable;
+  /** The request's headers. */
+  readonly headers: IncomingHttpHeaders;
+  /** The objects on which a framework may have kept the body. */
+  readonly keepers: readonly object[];
 }
 
-const REMEDY =
-  "Express: mount callbackHandler before express.json(), or put express.raw({ type: 'application/json' }) on this route; " +
-  'NestJS: NestFactory.create(AppModule, { rawBody: true }); Koa: route to it before a body parser; ' +
-  'Next.js pages: export const config = { api: { bodyParser: false } }; ' +
-  'Fastify: let no preParsing hook read the payload of this route';
-
 /**
- * Reads the body of a Node request as received: from what the framework kept on `request`, or from the
- * stream, whose bytes are counted as they arrive. Beyond the limit it reads no more.
+ * Reads the body of a Node request as received: from its stream, whose bytes are counted as they arrive, or, if
+ * something else has read that, from what was kept. Beyond the limit it reads no more.
  *
  * @throws {UnreadableBody} when it broke off, took too long or is too large
- * @throws {CallbackVerificationError} `RAW_BODY_REQUIRED` when it was already read
+ * @throws {CallbackVerificationError} `RAW_BODY_REQUIRED` when it was already read, and not kept whole
  */
-export function readNodeBody(
-  source: Readable,
-  request: object,
+export async function readNodeBody(
+  { stream, headers, keepers }: NodeBodySource,
   limits: BodyLimits,
-): Awaitable<RawBody> {
-  const kept: KeptBody = request;
-  const { rawBody } = kept;
-  if (typeof rawBody === 'string' || isUint8Array(rawBody)) return rawBody;
-  if (isUntouched(source))
-    return mayBeComplete(source) ? readIfComplete(source, limits) : collect(source, limits);
-  // Not earlier: on some platforms `body` is a getter that parses.
-  const { body } = kept;
-  if (isUint8Array(body)) return body;
-  throw bodyWasRead(REMEDY);
+): Promise<readonly RawBody[]> {
+  const kept = listRawBodies(keepers);
+  const isUnread = isUntouched(stream) && !(stream.destroyed && kept.length > 0);
+  if (!isUnread) {
+    // A middleware that keeps the body as it comes may still be at it.
+    if (isBeingRead(stream)) await collect(stream, limits);
+    return takeKeptBodies(keepers, headers, stream.readableEnded !== false);
+  }
+  const body = await (mayBeComplete(stream)
+    ? readIfComplete(stream, limits)
+    : collect(stream, limits));
+  if (kept.length === 0) return [body];
+  const length = lengthOf(headers);
+  // A hook may have put an inflated stream in place of the bytes that it kept, and a platform one without bytes.
+  const whole = kept.filter((one) =>
+    length === undefined
+      ? body.byteLength === 0 && sizeOf(one) > 0
+      : body.byteLength !== length && sizeOf(one) === length,
+  );
+  return [...whole, body];
 }
 
 // With an encoding set, the stream yields decoded text.
@@ -44,11 +51,16 @@ function isUntouched(source: Readable): boolean {
   return !source.readableDidRead && !source.readableEnded && source.readableEncoding === null;
 }
 
+function isBeingRead(source: Readable): boolean {
+  if (source.readableEnded !== false || source.destroyed) return false;
+  return source.readableFlowing === true || source.listenerCount('readable') > 0;
+}
+
 // Marks a request whose body was read in full, by its Content-Length, before the parser noticed the end.
 const WAS_READ = Symbol('body was taken whole');
 
 function mayBeComplete(source: Readable): boolean {
-  return source.readableFlowing === null && lengthOf(source) !== undefined;
+  return source.readableFlowing === null && lengthOf(headersOf(source)) !== undefined;
 }
 
 /** If the body arrived with the head, reads it without a deadline and without listeners for its chunks. */
@@ -75,7 +87,7 @@ async function readIfComplete(source: Readable, limits: BodyLimits): Promise<Uin
 
 function readComplete(source: Readable, { maxBodyBytes }: BodyLimits): Uint8Array | undefined {
   const size = source.readableLength;
-  const isWhole = size > 0 && lengthOf(source) === String(size);
+  const isWhole = size > 0 && lengthOf(headersOf(source)) === size;
   // A flowing stream gives its bytes to other listeners.
   if (!isWhole || size > maxBodyBytes || source.readableFlowing !== null) return undefined;
   if (source.destroyed || !isUntouched(source)) return undefined;
@@ -89,9 +101,7 @@ function readComplete(source: Readable, { maxBodyBytes }: BodyLimits): Uint8Arra
 
 type MarkedRequest = object & { [WAS_READ]?: true };
 
-function lengthOf(source: Readable): string | undefined {
-  return (source as Partial<IncomingMessage>).headers?.['content-length'];
-}
+const headersOf = (source: Readable) => (source as Partial<IncomingMessage>).headers;
 
 function collect(source: Readable, limits: BodyLimits): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
@@ -104,23 +114,26 @@ function collect(source: Readable, limits: BodyLimits): Promise<Uint8Array> {
       // If the stream breaks later, that must not end the process.
       source.on('error', ignore);
     };
-    const refuse = (status: 400 | 408 | 413): void => {
+    const refuse = (error: Error | UnreadableBody): void => {
       settle();
       source.pause();
-      reject(new UnreadableBody(status));
+      reject(error);
     };
-    const onData = (chunk: Uint8Array): void => {
-      size += chunk.length;
-      if (size > limits.maxBodyBytes) refuse(413);
-      else chunks.push(chunk);
+    const onData = (given: unknown): void => {
+      const chunk = typeof given === 'string' ? Buffer.from(given) : given;
+      if (isUint8Array(chunk)) {
+        size += chunk.length;
+        if (size > limits.maxBodyBytes) refuse(new UnreadableBody(413));
+        else chunks.push(chunk);
+      } else refuse(bodyWasRead(REMEDY));
     };
     const onEnd = (): void => {
       settle();
       resolve(chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks, size));
     };
-    const onBroken = (): void => refuse(400);
+    const onBroken = (): void => refuse(new UnreadableBody(400));
 
-    const timer = setTimeout(() => refuse(408), limits.bodyTimeoutMs);
+    const timer = setTimeout(() => refuse(new UnreadableBody(408)), limits.bodyTimeoutMs);
     source.on('data', onData).on('end', onEnd).on('close', onBroken).on('error', onBroken);
     // A framework may have paused the stream.
     source.resume();

@@ -1,7 +1,7 @@
 import type { VerifiedCallback } from '../callback/options.js';
 import { CallbackVerificationError, MerchantPaymentsError } from '../errors.js';
 import { shownReference } from '../protocol/log-context.js';
-import { durationSince, type Logger, writeLine } from '../protocol/logger.js';
+import { debugLogger, durationSince, type Logger, writeLine } from '../protocol/logger.js';
 import { hasSubscribers, openChannel, runTraced } from '../protocol/tracing.js';
 import type { CallbackOutcome, CallbackReply } from './reply.js';
 import { OnceAMinute } from './report.js';
@@ -88,8 +88,12 @@ export function describeOverdue(trace: CallbackTrace | undefined): void {
   if (trace !== undefined) trace.overdue = true;
 }
 
-/** Creates a function that writes a line for each callback. */
-export function createCallbackLog(logger: Logger): (trace: CallbackTrace) => void {
+/** Creates a function that writes a line for each callback, if there is a log. */
+export function createCallbackLog(
+  given: Logger | undefined,
+): ((trace: CallbackTrace) => void) | undefined {
+  const logger = given ?? debugLogger;
+  if (logger === undefined) return undefined;
   const refusals = new Map<string, OnceAMinute>();
   return (trace) => {
     const { outcome, code = String(trace.status) } = trace;

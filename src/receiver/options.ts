@@ -64,13 +64,19 @@ export interface PaymentContext<Tx> {
  * record that `recordSchema` accepts, `Secret` is the runtime's type of signing secret.
  */
 export interface CallbackReceiverOptions<Tx = undefined, Fields = unknown, Secret = SigningSecret>
-  extends Omit<VerifyCallbackOptions<Fields, Secret>, 'signingSecret'> {
+  extends Omit<VerifyCallbackOptions<Fields, Secret>, 'signingSecret' | 'receivedAt'> {
   /**
    * The merchant account's signing secret, or several during a rotation. A function is called for every
    * callback, so that a secret can change without a restart: cache one that is slow to fetch. If it throws or
    * takes more than 10 s (`SECRET_UNAVAILABLE`), or returns an invalid secret, the reply is 500.
+   * @default MERCHANT_PAYMENTS_SIGNING_SECRET in the environment, read when the first callback arrives; without it the
+   * reply is 500
    */
-  signingSecret: Secret | readonly Secret[] | (() => Awaitable<Secret | readonly Secret[]>);
+  signingSecret?:
+    | Secret
+    | readonly Secret[]
+    | (() => Awaitable<Secret | readonly Secret[]>)
+    | undefined;
   /**
    * Your function, called once for each status change. When it returns, the change is recorded as processed
    * and the service gets a 200; when it throws, the service gets a 500 and retries. A {@link RetryLaterError}
@@ -194,7 +200,7 @@ export function resolveReceiverOptions<Tx>(
   adapterRules: Readonly<Record<string, Rule<unknown>>>,
 ) {
   const rules = { ...adapterRules, ...receiverRules };
-  const holds = 'signingSecret and onPayment';
+  const holds = 'onPayment';
   const {
     signingSecret,
     onPayment,

@@ -1,5 +1,4 @@
 import type { RawBody } from '../callback/body.js';
-import type { CallbackHeaders } from '../callback/headers.js';
 import type { VerifiedCallback, VerifyCallbackOptions } from '../callback/options.js';
 import { assertSchemaAccepts, isPromiseLike, runRecordSchema } from '../callback/record.js';
 import { InvalidOptionError, type RetryLaterError } from '../errors.js';
@@ -7,7 +6,7 @@ import type { Awaitable } from '../protocol/awaitable.js';
 import { causesOf } from '../protocol/causes.js';
 import type { Rule } from '../protocol/options.js';
 import { Activity } from './activity.js';
-import { assertBodySize, type BodyLimits } from './body.js';
+import { authenticate, type IncomingCallback } from './authenticate.js';
 import { type AcceptedCallback, acceptCallback, type DeliveryResult, deliver } from './delivery.js';
 import {
   type ChangeId,
@@ -40,14 +39,6 @@ import { USER_CODE_TIMEOUT_MS, withUserCodeTimeout } from './user-code-timeout.j
 import { type CreateVerifier, createVerifierSource, type Verifier } from './verifier-source.js';
 
 const OVERDUE_AFTER_MS = 600_000;
-
-/** A request, as an adapter provides it. */
-export interface IncomingCallback extends Caller {
-  readonly method: string;
-  readonly headers: CallbackHeaders;
-  /** Called at most once, and only if the body is needed. */
-  readBody(limits: BodyLimits): Awaitable<RawBody>;
-}
 
 /** The receiver that all adapters share. */
 export interface ReceivingEnd {
@@ -101,7 +92,7 @@ export function createReceiver<Tx, Secret, Fields>(
     reportOverdue: createOverdueReport(resolved.onError),
     busyChanges: new BusyChanges(),
   };
-  const log = resolved.logger && createCallbackLog(resolved.logger);
+  const log = createCallbackLog(resolved.logger);
   return {
     receive: (incoming) =>
       observe(incoming.method, log, (trace) => receive(receiver, incoming, trace)),
@@ -119,14 +110,9 @@ async function receive<Tx>(
   if (incoming.method !== 'POST') return reject(405);
   receiver.activity.begin();
   try {
-    const body = await incoming.readBody(receiver);
-    assertBodySize(body, receiver.maxBodyBytes);
-    const rawBody = receiver.failures === undefined ? body : copyBody(body);
-    // Only promises are awaited: awaiting everything took 8% more CPU.
-    const verifying = receiver.getVerifier();
-    const verifier = isPromiseLike(verifying) ? await verifying : verifying;
-    const verified = verifier({ rawBody, headers: incoming.headers });
-    const callback = isPromiseLike(verified) ? await verified : verified;
+    const callback = await authenticate(receiver, incoming);
+    const { rawBody: verified } = callback;
+    const rawBody = receiver.failures === undefined ? verified : copyBody(verified);
     const accepted = await accept(receiver, callback, rawBody, false);
     describeCallback(trace, accepted.callback, receiver.logReferences);
     return await processOnce(receiver, accepted, incoming, trace);

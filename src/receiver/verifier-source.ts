@@ -1,7 +1,8 @@
 import type { CallbackRequest, VerifiedCallback } from '../callback/options.js';
-import { SecretUnavailableError } from '../errors.js';
+import { InvalidOptionError, SecretUnavailableError } from '../errors.js';
 import type { Awaitable } from '../protocol/awaitable.js';
 import { nameFailure } from '../protocol/describe-value.js';
+import { secretText } from '../protocol/options.js';
 import type { CallbackReceiverOptions } from './options.js';
 import { USER_CODE_TIMEOUT_MS, withUserCodeTimeout } from './user-code-timeout.js';
 
@@ -24,6 +25,13 @@ export function createVerifierSource<Secret>(
   createVerifier: CreateVerifier<Secret>,
 ): () => Awaitable<Verifier> {
   const { signingSecret } = options;
+  if (signingSecret === undefined) {
+    let verifier: Verifier | undefined;
+    return () => {
+      verifier ??= createVerifier(readVariable() as Secret);
+      return verifier;
+    };
+  }
   if (!isFunction(signingSecret)) {
     const verifier = createVerifier(signingSecret);
     return () => verifier;
@@ -38,6 +46,29 @@ export function createVerifierSource<Secret>(
     }
     return last.verifier;
   };
+}
+
+const VARIABLE = 'MERCHANT_PAYMENTS_SIGNING_SECRET';
+
+/**
+ * Reads the default of `signingSecret`.
+ *
+ * @throws {InvalidOptionError} naming the variable when it is missing or unusable
+ */
+function readVariable(): string {
+  const secret = readEnvironment();
+  if (secret !== undefined && secret.trim() !== '') return secretText(secret, VARIABLE);
+  const message = `signingSecret is missing, so the callback was not verified, and the service retries; set ${VARIABLE} in the environment, or pass signingSecret`;
+  throw new InvalidOptionError('signingSecret', message);
+}
+
+/** Undefined in a runtime without variables, or that does not allow this one to be read. */
+function readEnvironment(): string | undefined {
+  try {
+    return globalThis.process?.env?.[VARIABLE];
+  } catch {
+    return undefined;
+  }
 }
 
 async function readSecret<Value>(read: () => Promise<Value>): Promise<Value> {

@@ -161,7 +161,7 @@ const REFUSED =
 // arguments: `ERR unknown command 'HELLO', with args beginning with: '3' 'AUTH' …`. Upstash's
 // client appends `, command was: ["evalsha",…]` to every failure.
 function withoutArguments(message: string): string {
-  return message.replace(/,? *(?:with args beginning with|command was:).*/is, '');
+  return message.replace(/,? {0,2}(?:with args beginning with|command was:).*/is, '');
 }
 
 function timedOut(limitMs: number): StoreError {

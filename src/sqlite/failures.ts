@@ -1,4 +1,5 @@
 import { InvalidOptionError, MerchantPaymentsError, StoreError } from '../errors.js';
+import { isLocked } from './database.js';
 
 const REMEDY = 'Keep transactions short, and keep no transaction or iterate() open across an await';
 
@@ -12,6 +13,14 @@ export function explain(cause: unknown): unknown {
     return new StoreError(
       'MISSING_TABLES',
       'A table of the store, or a column of one, is missing in the file, and nothing was written; see cause. Call setup() once before the first payment or callback, with the same prefix',
+      { cause },
+    );
+  }
+  // A step in the store's own transaction has waited by now.
+  if (isLocked(cause)) {
+    return new StoreError(
+      'STORE_TIMEOUT',
+      'Another connection had the file locked when your transaction first wrote to it, and nothing was written. Roll the transaction back and repeat it; one that begins with BEGIN IMMEDIATE can wait for the lock, for as long as the busy timeout of the connection',
       { cause },
     );
   }

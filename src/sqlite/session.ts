@@ -48,9 +48,10 @@ export class SqliteSession implements SqlSession<SqliteDatabase | undefined> {
   }
 
   async setup(): Promise<void> {
+    const patience = patienceOf(PATIENCE_MS, stillBlocked);
     // Without the write lock, and without the right to write.
-    const missing = await this.#whenFree(() => this.#walk(this.#missing));
-    if (missing.length > 0) await this.run(() => this.#create());
+    const missing = await this.#whenFree(() => this.#walk(this.#missing), patience);
+    if (missing.length > 0) await this.runFor(patience, () => this.#create());
   }
 
   *#create(): Step<void> {

@@ -94,7 +94,8 @@ export interface ManagedStore<Tx = undefined> extends CallbackStore<Tx> {
    * stops waiting for a payment's first callback. An unresolved payment can't be discarded: `resolve` it.
    *
    * @throws {InvalidOptionError} when `item` is no item of `attention()` or is unresolved
-   * @throws {StoreError} `STATE_CHANGED` when the item is no longer on the list
+   * @throws {StoreError} `STATE_CHANGED` when the item has changed since it was listed; nothing was discarded. An item
+   * that is no longer on the list is no error
    */
   discard(item: Attention): Promise<void>;
   /**

@@ -37,7 +37,10 @@ export interface Judged {
 export function judge(seen: SeenChange, change: Change): Judged {
   const { watermarkUs = change.occurredAtUs, failure } = seen;
   const stale = BigInt(watermarkUs) > BigInt(change.occurredAtUs);
-  const settled = steps.settle(seen.row, change.finding, change.isPaid);
+  const settled = steps.settle(seen.row, change.finding, {
+    isPaid: change.isPaid,
+    isListed: seen.secondUpdatedAtUs !== undefined,
+  });
   const paidBy = settled.change?.paidBy ?? seen.row?.paidBy;
   return {
     verdict: toVerdict(seen, change, stale),
@@ -97,14 +100,25 @@ export function failureOf(
   if (verdict !== 'blocked' && !(hasRun && isFailure(error))) return undefined;
   const attempts = (failure?.attempts ?? 0) + (hasRun ? 1 : 0);
   const isEnough = hasRun && attempts >= (policy.parkAfter ?? Number.POSITIVE_INFINITY);
-  const rawBody = keepBodies ? policy.getRawBody?.() : undefined;
+  const rawBody = keepBodies ? tryTo(() => policy.getRawBody?.()) : undefined;
+  const described = tryTo(() => policy.describeError?.(error) ?? describeFailure(error));
   return {
     attempts,
     parked: !hasRun || isEnough || failure?.parked === true,
     isNewlyParked: isEnough && failure?.parked !== true,
-    error: JSON.stringify(policy.describeError?.(error) ?? describeFailure(error)),
+    // Not described in another way: the policy removes secrets.
+    error: JSON.stringify(described ?? { name: 'Error', message: '' }),
     rawBody,
   };
+}
+
+/** Undefined if it throws: a failure of the policy must not hide that of the work. */
+function tryTo<Value>(read: () => Value): Value | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
 }
 
 /** The error for a change that is not run. */

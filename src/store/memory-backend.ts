@@ -148,7 +148,8 @@ export class MemoryBackend implements Backend<undefined> {
 
   async settle(key: string, finding: Finding): Promise<void> {
     const second = this.#seconds.get(secondName(key, finding));
-    const settled = steps.settle(this.#rows.get(key), finding, false);
+    const known = { isPaid: false, isListed: second !== undefined };
+    const settled = steps.settle(this.#rows.get(key), finding, known);
     this.#settle(key, finding, { settled, secondUpdatedAtUs: second && (second.updatedAtUs ?? 0) });
   }
 

@@ -96,7 +96,8 @@ export class MemoryChanges {
           atMs: change.since.getTime(),
           names: [name.merchantPaymentReference, name.referenceNumber, name.key],
         },
-        change: { ...change },
+        // A copy, which its reader may change.
+        change: structuredClone(change),
       }));
   }
 

@@ -2,6 +2,7 @@ import type { PaymentClient } from '../client/payment-client.js';
 import { type Logger, loggerRule } from '../protocol/logger.js';
 import {
   boolean,
+  hasMethod,
   matching,
   type OptionRules,
   oneOf,
@@ -10,8 +11,10 @@ import {
   timerMs,
   withDefault,
 } from '../protocol/options.js';
-import { PREPARE_CREATION } from '../protocol/prepared-creation.js';
 import { type ServiceProfile, serviceProfile } from '../protocol/service-profile.js';
+
+/** What a store needs of a client, so that a test's double of one fits too. */
+export type StoreClient = Pick<PaymentClient, 'payments'>;
 
 /** Options of every store of this package. */
 export interface StoreOptions {
@@ -20,7 +23,7 @@ export interface StoreOptions {
    * store does not close it.
    * @default none: the store handles callbacks alone
    */
-  client?: PaymentClient | undefined;
+  client?: StoreClient | undefined;
   /**
    * How long a process may take to send a payment, in milliseconds, before it counts as dead and the payment becomes
    * `unresolved`. A call may take at most half of this, whatever its `timeoutMs`. A whole
@@ -62,11 +65,8 @@ export interface StoreOptions {
 /** One rule for each option. */
 export const storeRules = {
   client: optional(
-    matching<PaymentClient>(
-      'a PaymentClient',
-      (client: object | null | undefined) =>
-        typeof (client as Partial<PaymentClient> | null | undefined)?.[PREPARE_CREATION] ===
-        'function',
+    matching<StoreClient>('a PaymentClient', (client: Partial<StoreClient> | null) =>
+      hasMethod(client?.payments, 'create'),
     ),
   ),
   leaseMs: optional(timerMs(100)),
@@ -81,7 +81,7 @@ export const storeRules = {
 export type ResolvedStoreOptions = Resolved<typeof storeRules>;
 
 /** Those of a store with a client. */
-export type ClientOptions = ResolvedStoreOptions & { readonly client: PaymentClient };
+export type ClientOptions = ResolvedStoreOptions & { readonly client: StoreClient };
 
 /** Whether the service recognises a repeated reference, so that an unresolved payment may be sent again. */
 export function recognisesReferences({

@@ -1,15 +1,14 @@
 import type { RequestOptions } from '../client/options.js';
-import type { PaymentClient } from '../client/payment-client.js';
 import type { CreatePaymentResult } from '../client/response.js';
 import { InvalidOptionError } from '../errors.js';
 import { invalidOption, type OptionRules, resolveOptions, text } from '../protocol/options.js';
 import type { CreatePaymentInput } from '../protocol/payment.js';
-import { PREPARE_CREATION, type PreparedCreation } from '../protocol/prepared-creation.js';
+import { type PreparedCreation, prepareCreation } from '../protocol/prepared-creation.js';
 import type { Backend } from './backend.js';
 import { readAttempts, toDecision } from './decision.js';
 import { assertSame, movedOn, tooEarly, unknownReference } from './errors.js';
 import { ManagedEngine } from './managed-engine.js';
-import { type ClientOptions, recognisesReferences } from './options.js';
+import { type ClientOptions, recognisesReferences, type StoreClient } from './options.js';
 import type { Decision, Intent, StoredForms } from './payment-row.js';
 import type {
   PaymentStore,
@@ -46,8 +45,7 @@ export class PaymentEngine<Tx> extends ManagedEngine<Tx> implements PaymentStore
 
   async create(input: CreatePaymentInput, options?: RequestOptions): Promise<StoredPayment> {
     const { body, send, timeoutMs, leaseMs } = this.#prepare(input, options);
-    const key = this.backend.forms.toName(input.merchantPaymentReference);
-    const intent = toIntent(body, options?.extraBody, this.backend.forms);
+    const { key, intent } = toIntent(body, this.backend.forms);
     const limits = { timeoutMs, leaseMs };
     return this.#sender.send({ key, intent, send, options, allowsRejected: true, ...limits });
   }
@@ -74,12 +72,7 @@ export class PaymentEngine<Tx> extends ManagedEngine<Tx> implements PaymentStore
     input: CreatePaymentInput,
     extraBody: Record<string, unknown> | undefined,
   ): { readonly key: string; readonly intent: Intent } {
-    const intent = toIntent(
-      this.#prepare(input, { extraBody }).body,
-      extraBody,
-      this.backend.forms,
-    );
-    return { key: this.backend.forms.toName(input.merchantPaymentReference), intent };
+    return toIntent(this.#prepare(input, { extraBody }).body, this.backend.forms);
   }
 
   async send(merchantPaymentReference: string, options?: RequestOptions): Promise<StoredPayment> {
@@ -155,7 +148,7 @@ export class PaymentEngine<Tx> extends ManagedEngine<Tx> implements PaymentStore
     options: RequestOptions | undefined,
   ): Omit<Prepared, 'retryUnknownOutcome'> & { leaseMs: number } {
     const { client, leaseMs: longest } = this.#options;
-    const prepared: Prepared = client[PREPARE_CREATION](input, options);
+    const prepared: Prepared = prepareCreation(client, input, options);
     assertNoRetry(prepared);
     const { body, send, timeoutMs: asked } = prepared;
     if (longest === undefined) {
@@ -177,10 +170,10 @@ function toFound(
 }
 
 /** Lets a program with an unsuitable client fail at startup, not at its first payment. */
-function assertSendsOnce(client: PaymentClient): void {
+function assertSendsOnce(client: StoreClient): void {
   let prepared: Prepared;
   try {
-    prepared = client[PREPARE_CREATION](SAMPLE, undefined);
+    prepared = prepareCreation(client, SAMPLE, undefined);
   } catch {
     return; // a variable of its environment is missing, which each call reads again
   }

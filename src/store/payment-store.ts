@@ -88,8 +88,11 @@ export interface RunningRecovery extends AsyncDisposable {
  * A payment is stored before it is sent. Only one caller at a time sends a `merchantPaymentReference`
  * and, once the payment may exist at the service, the store does not send it again. Its callback settles it, whenever
  * the callback comes.
+ *
+ * `Tx` is what the work of a callback gets, `Taken` what `record` accepts: with an ORM that has several kinds of
+ * transactions, such as Kysely, any of them.
  */
-export interface PaymentStore<Tx = undefined> extends ManagedStore<Tx> {
+export interface PaymentStore<Tx = undefined, Taken = Tx> extends ManagedStore<Tx> {
   /**
    * Stores the payment and sends it. Called again for the same payment, it resolves with what is stored
    * (`replayed`). While another caller is sending the payment, it waits for up to `timeoutMs`, and then resolves
@@ -118,7 +121,7 @@ export interface PaymentStore<Tx = undefined> extends ManagedStore<Tx> {
    * @throws {InvalidOptionError} with a database server, when `tx` is missing or not an open transaction
    * @throws {StoreError} `REFERENCE_CONFLICT` when another payment is stored under this reference
    */
-  record(input: CreatePaymentInput, context: RecordContext<Tx>): Promise<void>;
+  record(input: CreatePaymentInput, context: RecordContext<Taken>): Promise<void>;
   /**
    * Sends a recorded payment: like {@link create}, for a payment that is already stored.
    *

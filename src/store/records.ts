@@ -5,14 +5,20 @@ import type { SendFailure, StoredPayment } from './stored-payment.js';
 
 type PaymentFields = Partial<PaymentStatusRecord> & Record<string, unknown>;
 
-/** Builds the payment to store. `json` always has the fields of the input in the same order. */
+/**
+ * Builds the payment to store, from the body of its request. Its JSON always has the fields of the input in the same
+ * order.
+ */
 export function toIntent(
   json: string,
-  extraBody: Record<string, unknown> | undefined,
-  { toDigest }: StoredForms,
-): Intent {
+  { toDigest, toName }: StoredForms,
+): { readonly key: string; readonly intent: Intent } {
+  const { input, extraBody } = readBody(json);
   const body = extraBody === undefined ? json : inOrder(json);
-  return { body, digest: toDigest(body) };
+  return {
+    key: toName(input.merchantPaymentReference),
+    intent: { body, digest: toDigest(body) },
+  };
 }
 
 function inOrder(json: string): string {

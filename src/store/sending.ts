@@ -1,10 +1,10 @@
 import type { RequestOptions } from '../client/options.js';
-import type { PaymentClient } from '../client/payment-client.js';
 import type { CreatePaymentResult } from '../client/response.js';
 import { ApiError, MerchantPaymentsError, type RequestOutcome, ResponseError } from '../errors.js';
 import { startStopwatch } from '../protocol/stopwatch.js';
 import type { Tables } from './backend.js';
 import { notSentInTime, outcomeNotStored } from './errors.js';
+import type { StoreClient } from './options.js';
 import type { Claimed, Finding, Intent, PaymentRow, Result, StoredForms } from './payment-row.js';
 import { readBody, toFinding } from './records.js';
 import { wasNeverSent } from './sql/server-failures.js';
@@ -41,7 +41,7 @@ export interface Turn {
 
 export interface Sender {
   readonly backend: Tables;
-  readonly client: PaymentClient;
+  readonly client: StoreClient;
 }
 
 const MAX_CLAIMS = 5;
@@ -113,7 +113,7 @@ async function send(sender: Sender, wanted: Wanted, { owner, stored }: Grant): P
 }
 
 function call(
-  client: PaymentClient,
+  client: StoreClient,
   { intent, send, options, timeoutMs }: Wanted,
   { body }: PaymentRow,
 ): Promise<CreatePaymentResult> {

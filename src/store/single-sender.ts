@@ -1,7 +1,7 @@
-import type { PaymentClient } from '../client/payment-client.js';
 import { MerchantPaymentsError } from '../errors.js';
 import type { Tables } from './backend.js';
 import { assertSame, isSame, notGranted, notStoredInTime, unknownReference } from './errors.js';
+import type { StoreClient } from './options.js';
 import type { Intent, PaymentRow } from './payment-row.js';
 import { toStoredPayment } from './records.js';
 import { sendIfGranted, type Turn, type Wanted } from './sending.js';
@@ -21,31 +21,38 @@ interface Running {
 /** Lets one call at a time send a payment, in this process and in others, and waits with the rest. */
 export class SingleSender {
   readonly #backend: Tables;
-  readonly #client: PaymentClient;
+  readonly #client: StoreClient;
   readonly #running = new Map<string, Running>();
 
-  constructor(backend: Tables, client: PaymentClient) {
+  constructor(backend: Tables, client: StoreClient) {
     this.#backend = backend;
     this.#client = client;
   }
 
   /** Sends the payment, or waits for whoever does, until the call's deadline. */
   async send(wanted: Wanted): Promise<StoredPayment> {
-    const { key, intent, options, timeoutMs } = wanted;
+    const { intent, options, timeoutMs } = wanted;
     assertNotAborted(options?.signal);
     const endsAtMs = performance.now() + timeoutMs;
-    let turn = await this.#turn(wanted, endsAtMs);
     for (let pauseMs = 0; ; pauseMs = nextPause(pauseMs)) {
+      const turn = await this.#turn(wanted, endsAtMs);
       const leftMs = endsAtMs - performance.now();
       const next = decide(turn, intent, leftMs <= 0);
       if (next === 'return') return toStoredPayment(turn.stored as PaymentRow, turn);
+      if (next === 'wait') await this.#waitForOther(wanted, endsAtMs);
       // At first, another sender gave up between the claim and the read. If that repeats, the store is at fault.
-      const waitMs = next === 'claim' ? pauseMs : Math.max(pauseMs, FIRST_PAUSE_MS);
-      if (waitMs > 0) await pause(Math.min(waitMs, leftMs), options?.signal);
-      turn =
-        next === 'claim'
-          ? await this.#turn(wanted, endsAtMs)
-          : { stored: await this.#backend.read(key), replayed: true };
+      else if (pauseMs > 0) await pause(Math.min(pauseMs, leftMs), options?.signal);
+    }
+  }
+
+  /** Polls until the process that is sending the payment has finished, or until the deadline. */
+  async #waitForOther({ key, options }: Wanted, endsAtMs: number): Promise<void> {
+    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = nextPause(pauseMs)) {
+      const leftMs = endsAtMs - performance.now();
+      if (leftMs <= 0) return;
+      await pause(Math.min(pauseMs, leftMs), options?.signal);
+      const stored = await this.#backend.read(key);
+      if (stored?.state !== 'sending') return;
     }
   }
 

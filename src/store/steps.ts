@@ -41,12 +41,15 @@ export function claim(
   nowMs: number,
 ): RowChange | undefined {
   const { state, digest, attempts } = row;
+  // The claim was granted before, and its answer was lost.
+  const isOwn = state === 'sending' && row.owner === owner;
   const isFree =
-    state === 'elsewhere'
+    isOwn ||
+    (state === 'elsewhere'
       ? intent !== undefined
       : state === 'rejected'
         ? allowsRejected
-        : state === 'recorded' && (intent === undefined || intent.digest === digest);
+        : state === 'recorded' && (intent === undefined || intent.digest === digest));
   if (!isFree) return expire(row, nowMs);
   const sending = { state: 'sending', owner, leaseUntilMs: nowMs + leaseMs } as const;
   const began = state === 'elsewhere' ? { recordedAtMs: nowMs } : {};
@@ -54,7 +57,7 @@ export function claim(
     ...intent,
     ...began,
     ...sending,
-    attempts: attempts + 1,
+    attempts: isOwn ? attempts : attempts + 1,
     sentAtMs: nowMs,
     failure: undefined,
   };
@@ -107,9 +110,10 @@ export type Settleable = Pick<OwnedRow, 'state' | 'referenceNumber' | 'updatedAt
 /**
  * What a callback or a late answer makes of an order.
  *
- * - `settled`: the payment was not known to be created; now it is.
+ * - `settled`: the payment was not known to be created, or no callback about it had come.
  * - `known`: it was known already.
- * - `second-payment`: the order has another payment. It must be stored in the list of second payments.
+ * - `second-payment`: the order has another payment, which was known first or has paid it. This one must be stored in
+ *   the list of second payments.
  * - `elsewhere`: the store did not create it.
  */
 export interface Settled {
@@ -117,22 +121,45 @@ export interface Settled {
   readonly change: RowChange | undefined;
 }
 
-/** @param isPaid whether the finding says that the payment is paid: the first such payment pays the order */
-export function settle(row: Settleable | undefined, finding: Finding, isPaid: boolean): Settled {
+/** What else is known when an order is settled. */
+export interface Known {
+  /** Whether the finding says that its payment is paid: the first such payment pays the order. */
+  readonly isPaid: boolean;
+  /** Whether the payment is in the list of second payments. */
+  readonly isListed: boolean;
+}
+
+export function settle(
+  row: Settleable | undefined,
+  finding: Finding,
+  { isPaid, isListed }: Known,
+): Settled {
   const paidBy = row?.paidBy;
   const { referenceNumber } = finding;
   const paid = isPaid && paidBy === undefined ? { paidBy: referenceNumber } : undefined;
+  const settled = settleOne(row, finding, paid);
+  // Two paid payments of an order are a mistake, whichever of them the store has created.
+  const isSecond = isListed || (isPaid && paidBy !== undefined && paidBy !== referenceNumber);
+  return isSecond ? { ...settled, outcome: 'second-payment' } : settled;
+}
+
+function settleOne(
+  row: Settleable | undefined,
+  finding: Finding,
+  paid: Pick<RowChange, 'paidBy'> | undefined,
+): Settled {
+  const { referenceNumber } = finding;
+  // Several payments of an order that the store did not create are nobody's mistake.
   if (row === undefined || row.state === 'elsewhere') {
-    // Several payments of an order that the store did not create are nobody's mistake, unless two of them are paid.
-    const isSecond = isPaid && paidBy !== undefined && paidBy !== referenceNumber;
-    return { outcome: isSecond ? 'second-payment' : 'elsewhere', change: { ...paid } };
+    return { outcome: 'elsewhere', change: { ...paid } };
   }
   const change = { ...end({ state: 'created', finding }), ...paid };
   if (row.state !== 'created' && row.state !== 'unheard') return { outcome: 'settled', change };
   if (referenceNumber === undefined) return { outcome: 'known', change: undefined };
   if (row.referenceNumber === undefined) return { outcome: 'settled', change };
   if (row.referenceNumber !== referenceNumber) return { outcome: 'second-payment', change: paid };
-  return { outcome: 'known', change: isOlder(finding, row) ? paid : change };
+  const outcome = row.state === 'unheard' ? 'settled' : 'known';
+  return { outcome, change: isOlder(finding, row) ? paid : change };
 }
 
 type Dated = Pick<Finding, 'updatedAtUs'>;

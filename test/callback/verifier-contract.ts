@@ -2,6 +2,7 @@ import { describe } from 'vitest';
 import { describeBodies } from './contract/bodies.js';
 import { describeCallbackKey } from './contract/callback-key.js';
 import { describeDisclosure } from './contract/disclosure.js';
+import { describeEncodings } from './contract/encodings.js';
 import { describeHeaders } from './contract/headers.js';
 import type { Implementation } from './contract/implementation.js';
 import { describeOptions } from './contract/options.js';
@@ -24,6 +25,7 @@ export function describeVerifierContract(implementation: Implementation): void {
     describeOrder(implementation);
     describeHeaders(implementation);
     describeBodies(implementation);
+    describeEncodings(implementation);
     describeRecords(implementation);
     describeRecordSchema(implementation);
     describeSecrets(implementation);

@@ -1,27 +1,27 @@
 import { randomInt } from 'node:crypto';
 import { startMockServer } from '../../src/mock-server/server.js';
 import { startBalancer } from './balancer.js';
+import type { Database } from './database.js';
 import { Disruptions } from './disruptions.js';
 import { Fleet } from './fleet.js';
-import { startMysqlStore } from './mysql-store.js';
-import { startPostgresStore } from './postgres-store.js';
-import { startRedisStore } from './redis-store.js';
+import { startMysqlDatabase } from './mysql-database.js';
+import { startPostgresDatabase } from './postgres-database.js';
+import { startRedisDatabase } from './redis-database.js';
 import { createReport, type Report } from './report.js';
 import { seededRandom } from './seeded-random.js';
-import { startSqliteStore } from './sqlite-store.js';
-import type { Store } from './store.js';
+import { startSqliteDatabase } from './sqlite-database.js';
 import { RETRY_SCHEDULE_MS } from './timing.js';
 import { runTraffic } from './traffic.js';
-import type { InboxKind } from './worker-config.js';
+import type { StoreKind } from './worker-config.js';
 
 export interface CrashRunOptions {
-  readonly inbox: InboxKind;
+  readonly kind: StoreKind;
   readonly payments: number;
   /** @default 8 */
   readonly processes?: number;
   /**
    * How often a process is killed, in milliseconds on average. Without it nothing goes wrong, in the
-   * store neither.
+   * database neither.
    */
   readonly killEveryMs?: number;
   /** @default a random one; it is in the report */
@@ -29,45 +29,50 @@ export interface CrashRunOptions {
 }
 
 /** The databases of the run's own. */
-export const STORES: Readonly<Record<InboxKind, () => Promise<Store>>> = {
-  postgres: startPostgresStore,
-  mysql: startMysqlStore,
-  redis: startRedisStore,
-  sqlite: startSqliteStore,
-  memory: startPostgresStore,
+export const DATABASES: Readonly<Record<StoreKind, () => Promise<Database>>> = {
+  postgres: startPostgresDatabase,
+  mysql: startMysqlDatabase,
+  redis: startRedisDatabase,
+  sqlite: startSqliteDatabase,
+  memory: startPostgresDatabase,
 };
 
 const SIGNING_SECRET = 'the signing secret of the crash test';
 const IN_FLIGHT = 60;
 
 /**
- * Runs receiver processes on one store, with the service's callbacks multiplied and out of order,
- * kills the processes throughout and the store in between, and looks at what is left.
+ * Runs receiver processes on one database, with the service's callbacks multiplied and out of order,
+ * kills the processes throughout and the database in between, and looks at what is left.
  */
 export async function runCrashTest(options: CrashRunOptions): Promise<Report> {
   const startedAtMs = performance.now();
-  const store = await STORES[options.inbox]();
-  const { processes: size = 8, seed = randomInt(2 ** 32) } = options;
+  const database = await DATABASES[options.kind]();
+  const { kind, processes: size = 8, seed = randomInt(2 ** 32) } = options;
   const random = seededRandom(seed);
-  const config = { inbox: options.inbox, storeUrl: store.url, signingSecret: SIGNING_SECRET };
-  const cleanUps: (() => unknown)[] = [store.stop];
+  const config = { kind, storeUrl: database.url, signingSecret: SIGNING_SECRET };
+  const cleanUps: (() => unknown)[] = [database.stop];
   try {
     const fleet = await Fleet.start({ size, config, random });
     cleanUps.unshift(() => fleet.stop());
     const balancer = await startBalancer(() => fleet.pickPort());
     cleanUps.unshift(balancer.close);
-    const events = await causeEvents(options, { store, fleet, callbackUrl: balancer.url, random });
+    const events = await causeEvents(options, {
+      database,
+      fleet,
+      callbackUrl: balancer.url,
+      random,
+    });
     return createReport({
-      subject: `${options.inbox} inbox`,
+      subject: `store on ${kind}`,
       payments: options.payments,
       ...events,
       seed,
-      guarantee: store.guarantee,
-      isReadableWhileDown: store.isReadableWhileDown,
+      guarantee: database.guarantee,
+      isReadableWhileDown: database.isReadableWhileDown,
       fleet,
-      effects: await store.readEffects(),
-      orders: await store.readOrders(),
-      shipments: await store.readShipments?.(),
+      effects: await database.readEffects(),
+      orders: await database.readOrders(),
+      shipments: await database.readShipments?.(),
       durationMs: performance.now() - startedAtMs,
     });
   } finally {
@@ -76,7 +81,7 @@ export async function runCrashTest(options: CrashRunOptions): Promise<Report> {
 }
 
 interface Scene {
-  readonly store: Store;
+  readonly database: Database;
   readonly fleet: Fleet;
   readonly callbackUrl: string;
   readonly random: () => number;
@@ -84,7 +89,7 @@ interface Scene {
 
 async function causeEvents(
   { payments, killEveryMs }: CrashRunOptions,
-  { store, fleet, callbackUrl, random }: Scene,
+  { database, fleet, callbackUrl, random }: Scene,
 ) {
   const mock = await startMockServer({
     callbackUrl,
@@ -96,7 +101,7 @@ async function causeEvents(
   try {
     if (killEveryMs === undefined) return { traffic: await run(() => {}), outages: [] };
     const disruptions = new Disruptions({
-      store,
+      database,
       mock,
       size: payments,
       isCounted: ({ response }) => response !== undefined,

@@ -32,15 +32,15 @@ describe.skipIf(!hasPostgres)('receiver processes on one Postgres', () => {
   it(
     'leave each effect exactly once and nothing lost, though they and Postgres are killed',
     async () => {
-      const report = await run({ inbox: 'postgres', ...SMALL });
+      const report = await run({ kind: 'postgres', ...SMALL });
       expect(report.mistakes).toEqual([]);
       expectStress(report);
     },
     TIMEOUT_MS,
   );
 
-  it('are found out when each has an inbox in its own memory', async () => {
-    const { mistakes } = await run({ inbox: 'memory', processes: 3, payments: 20 });
+  it('are found out when each has a store in its own memory', async () => {
+    const { mistakes } = await run({ kind: 'memory', processes: 3, payments: 20 });
     expect(mistakes).toContainEqual(expect.stringMatching(/: \d effects of /));
   });
 });
@@ -49,7 +49,7 @@ describe.skipIf(!hasMariadb)('receiver processes on one MariaDB', () => {
   it(
     'leave each effect exactly once and nothing lost, though they and MariaDB are killed',
     async () => {
-      const report = await run({ inbox: 'mysql', ...SMALL });
+      const report = await run({ kind: 'mysql', ...SMALL });
       expect(report.mistakes).toEqual([]);
       expectStress(report);
     },
@@ -61,7 +61,7 @@ describe.skipIf(!hasRedis)('receiver processes on one Redis', () => {
   it(
     'leave the right status and nothing lost, though they and Redis are killed',
     async () => {
-      const report = await run({ inbox: 'redis', ...SMALL });
+      const report = await run({ kind: 'redis', ...SMALL });
       expect(report.mistakes).toEqual([]);
       expectStress(report);
     },
@@ -73,7 +73,7 @@ describe.skipIf(!hasSqlite)('receiver processes on one SQLite file', () => {
   it(
     'ship each change once and lose nothing, though they are killed and the file is locked',
     async () => {
-      const report = await run({ inbox: 'sqlite', ...SMALL });
+      const report = await run({ kind: 'sqlite', ...SMALL });
       expect(report.mistakes).toEqual([]);
       expectStress(report);
     },

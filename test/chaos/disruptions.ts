@@ -1,10 +1,10 @@
 import type { DeliveryAttempt } from '../../src/mock-server/callbacks/delivery.js';
 import type { MockServer } from '../../src/mock-server/server.js';
+import type { Database } from './database.js';
 import { causeOutage, type Outage } from './outage.js';
-import type { Store } from './store.js';
 
 export interface DisruptionsOptions {
-  readonly store: Store;
+  readonly database: Database;
   readonly mock: MockServer;
   /** How many payments or orders there will be. */
   readonly size: number;
@@ -12,7 +12,7 @@ export interface DisruptionsOptions {
   readonly isCounted: (attempt: DeliveryAttempt) => boolean;
 }
 
-/** What happens to the store while a run is under way. */
+/** What happens to the database while a run is under way. */
 export class Disruptions {
   readonly #options: DisruptionsOptions;
   #cut: Promise<void> | undefined;
@@ -24,13 +24,13 @@ export class Disruptions {
 
   /** Its connections break after a quarter of them, and it crashes after the half. */
   next(done: number): void {
-    const { store, mock, size, isCounted } = this.#options;
+    const { database, mock, size, isCounted } = this.#options;
     if (done === Math.ceil(size / 4)) {
-      this.#cut = store.cutConnections();
+      this.#cut = database.cutConnections();
       this.#cut.catch(leaveToEnd);
     }
     if (done === Math.ceil(size / 2)) {
-      this.#outage = causeOutage(store, mock, isCounted);
+      this.#outage = causeOutage(database, mock, isCounted);
       this.#outage.catch(leaveToEnd);
     }
   }

@@ -24,7 +24,7 @@ export class Fleet {
   starts = 0;
   /** Exits that no kill of ours explains. */
   readonly crashes: string[] = [];
-  /** What its processes saw the inbox do wrong. */
+  /** What its processes saw the store do wrong. */
   readonly mistakes: string[] = [];
   /** How often `onError` received each error, by its code or message. */
   readonly errors = new Map<string, number>();

@@ -14,7 +14,7 @@ export interface Effect {
   readonly key: string;
   readonly reference: string;
   readonly status: string;
-  /** Whether the inbox said that a newer change was processed before. */
+  /** Whether the store said that a newer change was processed before. */
   readonly stale: boolean;
   /** When the function began, in epoch milliseconds. */
   readonly beganAtMs: number;
@@ -34,7 +34,7 @@ export interface History {
   readonly shipments?: ReadonlyMap<string, number> | undefined;
 }
 
-/** What the inbox promises of effects. */
+/** What the store promises of effects. */
 export type Guarantee = 'exactly-once' | 'at-least-once';
 
 /** One payment's part of a history. */

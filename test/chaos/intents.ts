@@ -1,18 +1,19 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { MockServer } from '../../src/mock-server/server.js';
-import type { OutboxState, PaymentOutbox } from '../../src/store/outbox.js';
+import type { PaymentStore } from '../../src/store/payment-store.js';
+import type { PaymentState } from '../../src/store/stored-payment.js';
 import { isRecorded } from './shop-config.js';
 import { LEASE_MS } from './timing.js';
 
 /** Until leases have run out, and what was recorded is sent. */
 export async function untilNothingIsOpen(
   references: readonly string[],
-  outbox: PaymentOutbox,
+  store: PaymentStore<unknown>,
 ): Promise<void> {
   await pause(LEASE_MS);
   for (;;) {
-    await outbox.recover();
-    const states = await Promise.all(references.map(async (one) => (await outbox.get(one))?.state));
+    await store.recover();
+    const states = await Promise.all(references.map(async (one) => (await store.get(one))?.state));
     if (!states.some((state) => state === 'sending' || state === 'recorded')) return;
     await pause(100);
   }
@@ -20,18 +21,18 @@ export async function untilNothingIsOpen(
 
 interface Scene {
   readonly mock: MockServer;
-  readonly outbox: PaymentOutbox;
+  readonly store: PaymentStore<unknown>;
   readonly references: readonly string[];
 }
 
-type State = OutboxState | 'nothing';
+type State = PaymentState | 'nothing';
 
-/** What the outbox has of each order, beside what the service has of it. */
+/** What the store has of each order, beside what the service has of it. */
 export interface Look {
   readonly states: ReadonlyMap<string, State>;
   readonly counts: Readonly<Partial<Record<State, number>>>;
   readonly mistakes: readonly string[];
-  /** What the outbox lists as unresolved though the service has it. */
+  /** What the store lists as unresolved though the service has it. */
   readonly unsettled: readonly string[];
 }
 
@@ -44,7 +45,7 @@ const MAY_EXIST: Readonly<Partial<Record<State, readonly boolean[]>>> = {
   nothing: [false],
 };
 
-export async function lookAtIntents({ mock, outbox, references }: Scene): Promise<Look> {
+export async function lookAtIntents({ mock, store, references }: Scene): Promise<Look> {
   const existing = countPayments(mock);
   const states = new Map<string, State>();
   const counts: Partial<Record<State, number>> = {};
@@ -52,14 +53,14 @@ export async function lookAtIntents({ mock, outbox, references }: Scene): Promis
     .filter(([, count]) => count > 1)
     .map(([reference, count]) => `${reference} has ${count} payments`);
   for (const reference of references) {
-    const { state = 'nothing' } = (await outbox.get(reference)) ?? {};
+    const { state = 'nothing' } = (await store.get(reference)) ?? {};
     states.set(reference, state);
     counts[state] = (counts[state] ?? 0) + 1;
     if (MAY_EXIST[state]?.includes(existing.has(reference))) continue;
     const exists = existing.has(reference) ? 'has' : 'does not have';
     mistakes.push(`${reference} is ${state}, and the service ${exists} it`);
   }
-  const listed = await list(outbox);
+  const listed = await list(store);
   const isListed = (reference: string) => listed.has(reference);
   mistakes.push(
     ...references
@@ -77,15 +78,15 @@ function countPayments(mock: MockServer): Map<string, number> {
   return counts;
 }
 
-async function list(outbox: PaymentOutbox): Promise<Set<string>> {
+async function list(store: PaymentStore<unknown>): Promise<Set<string>> {
   const listed = new Set<string>();
-  for await (const { merchantPaymentReference } of outbox.unresolved()) {
+  for await (const { merchantPaymentReference } of store.attention({ kinds: ['unresolved'] })) {
     listed.add(merchantPaymentReference);
   }
   return listed;
 }
 
-/** Orders that are not what the outbox and the service have of them; {@link findMistakes} looks at those that were changed. */
+/** Orders that are not what the store and the service have of them; {@link findMistakes} looks at those that were changed. */
 export function findWrongOrders(
   { states }: Look,
   orders: ReadonlyMap<string, string>,

@@ -8,6 +8,8 @@ export interface OrderChange {
   readonly reference: string;
   readonly status: string;
   readonly stale: boolean;
+  /** Whether its status is now the order's. */
+  readonly current: boolean;
 }
 
 const LONGEST_WORK_MS = 20;

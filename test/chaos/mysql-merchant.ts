@@ -1,17 +1,17 @@
 import type { PoolConnection, ResultSetHeader } from 'mysql2/promise';
 import { type OrderChange, takeTime } from './merchant-work.js';
 
-/** Two writes, in the transaction of the inbox. */
+/** Two writes, in the transaction of the store. */
 export async function writeToMysql(
   tx: PoolConnection,
-  { key, reference, status, stale }: OrderChange,
+  { key, reference, status, stale, current }: OrderChange,
 ): Promise<void> {
   const [{ insertId }] = await tx.query<ResultSetHeader>(
     'INSERT INTO effects (`key`, reference, status, stale, began_at_ms) VALUES (?, ?, ?, ?, ?)',
     [key, reference, status, stale, Date.now()],
   );
   await takeTime(key);
-  if (!stale) {
+  if (current) {
     await tx.query(
       'INSERT INTO orders (reference, status) VALUES (?, ?) ON DUPLICATE KEY UPDATE status = ?',
       [reference, status, status],

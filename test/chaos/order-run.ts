@@ -3,22 +3,18 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import mysql from 'mysql2/promise';
 import pg from 'pg';
-import type { CallbackInbox } from '../../src/store/inbox.js';
-import { mysqlInbox } from '../../src/mysql/inbox-mysql-inbox.js';
-import { postgresInbox } from '../../src/postgres/inbox-postgres-inbox.js';
-import { redisInbox } from '../../src/redis/redis-inbox.js';
-import { sqliteInbox } from '../../src/sqlite/inbox-sqlite-inbox.js';
-import { startMysqlStore } from './mysql-store.js';
-import { startPostgresStore } from './postgres-store.js';
-import { startRedisStore } from './redis-store.js';
+import { mysqlStore } from '../../src/mysql/mysql-store.js';
+import { postgresStore } from '../../src/postgres/postgres-store.js';
+import { redisStore } from '../../src/redis/redis-store.js';
+import { sqliteStore } from '../../src/sqlite/sqlite-store.js';
+import type { CallbackStore } from '../../src/store/callback-store.js';
+import { DATABASES } from './crash-run.js';
 import { openSqlite } from './sqlite-file.js';
-import { startSqliteStore } from './sqlite-store.js';
-import type { Store } from './store.js';
 
-export type OrderedInbox = 'postgres' | 'mysql' | 'redis' | 'sqlite';
+export type OrderedStore = 'postgres' | 'mysql' | 'redis' | 'sqlite';
 
 export interface OrderRunOptions {
-  readonly inbox: OrderedInbox;
+  readonly kind: OrderedStore;
   /** @default 200 */
   readonly payments?: number;
 }
@@ -31,33 +27,26 @@ const REDELIVERY_MS = 100;
 const IN_FLIGHT = 8;
 
 interface Instance {
-  readonly inbox: CallbackInbox<unknown>;
+  readonly store: CallbackStore<unknown>;
   close(): unknown;
 }
 
-const STORES: Readonly<Record<OrderedInbox, () => Promise<Store>>> = {
-  postgres: startPostgresStore,
-  mysql: startMysqlStore,
-  redis: startRedisStore,
-  sqlite: startSqliteStore,
-};
-
-const OPEN: Readonly<Record<OrderedInbox, (url: string) => Instance>> = {
+const OPEN: Readonly<Record<OrderedStore, (url: string) => Instance>> = {
   postgres(connectionString) {
     const pool = new pg.Pool({ connectionString });
-    return { inbox: postgresInbox(pool), close: () => pool.end() };
+    return { store: postgresStore(pool), close: () => pool.end() };
   },
   mysql(url) {
     const pool = mysql.createPool({ uri: url, connectionLimit: 10 });
-    return { inbox: mysqlInbox(pool), close: () => pool.end() };
+    return { store: mysqlStore(pool), close: () => pool.end() };
   },
   redis(url) {
     const client = new Redis(url);
-    return { inbox: redisInbox(client), close: () => client.disconnect() };
+    return { store: redisStore(client), close: () => client.disconnect() };
   },
   sqlite(file) {
     const database = openSqlite(file, { timeoutMs: 10 });
-    return { inbox: sqliteInbox(database), close: () => database.close() };
+    return { store: sqliteStore(database), close: () => database.close() };
   },
 };
 
@@ -76,12 +65,12 @@ export interface OrderCounts {
 }
 
 /**
- * Sends three changes of each payment 30 ms apart, each to another of four instances on one store,
+ * Sends three changes of each payment 30 ms apart, each to another of four instances on one database,
  * while the work takes 80 ms, and again 100 ms after each `busy`.
  */
-export async function runOrderTest({ inbox, payments = 200 }: OrderRunOptions) {
-  const store = await STORES[inbox]();
-  const instances = Array.from({ length: INSTANCES }, () => OPEN[inbox](store.url));
+export async function runOrderTest({ kind, payments = 200 }: OrderRunOptions) {
+  const database = await DATABASES[kind]();
+  const instances = Array.from({ length: INSTANCES }, () => OPEN[kind](database.url));
   const runs = Object.fromEntries(STATUSES.map((status) => [status, 0]));
   const counts: OrderCounts = { runs, stale: 0, busy: 0, inOrder: 0, overlapping: 0 };
   const startedAtMs = performance.now();
@@ -97,7 +86,7 @@ export async function runOrderTest({ inbox, payments = 200 }: OrderRunOptions) {
     return { payments, ...counts, durationMs: Math.round(performance.now() - startedAtMs) };
   } finally {
     for (const { close } of instances) await close();
-    await store.stop();
+    await database.stop();
   }
 }
 
@@ -106,14 +95,16 @@ async function changeStatuses(
   counts: OrderCounts,
   number: number,
 ): Promise<void> {
-  const paymentReference = randomUUID();
+  const merchantPaymentReference = `order-${number}`;
+  const referenceNumber = randomUUID();
   const begun: string[] = [];
   let running = 0;
   let isOverlapping = false;
   const deliver = async (status: string, index: number): Promise<void> => {
-    const { inbox } = instances[(number + index) % instances.length] as Instance;
-    const occurredAt = new Date(Date.UTC(2026, 0, 1) + index * BETWEEN_CHANGES_MS);
-    const event = { key: status, paymentReference, occurredAt, processStale: true };
+    const { store } = instances[(number + index) % instances.length] as Instance;
+    const at = new Date(Date.UTC(2026, 0, 1) + index * BETWEEN_CHANGES_MS).toISOString();
+    const references = { merchantPaymentReference, referenceNumber, providerReference: '' };
+    const payment = { ...references, status, createdAt: at, updatedAt: at };
     const work = async ({ stale }: { stale: boolean }): Promise<void> => {
       begun.push(status);
       running += 1;
@@ -123,7 +114,7 @@ async function changeStatuses(
       await pause(WORK_MS);
       running -= 1;
     };
-    while ((await inbox.process(event, work)) === 'busy') {
+    while ((await store.process({ key: status, payment }, work)) === 'busy') {
       counts.busy += 1;
       await pause(REDELIVERY_MS);
     }

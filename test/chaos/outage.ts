@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { DeliveryAttempt } from '../../src/mock-server/callbacks/delivery.js';
 import type { MockServer } from '../../src/mock-server/server.js';
-import type { Store } from './store.js';
+import type { Database } from './database.js';
 
-/** A time during which the store was down, in epoch milliseconds. */
+/** A time during which the database was down, in epoch milliseconds. */
 export interface Outage {
   readonly fromMs: number;
   readonly toMs: number;
@@ -13,16 +13,16 @@ const ATTEMPTS = 30;
 const PATIENCE_MS = 20_000;
 
 /**
- * Crashes the store and starts it again when the service has made some attempts without it.
+ * Crashes the database and starts it again when the service has made some attempts without it.
  *
  * @param isCounted which of them count
  */
 export async function causeOutage(
-  store: Store,
+  database: Database,
   mock: MockServer,
   isCounted: (attempt: DeliveryAttempt) => boolean,
 ): Promise<Outage> {
-  await store.crash();
+  await database.crash();
   const fromMs = Date.now();
   try {
     for (let count = 0; count < ATTEMPTS; ) {
@@ -32,12 +32,12 @@ export async function causeOutage(
         (attempt) => isWithin(during, attempt) && isCounted(attempt),
       ).length;
       if (during.toMs - fromMs > PATIENCE_MS) {
-        throw new Error(`Only ${count} attempts during ${PATIENCE_MS} ms without the store`);
+        throw new Error(`Only ${count} attempts during ${PATIENCE_MS} ms without the database`);
       }
     }
     return { fromMs, toMs: Date.now() };
   } finally {
-    await store.restart();
+    await database.restart();
   }
 }
 

@@ -1,10 +1,10 @@
 import type pg from 'pg';
 import { type OrderChange, takeTime } from './merchant-work.js';
 
-/** Two writes, in the transaction of the inbox where it has one. */
+/** Two writes, in the transaction of the store where it has one. */
 export async function writeToPostgres(
   tx: pg.Pool | pg.PoolClient,
-  { key, reference, status, stale }: OrderChange,
+  { key, reference, status, stale, current }: OrderChange,
 ): Promise<void> {
   const { rows } = await tx.query(
     `INSERT INTO effects (key, reference, status, stale, began_at_ms)
@@ -12,7 +12,7 @@ VALUES ($1, $2, $3, $4, $5) RETURNING id`,
     [key, reference, status, stale, Date.now()],
   );
   await takeTime(key);
-  if (!stale) {
+  if (current) {
     await tx.query(
       `INSERT INTO orders (reference, status) VALUES ($1, $2)
 ON CONFLICT (reference) DO UPDATE SET status = excluded.status`,

@@ -1,13 +1,10 @@
 import mysql, { type PoolConnection, type RowDataPacket } from 'mysql2/promise';
 import pg from 'pg';
 import type { PaymentClient } from '../../src/client/payment-client.js';
-import type { CallbackInbox } from '../../src/store/inbox.js';
-import { mysqlInbox } from '../../src/mysql/inbox-mysql-inbox.js';
-import { postgresInbox } from '../../src/postgres/inbox-postgres-inbox.js';
-import { mysqlOutbox } from '../../src/mysql/outbox-mysql-outbox.js';
-import type { PaymentOutbox } from '../../src/store/outbox.js';
-import { postgresOutbox } from '../../src/postgres/outbox-postgres-outbox.js';
-import { sqliteOutbox } from '../../src/sqlite/outbox-sqlite-outbox.js';
+import { mysqlStore } from '../../src/mysql/mysql-store.js';
+import { postgresStore } from '../../src/postgres/postgres-store.js';
+import { sqliteStore } from '../../src/sqlite/sqlite-store.js';
+import type { PaymentStore } from '../../src/store/payment-store.js';
 import { failSometimes, type OrderChange, takeTime } from './merchant-work.js';
 import { writeToMysql } from './mysql-merchant.js';
 import { writeToPostgres } from './postgres-merchant.js';
@@ -15,13 +12,12 @@ import { isRecorded, orderOf, type ShopKind } from './shop-config.js';
 import { openSqliteMerchant } from './sqlite-merchant.js';
 import { LEASE_MS, LOCK_TIMEOUT_MS } from './timing.js';
 
-/** Inbox, outbox and orders in one database, as each process of a shop has them. */
+/** The store and the orders in one database, as each process of a shop has them. */
 export interface Shop<Tx = unknown> {
-  readonly inbox: CallbackInbox<Tx>;
-  readonly outbox: PaymentOutbox<Tx> & { setup(): unknown };
+  readonly store: PaymentStore<Tx>;
   /** Stores an order where there is none; in the same transaction its payment, where that is to be recorded. */
   placeOrder(reference: string): Promise<void>;
-  /** Writes what a callback changes, in the inbox's transaction where it has one. */
+  /** Writes what a callback changes, in the store's transaction where it has one. */
   changeOrder(tx: Tx, change: OrderChange): Promise<void>;
   /** The orders that, at one moment, were half recorded or ahead of their payment: what one transaction excludes. */
   findTorn(): Promise<string[]>;
@@ -29,7 +25,7 @@ export interface Shop<Tx = unknown> {
 }
 
 export function openShop(kind: ShopKind, url: string, client: PaymentClient): Shop {
-  // Each takes the transactions of its own inbox only.
+  // Each takes the transactions of its own store only.
   return OPEN[kind](url, client) as Shop;
 }
 
@@ -37,10 +33,16 @@ const OPEN = { postgres: openOnPostgres, mysql: openOnMysql, sqlite: openOnSqlit
 
 const ignore = (): void => {};
 
+const TIMEOUTS = {
+  leaseMs: LEASE_MS,
+  lockTimeoutMs: LOCK_TIMEOUT_MS,
+  acquireTimeoutMs: 2_000,
+};
+
 // As the lives of payments have them: none goes back.
 const STATUSES = ['created', 'authorized', 'captured', 'paid', 'failed', 'settled'];
 
-/** An order beside its payment in the outbox, at one moment. A null reference: there is none. */
+/** An order beside its payment in the store, at one moment. A null reference: there is none. */
 interface OrderAndPayment {
   readonly order: string | null;
   readonly status: string | null;
@@ -62,23 +64,19 @@ function referencesOfTorn(rows: readonly OrderAndPayment[]): string[] {
   return rows.filter(isTorn).map(({ order, payment }) => order ?? payment ?? '');
 }
 
-const COLUMNS = 'o.reference AS "order", o.status, p.reference AS payment';
+const COLUMNS = 'o.reference AS "order", o.status, p.merchant_payment_reference AS payment';
 const ORDERS_AND_PAYMENTS = (
   paymentStatus: string,
 ) => `SELECT ${COLUMNS}, ${paymentStatus} AS "paymentStatus"
-FROM orders o FULL JOIN payment_outbox_payments p ON p.reference = o.reference`;
+FROM orders o FULL JOIN payment_store_payments p ON p.merchant_payment_reference = o.reference`;
 
 function openOnPostgres(url: string, client: PaymentClient): Shop<pg.PoolClient> {
   const pool = new pg.Pool({ connectionString: url, max: 5 });
   // The server also ends idle connections.
   pool.on('error', ignore);
-  const outbox = postgresOutbox<pg.PoolClient>(pool, { client, leaseMs: LEASE_MS });
+  const store = postgresStore(pool, { client, ...TIMEOUTS });
   return {
-    inbox: postgresInbox<pg.PoolClient>(pool, {
-      lockTimeoutMs: LOCK_TIMEOUT_MS,
-      acquireTimeoutMs: 2_000,
-    }),
-    outbox,
+    store,
     async placeOrder(reference) {
       const tx = await pool.connect();
       // Without it, a connection that breaks here would end the process: the pool listens to idle ones.
@@ -88,7 +86,7 @@ function openOnPostgres(url: string, client: PaymentClient): Shop<pg.PoolClient>
         await tx.query(`INSERT INTO orders VALUES ($1, 'created') ON CONFLICT DO NOTHING`, [
           reference,
         ]);
-        if (isRecorded(reference)) await outbox.record(orderOf(reference), { tx });
+        if (isRecorded(reference)) await store.record(orderOf(reference), { tx });
         await takeTime(reference);
         await tx.query('COMMIT');
       } catch (error) {
@@ -109,30 +107,26 @@ function openOnPostgres(url: string, client: PaymentClient): Shop<pg.PoolClient>
 }
 
 // It has no FULL JOIN.
-const MYSQL_COLUMNS = `o.reference AS \`order\`, o.status, p.reference AS payment,
+const MYSQL_COLUMNS = `o.reference AS \`order\`, o.status, p.merchant_payment_reference AS payment,
   json_unquote(json_extract(p.payment, '$.status')) AS paymentStatus`;
 const ORDERS_AND_PAYMENTS_IN_MYSQL = `SELECT ${MYSQL_COLUMNS}
-FROM orders o LEFT JOIN payment_outbox_payments p ON p.reference = o.reference
+FROM orders o LEFT JOIN payment_store_payments p ON p.merchant_payment_reference = o.reference
 UNION ALL SELECT ${MYSQL_COLUMNS}
-FROM payment_outbox_payments p LEFT JOIN orders o ON o.reference = p.reference
+FROM payment_store_payments p LEFT JOIN orders o ON o.reference = p.merchant_payment_reference
 WHERE o.reference IS NULL`;
 
 function openOnMysql(url: string, client: PaymentClient): Shop<PoolConnection> {
   const pool = mysql.createPool({ uri: url, connectionLimit: 5 });
-  const outbox = mysqlOutbox<PoolConnection>(pool, { client, leaseMs: LEASE_MS });
+  const store = mysqlStore(pool, { client, ...TIMEOUTS });
   return {
-    inbox: mysqlInbox<PoolConnection>(pool, {
-      lockTimeoutMs: LOCK_TIMEOUT_MS,
-      acquireTimeoutMs: 2_000,
-    }),
-    outbox,
+    store,
     async placeOrder(reference) {
       const tx = await pool.getConnection();
       tx.on('error', ignore);
       try {
         await tx.beginTransaction();
         await tx.query(`INSERT IGNORE INTO orders VALUES (?, 'created')`, [reference]);
-        if (isRecorded(reference)) await outbox.record(orderOf(reference), { tx });
+        if (isRecorded(reference)) await store.record(orderOf(reference), { tx });
         await takeTime(reference);
         await tx.commit();
       } catch (error) {
@@ -155,19 +149,18 @@ function openOnMysql(url: string, client: PaymentClient): Shop<PoolConnection> {
 }
 
 function openOnSqlite(url: string, client: PaymentClient): Shop<undefined> {
-  const { database, inbox, write } = openSqliteMerchant(url);
-  const outbox = sqliteOutbox(database, { client, leaseMs: LEASE_MS });
+  const { database, write } = openSqliteMerchant(url);
+  const store = sqliteStore(database, { client, leaseMs: LEASE_MS });
   const insertOrder = database.prepare(
     `INSERT OR IGNORE INTO orders (reference, status) VALUES (?, 'created')`,
   );
   const place = database.transaction((reference: string) => {
     insertOrder.run(reference);
-    if (isRecorded(reference)) outbox.recordNow(orderOf(reference));
+    if (isRecorded(reference)) store.record(orderOf(reference), { sync: true });
     failSometimes(0.05);
   });
   return {
-    inbox,
-    outbox,
+    store,
     placeOrder: async (reference) => place.immediate(reference),
     changeOrder: (_, change) => write(change),
     async findTorn() {

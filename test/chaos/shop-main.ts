@@ -1,6 +1,6 @@
 import { runShopTest, type ShopRunOptions } from './shop-run.js';
 
-/** The crash run of a shop at full size, on one store or on all. */
+/** The crash run of a shop at full size, on one database or on all. */
 export async function runShopAtFullSize(
   callbacks: ShopRunOptions['callbacks'],
   chosen: string | undefined,

@@ -3,8 +3,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { PaymentClient } from '../../src/client/payment-client.js';
 import { type MockServer, startMockServer } from '../../src/mock-server/server.js';
 import { startBalancer } from './balancer.js';
-import { STORES } from './crash-run.js';
+import { DATABASES } from './crash-run.js';
 import { placeOrders } from './customers.js';
+import type { Database } from './database.js';
 import { Disruptions } from './disruptions.js';
 import { Fleet } from './fleet.js';
 import { findWrongOrders, lookAtIntents, untilNothingIsOpen } from './intents.js';
@@ -14,7 +15,6 @@ import { type FrontTrouble, type ServiceFront, startFront } from './service-fron
 import { ServiceLife } from './service-life.js';
 import { CALL_TIMEOUT_MS, type ShopConfig, type ShopKind } from './shop-config.js';
 import { openShop, type Shop } from './shop-database.js';
-import type { Store } from './store.js';
 import { LEASE_MS, RETRY_SCHEDULE_MS } from './timing.js';
 
 export interface ShopRunOptions {
@@ -22,7 +22,7 @@ export interface ShopRunOptions {
   readonly orders: number;
   /**
    * `meanwhile`: the service calls back as soon as it has created a payment, and all goes wrong together.
-   * `afterwards`: when all orders are placed and nothing is killed any more, so that what the outbox alone
+   * `afterwards`: when all orders are placed and nothing is killed any more, so that what the store alone
    * has of them is seen.
    */
   readonly callbacks: 'meanwhile' | 'afterwards';
@@ -39,7 +39,7 @@ const TROUBLES: readonly FrontTrouble[] = ['answers 500', 'answers late', 'arriv
 
 interface Scene extends ShopRunOptions {
   readonly random: () => number;
-  readonly store: Store;
+  readonly database: Database;
   readonly mock: MockServer;
   readonly front: ServiceFront;
   readonly shop: Shop;
@@ -55,8 +55,8 @@ export async function runShopTest(options: ShopRunOptions): Promise<Report> {
   const startedAtMs = performance.now();
   const { kind, processes: size = 8, seed = randomInt(2 ** 32) } = options;
   const random = seededRandom(seed);
-  const store = await STORES[kind]();
-  const cleanUps: (() => unknown)[] = [store.stop];
+  const database = await DATABASES[kind]();
+  const cleanUps: (() => unknown)[] = [database.stop];
   try {
     let fleet: Fleet | undefined;
     const balancer = await startBalancer(() => fleet?.pickPort());
@@ -75,29 +75,29 @@ export async function runShopTest(options: ShopRunOptions): Promise<Report> {
     });
     cleanUps.unshift(front.close);
     const service = { baseUrl: front.url, apiKey: mock.apiKey, apiSecret: mock.apiSecret };
-    const shop = openShop(kind, store.url, new PaymentClient(service));
+    const shop = openShop(kind, database.url, new PaymentClient(service));
     cleanUps.unshift(() => shop.close());
-    await shop.outbox.setup();
+    await shop.store.setup();
     const config: ShopConfig = {
       kind,
-      storeUrl: store.url,
+      storeUrl: database.url,
       service,
       signingSecret: SIGNING_SECRET,
     };
     fleet = await Fleet.start({ size, config, random, worker: 'shop-worker.ts' });
     cleanUps.unshift(() => fleet?.stop());
-    const scene = { ...options, random, store, mock, front, shop, shopUrl: balancer.url, fleet };
+    const scene = { ...options, random, database, mock, front, shop, shopUrl: balancer.url, fleet };
     const found = await causeEvents(scene);
     return createReport({
       subject: `shop on ${kind}, callbacks ${options.callbacks}`,
       seed,
       payments: mock.payments.list().length,
       ...found,
-      guarantee: store.guarantee,
-      isReadableWhileDown: store.isReadableWhileDown,
+      guarantee: database.guarantee,
+      isReadableWhileDown: database.isReadableWhileDown,
       fleet,
-      effects: await store.readEffects(),
-      shipments: await store.readShipments?.(),
+      effects: await database.readEffects(),
+      shipments: await database.readShipments?.(),
       durationMs: performance.now() - startedAtMs,
     });
   } finally {
@@ -106,8 +106,8 @@ export async function runShopTest(options: ShopRunOptions): Promise<Report> {
 }
 
 async function causeEvents(scene: Scene) {
-  const { orders: count, store, mock, front, shop, fleet, random } = scene;
-  const { outbox } = shop;
+  const { orders: count, database, mock, front, shop, fleet, random } = scene;
+  const { store } = shop;
   // One after the other, so that as many of them fall into each part of the run.
   const references = Array.from(
     { length: count },
@@ -115,7 +115,7 @@ async function causeEvents(scene: Scene) {
   );
   const life = new ServiceLife(mock, random);
   const disruptions = new Disruptions({
-    store,
+    database,
     mock,
     size: count,
     // While its file is locked, a process waits for longer than most live.
@@ -141,14 +141,14 @@ async function causeEvents(scene: Scene) {
 
   mock.faults.clear();
   await front.idle();
-  await untilNothingIsOpen(references, outbox);
+  await untilNothingIsOpen(references, store);
   await front.idle();
-  const intents = { mock, outbox, references };
+  const intents = { mock, store, references };
   const before = isMeanwhile ? undefined : await lookAtIntents(intents);
   await life.catchUp();
   const traffic = await life.end();
   const after = await lookAtIntents(intents);
-  const orders = await store.readOrders();
+  const orders = await database.readOrders();
   const mistakes = [
     ...watched.torn,
     ...(before?.mistakes ?? []),
@@ -166,12 +166,12 @@ async function causeEvents(scene: Scene) {
   return { traffic, outages, orders, more: { mistakes, counts } };
 }
 
-/** Looks for orders that are not what the outbox has of them, while everything is under way. */
+/** Looks for orders that are not what the store has of them, while everything is under way. */
 async function watch(shop: Shop, signal: AbortSignal) {
   const torn = new Set<string>();
   let looks = 0;
   while (!signal.aborted) {
-    // The store may be down.
+    // The database may be down.
     const found = await shop.findTorn().catch(() => undefined);
     if (found !== undefined) looks += 1;
     for (const reference of found ?? [])

@@ -17,26 +17,30 @@ import { describe, tell } from './worker-messages.js';
 const config = JSON.parse(process.argv[2] ?? '') as ShopConfig;
 const client = new PaymentClient({ ...config.service, timeoutMs: CALL_TIMEOUT_MS, maxRetries: 0 });
 const shop = openShop(config.kind, config.storeUrl, client);
-const { inbox, outbox } = shop;
+const { store } = shop;
 const handleCallback = callbackHandler<unknown>({
   signingSecret: config.signingSecret,
-  onStale: 'process',
-  inbox,
-  outbox,
-  onPayment: ({ key, payment }, { tx, stale }) => {
+  store,
+  onPayment({ key, payment }, { tx, stale, current }) {
     const { merchantPaymentReference: reference, status } = payment;
-    return shop.changeOrder(tx, { key, reference, status, stale });
+    return shop.changeOrder(tx, { key, reference, status, stale, current });
   },
-  onError: (error) => tell({ error: describe(error) }),
-  onSecondPayment: ({ payment }) =>
-    tell({ mistake: `a second payment of ${payment.merchantPaymentReference}` }),
+  onError(error, callback) {
+    const isSecond = (error as { code?: string }).code === 'SECOND_PAYMENT';
+    const { merchantPaymentReference } = callback?.payment ?? {};
+    tell(
+      isSecond
+        ? { mistake: `a second payment of ${merchantPaymentReference}` }
+        : { error: describe(error) },
+    );
+  },
 });
 
 async function buy(reference: string): Promise<string> {
   await shop.placeOrder(reference);
   const { state } = isRecorded(reference)
-    ? await outbox.send(reference)
-    : await outbox.create(orderOf(reference));
+    ? await store.send(reference)
+    : await store.create(orderOf(reference));
   return state;
 }
 
@@ -53,10 +57,9 @@ const server = createServer(async (request, response) => {
 });
 server.listen(0, '127.0.0.1', () => tell({ port: (server.address() as AddressInfo).port }));
 
-async function recover(): Promise<void> {
-  await outbox.recover().catch((error) => tell({ error: `recover: ${describe(error)}` }));
-  setTimeout(recover, RECOVER_EVERY_MS);
-}
-recover();
+store.startRecovery({
+  everyMs: RECOVER_EVERY_MS,
+  onError: (error) => tell({ error: `recover: ${describe(error)}` }),
+});
 // The run has ended, and nothing else would end this process.
 process.once('disconnect', () => process.exit());

@@ -1,18 +1,14 @@
 import type BetterSqlite3 from 'better-sqlite3';
-import type { CallbackInbox } from '../../src/store/inbox.js';
-import { sqliteInbox } from '../../src/sqlite/inbox-sqlite-inbox.js';
 import { type OrderChange, takeTime } from './merchant-work.js';
 import { openSqlite } from './sqlite-file.js';
-import { LEASE_MS } from './timing.js';
 
 interface SqliteMerchant {
-  readonly inbox: CallbackInbox;
   readonly database: BetterSqlite3.Database;
-  /** One write, then all that is to be done once, guarded by the key; and the status, unless it is an old one. */
+  /** One write, then all that is to be done once, guarded by the key; and the status, if it is the order's. */
   write(change: OrderChange): Promise<void>;
 }
 
-/** The inbox and the merchant's own tables, in one file and on one connection. */
+/** The merchant's own tables, in the store's file and on its connection. */
 export function openSqliteMerchant(file: string): SqliteMerchant {
   // Short: all callbacks of the process wait meanwhile, one after another.
   const database = openSqlite(file, { timeoutMs: 10 });
@@ -25,14 +21,13 @@ ON CONFLICT (reference) DO UPDATE SET shipments = shipments + 1`);
   const mirror = database.prepare('UPDATE orders SET status = ? WHERE reference = ?');
   const endEffect = database.prepare('UPDATE effects SET done_at_ms = ? WHERE id = ?');
   const finish = database.transaction(
-    (run: number | bigint, { key, reference, status, stale }: OrderChange) => {
+    (run: number | bigint, { key, reference, status, current }: OrderChange) => {
       if (guard.run(key).changes === 1) ship.run(reference);
-      if (!stale) mirror.run(status, reference);
+      if (current) mirror.run(status, reference);
       endEffect.run(Date.now(), run);
     },
   );
   return {
-    inbox: sqliteInbox(database, { leaseMs: LEASE_MS }),
     database,
     async write(change) {
       const { key, reference, status, stale } = change;

@@ -1,10 +1,10 @@
 /**
- * The Redis inbox's lease: how long the payments of a killed process stay busy. Far longer than the
+ * The lease of a store: how long the orders of a killed process stay busy. Far longer than the
  * work takes on a loaded machine, far shorter than the service goes on trying.
  */
 export const LEASE_MS = 2_000;
 
-/** How long the Postgres and the MySQL inbox let a callback wait for another of its payment. */
+/** How long the stores on Postgres and MySQL let a callback wait for another of its order. */
 export const LOCK_TIMEOUT_MS = 300;
 
 /** Longer than that. */

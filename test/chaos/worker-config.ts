@@ -1,9 +1,9 @@
-/** Which inbox a receiver process uses. */
-export type InboxKind = 'postgres' | 'mysql' | 'redis' | 'sqlite' | 'memory';
+/** Which store a receiver process uses. */
+export type StoreKind = 'postgres' | 'mysql' | 'redis' | 'sqlite' | 'memory';
 
 /** What a receiver process is started with. */
 export interface WorkerConfig {
-  readonly inbox: InboxKind;
+  readonly kind: StoreKind;
   /** The server, or the file of SQLite. */
   readonly storeUrl: string;
   readonly signingSecret: string;

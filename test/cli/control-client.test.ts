@@ -9,8 +9,12 @@ import {
 } from '../../src/cli/control-client.js';
 import { reserveClosedPort } from '../mock-server/merchant-endpoint.js';
 
-async function startServer(listener: RequestListener) {
-  const server = createServer(listener);
+/** A server that answers as a mock, unless it says otherwise. */
+async function startServer(listener: RequestListener, mark = 'mock') {
+  const server = createServer((request, response) => {
+    if (mark !== '') response.setHeader('x-merchant-payments', mark);
+    return listener(request, response);
+  });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
@@ -75,10 +79,14 @@ describe('a call of the control interface', () => {
     ['JSON with a code and no message', 400, '{"code":"A","message":7}'],
     ['a page that is fine', 200, '<h1>Hello</h1>'],
     ['JSON that is no object', 200, 'null'],
+    ['JSON of another server that is fine', 200, '{}'],
+    ['JSON that looks like the mock’s', 200, '{"payments":[{}]}'],
+    ['no content', 204, ''],
     ['a redirect, which is not followed', 302, '{}'],
   ])('says that no mock is there when it gets %s', async (_what, status, body) => {
-    await using server = await startServer((_request, response) =>
-      response.writeHead(status, { location: '/elsewhere' }).end(body),
+    await using server = await startServer(
+      (_request, response) => response.writeHead(status, { location: '/elsewhere' }).end(body),
+      '',
     );
     await expect(server.client.call(state)).rejects.toThrow(
       `the server at ${server.url} is not the mock of merchant-payments (HTTP ${status})`,

@@ -6,6 +6,7 @@ import { ControlClient, findPayment } from '../../src/cli/control-client.js';
 /** A mock's list of payments in pages of one. */
 async function startList(payments: readonly object[]) {
   const server = createServer((request, response) => {
+    response.setHeader('x-merchant-payments', 'mock');
     const before = new URL(request.url ?? '', 'http://mock.test').searchParams.get('before');
     const index = Number(before ?? 0);
     const next = index + 1 < payments.length ? String(index + 1) : undefined;

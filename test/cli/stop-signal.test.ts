@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import { describe, expect, test } from 'vitest';
-import { untilStopped } from '../../src/cli/process-signals.js';
+import { interruptible, untilStopped } from '../../src/cli/process-signals.js';
 
 class TestProcess extends EventEmitter {
   readonly stdout = new EventEmitter();
@@ -23,6 +23,29 @@ describe.each(['SIGINT', 'SIGTERM'])('after %s', (signal) => {
     running.emit(second);
     expect(running.exits).toEqual([code]);
   });
+});
+
+test('SIGHUP stops the first process of a container, which the system would not end', async () => {
+  const first = Object.assign(new TestProcess(), { pid: 1 });
+  const { stopped, release } = untilStopped(first, first.stdout);
+  first.emit('SIGHUP');
+  await stopped;
+  first.emit('SIGHUP');
+  expect(first.exits).toEqual([129]);
+  release();
+  expect(first.listenerCount('SIGHUP')).toBe(0);
+  await interruptible(first, async (signal) => {
+    first.emit('SIGHUP');
+    expect(signal.aborted).toBe(true);
+  });
+  expect(first.eventNames()).toEqual([]);
+});
+
+test('SIGHUP is left to the system elsewhere, so that nohup keeps its effect', () => {
+  const other = Object.assign(new TestProcess(), { pid: 2 });
+  const { release } = untilStopped(other, other.stdout);
+  expect(other.listenerCount('SIGHUP')).toBe(0);
+  release();
 });
 
 test('an output that is no longer read stops it too, and a signal then ends it at once', async () => {

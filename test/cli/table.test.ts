@@ -74,8 +74,32 @@ describe('a table that is wider than the terminal', () => {
     expect(widthOf(24)).toEqual(['TIME      ID           N', '07:08:09  0123456789…  7']);
   });
 
-  test('keeps eight characters of each, however narrow the terminal is', () => {
-    expect(widthOf(5)[1]).toBe('07:08:09  0123456…  7');
+  test('keeps eight characters of each', () => {
+    expect(widthOf(21)[1]).toBe('07:08:09  0123456…  7');
+  });
+
+  test('is a list of its cells where that is too wide, however narrow the terminal is', () => {
+    expect(widthOf(20)).toEqual(['TIME  07:08:09', 'ID    0123456789abcd', '      ef', 'N     7']);
+    expect(Math.max(...widthOf(5).map((line) => line.length))).toBe(14);
+  });
+
+  test('has an empty line between the lists of two rows, and their styles', () => {
+    const paint = (style: string, text: string) => `<${style}>${text}`;
+    const six = ['A', 'B', 'C', 'D', 'E', 'F'].map(
+      (title): Column<string> => ({
+        title,
+        text: (cell) => cell,
+        style: () => 'red',
+      }),
+    );
+    const lines = formatTable(six, ['123456789', '987654321'], { paint, tableWidth: 56 });
+    expect(lines).toHaveLength(13);
+    expect([lines[0], lines[5], lines[6], lines[7]]).toEqual([
+      '<bold>A  <red>123456789',
+      '<bold>F  <red>123456789',
+      '',
+      '<bold>A  <red>987654321',
+    ]);
   });
 
   test('is left as it is where it fits', () => {

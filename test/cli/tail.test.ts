@@ -84,7 +84,10 @@ test('says when there is no mock, or something else', async () => {
 
 test('an event that arrives in pieces is one event, and invalid JSON ends it', async () => {
   const url = await serve((_request, response) => {
-    response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8' });
+    response.writeHead(200, {
+      'content-type': 'text/event-stream; charset=utf-8',
+      'x-merchant-payments': 'mock',
+    });
     const [first = '', second = ''] = ['event: reset\ndata: {"type":', '"reset","state":{}}\n\n'];
     response.write(first, () =>
       setImmediate(() => response.write(second, () => response.end('data: {\n\n'))),

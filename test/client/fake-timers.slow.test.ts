@@ -1,7 +1,15 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { createClient, created, order, startRawServer } from './raw-server.js';
+import {
+  createClient,
+  created,
+  holdClocks,
+  noRetries,
+  order,
+  startForgetfulServer,
+  startRawServer,
+} from './raw-server.js';
 
 // What docs/test-your-integration.md tells for each runner; Jest's is in test/consumers/nest-jest.
 
@@ -18,6 +26,18 @@ describe.each<[string, Parameters<typeof vi.useFakeTimers>[0]]>([
       expect((await client.payments.create(order)).response.attempts).toBe(1);
     }
     expect(server.connections).toHaveLength(1);
+  });
+
+  it('a kept connection is not used after its time, although the timer of undici stands still', async () => {
+    const ahead = holdClocks();
+    const server = await startForgetfulServer();
+    const client = createClient(server.url, noRetries);
+    onTestFinished(() => void vi.useRealTimers());
+    vi.useFakeTimers(config);
+    await client.payments.create(order);
+    ahead.monotonicMs = 6_500;
+    expect((await client.payments.create(order)).response.attempts).toBe(1);
+    expect(server.connections).toHaveLength(2);
   });
 });
 

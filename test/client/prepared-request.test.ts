@@ -286,6 +286,10 @@ describe('the request of request()', () => {
     ['/a/%2E%2e/b'],
     ['/a/.%2e?x=1'],
     ['/%2e.'],
+    ['/..%2f'],
+    ['/a%2F..%2Fb'],
+    ['/a/..%5cb'],
+    ['/%2f%2e%2E'],
   ])('is refused for the dot segments of %s', async (path) => {
     const error = await refused({ method: 'GET', path });
     expect(error.message).toBe(

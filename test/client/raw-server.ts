@@ -192,6 +192,27 @@ export function holdDeadline(timeoutMs = 54_321): { timeoutMs: number; expire():
   return { timeoutMs, expire: () => expire() };
 }
 
+/** Lets a test move the clocks, as a stall of the process or a change of the time would. */
+export function holdClocks() {
+  const { now, systemNow } = timers;
+  const ahead = { monotonicMs: 0, systemMs: 0 };
+  vi.spyOn(timers, 'now').mockImplementation(() => now() + ahead.monotonicMs);
+  vi.spyOn(timers, 'systemNow').mockImplementation(() => systemNow() + ahead.systemMs);
+  return ahead;
+}
+
+/** Answers one request for each connection and resets it at the next, as if it had closed it long ago. */
+export function startForgetfulServer(headers: Record<string, string> = {}) {
+  const used = new Set<number>();
+  return startRawServer({
+    answer({ connection, socket }: RawRequest) {
+      if (used.has(connection)) return void socket.resetAndDestroy();
+      used.add(connection);
+      return httpAnswer(201, record, { 'content-type': 'application/json', ...headers });
+    },
+  });
+}
+
 /** Retries at once: jitter between nothing and the bound comes out as nothing. */
 export function withoutJitter(): void {
   const spy = vi.spyOn(Math, 'random').mockReturnValue(0);

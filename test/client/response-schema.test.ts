@@ -88,6 +88,15 @@ describe('responseSchema', () => {
     );
   });
 
+  it('whose issues quote hidden characters of the answer shows none', async () => {
+    const issues = [
+      { message: 'got a\u202eb\nc\u001b[2J', path: ['x\u200by', { key: 'z\u2066' }] },
+    ];
+    const error = await refusal(schema(() => ({ issues })));
+    expect(error.issues).toEqual([{ path: ['x y', 'z'], message: 'got a b c [2J' }]);
+    expect(error.message).toContain(': x y.z got a b c [2J.');
+  });
+
   it('that finds issues later leaves the payment accepted', async () => {
     const error = await refusal(schema(async () => ({ issues: [{ message: 'no' }] })));
     expect(error.issues).toEqual([{ path: [], message: 'no' }]);

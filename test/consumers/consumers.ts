@@ -16,6 +16,7 @@ export const consumers: readonly Consumer[] = [
   { name: 'bundlers', quick: false, manager: 'npm' },
   { name: 'nest-jest', quick: false, manager: 'npm' },
   { name: 'next', quick: false, manager: 'npm' },
+  { name: 'runners', quick: false, manager: 'npm' },
   { name: 'pnpm', quick: false, manager: 'pnpm', borrows: ['cjs', 'esm'] },
   { name: 'yarn-pnp', quick: false, manager: 'yarn', borrows: ['cjs', 'esm'] },
 ];

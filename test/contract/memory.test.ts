@@ -1,20 +1,27 @@
-import { memoryInbox } from '../../src/store/memory-inbox.js';
-import { Engine } from '../../src/store/engine.js';
-import { MemoryStore } from '../../src/store/memory-store.js';
-import { describeInboxContract } from './inbox.js';
-import { describeOutboxContract } from './outbox.js';
+import { resolveOptions } from '../../src/protocol/options.js';
+import { createStore } from '../../src/store/create-store.js';
+import { memoryStore } from '../../src/store/memory.js';
+import { MemoryBackend } from '../../src/store/memory-backend.js';
+import { storeRules } from '../../src/store/options.js';
+import { describeCallbackStore, describeStore } from './store.js';
 
-describeInboxContract('memoryInbox', () => {
-  const inbox = memoryInbox({ keepBodies: true });
-  return { create: () => inbox, waitMs: 0, keepsFailures: true, keepsBodies: true };
+describeCallbackStore('memoryStore', () => {
+  const store = memoryStore();
+  return { create: () => store, waitMs: 0 };
 });
 
-describeOutboxContract('memoryOutbox', () => {
-  // Of each case alone: what one loses, another does not.
+describeStore('several stores in one memory', () => {
   let nowMs = Date.now();
-  const store = new MemoryStore({ maxEntries: 10_000, now: () => nowMs });
+  const backend = new MemoryBackend({
+    maxEntries: 10_000,
+    retentionMs: 86_400_000,
+    keepBodies: true,
+    now: () => nowMs,
+  });
   return {
-    create: (client) => new Engine(store, { client, leaseMs: undefined }),
+    create: (options) =>
+      createStore(backend, resolveOptions({ ...options, keepBodies: true }, storeRules)),
+    waitMs: 0,
     loseLease() {
       nowMs += 60_000;
     },

@@ -1,31 +1,16 @@
 import type { PoolConnection } from 'mysql2/promise';
 import { afterAll, beforeAll, describe } from 'vitest';
-import { mysqlInbox } from '../../src/mysql/inbox-mysql-inbox.js';
-import { mysqlOutbox } from '../../src/mysql/outbox-mysql-outbox.js';
+import { mysqlStore } from '../../src/mysql/index.js';
 import { providers } from '../inbox/mysql/providers/providers.js';
-import { killIdleTransaction } from '../inbox/mysql/server.js';
+import { killIdleTransaction, useDatabase } from '../inbox/mysql/server.js';
 import type { OpenProvider } from '../inbox/postgres/providers/providers.js';
-import { useDatabase } from '../outbox/mysql/server.js';
-import { unusedClient } from '../outbox/unused-client.js';
 import { inDatabase } from '../services/mysql-url.js';
-import { describeInboxContract, type InboxUnderTest } from './inbox.js';
-import { describeOutboxContract } from './outbox.js';
+import { describeStore, type StoreUnderTest } from './store.js';
 
 const url = process.env['MYSQL_URL'] ?? '';
 const waitMs = 1_000;
-const options = { lockTimeoutMs: waitMs, keepBodies: true };
+const own = { lockTimeoutMs: waitMs, keepBodies: true };
 const limits = { acquireTimeoutMs: 30_000, transactionTimeoutMs: 30_000 };
-
-type Server = ReturnType<typeof useDatabase>;
-
-const inboxOn = ({ observer, database }: Server, create: InboxUnderTest['create']) => ({
-  create,
-  waitMs,
-  keepsFailures: true,
-  keepsBodies: true,
-  // A case that calls this has one delivery under way.
-  loseClaim: () => killIdleTransaction(observer, database),
-});
 
 const otherDefaults = [
   "SET SESSION sql_mode = 'ANSI,NO_BACKSLASH_ESCAPES,TRADITIONAL,ONLY_FULL_GROUP_BY'",
@@ -37,50 +22,67 @@ const otherDefaults = [
   'SET SESSION autocommit = 0',
 ];
 
-describe.skipIf(url === '')('on a server,', () => {
-  describe.each([
-    ['mysql2', true],
-    ['mysql2 without the procedures', false],
-  ])('%s:', (_, hasProcedures) => {
-    const server = useDatabase(`inbox_contract_${hasProcedures}`);
-    const pool = server.openPool();
-    beforeAll(async () => {
-      if (hasProcedures) return;
-      for (const name of ['claim', 'record']) {
-        await pool.query(`DROP PROCEDURE payment_inbox_${name}_v1`);
-      }
-    });
-    describeInboxContract('mysqlInbox', () => inboxOn(server, () => mysqlInbox(pool, options)));
-  });
+/** A database of the server with the store's tables, dropped after the suite. */
+function useStore(name: string) {
+  const { observer, query, openPool, database } = useDatabase(name);
+  beforeAll(() => mysqlStore(observer).setup());
 
+  const underTest = {
+    waitMs,
+    // A case that calls this has one delivery under way.
+    loseClaim: () => killIdleTransaction(observer, database),
+    async loseLease() {
+      await query(
+        `UPDATE payment_store_payments SET lease_until_ms = 0 WHERE state IN ('sending', 'unresolved')`,
+      );
+    },
+  } satisfies Partial<StoreUnderTest>;
+
+  /** At the server's own isolation. */
+  const transaction = async (body: (tx: PoolConnection) => Promise<void>): Promise<void> => {
+    const connection = await observer.getConnection();
+    try {
+      await connection.beginTransaction();
+      await body(connection);
+      await connection.commit();
+    } catch (error) {
+      await connection.rollback();
+      throw error;
+    } finally {
+      connection.release();
+    }
+  };
+  return { openPool, underTest, transaction, database };
+}
+
+describe.skipIf(url === '')('on a server,', () => {
   describe.each([
     ['mysql2', []],
     ['mysql2 with other defaults of the session', otherDefaults],
   ])('%s:', (_, statements) => {
-    const server = useDatabase(`outbox_contract_${statements.length}`);
-    const pool = server.openPool({}, statements);
-    describeOutboxContract<PoolConnection>('mysqlOutbox', () => ({
-      ...server,
-      create: (client) => mysqlOutbox<PoolConnection>(pool, { client }),
+    const { openPool, underTest, transaction } = useStore(`contract_${statements.length}`);
+    const pool = openPool({}, statements);
+    describeStore<PoolConnection>('mysqlStore', () => ({
+      ...underTest,
+      transaction,
+      database: () => pool,
+      create: (options) => mysqlStore<PoolConnection>(pool, { ...options, ...own }),
     }));
   });
 
   describe.each(Object.entries(providers))('%s:', (name, open) => {
-    const server = useDatabase(`contract_on_${Object.keys(providers).indexOf(name)}`);
+    const { underTest, database } = useStore(`contract_on_${Object.keys(providers).indexOf(name)}`);
     let opened: OpenProvider;
     beforeAll(async () => {
-      opened = await open(inDatabase(url, server.database));
-      await mysqlInbox(opened.provider, { prefix: 'own_inbox_' }).setup();
-      await mysqlOutbox(opened.provider, { client: unusedClient, prefix: 'own_outbox_' }).setup();
+      opened = await open(inDatabase(url, database));
+      await mysqlStore(opened.provider, { prefix: 'own_' }).setup();
     });
     afterAll(() => opened.close());
-    describeInboxContract('mysqlInbox', () =>
-      inboxOn(server, () => mysqlInbox(opened.provider, options)),
-    );
-    describeOutboxContract('mysqlOutbox', () => ({
-      create: (client) => mysqlOutbox(opened.provider, { client }),
+    describeStore('mysqlStore', () => ({
+      ...underTest,
+      database: () => opened.provider.database,
       transaction: async (body) => void (await opened.provider.transaction(body, limits)),
-      loseLease: server.loseLease,
+      create: (options) => mysqlStore(opened.provider, { ...options, ...own }),
     }));
   });
 });

@@ -1,18 +1,26 @@
 import { drizzle } from 'drizzle-orm/pglite';
 import { beforeAll } from 'vitest';
-import { postgresInbox } from '../../src/postgres/inbox-postgres-inbox.js';
-import { fromDrizzle } from '../../src/store/providers/drizzle.js';
+import { fromDrizzle, postgresStore } from '../../src/postgres/index.js';
 import { emptyPglite } from '../pglite.js';
-import { describeInboxContract } from './inbox.js';
+import { describeStore } from './store.js';
 
+let database: Awaited<ReturnType<typeof emptyPglite>>;
 let db: ReturnType<typeof drizzle>;
 beforeAll(async () => {
-  const database = await emptyPglite();
+  database = await emptyPglite();
   db = drizzle(database as never);
-  await postgresInbox(database).setup();
+  await postgresStore(database).setup();
 });
 
-describeInboxContract('postgresInbox on Drizzle over PGlite', () => ({
-  create: () => postgresInbox(fromDrizzle(db), { lockTimeoutMs: 1_000 }),
+describeStore('postgresStore on Drizzle over PGlite', () => ({
+  create: (options) =>
+    postgresStore(fromDrizzle(db), { ...options, lockTimeoutMs: 1_000, keepBodies: true }),
   concurrent: false,
+  database: () => db,
+  transaction: (body) => db.transaction((tx) => body(tx)),
+  async loseLease() {
+    await database.query(
+      `UPDATE payment_store_payments SET lease_until_ms = 0 WHERE state IN ('sending', 'unresolved')`,
+    );
+  },
 }));

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe } from 'vitest';
-import { redisInbox } from '../../src/redis/redis-inbox.js';
+import { redisStore } from '../../src/redis/index.js';
 import { toStoredName } from '../../src/store/stored-name.js';
 import {
   type ConnectedClient,
@@ -9,14 +9,14 @@ import {
   upstashKind,
   redisUrl as url,
 } from '../inbox/redis/clients.js';
-import { describeInboxContract } from './inbox.js';
+import { describeCallbackStore } from './store.js';
 
 // Short, as cases wait for a renewal, and for three leases; long enough for a loaded machine.
 const leaseMs = 1_000;
 
 describe.skipIf(!url).each([...plainKinds, upstashKind])('$name:', ({ connect }) => {
-  describeInboxContract('redisInbox', () => {
-    const prefix = `inbox-contract-${randomUUID()}:`;
+  describeCallbackStore('redisStore', () => {
+    const prefix = `store-contract-${randomUUID()}:`;
     const admin = new Redis(url, { lazyConnect: true });
     const clients: ConnectedClient[] = [];
     beforeAll(() => admin.connect());
@@ -30,12 +30,12 @@ describe.skipIf(!url).each([...plainKinds, upstashKind])('$name:', ({ connect })
       async create() {
         const connected = await connect(url);
         clients.push(connected);
-        return redisInbox(connected.client, { prefix, leaseMs });
+        return redisStore(connected.client, { prefix, leaseMs });
       },
       leaseMs,
       waitMs: 0,
-      async loseClaim({ paymentReference }) {
-        const hash = `${prefix}{${toStoredName(paymentReference)}}`;
+      async loseClaim({ payment }) {
+        const hash = `${prefix}{${toStoredName(payment.merchantPaymentReference)}}`;
         // Another owner: a holder that still lives could renew a claim that has only expired.
         await admin.hset(hash, { owner: 'nobody', until: 0 });
       },

@@ -2,14 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe } from 'vitest';
-import { sqliteInbox } from '../../src/sqlite/inbox-sqlite-inbox.js';
-import { sqliteOutbox } from '../../src/sqlite/outbox-sqlite-outbox.js';
-import type { SqliteDatabase } from '../../src/sqlite/database.js';
+import { sqliteStore } from '../../src/sqlite/index.js';
 import { toStoredName } from '../../src/store/stored-name.js';
 import { drivers, type OpenDatabase } from '../inbox/sqlite/open-database.js';
-import { unusedClient } from '../outbox/unused-client.js';
-import { describeInboxContract } from './inbox.js';
-import { describeOutboxContract } from './outbox.js';
+import type { ContractOptions } from './store.js';
+import { describeCallbackStore, describeStore } from './store.js';
 
 // Short, as cases wait for a renewal, and for three leases; long enough for a loaded machine.
 const leaseMs = 1_000;
@@ -24,42 +21,41 @@ describe.each(drivers)('$name:', ({ open }) => {
     return database;
   };
   let shop: OpenDatabase;
-  beforeAll(() => {
+  beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'sqlite-contract-'));
     shop = connect();
-    sqliteInbox(shop).setup();
-    sqliteOutbox(shop, { client: unusedClient }).setup();
+    await sqliteStore(shop).setup();
   });
   afterAll(() => {
     for (const database of databases) database.close();
     rmSync(folder, { recursive: true });
   });
 
-  describeInboxContract('sqliteInbox', () => ({
-    create: () => sqliteInbox(connect(), { leaseMs, keepBodies: true }),
+  describeCallbackStore('sqliteStore with a short lease', () => ({
+    create: () => sqliteStore(connect(), { leaseMs }),
     leaseMs,
     waitMs: 0,
-    keepsFailures: true,
-    keepsBodies: true,
-    loseClaim({ paymentReference }) {
+    loseClaim({ payment }) {
       // Another owner: a holder that still lives could renew a claim that has only expired.
       connect()
         .prepare(
-          `UPDATE payment_inbox_payments SET owner = 'nobody', owner_until_ms = 0 WHERE reference = ?`,
+          `UPDATE payment_store_claims SET owner = 'nobody', until_ms = 0 WHERE merchant_payment_reference = ?`,
         )
-        .run(toStoredName(paymentReference));
+        .run(toStoredName(payment.merchantPaymentReference));
     },
   }));
 
   let created = 0;
-  describeOutboxContract<SqliteDatabase | undefined>('sqliteOutbox', () => ({
-    create(client) {
+  describeStore('sqliteStore', () => ({
+    create(options: ContractOptions) {
       created += 1;
-      return sqliteOutbox(created % 2 === 0 ? connect() : shop, { client });
+      const database = created % 2 === 0 ? connect() : shop;
+      return sqliteStore(database, { ...options, keepBodies: true });
     },
+    waitMs: 0,
     loseLease() {
       shop.exec(
-        `UPDATE payment_outbox_payments SET lease_until_ms = 0 WHERE state IN ('sending', 'unresolved')`,
+        `UPDATE payment_store_payments SET lease_until_ms = 0 WHERE state IN ('sending', 'unresolved')`,
       );
     },
   }));

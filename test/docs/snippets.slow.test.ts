@@ -38,7 +38,7 @@ test('every sample of the README, the open points and the testing guide runs as 
   const samples = Object.entries(pages).flatMap(([name, page]) =>
     codeOf(page).map((code, index) => ({ name: `${name}-${index + 1}`, code })),
   );
-  expect(samples.map(({ name }) => name)).toHaveLength(2 + 2 + 10);
+  expect(samples.map(({ name }) => name)).toHaveLength(2 + 2 + 11);
   for (const { name, code } of samples) {
     const text = code
       .replaceAll(/^const (?=pool|inbox|outbox)/gm, 'export const ')

@@ -27,6 +27,8 @@ describe('the example for Next.js', () => {
   it('handles payments as the route handler that Next.js calls', async () => {
     const lines: string[] = [];
     vi.spyOn(console, 'log').mockImplementation((line) => void lines.push(line));
+    vi.spyOn(console, 'error').mockImplementation(() => undefined); // of what the scene makes fail
+    vi.spyOn(console, 'warn').mockImplementation(() => undefined);
     // Loaded as in a build, where the secret is not there yet.
     const { POST } = await import('../../examples/nextjs/route.js');
     const { checkout } = await import('../../examples/memory-shop.js');

@@ -31,8 +31,8 @@ it('prints one span for a call of two requests, one for its callback, and the me
   expect(printed).toContain("'http.request.resend_count': 1");
   expect(printed.match(/name: 'payment callback'/g)).toHaveLength(1);
   expect(printed).toContain("name: 'merchant_payments.calls'");
-  expect(printed).toContain("name: 'merchant_payments.outbox.unresolved'");
-  expect(printed).toContain("name: 'merchant_payments.inbox.failed_changes'");
+  expect(printed).toContain("name: 'merchant_payments.attention'");
+  expect(printed).toContain("name: 'merchant_payments.attention.age'");
 });
 
 it('sends the same to a collector', async () => {

@@ -151,7 +151,7 @@ describe.skipIf(!REDIS_URL)('the example for BullMQ', () => {
 
 describe.skipIf(!DATABASE_URL)('the example for pg-boss', () => {
   it('handles payments, and delivers in a worker', async () => {
-    // A separate schema for the jobs, the orders and the inbox's tables.
+    // A separate schema for the jobs, the orders and the store's tables.
     const schema = `example_${randomUUID().replaceAll('-', '')}`;
     const client = new pg.Client({ connectionString: DATABASE_URL });
     await client.connect();
@@ -171,7 +171,9 @@ describe.skipIf(!DATABASE_URL)('the example for pg-boss', () => {
       WAREHOUSE_URL: warehouse.url,
     };
     const checkout = async (reference: string) => {
-      await client.query(`INSERT INTO ${schema}.orders (reference) VALUES ($1)`, [reference]);
+      await client.query(`INSERT INTO ${schema}.orders (merchant_payment_reference) VALUES ($1)`, [
+        reference,
+      ]);
       await createPayment(service, reference);
     };
     const file = 'queues/pg-boss.ts';

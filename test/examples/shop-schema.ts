@@ -29,5 +29,5 @@ export async function createShopSchema(): Promise<ShopSchema> {
 
 /** Ends the lease of every attempt to send, after which a person may say that nothing was created. */
 export async function endLeases({ query }: ShopSchema): Promise<void> {
-  await query('UPDATE payment_outbox_payments SET lease_until_ms = 0');
+  await query('UPDATE payment_store_payments SET lease_until_ms = 0');
 }

@@ -154,6 +154,42 @@ describeInBrowser('the shop', () => {
       await openLists(staff);
       await staff.getByRole('button', { name: 'Discard' }).click();
       await isEmpty(staff, 'Failed changes');
+
+      await service.setStatus(referenceNumber, 'refunded');
+      await customer.reload();
+      await heading(customer, 'Your payment was refunded');
+    });
+
+    test('accepts only a reference number, and takes what was looked at off the list', async () => {
+      await using watchedCustomer = await openAsCustomer();
+      await using watchedStaff = await openAsStaff();
+      const [customer, staff] = [watchedCustomer.page, watchedStaff.page];
+      service.faults.add({ on: 'request', type: 'lost-answer' });
+      const reference = await order(customer);
+      await openLists(staff);
+      const field = staff.getByLabel(`Reference number of ${reference}`);
+      const send = staff.getByRole('button', { name: 'The service has this one' });
+      await field.fill('not-a-number');
+      await send.click();
+      expect(await staff.locator('input:invalid').count()).toBe(1);
+      await field.fill(findPayment(service, reference));
+      await send.click();
+      await isEmpty(staff, 'Unresolved');
+      await heading(customer, 'Waiting for your payment');
+
+      await schema.query(
+        'UPDATE payment_store_payments SET changed_at_ms = changed_at_ms - 7200000',
+      );
+      await openLists(staff);
+      await lists(staff, 'No callback').getByText(reference).waitFor();
+      for (
+        let left = await staff.getByRole('button', { name: 'Done' }).count();
+        left > 0;
+        left -= 1
+      ) {
+        await staff.getByRole('button', { name: 'Done' }).first().click();
+      }
+      await isEmpty(staff, 'No callback');
     });
 
     test('shows a second payment to staff alone, and markup as text', async () => {
@@ -171,6 +207,8 @@ describeInBrowser('the shop', () => {
       expect(text).toContain(second?.referenceNumber);
       expect(text).toContain(MARKUP);
       expect(await staff.locator('#injected').count()).toBe(0);
+      await staff.getByRole('button', { name: 'Done' }).click();
+      await isEmpty(staff, 'Second payments');
 
       const ask = async (method: string, password: string) => {
         const authorization = `Basic ${Buffer.from(`staff:${password}`).toString('base64')}`;

@@ -8,6 +8,7 @@ import {
   type MockServer,
   startMockServer,
 } from 'merchant-payments/mock-server';
+import type { Attention, AttentionKind } from 'merchant-payments/store';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { startExample } from './example-process.js';
 import { createPayment, environmentFor, findPayment, signingSecret } from './payment-scene.js';
@@ -25,9 +26,8 @@ interface Shop {
   /** A click on "Pay". Resolves with the payment's state. */
   readonly click: () => Promise<string | undefined>;
   readonly transaction: typeof import('../../examples/shop/database.js')['transaction'];
-  readonly readLists: typeof import('../../examples/shop/lists.js')['readLists'];
-  readonly outbox: typeof import('../../examples/shop/database.js')['outbox'];
-  readonly inbox: typeof import('../../examples/shop/database.js')['inbox'];
+  readonly readUnpaid: typeof import('../../examples/shop/lists.js')['readUnpaid'];
+  readonly store: typeof import('../../examples/shop/database.js')['store'];
   readonly replay: typeof import('../../examples/shop/callbacks.js')['handleCallback']['replay'];
 }
 
@@ -48,10 +48,9 @@ async function startShop(service: MockServer, { url }: ShopSchema): Promise<Shop
   const { checkout: checkOut } = await load('checkout');
   const checkout = () => checkOut(REFERENCE, 2500);
   const { handleCallback } = await load('callbacks');
-  const { client, inbox, outbox, pool, transaction } = await load('database');
-  const { readLists } = await load('lists');
-  await inbox.setup();
-  await outbox.setup();
+  const { client, pool, store, transaction } = await load('database');
+  const { readUnpaid } = await load('lists');
+  await store.setup();
   const server = createServer(handleCallback);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(async () => {
@@ -64,9 +63,9 @@ async function startShop(service: MockServer, { url }: ShopSchema): Promise<Shop
   service.callbackUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
   const click = async () => {
     await checkout();
-    return (await outbox.get(REFERENCE))?.state;
+    return (await store.get(REFERENCE))?.state;
   };
-  return { checkout, click, transaction, readLists, outbox, inbox, replay: handleCallback.replay };
+  return { checkout, click, transaction, readUnpaid, store, replay: handleCallback.replay };
 }
 
 interface Scene extends Shop {
@@ -94,7 +93,7 @@ const answers = ({ deliveries }: MockServer) => deliveries.map(({ response }) =>
 
 async function storedOrder({ query }: ShopSchema): Promise<unknown> {
   const rows = await query(
-    'SELECT status, shipments.reference IS NOT NULL AS shipped FROM orders LEFT JOIN shipments USING (reference)',
+    'SELECT status, shipments IS NOT NULL AS shipped FROM orders LEFT JOIN shipments USING (merchant_payment_reference)',
   );
   expect(rows.length).toBeLessThan(2);
   return rows[0];
@@ -102,10 +101,15 @@ async function storedOrder({ query }: ShopSchema): Promise<unknown> {
 
 const paid = { status: 'paid', shipped: true };
 
-async function all<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
-  const listed: Item[] = [];
-  for await (const item of items) listed.push(item);
-  return listed;
+/** What needs a person, of one kind. */
+async function listed<Kind extends AttentionKind>(
+  store: Shop['store'],
+  kind: Kind,
+  olderThanMs = 0,
+): Promise<Extract<Attention, { kind: Kind }>[]> {
+  const items = [];
+  for await (const item of store.attention({ kinds: [kind], olderThanMs })) items.push(item);
+  return items as Extract<Attention, { kind: Kind }>[];
 }
 
 describe.skipIf(!process.env['DATABASE_URL'])('the shop, on Postgres', () => {
@@ -140,7 +144,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('the shop, on Postgres', () => {
     });
 
     it('leads to the order, not to an error, when the database fails during the call', async () => {
-      const { service, clock, checkout, outbox } = await openShop();
+      const { service, clock, checkout, store } = await openShop();
       service.faults.add({ on: 'request', type: 'delay', delayMs: 1 });
       const clicked = checkout();
       await service.waitForRequest({});
@@ -151,9 +155,9 @@ describe.skipIf(!process.env['DATABASE_URL'])('the shop, on Postgres', () => {
       expect(console.error).toHaveBeenCalledExactlyOnceWith(
         expect.stringMatching(/^order-1001: .*it was created.*could not be stored/),
       );
-      expect(await outbox.get(REFERENCE)).toMatchObject({ state: 'sending' });
+      expect(await store.get(REFERENCE)).toMatchObject({ state: 'sending' });
       await service.setStatus(paymentOf(service), 'paid');
-      expect(await outbox.get(REFERENCE)).toMatchObject({ state: 'created' });
+      expect(await store.get(REFERENCE)).toMatchObject({ state: 'created' });
     });
 
     it('survives a connection that breaks in the middle of its transaction', async () => {
@@ -173,10 +177,10 @@ describe.skipIf(!process.env['DATABASE_URL'])('the shop, on Postgres', () => {
       [{ on: 'request', type: 'unauthorized' }, 'rejected'],
       [{ on: 'request', type: 'rate-limit', retryAfterSeconds: 60 }, 'recorded'],
     ])('after %o no payment exists, and the next click creates it', async (fault, state) => {
-      const { service, click, outbox } = await openShop();
+      const { service, click, store } = await openShop();
       service.faults.add(fault);
       expect(await click()).toBe(state);
-      expect(await all(outbox.unresolved())).toEqual([]);
+      expect(await listed(store, 'unresolved')).toEqual([]);
       expect(service.payments.list()).toHaveLength(0);
       expect(await click()).toBe('created');
       expect(service.payments.list()).toHaveLength(1);
@@ -190,45 +194,46 @@ describe.skipIf(!process.env['DATABASE_URL'])('the shop, on Postgres', () => {
     });
 
     it('lists an order whose answer is lost, until the callback settles it', async () => {
-      const { service, click, outbox, schema } = await openShop();
+      const { service, click, store, schema } = await openShop();
       service.faults.add({ on: 'request', type: 'lost-answer' });
       expect(await click()).toBe('unresolved');
       expect(await click()).toBe('unresolved'); // the customer clicks again: nothing is sent
       expect(service.requests).toHaveLength(1);
-      const listed = { merchantPaymentReference: REFERENCE, state: 'unresolved' };
-      expect(await all(outbox.unresolved())).toMatchObject([listed]);
-      expect(await all(outbox.unresolved({ olderThanMs: 3_600_000 }))).toEqual([]);
+      expect(await listed(store, 'unresolved')).toMatchObject([
+        { merchantPaymentReference: REFERENCE, attempts: 1 },
+      ]);
+      expect(await listed(store, 'unresolved', 3_600_000)).toEqual([]);
       await service.setStatus(paymentOf(service), 'paid');
       expect(await storedOrder(schema)).toEqual(paid);
-      expect(await all(outbox.unresolved())).toEqual([]);
-      expect(await outbox.get(REFERENCE)).toMatchObject({ state: 'created' });
+      expect(await listed(store, 'unresolved')).toEqual([]);
+      expect(await store.get(REFERENCE)).toMatchObject({ state: 'created' });
     });
 
     it('is tried again after a 502 only when a person has found no payment', async () => {
-      const { service, click, outbox, schema } = await openShop();
+      const { service, click, store, schema } = await openShop();
       service.faults.add({ on: 'request', type: 'html-error' });
       expect(await click()).toBe('unresolved');
       expect(await click()).toBe('unresolved');
       expect(service.requests).toHaveLength(1);
-      const [seen] = await all(outbox.unresolved());
+      const [seen] = await listed(store, 'unresolved');
       if (seen === undefined) expect.fail('it is not listed');
-      const resolve = () => outbox.resolve(REFERENCE, 'not-created', seen);
+      const resolve = () => store.resolve(REFERENCE, 'not-created', seen);
       // The request may still be on its way.
       await expect(resolve()).rejects.toMatchObject({ code: 'STATE_CHANGED' });
       await endLeases(schema);
       await resolve();
-      expect(await all(outbox.unresolved())).toEqual([]);
+      expect(await listed(store, 'unresolved')).toEqual([]);
       expect(await click()).toBe('created');
       expect(service.payments.list()).toHaveLength(1);
     });
 
     it('cannot be declared as not created when its callback has come', async () => {
-      const { service, click, outbox, schema } = await openShop();
+      const { service, click, store, schema } = await openShop();
       service.faults.add({ on: 'request', type: 'lost-answer' });
       await click();
       await service.setStatus(paymentOf(service), 'paid');
       await endLeases(schema);
-      const resolved = outbox.resolve(REFERENCE, 'not-created', { attempts: 1 });
+      const resolved = store.resolve(REFERENCE, 'not-created', { attempts: 1 });
       await expect(resolved).rejects.toMatchObject({ code: 'STATE_CHANGED' });
       expect(await click()).toBe('created');
       expect(service.payments.list()).toHaveLength(1);
@@ -253,7 +258,9 @@ describe.skipIf(!process.env['DATABASE_URL'])('the shop, on Postgres', () => {
       const { service, clock, schema } = await openShop();
       await createPayment(service, REFERENCE);
       await service.setStatus(paymentOf(service), 'paid');
-      await schema.query('INSERT INTO orders (reference) VALUES ($1)', [REFERENCE]);
+      await schema.query('INSERT INTO orders (merchant_payment_reference) VALUES ($1)', [
+        REFERENCE,
+      ]);
       await clock.advance(RETRY_MS);
       expect(answers(service)).toEqual([503, 200]);
       expect(await storedOrder(schema)).toEqual(paid);
@@ -282,17 +289,17 @@ describe.skipIf(!process.env['DATABASE_URL'])('the shop, on Postgres', () => {
     });
 
     it('that is lost for good leaves its order on a list, though an earlier one has arrived', async () => {
-      const { service, click, readLists, schema } = await openShop();
+      const { service, click, readUnpaid, schema } = await openShop();
       await click();
       await service.setStatus(paymentOf(service), 'pending');
       service.faults.add({ on: 'callback', type: 'drop', match: { status: 'paid' } });
       await service.setStatus(paymentOf(service), 'paid');
-      expect((await readLists()).waiting).toEqual([]);
+      expect(await readUnpaid()).toEqual([]);
       await schema.query(`UPDATE orders SET created_at = now() - interval '25 hours'`);
       const order = { reference: REFERENCE, status: 'pending' };
-      expect((await readLists()).waiting).toMatchObject([order]);
-      await schema.query('INSERT INTO shipments (reference) VALUES ($1)', [REFERENCE]);
-      expect((await readLists()).waiting).toEqual([]);
+      expect(await readUnpaid()).toMatchObject([order]);
+      await schema.query('INSERT INTO shipments VALUES ($1)', [REFERENCE]);
+      expect(await readUnpaid()).toEqual([]);
     });
 
     it('is retried through a night without a database', async () => {
@@ -309,22 +316,22 @@ describe.skipIf(!process.env['DATABASE_URL'])('the shop, on Postgres', () => {
     });
 
     it('that the shop cannot process is kept, and replayed when the cause is gone', async () => {
-      const { service, click, schema, inbox, replay } = await openShop();
+      const { service, click, schema, store, replay } = await openShop();
       await click();
       await schema.query('ALTER TABLE shipments RENAME TO mislaid');
       await service.setStatus(paymentOf(service), 'paid');
       expect(answers(service)).toEqual([500]);
-      const [failed] = await all(inbox.failedChanges());
-      expect(failed).toMatchObject({ attempts: 1, paymentReference: paymentOf(service) });
+      const [failed] = await listed(store, 'failed-change');
+      expect(failed).toMatchObject({ attempts: 1, referenceNumber: paymentOf(service) });
       await schema.query('ALTER TABLE mislaid RENAME TO shipments');
       if (failed === undefined) expect.fail('it was not kept');
       expect(await replay(failed)).toMatchObject({ status: 200, outcome: 'processed' });
       expect(await storedOrder(schema)).toEqual(paid);
-      expect(await all(inbox.failedChanges())).toEqual([]);
+      expect(await listed(store, 'failed-change')).toEqual([]);
     });
 
     it('of a second payment is listed, and ships nothing more', async () => {
-      const { service, click, schema, outbox } = await openShop();
+      const { service, click, schema, store } = await openShop();
       await click();
       const first = paymentOf(service);
       await service.setStatus(first, 'paid');
@@ -333,7 +340,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('the shop, on Postgres', () => {
         .list()
         .find(({ referenceNumber }) => referenceNumber !== first);
       await service.setStatus(second?.referenceNumber ?? '', 'paid');
-      expect(await all(outbox.secondPayments())).toMatchObject([
+      expect(await listed(store, 'second-payment')).toMatchObject([
         { merchantPaymentReference: REFERENCE, referenceNumber: second?.referenceNumber },
       ]);
       expect(await storedOrder(schema)).toEqual(paid);

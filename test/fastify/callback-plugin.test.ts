@@ -4,6 +4,7 @@ import { type FastifyInstance, type FastifyServerOptions, fastify as fastify5 } 
 import { fastify as fastify4 } from 'fastify-4';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { callbackPlugin } from '../../src/fastify/callback-plugin.js';
+import { callbackHandler } from '../../src/node/callback-handler.js';
 import type { CallbackReceiverOptions } from '../../src/receiver/options.js';
 import { describeConnections } from '../receiver/adapter-contract/connections.js';
 import { expectProcessed, expectRemedy } from '../receiver/adapter-contract/read-early.js';
@@ -42,6 +43,17 @@ describe.each(versions)('%s', (name, createApp) => {
 
   describeReplies(name, (options) => start(options));
   describeConnections(name, (options) => start(options));
+
+  describeConnections(`${name} with merchant-payments/node`, async (options) => {
+    const app = createApp();
+    const handler = callbackHandler(options);
+    app.removeAllContentTypeParsers();
+    app.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
+    app.all(PATH, (request, reply) => handler(request, reply));
+    await app.ready();
+    onTestFinished(() => app.close());
+    return app.server;
+  });
 
   it('leaves the parsers of the application alone, its own among them', async () => {
     const scene = await openScene((options) =>

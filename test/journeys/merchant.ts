@@ -5,6 +5,7 @@ import { MerchantPaymentsError, RetryLaterError } from '../../src/errors.js';
 import { type AdvanceableClock, createManualClock } from '../../src/mock-server/index.js';
 import { type MockServer, startMockServer } from '../../src/mock-server/server.js';
 import { callbackHandler } from '../../src/node/callback-handler.js';
+import { isPaid } from '../../src/protocol/payment.js';
 
 /** An order as a shop keeps it. */
 export interface Order {
@@ -40,11 +41,11 @@ export async function createScene(): Promise<Scene> {
     callbackHandler({
       signingSecret: service.signingSecret,
       now: clock.now,
-      onPayment({ payment }, { stale }) {
+      onPayment({ payment }, { current }) {
         const order = orders.get(payment.merchantPaymentReference);
         if (order === undefined) throw new RetryLaterError('order not stored yet');
-        if (payment.status === 'paid' && order.shipments === 0) order.shipments += 1;
-        if (!stale) order.status = payment.status;
+        if (isPaid(payment) && order.shipments === 0) order.shipments += 1;
+        if (current) order.status = payment.status;
       },
       onError: (error) => void errors.push(error),
     }),

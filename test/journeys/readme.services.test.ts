@@ -6,9 +6,8 @@ import path from 'node:path';
 import type pg from 'pg';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { PaymentClient } from '../../src/client/payment-client.js';
-import type { PostgresInbox } from '../../src/postgres/inbox-postgres-inbox.js';
 import { type MockServer, startMockServer } from '../../src/mock-server/server.js';
-import type { PostgresOutbox } from '../../src/postgres/outbox-postgres-outbox.js';
+import type { PaymentStore } from '../../src/store/payment-store.js';
 
 const { DATABASE_URL } = process.env;
 
@@ -16,11 +15,10 @@ interface Readme {
   readonly checkout: (reference: string, amount: number) => Promise<string>;
   readonly handleCallback: RequestListener;
   readonly pool: pg.Pool;
-  readonly inbox: PostgresInbox;
-  readonly outbox: PostgresOutbox;
+  readonly store: PaymentStore;
 }
 
-/** The README's first block of code as it stands, on a separate schema. */
+/** The README's block of code on Postgres as it stands, on a separate schema. */
 async function startReadme(service: MockServer): Promise<Readme> {
   const schema = `readme_${randomUUID().replaceAll('-', '')}`;
   const url = new URL(DATABASE_URL ?? '');
@@ -31,12 +29,14 @@ async function startReadme(service: MockServer): Promise<Readme> {
   vi.stubEnv('MERCHANT_PAYMENTS_API_SECRET', service.apiSecret);
   vi.stubEnv('MERCHANT_PAYMENTS_SIGNING_SECRET', service.signingSecret);
 
-  const [, code = ''] = /^```ts\n(.*?)^```$/ms.exec(await readFile('README.md', 'utf8')) ?? [];
+  const readmeText = await readFile('README.md', 'utf8');
+  const blocks = [...readmeText.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code = '']) => code);
+  const code = blocks.find((block) => block.includes('postgresStore(')) ?? '';
   const folder = path.resolve('test-artifacts', schema);
   const file = path.join(folder, 'readme.ts');
   await mkdir(folder, { recursive: true });
   onTestFinished(() => rm(folder, { recursive: true }));
-  await writeFile(file, code.replaceAll(/^const (?=pool|inbox|outbox)/gm, 'export const '));
+  await writeFile(file, code.replaceAll(/^const (?=pool|store)/gm, 'export const '));
   const readme: Readme = await import(file);
 
   const { pool } = readme;
@@ -46,8 +46,7 @@ async function startReadme(service: MockServer): Promise<Readme> {
   });
   await pool.query(`CREATE SCHEMA ${schema}`);
   await pool.query(await readFile('examples/shop/schema.sql', 'utf8'));
-  await readme.inbox.setup();
-  await readme.outbox.setup();
+  await readme.store.setup();
 
   const endpoint = createServer(readme.handleCallback);
   await new Promise<void>((resolve) => endpoint.listen(0, '127.0.0.1', resolve));
@@ -61,7 +60,7 @@ const statusesOf = ({ deliveries }: MockServer) =>
 
 const ordersOf = async ({ pool }: Readme) => {
   const { rows } = await pool.query(
-    'SELECT reference, status, s.reference IS NOT NULL AS shipped FROM orders LEFT JOIN shipments s USING (reference) ORDER BY reference',
+    'SELECT merchant_payment_reference AS reference, status, shipments IS NOT NULL AS shipped FROM orders LEFT JOIN shipments USING (merchant_payment_reference) ORDER BY reference',
   );
   return rows;
 };
@@ -100,7 +99,7 @@ describe.skipIf(!DATABASE_URL)('the journey of the README, on Postgres', () => {
     });
     await service.setStatus(paymentOf('overtaken'), 'paid');
     expect(statusesOf(service).slice(6)).toEqual([503]);
-    await readme.pool.query("INSERT INTO orders (reference) VALUES ('overtaken')");
+    await readme.pool.query("INSERT INTO orders (merchant_payment_reference) VALUES ('overtaken')");
     await service.resend(paymentOf('overtaken'));
     expect(statusesOf(service).slice(7)).toEqual([200]);
 

@@ -35,8 +35,8 @@ const behind =
   };
 
 describe.each(gateways)('behind %s', (name, toEvent) => {
-  const options = { behindLastValue: toEvent === makeAlbEvent };
   for (const base64 of [false, true]) {
+    const options = { behindLastValue: toEvent === makeAlbEvent, behindText: !base64 };
     describeReplies(
       `a function behind ${name}, body in ${base64 ? 'base64' : 'text'}`,
       behind(toEvent, base64),
@@ -135,15 +135,23 @@ it.each<[string, Partial<LambdaEvent>]>([
   expect(reported).toEqual([]);
 });
 
-it.each([
-  ['an event of another kind', {}],
-  ['a warm-up', { source: 'serverless-plugin-warmup' }],
-  ['a request context without http', { requestContext: {} }],
-  ['no event at all', undefined],
-  ['null for an event', null],
-])('answers 405 for %s', async (_name, event) => {
+it.each<[unknown, boolean]>([
+  [true, true],
+  ['true', true],
+  ['True', true],
+  [false, false],
+  ['false', false],
+  ['False', false],
+  ['', false],
+  [0, false],
+  [null, false],
+  [undefined, false],
+])('reads isBase64Encoded: %o as %s', async (isBase64Encoded, isBase64) => {
   const { handler } = createHandler();
-  expect(await handler(event as LambdaEvent)).toMatchObject({ statusCode: 405, body: '' });
+  const event = makeEvent();
+  const body = isBase64 ? Buffer.from(event.body ?? '').toString('base64') : event.body;
+  const given = { ...event, body, isBase64Encoded: isBase64Encoded as boolean };
+  expect(await handler(given)).toMatchObject({ statusCode: 200 });
 });
 
 it('fails at once for a parsed body, and says what to do', async () => {

@@ -18,7 +18,7 @@ export interface LoadRunOptions {
   /** How many of the rounds are the warm-up. */
   readonly warmUpRounds: number;
   /**
-   * Whether the heap must have stayed the same, and the inbox be full after the warm-up: not a
+   * Whether the heap must have stayed the same, and the store be full after the warm-up: not a
    * question for a short run, whose figures are too small.
    */
   readonly comparesHeap: boolean;
@@ -44,7 +44,7 @@ const MAX_PENDING_FAULTS = 600;
  *
  * Client, service and receiver are processes of their own, so that what one holds is not taken for
  * another's. After each round they are left alone until they hold no connection, and measured. What
- * is bounded has to be full by then, or its filling would pass for a leak: the inbox is smaller than
+ * is bounded has to be full by then, or its filling would pass for a leak: the store is smaller than
  * what a round puts in, the service's logs (10,000 entries) too, each round has a burst of more calls
  * than the client opens connections, and a reset service begins every round with nothing. So rounds
  * are alike, and what grows from the warm-up to the last of them is a leak.
@@ -112,9 +112,9 @@ function describeRound(
   return `${payments} payments, ${Math.round(trafficMs / 1000)} s, MiB: ${heaps.join(', ')}${last}`;
 }
 
-async function start({ client, service, receiver }: Workers, seed: number, inboxEntries: number) {
+async function start({ client, service, receiver }: Workers, seed: number, storeEntries: number) {
   const signingSecret = randomBytes(24).toString('hex');
-  const callbackUrl = await receiver.call('start', { seed, signingSecret, inboxEntries });
+  const callbackUrl = await receiver.call('start', { seed, signingSecret, storeEntries });
   const account = await service.call('start', { seed, callbackUrl, signingSecret });
   const closedUrl = `http://127.0.0.1:${await findFreePort()}`;
   await client.call('start', { seed, closedUrl, ...account });

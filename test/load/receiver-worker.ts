@@ -2,10 +2,10 @@ import diagnosticsChannel from 'node:diagnostics_channel';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
-import { memoryStore } from '../../src/store/memory.js';
 import { callbackHandler } from '../../src/node/callback-handler.js';
 import type { PaymentStatusRecord } from '../../src/protocol/payment.js';
 import type { CallbackTrace } from '../../src/receiver/observation.js';
+import { memoryStore } from '../../src/store/memory.js';
 import { seededRandom } from '../chaos/seeded-random.js';
 import { Gauge, type Holdings, listAlarms } from './measure.js';
 import { serveCalls } from './worker-calls.js';
@@ -15,8 +15,8 @@ import { serveCalls } from './worker-calls.js';
 export interface ReceiverStart {
   readonly seed: number;
   readonly signingSecret: string;
-  /** Fewer than the changes of the warm-up, so that the inbox is full when it ends. */
-  readonly inboxEntries: number;
+  /** Fewer than the changes of the warm-up, so that the store is full when it ends. */
+  readonly storeEntries: number;
 }
 
 /** What the merchant's function completed, in the order in which it did. */
@@ -50,11 +50,11 @@ class Shop {
   #effects: Effect[] = [];
   #counts = new Map<Count, Map<string, number>>();
 
-  constructor({ seed, signingSecret, inboxEntries }: ReceiverStart) {
+  constructor({ seed, signingSecret, storeEntries }: ReceiverStart) {
     this.#random = seededRandom(seed);
     this.#handler = callbackHandler({
       signingSecret,
-      store: memoryStore({ maxEntries: inboxEntries }),
+      store: memoryStore({ maxEntries: storeEntries }),
       onStale: 'acknowledge',
       // Only what is planned fails, however busy the machine is.
       bodyTimeoutMs: 600_000,

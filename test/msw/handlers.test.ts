@@ -169,14 +169,30 @@ describe('faults of the network', () => {
 
 test('callbacks reach the endpoint, although msw refuses everything else', async () => {
   await using endpoint = await startEndpoint();
-  await using service = createMockService({ callbackUrl: endpoint.url });
+  await using service = createMockService();
   network.use(...paymentServiceHandlers({ baseUrl: base, service }));
+  service.callbackUrl = endpoint.url;
   await postPayment(merchant);
   const [payment] = service.payments.list();
   const delivery = await service.setStatus(payment?.referenceNumber ?? '', 'paid');
   expect(delivery.state).toBe('acknowledged');
   const [callback] = endpoint.received;
   expect(callback && isSigned(callback, service.signingSecret)).toBe(true);
+});
+
+test('resetHandlers of msw keeps payments and faults, which the service’s reset forgets', async () => {
+  const service = createMockService();
+  const handlers = paymentServiceHandlers({ baseUrl: base, service });
+  network.use(...handlers);
+  await postPayment(merchant);
+  service.faults.add({ on: 'request', type: 'hang' });
+  network.resetHandlers(...handlers);
+  expect(service.payments.list()).toHaveLength(1);
+  expect(service.faults.pending()).toHaveLength(1);
+  service.reset();
+  expect(service.payments.list()).toEqual([]);
+  expect(service.faults.pending()).toEqual([]);
+  expect((await postPayment(merchant)).status).toBe(201);
 });
 
 describe('an invalid option is refused', () => {

@@ -104,7 +104,7 @@ export const EXPLAINED_SURVIVORS = [
   },
   {
     file: 'src/callback/timestamp.ts',
-    code: 'return skewSeconds < 0',
+    code: "const direction = skewSeconds < 0 ? 'ahead of' : 'behind';",
     to: 'skewSeconds <= 0',
     why: 'A skew of 0 lies inside every window.',
   },
@@ -141,14 +141,14 @@ export const EXPLAINED_SURVIVORS = [
   },
   {
     file: 'src/receiver/node-request.ts',
-    code: 'return source.readableFlowing === null && lengthOf(source) !== undefined;',
+    code: 'return source.readableFlowing === null && lengthOf(headersOf(source)) !== undefined;',
     to: 'true',
     why: 'Only saves a turn: an incomplete body is collected in either case.',
   },
   {
     file: 'src/receiver/node-request.ts',
-    code: 'return source.readableFlowing === null && lengthOf(source) !== undefined;',
-    to: 'source.readableFlowing === null || lengthOf(source) !== undefined',
+    code: 'return source.readableFlowing === null && lengthOf(headersOf(source)) !== undefined;',
+    to: 'source.readableFlowing === null || lengthOf(headersOf(source)) !== undefined',
     why: 'Only saves a turn: an incomplete body is collected in either case.',
   },
   {
@@ -210,18 +210,6 @@ export const EXPLAINED_SURVIVORS = [
     code: 'if (this.#takenAtMs !== undefined && nowMs - this.#takenAtMs < INTERVAL_MS) {',
     to: 'true',
     why: 'The difference is NaN, which is not less than the interval.',
-  },
-  {
-    file: 'src/receiver/body.ts',
-    code: 'if (done || value === undefined) return join(chunks, size);',
-    to: 'done && value === undefined',
-    why: 'A finished stream yields no value.',
-  },
-  {
-    file: 'src/receiver/body.ts',
-    code: 'if (done || value === undefined) return join(chunks, size);',
-    to: 'false',
-    why: 'A stream that is not finished yields a value: the check is for the compiler.',
   },
   {
     file: 'src/receiver/body.ts',
@@ -411,61 +399,31 @@ export const EXPLAINED_SURVIVORS = [
     to: 'false',
     why: 'Sends one more statement, whose answer is already known.',
   },
-  // src/inbox/redis
+  // src/redis
   {
-    file: 'src/inbox/redis/redis-inbox.ts',
+    file: 'src/redis/redis-store.ts',
     code: 'if (renewed) confirmedAtMs = renewingAtMs;',
     to: 'true',
     why: 'A claim that could not be renewed is lost, and never finished.',
   },
   {
-    file: 'src/inbox/redis/redis-inbox.ts',
-    code: "const processStale = event.processStale ? '1' : '0';",
-    to: '""',
-    why: "The script only checks whether it is '1'.",
-  },
-  {
-    file: 'src/inbox/redis/client.ts',
+    file: 'src/redis/client.ts',
     code: 'if (performance.now() + RETRY_PAUSE_MS >= lastMs) throw error;',
     to: 'performance.now() + RETRY_PAUSE_MS > lastMs',
     why: 'Differs only at one exact microsecond of the clock.',
   },
-  // src/inbox/sqlite
+  // src/sqlite
   {
-    file: 'src/inbox/sqlite/sqlite-inbox.ts',
-    code: 'if (renewed) expiresAtMs = untilMs;',
+    file: 'src/sqlite/lease-process.ts',
+    code: 'if (isRenewed) this.#expiresAtMs = untilMs;',
     to: 'true',
     why: 'A claim that could not be renewed is lost, and never finished.',
   },
   {
-    file: 'src/inbox/sqlite/sqlite-inbox.ts',
-    code: '() => performance.now() < untilMs,',
+    file: 'src/sqlite/session.ts',
+    code: 'mayRetry: () => performance.now() < untilMs,',
     to: 'performance.now() <= untilMs',
     why: 'Differs only at one exact microsecond of the clock.',
-  },
-  {
-    file: 'src/inbox/sqlite/failure-table.ts',
-    code: 'const fullNames = toFullNames({ reference, key }, names);',
-    to: '{}',
-    why: 'If the names are stored unchanged, the full names equal the stored ones.',
-  },
-  {
-    file: 'src/inbox/sqlite/failure-table.ts',
-    code: 'if (answer === undefined) return undefined;',
-    to: 'false',
-    why: 'An error while a failure is stored is ignored.',
-  },
-  {
-    file: 'src/inbox/sqlite/failure-table.ts',
-    code: 'const reference = referenceNumber === undefined ? null : toStoredName(referenceNumber);',
-    to: 'false',
-    why: 'better-sqlite3 binds undefined as NULL; node:sqlite, from Node 22 on, does not.',
-  },
-  {
-    file: 'src/inbox/sqlite/store.ts',
-    code: 'return Number(events?.changes) + this.failures.prune(olderThanMs, PRUNED_AT_ONCE);',
-    to: 'events.changes',
-    why: 'There are two tables, so there are two answers.',
   },
   // src/storage
   {
@@ -664,9 +622,9 @@ export const EXPLAINED_SURVIVORS = [
   },
   {
     file: 'src/client/failure.ts',
-    code: "const [text, shownCode = ''] = credentials.redactAll([message, code ?? ''], request.body);",
+    code: "const [told = '', shownLabel = ''] = readTexts([findErrorText(cause), label], context);",
     to: '"Stryker was here!"',
-    why: 'Shown only if there is a code.',
+    why: 'A code or class is never blank.',
   },
   {
     file: 'src/client/observation.ts',
@@ -885,9 +843,9 @@ export const EXPLAINED_SURVIVORS = [
     why: 'Only the message and code of a cause are shown.',
   },
   {
-    file: 'src/client/transport/connections.ts',
-    code: 'return { dispatcher, cut: (reason) => void socket?.destroy(reason) };',
-    to: 'socket.destroy',
+    file: 'src/client/transport/kept-socket.ts',
+    code: 'this.#socket?.destroy(reason);',
+    to: 'this.#socket.destroy',
     why: 'A request that has started has a socket.',
   },
   {

@@ -86,14 +86,14 @@ export const PARTS = {
     testTimeoutMs: 20_000,
   },
   redis: {
-    mutate: ['src/inbox/redis/**/*.ts'],
-    tests: ['test/inbox/redis/**/*.test.ts', 'test/contract/redis.services.test.ts'],
+    mutate: ['src/redis/**/*.ts'],
+    tests: ['test/redis/**/*.test.ts', 'test/contract/redis.services.test.ts'],
     concurrency: 1,
     testTimeoutMs: 20_000,
   },
   sqlite: {
-    mutate: ['src/inbox/sqlite/**/*.ts', 'src/storage/sqlite/**/*.ts'],
-    tests: ['test/{inbox,outbox}/sqlite/**/*.test.ts', 'test/contract/sqlite.services.test.ts'],
+    mutate: ['src/sqlite/**/*.ts'],
+    tests: ['test/sqlite/**/*.test.ts', 'test/contract/sqlite.services.test.ts'],
     concurrency: 1,
     testTimeoutMs: 20_000,
   },
@@ -115,12 +115,6 @@ export const PARTS = {
   'outbox-mysql': {
     mutate: ['src/outbox/mysql/**/*.ts'],
     tests: ['test/outbox/{mysql/**/*,sql-options}.test.ts', 'test/contract/mysql.services.test.ts'],
-    concurrency: 1,
-    testTimeoutMs: 20_000,
-  },
-  'outbox-sqlite': {
-    mutate: ['src/outbox/sqlite/**/*.ts'],
-    tests: ['test/outbox/sqlite/**/*.test.ts', 'test/contract/sqlite.services.test.ts'],
     concurrency: 1,
     testTimeoutMs: 20_000,
   },

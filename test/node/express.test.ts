@@ -31,6 +31,20 @@ describe.each(versions)('%s', (name, express) => {
   describeReplies(name, mount());
   describeConnections(name, mount());
 
+  const inflating = { isInflated: true };
+  describeReplies(`${name} with express.raw`, mount(express.raw({ type: '*/*' })), inflating);
+
+  // As the framework of Google's Cloud Functions has them.
+  const verify = (request: object, _response: unknown, bytes: Buffer) =>
+    void Object.assign(request, { rawBody: bytes });
+  const functions = mount(
+    express.json({ verify }),
+    express.text({ type: 'text/*', verify }),
+    express.urlencoded({ extended: true, verify }),
+    express.raw({ type: '*/*', verify }),
+  );
+  describeReplies(`${name} with rawBody by every parser`, functions, { behindJsonParser: true });
+
   it('runs the handler as middleware too', () =>
     expectProcessed((options) => createServer(express().use(PATH, callbackHandler(options)))));
 

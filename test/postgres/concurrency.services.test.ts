@@ -1,16 +1,16 @@
 import type { PoolClient } from 'pg';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { postgresInbox } from '../../../src/postgres/inbox-postgres-inbox.js';
-import { describeMany, describeProcesses, type SqlServer } from '../sql/concurrency-cases.js';
-import { change, heldWork, nothing } from './payment-change.js';
+import { postgresStore } from '../../src/postgres/postgres-store.js';
+import { describeMany, describeProcesses, type SqlServer } from '../store/sql/concurrency-cases.js';
+import { change, heldWork, nothing } from './change.js';
 import { terminate, useSchema } from './server.js';
 
-const { openPool, observer, waitForBlocked } = useSchema('mp_inbox_concurrency');
+const { openPool, observer, waitForBlocked } = useSchema('mp_concurrency');
 
 const long = { lockTimeoutMs: 60_000, acquireTimeoutMs: 60_000 };
 const serializable = '-c default_transaction_isolation=serializable';
 const serverWith = (options: string): SqlServer => ({
-  openInbox: () => postgresInbox(openPool({ max: 3, options }), long),
+  openStore: () => postgresStore(openPool({ max: 3, options }), long),
   query: async (sql) => (await observer.query(sql)).rows,
   serial: 'serial',
   send: (tx, sql) => (tx as PoolClient).query(sql),
@@ -36,22 +36,22 @@ describe.skipIf(!process.env['DATABASE_URL'])('several processes on a server', (
 
 describe.skipIf(!process.env['DATABASE_URL'])('a change whose work was lost in a crash', () => {
   it('is stale when a later one was processed between', async () => {
-    const inbox = postgresInbox<PoolClient>(openPool());
-    const lost = inbox.process(change('between', 1), async ({ tx }) => terminate(observer, tx));
+    const store = postgresStore<PoolClient>(openPool());
+    const lost = store.process(change('between', 1), async ({ tx }) => terminate(observer, tx));
     await expect(lost).rejects.toThrow();
-    expect(await inbox.process(change('between', 2), nothing)).toBe('processed');
-    expect(await inbox.process(change('between', 1), nothing)).toBe('stale');
+    expect(await store.process(change('between', 2), nothing)).toBe('processed');
+    expect(await store.process(change('between', 1), nothing)).toBe('stale');
   });
 });
 
 describe.skipIf(!process.env['DATABASE_URL'])('a payment that is locked for too long', () => {
   it('is busy in another process', async () => {
     const held = heldWork();
-    const first = postgresInbox(openPool()).process(change('locked', 1), held.work);
+    const first = postgresStore(openPool()).process(change('locked', 1), held.work);
     await held.started;
-    // Without the inbox's own limit, this one would wait without end.
+    // Without the store's own limit, this one would wait without end.
     const pool = openPool({ options: '-c lock_timeout=0' });
-    const other = postgresInbox(pool, { lockTimeoutMs: 5 });
+    const other = postgresStore(pool, { lockTimeoutMs: 5 });
     expect(await other.process(change('locked', 1), nothing)).toBe('busy');
     expect(await other.process(change('locked', 2), nothing)).toBe('busy');
     held.finish();
@@ -61,11 +61,11 @@ describe.skipIf(!process.env['DATABASE_URL'])('a payment that is locked for too 
 
   it('is busy in this process, without a connection', async () => {
     const pool = openPool();
-    const inbox = postgresInbox(pool, { lockTimeoutMs: 5 });
+    const store = postgresStore(pool, { lockTimeoutMs: 5 });
     const held = heldWork();
-    const first = inbox.process(change('locked-here', 1), held.work);
+    const first = store.process(change('locked-here', 1), held.work);
     await held.started;
-    expect(await inbox.process(change('locked-here', 1), nothing)).toBe('busy');
+    expect(await store.process(change('locked-here', 1), nothing)).toBe('busy');
     expect(pool.totalCount).toBe(1);
     held.finish();
     expect(await first).toBe('processed');
@@ -75,12 +75,12 @@ describe.skipIf(!process.env['DATABASE_URL'])('a payment that is locked for too 
 describe.skipIf(!process.env['DATABASE_URL'])('duplicates of a change', () => {
   it('wait where they arrived, with no connection', async () => {
     const pool = openPool({ max: 3 });
-    const inbox = postgresInbox<PoolClient>(pool, long);
+    const store = postgresStore<PoolClient>(pool, long);
     const held = heldWork<PoolClient>();
-    const first = inbox.process(change('duplicates'), held.work);
+    const first = store.process(change('duplicates'), held.work);
     await held.started;
-    const second = inbox.process(change('duplicates'), nothing);
-    expect(await inbox.process(change('another'), nothing)).toBe('processed');
+    const second = store.process(change('duplicates'), nothing);
+    expect(await store.process(change('another'), nothing)).toBe('processed');
     expect(pool).toMatchObject({ totalCount: 2, idleCount: 1, waitingCount: 0 });
     held.finish();
     expect(await Promise.all([first, second])).toEqual(['processed', 'duplicate']);

@@ -1,17 +1,17 @@
 import { once } from 'node:events';
 import pg, { type PoolClient } from 'pg';
 import { describe, expect, it } from 'vitest';
-import { postgresInbox } from '../../../src/postgres/inbox-postgres-inbox.js';
+import { postgresStore } from '../../src/postgres/postgres-store.js';
+import { change, deferred, heldWork, nothing } from './change.js';
 import { followFirstConnection } from './first-connection.js';
-import { change, deferred, heldWork, nothing } from './payment-change.js';
 import { terminate, useSchema } from './server.js';
 
-const { openPool, observer } = useSchema('mp_inbox_connection');
+const { openPool, observer } = useSchema('mp_connection');
 
 const recorded = async (reference: string) => {
   const { rows } = await observer.query(
-    `SELECT payment_reference FROM payment_inbox_payments WHERE payment_reference = $1
-     UNION ALL SELECT payment_reference FROM payment_inbox_events WHERE payment_reference = $1`,
+    `SELECT merchant_payment_reference FROM payment_store_payments WHERE merchant_payment_reference = $1
+     UNION ALL SELECT merchant_payment_reference FROM payment_store_changes WHERE merchant_payment_reference = $1`,
     [reference],
   );
   return rows.length;
@@ -23,9 +23,9 @@ describe.skipIf(!process.env['DATABASE_URL'])(
     it('aborts the signal, records nothing and is closed', async () => {
       const pool = openPool({ max: 1 });
       const connection = followFirstConnection(pool);
-      const inbox = postgresInbox<PoolClient>(pool);
+      const store = postgresStore<PoolClient>(pool);
       const held = heldWork<PoolClient>();
-      const running = inbox.process(change('idle'), held.work);
+      const running = store.process(change('idle'), held.work);
       // It rejects before the test has come to ask.
       running.catch(() => undefined);
       const { tx, signal } = await held.started;
@@ -36,28 +36,28 @@ describe.skipIf(!process.env['DATABASE_URL'])(
       await expect(running).rejects.toBe(signal.reason);
       expect(await recorded('idle')).toBe(0);
       expect(connection.isInPool()).toBe(false);
-      expect(await inbox.process(change('idle'), nothing)).toBe('processed');
+      expect(await store.process(change('idle'), nothing)).toBe('processed');
       held.finish();
     });
 
     it('because the work is silent for longer than idleTimeoutMs frees the payment', async () => {
       const pool = openPool({ max: 1 });
       const held = heldWork<PoolClient>();
-      const impatient = postgresInbox<PoolClient>(pool, { idleTimeoutMs: 1_000 });
+      const impatient = postgresStore<PoolClient>(pool, { idleTimeoutMs: 1_000 });
       const running = impatient.process(change('silent'), held.work);
       running.catch(() => undefined);
       const { signal } = await held.started;
       await once(signal, 'abort');
       expect(signal.reason).toMatchObject({ code: 'TRANSACTION_LOST', cause: { code: '25P03' } });
       await expect(running).rejects.toBe(signal.reason);
-      // By an inbox that waits longer: on a busy machine a second may pass between two statements too.
-      expect(await postgresInbox(pool).process(change('silent'), nothing)).toBe('processed');
+      // By a store that waits longer: on a busy machine a second may pass between two statements too.
+      expect(await postgresStore(pool).process(change('silent'), nothing)).toBe('processed');
       held.finish();
     });
 
     it('because the work waits for the pool whose connections such work has all taken', async () => {
       const pool = openPool({ max: 2 });
-      const inbox = postgresInbox(pool, { idleTimeoutMs: 1_000 });
+      const store = postgresStore(pool, { idleTimeoutMs: 1_000 });
       const reads: Promise<unknown>[] = [];
       const bothTaken = deferred<void>();
       const work = async (): Promise<void> => {
@@ -67,7 +67,7 @@ describe.skipIf(!process.env['DATABASE_URL'])(
         reads.push(read);
         await read;
       };
-      const deadlocked = ['full-1', 'full-2'].map((name) => inbox.process(change(name), work));
+      const deadlocked = ['full-1', 'full-2'].map((name) => store.process(change(name), work));
       const outcomes = await Promise.allSettled(deadlocked);
       // The first one to end may free its connection in time for the other one.
       const lost = outcomes.filter(({ status }) => status === 'rejected');
@@ -77,7 +77,7 @@ describe.skipIf(!process.env['DATABASE_URL'])(
       }
       expect(await Promise.all(reads)).toHaveLength(2);
       for (const [index, { status }] of outcomes.entries()) {
-        const again = await postgresInbox(pool).process(change(`full-${index + 1}`), nothing);
+        const again = await postgresStore(pool).process(change(`full-${index + 1}`), nothing);
         expect(again).toBe(status === 'rejected' ? 'processed' : 'duplicate');
       }
     });
@@ -85,19 +85,19 @@ describe.skipIf(!process.env['DATABASE_URL'])(
     it('in a statement fails the work with the driver’s error', async () => {
       const pool = openPool({ max: 1 });
       const connection = followFirstConnection(pool);
-      const inbox = postgresInbox<PoolClient>(pool);
-      const running = inbox.process(change('active'), async ({ tx }) => {
+      const store = postgresStore<PoolClient>(pool);
+      const running = store.process(change('active'), async ({ tx }) => {
         await tx.query('SELECT pg_terminate_backend(pg_backend_pid())');
       });
       await expect(running).rejects.toMatchObject({ code: '57P01' });
       expect(await recorded('active')).toBe(0);
       expect(connection.isInPool()).toBe(false);
-      expect(await inbox.process(change('active'), nothing)).toBe('processed');
+      expect(await store.process(change('active'), nothing)).toBe('processed');
     });
 
     it('in a statement whose error the work swallows rejects with TRANSACTION_LOST', async () => {
-      const inbox = postgresInbox<PoolClient>(openPool({ max: 1 }));
-      const running = inbox.process(change('swallowed'), async ({ tx }) => {
+      const store = postgresStore<PoolClient>(openPool({ max: 1 }));
+      const running = store.process(change('swallowed'), async ({ tx }) => {
         await tx.query('SELECT pg_terminate_backend(pg_backend_pid())').catch(() => undefined);
       });
       await expect(running).rejects.toMatchObject({
@@ -112,9 +112,9 @@ describe.skipIf(!process.env['DATABASE_URL'])(
 describe.skipIf(!process.env['DATABASE_URL'])('a pool whose connections are all taken', () => {
   it('ends the wait in time, and the connection that comes late is given back', async () => {
     const pool = openPool({ max: 1 });
-    const inbox = postgresInbox(pool, { acquireTimeoutMs: 5 });
+    const store = postgresStore(pool, { acquireTimeoutMs: 5 });
     const taken = await pool.connect();
-    await expect(inbox.process(change('exhausted'), nothing)).rejects.toMatchObject({
+    await expect(store.process(change('exhausted'), nothing)).rejects.toMatchObject({
       code: 'STORE_TIMEOUT',
     });
     expect(pool.waitingCount).toBe(1);
@@ -129,14 +129,14 @@ describe.skipIf(!process.env['DATABASE_URL'])('a pool whose connections are all 
 describe.skipIf(!process.env['DATABASE_URL'])('a connection', () => {
   it('is given back after each outcome, with the listeners it had', async () => {
     const pool = openPool({ max: 1 });
-    const inbox = postgresInbox(pool);
-    await inbox.process(change('given-back', 2), nothing);
+    const store = postgresStore(pool);
+    await store.process(change('given-back', 2), nothing);
     const idle = await pool.connect();
     const listeners = idle.listenerCount('error');
     idle.release();
-    await inbox.process(change('given-back', 2), nothing);
-    await inbox.process(change('given-back', 1), nothing);
-    await inbox.process(change('given-back', 3), () => Promise.reject('failed')).catch(String);
+    await store.process(change('given-back', 2), nothing);
+    await store.process(change('given-back', 1), nothing);
+    await store.process(change('given-back', 3), () => Promise.reject('failed')).catch(String);
     const again = await pool.connect();
     expect(again).toBe(idle);
     expect(again.listenerCount('error')).toBe(listeners);
@@ -145,13 +145,13 @@ describe.skipIf(!process.env['DATABASE_URL'])('a connection', () => {
 
   it('can not be one that is connected already', async () => {
     const client = await observer.connect();
-    expect(() => postgresInbox(client as never)).toThrow('a single client');
+    expect(() => postgresStore(client as never)).toThrow('a single client');
     client.release();
   });
 
   it('has what Postgres says as its failure when there is no server', async () => {
     const pool = new pg.Pool({ host: '127.0.0.1', port: 1 });
-    await expect(postgresInbox(pool).process(change('no-server'), nothing)).rejects.toMatchObject({
+    await expect(postgresStore(pool).process(change('no-server'), nothing)).rejects.toMatchObject({
       code: 'STORE_FAILED',
       cause: { code: 'ECONNREFUSED' },
     });
@@ -163,15 +163,15 @@ describe.skipIf(!process.env['DATABASE_URL'])(
   () => {
     it('is closed, and nothing of it is committed', async () => {
       const pool = openPool({ max: 1 });
-      const inbox = postgresInbox(pool);
+      const store = postgresStore(pool);
       const client = await pool.connect();
       await client.query("BEGIN; INSERT INTO orders VALUES ('forgotten', 'new')");
       client.release();
-      await expect(inbox.process(change('after it'), nothing)).rejects.toMatchObject({
+      await expect(store.process(change('after it'), nothing)).rejects.toMatchObject({
         code: 'STORE_FAILED',
         cause: { message: expect.stringContaining('an open transaction') },
       });
-      expect(await inbox.process(change('after it'), nothing)).toBe('processed');
+      expect(await store.process(change('after it'), nothing)).toBe('processed');
       const { rows } = await observer.query(`SELECT FROM orders WHERE reference = 'forgotten'`);
       expect(rows).toEqual([]);
     });

@@ -2,17 +2,16 @@ import { inspect } from 'node:util';
 import { drizzle } from 'drizzle-orm/node-postgres';
 import pg from 'pg';
 import { describe, expect, it } from 'vitest';
-import { fromDrizzle } from '../../../src/inbox/postgres/index.js';
-import { postgresInbox } from '../../../src/postgres/inbox-postgres-inbox.js';
-import type { PaymentOutbox } from '../../../src/store/outbox.js';
-import { postgresOutbox } from '../../../src/postgres/outbox-postgres-outbox.js';
-import { ContractService } from '../../contract/outbox/service.js';
+import { fromDrizzle } from '../../src/postgres/index.js';
+import { postgresStore, postgresStore } from '../../src/postgres/postgres-store.js';
+import type { PaymentOutbox } from '../../src/store/store.js';
 import { expectToListWhatLiesAhead } from '../clock-set-back.js';
-import { order } from '../settling-scene.js';
-import { unusedClient } from '../unused-client.js';
+import { ContractService } from '../contract/store/service.js';
+import { order } from './change.js';
 import { useSchema } from './server.js';
+import { unusedClient } from './unused-client.js';
 
-describe.skipIf(!process.env['DATABASE_URL'])('the connections of postgresOutbox', () => {
+describe.skipIf(!process.env['DATABASE_URL'])('the connections of postgresStore', () => {
   const { openPool, observer, schema, transaction } = useSchema();
 
   /** How many connections of the file wait for a lock. */
@@ -43,16 +42,16 @@ describe.skipIf(!process.env['DATABASE_URL'])('the connections of postgresOutbox
   it('sends nothing on a connection that was released with its transaction open, and closes it', async () => {
     const service = new ContractService();
     const pool = openPool({ max: 1 });
-    const outbox = postgresOutbox(pool, { client: service.client });
+    const store = postgresStore(pool, { client: service.client });
     const client = await pool.connect();
     await client.query('BEGIN');
     client.release();
-    await expect(outbox.create(order('order-1'))).rejects.toMatchObject({
+    await expect(store.create(order('order-1'))).rejects.toMatchObject({
       code: 'STORE_FAILED',
       cause: { message: expect.stringContaining('an open transaction') },
     });
     expect(service.requestsFor('order-1')).toEqual([]);
-    expect(await outbox.create(order('order-1'))).toMatchObject({ state: 'created' });
+    expect(await store.create(order('order-1'))).toMatchObject({ state: 'created' });
     expect(service.requestsFor('order-1')).toHaveLength(1);
   });
 
@@ -60,21 +59,21 @@ describe.skipIf(!process.env['DATABASE_URL'])('the connections of postgresOutbox
     const pool = openPool({ max: 1 });
     const provider = fromDrizzle(drizzle({ client: pool }));
     const limits = { acquireTimeoutMs: 50, commandTimeoutMs: 50 };
-    const outbox = postgresOutbox(provider, { client: unusedClient, ...limits });
+    const store = postgresStore(provider, { client: unusedClient, ...limits });
     const held = await pool.connect();
-    await expect(outbox.create(order('too-late'))).rejects.toMatchObject({
+    await expect(store.create(order('too-late'))).rejects.toMatchObject({
       code: 'STORE_TIMEOUT',
     });
     held.release();
     // The pool serves it after what has waited before.
-    const { rows } = await pool.query('SELECT reference FROM payment_outbox_payments');
+    const { rows } = await pool.query('SELECT reference FROM payment_store_payments');
     expect(rows).not.toContainEqual({ reference: 'too-late' });
   });
 
   it('setup gives up a lock for which other transactions would wait in turn', async () => {
     const prefix = 'in_use_';
-    const outbox = postgresOutbox(openPool(), { client: unusedClient, prefix });
-    await outbox.setup();
+    const store = postgresStore(openPool(), { client: unusedClient, prefix });
+    await store.setup();
     const { rows } = await observer.query(
       `SELECT indexname AS name FROM pg_indexes WHERE tablename = $1 AND indexname NOT LIKE '%pkey' LIMIT 1`,
       [`${prefix}payments`],
@@ -82,10 +81,10 @@ describe.skipIf(!process.env['DATABASE_URL'])('the connections of postgresOutbox
     await observer.query(`DROP INDEX ${rows[0].name}`);
     await transaction(async (tx) => {
       await tx.query(`LOCK TABLE ${prefix}payments IN ROW EXCLUSIVE MODE`);
-      await expect(outbox.setup()).rejects.toMatchObject({ cause: { code: '55P03' } });
+      await expect(store.setup()).rejects.toMatchObject({ cause: { code: '55P03' } });
       expect(await waiting()).toBe(0);
     });
-    await outbox.setup();
+    await store.setup();
   });
 
   it.each([
@@ -97,8 +96,8 @@ describe.skipIf(!process.env['DATABASE_URL'])('the connections of postgresOutbox
       const service = new ContractService();
       const prefix = `commits_${setting}_`;
       const pool = openPool({ options: `-c synchronous_commit=${setting}` });
-      const outbox = postgresOutbox<pg.PoolClient>(pool, { client: service.client, prefix });
-      await outbox.setup();
+      const store = postgresStore<pg.PoolClient>(pool, { client: service.client, prefix });
+      await store.setup();
       // Deferred, it runs at the commit.
       await observer.query(`CREATE TABLE ${prefix}seen (reference text, state text, setting text);
       CREATE FUNCTION ${prefix}note() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
@@ -116,12 +115,12 @@ describe.skipIf(!process.env['DATABASE_URL'])('the connections of postgresOutbox
         updatedAt: '2026-01-31T12:00:00+00:00',
       };
       service.answer('order-new', 422);
-      await outbox.create(order('order-new')).catch(() => undefined);
-      await outbox.create(order('order-new'));
-      await transaction((tx) => outbox.record(order('order-recorded'), { tx }));
-      await outbox.send('order-recorded');
-      await transaction((tx) => outbox.record(order('order-settled'), { tx }));
-      expect(await outbox.settle(paid, { tx: undefined as never })).toBe('settled');
+      await store.create(order('order-new')).catch(() => undefined);
+      await store.create(order('order-new'));
+      await transaction((tx) => store.record(order('order-recorded'), { tx }));
+      await store.send('order-recorded');
+      await transaction((tx) => store.record(order('order-settled'), { tx }));
+      expect(await store.settle(paid, { tx: undefined as never })).toBe('settled');
       const { rows } = await observer.query(
         `SELECT setting FROM ${prefix}seen
        WHERE state = 'sending' OR (state = 'created' AND reference = 'order-settled')`,
@@ -133,8 +132,8 @@ describe.skipIf(!process.env['DATABASE_URL'])('the connections of postgresOutbox
   it('sends nothing through a pool that hides the number of changed rows', async () => {
     const service = new ContractService();
     const hiding = wrapPool(async (text, client) => ({ rows: (await client.query(text)).rows }));
-    const outbox = postgresOutbox(hiding, { client: service.client });
-    await expect(outbox.create(order('order-1'))).rejects.toMatchObject({
+    const store = postgresStore(hiding, { client: service.client });
+    await expect(store.create(order('order-1'))).rejects.toMatchObject({
       code: 'STORE_FAILED',
       message: expect.stringContaining('a wrapper of the pool'),
     });
@@ -143,14 +142,14 @@ describe.skipIf(!process.env['DATABASE_URL'])('the connections of postgresOutbox
 
   it('fails instead of listing nothing, settling or pruning through a pool that hides rows', async () => {
     const hiding = wrapPool(async () => ({ rows: [], rowCount: 0 }));
-    const outbox = postgresOutbox<pg.PoolClient>(hiding, { client: unusedClient });
+    const store = postgresStore<pg.PoolClient>(hiding, { client: unusedClient });
     const payment = { merchantPaymentReference: 'order-1', referenceNumber: 'PAY-1' } as never;
     for (const step of [
-      () => outbox.unresolved()[Symbol.asyncIterator]().next(),
-      () => outbox.secondPayments()[Symbol.asyncIterator]().next(),
-      () => outbox.recover(),
-      () => outbox.prune(new Date()),
-      () => outbox.settle(payment, { tx: undefined as never }),
+      () => store.unresolved()[Symbol.asyncIterator]().next(),
+      () => store.secondPayments()[Symbol.asyncIterator]().next(),
+      () => store.recover(),
+      () => store.prune(new Date()),
+      () => store.settle(payment, { tx: undefined as never }),
     ]) {
       await expect(step()).rejects.toMatchObject({
         code: 'STORE_FAILED',
@@ -163,8 +162,8 @@ describe.skipIf(!process.env['DATABASE_URL'])('the connections of postgresOutbox
     ['without rows', async () => ({ rowCount: 1 })],
     ['with what a type parser made of the text', async () => ({ rows: [{ text: { parsed: 1 } }] })],
   ])('fails with an answer %s', async (_, query) => {
-    const outbox = postgresOutbox(wrapPool(query), { client: unusedClient });
-    await expect(outbox.get('order-1')).rejects.toMatchObject({
+    const store = postgresStore(wrapPool(query), { client: unusedClient });
+    await expect(store.get('order-1')).rejects.toMatchObject({
       code: 'STORE_FAILED',
       message: expect.stringMatching(/^The pool changed what Postgres returned; /),
     });
@@ -179,18 +178,18 @@ describe.skipIf(!process.env['DATABASE_URL'])('the connections of postgresOutbox
       isLost = true;
       throw new Error(`the answer to ${text} was lost`);
     });
-    const outbox = postgresOutbox(losing, { client: service.client });
-    const error = await outbox.create(order('order-lost')).catch((thrown) => thrown);
+    const store = postgresStore(losing, { client: service.client });
+    const error = await store.create(order('order-lost')).catch((thrown) => thrown);
     expect(error).toMatchObject({
       code: 'STORE_FAILED',
       cause: { message: 'the driver failed (Error)' },
     });
     expect(inspect(error)).not.toContain('order-lost');
     await expect
-      .poll(async () => (await outbox.get('order-lost'))?.state, { timeout: 20_000 })
+      .poll(async () => (await store.get('order-lost'))?.state, { timeout: 20_000 })
       .toBe('recorded');
     expect(service.requestsFor('order-lost')).toEqual([]);
-    expect(await outbox.create(order('order-lost'))).toMatchObject({ state: 'created' });
+    expect(await store.create(order('order-lost'))).toMatchObject({ state: 'created' });
   });
 
   it('sets up nothing for a role that may not create tables, if they exist', async () => {
@@ -202,8 +201,8 @@ describe.skipIf(!process.env['DATABASE_URL'])('the connections of postgresOutbox
     );
     try {
       const pool = openPool({ options: `-c search_path=${schema} -c role=${role}` });
-      await postgresOutbox(pool, { client: unusedClient }).setup();
-      const elsewhere = postgresOutbox(pool, { client: unusedClient, prefix: 'not_migrated_' });
+      await postgresStore(pool, { client: unusedClient }).setup();
+      const elsewhere = postgresStore(pool, { client: unusedClient, prefix: 'not_migrated_' });
       await expect(elsewhere.setup()).rejects.toMatchObject({
         code: 'STORE_FAILED',
         cause: { code: '42501' },
@@ -217,23 +216,23 @@ describe.skipIf(!process.env['DATABASE_URL'])('the connections of postgresOutbox
     const pools = Array.from({ length: 8 }, () => openPool({ max: 1 }));
     await Promise.all(pools.map((pool) => pool.query('SELECT 1')));
     for (const prefix of ['once_', 'twice_', 'thrice_']) {
-      const outboxes = pools.map((pool) => postgresOutbox(pool, { client: unusedClient, prefix }));
-      await Promise.all(outboxes.map((outbox) => outbox.setup()));
-      expect(await outboxes[0]?.get('order-1')).toBeUndefined();
+      const stores = pools.map((pool) => postgresStore(pool, { client: unusedClient, prefix }));
+      await Promise.all(stores.map((store) => store.setup()));
+      expect(await stores[0]?.get('order-1')).toBeUndefined();
     }
   });
 
   it('prunes any number, and treats a tx of null like none', async () => {
-    const outbox = postgresOutbox<pg.PoolClient>(openPool(), {
+    const store = postgresStore<pg.PoolClient>(openPool(), {
       client: unusedClient,
       prefix: 'pruned_',
     });
-    await outbox.setup();
+    await store.setup();
     const [first, ...others] = Array.from({ length: 1_500 }, (_, index) => `order-${index}`);
-    await outbox.settle({ merchantPaymentReference: first, referenceNumber: 'PAY-1' } as never, {
+    await store.settle({ merchantPaymentReference: first, referenceNumber: 'PAY-1' } as never, {
       tx: null as never,
     });
-    await transaction((tx) => outbox.record(order(String(first)), { tx }));
+    await transaction((tx) => store.record(order(String(first)), { tx }));
     await observer.query('UPDATE pruned_payments SET state = $1', ['rejected']);
     const { rows } = await observer.query('SELECT * FROM pruned_payments');
     const columns = Object.keys(rows[0] ?? {});
@@ -243,14 +242,14 @@ describe.skipIf(!process.env['DATABASE_URL'])('the connections of postgresOutbox
        SELECT ${copied} FROM pruned_payments, unnest($1::text[]) AS other`,
       [others],
     );
-    expect(await outbox.prune(new Date(Date.now() + 60_000))).toBe(1_500);
+    expect(await store.prune(new Date(Date.now() + 60_000))).toBe(1_500);
   });
 
   it('records only in an open transaction', async () => {
     const pool = openPool({ max: 2 });
-    const outbox = postgresOutbox<pg.PoolClient>(pool, { client: unusedClient });
+    const store = postgresStore<pg.PoolClient>(pool, { client: unusedClient });
     const client = await pool.connect();
-    const recording = (tx: unknown) => outbox.record(order('order-2'), { tx: tx as pg.PoolClient });
+    const recording = (tx: unknown) => store.record(order('order-2'), { tx: tx as pg.PoolClient });
     for (const [tx, received] of [
       [undefined, 'tx is missing'],
       [null, 'received null'],
@@ -263,29 +262,29 @@ describe.skipIf(!process.env['DATABASE_URL'])('the connections of postgresOutbox
         message: expect.stringContaining(received),
       });
     }
-    expect(await outbox.get('order-2')).toBeUndefined();
+    expect(await store.get('order-2')).toBeUndefined();
     await client.query('BEGIN');
     await recording(client);
     await client.query('COMMIT');
-    expect(await outbox.get('order-2')).toMatchObject({ state: 'recorded' });
+    expect(await store.get('order-2')).toMatchObject({ state: 'recorded' });
     client.release();
   });
 
   it('withdraws a claim that waited for too long, which Postgres would grant after its sender has given up', async () => {
     const service = new ContractService();
-    const outbox = postgresOutbox<pg.PoolClient>(openPool(), {
+    const store = postgresStore<pg.PoolClient>(openPool(), {
       client: service.client,
       commandTimeoutMs: 200,
     });
-    const patient = postgresOutbox(openPool(), { client: service.client });
+    const patient = postgresStore(openPool(), { client: service.client });
     const undone = new Error('the order was not stored');
     let other: Promise<unknown> | undefined;
     const call = transaction(async (tx) => {
-      await outbox.record(order('order-3'), { tx });
-      await outbox.record(order('order-patient'), { tx });
+      await store.record(order('order-3'), { tx });
+      await store.record(order('order-patient'), { tx });
       other = patient.create(order('order-patient'));
       await expect.poll(waiting, { timeout: 20_000 }).toBe(1);
-      await expect(outbox.create(order('order-3'))).rejects.toMatchObject({
+      await expect(store.create(order('order-3'))).rejects.toMatchObject({
         code: 'STORE_TIMEOUT',
         message: expect.stringMatching(
           /^Postgres did not answer within 200 ms \(commandTimeoutMs; /,
@@ -297,8 +296,8 @@ describe.skipIf(!process.env['DATABASE_URL'])('the connections of postgresOutbox
     });
     await expect(call).rejects.toBe(undone);
     expect(await other).toMatchObject({ state: 'created', attempts: 1 });
-    expect(await outbox.get('order-3')).toBeUndefined();
-    expect(await outbox.create(order('order-3'))).toMatchObject({ state: 'created', attempts: 1 });
+    expect(await store.get('order-3')).toBeUndefined();
+    expect(await store.create(order('order-3'))).toMatchObject({ state: 'created', attempts: 1 });
     expect(service.requestsFor('order-3')).toHaveLength(1);
   });
 
@@ -310,7 +309,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('the connections of postgresOutbox
     const pool = openPool(queryTimeout === undefined ? {} : { query_timeout: queryTimeout });
     pool.on('error', () => undefined);
     pool.on('connect', (client) => client.on('error', () => undefined));
-    const outbox = postgresOutbox<pg.PoolClient>(pool, { client: service.client });
+    const store = postgresStore<pg.PoolClient>(pool, { client: service.client });
     const reference = `order-cut-${queryTimeout}`;
     const cut = () =>
       observer.query(
@@ -320,9 +319,9 @@ describe.skipIf(!process.env['DATABASE_URL'])('the connections of postgresOutbox
       );
     const undone = new Error('the order was not stored');
     const call = transaction(async (tx) => {
-      await outbox.record(order(reference), { tx });
+      await store.record(order(reference), { tx });
       let isOver = false;
-      const creating = expect(outbox.create(order(reference)))
+      const creating = expect(store.create(order(reference)))
         .rejects.toMatchObject({ code: 'STORE_FAILED' })
         .finally(() => {
           isOver = true;
@@ -333,18 +332,18 @@ describe.skipIf(!process.env['DATABASE_URL'])('the connections of postgresOutbox
       throw undone;
     });
     await expect(call).rejects.toBe(undone);
-    await expect.poll(() => outbox.get(reference)).toBeUndefined();
-    expect(await outbox.create(order(reference))).toMatchObject({ state: 'created', attempts: 1 });
+    await expect.poll(() => store.get(reference)).toBeUndefined();
+    expect(await store.create(order(reference))).toMatchObject({ state: 'created', attempts: 1 });
     expect(service.requestsFor(reference)).toHaveLength(1);
   });
 
   it('leaves the pool intact after thousands of calls have given up waiting for a connection', async () => {
     const service = new ContractService();
     const pool = openPool({ max: 2 });
-    const outbox = postgresOutbox(pool, { client: service.client, acquireTimeoutMs: 100 });
+    const store = postgresStore(pool, { client: service.client, acquireTimeoutMs: 100 });
     const held = [await pool.connect(), await pool.connect()];
     const calls = Array.from({ length: 3_000 }, (_, index) =>
-      outbox.create(order(`order-waiting-${index}`)),
+      store.create(order(`order-waiting-${index}`)),
     );
     for (const call of await Promise.allSettled(calls)) {
       expect(call).toMatchObject({
@@ -368,13 +367,13 @@ describe.skipIf(!process.env['DATABASE_URL'])('the connections of postgresOutbox
   it('closes a connection to a server that has become read-only', async () => {
     const service = new ContractService();
     const pool = openPool({ max: 1 });
-    const outbox = postgresOutbox(pool, { client: service.client });
+    const store = postgresStore(pool, { client: service.client });
     await pool.query('SET default_transaction_read_only = on');
-    await expect(outbox.create(order('order-standby'))).rejects.toMatchObject({
+    await expect(store.create(order('order-standby'))).rejects.toMatchObject({
       code: 'STORE_FAILED',
       cause: { code: '25006' },
     });
-    expect(await outbox.create(order('order-standby'))).toMatchObject({ state: 'created' });
+    expect(await store.create(order('order-standby'))).toMatchObject({ state: 'created' });
   });
 
   it.each(['repeatable read', 'serializable'])(
@@ -382,12 +381,12 @@ describe.skipIf(!process.env['DATABASE_URL'])('the connections of postgresOutbox
     async (level) => {
       const service = new ContractService();
       const options = `-c default_transaction_isolation=${level.replace(' ', '\\ ')}`;
-      const outboxes = [openPool({ options }), openPool({ options })].map((pool) =>
-        postgresOutbox(pool, { client: service.client }),
+      const stores = [openPool({ options }), openPool({ options })].map((pool) =>
+        postgresStore(pool, { client: service.client }),
       );
       for (let round = 0; round < 20; round += 1) {
         const input = order(`order-${level.replace(' ', '-')}-${round}`);
-        const payments = await Promise.all(outboxes.map((outbox) => outbox.create(input)));
+        const payments = await Promise.all(stores.map((store) => store.create(input)));
         expect(payments.map(({ state }) => state)).toEqual(['created', 'created']);
         expect(service.requestsFor(input.merchantPaymentReference)).toHaveLength(1);
       }
@@ -395,14 +394,14 @@ describe.skipIf(!process.env['DATABASE_URL'])('the connections of postgresOutbox
   );
 
   it.each([
-    ['create', 'INSERT', (outbox: PaymentOutbox) => outbox.create(order('order-tried'))],
-    ['send', 'UPDATE', (outbox: PaymentOutbox) => outbox.send('order-recorded')],
+    ['create', 'INSERT', (store: PaymentOutbox) => store.create(order('order-tried'))],
+    ['send', 'UPDATE', (store: PaymentOutbox) => store.send('order-recorded')],
   ])('gives up %s when another transaction is in the way ten times', async (name, event, step) => {
     const prefix = `tried_${name}_`;
     const pool = openPool();
-    const outbox = postgresOutbox<pg.PoolClient>(pool, { client: unusedClient, prefix });
-    await outbox.setup();
-    await transaction((tx) => outbox.record(order('order-recorded'), { tx }));
+    const store = postgresStore<pg.PoolClient>(pool, { client: unusedClient, prefix });
+    await store.setup();
+    await transaction((tx) => store.record(order('order-recorded'), { tx }));
     // What a sequence has counted no rollback takes back.
     await observer.query(`CREATE SEQUENCE ${prefix}tries;
       CREATE FUNCTION ${prefix}undo() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
@@ -414,10 +413,10 @@ describe.skipIf(!process.env['DATABASE_URL'])('the connections of postgresOutbox
       END $$;
       CREATE TRIGGER undo BEFORE ${event} ON ${prefix}payments
         FOR EACH ROW EXECUTE FUNCTION ${prefix}undo()`);
-    await expect(step(outbox as PaymentOutbox)).rejects.toMatchObject({
+    await expect(step(store as PaymentOutbox)).rejects.toMatchObject({
       code: 'STORE_FAILED',
       message:
-        'Postgres, or the connection to it, failed during a step of the outbox; see cause. It is unknown whether the step was done; it is safe to repeat it',
+        'Postgres, or the connection to it, failed during a step of the store; see cause. It is unknown whether the step was done; it is safe to repeat it',
       cause: { code: '40001' },
     });
     const { rows } = await observer.query(`SELECT last_value::int AS tries FROM ${prefix}tries`);
@@ -425,20 +424,20 @@ describe.skipIf(!process.env['DATABASE_URL'])('the connections of postgresOutbox
   });
 
   it('asks Postgres whether a transaction is open if the client does not know', async () => {
-    const outbox = postgresOutbox<pg.PoolClient>(openPool(), { client: unusedClient });
+    const store = postgresStore<pg.PoolClient>(openPool(), { client: unusedClient });
     const client = await openPool().connect();
     // As in a pg before 8.18.
     Object.assign(client, { getTransactionStatus: undefined });
     const input = order('order-old-pg');
-    await expect(outbox.record(input, { tx: client })).rejects.toMatchObject({
+    await expect(store.record(input, { tx: client })).rejects.toMatchObject({
       option: 'tx',
       message: 'tx must be an open transaction; received one that has ended',
     });
-    expect(await outbox.get('order-old-pg')).toBeUndefined();
+    expect(await store.get('order-old-pg')).toBeUndefined();
     await client.query('BEGIN');
-    await outbox.record(input, { tx: client });
+    await store.record(input, { tx: client });
     await client.query('COMMIT');
-    expect(await outbox.get('order-old-pg')).toMatchObject({ state: 'recorded' });
+    expect(await store.get('order-old-pg')).toMatchObject({ state: 'recorded' });
     client.release();
   });
 
@@ -451,23 +450,23 @@ describe.skipIf(!process.env['DATABASE_URL'])('the connections of postgresOutbox
     connectionString.pathname = database;
     const pool = new pg.Pool({ connectionString: String(connectionString) });
     const service = new ContractService();
-    const outbox = postgresOutbox<pg.PoolClient>(pool, { client: service.client });
-    const inbox = postgresInbox(pool);
-    await outbox.setup();
-    await inbox.setup();
+    const store = postgresStore<pg.PoolClient>(pool, { client: service.client });
+    const store = postgresStore(pool);
+    await store.setup();
+    await store.setup();
     const extraBody = { payer: 'Łukasz 💳' };
-    const { payment } = await outbox.create(order('order-latin1'), { extraBody });
+    const { payment } = await store.create(order('order-latin1'), { extraBody });
     const referenceNumber = payment?.referenceNumber;
     const found = {
       ...{ merchantPaymentReference: 'order-latin1', referenceNumber, ...extraBody },
       updatedAt: '2999-01-31T12:00:00+00:00',
     };
-    expect(await outbox.settle(found as never, { tx: undefined as never })).toBe('known');
-    expect(await outbox.get('order-latin1')).toMatchObject({ extraBody, payment: extraBody });
+    expect(await store.settle(found as never, { tx: undefined as never })).toBe('known');
+    expect(await store.get('order-latin1')).toMatchObject({ extraBody, payment: extraBody });
     const event = { key: 'k', paymentReference: 'p', occurredAt: new Date(), processStale: false };
     const failing = () => Promise.reject(new Error('no room for Łukasz'));
-    await expect(inbox.process(event, failing)).rejects.toThrow('no room for Łukasz');
-    for await (const { error } of inbox.failedChanges()) {
+    await expect(store.process(event, failing)).rejects.toThrow('no room for Łukasz');
+    for await (const { error } of store.failedChanges()) {
       expect(error.message).toBe('no room for Łukasz');
     }
     await pool.end();
@@ -475,23 +474,23 @@ describe.skipIf(!process.env['DATABASE_URL'])('the connections of postgresOutbox
     expect.assertions(4);
   });
 
-  it('explains that its tables are those of an inbox with the same prefix', async () => {
+  it('explains that its tables are those of a store with the same prefix', async () => {
     const pool = openPool();
-    await postgresInbox(pool, { prefix: 'shop_' }).setup();
-    const outbox = postgresOutbox(pool, { client: unusedClient, prefix: 'shop_' });
-    for (const step of [() => outbox.setup(), () => outbox.create(order('order-4'))]) {
+    await postgresStore(pool, { prefix: 'shop_' }).setup();
+    const store = postgresStore(pool, { client: unusedClient, prefix: 'shop_' });
+    for (const step of [() => store.setup(), () => store.create(order('order-4'))]) {
       await expect(step()).rejects.toMatchObject({
         code: 'MISSING_TABLES',
-        message: expect.stringContaining('an inbox with the same prefix'),
+        message: expect.stringContaining('a store with the same prefix'),
         cause: { code: '42703' },
       });
     }
-    await postgresOutbox(pool, { client: unusedClient, prefix: 'store_' }).setup();
-    const inbox = postgresInbox(pool, { prefix: 'store_' });
-    await inbox.setup();
-    await expect(inbox.prune(new Date())).rejects.toMatchObject({
+    await postgresStore(pool, { client: unusedClient, prefix: 'store_' }).setup();
+    const store = postgresStore(pool, { prefix: 'store_' });
+    await store.setup();
+    await expect(store.prune(new Date())).rejects.toMatchObject({
       code: 'MISSING_TABLES',
-      message: expect.stringContaining('an outbox with the same prefix'),
+      message: expect.stringContaining('a store with the same prefix'),
     });
   });
 
@@ -499,13 +498,13 @@ describe.skipIf(!process.env['DATABASE_URL'])('the connections of postgresOutbox
     const url = new URL(process.env['DATABASE_URL'] ?? '');
     url.pathname = '/mp_no_such_database';
     const pool = openPool({ connectionString: url.href });
-    const outbox = postgresOutbox(pool, { client: unusedClient });
-    const inbox = postgresInbox(pool);
+    const store = postgresStore(pool, { client: unusedClient });
+    const store = postgresStore(pool);
     for (const step of [
-      () => outbox.setup(),
-      () => outbox.create(order('order-5')),
-      () => inbox.setup(),
-      () => inbox.prune(new Date()),
+      () => store.setup(),
+      () => store.create(order('order-5')),
+      () => store.setup(),
+      () => store.prune(new Date()),
     ]) {
       await expect(step()).rejects.toMatchObject({
         code: 'MISSING_TABLES',
@@ -517,10 +516,10 @@ describe.skipIf(!process.env['DATABASE_URL'])('the connections of postgresOutbox
 
   it('lists and sends payments that were stored before the clock was set back', async () => {
     await expectToListWhatLiesAhead(
-      (client) => postgresOutbox(observer, { client }),
+      (client) => postgresStore(observer, { client }),
       () =>
         observer.query(
-          'UPDATE payment_outbox_payments SET sent_at_ms = sent_at_ms + 3600000, changed_at_ms = changed_at_ms + 3600000',
+          'UPDATE payment_store_payments SET sent_at_ms = sent_at_ms + 3600000, changed_at_ms = changed_at_ms + 3600000',
         ),
     );
   });

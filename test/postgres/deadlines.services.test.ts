@@ -1,12 +1,12 @@
 import pg, { type PoolClient } from 'pg';
 import { describe, expect, it } from 'vitest';
-import { postgresInbox } from '../../../src/postgres/inbox-postgres-inbox.js';
-import { describeNetwork, SHORT, useNetwork } from '../sql/network-cases.js';
+import { postgresStore } from '../../src/postgres/postgres-store.js';
+import { describeNetwork, SHORT, useNetwork } from '../store/sql/network-cases.js';
+import { change, heldWork, nothing } from './change.js';
 import { followFirstConnection } from './first-connection.js';
-import { change, heldWork, nothing } from './payment-change.js';
 import { useSchema } from './server.js';
 
-const schema = 'mp_inbox_deadlines';
+const schema = 'mp_deadlines';
 const { openPool, observer } = useSchema(schema);
 
 describe.skipIf(!process.env['DATABASE_URL'])('a network that swallows what is sent', () => {
@@ -26,7 +26,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('a network that swallows what is s
       return pool;
     },
     closePool: (pool) => pool.end(),
-    makeInbox: (pool, options) => postgresInbox(pool, options),
+    makeStore: (pool, options) => postgresStore(pool, options),
     send: (tx, sql) => (tx as PoolClient).query(sql),
     expectGone,
   });
@@ -39,18 +39,18 @@ describe.skipIf(!process.env['DATABASE_URL'])('a network that swallows what is s
 
   it('fails callbacks in time and leaves the pool as large as it was', async () => {
     const [pool, proxy] = [scene.pool(), scene.proxy()];
-    const inbox = postgresInbox(pool, { ...SHORT, acquireTimeoutMs: 300 });
+    const store = postgresStore(pool, { ...SHORT, acquireTimeoutMs: 300 });
     await warmUp();
     proxy.swallow();
-    const lost = ['a', 'b', 'c', 'd'].map((name) => inbox.process(change(name), nothing));
+    const lost = ['a', 'b', 'c', 'd'].map((name) => store.process(change(name), nothing));
     for (const outcome of await Promise.allSettled(lost)) {
       expect(outcome).toMatchObject({ status: 'rejected', reason: { code: 'STORE_TIMEOUT' } });
     }
     // What took the places of the lost connections could not be made either.
-    await expect(inbox.process(change('e'), nothing)).rejects.toThrow('acquireTimeoutMs');
+    await expect(store.process(change('e'), nothing)).rejects.toThrow('acquireTimeoutMs');
     proxy.cut();
     proxy.heal();
-    const after = ['a', 'b', 'c'].map((name) => postgresInbox(pool).process(change(name), nothing));
+    const after = ['a', 'b', 'c'].map((name) => postgresStore(pool).process(change(name), nothing));
     expect(await Promise.all(after)).toEqual(['processed', 'processed', 'processed']);
     expect(pool).toMatchObject({ totalCount: 2, waitingCount: 0 });
   });
@@ -68,12 +68,12 @@ describe.skipIf(!process.env['DATABASE_URL'])('a network that swallows what is s
         return client;
       },
     };
-    const inbox = postgresInbox(swallowing, { ...SHORT, transactionTimeoutMs: 1_000 });
+    const store = postgresStore(swallowing, { ...SHORT, transactionTimeoutMs: 1_000 });
     const lost = {
       code: 'STORE_TIMEOUT',
       message: expect.stringContaining('transactionTimeoutMs'),
     };
-    await expect(inbox[method](new Date())).rejects.toMatchObject(lost);
+    await expect(store[method](new Date())).rejects.toMatchObject(lost);
     await expectGone();
   });
 });
@@ -89,10 +89,10 @@ describe.skipIf(!process.env['DATABASE_URL'])('a wait for another callback', () 
     );
     const [one, two] = pools as [pg.Pool, pg.Pool];
     const held = heldWork();
-    const first = postgresInbox(one).process(change('slow'), held.work);
+    const first = postgresStore(one).process(change('slow'), held.work);
     await held.started;
     // Longer than commandTimeoutMs: what is waited for is the other callback.
-    const impatient = postgresInbox(two, { lockTimeoutMs: 400, commandTimeoutMs: 200 });
+    const impatient = postgresStore(two, { lockTimeoutMs: 400, commandTimeoutMs: 200 });
     expect(await impatient.process(change('slow'), nothing)).toBe('busy');
     held.finish();
     expect(await first).toBe('processed');
@@ -105,13 +105,13 @@ describe.skipIf(!process.env['DATABASE_URL'])('a migration that locks the tables
   const pool = openPool({ max: 1, application_name: 'mp_behind_migration' });
 
   it('makes callbacks busy, and leaves no session behind that waits on', async () => {
-    const inbox = postgresInbox(pool, SHORT);
+    const store = postgresStore(pool, SHORT);
     const migration = await observer.connect();
     try {
       await migration.query('BEGIN');
-      await migration.query('LOCK TABLE payment_inbox_events IN ACCESS EXCLUSIVE MODE');
+      await migration.query('LOCK TABLE payment_store_changes IN ACCESS EXCLUSIVE MODE');
       for (const name of ['one', 'two', 'three']) {
-        expect(await inbox.process(change(`behind-${name}`), nothing)).toBe('busy');
+        expect(await store.process(change(`behind-${name}`), nothing)).toBe('busy');
       }
       const { rows } = await observer.query(
         "SELECT count(*)::int AS sessions FROM pg_stat_activity WHERE application_name = 'mp_behind_migration'",
@@ -121,6 +121,6 @@ describe.skipIf(!process.env['DATABASE_URL'])('a migration that locks the tables
       await migration.query('ROLLBACK');
       migration.release();
     }
-    expect(await inbox.process(change('behind-one'), nothing)).toBe('processed');
+    expect(await store.process(change('behind-one'), nothing)).toBe('processed');
   });
 });

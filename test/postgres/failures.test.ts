@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { explainMissing } from '../../../src/postgres/inbox-schema.js';
-import { sqlStateOf } from '../../../src/postgres/failures.js';
+import { sqlStateOf } from '../../src/postgres/failures.js';
+import { explainMissing } from '../../src/postgres/store-schema.js';
 
 describe('what a driver rejects with', () => {
   it.each([

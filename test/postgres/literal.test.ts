@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { EventRecord } from '../../../src/postgres/inbox-event-record.js';
-import { quoteTables } from '../../../src/postgres/inbox-options.js';
-import { literal } from '../../../src/postgres/literal.js';
+import { EventRecord } from '../../src/postgres/inbox-event-record.js';
+import { quoteTables } from '../../src/postgres/inbox-options.js';
+import { literal } from '../../src/postgres/literal.js';
 
 const EVENT = { reference: 'PAY-1', key: 'k', occurredAtUs: '7', processStale: false };
 const TIMEOUTS = { lockTimeoutMs: 1_000, idleTimeoutMs: 2_000, commandTimeoutMs: 500 };
@@ -113,7 +113,7 @@ describe('a claim', () => {
       [...['claimed', '12', 'none', '"s"', 'failed']],
     );
     await claim();
-    const forget = `DELETE FROM "payment_inbox_failures"`;
+    const forget = `DELETE FROM "payment_store_failed_changes"`;
     const last = async () => ((await claim()) as { record?: readonly string[] }).record?.at(-1);
     expect(await last()).not.toContain(forget);
     expect(await last()).toContain(forget);

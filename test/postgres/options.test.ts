@@ -1,8 +1,8 @@
 import pg from 'pg';
 import { describe, expect, it } from 'vitest';
-import { postgresInbox } from '../../../src/postgres/inbox-postgres-inbox.js';
-import { postgresInboxSchema } from '../../../src/postgres/inbox-schema.js';
-import { failureOf } from '../sql/failure-of.js';
+import { postgresStore } from '../../src/postgres/postgres-store.js';
+import { postgresSchema } from '../../src/postgres/store-schema.js';
+import { failureOf } from '../store/sql/failure-of.js';
 
 describe('the pool', () => {
   it.each([
@@ -10,7 +10,7 @@ describe('the pool', () => {
     // Drizzle, better-sqlite3: they have a transaction of another kind.
     ['an object that has transaction alone', { transaction() {} }, 'an object'],
   ])('can not be %s', (_name, value, received) => {
-    const error = failureOf(() => postgresInbox(value as never));
+    const error = failureOf(() => postgresStore(value as never));
     expect(error.option).toBe('pool');
     expect(error.message).toContain(`received ${received}`);
   });
@@ -19,14 +19,14 @@ describe('the pool', () => {
 describe('prefix', () => {
   it('can not have a schema of more than 50 characters', () => {
     const prefix = `${'a'.repeat(51)}.b`;
-    expect(failureOf(() => postgresInboxSchema({ prefix })).option).toBe('prefix');
+    expect(failureOf(() => postgresSchema({ prefix })).option).toBe('prefix');
   });
 
   it.each(['a', '_a1', 'Billing.Inbox_', 'a'.repeat(40), `${'a'.repeat(50)}.${'b'.repeat(40)}`])(
     'can be %j',
     (prefix) => {
       const quoted = `"${prefix.replace('.', '"."')}events"`;
-      expect(postgresInboxSchema({ prefix })).toContain(`CREATE TABLE IF NOT EXISTS ${quoted} (`);
+      expect(postgresSchema({ prefix })).toContain(`CREATE TABLE IF NOT EXISTS ${quoted} (`);
     },
   );
 });

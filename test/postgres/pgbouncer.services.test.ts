@@ -1,16 +1,16 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { postgresInbox } from '../../../src/postgres/inbox-postgres-inbox.js';
-import { hasPgbouncer, type Pgbouncer, startPgbouncer } from '../../services/start-pgbouncer.js';
-import { change, heldWork, nothing } from './payment-change.js';
+import { postgresStore } from '../../src/postgres/postgres-store.js';
+import { hasPgbouncer, type Pgbouncer, startPgbouncer } from '../services/start-pgbouncer.js';
+import { change, heldWork, nothing } from './change.js';
 import { useSchema } from './server.js';
 
-const schema = 'mp_inbox_pgbouncer';
+const schema = 'mp_pgbouncer';
 const { observer, openPool } = useSchema(schema);
 const connectionString = process.env['DATABASE_URL'] ?? '';
 const skipped = !connectionString || !hasPgbouncer;
 
-describe.skipIf(skipped)('postgresInbox through pgbouncer in transaction mode', () => {
+describe.skipIf(skipped)('postgresStore through pgbouncer in transaction mode', () => {
   // A session of another client may set another search_path.
   const prefix = `${schema}.payment_inbox_`;
   let bouncer: Pgbouncer;
@@ -28,10 +28,10 @@ describe.skipIf(skipped)('postgresInbox through pgbouncer in transaction mode', 
     if (form === 'without them') {
       await observer.query(`DROP FUNCTION payment_inbox_claim_v1, payment_inbox_record_v1`);
     }
-    const inbox = postgresInbox(pool, { prefix });
+    const store = postgresStore(pool, { prefix });
     const outcomes = await Promise.all(
       Array.from({ length: 60 }, (_, index) =>
-        inbox.process(change(`${form}-${index % 20}`), async ({ tx }) => {
+        store.process(change(`${form}-${index % 20}`), async ({ tx }) => {
           await tx.query(`INSERT INTO ${schema}.orders VALUES ($1, $2)`, [form, index % 20]);
         }),
       ),
@@ -43,10 +43,10 @@ describe.skipIf(skipped)('postgresInbox through pgbouncer in transaction mode', 
 
   it('waits for another instance, and finds no setting of the claim on its connections', async () => {
     const held = heldWork();
-    const first = postgresInbox(openPool()).process(change('held'), held.work);
+    const first = postgresStore(openPool()).process(change('held'), held.work);
     await held.started;
     expect(
-      await postgresInbox(pool, { prefix, lockTimeoutMs: 5 }).process(change('held'), nothing),
+      await postgresStore(pool, { prefix, lockTimeoutMs: 5 }).process(change('held'), nothing),
     ).toBe('busy');
     held.finish();
     expect(await first).toBe('processed');

@@ -1,8 +1,8 @@
 import type { PGlite } from '@electric-sql/pglite';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { postgresInbox } from '../../../src/postgres/inbox-postgres-inbox.js';
-import { emptyPglite, openPglite } from '../../pglite.js';
-import { change, deferred, heldWork, nothing } from './payment-change.js';
+import { postgresStore } from '../../src/postgres/postgres-store.js';
+import { emptyPglite, openPglite } from '../pglite.js';
+import { change, deferred, heldWork, nothing } from './change.js';
 import { describeStore } from './store-cases.js';
 
 let database: PGlite;
@@ -13,46 +13,46 @@ beforeAll(async () => {
   await database.exec(
     'CREATE TABLE orders (reference text, status text, UNIQUE (reference, status) DEFERRABLE INITIALLY DEFERRED)',
   );
-  await postgresInbox(database).setup();
+  await postgresStore(database).setup();
 });
 
-describe('postgresInbox on PGlite', () => {
+describe('postgresStore on PGlite', () => {
   describeStore(() => ({ pool: database, query: (text, values) => database.query(text, values) }));
 
   it('says when the work ended the transaction by its rollback()', async () => {
-    const failing = postgresInbox(database).process(change('rollback()'), ({ tx }) =>
+    const failing = postgresStore(database).process(change('rollback()'), ({ tx }) =>
       tx.rollback(),
     );
     await expect(failing).rejects.toMatchObject({
       code: 'TRANSACTION_LOST',
-      message: expect.stringContaining('Let the inbox end'),
+      message: expect.stringContaining('Let the store end'),
     });
   });
 
   it('hands on a signal that is not aborted', async () => {
-    await postgresInbox(database).process(change('signal'), async ({ signal }) => {
+    await postgresStore(database).process(change('signal'), async ({ signal }) => {
       expect(signal.aborted).toBe(false);
     });
   });
 
   it('is busy for a change whose payment is being processed for too long', async () => {
-    const inbox = postgresInbox(database, { lockTimeoutMs: 5 });
+    const store = postgresStore(database, { lockTimeoutMs: 5 });
     const held = heldWork();
-    const first = inbox.process(change('busy', 1), held.work);
+    const first = store.process(change('busy', 1), held.work);
     await held.started;
-    expect(await inbox.process(change('busy', 1), nothing)).toBe('busy');
-    expect(await inbox.process(change('busy', 2), nothing)).toBe('busy');
+    expect(await store.process(change('busy', 1), nothing)).toBe('busy');
+    expect(await store.process(change('busy', 2), nothing)).toBe('busy');
     held.finish();
     expect(await first).toBe('processed');
-    expect(await inbox.process(change('busy', 1), nothing)).toBe('duplicate');
+    expect(await store.process(change('busy', 1), nothing)).toBe('duplicate');
   });
 
   it('rejects when the database is not free in time, and does not run the work later', async () => {
-    const inbox = postgresInbox(database, { acquireTimeoutMs: 5 });
+    const store = postgresStore(database, { acquireTimeoutMs: 5 });
     const taken = deferred<void>();
     const other = database.transaction(() => taken.promise);
     let ran = false;
-    const waiting = inbox.process(change('waiting'), async () => {
+    const waiting = store.process(change('waiting'), async () => {
       ran = true;
     });
     await expect(waiting).rejects.toMatchObject({ code: 'STORE_TIMEOUT' });
@@ -61,7 +61,7 @@ describe('postgresInbox on PGlite', () => {
     // Whatever waited has had its turn when this one has.
     await database.query('SELECT 1');
     expect(ran).toBe(false);
-    expect(await inbox.process(change('waiting'), nothing)).toBe('processed');
+    expect(await store.process(change('waiting'), nothing)).toBe('processed');
   });
 
   it('rejects with the database’s own error as the cause when it is closed', async () => {
@@ -69,7 +69,7 @@ describe('postgresInbox on PGlite', () => {
     await closed.close();
     const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout');
     const before = timers().length;
-    await expect(postgresInbox(closed).process(change('closed'), nothing)).rejects.toMatchObject({
+    await expect(postgresStore(closed).process(change('closed'), nothing)).rejects.toMatchObject({
       code: 'STORE_FAILED',
       cause: { message: 'PGlite is closed' },
     });

@@ -1,9 +1,9 @@
 import { EventEmitter } from 'node:events';
 import { describe, expect, it, vi } from 'vitest';
-import { pgTransactions } from '../../../src/postgres/pg-transactions.js';
-import type { Queryable } from '../../../src/postgres/pool.js';
-import type { Ending, OpenTransaction } from '../../../src/postgres/transactions.js';
-import { deferred } from './payment-change.js';
+import { pgTransactions } from '../../src/postgres/pg-transactions.js';
+import type { Queryable } from '../../src/postgres/pool.js';
+import type { Ending, OpenTransaction } from '../../src/postgres/transactions.js';
+import { deferred } from './change.js';
 
 const LONG_MS = 60_000;
 const LONG = {
@@ -189,8 +189,8 @@ describe('a transaction on a connection of a pool', () => {
   });
 
   it.each([
-    ['MP001', 'Let the inbox end'],
-    ['2201G', 'Let the inbox end'],
+    ['MP001', 'Let the store end'],
+    ['2201G', 'Let the store end'],
     ['25P02', 'SAVEPOINT before a statement'],
     ['25P03', 'nothing was recorded'],
   ])('that Postgres ends with %s at the record is lost', async (state, message) => {

@@ -6,7 +6,7 @@ import pg from 'pg';
 import postgres from 'postgres';
 import { DataSource } from 'typeorm';
 import { expect, it } from 'vitest';
-import { postgresInbox } from '../../../src/postgres/inbox-postgres-inbox.js';
+import { postgresStore } from '../../src/postgres/postgres-store.js';
 
 const pool = new pg.Pool();
 const typeOrm = new DataSource({ type: 'postgres' });
@@ -26,8 +26,8 @@ it.each([
   // Its package is not installed here.
   ['Prisma', { $transaction() {}, $connect() {} }, 'a client of Prisma. Pass fromPrisma(prisma)'],
   ['postgres.js', postgres(), 'a client of postgres.js. Pass fromPostgresJs(sql)'],
-])('an inbox refuses %s, and says what to pass', (_, value, received) => {
-  expect(() => postgresInbox(value as never)).toThrow(
+])('a store refuses %s, and says what to pass', (_, value, received) => {
+  expect(() => postgresStore(value as never)).toThrow(
     expect.objectContaining({
       code: 'INVALID_OPTION',
       option: 'pool',

@@ -1,14 +1,14 @@
 import pg from 'pg';
 import { describe, expect, it } from 'vitest';
-import { postgresInbox } from '../../../src/postgres/inbox-postgres-inbox.js';
-import { change, nothing } from './payment-change.js';
+import { postgresStore } from '../../src/postgres/postgres-store.js';
+import { change, nothing } from './change.js';
 import { useSchema } from './server.js';
 
-const { openPool, observer } = useSchema('mp_inbox_savepoints');
+const { openPool, observer } = useSchema('mp_savepoints');
 
 describe.skipIf(!process.env['DATABASE_URL'])('tx of a pool of pg', () => {
   const pool = openPool({ max: 1 });
-  const inbox = postgresInbox<pg.PoolClient>(pool);
+  const store = postgresStore<pg.PoolClient>(pool);
 
   const statuses = async (reference: string): Promise<string[]> => {
     const { rows } = await observer.query('SELECT status FROM orders WHERE reference = $1', [
@@ -19,7 +19,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('tx of a pool of pg', () => {
   const insert = (reference: string) => `INSERT INTO orders VALUES ('${reference}', 'new')`;
 
   it('is a client of pg, and stays the pool’s after release()', async () => {
-    const outcome = await inbox.process(change('client'), async ({ tx }) => {
+    const outcome = await store.process(change('client'), async ({ tx }) => {
       expect(tx).toBeInstanceOf(pg.Client);
       expect(tx.escapeIdentifier('a"b')).toBe('"a""b"');
       const { rowCount } = await tx.query(insert('client'));
@@ -34,7 +34,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('tx of a pool of pg', () => {
 
   it('hears the notices of its statements', async () => {
     const heard: (string | undefined)[] = [];
-    await inbox.process(change('notice'), async ({ tx }) => {
+    await store.process(change('notice'), async ({ tx }) => {
       const listen = ({ message }: { message?: string | undefined }) => heard.push(message);
       tx.on('notice', listen);
       await tx.query("DO $$ BEGIN RAISE NOTICE 'one'; END $$");
@@ -46,7 +46,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('tx of a pool of pg', () => {
 
   it('takes a query object, which sends itself', async () => {
     const rows = await new Promise((resolve, reject) => {
-      const reading = inbox.process(change('query-object'), async ({ tx }) => {
+      const reading = store.process(change('query-object'), async ({ tx }) => {
         const query = new pg.Query<{ one: number }>('SELECT 1 AS one');
         await new Promise<void>((done) => {
           query.on('end', (result) => {
@@ -62,7 +62,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('tx of a pool of pg', () => {
   });
 
   it('leads the error of a statement to the work', async () => {
-    const failing = inbox.process(change('stack'), async function shipOrder({ tx }) {
+    const failing = store.process(change('stack'), async function shipOrder({ tx }) {
       await tx.query('SELECT 1/0');
     });
     const { stack } = await failing.catch((error) => error);
@@ -71,26 +71,26 @@ describe.skipIf(!process.env['DATABASE_URL'])('tx of a pool of pg', () => {
 
   it('sends nothing for work that has ended, because the connection may be in another transaction', async () => {
     let late: pg.PoolClient | undefined;
-    await inbox.process(change('late'), async ({ tx }) => {
+    await store.process(change('late'), async ({ tx }) => {
       late = tx;
     });
-    await inbox.process(change('other'), async () => {
+    await store.process(change('other'), async () => {
       await expect(late?.query(insert('late'))).rejects.toThrow('The query was not sent');
     });
     expect(await statuses('late')).toEqual([]);
   });
 
   it('is rolled back when the work returns before its query, and runs again', async () => {
-    const forgetful = inbox.process(change('forgotten'), async ({ tx }) => {
+    const forgetful = store.process(change('forgotten'), async ({ tx }) => {
       void tx.query(insert('forgotten'));
     });
     await expect(forgetful).rejects.toMatchObject({ code: 'TRANSACTION_LOST' });
     expect(await statuses('forgotten')).toEqual([]);
-    expect(await inbox.process(change('forgotten'), nothing)).toBe('processed');
+    expect(await store.process(change('forgotten'), nothing)).toBe('processed');
   });
 
   it('refuses the second of two transactions at once, whose work the first would undo', async () => {
-    const failing = inbox.process(change('at-once'), async ({ tx }) => {
+    const failing = store.process(change('at-once'), async ({ tx }) => {
       const run = async (status: string, end: string) => {
         await tx.query('BEGIN');
         await tx.query(insert(status));
@@ -103,18 +103,18 @@ describe.skipIf(!process.env['DATABASE_URL'])('tx of a pool of pg', () => {
   });
 
   it('refuses a COMMIT among several statements before it is sent', async () => {
-    const failing = inbox.process(change('several'), async ({ tx }) => {
+    const failing = store.process(change('several'), async ({ tx }) => {
       await tx.query(`${insert('several')}; COMMIT`);
     });
     await expect(failing).rejects.toMatchObject({
       code: 'TRANSACTION_LOST',
-      message: expect.stringContaining('Let the inbox end'),
+      message: expect.stringContaining('Let the store end'),
     });
     expect(await statuses('several')).toEqual([]);
   });
 
   it('can not be made serializable in a nested transaction', async () => {
-    const failing = inbox.process(change('serializable'), async ({ tx }) => {
+    const failing = store.process(change('serializable'), async ({ tx }) => {
       await tx.query('BEGIN');
       await tx.query('SET TRANSACTION ISOLATION LEVEL SERIALIZABLE');
     });

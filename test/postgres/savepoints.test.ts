@@ -2,10 +2,10 @@ import { EventEmitter } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { PGlite } from '@electric-sql/pglite';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { postgresInbox } from '../../../src/postgres/inbox-postgres-inbox.js';
-import { withSavepoints } from '../../../src/postgres/savepoints.js';
-import { emptyPglite } from '../../pglite.js';
-import { change } from './payment-change.js';
+import { postgresStore } from '../../src/postgres/postgres-store.js';
+import { withSavepoints } from '../../src/postgres/savepoints.js';
+import { emptyPglite } from '../pglite.js';
+import { change } from './change.js';
 
 type Callback = (error: unknown, result?: { rows: unknown[] }) => void;
 
@@ -62,6 +62,11 @@ describe('a transaction that the work begins', () => {
     '/* trace */ BEGIN',
     '-- trace\nBEGIN',
     "BEGIN /*traceparent='00-1'*/",
+    '/* one *//* two */BEGIN-- three',
+    '-- a mark /* within\nBEGIN',
+    '/* a mark -- within */ BEGIN',
+    '/**/BEGIN',
+    '-- to the end of the line */\nBEGIN',
   ])('by %j is a savepoint', async (text) => {
     const { sent, failure } = await sentBy(async (tx) => {
       await tx.query(text);
@@ -173,7 +178,7 @@ describe('a transaction that the work begins', () => {
   });
 });
 
-describe('the end of the inbox’s transaction', () => {
+describe('the end of the store’s transaction', () => {
   const ends = [
     'COMMIT',
     'end;',
@@ -187,7 +192,7 @@ describe('the end of the inbox’s transaction', () => {
   it.each(ends)('is not to be had by %j', async (text) => {
     const { sent, failure } = await sentBy((tx) => tx.query(text));
     expect(sent).toEqual([]);
-    expect(failure).toMatchObject(lost('Let the inbox end'));
+    expect(failure).toMatchObject(lost('Let the store end'));
   });
 
   it('is refused even to work that goes on', async () => {
@@ -313,13 +318,13 @@ describe('a transaction of PGlite', () => {
   beforeAll(async () => {
     database = await emptyPglite();
     await database.exec('CREATE TABLE orders (reference text)');
-    await postgresInbox(database).setup();
+    await postgresStore(database).setup();
   });
 
   it('has savepoints for nested transactions too', async () => {
-    const inbox = postgresInbox(database);
+    const store = postgresStore(database);
     const insert = (reference: string) => `INSERT INTO orders VALUES ('${reference}')`;
-    const work = inbox.process(change('pglite'), async ({ tx }) => {
+    const work = store.process(change('pglite'), async ({ tx }) => {
       await tx.query('BEGIN');
       await tx.query(insert('kept'));
       await tx.query('COMMIT');

@@ -1,19 +1,19 @@
 import pg, { type PoolClient } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { postgresInbox } from '../../../src/postgres/inbox-postgres-inbox.js';
+import { postgresStore } from '../../src/postgres/postgres-store.js';
+import { change, heldWork, nothing } from './change.js';
 import { followFirstConnection } from './first-connection.js';
-import { change, heldWork, nothing } from './payment-change.js';
 import { useSchema } from './server.js';
 
-const schema = 'mp_inbox_session';
+const schema = 'mp_session';
 const { openPool, observer, waitForBlocked } = useSchema(schema);
 
 /** Once with the schema's functions and once without: a role that may not call them has none. */
 const FORMS = [
   ['with the functions', ''],
-  ['without them', ' -c role=mp_inbox_session_plain'],
+  ['without them', ' -c role=mp_session_plain'],
 ] as const;
-const roles = ['mp_inbox_session_plain', 'mp_inbox_session_tenant'];
+const roles = ['mp_session_plain', 'mp_session_tenant'];
 const dropRoles = roles
   .map(
     (role) => `DO $$ BEGIN IF to_regrole('${role}') IS NOT NULL THEN
@@ -24,10 +24,10 @@ const dropRoles = roles
 describe.skipIf(!process.env['DATABASE_URL']).each(FORMS)('the session, %s', (form, options) => {
   beforeAll(() =>
     observer.query(`${dropRoles};
-      CREATE ROLE mp_inbox_session_plain; CREATE ROLE mp_inbox_session_tenant;
-      GRANT mp_inbox_session_tenant TO mp_inbox_session_plain;
-      GRANT USAGE ON SCHEMA ${schema} TO mp_inbox_session_plain;
-      GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${schema} TO mp_inbox_session_plain;
+      CREATE ROLE mp_session_plain; CREATE ROLE mp_session_tenant;
+      GRANT mp_session_tenant TO mp_session_plain;
+      GRANT USAGE ON SCHEMA ${schema} TO mp_session_plain;
+      GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${schema} TO mp_session_plain;
       REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA ${schema} FROM PUBLIC`),
   );
   afterAll(() => observer.query(dropRoles));
@@ -38,19 +38,19 @@ describe.skipIf(!process.env['DATABASE_URL']).each(FORMS)('the session, %s', (fo
   it('keeps the role that the work sets, and records as the one it had', async () => {
     const pool = open();
     const before = (await pool.query('SELECT current_user')).rows;
-    const outcome = await postgresInbox(pool).process(change(name('role')), async ({ tx }) => {
-      await tx.query('SET LOCAL ROLE mp_inbox_session_tenant');
+    const outcome = await postgresStore(pool).process(change(name('role')), async ({ tx }) => {
+      await tx.query('SET LOCAL ROLE mp_session_tenant');
     });
     expect(outcome).toBe('processed');
     expect((await pool.query('SELECT current_user')).rows).toEqual(before);
-    expect(await postgresInbox(pool).process(change(name('role')), nothing)).toBe('duplicate');
+    expect(await postgresStore(pool).process(change(name('role')), nothing)).toBe('duplicate');
   });
 
   it('writes what it commits to disk where the role’s default is not to', async () => {
     const pool = open('-c synchronous_commit=off');
     const show = async (client: pg.Pool | PoolClient) =>
       (await client.query('SHOW synchronous_commit')).rows[0].synchronous_commit;
-    await postgresInbox(pool).process(change(name('commit')), async ({ tx }) => {
+    await postgresStore(pool).process(change(name('commit')), async ({ tx }) => {
       expect(await show(tx)).toBe('on');
     });
     expect(await show(pool)).toBe('off');
@@ -60,28 +60,28 @@ describe.skipIf(!process.env['DATABASE_URL']).each(FORMS)('the session, %s', (fo
     const seen = `seen_${form.replaceAll(' ', '_')}`;
     // Deferred, it runs at the commit.
     await observer.query(`CREATE TABLE ${schema}.${seen} (setting text);
-      GRANT INSERT ON ${schema}.${seen} TO mp_inbox_session_plain;
+      GRANT INSERT ON ${schema}.${seen} TO mp_session_plain;
       CREATE FUNCTION ${schema}.note_${seen}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
         INSERT INTO ${schema}.${seen} VALUES (current_setting('synchronous_commit'));
         RETURN NULL;
       END $$;
-      CREATE CONSTRAINT TRIGGER ${seen} AFTER INSERT ON ${schema}.payment_inbox_failures
+      CREATE CONSTRAINT TRIGGER ${seen} AFTER INSERT ON ${schema}.payment_store_failed_changes
         DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION ${schema}.note_${seen}()`);
-    const inbox = postgresInbox(open('-c synchronous_commit=off'));
+    const store = postgresStore(open('-c synchronous_commit=off'));
     for (const blockParked of [false, true]) {
       const failures = { parkAfter: 1, blockParked };
       const failed = change(name(`failed-${blockParked}`), 0, { failures });
-      const failing = inbox.process(failed, () => Promise.reject(new Error('out of stock')));
+      const failing = store.process(failed, () => Promise.reject(new Error('out of stock')));
       await expect(failing).rejects.toThrow('out of stock');
     }
     const { rows } = await observer.query(`SELECT setting FROM ${schema}.${seen}`);
     expect(rows).toEqual([{ setting: 'on' }, { setting: 'on' }]);
-    await observer.query(`DROP TRIGGER ${seen} ON ${schema}.payment_inbox_failures`);
+    await observer.query(`DROP TRIGGER ${seen} ON ${schema}.payment_store_failed_changes`);
   });
 
   it('keeps a default that is on its way to disk', async () => {
     const pool = open('-c synchronous_commit=local');
-    await postgresInbox(pool).process(change(name('local')), async ({ tx }) => {
+    await postgresStore(pool).process(change(name('local')), async ({ tx }) => {
       const { rows } = await tx.query('SHOW synchronous_commit');
       expect(rows).toEqual([{ synchronous_commit: 'local' }]);
     });
@@ -89,9 +89,9 @@ describe.skipIf(!process.env['DATABASE_URL']).each(FORMS)('the session, %s', (fo
 
   it('has its lock_timeout back after a wait', async () => {
     const held = heldWork();
-    const first = postgresInbox(open()).process(change(name('waited'), 1), held.work);
+    const first = postgresStore(open()).process(change(name('waited'), 1), held.work);
     await held.started;
-    const second = postgresInbox<PoolClient>(open(), { lockTimeoutMs: 60_000 }).process(
+    const second = postgresStore<PoolClient>(open(), { lockTimeoutMs: 60_000 }).process(
       change(name('waited'), 2),
       async ({ tx }) => {
         const { rows } = await tx.query('SHOW lock_timeout');
@@ -105,9 +105,9 @@ describe.skipIf(!process.env['DATABASE_URL']).each(FORMS)('the session, %s', (fo
 
   it('fails a claim that a statement_timeout ends before the time for the lock is over', async () => {
     const held = heldWork();
-    const first = postgresInbox(open()).process(change(name('cut'), 1), held.work);
+    const first = postgresStore(open()).process(change(name('cut'), 1), held.work);
     await held.started;
-    const cut = postgresInbox(open('-c statement_timeout=1'));
+    const cut = postgresStore(open('-c statement_timeout=1'));
     for (const delivery of [1, 2]) {
       await expect(cut.process(change(name('cut'), delivery), nothing)).rejects.toMatchObject({
         code: 'STORE_FAILED',
@@ -115,7 +115,7 @@ describe.skipIf(!process.env['DATABASE_URL']).each(FORMS)('the session, %s', (fo
         cause: expect.objectContaining({ code: '57014' }),
       });
     }
-    const patient = postgresInbox(open('-c statement_timeout=60s'), { lockTimeoutMs: 5 });
+    const patient = postgresStore(open('-c statement_timeout=60s'), { lockTimeoutMs: 5 });
     expect(await patient.process(change(name('cut'), 2), nothing)).toBe('busy');
     held.finish();
     expect(await first).toBe('processed');
@@ -136,9 +136,9 @@ describe.skipIf(!process.env['DATABASE_URL']).each(FORMS)('the session, %s', (fo
     const settings = [1, 22, 333].map((lockTimeoutMs) => ({ lockTimeoutMs }));
     const counts: number[] = [];
     for (const [index, timeouts] of settings.entries()) {
-      const inbox = postgresInbox(pool, timeouts);
-      await inbox.process(change(name(`shape-${index}`)), nothing);
-      await inbox.process(change(name(`shape-${index}`)), nothing);
+      const store = postgresStore(pool, timeouts);
+      await store.process(change(name(`shape-${index}`)), nothing);
+      await store.process(change(name(`shape-${index}`)), nothing);
       counts.push(shapes.size);
     }
     expect(counts[2]).toBe(counts[0]);
@@ -155,16 +155,16 @@ describe.skipIf(!process.env['DATABASE_URL']).each(FORMS)('the session, %s', (fo
     async (_, text) => {
       for (const setting of ['on', 'off']) {
         const options = `-c standard_conforming_strings=${setting} -c escape_string_warning=off`;
-        const inbox = postgresInbox(open(options));
+        const store = postgresStore(open(options));
         const reference = name(text).replaceAll(' ', '');
         const event = change(`${reference}-${setting}`, 0, { key: reference });
-        expect(await inbox.process(event, nothing)).toBe('processed');
+        expect(await store.process(event, nothing)).toBe('processed');
         const { rows } = await observer.query(
-          'SELECT key FROM payment_inbox_events WHERE payment_reference = $1',
+          'SELECT key FROM payment_store_changes WHERE merchant_payment_reference = $1',
           [event.paymentReference],
         );
         expect(rows).toEqual([{ key: reference }]);
-        expect(await inbox.process(event, nothing)).toBe('duplicate');
+        expect(await store.process(event, nothing)).toBe('duplicate');
       }
     },
   );
@@ -176,7 +176,7 @@ describe.skipIf(!process.env['DATABASE_URL'])(
     it.each(['25006', '0A000'])('(%s) is closed and not used again', async (sqlState) => {
       const pool = openPool({ max: 1 });
       const connection = followFirstConnection(pool);
-      const failing = postgresInbox(pool).process(change(`spoiled-${sqlState}`), async ({ tx }) => {
+      const failing = postgresStore(pool).process(change(`spoiled-${sqlState}`), async ({ tx }) => {
         await tx.query(`DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '${sqlState}'; END $$`);
       });
       await expect(failing).rejects.toMatchObject({ code: sqlState });
@@ -185,7 +185,7 @@ describe.skipIf(!process.env['DATABASE_URL'])(
 
     it('is kept after any other error of a statement', async () => {
       const pool = openPool({ max: 1 });
-      const failing = postgresInbox(pool).process(change('kept'), async ({ tx }) => {
+      const failing = postgresStore(pool).process(change('kept'), async ({ tx }) => {
         await tx.query('SELECT 1/0');
       });
       await expect(failing).rejects.toMatchObject({ code: '22012' });
@@ -202,17 +202,17 @@ describe.skipIf(!process.env['DATABASE_URL'])('a pool that gives results in its 
   it('that returns everything as text runs the work once', async () => {
     const asText = { getTypeParser: () => (value: string) => value };
     const pool = openWith({ types: asText as never });
-    const inbox = postgresInbox(pool);
+    const store = postgresStore(pool);
     let runs = 0;
     const work = async () => {
       runs += 1;
     };
-    expect(await inbox.process(change('as-text', 1), work)).toBe('processed');
-    expect(await inbox.process(change('as-text', 1), work)).toBe('duplicate');
-    expect(await inbox.process(change('as-text', 0), work)).toBe('stale');
+    expect(await store.process(change('as-text', 1), work)).toBe('processed');
+    expect(await store.process(change('as-text', 1), work)).toBe('duplicate');
+    expect(await store.process(change('as-text', 0), work)).toBe('stale');
     expect(runs).toBe(1);
-    await inbox.setup();
-    expect(await inbox.prune(new Date(0))).toBe(0);
+    await store.setup();
+    expect(await store.prune(new Date(0))).toBe(0);
     await pool.end();
   });
 
@@ -226,15 +226,15 @@ describe.skipIf(!process.env['DATABASE_URL'])('a pool that gives results in its 
       },
     });
     const pool = openWith({ Client: ArrayClient } as never);
-    const inbox = postgresInbox(pool);
-    expect(await inbox.process(change('as-arrays'), nothing)).toBe('processed');
-    expect(await inbox.process(change('as-arrays'), nothing)).toBe('duplicate');
+    const store = postgresStore(pool);
+    expect(await store.process(change('as-arrays'), nothing)).toBe('processed');
+    expect(await store.process(change('as-arrays'), nothing)).toBe('duplicate');
     await pool.end();
   });
 
   it('that returns nothing readable fails with an explanation', async () => {
     const pool = openWith({ types: { getTypeParser: () => () => 7 } as never });
-    await expect(postgresInbox(pool).process(change('as-numbers'), nothing)).rejects.toMatchObject({
+    await expect(postgresStore(pool).process(change('as-numbers'), nothing)).rejects.toMatchObject({
       code: 'STORE_FAILED',
       message: expect.stringContaining('type parser'),
     });
@@ -244,10 +244,10 @@ describe.skipIf(!process.env['DATABASE_URL'])('a pool that gives results in its 
 
 describe.skipIf(!process.env['DATABASE_URL'])('a change older than the last one processed', () => {
   it('runs with stale: true when stale changes are to be processed', async () => {
-    const inbox = postgresInbox(openPool());
+    const store = postgresStore(openPool());
     const stales: boolean[] = [];
     const run = (minute: number, processStale: boolean) =>
-      inbox.process(change('told', minute, { processStale }), async ({ stale }) => {
+      store.process(change('told', minute, { processStale }), async ({ stale }) => {
         stales.push(stale);
       });
     expect(await run(2, true)).toBe('processed');

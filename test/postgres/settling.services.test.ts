@@ -1,25 +1,24 @@
 import type pg from 'pg';
 import { describe, expect, it } from 'vitest';
-import { postgresInbox } from '../../../src/postgres/inbox-postgres-inbox.js';
-import { postgresOutbox } from '../../../src/postgres/outbox-postgres-outbox.js';
-import { collect } from '../../contract/outbox/stage.js';
-import { order, startScene } from '../settling-scene.js';
+import { postgresStore, postgresStore } from '../../src/postgres/postgres-store.js';
+import { collect } from '../contract/store/stage.js';
+import { order, startScene } from './change.js';
 import { useSchema } from './server.js';
 
 describe.skipIf(!process.env['DATABASE_URL'])(
-  'a receiver with inbox and outbox in Postgres',
+  'a receiver with store and store in Postgres',
   () => {
     const { observer, openPool, transaction } = useSchema();
 
-    it('settles in the transaction of the inbox, before onPayment, and again if that fails', async () => {
+    it('settles in the transaction of the store, before onPayment, and again if that fails', async () => {
       let shouldFail = true;
       const states: unknown[] = [];
       const pool = openPool();
       await using scene = await startScene<pg.PoolClient>({
-        createOutbox: (client) => postgresOutbox<pg.PoolClient>(pool, { client }),
-        inbox: postgresInbox<pg.PoolClient>(pool),
+        createOutbox: (client) => postgresStore<pg.PoolClient>(pool, { client }),
+        store: postgresStore<pg.PoolClient>(pool),
         async onPayment({ payment }, { tx }) {
-          const { rows } = await tx.query('SELECT state FROM payment_outbox_payments');
+          const { rows } = await tx.query('SELECT state FROM payment_store_payments');
           states.push(...rows, ...(await stored()));
           await tx.query('UPDATE orders SET status = $1 WHERE reference = $2', [
             payment.status,
@@ -29,19 +28,19 @@ describe.skipIf(!process.env['DATABASE_URL'])(
         },
         onError: () => {},
       });
-      const { mock, outbox } = scene;
+      const { mock, store } = scene;
       const stored = async () => {
         const { rows } = await observer.query(
-          `SELECT orders.status, state FROM orders JOIN payment_outbox_payments USING (reference)`,
+          `SELECT orders.status, state FROM orders JOIN payment_store_payments USING (reference)`,
         );
         return rows;
       };
       await transaction(async (tx) => {
         await tx.query(`INSERT INTO orders VALUES ('order-1', 'new')`);
-        await outbox.record(order('order-1'), { tx });
+        await store.record(order('order-1'), { tx });
       });
       mock.faults.add({ on: 'request', type: 'lost-answer' });
-      expect(await outbox.send('order-1')).toMatchObject({ state: 'unresolved' });
+      expect(await store.send('order-1')).toMatchObject({ state: 'unresolved' });
       const referenceNumber = String(mock.payments.list()[0]?.referenceNumber);
 
       expect((await mock.setStatus(referenceNumber, 'paid')).attempts[0]?.response?.status).toBe(
@@ -61,26 +60,26 @@ describe.skipIf(!process.env['DATABASE_URL'])(
         `CREATE TABLE shipments (reference text REFERENCES orders DEFERRABLE INITIALLY DEFERRED)`,
       );
       await using scene = await startScene<pg.PoolClient>({
-        createOutbox: (client) => postgresOutbox<pg.PoolClient>(pool, { client }),
-        inbox: postgresInbox<pg.PoolClient>(pool),
+        createOutbox: (client) => postgresStore<pg.PoolClient>(pool, { client }),
+        store: postgresStore<pg.PoolClient>(pool),
         onPayment: (_, { tx }) => tx.query(`INSERT INTO shipments VALUES ('no order')`),
         onError: () => {},
       });
-      const { mock, outbox } = scene;
+      const { mock, store } = scene;
       mock.faults.add({ on: 'request', type: 'lost-answer' });
-      await outbox.create(order('order-6'));
+      await store.create(order('order-6'));
       const referenceNumber = String(mock.payments.list()[0]?.referenceNumber);
       const delivery = await mock.setStatus(referenceNumber, 'paid');
       expect(delivery.attempts[0]?.response?.status).toBe(500);
-      expect(await outbox.get('order-6')).toMatchObject({ state: 'created' });
+      expect(await store.get('order-6')).toMatchObject({ state: 'created' });
     });
 
     it('settles a parked change, because the service does not send it again', async () => {
       const pool = openPool();
-      const inbox = postgresInbox<pg.PoolClient>(pool);
+      const store = postgresStore<pg.PoolClient>(pool);
       await using scene = await startScene<pg.PoolClient>({
-        createOutbox: (client) => postgresOutbox<pg.PoolClient>(pool, { client }),
-        inbox,
+        createOutbox: (client) => postgresStore<pg.PoolClient>(pool, { client }),
+        store,
         parkAfter: 1,
         blockParked: true,
         onPayment() {
@@ -88,21 +87,21 @@ describe.skipIf(!process.env['DATABASE_URL'])(
         },
         onError: () => {},
       });
-      const { mock, outbox } = scene;
+      const { mock, store } = scene;
       mock.faults.add({ on: 'request', type: 'lost-answer' });
-      await outbox.create(order('order-3'));
+      await store.create(order('order-3'));
       const [existing] = mock.payments.list();
       const referenceNumber = String(existing?.referenceNumber);
       // The first is parked by its failure, the second behind it.
       for (const status of ['authorized', 'paid']) {
         const delivery = await mock.setStatus(referenceNumber, status);
         expect(delivery.attempts[0]?.response?.status).toBe(200);
-        expect(await outbox.get('order-3')).toMatchObject({
+        expect(await store.get('order-3')).toMatchObject({
           state: 'created',
           payment: { status },
         });
       }
-      expect(await collect(outbox.unresolved())).toEqual([]);
+      expect(await collect(store.unresolved())).toEqual([]);
     });
 
     it("does not acknowledge a parked change that can't be settled", async () => {
@@ -110,15 +109,15 @@ describe.skipIf(!process.env['DATABASE_URL'])(
       const reports: unknown[] = [];
       await using scene = await startScene<pg.PoolClient>({
         createOutbox(client) {
-          const outbox = postgresOutbox<pg.PoolClient>(pool, { client });
-          const { settle } = Object.getPrototypeOf(outbox) as typeof outbox;
-          outbox.settle = async (payment, context) => {
+          const store = postgresStore<pg.PoolClient>(pool, { client });
+          const { settle } = Object.getPrototypeOf(store) as typeof store;
+          store.settle = async (payment, context) => {
             if (context.tx === undefined) throw new Error('no database');
-            return settle.call(outbox, payment, context);
+            return settle.call(store, payment, context);
           };
-          return outbox;
+          return store;
         },
-        inbox: postgresInbox<pg.PoolClient>(pool),
+        store: postgresStore<pg.PoolClient>(pool),
         parkAfter: 1,
         onPayment() {
           throw new Error('broken');
@@ -135,10 +134,10 @@ describe.skipIf(!process.env['DATABASE_URL'])(
     it('sends a payment that could be stored only after its lease had expired', async () => {
       const pool = openPool({ application_name: 'late_claim' });
       await using scene = await startScene({
-        createOutbox: (client) => postgresOutbox(pool, { client, leaseMs: 2_000 }),
+        createOutbox: (client) => postgresStore(pool, { client, leaseMs: 2_000 }),
         onPayment() {},
       });
-      const { outbox } = scene;
+      const { store } = scene;
       const isLate = async () => {
         const { rows } = await observer.query(
           `SELECT clock_timestamp() - query_start > interval '2.1 s' AS late FROM pg_stat_activity
@@ -149,8 +148,8 @@ describe.skipIf(!process.env['DATABASE_URL'])(
       let creating: Promise<unknown> | undefined;
       // Its order is undone.
       const recording = transaction(async (tx) => {
-        await outbox.record(order('order-5'), { tx });
-        creating = outbox.create(order('order-5'));
+        await store.record(order('order-5'), { tx });
+        creating = store.create(order('order-5'));
         await expect.poll(isLate, { timeout: 30_000 }).toEqual([{ late: true }]);
         throw new Error('undone');
       });
@@ -158,23 +157,23 @@ describe.skipIf(!process.env['DATABASE_URL'])(
       expect(await creating).toMatchObject({ state: 'created', replayed: false });
     });
 
-    it('settles in its own transaction, before the inbox, if that has another pool', async () => {
+    it('settles in its own transaction, before the store, if that has another pool', async () => {
       await using scene = await startScene<pg.PoolClient>({
-        createOutbox: (client) => postgresOutbox<pg.PoolClient>(openPool(), { client }),
-        inbox: postgresInbox<pg.PoolClient>(openPool()),
+        createOutbox: (client) => postgresStore<pg.PoolClient>(openPool(), { client }),
+        store: postgresStore<pg.PoolClient>(openPool()),
         onPayment() {
           throw new Error('never');
         },
         onError: () => {},
       });
-      const { mock, outbox } = scene;
+      const { mock, store } = scene;
       mock.faults.add({ on: 'request', type: 'lost-answer' });
-      await outbox.create(order('order-2'));
+      await store.create(order('order-2'));
       const referenceNumber = String(mock.payments.list()[0]?.referenceNumber);
       expect((await mock.setStatus(referenceNumber, 'paid')).attempts[0]?.response?.status).toBe(
         500,
       );
-      expect(await outbox.get('order-2')).toMatchObject({
+      expect(await store.get('order-2')).toMatchObject({
         state: 'created',
         payment: { status: 'paid' },
       });

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { postgresInbox } from '../../../src/postgres/inbox-postgres-inbox.js';
-import { change, heldWork, nothing } from './payment-change.js';
+import { postgresStore } from '../../src/postgres/postgres-store.js';
+import { change, heldWork, nothing } from './change.js';
 import { useSchema } from './server.js';
 
-const { openPool, observer } = useSchema('mp_inbox_setup');
+const { openPool, observer } = useSchema('mp_setup');
 
 const inADay = () => new Date(Date.now() + 86_400_000);
 
@@ -13,7 +13,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('setup', () => {
     await Promise.all(pools.map((pool) => pool.query('SELECT 1')));
     for (const round of [1, 2, 3]) {
       const prefix = `round_${round}_`;
-      await Promise.all(pools.map((pool) => postgresInbox(pool, { prefix }).setup()));
+      await Promise.all(pools.map((pool) => postgresStore(pool, { prefix }).setup()));
       const { rows } = await observer.query(
         `SELECT tablename, indexname FROM pg_indexes WHERE tablename = ANY ($1) ORDER BY 1, 2`,
         [[`${prefix}payments`, `${prefix}events`]],
@@ -28,54 +28,54 @@ describe.skipIf(!process.env['DATABASE_URL'])('setup', () => {
 
   it('makes them in the schema that the prefix names', async () => {
     const pool = openPool({ options: '-c search_path=public' });
-    const inbox = postgresInbox(pool, { prefix: 'mp_inbox_setup.Shop_' });
-    await inbox.setup();
-    expect(await inbox.process(change('schema'), nothing)).toBe('processed');
-    const { rows } = await observer.query('SELECT * FROM mp_inbox_setup."Shop_events"');
-    expect(rows).toMatchObject([{ payment_reference: 'schema', key: 'schema-0' }]);
+    const store = postgresStore(pool, { prefix: 'mp_setup.Shop_' });
+    await store.setup();
+    expect(await store.process(change('schema'), nothing)).toBe('processed');
+    const { rows } = await observer.query('SELECT * FROM mp_setup."Shop_events"');
+    expect(rows).toMatchObject([{ merchant_payment_reference: 'schema', key: 'schema-0' }]);
   });
 
   it('takes tables that the search_path finds in a later schema', async () => {
-    await observer.query(`DROP SCHEMA IF EXISTS mp_inbox_setup_first CASCADE;
-      CREATE SCHEMA mp_inbox_setup_first`);
-    const options = '-c search_path=mp_inbox_setup_first,mp_inbox_setup';
-    await postgresInbox(openPool({ options })).setup();
+    await observer.query(`DROP SCHEMA IF EXISTS mp_setup_first CASCADE;
+      CREATE SCHEMA mp_setup_first`);
+    const options = '-c search_path=mp_setup_first,mp_setup';
+    await postgresStore(openPool({ options })).setup();
     // Fails when something is in it.
-    await observer.query('DROP SCHEMA mp_inbox_setup_first');
+    await observer.query('DROP SCHEMA mp_setup_first');
   });
 
   it('does not wait for a callback that is being processed', async () => {
     const held = heldWork();
-    const running = postgresInbox(openPool()).process(change('at-start'), held.work);
+    const running = postgresStore(openPool()).process(change('at-start'), held.work);
     await held.started;
-    await postgresInbox(openPool()).setup();
+    await postgresStore(openPool()).setup();
     held.finish();
     expect(await running).toBe('processed');
   });
 });
 
 describe.skipIf(!process.env['DATABASE_URL'])('a role that may not create tables', () => {
-  const role = 'mp_inbox_setup_app';
+  const role = 'mp_setup_app';
   const dropRole = `DO $$ BEGIN IF to_regrole('${role}') IS NOT NULL THEN
     EXECUTE 'DROP OWNED BY ${role}; DROP ROLE ${role}'; END IF; END $$`;
   const pool = openPool({ options: `-c role=${role}` });
 
   beforeAll(async () => {
     await observer.query(`${dropRole}; CREATE ROLE ${role};
-      GRANT USAGE ON SCHEMA mp_inbox_setup TO ${role};
-      GRANT SELECT, INSERT, UPDATE, DELETE ON payment_inbox_payments, payment_inbox_events, payment_inbox_failures TO ${role}`);
+      GRANT USAGE ON SCHEMA mp_setup TO ${role};
+      GRANT SELECT, INSERT, UPDATE, DELETE ON payment_store_payments, payment_store_changes, payment_store_failed_changes TO ${role}`);
   });
   afterAll(() => observer.query(dropRole));
 
   it('may call setup where a migration has made them, and process', async () => {
-    const inbox = postgresInbox(pool);
-    await inbox.setup();
-    expect(await inbox.process(change('role'), nothing)).toBe('processed');
+    const store = postgresStore(pool);
+    await store.setup();
+    expect(await store.process(change('role'), nothing)).toBe('processed');
   });
 
   it('is refused by Postgres where they are missing', async () => {
-    const inbox = postgresInbox(pool, { prefix: 'not_migrated_' });
-    await expect(inbox.setup()).rejects.toMatchObject({
+    const store = postgresStore(pool, { prefix: 'not_migrated_' });
+    await expect(store.setup()).rejects.toMatchObject({
       code: 'STORE_FAILED',
       message: expect.stringMatching(/^Postgres, or the connection to it, failed/),
       cause: { code: '42501' },
@@ -87,32 +87,32 @@ describe.skipIf(!process.env['DATABASE_URL']).each(['read committed', 'serializa
   'prune on a database whose default is %s',
   (level) => {
     const options = `-c default_transaction_isolation=${level.replace(' ', '\\ ')}`;
-    const inbox = postgresInbox(openPool({ options }));
+    const store = postgresStore(openPool({ options }));
     beforeAll(() =>
       observer.query(
-        'TRUNCATE payment_inbox_payments, payment_inbox_events, payment_inbox_failures',
+        'TRUNCATE payment_store_payments, payment_store_changes, payment_store_failed_changes',
       ),
     );
 
     it('leaves a payment whose change is being processed, and waits for nothing', async () => {
-      await inbox.process(change('in-progress', 1), nothing);
+      await store.process(change('in-progress', 1), nothing);
       const held = heldWork();
-      const running = inbox.process(change('in-progress', 2), held.work);
+      const running = store.process(change('in-progress', 2), held.work);
       await held.started;
-      expect(await inbox.prune(inADay())).toBe(1);
+      expect(await store.prune(inADay())).toBe(1);
       held.finish();
       expect(await running).toBe('processed');
-      expect(await inbox.process(change('in-progress', 1), nothing)).toBe('stale');
-      expect(await inbox.prune(inADay())).toBe(1);
+      expect(await store.process(change('in-progress', 1), nothing)).toBe('stale');
+      expect(await store.prune(inADay())).toBe(1);
     });
 
     it('may be called by several processes at once: each event is counted once', async () => {
       await observer.query(
-        `INSERT INTO payment_inbox_events (payment_reference, key, occurred_at_us)
+        `INSERT INTO payment_store_changes (merchant_payment_reference, key, occurred_at_us)
        SELECT 'many', n::text, 0 FROM generate_series(1, 3000) n`,
       );
-      const counts = await Promise.all([1, 2, 3].map(() => inbox.prune(inADay())));
-      const left = await inbox.prune(inADay());
+      const counts = await Promise.all([1, 2, 3].map(() => store.prune(inADay())));
+      const left = await store.prune(inADay());
       expect(counts.reduce((sum, count) => sum + count, left)).toBe(3000);
     });
   },

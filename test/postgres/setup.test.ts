@@ -1,14 +1,14 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { quoteTables } from '../../../src/postgres/inbox-options.js';
-import { setup } from '../../../src/postgres/inbox-setup.js';
-import type { Queryable } from '../../../src/postgres/pool.js';
+import { quoteTables } from '../../src/postgres/inbox-options.js';
+import { setup } from '../../src/postgres/inbox-setup.js';
+import type { Queryable } from '../../src/postgres/pool.js';
 import {
   type Ending,
   type OpenTransaction,
   pgliteTransactions,
   type Transactions,
-} from '../../../src/postgres/transactions.js';
-import { emptyPglite } from '../../pglite.js';
+} from '../../src/postgres/transactions.js';
+import { emptyPglite } from '../pglite.js';
 
 const TABLES = quoteTables('p_');
 

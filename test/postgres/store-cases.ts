@@ -1,60 +1,53 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { postgresInbox } from '../../../src/postgres/inbox-postgres-inbox.js';
-import type { PgliteLike, PgPoolLike, Queryable } from '../../../src/postgres/pool.js';
-import { describeSqlStore } from '../sql/store-cases.js';
-import { change, nothing, START } from './payment-change.js';
+import type { PgliteLike, PgPoolLike, Queryable } from '../../src/postgres/pool.js';
+import { postgresStore } from '../../src/postgres/postgres-store.js';
+import { describeSqlStore } from '../store/sql/store-cases.js';
+import { change, nothing, START } from './change.js';
 
-/** A database with the inbox's tables, and one of the merchant's: `orders (reference, status)`. */
-export interface Store {
+/** A database with the store's tables, and one of the merchant's: `orders (reference, status)`. */
+export interface Database {
   readonly pool: PgPoolLike | PgliteLike;
   /** A statement outside of any transaction. */
   query(text: string, values?: unknown[]): Promise<{ rows: Record<string, unknown>[] }>;
 }
 
-/** What holds on a server and on PGlite alike. Every case has its own payments. */
-export function describeStore(store: () => Store): void {
+/** What holds on a server and on PGlite alike. Every case has its own orders. */
+export function describeStore(database: () => Database): void {
   beforeAll(async () => {
-    await store().query('TRUNCATE orders, payment_inbox_payments, payment_inbox_events');
+    await database().query(
+      'TRUNCATE orders, payment_store_payments, payment_store_changes, payment_store_failed_changes',
+    );
   });
 
-  const open = () => postgresInbox(store().pool);
+  const open = () => postgresStore(database().pool);
   const count = async (table: string, column: string, reference: string): Promise<number> => {
-    const { rows } = await store().query(
+    const { rows } = await database().query(
       `SELECT count(*)::int AS count FROM ${table} WHERE ${column} = $1`,
       [reference],
     );
     return Number(rows[0]?.['count']);
   };
   const orders = (reference: string) => count('orders', 'reference', reference);
-  const recorded = async (reference: string) => ({
-    events: await count('payment_inbox_events', 'payment_reference', reference),
-    payments: await count('payment_inbox_payments', 'payment_reference', reference),
-  });
-  const NOTHING = { events: 0, payments: 0 };
-  describeSqlStore({
-    open,
-    count,
-    send: (tx, sql) => (tx as Queryable).query(sql),
-    recorded: async (reference) => Object.values(await recorded(reference)),
-  });
+  const recorded = (reference: string) =>
+    count('payment_store_changes', 'merchant_payment_reference', reference);
+  describeSqlStore({ open, count, send: (tx, sql) => (tx as Queryable).query(sql) });
 
   const insertOrder = (tx: Queryable, reference: string, status = 'paid') =>
     tx.query('INSERT INTO orders (reference, status) VALUES ($1, $2)', [reference, status]);
 
-  describe('the work’s own writes', () => {
-    it('are undone when a deferred constraint fails at COMMIT', async () => {
-      const failing = open().process(change('deferred'), async ({ tx }) => {
-        await insertOrder(tx, 'deferred');
-        await insertOrder(tx, 'deferred');
-      });
-      await expect(failing).rejects.toMatchObject({
-        code: 'STORE_FAILED',
-        cause: { code: '23505' },
-      });
-      expect(await orders('deferred')).toBe(0);
-      expect(await recorded('deferred')).toEqual(NOTHING);
-      expect(await open().process(change('deferred'), nothing)).toBe('processed');
+  it('undoes the work’s writes when a deferred constraint fails at COMMIT', async () => {
+    const failing = open().process(change('deferred'), async ({ tx }) => {
+      await insertOrder(tx, 'deferred');
+      await insertOrder(tx, 'deferred');
     });
+    await expect(failing).rejects.toMatchObject({
+      code: 'STORE_FAILED',
+      message: expect.stringContaining('nothing was written'),
+      cause: { code: '23505' },
+    });
+    expect(await orders('deferred')).toBe(0);
+    expect(await recorded('deferred')).toBe(0);
+    expect(await open().process(change('deferred'), nothing)).toBe('processed');
   });
 
   describe('work that breaks its transaction', () => {
@@ -69,7 +62,7 @@ export function describeStore(store: () => Store): void {
         cause: { code: '25P02' },
       });
       expect(await orders('swallowed')).toBe(0);
-      expect(await recorded('swallowed')).toEqual(NOTHING);
+      expect(await recorded('swallowed')).toBe(0);
     });
 
     it.each(['COMMIT', 'ROLLBACK', 'COMMIT AND CHAIN', 'ROLLBACK AND CHAIN'])(
@@ -82,11 +75,10 @@ export function describeStore(store: () => Store): void {
         });
         await expect(failing).rejects.toMatchObject({
           code: 'TRANSACTION_LOST',
-          message: expect.stringContaining('Let the inbox end'),
+          message: expect.stringContaining('Let the store end'),
         });
         expect(await orders(reference)).toBe(0);
-        const event = change(reference);
-        expect(await open().process(event, nothing)).toBe('processed');
+        expect(await open().process(change(reference), nothing)).toBe('processed');
       },
     );
 
@@ -113,42 +105,40 @@ export function describeStore(store: () => Store): void {
     });
   });
 
-  describe('a time', () => {
-    it.each([
-      ['0000-01-01T00:00:00.000Z', '-62167219200000000'],
-      ['1969-12-31T23:59:59.999Z', '-1000'],
-      // Beyond what a number holds exactly, so rounded to 32 µs; the order stays.
-      ['9999-12-31T23:59:59.999Z', '253402300799999000'],
-      ['9999-12-31T23:59:59.998Z', '253402300799998000'],
-    ])('takes %s', async (time, stored) => {
-      const event = change(`time-${time}`, 0, { occurredAt: new Date(time) });
-      expect(await open().process(event, nothing)).toBe('processed');
-      const { rows } = await store().query(
-        `SELECT abs(p.occurred_at_us - $2::bigint) < 32 AS is_near, p.occurred_at_us = e.occurred_at_us AS is_same
-         FROM payment_inbox_payments p JOIN payment_inbox_events e USING (payment_reference) WHERE payment_reference = $1`,
-        [event.paymentReference, stored],
-      );
-      expect(rows).toEqual([{ is_near: true, is_same: true }]);
-    });
+  it.each([
+    ['0000-01-01T00:00:00.000000Z', '-62167219200000000'],
+    ['1969-12-31T23:59:59.999999Z', '-1'],
+    ['9999-12-31T23:59:59.999999Z', '253402300799999999'],
+  ])('stores the time %s exactly', async (updatedAt, stored) => {
+    expect(await open().process(change(`time-${updatedAt}`, 0, { updatedAt }), nothing)).toBe(
+      'processed',
+    );
+    const { rows } = await database().query(
+      `SELECT occurred_at_us::text AS occurred, latest_us::text AS latest
+       FROM payment_store_changes WHERE change_key = $1`,
+      [`time-${updatedAt}-0`],
+    );
+    expect(rows).toEqual([{ occurred: stored, latest: stored }]);
   });
 
   it('puts the lock_timeout of before back for the work', async () => {
-    const show = async (tx: Pick<Store, 'query'>) => (await tx.query('SHOW lock_timeout')).rows[0];
-    const before = await show(store());
+    const show = async (tx: Pick<Database, 'query'>) =>
+      (await tx.query('SHOW lock_timeout')).rows[0];
+    const before = await show(database());
     expect(before).not.toEqual({ lock_timeout: '0' });
     await open().process(change('lock-timeout'), async ({ tx }) => {
       expect(await show(tx)).toEqual(before);
     });
-    expect(await show(store())).toEqual(before);
+    expect(await show(database())).toEqual(before);
   });
 
   describe('work that changes the search_path', () => {
-    const tenant = 'mp_inbox_tenant';
+    const tenant = 'mp_store_tenant';
     beforeAll(async () => {
-      await store().query(`DROP SCHEMA IF EXISTS ${tenant} CASCADE`);
-      await store().query(`CREATE SCHEMA ${tenant}`);
+      await database().query(`DROP SCHEMA IF EXISTS ${tenant} CASCADE`);
+      await database().query(`CREATE SCHEMA ${tenant}`);
     });
-    afterAll(() => store().query(`DROP SCHEMA ${tenant} CASCADE`));
+    afterAll(() => database().query(`DROP SCHEMA ${tenant} CASCADE`));
     const processIn = (path: string, reference: string, minute: number) =>
       open().process(change(reference, minute), async ({ tx }) => {
         await tx.query(`SET LOCAL search_path TO ${path}`);
@@ -156,27 +146,27 @@ export function describeStore(store: () => Store): void {
 
     it('to a schema without the tables is recorded', async () => {
       expect(await processIn('pg_catalog', 'no-tables', 1)).toBe('processed');
-      expect(await recorded('no-tables')).toEqual({ events: 1, payments: 1 });
+      expect(await recorded('no-tables')).toBe(1);
     });
 
     it('to a schema that has such tables too is recorded where it was claimed', async () => {
-      const other = postgresInbox(store().pool, { prefix: `${tenant}.payment_inbox_` });
+      const other = postgresStore(database().pool, { prefix: `${tenant}.payment_store_` });
       await other.setup();
       expect(await other.process(change('tenant', 0), nothing)).toBe('processed');
       expect(await processIn(tenant, 'tenant', 2)).toBe('processed');
-      expect(await recorded('tenant')).toEqual({ events: 1, payments: 1 });
+      expect(await recorded('tenant')).toBe(1);
       expect(await processIn(tenant, 'tenant', 1)).toBe('stale');
       expect(await other.process(change('tenant', 1), nothing)).toBe('processed');
     });
   });
 
-  it('keeps inboxes with different prefixes apart', async () => {
-    const other = postgresInbox(store().pool, { prefix: 'Other_' });
+  it('keeps stores with different prefixes apart', async () => {
+    const other = postgresStore(database().pool, { prefix: 'Other_' });
     await other.setup();
     expect(await open().process(change('tables'), nothing)).toBe('processed');
     expect(await other.process(change('tables'), nothing)).toBe('processed');
     expect(await other.process(change('tables'), nothing)).toBe('duplicate');
-    expect(await count('"Other_events"', 'payment_reference', 'tables')).toBe(1);
+    expect(await count('"Other_changes"', 'merchant_payment_reference', 'tables')).toBe(1);
     await other.prune(new Date(START.getTime() * 2));
     expect(await open().process(change('tables'), nothing)).toBe('duplicate');
   });
@@ -186,27 +176,33 @@ export function describeStore(store: () => Store): void {
       ['nowhere_', '42P01'],
       ['no_schema.nowhere_', expect.stringMatching(/^(3F000|42P01)$/)],
     ])('with the prefix %s is answered with what to do', async (prefix, code) => {
-      const inbox = postgresInbox(store().pool, { prefix });
+      const store = postgresStore(database().pool, { prefix });
       const missing = {
         code: 'MISSING_TABLES',
         message: expect.stringContaining('call setup()'),
         cause: { code },
       };
-      await expect(inbox.process(change('missing'), nothing)).rejects.toMatchObject(missing);
-      await expect(inbox.prune(START)).rejects.toMatchObject(missing);
+      await expect(store.process(change('missing'), nothing)).rejects.toMatchObject(missing);
+      await expect(store.prune(START)).rejects.toMatchObject(missing);
     });
 
-    it.each(['payments', 'events'])('of the two, %s, is one too', async (table) => {
-      const inbox = postgresInbox(store().pool, { prefix: 'half_' });
-      await inbox.setup();
-      await store().query(`DROP TABLE half_${table}`);
-      const missing = {
-        message: expect.stringContaining('call setup()'),
-        cause: { code: '42P01' },
-      };
-      await expect(inbox.process(change('half'), nothing)).rejects.toMatchObject(missing);
-      await expect(inbox.prune(START)).rejects.toMatchObject(missing);
-    });
+    it.each(['payments', 'changes', 'failed_changes', 'second_payments'])(
+      'of the four, %s, is one too, and setup() makes it again',
+      async (table) => {
+        const store = postgresStore(database().pool, { prefix: 'half_' });
+        await store.setup();
+        await database().query(`DROP TABLE half_${table}`);
+        const missing = {
+          message: expect.stringContaining('call setup()'),
+          cause: { code: '42P01' },
+        };
+        await expect(store.process(change('half'), nothing)).rejects.toMatchObject(missing);
+        await expect(store.prune(START)).rejects.toMatchObject(missing);
+        await store.setup();
+        const outcome = await store.process(change(`half-${table}`), nothing);
+        expect(outcome).toBe('processed');
+      },
+    );
 
     it('of the work’s own is the work’s failure', async () => {
       const failing = open().process(change('missing'), async ({ tx }) => {
@@ -217,15 +213,15 @@ export function describeStore(store: () => Store): void {
   });
 
   it('rejects with Postgres’ own error as the cause when the change can not be recorded', async () => {
-    await store().query(`CREATE OR REPLACE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS
+    await database().query(`CREATE OR REPLACE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS
       $$ BEGIN RAISE EXCEPTION USING ERRCODE = '53100'; END $$`);
-    await store().query(`CREATE OR REPLACE TRIGGER full_disk BEFORE INSERT ON payment_inbox_events
-      FOR EACH ROW WHEN (NEW.payment_reference = 'unrecorded') EXECUTE FUNCTION full_disk()`);
-    await expect(open().process(change('unrecorded'), nothing)).rejects.toMatchObject({
-      code: 'STORE_FAILED',
-      cause: { code: '53100' },
-    });
-    expect(await recorded('unrecorded')).toEqual(NOTHING);
+    await database().query(`CREATE OR REPLACE TRIGGER full_disk BEFORE INSERT ON payment_store_changes
+      FOR EACH ROW WHEN (NEW.merchant_payment_reference = 'unrecorded') EXECUTE FUNCTION full_disk()`);
+    const failing = open().process(change('unrecorded'), ({ tx }) =>
+      insertOrder(tx, 'unrecorded').then(nothing),
+    );
+    await expect(failing).rejects.toMatchObject({ code: 'STORE_FAILED', cause: { code: '53100' } });
+    expect([await orders('unrecorded'), await recorded('unrecorded')]).toEqual([0, 0]);
   });
 
   it('rejects with the work’s own error where it would be busy for one of ours', async () => {
@@ -235,74 +231,52 @@ export function describeStore(store: () => Store): void {
     await expect(failing).rejects.toMatchObject({ code: '55P03' });
   });
 
-  describe('setup', () => {
-    it('leaves what is there', async () => {
-      await open().process(change('setup'), nothing);
-      await open().setup();
-      expect(await open().process(change('setup'), nothing)).toBe('duplicate');
-    });
-
-    it('makes the index where it alone is missing', async () => {
-      const index = 'payment_inbox_events_processed_at';
-      await store().query(`DROP INDEX ${index}`);
-      await open().setup();
-      const { rows } = await store().query('SELECT to_regclass($1)::text AS index', [index]);
-      expect(rows).toEqual([{ index }]);
-    });
-  });
-
   describe('prune', () => {
     const olden = (reference: string, key: string, days: number) =>
-      store().query(
-        `UPDATE payment_inbox_events SET processed_at = now() - $3 * interval '1 day' WHERE payment_reference = $1 AND key = $2`,
-        [reference, key, days],
+      database().query(
+        `UPDATE payment_store_changes SET processed_at_ms = $3 WHERE merchant_payment_reference = $1 AND change_key = $2`,
+        [reference, key, daysAgo(days).getTime()],
       );
     const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000);
 
-    it('forgets events from before, and keeps a payment that changed since', async () => {
-      const inbox = open();
-      await inbox.process(change('pruned', 1), nothing);
-      await inbox.process(change('pruned', 2), nothing);
-      await inbox.process(change('pruned', 3), nothing);
+    it('forgets changes from before, and keeps an order that changed since', async () => {
+      const store = open();
+      for (const minute of [1, 2, 3]) await store.process(change('pruned', minute), nothing);
       await olden('pruned', change('pruned', 1).key, 9);
       await olden('pruned', change('pruned', 2).key, 8);
-      expect(await inbox.prune(daysAgo(8.5))).toBe(1);
-      expect(await recorded('pruned')).toEqual({ events: 2, payments: 1 });
-      expect(await inbox.prune(daysAgo(7))).toBe(1);
-      expect(await recorded('pruned')).toEqual({ events: 1, payments: 1 });
-      // Forgotten as an event, yet older than the last.
-      expect(await inbox.process(change('pruned', 2), nothing)).toBe('stale');
-      expect(await inbox.process(change('pruned', 3), nothing)).toBe('duplicate');
+      expect(await store.prune(daysAgo(8.5))).toBe(1);
+      expect(await recorded('pruned')).toBe(2);
+      expect(await store.prune(daysAgo(7))).toBe(1);
+      expect(await recorded('pruned')).toBe(1);
+      // Forgotten as a change, yet older than the last.
+      expect(await store.process(change('pruned', 2), nothing)).toBe('stale');
+      expect(await store.process(change('pruned', 3), nothing)).toBe('duplicate');
     });
 
-    it('forgets a payment without a change since', async () => {
-      const inbox = open();
-      await inbox.process(change('forgotten', 2), nothing);
+    it('forgets an order without a change since', async () => {
+      const store = open();
+      await store.process(change('forgotten', 2), nothing);
       await olden('forgotten', change('forgotten', 2).key, 9);
-      await store().query(
-        `UPDATE payment_inbox_payments SET changed_at = now() - interval '9 days' WHERE payment_reference = $1`,
-        ['forgotten'],
+      await database().query(
+        'UPDATE payment_store_payments SET changed_at_ms = $2 WHERE merchant_payment_reference = $1',
+        ['forgotten', daysAgo(9).getTime()],
       );
-      expect(await inbox.prune(daysAgo(8))).toBe(1);
-      expect(await recorded('forgotten')).toEqual(NOTHING);
-      expect(await inbox.process(change('forgotten', 1), nothing)).toBe('processed');
+      expect(await store.prune(daysAgo(8))).toBe(2);
+      expect(await recorded('forgotten')).toBe(0);
+      expect(await store.process(change('forgotten', 1), nothing)).toBe('processed');
     });
 
-    it('counts more than one batch, and forgets their payments', async () => {
-      await store().query(
-        `INSERT INTO payment_inbox_events (payment_reference, key, occurred_at_us, processed_at)
-         SELECT 'many-' || n % 700, n::text, 0, now() - interval '9 days' FROM generate_series(1, 2500) n`,
-      );
-      await store().query(
-        `INSERT INTO payment_inbox_payments (payment_reference, occurred_at_us, changed_at)
-         SELECT 'many-' || n, 0, now() - interval '9 days' FROM generate_series(0, 699) n`,
-      );
-      expect(await open().prune(daysAgo(8))).toBe(2500);
-      expect(await open().prune(daysAgo(8))).toBe(0);
-      const { rows } = await store().query(
-        "SELECT FROM payment_inbox_payments WHERE payment_reference LIKE 'many-%'",
-      );
-      expect(rows).toEqual([]);
+    it('counts more than one batch of each kind', async () => {
+      await database().query(`INSERT INTO payment_store_changes
+        SELECT 'many-' || n % 700, 'many', n::text, 0, 0, 1000 FROM generate_series(1, 450) n`);
+      await database().query(`INSERT INTO payment_store_failed_changes
+        SELECT 'many', 'many', n, '', 0, 1, 1000, 1000, 0, '', NULL FROM generate_series(1, 450) n`);
+      await database().query(`INSERT INTO payment_store_payments
+        (merchant_payment_reference, body, digest, state, attempts, recorded_at_ms, changed_at_ms)
+        SELECT 'many-' || n, '', '', 'elsewhere', 0, 1000, 1000 FROM generate_series(1, 450) n`);
+      expect(await open().prune(new Date(2_000))).toBe(3 * 450);
+      expect(await open().prune(new Date(2_000))).toBe(0);
+      expect(await count('payment_store_payments', 'recorded_at_ms', '1000')).toBe(0);
     });
 
     it.each([undefined, new Date(Number.NaN), '2026-01-01'])('does not take %s', async (value) => {

@@ -28,6 +28,8 @@ describe('parseInstant', () => {
     ['2026-01-31T12:00:05.123456789Z', instant('2026-01-31T12:00:05.123Z', 456, '789')],
     ['2026-01-31T12:00:05.1234560700Z', instant('2026-01-31T12:00:05.123Z', 456, '07')],
     ['2026-01-31T12:00:05.123456000Z', instant('2026-01-31T12:00:05.123Z', 456)],
+    ['2026-01-31T12:00:05.1234560Z', instant('2026-01-31T12:00:05.123Z', 456)],
+    ['2026-01-31T12:00:05.00000000010Z', instant('2026-01-31T12:00:05.000Z', 0, '0001')],
     ['2026-01-31T12:00:05.000001Z', instant('2026-01-31T12:00:05.000Z', 1)],
     ['2026-10-21T12:34:56.789+00:00', instant('2026-10-21T12:34:56.789Z')],
     ['2026-12-31T23:59:60Z', instant('2027-01-01T00:00:00Z')],
@@ -65,4 +67,12 @@ describe('parseInstant', () => {
       );
     },
   );
+
+  it('reads a fraction of a million digits, in one pass', () => {
+    const zeros = '0'.repeat(1_000_000);
+    const finer = `${zeros}1`;
+    const at = (fraction: string) => `2026-01-31T12:00:05.000000${fraction}Z`;
+    expect(parseInstant(at(finer)).finer).toBe(finer);
+    expect(parseInstant(at(`${finer}${zeros}`)).finer).toBe(finer);
+  });
 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { findCreatePaymentIssues } from '../../src/protocol/creation.js';
-import { findStatusRecordIssues, statusRecordFields } from '../../src/protocol/payment.js';
+import { findStatusRecordIssues, isPaid, statusRecordFields } from '../../src/protocol/payment.js';
 import { mutatedFields, recordFields } from '../callback/contract/arbitraries.js';
 import { sampleRecord } from '../callback/sample-callback.js';
 import { findCreatePaymentIssuesByHand, findStatusRecordIssuesByHand } from './payment-by-hand.js';
@@ -84,6 +84,20 @@ describe('findStatusRecordIssues', () => {
         expect(shown).not.toContain('12345');
       }
     }
+  });
+});
+
+describe('isPaid', () => {
+  it.each([
+    ['paid', true],
+    ['authorized', false],
+    ['refunded', false],
+    ['PAID', false],
+    ['paid ', false],
+    ['partially_paid', false],
+    ['', false],
+  ])('says of the status %o: %s', (status, expected) => {
+    expect(isPaid({ status })).toBe(expected);
   });
 });
 

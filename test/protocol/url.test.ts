@@ -25,8 +25,17 @@ const absolute = (length: number) =>
   `must be an absolute http or https URL, such as https://payments.example; received a string of ${length} characters`;
 const withCredentials = 'must not hold a user name or password; pass them as apiKey and apiSecret';
 const withQuery = 'must not have a query or fragment; end it with the path';
+const otherwise =
+  'must not read differently from what it is parsed as; write it as https://host/path, with the host as it is looked up, and without backslashes, spaces and "." segments';
 
 describe('a base URL', () => {
+  it('may have a name in another script, or an IPv6 address in another spelling', () => {
+    expect(baseUrl('https://bücher.example', 'target').origin).toBe(
+      'https://xn--bcher-kva.example',
+    );
+    expect(baseUrl('http://[0:0:0:0:0:0:0:1]:80', 'target').origin).toBe('http://[::1]');
+  });
+
   it.each<[unknown, string]>([
     [undefined, `is missing; it must be ${address}`],
     [null, `must be ${address}; received null`],
@@ -42,6 +51,22 @@ describe('a base URL', () => {
     ['file:///etc/hosts', absolute(17)],
     ['payments.example:443', absolute(20)],
     ['https://hunter2@payments.example', withCredentials],
+    ['https://evil.example\\@payments.example', otherwise],
+    ['https:\\\\payments.example', otherwise],
+    ['https:payments.example', otherwise],
+    ['https:/payments.example', otherwise],
+    ['https:///payments.example', otherwise],
+    ['https://payments\n.example', otherwise],
+    ['https://payments.example/a\tb', otherwise],
+    ['https://payments.example/a b', otherwise],
+    ['https://pay%6Dents.example', otherwise],
+    ['https://ｐayments.example', otherwise],
+    ['https://payments。example', otherwise],
+    ['https://2130706433', otherwise],
+    ['https://0x7f.1', otherwise],
+    ['https://payments.example/a/../b', otherwise],
+    ['https://payments.example/a/%2E%2e/b', otherwise],
+    ['https://payments.example/.', otherwise],
     ['https://user:hunter2@payments.example', withCredentials],
     ['https://:hunter2@payments.example', withCredentials],
     ['https://payments.example?key=hunter2', withQuery],
@@ -61,6 +86,7 @@ describe('a base URL', () => {
     'http://[::1]:8080',
     'https://payments.example',
     'https://payments.example:8443',
+    'https://xn--zahlung-5za.example',
   ])('is taken: %s', (value) => {
     expect(baseUrl(value, 'target')).toEqual({ href: value, origin: value, pathPrefix: '' });
     expect(baseUrl(new URL(value), 'target').origin).toBe(value);
@@ -71,8 +97,9 @@ describe('a base URL', () => {
     ['https://payments.example/v2', '/v2'],
     ['https://payments.example/v2/', '/v2'],
     ['https://payments.example/a/b//', '/a/b'],
-    ['https://payments.example/a b', '/a%20b'],
-    ['https://payments.example/a/../b', '/b'],
+    [' https://payments.example/v2\n', '/v2'],
+    ['HTTPS://Payments.Example:443/v2', '/v2'],
+    ['https://payments.example:/ä', '/%C3%A4'],
   ])('keeps its path prefix without a slash at the end: %s', (value, pathPrefix) => {
     expect(baseUrl(value, 'target')).toEqual({
       href: `https://payments.example${pathPrefix}`,

@@ -103,6 +103,18 @@ describe('the logger of a receiver', () => {
     ]);
   });
 
+  it('shows no hidden character of a callback', async () => {
+    const { lines, logger } = recordLines();
+    const scene = createScene({ logger, logReferences: true });
+    await scene.receive(
+      post({ merchantPaymentReference: 'a\u202eb\u200bc\n', referenceNumber: 'x\u2066' }),
+    );
+    expect(lines[0]?.fields).toMatchObject({
+      merchantPaymentReference: 'a b c',
+      key: expect.stringMatching(/^sha256\./),
+    });
+  });
+
   it.each(failingLoggers)('changes no reply when it $how', async ({ logger }) => {
     const scene = createScene({ logger });
     expect(await scene.receive(post())).toMatchObject({ status: 200, outcome: 'processed' });

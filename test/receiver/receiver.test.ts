@@ -42,6 +42,7 @@ describe('a callback that is right', () => {
         key: callbackKey(sampleRecord()),
         timestamp: new Date(NOW_SECONDS * 1000),
         secretIndex: 0,
+        rawBody: new TextEncoder().encode(JSON.stringify(sampleRecord())),
       },
     ]);
     expect(scene.reports).toEqual([]);
@@ -1190,7 +1191,7 @@ describe('construction', () => {
     ['options', undefined],
     ['signingSecret', { ...right, signingSecret: '' }],
     ['signingSecret', { ...right, signingSecret: [] }],
-    ['signingSecret', { ...right, signingSecret: undefined }],
+    ['signingSecret', { ...right, signingSecret: null }],
     ['signingSecret', { ...right, signingSecret: ` ${SECRET}` }],
     ['onPayment', { signingSecret: SECRET }],
     ['inbox', { ...right, store: {} }],
@@ -1217,7 +1218,7 @@ describe('construction', () => {
   });
 
   it.each([
-    [undefined, 'options is missing; it must be an object with signingSecret and onPayment'],
+    [undefined, 'options is missing; it must be an object with onPayment'],
     [{ ...right, onStal: 'process' }, 'onStal is not a known option; use onStale'],
     [{ ...right, tolerance: 60 }, 'tolerance is not a known option; use toleranceSeconds'],
     [

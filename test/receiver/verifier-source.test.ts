@@ -13,6 +13,54 @@ function sourceOf(signingSecret: () => Secrets | Promise<Secrets>) {
   return { made, getVerifier };
 }
 
+describe('the verifier of the secret in the environment', () => {
+  const create = () => {
+    const made: unknown[] = [];
+    const getVerifier = createVerifierSource<string>({}, (secret) => {
+      made.push(secret);
+      return (() => undefined) as unknown as Verifier;
+    });
+    return { made, getVerifier };
+  };
+  const VARIABLE = 'MERCHANT_PAYMENTS_SIGNING_SECRET';
+
+  it('is created at the first callback, and once', () => {
+    const { made, getVerifier } = create();
+    vi.stubEnv(VARIABLE, 'one');
+    const first = getVerifier();
+    vi.stubEnv(VARIABLE, 'two');
+    expect(getVerifier()).toBe(first);
+    expect(made).toEqual(['one']);
+  });
+
+  it.each([
+    ['undefined', 'MERCHANT_PAYMENTS_SIGNING_SECRET must be the value itself'],
+    [' secret', 'MERCHANT_PAYMENTS_SIGNING_SECRET must not begin or end with white space'],
+  ])('names the variable for %j', (value, message) => {
+    vi.stubEnv(VARIABLE, value);
+    const { getVerifier } = create();
+    expect(getVerifier).toThrow(message);
+  });
+
+  it.each([
+    ['without process', undefined],
+    ['without variables', {}],
+    [
+      'that forbids it',
+      {
+        get env() {
+          throw new Error('NotCapable');
+        },
+      },
+    ],
+  ])('says so in a runtime %s', (_name, process) => {
+    vi.stubGlobal('process', process);
+    onTestFinished(() => void vi.unstubAllGlobals());
+    const { getVerifier } = create();
+    expect(getVerifier).toThrow(`set ${VARIABLE} in the environment, or pass signingSecret`);
+  });
+});
+
 describe('the verifier of a secret that is asked for', () => {
   it('is created again only when the secret has changed', async () => {
     let secrets: Secrets = ['one', 'two'];

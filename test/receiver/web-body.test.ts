@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm';
 import { expect, it, vi } from 'vitest';
 import { readWebBody, UnreadableBody } from '../../src/receiver/body.js';
 
@@ -25,6 +26,43 @@ it('joins chunks in their order, empty ones among them', async () => {
   const body = ReadableStream.from(parts) as ReadableStream<Uint8Array>;
   const read = await readWebBody(requestOf(body), limits);
   expect(new TextDecoder().decode(read)).toBe('€!');
+});
+
+const chunksOf: [string, (text: string) => unknown][] = [
+  ['a Uint8Array', (text) => new TextEncoder().encode(text)],
+  ['a Buffer', (text) => Buffer.from(text)],
+  ['an ArrayBuffer', (text) => new TextEncoder().encode(text).buffer],
+  ['a string', (text) => text],
+  [
+    'bytes of another realm',
+    (text) => runInNewContext('Uint8Array.from(bytes)', { bytes: [...Buffer.from(text)] }),
+  ],
+];
+
+function inChunks(...chunks: readonly unknown[]): Request {
+  return requestOf(ReadableStream.from(chunks) as ReadableStream<Uint8Array>);
+}
+
+it.each(chunksOf)('takes chunks that are %s, and counts their bytes', async (_name, make) => {
+  const [first, second] = [make('é'), make('abcdefgh')];
+  expect(new TextDecoder().decode(await readWebBody(inChunks(first, second), limits))).toBe(
+    'éabcdefgh',
+  );
+  for (const chunks of [[first, second, make('i')], [make('éééééé')]]) {
+    await expect(readWebBody(inChunks(...chunks), limits)).rejects.toEqual(new UnreadableBody(413));
+  }
+});
+
+it.each([
+  ['objects', { status: 'paid' }],
+  ['numbers', 7],
+  ['null', null],
+  ['words', new Uint16Array(2)],
+])('refuses chunks that are %s, and says what to do', async (_name, chunk) => {
+  await expect(readWebBody(inChunks(chunk), limits)).rejects.toMatchObject({
+    code: 'RAW_BODY_REQUIRED',
+    message: expect.stringContaining('Pass the request on before anything reads it'),
+  });
 });
 
 it.each([

@@ -169,3 +169,37 @@ describe('known vulnerabilities', () => {
     expect(output.match(/^NOT AUDITED: the registry serves no audits \(405\)/gm)).toHaveLength(3);
   });
 });
+
+describe('the check of regular expressions', () => {
+  function sources(text: string): string {
+    const made = mkdtempSync(path.join(folder, 'patterns-'));
+    mkdirSync(path.join(made, 'src'));
+    writeFileSync(path.join(made, 'src/one.ts'), text);
+    return made;
+  }
+
+  it.each([
+    ['a run before the end', "text.replace(/0+$/, '')", '/0+$/'],
+    [
+      'two runs that share characters',
+      String.raw`/^\d+\.?\d*$/.test(text)`,
+      String.raw`/^\d+\.?\d*$/`,
+    ],
+    ['a comment that may not end', String.raw`text.replace(/\/\*.*?\*\//gs, '')`, '.*?'],
+    ['a pattern of parts', "const A = /a+/; const B = new RegExp(A.source + '$', 'u');", '/a+$/u'],
+    ['a nested run', 'export const A = /^(?:a+)+$/;', 'exponential'],
+  ])('finds %s', async (_what, text, shown) => {
+    const { status, output } = await run('check-patterns.mjs', sources(text));
+    expect(status).toBe(1);
+    expect(output).toContain(shown);
+    expect(output).toMatch(/src.one\.ts:\d+: /);
+  });
+
+  it('accepts those that take linear time', async () => {
+    const made = sources(String.raw`/^\d+$/.test(text) || /\s+/g.test(text)`);
+    expect(await run('check-patterns.mjs', made)).toEqual({
+      status: 0,
+      output: '2 regular expressions take linear time.\n',
+    });
+  });
+});

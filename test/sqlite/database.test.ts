@@ -1,8 +1,8 @@
 import { expect, test, vi } from 'vitest';
-import { sqliteInbox, sqliteInboxRules } from '../../../src/sqlite/inbox-sqlite-inbox.js';
-import { resolveOptions } from '../../../src/protocol/options.js';
-import { assertDatabase, isInTransaction, isLocked } from '../../../src/sqlite/database.js';
-import { sampleEvent } from '../sample-event.js';
+import { assertDatabase, isInTransaction, isLocked } from '../../src/sqlite/database.js';
+import { sqliteStore } from '../../src/sqlite/sqlite-store.js';
+import { unusedClient } from '../outbox/unused-client.js';
+import { changeAt } from '../store/held-delivery.js';
 
 test.each([
   // better-sqlite3 tells by code, node:sqlite by errcode, whose low byte is the kind.
@@ -37,49 +37,88 @@ test.each([
     undefined,
     'is missing; it must be a DatabaseSync of node:sqlite or a Database of better-sqlite3',
   ],
+  [null, 'received null'],
+  [{}, 'with exec and prepare; received an object'],
   [{ exec: () => undefined }, 'with exec and prepare; received an object'],
   [{ prepare: () => undefined }, 'with exec and prepare; received an object'],
+  ['shop.db', 'received a string'],
 ])('refuses %j as a database', (database, says) => {
-  expect(() => assertDatabase(database)).toThrow(
+  const refused = expect.objectContaining({
+    code: 'INVALID_OPTION',
+    option: 'database',
+    message: expect.stringContaining(says),
+  });
+  expect(() => assertDatabase(database)).toThrow(refused);
+  expect(() => sqliteStore(database as never)).toThrow(refused);
+});
+
+const unused = { exec: () => undefined, prepare: () => undefined as never };
+
+test.each([
+  [{ leaseMs: 99 }, 'leaseMs', 'from 100 to 2147483647; received 99'],
+  [{ leaseMs: 2_147_483_648 }, 'leaseMs', 'from 100 to 2147483647'],
+  [{ renewForMs: 0 }, 'renewForMs', 'from 1; received 0'],
+  [{ renewForMs: 1.5 }, 'renewForMs', 'a whole number of milliseconds from 1; received 1.5'],
+  [{ now: 0 }, 'now', 'must be a function that returns epoch milliseconds'],
+  [{ prefix: '' }, 'prefix', 'received an empty string'],
+  [{ prefix: ['payments_'] }, 'prefix', 'received an array'],
+  [{ prefix: 'a"; DROP TABLE x; --' }, 'prefix', 'ASCII letters'],
+  [{ prefix: '1a' }, 'prefix', 'not starting with a digit'],
+  [{ prefix: 'sqlite_payments' }, 'prefix', 'or sqlite_'],
+  [{ prefix: 'SQLite_x' }, 'prefix', 'or sqlite_'],
+  [{ prefix: 'x'.repeat(41) }, 'prefix', '1 to 40'],
+  [{ prefix: 'a\n' }, 'prefix', 'ASCII letters'],
+  [{ keepBodies: 1 }, 'keepBodies', 'must be true or false'],
+  [{ client: {} }, 'client', 'must be a PaymentClient'],
+  [{ tablePrefix: 'shop_' }, 'tablePrefix', 'tablePrefix is not a known option'],
+  [null, 'options', 'must be an object with client, leaseMs'],
+])('refuses the options %j', (options, option, says) => {
+  expect(() => sqliteStore(unused, options as object)).toThrow(
     expect.objectContaining({
-      option: 'database',
+      code: 'INVALID_OPTION',
+      option,
       message: expect.stringContaining(says),
     }),
   );
 });
 
-test.each([
-  [{ prefix: ['payments_'] }, 'prefix', 'received an array'],
-  [{ prefix: 'sqlite_payments' }, 'prefix', 'or sqlite_'],
-  [{ leaseMs: 99 }, 'leaseMs', 'a whole number of milliseconds from 100 to 2147483647'],
-  [{ renewForMs: 0 }, 'renewForMs', 'a whole number of milliseconds from 1'],
-  [{ tablePrefix: 'shop_' }, 'tablePrefix', 'tablePrefix is not a known option'],
-])('refuses the options %j', (options, option, says) => {
-  expect(() => resolveOptions(options as object, sqliteInboxRules)).toThrow(
-    expect.objectContaining({ option, message: expect.stringContaining(says) }),
-  );
-});
-
-test('the clock is the one of the process at each call, faked or not', () => {
-  const { now } = resolveOptions({}, sqliteInboxRules);
-  vi.spyOn(Date, 'now').mockReturnValue(7);
-  expect(now()).toBe(7);
+test('has the methods of payments with a client, and none without one', () => {
+  const methods = ['create', 'record', 'send', 'get', 'resolve', 'recover', 'startRecovery'];
+  const [without, withClient] = [
+    sqliteStore(unused),
+    sqliteStore(unused, { client: unusedClient }),
+  ] as unknown as [Record<string, unknown>, Record<string, unknown>];
+  for (const method of methods) {
+    expect(without[method]).toBeUndefined();
+    expect(withClient[method]).toBeInstanceOf(Function);
+  }
 });
 
 // Drivers may return this answer by a promise or a callback.
-test.each([undefined, null, Promise.resolve({ answer: 'claimed' }), {}, [1], { answer: 'yes' }])(
-  'runs no work when the first row is %o',
-  async (row) => {
-    const database = {
-      exec: () => undefined,
-      prepare: () => ({ run: () => ({ changes: 1 }), get: () => row, all: () => [] }),
-    };
+test.each([undefined, null, Promise.resolve([['{}']]), {}, [1], [{ answer: 1 }], [null]])(
+  'runs no work when the rows are %o',
+  async (rows) => {
+    const database = { exec: () => undefined, prepare: () => ({ run: () => {}, all: () => rows }) };
     const work = vi.fn(async () => {});
-    await expect(sqliteInbox(database).process(sampleEvent(), work)).rejects.toMatchObject({
+    const change = changeAt('2026-01-31T12:00:00Z');
+    await expect(sqliteStore(database).process(change, work)).rejects.toMatchObject({
       code: 'INVALID_OPTION',
       option: 'database',
       message:
-        'database must answer a query with its first row at once; received something else: use a DatabaseSync of node:sqlite or a Database of better-sqlite3',
+        'database must answer a query with its rows at once; received something else: use a DatabaseSync of node:sqlite or a Database of better-sqlite3',
+    });
+    expect(work).not.toHaveBeenCalled();
+  },
+);
+
+test.each([[[]], [[['[]']]], [[['{"state":1}']]], [[['claimed']]]])(
+  'runs no work when the only rows are %j',
+  async (rows) => {
+    const database = { exec: () => undefined, prepare: () => ({ run: () => {}, all: () => rows }) };
+    const work = vi.fn(async () => {});
+    const change = changeAt('2026-01-31T12:00:00Z');
+    await expect(sqliteStore(database).process(change, work)).rejects.toMatchObject({
+      code: 'STORE_FAILED',
     });
     expect(work).not.toHaveBeenCalled();
   },

@@ -1,7 +1,12 @@
 import { createRequire } from 'node:module';
-import type { SqliteDatabase } from '../../../src/sqlite/database.js';
+import type { SqliteDatabase } from '../../src/sqlite/database.js';
 
 export interface OpenDatabase extends SqliteDatabase {
+  prepare(sql: string): {
+    run(...parameters: unknown[]): unknown;
+    get(...parameters: unknown[]): unknown;
+    all(...parameters: unknown[]): unknown[];
+  };
   close(): void;
 }
 
@@ -54,12 +59,12 @@ function betterSqlite3Drivers(): SqliteDriver[] {
   ];
 }
 
-// Its types say what it takes; that the inbox takes it is checked with them.
+// Its types say what it takes; that the store takes it is checked with them.
 type BetterSqlite3 = typeof import('better-sqlite3');
 
 function loadBetterSqlite3(): BetterSqlite3 | undefined {
   try {
-    const require = createRequire(new URL('../../services/package.json', import.meta.url));
+    const require = createRequire(new URL('../services/package.json', import.meta.url));
     const Database = require('better-sqlite3') as BetterSqlite3;
     // The native part is loaded by the first database, and is of one version of Node.
     new Database(':memory:').close();

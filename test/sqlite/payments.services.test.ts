@@ -1,190 +1,226 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { PaymentClient } from '../../../src/client/payment-client.js';
-import { sqliteInbox } from '../../../src/sqlite/inbox-sqlite-inbox.js';
-import { sqliteOutbox } from '../../../src/sqlite/outbox-sqlite-outbox.js';
-import { readValue, type SqliteDatabase } from '../../../src/sqlite/database.js';
-import { drivers, type OpenDatabase } from '../../inbox/sqlite/open-database.js';
-import { expectToListWhatLiesAhead } from '../clock-set-back.js';
-import { order } from '../settling-scene.js';
-import { unusedClient } from '../unused-client.js';
+import { describe, expect, test, vi } from 'vitest';
+import { PaymentClient } from '../../src/client/payment-client.js';
+import type { SqliteDatabase } from '../../src/sqlite/database.js';
+import { sqliteStore } from '../../src/sqlite/sqlite-store.js';
+import { unusedClient } from '../outbox/unused-client.js';
+import { drivers, type OpenDatabase } from './open-database.js';
+import { order, readAll, Scene } from './scene.js';
 
-describe.each(drivers)('sqliteOutbox with $name', ({ open }) => {
-  let folder: string;
-  let database: OpenDatabase;
-  const others: OpenDatabase[] = [];
-  // Another connection is what another process has.
-  const openOther = () => {
-    const other = open(join(folder, 'shop.db'));
-    others.push(other);
-    return other;
-  };
-  beforeAll(() => {
-    folder = mkdtempSync(join(tmpdir(), 'test-outbox-'));
-    database = open(join(folder, 'shop.db'));
-    sqliteOutbox(database, { client: unusedClient }).setup();
-    database.exec('CREATE TABLE orders (reference TEXT PRIMARY KEY)');
-  });
-  afterAll(() => {
-    for (const one of [database, ...others]) one.close();
-    rmSync(folder, { recursive: true, force: true });
-  });
+const CLIENT = { baseUrl: 'http://127.0.0.1:9', apiKey: 'key', apiSecret: 'secret', maxRetries: 0 };
 
-  it('records in a transaction of the same connection, and is rolled back with it', async () => {
-    const outbox = sqliteOutbox(database, { client: unusedClient });
-    const begin = (reference: string) => {
+const NO_CONNECTION = { code: 'ECONNREFUSED', syscall: 'connect', address: '127.0.0.1', port: 9 };
+
+function clientThat(answer: () => Promise<Response>): PaymentClient {
+  return new PaymentClient({ ...CLIENT, fetch: answer });
+}
+
+describe.each(drivers)('with $name', ({ open }) => {
+  const scene = new Scene(open);
+
+  async function openStore({ client = unusedClient, database = scene.connect() } = {}) {
+    const store = sqliteStore(database, { client, now: scene.now });
+    await store.setup();
+    return { store, database };
+  }
+
+  describe('record', () => {
+    test('stores in a transaction of the connection, and is rolled back with it', async () => {
+      const { store, database } = await openStore();
+      database.exec('CREATE TABLE orders (reference TEXT PRIMARY KEY)');
+      const begin = () => database.exec("BEGIN; INSERT INTO orders VALUES ('order-1')");
+      begin();
+      store.record(order('order-1'), { sync: true });
+      expect(() => store.record({ ...order('order-1'), amount: 1 }, { sync: true })).toThrow(
+        expect.objectContaining({ code: 'REFERENCE_CONFLICT' }),
+      );
+      database.exec('ROLLBACK');
+      expect(await store.get('order-1')).toBeUndefined();
+
+      begin();
+      await store.record(order('order-1'), { tx: database });
+      database.exec('COMMIT');
+      expect(await store.get('order-1')).toMatchObject({ state: 'recorded' });
+
       database.exec('BEGIN');
-      database.exec(`INSERT INTO orders VALUES ('${reference}')`);
-    };
-    begin('order-1');
-    outbox.recordNow(order('order-1'));
-    expect(() => outbox.recordNow({ ...order('order-1'), amount: 1 })).toThrow(
-      expect.objectContaining({ code: 'REFERENCE_CONFLICT' }),
-    );
-    database.exec('ROLLBACK');
-    expect(await outbox.get('order-1')).toBeUndefined();
-    begin('order-1');
-    await outbox.record(order('order-1'), { tx: database });
-    database.exec('COMMIT');
-    expect(await outbox.get('order-1')).toMatchObject({ state: 'recorded' });
-  });
-
-  it('has a claim on disk before it sends', async () => {
-    const connection = openOther();
-    const levels: unknown[] = [];
-    const client = new PaymentClient({
-      baseUrl: 'http://127.0.0.1:9',
-      apiKey: 'key',
-      apiSecret: 'secret',
-      maxRetries: 0,
-      async fetch() {
-        levels.push(Number(readValue(connection.prepare('PRAGMA synchronous').get())));
-        return Response.json({}, { status: 422 });
-      },
+      const extraBody = { customer: 'c-1' };
+      expect(store.record(order('order-2'), { sync: true, extraBody })).toBeUndefined();
+      database.exec('COMMIT');
+      expect(await store.get('order-2')).toMatchObject({ state: 'recorded', extraBody });
     });
-    const outbox = sqliteOutbox(connection, { client });
-    for (const reference of ['order-durable-1', 'order-durable-2']) {
-      await expect(outbox.create(order(reference))).rejects.toMatchObject({ httpStatus: 422 });
-    }
-    expect(levels).toEqual([2, 2]);
-  });
 
-  it('refuses a tx of another connection, and a connection without a transaction', async ({
-    skip,
-  }) => {
-    const outbox = sqliteOutbox(database, { client: unusedClient });
-    const refused = (received: string) => ({
-      option: 'tx',
-      message: `tx must be the database that the outbox was made from, with your transaction open on it; received ${received}`,
+    test('with sync fits a transaction that is one function', async ({ skip }) => {
+      const { store, database } = await openStore();
+      const { transaction } = database as unknown as {
+        transaction?: (body: () => void) => () => void;
+      };
+      skip(transaction === undefined, 'only better-sqlite3 has such transactions');
+      const run = (body: () => void) => transaction?.call(database, body)();
+      run(() => store.record(order('order-1'), { sync: true }));
+      const broken = () => {
+        store.record(order('order-2'), { sync: true });
+        throw new Error('broken');
+      };
+      expect(() => run(broken)).toThrow('broken');
+      expect(await store.get('order-1')).toMatchObject({ state: 'recorded' });
+      expect(await store.get('order-2')).toBeUndefined();
     });
-    await expect(outbox.record(order('order-2'), { tx: openOther() })).rejects.toMatchObject(
-      refused('something else'),
-    );
-    skip(
-      database.inTransaction === undefined && database.isTransaction === undefined,
-      'this driver does not tell whether a transaction is open',
-    );
-    const open = refused('that database without a transaction');
-    await expect(outbox.record(order('order-2'), { tx: database })).rejects.toMatchObject(open);
-    expect(() => outbox.recordNow(order('order-2'))).toThrow(
-      'database must have your transaction open when recordNow is called; received one without',
-    );
-    expect(await outbox.get('order-2')).toBeUndefined();
-  });
 
-  it('waits for an open transaction on the connection, and for another connection that locks the file', async () => {
-    const outbox = sqliteOutbox(database, { client: unusedClient });
-    for (const blocking of [database, openOther()]) {
-      const reference = `order-3-${others.length}-${blocking === database}`;
-      blocking.exec('BEGIN IMMEDIATE');
-      let done = false;
-      const recording = outbox.record(order(reference), { tx: undefined }).then(() => {
-        done = true;
+    test('refuses a tx of another connection, and a connection without a transaction', async ({
+      skip,
+    }) => {
+      const { store, database } = await openStore();
+      const refused = (received: string) => ({
+        option: 'tx',
+        message: `tx must be the database that the store was made from, with your transaction open on it; received ${received}`,
       });
-      await new Promise(setImmediate);
-      expect(done).toBe(false);
-      blocking.exec('ROLLBACK');
-      await recording;
-      expect(await outbox.get(reference)).toMatchObject({ state: 'recorded' });
-    }
+      await expect(store.record(order('order-2'), { tx: scene.connect() })).rejects.toMatchObject(
+        refused('something else'),
+      );
+      skip(
+        database.inTransaction === undefined && database.isTransaction === undefined,
+        'this driver does not tell whether a transaction is open',
+      );
+      const opened = refused('that database without a transaction');
+      await expect(store.record(order('order-2'), { tx: database })).rejects.toMatchObject(opened);
+      expect(() => store.record(order('order-2'), { sync: true })).toThrow(
+        'database must have your transaction open when record is called with sync; received one without',
+      );
+      expect(await store.get('order-2')).toBeUndefined();
+    });
+
+    test.each<[object | null | undefined, string]>([
+      [{ sync: false }, 'context.sync must be true, or left out with tx in its place'],
+      [{ sync: true, tx: undefined }, 'context.tx is not a known option'],
+      [{ sync: true, extra: 1 }, 'context.extra is not a known option; use context.extraBody'],
+    ])('with sync refuses the context %j, at once', async (context, says) => {
+      const { store, database } = await openStore();
+      database.exec('BEGIN');
+      expect(() => store.record(order('order-1'), context as never)).toThrow(says);
+      database.exec('COMMIT');
+      expect(await store.get('order-1')).toBeUndefined();
+    });
+
+    test.each([undefined, null, [], 'tx'])('rejects for the context %j', async (context) => {
+      const { store } = await openStore();
+      await expect(store.record(order('order-1'), context as never)).rejects.toMatchObject({
+        code: 'INVALID_OPTION',
+        message: expect.stringContaining('tx, as in record(payment, { tx })'),
+      });
+    });
+
+    test('with sync throws for an invalid payment', async () => {
+      const { store, database } = await openStore();
+      database.exec('BEGIN');
+      const invalid = { ...order('order-1'), amount: Number.NaN };
+      expect(() => store.record(invalid, { sync: true })).toThrow(
+        expect.objectContaining({ code: 'INVALID_REQUEST' }),
+      );
+      database.exec('COMMIT');
+    });
+
+    test('without a tx waits for an open transaction, and for another connection that locks the file', async () => {
+      const { store, database } = await openStore();
+      for (const blocking of [database, scene.connect()]) {
+        const reference = `order-${blocking === database}`;
+        blocking.exec('BEGIN IMMEDIATE');
+        let done = false;
+        const recording = store.record(order(reference), { tx: undefined }).then(() => {
+          done = true;
+        });
+        await new Promise(setImmediate);
+        expect(done).toBe(false);
+        blocking.exec('ROLLBACK');
+        await recording;
+        expect(await store.get(reference)).toMatchObject({ state: 'recorded' });
+      }
+    });
+
+    test('fails with STORE_TIMEOUT in a transaction that finds the file locked', async () => {
+      const { store, database } = await openStore();
+      const other = scene.connect();
+      other.exec('BEGIN IMMEDIATE');
+      database.exec('BEGIN');
+      const failed = {
+        code: 'STORE_TIMEOUT',
+        message: expect.stringContaining('BEGIN IMMEDIATE'),
+        cause: expect.objectContaining({ message: 'database is locked' }),
+      };
+      await expect(store.record(order('order-1'), { tx: database })).rejects.toMatchObject(failed);
+      expect(() => store.record(order('order-1'), { sync: true })).toThrow(
+        expect.objectContaining(failed),
+      );
+      database.exec('ROLLBACK');
+      other.exec('ROLLBACK');
+    });
+
+    test('fails with an error of the package in a transaction that can not write', async () => {
+      const { store, database } = await openStore();
+      database.exec('PRAGMA query_only = 1; BEGIN');
+      const failed = {
+        code: 'STORE_FAILED',
+        cause: expect.objectContaining({ message: expect.stringContaining('readonly') }),
+      };
+      await expect(store.record(order('order-1'), { tx: database })).rejects.toMatchObject(failed);
+      expect(() => store.record(order('order-1'), { sync: true })).toThrow(
+        expect.objectContaining(failed),
+      );
+      database.exec('ROLLBACK');
+    });
   });
 
-  it('sends nothing before the claim is committed, which another reader may prevent', async () => {
-    const [reader, observer] = [openOther(), openOther()];
-    const state = (reference: string) => {
-      const sql = 'SELECT state FROM payment_outbox_payments WHERE reference = ?';
-      return readValue(observer.prepare(sql).get(reference));
-    };
-    let stateWhenSent: unknown;
-    await using client = new PaymentClient({
-      baseUrl: 'http://127.0.0.1:9',
-      apiKey: 'key',
-      apiSecret: 'secret',
-      fetch: async () => {
-        stateWhenSent = state('order-5');
+  describe('a claim', () => {
+    test('is on disk before the payment is sent', async () => {
+      const database = scene.connect();
+      const levels: unknown[] = [];
+      const client = clientThat(async () => {
+        levels.push(Number(readAll(database, 'PRAGMA synchronous')[0]));
+        return Response.json({}, { status: 422 });
+      });
+      const { store } = await openStore({ client, database });
+      for (const reference of ['order-1', 'order-2']) {
+        await expect(store.create(order(reference))).rejects.toMatchObject({ httpStatus: 422 });
+      }
+      expect(levels).toEqual([2, 2]);
+    });
+
+    test('is committed before the payment is sent, which another reader may prevent', async () => {
+      const [reader, observer] = [scene.connect(), scene.connect()];
+      const state = () =>
+        readAll(observer, 'SELECT state FROM payment_store_payments WHERE attempts = 1')[0];
+      let stateWhenSent: unknown;
+      const client = clientThat(async () => {
+        stateWhenSent = state();
         return Response.json({ referenceNumber: 'PAY-5' }, { status: 201 });
-      },
-    });
-    reader.exec('BEGIN');
-    reader.prepare('SELECT reference FROM payment_outbox_payments').get();
-    const creating = sqliteOutbox(database, { client }).create(order('order-5'));
-    await new Promise(setImmediate);
-    reader.exec('COMMIT');
-    await creating;
-    expect(stateWhenSent).toBe('sending');
-    expect(state('order-5')).toBe('created');
-  });
-
-  it('does not resolve when it could not commit a record or a settlement', async () => {
-    const outbox = sqliteOutbox(database, { client: unusedClient });
-    const reader = openOther();
-    reader.exec('BEGIN');
-    reader.prepare('SELECT reference FROM payment_outbox_payments').get();
-    // No transaction is open, so each statement is one.
-    const error = await outbox.record(order('order-6'), { tx: database }).catch((thrown) => thrown);
-    reader.exec('COMMIT');
-    const stored = await outbox.get('order-6');
-    expect(stored === undefined).toBe(error !== undefined);
-  });
-
-  it('says what to do when its tables are missing', async () => {
-    const outbox = sqliteOutbox(database, { client: unusedClient, prefix: 'other_' });
-    await expect(outbox.get('order-4')).rejects.toMatchObject({
-      code: 'MISSING_TABLES',
-      message: expect.stringContaining('setup()'),
-      cause: expect.objectContaining({ message: expect.stringContaining('no such table') }),
+      });
+      const { store } = await openStore({ client });
+      reader.exec('BEGIN');
+      readAll(reader, 'SELECT count(*) FROM payment_store_payments');
+      const creating = store.create(order('order-5'));
+      await new Promise(setImmediate);
+      reader.exec('COMMIT');
+      await creating;
+      expect(stateWhenSent).toBe('sending');
+      expect(state()).toBe('unheard');
     });
   });
 
-  it('settles in a transaction of the same connection, and is rolled back with it', async () => {
-    const outbox = sqliteOutbox(database, { client: unusedClient });
-    await outbox.record(order('order-settled'), { tx: undefined });
-    const found = { merchantPaymentReference: 'order-settled', referenceNumber: 'PAY-1' };
+  test('reads nothing inside an open transaction on the connection', async () => {
+    const { store, database } = await openStore();
     database.exec('BEGIN');
-    expect(await outbox.settle(found as never, { tx: database })).toBe('settled');
-    database.exec('ROLLBACK');
-    expect(await outbox.get('order-settled')).toMatchObject({ state: 'recorded' });
-  });
-
-  it('does not read inside an open transaction on the connection', async () => {
-    const outbox = sqliteOutbox(database, { client: unusedClient });
-    database.exec('BEGIN');
-    outbox.recordNow(order('order-open'));
-    const reading = outbox.get('order-open');
+    store.record(order('order-open'), { sync: true });
+    const reading = store.get('order-open');
     database.exec('ROLLBACK');
     expect(await reading).toBeUndefined();
   });
 
-  it.each([
-    ['another connection had the file locked', () => openOther()],
-    ['a transaction or an iterate() was open on the connection', () => database],
-  ])('gives up after five seconds in which %s', async (blocked, open) => {
-    const outbox = sqliteOutbox(database, { client: unusedClient });
-    const blocking = open();
+  test.each<[string, (database: OpenDatabase) => OpenDatabase]>([
+    ['another connection had the file locked', () => scene.connect()],
+    ['a transaction or an iterate() was open on the connection', (database) => database],
+  ])('gives up after five seconds in which %s', async (blocked, toBlocking) => {
+    const { store, database } = await openStore();
+    const blocking = toBlocking(database);
     blocking.exec('BEGIN IMMEDIATE');
-    const recording = outbox.record(order('order-blocked'), { tx: undefined });
+    const recording = store.record(order('order-blocked'), { tx: undefined });
     const later = performance.now() + 5_000;
     const now = vi.spyOn(performance, 'now').mockReturnValue(later);
     const error = (await recording.catch((thrown) => thrown)) as Error;
@@ -192,92 +228,57 @@ describe.each(drivers)('sqliteOutbox with $name', ({ open }) => {
     blocking.exec('ROLLBACK');
     expect(error).toMatchObject({
       code: 'STORE_TIMEOUT',
-      message: `A step of the outbox could not run within 5000 ms, because ${blocked}. Keep transactions short, and keep no transaction or iterate() open across an await`,
+      message: `A step of the store could not run within 5000 ms, because ${blocked}, and nothing was written. Keep transactions short, and keep no transaction or iterate() open across an await`,
     });
     const cause = blocking === database ? undefined : 'database is locked';
     expect((error.cause as Error | undefined)?.message).toBe(cause);
-    expect(await outbox.get('order-blocked')).toBeUndefined();
+    expect(await store.get('order-blocked')).toBeUndefined();
   });
 
-  it('deletes thousands of payments, in several steps', async () => {
-    const outbox = sqliteOutbox(database, { client: unusedClient, prefix: 'old_' });
-    outbox.setup();
-    database.exec(`WITH RECURSIVE counted(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM counted WHERE n < 2000)
-      INSERT INTO old_payments (reference, body, digest, state, attempts, recorded_at_ms, changed_at_ms)
-      SELECT 'old-' || n, '{}', '', 'created', 1, 1, 1 FROM counted`);
-    expect(await outbox.prune(new Date(2))).toBe(2_000);
-  });
-
-  it.each([
+  test.each([
     ['rows without text', (rows: unknown[]) => rows.map(() => ({ value: 1 }))],
     ['a promise', (rows: unknown[]) => Promise.resolve(rows)],
   ])('refuses a database that answers with %s', async (_, change) => {
-    const other = openOther();
+    const { database } = await openStore();
     const changing = {
-      exec: (sql: string) => other.exec(sql),
+      exec: (sql: string) => database.exec(sql),
       prepare(sql: string) {
-        const statement = other.prepare(sql);
-        const run = (...values: never[]) => statement.run(...values);
-        const all = (...values: never[]) => change(statement.all(...values));
-        return sql.startsWith('PRAGMA') ? statement : { run, all };
+        const statement = database.prepare(sql);
+        const all = () => change(statement.all());
+        return sql.startsWith('PRAGMA') ? statement : { run: () => statement.run(), all };
       },
     };
-    const outbox = sqliteOutbox(changing as unknown as SqliteDatabase, { client: unusedClient });
-    await expect(outbox.create(order('order-odd'))).rejects.toMatchObject({
+    const store = sqliteStore(changing as SqliteDatabase, { client: unusedClient });
+    await expect(store.create(order('order-odd'))).rejects.toMatchObject({
       code: 'INVALID_OPTION',
       option: 'database',
-      message:
-        'database must answer a query with its rows at once; received something else: use a DatabaseSync of node:sqlite or a Database of better-sqlite3',
     });
   });
 
-  it('explains when its tables are those of an inbox with the same prefix', () => {
-    sqliteInbox(database, { prefix: 'shop_' }).setup();
-    const outbox = sqliteOutbox(database, { client: unusedClient, prefix: 'shop_' });
-    const recordNow = () => {
-      database.exec('BEGIN');
-      try {
-        outbox.recordNow(order('order-7'));
-      } finally {
-        database.exec('ROLLBACK');
+  test('lists and sends payments that were stored before the clock was set back', async () => {
+    const answers: (() => Promise<Response>)[] = [
+      () => Promise.reject(new TypeError('fetch failed')),
+      () => Promise.reject(Object.assign(new Error('refused'), NO_CONNECTION)),
+      async () => Response.json({ referenceNumber: 'PAY-1' }, { status: 201 }),
+    ];
+    const { store } = await openStore({
+      client: clientThat(async () => answers.shift()?.() as never),
+    });
+    await store.create(order('ahead-lost'));
+    await expect(store.create(order('ahead-refused'))).rejects.toMatchObject({
+      code: 'CONNECTION_FAILED',
+    });
+    scene.nowMs -= 3_600_000;
+    const listed = async (olderThanMs: number) => {
+      const found: string[] = [];
+      for await (const item of store.attention({ kinds: ['unresolved'], olderThanMs })) {
+        found.push(item.merchantPaymentReference);
       }
+      return found;
     };
-    for (const step of [() => outbox.setup(), recordNow]) {
-      expect(step).toThrow(
-        expect.objectContaining({
-          code: 'MISSING_TABLES',
-          message: expect.stringContaining('an inbox with the same prefix'),
-        }),
-      );
-    }
-  });
-
-  it('throws no error of the driver', async () => {
-    const other = openOther();
-    const outbox = sqliteOutbox(other, { client: unusedClient });
-    other.exec('PRAGMA query_only = 1');
-    const failed = {
-      code: 'STORE_FAILED',
-      message: expect.stringMatching(/^SQLite failed during a step of the outbox/),
-      cause: expect.objectContaining({ message: expect.stringContaining('readonly') }),
-    };
-    const input = order('order-8');
-    await expect(outbox.create(input)).rejects.toMatchObject(failed);
-    other.exec('BEGIN');
-    await expect(outbox.record(input, { tx: other })).rejects.toMatchObject(failed);
-    expect(() => outbox.recordNow(input)).toThrow(expect.objectContaining(failed));
-    other.exec('ROLLBACK');
-    const empty = sqliteOutbox(other, { client: unusedClient, prefix: 'none_' });
-    expect(() => empty.setup()).toThrow(expect.objectContaining(failed));
-  });
-
-  it('lists and sends payments that were stored before the clock was set back', async () => {
-    let nowMs = 7_200_000;
-    await expectToListWhatLiesAhead(
-      (client) => sqliteOutbox(database, { client, now: () => nowMs }),
-      () => {
-        nowMs = 3_600_000;
-      },
-    );
+    expect(await listed(0)).toEqual(['ahead-lost']);
+    expect(await listed(1)).toEqual([]);
+    expect(await store.recover()).toMatchObject({ resent: 1 });
+    expect(await store.get('ahead-refused')).toMatchObject({ state: 'created' });
   });
 });

@@ -97,7 +97,7 @@ const refusals: Record<Implementation, (encoding: Encoding) => Refuse> = {
     const given = request.headers['x-signature'];
     try {
       for (let at = 0; at < expected.length; at += 1) {
-        if (expected.charCodeAt(at) !== given.charCodeAt(at)) throw signatureMismatch(1);
+        if (expected.charCodeAt(at) !== given.charCodeAt(at)) throw signatureMismatch(1, {});
       }
     } catch (error) {
       return error;

@@ -12,7 +12,7 @@ import type {
   LambdaFunctionURLHandler,
 } from 'aws-lambda';
 import express from 'express';
-import { fastify } from 'fastify';
+import { type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import { fastify as fastify4 } from 'fastify-4';
 import { Hono } from 'hono';
 import Koa from 'koa';
@@ -170,7 +170,7 @@ describe('the handler for node:http', () => {
 
   it('is what Koa, NestJS and a page of Next.js call', () => {
     const handler = callbackHandler(options);
-    new Koa().use((context) => handler(context.req, context.res));
+    new Koa().use((context) => handler(context.req, context.res)).use(handler);
     interface NextApiRequest extends IncomingMessage {
       body: unknown;
       query: object;
@@ -179,6 +179,13 @@ describe('the handler for node:http', () => {
     type NextApiHandler = (request: NextApiRequest, response: NextApiResponse) => unknown;
     expectTypeOf(handler).toExtend<NextApiHandler>();
     expectTypeOf(handler).toBeCallableWith({} as express.Request, {} as express.Response);
+  });
+
+  it('is called in a route of Fastify 4 and 5, as NestJS has them', () => {
+    const handler = callbackHandler(options);
+    fastify().post('/a', (request, reply) => handler(request, reply));
+    fastify4().post('/a', (request, reply) => handler(request, reply));
+    expectTypeOf(handler).toBeCallableWith({} as FastifyRequest, {} as FastifyReply);
   });
 
   it('does not take wrong options', () => {
@@ -286,7 +293,10 @@ describe('the plugin for Fastify', () => {
 describe('the handler for Fetch', () => {
   it('is what Hono, Next.js, SvelteKit, Bun, Deno and Workers call', () => {
     const handler = web.callbackHandler(options);
-    const app = new Hono().post('/a', (context) => handler(context.req.raw));
+    const app = new Hono()
+      .post('/a', (context) => handler(context.req.raw))
+      .post('/b', (context) => handler(context))
+      .post('/c', handler);
     expect(createAdaptorServer({ fetch: app.fetch, overrideGlobalObjects: false })).toBeDefined();
     expectTypeOf(handler).toExtend<(request: Request) => Promise<Response>>();
     expectTypeOf(handler.idle).toEqualTypeOf<() => Promise<void>>();
@@ -296,9 +306,7 @@ describe('the handler for Fetch', () => {
     type NextRoute = (request: NextRequest, context: { params: Promise<object> }) => unknown;
     expectTypeOf(handler).toExtend<NextRoute>();
     type SvelteKitRoute = (event: { request: Request }) => Response | Promise<Response>;
-    expectTypeOf(({ request }: { request: Request }) =>
-      handler(request),
-    ).toExtend<SvelteKitRoute>();
+    expectTypeOf(handler).toExtend<SvelteKitRoute>();
     expectTypeOf({ fetch: handler }).toExtend<{
       fetch(request: Request, env: object, context: object): Response | Promise<Response>;
     }>();

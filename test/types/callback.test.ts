@@ -197,6 +197,7 @@ describe('the results', () => {
       key: string;
       timestamp: Date;
       secretIndex: number;
+      rawBody: Uint8Array;
     }>();
     expect(verifyCallback(sampleRequest(), { signingSecret: SECRET, now }).secretIndex).toBe(0);
   });

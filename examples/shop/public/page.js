@@ -11,12 +11,15 @@ const texts = {
   ],
   rejected: ['Your payment was not accepted', 'Nothing was charged. You may try again.'],
   paid: ['Thank you, it is paid', 'Your tea is on its way.'],
+  // A status of your account's payments: the interface names none but `paid`.
+  refunded: ['Your payment was refunded', 'You will receive the money in a few days.'],
 };
 
 const find = (id) => document.getElementById(id);
 
-function show({ payment, isPaid }) {
-  const [title, text] = texts[isPaid ? 'paid' : payment] ?? texts.recorded;
+function show({ payment, status, isPaid }) {
+  const shown = status === 'refunded' ? status : isPaid ? 'paid' : payment;
+  const [title, text] = texts[shown] ?? texts.recorded;
   find('title').textContent = title;
   find('text').textContent = text;
   find('pay').hidden = isPaid || payment !== 'rejected';

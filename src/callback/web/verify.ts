@@ -1,4 +1,10 @@
-import { hasMethod, invalidOption, resolveOptions } from '../../protocol/options.js';
+import {
+  date,
+  hasMethod,
+  invalidOption,
+  optional,
+  resolveOptions,
+} from '../../protocol/options.js';
 import { fieldOf, fieldOfAny } from '../../protocol/own-fields.js';
 import { assertRawBody, isUint8Array } from '../body.js';
 import { readSignedHeaders } from '../headers.js';
@@ -11,6 +17,7 @@ import {
   type ResolvedPolicy,
   type SigningSecret,
   type VerifiedCallback,
+  type VerifierRules,
   type VerifyCallbackOptions,
   verifierRules,
 } from '../options.js';
@@ -69,7 +76,7 @@ export async function verifyCallback<Fields = unknown>(
   request: CallbackRequest,
   options: VerifyCallbackOptions<Fields, WebSigningSecret>,
 ): Promise<VerifiedCallback<NoInfer<Fields>>> {
-  return createCallbackVerifier(options)(request);
+  return prepare(options, { ...verifierRules, receivedAt: optional(date) })(request);
 }
 
 /**
@@ -78,9 +85,16 @@ export async function verifyCallback<Fields = unknown>(
  * @throws {InvalidOptionError} when an option is invalid: an empty secret, a negative tolerance
  */
 export function createCallbackVerifier<Fields = unknown>(
-  options: VerifyCallbackOptions<Fields, WebSigningSecret>,
+  options: Omit<VerifyCallbackOptions<Fields, WebSigningSecret>, 'receivedAt'>,
 ): (request: CallbackRequest) => Promise<VerifiedCallback<NoInfer<Fields>>> {
-  const policy = resolveOptions(options, verifierRules, { holds: 'signingSecret' });
+  return prepare(options, verifierRules);
+}
+
+function prepare<Fields>(
+  options: VerifyCallbackOptions<Fields, WebSigningSecret>,
+  rules: VerifierRules,
+): (request: CallbackRequest) => Promise<VerifiedCallback<NoInfer<Fields>>> {
+  const policy = resolveOptions(options, rules, { holds: 'signingSecret' });
   const secrets = listSecrets(policy.signingSecret as WebSigningSecret).map(({ secret, option }) =>
     toKeyMaterial(secret, option),
   );
@@ -104,20 +118,20 @@ async function verify(
 ): Promise<VerifiedCallback> {
   assertRequest(request, 'rawBody and headers');
   const rawBody = assertRawBody(fieldOf(request, 'rawBody'));
-  const { timestamp, signature } = readSignedHeaders(fieldOf(request, 'headers'));
+  const body = typeof rawBody === 'string' ? encoder.encode(rawBody) : rawBody;
+  const headers = fieldOf(request, 'headers') as CallbackRequest['headers'];
+  const { timestamp, signature } = readSignedHeaders(headers);
 
   const sentAtMs = parseTimestamp(timestamp, policy.timestampUnit);
-  assertInsideWindow(sentAtMs, policy.now(), policy.toleranceSeconds);
+  assertInsideWindow(sentAtMs, policy);
 
   const digest = decodeDigest(signature, parseSignatureFormat(signature, policy.signatureEncoding));
-  // Copied before anything is awaited: the caller's buffer could change meanwhile, and the text that is
-  // parsed would not be the text that was verified.
-  const signed = joinSignedBytes(timestamp, rawBody);
+  const signed = joinSignedBytes(timestamp, body);
   const keys = await importKeys();
   const secretIndex = await findMatchingKey(keys, digest, signed);
-  if (secretIndex === -1) throw signatureMismatch(keys.length);
+  if (secretIndex === -1) throw signatureMismatch(keys.length, headers);
 
-  const payment = parseStatusRecord(decodeBody(signed.subarray(timestamp.length + 1)));
+  const payment = parseStatusRecord(decodeBody(body, headers));
   // Before the user's schema runs, which gets the record and could change it.
   const key = await callbackKey(payment);
   if (policy.recordSchema !== undefined) {
@@ -128,11 +142,11 @@ async function verify(
     key,
     timestamp: new Date(sentAtMs),
     secretIndex,
+    rawBody: body,
   };
 }
 
-function joinSignedBytes(timestamp: string, rawBody: string | Uint8Array): Uint8Array<ArrayBuffer> {
-  const body = typeof rawBody === 'string' ? encoder.encode(rawBody) : rawBody;
+function joinSignedBytes(timestamp: string, body: Uint8Array): Uint8Array<ArrayBuffer> {
   // Digits and a full stop: one byte each.
   const prefix = encoder.encode(`${timestamp}.`);
   const signed = new Uint8Array(prefix.length + body.length);

@@ -56,7 +56,7 @@ export const send = defineCommand({
       areCopiesAtOnce: fault?.type === 'duplicate' && fault.mode === 'at-once',
     });
     const failure = describeFailure(judged);
-    const paint = createPaint(terminal.stdout);
+    const paint = createPaint(terminal.stdout, terminal.env);
     if (options.json) {
       printJson(terminal, { isAsExpected: failure === undefined, sent: judged.map(toJsonSent) });
     } else {

@@ -1,10 +1,11 @@
 import type { VerifyCallbackOptions } from 'merchant-payments/callback';
 import type { CallbackDiagnosis, CallbackFinding } from 'merchant-payments/testing';
+import { plainText } from '../../protocol/plain-text.js';
 import { captureOptions, readCapture } from '../capture.js';
 import { type Call, defineCommand, parsed } from '../command.js';
 import { type Layout, labelledLines, wrapText } from '../layout.js';
 import { parseInstant } from '../option-values.js';
-import { plainText, printNote } from '../output.js';
+import { printNote } from '../output.js';
 import {
   choice,
   requireSigningSecret,

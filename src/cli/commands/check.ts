@@ -200,8 +200,8 @@ function reportOf(url: URL, checks: readonly EndpointCheck[], startedAt: Date): 
  * only if the report goes to another place: otherwise the log has the whole report.
  */
 function showProgress(terminal: Terminal, isReportElsewhere: boolean) {
-  const { stderr } = terminal;
-  const paint = createPaint(stderr);
+  const { stderr, env } = terminal;
+  const paint = createPaint(stderr, env);
   let count = 0;
   return {
     show(check: EndpointCheck): void {

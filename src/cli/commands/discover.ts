@@ -1,5 +1,6 @@
 import { access, writeFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline/promises';
+import { plainJson, plainText } from '../../protocol/plain-text.js';
 import { invalidCases } from '../../protocol/service-profile.js';
 import {
   type Call,
@@ -17,7 +18,7 @@ import { ProbeFailure, type Target } from '../discovery/probes.js';
 import { type Drift, findDrift } from '../discovery/profile.js';
 import { withoutCredentials } from '../environment.js';
 import { parseCurrency, parseDuration, parseExactDecimal, readFields } from '../option-values.js';
-import { pathOf, plainJson, plainText, printNote, type Terminal } from '../output.js';
+import { pathOf, printNote, type Terminal } from '../output.js';
 import { interruptible } from '../process-signals.js';
 import {
   hostOption,
@@ -87,7 +88,7 @@ export const discover = defineCommand({
     '',
     'With --listen, change the status of the payment when asked to. The first callback is answered 503, to see its retry. So are callbacks of other payments, so that the service retries them.',
     '',
-    'The profile has no secrets, and no values of the answers except statuses and codes.',
+    'The profile has no secrets, and no values of the answers except the status of the payment and the codes of errors.',
   ],
   examples: [
     'merchant-payments discover --base-url https://sandbox.example --output service-profile.json',

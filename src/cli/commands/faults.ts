@@ -4,6 +4,7 @@ import {
   faultTypesOn,
   matchFields,
 } from '../../mock-server/faults/fault-catalogue.js';
+import { plainText } from '../../protocol/plain-text.js';
 import { requireWords } from '../arguments.js';
 import {
   type Call,
@@ -22,7 +23,7 @@ import {
   toFaultUsageError,
 } from '../faults.js';
 import { parseExactJson, parseOneOf, parseWholeNumber } from '../option-values.js';
-import { countOf, plainText } from '../output.js';
+import { countOf } from '../output.js';
 
 const positionals = ['request|callback', 'type'] as const;
 

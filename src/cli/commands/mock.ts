@@ -1,5 +1,6 @@
 import type { MockServer, MockServerOptions } from 'merchant-payments/mock-server';
 import { LONGEST_TIMER_MS } from '../../protocol/options.js';
+import { plainJson, plainText } from '../../protocol/plain-text.js';
 import { isLoopback } from '../../protocol/url.js';
 import {
   type Call,
@@ -20,14 +21,7 @@ import {
   toListeningEvent,
 } from '../mock-log.js';
 import { parseDuration, parseHttpUrl, parseOneOf, readFields } from '../option-values.js';
-import {
-  createPaint,
-  plainJson,
-  plainText,
-  printLine,
-  printNote,
-  type Terminal,
-} from '../output.js';
+import { createPaint, printLine, printNote, type Terminal } from '../output.js';
 import { untilStopped } from '../process-signals.js';
 import { hostOption, portOption, readProfile, wholeNumber } from '../shared-options.js';
 
@@ -149,7 +143,7 @@ export const mock = defineCommand({
     const server = await start(call);
     const { terminal } = call;
     const { stopped, stop, release } = untilStopped(terminal.signals, terminal.stdout);
-    if (!isLoopback(host)) printNote(terminal, exposureWarning(host, terminal.stderr));
+    if (!isLoopback(host)) printNote(terminal, exposureWarning(host, terminal));
     const unsubscribe = (json ? logAsJson : logAsText)(server, call);
     const ignoreKeys = json ? undefined : await offerKeys(server, { terminal, stop });
     await stopped;
@@ -218,7 +212,7 @@ async function offerKeys(
 }
 
 function logAsText(server: MockServer, { terminal }: Pick<Call, 'terminal'>): () => void {
-  const paint = createPaint(terminal.stdout);
+  const paint = createPaint(terminal.stdout, terminal.env);
   const log = new MockLog(paint);
   for (const line of describeListening(server, paint)) printLine(terminal, line);
   return server.subscribe((event) => {
@@ -235,8 +229,8 @@ function logAsJson(server: MockServer, { terminal }: Pick<Call, 'terminal'>): ()
   return server.subscribe((event) => printLine(terminal, plainJson(toJsonEvent(event))));
 }
 
-function exposureWarning(host: string, stderr: NodeJS.WriteStream): string {
-  return createPaint(stderr)(
+function exposureWarning(host: string, { stderr, env }: Terminal): string {
+  return createPaint(stderr, env)(
     'yellow',
     `warning: listening on ${plainText(host)}: anyone who can reach this port can use the dashboard and the control interface, and have callbacks sent to any address; the credentials are not secret`,
   );

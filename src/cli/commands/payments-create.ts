@@ -1,5 +1,6 @@
 import type { PaymentClient, RequestOutcome, ServiceResponse } from 'merchant-payments';
 import type { ControlPayment } from '../../mock-server/control/control-types.js';
+import { plainJson, plainText } from '../../protocol/plain-text.js';
 import {
   type Call,
   defineCommand,
@@ -20,7 +21,7 @@ import {
 import { withoutCredentials } from '../environment.js';
 import { fieldLines } from '../layout.js';
 import { parseCurrency, parseExactDecimal, readFields } from '../option-values.js';
-import { plainJson, plainText, printNote, type Terminal } from '../output.js';
+import { printNote, type Terminal } from '../output.js';
 import { interruptible } from '../process-signals.js';
 
 const options = {

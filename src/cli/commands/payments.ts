@@ -4,6 +4,7 @@ import type {
   ControlPaymentDetail,
   ControlPaymentPage,
 } from '../../mock-server/control/control-types.js';
+import { plainJson, plainText } from '../../protocol/plain-text.js';
 import { defineCommand, text } from '../command.js';
 import {
   CALLBACK_TIMEOUT_MS,
@@ -14,7 +15,6 @@ import {
 } from '../control-client.js';
 import { describeDelivery } from '../delivery-text.js';
 import { type Column, fieldLines, timeOfDay } from '../layout.js';
-import { plainJson, plainText } from '../output.js';
 import { limitOption, showPage } from '../shared-options.js';
 
 const columns: readonly Column<ControlPayment>[] = [

@@ -4,13 +4,14 @@ import type {
   ControlRequestPage,
   ControlState,
 } from '../../mock-server/control/control-types.js';
+import { plainJson, plainText } from '../../protocol/plain-text.js';
 import { defineCommand } from '../command.js';
 import { CALLBACK_TIMEOUT_MS, connectToMock, mockUrlOption } from '../control-client.js';
 import { describeAnswer } from '../delivery-text.js';
 import { type Column, timeOfDay } from '../layout.js';
 import { MockLog, referenceIn } from '../mock-log.js';
 import { formatDuration, parseDuration } from '../option-values.js';
-import { countOf, createPaint, plainJson, plainText, printLine, printNote } from '../output.js';
+import { countOf, createPaint, printLine, printNote } from '../output.js';
 import { untilStopped } from '../process-signals.js';
 import { limitOption, showPage } from '../shared-options.js';
 
@@ -122,7 +123,7 @@ export const tail = defineCommand({
     const leave = new AbortController();
     const { stopped, release } = untilStopped(terminal.signals, terminal.stdout);
     void stopped.then(() => leave.abort());
-    const log = new MockLog(createPaint(terminal.stdout));
+    const log = new MockLog(createPaint(terminal.stdout, terminal.env));
     try {
       const events = await client.openEvents(leave.signal);
       printNote(terminal, `watching ${client.base}; press Ctrl-C to stop`);

@@ -33,14 +33,14 @@ export function describeAnswer(
   };
 }
 
-// A longer or unusual name may be data, such as an e-mail address.
-const PLAIN_NAME = /^[\w.$-]{1,64}$/;
+// A longer or unusual name may be data, such as an e-mail address or an account number.
+const PLAIN_NAME = /^(?!.*\d{5})[A-Za-z_$][\w$-]{0,39}$/;
 
 function templateOf(value: unknown, path: string, known: KnownValues): unknown {
   if (typeof value === 'string') return describeText(value, path, known);
   if (typeof value === 'number') {
     if (value === known.sent['amount']) return placeholder('amount');
-    return isEnumeration(path) ? value : placeholder('number');
+    return isEnumeration(path) && isCode(String(value)) ? value : placeholder('number');
   }
   if (typeof value !== 'object' || value === null) return value;
   if (path.split('/').length > MAX_DEPTH) return placeholder('text');
@@ -62,7 +62,7 @@ const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 function describeText(text: string, path: string, known: KnownValues): string {
   const found = text === '' ? undefined : findPlaceholder(text, path, known);
   if (found !== undefined) return placeholder(found);
-  if (text === '' || (isEnumeration(path) && /^[A-Za-z][\w.-]{0,63}$/.test(text))) return text;
+  if (text === '' || (isEnumeration(path) && isCode(text))) return text;
   return placeholder('text');
 }
 
@@ -80,9 +80,18 @@ function findPlaceholder(
   return /^https?:\/\//i.test(text) ? 'url' : undefined;
 }
 
-/** Whether a field of this name is an enumeration, whose values code may depend on. */
+/**
+ * Whether a field is the payment's status or the error's code, on which code may depend. The same name elsewhere may be
+ * personal, as in `address.state` or `postal_code`.
+ */
 const isEnumeration = (path: string): boolean =>
-  /(?:\/|_)(?:status|state|type|kind|object|result|code|errorCode)$/i.test(path);
+  /^(?:\/(?:data|payment|error|errors\/\d))?\/(?:(?:payment_?)?(?:status|state)|(?:error_?)?code)$/i.test(
+    path,
+  );
+
+/** Whether a value can be a status or a code: a word, or a short number, and not one of an account. */
+const isCode = (text: string): boolean =>
+  /^(?!.*\d{5})(?:[A-Za-z]+(?:[_.-][A-Za-z\d]+)*\d*|\d+)$/.test(text) && text.length <= 64;
 
 /** Returns the path at which an answer has one of these reference numbers. */
 export function findPath(body: unknown, numbers: ReadonlySet<string>): string | undefined {

@@ -1,12 +1,13 @@
 import type { Dispatcher } from 'undici';
 import type { Deadline } from '../deadline.js';
+import type { KeptSocket } from './kept-socket.js';
 
 /** Sends one request at a time. */
 export interface Connection {
   /** Opens the connection when a request needs it, and opens it again after it was closed. */
   readonly dispatcher: Dispatcher;
-  /** Breaks the connection. Missing if only the dispatcher knows which one a request has. */
-  readonly cut?: (reason: Error) => void;
+  /** Missing if only the dispatcher knows which one a request has. */
+  readonly socket?: KeptSocket;
 }
 
 interface ConnectionQueueOptions {

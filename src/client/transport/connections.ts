@@ -1,6 +1,7 @@
-import type { Socket } from 'node:net';
+import net, { type Socket } from 'node:net';
 import type { buildConnector, Client, Dispatcher } from 'undici';
 import { type Connection, ConnectionQueue } from './connection-queue.js';
+import { KEEP_ALIVE_MS, KeptSocket } from './kept-socket.js';
 import type { OwnDispatchOptions, OwnRoute } from './undici.js';
 
 /** The parts of undici that are used. */
@@ -17,6 +18,18 @@ export const MAX_CONNECTIONS = 256;
 
 // Shorter than the default deadline, which leaves time for a retry.
 export const CONNECT_TIMEOUT_MS = 10_000;
+
+// How long Node tries an address before it gives it up for the next: a slow address, or one whose first packet was lost
+// and is repeated after a second, would never be reached in the 250 ms of Node's default.
+const ADDRESS_TIMEOUT_MS = 1_500;
+
+/** For connecting to a name that has several addresses; the application may have set a longer time. */
+const tryingAddresses = () => ({
+  autoSelectFamilyAttemptTimeout: Math.max(
+    ADDRESS_TIMEOUT_MS,
+    net.getDefaultAutoSelectFamilyAttemptTimeout(),
+  ),
+});
 
 /**
  * One request at a time per connection, over HTTP/1.1: requests that share a connection share its failure, and
@@ -59,10 +72,12 @@ export async function createProxyRoute(maxQueuedRequests: number): Promise<OwnRo
     ...UNSHARED,
     connections: MAX_CONNECTIONS,
     connect: createConnector(undici, sockets),
+    // For plain TCP too. Its type wants a port, which undici sets.
+    proxyTls: tryingAddresses() as buildConnector.BuildOptions,
     factory: (origin: string | URL, options: object): Dispatcher =>
       new Pool(origin, {
         ...options,
-        factory: (url, clientOptions) => createCuttableClient(undici, url, clientOptions),
+        factory: (url, clientOptions) => createTellingClient(undici, url, clientOptions),
       }),
     clientFactory: (proxy: URL, { connect }: { connect?: Connector }): Dispatcher =>
       new Pool(proxy, {
@@ -85,10 +100,10 @@ export async function createProxyRoute(maxQueuedRequests: number): Promise<OwnRo
   };
 }
 
-/** A client that tells each request how to cut the connection that sends it. */
-function createCuttableClient(undici: Undici, url: URL, options: object): Client {
+/** A client that tells each request which socket sends it. */
+function createTellingClient(undici: Undici, url: URL, options: object): Client {
   const { connect } = options as { connect: Connector };
-  const { dispatcher, cut } = createConnection(undici, url, {
+  const { dispatcher, socket } = createConnection(undici, url, {
     ...options,
     connect: (connectOptions, callback) =>
       connect(connectOptions, (...[error, socket]) => {
@@ -98,7 +113,7 @@ function createCuttableClient(undici: Undici, url: URL, options: object): Client
   });
   const dispatch = dispatcher.dispatch.bind(dispatcher);
   dispatcher.dispatch = (request: OwnDispatchOptions, handler) => {
-    request.handler.cut = cut;
+    request.handler.socket = socket;
     return dispatch(request, handler);
   };
   return dispatcher;
@@ -139,7 +154,8 @@ async function loadUndici(): Promise<Undici> {
 
 /** Creates undici's connector, whose sockets are kept in the set. */
 export function createConnector({ buildConnector }: Undici, sockets: Set<Socket>): Connector {
-  return keepSockets(buildConnector({ timeout: CONNECT_TIMEOUT_MS, allowH2: false }), sockets);
+  const options = { timeout: CONNECT_TIMEOUT_MS, allowH2: false, ...tryingAddresses() };
+  return keepSockets(buildConnector(options), sockets);
 }
 
 /** Wraps a connector, so that the set has its sockets until they are closed. */
@@ -159,22 +175,23 @@ export function destroyAll(sockets: ReadonlySet<Socket>): void {
 }
 
 /**
- * A connection that can be cut. Aborting a request through undici costs another connection: undici keeps the
+ * A connection with its socket at hand. Aborting a request through undici costs another connection: undici keeps the
  * request in its queue, and connects again before it drops the request.
  */
 export function createConnection(
   { Client }: Undici,
   origin: string | URL,
   options: Client.Options & { readonly connect: Connector },
-): Connection & { readonly dispatcher: Client } {
-  let socket: Socket | null = null;
+): Connection & { readonly dispatcher: Client; readonly socket: KeptSocket } {
+  const socket = new KeptSocket();
   const dispatcher = new Client(origin, {
     ...options,
+    keepAliveTimeout: KEEP_ALIVE_MS,
     connect: (connectOptions, callback) =>
       options.connect(connectOptions, (...result: Parameters<buildConnector.Callback>) => {
-        socket = result[1];
+        socket.opened(result[1]);
         callback(...result);
       }),
   });
-  return { dispatcher, cut: (reason) => void socket?.destroy(reason) };
+  return { dispatcher, socket };
 }

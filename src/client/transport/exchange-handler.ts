@@ -1,8 +1,10 @@
 import type { Dispatcher } from 'undici';
-import { InvalidOptionError } from '../../errors.js';
+import { ConnectionError, InvalidOptionError } from '../../errors.js';
 import { type Deadline, timers } from '../deadline.js';
+import type { Verdict } from '../retry.js';
 import { readInterceptedAnswer } from './answer-body.js';
 import type { Connection, ConnectionQueue } from './connection-queue.js';
+import type { KeptSocket } from './kept-socket.js';
 import { isUnreadableAnswer } from './socket-errors.js';
 import type {
   Answer,
@@ -29,8 +31,8 @@ const NO_BODY = new Uint8Array(0);
 
 /** Follows one request through undici and settles its exchange exactly once. */
 export class ExchangeHandler implements Dispatcher.DispatchHandler {
-  /** Cuts the connection that sends the request. Set by the client's own dispatcher. */
-  cut: ((reason: Error) => void) | undefined;
+  /** The socket that sends the request. Set by the client's own dispatcher. */
+  socket: KeptSocket | undefined;
   readonly #method: string;
   readonly #deadline: Deadline;
   readonly #rules: ExchangeRules;
@@ -38,6 +40,8 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | undefined;
   #settled = false;
   #connection: Connection | undefined;
+  #start: (() => void) | undefined;
+  #isStale = false;
   #status = 0;
   #headers: ResponseHeaders = {};
   #body: Uint8Array = NO_BODY;
@@ -56,10 +60,11 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
     this.#resolve = resolve;
   }
 
-  /** Keeps a connection of the queue until the request has ended. */
-  borrow(connection: Connection): void {
+  /** Keeps a connection of the queue until the request has ended. `start` dispatches it there. */
+  borrow(connection: Connection, start: () => void): void {
     this.#connection = connection;
-    this.cut = connection.cut;
+    this.#start = start;
+    this.socket = connection.socket;
   }
 
   giveUp(): void {
@@ -72,6 +77,13 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
     // Cancelled while it waited for a connection. Thrown, since an abort would cost the connection.
     if (this.#settled || this.#deadline.check() !== undefined)
       throw new Error('The call was cancelled');
+    // Only here: between dispatch and sending, undici lets the event loop turn.
+    if (this.socket?.isStale) {
+      this.#isStale = true;
+      // Without an error, for which undici would fail what waits for the connection.
+      this.socket.cut();
+      throw new Error('The connection was idle for too long');
+    }
     // An interceptor sends it a second time, which only the retry policy may do.
     if (this.#controller !== undefined && !(isRepeatable(this.#method) && this.#status === 0)) {
       this.#fail('connection', undefined);
@@ -112,6 +124,7 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
+    this.socket?.answered(this.#headers);
     if (this.#settled) {
       this.#leave();
       return;
@@ -127,6 +140,12 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: unknown, error: unknown): void {
+    // Nothing was sent: undici opens a new connection for it.
+    if (this.#isStale) {
+      this.#isStale = false;
+      this.#start?.();
+      return;
+    }
     const answer = this.#status === 0 ? readInterceptedAnswer(error) : undefined;
     if (answer === undefined)
       this.#fail(isUnreadableAnswer(error) ? 'unusable' : 'connection', error);
@@ -146,12 +165,7 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
       kind: 'failure',
       sent: this.#controller !== undefined,
       reason: 'connection',
-      refuse: ({ requestOutcome }) =>
-        new InvalidOptionError(
-          'dispatcher',
-          "dispatcher must be of undici 7, but it calls the handlers of undici 6, as Node's own did before Node 24; install undici 7 and create the dispatcher with it",
-          { requestOutcome },
-        ),
+      refuse: this.#rules.queue === undefined ? refuseDispatcher : refuseUndici,
     });
   }
 
@@ -179,7 +193,7 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
 
   #abort(controller: Dispatcher.DispatchController, why: string): void {
     try {
-      if (this.cut !== undefined) this.cut(new Error(why));
+      if (this.socket !== undefined) this.socket.cut(new Error(why));
       else controller.abort(new Error(why));
     } catch {
       // A user's dispatcher must not end the process. The call already has its outcome.
@@ -220,4 +234,19 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
 // Shared by all requests: no closure per answer.
 function handOn(handler: ExchangeHandler): void {
   handler.handOn();
+}
+
+function refuseDispatcher({ requestOutcome }: Verdict): InvalidOptionError {
+  return new InvalidOptionError(
+    'dispatcher',
+    "dispatcher must be of undici 7, but it calls the handlers of undici 6, as Node's own did before Node 24; install undici 7 and create the dispatcher with it",
+    { requestOutcome },
+  );
+}
+
+function refuseUndici({ requestOutcome }: Verdict): ConnectionError {
+  return new ConnectionError(
+    'The request was not sent: merchant-payments needs undici 7, but an older one is installed in its place; remove undici from overrides, resolutions or pnpm.overrides in package.json, or pass the client a fetch',
+    { requestOutcome },
+  );
 }

@@ -5,6 +5,7 @@ const MAX_DEPTH = 4;
 
 interface SystemError {
   readonly name?: unknown;
+  readonly message?: unknown;
   readonly code?: unknown;
   readonly cause?: unknown;
   readonly errors?: unknown;
@@ -33,6 +34,19 @@ export function isUnreadableAnswer(error: unknown): boolean {
   const code = findErrorCode(error);
   if (code === undefined) return false;
   return code.startsWith('HPE_') || UNREADABLE.includes(code);
+}
+
+const MAX_INNER_ERRORS = 8;
+
+/** The text of an error with those of its causes, or of the errors that it collects: one for each address. */
+export function findErrorText(error: unknown, depth = MAX_DEPTH): string {
+  if (depth === 0 || typeof error !== 'object' || error === null) return '';
+  const { message, cause, errors } = error as SystemError;
+  const inner = Array.isArray(errors) ? errors.slice(0, MAX_INNER_ERRORS) : [cause];
+  const texts = inner.map((one) => findErrorText(one, depth - 1)).filter(Boolean);
+  return [message, texts.join('; ')]
+    .filter((text) => typeof text === 'string' && text !== '')
+    .join(': ');
 }
 
 function findInCauses<Found>(

@@ -31,8 +31,10 @@ export function createOwnTransport(
   const exchange = (request: PreparedRequest, deadline: Deadline, connection: Connection) =>
     new Promise<Exchange>((resolve) => {
       const handler = new ExchangeHandler(request, deadline, rules, resolve);
-      handler.borrow(connection);
-      dispatch(connection.dispatcher, toOwnOptions(request, handler), handler, deadline);
+      const start = () =>
+        dispatch(connection.dispatcher, toOwnOptions(request, handler), handler, deadline);
+      handler.borrow(connection, start);
+      start();
     });
 
   const exchangeLater = async (request: PreparedRequest, deadline: Deadline): Promise<Exchange> => {

@@ -1,6 +1,7 @@
-import http from 'node:http';
-import type https from 'node:https';
+import type { Socket } from 'node:net';
+import type { Client, Dispatcher } from 'undici';
 import { ownFields } from '../../protocol/own-fields.js';
+import { openSocket, type RequestHold } from './socket.js';
 
 /** The result of one request. */
 export type PostResult =
@@ -16,16 +17,12 @@ interface CallbackPost {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
   /** Called with the answer's headers, before its body is read. */
-  readonly onHeaders?: ((headers: http.IncomingHttpHeaders) => void) | undefined;
-  readonly hold?: BodyHold | undefined;
+  readonly onHeaders?: ((headers: AnswerHeaders) => void) | undefined;
+  readonly hold?: RequestHold | undefined;
 }
 
-/** Makes several requests send their bodies at the same moment, however long each takes to connect. */
-export interface BodyHold {
-  readonly onConnected: () => void;
-  /** Resolves when the body may be sent. */
-  readonly released: Promise<void>;
-}
+/** Headers of an answer, their names in lower case. */
+export type AnswerHeaders = Dispatcher.ResponseData['headers'];
 
 /** An answer's body is only for the log. */
 const MAX_ANSWER_BYTES = 4096;
@@ -37,7 +34,8 @@ const startRealTimer = (run: () => void, milliseconds: number): (() => void) => 
 };
 
 /**
- * Sends callbacks, and can abort those that are under way.
+ * Sends callbacks, and can abort those that are under way. By undici and a socket of its own, so that the msw or nock of
+ * a test does not take them.
  *
  * Every attempt opens a new connection: the endpoint could close a reused one just as an attempt starts,
  * and the log would show a failure that is not the endpoint's.
@@ -45,9 +43,7 @@ const startRealTimer = (run: () => void, milliseconds: number): (() => void) => 
 export class CallbackSender {
   readonly #timeoutMs: number;
   readonly #startTimer: typeof startRealTimer;
-  readonly #httpAgent = new http.Agent({ keepAlive: false });
-  #httpsAgent: https.Agent | undefined;
-  readonly #inFlight = new Set<http.ClientRequest>();
+  readonly #inFlight = new Set<CallbackExchange>();
 
   constructor(timeoutMs: number, startTimer = startRealTimer) {
     this.#timeoutMs = timeoutMs;
@@ -64,88 +60,123 @@ export class CallbackSender {
     return this.#send('GET', { url, headers: {}, body: new Uint8Array() });
   }
 
-  #send(method: string, callback: CallbackPost): Promise<PostResult> {
-    const { url, headers, body, onHeaders, hold } = ownFields(callback);
+  #send(method: 'GET' | 'POST', callback: CallbackPost): Promise<PostResult> {
     return new Promise((resolve) => {
-      const options = {
-        method,
-        headers: { ...headers, 'content-length': String(body.byteLength) },
-      };
-      const request = url.startsWith('https:')
-        ? this.#requestByTls(url, options)
-        : http.request(url, { ...options, agent: this.#httpAgent });
-      const settle = (result: PostResult) => {
+      const exchange = new CallbackExchange(callback, (result) => {
         cancelTimer();
-        this.#inFlight.delete(request);
+        this.#inFlight.delete(exchange);
         resolve(result);
-      };
-      const fail = (error: NodeJS.ErrnoException) => {
-        settle({ outcome: 'failed', errorCode: error.code ?? error.name });
-      };
-      const cancelTimer = this.#startTimer(() => {
-        settle({ outcome: 'timed-out' });
-        request.destroy();
-      }, this.#timeoutMs);
-      this.#inFlight.add(request);
-      request.on('error', fail);
-      request.on('response', (response) => {
-        onHeaders?.(response.headers);
-        collectAnswer(response, settle, fail);
       });
-      if (hold === undefined) request.end(body);
-      else holdBody(request, body, hold);
+      const cancelTimer = this.#startTimer(
+        () => exchange.end({ outcome: 'timed-out' }),
+        this.#timeoutMs,
+      );
+      this.#inFlight.add(exchange);
+      void exchange.send(method);
     });
   }
 
   /** Aborts every attempt under way; each ends as `failed`. */
   abort(): void {
-    for (const request of this.#inFlight) request.destroy(new Error('aborted'));
-  }
-
-  close(): void {
-    this.abort();
-    this.#httpAgent.destroy();
-    this.#httpsAgent?.destroy();
-  }
-
-  #requestByTls(url: string, options: https.RequestOptions): http.ClientRequest {
-    // Loaded on demand: it would add to every start, and few endpoints under test use TLS.
-    const { Agent, request } = process.getBuiltinModule('node:https');
-    this.#httpsAgent ??= new Agent({ keepAlive: false });
-    return request(url, { ...options, agent: this.#httpsAgent });
+    for (const exchange of this.#inFlight) exchange.end({ outcome: 'failed', errorCode: 'Error' });
   }
 }
 
-function holdBody(request: http.ClientRequest, body: Uint8Array, hold: BodyHold): void {
-  request.once('socket', (socket) => {
-    socket.once('encrypted' in socket ? 'secureConnect' : 'connect', hold.onConnected);
-  });
-  request.flushHeaders();
-  void hold.released.then(() => request.end(body));
-}
+/** One request and its answer, on a connection of its own. */
+class CallbackExchange implements Dispatcher.DispatchHandler {
+  readonly #callback: CallbackPost;
+  readonly #settle: (result: PostResult) => void;
+  readonly #chunks: Uint8Array[] = [];
+  #client: Client | undefined;
+  #socket: Socket | undefined;
+  #hasEnded = false;
+  #status = 0;
+  #size = 0;
 
-// An answer counts when it is complete or exceeds the limit. Before that, a broken connection or a timeout
-// means no answer.
-function collectAnswer(
-  response: http.IncomingMessage,
-  settle: (result: PostResult) => void,
-  fail: (error: NodeJS.ErrnoException) => void,
-): void {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  const finish = () => {
-    const status = response.statusCode ?? 0;
-    const body = Buffer.concat(chunks).subarray(0, MAX_ANSWER_BYTES).toString();
+  constructor(callback: CallbackPost, settle: (result: PostResult) => void) {
+    this.#callback = ownFields(callback);
+    this.#settle = settle;
+  }
+
+  async send(method: 'GET' | 'POST'): Promise<void> {
+    const { url, headers, body, hold } = this.#callback;
+    try {
+      const { Client } = await loadClient();
+      if (this.#hasEnded) return;
+      const { origin, pathname, search } = new URL(url);
+      this.#client = new Client(origin, {
+        connect: (options, callback) => {
+          this.#socket = openSocket(options, hold, callback);
+        },
+        // The exchange has a deadline.
+        headersTimeout: 0,
+        bodyTimeout: 0,
+      });
+      this.#client.dispatch(
+        {
+          method,
+          path: pathname + search,
+          headers,
+          body: method === 'GET' ? null : body,
+          reset: true,
+        },
+        this,
+      );
+    } catch (error) {
+      this.onResponseError(undefined, error as Error);
+    }
+  }
+
+  /** Settles with the result, unless there was one before, and cuts the connection. */
+  end(result: PostResult): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    this.#settle(result);
+    void this.#client?.destroy();
+    // undici leaves one open that is still connecting.
+    this.#socket?.destroy();
+  }
+
+  onRequestStart(): void {}
+
+  onResponseStart(_controller: unknown, status: number, headers: AnswerHeaders): void {
+    // 103 Early Hints precedes the answer.
+    if (status < 200) return;
+    this.#status = status;
+    this.#callback.onHeaders?.(headers);
+  }
+
+  onResponseData(_controller: unknown, chunk: Uint8Array): void {
+    this.#chunks.push(chunk);
+    this.#size += chunk.byteLength;
+    if (this.#size >= MAX_ANSWER_BYTES) this.onResponseEnd();
+  }
+
+  // An answer counts when it is complete or exceeds the limit. Before that, a broken connection or a timeout
+  // means no answer.
+  onResponseEnd(): void {
+    const status = this.#status;
+    const body = Buffer.concat(this.#chunks).subarray(0, MAX_ANSWER_BYTES).toString();
     const outcome = status >= 200 && status < 300 ? 'acknowledged' : 'refused';
-    settle({ outcome, response: { status, body } });
-  };
-  response.on('data', (chunk: Buffer) => {
-    chunks.push(chunk);
-    size += chunk.byteLength;
-    if (size < MAX_ANSWER_BYTES) return;
-    finish();
-    response.destroy();
-  });
-  response.on('end', finish);
-  response.on('error', fail);
+    this.end({ outcome, response: { status, body } });
+  }
+
+  onResponseError(_controller: unknown, error: NodeJS.ErrnoException): void {
+    const code = error.code ?? error.name;
+    this.end({ outcome: 'failed', errorCode: NODE_CODES[code] ?? code });
+  }
+}
+
+/** What Node says where undici has a word of its own. */
+const NODE_CODES: Readonly<Record<string, string>> = {
+  UND_ERR_SOCKET: 'ECONNRESET',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'ECONNRESET',
+  UND_ERR_HEADERS_OVERFLOW: 'HPE_HEADER_OVERFLOW',
+  HTTPParserError: 'HPE_INVALID',
+};
+
+/** Loads the one file of undici that is needed: all of it would set the dispatcher of the global `fetch`. */
+async function loadClient(): Promise<{ readonly Client: typeof Client }> {
+  const file = await import('undici/lib/dispatcher/client.js').catch(() => undefined);
+  return typeof file?.default === 'function' ? { Client: file.default } : import('undici');
 }

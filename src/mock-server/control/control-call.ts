@@ -26,12 +26,16 @@ type Handler = (call: ControlCall, id: string) => PlainAnswer | Promise<PlainAns
 /** `:id` in the path stands for an identifier. */
 export type Route = readonly [method: string, path: string, handle: Handler];
 
-/** Sent with every answer, so that other origins and caches get nothing and JSON is never shown as a page. */
+/**
+ * Sent with every answer: other origins and caches get nothing, JSON is never shown as a page, and the command line
+ * knows the mock by the last.
+ */
 export const GUARD_HEADERS: Readonly<Record<string, string>> = {
   'cache-control': 'no-store',
   'cross-origin-resource-policy': 'same-origin',
   'referrer-policy': 'no-referrer',
   'x-content-type-options': 'nosniff',
+  'x-merchant-payments': 'mock',
 };
 
 const statuses = {

@@ -13,6 +13,15 @@ export interface ListenAddress {
   readonly address: string;
 }
 
+/** Whether a browser sent the request. It marks what a page sends, and Node's fetch has one of the marks too. */
+export function isFromBrowser(headers: IncomingHttpHeaders): boolean {
+  return Object.entries(headers).some(
+    ([name, value]) =>
+      name === 'origin' ||
+      (name.startsWith('sec-fetch-') && !(name === 'sec-fetch-mode' && value === 'cors')),
+  );
+}
+
 interface GuardedRequest {
   readonly method: string;
   readonly path: string;
@@ -21,10 +30,9 @@ interface GuardedRequest {
 }
 
 /**
- * Returns why a request must not reach the control interface, or `undefined` when it may. The interface
- * asks for no credentials, and a browser lets any page send requests to this machine: Origin and
- * Sec-Fetch-Site reveal such a page, and Host reveals one whose domain resolves to this machine (DNS
- * rebinding).
+ * Returns why a request must not be answered, or `undefined` when it may. The control interface asks for no
+ * credentials, and a browser lets any page send requests to this machine: Origin and Sec-Fetch-Site reveal such a
+ * page, and Host reveals one whose domain resolves to this machine (DNS rebinding).
  */
 export function findIntrusion(request: GuardedRequest): string | undefined {
   const { headers, listens } = request;

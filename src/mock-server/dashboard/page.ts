@@ -65,7 +65,7 @@ function createPolicy(html: string): string {
 }
 
 function digestsOf(html: string, element: 'script' | 'style'): string {
-  const contents = html.matchAll(new RegExp(`<${element}[^>]*>(.*?)</${element}>`, 'gs'));
+  const contents = html.matchAll(new RegExp(`<${element}[^<>]*>(.*?)(?:</${element}>|$)`, 'gs'));
   return Array.from(contents, ([, text = '']) => {
     return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
   }).join(' ');

@@ -31,7 +31,7 @@ const WANTED = {
 };
 
 /**
- * Makes an inbox or an outbox use the transactions of a Drizzle database: over node-postgres,
+ * Makes a store use the transactions of a Drizzle database: over node-postgres,
  * postgres.js, PGlite, Neon's pool, mysql2, or any other Drizzle driver that has transactions. `tx` is
  * Drizzle's own; a `tx.transaction()` in it is a savepoint.
  *

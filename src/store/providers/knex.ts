@@ -34,7 +34,7 @@ const WANTED = {
 };
 
 /**
- * Makes an inbox or an outbox use the transactions of knex. `tx` is knex's own
+ * Makes a store use the transactions of knex. `tx` is knex's own
  * `Knex.Transaction`; a `tx.transaction()` in it is a savepoint.
  *
  * @param knex - the result of `knex({ client: 'pg', … })`
@@ -64,7 +64,7 @@ interface KnexClient {
   readonly dialect?: string;
 }
 
-const LITERAL = /E?'(?:[^'\\]|''|\\.)*'/g;
+const LITERAL = /E?'[^'\\]*(?:(?:''|\\(?:.|$))[^'\\]*)*(?:'|$)/gs;
 
 /** Escapes the question marks in literals, which knex would read as placeholders. */
 function withoutPlaceholders(text: string): string {

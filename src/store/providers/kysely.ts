@@ -52,9 +52,9 @@ const WANTED = {
 };
 
 /**
- * Makes an inbox or an outbox use the transactions of Kysely. `tx` is Kysely's own
+ * Makes a store use the transactions of Kysely. `tx` is Kysely's own
  * `ControlledTransaction`, which is a `Transaction` with savepoints: `tx.savepoint('name').execute()`. Do
- * not call its `commit()` or `rollback()`. An outbox accepts any `Transaction`, such as that of `db.transaction()`.
+ * not call its `commit()` or `rollback()`. `record` accepts any `Transaction`, such as that of `db.transaction()`.
  *
  * With a pool of pg, listen for connections that break while a transaction is open. Kysely does
  * not, and Node then ends the process: `pool.on('connect', (client) => client.on('error',

@@ -23,7 +23,7 @@ const WANTED = {
 };
 
 /**
- * Makes an inbox or an outbox in Postgres use the transactions of postgres.js. `tx` is its own
+ * Makes a store in Postgres use the transactions of postgres.js. `tx` is its own
  * `TransactionSql`; use `tx.savepoint()` for a savepoint. A statement that fails outside a savepoint fails
  * the transaction, even if your code catches the error.
  *

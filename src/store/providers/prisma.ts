@@ -25,7 +25,7 @@ const WANTED = {
 };
 
 /**
- * Makes an inbox or an outbox use the transactions of a Prisma client. `tx` is Prisma's own
+ * Makes a store use the transactions of a Prisma client. `tx` is Prisma's own
  * `Prisma.TransactionClient`, or that of your extended client.
  *
  * Prisma's `maxWait` and `timeout` are set from `acquireTimeoutMs` and `transactionTimeoutMs`.

@@ -10,9 +10,9 @@ export interface TransactionLimits {
 }
 
 /**
- * Lets an inbox or an outbox use an ORM or a driver instead of a pool: the ORM owns the transaction,
- * and `tx` is its own transaction object. Created by `fromDrizzle`, `fromKysely` and the like. An inbox passes
- * a `Tx` to your work; an outbox accepts any `Taken`, which is wider if the ORM has several kinds of transactions.
+ * Lets a store use an ORM or a driver instead of a pool: the ORM owns the transaction,
+ * and `tx` is its own transaction object. Created by `fromDrizzle`, `fromKysely` and the like. A store passes
+ * a `Tx` to your work; `record` accepts any `Taken`, which is wider if the ORM has several kinds of transactions.
  */
 export interface TransactionProvider<Tx, Taken = Tx> {
   /** The ORM's name, for messages: `Drizzle`. */

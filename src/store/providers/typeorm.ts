@@ -36,7 +36,7 @@ const ENGINES = new Map([
 ]);
 
 /**
- * Makes an inbox or an outbox use the transactions of a TypeORM DataSource. `tx` is
+ * Makes a store use the transactions of a TypeORM DataSource. `tx` is
  * TypeORM's own `EntityManager`; a `tx.transaction()` in it, and the transaction of a `save()`, is a savepoint.
  *
  * @param dataSource - the DataSource; initialize it before the first use at the latest

@@ -182,14 +182,14 @@ function answer(
 function endRefused(words: string): StoreError {
   return new StoreError(
     'TRANSACTION_LOST',
-    `${words} was not sent: it would end the inbox's transaction, because the work has not begun one. Let the inbox end it: throw to undo everything, use BEGIN and ROLLBACK or savepoints to undo a part`,
+    `${words} was not sent: it would end the store's transaction, because the work has not begun one. Let the store end it: throw to undo everything, use BEGIN and ROLLBACK or savepoints to undo a part`,
   );
 }
 
 function commitRefused(words: string): StoreError {
   return new StoreError(
     'TRANSACTION_LOST',
-    `${words} was not sent: it would implicitly commit the inbox's transaction. Run it in a migration, or before the inbox is used; temporary tables are allowed`,
+    `${words} was not sent: it would implicitly commit the store's transaction. Run it in a migration, or before the store is used; temporary tables are allowed`,
   );
 }
 
@@ -203,7 +203,7 @@ function beginRefused(words: string): StoreError {
 function isolationRefused(words: string): StoreError {
   return new StoreError(
     'TRANSACTION_LOST',
-    `${words} was not sent: on tx a nested transaction is a savepoint, at READ COMMITTED like the inbox's transaction. Leave the isolation level out, and lock what must not change (SELECT … FOR UPDATE)`,
+    `${words} was not sent: on tx a nested transaction is a savepoint, at READ COMMITTED like the store's transaction. Leave the isolation level out, and lock what must not change (SELECT … FOR UPDATE)`,
   );
 }
 

@@ -16,6 +16,8 @@ export interface ServerWords {
   readonly schema: string;
   /** The settings that cancel statements. */
   readonly statementLimits: string;
+  /** What to do about a refusal, if that is known: a sentence. */
+  remedyFor?(error: unknown): string | undefined;
   /** Whether an error is the server's own, and did not end the connection. */
   isRefusal(error: unknown): boolean;
   isMissingTable(error: unknown): boolean;
@@ -61,13 +63,29 @@ export class ServerFailures {
   /** The pool has failed, or has given up waiting by a limit of its own. */
   noConnection(error: unknown): unknown {
     if (error instanceof StoreError || error instanceof InvalidOptionError) return error;
+    if (this.#words.isMissingTable(error)) return unsent(this.#missingTables(error));
     const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
     const isLate = /time(?:d )?-?out|ETIMEDOUT|P2024/i.test(`${String(code)} ${String(message)}`);
     return unsent(
       new StoreError(
         isLate ? 'STORE_TIMEOUT' : 'STORE_FAILED',
         `The pool provided no connection${isLate ? ' within its own time limit' : ''}, so nothing was done; see cause. Check that the server can be reached, and find what holds the pool's connections`,
-        { cause: this.#withoutStatement(error) },
+        // Before a connection is there, no statement is in its error.
+        {
+          cause: Object.assign(new Error(String(message ?? error)), code !== undefined && { code }),
+        },
+      ),
+    );
+  }
+
+  /** The connection was lost before the transaction had begun, which no COMMIT can have followed. */
+  lostBeforeBegin(error: unknown): StoreError {
+    const cause = error instanceof StoreError ? error.cause : error;
+    return unsent(
+      new StoreError(
+        'STORE_FAILED',
+        `The connection to ${this.#inText} was lost before its transaction had begun, so nothing was done; see cause. Check that the server can be reached, and call again`,
+        { cause: this.#withoutStatement(cause) },
       ),
     );
   }
@@ -186,15 +204,11 @@ export class ServerFailures {
   /** Converts any failure of a step to an error for users. */
   explain(error: unknown): unknown {
     if (error instanceof StoreError || error instanceof InvalidOptionError) return error;
-    const { isLockTimeout, isMissingTable, isRefusal, name, schema } = this.#words;
+    const { isLockTimeout, isMissingTable, isRefusal, name, remedyFor } = this.#words;
     const found = this.#words.databaseErrorOf(error);
     const cause = error instanceof TransactionOpen ? error : this.#withoutStatement(found);
     if (isMissingTable(found)) {
-      return new StoreError(
-        'MISSING_TABLES',
-        `The database, or a table or column of the store, does not exist or is not where the connection looks, and nothing was written; create the database if it is missing, then call setup() once before the first payment, or run the SQL of ${schema}`,
-        { cause },
-      );
+      return this.#missingTables(found);
     }
     if (isLockTimeout(found)) {
       return new StoreError(
@@ -204,9 +218,10 @@ export class ServerFailures {
       );
     }
     if (isRefusal(found)) {
+      const remedy = remedyFor?.(found);
       return new StoreError(
         'STORE_FAILED',
-        `${name} refused a statement of the store, and nothing was written; see cause`,
+        `${name} refused a statement of the store, and nothing was written; see cause${remedy === undefined ? '' : `. ${remedy}`}`,
         { cause },
       );
     }
@@ -214,6 +229,14 @@ export class ServerFailures {
       'STORE_FAILED',
       `${name}, or the connection to it, failed during a step of the store; see cause. It is unknown whether the step was done; it is safe to repeat it`,
       { cause },
+    );
+  }
+
+  #missingTables(error: unknown): StoreError {
+    return new StoreError(
+      'MISSING_TABLES',
+      `The database, or a table or column of the store, does not exist or is not where the connection looks, and nothing was written; create the database if it is missing, then call setup() once before the first payment, or run the SQL of ${this.#words.schema}`,
+      { cause: this.#withoutStatement(error) },
     );
   }
 

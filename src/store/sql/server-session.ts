@@ -1,4 +1,6 @@
-import type { ServerFailures } from './server-failures.js';
+import { StoreError } from '../../errors.js';
+import { letPoolHear, onceMore } from './once-more.js';
+import { type ServerFailures, wasNeverSent } from './server-failures.js';
 import type { SqlSession, Step } from './session.js';
 import { walk } from './session.js';
 import type { Connections, Deadline, ServerTimeouts } from './transactions.js';
@@ -31,28 +33,32 @@ export class ServerSession<Tx> implements SqlSession<Tx> {
   }
 
   read(statement: string): Promise<readonly string[]> {
-    const read = () => this.#server.connections.read(statement);
-    return this.#explained(() =>
-      read().catch((error) => {
-        // A pool can return a connection that has died unnoticed, and reading twice does no harm.
-        if (!this.#server.isDead(error)) throw error;
-        return read();
-      }),
-    );
+    const { connections, isDead } = this.#server;
+    return this.#explained(() => onceMore(() => connections.read(statement), isDead));
   }
 
   change(
     statement: (mark: string) => string,
     owner: string | undefined,
   ): Promise<boolean | undefined> {
-    const { connections, isUndone } = this.#server;
+    const { connections, isDead, isUndone } = this.#server;
     const text = (session: number) => statement(owner === undefined ? '' : markOf(owner, session));
-    return this.#explained(() =>
+    const change = () =>
       connections.change(text).catch((error) => {
         if (isUndone(error)) return undefined;
         throw error;
-      }),
-    );
+      });
+    return this.#explained(async () => {
+      let lost: unknown;
+      const isChanged = await onceMore(change, (error) => {
+        lost ??= error;
+        return isDead(error);
+      }).catch((error) => {
+        throw wasNeverSent(error) ? lost : error;
+      });
+      // The first one may have been done, although its connection was lost.
+      return lost === undefined ? isChanged : isChanged || undefined;
+    });
   }
 
   run<Value>(step: () => Step<Value>): Promise<Value> {
@@ -83,12 +89,18 @@ export class ServerSession<Tx> implements SqlSession<Tx> {
         const wasDead: boolean = !hasBegun && !hasReconnected && isDead(error);
         hasReconnected ||= wasDead;
         if (!(wasDead || isUndone(error)) || triesLeft === 1) throw error;
+        if (wasDead) await letPoolHear();
       }
     }
   }
 
   runIn<Value>(tx: Tx, step: () => Step<Value>): Promise<Value> {
-    return this.#explained(() => this.#server.connections.runIn(tx, (ask) => walk(step, ask)));
+    const { connections, failures } = this.#server;
+    return connections
+      .runIn(tx, (ask) => walk(step, ask))
+      .catch((error) => {
+        throw failures.explain(error);
+      });
   }
 
   cancel(owner: string): Promise<unknown> {
@@ -100,7 +112,9 @@ export class ServerSession<Tx> implements SqlSession<Tx> {
     try {
       return await act();
     } catch (error) {
-      throw this.#server.failures.explain(error);
+      // What the connections say of a loss is about the work of a callback.
+      const isLoss = error instanceof StoreError && error.code === 'TRANSACTION_LOST';
+      throw this.#server.failures.explain(isLoss ? error.cause : error);
     }
   }
 }

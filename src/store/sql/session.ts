@@ -13,7 +13,7 @@ export interface SqlSession<Tx> {
   /**
    * Runs one INSERT or UPDATE, marked with the owner by which {@link cancel} finds it.
    *
-   * @returns whether it has changed a row; undefined, with nothing changed, if only a step can tell
+   * @returns whether it has changed a row; undefined if only a step can tell
    */
   change(
     statement: (mark: string) => string,

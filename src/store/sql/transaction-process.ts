@@ -11,6 +11,7 @@ import {
 import { reportNotKept, reportParked } from '../report-failure.js';
 import { WorkContext } from '../work-context.js';
 import type { ChangeStatements } from './change-statements.js';
+import { onceMore } from './once-more.js';
 import { walk } from './session.js';
 import type { ClaimLimits, Connections, Ending, OpenTransaction } from './transactions.js';
 import { Turns } from './turns.js';
@@ -86,11 +87,11 @@ export class TransactionProcess<Tx> {
         this.#inTransaction(transaction, change, work, lockTimeoutMs, progress),
       );
     try {
-      return await run().catch((error) => {
-        // A pool can return a connection that has died unnoticed. Nothing was sent on it.
-        if (progress.judged !== undefined || !this.#server.isDead(error)) throw error;
-        return run();
-      });
+      // Nothing is recorded before the work runs.
+      return await onceMore(
+        run,
+        (error) => progress.judged === undefined && this.#server.isDead(error),
+      );
     } catch (thrown) {
       const { failed, judged } = progress;
       const error = failed === undefined ? this.#server.explain(thrown) : failed.error;

@@ -1,4 +1,6 @@
-import { HOW_TO_GET_THE_BYTES, isUint8Array } from '../../callback/body.js';
+import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync } from 'node:zlib';
+import { assertRawBody, HOW_TO_GET_THE_BYTES, isUint8Array } from '../../callback/body.js';
+import { CallbackVerificationError } from '../../errors.js';
 import { describeValue } from '../../protocol/describe-value.js';
 import { statusRecordFields } from '../../protocol/payment.js';
 import type { CallbackFinding } from './diagnosis.js';
@@ -43,6 +45,27 @@ const base64Body: CallbackFinding = {
     "Decode it first: Buffer.from(event.body, event.isBase64Encoded ? 'base64' : 'utf8') on AWS Lambda.",
 };
 
+/** @param how what was done to the body, such as `compressed (gzip)` */
+const compressedBody = (how: string): CallbackFinding => ({
+  code: 'body-compressed',
+  message: `The body is ${how}, but the signature is that of the inflated bytes.`,
+  remedy: 'Exempt this path from what compresses bodies after signing, such as a proxy.',
+});
+
+/** When nothing explains the signature of a request that has a content-encoding. */
+export const unknownCompression = (encoding: string): CallbackFinding => ({
+  code: 'body-compressed',
+  message: `The request has content-encoding ${encoding}, and the signature matches neither the body as given nor the inflated one.`,
+  remedy: 'Capture the bytes as they come over the wire, before a framework inflates them.',
+});
+
+const utf16Body = (given: string, signed: string): CallbackFinding => ({
+  code: 'body-utf16',
+  message: `The body is ${given}, but the signature is that of ${signed}.`,
+  remedy:
+    'Pass the bytes as received: find what writes the body in another encoding (an editor, PowerShell, a text column), and keep it as bytes.',
+});
+
 function reserialized(given: string | undefined, signed: string): CallbackFinding {
   const was =
     given === undefined || given === signed ? '' : `the body is as ${given} writes it, but `;
@@ -70,12 +93,11 @@ export interface CapturedBody {
 }
 
 export function captureBody(rawBody: unknown): CapturedBody {
-  if (typeof rawBody === 'string' && rawBody.isWellFormed()) {
-    return captureBytes(Buffer.from(rawBody));
-  }
-  if (isUint8Array(rawBody)) return captureBytes(rawBody);
-  if (Object.prototype.toString.call(rawBody) === '[object ArrayBuffer]') {
-    return captureBytes(new Uint8Array(rawBody as ArrayBuffer));
+  try {
+    const body = assertRawBody(rawBody);
+    return captureBytes(typeof body === 'string' ? Buffer.from(body) : body);
+  } catch (error) {
+    if (!(error instanceof CallbackVerificationError)) throw error;
   }
   const lostAs = describeLost(rawBody);
   return { bytes: Buffer.from(writeObject(rawBody)), lostAs, faults: [notRaw(lostAs)] };
@@ -95,6 +117,8 @@ function asBuffer(bytes: Uint8Array): Buffer {
 }
 
 function describeLost(value: unknown): string {
+  // Any others were captured.
+  if (isUint8Array(value) || value instanceof ArrayBuffer) return 'bytes whose memory was detached';
   if (typeof value === 'object' && value !== null) return 'a parsed object';
   if (typeof value === 'string') return 'a string that holds a lone surrogate';
   return value === undefined ? 'undefined' : describeValue(value);
@@ -126,7 +150,14 @@ export function listBodyReadings({ bytes, lostAs }: CapturedBody): readonly Body
   const readings =
     bytes.byteLength > MAX_REWRITTEN_BYTES
       ? [given]
-      : [given, ...changeNewline(content), ...decodeBase64(content), ...writeAgain(content)];
+      : [
+          given,
+          ...changeNewline(content),
+          ...decodeBase64(content),
+          ...inflate(content),
+          ...changeUtf16(content),
+          ...writeAgain(content),
+        ];
   if (lostAs === undefined) return readings;
   // When the bytes are lost, it does not help to know how the JSON was written.
   return readings.map((reading) => ({ ...reading, findings: [notRawButSigned(lostAs)] }));
@@ -149,6 +180,44 @@ function decodeBase64(content: Buffer): readonly BodyReading[] {
   const text = content.toString('latin1').replace(/[\r\n]/g, '');
   if (!/^[\w+/-]{4,}={0,2}$/.test(text)) return [];
   return [{ bytes: Buffer.from(text, 'base64'), findings: [base64Body] }];
+}
+
+const inflaters = [
+  ['gzip', gunzipSync],
+  ['deflate', inflateSync],
+  ['deflate, raw', inflateRawSync],
+  ['br', brotliDecompressSync],
+] as const;
+
+function inflate(content: Buffer): readonly BodyReading[] {
+  return inflaters.flatMap(([encoding, inflateBy]) => {
+    try {
+      const bytes = inflateBy(content, { maxOutputLength: MAX_REWRITTEN_BYTES });
+      return [{ bytes, findings: [compressedBody(`compressed (${encoding})`)] }];
+    } catch {
+      return [];
+    }
+  });
+}
+
+const BOM = '\ufeff';
+
+/** Reads the body as UTF-16, and writes it so, in either order of bytes, without and with a byte order mark. */
+function changeUtf16(content: Buffer): readonly BodyReading[] {
+  const text = content.toString();
+  const written = ['', BOM].flatMap((mark) => {
+    const bytes = Buffer.from(mark + text, 'utf16le');
+    return [bytes, Buffer.from(bytes).swap16()];
+  });
+  const findings = [utf16Body('UTF-8', 'UTF-16')];
+  const readings = written.map((bytes) => ({ bytes, findings }));
+  if (content.byteLength % 2 === 1) return readings;
+  const read = [content, Buffer.from(content).swap16()].map((bytes) => {
+    const decoded = bytes.toString('utf16le');
+    const unmarked = decoded.startsWith(BOM) ? decoded.slice(1) : decoded;
+    return { bytes: Buffer.from(unmarked), findings: [utf16Body('UTF-16', 'UTF-8')] };
+  });
+  return [...read, ...readings];
 }
 
 function writeAgain(content: Buffer): readonly BodyReading[] {
@@ -190,7 +259,9 @@ const jsonWriters: readonly (readonly [name: string, write: (value: unknown) => 
 
 // A status record has one level. Indented, thousands of levels would exhaust the memory.
 const MAX_DEPTH = 16;
-const TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"|[[\]{}]|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
+// A string that is not closed reaches to the end: otherwise each quote within it would be tried too.
+const TOKENS =
+  /"[^"\\]*(?:\\(?:.|$)[^"\\]*)*(?:"|$)|[[\]{}]|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/gs;
 /** Marks a number that is temporarily a string: JSON.parse would lose its spelling. */
 const NUMBER_MARK = '\0number ';
 const MARKED_NUMBERS = /"\\u0000number ([^"]*)"/g;

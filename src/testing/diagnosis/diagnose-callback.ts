@@ -1,4 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import { findContentEncoding } from '../../callback/headers.js';
 import {
   assertRequest,
   type CallbackRequest,
@@ -10,17 +11,17 @@ import {
   verifierRules,
 } from '../../callback/options.js';
 import { decodeBody, parseStatusRecord } from '../../callback/record.js';
-import { createCallbackVerifier } from '../../callback/verify.js';
+import { createCallbackVerifier, verifyCallback } from '../../callback/verify.js';
 import {
   CallbackVerificationError,
   describeIssues,
   InvalidOptionError,
   type Issue,
 } from '../../errors.js';
-import { resolveOptions } from '../../protocol/options.js';
+import { date, optional, resolveOptions } from '../../protocol/options.js';
 import { fieldOf, isObject, ownFields } from '../../protocol/own-fields.js';
 import type { PaymentStatusRecord } from '../../protocol/payment.js';
-import { type BodyReading, captureBody, listBodyReadings } from './body.js';
+import { type BodyReading, captureBody, listBodyReadings, unknownCompression } from './body.js';
 import { type CallbackDiagnosis, type CallbackFinding, callbackFindingCodes } from './diagnosis.js';
 import {
   type CapturedHeaders,
@@ -73,7 +74,8 @@ export function diagnoseCallback(
   request: CallbackRequest,
   options: VerifyCallbackOptions,
 ): CallbackDiagnosis {
-  const policy = freezeClock(resolveOptions(options, verifierRules, { holds: 'signingSecret' }));
+  const rules = { ...verifierRules, receivedAt: optional(date) };
+  const policy = freezeClock(resolveOptions(options, rules, { holds: 'signingSecret' }));
   const signingSecret = policy.signingSecret as VerifyCallbackOptions['signingSecret'];
   const captured = isObject(request) ? readRequest(request) : request;
   const verdict = runVerifier(captured, policy, signingSecret);
@@ -115,10 +117,11 @@ function runVerifier(
   const isList = Array.isArray(signingSecret);
   const trimmed = isList ? signingSecret.map(trim) : trim(signingSecret as SigningSecret);
   // Throws for whatever is wrong with the options besides white space.
-  createCallbackVerifier({ ...policy, signingSecret: trimmed });
+  const { receivedAt: _ofOneCallback, ...general } = policy;
+  createCallbackVerifier({ ...general, signingSecret: trimmed });
   assertRequest(request, 'rawBody and headers');
   try {
-    return createCallbackVerifier({ ...policy, signingSecret })(request);
+    return verifyCallback(request, { ...policy, signingSecret });
   } catch (error) {
     if (error instanceof CallbackVerificationError) return error;
     if (error instanceof InvalidOptionError && error.option.startsWith('signingSecret')) {
@@ -158,12 +161,14 @@ function explainRefusal(
   const changes = explanation && [...explanation.findings, ...ofSignature, ...ofTimestamp];
   const signature = judgeSignature(headers, changes);
   // An authentic body may still not be a record. Other bodies are not examined.
-  const record = ownFields(explanation ? readRecord(explanation.body, error) : {});
+  const record: ReadRecord = ownFields(explanation ? readRecord(explanation.body, error) : {});
+  const encoding = tried && findContentEncoding(request.headers);
+  const ofBody = [...body.faults, ...(encoding ? [unknownCompression(encoding)] : [])];
   // Visible damage is suspected before the secret.
-  const damage = [...body.faults, ...headers.signature.faults, ...ofTimestamp];
+  const damage = [...ofBody, ...headers.signature.faults, ...ofTimestamp];
   const isWhole = damage.length === 0 && ownFields(readRecord(body.bytes)).payment !== undefined;
   const findings = [
-    ...(explanation?.findings ?? body.faults),
+    ...(explanation?.findings ?? ofBody),
     ...(secrets.some(hasEdgeSpace) ? [edgeSpace] : []),
     ...ofSignature,
     ...findTimestampFaults(headers.timestamp, policy, signature),
@@ -329,7 +334,7 @@ function findExplanation({ digest, timestamp, keys, bodies }: SignedParts): Sear
   }
   const tried = [
     `${keys.length} readings of the signing secret: without white space or quotes, decoded from hex or base64, encoded in hex or base64`,
-    `${bodies.length} readings of the body: without or with a newline at its end, decoded from base64, JSON as other programs write it`,
+    `${bodies.length} readings of the body: without or with a newline at its end, decoded from base64, inflated, in UTF-16, JSON as other programs write it`,
     `${hmacs} HMACs of a secret and a body, those with the fewest differences first`,
   ];
   return { tried: Object.freeze(tried) };

@@ -17,6 +17,8 @@ export const callbackFindingCodes = Object.freeze([
   'body-not-raw',
   'body-empty',
   'body-base64',
+  'body-compressed',
+  'body-utf16',
   'body-reserialized',
   'body-trailing-newline',
   'record-invalid',

@@ -194,15 +194,15 @@ function readTimestamp(text: string, unit: ResolvedPolicy['timestampUnit']): num
 
 function findSkew(
   sentAtMs: number,
-  { now, toleranceSeconds }: ResolvedPolicy,
+  policy: ResolvedPolicy,
   signatureNote: string,
 ): readonly CallbackFinding[] {
   try {
-    assertInsideWindow(sentAtMs, now(), toleranceSeconds);
+    assertInsideWindow(sentAtMs, policy);
     return [];
   } catch (error) {
     const { skewSeconds = Number.NaN } = error as CallbackVerificationError;
-    const outside = describeSkew(skewSeconds, `more than the ${toleranceSeconds} s allowed`);
+    const outside = describeSkew(skewSeconds, `more than the ${policy.toleranceSeconds} s allowed`);
     return [{ ...outside, message: `${outside.message} ${signatureNote}` }];
   }
 }

@@ -116,7 +116,7 @@ function changeEncoding({ bytes, findings }: BytesReading): readonly BytesReadin
   else if (/^[\w-]{4,}$/.test(bare)) from.push('base64url');
   const to: readonly (readonly [Encoding, string])[] = [
     ['base64', bytes.toString('base64')],
-    ['base64', bytes.toString('base64').replace(/=+$/, '')],
+    ['base64', bytes.toString('base64').replace(/={1,2}$/, '')],
     ['base64url', bytes.toString('base64url')],
     ['hex', bytes.toString('hex')],
     ['hex', bytes.toString('hex').toUpperCase()],

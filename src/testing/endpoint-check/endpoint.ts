@@ -1,5 +1,5 @@
-import type { IncomingHttpHeaders } from 'node:http';
-import type { BodyHold, CallbackSender } from '../../mock-server/callbacks/deliver.js';
+import type { AnswerHeaders, CallbackSender } from '../../mock-server/callbacks/deliver.js';
+import type { RequestHold } from '../../mock-server/callbacks/socket.js';
 import { MIN_SHARED_WITH_CALLBACK, Redactor } from '../../protocol/redaction.js';
 import type { Answer } from './answer.js';
 import type { SignedRequest } from './callbacks.js';
@@ -30,12 +30,12 @@ export class Endpoint {
   }
 
   /** Never rejects: a missing answer is a result too. */
-  async post({ headers, body }: SignedRequest, hold?: BodyHold): Promise<Answer> {
+  async post({ headers, body }: SignedRequest, hold?: RequestHold): Promise<Answer> {
     const { url, timeoutMs, clock } = this.#options;
-    let received: IncomingHttpHeaders = {};
+    let received: AnswerHeaders = {};
     const sentAtMs = clock.now();
     const startedMs = clock.elapsedMs();
-    const onHeaders = (answered: IncomingHttpHeaders): void => {
+    const onHeaders = (answered: AnswerHeaders): void => {
       received = answered;
     };
     const result = await this.#sender.post({ url, headers, body, hold, onHeaders });
@@ -49,8 +49,8 @@ export class Endpoint {
     return {
       ...times,
       status,
-      date: received.date,
-      location: describeLocation(received.location, url),
+      date: received['date']?.toString(),
+      location: describeLocation(received['location']?.toString(), url),
       asksForLogin: received['www-authenticate'] !== undefined,
       quote: () => this.#quote(text, { headers, body }),
     };
@@ -71,7 +71,7 @@ export class Endpoint {
   }
 
   /**
-   * Sends several requests, each on its own connection. Their bodies are sent together once all have connected,
+   * Sends several requests, each on its own connection. They go out together once all have connected,
    * or a while after the first has: connecting takes much longer than a handler, and would keep them apart.
    */
   postAtOnce(requests: readonly SignedRequest[]): Promise<Answer[]> {

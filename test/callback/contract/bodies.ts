@@ -31,6 +31,28 @@ const accepted: [string, () => unknown][] = [
   ['an ArrayBuffer', () => exactArrayBuffer()],
   ['a Uint8Array of another realm', () => fromOtherRealm('Uint8Array.from(values)')],
   ['an ArrayBuffer of another realm', () => fromOtherRealm('Uint8Array.from(values).buffer')],
+  ['a Uint8Array on shared memory', () => sharedBytes()],
+  ['a Buffer on shared memory', () => Buffer.from(sharedBytes().buffer)],
+  ['a SharedArrayBuffer', () => sharedBytes().buffer],
+];
+
+function sharedBytes(): Uint8Array<SharedArrayBuffer> {
+  const shared = new Uint8Array(new SharedArrayBuffer(bytes.length));
+  shared.set(bytes);
+  return shared;
+}
+
+/** The bytes, whose memory now belongs to another thread. */
+function detached<Body extends Uint8Array | ArrayBuffer>(body: Body): Body {
+  const memory = body instanceof Uint8Array ? body.buffer : body;
+  structuredClone(memory, { transfer: [memory as ArrayBuffer] });
+  return body;
+}
+
+const detachedBodies: [string, () => unknown][] = [
+  ['a Uint8Array', () => detached(Uint8Array.from(bytes))],
+  ['a Buffer', () => detached(Buffer.from(exactArrayBuffer()))],
+  ['an ArrayBuffer', () => detached(exactArrayBuffer())],
 ];
 
 const refused: [string, () => unknown, string][] = [
@@ -84,6 +106,25 @@ export function describeBodies(implementation: Implementation): void {
       expect(error.message).toMatch(/^rawBody must be the bytes of the request/);
       expect(error.message).toContain(`received ${received}`);
     });
+
+    it.each(detachedBodies)('says so when the memory of %s is detached', async (_what, make) => {
+      const error = await refusalOf(() => verify({ rawBody: make(), headers }));
+      expect(error.code).toBe('RAW_BODY_REQUIRED');
+      expect(error.message).toContain('received bytes whose memory was detached');
+    });
+
+    it.each(accepted)(
+      'is given back as bytes for %s, in memory of its own',
+      async (_what, make) => {
+        const given = make();
+        const { rawBody } = await verify({ rawBody: given, headers });
+        expect(rawBody.constructor).toBe(Uint8Array);
+        expect(Buffer.from(rawBody).equals(bytes)).toBe(true);
+        expect(rawBody.byteLength).toBe(rawBody.buffer.byteLength);
+        const memory = ArrayBuffer.isView(given) ? given.buffer : given;
+        expect(rawBody.buffer).not.toBe(memory);
+      },
+    );
 
     it.each(remedies)('names the remedy %s', async (remedy) => {
       const error = await refusalOf(() => verify({ rawBody: {}, headers }));

@@ -113,7 +113,7 @@ export function describeOptions(implementation: Implementation): void {
       ['recordschema', 'use recordSchema'],
       [
         'xyz',
-        'the options are signingSecret, toleranceSeconds, signatureEncoding, timestampUnit, now, recordSchema',
+        'the options are signingSecret, toleranceSeconds, signatureEncoding, timestampUnit, now, receivedAt, recordSchema',
       ],
     ])('are refused with the unknown %s', async (option, remedy) => {
       const error = await optionErrorOf(construct({ signingSecret: SECRET, [option]: 1 }));

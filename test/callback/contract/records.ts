@@ -107,6 +107,7 @@ export function describeRecords(implementation: Implementation): void {
         key: await implementation.callbackKey(record),
         timestamp: new Date('2026-01-31T12:00:05Z'),
         secretIndex: 0,
+        rawBody: new TextEncoder().encode(JSON.stringify(record)),
       });
     });
 

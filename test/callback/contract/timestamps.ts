@@ -1,12 +1,28 @@
 import { describe, expect, it } from 'vitest';
-import { NOW_SECONDS, now, refusalOf, sampleRequest, sign } from '../sample-callback.js';
+import {
+  NOW_SECONDS,
+  now,
+  optionErrorOf,
+  refusalOf,
+  SECRET,
+  sampleRequest,
+  sign,
+} from '../sample-callback.js';
 import { type Implementation, sampleVerifier } from './implementation.js';
 
 // Seconds by which X-Timestamp is behind the clock; negative: from the future.
 const inside = [0, 1, -1, 299, 300, -299, -300];
 const outside = [301, -301, 302, -302, 86_400, -86_400, NOW_SECONDS];
 
+/** Handled a day later than the time at which the timestamp was `skew` seconds old. */
+function receivedEarlier(skew: number) {
+  const receivedAt = new Date((NOW_SECONDS - 86_400) * 1000);
+  const timestamp = String(NOW_SECONDS - 86_400 - skew);
+  return { options: { receivedAt }, request: sampleRequest({ timestamp }) };
+}
+
 export function describeTimestamps(implementation: Implementation): void {
+  const { createCallbackVerifier } = implementation;
   const verify = sampleVerifier(implementation);
 
   describe('the window of X-Timestamp', () => {
@@ -14,6 +30,48 @@ export function describeTimestamps(implementation: Implementation): void {
       const timestamp = String(NOW_SECONDS - skew);
       const verified = await verify(sampleRequest({ timestamp }));
       expect(verified.timestamp).toEqual(new Date((NOW_SECONDS - skew) * 1000));
+    });
+
+    it.each(inside)('accepts one %i s old when another system received it', async (skew) => {
+      const { options, request } = receivedEarlier(skew);
+      expect((await verify(request, options)).secretIndex).toBe(0);
+    });
+
+    it.each(outside.slice(0, -1))(
+      'refuses one %i s old when another system received it',
+      async (skew) => {
+        const { options, request } = receivedEarlier(skew);
+        const error = await refusalOf(() => verify(request, options));
+        expect(error).toMatchObject({ code: 'TIMESTAMP_OUTSIDE_WINDOW', skewSeconds: skew });
+        expect(error.message).toContain(
+          skew > 0 ? `${skew} s behind receivedAt` : 'ahead of receivedAt',
+        );
+      },
+    );
+
+    it('asks no clock when it is told when the callback was received', async () => {
+      const { options, request } = receivedEarlier(0);
+      const noClock = () => {
+        throw new Error('asked');
+      };
+      expect((await verify(request, { ...options, now: noClock })).secretIndex).toBe(0);
+    });
+
+    it.each([
+      ['a number', NOW_SECONDS * 1000, 'must be a valid Date; received a number'],
+      ['text', '2026-01-31T12:00:05Z', 'must be a valid Date; received a string'],
+      ['null', null, 'must be a valid Date; received null'],
+      ['an invalid Date', new Date('x'), 'must be a valid Date; received an invalid one'],
+    ])('refuses %s as the time when it was received', async (_what, receivedAt, message) => {
+      const error = await optionErrorOf(() => verify(sampleRequest(), { receivedAt }));
+      expect(error.option).toBe('receivedAt');
+      expect(error.message).toContain(message);
+    });
+
+    it('refuses that time for a verifier of many callbacks', async () => {
+      const options = { signingSecret: SECRET, receivedAt: new Date(0) };
+      const error = await optionErrorOf(() => createCallbackVerifier(options));
+      expect(error.message).toBe('receivedAt belongs to one callback; pass it to verifyCallback');
     });
 
     it.each(outside)('refuses a timestamp %i s old and says so', async (skew) => {

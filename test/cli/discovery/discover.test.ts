@@ -317,6 +317,51 @@ describe('a server that does not answer like the service', () => {
     expect(stderr).toContain(message);
   });
 
+  test.each([
+    [
+      'in a field that is a status elsewhere',
+      { result: 'Planted', kind: 'Planted', type: 'Planted' },
+    ],
+    ['of an address', { address: { state: 'Planted', code: 'Planted', status: 'Planted' } }],
+    ['of a customer', { customer_state: 'Planted', postal_code: 'Planted', sort_code: 'Planted' }],
+    ['as a status with spaces or signs', { status: 'Planted Name', code: 'planted@mail.example' }],
+    [
+      'as a number of an account',
+      { status: 'PLANTED491701234567', code: 'DE89370400440532013000' },
+    ],
+    ['as a number', { code: 4929123412341234, status: 491701234567 }],
+    [
+      'as names of fields',
+      { customers: { 'planted.name': 1, 'planted@mail': 1, PLANTED12345: 1 } },
+    ],
+    [
+      'in a list',
+      { errors: [{ field: 'Planted', value: 'Planted', parent: { code: 'Planted' } }] },
+    ],
+  ])('personal data that looks like a word is in no profile: %s', async (_where, body) => {
+    await using service = await serve((_request, response) => {
+      response.writeHead(201, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    });
+    const { code, stdout, stderr } = await run(service.url, '--json');
+    expect(code).toBe(0);
+    expect(stdout + stderr).not.toMatch(/planted|DE8937|4929123412|49170123/i);
+  });
+
+  test.each([
+    [{ status: 'paid', code: 'LIMIT_EXCEEDED' }],
+    [{ data: { state: 'requires_action' } }],
+    [{ payment: { status: 'Created' } }],
+    [{ error: { code: 'card.declined-3' } }],
+    [{ errors: [{ code: 4021 }, { code: 'E42' }] }],
+    [{ payment_status: 'open', errorCode: 'E_1' }],
+  ])('a status and a code of the payment are kept: %j', async (body) => {
+    await using service = await serve((_request, response) => {
+      response.writeHead(201, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    });
+    const { stdout } = await run(service.url, '--json');
+    expect(JSON.parse(stdout).profile.creation.body).toEqual(body);
+  });
+
   test('secrets are in no profile, wherever the service answers them', async () => {
     const secrets = Object.values(env);
     await using service = await serve((request, response) => {

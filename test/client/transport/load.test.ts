@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describeLoadFailure } from '../../../src/client/transport/load.js';
 import {
   createClient,
   created,
@@ -71,12 +72,43 @@ describe('undici', () => {
     for (let call = 0; call < 2; call += 1) {
       const error = await failureOf(client.payments.create(order));
       expect(error).toMatchObject({ code: 'CONNECTION_FAILED', requestOutcome: 'not-sent' });
-      expect(error.message).toContain("undici can't be loaded; install the package's dependencies");
+      expect(error.message).toContain("could not be sent: undici can't be loaded (");
     }
     await show();
     const server = await startRawServer({ answer: () => created });
     const other = createClient(server.url);
     expect((await other.payments.create(order)).response.status).toBe(201);
+  });
+
+  it('of version 6, which overrides of the package manager install, is named as such', async () => {
+    vi.doMock(FILES[0] as string, () => import('undici-6/lib/core/connect.js' as string));
+    vi.doMock(FILES[1] as string, () => import('undici-6/lib/dispatcher/client.js' as string));
+    await settle();
+    const server = await startRawServer({ answer: () => created });
+    const error = await failureOf(createClient(server.url).payments.create(order));
+    expect(error).toMatchObject({
+      code: 'CONNECTION_FAILED',
+      requestOutcome: 'not-sent',
+      safeToRetry: false,
+    });
+    expect(error.message).toContain('needs undici 7, but an older one is installed in its place');
+    expect(server.requests).toHaveLength(0);
+  });
+
+  it.each<[string, unknown, string]>([
+    [
+      'without its dependencies',
+      new Error("Cannot find package 'undici' imported from /app/index.js\nRequire stack: …"),
+      "undici can't be loaded (Cannot find package 'undici' imported from /app/index.js); install the package's dependencies",
+    ],
+    [
+      'by esbuild into an ES module',
+      new Error('Dynamic require of "node:assert" is not supported'),
+      'undici can\'t be loaded (Dynamic require of "node:assert" is not supported); esbuild needs a banner',
+    ],
+    ['of what is no error', 'no', "undici can't be loaded (unknown cause)"],
+  ])('that cannot be loaded says why: %s', (_why, cause, message) => {
+    expect(describeLoadFailure(cause)).toContain(message);
   });
 
   it('gives way to the global fetch on Bun', async () => {

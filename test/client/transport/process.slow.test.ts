@@ -1,8 +1,10 @@
 import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
+import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { describe, expect, it } from 'vitest';
-import { created, order, startRawServer } from '../raw-server.js';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { created, order, startForgetfulServer, startRawServer } from '../raw-server.js';
 
 /** Its output. The process ends by itself: nothing is left open. */
 async function runScript(script: string, ...args: string[]): Promise<unknown> {
@@ -44,6 +46,43 @@ describe('undici', () => {
     expect(await runScript(script, server.url)).toEqual({ status: 201, changed: [] });
   }, 30_000);
 });
+
+// Not sent to itself: the server has to close the connection meanwhile.
+const SUSPENDED = `
+  const { PaymentClient } = await import(process.env.TEST_PROGRAMS + '/package.js');
+  const options = { apiKey: 'k', apiSecret: 's', maxRetries: 0 };
+  const client = new PaymentClient({ baseUrl: process.argv[1], ...options });
+  await client.payments.create(${JSON.stringify(order)});
+  process.send('idle');
+  process.once('message', async () => {
+    const outcome = await client.payments.create(${JSON.stringify(order)}).catch((error) => error);
+    process.send(outcome.response?.attempts ?? outcome);
+    await client.close();
+    process.disconnect();
+  });
+`;
+
+it.skipIf(process.platform === 'win32')(
+  'a process that was stopped sends its next payment on a new connection, without a retry',
+  async () => {
+    const server = await startForgetfulServer({ 'keep-alive': 'timeout=3' });
+    const script = ['--input-type=module', '--eval', SUSPENDED, server.url];
+    const child = spawn(process.execPath, script, {
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    await once(child, 'message');
+    child.kill('SIGSTOP');
+    // What the child keeps the connection for, and a little more.
+    await setTimeout(1_100);
+    const outcome = once(child, 'message');
+    child.send('create');
+    child.kill('SIGCONT');
+    expect((await outcome)[0]).toBe(1);
+    expect(server.connections).toHaveLength(2);
+  },
+  30_000,
+);
 
 // The first undici of a process sets the dispatcher of fetch, and here that is the package's.
 const NODES_OWN = `

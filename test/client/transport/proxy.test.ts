@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { inspect } from 'node:util';
 import { ProxyAgent } from 'undici';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import {
   createClient,
   created,
@@ -14,15 +14,12 @@ import {
 } from '../raw-server.js';
 import { startProxy } from './connect-proxy.js';
 
+// Not another object as process.env: vitest would not undo what later tests stub.
 function setEnvironment(values: Record<string, string>): void {
-  const saved = { ...process.env };
-  onTestFinished(() => {
-    process.env = saved;
-  });
   for (const name of ['http_proxy', 'https_proxy', 'no_proxy', 'NO_PROXY', 'HTTPS_PROXY']) {
-    delete process.env[name];
+    vi.stubEnv(name, undefined);
   }
-  Object.assign(process.env, values);
+  for (const [name, value] of Object.entries(values)) vi.stubEnv(name, value);
 }
 
 function setArguments(...execArgv: string[]): void {

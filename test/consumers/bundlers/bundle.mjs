@@ -1,54 +1,18 @@
-// A serverless function, bundled by three bundlers: it works, and holds only what it uses.
+// A serverless function and a client, bundled: each works, and the function holds only what it uses.
 
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
-import commonjs from '@rollup/plugin-commonjs';
-import { nodeResolve } from '@rollup/plugin-node-resolve';
-import * as esbuild from 'esbuild';
+import { startMockServer } from 'merchant-payments/mock-server';
 import { signCallback } from 'merchant-payments/testing';
-import { rollup } from 'rollup';
-import webpack from 'webpack';
+import { esbuild, esbuildToCommonJs, rollup, vite, webpack } from './bundlers.mjs';
 
 const out = (file) => path.resolve('out', file);
-
-async function byEsbuild(entry, file) {
-  await esbuild.build({
-    entryPoints: [entry],
-    outfile: out(file),
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    minify: true,
-  });
-}
-
-async function byRollup(entry, file) {
-  const bundle = await rollup({
-    input: entry,
-    external: /^node:/,
-    plugins: [nodeResolve(), commonjs()],
-  });
-  await bundle.write({ file: out(file), format: 'es', inlineDynamicImports: true });
-}
-
-function byWebpack(entry, file) {
-  const config = {
-    mode: 'production',
-    target: 'node',
-    entry: path.resolve(entry),
-    output: { path: path.dirname(out(file)), filename: file, library: { type: 'module' } },
-    experiments: { outputModule: true },
-  };
-  return new Promise((resolve, reject) => {
-    webpack(config, (error, stats) => {
-      if (error || stats.hasErrors()) reject(error ?? new Error(stats.toString('errors-only')));
-      else resolve();
-    });
-  });
-}
 
 // Text that only that part has. Each is looked for in the package too: one that is no longer there
 // would be absent from every bundle.
@@ -72,13 +36,9 @@ function readPart(source) {
 
 const signingSecret = 'bundle-signing-secret';
 const sizes = [];
-for (const [name, bundle] of Object.entries({
-  esbuild: byEsbuild,
-  rollup: byRollup,
-  webpack: byWebpack,
-})) {
+for (const [name, bundle] of Object.entries({ esbuild, rollup, webpack })) {
   const file = `${name}.mjs`;
-  await bundle('handler.mjs', file);
+  await bundle('handler.mjs', out(file));
   const text = readFileSync(out(file), 'utf8');
   for (const [part, [source, marker]] of Object.entries(strangers)) {
     const own = readPart(path.join('node_modules/merchant-payments/dist', source));
@@ -99,4 +59,39 @@ for (const [name, bundle] of Object.entries({
   assert.deepEqual(seen, ['paid']);
   sizes.push(`${name} ${text.length} bytes (${gzipSync(text).length} gzipped)`);
 }
-console.log(`handler: ${sizes.join(', ')}`);
+
+// Away from node_modules, so that undici is in the bundle.
+const away = mkdtempSync(path.join(tmpdir(), 'bundled-client-'));
+const service = await startMockServer();
+
+async function run(file) {
+  // webpack writes chunks beside it.
+  cpSync(path.dirname(file), away, { recursive: true });
+  const copy = path.join(away, path.basename(file));
+  const { url, apiKey, apiSecret } = service;
+  const { stdout } = await promisify(execFile)(process.execPath, [copy, url, apiKey, apiSecret]);
+  return stdout.trim();
+}
+
+const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
+try {
+  for (const [name, bundle] of Object.entries({
+    'esbuild.mjs': esbuild,
+    'esbuild.cjs': esbuildToCommonJs,
+    'rollup.mjs': rollup,
+    'webpack.mjs': webpack,
+    'vite.mjs': vite,
+  })) {
+    const file = out(`client-${name}/${name}`);
+    await bundle('client.mjs', file);
+    const printed = await run(file);
+    assert.match(printed, UUID, `the client in ${name} printed: ${printed}`);
+  }
+  const file = out('client-without-banner/without-banner.mjs');
+  await esbuild('client.mjs', file, {});
+  assert.match(await run(file), /esbuild needs a banner/);
+} finally {
+  await service.close();
+  rmSync(away, { recursive: true });
+}
+console.log(`handler: ${sizes.join(', ')}; client: run as bundled by each, and by vite`);

@@ -31,7 +31,7 @@ for (const version of versions) {
             types: ['node'],
             exactOptionalPropertyTypes,
           },
-          resolution === 'bundler' ? ['use.ts'] : ['use.ts', 'use-required.cts'],
+          ['use.ts', 'use-sqlite.ts', ...(resolution === 'bundler' ? [] : ['use-required.cts'])],
         );
       }
     }

@@ -80,6 +80,16 @@ export function outcomeOf(error: unknown): RequestOutcome | undefined {
   return error instanceof ApiError ? error.requestOutcome : undefined;
 }
 
+// A test's double.
+export const double: Pick<PaymentClient, 'payments'> = {
+  payments: {
+    create: async ({ merchantPaymentReference }) => ({
+      payment: { merchantPaymentReference, referenceNumber: 'r-1' },
+      response: { status: 201, headers: {}, body: {}, attempts: 1 },
+    }),
+  },
+};
+
 // A type that fell back to `any` would accept these.
 // @ts-expect-error: a number is no signing secret
 export const wrongSecret: SigningSecret = 1;

@@ -81,5 +81,5 @@ await service.close();
 
 for (const number of [3, 4, 5, 6, 7, 10]) await paste(`test-your-integration-${number}`);
 // Tests of node:test, which runs them once they are imported.
-for (const number of [1, 8, 9]) await paste(`test-your-integration-${number}`);
+for (const number of [1, 8, 9, 11]) await paste(`test-your-integration-${number}`);
 after(() => application.close());

@@ -36,6 +36,7 @@ export function rawRequest(
   method: string,
   path: string,
   headers: Record<string, string>,
+  body?: string,
 ): Promise<{ status: number; headers: http.IncomingHttpHeaders; text: string }> {
   return new Promise((resolve, reject) => {
     const request = http.request(`${url}${path}`, { method, headers, agent: false }, (response) => {
@@ -51,7 +52,7 @@ export function rawRequest(
       response.on('error', reject);
     });
     request.on('error', reject);
-    request.end();
+    request.end(body);
   });
 }
 

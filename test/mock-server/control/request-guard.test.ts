@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { findIntrusion } from '../../../src/mock-server/control/request-guard.js';
-import { startMockServer } from '../../../src/mock-server/index.js';
+import { type MockServer, startMockServer } from '../../../src/mock-server/index.js';
 import { rawRequest } from './control-client.js';
 
 const loopback = { host: '127.0.0.1', address: '127.0.0.1' };
@@ -143,9 +143,78 @@ describe('over HTTP', () => {
     expect(answer.headers['access-control-allow-origin']).toBeUndefined();
   });
 
-  test('the service’s own interface is not guarded', async () => {
+  const creation = { merchantPaymentReference: 'order-1', amount: 1, currency: 'EUR' };
+  const credentials = ({ apiKey, apiSecret }: MockServer) =>
+    `Basic ${btoa(`${apiKey}:${apiSecret}`)}`;
+
+  const rebound = { host: 'evil.example' };
+  test.each<[string, (own: string) => Record<string, string>]>([
+    [
+      'a page whose name was made to point here',
+      () => ({ ...rebound, origin: 'http://evil.example' }),
+    ],
+    [
+      'that page, in a request that a tool marked',
+      () => ({ ...rebound, 'sec-fetch-site': 'same-origin' }),
+    ],
+    [
+      'that page, in a request with a destination only',
+      () => ({ ...rebound, 'sec-fetch-dest': 'empty' }),
+    ],
+    ['that page, when it is opened', () => ({ ...rebound, 'sec-fetch-mode': 'navigate' })],
+    ['a page of another site', () => ({ origin: 'http://evil.example' })],
+    ['a page of another port', () => ({ origin: 'http://127.0.0.1:1' })],
+    ['a page without an origin', () => ({ origin: 'null' })],
+    [
+      'a form of another site',
+      () => ({ 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' }),
+    ],
+    ['a page of another port, without Origin', () => ({ 'sec-fetch-site': 'same-site' })],
+    ['the own origin in another scheme', (own) => ({ origin: `https://${own}` })],
+  ])('%s creates no payment, though it knows the credentials', async (_who, headers) => {
     await using server = await startMockServer();
-    const answer = await rawRequest(server, 'GET', '/api/payments', { host: 'payments.test' });
-    expect(answer.status).toBe(401);
+    for (const path of ['/api/payments', '/_mock/api/payments']) {
+      const answer = await rawRequest(
+        server,
+        'POST',
+        path,
+        {
+          ...headers(new URL(server.url).host),
+          authorization: credentials(server),
+          'content-type': 'application/json',
+        },
+        JSON.stringify(creation),
+      );
+      expect(answer.status).toBe(403);
+      expect(JSON.parse(answer.text)).toMatchObject({ code: 'FORBIDDEN' });
+      expect(answer.headers['access-control-allow-origin']).toBeUndefined();
+    }
+    expect(server.payments.list()).toEqual([]);
+  });
+
+  test.each([
+    ['a client, by whatever name it reaches the service', { host: 'payments.test' }],
+    ['Node’s fetch, which sends a mode', { host: 'payments.test', 'sec-fetch-mode': 'cors' }],
+    ['a page of the mock’s own', { 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'cors' }],
+  ])('%s may use the API', async (_who, headers) => {
+    await using server = await startMockServer();
+    const answer = await rawRequest(
+      server,
+      'POST',
+      '/api/payments',
+      { ...headers, authorization: credentials(server), 'content-type': 'application/json' },
+      JSON.stringify(creation),
+    );
+    expect(answer.status).toBe(201);
+  });
+
+  test('a link on another site may open the mock’s address, which leads to the dashboard', async () => {
+    await using server = await startMockServer();
+    const answer = await rawRequest(server, 'GET', '/', {
+      accept: 'text/html',
+      'sec-fetch-site': 'cross-site',
+      'sec-fetch-mode': 'navigate',
+    });
+    expect(answer.headers.location).toBe('/_mock/');
   });
 });

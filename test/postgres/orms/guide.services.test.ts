@@ -1,21 +1,21 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { VerifiedCallback } from '../../../../src/callback/options.js';
-import type { InboxContext } from '../../../../src/store/inbox.js';
-import type { PostgresInbox } from '../../../../src/postgres/inbox-postgres-inbox.js';
-import { signCallback } from '../../../../src/testing/sign-callback.js';
-import { change } from '../payment-change.js';
+import type { VerifiedCallback } from '../../../src/callback/options.js';
+import type { PostgresStore } from '../../../src/postgres/postgres-store.js';
+import type { StoreContext } from '../../../src/store/callback-store.js';
+import { signCallback } from '../../../src/testing/sign-callback.js';
+import { change } from '../change.js';
 import { useSchema } from '../server.js';
 
 interface Sample {
   /** That of each sample has another `tx`. */
-  readonly inbox: PostgresInbox<never>;
-  onPayment(callback: VerifiedCallback, context: InboxContext<never>): Promise<void>;
+  readonly store: PostgresStore<never>;
+  onPayment(callback: VerifiedCallback, context: StoreContext<never>): Promise<void>;
   readonly handler?: RequestListener;
 }
 
-const SCHEMA = 'mp_inbox_guide';
+const SCHEMA = 'mp_guide';
 const SECRET = 'guide-signing-secret';
 const { observer } = useSchema(SCHEMA);
 const samples = ['pg', 'drizzle', 'kysely', 'knex', 'typeorm', 'prisma', 'postgres-js'];
@@ -34,9 +34,9 @@ describe.skipIf(!process.env['DATABASE_URL'])('the samples of the guide', () => 
     vi.stubEnv('DATABASE_URL', url.href);
     vi.stubEnv('MERCHANT_PAYMENTS_SIGNING_SECRET', SECRET);
     for (const name of samples) {
-      modules.set(name, await import(`../../../../examples/transactions/${name}.ts`));
+      modules.set(name, await import(`../../../examples/transactions/${name}.ts`));
     }
-    const { dataSource } = await import('../../../../examples/transactions/typeorm.js');
+    const { dataSource } = await import('../../../examples/transactions/typeorm.js');
     closeDataSource = () => dataSource.destroy();
   });
   afterAll(() => closeDataSource());
@@ -57,7 +57,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('the samples of the guide', () => 
     };
     /** Delivers a status, so many minutes after the first, as a receiver does. */
     const deliver = (status: string, minute: number, stale = false) =>
-      sample().inbox.process(change(reference, minute, { processStale: true }), (context) => {
+      sample().store.process(change(reference, minute, { processStale: true }), (context) => {
         const payment = { merchantPaymentReference: reference, status };
         return sample().onPayment({ payment } as VerifiedCallback, { ...context, stale });
       });

@@ -1,14 +1,14 @@
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { postgresInbox } from '../../../../src/postgres/inbox-postgres-inbox.js';
-import { change } from '../payment-change.js';
+import { postgresStore } from '../../../src/postgres/postgres-store.js';
+import { change } from '../change.js';
 import { useSchema } from '../server.js';
 import { type Orm, type OrmTransaction, openTypeOrm, orms } from './orms.js';
 
-const { openPool, observer } = useSchema('mp_inbox_orms');
+const { openPool, observer } = useSchema('mp_orms');
 
 describe.skipIf(!process.env['DATABASE_URL'])('work through an ORM on tx', () => {
-  const inbox = postgresInbox<pg.PoolClient>(openPool());
+  const store = postgresStore<pg.PoolClient>(openPool());
   let typeOrm: Awaited<ReturnType<typeof openTypeOrm>>;
   beforeAll(async () => {
     typeOrm = await openTypeOrm(process.env['DATABASE_URL'] ?? '');
@@ -30,7 +30,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('work through an ORM on tx', () =>
       const outcomes: string[] = [];
       let run = 0;
       for (const _ of ['delivery', 'redelivery']) {
-        const processing = inbox.process(change(reference), async ({ tx }) => {
+        const processing = store.process(change(reference), async ({ tx }) => {
           run += 1;
           const put: Put = (db, status) => db.insert(reference, `${status} ${run}`);
           await work(find(name).on(tx), put, run);

@@ -16,7 +16,7 @@ export interface OrmTransaction {
   nested(body: (inner: OrmTransaction) => Promise<void>): Promise<void>;
 }
 
-/** An ORM, and how it is put on the inbox's `tx`. */
+/** An ORM, and how it is put on the store's `tx`. */
 export interface Orm {
   readonly name: string;
   on(tx: pg.PoolClient): OrmTransaction;

@@ -1,18 +1,18 @@
 import { drizzle } from 'drizzle-orm/pglite';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { postgresInbox } from '../../../../src/postgres/inbox-postgres-inbox.js';
-import { fromDrizzle } from '../../../../src/store/providers/drizzle.js';
-import { makeProvider } from '../../../../src/store/providers/provider.js';
-import { emptyPglite } from '../../../pglite.js';
-import { change, heldWork, nothing } from '../payment-change.js';
+import { postgresStore } from '../../../src/postgres/postgres-store.js';
+import { fromDrizzle } from '../../../src/store/providers/drizzle.js';
+import { makeProvider } from '../../../src/store/providers/provider.js';
+import { emptyPglite } from '../../pglite.js';
+import { change, heldWork, nothing } from '../change.js';
 
-describe('an inbox on Drizzle over PGlite', () => {
+describe('a store on Drizzle over PGlite', () => {
   let database: Awaited<ReturnType<typeof emptyPglite>>;
   let db: ReturnType<typeof drizzle>;
   beforeAll(async () => {
     database = await emptyPglite();
     db = drizzle(database as never);
-    await postgresInbox(fromDrizzle(db)).setup();
+    await postgresStore(fromDrizzle(db)).setup();
   });
 
   it('refuses a transaction at another isolation level, and does nothing in it', async () => {
@@ -26,7 +26,7 @@ describe('an inbox on Drizzle over PGlite', () => {
         db.transaction((tx) => body(tx as never), { isolationLevel: 'repeatable read' }),
     });
     let runs = 0;
-    const running = postgresInbox(provider).process(change('isolated'), async () => {
+    const running = postgresStore(provider).process(change('isolated'), async () => {
       runs += 1;
     });
     await expect(running).rejects.toMatchObject({
@@ -40,7 +40,7 @@ describe('an inbox on Drizzle over PGlite', () => {
     const { orm, transaction, isTransaction } = fromDrizzle(db);
     const query = async () => [{ answer: 1 }];
     const provider = makeProvider({ orm, database: db, transaction, query, isTransaction });
-    await expect(postgresInbox(provider).process(change('odd'), nothing)).rejects.toMatchObject({
+    await expect(postgresStore(provider).process(change('odd'), nothing)).rejects.toMatchObject({
       code: 'STORE_FAILED',
       message: expect.stringContaining('Drizzle did not return the text'),
     });
@@ -59,7 +59,7 @@ describe('an inbox on Drizzle over PGlite', () => {
       query: async (on, text) =>
         text.includes('txid_status') ? [{ status }] : query(on as never, text),
     });
-    const running = postgresInbox(provider).process(change(`ends-${status}`), nothing);
+    const running = postgresStore(provider).process(change(`ends-${status}`), nothing);
     await expect(running).rejects.toMatchObject({
       code: 'TRANSACTION_LOST',
       message: expect.stringContaining(says),
@@ -68,8 +68,8 @@ describe('an inbox on Drizzle over PGlite', () => {
 
   it('fails in time when the work hangs', async () => {
     const held = heldWork<unknown>();
-    const inbox = postgresInbox(fromDrizzle(db), { transactionTimeoutMs: 50 });
-    const running = expect(inbox.process(change('hangs'), held.work)).rejects.toMatchObject({
+    const store = postgresStore(fromDrizzle(db), { transactionTimeoutMs: 50 });
+    const running = expect(store.process(change('hangs'), held.work)).rejects.toMatchObject({
       code: 'STORE_TIMEOUT',
     });
     const { signal } = await held.started;
@@ -77,7 +77,7 @@ describe('an inbox on Drizzle over PGlite', () => {
     expect(signal.reason).toMatchObject({ code: 'STORE_TIMEOUT' });
     // PGlite is one connection, and its session is not to be ended.
     held.finish();
-    expect(await postgresInbox(fromDrizzle(db)).process(change('hangs'), nothing)).toBe(
+    expect(await postgresStore(fromDrizzle(db)).process(change('hangs'), nothing)).toBe(
       'processed',
     );
   });

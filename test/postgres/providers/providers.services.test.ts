@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { InboxContext } from '../../../../src/store/inbox.js';
-import { postgresInbox } from '../../../../src/postgres/inbox-postgres-inbox.js';
-import { describeProvider, useProvider } from '../../sql/provider-cases.js';
-import { change } from '../payment-change.js';
+import { postgresStore } from '../../../src/postgres/postgres-store.js';
+import type { StoreContext } from '../../../src/store/callback-store.js';
+import { describeProvider, useProvider } from '../../store/sql/provider-cases.js';
+import { change } from '../change.js';
 import { providers } from './providers.js';
 
 const url = process.env['DATABASE_URL'] ?? '';
 /** What the query that fails here meets. */
 const DIVISION_BY_ZERO = '22012';
 
-describe.skipIf(url === '').each(Object.entries(providers))('an inbox on %s', (_, open) => {
+describe.skipIf(url === '').each(Object.entries(providers))('a store on %s', (_, open) => {
   const schema = `mp_provider_${randomUUID().slice(0, 8)}`;
   const observer = new pg.Pool({ connectionString: url, options: `-c search_path=${schema}` });
   beforeAll(async () => {
@@ -26,7 +26,7 @@ describe.skipIf(url === '').each(Object.entries(providers))('an inbox on %s', (_
   const ofSessions = `FROM pg_stat_activity WHERE application_name = '${schema}' AND state LIKE 'idle in transaction%'`;
   const scene = useProvider({
     open: (options) => open(url, schema, options),
-    makeInbox: (provider, options) => postgresInbox(provider, options),
+    makeStore: (provider, options) => postgresStore(provider, options),
     query: async (sql, values) => (await observer.query(sql.replace('?', '$1'), values)).rows,
     loseConnection: () => observer.query(`SELECT pg_terminate_backend(pid) ${ofSessions}`),
     endsConnection: 'SELECT pg_terminate_backend(pg_backend_pid())',
@@ -44,11 +44,11 @@ describe.skipIf(url === '').each(Object.entries(providers))('an inbox on %s', (_
     await observer.query('CREATE TABLE saved AS SELECT FROM orders; DROP TABLE saved');
     const other = await openOther();
     const prefix = 'bare_';
-    const bare = postgresInbox(other.provider, { prefix });
+    const bare = postgresStore(other.provider, { prefix });
     await bare.setup();
     await observer.query('DROP FUNCTION bare_claim_v1, bare_record_v1');
     const event = change("it's bare?");
-    const work = async ({ tx }: InboxContext<unknown>) =>
+    const work = async ({ tx }: StoreContext<unknown>) =>
       void (await other.on(tx).insert('bare', 'paid'));
     expect(await bare.process(event, work)).toBe('processed');
     expect(await bare.process(event, work)).toBe('duplicate');
@@ -80,7 +80,7 @@ describe.skipIf(url === '').each(Object.entries(providers))('an inbox on %s', (_
       dangling().catch(() => undefined);
     }).catch(({ code, cause }) => (code === 'STORE_FAILED' ? cause.code : code));
     const isThere = await isRecorded('dangling');
-    // postgres.js rejects with the error of the query itself, where that is there before the transaction ends: the inbox
+    // postgres.js rejects with the error of the query itself, where that is there before the transaction ends: the store
     // wraps it if the work had ended.
     const outcomes = isThere ? ['processed'] : ['TRANSACTION_LOST', DIVISION_BY_ZERO];
     expect(outcomes).toContain(outcome);

@@ -5,15 +5,15 @@ import { type ControlledTransaction, Kysely, PostgresDialect, sql as rawKysely }
 import pg from 'pg';
 import postgres, { type TransactionSql } from 'postgres';
 import { DataSource, type EntityManager } from 'typeorm';
-import { fromDrizzle } from '../../../../src/store/providers/drizzle.js';
-import { fromKnex } from '../../../../src/store/providers/knex.js';
-import { fromKysely } from '../../../../src/store/providers/kysely.js';
-import { fromPostgresJs } from '../../../../src/store/providers/postgres-js.js';
-import { fromPrisma } from '../../../../src/store/providers/prisma.js';
-import type { TransactionProvider } from '../../../../src/store/providers/provider.js';
-import { fromTypeOrm } from '../../../../src/store/providers/typeorm.js';
-import type { Prisma } from '../../../services/prisma/generated/client.js';
-import { openPrisma } from '../../../services/prisma/open-prisma.js';
+import { fromDrizzle } from '../../../src/store/providers/drizzle.js';
+import { fromKnex } from '../../../src/store/providers/knex.js';
+import { fromKysely } from '../../../src/store/providers/kysely.js';
+import { fromPostgresJs } from '../../../src/store/providers/postgres-js.js';
+import { fromPrisma } from '../../../src/store/providers/prisma.js';
+import type { TransactionProvider } from '../../../src/store/providers/provider.js';
+import { fromTypeOrm } from '../../../src/store/providers/typeorm.js';
+import type { Prisma } from '../../services/prisma/generated/client.js';
+import { openPrisma } from '../../services/prisma/open-prisma.js';
 import { type OrmTransaction, order, overDrizzle, overTypeOrm, type Tables } from '../orms/orms.js';
 
 /** A provider whose connections are in a schema. */

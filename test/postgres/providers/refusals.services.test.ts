@@ -12,9 +12,9 @@ import {
   fromPostgresJs,
   fromPrisma,
   fromTypeOrm,
-  postgresInbox,
+  postgresStore,
   type TransactionProvider,
-} from '../../../../src/inbox/postgres/index.js';
+} from '../../../src/postgres/index.js';
 
 const pool = new pg.Pool();
 const kysely = new Kysely({ dialect: new PostgresDialect({ pool }) });
@@ -48,7 +48,7 @@ const right: Record<string, string> = {
 describe.each(Object.entries(makers))('%s', (by, make) => {
   it.each(Object.entries(given))('refuses all but its own: %s', (name, value) => {
     const call = () => make(value as never);
-    if (name === right[by]) expect(() => postgresInbox(call())).not.toThrow();
+    if (name === right[by]) expect(() => postgresStore(call())).not.toThrow();
     else expect(call).toThrow(expect.objectContaining({ code: 'INVALID_OPTION' }));
     if (name === 'a text') expect(call).not.toThrow('secret');
   });
@@ -82,14 +82,14 @@ describe('a from… function', () => {
     expect(call).toThrow(message);
   });
 
-  it('is refused by an inbox in Postgres if it uses another database', () => {
+  it('is refused by a store in Postgres if it uses another database', () => {
     const mysql = new DataSource({ type: 'mysql' });
-    expect(() => postgresInbox(fromTypeOrm(mysql))).toThrow('received TypeORM on mysql');
+    expect(() => postgresStore(fromTypeOrm(mysql))).toThrow('received TypeORM on mysql');
     const knex = makeKnex({ client: 'mysql2' });
-    expect(() => postgresInbox(fromKnex(knex))).toThrow('received knex on mysql');
+    expect(() => postgresStore(fromKnex(knex))).toThrow('received knex on mysql');
   });
 
   it('is not imitated by an object of its form', () => {
-    expect(() => postgresInbox({ ...fromDrizzle(drizzle(pool)) })).toThrow('received an object');
+    expect(() => postgresStore({ ...fromDrizzle(drizzle(pool)) })).toThrow('received an object');
   });
 });

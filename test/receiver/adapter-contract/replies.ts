@@ -1,11 +1,12 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { CallbackVerificationError, RetryLaterError } from '../../../src/errors.js';
 import type { SignedCallback } from '../../../src/testing/sign-callback.js';
-import { createGate, deliver, type MakeServer, openScene, sign } from './scene.js';
+import { type BadRequestOptions, describeBadRequests } from './bad-requests.js';
+import { createGate, deliver, type MakeServer, openScene, SECRET, sign } from './scene.js';
 
-interface ReplyOptions {
-  /** Whether something before the adapter refuses what is no JSON. */
-  readonly behindJsonParser?: boolean;
+const VARIABLE = 'MERCHANT_PAYMENTS_SIGNING_SECRET';
+
+interface ReplyOptions extends BadRequestOptions {
   /** Whether something before the adapter hands on but the last value of a header. */
   readonly behindLastValue?: boolean;
 }
@@ -14,8 +15,11 @@ interface ReplyOptions {
 export function describeReplies(
   name: string,
   makeServer: MakeServer,
-  { behindJsonParser = false, behindLastValue = false }: ReplyOptions = {},
+  options: ReplyOptions = {},
 ): void {
+  const { behindJsonParser = false, behindLastValue = false } = options;
+  describeBadRequests(name, makeServer, options);
+
   describe(`the replies of ${name}`, () => {
     it('are 200 for a change and for the same change again, which is processed once', async () => {
       const scene = await openScene(makeServer);
@@ -123,6 +127,33 @@ export function describeReplies(
       expect(await deliver(scene, callback)).toMatchObject({ status: 200, body: '' });
       expect(scene.callbacks).toHaveLength(2);
       expect(scene.reported).toHaveLength(1);
+    });
+
+    it('are 500 without a signing secret, until the environment has one', async () => {
+      const scene = await openScene(makeServer, { signingSecret: undefined });
+      const callback = sign();
+      for (const missing of [undefined, '', ' ']) {
+        vi.stubEnv(VARIABLE, missing);
+        expect(await deliver(scene, callback)).toMatchObject({ status: 500, body: '' });
+      }
+      expect(scene.callbacks).toEqual([]);
+      const error = {
+        code: 'INVALID_OPTION',
+        option: 'signingSecret',
+        message: expect.stringContaining(
+          `set ${VARIABLE} in the environment, or pass signingSecret`,
+        ),
+      };
+      expect(scene.reported).toMatchObject([{ error }, { error }, { error }]);
+      vi.stubEnv(VARIABLE, SECRET);
+      expect(await deliver(scene, callback)).toMatchObject({ status: 200 });
+      // It is read once.
+      vi.stubEnv(VARIABLE, undefined);
+      expect(await deliver(scene, callback)).toMatchObject({ status: 200 });
+      expect(await deliver(scene, { rawBody: '{}', headers: callback.headers })).toMatchObject({
+        status: 401,
+      });
+      expect(scene.reported).toHaveLength(3);
     });
 
     it('are 503 with Retry-After when onPayment asks for a retry, which is not reported', async () => {

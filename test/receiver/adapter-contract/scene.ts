@@ -73,7 +73,7 @@ export interface Reply {
   readonly body: string;
 }
 
-interface Delivery {
+export interface Delivery {
   readonly method?: string;
   readonly path?: string;
   readonly headers?: Readonly<Record<string, string | string[]>>;

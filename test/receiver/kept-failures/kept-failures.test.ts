@@ -52,7 +52,7 @@ describe('a receiver whose verifier is asynchronous', () => {
       },
     );
     const { method, headers } = request;
-    await receive({ method, headers, readBody: () => rawBody, getSignal: () => undefined });
+    await receive({ method, headers, readBody: () => [rawBody], getSignal: () => undefined });
     for await (const change of inbox.failedChanges()) {
       expect(Buffer.from(change.rawBody ?? []).toString()).toBe(request.rawBody);
     }

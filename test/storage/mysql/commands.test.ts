@@ -5,7 +5,10 @@ describe('what a statement does to the transaction', () => {
   it.each([
     ['begin', ['BEGIN', ' begin work ', 'START TRANSACTION', 'start transaction read write;']],
     ['isolate', ['START TRANSACTION WITH CONSISTENT SNAPSHOT', 'START TRANSACTION READ ONLY']],
-    ['commit', ['COMMIT', 'commit work', 'COMMIT AND NO CHAIN NO RELEASE', '-- note\nCOMMIT']],
+    [
+      'commit',
+      ['COMMIT', 'commit work', 'COMMIT AND NO CHAIN NO RELEASE', '-- note\nCOMMIT', '--\nCOMMIT'],
+    ],
     ['rollback', ['ROLLBACK', '# note\nrollback work', '/* note */ ROLLBACK']],
     [
       'other',
@@ -39,6 +42,7 @@ describe('what a statement does to the transaction', () => {
         'FLUSH TABLES',
         '/*!50000 DROP TABLE a */',
         '/*M! DROP TABLE a */',
+        '/*!50000 DROP TABLE a',
       ],
     ],
   ])('%s', (kind, statements) => {
@@ -54,6 +58,16 @@ describe('what a statement does to the transaction', () => {
     'SELECT "a; ROLLBACK"',
     "INSERT INTO notes VALUES ('it''s; COMMIT')",
     "SELECT 'a\\'; COMMIT'",
+    "SELECT '''; COMMIT'",
+    "SELECT 'a'';'; -- ; COMMIT",
+    'SELECT `a; COMMIT`',
+    'SELECT 1 /* ; COMMIT */ + 1',
+    'SELECT 1; # COMMIT',
+    // What is not closed reaches to the end.
+    "SELECT 'a; COMMIT",
+    "SELECT 'a; COMMIT\\",
+    'SELECT `a; COMMIT',
+    'SELECT 1; /* COMMIT',
     'ROLLBACK TO SAVEPOINT one',
     'ROLLBACK WORK TO one',
     'SAVEPOINT one',

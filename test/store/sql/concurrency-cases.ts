@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest';
-import type { CallbackInbox } from '../../../src/store/inbox.js';
-import { change, heldWork, nothing } from '../postgres/payment-change.js';
+import type { CallbackStore } from '../../../src/store/callback-store.js';
+import { change, heldWork, nothing } from '../../postgres/change.js';
 
-type Inbox = CallbackInbox<unknown>;
+type Store = CallbackStore<unknown>;
 
-/** A server with the inbox's tables. */
+/** A server with the store's tables. */
 export interface SqlServer {
-  /** An inbox as another process would have it, with a pool of three connections that wait for long. */
-  openInbox(): Inbox;
+  /** A store as another process would have it, with a pool of three connections that wait for long. */
+  openStore(): Store;
   query(sql: string): Promise<Record<string, unknown>[]>;
   /** The type of a column that counts. */
   readonly serial: string;
@@ -22,10 +22,10 @@ export interface SqlServer {
 /** What holds of several processes. `form` is part of each reference. */
 export function describeProcesses(
   form: string,
-  { openInbox, waitForBlocked, terminate }: SqlServer,
+  { openStore, waitForBlocked, terminate }: SqlServer,
 ): void {
-  const inboxes = Array.from({ length: 4 }, openInbox);
-  const [one, two, three] = inboxes as [Inbox, Inbox, Inbox];
+  const stores = Array.from({ length: 4 }, openStore);
+  const [one, two, three] = stores as [Store, Store, Store];
 
   it.each([
     // The last two at one instance, too, while a third one waits at another.
@@ -39,7 +39,7 @@ export function describeProcesses(
     const held = heldWork<unknown>();
     const outcomes: (Promise<string> | undefined)[] = [];
     for (const [minute, instance] of route.entries()) {
-      outcomes[minute] = inboxes[instance]?.process(change(reference, minute), async (context) => {
+      outcomes[minute] = stores[instance]?.process(change(reference, minute), async (context) => {
         ran.push({ minute, stale: context.stale });
         if (minute === 0) await held.work(context);
       });
@@ -96,14 +96,14 @@ export function describeProcesses(
 }
 
 /** What holds of many deliveries at once. */
-export function describeMany({ openInbox, query, send, serial }: SqlServer): void {
+export function describeMany({ openStore, query, send, serial }: SqlServer): void {
   it('fifty duplicates on a pool of three run the work once and leave connections for other payments', async () => {
-    const inbox = openInbox();
+    const store = openStore();
     const held = heldWork();
-    const outcomes = Array.from({ length: 50 }, () => inbox.process(change('many'), held.work));
+    const outcomes = Array.from({ length: 50 }, () => store.process(change('many'), held.work));
     await held.started;
     // With the first still held, this one would never get a connection if the others had them.
-    expect(await inbox.process(change('other'), nothing)).toBe('processed');
+    expect(await store.process(change('other'), nothing)).toBe('processed');
     held.finish();
     expect((await Promise.all(outcomes)).sort()).toEqual([
       ...Array.from({ length: 49 }, () => 'duplicate'),
@@ -115,12 +115,12 @@ export function describeMany({ openInbox, query, send, serial }: SqlServer): voi
     await query(`CREATE TABLE effects (id ${serial}, reference varchar(99), minute int)`);
     const references = ['a', 'b', 'c'].map((name) => `shuffled-${name}`);
     const minutes = [3, 1, 4, 2, 5];
-    const inboxes = Array.from({ length: 4 }, openInbox);
-    const deliveries = inboxes.flatMap((inbox, offset) =>
+    const stores = Array.from({ length: 4 }, openStore);
+    const deliveries = stores.flatMap((store, offset) =>
       references.flatMap((reference) =>
         minutes.map((_minute, index) => {
           const minute = minutes[(index + offset) % minutes.length] ?? 0;
-          return inbox.process(change(reference, minute), async ({ tx }) => {
+          return store.process(change(reference, minute), async ({ tx }) => {
             await send(
               tx,
               `INSERT INTO effects (reference, minute) VALUES ('${reference}', ${minute})`,

@@ -1,28 +1,28 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import type { MysqlInbox } from '../../../src/mysql/inbox-mysql-inbox.js';
-import type { PostgresInbox } from '../../../src/postgres/inbox-postgres-inbox.js';
-import { change, heldWork, nothing } from '../postgres/payment-change.js';
-import { type SwallowingProxy, startSwallowingProxy } from '../postgres/swallowing-proxy.js';
+import type { MysqlStore } from '../../../src/mysql/store-mysql-store.js';
+import type { PostgresStore } from '../../../src/postgres/postgres-store.js';
+import { change, heldWork, nothing } from '../../postgres/change.js';
+import { type SwallowingProxy, startSwallowingProxy } from '../../postgres/swallowing-proxy.js';
 
 // What a busy machine still keeps, where nothing hangs.
 export const SHORT = { lockTimeoutMs: 100, commandTimeoutMs: 500, acquireTimeoutMs: 2_000 };
 
-type SqlInbox = MysqlInbox<unknown> | PostgresInbox<unknown>;
+type SqlStore = MysqlStore<unknown> | PostgresStore<unknown>;
 type Timeouts = Partial<typeof SHORT> & { transactionTimeoutMs?: number };
 
 export interface NetworkEngine<Pool> {
-  /** Of the database, with the inbox's tables. */
+  /** Of the database, with the store's tables. */
   readonly url: string;
   /** Opens a pool of two connections. */
   openPool(url: string): Pool;
   closePool(pool: Pool): Promise<unknown>;
-  makeInbox(pool: Pool, options?: Timeouts): SqlInbox;
+  makeStore(pool: Pool, options?: Timeouts): SqlStore;
   send(tx: unknown, sql: string): Promise<unknown>;
   /** Asserts that the connection on which something was lost is not in the pool. */
   expectGone(pool: Pool): Promise<void>;
 }
 
-/** For each test, a network between the inbox and its database. */
+/** For each test, a network between the store and its database. */
 export function useNetwork<Pool>(engine: NetworkEngine<Pool>) {
   let proxy: SwallowingProxy;
   let pool: Pool;
@@ -40,7 +40,7 @@ export function useNetwork<Pool>(engine: NetworkEngine<Pool>) {
 /** What holds of a network that swallows what is sent. */
 export function describeNetwork<Pool>(scene: ReturnType<typeof useNetwork<Pool>>): void {
   const { engine, proxy, pool } = scene;
-  const open = (options?: Timeouts) => engine.makeInbox(pool(), options);
+  const open = (options?: Timeouts) => engine.makeStore(pool(), options);
   const expectGone = () => engine.expectGone(pool());
   const heal = () => {
     proxy().cut();
@@ -61,9 +61,9 @@ export function describeNetwork<Pool>(scene: ReturnType<typeof useNetwork<Pool>>
     ['a statement of the work', (tx: unknown) => engine.send(tx, 'SELECT 1')],
     ['work that waits for something else', () => new Promise<never>(() => undefined)],
   ])('under %s: the transaction has a limit, without one of the pool', async (name, wait) => {
-    const inbox = open({ ...SHORT, transactionTimeoutMs: 1_000 });
+    const store = open({ ...SHORT, transactionTimeoutMs: 1_000 });
     let aborted: unknown;
-    const running = inbox.process(change(name), async ({ tx, signal }) => {
+    const running = store.process(change(name), async ({ tx, signal }) => {
       proxy().swallow();
       signal.addEventListener('abort', () => {
         aborted = signal.reason;

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import mysql from 'mysql2/promise';
 import pg from 'pg';
 import { describe, expect, it } from 'vitest';
-import { mysqlInbox } from '../../../src/mysql/inbox-mysql-inbox.js';
-import { mysqlInboxSchema, toScript } from '../../../src/mysql/inbox-schema.js';
-import { postgresInbox } from '../../../src/postgres/inbox-postgres-inbox.js';
-import { postgresInboxSchema } from '../../../src/postgres/inbox-schema.js';
+import { mysqlInbox } from '../../../src/mysql/store-mysql-store.js';
+import { mysqlInboxSchema, toScript } from '../../../src/mysql/store-schema.js';
+import { postgresStore } from '../../../src/postgres/postgres-store.js';
+import { postgresSchema } from '../../../src/postgres/store-schema.js';
 import { failureOf } from './failure-of.js';
 
 const timeouts = [
@@ -47,9 +47,9 @@ interface Engine {
 const engines: readonly Engine[] = [
   {
     engine: 'postgres',
-    open: (options) => postgresInbox(new pg.Pool(), options as never),
-    openOn: (pool) => postgresInbox(pool as never),
-    schema: postgresInboxSchema,
+    open: (options) => postgresStore(new pg.Pool(), options as never),
+    openOn: (pool) => postgresStore(pool as never),
+    schema: postgresSchema,
     longest: 63,
     prefixed: ['CREATE INDEX IF NOT EXISTS "mp_events_processed_at"\n  ON "billing"."mp_events"'],
   },
@@ -67,7 +67,7 @@ const engines: readonly Engine[] = [
 ];
 
 describe.each(engines)(
-  'an inbox in $engine',
+  'a store in $engine',
   ({ engine, open, openOn, schema, longest, prefixed }) => {
     it.each([
       ['nothing', undefined, 'nothing'],
@@ -123,7 +123,7 @@ describe.each(engines)(
     });
 
     it('has a schema that equals schema.sql with the default prefix', () => {
-      expect(schema()).toBe(readFileSync(`src/inbox/${engine}/schema.sql`, 'utf8'));
+      expect(schema()).toBe(readFileSync(`src/store/${engine}/schema.sql`, 'utf8'));
     });
 
     it('has nothing of the default prefix when another is given', () => {

@@ -1,21 +1,21 @@
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import type { InboxContext } from '../../../src/store/inbox.js';
-import type { MysqlInbox } from '../../../src/mysql/inbox-mysql-inbox.js';
-import type { PostgresInbox } from '../../../src/postgres/inbox-postgres-inbox.js';
+import type { MysqlStore } from '../../../src/mysql/store-mysql-store.js';
+import type { PostgresStore } from '../../../src/postgres/postgres-store.js';
+import type { StoreContext } from '../../../src/store/callback-store.js';
 import type { TransactionProvider } from '../../../src/store/providers/provider.js';
-import type { OrmTransaction } from '../postgres/orms/orms.js';
-import { change, heldWork, nothing } from '../postgres/payment-change.js';
-import type { OpenProvider, ProviderOptions } from '../postgres/providers/providers.js';
+import { change, heldWork, nothing } from '../../postgres/change.js';
+import type { OrmTransaction } from '../../postgres/orms/orms.js';
+import type { OpenProvider, ProviderOptions } from '../../postgres/providers/providers.js';
 
-type SqlInbox = MysqlInbox<unknown> | PostgresInbox<unknown>;
+type SqlStore = MysqlStore<unknown> | PostgresStore<unknown>;
 
 /** What the tests of a provider need of its engine. Its statements have `?` for a value. */
 export interface ProviderEngine {
   open(options?: ProviderOptions): Promise<OpenProvider>;
-  makeInbox(
+  makeStore(
     provider: TransactionProvider<unknown>,
     options?: { transactionTimeoutMs?: number; acquireTimeoutMs?: number },
-  ): SqlInbox;
+  ): SqlStore;
   query(sql: string, values: string[]): Promise<Record<string, unknown>[]>;
   /** Ends the one connection that is in a transaction, as an administrator does. */
   loseConnection(): Promise<unknown>;
@@ -29,15 +29,15 @@ export interface ProviderEngine {
 
 export type ProviderScene = ReturnType<typeof useProvider>;
 
-/** A provider of the engine with its inbox, closed after the tests. */
+/** A provider of the engine with its store, closed after the tests. */
 export function useProvider(engine: ProviderEngine) {
   const closing: (() => Promise<unknown>)[] = [];
   let opened: OpenProvider;
-  let inbox: SqlInbox;
+  let store: SqlStore;
   beforeAll(async () => {
     opened = await engine.open();
-    inbox = engine.makeInbox(opened.provider);
-    await inbox.setup();
+    store = engine.makeStore(opened.provider);
+    await store.setup();
   });
   afterEach(async () => {
     for (const close of closing.splice(0)) await close();
@@ -47,7 +47,7 @@ export function useProvider(engine: ProviderEngine) {
   return {
     engine,
     opened: () => opened,
-    inbox: () => inbox,
+    store: () => store,
     async openOther(options?: ProviderOptions): Promise<OpenProvider> {
       const other = await engine.open(options);
       closing.push(() => other.close());
@@ -58,21 +58,21 @@ export function useProvider(engine: ProviderEngine) {
       return (await engine.query(sql, [reference])).map(({ status }) => status);
     },
     async isRecorded(reference: string): Promise<boolean> {
-      const sql = 'SELECT 1 FROM payment_inbox_events WHERE payment_reference = ?';
+      const sql = 'SELECT 1 FROM payment_store_changes WHERE merchant_payment_reference = ?';
       return (await engine.query(sql, [reference])).length === 1;
     },
     deliver: (reference: string, work: Work) =>
-      inbox.process(change(reference), async (context: InboxContext<unknown>) => {
+      store.process(change(reference), async (context: StoreContext<unknown>) => {
         await work(opened.on(context.tx), context);
       }),
   };
 }
 
-type Work = (db: OrmTransaction, context: InboxContext<unknown>) => Promise<unknown>;
+type Work = (db: OrmTransaction, context: StoreContext<unknown>) => Promise<unknown>;
 
-/** What holds of an inbox on any provider. Every case has its own payment. */
+/** What holds of a store on any provider. Every case has its own payment. */
 export function describeProvider(scene: ProviderScene): void {
-  const { engine, opened, inbox, openOther, written, isRecorded, deliver } = scene;
+  const { engine, opened, store, openOther, written, isRecorded, deliver } = scene;
 
   it('writes with the record, once', async () => {
     const work: Work = (db) => db.insert('once', 'paid');
@@ -102,7 +102,7 @@ export function describeProvider(scene: ProviderScene): void {
       const reference = `parked-${name}`;
       const failures = { parkAfter: 1, blockParked: true };
       const event = change(reference, 0, { failures });
-      const failing = inbox().process(event, async ({ tx }) => {
+      const failing = store().process(event, async ({ tx }) => {
         await opened().on(tx).insert(reference, 'paid');
         await fail(opened().on(tx));
       });
@@ -110,7 +110,7 @@ export function describeProvider(scene: ProviderScene): void {
       expect(await written(reference)).toEqual([]);
       expect(await isRecorded(reference)).toBe(false);
       const listed: unknown[] = [];
-      for await (const one of inbox().failedChanges({ paymentReference: event.paymentReference })) {
+      for await (const one of store().failedChanges({ paymentReference: event.paymentReference })) {
         listed.push(one);
       }
       expect(listed).toMatchObject([{ attempts: 1, parked: true }]);
@@ -119,12 +119,12 @@ export function describeProvider(scene: ProviderScene): void {
 
   it('takes references of any characters', async () => {
     const reference = `a?b\\?'c":d $1 %s \\`;
-    expect(await inbox().process(change(reference), nothing)).toBe('processed');
-    expect(await inbox().process(change(reference), nothing)).toBe('duplicate');
+    expect(await store().process(change(reference), nothing)).toBe('processed');
+    expect(await store().process(change(reference), nothing)).toBe('duplicate');
     const plain = "?'?:x??";
-    expect(await inbox().process(change(plain), nothing)).toBe('processed');
+    expect(await store().process(change(plain), nothing)).toBe('processed');
     expect(await isRecorded(plain)).toBe(true);
-    expect(await inbox().prune(new Date(0))).toBe(0);
+    expect(await store().prune(new Date(0))).toBe(0);
   });
 
   it('keeps the rest when a nested transaction fails', async () => {
@@ -157,25 +157,25 @@ export function describeProvider(scene: ProviderScene): void {
 
   it('fails at once when the connection is lost, aborts the signal, and works again', async () => {
     const held = heldWork<unknown>();
-    const running = inbox().process(change('lost'), held.work);
+    const running = store().process(change('lost'), held.work);
     const lost = expect(running).rejects.toMatchObject({ code: 'TRANSACTION_LOST' });
     const { signal } = await held.started;
     await engine.loseConnection();
     await lost;
     expect(signal.reason).toMatchObject({ code: 'TRANSACTION_LOST' });
     held.finish();
-    expect(await inbox().process(change('lost'), nothing)).toBe('processed');
+    expect(await store().process(change('lost'), nothing)).toBe('processed');
   });
 
   it('fails when the connection is lost under a statement of the work', async () => {
     const running = deliver('cut', (_db, { tx }) => opened().send(tx, engine.endsConnection));
     await expect(running).rejects.toThrow();
     expect(await isRecorded('cut')).toBe(false);
-    expect(await inbox().process(change('cut'), nothing)).toBe('processed');
+    expect(await store().process(change('cut'), nothing)).toBe('processed');
   });
 
   it('fails in time when the work hangs, aborts the signal, and ends the session', async () => {
-    const impatient = engine.makeInbox(opened().provider, { transactionTimeoutMs: 400 });
+    const impatient = engine.makeStore(opened().provider, { transactionTimeoutMs: 400 });
     const held = heldWork<unknown>();
     const running = impatient.process(change('hanging'), held.work);
     const { signal } = await held.started;
@@ -185,7 +185,7 @@ export function describeProvider(scene: ProviderScene): void {
     });
     expect(signal.reason).toMatchObject({ code: 'STORE_TIMEOUT' });
     // The payment is free while the work hangs on.
-    expect(await inbox().process(change('hanging', 1), nothing)).toBe('processed');
+    expect(await store().process(change('hanging', 1), nothing)).toBe('processed');
     await engine.waitForSessionsToEnd?.();
     held.finish();
   });
@@ -194,7 +194,7 @@ export function describeProvider(scene: ProviderScene): void {
     const other = await openOther({ max: 1 });
     // Opened before the time is taken.
     await other.provider.query(other.provider.database, 'SELECT 1');
-    const one = engine.makeInbox(other.provider, { acquireTimeoutMs: 400 });
+    const one = engine.makeStore(other.provider, { acquireTimeoutMs: 400 });
     const held = heldWork<unknown>();
     const first = one.process(change('holds'), held.work).catch((error: unknown) => error);
     await held.started;

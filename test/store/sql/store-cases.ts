@@ -1,42 +1,37 @@
 import { describe, expect, it } from 'vitest';
-import type { InboxContext, InboxOutcome } from '../../../src/store/inbox.js';
-import type { MysqlInbox } from '../../../src/mysql/inbox-mysql-inbox.js';
-import type { PostgresInbox } from '../../../src/postgres/inbox-postgres-inbox.js';
-import { change, nothing } from '../postgres/payment-change.js';
+import type {
+  ChangeOutcome,
+  ManagedStore,
+  StoreContext,
+} from '../../../src/store/callback-store.js';
+import { change, collect, nothing } from '../../postgres/change.js';
 
-type SqlInbox = MysqlInbox<unknown> | PostgresInbox<unknown>;
-
-/** A database with the inbox's tables, and one of the merchant's: `orders (reference, status)`. */
+/** A database with the store's tables, and one of the merchant's: `orders (reference, status)`. */
 export interface SqlStore {
-  open(): SqlInbox;
+  open(): ManagedStore<unknown>;
   /** Runs a statement in the transaction of the work. */
   send(tx: unknown, sql: string): Promise<unknown>;
   /** How many rows of the table have the value in the column, as another transaction sees them. */
   count(table: string, column: string, value: string): Promise<number>;
-  /** How much is recorded of a payment, in each table. */
-  recorded(reference: string): Promise<readonly number[]>;
 }
 
-/** What holds in every SQL database. Every case has its own payments. */
-export function describeSqlStore({ open, send, count, recorded }: SqlStore): void {
+/** What holds in every SQL database. Every case has its own orders. */
+export function describeSqlStore({ open, send, count }: SqlStore): void {
   const orders = (reference: string) => count('orders', 'reference', reference);
-  const isRecorded = async (reference: string) => {
-    const counts = new Set(await recorded(reference));
-    expect(counts.size).toBe(1);
-    return counts.has(1);
-  };
+  const recorded = (reference: string) =>
+    count('payment_store_changes', 'merchant_payment_reference', reference);
   const insertOrder = (tx: unknown, reference: string) =>
     send(tx, `INSERT INTO orders (reference, status) VALUES ('${reference}', 'paid')`);
   const ordering =
     (reference: string) =>
-    async ({ tx }: InboxContext<unknown>) =>
+    async ({ tx }: StoreContext<unknown>) =>
       void (await insertOrder(tx, reference));
 
   describe('the work’s own writes', () => {
-    it('are committed with the event', async () => {
+    it('are committed with the change', async () => {
       expect(await open().process(change('writes'), ordering('writes'))).toBe('processed');
       expect(await orders('writes')).toBe(1);
-      expect(await isRecorded('writes')).toBe(true);
+      expect(await recorded('writes')).toBe(1);
       expect(await open().process(change('writes'), nothing)).toBe('duplicate');
     });
 
@@ -48,7 +43,7 @@ export function describeSqlStore({ open, send, count, recorded }: SqlStore): voi
       });
       await expect(failing).rejects.toBe(failure);
       expect(await orders('undone')).toBe(0);
-      expect(await isRecorded('undone')).toBe(false);
+      expect(await recorded('undone')).toBe(0);
       expect(await open().process(change('undone'), ordering('undone'))).toBe('processed');
       expect(await orders('undone')).toBe(1);
     });
@@ -57,39 +52,39 @@ export function describeSqlStore({ open, send, count, recorded }: SqlStore): voi
       ['throws', async () => Promise.reject(new Error('no stock'))],
       ['meets an error of the database', (tx: unknown) => send(tx, 'SELECT nothing')],
     ])('are undone when a change that others wait for %s, and is parked', async (name, fail) => {
-      const inbox = open();
+      const store = open();
       const reference = `parked-${name}`;
       const parked: number[] = [];
-      const onParked = (attempts: number) => parked.push(attempts);
+      const onParked = (attempts: number) => void parked.push(attempts);
       const failures = { parkAfter: 1, blockParked: true, onParked };
       const event = change(reference, 0, { failures });
-      const failing = inbox.process(event, async ({ tx }) => {
+      const failing = store.process(event, async ({ tx }) => {
         await insertOrder(tx, reference);
         await fail(tx);
       });
       await expect(failing).rejects.toThrow(/no stock|nothing/);
       expect(parked).toEqual([1]);
-      expect([await orders(reference), await isRecorded(reference)]).toEqual([0, false]);
-      const listed: unknown[] = [];
-      for await (const one of inbox.failedChanges({ paymentReference: reference }))
-        listed.push(one);
-      expect(listed).toMatchObject([{ attempts: 1, parked: true }]);
+      expect([await orders(reference), await recorded(reference)]).toEqual([0, 0]);
+      const { referenceNumber } = event.payment;
+      expect(await collect(store.attention({ referenceNumber }))).toMatchObject([
+        { kind: 'failed-change', attempts: 1, parked: true },
+      ]);
       const replay = { ...event, failures: { ...failures, runParked: true } };
-      expect(await inbox.process(replay, ordering(reference))).toBe('processed');
+      expect(await store.process(replay, ordering(reference))).toBe('processed');
       expect(await orders(reference)).toBe(1);
-      // With what it held of the payment.
-      expect(await count('payment_inbox_failures', 'payment_reference', reference)).toBe(0);
+      const failed = 'payment_store_failed_changes';
+      expect(await count(failed, 'merchant_payment_reference', reference)).toBe(0);
     });
   });
 
   describe('the order of changes', () => {
-    const run = (minute: number, reference: string, processStale = false): Promise<InboxOutcome> =>
+    const run = (minute: number, reference: string, processStale = false): Promise<ChangeOutcome> =>
       open().process(change(reference, minute, { processStale }), nothing);
 
     it('makes an older one stale, and leaves no trace of it', async () => {
       expect(await run(5, 'order')).toBe('processed');
       expect(await run(4, 'order')).toBe('stale');
-      expect(await isRecorded('order')).toBe(true);
+      expect(await recorded('order')).toBe(1);
       expect(await run(6, 'order')).toBe('processed');
     });
 
@@ -109,26 +104,33 @@ export function describeSqlStore({ open, send, count, recorded }: SqlStore): voi
     });
 
     it('tells the work', async () => {
-      const stales: boolean[] = [];
+      const told: unknown[] = [];
       for (const minute of [2, 1, 3]) {
         const event = change('told', minute, { processStale: true });
-        await open().process(event, async ({ stale }) => void stales.push(stale));
+        await open().process(event, async ({ stale, current }) => void told.push([stale, current]));
       }
-      expect(stales).toEqual([false, true, false]);
+      expect(told).toEqual([
+        [false, true],
+        [true, false],
+        [false, true],
+      ]);
     });
 
     it('knows microseconds', async () => {
-      const at = (microseconds: number) =>
-        open().process(change('micro', 0, { key: `at ${microseconds}`, microseconds }), nothing);
+      const at = (microseconds: number) => {
+        const updatedAt = `2026-01-02T03:04:05.00000${microseconds}Z`;
+        return open().process(change('micro', 0, { key: updatedAt, updatedAt }), nothing);
+      };
       expect(await at(2)).toBe('processed');
       expect(await at(1)).toBe('stale');
       expect(await at(3)).toBe('processed');
     });
 
     it('holds from year 0000 to year 9999', async () => {
-      const at = (time: string) =>
-        open().process(change('years', 0, { key: time, occurredAt: new Date(time) }), nothing);
+      const at = (updatedAt: string) =>
+        open().process(change('years', 0, { key: updatedAt, updatedAt }), nothing);
       expect(await at('0000-01-01T00:00:00.000Z')).toBe('processed');
+      expect(await at('1969-12-31T23:59:59.999Z')).toBe('processed');
       expect(await at('9999-12-31T23:59:59.999Z')).toBe('processed');
       expect(await at('9999-12-31T23:59:59.998Z')).toBe('stale');
     });
@@ -145,15 +147,16 @@ export function describeSqlStore({ open, send, count, recorded }: SqlStore): voi
     ['quotes and backslashes', `\\'"\\`, `\\'"\\\\`],
     ['placeholders', 'a?b:c', 'a?b:d'],
     ['10 KB', 'r'.repeat(10_000), `${'r'.repeat(9_999)}s`],
-    ['nothing at all', '', '-'],
   ])('tells references and keys with %s apart', async (_name, one, other) => {
-    const inbox = open();
-    const at = (paymentReference: string, key: string) =>
-      inbox.process(change(paymentReference, 0, { key }), nothing);
-    expect(await at(one, one)).toBe('processed');
-    expect(await at(one, other)).toBe('processed');
-    expect(await at(other, one)).toBe('processed');
-    expect(await at(one, one)).toBe('duplicate');
-    expect(await at(one, other)).toBe('duplicate');
+    const store = open();
+    const at = (merchantPaymentReference: string, referenceNumber: string, key: string) =>
+      store.process(change(merchantPaymentReference, 0, { key, referenceNumber }), nothing);
+    const names = [one, other].flatMap((first) =>
+      [one, other].flatMap((second) =>
+        [one, other].map((third) => [first, second, third] as const),
+      ),
+    );
+    for (const name of names) expect(await at(...name)).toBe('processed');
+    for (const name of names) expect(await at(...name)).toBe('duplicate');
   });
 }

@@ -1,7 +1,8 @@
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import type { CallbackFindingCode } from '../../../src/testing/index.js';
 import vectors from '../../vectors/signatures.json' with { type: 'json' };
-import { COMPACT, diagnose, expectExplained, now, sampleRecord } from './scene.js';
+import { COMPACT, diagnose, expectExplained, now, sampleRecord, sign, TIMESTAMP } from './scene.js';
 
 const record = sampleRecord();
 const reference = (merchantPaymentReference: string) => sampleRecord({ merchantPaymentReference });
@@ -252,4 +253,76 @@ describe('outside vectors', () => {
   ])('signed %s, captured %s', (signed, captured, ...codes) => {
     expectExplained(diagnoseVector(signed, captured), ...codes);
   });
+});
+
+describe('a body that was compressed after signing', () => {
+  test.each([
+    ['gzip', gzipSync],
+    ['gzip at level 9', (text: string) => gzipSync(text, { level: 9 })],
+    ['deflate', deflateSync],
+    ['deflate, raw', deflateRawSync],
+    ['br', brotliCompressSync],
+  ])('by %s', (name, compress) => {
+    const rawBody = compress(COMPACT);
+    for (const given of [rawBody, Uint8Array.from(rawBody), Uint8Array.from(rawBody).buffer]) {
+      const diagnosis = diagnose({ rawBody: given });
+      expectExplained(diagnosis, 'body-compressed');
+      expect(diagnosis.findings[0]?.message).toContain(name.replace(' at level 9', ''));
+    }
+  });
+
+  test('is not inflated beyond 256 KiB', () => {
+    const rawBody = gzipSync('x'.repeat(512 * 1024));
+    const { findings } = diagnose({ signed: 'x'.repeat(512 * 1024), rawBody });
+    expect(findings.map(({ code }) => code)).not.toContain('body-compressed');
+  });
+
+  test.each([
+    ['an inflated body, whose bytes on the wire were signed', COMPACT, gzipSync(COMPACT)],
+    ['compressed bytes that nothing matches', gzipSync(COMPACT), 'another'],
+  ])('or %s: the content-encoding is suspected before the secret', (_name, rawBody, signed) => {
+    const signature = sign(signed);
+    const headers = {
+      'x-timestamp': TIMESTAMP,
+      'x-signature': signature,
+      'content-encoding': 'gzip',
+    };
+    const { findings } = diagnose({ rawBody, headers });
+    expect(findings.map(({ code }) => code).sort()).toEqual(['body-compressed', 'unexplained']);
+    expect(JSON.stringify(findings)).toContain('The request has content-encoding gzip');
+  });
+});
+
+describe('a body in UTF-16', () => {
+  const little = Buffer.from(COMPACT, 'utf16le');
+  const big = Buffer.from(little).swap16();
+  const marked = Buffer.from(`\ufeff${COMPACT}`, 'utf16le');
+  const forms = [
+    ['with the low byte first', little],
+    ['with the high byte first', big],
+    ['with a byte order mark', marked],
+    ['with a byte order mark, high byte first', Buffer.from(marked).swap16()],
+  ] as const;
+
+  test.each(forms)('%s, that was signed in UTF-8', (_name, rawBody) => {
+    expectExplained(diagnose({ rawBody }), 'body-utf16');
+  });
+
+  test.each(forms)('%s, that is UTF-8 now', (_name, signed) => {
+    const diagnosis = diagnose({ signed, rawBody: COMPACT });
+    expect(diagnosis.signature).toBe('explained');
+    expect(diagnosis.findings[0]?.code).toBe('body-utf16');
+  });
+});
+
+test('a body whose memory was detached, or is shared', () => {
+  const bytes = Uint8Array.from(Buffer.from(COMPACT));
+  const shared = new Uint8Array(new SharedArrayBuffer(bytes.length));
+  shared.set(bytes);
+  expect(diagnose({ rawBody: shared }).verified).toBe(true);
+  structuredClone(bytes.buffer, { transfer: [bytes.buffer] });
+  for (const rawBody of [bytes, bytes.buffer]) {
+    const { findings } = diagnose({ rawBody });
+    expect(findings[0]?.message).toContain('The body is bytes whose memory was detached');
+  }
 });

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { HOW_TO_GET_THE_BYTES } from '../../../src/callback/body.js';
 import {
@@ -56,6 +57,8 @@ const cases: readonly (readonly [CallbackFindingCode, Case])[] = [
   ['body-not-raw', withBody(`${COMPACT}\ufffd`)],
   ['body-empty', withBody('')],
   ['body-base64', withBody(Buffer.from(COMPACT).toString('base64'))],
+  ['body-compressed', withBody(gzipSync(COMPACT))],
+  ['body-utf16', withBody(Buffer.from(COMPACT, 'utf16le'))],
   ['body-reserialized', withBody(JSON.stringify(record, null, 2))],
   ['body-trailing-newline', withBody(`${COMPACT}\n`)],
   ['record-invalid', { signed: '{}' }],

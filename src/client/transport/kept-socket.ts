@@ -1,0 +1,60 @@
+import type { Socket } from 'node:net';
+import { timers } from '../deadline.js';
+import type { ResponseHeaders } from './transport.js';
+
+/** How long a connection is kept if the server does not say. */
+export const KEEP_ALIVE_MS = 4_000;
+
+// What the server announces runs from an earlier moment, and the next request needs time to arrive.
+const MARGIN_MS = 2_000;
+
+/**
+ * The socket of one undici client, which opens it when a request needs it, and again after it was closed. undici closes
+ * idle sockets by a timer, which is late when the event loop was blocked, and counts nothing while the process or the
+ * machine was suspended. The server has closed the connection by then, and a payment sent on it would be lost.
+ */
+export class KeptSocket {
+  #socket: Socket | null = null;
+  #keptMs = KEEP_ALIVE_MS;
+  #restsSinceMs = 0;
+  #restsSinceSystemMs = 0;
+
+  /** Whether it has been idle for longer than the server keeps it, by whichever clock has counted more. */
+  get isStale(): boolean {
+    const idleMs = Math.max(
+      timers.now() - this.#restsSinceMs,
+      timers.systemNow() - this.#restsSinceSystemMs,
+    );
+    return idleMs >= this.#keptMs;
+  }
+
+  /** Called with the socket when it has connected. */
+  opened(socket: Socket | null): void {
+    this.#socket = socket;
+    this.#rest(KEEP_ALIVE_MS);
+  }
+
+  /** Called when an answer has ended. */
+  answered(headers: ResponseHeaders): void {
+    const hint = headers['keep-alive'];
+    this.#rest(hint === undefined ? KEEP_ALIVE_MS : parseKeepAlive(String(hint)));
+  }
+
+  /** Breaks the connection. */
+  cut(reason?: Error): void {
+    this.#socket?.destroy(reason);
+  }
+
+  #rest(keptMs: number): void {
+    this.#keptMs = keptMs;
+    this.#restsSinceMs = timers.now();
+    this.#restsSinceSystemMs = timers.systemNow();
+  }
+}
+
+/** How long a connection may be idle by a header such as `timeout=5, max=100`; 0 after the last request. */
+function parseKeepAlive(hint: string): number {
+  if (/\bmax\s*=\s*"?0+\b/i.test(hint)) return 0;
+  const seconds = /\btimeout\s*=\s*"?(\d+)/i.exec(hint)?.[1];
+  return seconds === undefined ? KEEP_ALIVE_MS : Math.max(0, Number(seconds) * 1000 - MARGIN_MS);
+}

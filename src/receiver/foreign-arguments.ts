@@ -1,0 +1,154 @@
+import { InvalidOptionError } from '../errors.js';
+import { describeValue } from '../protocol/describe-value.js';
+import type { ReceivingEnd } from './receiver.js';
+import { report, reportToConsole } from './report.js';
+
+/** Any object, as far as it is looked into. */
+type Fields = Readonly<Record<string, unknown>>;
+
+/** An entry point, and what its handler takes. */
+export interface EntryPoint {
+  readonly name: 'node' | 'fetch' | 'fastify' | 'lambda' | 'receiver';
+  /** What it takes, to follow "takes". */
+  readonly takes: string;
+}
+
+/**
+ * Refuses a call with what another framework passes, before anything is done: reports it to `onError`, and answers
+ * 500 if there is a response of node:http.
+ *
+ * @param receive undefined before there is a receiver
+ * @throws {InvalidOptionError} when there is nothing to answer with; it names the right entry point
+ */
+export async function refuseArguments(
+  entry: EntryPoint,
+  receive: ReceivingEnd['receive'] | undefined,
+  args: readonly unknown[],
+): Promise<void> {
+  const error = foreignArguments(entry, args);
+  const refuse = () => {
+    throw error;
+  };
+  if (receive === undefined) await report(reportToConsole, error, undefined);
+  else await receive({ method: 'POST', headers: {}, readBody: refuse });
+  const response = findResponse(args);
+  if (response === undefined) throw error;
+  if (response.headersSent) return;
+  response.statusCode = 500;
+  response.end();
+}
+
+export function foreignArguments(
+  { name, takes }: EntryPoint,
+  args: readonly unknown[],
+): InvalidOptionError {
+  const { what, remedy } = describeArguments(args);
+  return new InvalidOptionError(
+    'request',
+    `The handler of merchant-payments/${name} takes ${takes}; received ${what}. ${remedy}`,
+  );
+}
+
+const handlerOf = (name: string, call: string): string =>
+  `Use callbackHandler of merchant-payments/${name} instead: ${call}`;
+
+function describeArguments([first, second]: readonly unknown[]): { what: string; remedy: string } {
+  const given = fieldsOf(first);
+  if (isFetchRequest(first)) {
+    return { what: 'a Request', remedy: handlerOf('fetch', 'handler(request)') };
+  }
+  if (findFetchRequest(first) !== undefined) {
+    const remedy = handlerOf('fetch', 'handler(context.req.raw) in Hono');
+    return { what: 'the context of a Fetch framework such as Hono', remedy };
+  }
+  if (isFastifyPair(first, second)) {
+    const remedy = handlerOf(
+      'node',
+      'handler(request, reply), or register callbackPlugin of merchant-payments/fastify',
+    );
+    return { what: "Fastify's request and reply", remedy };
+  }
+  if (isNodeResponse(second)) {
+    const remedy = handlerOf('node', 'handler(request, response)');
+    return {
+      what: 'a request and a response of node:http (Express, NestJS, Next.js pages)',
+      remedy,
+    };
+  }
+  if (isNodeResponse(given.res)) {
+    return { what: "Koa's context", remedy: handlerOf('node', 'handler(ctx.req, ctx.res)') };
+  }
+  if (isHttpEvent(given)) {
+    return {
+      what: 'an HTTP event of AWS Lambda',
+      remedy: handlerOf('lambda', 'handler(event, context)'),
+    };
+  }
+  if (isMessage(given)) {
+    const remedy =
+      'Verify each message by verifyCallback of merchant-payments/callback with receivedAt, as the guide "Slow work in a queue" shows';
+    return { what: 'an event that is no HTTP request (SQS, SNS, EventBridge)', remedy };
+  }
+  const remedy =
+    'Pass on what the framework passes to a route; the guide "Handle callbacks" has one for each framework';
+  return { what: describeValue(first), remedy };
+}
+
+const fieldsOf = (value: unknown): Fields =>
+  (typeof value === 'object' && value !== null) || typeof value === 'function'
+    ? (value as Fields)
+    : {};
+
+const hasMethods = (value: unknown, ...names: readonly string[]): boolean =>
+  names.every((name) => typeof fieldsOf(value)[name] === 'function');
+
+/** A `Request` of any realm. */
+function isFetchRequest(value: unknown): value is Request {
+  const { method, headers } = fieldsOf(value);
+  return (
+    typeof method === 'string' && hasMethods(headers, 'get') && hasMethods(value, 'arrayBuffer')
+  );
+}
+
+/** The `Request` in what a Fetch framework passes: itself, Hono's context, SvelteKit's event. */
+export function findFetchRequest(given: unknown): Request | undefined {
+  const { req, request } = fieldsOf(given);
+  return [given, fieldsOf(req).raw, req, request].find(isFetchRequest);
+}
+
+export function isNodeRequest(value: unknown): boolean {
+  const { method, headers } = fieldsOf(value);
+  return typeof method === 'string' && typeof headers === 'object' && headers !== null;
+}
+
+export function isNodeResponse(value: unknown): boolean {
+  return hasMethods(value, 'setHeader', 'end');
+}
+
+export function isFastifyPair(request: unknown, reply: unknown): boolean {
+  return (
+    isNodeRequest(fieldsOf(request).raw) &&
+    isNodeResponse(fieldsOf(reply).raw) &&
+    hasMethods(reply, 'code', 'headers', 'send')
+  );
+}
+
+function isHttpEvent({ httpMethod, requestContext }: Fields): boolean {
+  const { method } = fieldsOf(fieldsOf(requestContext).http);
+  return typeof httpMethod === 'string' || typeof method === 'string';
+}
+
+const isMessage = (event: Fields): boolean =>
+  Array.isArray(event) || Array.isArray(event['Records']) || 'detail-type' in event;
+
+/** The part of a response of node:http that is used. */
+interface Answerable {
+  statusCode: number;
+  readonly headersSent?: boolean;
+  end(): unknown;
+}
+
+function findResponse([first, second]: readonly unknown[]): Answerable | undefined {
+  const candidates = [second, fieldsOf(second).raw, fieldsOf(first).res];
+  return candidates.find(isNodeResponse) as Answerable | undefined;
+}

@@ -1,0 +1,120 @@
+import { describe, expect, it } from 'vitest';
+import {
+  createClient,
+  created,
+  failureOf,
+  httpAnswer,
+  order,
+  startRawServer,
+  transports,
+} from './raw-server.js';
+
+const busy = httpAnswer(429, { code: 'BUSY' }, { 'retry-after': '20' });
+
+/** A logger that tells when a call begins to wait for its retry. */
+function watchWaits() {
+  let waits = (): void => {};
+  const waiting = new Promise<void>((resolve) => {
+    waits = resolve;
+  });
+  const ignore = (): void => {};
+  return { waiting, logger: { debug: ignore, info: ignore, error: ignore, warn: () => waits() } };
+}
+
+describe.each(transports)('close(), with $name,', ({ options }) => {
+  it('ends a call that waits for Retry-After, with the error of its last request', async () => {
+    const server = await startRawServer({ answer: () => busy });
+    const { waiting, logger } = watchWaits();
+    const client = createClient(server.url, { ...options, logger });
+    const failure = failureOf(client.payments.create(order));
+    await waiting;
+    await client.close();
+    expect(await failure).toMatchObject({
+      code: 'BUSY',
+      httpStatus: 429,
+      requestOutcome: 'rejected',
+      safeToRetry: true,
+      retryAfterSeconds: 20,
+    });
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('lets a request in flight end, and does not retry it', async () => {
+    const server = await startRawServer({});
+    const client = createClient(server.url, options);
+    const failure = failureOf(client.payments.create(order));
+    await server.received(1);
+    const closing = client.close();
+    server.requests[0]?.socket.write(busy);
+    await closing;
+    expect(await failure).toMatchObject({ code: 'BUSY', requestOutcome: 'rejected' });
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('ends more than ten calls that wait, without a warning of a leak', async () => {
+    const server = await startRawServer({ answer: () => busy });
+    const warnings: Error[] = [];
+    const warn = (warning: Error): void => void warnings.push(warning);
+    process.on('warning', warn);
+    const client = createClient(server.url, options);
+    const failures = Array.from({ length: 12 }, () => failureOf(client.payments.create(order)));
+    await server.received(12);
+    await client.close();
+    await Promise.all(failures);
+    process.off('warning', warn);
+    expect(warnings.filter(({ name }) => name === 'MaxListenersExceededWarning')).toEqual([]);
+    expect(server.requests).toHaveLength(12);
+  });
+
+  it('lets a request in flight succeed', async () => {
+    const server = await startRawServer({});
+    const client = createClient(server.url, options);
+    const call = client.payments.create(order);
+    await server.received(1);
+    const closing = client.close();
+    server.requests[0]?.socket.write(created);
+    await closing;
+    expect((await call).response.status).toBe(201);
+  });
+});
+
+describe('an aborted call', () => {
+  class ShutDown extends Error {
+    override name = 'ShutDown';
+  }
+
+  it.each<[string, unknown, string | undefined]>([
+    ['without a reason', undefined, 'AbortError'],
+    ['by a timeout', new DOMException('too late', 'TimeoutError'), 'TimeoutError'],
+    ['by an error of its own class', new ShutDown('hunter2'), 'ShutDown'],
+    [
+      'by an error whose name is no word',
+      Object.assign(new Error(), { name: 'hunter2 it is' }),
+      undefined,
+    ],
+    ['by an error whose name is no text', Object.assign(new Error(), { name: 7 }), undefined],
+    ['by a text', 'hunter2', undefined],
+    ['by null', null, undefined],
+  ])('%s keeps the name of the reason, and not its text', async (_how, reason, name) => {
+    const server = await startRawServer({});
+    const caller = new AbortController();
+    const { signal } = caller;
+    const failure = failureOf(createClient(server.url).payments.create(order, { signal }));
+    await server.received(1);
+    caller.abort(reason);
+    const error = await failure;
+    expect(error).toMatchObject({ code: 'ABORTED', requestOutcome: 'unknown' });
+    expect((error.cause as Error | undefined)?.name).toBe(name);
+    const named = name === undefined ? '' : ` (${name})`;
+    expect(error.message).toContain(`was aborted by its signal${named}. The service may`);
+    expect(`${error.stack}${error.cause}`).not.toContain('hunter2');
+  });
+
+  it('by a signal that was aborted before keeps it too', async () => {
+    const signal = AbortSignal.abort(new ShutDown());
+    const client = createClient('https://payments.invalid');
+    const error = await failureOf(client.payments.create(order, { signal }));
+    expect(error).toMatchObject({ code: 'ABORTED', requestOutcome: 'not-sent' });
+    expect(error.message).toContain('was aborted by its signal (ShutDown).');
+  });
+});

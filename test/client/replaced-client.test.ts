@@ -1,0 +1,135 @@
+import { inspect } from 'node:util';
+import { describe, expect, expectTypeOf, it, vi } from 'vitest';
+import type { RequestOptions } from '../../src/client/options.js';
+import type { PaymentClient } from '../../src/client/payment-client.js';
+import type { CreatePaymentResult } from '../../src/client/response.js';
+import { PREPARE_CREATION, prepareCreation } from '../../src/protocol/prepared-creation.js';
+import { createClient, created, failureOf, order, record, startRawServer } from './raw-server.js';
+
+const url = 'https://payments.invalid';
+const result: CreatePaymentResult = {
+  payment: { referenceNumber: 'r-1' },
+  response: { status: 201, headers: {}, body: {}, attempts: 1 },
+};
+
+describe('a client whose payments.create a test replaces', () => {
+  it.each<[string, (client: PaymentClient) => void]>([
+    [
+      'by a spy of vitest',
+      (client) => void vi.spyOn(client.payments, 'create').mockResolvedValue(result),
+    ],
+    [
+      'by an assignment, as sinon does',
+      (client) => {
+        client.payments.create = async () => result as never;
+      },
+    ],
+    [
+      'by a property, as node:test does',
+      (client) =>
+        void Object.defineProperty(client.payments, 'create', { value: async () => result }),
+    ],
+  ])('%s sends nothing, by itself and for a store', async (_how, replace) => {
+    const client = createClient(url);
+    replace(client);
+    expect(await client.payments.create(order)).toBe(result);
+    expect(await client[PREPARE_CREATION](order, undefined).send(1_000)).toBe(result);
+  });
+
+  it('is restored afterwards', async () => {
+    const server = await startRawServer({ answer: () => created });
+    const client = createClient(server.url);
+    const spy = vi.spyOn(client.payments, 'create').mockRejectedValue(new Error('down'));
+    await expect(client.payments.create(order)).rejects.toThrow('down');
+    spy.mockRestore();
+    expect((await client.payments.create(order)).payment).toEqual(record);
+  });
+
+  it('leaves other clients as they are', async () => {
+    const server = await startRawServer({ answer: () => created });
+    vi.spyOn(createClient(url).payments, 'create').mockResolvedValue(result);
+    expect((await createClient(server.url).payments.create(order)).payment).toEqual(record);
+  });
+});
+
+it.each<['request' | 'close']>([['request'], ['close']])(
+  'a spy on the %s of a client, or of all clients, is called',
+  async (name) => {
+    const client = createClient(url);
+    const own = vi.spyOn(client, name).mockResolvedValue(undefined as never);
+    await client[name]({ method: 'GET', path: '/' });
+    expect(own).toHaveBeenCalledOnce();
+    own.mockRestore();
+    const all = vi.spyOn(Object.getPrototypeOf(client), name).mockResolvedValue(undefined as never);
+    await client[name]({ method: 'GET', path: '/' });
+    expect(all).toHaveBeenCalledOnce();
+    all.mockRestore();
+  },
+);
+
+describe.each<[string, (client: PaymentClient) => PaymentClient]>([
+  ['a Proxy', (client) => new Proxy(client, {})],
+  ['a Proxy of a Proxy', (client) => new Proxy(new Proxy(client, {}), {})],
+  ['an object that inherits from it', (client) => Object.create(client)],
+])('%s of a client', (_what, wrap) => {
+  it('does what the client does', async () => {
+    const server = await startRawServer({ answer: () => created });
+    const client = createClient(server.url);
+    const wrapped = wrap(client);
+    expect((await wrapped.payments.create(order)).payment).toEqual(record);
+    expect((await wrapped.request({ method: 'GET', path: '/orders' })).status).toBe(201);
+    expect((await wrapped[PREPARE_CREATION](order, undefined).send(1_000)).payment).toEqual(record);
+    expect(JSON.stringify(wrapped)).toBe(JSON.stringify(client));
+    expect(inspect(wrapped)).toBe(inspect(client));
+    await wrapped.close();
+    const error = await failureOf(client.payments.create(order));
+    expect(error.message).toContain('the client was closed');
+  });
+});
+
+it('a client shows no property but payments', () => {
+  expect(Reflect.ownKeys({ ...createClient(url) })).toEqual(['payments']);
+});
+
+describe('a double that has payments.create alone', () => {
+  it('fits the type, with a plain function or a mock', () => {
+    const plain: Pick<PaymentClient, 'payments'> = {
+      payments: {
+        create: async ({ merchantPaymentReference }) => ({
+          payment: { merchantPaymentReference, referenceNumber: 'r-1' },
+          response: { status: 201, headers: {}, body: { a: 1 }, attempts: 1 },
+        }),
+      },
+    };
+    const mocked: Pick<PaymentClient, 'payments'> = {
+      payments: { create: vi.fn(async () => result) },
+    };
+    expectTypeOf<PaymentClient>().toExtend<Pick<PaymentClient, 'payments'>>();
+    expect([plain, mocked]).toHaveLength(2);
+  });
+
+  it('is prepared for a store as a client is', async () => {
+    const create = vi.fn<(input: object, options?: RequestOptions) => typeof answer>();
+    const answer = Promise.resolve(result);
+    create.mockReturnValue(answer);
+    const double = { payments: { create } };
+    const options = { extraBody: { note: 'a' }, maxRetries: 0 };
+    const ofDouble = prepareCreation(double, order, options);
+    const ofClient = prepareCreation(createClient(url), order, { extraBody: { note: 'a' } });
+    expect({ ...ofDouble, send: 0 }).toEqual({ ...ofClient, send: 0 });
+    expect(await ofDouble.send(5)).toBe(result);
+    expect(create).toHaveBeenCalledWith(order, { ...options, timeoutMs: 5 });
+    expect(prepareCreation(double, order, { timeoutMs: 7 }).timeoutMs).toBe(7);
+  });
+});
+
+it('what a store sends is what was prepared, though its objects have changed', async () => {
+  const server = await startRawServer({ answer: () => created });
+  const input = { ...order };
+  const extraBody = { 7: 'a', list: [1], nested: { b: null } };
+  const prepared = createClient(server.url)[PREPARE_CREATION](input, { extraBody });
+  input.amount = 1;
+  extraBody.list.push(2);
+  await prepared.send(5_000);
+  expect(server.requests[0]?.body).toBe(prepared.body);
+});

@@ -1,0 +1,152 @@
+import { tracingChannel } from 'node:diagnostics_channel';
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
+import type { PaymentClientOptions } from '../../src/client/options.js';
+import type { PaymentClient } from '../../src/client/payment-client.js';
+import { startTelemetry } from '../opentelemetry/telemetry.js';
+import { createClient, httpAnswer, order, refusedPort, startRawServer } from './raw-server.js';
+
+type Options = Partial<PaymentClientOptions>;
+
+/** Ways to a failed call. */
+const failures: Record<string, (options: Options) => Promise<() => Promise<unknown>>> = {
+  'a 400': async (options) => {
+    const server = await startRawServer({ answer: () => httpAnswer(400) });
+    const client = createClient(server.url, options);
+    return () => client.payments.create(order);
+  },
+  'a 400 of another operation': async (options) => {
+    const server = await startRawServer({ answer: () => httpAnswer(400) });
+    const client = createClient(server.url, options);
+    return () => client.request({ method: 'POST', path: '/api/orders' });
+  },
+  'a 503, and another after a retry': async (options) => {
+    const answer = () => httpAnswer(503, '', { 'retry-after': '0' });
+    const server = await startRawServer({ answer });
+    const client = createClient(server.url, { ...options, retryUnknownOutcome: true });
+    return () => client.payments.create(order, { maxRetries: 1 });
+  },
+  'a refused connection': async (options) => {
+    const client = createClient(`http://127.0.0.1:${await refusedPort()}`, options);
+    return () => client.payments.create(order, { maxRetries: 0 });
+  },
+  'a refused connection by fetch': async (options) => {
+    const url = `http://127.0.0.1:${await refusedPort()}`;
+    const client = createClient(url, { ...options, fetch: globalThis.fetch });
+    return () => client.payments.create(order, { maxRetries: 0 });
+  },
+  'a timeout': async (options) => {
+    const client = createClient((await startRawServer({})).url, options);
+    return () => client.payments.create(order, { timeoutMs: 50 });
+  },
+  'an abort': async (options) => {
+    const server = await startRawServer({});
+    const client = createClient(server.url, options);
+    const caller = new AbortController();
+    void server.received(1).then(() => caller.abort());
+    return () => client.payments.create(order, { signal: caller.signal });
+  },
+  'a secret that fails': async (options) => {
+    const apiKey = () => Promise.reject(new Error('The vault is closed'));
+    const client = createClient('https://payments.invalid', { ...options, apiKey });
+    return () => client.payments.create(order);
+  },
+  'a schema that the answer does not fit': async (options) => {
+    const server = await startRawServer({ answer: () => httpAnswer(201, {}) });
+    const client = createClient(server.url, options);
+    const validate = () => ({ issues: [{ message: 'wrong' }] });
+    const responseSchema = { '~standard': { version: 1 as const, vendor: 'test', validate } };
+    return () => client.payments.create(order, { responseSchema });
+  },
+  'invalid input': async (options) => {
+    const client = createClient('https://payments.invalid', options);
+    return () => client.payments.create({ ...order, amount: Number.NaN });
+  },
+  'input that JSON cannot carry': async (options) => {
+    const client = createClient('https://payments.invalid', options);
+    const extraBody = { a: { b: { c: { d: [Number.NaN] } } } };
+    return () => client.payments.create(order, { extraBody });
+  },
+  'an invalid option': async (options) => {
+    const client = createClient('https://payments.invalid', options);
+    return () => client.payments.create(order, { maxRetries: -1 });
+  },
+  'a client that was closed': async (options) => {
+    const client: PaymentClient = createClient('https://payments.invalid', options);
+    await client.close();
+    return () => client.payments.create(order);
+  },
+};
+
+function subscribe(channelName: string): void {
+  const channel = tracingChannel<object, object>(channelName);
+  const listeners = { start() {}, end() {}, asyncStart() {}, asyncEnd() {}, error() {} };
+  channel.subscribe(listeners);
+  onTestFinished(() => void channel.unsubscribe(listeners));
+}
+
+const ignore = (): void => {};
+const logger = { debug: ignore, info: ignore, warn: ignore, error: ignore };
+
+const observers: Record<string, () => Options> = {
+  'no observer': () => ({}),
+  'a logger': () => ({ logger }),
+  'subscribers of the channels': () => {
+    subscribe('merchant-payments:call');
+    subscribe('merchant-payments:request');
+    return {};
+  },
+  'a logger and OpenTelemetry': () => {
+    startTelemetry();
+    return { logger };
+  },
+};
+
+type Caller = (call: () => Promise<unknown>) => Promise<unknown>;
+
+const callers: Record<string, Caller> = {
+  'awaits it': async function placeTheOrder(call) {
+    await call();
+  },
+  'awaits it later': async function placeTheOrder(call) {
+    const creating = call();
+    await Promise.resolve();
+    await creating;
+  },
+  'handles its failure': async function placeTheOrder(call) {
+    await call().catch((error: unknown) => Promise.reject(error));
+  },
+  'awaits it among others': async function placeTheOrder(call) {
+    await Promise.all([Promise.resolve(), call()]);
+  },
+};
+
+const combinations = Object.keys(failures).flatMap((failure) =>
+  Object.keys(observers).map((observer) => [failure, observer] as const),
+);
+
+describe.each(combinations)('after %s, with %s,', (failure, observer) => {
+  it.each(Object.entries(callers))('the stack names the function that %s', async (_how, caller) => {
+    const call = await failures[failure]?.(observers[observer]?.() ?? {});
+    const error = await caller(call as () => Promise<unknown>).catch((reason: unknown) => reason);
+    const { name, message, stack } = error as Error;
+    expect(stack).toMatch(/\n {4}at (?:async )?placeTheOrder /);
+    expect(stack?.startsWith(`${name}: ${message}\n    at `)).toBe(true);
+  });
+});
+
+describe('where stacks are not the usual ones', () => {
+  const { prepareStackTrace, stackTraceLimit } = Error;
+  afterEach(() => {
+    Object.assign(Error, { prepareStackTrace, stackTraceLimit });
+  });
+
+  it.each<[string, Partial<ErrorConstructor>, unknown]>([
+    ['turned off', { stackTraceLimit: 0 }, expect.stringMatching(/^ConnectionError: [^\n]*$/)],
+    ['an array of frames', { prepareStackTrace: (_, frames) => frames }, expect.any(Array)],
+  ])('%s, the call fails all the same', async (_what, settings, stack) => {
+    const call = await failures['a refused connection']?.({});
+    Object.assign(Error, settings);
+    const error = await call?.().catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ code: 'CONNECTION_FAILED', stack });
+  });
+});

@@ -1,0 +1,23 @@
+// The same two tests in each runner, with the settings of docs/test-your-integration.md.
+import { execFileSync } from 'node:child_process';
+import { cpSync } from 'node:fs';
+
+for (const name of ['mock-server', 'msw']) {
+  cpSync(`tests/${name}.test.js`, `tests/${name}.test.mjs`);
+}
+const modules = { NODE_OPTIONS: '--experimental-vm-modules' };
+const runs = [
+  ['node_modules/jest/bin/jest.js', ['--ci', '-c', 'jest.cjs.json']],
+  ['node_modules/jest/bin/jest.js', ['--ci', '-c', 'jest.esm.json'], modules],
+  ['node_modules/vitest/vitest.mjs', ['run', '--globals', '--dir', 'tests', '.mjs']],
+  ['--test', ['--import', './node-test.mjs', 'tests/mock-server.test.mjs', 'tests/msw.test.mjs']],
+];
+for (const [program, args, env] of runs) {
+  execFileSync(process.execPath, [program, ...args], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env: { ...process.env, ...env },
+  });
+}
+console.log(
+  'Jest as CommonJS and as ES modules, vitest and node:test, each with the mock and with msw',
+);

@@ -1,0 +1,122 @@
+import { describe, it } from 'vitest';
+import type { Awaitable } from '../../src/protocol/awaitable.js';
+import type { CallbackStore, ManagedStore, StatusChange } from '../../src/store/callback-store.js';
+import type { StoreOptions } from '../../src/store/options.js';
+import { testAttention, testPages } from './store/attention.js';
+import { CallbackStage } from './store/callback-stage.js';
+import { testLateSenders, testRecovery } from './store/crashes.js';
+import { testCreation, testRecording, testTransactions } from './store/creation.js';
+import { testCurrent, testSecondPaid } from './store/current.js';
+import { testKeptBodies, testKeptFailures } from './store/failed-changes.js';
+import { testNames, testPruning, testResolution } from './store/keeping.js';
+import { testLookUp, testRepeatedReferences } from './store/look-up.js';
+import { testOrder, testStaleChanges } from './store/order.js';
+import { testConcurrency, testCrashes, testLease, testOverlap, testWait } from './store/overlap.js';
+import { testNames as testChangeNames, testFailures, testRuns } from './store/runs.js';
+import { testElsewhere, testSettling, testSettlingWithoutWork } from './store/settling.js';
+import { Stage } from './store/stage.js';
+
+/** A store for callbacks, and what it can do. */
+export interface CallbackStoreUnderTest {
+  /**
+   * Creates a new store over the same data, as another process would. Called several times per case. A store with a
+   * pool needs at least four connections.
+   */
+  create(options: ContractOptions): Awaitable<CallbackStore<unknown>>;
+  /**
+   * Makes the store treat the current holder of this change's claim as dead, by expiring its lease or closing its
+   * connection. The holder must not be able to renew the claim afterwards.
+   */
+  loseClaim?: ((change: StatusChange) => Awaitable<void>) | undefined;
+  /** False for a store with one connection, where orders wait for each other. */
+  readonly concurrent?: boolean;
+  /** The lifetime of a claim that is not renewed. One case takes three of them. */
+  readonly leaseMs?: number;
+  /** The longest time that `process` waits before it answers `busy`. One case waits that long. */
+  readonly waitMs?: number;
+}
+
+/** A store of this package with everything that it does, and what it can do. */
+export interface StoreUnderTest<Tx = unknown> extends CallbackStoreUnderTest {
+  /** Creates one as above, with `keepBodies`. The lease of a payment must not expire during a case. */
+  create(options: ContractOptions): Awaitable<ManagedStore<Tx>>;
+  /** Expires the lease under which the payment was sent last, as if its sender had died. */
+  loseLease(merchantPaymentReference: string): Awaitable<void>;
+  /**
+   * For a store whose `record` needs a `tx`: runs the body in a transaction of the store's database, which is rolled
+   * back when it rejects.
+   */
+  transaction?: ((body: (tx: Tx) => Promise<void>) => Promise<void>) | undefined;
+  /** For such a store: its pool, its connection or its ORM's database object, none of which is a transaction. */
+  database?: (() => unknown) | undefined;
+}
+
+/** The options of a store that a case sets. */
+export type ContractOptions = Pick<StoreOptions, 'client' | 'repeatedReference' | 'profile'>;
+
+/**
+ * The promises of a store for callbacks. Each case works on its own orders, with random references, and leaves them in
+ * the store. While a change of an order is being processed, a store may answer `busy` at once or make the delivery wait.
+ *
+ * @param make runs in the suite, and may set hooks
+ */
+export function describeCallbackStore(name: string, make: () => CallbackStoreUnderTest): void {
+  describe(`${name} keeps the contract of a store for callbacks:`, () => {
+    testCallbacks(make());
+  });
+}
+
+/**
+ * The promises of a store of this package: the same, and those of what it keeps and of payments.
+ *
+ * @param make runs in the suite, and may set hooks
+ */
+export function describeStore<Tx>(name: string, make: () => StoreUnderTest<Tx>): void {
+  describe(`${name} keeps the contract of a store:`, () => {
+    const store = make() as StoreUnderTest;
+    testCallbacks(store);
+    const one = casesOn(() => new Stage(store));
+    testKeptFailures(one);
+    testKeptBodies(one);
+    testCreation(one);
+    testRecording(one);
+    testSettling(one);
+    testSettlingWithoutWork(one);
+    testElsewhere(one);
+    testResolution(one);
+    testLateSenders(one);
+    testRecovery(one);
+    testLookUp(one);
+    testRepeatedReferences(one);
+    testAttention(one);
+    testPages(one);
+    testPruning(one);
+    testNames(one);
+    if (store.transaction !== undefined) testTransactions(one);
+  });
+}
+
+function testCallbacks(store: CallbackStoreUnderTest): void {
+  const one = casesOn(() => new CallbackStage(store));
+  testRuns(one);
+  testFailures(one);
+  testOrder(one);
+  testStaleChanges(one);
+  testCurrent(one);
+  testSecondPaid(one);
+  testOverlap(one);
+  testChangeNames(one);
+  if (store.concurrent !== false) testConcurrency(one);
+  if (store.leaseMs !== undefined) testLease(one);
+  if (store.waitMs !== undefined) testWait(one);
+  if (store.loseClaim !== undefined) testCrashes(one);
+}
+
+function casesOn<Scene extends CallbackStage>(makeStage: () => Scene) {
+  return (title: string, run: (stage: Scene) => Promise<void>): void =>
+    it(title, async ({ onTestFinished }) => {
+      const stage = makeStage();
+      onTestFinished(() => stage.end());
+      await run(stage);
+    });
+}

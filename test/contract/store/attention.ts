@@ -1,0 +1,258 @@
+import { randomUUID } from 'node:crypto';
+import { assert, expect } from 'vitest';
+import type { Attention, AttentionKind } from '../../../src/store/attention.js';
+import type { PaymentStore } from '../../../src/store/payment-store.js';
+import { oddNames } from '../odd-names.js';
+import type { It } from './callback-stage.js';
+import { createPayment, seconds } from './changes.js';
+import {
+  assertPayment,
+  collect,
+  createInput,
+  ofKind,
+  referencesOf,
+  rejectsWith,
+  type Stage,
+} from './stage.js';
+
+const KINDS = ['unresolved', 'second-payment', 'failed-change', 'no-callback'] as const;
+
+/** Makes one item of a kind, and returns the reference of its order. */
+const makers: Readonly<
+  Record<AttentionKind, (stage: Stage, store: PaymentStore<unknown>) => Promise<string>>
+> = {
+  async unresolved(stage, store) {
+    return (await stage.createUnresolved(store)).reference;
+  },
+  async 'second-payment'(stage, store) {
+    const [change, second] = await createKnown(stage, store);
+    await stage.deliver(store, change()).answers('processed');
+    await stage.deliver(store, second()).answers('processed');
+    return second().payment.merchantPaymentReference;
+  },
+  async 'failed-change'(stage, store) {
+    const change = createPayment()();
+    await stage.deliverFailing(store, change).rejects();
+    return change.payment.merchantPaymentReference;
+  },
+  async 'no-callback'(stage, store) {
+    const [change] = await createKnown(stage, store);
+    return change().payment.merchantPaymentReference;
+  },
+};
+
+/** Creates a payment. Returns makers of changes of it and of a second payment of its order. */
+async function createKnown(stage: Stage, store: PaymentStore<unknown>) {
+  const { input, reference: merchantPaymentReference } = await stage.payment();
+  await store.create(input);
+  const [referenceNumber = ''] = stage.service.paymentsOf(merchantPaymentReference);
+  const first = createPayment({ merchantPaymentReference, referenceNumber });
+  return [first, createPayment({ merchantPaymentReference })] as const;
+}
+
+/** The only item of a kind about an order; undefined if there is none. */
+async function itemOf<Kind extends AttentionKind>(stage: Stage, kind: Kind, reference: string) {
+  const items = await stage.attentionTo(reference, { kinds: [kind], olderThanMs: 0 });
+  expect(items.length).toBeLessThanOrEqual(1);
+  return ofKind(kind, items)[0];
+}
+
+/** What needs a person is listed. */
+export function testAttention(it: It<Stage>): void {
+  it('lists what needs a person in the order of the kinds, or in the order asked for', async (stage) => {
+    const store = await stage.openPayments();
+    const mine = new Set<string>();
+    for (const kind of KINDS) mine.add(await makers[kind](stage, store));
+    const kindsOf = async (options: object) => {
+      const items = await collect((await stage.openManaged()).attention(options));
+      // In one piece for each kind.
+      const pieces = items
+        .map(({ kind }) => kind)
+        .filter((kind, index, all) => kind !== all[index - 1]);
+      const own = items.filter((item) => mine.has(item.merchantPaymentReference));
+      expect(new Set(own.map(({ kind }) => kind)).size).toBe(new Set(pieces).size);
+      return pieces;
+    };
+    expect(await kindsOf({})).toStrictEqual(KINDS.slice(0, 3));
+    expect(await kindsOf({ olderThanMs: 0 })).toStrictEqual(KINDS);
+    const asked = ['failed-change', 'unresolved'] as const;
+    expect(await kindsOf({ kinds: asked })).toStrictEqual(asked);
+    expect(await kindsOf({ kinds: [] })).toStrictEqual([]);
+  });
+  it('lists the oldest of each kind first, with since when, up to a limit over all kinds', async (stage) => {
+    const store = await stage.openPayments();
+    for (const kind of KINDS) {
+      const mine: string[] = [];
+      for (let count = 0; count < 3; count += 1) mine.push(await makers[kind](stage, store));
+      const all = await collect(store.attention({ kinds: [kind], olderThanMs: 0 }));
+      const references = referencesOf(all).filter((reference) => mine.includes(reference));
+      expect(references.sort()).toStrictEqual(mine.sort());
+      const times = all.map(({ since }) => Number(since));
+      expect(times).toStrictEqual(times.toSorted((one, other) => one - other));
+    }
+    const all = await collect(store.attention({ olderThanMs: 0 }));
+    const unresolved = ofKind('unresolved', all).length;
+    for (const limit of [1, unresolved, unresolved + 1, all.length]) {
+      const some = await collect(store.attention({ olderThanMs: 0, limit }));
+      expect(some).toStrictEqual(all.slice(0, limit));
+    }
+  });
+  it('lists nothing that is not as old as asked for', async (stage) => {
+    const store = await stage.openPayments();
+    for (const kind of KINDS) {
+      const reference = await makers[kind](stage, store);
+      const options = { kinds: [kind], olderThanMs: 86_400_000 };
+      expect(await stage.attentionTo(reference, options)).toStrictEqual([]);
+      expect(await itemOf(stage, kind, reference)).toBeDefined();
+    }
+  });
+  it('lists a payment without a callback only after a while, and no longer once one has come', async (stage) => {
+    const store = await stage.openPayments();
+    const [change, second] = await createKnown(stage, store);
+    const { merchantPaymentReference: reference, referenceNumber } = change().payment;
+    expect(await stage.attentionTo(reference)).toStrictEqual([]);
+    const item = await itemOf(stage, 'no-callback', reference);
+    assertPayment(item?.stored, { state: 'created', referenceNumber });
+    expect(item?.since).toStrictEqual(item?.stored.changedAt);
+    // That of another payment says nothing about this one.
+    await stage.deliver(store, second()).answers('processed');
+    expect(await itemOf(stage, 'no-callback', reference)).toBeDefined();
+    // The work has nothing to do with it.
+    await stage.deliverFailing(store, change()).rejects();
+    expect(await itemOf(stage, 'no-callback', reference)).toBeUndefined();
+  });
+  it('waits for a callback also if a person found the payment, or its answer was lost', async (stage) => {
+    const store = await stage.openPayments();
+    const lost = await stage.createUnresolved(store);
+    const { referenceNumber } = lost;
+    await store.resolve(lost.reference, { created: { referenceNumber } }, { attempts: 1 });
+    const { input, reference } = await stage.payment();
+    stage.service.answer(reference, 'body-lost');
+    await store.create(input);
+    for (const one of [lost.reference, reference]) {
+      assertPayment(await store.get(one), { state: 'created' });
+      expect(await itemOf(stage, 'no-callback', one)).toBeDefined();
+      const [number] = stage.service.paymentsOf(one);
+      await stage.pay(store, one, number);
+      expect(await itemOf(stage, 'no-callback', one)).toBeUndefined();
+    }
+  });
+  it('no longer lists a payment of which a callback is delivered again', async (stage) => {
+    const store = await stage.openPayments();
+    for (const answer of ['duplicate', 'stale'] as const) {
+      const { input, reference } = await stage.payment();
+      const change = createPayment({ merchantPaymentReference: reference });
+      const newest = change({ updatedAt: seconds(1) });
+      // The callbacks were faster than a person who looks the payment up.
+      await stage.deliver(store, newest).answers('processed');
+      stage.service.answer(reference, 'answer-lost');
+      await store.create(input);
+      const { referenceNumber } = newest.payment;
+      await store.resolve(reference, { created: { referenceNumber } }, { attempts: 1 });
+      expect(await itemOf(stage, 'no-callback', reference)).toBeDefined();
+      await stage.deliver(store, answer === 'stale' ? change() : newest).answers(answer);
+      expect(await itemOf(stage, 'no-callback', reference)).toBeUndefined();
+    }
+  });
+  it('stops waiting for a callback that a person has discarded, which changes nothing else', async (stage) => {
+    const store = await stage.openPayments();
+    const [change] = await createKnown(stage, store);
+    const { merchantPaymentReference: reference, referenceNumber } = change().payment;
+    const item = await itemOf(stage, 'no-callback', reference);
+    assert(item !== undefined);
+    for (let time = 0; time < 2; time += 1) await store.discard(item);
+    expect(await itemOf(stage, 'no-callback', reference)).toBeUndefined();
+    assertPayment(await store.get(reference), { state: 'created', referenceNumber });
+    await stage.deliver(store, change({ status: 'paid' })).runsWith({ current: true });
+    assertPayment(await store.get(reference), { status: 'paid' });
+    await store.discard(item);
+  });
+  it('discards a second payment unless its record has changed since, and lists it again when it does', async (stage) => {
+    const store = await stage.openPayments();
+    const [, second] = await createKnown(stage, store);
+    const { merchantPaymentReference: reference } = second().payment;
+    await stage.deliver(store, second()).answers('processed');
+    const seen = await itemOf(stage, 'second-payment', reference);
+    await stage
+      .deliver(store, second({ updatedAt: seconds(1), status: 'paid' }))
+      .answers('processed');
+    assert(seen !== undefined);
+    await rejectsWith(store.discard(seen), 'STATE_CHANGED');
+    const now = await itemOf(stage, 'second-payment', reference);
+    assert(now !== undefined);
+    expect(now.payment.status).toBe('paid');
+    expect(now.since).toStrictEqual(seen.since);
+    for (let time = 0; time < 2; time += 1) await store.discard(now);
+    expect(await itemOf(stage, 'second-payment', reference)).toBeUndefined();
+    const refunded = second({ updatedAt: seconds(2), status: 'refunded' });
+    await stage.deliver(store, refunded).runsWith({ secondPayment: true });
+    const again = await itemOf(stage, 'second-payment', reference);
+    expect(again?.payment.status).toBe('refunded');
+  });
+  it('discards no unresolved payment, and nothing that it has not listed', async (stage) => {
+    const store = await stage.openPayments();
+    const { reference } = await stage.createUnresolved(store);
+    const [item] = await stage.attentionTo(reference);
+    for (const wrong of [item, undefined, null, {}, { kind: 'paid' }, reference]) {
+      await rejectsWith(store.discard(wrong as Attention), 'INVALID_OPTION');
+    }
+    assertPayment(await store.get(reference), { state: 'unresolved' });
+  });
+  it('lists and discards items whatever characters their references contain', async (stage) => {
+    const store = await stage.openPayments();
+    for (const name of oddNames(randomUUID()).filter((one) => one.isWellFormed())) {
+      const input = createInput({ merchantPaymentReference: name });
+      await store.create(input);
+      const other = createPayment({ merchantPaymentReference: name, referenceNumber: `${name}2` });
+      await stage.deliver(store, other()).runsWith({ secondPayment: true });
+      for (const kind of ['second-payment', 'no-callback'] as const) {
+        const item = await itemOf(stage, kind, name);
+        assert(item !== undefined);
+        await store.discard(item);
+        expect(await itemOf(stage, kind, name)).toBeUndefined();
+      }
+    }
+  });
+}
+
+/** Lists are read in pages. */
+export function testPages(it: It<Stage>): void {
+  it('lists more than a page of unresolved payments, and of those without a callback', async (stage) => {
+    const store = await stage.openPayments();
+    const mine = new Set<string>();
+    for (const kind of ['unresolved', 'no-callback'] as const) {
+      const createOne = async () => mine.add(await makers[kind](stage, store));
+      for (let round = 0; round < 13; round += 1) {
+        await Promise.all(Array.from({ length: 10 }, createOne));
+      }
+      const listed = await collect(store.attention({ kinds: [kind], olderThanMs: 0 }));
+      const found = listed.filter((item) => mine.has(item.merchantPaymentReference));
+      expect(found.length).toBe(130);
+      expect(new Set(referencesOf(listed)).size).toBe(listed.length);
+    }
+  });
+  it('lists more than a page of second payments, each once', async (stage) => {
+    const store = await stage.openPayments();
+    const [change] = await createKnown(stage, store);
+    const { merchantPaymentReference: reference } = change().payment;
+    const numbers = Array.from({ length: 130 }, () => randomUUID());
+    for (const number of numbers) await stage.pay(store, reference, number);
+    const listed = ofKind('second-payment', await stage.attentionTo(reference));
+    expect(listed.map((item) => item.referenceNumber).sort()).toStrictEqual(numbers.sort());
+  });
+  it('lists more than a page of failed changes, each once, also while they are discarded', async (stage) => {
+    const store = await stage.openPayments();
+    const change = createPayment();
+    const { referenceNumber } = change().payment;
+    const keys = Array.from({ length: 130 }, () => randomUUID());
+    for (const key of keys) await stage.deliverFailing(store, change({ key })).rejects();
+    const listed: string[] = [];
+    for await (const item of store.attention({ referenceNumber })) {
+      assert(item.kind === 'failed-change');
+      listed.push(item.key);
+      await store.discard(item);
+    }
+    expect(listed.sort()).toStrictEqual(keys.sort());
+    expect(await collect(store.attention({ referenceNumber }))).toStrictEqual([]);
+  });
+}

@@ -1,0 +1,284 @@
+import { randomUUID } from 'node:crypto';
+import { assert, expect } from 'vitest';
+import { RetryLaterError } from '../../../src/errors.js';
+import type { AttentionOptions, FailedChange } from '../../../src/store/attention.js';
+import type { StatusChange } from '../../../src/store/callback-store.js';
+import type { FailurePolicy } from '../../../src/store/failure.js';
+import { oddNames } from '../odd-names.js';
+import type { It } from './callback-stage.js';
+import { createPayment, seconds } from './changes.js';
+import { collect, rejectsWith, type Stage } from './stage.js';
+
+/** The failed changes that the store lists. */
+async function listed(stage: Stage, options?: AttentionOptions): Promise<FailedChange[]> {
+  const store = await stage.openManaged();
+  const items = await collect(store.attention({ kinds: ['failed-change'], ...options }));
+  return items.filter((item) => item.kind === 'failed-change');
+}
+
+function failuresOf(stage: Stage, { payment }: StatusChange): Promise<FailedChange[]> {
+  return listed(stage, { referenceNumber: payment.referenceNumber });
+}
+
+async function discard(stage: Stage, item: FailedChange): Promise<void> {
+  await (await stage.openManaged()).discard(item);
+}
+
+/** Returns the only failed change of the change's payment. */
+async function keptOf(stage: Stage, { key, payment }: StatusChange): Promise<FailedChange> {
+  const [change, ...more] = await failuresOf(stage, { key, payment });
+  assert(change !== undefined);
+  expect(more.length).toBe(0);
+  const { merchantPaymentReference, referenceNumber } = payment;
+  expect(change).toMatchObject({ key, merchantPaymentReference, referenceNumber });
+  return change;
+}
+
+async function assertForgotten(stage: Stage, change: StatusChange): Promise<void> {
+  expect(await failuresOf(stage, change)).toStrictEqual([]);
+}
+
+async function failTimes(stage: Stage, event: StatusChange, times: number): Promise<void> {
+  for (let time = 0; time < times; time += 1) {
+    await stage.deliverFailing(await stage.open(), event).rejects();
+  }
+}
+
+/** A policy, and a list of the attempts with which its `onParked` was called. */
+function watchedPolicy(policy: FailurePolicy): { failures: FailurePolicy; parked: number[] } {
+  const parked: number[] = [];
+  return { failures: { ...policy, onParked: (attempts) => parked.push(attempts) }, parked };
+}
+
+async function assertRefused(stage: Stage, event: StatusChange, code: string): Promise<void> {
+  const delivery = stage.deliver(await stage.open(), event);
+  const error = await delivery.rejects();
+  expect((error as { code?: unknown }).code).toBe(code);
+  expect(delivery.runs).toBe(0);
+}
+
+/** Changes whose work failed are kept. */
+export function testKeptFailures(it: It<Stage>): void {
+  it('lists a change whose work failed, with how often and why', async (stage) => {
+    const event = createPayment()({ updatedAt: seconds(7, 999) });
+    await stage.deliverFailing(await stage.open(), event, new Error('the first')).rejects();
+    const error = Object.assign(new RangeError('the last'), { code: 'E_LAST' });
+    await stage.deliverFailing(await stage.open(), event, error).rejects();
+
+    const change = await keptOf(stage, event);
+    expect(change.attempts).toBe(2);
+    expect(change.error).toStrictEqual({ name: 'RangeError', code: 'E_LAST', message: 'the last' });
+    expect(change.parked).toBe(false);
+    // To the millisecond.
+    expect(change.occurredAt).toStrictEqual(new Date(event.payment.updatedAt));
+    const { since, lastFailedAt } = change;
+    expect(since <= lastFailedAt).toBe(true);
+    expect(change).not.toHaveProperty('rawBody');
+  });
+  it('forgets the failures of a change that is processed', async (stage) => {
+    const event = createPayment()();
+    await failTimes(stage, event, 2);
+    await stage.deliver(await stage.open(), event).answers('processed');
+    await assertForgotten(stage, event);
+    await stage.deliver(await stage.open(), event).answers('duplicate');
+  });
+  it('does not count a RetryLaterError as a failure, nor an error that it caused', async (stage) => {
+    const event = createPayment()();
+    const retryLater = new RetryLaterError();
+    for (const error of [retryLater, new Error('wrapped by an ORM', { cause: retryLater })]) {
+      await stage.deliverFailing(await stage.open(), event, error).rejects();
+      await assertForgotten(stage, event);
+    }
+  });
+  it('discards the failures of a change, and runs it when it is delivered again', async (stage) => {
+    const change = createPayment();
+    const { failures } = watchedPolicy({ parkAfter: 1 });
+    const [event, other] = [change({ failures }), change()];
+    await failTimes(stage, event, 1);
+    await failTimes(stage, other, 1);
+    const item = (await failuresOf(stage, event)).find(({ key }) => key === event.key);
+    assert(item !== undefined);
+    await discard(stage, item);
+    // Twice: the person may have clicked twice.
+    await discard(stage, item);
+    const left = (await failuresOf(stage, event)).map(({ key }) => key);
+    expect(left).toStrictEqual([other.key]);
+    await stage.deliver(await stage.open(), event).answers('processed');
+  });
+  it('does not discard a change whose work has failed again since it was listed', async (stage) => {
+    const event = createPayment()();
+    await failTimes(stage, event, 1);
+    const seen = await keptOf(stage, event);
+    await failTimes(stage, event, 1);
+    await rejectsWith(discard(stage, seen), 'STATE_CHANGED');
+    const now = await keptOf(stage, event);
+    expect(now.attempts).toBe(2);
+    await discard(stage, now);
+    await assertForgotten(stage, event);
+  });
+  it('parks a change that has failed parkAfter times, and does not run it again', async (stage) => {
+    const { failures, parked } = watchedPolicy({ parkAfter: 2 });
+    const event = createPayment()({ failures });
+    await failTimes(stage, event, 1);
+    expect((await keptOf(stage, event)).parked).toBe(false);
+    await failTimes(stage, event, 1);
+    expect(parked).toStrictEqual([2]);
+    for (let time = 0; time < 2; time += 1) await assertRefused(stage, event, 'CHANGE_PARKED');
+    const change = await keptOf(stage, event);
+    expect(change.parked).toBe(true);
+    expect(change.attempts).toBe(2);
+    expect(parked).toStrictEqual([2]);
+  });
+  it('runs a parked change that is replayed, and forgets its failures when it is processed', async (stage) => {
+    const { failures, parked } = watchedPolicy({ parkAfter: 1 });
+    const event = createPayment()({ failures });
+    await failTimes(stage, event, 1);
+    const replay = { ...event, failures: { ...failures, runParked: true } };
+    await failTimes(stage, replay, 1);
+    const { attempts, parked: isParked } = await keptOf(stage, event);
+    expect({ attempts, isParked }).toStrictEqual({ attempts: 2, isParked: true });
+    expect(parked).toStrictEqual([1]);
+    await stage.deliver(await stage.open(), replay).answers('processed');
+    await assertForgotten(stage, event);
+    await stage.deliver(await stage.open(), event).answers('duplicate');
+  });
+  it('runs the other changes of a payment that has a parked change', async (stage) => {
+    const change = createPayment();
+    const failures = { parkAfter: 1 };
+    await failTimes(stage, change({ failures }), 1);
+    const later = change({ updatedAt: seconds(5), failures });
+    await stage.deliver(await stage.open(), later).answers('processed');
+  });
+  it('parks the later changes of a payment behind a parked one with blockParked, and replays them in order', async (stage) => {
+    const change = createPayment();
+    const failures = { parkAfter: 1, blockParked: true };
+    const at = (second: number) => change({ updatedAt: seconds(second), failures });
+    const [earlier, first, second, third] = [at(1), at(2), at(3), at(4)];
+    await failTimes(stage, first, 1);
+    await assertRefused(stage, second, 'CHANGE_BLOCKED');
+    await assertRefused(stage, third, 'CHANGE_BLOCKED');
+    await assertRefused(stage, third, 'CHANGE_PARKED');
+    await stage.deliver(await stage.open(), earlier).answers('processed');
+    const kept = (await failuresOf(stage, first)).map(({ key, attempts, parked }) => ({
+      key,
+      attempts,
+      parked,
+    }));
+    const byKey = (one: { key: string }, other: { key: string }) => (one.key < other.key ? -1 : 1);
+    const expected = [
+      { key: first.key, attempts: 1, parked: true },
+      { key: second.key, attempts: 0, parked: true },
+      { key: third.key, attempts: 0, parked: true },
+    ];
+    expect(kept.sort(byKey)).toStrictEqual(expected.sort(byKey));
+
+    const replay = (event: StatusChange) => ({
+      ...event,
+      failures: { ...failures, runParked: true },
+    });
+    await assertRefused(stage, replay(third), 'CHANGE_BLOCKED');
+    for (const event of [first, second, third]) {
+      await stage.deliver(await stage.open(), replay(event)).answers('processed');
+    }
+    await assertForgotten(stage, first);
+  });
+  it('parks a change with blockParked that was waiting while the earlier one was parked', async (stage) => {
+    const change = createPayment();
+    const failures = { parkAfter: 1, blockParked: true };
+    const event = change({ failures });
+    const later = change({ updatedAt: seconds(60), failures });
+    const first = await stage.begin(await stage.open(), event);
+    const early = await stage.deliverHeldOff(await stage.open(), later);
+    first.fail();
+    await first.rejects();
+    await early.settled;
+    expect(early.runs).toBe(0);
+    const code = early.answer === 'busy' ? 'CHANGE_BLOCKED' : 'CHANGE_PARKED';
+    await assertRefused(stage, later, code);
+  });
+  it('counts each failure of concurrent deliveries', async (stage) => {
+    const event = createPayment()();
+    const stores = [await stage.open(), await stage.open()];
+    const deliveries = stores.flatMap((store) =>
+      Array.from({ length: 5 }, () => stage.deliverFailing(store, { ...event })),
+    );
+    await Promise.all(deliveries.map(({ settled }) => settled));
+    // The others were busy.
+    const failed = deliveries.filter(({ runs }) => runs === 1).length;
+    expect((await keptOf(stage, event)).attempts).toBe(failed);
+  });
+  it('lists failed changes by their first failure, up to the limit, even while they are discarded', async (stage) => {
+    const change = createPayment();
+    const events = Array.from({ length: 5 }, () => change());
+    for (const event of events) await failTimes(stage, event, 1);
+    const [event] = events as [StatusChange];
+    const { referenceNumber } = event.payment;
+    const limited = await listed(stage, { referenceNumber, limit: 2 });
+    const all = await failuresOf(stage, event);
+    expect(limited).toStrictEqual(all.slice(0, 2));
+    const times = all.map(({ since }) => Number(since));
+    expect(times).toStrictEqual(times.toSorted((one, other) => one - other));
+
+    const seen = new Set<string>();
+    const store = await stage.openManaged();
+    for await (const item of store.attention({ referenceNumber })) {
+      assert(item.kind === 'failed-change');
+      seen.add(item.key);
+      await store.discard(item);
+    }
+    expect(seen).toStrictEqual(new Set(events.map(({ key }) => key)));
+    await assertForgotten(stage, event);
+  });
+  it('lists the failed changes of one payment of an order alone', async (stage) => {
+    const merchantPaymentReference = randomUUID();
+    const [event, other] = [1, 2].map(() => createPayment({ merchantPaymentReference })());
+    assert(event !== undefined && other !== undefined);
+    for (const one of [event, other]) await failTimes(stage, one, 1);
+    await keptOf(stage, event);
+    await keptOf(stage, other);
+  });
+  it('lists the failed changes of every payment', async (stage) => {
+    const events = [createPayment()(), createPayment()()];
+    for (const event of events) await failTimes(stage, event, 1);
+    const keys = new Set<string>();
+    for (const { key } of await listed(stage)) keys.add(key);
+    for (const { key } of events) expect(keys).toContain(key);
+  });
+  it('lists and discards failed changes whatever characters their names and errors contain', async (stage) => {
+    for (const name of oddNames(randomUUID())) {
+      const event = createPayment({ merchantPaymentReference: name, referenceNumber: name })({
+        key: `${name}-key`,
+      });
+      const error = new Error(`begins\u0000\u001b[2J\n\u202e${name}${'long '.repeat(1_000)}`);
+      await stage.deliverFailing(await stage.open(), event, error).rejects();
+      const kept = await keptOf(stage, event);
+      const { message } = kept.error;
+      expect(message).toMatch(/^begins/);
+      expect(message.length).toBeLessThanOrEqual(500);
+      expect(message).toMatch(/^\P{Cc}*$/u);
+      await discard(stage, kept);
+      await assertForgotten(stage, event);
+    }
+  });
+}
+
+/** Their bodies are kept too. */
+export function testKeptBodies(it: It<Stage>): void {
+  it('keeps the last body of a failed change as received, and reads no body without a failure', async (stage) => {
+    let asked = 0;
+    const rawBody = Uint8Array.from({ length: 256 }, (_, index) => index);
+    const getRawBody = () => {
+      asked += 1;
+      return rawBody;
+    };
+    const event = createPayment()({ failures: { getRawBody } });
+    await stage.deliver(await stage.open(), event).answers('processed');
+    expect(asked).toBe(0);
+    const failing = createPayment()({ failures: { getRawBody } });
+    await failTimes(stage, failing, 1);
+    await failTimes(stage, { ...failing, failures: undefined }, 1);
+    const kept = (await keptOf(stage, failing)).rawBody;
+    assert(kept instanceof Uint8Array);
+    expect([...kept]).toStrictEqual([...rawBody]);
+  });
+}

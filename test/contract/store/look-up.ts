@@ -1,0 +1,194 @@
+import { expect } from 'vitest';
+import type { ServiceProfile } from '../../../src/protocol/service-profile.js';
+import type { It } from './callback-stage.js';
+import { assertPayment, ofKind, type Stage } from './stage.js';
+
+type Found = { referenceNumber: string } | 'not-created' | undefined;
+
+/** A `lookUp` that knows one payment, and the references for which it was called that are this one. */
+function lookUpOf(reference: string, find: () => Found | Promise<Found>) {
+  const calls: string[] = [];
+  const lookUp = async (asked: string): Promise<Found> => {
+    // Other cases have left their payments.
+    if (asked !== reference) return undefined;
+    calls.push(asked);
+    return find();
+  };
+  return { lookUp, calls };
+}
+
+/** Creates an unresolved payment whose last attempt can no longer create it. */
+async function createOver(stage: Stage) {
+  const store = await stage.openPayments();
+  const unresolved = await stage.createUnresolved(store);
+  await stage.loseLease(unresolved.reference);
+  return { store, ...unresolved };
+}
+
+/** recover() looks unresolved payments up at the service. */
+export function testLookUp(it: It<Stage>): void {
+  it('resolves an unresolved payment that lookUp finds', async (stage) => {
+    const { store, input, reference, referenceNumber } = await createOver(stage);
+    const { lookUp, calls } = lookUpOf(reference, () => ({ referenceNumber }));
+    expect((await store.recover({ lookUp })).found).toBe(1);
+    assertPayment(await store.create(input), {
+      state: 'created',
+      replayed: true,
+      referenceNumber,
+    });
+    expect(calls).toStrictEqual([reference]);
+    await store.recover({ lookUp });
+    expect(calls).toStrictEqual([reference]);
+    expect(stage.service.requestsFor(reference).length).toBe(1);
+  });
+  it('sends an unresolved payment again that lookUp finds not created', async (stage) => {
+    const { store, reference } = await createOver(stage);
+    const { lookUp, calls } = lookUpOf(reference, () => 'not-created');
+    const { resent, found } = await store.recover({ lookUp });
+    expect({ resent, found }).toStrictEqual({ resent: 1, found: undefined });
+    assertPayment(await store.get(reference), { state: 'created', attempts: 2 });
+    await store.recover({ lookUp });
+    expect(calls).toStrictEqual([reference]);
+    expect(stage.service.requestsFor(reference).length).toBe(2);
+  });
+  it('leaves a payment unresolved of which lookUp says nothing, and asks again', async (stage) => {
+    const { store, reference } = await createOver(stage);
+    const { lookUp, calls } = lookUpOf(reference, () => undefined);
+    for (let time = 0; time < 2; time += 1) {
+      expect(await store.recover({ lookUp })).not.toHaveProperty('found');
+    }
+    expect(calls).toStrictEqual([reference, reference]);
+    assertPayment(await store.get(reference), { state: 'unresolved', attempts: 1 });
+  });
+  it('rejects with what lookUp throws, and leaves its payment unresolved', async (stage) => {
+    const { store, reference } = await createOver(stage);
+    const error = new Error('the service has no such page');
+    const { lookUp } = lookUpOf(reference, () => {
+      throw error;
+    });
+    expect(await store.recover({ lookUp }).catch((thrown: unknown) => thrown)).toBe(error);
+    assertPayment(await store.get(reference), { state: 'unresolved', attempts: 1 });
+    expect(stage.service.requestsFor(reference).length).toBe(1);
+  });
+  it('refuses a number from lookUp that is none, and leaves its payment unresolved', async (stage) => {
+    const { store, reference } = await createOver(stage);
+    for (const wrong of [null, 'created', {}, { referenceNumber: '' }]) {
+      const { lookUp } = lookUpOf(reference, () => wrong as Found);
+      await expect(store.recover({ lookUp })).rejects.toMatchObject({ code: 'INVALID_OPTION' });
+    }
+    assertPayment(await store.get(reference), { state: 'unresolved', attempts: 1 });
+  });
+  it('looks a payment up only once its last attempt can no longer create it', async (stage) => {
+    const store = await stage.openPayments();
+    const { reference } = await stage.createUnresolved(store);
+    const { lookUp, calls } = lookUpOf(reference, () => 'not-created');
+    await store.recover({ lookUp });
+    expect(calls).toStrictEqual([]);
+    await stage.loseLease(reference);
+    await store.recover({ lookUp });
+    expect(calls).toStrictEqual([reference]);
+    expect(stage.service.requestsFor(reference).length).toBe(2);
+  });
+  it('looks up the payment of a sender that died', async (stage) => {
+    const { reference } = await stage.loseSender(await stage.openPayments());
+    const store = await stage.openPayments();
+    const { lookUp, calls } = lookUpOf(reference, () => ({ referenceNumber: 'found' }));
+    const { unresolved, found } = await store.recover({ lookUp });
+    expect({ unresolved, found }).toStrictEqual({ unresolved: 1, found: 1 });
+    assertPayment(await store.get(reference), { state: 'created', referenceNumber: 'found' });
+    expect(calls).toStrictEqual([reference]);
+  });
+  it('does not send a payment that was settled or resolved while it was looked up', async (stage) => {
+    for (const how of ['callback', 'person', 'sent again'] as const) {
+      const { store, input, reference, referenceNumber } = await createOver(stage);
+      const other = await stage.openPayments();
+      const { lookUp } = lookUpOf(reference, async (): Promise<Found> => {
+        if (how === 'callback') await stage.pay(other, reference, referenceNumber);
+        else {
+          await other.resolve(reference, 'not-created', { attempts: 1 });
+          stage.service.answer(reference, 'answer-lost');
+          if (how === 'sent again') {
+            await other.create(input);
+            await stage.loseLease(reference);
+          }
+        }
+        return 'not-created';
+      });
+      expect((await store.recover({ lookUp })).resent).toBe(0);
+      const state = {
+        callback: 'created',
+        person: 'rejected',
+        'sent again': 'unresolved',
+      } as const;
+      assertPayment(await store.get(reference), { state: state[how] });
+      const requests = stage.service.requestsFor(reference).length;
+      expect(requests).toBe(how === 'sent again' ? 2 : 1);
+    }
+  });
+  it('keeps the number of a callback that came while the payment was looked up', async (stage) => {
+    const { store, reference, referenceNumber } = await createOver(stage);
+    const { lookUp } = lookUpOf(reference, async () => {
+      await stage.pay(store, reference, referenceNumber);
+      return { referenceNumber: 'another' };
+    });
+    expect(await store.recover({ lookUp })).not.toHaveProperty('found');
+    assertPayment(await store.get(reference), { referenceNumber, status: 'paid' });
+  });
+  it('lets one of two processes that look a payment up send it', async (stage) => {
+    const { store, reference } = await createOver(stage);
+    const { lookUp } = lookUpOf(reference, () => 'not-created');
+    const stores = [store, await stage.openPayments(), await stage.openPayments()];
+    await Promise.all(stores.map((one) => one.recover({ lookUp })));
+    assertPayment(await store.get(reference), { state: 'created', attempts: 2 });
+    expect(stage.service.requestsFor(reference).length).toBe(2);
+  });
+}
+
+const profileOf = (effect: 'second-payment' | 'same-payment' | 'refused'): ServiceProfile => ({
+  version: 1,
+  creation: { status: 201 },
+  repeatedReference: { effect, answer: { status: 201 } },
+  invalid: {},
+  callbacks: {},
+  notLearned: {},
+});
+
+/** A service may promise that a repeated reference returns the earlier payment. */
+export function testRepeatedReferences(it: It<Stage>): void {
+  it('sends an unresolved payment again in recover if the service recognises its reference', async (stage) => {
+    for (const options of [
+      { repeatedReference: 'same-payment' },
+      { profile: profileOf('same-payment') },
+      { repeatedReference: 'same-payment', profile: profileOf('refused') },
+    ] as const) {
+      const { reference } = await createOver(stage);
+      const store = await stage.openPayments(options);
+      expect((await store.recover()).resent).toBeGreaterThanOrEqual(1);
+      assertPayment(await store.get(reference), { state: 'created', attempts: 2 });
+      expect(stage.service.requestsFor(reference).length).toBe(2);
+    }
+  });
+  it('does not send it again otherwise', async (stage) => {
+    const { reference } = await createOver(stage);
+    for (const options of [
+      {},
+      { repeatedReference: 'unknown' },
+      { profile: profileOf('second-payment') },
+      { profile: profileOf('refused') },
+      { repeatedReference: 'unknown', profile: profileOf('same-payment') },
+    ] as const) {
+      await (await stage.openPayments(options)).recover();
+      expect(stage.service.requestsFor(reference).length).toBe(1);
+      expect(ofKind('unresolved', await stage.attentionTo(reference)).length).toBe(1);
+    }
+  });
+  it('does not send it again before its last attempt has ended', async (stage) => {
+    const store = await stage.openPayments({ repeatedReference: 'same-payment' });
+    const { reference } = await stage.createUnresolved(store);
+    await store.recover();
+    expect(stage.service.requestsFor(reference).length).toBe(1);
+    await stage.loseLease(reference);
+    await store.recover();
+    expect(stage.service.requestsFor(reference).length).toBe(2);
+  });
+}

@@ -1,0 +1,217 @@
+import { once } from 'node:events';
+import { expect } from 'vitest';
+import type { StatusChange } from '../../../src/store/callback-store.js';
+import type { CallbackStage, It } from './callback-stage.js';
+import { createPayment, createTwoPayments, seconds } from './changes.js';
+import type { Delivery } from './delivery.js';
+
+/** One change of an order at a time, many orders at once. */
+export function testOverlap(it: It<CallbackStage>): void {
+  it('never processes two changes of one payment at the same time', async (stage) => {
+    const { change, one, other } = await stage.scene();
+    const next = change({ updatedAt: seconds(60) });
+    const first = await stage.begin(one, change());
+    const early = [stage.deliver(one, next), stage.deliver(other, { ...next })];
+    await stage.pause();
+    for (const delivery of early) delivery.assertHeldOff();
+    first.complete();
+    await first.answers('processed');
+    for (const delivery of early) await delivery.answers('processed', 'duplicate', 'busy');
+    const ran = early.some(({ answer }) => answer === 'processed');
+    await stage.deliver(other, next).answers(ran ? 'duplicate' : 'processed');
+  });
+  it('never processes changes of two payments of one order at the same time', async (stage) => {
+    const [one, other] = [await stage.open(), await stage.open()];
+    const [payment, second] = createTwoPayments();
+    const next = second();
+    const first = await stage.begin(one, payment());
+    const early = [stage.deliver(one, next), stage.deliver(other, { ...next })];
+    await stage.pause();
+    for (const delivery of early) delivery.assertHeldOff();
+    first.complete();
+    await first.answers('processed');
+    for (const delivery of early) await delivery.answers('processed', 'duplicate', 'busy');
+    const ran = early.some(({ answer }) => answer === 'processed');
+    await stage.deliver(other, next).answers(ran ? 'duplicate' : 'processed');
+  });
+  it('runs every change that arrived while another was being processed, and calls the newest current', async (stage) => {
+    const { change, one: store } = await stage.scene();
+    const [second, third] = [1, 2].map((count) =>
+      change({ updatedAt: seconds(count), processStale: true }),
+    ) as [StatusChange, StatusChange];
+    const first = await stage.begin(store, change());
+    const early: Delivery[] = [];
+    for (const event of [second, third]) {
+      // The store must receive this delivery before the next one, even if it has to open a connection first.
+      early.push(await stage.deliverHeldOff(await stage.open(), event));
+      await stage.pause();
+      await stage.pause();
+    }
+    first.complete();
+    await first.answers('processed');
+    for (const delivery of early) {
+      await delivery.answers('processed', 'busy');
+    }
+    // A store may let them run in any order.
+    if (early[1]?.answer === 'processed') {
+      await early[1].runsWith({ stale: false, current: true });
+    }
+    for (const [index, event] of [second, third].entries()) {
+      const ran = early[index]?.answer === 'processed';
+      await stage.deliver(store, event).answers(ran ? 'duplicate' : 'processed');
+    }
+  });
+}
+
+/** For a store whose claims expire. */
+export function testLease(it: It<CallbackStage>): void {
+  it('keeps a change while its work takes three leases', async (stage) => {
+    const { event, one, other } = await stage.scene();
+    const holder = await stage.begin(one, event);
+    for (let lease = 1; lease <= 3; lease += 1) {
+      await stage.letLeasePass();
+      await stage.deliverHeldOff(other, event);
+    }
+    holder.complete();
+    await holder.answers('processed');
+    await stage.deliver(other, event).answers('duplicate');
+  });
+}
+
+/** For a store that waits no longer than `waitMs`. */
+export function testWait(it: It<CallbackStage>): void {
+  it('answers busy to a delivery that has waited for waitMs', async (stage) => {
+    const change = createPayment();
+    const event = change();
+    const [one, other] = [await stage.open(), await stage.open()];
+    const holder = await stage.begin(one, event);
+    const others = [
+      stage.deliver(one, { ...event }),
+      stage.deliver(other, { ...event }),
+      stage.deliver(other, change({ updatedAt: seconds(60) })),
+    ];
+    for (const delivery of others) await delivery.answers('busy');
+    // If one of them had been acknowledged, the change would be lost now.
+    holder.fail();
+    await holder.rejects();
+    await stage.deliver(other, event).answers('processed');
+  });
+}
+
+/** For a store with several connections. */
+export function testConcurrency(it: It<CallbackStage>): void {
+  it('processes a change while one of another order is being processed', async (stage) => {
+    const [one, other] = [await stage.open(), await stage.open()];
+    const first = await stage.begin(one, createPayment()());
+    await stage.deliver(one, createPayment()()).answers('processed');
+    await stage.deliver(other, createPayment()()).answers('processed');
+    first.complete();
+    await first.answers('processed');
+  });
+}
+
+/** Creates a holder that has lost its change, as if its process had died, and two stores. */
+async function loseHolder(stage: CallbackStage) {
+  const { event, one, other } = await stage.scene();
+  const late = await stage.begin(one, event);
+  await stage.loseClaim(event);
+  return { event, one, other, late };
+}
+
+// Within one process, a store may admit no other delivery until the late holder's work has ended.
+async function holderAfter(successor: Delivery, begin: () => Promise<Delivery>): Promise<Delivery> {
+  try {
+    await successor.begun();
+    return successor;
+  } catch (error) {
+    if (successor.answer !== 'busy') throw error;
+    return begin();
+  }
+}
+
+/** A holder that dies, or that the store wrongly treats as dead. */
+export function testCrashes(it: It<CallbackStage>): void {
+  it('processes a change on another store after its holder died', async (stage) => {
+    const { event, other } = await loseHolder(stage);
+    await stage.deliver(other, { ...event }).answers('processed');
+    await stage.deliver(other, event).answers('duplicate');
+  });
+  it('rejects for a holder that completes after another holder has processed the change', async (stage) => {
+    const { event, one, other, late } = await loseHolder(stage);
+    await stage.deliver(other, { ...event }).answers('processed');
+    late.complete();
+    await late.rejects();
+    await stage.deliver(one, event).answers('duplicate');
+  });
+  it('does not mark a change as processed when a holder that has lost it completes', async (stage) => {
+    const { event, one, other, late } = await loseHolder(stage);
+    const successor = await stage.begin(other, { ...event });
+    late.complete();
+    await late.rejects();
+    const early = await stage.deliverHeldOff(one, event);
+    successor.fail();
+    await successor.rejects();
+    const answer = await early.answers('processed', 'busy');
+    await stage.deliver(one, event).answers(answer === 'busy' ? 'processed' : 'duplicate');
+  });
+  it('does not release a change when a holder that has lost it fails', async (stage) => {
+    const { event, one, other, late } = await loseHolder(stage);
+    const successor = await stage.begin(other, { ...event });
+    late.fail();
+    await late.rejects();
+    const early = await stage.deliverHeldOff(one, event);
+    successor.complete();
+    await successor.answers('processed');
+    await early.answers('duplicate', 'busy');
+    await stage.deliver(one, event).answers('duplicate');
+  });
+  it('does not mark a change as processed when a holder that lost it to its own process completes', async (stage) => {
+    const { event, one, other, late } = await loseHolder(stage);
+    const successor = stage.hold(one, { ...event });
+    await stage.pause();
+    late.complete();
+    await late.rejects();
+    const holder = await holderAfter(successor, () => stage.begin(one, event));
+    const early = await stage.deliverHeldOff(other, event);
+    holder.fail();
+    await holder.rejects();
+    const answer = await early.answers('processed', 'busy');
+    await stage.deliver(other, event).answers(answer === 'busy' ? 'processed' : 'duplicate');
+  });
+  it('does not release a change when a holder that lost it to its own process fails', async (stage) => {
+    const { event, one, other, late } = await loseHolder(stage);
+    const successor = stage.hold(one, { ...event });
+    await stage.pause();
+    late.fail();
+    await late.rejects();
+    const holder = await holderAfter(successor, () => stage.begin(one, event));
+    const early = await stage.deliverHeldOff(other, event);
+    holder.complete();
+    await holder.answers('processed');
+    await early.answers('duplicate', 'busy');
+    await stage.deliver(other, event).answers('duplicate');
+  });
+  it('aborts the signal of a holder that has lost its change', async (stage) => {
+    const { event, one, other } = await stage.scene();
+    const late = stage.hold(one, event);
+    const { signal } = await late.begun();
+    const aborted = once(signal, 'abort');
+    await stage.loseClaim(event);
+    await stage.deliver(other, { ...event }).answers('processed');
+    await aborted;
+    expect(signal.aborted).toBe(true);
+    late.complete();
+    await late.rejects();
+  });
+  it('keeps the watermark of the newest change when the holder of an older one completes late', async (stage) => {
+    const { change, one, other } = await stage.scene();
+    const older = change();
+    const late = await stage.begin(one, older);
+    await stage.loseClaim(older);
+    await stage.deliver(other, change({ updatedAt: seconds(60) })).answers('processed');
+    late.complete();
+    await late.rejects();
+    await stage.deliver(one, change({ updatedAt: seconds(30) })).answers('stale');
+    await stage.deliver(other, change({ updatedAt: seconds(61) })).answers('processed');
+  });
+}

@@ -1,0 +1,267 @@
+import { randomUUID } from 'node:crypto';
+import { expect } from 'vitest';
+import { RetryLaterError } from '../../../src/errors.js';
+import type { PaymentStore } from '../../../src/store/payment-store.js';
+import type { It } from './callback-stage.js';
+import { createPayment, createTwoPayments, recordOf, seconds } from './changes.js';
+import { assertPayment, createInput, ofKind, rejectsWith, type Stage } from './stage.js';
+
+const second = { kinds: ['second-payment'] } as const;
+const processStale = true;
+
+/** Creates a payment, and returns functions that make changes of it and of a second payment. */
+async function createKnown(stage: Stage, store: PaymentStore<unknown>) {
+  const input = createInput();
+  const reference = input.merchantPaymentReference;
+  await store.create(input);
+  const [referenceNumber = ''] = stage.service.paymentsOf(reference);
+  const first = createPayment({ merchantPaymentReference: reference, referenceNumber });
+  const other = createPayment({ merchantPaymentReference: reference });
+  return { input, reference, referenceNumber, first, other };
+}
+
+/** A callback settles a payment. */
+export function testSettling(it: It<Stage>): void {
+  it('settles an unresolved payment by its callback', async (stage) => {
+    const store = await stage.openPayments();
+    const { input, reference, referenceNumber } = await stage.createUnresolved(store);
+    const record = recordOf(reference, { referenceNumber, status: 'paid' });
+    const delivery = await stage.callback(await stage.open(), record);
+    await delivery.runsWith({ current: true, secondPayment: false });
+    const payment = await (await stage.openPayments()).create(input);
+    assertPayment(payment, { state: 'created', replayed: true });
+    expect(payment.payment).toStrictEqual(record);
+    expect(await stage.attentionTo(reference)).toStrictEqual([]);
+    expect(stage.service.requestsFor(reference).length).toBe(1);
+  });
+  it('settles a recorded and a rejected payment, which is then not sent', async (stage) => {
+    for (const state of ['recorded', 'rejected'] as const) {
+      const { input, reference, store } = await stage.payment();
+      if (state === 'recorded') await stage.record(store, input);
+      else {
+        stage.service.answer(reference, 422);
+        await store.create(input).catch(() => undefined);
+      }
+      assertPayment(await store.get(reference), { state });
+      const sent = stage.service.requestsFor(reference).length;
+      await stage.pay(store, reference);
+      assertPayment(await store.create(input), { state: 'created', replayed: true });
+      await store.recover();
+      expect(stage.service.requestsFor(reference).length).toBe(sent);
+    }
+  });
+  it('returns the record of a callback that arrived before the answer', async (stage) => {
+    for (const kind of ['created', 'answer-lost', 422, 'refused'] as const) {
+      const store = await stage.openPayments();
+      const { reference, held, call } = await stage.createHeld(store);
+      const record = await stage.pay(store, reference);
+      held.answer(kind);
+      const payment = await call;
+      assertPayment(payment, { state: 'created', replayed: false });
+      expect(payment.payment).toStrictEqual(record);
+    }
+  });
+  it('keeps the newest record of a known payment', async (stage) => {
+    const store = await stage.openPayments();
+    const { reference, first } = await createKnown(stage, store);
+    const statusAfter = async (status: string, updatedAt: string) => {
+      const change = first({ status, updatedAt, processStale });
+      await stage.deliver(store, change).runsWith({ secondPayment: false });
+      return (await store.get(reference))?.payment?.status;
+    };
+    // The server that answered has a clock that is ahead.
+    expect(await statusAfter('authorized', seconds(-1))).toBe('authorized');
+    expect(await statusAfter('captured', seconds(20))).toBe('captured');
+    expect(await statusAfter('authorized', seconds(10))).toBe('captured');
+    expect(await statusAfter('paid', seconds(30))).toBe('paid');
+    expect(await statusAfter('settled', seconds(30))).toBe('settled');
+    expect(await statusAfter('refunded', seconds(30, 1))).toBe('refunded');
+    expect(await stage.attentionTo(reference)).toStrictEqual([]);
+  });
+  it('settles a created payment whose referenceNumber was lost', async (stage) => {
+    const { input, reference, store } = await stage.payment();
+    stage.service.answer(reference, 'body-lost');
+    await store.create(input);
+    const [referenceNumber = ''] = stage.service.paymentsOf(reference);
+    await stage.pay(store, reference, referenceNumber);
+    assertPayment(await store.get(reference), { referenceNumber, status: 'paid' });
+  });
+  it('detects a second payment with one reference, lists it once, and keeps the first', async (stage) => {
+    const store = await stage.openPayments();
+    const { reference, referenceNumber, first, other } = await createKnown(stage, store);
+    for (const [status, at] of [
+      ['authorized', 1],
+      ['paid', 3],
+      ['captured', 2],
+    ] as const) {
+      const change = other({ status, updatedAt: seconds(at), processStale });
+      await stage.deliver(store, change).runsWith({ secondPayment: true, current: at !== 2 });
+    }
+    const [item, ...more] = ofKind('second-payment', await stage.attentionTo(reference));
+    expect(more).toStrictEqual([]);
+    const { referenceNumber: secondNumber } = other().payment;
+    expect(item).toMatchObject({ referenceNumber: secondNumber, payment: { status: 'paid' } });
+    assertPayment(await store.get(reference), { state: 'created', referenceNumber });
+    // The second one has paid the order.
+    const expired = first({ updatedAt: seconds(60), status: 'expired' });
+    await stage.deliver(store, expired).runsWith({ current: false, secondPayment: false });
+    assertPayment(await store.get(reference), { referenceNumber, status: 'expired' });
+    const refunded = other({ updatedAt: seconds(61), status: 'refunded' });
+    await stage.deliver(store, refunded).runsWith({ current: true, secondPayment: true });
+  });
+  it('lists the payment of the store too if it is paid after a second one', async (stage) => {
+    const store = await stage.openPayments();
+    const { reference, first, other } = await createKnown(stage, store);
+    await stage.deliver(store, other({ status: 'paid' })).answers('processed');
+    const paid = first({ status: 'paid', updatedAt: seconds(1) });
+    await stage.deliver(store, paid).runsWith({ current: false, secondPayment: true });
+    assertPayment(await store.get(reference), { status: 'paid' });
+    const listed = ofKind('second-payment', await stage.attentionTo(reference, second));
+    const numbers = [first(), other()].map(({ payment }) => payment.referenceNumber);
+    expect(listed.map((item) => item.referenceNumber).sort()).toStrictEqual(numbers.sort());
+  });
+  it('lists the payment of an answer as second if the callback named another one', async (stage) => {
+    const store = await stage.openPayments();
+    const { reference, held, call } = await stage.createHeld(store);
+    const { referenceNumber } = await stage.pay(store, reference);
+    held.answer('created');
+    assertPayment(await call, { state: 'created', referenceNumber });
+    const listed = ofKind('second-payment', await stage.attentionTo(reference, second));
+    expect(listed.map((item) => item.referenceNumber)).toStrictEqual(
+      stage.service.paymentsOf(reference),
+    );
+  });
+}
+
+/** What a callback says about a payment is true whatever becomes of the work. */
+export function testSettlingWithoutWork(it: It<Stage>): void {
+  const settled = async (stage: Stage, reference: string) => {
+    const payment = await (await stage.openPayments()).get(reference);
+    assertPayment(payment, { state: 'created', status: 'authorized' });
+  };
+  const unresolved = async (stage: Stage) => {
+    const store = await stage.openPayments();
+    const { reference, referenceNumber } = await stage.createUnresolved(store);
+    const change = createPayment({ merchantPaymentReference: reference, referenceNumber });
+    return { store, reference, change };
+  };
+
+  it('settles the payment of a change whose work throws, and of one that is retried later', async (stage) => {
+    for (const error of [new Error('out of stock'), new RetryLaterError()]) {
+      const { store, reference, change } = await unresolved(stage);
+      await stage.deliverFailing(store, change(), error).rejects();
+      await settled(stage, reference);
+      expect(ofKind('unresolved', await stage.attentionTo(reference))).toStrictEqual([]);
+    }
+  });
+  it('settles the payment of a change that is parked or blocked', async (stage) => {
+    for (const code of ['CHANGE_PARKED', 'CHANGE_BLOCKED']) {
+      const { input, reference, store } = await stage.payment();
+      const payment = createPayment({ merchantPaymentReference: reference });
+      const failures = { parkAfter: 1, blockParked: true };
+      const parked = payment({ failures });
+      // Parked before the store knew the payment.
+      await stage.deliverFailing(store, parked).rejects();
+      stage.service.answer(reference, 'answer-lost');
+      assertPayment(await store.create(input), { state: 'unresolved' });
+      const blocked = payment({ failures, updatedAt: seconds(1) });
+      const delivery = stage.deliver(store, code === 'CHANGE_PARKED' ? parked : blocked);
+      expect(await delivery.rejects()).toMatchObject({ code });
+      await settled(stage, reference);
+    }
+  });
+  it('settles the payment of a stale change and of a duplicate', async (stage) => {
+    for (const outcome of ['stale', 'duplicate'] as const) {
+      const store = await stage.openPayments();
+      const input = createInput();
+      const reference = input.merchantPaymentReference;
+      const payment = createPayment({ merchantPaymentReference: reference });
+      const change = payment();
+      const before = outcome === 'stale' ? payment({ updatedAt: seconds(60) }) : change;
+      // The callbacks were faster than the request that is sent now, as after a crash.
+      await stage.deliver(store, before).answers('processed');
+      stage.service.answer(reference, 'answer-lost');
+      assertPayment(await store.create(input), { state: 'unresolved' });
+      await stage.deliver(store, change).answers(outcome);
+      await settled(stage, reference);
+    }
+  });
+  it('lists the second payment of a change whose work throws', async (stage) => {
+    const store = await stage.openPayments();
+    const { reference, other } = await createKnown(stage, store);
+    await stage.deliverFailing(store, other()).rejects();
+    const items = await stage.attentionTo(reference, second);
+    expect(items).toMatchObject([{ referenceNumber: other().payment.referenceNumber }]);
+  });
+}
+
+/** Orders that the store did not create. */
+export function testElsewhere(it: It<Stage>): void {
+  it('passes on callbacks for an order that it did not create, and does not know the order', async (stage) => {
+    const store = await stage.openPayments();
+    // A store refuses such a reference, but the service may accept it.
+    const blank = recordOf('  ', { referenceNumber: randomUUID(), status: 'authorized' });
+    await (await stage.callback(store, blank)).runsWith({ secondPayment: false });
+    for (const status of ['authorized', 'paid']) {
+      const reference = randomUUID();
+      const record = recordOf(reference, { referenceNumber: randomUUID(), status });
+      const delivery = await stage.callback(store, record);
+      await delivery.runsWith({ secondPayment: false, stale: false, current: true });
+      expect(await store.get(reference)).toBeUndefined();
+      await rejectsWith(store.send(reference), 'UNKNOWN_REFERENCE');
+      const person = store.resolve(reference, 'not-created', { attempts: 0 });
+      await rejectsWith(person, 'UNKNOWN_REFERENCE');
+      expect(await stage.attentionTo(reference, { olderThanMs: 0 })).toStrictEqual([]);
+    }
+  });
+  it('creates the payment of an order of which it knows only callbacks', async (stage) => {
+    for (const how of ['create', 'record'] as const) {
+      const { input, reference, store } = await stage.payment();
+      const elsewhere = createPayment({ merchantPaymentReference: reference });
+      await stage.deliver(store, elsewhere()).answers('processed');
+      if (how === 'record') {
+        await stage.record(store, input);
+        assertPayment(await store.get(reference), { state: 'recorded', attempts: 0 });
+      }
+      const payment = await (how === 'record' ? store.send(reference) : store.create(input));
+      const [referenceNumber] = stage.service.paymentsOf(reference);
+      assertPayment(payment, { state: 'created', replayed: false, attempts: 1, referenceNumber });
+      assertPayment(await store.get(reference), { state: 'created', referenceNumber });
+      // The other payment of the order is now a second one.
+      const change = elsewhere({ updatedAt: seconds(1) });
+      await stage.deliver(store, change).runsWith({ secondPayment: true });
+    }
+  });
+  it('does not hide that a payment is the second to be paid of an order that was paid elsewhere', async (stage) => {
+    for (const kind of ['created', 'answer-lost', 'body-lost'] as const) {
+      const { input, reference, store } = await stage.payment();
+      const elsewhere = createPayment({ merchantPaymentReference: reference });
+      await stage.deliver(store, elsewhere({ status: 'paid' })).answers('processed');
+      stage.service.answer(reference, kind);
+      await store.create(input);
+      const [referenceNumber = ''] = stage.service.paymentsOf(reference);
+      const ours = createPayment({ merchantPaymentReference: reference, referenceNumber });
+      await stage.deliver(store, ours()).answers('processed');
+      const paid = ours({ status: 'paid', updatedAt: seconds(1) });
+      await stage.deliver(store, paid).runsWith({ current: false, secondPayment: true });
+      const items = await stage.attentionTo(reference, second);
+      expect(items).toMatchObject([{ referenceNumber, payment: { status: 'paid' } }]);
+      assertPayment(await store.get(reference), { referenceNumber, status: 'paid' });
+    }
+  });
+  it('keeps the newest record of a second payment of an order that it did not create', async (stage) => {
+    const store = await stage.openPayments();
+    const [one, other] = createTwoPayments();
+    const { merchantPaymentReference: reference } = one().payment;
+    for (const payment of [one, other]) {
+      await stage.deliver(store, payment({ status: 'paid' })).answers('processed');
+    }
+    const refunded = other({ status: 'refunded', updatedAt: seconds(2) });
+    await stage.deliver(store, refunded).runsWith({ secondPayment: true, current: false });
+    const late = other({ status: 'disputed', updatedAt: seconds(1), processStale });
+    await stage.deliver(store, late).runsWith({ secondPayment: true, stale: true });
+    expect(await stage.attentionTo(reference)).toMatchObject([
+      { kind: 'second-payment', payment: { status: 'refunded' } },
+    ]);
+  });
+}

@@ -1,0 +1,155 @@
+import { describe, expect, test, vi } from 'vitest';
+import { sqliteStore } from '../../src/sqlite/sqlite-store.js';
+import type { ManagedStore, StatusChange } from '../../src/store/callback-store.js';
+import type { FailurePolicy } from '../../src/store/failure.js';
+import { changeAt } from '../store/held-delivery.js';
+import { drivers } from './open-database.js';
+import { LEASE_MS, Scene } from './scene.js';
+
+const first = changeAt('2026-01-31T12:00:00Z');
+const second = changeAt('2026-01-31T12:00:01Z');
+
+const broken = () => Promise.reject(new Error('broken'));
+const failOf = (store: ManagedStore, change: StatusChange) =>
+  expect(store.process(change, broken)).rejects.toThrow('broken');
+
+/** The keys of the changes that are listed. */
+async function list(store: ManagedStore, options: { limit?: number } = {}): Promise<string[]> {
+  const listed: string[] = [];
+  for await (const item of store.attention({ kinds: ['failed-change'], ...options })) {
+    if (item.kind === 'failed-change') listed.push(item.merchantPaymentReference);
+  }
+  return listed;
+}
+
+/** Simulates that all time has passed for which a step waits for the file. */
+function endPatience(): void {
+  const later = performance.now() + 5_000;
+  vi.spyOn(performance, 'now').mockReturnValue(later);
+}
+
+describe.each(drivers)('with $name, changes that failed', ({ open }) => {
+  const scene = new Scene(open);
+
+  test('are listed once each, the longest failing first, however many they are', async () => {
+    const { store } = await scene.open();
+    const orders = Array.from({ length: 201 }, (_, index) => `order-${1000 + index}`);
+    for (const order of orders.toReversed()) {
+      await failOf(store, changeAt('2026-01-31T12:00:00Z', { order }));
+    }
+    scene.nowMs -= 1_000;
+    await failOf(store, changeAt('2026-01-31T12:00:00Z', { order: 'earlier' }));
+    const all = ['earlier', ...orders];
+    expect(await list(store)).toEqual(all);
+    expect(await list(store, { limit: 200 })).toEqual(all.slice(0, 200));
+    expect(await list(store, { limit: 1 })).toEqual(['earlier']);
+    scene.nowMs += 2_000;
+    // Each with the row of its order.
+    expect(await store.prune(new Date(scene.nowMs))).toBe(404);
+    expect(await list(store)).toEqual([]);
+  });
+
+  /** A delivery whose work locks the file from another connection, and fails. */
+  async function lockedWhenKept(failures: FailurePolicy = {}) {
+    const { store, database } = await scene.open();
+    const other = scene.connect();
+    const exec = vi.spyOn(database, 'exec');
+    const delivered = store.process({ ...second, failures }, async () => {
+      other.exec('BEGIN IMMEDIATE');
+      throw new Error('broken');
+    });
+    const failed = expect(delivered).rejects.toThrow('broken');
+    await expect
+      .poll(() => exec.mock.results.filter(({ type }) => type === 'throw').length)
+      .toBeGreaterThan(0);
+    return { store, other, failed };
+  }
+
+  test('are kept once the file is free again', async () => {
+    const { store, other, failed } = await lockedWhenKept();
+    other.exec('ROLLBACK');
+    await failed;
+    expect(await list(store)).toEqual(['order-1']);
+    expect(await store.process(second, async () => {})).toBe('processed');
+  });
+
+  test('fail with their own error when the file stays locked for two seconds, long before the lease has expired', async () => {
+    const notKept: unknown[] = [];
+    const { store, other, failed } = await lockedWhenKept({
+      onNotKept: (error) => void notKept.push(error),
+    });
+    endPatience();
+    await failed;
+    expect(notKept).toMatchObject([
+      {
+        code: 'STORE_TIMEOUT',
+        message:
+          'The failure of the change could not be stored: another connection had the file locked for 2 s. Keep transactions short, and keep no transaction or iterate() open across an await',
+        cause: expect.objectContaining({ message: 'database is locked' }),
+      },
+    ]);
+    vi.restoreAllMocks();
+    other.exec('ROLLBACK');
+    // The claim is released as soon as the file is free.
+    await vi.waitFor(async () =>
+      expect(await store.process(second, async () => {})).toBe('processed'),
+    );
+    expect(await list(store)).toEqual([]);
+  });
+
+  test('are not kept by a process whose claim another one has taken over', async () => {
+    const { store } = await scene.open();
+    const failing = store.process(first, async () => {
+      scene.nowMs += LEASE_MS;
+      expect(await (await scene.store()).process(first, async () => {})).toBe('processed');
+      throw new Error('too late');
+    });
+    await expect(failing).rejects.toThrow('too late');
+    expect(await list(store)).toEqual([]);
+  });
+
+  test('and wait for an earlier one are busy while they can not be parked', async () => {
+    const { store } = await scene.open();
+    await failOf(store, { ...first, failures: { parkAfter: 1 } });
+    const other = scene.connect();
+    const work = vi.fn(async () => {});
+    const waiting = { ...second, failures: { blockParked: true } };
+    other.exec('BEGIN IMMEDIATE');
+    expect(await store.process(waiting, work)).toBe('busy');
+    other.exec('ROLLBACK');
+    expect(await list(store)).toEqual(['order-1']);
+    await expect(store.process(waiting, work)).rejects.toMatchObject({ code: 'CHANGE_BLOCKED' });
+    expect(work).not.toHaveBeenCalled();
+    expect(await list(store)).toEqual(['order-1', 'order-1']);
+  });
+
+  test('keep a body of two million bytes', async () => {
+    const { database } = await scene.open();
+    const store = sqliteStore(database, { keepBodies: true });
+    const body = new Uint8Array(2_000_000).fill(0xe9);
+    await failOf(store, { ...first, failures: { getRawBody: () => body } });
+    for await (const item of store.attention()) {
+      expect(item).toMatchObject({ kind: 'failed-change' });
+      expect(Buffer.compare(Buffer.from('rawBody' in item ? (item.rawBody ?? '') : ''), body)).toBe(
+        0,
+      );
+    }
+  });
+
+  test('are waited for while another connection has the whole file, for five seconds', async () => {
+    const { store, database } = await scene.open();
+    await failOf(store, first);
+    database.exec('PRAGMA journal_mode = DELETE');
+    const other = scene.connect();
+    other.exec('PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE');
+    const listing = list(store);
+    endPatience();
+    await expect(listing).rejects.toMatchObject({
+      code: 'STORE_TIMEOUT',
+      message: expect.stringMatching(/within 5000 ms, because another connection had the file/),
+      cause: expect.objectContaining({ message: 'database is locked' }),
+    });
+    other.exec('ROLLBACK');
+    expect(await list(store)).toEqual(['order-1']);
+  });
+});

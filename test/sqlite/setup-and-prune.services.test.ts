@@ -1,0 +1,303 @@
+import { describe, expect, test, vi } from 'vitest';
+import { sqliteStore } from '../../src/sqlite/sqlite-store.js';
+import { unusedClient } from '../outbox/unused-client.js';
+import { changeAt, deliver, hold } from '../store/held-delivery.js';
+import { drivers, type OpenDatabase } from './open-database.js';
+import { count, LEASE_MS, order, readAll, Scene } from './scene.js';
+
+const first = changeAt('2026-01-31T12:00:00Z');
+const second = changeAt('2026-01-31T12:00:01Z');
+
+describe.each(drivers)('with $name', ({ open }) => {
+  const scene = new Scene(open);
+
+  // What a power cut would undo can't be tried here; SQLite's documentation says it of each level.
+  describe('a power cut', () => {
+    const levelOf = (database: OpenDatabase) => Number(readAll(database, 'PRAGMA synchronous')[0]);
+
+    test('undoes no commit: each is on disk before the step returns', async () => {
+      const { database, store } = await scene.open();
+      const seen: number[] = [];
+      const work = async () => void seen.push(levelOf(database));
+      await store.process(first, work);
+      await store.process(second, work);
+      expect([...seen, levelOf(database)]).toEqual([2, 2, 2]);
+    });
+
+    test('undoes none of a connection that is in use already', async () => {
+      await deliver(await scene.store(), first);
+      const database = scene.connect();
+      count(database, 'changes');
+      database.exec('CREATE TABLE orders (reference TEXT)');
+      const { store } = await scene.open({ database });
+      await deliver(store, second);
+      expect(levelOf(database)).toBe(2);
+    });
+
+    test('undoes none of a connection whose first write it is', async () => {
+      await scene.open();
+      const database = scene.connect();
+      await deliver(sqliteStore(database, { now: scene.now }), first);
+      expect(levelOf(database)).toBe(2);
+    });
+
+    test.each([
+      ['OFF', 0],
+      ['EXTRA', 3],
+    ])('finds %s as it was set', async (level, expected) => {
+      const { database, store } = await scene.open();
+      database.exec(`PRAGMA synchronous = ${level}`);
+      await deliver(store, first);
+      expect(levelOf(database)).toBe(expected);
+    });
+  });
+
+  describe('setup', () => {
+    test('is named in the error when it was not called', async () => {
+      const store = sqliteStore(scene.connect(), { client: unusedClient });
+      const missing = {
+        code: 'MISSING_TABLES',
+        message: expect.stringMatching(/nothing was written; see cause\. Call setup\(\) once/),
+        cause: expect.objectContaining({ message: expect.stringContaining('no such table') }),
+      };
+      await expect(deliver(store, first)).rejects.toMatchObject(missing);
+      await expect(store.prune(new Date())).rejects.toMatchObject(missing);
+      await expect(store.create(order('order-1'))).rejects.toMatchObject(missing);
+      await expect(store.get('order-1')).rejects.toMatchObject(missing);
+      await store.setup();
+      expect(await deliver(store, first)).toBe('processed');
+    });
+
+    test('keeps what is in the tables, which outlive the process', async () => {
+      const { store, database } = await scene.open();
+      expect(await deliver(store, first)).toBe('processed');
+      scene.close(database);
+      expect(await deliver(await scene.store(), first)).toBe('duplicate');
+    });
+
+    test('writes nothing if everything exists, and needs no right to', async () => {
+      const { store, database } = await scene.open();
+      database.exec('PRAGMA query_only = 1');
+      await store.setup();
+    });
+
+    test('waits for another connection that has the file locked, for five seconds', async () => {
+      const database = scene.connect();
+      const writer = scene.connect();
+      writer.exec('BEGIN IMMEDIATE; CREATE TABLE other (id)');
+      const settingUp = sqliteStore(database).setup();
+      await new Promise(setImmediate);
+      writer.exec('COMMIT');
+      await settingUp;
+      expect(count(database, 'changes')).toBe(0);
+
+      writer.exec('BEGIN IMMEDIATE');
+      const late = sqliteStore(database, { prefix: 'late_' }).setup();
+      const later = performance.now() + 5_000;
+      vi.spyOn(performance, 'now').mockReturnValue(later);
+      await expect(late).rejects.toMatchObject({
+        code: 'STORE_TIMEOUT',
+        cause: expect.objectContaining({ message: 'database is locked' }),
+      });
+      writer.exec('COMMIT');
+    });
+
+    test('may be called by several connections at the same time', async () => {
+      const stores = [1, 2, 3].map(() => sqliteStore(scene.connect()));
+      await Promise.all(stores.map((store) => store.setup()));
+      for (const store of stores)
+        expect(await deliver(store, first)).toMatch(/processed|duplicate/);
+    });
+
+    test('uses the prefix, whatever its case, for all tables and indexes', async () => {
+      const database = scene.connect();
+      const shop = sqliteStore(database, { prefix: 'Shop_' });
+      await shop.setup();
+      expect(await deliver(shop, first)).toBe('processed');
+      const { store } = await scene.open({ database });
+      expect(await deliver(store, first)).toBe('processed');
+      const same = sqliteStore(database, { prefix: 'sHOP_' });
+      const exec = vi.spyOn(database, 'exec');
+      await same.setup();
+      expect(exec).not.toHaveBeenCalled();
+      expect(await deliver(same, first)).toBe('duplicate');
+      const names = database
+        .prepare(
+          "SELECT name FROM sqlite_master WHERE name LIKE 'shop!_%' ESCAPE '!' ORDER BY name",
+        )
+        .all();
+      expect(names.flatMap((row) => Object.values(row as object))).toEqual([
+        'Shop_changes',
+        'Shop_changes_processed',
+        'Shop_claims',
+        'Shop_failures',
+        'Shop_failures_first_failed',
+        'Shop_payments',
+        'Shop_payments_state',
+        'Shop_second_payments',
+      ]);
+    });
+
+    test.each([
+      ['payments', 'paid_by'],
+      ['payments', 'payment_updated_at_us'],
+      ['failures', 'raw_body'],
+      ['second_payments', 'payment_updated_at_us'],
+    ])('adds to the table %s a missing column %s, which may be empty', async (table, column) => {
+      const { store, database } = await scene.open();
+      await deliver(store, first);
+      database.exec(`ALTER TABLE payment_store_${table} DROP COLUMN ${column}`);
+      await store.setup();
+      expect(await deliver(store, first)).toBe('duplicate');
+      const broken = changeAt('2026-01-31T12:00:03Z', { status: 'paid' });
+      await expect(
+        store.process(broken, () => Promise.reject(new Error('broken'))),
+      ).rejects.toThrow('broken');
+      expect(await deliver(store, broken)).toBe('processed');
+    });
+
+    test.each([
+      ['changes', 'payment_store_changes_processed'],
+      ['failures', 'payment_store_failures_first_failed'],
+      ['payments', 'payment_store_payments_state'],
+    ])('makes a missing index of %s', async (_, index) => {
+      const { store, database } = await scene.open();
+      database.exec(`DROP INDEX ${index}`);
+      await store.setup();
+      const found = readAll(database, `SELECT count(*) FROM sqlite_master WHERE name = '${index}'`);
+      expect(found.map(Number)).toEqual([1]);
+    });
+
+    test.each([
+      ['payments', 'merchant_payment_reference'],
+      ['changes', 'merchant_payment_reference'],
+      ['claims', 'merchant_payment_reference'],
+    ])('refuses a table %s of something else, and changes nothing', async (table, column) => {
+      const database = scene.connect();
+      database.exec(`CREATE TABLE payment_store_${table} (paid_by TEXT, amount INTEGER)`);
+      const store = sqliteStore(database);
+      await expect(store.setup()).rejects.toMatchObject({
+        code: 'MISSING_TABLES',
+        message: `The table "payment_store_${table}" has no column ${column}, and setup() can't add it, because every row needs a value there. Nothing was changed. Another program, or another version, has made the table: give the store a prefix of its own`,
+      });
+      expect(readAll(database, 'SELECT count(*) FROM sqlite_master').map(Number)).toEqual([1]);
+    });
+
+    test.each([
+      'reference with blanks',
+      '{braces}',
+      'ünïcödé 💶',
+      'nul\u0000nul',
+      "'; DROP TABLE payment_store_payments; --",
+      'x'.repeat(10_240),
+    ])('makes tables that take the odd references and key %#', async (odd) => {
+      const { store, database } = await scene.open();
+      const changeOf = (more: object) =>
+        changeAt('2026-01-31T12:00:00Z', { order: odd, payment: odd, key: odd, ...more });
+      expect(await deliver(store, changeOf({}))).toBe('processed');
+      const [order, payment, key] = readAll(database, 'SELECT * FROM payment_store_changes');
+      for (const stored of [order, payment, key]) expect(stored).toMatch(/^[!-~]{1,128}$/);
+      expect(await deliver(store, changeOf({}))).toBe('duplicate');
+      for (const other of [{ key: `${odd}2` }, { payment: `${odd}2` }, { order: `${odd}2` }]) {
+        expect(await deliver(store, changeOf(other))).toBe('processed');
+      }
+    });
+  });
+
+  describe('prune', () => {
+    test('deletes each change and each order by its own last change, and counts them', async () => {
+      const { store, database } = await scene.open();
+      await deliver(store, first);
+      scene.nowMs += 1_000;
+      await deliver(store, second);
+      await deliver(store, changeAt('2026-01-31T12:00:00Z', { order: 'order-2' }));
+      expect(await store.prune(new Date(scene.nowMs - 1_000))).toBe(0);
+      expect(await store.prune(new Date(scene.nowMs))).toBe(1);
+      expect(await deliver(store, second)).toBe('duplicate');
+      expect(await deliver(store, first)).toBe('stale');
+      expect(await store.prune(new Date(scene.nowMs + 1))).toBe(4);
+      expect([count(database, 'payments'), count(database, 'changes')]).toEqual([0, 0]);
+      expect(await deliver(store, first)).toBe('processed');
+    });
+
+    test('leaves a change that is being processed to its holder, however old its order is', async () => {
+      const { store, database } = await scene.open();
+      await deliver(store, first);
+      scene.nowMs += 1_000;
+      const held = await hold(store, second);
+      await store.prune(new Date(scene.nowMs + 86_400_000));
+      expect(count(database, 'payments')).toBe(0);
+      expect(await deliver(store, second)).toBe('busy');
+      expect(await held.complete()).toBe('processed');
+      expect(await deliver(store, second)).toBe('duplicate');
+    });
+
+    test('forgets a claim that a dead process left', async () => {
+      const { store, database } = await scene.open();
+      const dead = await hold(store, first);
+      scene.nowMs += LEASE_MS;
+      await store.prune(new Date(scene.nowMs));
+      expect(count(database, 'claims')).toBe(1);
+      scene.nowMs += 1;
+      await store.prune(new Date(scene.nowMs));
+      expect(count(database, 'claims')).toBe(0);
+      await expect(dead.complete()).rejects.toMatchObject({ code: 'LEASE_LOST' });
+    });
+
+    test('finds what is old by an index, and deletes by key', async () => {
+      const { store, database } = await scene.open();
+      const broken = changeAt('2026-01-31T12:00:00Z', { order: 'order-2' });
+      await deliver(store, first);
+      await store.process(broken, () => Promise.reject(new Error('broken'))).catch(() => {});
+      const prepare = vi.spyOn(database, 'prepare');
+      await store.prune(new Date(scene.nowMs + 1));
+      const statements = prepare.mock.calls.map(([sql]) => sql);
+      vi.restoreAllMocks();
+      const plans = statements
+        .filter((sql) => /^(SELECT|DELETE)/.test(sql) && !/claims|second_payments/.test(sql))
+        .map((sql) => {
+          const rows = database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all();
+          return rows.flatMap((row) => Object.values(row as object).map(String)).join('\n');
+        });
+      expect(plans).toHaveLength(6);
+      for (const plan of plans) {
+        expect(plan).toMatch(
+          /failures_first_failed \(first_failed_at_ms<\?\)|changes_processed \(processed_at_ms<\?\)|payments_state \(state=\? AND changed_at_ms<\?\)|USING PRIMARY KEY \(merchant_payment_reference=\?/,
+        );
+      }
+    });
+
+    test('deletes thousands of rows in steps between which other code runs', async () => {
+      const { store, database } = await scene.open();
+      const numbers = `WITH RECURSIVE numbers (n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM numbers WHERE n < 2000)`;
+      database.exec(`${numbers}
+        INSERT INTO payment_store_payments (merchant_payment_reference, body, digest, state, attempts, recorded_at_ms, changed_at_ms)
+        SELECT 'order-' || n, '', '', 'elsewhere', 0, 1, 1 FROM numbers;
+        ${numbers}
+        INSERT INTO payment_store_changes SELECT 'order-' || n, 'payment', 'key', 1, 1, 1 FROM numbers;`);
+      let turns = 0;
+      const tick = () => {
+        turns += 1;
+        next = setImmediate(tick);
+      };
+      let next = setImmediate(tick);
+      expect(await store.prune(new Date(2))).toBe(4_000);
+      clearImmediate(next);
+      expect(turns).toBeGreaterThanOrEqual(19);
+      expect([count(database, 'payments'), count(database, 'changes')]).toEqual([0, 0]);
+    });
+
+    test.each([
+      [new Date(Number.NaN), 'received an invalid one'],
+      [undefined, 'is missing; it must be a valid Date'],
+      [0, 'received a number'],
+    ])('refuses %s', async (olderThan, says) => {
+      const { store } = await scene.open();
+      await expect(store.prune(olderThan as Date)).rejects.toMatchObject({
+        code: 'INVALID_OPTION',
+        option: 'olderThan',
+        message: expect.stringContaining(says),
+      });
+    });
+  });
+});

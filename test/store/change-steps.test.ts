@@ -1,0 +1,248 @@
+import { describe, expect, it, vi } from 'vitest';
+import { RetryLaterError, StoreError } from '../../src/errors.js';
+import { readChange } from '../../src/store/change.js';
+import {
+  failureOf,
+  isNews,
+  judge,
+  refusalOf,
+  type SeenChange,
+} from '../../src/store/change-steps.js';
+import type { FailurePolicy } from '../../src/store/failure.js';
+import { memoryStore } from '../../src/store/memory.js';
+import { seconds } from '../contract/store/changes.js';
+import { collect } from '../contract/store/stage.js';
+import { changeOf } from './orders.js';
+
+const NOTHING: SeenChange = {
+  row: undefined,
+  isProcessed: false,
+  watermarkUs: undefined,
+  failure: undefined,
+  isBehindParked: false,
+  secondUpdatedAtUs: undefined,
+};
+const PARKED = { attempts: 1, parked: true };
+const FAILED = { attempts: 3, parked: false };
+
+const read = (fields: Parameters<typeof changeOf>[0] = {}) => readChange(changeOf(fields));
+const newer = read({ updatedAt: seconds(0, 1) }).occurredAtUs;
+const same = read().occurredAtUs;
+
+describe('the verdict on a change', () => {
+  it.each<[string, Partial<SeenChange>, FailurePolicy, string]>([
+    ['new', {}, {}, 'run'],
+    ['processed', { isProcessed: true }, {}, 'duplicate'],
+    ['processed and stale', { isProcessed: true, watermarkUs: newer }, {}, 'duplicate'],
+    ['processed and parked', { isProcessed: true, failure: PARKED }, {}, 'duplicate'],
+    ['stale', { watermarkUs: newer }, {}, 'stale'],
+    ['stale and parked', { watermarkUs: newer, failure: PARKED }, {}, 'stale'],
+    ['of the same time', { watermarkUs: same }, {}, 'run'],
+    ['failed', { failure: FAILED }, { parkAfter: 1 }, 'run'],
+    ['parked', { failure: PARKED }, {}, 'parked'],
+    ['parked and replayed', { failure: PARKED }, { runParked: true }, 'run'],
+    ['behind a parked one', { isBehindParked: true }, {}, 'run'],
+    ['behind a parked one', { isBehindParked: true }, { blockParked: true }, 'blocked'],
+    [
+      'parked behind a parked one',
+      { isBehindParked: true, failure: PARKED },
+      { blockParked: true },
+      'parked',
+    ],
+    [
+      'replayed behind a parked one',
+      { isBehindParked: true, failure: PARKED },
+      { blockParked: true, runParked: true },
+      'blocked',
+    ],
+  ])('that is %s: %o with %o is %s', (_, seen, failures, verdict) => {
+    expect(judge({ ...NOTHING, ...seen }, read({ failures })).verdict).toBe(verdict);
+  });
+
+  it('that is stale is to run it with processStale', () => {
+    const judged = judge({ ...NOTHING, watermarkUs: newer }, read({ processStale: true }));
+    expect(judged).toMatchObject({ verdict: 'run', stale: true, current: false });
+    expect(judged.watermarkUs).toBe(newer);
+  });
+
+  it('compares times of more digits than a number holds', () => {
+    const watermarkUs = '10000000000000000';
+    const judged = judge(
+      { ...NOTHING, watermarkUs },
+      { ...read(), occurredAtUs: '9999999999999999' },
+    );
+    expect(judged.stale).toBe(true);
+  });
+});
+
+describe('whether a change is current', () => {
+  const row = { state: 'elsewhere', referenceNumber: undefined, updatedAtUs: undefined } as const;
+  it.each([
+    [undefined, 'authorized', true, false],
+    [undefined, 'paid', true, false],
+    ['payment-1', 'refunded', true, false],
+    ['payment-1', 'paid', true, false],
+    ['payment-2', 'refunded', false, false],
+    ['payment-2', 'paid', false, true],
+  ])('with an order paid by %s: %s is %s', (paidBy, status, current, secondPayment) => {
+    const seen = { ...NOTHING, row: { ...row, paidBy } };
+    expect(judge(seen, read({ status }))).toMatchObject({ current, secondPayment });
+  });
+});
+
+describe('what a store learns even if the work does not complete', () => {
+  const known = {
+    state: 'created',
+    referenceNumber: 'payment-1',
+    updatedAtUs: 0,
+    paidBy: undefined,
+  } as const;
+  it.each<[string, SeenChange['row'], string, boolean]>([
+    ['nothing of an order elsewhere', undefined, 'authorized', false],
+    ['who has paid an order elsewhere', undefined, 'paid', true],
+    ['nothing of a known payment', known, 'authorized', false],
+    ['who has paid', known, 'paid', true],
+    ['nothing of a payment known to be paid', { ...known, paidBy: 'payment-1' }, 'paid', false],
+    ['that a payment exists', { ...known, state: 'unresolved' }, 'authorized', true],
+    ['that a callback has come', { ...known, state: 'unheard' }, 'authorized', true],
+    ['a second payment', { ...known, referenceNumber: 'another' }, 'authorized', true],
+  ])('is %s', (_, row, status, expected) => {
+    expect(isNews(judge({ ...NOTHING, row }, read({ status })))).toBe(expected);
+  });
+});
+
+describe('the failure that is stored', () => {
+  const RUN = { verdict: 'run', failure: undefined } as const;
+  const keep = (
+    policy: FailurePolicy,
+    judged: Parameters<typeof failureOf>[1] = RUN,
+    error: unknown = new TypeError('broken'),
+  ) => failureOf(read({ failures: policy }), judged, error, true);
+
+  it('has why the work failed, and no body that is not known', () => {
+    expect(keep({})).toStrictEqual({
+      attempts: 1,
+      parked: false,
+      isNewlyParked: false,
+      error: '{"name":"TypeError","message":"broken"}',
+      rawBody: undefined,
+    });
+  });
+
+  it.each([
+    ['asks to retry later', new RetryLaterError()],
+    ['has a cause that asks to', new Error('by an ORM', { cause: new RetryLaterError() })],
+    ['is that a replay is impossible', new StoreError('REPLAY_IMPOSSIBLE', 'no body')],
+  ])('is none when the error %s', (_, error) => {
+    expect(keep({ parkAfter: 1 }, RUN, error)).toBeUndefined();
+  });
+
+  it.each(['parked', 'duplicate', 'stale'] as const)(
+    'is none for a change that is %s',
+    (verdict) => {
+      expect(keep({ blockParked: true }, { verdict, failure: PARKED }, refusalOf('parked'))).toBe(
+        undefined,
+      );
+    },
+  );
+
+  it('is the refusal of a change that is blocked, which parks it without an attempt', () => {
+    const refusal = refusalOf('blocked');
+    expect(
+      keep({ parkAfter: 3 }, { verdict: 'blocked', failure: undefined }, refusal),
+    ).toMatchObject({
+      attempts: 0,
+      parked: true,
+      isNewlyParked: false,
+      error: expect.stringContaining('"code":"CHANGE_BLOCKED"'),
+    });
+    const replayed = keep({}, { verdict: 'blocked', failure: PARKED }, refusal);
+    expect(replayed).toMatchObject({ attempts: 1, parked: true, isNewlyParked: false });
+  });
+
+  it.each<[number | undefined, typeof FAILED | undefined, number, boolean, boolean]>([
+    [undefined, FAILED, 4, false, false],
+    [4, FAILED, 4, true, true],
+    [5, FAILED, 4, false, false],
+    [1, undefined, 1, true, true],
+    [2, FAILED, 4, true, true],
+    [1, PARKED, 2, true, false],
+    [undefined, PARKED, 2, true, false],
+  ])('with parkAfter %s after %o has %s attempts, parked %s', (parkAfter, failure, ...expected) => {
+    const [attempts, parked, isNewlyParked] = expected;
+    const kept = keep({ parkAfter }, { verdict: 'run', failure });
+    expect(kept).toMatchObject({ attempts, parked, isNewlyParked });
+  });
+
+  it('is described by the policy, and has its body in base64', () => {
+    const described = { name: 'Described', message: 'by the policy' };
+    const bytes = Buffer.from('..body..').subarray(2, 6);
+    const kept = keep({ describeError: () => described, getRawBody: () => bytes });
+    expect(kept).toMatchObject({ error: JSON.stringify(described), rawBody: btoa('body') });
+  });
+
+  it('asks for no body if bodies are not kept', () => {
+    const getRawBody = vi.fn(() => Uint8Array.of(1));
+    const change = read({ failures: { getRawBody } });
+    expect(failureOf(change, RUN, new Error('broken'), false)?.rawBody).toBeUndefined();
+    expect(getRawBody).not.toHaveBeenCalled();
+  });
+});
+
+describe('work that fails', () => {
+  const fail = () => {
+    throw new Error('no log');
+  };
+  const broken = new Error('a secret');
+
+  it.each(['describeError', 'getRawBody', 'onParked'] as const)(
+    'has its own error as the failure if %s throws',
+    async (name) => {
+      const store = memoryStore({ keepBodies: true });
+      const change = changeOf({ failures: { parkAfter: 1, [name]: fail } });
+      await expect(store.process(change, () => Promise.reject(broken))).rejects.toBe(broken);
+      const [item] = await collect(store.attention());
+      // Without a description by the policy, which removes secrets.
+      const message = name === 'describeError' ? '' : 'a secret';
+      expect(item).toMatchObject({ kind: 'failed-change', parked: true, error: { message } });
+    },
+  );
+
+  it('is described by the policy as it was at the delivery', async () => {
+    const store = memoryStore();
+    const described = { name: 'Described', message: 'by the policy' };
+    const change = changeOf({ failures: { describeError: () => described } });
+    const delivery = store.process(change, () => Promise.reject(broken));
+    change.failures = undefined;
+    await expect(delivery).rejects.toBe(broken);
+    expect(await collect(store.attention())).toMatchObject([{ error: described }]);
+  });
+
+  it('that is parked is reported once', async () => {
+    const store = memoryStore();
+    const parked: number[] = [];
+    const failures = { parkAfter: 2, onParked: (attempts: number) => void parked.push(attempts) };
+    for (let time = 0; time < 3; time += 1) {
+      await store.process(changeOf({ failures }), () => Promise.reject(broken)).catch(() => {});
+    }
+    const replay = changeOf({ failures: { ...failures, runParked: true } });
+    await store.process(replay, () => Promise.reject(broken)).catch(() => {});
+    expect(parked).toEqual([2]);
+  });
+});
+
+describe('a refused change', () => {
+  it('that is parked says what to do', () => {
+    const { code, message } = refusalOf('parked');
+    expect(code).toBe('CHANGE_PARKED');
+    expect(message).toMatch(/^The change was not run: it is parked .*replay it .*, or discard it$/);
+  });
+
+  it('that is blocked names the earlier change', () => {
+    const { code, message } = refusalOf('blocked');
+    expect(code).toBe('CHANGE_BLOCKED');
+    expect(message).toMatch(
+      /^The change was parked without being run: an earlier change of its payment is parked/,
+    );
+  });
+});

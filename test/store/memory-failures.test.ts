@@ -1,0 +1,138 @@
+import { assert, describe, expect, it } from 'vitest';
+import type { FailedChange } from '../../src/store/attention.js';
+import type { CallbackStore, ManagedStore } from '../../src/store/callback-store.js';
+import { memoryStore } from '../../src/store/memory.js';
+import { changeOf } from './orders.js';
+
+type Fields = Parameters<typeof changeOf>[0];
+
+const done = async () => {};
+const broken = () => Promise.reject(new Error('broken'));
+
+async function fail(store: CallbackStore, fields: Fields): Promise<void> {
+  await expect(store.process(changeOf(fields), broken)).rejects.toThrow('broken');
+}
+
+async function list(store: ManagedStore): Promise<FailedChange[]> {
+  const changes: FailedChange[] = [];
+  for await (const item of store.attention({ kinds: ['failed-change'] })) {
+    if (item.kind === 'failed-change') changes.push(item);
+  }
+  return changes;
+}
+
+const paymentsOf = (changes: FailedChange[]) => changes.map((change) => change.referenceNumber);
+
+describe('the failures in a store in memory', () => {
+  it('are forgotten retentionMs after the last failure, the change with them that was parked', async () => {
+    let nowMs = 0;
+    const store = memoryStore({ retentionMs: 1_000, now: () => nowMs });
+    const parked = { referenceNumber: 'parked', failures: { parkAfter: 1 } };
+    await fail(store, parked);
+    await fail(store, { referenceNumber: 'again' });
+    nowMs = 1;
+    await fail(store, { referenceNumber: 'again' });
+
+    nowMs = 999;
+    await store.process(changeOf({ key: 'other' }), done);
+    expect(await list(store)).toMatchObject([
+      { referenceNumber: 'again', since: new Date(0), lastFailedAt: new Date(1) },
+      { referenceNumber: 'parked', since: new Date(0), lastFailedAt: new Date(0) },
+    ]);
+    nowMs = 1_000;
+    await store.process(changeOf({ key: 'one more' }), done);
+    expect(paymentsOf(await list(store))).toEqual(['again']);
+    expect(await store.process(changeOf(parked), done)).toBe('processed');
+  });
+
+  it('are the latest 1,000: the change that failed first is evicted', async () => {
+    let nowMs = 0;
+    const store = memoryStore({ now: () => nowMs++ });
+    const references = Array.from({ length: 1_001 }, (_, index) => `payment-${index}`);
+    for (const referenceNumber of references.slice(0, 1_000)) {
+      await fail(store, { referenceNumber });
+    }
+    // No new change, so none is evicted.
+    await fail(store, { referenceNumber: 'payment-0' });
+    expect(paymentsOf(await list(store))).toEqual(references.slice(0, 1_000));
+    await fail(store, { referenceNumber: 'payment-1000' });
+    expect(paymentsOf(await list(store))).toEqual(references.slice(1));
+  });
+
+  it('are of one change only, where names of others run together', async () => {
+    const store = memoryStore();
+    await fail(store, { referenceNumber: 'a', key: 'b","c' });
+    await fail(store, { referenceNumber: 'a","b', key: 'c' });
+    expect(await list(store)).toHaveLength(2);
+    const [item] = await list(store);
+    assert(item !== undefined);
+    await store.discard({ ...item, key: 'b' });
+    expect(await list(store)).toHaveLength(2);
+  });
+
+  it('say how often a change that is parked at once failed', async () => {
+    const store = memoryStore();
+    const parkedAt: number[] = [];
+    const failures = { parkAfter: 1, onParked: (attempts: number) => parkedAt.push(attempts) };
+    await fail(store, { failures });
+    expect(await list(store)).toMatchObject([{ attempts: 1, parked: true }]);
+    expect(parkedAt).toEqual([1]);
+  });
+
+  it('park a change that has failed before parkAfter was set, at its next failure', async () => {
+    const store = memoryStore();
+    for (let time = 0; time < 3; time += 1) await fail(store, {});
+    expect(await list(store)).toMatchObject([{ attempts: 3, parked: false }]);
+    await fail(store, { failures: { parkAfter: 2 } });
+    expect(await list(store)).toMatchObject([{ attempts: 4, parked: true }]);
+  });
+
+  it('have no body unless keepBodies is true', async () => {
+    const store = memoryStore();
+    await fail(store, { failures: { getRawBody: () => Uint8Array.of(1) } });
+    const [change] = await list(store);
+    expect(change).not.toHaveProperty('rawBody');
+    expect(store.keepsBodies).toBe(false);
+  });
+
+  it('have their own copy of the body, which neither its source nor its reader can change', async () => {
+    const store = memoryStore({ keepBodies: true });
+    // slice() of a Buffer shares its memory.
+    const rawBody = Buffer.of(1, 2);
+    await fail(store, { failures: { getRawBody: () => rawBody } });
+    rawBody.fill(0);
+    const [first] = await list(store);
+    expect(first?.rawBody).toEqual(Uint8Array.of(1, 2));
+    first?.rawBody?.fill(0);
+    if (first !== undefined) first.error.message = 'another';
+    expect(await list(store)).toMatchObject([
+      { rawBody: Uint8Array.of(1, 2), error: { message: 'broken' } },
+    ]);
+  });
+
+  it('block what comes after in the order of keys, within one microsecond', async () => {
+    const failures = { parkAfter: 1, blockParked: true };
+    const store = memoryStore();
+    await fail(store, { key: 'b', failures });
+    expect(await store.process(changeOf({ key: 'a', failures }), done)).toBe('processed');
+    await expect(store.process(changeOf({ key: 'c', failures }), done)).rejects.toMatchObject({
+      code: 'CHANGE_BLOCKED',
+    });
+  });
+
+  it('of one payment block no other', async () => {
+    const failures = { parkAfter: 1, blockParked: true };
+    const store = memoryStore();
+    await fail(store, { referenceNumber: 'a', failures });
+    const other = changeOf({ referenceNumber: 'b', key: 'later', failures });
+    expect(await store.process(other, done)).toBe('processed');
+  });
+
+  it('of another payment of the order block nothing', async () => {
+    const failures = { parkAfter: 1, blockParked: true };
+    const store = memoryStore();
+    await fail(store, { order: 'a', referenceNumber: 'one', failures });
+    const other = changeOf({ order: 'a', referenceNumber: 'other', key: 'later', failures });
+    expect(await store.process(other, done)).toBe('processed');
+  });
+});

@@ -1,0 +1,223 @@
+import { describe, expect, it, vi } from 'vitest';
+import type { CallbackStore } from '../../src/store/callback-store.js';
+import { memoryStore } from '../../src/store/memory.js';
+import { seconds } from '../contract/store/changes.js';
+import { changeOf, order } from './orders.js';
+import { unusedClient } from './unused-client.js';
+
+const HOUR_MS = 3_600_000;
+const done = async () => {};
+
+/** What becomes of a change of each of these payments of orders of their own, in turn. */
+async function processAll(store: CallbackStore, ...references: string[]): Promise<string[]> {
+  const outcomes: string[] = [];
+  for (const reference of references) {
+    outcomes.push(await store.process(changeIn(reference), done));
+  }
+  return outcomes;
+}
+
+/** A change of the only payment of an order. */
+const changeIn = (reference: string, fields: Parameters<typeof changeOf>[0] = {}) =>
+  changeOf({ ...fields, order: reference, referenceNumber: reference });
+
+/** A delivery whose work runs until `end`. */
+function hold(store: CallbackStore, change = changeOf()) {
+  let end = () => {};
+  const outcome = store.process(
+    change,
+    () =>
+      new Promise((resolve) => {
+        end = resolve;
+      }),
+  );
+  return { outcome, end: () => end() };
+}
+
+describe('a store in memory', () => {
+  it('remembers as many payments as maxEntries, and forgets the one longest unchanged', async () => {
+    const store = memoryStore({ maxEntries: 2 });
+    expect(await processAll(store, 'a', 'b')).toEqual(['processed', 'processed']);
+    expect(await processAll(store, 'a', 'b')).toEqual(['duplicate', 'duplicate']);
+    expect(await processAll(store, 'c', 'c', 'b')).toEqual(['processed', 'duplicate', 'duplicate']);
+    expect(await processAll(store, 'a')).toEqual(['processed']);
+  });
+
+  it('keeps all changes of a payment, however many there are', async () => {
+    const store = memoryStore({ maxEntries: 1 });
+    const changes = ['1', '2', '3'].map((key, index) =>
+      changeOf({ key, updatedAt: seconds(index) }),
+    );
+    for (const change of changes) expect(await store.process(change, done)).toBe('processed');
+    for (const change of changes) expect(await store.process(change, done)).toBe('duplicate');
+  });
+
+  it('counts the payments of one order one by one', async () => {
+    const store = memoryStore({ maxEntries: 2 });
+    const outcomes = async (...references: string[]) => {
+      const found = [];
+      for (const referenceNumber of references) {
+        found.push(await store.process(changeOf({ referenceNumber }), done));
+      }
+      return found;
+    };
+    expect(await outcomes('a', 'b', 'c')).toEqual(['processed', 'processed', 'processed']);
+    expect(await outcomes('b', 'c', 'a')).toEqual(['duplicate', 'duplicate', 'processed']);
+  });
+
+  it('forgets all changes of a payment at once, with its watermark', async () => {
+    const store = memoryStore({ maxEntries: 3 });
+    await processAll(store, 'a');
+    await store.process(changeIn('a', { key: 'change-2' }), done);
+    await processAll(store, 'b', 'c', 'd');
+    expect(await processAll(store, 'b', 'c', 'd')).toEqual(['duplicate', 'duplicate', 'duplicate']);
+    const older = changeIn('a', { key: 'older', updatedAt: seconds(-1) });
+    expect(await store.process(older, done)).toBe('processed');
+  });
+
+  it('keeps a payment longer that changed again', async () => {
+    const store = memoryStore({ maxEntries: 2 });
+    await processAll(store, 'a', 'b');
+    await store.process(changeIn('a', { key: 'change-2' }), done);
+    await processAll(store, 'c');
+    expect(await processAll(store, 'a', 'c')).toEqual(['duplicate', 'duplicate']);
+    expect(await processAll(store, 'b')).toEqual(['processed']);
+  });
+
+  it('does not take a delivery that is a duplicate for a change', async () => {
+    const store = memoryStore({ maxEntries: 2 });
+    await processAll(store, 'a', 'b', 'a', 'c');
+    expect(await processAll(store, 'b')).toEqual(['duplicate']);
+    expect(await processAll(store, 'a')).toEqual(['processed']);
+  });
+
+  it('forgets a payment with its watermark retentionMs after its last change', async () => {
+    let nowMs = 1_000;
+    const store = memoryStore({ retentionMs: HOUR_MS, now: () => nowMs });
+    const older = changeOf({ key: 'older', updatedAt: seconds(-1) });
+    await store.process(changeOf(), done);
+    nowMs += HOUR_MS - 1;
+    expect(await store.process(changeOf(), done)).toBe('duplicate');
+    expect(await store.process(older, done)).toBe('stale');
+    nowMs += 1;
+    expect(await store.process(older, done)).toBe('processed');
+    expect(await store.process(changeOf(), done)).toBe('processed');
+  });
+
+  it('forgets all changes of the only payment at once, with its watermark', async () => {
+    let nowMs = 0;
+    const store = memoryStore({ retentionMs: HOUR_MS, now: () => nowMs });
+    await store.process(changeOf(), done);
+    await store.process(changeOf({ key: 'change-2' }), done);
+    nowMs += HOUR_MS;
+    const older = changeOf({ key: 'older', updatedAt: seconds(-1) });
+    expect(await store.process(older, done)).toBe('processed');
+  });
+
+  it('counts the age of all that it knows of a payment from its last change', async () => {
+    let nowMs = 1_000;
+    const store = memoryStore({ retentionMs: HOUR_MS, now: () => nowMs });
+    await store.process(changeOf(), done);
+    nowMs += HOUR_MS - 1;
+    await store.process(changeOf({ key: 'change-2' }), done);
+    nowMs += HOUR_MS - 1;
+    expect(await store.process(changeOf(), done)).toBe('duplicate');
+  });
+
+  it('remembers for a day, by the clock of the process, unless told otherwise', async () => {
+    const clock = vi.spyOn(Date, 'now').mockReturnValue(0);
+    const store = memoryStore();
+    await store.process(changeOf(), done);
+    clock.mockReturnValue(24 * HOUR_MS - 1);
+    expect(await store.process(changeOf(), done)).toBe('duplicate');
+    clock.mockReturnValue(24 * HOUR_MS);
+    expect(await store.process(changeOf(), done)).toBe('processed');
+  });
+
+  it('follows a clock that is faked after it was made', async () => {
+    const store = memoryStore();
+    const clock = vi.spyOn(Date, 'now').mockReturnValue(0);
+    await store.process(changeOf(), done);
+    clock.mockReturnValue(24 * HOUR_MS);
+    expect(await store.process(changeOf(), done)).toBe('processed');
+  });
+
+  it('never forgets what is being processed', async () => {
+    let nowMs = 0;
+    const store = memoryStore({ maxEntries: 1, retentionMs: 1, now: () => nowMs });
+    const running = hold(store);
+    await processAll(store, 'a', 'b', 'c');
+    nowMs += HOUR_MS;
+    expect(await store.process(changeOf(), done)).toBe('busy');
+    running.end();
+    expect(await running.outcome).toBe('processed');
+    expect(await store.process(changeOf(), done)).toBe('duplicate');
+  });
+
+  it('counts the age from the end of the work', async () => {
+    let nowMs = 0;
+    const store = memoryStore({ retentionMs: HOUR_MS, now: () => nowMs });
+    const running = hold(store);
+    nowMs += HOUR_MS;
+    running.end();
+    await running.outcome;
+    expect(await store.process(changeOf(), done)).toBe('duplicate');
+  });
+
+  it('answers busy, without running it, to every change of a payment being processed', async () => {
+    const store = memoryStore();
+    const running = hold(store);
+    const work = vi.fn(done);
+    expect(await store.process(changeOf(), work)).toBe('busy');
+    expect(await store.process(changeOf({ key: 'change-2' }), work)).toBe('busy');
+    running.end();
+    await running.outcome;
+    expect(work).not.toHaveBeenCalled();
+  });
+
+  it('gives the work no transaction, and one signal', async () => {
+    await memoryStore().process(changeOf(), async (context) => {
+      expect(context.tx).toBeUndefined();
+      expect(context.signal).toBe(context.signal);
+    });
+  });
+
+  it.each([
+    ['options', null, 'options must be an object with client'],
+    ['maxEntries', { maxEntries: 0 }, 'maxEntries must be a whole number of entries from 1'],
+    ['maxEntries', { maxEntries: Number.NaN }, 'received NaN'],
+    [
+      'retentionMs',
+      { retentionMs: 1.5 },
+      'retentionMs must be a whole number of milliseconds from 1',
+    ],
+    ['client', { client: {} }, 'client must be a PaymentClient; received an object'],
+    ['client', { client: null }, 'client must be a PaymentClient; received null'],
+    ['leaseMs', { leaseMs: 99 }, 'from 100 to'],
+    ['repeatedReference', { repeatedReference: 'second-payment' }, "'unknown'"],
+    ['profile', { profile: 'same-payment' }, 'profile'],
+    ['keepBodies', { keepBodies: 1 }, 'keepBodies must be'],
+    ['now', { now: 5 }, 'now must be a function that returns epoch milliseconds'],
+    ['retention', { retention: 5 }, 'retention is not a known option; use retentionMs'],
+  ])('refuses a wrong %s: %o', (option, options, message) => {
+    expect(() => memoryStore(options as never)).toThrow(
+      expect.objectContaining({ option, message: expect.stringContaining(message) }),
+    );
+  });
+
+  it('creates payments only with a client', () => {
+    const alone = memoryStore();
+    for (const name of ['create', 'record', 'send', 'get', 'resolve', 'recover', 'startRecovery']) {
+      expect(name in alone).toBe(false);
+      expect(name in memoryStore({ client: unusedClient })).toBe(true);
+    }
+    expect('create' in memoryStore({ client: undefined })).toBe(false);
+  });
+
+  it('takes its time from now, and never forgets an open payment', async () => {
+    const store = memoryStore({ client: unusedClient, now: () => 5, maxEntries: 1, leaseMs: 100 });
+    for (const reference of ['a', 'b']) await store.record(order(reference), { tx: undefined });
+    const times = { recordedAt: new Date(5), changedAt: new Date(5) };
+    for (const reference of ['a', 'b']) expect(await store.get(reference)).toMatchObject(times);
+  });
+});

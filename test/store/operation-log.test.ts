@@ -1,0 +1,192 @@
+import { describe, expect, it } from 'vitest';
+import { memoryStore } from '../../src/store/memory.js';
+import { ContractService } from '../contract/store/service.js';
+import { failingLoggers, recordLines } from '../protocol/recorded-lines.js';
+import { changeOf, paid, settle } from './orders.js';
+
+const order = { merchantPaymentReference: 'order-1', amount: 2500, currency: 'EUR' };
+function open(options: { logReferences?: boolean } = {}) {
+  const service = new ContractService();
+  const { lines, logger } = recordLines();
+  const store = memoryStore({ client: service.client, logger, ...options });
+  return { service, store, lines };
+}
+
+const durationMs = expect.any(Number);
+
+describe('the logger of a store', () => {
+  it('gets one line at debug for each successful operation', async () => {
+    const { store, lines } = open();
+    await store.record(order, { tx: undefined });
+    await store.send('order-1');
+    await store.create(order);
+    await store.recover();
+    await store.process(changeOf(), async () => {});
+    const payment = { state: 'created', attempts: 1, durationMs };
+    expect(lines).toEqual(
+      [
+        { operation: 'record', durationMs },
+        { operation: 'send', ...payment, replayed: false },
+        { operation: 'create', ...payment, replayed: true },
+        { operation: 'recover', resent: 0, unresolved: 0, durationMs },
+      ].map((fields) => ({
+        level: 'debug',
+        message: `merchant-payments: store ${fields.operation} done`,
+        fields,
+      })),
+    );
+  });
+
+  it('gets an unresolved payment at warn, and its resolution at debug', async () => {
+    const { service, store, lines } = open();
+    service.answer('order-1', 'answer-lost');
+    await store.create(order);
+    await store.resolve('order-1', { created: { referenceNumber: 'PAY-1' } }, { attempts: 1 });
+    expect(lines).toMatchObject([
+      {
+        level: 'warn',
+        message: 'merchant-payments: a payment is unresolved',
+        fields: { state: 'unresolved', code: 'CONNECTION_FAILED', requestOutcome: 'unknown' },
+      },
+      { level: 'debug', fields: { operation: 'resolve', durationMs } },
+    ]);
+  });
+
+  it('gets a round of recovery that leaves a payment unresolved at warn', async () => {
+    const { service, store, lines } = open();
+    await store.record(order, { tx: undefined });
+    service.answer('order-1', 'answer-lost');
+    await store.recover();
+    expect(lines[1]).toEqual({
+      level: 'warn',
+      message: 'merchant-payments: store recover ended early',
+      fields: {
+        operation: 'recover',
+        resent: 1,
+        unresolved: 1,
+        code: 'CONNECTION_FAILED',
+        requestOutcome: 'unknown',
+        durationMs,
+      },
+    });
+  });
+
+  it('gets a round of recovery that finds a reference in use at warn', async () => {
+    const { service, store, lines } = open();
+    await store.record(order, { tx: undefined });
+    service.answer('order-1', 409);
+    await store.recover();
+    expect(lines[1]).toEqual({
+      level: 'warn',
+      message: 'merchant-payments: store recover found unresolved payments',
+      fields: { operation: 'recover', resent: 1, unresolved: 1, durationMs },
+    });
+  });
+
+  it('gets a round of recovery with rejected payments at warn', async () => {
+    const { service, store, lines } = open();
+    await store.record(order, { tx: undefined });
+    service.answer('order-1', 422);
+    expect(await store.recover()).toEqual({ resent: 1, unresolved: 0, rejected: 1 });
+    expect(lines[1]).toEqual({
+      level: 'warn',
+      message: 'merchant-payments: store recover had payments rejected',
+      fields: { operation: 'recover', resent: 1, unresolved: 0, rejected: 1, durationMs },
+    });
+  });
+
+  it('gets a round of recovery that ended early at warn, with the reason', async () => {
+    const { service, store, lines } = open();
+    await store.record(order, { tx: undefined });
+    service.answer('order-1', 429);
+    expect(await store.recover()).toMatchObject({ resent: 1, error: { httpStatus: 429 } });
+    expect(lines[1]).toMatchObject({
+      level: 'warn',
+      message: 'merchant-payments: store recover ended early',
+      fields: { operation: 'recover', resent: 1, unresolved: 0, requestOutcome: 'rejected' },
+    });
+  });
+
+  it('does not change the error for a missing payment', async () => {
+    const { store, lines } = open({ logReferences: true });
+    const calls = [
+      store.create(undefined as never),
+      store.record(undefined as never, { tx: undefined }),
+    ];
+    for (const call of calls) {
+      await expect(call).rejects.toMatchObject({ code: expect.stringMatching(/^INVALID_/) });
+    }
+    expect(lines.map(({ message }) => message)).toEqual([
+      'merchant-payments: store create failed',
+      'merchant-payments: store record failed',
+    ]);
+  });
+
+  it('gets the reference as given, even if the input changes afterwards', async () => {
+    const { store, lines } = open({ logReferences: true });
+    const input = { ...order };
+    const created = store.create(input);
+    input.merchantPaymentReference = 'order-2';
+    await created;
+    expect(lines[0]).toMatchObject({ fields: { merchantPaymentReference: 'order-1' } });
+  });
+
+  it('gets a failure at error, with the code and without the message, and the caller gets the error', async () => {
+    const { service, store, lines } = open();
+    service.answer('order-1', 422);
+    await expect(store.create(order)).rejects.toMatchObject({ httpStatus: 422 });
+    await expect(store.create({ ...order, currency: 'euro' })).rejects.toThrow(/currency/);
+    await expect(store.send('order-2')).rejects.toMatchObject({ code: 'UNKNOWN_REFERENCE' });
+    await expect(store.create(undefined as never)).rejects.toThrow();
+    expect(lines.map(({ level }) => level)).toEqual(['error', 'error', 'error', 'error']);
+    expect(lines.map(({ fields }) => fields)).toEqual([
+      { operation: 'create', code: 'API_ERROR', requestOutcome: 'rejected', durationMs },
+      { operation: 'create', code: 'INVALID_REQUEST', requestOutcome: 'not-sent', durationMs },
+      { operation: 'send', code: 'UNKNOWN_REFERENCE', durationMs },
+      { operation: 'create', code: 'INVALID_REQUEST', requestOutcome: 'not-sent', durationMs },
+    ]);
+    expect(lines[0]?.message).toBe('merchant-payments: store create failed');
+  });
+
+  it('gets no code for an error of another package', async () => {
+    const { lines, logger } = recordLines();
+    const { client } = new ContractService();
+    const store = memoryStore({
+      client,
+      logger,
+      now: () => {
+        throw Object.assign(new Error('the clock of order-1'), { code: 'ECLOCK' });
+      },
+    });
+    await expect(store.create(order)).rejects.toThrow('the clock of order-1');
+    expect(lines[0]?.fields).toEqual({ operation: 'create', durationMs });
+  });
+
+  it('shows references where that is turned on', async () => {
+    const { service, store, lines } = open({ logReferences: true });
+    await store.record(order, { tx: undefined });
+    service.answer('order-1', 'answer-lost');
+    await store.send('order-1');
+    await store.resolve('order-1', { created: { referenceNumber: 'PAY-1' } }, { attempts: 1 });
+    await store.create(order);
+    await store.recover();
+    expect(lines.map(({ fields }) => fields['merchantPaymentReference'])).toEqual([
+      ...Array(4).fill('order-1'),
+      undefined,
+    ]);
+  });
+
+  it('shows none otherwise', async () => {
+    const { store, lines } = open();
+    await store.create(order);
+    await settle(store, paid('order-1', 'second'));
+    expect(JSON.stringify(lines)).not.toContain('order-1');
+  });
+
+  it.each(failingLoggers)('changes nothing when it $how', async ({ logger }) => {
+    const { client } = new ContractService();
+    const store = memoryStore({ client, logger });
+    expect(await store.create(order)).toMatchObject({ state: 'created' });
+    await expect(store.send('order-2')).rejects.toMatchObject({ code: 'UNKNOWN_REFERENCE' });
+  });
+});

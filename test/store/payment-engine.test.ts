@@ -1,0 +1,698 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { PaymentClient } from '../../src/client/payment-client.js';
+import { ConnectionError, RequestAbortedError, RequestTimeoutError } from '../../src/errors.js';
+import { PREPARE_CREATION } from '../../src/protocol/prepared-creation.js';
+import type { Claim } from '../../src/store/backend.js';
+import { MemoryBackend } from '../../src/store/memory-backend.js';
+import type { PaymentStore } from '../../src/store/payment-store.js';
+import { ContractService } from '../contract/store/service.js';
+import { MEMORY, openStore } from './memory-engine.js';
+import { order, paid, settle } from './orders.js';
+
+/** A backend that keeps the claims, and can be shared by outboxes. */
+class ObservedBackend extends MemoryBackend {
+  readonly claims: Claim[] = [];
+  readonly reads: string[] = [];
+  constructor() {
+    super(MEMORY);
+  }
+  override async claim(claim: Claim) {
+    this.claims.push(claim);
+    return super.claim(claim);
+  }
+  override read(key: string) {
+    this.reads.push(key);
+    return super.read(key);
+  }
+}
+
+function open({
+  leaseMs,
+  backend = new ObservedBackend(),
+}: {
+  leaseMs?: number;
+  backend?: ObservedBackend;
+} = {}) {
+  const service = new ContractService();
+  const store: PaymentStore<undefined> = openStore(backend, { client: service.client, leaseMs });
+  return { service, backend, store };
+}
+
+/** What a person has looked up, after one attempt. */
+const SEEN = { attempts: 1 };
+
+describe('the arguments of a store', () => {
+  it.each<[string, (store: PaymentStore<undefined>) => Promise<unknown>, string, string]>([
+    [
+      'record without a context',
+      (store) => store.record(order('order-1'), undefined as never),
+      'context',
+      'context is missing; it must be an object with tx, as in record(payment, { tx })',
+    ],
+    [
+      'record with something else',
+      (store) => store.record(order('order-1'), { transaction: 1 } as never),
+      'context.transaction',
+      'the options are tx, extraBody',
+    ],
+    [
+      'send with extraBody',
+      (store) => store.send('order-1', { extraBody: {} }),
+      'extraBody',
+      'extraBody must be left out: send() sends what was recorded; pass it to record()',
+    ],
+    [
+      'send with an option that is invalid',
+      (store) => store.send('order-1', { timeoutMs: 0 }),
+      'timeoutMs',
+      'from 1 to',
+    ],
+    ['send without a reference', (store) => store.send(''), 'merchantPaymentReference', 'empty'],
+    ['get without a reference', (store) => store.get(''), 'merchantPaymentReference', 'empty'],
+    [
+      'resolve without a resolution',
+      (store) => store.resolve('order-1', undefined as never, SEEN),
+      'as',
+      "as is missing; it must be 'not-created' or { created: { referenceNumber } }; pass it to resolve() after the reference",
+    ],
+    [
+      'resolve with nothing found',
+      (store) => store.resolve('order-1', { created: null } as never, SEEN),
+      'as',
+      'received an object',
+    ],
+    [
+      'resolve with a number alone',
+      (store) => store.resolve('order-1', { created: 'PAY-1' } as never, SEEN),
+      'as',
+      'received an object',
+    ],
+    [
+      'resolve without a number',
+      (store) => store.resolve('order-1', { created: {} } as never, SEEN),
+      'as.created.referenceNumber',
+      'is missing',
+    ],
+    [
+      'resolve without what it is based on',
+      (store) => store.resolve('order-1', 'not-created', undefined as never),
+      'seen.attempts',
+      'seen.attempts is missing; it must be a whole number of attempts from 0; pass the attempts of the payment that was looked up, as attention() lists it',
+    ],
+    [
+      'resolve with null as what it is based on',
+      (store) => store.resolve('order-1', 'not-created', null as never),
+      'seen.attempts',
+      'seen.attempts is missing',
+    ],
+    [
+      'resolve with attempts of a form',
+      (store) => store.resolve('order-1', 'not-created', { attempts: '1' } as never),
+      'seen.attempts',
+      'seen.attempts must be a whole number of attempts from 0; received a string of 1 character; pass the attempts',
+    ],
+    [
+      'resolve with less than no attempt',
+      (store) => store.resolve('order-1', 'not-created', { attempts: -1 }),
+      'seen.attempts',
+      'received -1',
+    ],
+    [
+      'prune without a date',
+      (store) => store.prune('yesterday' as never),
+      'olderThan',
+      'olderThan must be a valid Date',
+    ],
+  ])('is refused where it is %s', async (_, ask, option, message) => {
+    await expect(ask(open().store)).rejects.toMatchObject({
+      code: 'INVALID_OPTION',
+      option,
+      message: expect.stringContaining(message),
+    });
+  });
+
+  it.each([undefined, null])(
+    'is refused where a record needs a transaction and has %s',
+    async (tx) => {
+      const needing = Object.defineProperty(new ObservedBackend(), 'needsTransaction', {
+        value: true,
+      });
+      const { store, backend } = open({ backend: needing });
+      await expect(store.record(order('order-1'), { tx: tx as never })).rejects.toMatchObject({
+        code: 'INVALID_OPTION',
+        option: 'tx',
+        message: expect.stringMatching(
+          /^tx .*your open transaction, as in record\(payment, \{ tx \}\).*; without it, the payment would be sent even if its order is not stored$/,
+        ),
+      });
+      expect(await backend.read('order-1')).toBeUndefined();
+      await store.record(order('order-1'), { tx: {} as never });
+      expect(await store.get('order-1')).toMatchObject({ state: 'recorded' });
+    },
+  );
+
+  describe('of a client that resends payments that may exist', () => {
+    const options = {
+      baseUrl: 'https://payments.invalid',
+      apiKey: 'key',
+      retryUnknownOutcome: true,
+    };
+    const refusal = {
+      option: 'client',
+      message: expect.stringMatching(
+        /^client must not have retryUnknownOutcome: .+ its own client$/,
+      ),
+    };
+    const openWith = (client: PaymentClient) =>
+      openStore(new ObservedBackend(), { client, leaseMs: undefined });
+
+    it('are refused at once', () => {
+      const client = new PaymentClient({ ...options, apiSecret: 'secret' });
+      expect(() => openWith(client)).toThrow(expect.objectContaining(refusal));
+    });
+
+    it('are refused by each call while a variable of its environment is missing', async () => {
+      const env: Record<string, string> = {};
+      const store = openWith(PaymentClient.fromEnv(options, env));
+      env['MERCHANT_PAYMENTS_API_SECRET'] = 'secret';
+      for (const call of [store.create(order('order-1')), store.send('order-1')]) {
+        await expect(call).rejects.toMatchObject(refusal);
+      }
+    });
+  });
+});
+
+describe('a call', () => {
+  it('claims the payment for ten seconds more than it may take', async () => {
+    const { store, backend } = open();
+    await store.create(order('order-1'), { timeoutMs: 7_000 });
+    await store.create(order('order-2'));
+    expect(backend.claims.map(({ leaseMs }) => leaseMs)).toEqual([17_000, 40_000]);
+  });
+
+  it('takes at most half of leaseMs', async () => {
+    const { store, backend, service } = open({ leaseMs: 301 });
+    service.hold('order-1');
+    expect(await store.create(order('order-1'))).toMatchObject({
+      state: 'unresolved',
+      error: { code: 'TIMEOUT', message: expect.stringContaining('150 ms') },
+    });
+    expect(backend.claims).toMatchObject([{ leaseMs: 301 }]);
+  });
+
+  it('sends nothing when its signal is already aborted', async () => {
+    const { store, backend } = open();
+    const call = store.create(order('order-1'), { signal: AbortSignal.abort() });
+    await expect(call).rejects.toMatchObject({
+      code: 'ABORTED',
+      message: 'The payment was not sent: its signal was already aborted.',
+      requestOutcome: 'not-sent',
+      safeToRetry: true,
+    });
+    expect(backend.claims).toEqual([]);
+  });
+
+  it.each(['the same process', 'another process'])(
+    'that waits for one in %s ends when its signal aborts',
+    async (where) => {
+      const { store, backend, service } = open();
+      const held = service.hold('order-1');
+      const first = store.create(order('order-1'));
+      await held.received;
+      const waiting = where === 'the same process' ? store : open({ backend }).store;
+      const controller = new AbortController();
+      const second = waiting.create(order('order-1'), { signal: controller.signal });
+      controller.abort();
+      await expect(second).rejects.toMatchObject({
+        code: 'ABORTED',
+        message:
+          'The call was aborted by its signal while another call was sending the payment. This one sent nothing.',
+        requestOutcome: 'unknown',
+      });
+      held.answer();
+      expect(await first).toMatchObject({ state: 'created', replayed: false });
+      expect(service.requestsFor('order-1')).toHaveLength(1);
+    },
+  );
+
+  it('sends the payment itself when the call it waited for was aborted before it sent', async () => {
+    const { store, service } = open();
+    const controller = new AbortController();
+    const first = store.create(order('order-1'), { signal: controller.signal });
+    const second = store.create(order('order-1'));
+    controller.abort();
+    await expect(first).rejects.toMatchObject({ code: 'ABORTED', requestOutcome: 'not-sent' });
+    expect(await second).toMatchObject({ state: 'created', replayed: false, attempts: 2 });
+    expect(service.requestsFor('order-1')).toHaveLength(1);
+  });
+
+  it('rejects with the error of the call it waited for when the service rejected the payment', async () => {
+    const { store, service } = open();
+    service.answer('order-1', 422);
+    const calls = [store.create(order('order-1')), store.send('order-1')];
+    const [first, second] = await Promise.allSettled(calls);
+    expect(first).toMatchObject({ status: 'rejected', reason: { serviceCode: 'REFUSED' } });
+    expect(second).toEqual(first);
+    expect(service.requestsFor('order-1')).toHaveLength(1);
+  });
+
+  it('does not return the error of another call', async () => {
+    const { store, service } = open();
+    service.answer('order-1', 'answer-lost');
+    const calls = [store.create(order('order-1')), store.create(order('order-1'))];
+    const [first, second] = await Promise.all(calls);
+    expect(first).toMatchObject({ state: 'unresolved', replayed: false, error: {} });
+    expect(second).toMatchObject({ state: 'unresolved', replayed: true });
+    expect(second).not.toHaveProperty('error');
+  });
+});
+
+describe('a resolution by a person', () => {
+  it('may be repeated by its callback, but not with another number', async () => {
+    const { store, service } = open();
+    service.answer('order-1', 'answer-lost');
+    await store.create(order('order-1'));
+    const [referenceNumber = ''] = service.paymentsOf('order-1');
+    await settle(store, paid('order-1', referenceNumber));
+    await store.resolve('order-1', { created: { referenceNumber } }, SEEN);
+    await store.resolve('order-1', { created: { referenceNumber } }, { attempts: 0 });
+    for (const resolution of [
+      { created: { referenceNumber: 'another' } },
+      'not-created',
+    ] as const) {
+      await expect(store.resolve('order-1', resolution, SEEN)).rejects.toMatchObject({
+        code: 'STATE_CHANGED',
+        message: expect.stringContaining("The payment is 'created' with 1 attempt, and"),
+      });
+    }
+  });
+
+  it('is refused with what has changed since', async () => {
+    const { store, service } = open();
+    service.answer('order-1', 'answer-lost');
+    await store.create(order('order-1'));
+    await expect(store.resolve('order-1', 'not-created', { attempts: 2 })).rejects.toThrow(
+      "The payment is 'unresolved' with 1 attempt, and the decision was about an 'unresolved' one with 2 attempts. Nothing was changed. Read the payment again",
+    );
+  });
+
+  it('says when to look again, where an attempt may still create the payment', async () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: 0 });
+    onTestFinished(() => void vi.useRealTimers());
+    const { store, service } = open({ leaseMs: 40_000 });
+    service.answer('order-1', 'answer-lost');
+    await store.create(order('order-1'));
+    vi.setSystemTime(1_500);
+    await expect(store.resolve('order-1', 'not-created', SEEN)).rejects.toMatchObject({
+      code: 'STATE_CHANGED',
+      message:
+        "It is too early for 'not-created': the last attempt may still create the payment. Nothing was changed. Look the payment up at the service again in 39 s",
+    });
+    vi.setSystemTime(40_000);
+    await store.resolve('order-1', 'not-created', SEEN);
+    expect(await store.get('order-1')).toMatchObject({ state: 'rejected' });
+  });
+
+  it('is kept as the record of a payment, which any record of the service replaces', async () => {
+    const { store, service } = open();
+    service.answer('order-1', 'answer-lost');
+    await store.create(order('order-1'));
+    await store.resolve('order-1', { created: { referenceNumber: 'PAY-1' } }, SEEN);
+    expect((await store.get('order-1'))?.payment).toEqual({
+      merchantPaymentReference: 'order-1',
+      referenceNumber: 'PAY-1',
+    });
+  });
+});
+
+describe('the errors of a store', () => {
+  it.each([
+    ['amount differs', { amount: 1 }, undefined],
+    ['currency differs', { currency: 'USD' }, undefined],
+    ['extraBody differs', {}, { secret: 'of the order' }],
+    ['amount, currency, extraBody differ', { amount: 1, currency: 'USD' }, { a: 1 }],
+  ])('name the fields of a conflict: %s', async (what, changed, extraBody) => {
+    const { store, service } = open();
+    const held = service.hold('order-1');
+    const first = store.create(order('order-1'));
+    await held.received;
+    const message = `Another payment is stored under this merchantPaymentReference: ${what}. Nothing was sent.`;
+    const another = { ...order('order-1'), ...changed };
+    const whileItIsSent = store.create(another, { extraBody });
+    await expect(whileItIsSent).rejects.toThrow(message);
+    held.answer();
+    await first;
+    await expect(store.create(another, { extraBody })).rejects.toThrow(message);
+    await expect(store.record(another, { tx: undefined, extraBody })).rejects.toThrow(message);
+  });
+
+  it('say what to do', async () => {
+    const { store } = open();
+    await expect(store.send('order-2')).rejects.toThrow(
+      'The store has no payment with this merchantPaymentReference. Record it first',
+    );
+  });
+});
+
+describe('recover', () => {
+  it('leaves a payment to the call of the same process that is sending it, and waits for it', async () => {
+    const { store, service } = open();
+    const references = Array.from({ length: 9 }, (_, index) => `order-${index}`);
+    // The first is sent alone.
+    await store.record(order('order'), { tx: undefined });
+    for (const reference of references) await store.record(order(reference), { tx: undefined });
+    const held = references.map((reference) => service.hold(reference));
+    let isOver = false;
+    const recovery = store.recover().finally(() => {
+      isOver = true;
+    });
+    await Promise.all(held.slice(0, 8).map(({ received }) => received));
+    const sending = store.send('order-8');
+    await held[8]?.received;
+    for (const { answer } of held.slice(0, 8)) answer();
+    for (const reference of references.slice(0, 8)) {
+      await expect.poll(async () => (await store.get(reference))?.state).toBe('created');
+    }
+    await new Promise(setImmediate);
+    expect(isOver).toBe(false);
+    held[8]?.answer();
+    expect(await sending).toMatchObject({ state: 'created', replayed: false });
+    expect(await recovery).toEqual({ resent: 9, unresolved: 0 });
+  });
+
+  it('sends a payment that a call of the same process gave up, without the signal of that call', async () => {
+    const backend = new ObservedBackend();
+    const { store, service } = open({ backend });
+    const references = Array.from({ length: 9 }, (_, index) => `order-${index}`);
+    await store.record(order('order'), { tx: undefined });
+    for (const reference of references) await store.record(order(reference), { tx: undefined });
+    const held = references.slice(0, 8).map((reference) => service.hold(reference));
+    const recovery = store.recover();
+    await Promise.all(held.map(({ received }) => received));
+    const leave = new AbortController();
+    const claim = backend.claim.bind(backend);
+    backend.claim = async (wanted) => {
+      backend.claim = claim;
+      for (const { answer } of held) answer();
+      await expect.poll(async () => (await store.get('order-0'))?.state).toBe('created');
+      await new Promise(setImmediate);
+      leave.abort();
+      return claim(wanted);
+    };
+    const sending = store.send('order-8', { signal: leave.signal });
+    await expect(sending).rejects.toMatchObject({ code: 'ABORTED', requestOutcome: 'not-sent' });
+    expect(await recovery).toEqual({ resent: 10, unresolved: 0 });
+    expect(service.requestsFor('order-8')).toHaveLength(1);
+  });
+});
+
+describe('a night on which the service refuses every payment', () => {
+  it.each([401, 403, 404, 405])(
+    'with a %i: what is recorded is sent once the set-up is right',
+    async (status) => {
+      const { store, service } = open();
+      const references = Array.from({ length: 20 }, (_, index) => `order-${index}`);
+      for (const reference of references) {
+        await store.record(order(reference), { tx: undefined });
+        service.answer(reference, status, status);
+      }
+      for (let pass = 0; pass < 2; pass += 1) await store.recover().catch(() => undefined);
+      for (const reference of references) {
+        expect(await store.get(reference)).toMatchObject({ state: 'recorded' });
+      }
+      for (const reference of references) service.answer(reference);
+      expect(await store.recover()).toEqual({ resent: 20, unresolved: 0 });
+      for (const reference of references) {
+        expect(service.paymentsOf(reference)).toHaveLength(1);
+      }
+    },
+  );
+
+  it('keeps payments that a proxy refuses, and sends them once it lets them pass', async () => {
+    const { store, service } = open();
+    let isOpen = false;
+    const client = new PaymentClient({
+      baseUrl: 'https://payments.invalid',
+      apiKey: 'key',
+      apiSecret: 'secret',
+      fetch: async () => {
+        if (isOpen) return Response.json({ referenceNumber: 'PAY-1' }, { status: 201 });
+        return new Response('<h1>400 No required SSL certificate was sent</h1>', { status: 400 });
+      },
+    });
+    const behindProxy = openStore(new MemoryBackend(MEMORY), {
+      client,
+      leaseMs: undefined,
+    });
+    for (const reference of ['order-1', 'order-2']) {
+      await behindProxy.record(order(reference), { tx: undefined });
+    }
+    const { error, ...counts } = await behindProxy.recover();
+    expect(error).toMatchObject({ httpStatus: 400, code: 'API_ERROR' });
+    expect(counts).toEqual({ resent: 2, unresolved: 0 });
+    expect(await behindProxy.get('order-1')).toMatchObject({ state: 'recorded' });
+    isOpen = true;
+    expect(await behindProxy.recover()).toEqual({ resent: 2, unresolved: 0 });
+    // What the service itself refuses is over.
+    await store.record(order('order-3'), { tx: undefined });
+    service.answer('order-3', 400);
+    expect(await store.recover()).toEqual({ resent: 1, unresolved: 0, rejected: 1 });
+    expect(await store.get('order-3')).toMatchObject({ state: 'rejected' });
+  });
+
+  it('keeps a payment that was too early when the service was gone at the next attempt', async () => {
+    vi.spyOn(Math, 'random').mockReturnValue(0);
+    const server = createServer((_request, response) => {
+      response.writeHead(429, { 'retry-after': '0', connection: 'close' }).end('{}');
+      server.close();
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const client = new PaymentClient({
+      baseUrl: `http://127.0.0.1:${port}`,
+      apiKey: 'key',
+      apiSecret: 'secret',
+      maxRetries: 1,
+    });
+    onTestFinished(() => client.close());
+    const store = openStore(new MemoryBackend(MEMORY), {
+      client,
+      leaseMs: undefined,
+    });
+    await expect(store.create(order('order-1'))).rejects.toMatchObject({
+      code: 'CONNECTION_FAILED',
+      requestOutcome: 'rejected',
+      safeToRetry: true,
+    });
+    expect(await store.get('order-1')).toMatchObject({ state: 'recorded' });
+  });
+
+  it('leaves a caller a rejected payment, which it may correct', async () => {
+    const { store, service } = open();
+    service.answer('order-1', 401);
+    await expect(store.create(order('order-1'))).rejects.toMatchObject({ httpStatus: 401 });
+    expect(await store.get('order-1')).toMatchObject({ state: 'rejected' });
+    expect(await store.create({ ...order('order-1'), amount: 1 })).toMatchObject({
+      state: 'created',
+    });
+  });
+});
+
+describe('a call that waits for another of the same process', () => {
+  const notSent = { requestOutcome: 'not-sent', safeToRetry: true } as const;
+  const rejected = { requestOutcome: 'rejected', safeToRetry: false } as const;
+  const foreign = Object.assign(new Error('foreign'), { code: 'ABORTED', ...notSent });
+
+  /** Two calls, of which the first one's request ends with an error. */
+  async function callTwice(error: Error) {
+    const { service, backend } = open();
+    const errors: Error[] = [];
+    const client = {
+      [PREPARE_CREATION](...args: Parameters<PaymentClient[typeof PREPARE_CREATION]>) {
+        const prepared = service.client[PREPARE_CREATION](...args);
+        const failure = errors.shift();
+        return failure === undefined
+          ? prepared
+          : { ...prepared, send: () => Promise.reject(failure) };
+      },
+    } as PaymentClient;
+    const store = openStore(backend, { client, leaseMs: undefined });
+    errors.push(error);
+    return Promise.allSettled([store.create(order('order-1')), store.create(order('order-1'))]);
+  }
+
+  it.each([
+    ['aborted', new RequestAbortedError('aborted', notSent)],
+    ['too late', new RequestTimeoutError('too late', notSent)],
+    ['aborted after a 429', new RequestAbortedError('aborted', { ...rejected, safeToRetry: true })],
+  ])('sends by itself when that one was %s before it sent', async (_, error) => {
+    const [first, second] = await callTwice(error);
+    expect(first).toMatchObject({ status: 'rejected', reason: error });
+    expect(second).toMatchObject({ value: { state: 'created', replayed: false, attempts: 2 } });
+  });
+
+  it.each([
+    ['no connection', new ConnectionError('no connection', notSent)],
+    ['an answer', new RequestAbortedError('aborted', rejected)],
+    ['an error that is not of the client', foreign],
+  ])('gets the error when that one ended with %s', async (_, error) => {
+    const [first, second] = await callTwice(error);
+    expect(first).toMatchObject({ status: 'rejected', reason: error });
+    expect(second).toEqual(first);
+  });
+
+  it('does not take a send for another payment', async () => {
+    const { store, service } = open();
+    await store.record(order('order-1'), { tx: undefined });
+    const held = service.hold('order-1');
+    const first = store.send('order-1');
+    await held.received;
+    const second = store.create(order('order-1'));
+    held.answer();
+    expect(await first).toMatchObject({ state: 'created', replayed: false });
+    expect(await second).toMatchObject({ state: 'created', replayed: true });
+  });
+});
+
+describe('a call that waits for another process', () => {
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  async function startWaiting() {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    const { store, backend, service } = open();
+    const held = service.hold('order-1');
+    const first = store.create(order('order-1'));
+    await held.received;
+    const waiting = open({ backend });
+    const second = waiting.store.create(order('order-1'));
+    await new Promise(setImmediate);
+    backend.reads.length = 0;
+    return { backend, held, first, second, waiting };
+  }
+
+  it('polls after 20 ms, then after twice as long each time, up to every second', async () => {
+    const { backend, held, first, second } = await startWaiting();
+    const lookedAfter: number[] = [];
+    for (let ms = 1; ms <= 3_300; ms += 1) {
+      await vi.advanceTimersByTimeAsync(1);
+      if (backend.reads.splice(0).length > 0) lookedAfter.push(ms);
+    }
+    expect(lookedAfter).toEqual([20, 60, 140, 300, 620, 1_260, 2_260, 3_260]);
+    expect(backend.claims).toHaveLength(2);
+    held.answer();
+    await first;
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(await second).toMatchObject({ state: 'created', replayed: true });
+  });
+
+  it('sends the payment itself once the other gives up, with a full timeout', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    const { store, backend, service } = open();
+    const held = service.hold('order-1');
+    const first = store.create(order('order-1'));
+    await held.received;
+    const waiting = open({ backend });
+    const { client } = waiting.service;
+    const prepare = client[PREPARE_CREATION].bind(client);
+    const given: number[] = [];
+    vi.spyOn(client, PREPARE_CREATION).mockImplementation((...args) => {
+      const { send, ...prepared } = prepare(...args);
+      const observed = (timeoutMs: number) => {
+        given.push(timeoutMs);
+        return send(timeoutMs);
+      };
+      return { ...prepared, send: observed };
+    });
+    const second = waiting.store.create(order('order-1'), { timeoutMs: 30_000 });
+    await new Promise(setImmediate);
+    await vi.advanceTimersByTimeAsync(29_500);
+    held.answer('refused');
+    await expect(first).rejects.toMatchObject({ code: 'CONNECTION_FAILED' });
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(await second).toMatchObject({ state: 'created', replayed: false, attempts: 2 });
+    expect(given).toEqual([30_000]);
+    expect(backend.claims.at(-1)).toMatchObject({ leaseMs: 40_000 });
+  });
+
+  it('sends the payment itself if it was deleted in the meantime', async () => {
+    const { backend, held, first, second, waiting } = await startWaiting();
+    const finding = { referenceNumber: 'PAY-1', payment: '{}', updatedAtUs: undefined };
+    await backend.settle('order-1', finding);
+    await backend.prune(Date.now() + 1_000);
+    await vi.advanceTimersByTimeAsync(20);
+    expect(await second).toMatchObject({ state: 'created', replayed: false });
+    expect(waiting.service.requestsFor('order-1')).toHaveLength(1);
+    held.answer('refused');
+    expect(await first).toMatchObject({ state: 'created' });
+  });
+});
+
+describe('a backend that does not grant what is free', () => {
+  afterEach(() => void vi.useRealTimers());
+
+  class GrudgingBackend extends ObservedBackend {
+    refusals = 1;
+    override async claim(claim: Claim) {
+      if (this.refusals > 0) {
+        this.claims.push(claim);
+        this.refusals -= 1;
+        return { granted: false, stored: await this.read(claim.key) };
+      }
+      return super.claim(claim);
+    }
+  }
+
+  it('is asked again, by send too', async () => {
+    const { store } = open({ backend: new GrudgingBackend() });
+    await store.record(order('order-1'), { tx: undefined });
+    expect(await store.send('order-1')).toMatchObject({ state: 'created', replayed: false });
+  });
+
+  it('is asked again after growing pauses, until the deadline of the call', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    const backend = new GrudgingBackend();
+    backend.refusals = Number.POSITIVE_INFINITY;
+    const { store, service } = open({ backend });
+    await store.record(order('order-1'), { tx: undefined });
+    let isOver = false;
+    const call = store.send('order-1', { timeoutMs: 2_000 }).finally(() => {
+      isOver = true;
+    });
+    const refused = expect(call).rejects.toMatchObject({
+      code: 'STORE_TIMEOUT',
+      message: expect.stringMatching(
+        /^The payment was not sent: .+ find what else sends or changes this payment$/,
+      ),
+    });
+    const askedAfter: number[] = [];
+    for (let ms = 0; !isOver; ms += 1) {
+      backend.claims.length = 0;
+      await vi.advanceTimersByTimeAsync(ms === 0 ? 0 : 1);
+      if (backend.claims.length > 0) askedAfter.push(ms);
+    }
+    expect(askedAfter).toEqual([0, 20, 60, 140, 300, 620, 1_260, 2_000]);
+    await refused;
+    expect(service.requestsFor('order-1')).toEqual([]);
+  });
+
+  it('is not asked again after the signal of the call aborts', async () => {
+    const backend = new GrudgingBackend();
+    backend.refusals = Number.POSITIVE_INFINITY;
+    const { store } = open({ backend });
+    await store.record(order('order-1'), { tx: undefined });
+    const call = store.send('order-1', { signal: AbortSignal.timeout(30) });
+    await expect(call).rejects.toMatchObject({ code: 'ABORTED' });
+  });
+});
+
+it('sends a rejected payment again', async () => {
+  const { store, service } = open();
+  service.answer('order-1', 422);
+  await expect(store.create(order('order-1'))).rejects.toMatchObject({ serviceCode: 'REFUSED' });
+  expect(await store.get('order-1')).toMatchObject({ state: 'rejected', replayed: true });
+  expect(await store.send('order-1')).toMatchObject({ state: 'created', replayed: false });
+});

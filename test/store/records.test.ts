@@ -1,0 +1,93 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import type { PaymentRow } from '../../src/store/backend.js';
+import { readBody, toFinding, toIntent, toStoredPayment } from '../../src/store/records.js';
+import { order } from './orders.js';
+
+const STORED: PaymentRow = {
+  body: JSON.stringify(order('order-1')),
+  digest: '',
+  state: 'recorded',
+  attempts: 0,
+  recordedAtMs: 1,
+  sentAtMs: undefined,
+  changedAtMs: 2,
+  referenceNumber: undefined,
+  payment: undefined,
+  failure: undefined,
+};
+
+describe('a stored payment', () => {
+  it('has the body with ordered keys, and its SHA-256', () => {
+    const known = '"merchantPaymentReference":"order-1","amount":1,"currency":"EUR"';
+    const body = `{${known},"a":[{"x":1,"y":2}],"b":null,"c":{"d":1,"e":2}}`;
+    const digest = createHash('sha256').update(body).digest('base64url');
+    const json = `{"c":{"e":2,"d":1},"a":[{"y":2,"x":1}],"b":null,${known}}`;
+    expect(toIntent(json, {})).toEqual({ body, digest });
+  });
+
+  it('is the same without extraBody as with one that JSON leaves empty', () => {
+    const body = JSON.stringify(order('order-1'));
+    expect(toIntent(body, undefined)).toEqual(toIntent(body, { absent: undefined }));
+  });
+
+  it('has extraBody only if there is one', () => {
+    expect(Object.keys(readBody(STORED.body))).toEqual(['input']);
+    expect(readBody('{"a":1}').extraBody).toEqual({ a: 1 });
+  });
+});
+
+describe('a finding', () => {
+  // A second payment is listed by its record, which a database requires.
+  it('has the fields that the SDK knows if the record is nested too deeply for JSON', () => {
+    const depth = 20_000;
+    const deep = JSON.parse(`${'['.repeat(depth)}${']'.repeat(depth)}`);
+    const known = { referenceNumber: 'PAY-1', status: 'paid', updatedAt: '1970-01-01T00:00:01Z' };
+    expect(toFinding({ deep, ...known })).toEqual({
+      referenceNumber: 'PAY-1',
+      payment: JSON.stringify(known),
+      updatedAtUs: 1_000_000,
+    });
+  });
+
+  it('has its time in microseconds', () => {
+    const at = (updatedAt: unknown) => toFinding({ updatedAt: updatedAt as string }).updatedAtUs;
+    expect(at('1970-01-01T00:00:01.000123Z')).toBe(1_000_123);
+    expect(at('yesterday')).toBeUndefined();
+    expect(at(7)).toBeUndefined();
+  });
+
+  it.each(['', undefined, 7, {}])('has no number when that is %j', (referenceNumber) => {
+    expect(toFinding({ referenceNumber: referenceNumber as string }).referenceNumber).toBe(
+      undefined,
+    );
+  });
+
+  it('has no record when nothing is known', () => {
+    expect(toFinding({})).toEqual({});
+    expect(toFinding({ status: 'paid' }).payment).toBe('{"status":"paid"}');
+  });
+});
+
+describe('the public form of a stored payment', () => {
+  it('has no field without a value', () => {
+    expect(Object.keys(toStoredPayment(STORED, { replayed: true }))).toEqual([
+      'merchantPaymentReference',
+      'state',
+      'replayed',
+      'input',
+      'attempts',
+      'recordedAt',
+      'changedAt',
+    ]);
+  });
+
+  it('has its times as dates', () => {
+    const given = toStoredPayment({ ...STORED, sentAtMs: 3 }, { replayed: true });
+    expect(given).toMatchObject({
+      recordedAt: new Date(1),
+      sentAt: new Date(3),
+      changedAt: new Date(2),
+    });
+  });
+});

@@ -1,0 +1,199 @@
+import { assert, describe, expect, it } from 'vitest';
+import { ApiError, ConnectionError, RequestTimeoutError, StoreError } from '../../src/errors.js';
+import type { Page, PaymentRow } from '../../src/store/backend.js';
+import { MemoryBackend } from '../../src/store/memory-backend.js';
+import { recover } from '../../src/store/recover.js';
+import type { Turn } from '../../src/store/sending.js';
+import { MEMORY } from './memory-engine.js';
+
+/** No unresolved payment is sent again. */
+const alone = { lookUp: undefined, sendsAgain: false };
+
+class CountingBackend extends MemoryBackend {
+  pages = 0;
+  constructor() {
+    super(MEMORY);
+  }
+  async find(key: string): Promise<PaymentRow> {
+    const stored = await this.read(key);
+    assert(stored !== undefined);
+    return stored;
+  }
+  override listRecorded(page: Page) {
+    this.pages += 1;
+    return super.listRecorded(page);
+  }
+}
+
+/** Recovers so many recorded payments, with what is thrown or given for each. */
+async function recoverMany(count: number, resend: (stored: PaymentRow) => Turn) {
+  const backend = new CountingBackend();
+  for (let index = 0; index < count; index += 1) {
+    await backend.record(`order-${index}`, { body: `body ${index}`, digest: '' });
+  }
+  const bodies: string[] = [];
+  const recovery = await recover(backend, {
+    ...alone,
+    async resend(key) {
+      const stored = await backend.find(key);
+      bodies.push(stored.body);
+      return resend(stored);
+    },
+  }).catch((error: unknown) => error);
+  return { recovery, bodies, pages: backend.pages };
+}
+
+const details = { requestOutcome: 'rejected', safeToRetry: false } as const;
+const apiError = (status: number, serviceCode?: string) => {
+  const response = { status, headers: {}, body: '', text: '', attempts: 1 };
+  return new ApiError('not accepted', { ...details, response, serviceCode });
+};
+const refusal = apiError(422, 'VALIDATION_FAILED');
+const throwing = (error: Error) => () => {
+  throw error;
+};
+
+describe('a pass over recorded payments', () => {
+  it('takes each of 250 payments once, also when they stay recorded', async () => {
+    const { recovery, bodies, pages } = await recoverMany(250, (stored) => ({
+      stored,
+      replayed: true,
+    }));
+    expect(new Set(bodies).size).toBe(250);
+    expect(bodies).toHaveLength(250);
+    expect(pages).toBe(3);
+    expect(recovery).toEqual({ resent: 0, unresolved: 0 });
+  });
+
+  it('reads no page after one that is not full', async () => {
+    expect(await recoverMany(99, (stored) => ({ stored, replayed: true }))).toMatchObject({
+      pages: 1,
+    });
+  });
+
+  it('counts the sent payments, and which of them are unresolved', async () => {
+    const { recovery } = await recoverMany(4, (stored) => {
+      if (stored.body === 'body 0') return { stored: undefined, replayed: false };
+      const state = stored.body === 'body 1' ? 'unresolved' : 'created';
+      return { stored: { ...stored, state }, replayed: stored.body === 'body 2' };
+    });
+    expect(recovery).toEqual({ resent: 3, unresolved: 1 });
+  });
+
+  it('continues after a rejected payment', async () => {
+    const { recovery, bodies } = await recoverMany(20, throwing(refusal));
+    expect(bodies).toHaveLength(20);
+    expect(recovery).toEqual({ resent: 20, unresolved: 0, rejected: 20 });
+  });
+
+  // Of a proxy, which may refuse every payment: they stay recorded.
+  it.each([400, 407, 421, 422, 451])(
+    'tries each payment once, alone, when a %s has no error code',
+    async (status) => {
+      const error = apiError(status);
+      const { recovery, bodies, pages } = await recoverMany(150, throwing(error));
+      expect(recovery).toEqual({ resent: 100, unresolved: 0, error });
+      expect(bodies).toHaveLength(100);
+      expect(pages).toBe(1);
+      expect(await recoverInTurns(throwing(error))).toEqual({ most: 1, all: 20 });
+    },
+  );
+
+  const created = (stored: PaymentRow): Turn => ({
+    stored: { ...stored, state: 'created' },
+    replayed: false,
+  });
+  const unresolved =
+    (error: ApiError | RequestTimeoutError) =>
+    (stored: PaymentRow): Turn => ({
+      stored: { ...stored, state: 'unresolved' },
+      replayed: false,
+      error,
+    });
+  const timeout = new RequestTimeoutError('too late', { ...details, requestOutcome: 'unknown' });
+  const noConnection = new ConnectionError('no connection', details);
+
+  describe.each([
+    ['a 429', apiError(429), throwing(apiError(429)), { resent: 1, unresolved: 0 }],
+    ['a 403', apiError(403), throwing(apiError(403)), { resent: 1, unresolved: 0 }],
+    ['a 404', apiError(404), throwing(apiError(404)), { resent: 1, unresolved: 0 }],
+    ['a 405', apiError(405), throwing(apiError(405)), { resent: 1, unresolved: 0 }],
+    ['no connection', noConnection, throwing(noConnection), { resent: 0, unresolved: 0 }],
+    ['no answer', timeout, unresolved(timeout), { resent: 1, unresolved: 1 }],
+    ['a 503', apiError(503), unresolved(apiError(503)), { resent: 1, unresolved: 1 }],
+  ])('that meets %s', (_, error, resend, counts) => {
+    it('stops, reports why, and leaves the other payments for the next pass', async () => {
+      const { recovery, bodies, pages } = await recoverMany(150, resend);
+      expect(recovery).toEqual({ ...counts, error });
+      expect(bodies).toHaveLength(1);
+      expect(pages).toBe(1);
+    });
+
+    it('after it had sent one has eight under way at once, and sends no more', async () => {
+      const { recovery, bodies } = await recoverMany(150, (stored) =>
+        stored.body === 'body 0' ? created(stored) : resend(stored),
+      );
+      const { resent, unresolved } = counts;
+      expect(recovery).toEqual({ resent: 1 + 8 * resent, unresolved: 8 * unresolved, error });
+      expect(bodies).toHaveLength(9);
+    });
+  });
+
+  it('continues after a reference in use, which says nothing about the others', async () => {
+    const { recovery, bodies } = await recoverMany(20, unresolved(apiError(409)));
+    expect(recovery).toEqual({ resent: 20, unresolved: 20 });
+    expect(bodies).toHaveLength(20);
+  });
+
+  /** Recovers twenty payments in turns of the event loop. Resolves with how many were under way at once, and in total. */
+  async function recoverInTurns(resend: (stored: PaymentRow) => Turn) {
+    let [underWay, most, all] = [0, 0, 0];
+    const backend = new CountingBackend();
+    for (let index = 0; index < 20; index += 1) {
+      await backend.record(`order-${index}`, { body: `body ${index}`, digest: '' });
+    }
+    const recovering = recover(backend, {
+      ...alone,
+      async resend(key) {
+        const stored = await backend.find(key);
+        underWay += 1;
+        all += 1;
+        most = Math.max(most, underWay);
+        await new Promise(setImmediate);
+        if (stored.body !== 'body 1') await new Promise(setImmediate);
+        underWay -= 1;
+        return resend(stored);
+      },
+    });
+    await recovering.catch(() => undefined);
+    // A program that ends then would leave what is under way unresolved.
+    expect(underWay).toBe(0);
+    return { most, all };
+  }
+
+  it('has eight under way as soon as the service has rejected one', async () => {
+    expect(await recoverInTurns(throwing(refusal))).toEqual({ most: 8, all: 20 });
+  });
+
+  it('has one under way while it meets references in use', async () => {
+    expect(await recoverInTurns(unresolved(apiError(409)))).toEqual({ most: 1, all: 20 });
+  });
+
+  it('starts no other after one meets a 401', async () => {
+    const resend = (stored: PaymentRow) =>
+      stored.body === 'body 1' ? throwing(apiError(401))() : created(stored);
+    expect(await recoverInTurns(resend)).toEqual({ most: 8, all: 9 });
+  });
+
+  it.each([
+    ['a 401', apiError(401)],
+    ['a failure of the backend', new StoreError('STORE_FAILED', 'no database')],
+  ])('throws %s, and sends no more', async (_, error) => {
+    const { recovery, bodies } = await recoverMany(150, (stored) =>
+      stored.body === 'body 0' ? created(stored) : throwing(error)(),
+    );
+    expect(recovery).toBe(error);
+    await new Promise(setImmediate);
+    expect(bodies).toHaveLength(9);
+  });
+});

@@ -1,0 +1,227 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { StoreError } from '../../src/errors.js';
+import type { Page } from '../../src/store/backend.js';
+import { MemoryBackend } from '../../src/store/memory-backend.js';
+import type { RecoveryOptions } from '../../src/store/payment-store.js';
+import { ContractService } from '../contract/store/service.js';
+import { recordLines } from '../protocol/recorded-lines.js';
+import { MEMORY, openStore } from './memory-engine.js';
+import { order } from './orders.js';
+
+/** A backend that counts the rounds of recovery, and fails as told. */
+class ObservedBackend extends MemoryBackend {
+  rounds = 0;
+  failure: unknown;
+  constructor() {
+    super(MEMORY);
+  }
+  override async expire() {
+    this.rounds += 1;
+    return super.expire();
+  }
+  override async listRecorded(page: Page) {
+    if (this.failure !== undefined) throw this.failure;
+    return super.listRecorded(page);
+  }
+}
+
+function open(options: Partial<Parameters<typeof openStore>[1]> = {}) {
+  const service = new ContractService();
+  const backend = new ObservedBackend();
+  return { service, backend, store: openStore(backend, { client: service.client, ...options }) };
+}
+
+/** Lets all that promises lead to happen, without time. */
+const settled = () => new Promise(setImmediate);
+
+const pass = async (ms: number) => {
+  await vi.advanceTimersByTimeAsync(ms);
+  await settled();
+};
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
+afterEach(() => void vi.useRealTimers());
+
+describe('a running recovery', () => {
+  it('recovers now, and again everyMs after each round has ended', async () => {
+    const { service, backend, store } = open();
+    await store.record(order('order-1'), { tx: undefined });
+    const held = service.hold('order-1');
+    const recovery = store.startRecovery({ everyMs: 1_000 });
+    await held.received;
+    expect(backend.rounds).toBe(1);
+    // None begins while one is under way.
+    await pass(20_000);
+    expect(backend.rounds).toBe(1);
+    held.answer();
+    await settled();
+    expect(await store.get('order-1')).toMatchObject({ state: 'created' });
+    await store.record(order('order-2'), { tx: undefined });
+    await pass(999);
+    expect(backend.rounds).toBe(1);
+    await pass(1);
+    expect(backend.rounds).toBe(2);
+    expect(await store.get('order-2')).toMatchObject({ state: 'created' });
+    await recovery.stop();
+  });
+
+  it('recovers every minute unless told otherwise', async () => {
+    const { backend, store } = open();
+    const recovery = store.startRecovery();
+    await settled();
+    await pass(59_999);
+    expect(backend.rounds).toBe(1);
+    await pass(1);
+    expect(backend.rounds).toBe(2);
+    await recovery.stop();
+  });
+
+  it('looks payments up in every round, with the options as this', async () => {
+    const { service, store } = open({ leaseMs: 100 });
+    service.answer('order-1', 'answer-lost');
+    await store.create(order('order-1'));
+    const now = vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 100);
+    const asked: unknown[] = [];
+    const options: RecoveryOptions = {
+      everyMs: 10,
+      lookUp(reference) {
+        asked.push(this === options, reference);
+        return asked.length === 2 ? undefined : { referenceNumber: 'PAY-1' };
+      },
+    };
+    const recovery = store.startRecovery(options);
+    await settled();
+    await pass(10);
+    await pass(10);
+    await recovery.stop();
+    now.mockRestore();
+    expect(asked).toEqual([true, 'order-1', true, 'order-1']);
+    expect(await store.get('order-1')).toMatchObject({ state: 'created' });
+  });
+
+  it('stops once its round has ended, and begins no other', async () => {
+    const { service, backend, store } = open();
+    await store.record(order('order-1'), { tx: undefined });
+    const held = service.hold('order-1');
+    const recovery = store.startRecovery({ everyMs: 10 });
+    await held.received;
+    let isOver = false;
+    const stopping = recovery.stop().then(() => {
+      isOver = true;
+    });
+    await settled();
+    expect(isOver).toBe(false);
+    held.answer();
+    await stopping;
+    expect(await store.get('order-1')).toMatchObject({ state: 'created' });
+    await pass(1_000);
+    expect(backend.rounds).toBe(1);
+    expect(vi.getTimerCount()).toBe(0);
+    await recovery.stop();
+  });
+
+  it('stops between two rounds', async () => {
+    const { backend, store } = open();
+    const recovery = store.startRecovery({ everyMs: 10 });
+    await settled();
+    await recovery.stop();
+    await pass(1_000);
+    expect(backend.rounds).toBe(1);
+  });
+
+  it('stops at the end of a block with await using', async () => {
+    const { backend, store } = open();
+    {
+      await using _recovery = store.startRecovery({ everyMs: 10 });
+      await settled();
+    }
+    expect(vi.getTimerCount()).toBe(0);
+    await pass(1_000);
+    expect(backend.rounds).toBe(1);
+  });
+
+  it('does not keep the process alive', async () => {
+    vi.useRealTimers();
+    const { store } = open();
+    const timers = () =>
+      process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
+    const before = timers();
+    const recovery = store.startRecovery();
+    await settled();
+    expect(timers()).toBe(before);
+    await recovery.stop();
+  });
+
+  it('reports each failure to onError, and goes on', async () => {
+    const { backend, store } = open();
+    const failure = new StoreError('STORE_FAILED', 'no database');
+    backend.failure = failure;
+    for (const end of [() => undefined, () => Promise.reject(failure), fail]) {
+      const onError = vi.fn(end);
+      const recovery = store.startRecovery({ everyMs: 10, onError });
+      await settled();
+      await pass(10);
+      expect(onError.mock.calls).toEqual([[failure], [failure]]);
+      await recovery.stop();
+    }
+    function fail(): void {
+      throw failure;
+    }
+  });
+
+  it('reports a failure of lookUp too', async () => {
+    const { service, store } = open({ leaseMs: 100 });
+    service.answer('order-1', 'answer-lost');
+    await store.create(order('order-1'));
+    const now = vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 100);
+    const failure = new Error('no such page');
+    const onError = vi.fn();
+    const lookUp = () => Promise.reject(failure);
+    const recovery = store.startRecovery({ lookUp, onError });
+    await settled();
+    await recovery.stop();
+    now.mockRestore();
+    expect(onError).toHaveBeenCalledExactlyOnceWith(failure);
+  });
+
+  it('reports code and message to the console without onError, and nothing else of the error', async () => {
+    const { backend, store } = open();
+    const shown = vi.spyOn(console, 'error').mockReturnValue();
+    const cause = new Error('SELECT a secret');
+    for (const [failure, text] of [
+      [new StoreError('STORE_FAILED', 'no database', { cause }), 'STORE_FAILED: no database'],
+      [undefined, ''],
+    ] as const) {
+      backend.failure = failure;
+      await store.startRecovery().stop();
+      if (failure === undefined) continue;
+      expect(shown).toHaveBeenCalledExactlyOnceWith(`merchant-payments: recover failed: ${text}`);
+    }
+  });
+
+  it('reports nothing to the console if the store has a logger, which gets the failure', async () => {
+    const { lines, logger } = recordLines();
+    const { backend, store } = open({ logger });
+    const shown = vi.spyOn(console, 'error').mockReturnValue();
+    backend.failure = new StoreError('STORE_FAILED', 'no database');
+    await store.startRecovery().stop();
+    expect(shown).not.toHaveBeenCalled();
+    expect(lines).toMatchObject([
+      { level: 'error', fields: { operation: 'recover', code: 'STORE_FAILED' } },
+    ]);
+  });
+
+  it.each([
+    ['everyMs', { everyMs: 0 }, 'from 1 to 2147483647'],
+    ['everyMs', { everyMs: 1.5 }, 'from 1 to 2147483647'],
+    ['lookUp', { lookUp: 'order-1' }, 'lookUp must be a function'],
+    ['onError', { onError: true }, 'onError must be a function'],
+    ['every', { every: 5 }, 'every is not a known option'],
+  ])('refuses a wrong %s at once: %o', (option, options, message) => {
+    const { backend, store } = open();
+    expect(() => store.startRecovery(options as never)).toThrow(
+      expect.objectContaining({ option, message: expect.stringContaining(message) }),
+    );
+    expect(backend.rounds).toBe(0);
+  });
+});

@@ -1,0 +1,8 @@
+import { PaymentClient } from '../../src/client/payment-client.js';
+
+/** For a store that sends nothing. */
+export const unusedClient = new PaymentClient({
+  baseUrl: 'https://payments.invalid',
+  apiKey: 'key',
+  apiSecret: 'secret',
+});

@@ -1,0 +1,134 @@
+import { describe, expect, expectTypeOf, it } from 'vitest';
+import { PaymentClient, type PaymentStatusRecord } from '../../src/index.js';
+import {
+  type Attention,
+  type AttentionKind,
+  type CallbackStore,
+  type FailedChange,
+  type ManagedStore,
+  memoryStore,
+  type PaymentStore,
+  type PaymentWithoutCallback,
+  type SecondPayment,
+  type StatusChange,
+  type StoreContext,
+  type StoredPayment,
+  type UnresolvedPayment,
+} from '../../src/store/index.js';
+
+/** For the compiler alone: the calls inside are checked and never made. */
+function compileOnly(_use: (client: PaymentClient) => unknown): void {
+  expect(_use).toBeTypeOf('function');
+}
+
+const input = { merchantPaymentReference: 'order-1001', amount: 2500, currency: 'EUR' };
+
+describe('a store', () => {
+  it('creates payments only with a client', () => {
+    compileOnly((client) => {
+      expectTypeOf(memoryStore({ client })).toEqualTypeOf<PaymentStore>();
+      expectTypeOf(memoryStore()).toEqualTypeOf<ManagedStore>();
+      expectTypeOf(memoryStore({ keepBodies: true })).toEqualTypeOf<ManagedStore>();
+      expectTypeOf(memoryStore({ client: undefined })).toEqualTypeOf<ManagedStore>();
+      const alone = memoryStore();
+      return [
+        memoryStore({ client }).create(input),
+        // @ts-expect-error no client sends it
+        alone.create(input),
+        // @ts-expect-error no client sends it
+        alone.record(input, { tx: undefined }),
+        // @ts-expect-error there is nothing to resolve
+        alone.resolve('order-1001', 'not-created', { attempts: 1 }),
+        // @ts-expect-error there is nothing to recover
+        alone.recover(),
+        // @ts-expect-error there is nothing to recover
+        alone.startRecovery(),
+        alone.attention(),
+        alone.setup(),
+        alone.prune(new Date()),
+      ];
+    });
+  });
+
+  it('that creates payments is one that processes callbacks', () => {
+    expectTypeOf<PaymentStore>().toExtend<ManagedStore>();
+    expectTypeOf<ManagedStore>().toExtend<CallbackStore>();
+    expectTypeOf<ManagedStore>().not.toExtend<PaymentStore>();
+  });
+
+  it('may be written by a user, with process alone', () => {
+    const own: CallbackStore = {
+      async process(change: StatusChange, work) {
+        const context = { stale: false, current: true, secondPayment: false };
+        const { signal } = new AbortController();
+        await work({ ...context, tx: undefined, signal });
+        return change.key === '' ? 'busy' : 'processed';
+      },
+    };
+    expect(own.attention).toBeUndefined();
+  });
+});
+
+describe('the parameters of a store', () => {
+  it('name what a decision is based on, and the transaction', () => {
+    compileOnly((client) => {
+      const store = memoryStore({ client });
+      return [
+        store.resolve('order-1001', { created: { referenceNumber: 'PAY-1' } }, { attempts: 1 }),
+        // @ts-expect-error a decision about which attempt?
+        store.resolve('order-1001', 'not-created'),
+        // @ts-expect-error nobody decides that it is paid
+        store.resolve('order-1001', 'paid', { attempts: 1 }),
+        // @ts-expect-error a payment without its order would be sent
+        store.record(input),
+        // @ts-expect-error a payment without its order would be sent
+        store.record(input, {}),
+        store.recover({ lookUp: () => undefined }),
+        store.recover({ lookUp: () => 'not-created' }),
+        store.recover({
+          async lookUp(reference) {
+            if (reference === '') return undefined;
+            return reference === 'none' ? 'not-created' : { referenceNumber: reference };
+          },
+        }),
+        // @ts-expect-error a number without its name
+        store.recover({ lookUp: () => 'PAY-1' }),
+        store.attention({ kinds: ['unresolved', 'no-callback'], olderThanMs: 1, limit: 1 }),
+        // @ts-expect-error no such kind
+        store.attention({ kinds: ['failed'] }),
+      ];
+    });
+  });
+
+  it('take the record of a verified callback', () => {
+    expectTypeOf<StatusChange['payment']>().toEqualTypeOf<PaymentStatusRecord>();
+    expectTypeOf<StoreContext<string>['tx']>().toEqualTypeOf<string>();
+  });
+});
+
+it('an item of attention is told apart by its kind', () => {
+  expectTypeOf<Attention['kind']>().toEqualTypeOf<AttentionKind>();
+  expectTypeOf<Attention>().toEqualTypeOf<
+    UnresolvedPayment | SecondPayment | FailedChange | PaymentWithoutCallback
+  >();
+  compileOnly(async (client) => {
+    const store = memoryStore({ client });
+    for await (const item of store.attention()) {
+      expectTypeOf(item.since).toEqualTypeOf<Date>();
+      if (item.kind === 'unresolved') {
+        expectTypeOf(item.stored).toEqualTypeOf<StoredPayment>();
+        await store.resolve(item.merchantPaymentReference, 'not-created', item);
+      } else {
+        await store.discard(item);
+      }
+    }
+  });
+});
+
+it('a recovery stops by await using', () => {
+  compileOnly(async (client) => {
+    await using recovery = memoryStore({ client }).startRecovery({ everyMs: 1 });
+    expectTypeOf(recovery.stop()).toEqualTypeOf<Promise<void>>();
+  });
+  expect(PaymentClient).toBeTypeOf('function');
+});
