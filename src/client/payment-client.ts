@@ -10,11 +10,11 @@ import { PREPARE_CREATION, type PreparedCreation } from '../protocol/prepared-cr
 import { type Call, type Received, type Settings, toCallTrace } from './call.js';
 import type { Credentials } from './credentials.js';
 import { Deadline } from './deadline.js';
+import { EnvironmentOptions } from './environment-options.js';
 import { notSentError } from './failure.js';
 import { type CallTrace, isObserved, observeCall } from './observation.js';
 import {
   asNotSent,
-  EnvironmentOptions,
   notSent,
   type PaymentClientOptions,
   type RequestOptions,
