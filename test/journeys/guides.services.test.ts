@@ -10,6 +10,7 @@ import mysql from 'mysql2/promise';
 import pg from 'pg';
 import { createClient } from 'redis';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { PaymentClient } from '../../src/client/payment-client.js';
 import { type MockServer, startMockServer } from '../../src/mock-server/server.js';
 import { bundle } from '../bundle.js';
 import { readBlocks } from '../docs/snippets/blocks.js';
@@ -205,7 +206,10 @@ describe.skipIf(!REDIS_URL)('the sample of the guide on Redis', () => {
     await using service = await startMockServer({ retryScheduleMs: [] });
     await importSample('docs/choose-a-store.md', 'redisStore(redis)', service);
     const input = { merchantPaymentReference: reference, amount: 2500, currency: 'EUR' };
-    const { referenceNumber } = service.payments.create(input);
+    const { url: baseUrl, apiKey, apiSecret } = service;
+    await using client = new PaymentClient({ baseUrl, apiKey, apiSecret });
+    const { payment } = await client.payments.create(input);
+    const referenceNumber = String(payment.referenceNumber);
 
     await service.setStatus(referenceNumber, 'paid');
     expect(service.deliveries.map(({ response }) => response?.status)).toEqual([503]);
