@@ -30,9 +30,8 @@ async function measure(engine, url, subjectName, clockName) {
 
 /** A store's callbacks, as a ratio to the transaction that a merchant would write by hand. */
 async function measureEngine(engine, rowsOf) {
-  const { begin, insertUnlessThere, url, missing } = ENGINES[engine];
-  const insert = insertUnlessThere('…', '…').replaceAll(/ … VALUES …| INTO/g, '');
-  const title = `${engine}: a callback by ${engine}Store, ${IN_FLIGHT} in flight, ratio to ${begin}, ${insert}, UPDATE, COMMIT on the same pool`;
+  const { byHand, url, missing } = ENGINES[engine];
+  const title = `${engine}: a callback by ${engine}Store, ${IN_FLIGHT} in flight, ratio to ${byHand} on the same pool`;
   if (!(await isThere(ENGINES[engine]))) {
     return { title, rows: [{ subject: `skipped: ${missing}`, figure: '' }] };
   }

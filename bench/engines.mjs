@@ -28,6 +28,7 @@ export const ENGINES = {
       };
     },
     schema: 'current_schema()',
+    byHand: 'BEGIN, INSERT … ON CONFLICT DO NOTHING, UPDATE, COMMIT',
     begin: 'BEGIN',
     keyType: 'text',
     insertUnlessThere: (into, values) =>
@@ -55,6 +56,7 @@ export const ENGINES = {
       };
     },
     schema: 'DATABASE()',
+    byHand: 'START TRANSACTION, INSERT IGNORE, UPDATE, COMMIT',
     begin: 'START TRANSACTION',
     keyType: 'varchar(128) COLLATE ascii_bin',
     insertUnlessThere: (into, values) => `INSERT IGNORE INTO ${into} VALUES ${values}`,

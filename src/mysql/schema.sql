@@ -60,7 +60,7 @@ CREATE TABLE IF NOT EXISTS `payment_store_failed_changes` (
   -- The body as received, in base64, with keepBodies.
   raw_body longtext,
   PRIMARY KEY (merchant_payment_reference, reference_number, change_key),
-  KEY first_failed (first_failed_at_ms)
+  KEY age (first_failed_at_ms)
 ) ENGINE = InnoDB DEFAULT CHARACTER SET ascii COLLATE ascii_bin;
 
 -- One row for each further payment at the service with the same reference.

@@ -50,10 +50,7 @@ async function runOn<Tx extends Queryable, Result>(
   if (ending.end === 'rollback') await tx.rollback();
   else {
     if (tx.closed) throw failures.transactionEnded();
-    const statements = [
-      ...(hasSavepoint ? leaveSavepoint(ending.undo, true) : []),
-      ...ending.statements,
-    ];
+    const statements = [...(hasSavepoint ? leaveSavepoint(ending.undo) : []), ...ending.statements];
     await tx.exec(statements.join('; ')).catch((error) => {
       throw explainFailedEnd(error);
     });

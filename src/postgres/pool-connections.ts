@@ -18,7 +18,7 @@ import {
   type Queryable,
 } from './pool.js';
 import { withSavepoints } from './savepoints.js';
-import { BEGIN, leaveSavepoint, mayMove, SAVEPOINT, settings } from './settings.js';
+import { BEGIN, leaveSavepoint, SAVEPOINT, settings } from './settings.js';
 
 /** The connections of a pool. */
 export function poolConnections<Tx extends Queryable>(
@@ -90,8 +90,6 @@ class Connection<Tx extends Queryable> implements OpenTransaction<Tx> {
   hasBegun = false;
   #isOpen = false;
   #hasSavepoint = false;
-  /** Whether the work may have changed its role or search_path. */
-  #hasMoved = false;
 
   constructor(client: Tx, loss: Loss, commandTimeoutMs: number) {
     this.tx = client;
@@ -142,14 +140,12 @@ class Connection<Tx extends Queryable> implements OpenTransaction<Tx> {
   }
 
   runWork(work: (tx: Tx) => Promise<void>): Promise<void> {
-    return withSavepoints(this.tx, work, (text) => {
-      this.#hasMoved ||= mayMove(text);
-    });
+    return withSavepoints(this.tx, work);
   }
 
   async commit(undo: boolean, statements: readonly string[]): Promise<void> {
     if (this.#loss.reason !== undefined) throw this.#loss.reason;
-    const work = this.#hasSavepoint ? leaveSavepoint(undo, this.#hasMoved) : [];
+    const work = this.#hasSavepoint ? leaveSavepoint(undo) : [];
     const text = inOneText([...work, ...statements, 'COMMIT']);
     let results: readonly Answer[];
     try {

@@ -95,7 +95,7 @@ class ProvidedInPostgres<Tx> extends ProvidedTransaction<Tx> {
   }
 
   protected leaveSavepoint(undo: boolean): readonly string[] {
-    return leaveSavepoint(undo, true);
+    return leaveSavepoint(undo);
   }
 
   protected explainFailedRecord(error: unknown): unknown {

@@ -15,11 +15,10 @@ import type { Queryable } from './pool.js';
 export async function withSavepoints<Tx extends Queryable>(
   client: Tx,
   work: (tx: Tx) => Promise<void>,
-  onStatement: (text: string) => void = () => undefined,
 ): Promise<void> {
   const nested = new NestedTransactions({ commandIn });
   try {
-    await work(viewOf(client, nested, onStatement));
+    await work(viewOf(client, nested));
   } finally {
     nested.close();
   }
@@ -39,11 +38,7 @@ const EMITTER_METHODS = [
 ];
 
 /** Inherits from the client, so that `instanceof` and the driver's own methods still work. */
-function viewOf<Tx extends Queryable>(
-  client: Tx,
-  nested: NestedTransactions,
-  onStatement: (text: string) => void,
-): Tx {
+function viewOf<Tx extends Queryable>(client: Tx, nested: NestedTransactions): Tx {
   const methods = client as unknown as Record<string, AnyMethod | undefined>;
   const view: Record<string, AnyMethod> = Object.create(client);
   for (const name of EMITTER_METHODS) {
@@ -53,10 +48,7 @@ function viewOf<Tx extends Queryable>(
   for (const name of ['query', 'exec']) {
     const method = methods[name];
     if (method !== undefined) {
-      view[name] = (...args) => {
-        onStatement(textOf(args[0]) ?? '');
-        return nested.send((...sent) => method.apply(client, sent), args);
-      };
+      view[name] = (...args) => nested.send((...sent) => method.apply(client, sent), args);
     }
   }
   // Kysely and knex release their connection, but this one belongs to the store.
@@ -65,49 +57,67 @@ function viewOf<Tx extends Queryable>(
 }
 
 // A cheap first check, which rules out most statements by their first word.
-const MAYBE =
-  /^\s*(?:begin|start|commit|end|rollback|abort|prepare|;|--|\/\*)|;\s*(?:commit|end|rollback|abort)\b/i;
+const MAYBE = /^\s*(?:begin|start|commit|end|rollback|abort|prepare|--|\/\*)|;/i;
 const KINDS = [
   ['isolate', /^(?:BEGIN|START) .*ISOLATION LEVEL (?:REPEATABLE READ|SERIALIZABLE)/],
   ['begin', /^(?:BEGIN|START TRANSACTION)\b/],
   ['commit', /^(?:COMMIT|END)(?: WORK| TRANSACTION)?(?: AND NO CHAIN)?$/],
   [undefined, /^ROLLBACK (?:WORK |TRANSACTION )?TO /],
   ['rollback', /^(?:ROLLBACK|ABORT)(?: WORK| TRANSACTION)?(?: AND NO CHAIN)?$/],
-  ['other', /^(?:(?:COMMIT|END|ROLLBACK|ABORT)\b|PREPARE TRANSACTION )/],
+  ['other', /^(?:(?:COMMIT|END|ROLLBACK|ABORT)\b|PREPARE TRANSACTION\b)/],
 ] as const;
 
 /** Undefined for a statement that neither begins nor ends a transaction. */
 function commandIn(config: unknown): Command | undefined {
   const text = textOf(config);
   if (text === undefined || !MAYBE.test(text)) return undefined;
-  const statements = withoutComments(text)
+  const shown = withoutTexts(text);
+  const commands = shown
     .split(';')
-    .map((part) => part.trim())
-    .filter((part) => part !== '');
-  if (statements.length < 2) return toCommand(statements[0]);
-  // BEGIN; …; COMMIT in one text would end the store's transaction. A final END may belong to a function body.
-  const command = [statements[0], statements.at(-1)]
-    .map(toCommand)
-    .find((found) => found && found.kind !== 'other' && !found.words.startsWith('END'));
-  return command && { kind: 'other', words: command.words };
+    .filter((part) => part.trim() !== '')
+    .map(toCommand);
+  if (commands.length < 2) return commands[0];
+  // BEGIN; …; COMMIT in one text would end the store's transaction. An END may belong to a function's body.
+  const hasBody = /\bBEGIN\s+ATOMIC\b/i.test(shown);
+  const found = commands.find((one) => one && !(hasBody && one.words.startsWith('END')));
+  return found && { kind: 'other', words: found.words };
 }
 
-/** In one pass: a regular expression would look for the end of a comment again from each mark within it. */
-function withoutComments(text: string): string {
-  const lastEnd = text.lastIndexOf('*/');
+const MARK = /\/\*|--|'|"|\$(?:[a-z_]\w*)?\$/gi;
+
+/**
+ * Leaves out comments, literals and quoted names. In one pass: a regular expression would look for an end again from
+ * each mark within.
+ */
+function withoutTexts(text: string): string {
   let shown = '';
   let from = 0;
-  for (const { 0: mark, index } of text.matchAll(/\/\*|--/g)) {
-    if (index < from || (mark === '/*' && index + 2 > lastEnd)) continue;
-    const end = mark === '/*' ? text.indexOf('*/', index + 2) + 2 : text.indexOf('\n', index);
+  for (const { 0: mark, index } of text.matchAll(MARK)) {
+    if (index < from) continue;
     shown += `${text.slice(from, index)} `;
-    from = end === -1 ? text.length : end;
+    from = endOf(text, mark, index);
   }
   return shown + text.slice(from);
 }
 
+/** Where what begins with this mark ends. */
+function endOf(text: string, mark: string, index: number): number {
+  const start = index + mark.length;
+  const isEscaped = mark === "'" && /(?:^|\W)e$/i.test(text.slice(Math.max(0, index - 2), index));
+  if (isEscaped) return endOfEscaped(text, start);
+  const end = mark === '/*' ? '*/' : mark === '--' ? '\n' : mark;
+  const at = text.indexOf(end, start);
+  return at === -1 ? text.length : at + end.length;
+}
+
+function endOfEscaped(text: string, start: number): number {
+  let at = start;
+  while (at < text.length && text[at] !== "'") at += text[at] === '\\' ? 2 : 1;
+  return at + 1;
+}
+
 function toCommand(statement = ''): Command | undefined {
-  const words = statement.replaceAll(/\s+/g, ' ').toUpperCase();
+  const words = statement.trim().replaceAll(/\s+/g, ' ').toUpperCase();
   const kind = KINDS.find(([, form]) => form.test(words))?.[0];
   return kind && { kind, words };
 }

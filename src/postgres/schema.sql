@@ -67,7 +67,7 @@ CREATE TABLE IF NOT EXISTS "payment_store_failed_changes" (
 ) WITH (fillfactor = 80);
 
 -- For attention() and prune().
-CREATE INDEX IF NOT EXISTS "payment_store_failed_changes_first_failed" ON "payment_store_failed_changes" (first_failed_at_ms);
+CREATE INDEX IF NOT EXISTS "payment_store_failed_changes_age" ON "payment_store_failed_changes" (first_failed_at_ms);
 
 -- One row for each further payment at the service with the same reference.
 CREATE TABLE IF NOT EXISTS "payment_store_second_payments" (

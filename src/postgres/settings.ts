@@ -30,22 +30,20 @@ export function settings({ lockTimeoutMs, idleTimeoutMs }: ClaimLimits): string 
 /** A column of the SELECT after the lock: it gives the work the session's own limit for locks. */
 export const AFTER_LOCK = `, ${restored('lock_timeout')}`;
 
-const MOVES = /\b(?:role|authorization|search_path|set_config|call|do)\b/i;
-
-/** Whether a statement of the work may change its role or search_path. */
-export function mayMove(text: string): boolean {
-  return MOVES.test(text);
+/**
+ * The statements that end the work, whose role and search_path may be others by now. The role comes first, because it
+ * determines `$user` in the search_path.
+ */
+export function leaveSavepoint(undo: boolean): readonly string[] {
+  if (undo) return [`ROLLBACK TO SAVEPOINT ${NAME}`];
+  return [`RELEASE SAVEPOINT ${NAME}`, `SELECT ${['role', 'search_path'].map(ifMoved).join(', ')}`];
 }
 
-/**
- * The statements that end the work. The role comes first, because it determines `$user` in the search_path.
- *
- * @param hasMoved whether the work may have changed one of them
- */
-export function leaveSavepoint(undo: boolean, hasMoved: boolean): readonly string[] {
-  if (undo) return [`ROLLBACK TO SAVEPOINT ${NAME}`];
-  const back = hasMoved ? [`SELECT ${restored('role')}, ${restored('search_path')}`] : [];
-  return [`RELEASE SAVEPOINT ${NAME}`, ...back];
+/** Nearly always unchanged, and to set it costs more than to compare. */
+function ifMoved(name: string): string {
+  const current = `pg_catalog.current_setting('${name}'::text)`;
+  const before = `pg_catalog.current_setting('${NAME}.${name}'::text)`;
+  return `CASE WHEN ${current} OPERATOR(pg_catalog.<>) ${before} THEN ${restored(name)} END`;
 }
 
 function restored(name: string): string {

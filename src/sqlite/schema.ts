@@ -1,5 +1,5 @@
 import type { Dialect } from '../store/sql/dialect.js';
-import { missingColumns, schemaOf } from '../store/sql/schema.js';
+import { missingColumn, missingColumns, schemaOf } from '../store/sql/schema.js';
 import type { Step } from '../store/sql/session.js';
 import type { Claims } from './claims.js';
 
@@ -21,7 +21,9 @@ export function* findMissing(dialect: Dialect, claims: Claims): Step<readonly st
     }
   }
   const found = yield* columnsIn(claims.table);
+  const missing = Object.keys(claims.columns).find((column) => !found.includes(column));
   if (found.length === 0) statements.push(claims.create);
+  else if (missing !== undefined) throw missingColumn(claims.table, missing);
   return statements;
 }
 

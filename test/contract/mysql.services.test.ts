@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe } from 'vitest';
 import { mysqlStore } from '../../src/mysql/index.js';
 import { providers } from '../inbox/mysql/providers/providers.js';
 import { killIdleTransaction, useDatabase } from '../inbox/mysql/server.js';
-import type { OpenProvider } from '../inbox/postgres/providers/providers.js';
+import type { OpenProvider } from '../postgres/providers/providers.js';
 import { inDatabase } from '../services/mysql-url.js';
 import { describeStore, type StoreUnderTest } from './store.js';
 

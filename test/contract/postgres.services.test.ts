@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { afterAll, beforeAll, describe } from 'vitest';
 import { postgresStore } from '../../src/postgres/index.js';
-import { type OpenProvider, providers } from '../inbox/postgres/providers/providers.js';
+import { type OpenProvider, providers } from '../postgres/providers/providers.js';
 import { useEmptySchema } from '../services/postgres-schema.js';
 import { describeStore, type StoreUnderTest } from './store.js';
 

@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe } from 'vitest';
 import { redisStore } from '../../src/redis/index.js';
-import { toStoredName } from '../../src/store/stored-name.js';
+import { databaseForms } from '../../src/store/sql/stored-forms.js';
 import {
   type ConnectedClient,
   plainKinds,
   upstashKind,
   redisUrl as url,
-} from '../inbox/redis/clients.js';
+} from '../redis/clients.js';
 import { describeCallbackStore } from './store.js';
 
 // Short, as cases wait for a renewal, and for three leases; long enough for a loaded machine.
@@ -35,7 +35,7 @@ describe.skipIf(!url).each([...plainKinds, upstashKind])('$name:', ({ connect })
       leaseMs,
       waitMs: 0,
       async loseClaim({ payment }) {
-        const hash = `${prefix}{${toStoredName(payment.merchantPaymentReference)}}`;
+        const hash = `${prefix}{${databaseForms.toName(payment.merchantPaymentReference)}}`;
         // Another owner: a holder that still lives could renew a claim that has only expired.
         await admin.hset(hash, { owner: 'nobody', until: 0 });
       },

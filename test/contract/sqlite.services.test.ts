@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe } from 'vitest';
 import { sqliteStore } from '../../src/sqlite/index.js';
-import { toStoredName } from '../../src/store/stored-name.js';
-import { drivers, type OpenDatabase } from '../inbox/sqlite/open-database.js';
+import { databaseForms } from '../../src/store/sql/stored-forms.js';
+import { drivers, type OpenDatabase } from '../sqlite/open-database.js';
 import type { ContractOptions } from './store.js';
 import { describeCallbackStore, describeStore } from './store.js';
 
@@ -41,7 +41,7 @@ describe.each(drivers)('$name:', ({ open }) => {
         .prepare(
           `UPDATE payment_store_claims SET owner = 'nobody', until_ms = 0 WHERE merchant_payment_reference = ?`,
         )
-        .run(toStoredName(payment.merchantPaymentReference));
+        .run(databaseForms.toName(payment.merchantPaymentReference));
     },
   }));
 

@@ -44,7 +44,7 @@ test('a bar is as long as its figure, beside the longest', () => {
 });
 
 test('the curves have a panel for each store and kind, and a line for each round trip', () => {
-  const points = ['callbacks', 'payments'].flatMap((kind) =>
+  const points = ['callback', 'create'].flatMap((kind) =>
     [0, 1, 5].flatMap((roundTripMs) =>
       [64, 1, 16, 4].map((inFlight) => ({
         store: 'postgres',
@@ -57,8 +57,8 @@ test('the curves have a panel for each store and kind, and a line for each round
   );
   const svg = drawCurves({ date: '2026-11-22', rows: 1_000_000, points });
   expect([...svg.matchAll(/class="title".*?>(.*?)</g)].map(([, title]) => title)).toEqual([
-    'Postgres callbacks: ratio, by calls in flight',
-    'Postgres payments: ratio, by calls in flight',
+    'Postgres callback: ratio, by calls in flight',
+    'Postgres create: ratio, by calls in flight',
   ]);
   // 1.5 is the top of the axis, at 34; 1 is a third below. From 1 in flight on the left to 64 on the right.
   const lines = [...svg.matchAll(/class="trip(\d)" d="(M[^h]*?)"/g)].map(([, trip, d]) => [

@@ -100,9 +100,9 @@ describe('the span of a callback', () => {
     await createScene({ onPayment: failing }).receive(post());
     const later = () => Promise.reject(new RetryLaterError('not stored'));
     await createScene({ onPayment: later }).receive(post());
-    const inbox = memoryStore();
-    await createScene({ onPayment: failing, inbox, parkAfter: 1 }).receive(post());
-    await createScene({ onPayment: failing, inbox, parkAfter: 1 }).receive(post());
+    const store = memoryStore();
+    await createScene({ onPayment: failing, store, parkAfter: 1 }).receive(post());
+    await createScene({ onPayment: failing, store, parkAfter: 1 }).receive(post());
     expect(
       spans().map(({ attributes, status }) => [attributes['error.type'], status]),
     ).toStrictEqual([

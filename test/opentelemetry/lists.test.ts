@@ -1,37 +1,54 @@
 import { type BatchObservableCallback, createNoopMeter } from '@opentelemetry/api';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { memoryStore } from '../../src/store/memory.js';
 import { instrumentMerchantPayments } from '../../src/opentelemetry/instrument.js';
 import type { InstrumentationOptions } from '../../src/opentelemetry/options.js';
 import { memoryStore } from '../../src/store/memory.js';
-import { sampleRecord } from '../callback/sample-callback.js';
-import { ContractService } from '../contract/outbox/service.js';
+import { ContractService } from '../contract/store/service.js';
 import { createScene, post } from '../receiver/scene.js';
 import { startTelemetry } from './telemetry.js';
 
 const order = { merchantPaymentReference: 'order-1', amount: 2500, currency: 'EUR' };
 
-/** The values of the gauges, by name. */
+const COUNT = 'merchant_payments.attention';
+const AGE = `${COUNT}.age`;
+const KIND = `${COUNT}.kind`;
+
+/** The values of the gauges, by their kinds; undefined without any. */
 async function gauges({ metrics }: ReturnType<typeof startTelemetry>) {
-  const all = Object.entries(await metrics()).filter(([name]) => /outbox|inbox/.test(name));
-  return Object.fromEntries(
-    all.map(([name, points]) => [name, points.map(({ attributes, value }) => [attributes, value])]),
-  );
+  const { [COUNT]: counts, [AGE]: ages } = await metrics();
+  if (counts === undefined && ages === undefined) return undefined;
+  const toPairs = (points: typeof counts) =>
+    points?.map(({ attributes, value }) => {
+      const { [KIND]: kind, 'merchant_payments.parked': parked, ...others } = attributes;
+      expect(others).toEqual({});
+      return [parked === undefined ? kind : `${kind} ${parked ? 'parked' : 'retried'}`, value];
+    }) ?? [];
+  return {
+    counts: Object.fromEntries(toPairs(counts)) as Record<string, number>,
+    ages: Object.fromEntries(toPairs(ages)) as Record<string, number>,
+  };
 }
 
-describe('the gauges of an outbox', () => {
-  const names = ['unresolved', 'unresolved.age', 'second_payments'].map(
-    (name) => `merchant_payments.outbox.${name}`,
-  ) as [string, string, string];
+const NOTHING = {
+  counts: {
+    unresolved: 0,
+    'second-payment': 0,
+    'failed-change retried': 0,
+    'failed-change parked': 0,
+    'no-callback': 0,
+  },
+  ages: { unresolved: 0, 'second-payment': 0, 'failed-change': 0, 'no-callback': 0 },
+};
 
+describe('the gauges of what needs a person', () => {
   function open() {
     const service = new ContractService();
     let nowMs = Date.now();
-    const outbox = memoryStore({ client: service.client, now: () => nowMs });
-    const telemetry = startTelemetry({ outbox });
+    const store = memoryStore({ client: service.client, now: () => nowMs });
+    const telemetry = startTelemetry({ store });
     return {
       service,
-      outbox,
+      store,
       telemetry,
       setClock(ms: number) {
         nowMs = ms;
@@ -41,91 +58,94 @@ describe('the gauges of an outbox', () => {
 
   it('are 0 when there is nothing to do', async () => {
     const { telemetry } = open();
-    expect(await gauges(telemetry)).toEqual({
-      [names[0]]: [[{}, 0]],
-      [names[1]]: [[{}, 0]],
-      [names[2]]: [[{}, 0]],
-    });
+    expect(await gauges(telemetry)).toEqual(NOTHING);
   });
 
-  it('count unresolved payments, with the age of the oldest, and second payments', async () => {
-    const { service, outbox, telemetry, setClock } = open();
+  it('count each kind, with the age of its oldest item', async () => {
+    const { service, store, telemetry, setClock } = open();
     const startedAtMs = Date.now();
     setClock(startedAtMs - 60_000);
     for (const merchantPaymentReference of ['order-1', 'order-2']) {
       service.answer(merchantPaymentReference, 'answer-lost');
-      await outbox.create({ ...order, merchantPaymentReference });
+      await store.create({ ...order, merchantPaymentReference });
       setClock(startedAtMs);
     }
-    await outbox.create({ ...order, merchantPaymentReference: 'order-3' });
-    const second = sampleRecord({ merchantPaymentReference: 'order-3', referenceNumber: 'second' });
-    await outbox.settle(second as never, { tx: undefined });
+    await store.create({ ...order, merchantPaymentReference: 'order-3' });
+    const second = { merchantPaymentReference: 'order-3', referenceNumber: 'second' };
+    await createScene({ store }).receive(post(second));
+    setClock(startedAtMs - 7_200_000);
+    await store.create({ ...order, merchantPaymentReference: 'order-4' });
+    setClock(startedAtMs);
     const shown = await gauges(telemetry);
-    const latestMs = Date.now();
-    expect(shown).toEqual({
-      [names[0]]: [[{}, 2]],
-      [names[1]]: [[{}, expect.any(Number)]],
-      [names[2]]: [[{}, 1]],
+    const elapsedSeconds = (Date.now() - startedAtMs) / 1_000;
+    expect(shown?.counts).toEqual({
+      ...NOTHING.counts,
+      unresolved: 2,
+      'second-payment': 1,
+      'no-callback': 1,
     });
-    const [[, age] = []] = shown[names[1]] ?? [];
-    expect(age).toBeGreaterThanOrEqual(60);
-    expect(age).toBeLessThanOrEqual((latestMs - startedAtMs) / 1_000 + 60);
+    for (const [kind, seconds] of [
+      ['unresolved', 60],
+      ['second-payment', 0],
+      ['failed-change', 0],
+      ['no-callback', 7_200],
+    ] as const) {
+      expect(shown?.ages[kind]).toBeGreaterThanOrEqual(seconds);
+      expect(shown?.ages[kind]).toBeLessThanOrEqual(elapsedSeconds + seconds);
+    }
     setClock(startedAtMs + 60_000);
-    await outbox.resolve('order-1', 'not-created', { attempts: 1 });
-    expect((await gauges(telemetry))[names[0]]).toEqual([[{}, 1]]);
+    await store.resolve('order-1', 'not-created', { attempts: 1 });
+    expect((await gauges(telemetry))?.counts['unresolved']).toBe(1);
   });
 
-  it('read at most a thousand', async () => {
+  it('count failed changes, parked ones separately', async () => {
+    const { store, telemetry } = open();
+    const onPayment = () => Promise.reject(new Error('locked'));
+    const of = (name: string) => post({ referenceNumber: name, merchantPaymentReference: name });
+    const failing = createScene({ store, onPayment });
+    await failing.receive(of('one'));
+    await failing.receive(of('two'));
+    await createScene({ store, onPayment, parkAfter: 1 }).receive(of('three'));
+    expect((await gauges(telemetry))?.counts).toEqual({
+      ...NOTHING.counts,
+      'failed-change retried': 2,
+      'failed-change parked': 1,
+    });
+    await createScene({ store }).receive(of('one'));
+    expect((await gauges(telemetry))?.counts['failed-change retried']).toBe(1);
+  });
+
+  it('read at most a thousand of each kind', async () => {
     const asked: unknown[] = [];
-    const list = async function* (options: unknown) {
+    const attention = async function* (options: unknown) {
       asked.push(options);
       yield* [];
     };
-    const telemetry = startTelemetry({ outbox: { unresolved: list, secondPayments: list } });
-    await gauges(telemetry);
-    expect(asked).toEqual([{ limit: 1_000 }, { limit: 1_000 }]);
+    await gauges(startTelemetry({ store: { attention } }));
+    expect(asked).toEqual(
+      ['unresolved', 'second-payment', 'failed-change', 'no-callback'].map((kind) => ({
+        kinds: [kind],
+        limit: 1_000,
+      })),
+    );
   });
 
-  it('are missing while the outbox can’t be read, without an error', async () => {
+  it('are missing while the store can’t be read, without an error', async () => {
     let isBroken = true;
-    const empty = async function* () {
-      yield* [];
-    };
-    const broken = async function* () {
+    const attention = async function* () {
       if (isBroken) throw new Error('no connection as admin:hunter2');
       yield* [];
     };
-    const telemetry = startTelemetry({ outbox: { unresolved: broken, secondPayments: empty } });
-    expect(await gauges(telemetry)).toEqual({});
+    const telemetry = startTelemetry({ store: { attention } });
+    expect(await gauges(telemetry)).toBeUndefined();
     isBroken = false;
-    expect(Object.keys(await gauges(telemetry))).toEqual(names);
+    expect(await gauges(telemetry)).toEqual(NOTHING);
   });
 
   it('are gone after disable()', async () => {
     const { telemetry } = open();
     telemetry.disable();
-    expect(await gauges(telemetry)).toEqual({});
-  });
-});
-
-describe('the gauge of an inbox', () => {
-  it('counts failed changes, parked ones separately', async () => {
-    const inbox = memoryStore();
-    const telemetry = startTelemetry({ store: inbox as Required<typeof inbox> });
-    const name = 'merchant_payments.inbox.failed_changes';
-    const counts = (failing: number, parked: number) => [
-      [{ 'merchant_payments.parked': false }, failing],
-      [{ 'merchant_payments.parked': true }, parked],
-    ];
-    expect((await gauges(telemetry))[name]).toEqual(counts(0, 0));
-    const onPayment = () => Promise.reject(new Error('locked'));
-    const failing = createScene({ inbox, onPayment });
-    await failing.receive(post({ referenceNumber: 'one' }));
-    await failing.receive(post({ referenceNumber: 'two' }));
-    await createScene({ inbox, onPayment, parkAfter: 1 }).receive(post({ referenceNumber: '3' }));
-    expect((await gauges(telemetry))[name]).toEqual(counts(2, 1));
-    await createScene({ inbox }).receive(post({ referenceNumber: 'one' }));
-    expect((await gauges(telemetry))[name]).toEqual(counts(1, 1));
+    expect(await gauges(telemetry)).toBeUndefined();
   });
 });
 
@@ -140,7 +160,7 @@ describe('a list that hangs', () => {
       });
       yield* [];
     };
-    const telemetry = startTelemetry({ store: { failedChanges: hang } });
+    const telemetry = startTelemetry({ store: { attention: hang } });
     const reads = [telemetry.metrics(), telemetry.metrics()];
     await new Promise(setImmediate);
     expect(count).toBe(1);
@@ -162,7 +182,7 @@ describe('a list that hangs', () => {
     });
     const { disable } = instrumentMerchantPayments({
       meterProvider: { getMeter: () => meter },
-      store: { failedChanges: hang },
+      store: { attention: hang },
     });
     onTestFinished(disable);
     const end = vi.fn();
@@ -178,8 +198,11 @@ describe('the options of the instrumentation', () => {
   it.each<[string, InstrumentationOptions]>([
     ['tracerProvider must be a TracerProvider (with getTracer)', { tracerProvider: {} as never }],
     ['meterProvider must be a MeterProvider (with getMeter)', { meterProvider: 1 as never }],
-    ['outbox must be an outbox (with unresolved, secondPayments)', { outbox: {} as never }],
-    ['inbox must be an inbox that keeps failed changes', { store: {} as never }],
+    [
+      'store must be a store: postgresStore(pool), sqliteStore(database), … (with attention)',
+      { store: {} as never },
+    ],
+    ['inbox is not a known option', { inbox: {} } as never],
     ['exporter is not a known option', { exporter: {} } as never],
   ])('are refused: %s', (message, options) => {
     expect(() => instrumentMerchantPayments(options)).toThrow(message);

@@ -4,11 +4,9 @@ import * as conventions from '@opentelemetry/semantic-conventions';
 import { parser } from '@prometheus-io/lezer-promql';
 import { describe, expect, it, test } from 'vitest';
 import { parse } from 'yaml';
-import { memoryStore } from '../../src/store/memory.js';
 import { HTTP, OWN, SCHEMA_URL } from '../../src/opentelemetry/attributes.js';
 import { memoryStore } from '../../src/store/memory.js';
 import { createClient, created, order, startRawServer } from '../client/raw-server.js';
-import { unusedClient } from '../outbox/unused-client.js';
 import { createScene, post } from '../receiver/scene.js';
 import { startTelemetry } from './telemetry.js';
 
@@ -26,9 +24,7 @@ describe('names of the semantic conventions', () => {
 
 /** What Prometheus calls them: OpenTelemetry's specification "Prometheus and OpenMetrics compatibility". */
 async function prometheusNames(): Promise<Set<string>> {
-  const inbox = memoryStore() as Required<ReturnType<typeof memoryStore>>;
-  const outbox = memoryStore({ client: unusedClient });
-  const { descriptions } = startTelemetry({ inbox, outbox });
+  const { descriptions } = startTelemetry({ store: memoryStore() });
   const server = await startRawServer({ answer: () => created });
   await createClient(server.url).payments.create(order);
   await createScene().receive(post());

@@ -31,7 +31,7 @@ interface Telemetry {
 
 /** The SDK with its exporters in memory, and its context manager, for one test. */
 export function startTelemetry(
-  options: Pick<InstrumentationOptions, 'outbox' | 'inbox'> = {},
+  options: Pick<InstrumentationOptions, 'store'> = {},
   processors: SpanProcessor[] = [],
 ): Telemetry {
   const spanExporter = new InMemorySpanExporter();

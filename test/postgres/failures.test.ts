@@ -1,10 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { sqlStateOf } from '../../src/postgres/failures.js';
-import { explainMissing } from '../../src/postgres/store-schema.js';
+import { StoreError } from '../../src/errors.js';
+import { failures, isBusy, isLost, sqlStateOf } from '../../src/postgres/failures.js';
+
+const answered = (code: string) => Object.assign(new Error('refused'), { code });
 
 describe('what a driver rejects with', () => {
   it.each([
     [{ code: '42P01' }, '42P01'],
+    [{ code: 'EPIPE' }, undefined],
     [{}, undefined],
     ['text', undefined],
     [null, undefined],
@@ -13,7 +16,54 @@ describe('what a driver rejects with', () => {
     expect(sqlStateOf(error)).toBe(sqlState);
   });
 
-  it.each(['text', null])('is passed on as it is, %o for example', (error) => {
-    expect(explainMissing(error)).toBe(error);
+  it.each(['text', null, undefined])('is explained even if it is %o', (error) => {
+    expect(failures.explain(error)).toMatchObject({ code: 'STORE_FAILED', cause: expect.any(Error) });
+  });
+});
+
+describe('a claim', () => {
+  const wait = (waitedMs: number) => ({ waitedMs, lockTimeoutMs: 1_000 });
+
+  it.each(['55P03', '40P01'])('that Postgres ends with %s, for a lock, is busy', (code) => {
+    expect(isBusy(answered(code), wait(0))).toBe(true);
+  });
+
+  it.each(['54000', '42P01', '25006'])('that Postgres ends with %s is not', (code) => {
+    expect(isBusy(answered(code), wait(1_000))).toBe(false);
+  });
+
+  it('whose statement is cancelled is busy only once the time for the lock was over', () => {
+    const cause = answered('57014');
+    expect(isBusy(cause, wait(1_000))).toBe(true);
+    expect(isBusy(cause, wait(950))).toBe(true);
+    expect(() => isBusy(cause, wait(949))).toThrow(
+      expect.objectContaining({
+        code: 'STORE_FAILED',
+        message: expect.stringMatching(/after 949 ms.* 1000 ms .*statement_timeout/),
+        cause,
+      }),
+    );
+  });
+});
+
+describe('a connection', () => {
+  it.each([
+    [answered('57P01'), true],
+    [answered('57P05'), true],
+    [answered('08006'), true],
+    [answered('25P03'), true],
+    [new Error('Connection terminated unexpectedly'), true],
+    [answered('57014'), false],
+    [answered('42P01'), false],
+    [new TypeError('tx is not a function'), false],
+    [new StoreError('TRANSACTION_LOST', ''), true],
+    [new StoreError('STORE_TIMEOUT', ''), false],
+    [new StoreError('STORE_FAILED', ''), false],
+    [failures.noConnection(answered('ECONNREFUSED')), true],
+    [failures.noConnection(answered('28P01')), false],
+    [failures.noConnection(new Error('timeout exceeded when trying to connect')), false],
+    [failures.lostBeforeBegin(answered('57P01')), true],
+  ])('is, after %o, lost: %s', (error, lost) => {
+    expect(isLost(error)).toBe(lost);
   });
 });

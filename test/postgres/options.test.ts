@@ -1,7 +1,6 @@
 import pg from 'pg';
 import { describe, expect, it } from 'vitest';
-import { postgresStore } from '../../src/postgres/postgres-store.js';
-import { postgresSchema } from '../../src/postgres/store-schema.js';
+import { postgresSchema, postgresStore } from '../../src/postgres/postgres-store.js';
 import { failureOf } from '../store/sql/failure-of.js';
 
 describe('the pool', () => {
@@ -22,10 +21,10 @@ describe('prefix', () => {
     expect(failureOf(() => postgresSchema({ prefix })).option).toBe('prefix');
   });
 
-  it.each(['a', '_a1', 'Billing.Inbox_', 'a'.repeat(40), `${'a'.repeat(50)}.${'b'.repeat(40)}`])(
+  it.each(['a', '_a1', 'Billing.Store_', 'a'.repeat(40), `${'a'.repeat(50)}.${'b'.repeat(40)}`])(
     'can be %j',
     (prefix) => {
-      const quoted = `"${prefix.replace('.', '"."')}events"`;
+      const quoted = `"${prefix.replace('.', '"."')}changes"`;
       expect(postgresSchema({ prefix })).toContain(`CREATE TABLE IF NOT EXISTS ${quoted} (`);
     },
   );

@@ -1,22 +1,24 @@
 import { EventEmitter } from 'node:events';
 import { describe, expect, it, vi } from 'vitest';
-import { pgTransactions } from '../../src/postgres/pg-transactions.js';
 import type { Queryable } from '../../src/postgres/pool.js';
-import type { Ending, OpenTransaction } from '../../src/postgres/transactions.js';
+import { poolConnections } from '../../src/postgres/pool-connections.js';
+import type { Ending, OpenTransaction } from '../../src/store/sql/transactions.js';
 import { deferred } from './change.js';
 
 const LONG_MS = 60_000;
 const LONG = {
   acquireTimeoutMs: LONG_MS,
+  lockTimeoutMs: 5,
   commandTimeoutMs: LONG_MS,
   transactionTimeoutMs: LONG_MS,
+  idleTimeoutMs: LONG_MS,
 };
 const SHORT = { ...LONG, acquireTimeoutMs: 5 };
 const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
 type Body = (transaction: OpenTransaction<ScriptedClient>) => Promise<Ending<string>>;
 const done: Body = async (transaction) => {
-  await transaction.begin(['SELECT 1'], LONG_MS);
-  return { end: 'commit', result: 'done', statements: ['SELECT 2'] };
+  await transaction.begin(LONG, ['SELECT 1']);
+  return { end: 'commit', result: 'done', undo: false, statements: ['SELECT 2'] };
 };
 const failing = (reason: unknown): Body => {
   return async (transaction) => {
@@ -40,18 +42,24 @@ class ScriptedClient extends EventEmitter implements Queryable {
     if (answer === undefined) return new Promise(() => undefined);
     if (answer instanceof Error) throw answer;
     const result = { rows: [] as Row[], ...answer };
-    return text === last ? result : ([{ rows: [] }, result] as never);
+    const others = text.split('; ').slice(1);
+    return text === last ? result : ([...others.map(() => ({ rows: [] })), result] as never);
   }
   release(error?: Error): void {
     this.calls.push(error ? `release(${error.message})` : 'release()');
   }
 }
 
-const BEGIN = 'BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SELECT 1';
-const COMMIT = 'SELECT 2; COMMIT';
+const SAVEPOINT = 'SAVEPOINT merchant_payments';
+const BEGIN = expect.stringMatching(
+  /^BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SELECT [^;]*; SELECT 1; SAVEPOINT merchant_payments$/,
+);
+const COMMIT = expect.stringMatching(
+  /^RELEASE SAVEPOINT merchant_payments; SELECT [^;]*; SELECT 2; COMMIT$/,
+);
 const answered = (code: string) => Object.assign(new Error('answered'), { code });
 const over = (client: ScriptedClient, timeouts = LONG) =>
-  pgTransactions<ScriptedClient>({ connect: async () => client }, timeouts);
+  poolConnections<ScriptedClient>({ connect: async () => client }, timeouts);
 
 describe('a connection that ends in one piece with its beginning', () => {
   it('is lost, and does not end the process', async () => {
@@ -63,17 +71,17 @@ describe('a connection that ends in one piece with its beginning', () => {
         client.emit('error', new Error('terminated'));
       },
     };
-    const transactions = pgTransactions<ScriptedClient>(pool as never, LONG);
-    await expect(transactions.run(done)).rejects.toMatchObject({
-      code: 'TRANSACTION_LOST',
-      cause: { message: 'terminated' },
+    const connections = poolConnections<ScriptedClient>(pool as never, LONG);
+    await expect(connections.run(done)).rejects.toMatchObject({
+      code: 'STORE_FAILED',
+      message: expect.stringContaining('nothing was done'),
     });
     expect(client.calls.at(-1)).toContain('release(The connection to Postgres was lost');
     expect(client.listenerCount('error')).toBe(0);
   });
 
   it.each([
-    ['an error', new Error('refused'), undefined, 'refused'],
+    ['an error', new Error('refused'), undefined, 'nothing was done'],
     ['no client', undefined, undefined, 'pool must be a Pool of pg'],
   ])('is refused when the pool gives %s', async (_, error, client, message) => {
     const pool = {
@@ -81,7 +89,7 @@ describe('a connection that ends in one piece with its beginning', () => {
         connected(error, client);
       },
     };
-    const running = pgTransactions<ScriptedClient>(pool as never, LONG).run(done);
+    const running = poolConnections<ScriptedClient>(pool as never, LONG).run(done);
     await expect(running).rejects.toThrow(message);
   });
 });
@@ -98,7 +106,12 @@ describe('a transaction on a connection of a pool', () => {
 
   it('is committed alone when there is nothing to send with it', async () => {
     const client = new ScriptedClient();
-    await over(client).run(async () => ({ end: 'commit', result: undefined }));
+    await over(client).run(async () => ({
+      end: 'commit',
+      result: undefined,
+      undo: false,
+      statements: [],
+    }));
     expect(client.calls).toEqual(['COMMIT', 'release()']);
   });
 
@@ -126,16 +139,22 @@ describe('a transaction on a connection of a pool', () => {
 
   it('is rolled back when the body says so', async () => {
     const client = new ScriptedClient();
-    const body = async () => ({ end: 'rollback', result: 'no' }) as const;
+    const body: Body = async (transaction) => {
+      await transaction.begin(LONG, []);
+      return { end: 'rollback', result: 'no' };
+    };
     expect(await over(client).run(body)).toBe('no');
-    expect(client.calls).toEqual(['ROLLBACK', 'release()']);
+    expect(client.calls.slice(1)).toEqual(['ROLLBACK', 'release()']);
   });
 
   it('keeps what the body says when it can not be rolled back, and is closed', async () => {
     const client = new ScriptedClient({ ROLLBACK: new Error('no answer') });
-    const body = async () => ({ end: 'rollback', result: 'no' }) as const;
+    const body: Body = async (transaction) => {
+      await transaction.begin(LONG, []);
+      return { end: 'rollback', result: 'no' };
+    };
     expect(await over(client).run(body)).toBe('no');
-    expect(client.calls).toEqual(['ROLLBACK', 'release(no answer)']);
+    expect(client.calls.slice(1)).toEqual(['ROLLBACK', 'release(no answer)']);
   });
 
   it('hands on the client itself', async () => {
@@ -147,7 +166,7 @@ describe('a transaction on a connection of a pool', () => {
   });
 
   it.each([
-    ['BEGIN', { 'SELECT 1': answered('53100') }],
+    ['BEGIN', { [SAVEPOINT]: answered('53100') }],
     ['COMMIT', { COMMIT: answered('23505') }],
   ])('is rolled back when Postgres refuses %s', async (_, answers) => {
     const client = new ScriptedClient(answers);
@@ -157,8 +176,11 @@ describe('a transaction on a connection of a pool', () => {
 
   it('is not used again when BEGIN fails with no answer of Postgres', async () => {
     const failure = Object.assign(new Error('broken pipe'), { code: 'EPIPE' });
-    const client = new ScriptedClient({ 'SELECT 1': failure });
-    await expect(over(client).run(done)).rejects.toBe(failure);
+    const client = new ScriptedClient({ [SAVEPOINT]: failure });
+    await expect(over(client).run(done)).rejects.toMatchObject({
+      code: 'STORE_FAILED',
+      message: expect.stringContaining('nothing was done'),
+    });
     expect(client.calls).toEqual([BEGIN, 'release(broken pipe)']);
   });
 
@@ -180,7 +202,7 @@ describe('a transaction on a connection of a pool', () => {
     const failure = new Error('terminated');
     const client = new ScriptedClient({ COMMIT: undefined });
     const running = over(client).run(done);
-    await vi.waitFor(() => expect(client.calls).toContain(COMMIT));
+    await vi.waitFor(() => expect(client.calls.at(-1)).toEqual(COMMIT));
     client.emit('error', failure);
     await expect(running).rejects.toMatchObject({
       message: expect.stringContaining('whether it was recorded is unknown'),
@@ -189,8 +211,8 @@ describe('a transaction on a connection of a pool', () => {
   });
 
   it.each([
-    ['MP001', 'Let the store end'],
-    ['2201G', 'Let the store end'],
+    ['3B001', 'Let the store end'],
+    ['25P01', 'Let the store end'],
     ['25P02', 'SAVEPOINT before a statement'],
     ['25P03', 'nothing was recorded'],
   ])('that Postgres ends with %s at the record is lost', async (state, message) => {
@@ -202,14 +224,14 @@ describe('a transaction on a connection of a pool', () => {
   });
 
   it.each([
-    ['BEGIN', { 'SELECT 1': undefined }, 'did not answer within 5 ms'],
+    ['BEGIN', { [SAVEPOINT]: undefined }, 'did not answer within 10 ms'],
     ['COMMIT', { COMMIT: undefined }, 'did not answer COMMIT within commandTimeoutMs (5 ms)'],
   ])('does not wait longer for %s than its timeout', async (_, answers, message) => {
     const client = new ScriptedClient(answers);
     const timeouts = { ...LONG, commandTimeoutMs: 5 };
     const running = over(client, timeouts).run<string>(async (transaction) => {
-      await transaction.begin(['SELECT 1'], 5);
-      return { end: 'commit', result: 'done' };
+      await transaction.begin(timeouts, ['SELECT 1']);
+      return { end: 'commit', result: 'done', undo: false, statements: [] };
     });
     await expect(running).rejects.toMatchObject({
       code: 'STORE_TIMEOUT',
@@ -269,30 +291,32 @@ describe('a transaction on a connection of a pool', () => {
     const client = new ScriptedClient();
     const seen = deferred<AbortSignal>();
     const running = over(client).run(async (transaction) => {
+      await transaction.begin(LONG, []);
       if (when === 'before') expect(transaction.signal.aborted).toBe(false);
       client.emit('error', failure);
       // A second error of the same client must find a listener too.
       client.emit('error', new Error('another'));
       seen.resolve(transaction.signal);
-      return { end: 'commit', result: 'done' };
+      return { end: 'commit', result: 'done', undo: false, statements: [] };
     });
     await expect(running).rejects.toMatchObject({ code: 'TRANSACTION_LOST', cause: failure });
     const { aborted, reason } = await seen.promise;
     expect(aborted).toBe(true);
     expect(reason).toMatchObject({ code: 'TRANSACTION_LOST', cause: failure });
     // Nothing was sent on it.
-    expect(client.calls).toHaveLength(1);
+    expect(client.calls).toHaveLength(2);
   });
 
   it.each(['hangs', 'fails later'])('is not kept by a body that %s', async (name) => {
     const client = new ScriptedClient();
     const body = deferred<Ending<string>>();
-    const running = over(client).run(() => {
+    const running = over(client).run(async (transaction) => {
+      await transaction.begin(LONG, []);
       setImmediate(() => client.emit('error', new Error('terminating connection')));
       return body.promise;
     });
     await expect(running).rejects.toMatchObject({ code: 'TRANSACTION_LOST' });
-    expect(client.calls).toEqual([
+    expect(client.calls.slice(1)).toEqual([
       expect.stringMatching(/^release\(The connection to Postgres was lost/),
     ]);
     expect(client.listenerCount('error')).toBe(0);
@@ -305,8 +329,8 @@ describe('a connection of a pool', () => {
   it('that arrives too late is released unused', async () => {
     const client = new ScriptedClient();
     const connecting = deferred<ScriptedClient>();
-    const transactions = pgTransactions({ connect: () => connecting.promise }, SHORT);
-    const running = transactions.run(done);
+    const connections = poolConnections({ connect: () => connecting.promise }, SHORT);
+    const running = connections.run(done);
     await expect(running).rejects.toMatchObject({
       code: 'STORE_TIMEOUT',
       message: expect.stringContaining('acquireTimeoutMs (5 ms)'),
@@ -324,7 +348,7 @@ describe('a connection of a pool', () => {
     });
     client.release = release;
     const connecting = deferred<ScriptedClient>();
-    const running = pgTransactions({ connect: () => connecting.promise }, SHORT).run(done);
+    const running = poolConnections({ connect: () => connecting.promise }, SHORT).run(done);
     await expect(running).rejects.toThrow('acquireTimeoutMs');
     connecting.resolve(client);
     // What is thrown here fails the run as an unhandled error.
@@ -333,20 +357,24 @@ describe('a connection of a pool', () => {
 
   it('that fails too late is ignored', async () => {
     const connecting = deferred<ScriptedClient>();
-    const transactions = pgTransactions({ connect: () => connecting.promise }, SHORT);
-    await expect(transactions.run(done)).rejects.toThrow('acquireTimeoutMs');
+    const connections = poolConnections({ connect: () => connecting.promise }, SHORT);
+    await expect(connections.run(done)).rejects.toThrow('acquireTimeoutMs');
     connecting.reject(new Error('refused'));
   });
 
   it('that the pool refuses is the failure', async () => {
     const failure = new Error('refused');
-    const transactions = pgTransactions({ connect: () => Promise.reject(failure) }, LONG);
-    await expect(transactions.run(done)).rejects.toBe(failure);
+    const connections = poolConnections({ connect: () => Promise.reject(failure) }, LONG);
+    await expect(connections.run(done)).rejects.toMatchObject({
+      code: 'STORE_FAILED',
+      message: expect.stringContaining('nothing was done'),
+      cause: { message: 'refused' },
+    });
   });
 
   it('that has no release tells that the pool is none', async () => {
     const connect = async () => ({ query: async () => ({ rows: [] }) }) as never;
-    await expect(pgTransactions({ connect }, LONG).run(done)).rejects.toMatchObject({
+    await expect(poolConnections({ connect }, LONG).run(done)).rejects.toMatchObject({
       code: 'INVALID_OPTION',
       option: 'pool',
       message: expect.stringMatching(

@@ -1,115 +1,163 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { quoteTables } from '../../src/postgres/inbox-options.js';
-import { setup } from '../../src/postgres/inbox-setup.js';
+import { readdirSync, readFileSync } from 'node:fs';
+import type { PGlite } from '@electric-sql/pglite';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Queryable } from '../../src/postgres/pool.js';
-import {
-  type Ending,
-  type OpenTransaction,
-  pgliteTransactions,
-  type Transactions,
-} from '../../src/postgres/transactions.js';
+import { postgresSchema, postgresStore } from '../../src/postgres/postgres-store.js';
+import { ContractService } from '../contract/store/service.js';
 import { emptyPglite } from '../pglite.js';
+import { change, collect, nothing, order } from './change.js';
 
-const TABLES = quoteTables('p_');
+let database: PGlite;
+beforeAll(async () => {
+  database = await emptyPglite();
+});
+beforeEach(() => database.exec('RESET ROLE; DROP SCHEMA public CASCADE; CREATE SCHEMA public'));
 
-/** Sets up where the first look and the second find these parts missing, and CREATE fails with that. */
-async function setUp(looks: string[], failure?: Error) {
-  const statements: string[] = [];
-  const tx = {
-    async query<Row>(text: string): Promise<{ rows: Row[] }> {
-      if (text.startsWith('SELECT concat_ws')) {
-        statements.push('look');
-        return { rows: [{ missing: looks.shift() }] as Row[] };
-      }
-      const [, statement = text] = /(CREATE.*? ".*?")[ (\n]/.exec(text) ?? [];
-      statements.push(statement);
-      if (text.includes('CREATE') && failure) throw failure;
-      return { rows: [] };
-    },
-  };
-  const signal = new AbortController().signal;
-  const transaction = {
-    tx,
-    signal,
-    begin: async () => [],
-    query: async (statement: string) => (await tx.query<object>(statement)).rows,
-  };
-  const transactions = { run: async (body: Body) => (await body(transaction)).result };
-  await setup(transactions as Transactions<Queryable>, TABLES, TIMEOUTS);
-  return statements;
+/** What is in the schema: columns with their types, indexes, primary keys. */
+async function shape(): Promise<unknown[]> {
+  const { rows } = await database.query(`
+    SELECT attrelid::regclass || '.' || attname || ' ' || atttypid::regtype || ' ' || attnotnull || ' ' || attcollation AS part
+      FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid
+      WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' AND attnum > 0 AND NOT attisdropped
+    UNION ALL SELECT indexdef FROM pg_indexes WHERE schemaname = 'public' ORDER BY 1`);
+  return rows.map((row) => (row as { part: string }).part);
 }
 
-type Body = (transaction: OpenTransaction<Queryable>) => Promise<Ending<unknown>>;
-const TIMEOUTS = { commandTimeoutMs: 60_000 };
-const LOCKS = [expect.stringContaining('pg_advisory_xact_lock'), 'SET LOCAL lock_timeout = 2000'];
+/** The columns of a database, and whether each may be NULL. */
+async function columns() {
+  const { rows } = await database.query<{ table: string; column: string; optional: boolean }>(
+    `SELECT table_name AS table, column_name AS column, is_nullable = 'YES' AS optional
+     FROM information_schema.columns WHERE table_schema = 'public' ORDER BY 1, ordinal_position`,
+  );
+  return rows;
+}
+
+/** Does everything that writes and reads with a store. */
+async function useAll(): Promise<void> {
+  const service = new ContractService();
+  const store = postgresStore<Queryable>(database, { client: service.client, keepBodies: true });
+  const failures = { getRawBody: () => new Uint8Array([1]) };
+  expect(await store.process(change('order', 1), nothing)).toBe('processed');
+  expect(await store.process(change('order', 1), nothing)).toBe('duplicate');
+  const failing = store.process(change('failed', 0, { failures }), () => Promise.reject('broken'));
+  await expect(failing).rejects.toBe('broken');
+  service.answer('lost', 'answer-lost');
+  expect(await store.create(order('created'))).toMatchObject({ state: 'created' });
+  expect(await store.create(order('lost'))).toMatchObject({ state: 'unresolved' });
+  const second = change('created', 0, { status: 'paid', referenceNumber: 'another' });
+  expect(await store.process(second, nothing)).toBe('processed');
+  const kinds = (await collect(store.attention({ olderThanMs: 0 }))).map(({ kind }) => kind);
+  expect(kinds).toEqual(['unresolved', 'second-payment', 'failed-change', 'no-callback']);
+  expect(await store.prune(new Date(Date.now() + 60_000))).toBeGreaterThan(3);
+}
 
 describe('setup', () => {
-  it('creates the tables and indexes of a database, and later only checks', async () => {
-    const database = await emptyPglite();
-    onTestFinished(async () => {
-      await database.exec('RESET ROLE; DROP ROLE reader');
+  it('makes what the schema has, and later changes nothing and needs no right to create', async () => {
+    await database.exec(postgresSchema());
+    const wanted = await shape();
+    await database.exec('DROP SCHEMA public CASCADE; CREATE SCHEMA public');
+    await postgresStore(database).setup();
+    expect(await shape()).toEqual(wanted);
+    await database.exec(`DROP ROLE IF EXISTS reader; CREATE ROLE reader;
+      GRANT USAGE ON SCHEMA public TO reader; SET ROLE reader`);
+    await postgresStore(database).setup();
+    await database.exec('RESET ROLE; DROP OWNED BY reader; DROP ROLE reader');
+    expect(await shape()).toEqual(wanted);
+  });
+
+  it('keeps what is stored', async () => {
+    const store = postgresStore(database);
+    await store.setup();
+    await store.process(change('kept'), nothing);
+    await store.setup();
+    expect(await store.process(change('kept'), nothing)).toBe('duplicate');
+  });
+
+  it('adds each optional column that a table lacks, and names each other one', async () => {
+    await postgresStore(database).setup();
+    const wanted = await shape();
+    const all = await columns();
+    expect(all.length).toBeGreaterThan(30);
+    for (const { table, column, optional } of all) {
+      if (optional) {
+        await database.exec(`ALTER TABLE ${table} DROP COLUMN ${column}`);
+        await postgresStore(database).setup();
+      } else {
+        await database.exec(`ALTER TABLE ${table} RENAME COLUMN ${column} TO lacking`);
+        const message = new RegExp(`"${table}" has no column ${column}.*Nothing was changed`);
+        await expect(postgresStore(database).setup()).rejects.toMatchObject({
+          code: 'MISSING_TABLES',
+          message: expect.stringMatching(message),
+        });
+        await database.exec(`ALTER TABLE ${table} RENAME COLUMN lacking TO ${column}`);
+      }
+      expect(await shape(), `${table}.${column}`).toEqual(wanted);
+    }
+  });
+
+  it('makes each index, and each primary key, that a table lacks', async () => {
+    await postgresStore(database).setup();
+    const wanted = await shape();
+    const { rows } = await database.query<{ index: string; table: string; primary: boolean }>(
+      `SELECT indexrelid::regclass::text AS index, indrelid::regclass::text AS table, indisprimary AS primary
+       FROM pg_index WHERE indrelid::regclass::text LIKE 'payment_store%'`,
+    );
+    expect(rows).toHaveLength(7);
+    for (const { index, table, primary } of rows) {
+      const drop = primary
+        ? `ALTER TABLE ${table} DROP CONSTRAINT ${index}`
+        : `DROP INDEX ${index}`;
+      await database.exec(drop);
+      expect(await shape()).not.toEqual(wanted);
+      await postgresStore(database).setup();
+      expect(await shape(), index).toEqual(wanted);
+    }
+    await useAll();
+  });
+
+  it('makes each table that is missing', async () => {
+    await postgresStore(database).setup();
+    const wanted = await shape();
+    for (const table of new Set((await columns()).map((column) => column.table))) {
+      await database.exec(`DROP TABLE ${table}`);
+      await postgresStore(database).setup();
+      expect(await shape()).toEqual(wanted);
+    }
+    await useAll();
+  });
+
+  it('refuses tables of another kind under its names, and changes nothing', async () => {
+    await database.exec('CREATE TABLE payment_store_payments (id int PRIMARY KEY)');
+    const before = await shape();
+    await expect(postgresStore(database).setup()).rejects.toMatchObject({
+      code: 'MISSING_TABLES',
+      message: expect.stringContaining('Give the store a prefix of its own'),
     });
-    const transactions = pgliteTransactions(database, 60_000);
-    const made = async () => {
-      const { rows } = await database.query(
-        "SELECT relname AS name, oid FROM pg_class WHERE relname LIKE 'p\\_%' ORDER BY 1",
-      );
-      return rows as { name: string; oid: number }[];
-    };
-    await setup(transactions, TABLES, TIMEOUTS);
-    const first = await made();
-    expect(first.map(({ name }) => name)).toEqual([
-      'p_events',
-      'p_events_pkey',
-      'p_events_processed_at',
-      'p_failures',
-      'p_failures_by_time',
-      'p_failures_pkey',
-      'p_payments',
-      'p_payments_pkey',
-    ]);
-    // A role that may not create anything, as CREATE … IF NOT EXISTS would need it to.
-    await database.exec('CREATE ROLE reader; REVOKE CREATE ON SCHEMA public FROM PUBLIC');
-    await database.exec('SET ROLE reader');
-    await setup(transactions, TABLES, TIMEOUTS);
-    expect(await made()).toEqual(first);
+    expect(await shape()).toEqual(before);
+  });
+});
+
+describe('the schema of a release', () => {
+  const folder = 'test/postgres/released-schemas';
+  const releases = readdirSync(folder).map((file) => file.replace('.sql', ''));
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
+
+  it('is kept here for every release, and is now that of the version in package.json', () => {
+    expect(releases).toContain(version);
+    expect(readFileSync(`${folder}/${version}.sql`, 'utf8')).toBe(postgresSchema());
+    expect(readFileSync('src/postgres/schema.sql', 'utf8')).toBe(postgresSchema());
   });
 
-  it('only checks if everything exists', async () => {
-    expect(await setUp([''])).toEqual(['look']);
-  });
-
-  it('creates what is missing, serialized with others, with a short lock timeout for the tables', async () => {
-    const missing = '1 2 3 4 5';
-    expect(await setUp([missing, missing])).toEqual([
-      'look',
-      ...LOCKS,
-      'look',
-      'CREATE TABLE IF NOT EXISTS "p_events"',
-      'CREATE INDEX IF NOT EXISTS "p_events_processed_at"',
-      'CREATE TABLE IF NOT EXISTS "p_failures"',
-      'CREATE INDEX IF NOT EXISTS "p_failures_by_time"',
-      expect.stringContaining('FUNCTION'),
-    ]);
-  });
-
-  it('creates nothing when another process has done so in the meantime', async () => {
-    expect(await setUp(['0 1 2 3 4 5', ''])).toEqual(['look', ...LOCKS, 'look']);
-  });
-
-  it('says what to do when a table is in use for too long', async () => {
-    const missing = '2';
-    const cause = Object.assign(new Error('lock timeout'), { code: '55P03' });
-    await expect(setUp([missing, missing], cause)).rejects.toMatchObject({
-      code: 'STORE_TIMEOUT',
-      message: expect.stringContaining('call setup() again later'),
-      cause,
-    });
-  });
-
-  it('rejects with any other error of Postgres as it is', async () => {
-    const missing = '0';
-    const failure = Object.assign(new Error('permission denied'), { code: '42501' });
-    await expect(setUp([missing, missing], failure)).rejects.toBe(failure);
+  it.each(releases)('%s becomes today’s by setup(), with what is stored', async (release) => {
+    await database.exec(postgresSchema());
+    const wanted = await shape();
+    await database.exec('DROP SCHEMA public CASCADE; CREATE SCHEMA public');
+    await database.exec(readFileSync(`${folder}/${release}.sql`, 'utf8'));
+    const store = postgresStore(database);
+    await store.process(change('before'), nothing);
+    await store.setup();
+    expect(await shape()).toEqual(wanted);
+    expect(await store.process(change('before'), nothing)).toBe('duplicate');
+    await useAll();
   });
 });

@@ -3,8 +3,8 @@ import { inspect } from 'node:util';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { callbackKey } from '../../src/callback/verify.js';
 import { RetryLaterError } from '../../src/errors.js';
-import type { CallbackStore } from '../../src/store/callback-store.js';
 import type { CallbackTrace } from '../../src/receiver/observation.js';
+import type { CallbackStore } from '../../src/store/callback-store.js';
 import {
   NOW_SECONDS,
   OTHER_SECRET,

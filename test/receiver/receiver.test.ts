@@ -9,11 +9,11 @@ import {
   type MerchantPaymentsError,
   RetryLaterError,
 } from '../../src/errors.js';
-import type { CallbackStore, StatusChange, ChangeOutcome } from '../../src/store/callback-store.js';
-import { memoryStore } from '../../src/store/memory.js';
 import type { StandardSchemaV1 } from '../../src/protocol/standard-schema.js';
 import { createCallbackReceiver } from '../../src/receiver/callback-receiver.js';
 import type { CallbackReceiverOptions, PaymentContext } from '../../src/receiver/options.js';
+import type { CallbackStore, ChangeOutcome, StatusChange } from '../../src/store/callback-store.js';
+import { memoryStore } from '../../src/store/memory.js';
 import {
   NOW_SECONDS,
   now,
@@ -21,7 +21,7 @@ import {
   SECRET,
   sampleRecord,
 } from '../callback/sample-callback.js';
-import { createGate, createScene, post, postBody } from './scene.js';
+import { contextOf, createGate, createScene, post, postBody } from './scene.js';
 
 const processed = { status: 200, headers: {}, outcome: 'processed' };
 const duplicate = { status: 200, headers: {}, outcome: 'duplicate' };
@@ -176,26 +176,34 @@ describe('the order of changes', () => {
     );
   });
 
-  it('is reported when an inbox drops it though it was to be processed', async () => {
+  it('is reported when a store drops it though it was to be processed', async () => {
     const scene = createScene({ store: { process: async () => 'stale' } });
     expect(await scene.receive(post())).toEqual(stale);
     expect(scene.reports).toMatchObject([{ error: { code: 'STALE_CHANGE' } }]);
   });
 
-  it('is false with an inbox that does not say', async () => {
-    const seen: unknown[] = [];
+  it.each([
+    [{}, { stale: false, current: true, secondPayment: false }],
+    [{ stale: true }, { stale: true, current: false, secondPayment: false }],
+    [
+      { stale: 'yes', secondPayment: 1 },
+      { stale: false, current: true, secondPayment: false },
+    ],
+  ])('is false with a store that does not say, and current then: %o', async (said, seen) => {
+    const contexts: unknown[] = [];
+    const { signal } = new AbortController();
     const old: CallbackStore = {
-      async process(_event, work) {
-        await work({ tx: undefined, signal: new AbortController().signal } as never);
+      async process(_change, work) {
+        await work({ tx: undefined, signal, ...said } as never);
         return 'processed';
       },
     };
     const scene = createScene({
       store: old,
-      onPayment: (_, context) => void seen.push(context.stale),
+      onPayment: (_, context) => void contexts.push(context),
     });
     await scene.receive(post());
-    expect(seen).toEqual([false]);
+    expect(contexts).toMatchObject([seen]);
   });
 
   it.each([
@@ -478,14 +486,14 @@ describe('recordSchema', () => {
     expect(scene.reports).toHaveLength(1);
   });
 
-  it('cannot change which payment and time the inbox receives', async () => {
-    const events: StatusChange[] = [];
-    const inbox = memoryStore();
+  it('cannot change the record that the store receives', async () => {
+    const changes: StatusChange[] = [];
+    const store = memoryStore();
     const scene = createScene({
       store: {
-        process(event, work) {
-          events.push(event);
-          return inbox.process(event, work);
+        process(change, work) {
+          changes.push(change);
+          return store.process(change, work);
         },
       },
       recordSchema: {
@@ -500,19 +508,17 @@ describe('recordSchema', () => {
       },
     });
     await scene.receive(post());
-    expect(events).toEqual([
+    expect(changes).toEqual([
       {
         key: callbackKey(sampleRecord()),
-        referenceNumber: sampleRecord().referenceNumber,
-        occurredAt: new Date('2026-01-31T12:00:05Z'),
-        microseconds: 0,
+        payment: sampleRecord(),
         processStale: true,
       },
     ]);
   });
 });
 
-describe('the inbox', () => {
+describe('the store', () => {
   const answering = (answer: () => Promise<ChangeOutcome>): CallbackStore => ({ process: answer });
 
   it.each([
@@ -522,13 +528,12 @@ describe('the inbox', () => {
     ['busy', busy],
   ] as const)('decides the reply: %s', async (outcome, reply) => {
     const store: CallbackStore = {
-      async process(_event, work) {
-        const { signal } = new AbortController();
-        if (outcome === 'processed') await work({ tx: undefined, signal, stale: false });
+      async process(_change, work) {
+        if (outcome === 'processed') await work(contextOf());
         return outcome;
       },
     };
-    const scene = createScene({ inbox });
+    const scene = createScene({ store });
     expect(await scene.receive(post())).toEqual(reply);
   });
 
@@ -543,7 +548,7 @@ describe('the inbox', () => {
     async (answer) => {
       const scene = createScene({ store: answering(async () => answer as never) });
       expect(await scene.receive(post())).toEqual(failed);
-      expect(String(scene.reports[0]?.error)).toContain('inbox.process must resolve with');
+      expect(String(scene.reports[0]?.error)).toContain('store.process must resolve with');
     },
   );
 
@@ -558,8 +563,8 @@ describe('the inbox', () => {
 
   it('that says processed though the work failed is not believed', async () => {
     const swallowing: CallbackStore = {
-      async process(_event, work) {
-        const context = { tx: undefined, signal: new AbortController().signal, stale: false };
+      async process(_change, work) {
+        const context = contextOf();
         await work(context).catch(() => undefined);
         return 'processed';
       },
@@ -573,10 +578,8 @@ describe('the inbox', () => {
     'that knows better than the work that failed, and says %s, is believed',
     async (outcome) => {
       const swallowing: CallbackStore = {
-        async process(_event, work) {
-          await work({ tx: undefined, signal: new AbortController().signal, stale: false }).catch(
-            () => {},
-          );
+        async process(_change, work) {
+          await work(contextOf()).catch(() => {});
           return outcome;
         },
       };
@@ -588,8 +591,8 @@ describe('the inbox', () => {
 
   it('that says processed before the work is done is not believed', async () => {
     const hasty: CallbackStore = {
-      async process(_event, work) {
-        work({ tx: undefined, signal: new AbortController().signal, stale: false });
+      async process(_change, work) {
+        work(contextOf());
         return 'processed';
       },
     };
@@ -601,8 +604,8 @@ describe('the inbox', () => {
 
   it('that runs the work twice is stopped', async () => {
     const repeating: CallbackStore = {
-      async process(_event, work) {
-        const context = { tx: undefined, signal: new AbortController().signal, stale: false };
+      async process(_change, work) {
+        const context = contextOf();
         await work(context);
         await work(context);
         return 'processed';
@@ -611,7 +614,7 @@ describe('the inbox', () => {
     const scene = createScene({ store: repeating });
     expect(await scene.receive(post())).toEqual(failed);
     expect(scene.handled).toHaveLength(1);
-    expect(String(scene.reports[0]?.error)).toContain('inbox.process must run work once');
+    expect(String(scene.reports[0]?.error)).toContain('store.process must run work once');
   });
 
   it('may answer without a promise', async () => {
@@ -634,8 +637,8 @@ describe('the inbox', () => {
     const seen: unknown[] = [];
     const scene = createScene<{ id: number }>({
       store: {
-        async process(_event, work) {
-          await work({ tx: { id: 7 }, signal: new AbortController().signal, stale: false });
+        async process(_change, work) {
+          await work({ ...contextOf(), tx: { id: 7 } });
           return 'processed';
         },
       },
@@ -655,14 +658,14 @@ describe('the inbox', () => {
 });
 
 describe('the signal', () => {
-  const abortedBy = async (from: 'client' | 'inbox' | 'nobody') => {
+  const abortedBy = async (from: 'client' | 'store' | 'nobody') => {
     const client = new AbortController();
     const lease = new AbortController();
     const signals: AbortSignal[] = [];
     const scene = createScene({
       store: {
-        async process(_event, work) {
-          await work({ tx: undefined, signal: lease.signal, stale: false });
+        async process(_change, work) {
+          await work({ ...contextOf(), signal: lease.signal });
           return 'processed';
         },
       },
@@ -670,7 +673,7 @@ describe('the signal', () => {
         const { signal } = context;
         signals.push(signal, context.signal);
         if (from === 'client') client.abort(new Error('gone'));
-        if (from === 'inbox') lease.abort(new Error('lost'));
+        if (from === 'store') lease.abort(new Error('lost'));
       },
     });
     await scene.receive({ ...post(), signal: client.signal });
@@ -682,15 +685,15 @@ describe('the signal', () => {
     expect((await abortedBy('client'))?.reason).toEqual(new Error('gone'));
   });
 
-  it('aborts when the inbox loses its lease', async () => {
-    expect((await abortedBy('inbox'))?.reason).toEqual(new Error('lost'));
+  it('aborts when the store loses its lease', async () => {
+    expect((await abortedBy('store'))?.reason).toEqual(new Error('lost'));
   });
 
   it('does not abort otherwise', async () => {
     expect((await abortedBy('nobody'))?.aborted).toBe(false);
   });
 
-  it.each(['client', 'inbox'] as const)(
+  it.each(['client', 'store'] as const)(
     'is aborted from the start when the %s is gone already',
     async (from) => {
       const [client, lease] = [new AbortController(), new AbortController()];
@@ -698,8 +701,8 @@ describe('the signal', () => {
       const signals: AbortSignal[] = [];
       const scene = createScene({
         store: {
-          async process(_event, work) {
-            await work({ tx: undefined, signal: lease.signal, stale: false });
+          async process(_change, work) {
+            await work({ ...contextOf(), signal: lease.signal });
             return 'processed';
           },
         },
@@ -719,7 +722,7 @@ describe('the signal', () => {
     expect(getEventListeners(client.signal, 'abort')).toEqual([]);
   });
 
-  it('is there with the memory inbox and without one of the request', async () => {
+  it('is there with the memory store and without one of the request', async () => {
     const signals: AbortSignal[] = [];
     const scene = createScene({ onPayment: (_, { signal }) => void signals.push(signal) });
     await scene.receive(post());
@@ -882,7 +885,7 @@ describe('a change that stays busy', () => {
     const outcomes: ChangeOutcome[] = ['busy', 'processed', 'busy'];
     const scene = open({
       store: {
-        async process(_event, work) {
+        async process(_change, work) {
           const outcome = outcomes.shift() ?? 'duplicate';
           if (outcome === 'processed') await work({} as never);
           return outcome;
@@ -985,14 +988,12 @@ describe('RetryLaterError', () => {
     }
   });
 
-  it('does not hide that the inbox failed after it', async () => {
+  it('does not hide that the store failed after it', async () => {
     const trouble = new Error('the rollback failed');
     const scene = createScene({
       store: {
-        async process(_event, work) {
-          await work({ tx: undefined, signal: new AbortController().signal, stale: false }).catch(
-            () => Promise.reject(trouble),
-          );
+        async process(_change, work) {
+          await work(contextOf()).catch(() => Promise.reject(trouble));
           return 'processed';
         },
       },
@@ -1011,7 +1012,13 @@ describe('the context', () => {
     });
     await scene.receive(post());
     expect(contexts).toEqual([
-      { tx: undefined, signal: expect.any(AbortSignal), stale: false, secondPayment: false },
+      {
+        tx: undefined,
+        signal: expect.any(AbortSignal),
+        stale: false,
+        current: true,
+        secondPayment: false,
+      },
     ]);
   });
 });
@@ -1032,7 +1039,8 @@ describe('idle', () => {
       onPayment: ({ payment }) => gates[payment.referenceNumber === 'other' ? 1 : 0]?.opened,
     });
     expect(await isIdle(scene)).toBe(true);
-    const replies = [scene.receive(post()), scene.receive(post({ referenceNumber: 'other' }))];
+    const other = post({ referenceNumber: 'other', merchantPaymentReference: 'order-2' });
+    const replies = [scene.receive(post()), scene.receive(other)];
     const waiting = scene.idle();
     await vi.waitFor(() => expect(scene.handled).toHaveLength(2));
     gates[0]?.open();
@@ -1057,16 +1065,12 @@ describe('idle', () => {
     expect(scene.reports).toHaveLength(2);
   });
 
-  it('waits for work whose inbox has given it up', async () => {
+  it('waits for work whose store has given it up', async () => {
     const gate = createGate();
     const scene = createScene({
       store: {
-        async process(_event, work) {
-          const running = work({
-            tx: undefined,
-            signal: new AbortController().signal,
-            stale: false,
-          });
+        async process(_change, work) {
+          const running = work(contextOf());
           running.catch(() => undefined);
           throw new Error('the lease was lost');
         },
@@ -1194,8 +1198,8 @@ describe('construction', () => {
     ['signingSecret', { ...right, signingSecret: null }],
     ['signingSecret', { ...right, signingSecret: ` ${SECRET}` }],
     ['onPayment', { signingSecret: SECRET }],
-    ['inbox', { ...right, store: {} }],
-    ['inbox', { ...right, store: null }],
+    ['store', { ...right, store: {} }],
+    ['store', { ...right, store: null }],
     ['onStale', { ...right, onStale: 'ignore' }],
     ['onStal', { ...right, onStal: 'process' }],
     ['tolerance', { ...right, tolerance: 60 }],
@@ -1227,7 +1231,7 @@ describe('construction', () => {
     ],
     [
       { ...right, store: {} },
-      'inbox must be an store: memoryStore(), redisStore(client), postgresStore(pool), …; received an object',
+      'store must be a store: memoryStore(), postgresStore(pool), …; received an object',
     ],
     [
       { ...right, maxBodyBytes: 0 },

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { StoreError} from '../../src/errors.js';
+import { StoreError } from '../../src/errors.js';
 import { createStaleReport, report, reportToConsole } from '../../src/receiver/report.js';
 import { createScene, post, postBody } from './scene.js';
 

@@ -6,6 +6,7 @@ import {
   type ReceivedRequest,
 } from '../../src/receiver/callback-receiver.js';
 import type { CallbackReceiverOptions } from '../../src/receiver/options.js';
+import type { StoreContext } from '../../src/store/callback-store.js';
 import {
   now,
   SECRET,
@@ -47,6 +48,12 @@ export function createScene<Tx = undefined>(
     },
   });
   return { ...receiver, handled, reports, rejections };
+}
+
+/** What a store of the test's own passes to the work. */
+export function contextOf(): StoreContext<undefined> {
+  const { signal } = new AbortController();
+  return { tx: undefined, signal, stale: false, current: true };
 }
 
 /** A signed POST of a record with these fields. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { build } from 'esbuild';
 import { expect, test } from 'vitest';
 import { sha1Of, toRedisName } from '../../src/redis/digests.js';
-import { toStoredName } from '../../src/store/stored-name.js';
+import { databaseForms } from '../../src/store/sql/stored-forms.js';
 
 test.each([
   'payment-1',
@@ -17,7 +17,7 @@ test.each([
   '\udfff',
   ...Array.from({ length: 50 }, (_, index) => `one of many, for + and / ${index}`),
 ])('a name is stored as by every other store: %j', async (name) => {
-  expect(await toRedisName(name)).toBe(toStoredName(name));
+  expect(await toRedisName(name)).toBe(databaseForms.toName(name));
 });
 
 test.each(['', 'return 1', 'ü'])('the digest of the script %j is that of Redis', async (source) => {

@@ -4,11 +4,10 @@ import { deliberate } from './deliberate.js';
 import { publicExports } from './public-exports.js';
 import { callbackWalks } from './walks/callback.js';
 import { clientWalks } from './walks/client.js';
-import { inboxWalks } from './walks/inbox.js';
 import { mockWalks } from './walks/mock-server.js';
 import { opentelemetryWalks } from './walks/opentelemetry.js';
-import { outboxWalks } from './walks/outbox.js';
 import { receiverWalks } from './walks/receiver.js';
+import { storeWalks } from './walks/stores.js';
 import { testingWalks } from './walks/testing.js';
 import { channelNames, createWatch, type Walks } from './watch.js';
 
@@ -16,8 +15,7 @@ const walks: Walks = {
   ...clientWalks,
   ...callbackWalks,
   ...receiverWalks,
-  ...inboxWalks,
-  ...outboxWalks,
+  ...storeWalks,
   ...opentelemetryWalks,
   ...mockWalks,
   ...testingWalks,
@@ -28,10 +26,8 @@ const withoutSecrets: Readonly<Record<string, string>> = {
   '. errorCodes': 'a list of constant texts',
   './mock-server createManualClock': 'is given a time',
   './mock-server createRunningClock': 'is given nothing',
-  './inbox/mysql mysqlInboxSchema': 'is given the names of tables',
-  './inbox/postgres postgresInboxSchema': 'is given the names of tables',
-  './outbox/mysql mysqlOutboxSchema': 'is given the names of tables',
-  './outbox/postgres postgresOutboxSchema': 'is given the names of tables',
+  './mysql mysqlSchema': 'is given the names of tables',
+  './postgres postgresSchema': 'is given the names of tables',
   './testing callbackFindingCodes': 'a list of constant texts',
 };
 

@@ -2,8 +2,8 @@ import { describe, expect, test, vi } from 'vitest';
 import { sqliteStore } from '../../src/sqlite/sqlite-store.js';
 import type { CallbackStore } from '../../src/store/callback-store.js';
 import type { FailurePolicy } from '../../src/store/failure.js';
-import { unusedClient } from '../outbox/unused-client.js';
 import { changeAt, deliver, hold } from '../store/held-delivery.js';
+import { unusedClient } from '../store/unused-client.js';
 import { drivers, type OpenDatabase } from './open-database.js';
 import { count, LEASE_MS, order, readAll, Scene, untilMs } from './scene.js';
 

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { describe, expect, test, vi } from 'vitest';
 import { sqliteStore } from '../../src/sqlite/sqlite-store.js';
-import { unusedClient } from '../outbox/unused-client.js';
 import { changeAt, deliver, hold } from '../store/held-delivery.js';
+import { unusedClient } from '../store/unused-client.js';
 import { drivers } from './open-database.js';
 import { count, LEASE_MS, order, readAll, Scene, START_MS, untilMs } from './scene.js';
 

@@ -1,8 +1,8 @@
 import { expect, test, vi } from 'vitest';
 import { assertDatabase, isInTransaction, isLocked } from '../../src/sqlite/database.js';
 import { sqliteStore } from '../../src/sqlite/sqlite-store.js';
-import { unusedClient } from '../outbox/unused-client.js';
 import { changeAt } from '../store/held-delivery.js';
+import { unusedClient } from '../store/unused-client.js';
 
 test.each([
   // better-sqlite3 tells by code, node:sqlite by errcode, whose low byte is the kind.

@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { PaymentClient } from '../../src/client/payment-client.js';
 import type { SqliteDatabase } from '../../src/sqlite/database.js';
 import { sqliteStore } from '../../src/sqlite/sqlite-store.js';
-import { unusedClient } from '../outbox/unused-client.js';
+import { unusedClient } from '../store/unused-client.js';
 import { drivers, type OpenDatabase } from './open-database.js';
 import { order, readAll, Scene } from './scene.js';
 

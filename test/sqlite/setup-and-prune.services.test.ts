@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import { sqliteStore } from '../../src/sqlite/sqlite-store.js';
-import { unusedClient } from '../outbox/unused-client.js';
 import { changeAt, deliver, hold } from '../store/held-delivery.js';
+import { unusedClient } from '../store/unused-client.js';
 import { drivers, type OpenDatabase } from './open-database.js';
 import { count, LEASE_MS, order, readAll, Scene } from './scene.js';
 
@@ -178,7 +178,7 @@ describe.each(drivers)('with $name', ({ open }) => {
       const store = sqliteStore(database);
       await expect(store.setup()).rejects.toMatchObject({
         code: 'MISSING_TABLES',
-        message: `The table "payment_store_${table}" has no column ${column}, and setup() can't add it, because every row needs a value there. Nothing was changed. Another program, or another version, has made the table: give the store a prefix of its own`,
+        message: `The table "payment_store_${table}" has no column ${column}, so it is not a table of the store, or it is that of an earlier version. Nothing was changed. Give the store a prefix of its own, or run the migration of the version that added the column`,
       });
       expect(readAll(database, 'SELECT count(*) FROM sqlite_master').map(Number)).toEqual([1]);
     });

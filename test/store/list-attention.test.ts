@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { AttentionOptions } from '../../src/store/attention.js';
-import type { Page } from '../../src/store/backend.js';
 import { listAttention } from '../../src/store/list-attention.js';
 import { memoryStore } from '../../src/store/memory.js';
 import { MemoryBackend } from '../../src/store/memory-backend.js';
+import type { Page } from '../../src/store/payment-row.js';
 import { collect } from '../contract/store/stage.js';
 import { expectToListWhatLiesAhead } from './clock-set-back.js';
 import { MEMORY } from './memory-engine.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Claim, Finding, Intent, Page, SecondRow } from '../../src/store/backend.js';
 import { MemoryBackend } from '../../src/store/memory-backend.js';
+import type { Claim, Finding, Intent, Page, SecondRow } from '../../src/store/payment-row.js';
 import { MEMORY } from './memory-engine.js';
 
 const INTENT: Intent = { body: 'one body', digest: 'one' };

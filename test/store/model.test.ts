@@ -1,12 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ConnectionError, RequestError } from '../../src/errors.js';
-import { PREPARE_CREATION } from '../../src/protocol/prepared-creation.js';
 import type { Backend } from '../../src/store/backend.js';
 import { MemoryBackend } from '../../src/store/memory-backend.js';
-import type { StoredPayment } from '../../src/store/payment-store.js';
+import type { StoreClient } from '../../src/store/options.js';
+import type { StoredPayment } from '../../src/store/stored-payment.js';
 import { explore, type Turns } from './explore.js';
 import { MEMORY, openStore } from './memory-engine.js';
 import { paid } from './orders.js';
+import { unusedClient } from './unused-client.js';
 
 const REFERENCE = 'order-1';
 const LEASE_MS = 1_000_000;
@@ -66,17 +67,9 @@ async function run(
     throw new ConnectionError('as this run wants it', { requestOutcome: outcome });
   };
   const storeOf = (actor: string) => {
-    const client = {
-      payments: { create: () => send(actor) },
-      [PREPARE_CREATION]: () => ({
-        body: JSON.stringify(INPUT),
-        timeoutMs: 30,
-        retryUnknownOutcome: false,
-        send: () => send(actor),
-      }),
-    };
+    const client: StoreClient = { payments: { create: () => send(actor) as never } };
     const backend = inSteps(shared, () => turns.step(actor));
-    return openStore(backend, { client: client as never, leaseMs: LEASE_MS });
+    return openStore(backend, { client, leaseMs: LEASE_MS });
   };
 
   const isSettled = async () => {
@@ -110,10 +103,7 @@ async function run(
     expect(outcome).toBe('processed');
   };
   const decide = async (actor: string) => {
-    const store = openStore(shared, {
-      client: { [PREPARE_CREATION]: () => ({}) } as never,
-      leaseMs: LEASE_MS,
-    });
+    const store = openStore(shared, { client: unusedClient, leaseMs: LEASE_MS });
     await turns.stepWhen(actor, () => isUnresolved);
     const seen = { attempts: (await shared.read(REFERENCE))?.attempts ?? 0 };
     const [referenceNumber] = payments;
@@ -180,7 +170,9 @@ const STEPS: readonly PropertyKey[] = ['claim', 'finish', 'settle', 'expire', 'p
 function inSteps(backend: Backend<undefined>, step: () => Promise<void>): Backend<undefined> {
   return new Proxy(backend, {
     get(target, name) {
-      const method = Reflect.get(target, name).bind(target);
+      const value = Reflect.get(target, name);
+      if (typeof value !== 'function') return value;
+      const method = value.bind(target);
       if (!STEPS.includes(name)) return method;
       return async (...args: unknown[]) => {
         await step();

@@ -4,8 +4,8 @@ import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { PaymentClient } from '../../src/client/payment-client.js';
 import { ConnectionError, RequestAbortedError, RequestTimeoutError } from '../../src/errors.js';
 import { PREPARE_CREATION } from '../../src/protocol/prepared-creation.js';
-import type { Claim } from '../../src/store/backend.js';
 import { MemoryBackend } from '../../src/store/memory-backend.js';
+import type { Claim } from '../../src/store/payment-row.js';
 import type { PaymentStore } from '../../src/store/payment-store.js';
 import { ContractService } from '../contract/store/service.js';
 import { MEMORY, openStore } from './memory-engine.js';
@@ -510,6 +510,7 @@ describe('a call that waits for another of the same process', () => {
     const { service, backend } = open();
     const errors: Error[] = [];
     const client = {
+      payments: service.client.payments,
       [PREPARE_CREATION](...args: Parameters<PaymentClient[typeof PREPARE_CREATION]>) {
         const prepared = service.client[PREPARE_CREATION](...args);
         const failure = errors.shift();

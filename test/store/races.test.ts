@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { PaymentClient } from '../../src/client/payment-client.js';
-import type { Claim, Claimed, Result } from '../../src/store/backend.js';
 import { MemoryBackend } from '../../src/store/memory-backend.js';
+import type { Claim, Claimed, Result } from '../../src/store/payment-row.js';
 import { recordOf } from '../contract/store/changes.js';
 import { ContractService } from '../contract/store/service.js';
 import { MEMORY, openStore } from './memory-engine.js';

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { PaymentRow } from '../../src/store/backend.js';
+import type { PaymentRow } from '../../src/store/payment-row.js';
 import { readBody, toFinding, toIntent, toStoredPayment } from '../../src/store/records.js';
+import { databaseForms as forms } from '../../src/store/sql/stored-forms.js';
 import { order } from './orders.js';
 
 const STORED: PaymentRow = {
@@ -23,12 +24,14 @@ describe('a stored payment', () => {
     const body = `{${known},"a":[{"x":1,"y":2}],"b":null,"c":{"d":1,"e":2}}`;
     const digest = createHash('sha256').update(body).digest('base64url');
     const json = `{"c":{"e":2,"d":1},"a":[{"y":2,"x":1}],"b":null,${known}}`;
-    expect(toIntent(json, {})).toEqual({ body, digest });
+    expect(toIntent(json, forms)).toEqual({ key: 'order-1', intent: { body, digest } });
   });
 
-  it('is the same without extraBody as with one that JSON leaves empty', () => {
-    const body = JSON.stringify(order('order-1'));
-    expect(toIntent(body, undefined)).toEqual(toIntent(body, { absent: undefined }));
+  it('without other fields has the body as sent, under the stored form of its reference', () => {
+    const body = JSON.stringify(order('an order'));
+    const { key, intent } = toIntent(body, forms);
+    expect(key).toBe(forms.toName('an order'));
+    expect(intent.body).toBe(body);
   });
 
   it('has extraBody only if there is one', () => {
@@ -43,7 +46,7 @@ describe('a finding', () => {
     const depth = 20_000;
     const deep = JSON.parse(`${'['.repeat(depth)}${']'.repeat(depth)}`);
     const known = { referenceNumber: 'PAY-1', status: 'paid', updatedAt: '1970-01-01T00:00:01Z' };
-    expect(toFinding({ deep, ...known })).toEqual({
+    expect(toFinding({ deep, ...known }, forms)).toEqual({
       referenceNumber: 'PAY-1',
       payment: JSON.stringify(known),
       updatedAtUs: 1_000_000,
@@ -51,21 +54,28 @@ describe('a finding', () => {
   });
 
   it('has its time in microseconds', () => {
-    const at = (updatedAt: unknown) => toFinding({ updatedAt: updatedAt as string }).updatedAtUs;
+    const at = (updatedAt: unknown) =>
+      toFinding({ updatedAt: updatedAt as string }, forms).updatedAtUs;
     expect(at('1970-01-01T00:00:01.000123Z')).toBe(1_000_123);
     expect(at('yesterday')).toBeUndefined();
     expect(at(7)).toBeUndefined();
   });
 
   it.each(['', undefined, 7, {}])('has no number when that is %j', (referenceNumber) => {
-    expect(toFinding({ referenceNumber: referenceNumber as string }).referenceNumber).toBe(
-      undefined,
-    );
+    const finding = toFinding({ referenceNumber: referenceNumber as string }, forms);
+    expect(finding.referenceNumber).toBe(undefined);
+  });
+
+  it('has a long number as the databases keep it', () => {
+    const referenceNumber = 'P'.repeat(200);
+    const stored = forms.toName(referenceNumber);
+    expect(stored).not.toBe(referenceNumber);
+    expect(toFinding({ referenceNumber }, forms).referenceNumber).toBe(stored);
   });
 
   it('has no record when nothing is known', () => {
-    expect(toFinding({})).toEqual({});
-    expect(toFinding({ status: 'paid' }).payment).toBe('{"status":"paid"}');
+    expect(toFinding({}, forms)).toEqual({});
+    expect(toFinding({ status: 'paid' }, forms).payment).toBe('{"status":"paid"}');
   });
 });
 

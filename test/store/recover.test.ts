@@ -1,7 +1,7 @@
 import { assert, describe, expect, it } from 'vitest';
 import { ApiError, ConnectionError, RequestTimeoutError, StoreError } from '../../src/errors.js';
-import type { Page, PaymentRow } from '../../src/store/backend.js';
 import { MemoryBackend } from '../../src/store/memory-backend.js';
+import type { Page, PaymentRow } from '../../src/store/payment-row.js';
 import { recover } from '../../src/store/recover.js';
 import type { Turn } from '../../src/store/sending.js';
 import { MEMORY } from './memory-engine.js';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { StoreError } from '../../src/errors.js';
-import type { Page } from '../../src/store/backend.js';
 import { MemoryBackend } from '../../src/store/memory-backend.js';
+import type { Page } from '../../src/store/payment-row.js';
 import type { RecoveryOptions } from '../../src/store/payment-store.js';
 import { ContractService } from '../contract/store/service.js';
 import { recordLines } from '../protocol/recorded-lines.js';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
+  parseDetails,
   parseFailedRow,
   parseOne,
   parseOwnedRow,
@@ -62,52 +63,77 @@ describe('a row of payments', () => {
   });
 });
 
+const UNKNOWN = expect.objectContaining({ code: 'STORE_FAILED' });
+
 describe('what a claim reads', () => {
-  const seen = ['created', 'PAY-1', '5', 'PAY-2', 7, 1, 1_769_860_800_123_456, '2', 0, '3'];
+  const read = ['created', 'PAY-1', '5', 'PAY-2', 1, 1_769_860_800_123_456, '1'];
 
   it('is read with times of sixteen digits', () => {
-    expect(parseSeenChange(JSON.stringify(seen))).toEqual({
-      row: { state: 'created', referenceNumber: 'PAY-1', updatedAtUs: 5, paidBy: 'PAY-2' },
-      secondUpdatedAtUs: 7,
-      isProcessed: true,
-      watermarkUs: '1769860800123456',
-      failure: { attempts: 2, parked: false },
-      isBehindParked: true,
+    expect(parseSeenChange(JSON.stringify(read))).toStrictEqual({
+      hasFailures: true,
+      seen: {
+        row: { state: 'created', referenceNumber: 'PAY-1', updatedAtUs: 5, paidBy: 'PAY-2' },
+        isProcessed: true,
+        watermarkUs: '1769860800123456',
+        failure: undefined,
+        isBehindParked: false,
+        secondUpdatedAtUs: undefined,
+      },
     });
   });
 
   it('lacks what is null', () => {
-    const nothing = ['elsewhere', ...Array(8).fill(null), 0];
-    expect(parseSeenChange(JSON.stringify(nothing))).toStrictEqual({
-      row: {
-        state: 'elsewhere',
-        referenceNumber: undefined,
-        updatedAtUs: undefined,
-        paidBy: undefined,
+    const nothing = ['elsewhere', ...Array(6).fill(null)];
+    expect(parseSeenChange(JSON.stringify(nothing))).toMatchObject({
+      hasFailures: false,
+      seen: {
+        row: {
+          state: 'elsewhere',
+          referenceNumber: undefined,
+          updatedAtUs: undefined,
+          paidBy: undefined,
+        },
+        isProcessed: false,
+        watermarkUs: undefined,
       },
-      secondUpdatedAtUs: undefined,
-      isProcessed: false,
-      watermarkUs: undefined,
-      failure: undefined,
-      isBehindParked: false,
     });
   });
 
-  it('has a parked failure from any kind of truth', () => {
+  it.each([undefined, '', 'null', '{}', JSON.stringify(read.slice(1))])(
+    'is refused when it is %o',
+    (json) => {
+      expect(() => parseSeenChange(json)).toThrow(UNKNOWN);
+    },
+  );
+});
+
+describe('the details of a change', () => {
+  it('are its failure, and whether it is behind a parked one', () => {
+    expect(parseDetails('["2",0,1,"7"]')).toStrictEqual({
+      failure: { attempts: 2, parked: false },
+      isBehindParked: true,
+      secondUpdatedAtUs: 7,
+    });
+  });
+
+  it('have a parked failure from any kind of truth', () => {
     for (const parked of [1, '1', true]) {
-      const { failure } = parseSeenChange(JSON.stringify(seen.with(8, parked as number)));
+      const { failure } = parseDetails(JSON.stringify([2, parked, null, null]));
       expect(failure).toEqual({ attempts: 2, parked: true });
     }
   });
 
-  it.each([undefined, '', 'null', '{}', JSON.stringify(seen.slice(1))])(
-    'is refused when it is %o',
-    (json) => {
-      expect(() => parseSeenChange(json)).toThrow(
-        expect.objectContaining({ code: 'STORE_FAILED' }),
-      );
-    },
-  );
+  it('lack what is null', () => {
+    expect(parseDetails('[null,null,null,null]')).toStrictEqual({
+      failure: undefined,
+      isBehindParked: false,
+      secondUpdatedAtUs: undefined,
+    });
+  });
+
+  it.each([undefined, '[1,0,1]'])('are refused when they are %o', (json) => {
+    expect(() => parseDetails(json)).toThrow(UNKNOWN);
+  });
 });
 
 describe('a failed change from a row', () => {

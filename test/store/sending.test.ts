@@ -4,8 +4,8 @@ import type { CallTrace } from '../../src/client/observation.js';
 import { PaymentClient } from '../../src/client/payment-client.js';
 import { StoreError } from '../../src/errors.js';
 import { PREPARE_CREATION } from '../../src/protocol/prepared-creation.js';
-import type { Claim, Finding, Result } from '../../src/store/backend.js';
 import { MemoryBackend } from '../../src/store/memory-backend.js';
+import type { Claim, Finding, Result } from '../../src/store/payment-row.js';
 import { ContractService } from '../contract/store/service.js';
 import { recordLines } from '../protocol/recorded-lines.js';
 import { MEMORY, openStore } from './memory-engine.js';
@@ -292,6 +292,7 @@ describe('the failure that is stored', () => {
     const { service, backend } = open();
     const failure = new TypeError('a broken client');
     const client = {
+      payments: service.client.payments,
       [PREPARE_CREATION]: (...args: Parameters<PaymentClient[typeof PREPARE_CREATION]>) => ({
         ...service.client[PREPARE_CREATION](...args),
         send: () => Promise.reject(failure),

@@ -11,7 +11,10 @@ const SIGNING_SECRET = 'the signing secret of these tests';
 type ReceiverOptions<Tx> = Omit<CallbackReceiverOptions<Tx>, 'signingSecret' | 'store'>;
 
 /** The mock of the service, a store that sends to it, and a receiver that its callbacks reach. */
-export async function startScene<Tx = undefined, Store extends PaymentStore = PaymentStore>({
+export async function startScene<
+  Tx = undefined,
+  Store extends PaymentStore<Tx> = PaymentStore<Tx>,
+>({
   createStore,
   ...options
 }: ReceiverOptions<Tx> & { createStore(client: PaymentClient): Store }) {

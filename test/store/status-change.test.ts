@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readChange } from '../../src/store/change.js';
 import { memoryStore } from '../../src/store/memory.js';
+import { databaseForms } from '../../src/store/sql/stored-forms.js';
 import { readStatusChange } from '../../src/store/status-change.js';
 import { changeOf } from './orders.js';
 
@@ -68,7 +69,10 @@ describe('what is read of a change', () => {
   });
 
   it('is names that every store can handle, and those in full', () => {
-    const change = readChange(changeOf({ order: 'an order', referenceNumber: 'é', key: 'a key' }));
+    const change = readChange(
+      changeOf({ order: 'an order', referenceNumber: 'é', key: 'a key' }),
+      databaseForms,
+    );
     expect(change.fullNames).toBe('["an order","é","a key"]');
     const { merchantPaymentReference, referenceNumber, key } = change;
     for (const name of [merchantPaymentReference, referenceNumber, key]) {

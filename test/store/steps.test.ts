@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Finding, PaymentRow } from '../../src/store/backend.js';
+import type { Finding, PaymentRow } from '../../src/store/payment-row.js';
 import {
   added,
   claim,

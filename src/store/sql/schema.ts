@@ -74,7 +74,7 @@ const TABLES: Readonly<Record<keyof Tables, Table>> = {
       raw_body: ['text?', 'The body as received, in base64, with keepBodies.'],
     },
     primaryKey: CHANGE_KEY,
-    index: ['first_failed', 'first_failed_at_ms', 'For attention() and prune().'],
+    index: ['age', 'first_failed_at_ms', 'For attention() and prune().'],
   },
   seconds: {
     says: 'One row for each further payment at the service with the same reference.',
@@ -137,6 +137,11 @@ export function tableNames(): readonly (keyof Tables)[] {
   return Object.keys(TABLES) as (keyof Tables)[];
 }
 
+/** The columns of a table's primary key. */
+export function primaryKeyOf(table: keyof Tables): string {
+  return TABLES[table].primaryKey;
+}
+
 /**
  * The statements that add the columns that a table lacks.
  *
@@ -156,7 +161,7 @@ export function missingColumns(
     });
 }
 
-function missingColumn(table: string, column: string): StoreError {
+export function missingColumn(table: string, column: string): StoreError {
   return new StoreError(
     'MISSING_TABLES',
     `The table ${table} has no column ${column}, so it is not a table of the store, or it is that of an earlier version. Nothing was changed. Give the store a prefix of its own, or run the migration of the version that added the column`,

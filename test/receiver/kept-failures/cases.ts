@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { callbackKey } from '../../../src/callback/verify.js';
-import { StoreError, RetryLaterError } from '../../../src/errors.js';
-import type { FailedChange } from '../../../src/store/failure.js';
-import type { ManagedStore } from '../../../src/store/callback-store.js';
+import { RetryLaterError, type StoreError } from '../../../src/errors.js';
+import type { PaymentStatusRecord } from '../../../src/protocol/payment.js';
 import type { CallbackReceiverOptions } from '../../../src/receiver/options.js';
+import type { FailedChange } from '../../../src/store/attention.js';
+import type { ManagedStore } from '../../../src/store/callback-store.js';
 import { SECRET, sampleRecord } from '../../callback/sample-callback.js';
 import { createGate, createScene, post, postBody } from '../scene.js';
 
@@ -19,38 +20,53 @@ const codes = (reports: readonly { error: unknown }[]) =>
 
 async function list(store: ManagedStore<unknown>, referenceNumber: string) {
   const changes: FailedChange[] = [];
-  for await (const change of inbox.failedChanges({ referenceNumber })) changes.push(change);
+  for await (const item of store.attention({ referenceNumber })) {
+    if (item.kind === 'failed-change') changes.push(item);
+  }
   return changes;
 }
 
 /** The only one. */
 async function listOne(store: ManagedStore<unknown>, referenceNumber: string) {
-  const [change, ...more] = await list(inbox, referenceNumber);
+  const [change, ...more] = await list(store, referenceNumber);
   if (change === undefined || more.length > 0) throw new Error('not one failed change');
   return change;
 }
 
-/** Where an inbox is open; each call is another instance over the same store. */
-export type OpenInbox = (options: { keepBodies: boolean }) => ManagedStore<unknown>;
+/** Has a change fail, of which the store keeps a body that no receiver has verified. */
+async function failWith(
+  store: ManagedStore<unknown>,
+  payment: PaymentStatusRecord,
+  stored: Uint8Array,
+  key = callbackKey(payment),
+): Promise<void> {
+  const change = { key, payment, failures: { getRawBody: () => stored } };
+  const broken = new Error('broken');
+  await expect(store.process(change, () => Promise.reject(broken))).rejects.toBe(broken);
+}
 
-/** What a receiver does with the changes that fail, on any inbox that keeps them. */
-export function itKeepsFailures(openInbox: OpenInbox): void {
+/** Opens a store; each call is another instance over the same database. */
+export type OpenStore = (options: { keepBodies: boolean }) => ManagedStore<unknown>;
+
+/** What a receiver does with the changes that fail, with any store that keeps them. */
+export function itKeepsFailures(openStore: OpenStore): void {
   function createShop(
     options: Partial<CallbackReceiverOptions<unknown>> & { keepBodies?: boolean },
   ) {
     const { keepBodies = true, ...receiverOptions } = options;
-    const inbox = openInbox({ keepBodies });
+    const store = openStore({ keepBodies });
     const referenceNumber = randomUUID();
-    const scene = createScene<unknown>({ inbox, ...receiverOptions });
+    const ours = { referenceNumber, merchantPaymentReference: `order-${referenceNumber}` };
+    const scene = createScene<unknown>({ store, ...receiverOptions });
     const deliver = (fields: Record<string, unknown> = {}) =>
-      scene.receive(post({ referenceNumber, ...fields }));
-    return { scene, inbox, referenceNumber, deliver };
+      scene.receive(post({ ...ours, ...fields }));
+    return { scene, store, referenceNumber, ours, deliver };
   }
 
   it('loses nothing when the handler is broken for longer than the service retries', async () => {
     let isBroken = true;
     let paid = 0;
-    const { scene, inbox, referenceNumber, deliver } = createShop({
+    const { scene, store, referenceNumber, deliver } = createShop({
       onPayment() {
         if (isBroken) throw new TypeError('order.items is undefined');
         paid += 1;
@@ -58,9 +74,9 @@ export function itKeepsFailures(openInbox: OpenInbox): void {
     });
     for (let attempt = 0; attempt < 5; attempt += 1) expect(await deliver()).toEqual(failed);
     // The service gives up. Staff look at the list.
-    const change = await listOne(inbox, referenceNumber);
+    const change = await listOne(store, referenceNumber);
     expect(change).toMatchObject({
-      referenceNumber: referenceNumber,
+      referenceNumber,
       attempts: 5,
       parked: false,
       error: { name: 'TypeError', message: 'order.items is undefined' },
@@ -68,34 +84,33 @@ export function itKeepsFailures(openInbox: OpenInbox): void {
     isBroken = false;
     expect(await scene.replay(change)).toEqual(processed);
     expect(paid).toBe(1);
-    expect(await list(inbox, referenceNumber)).toEqual([]);
-    expect(await scene.replay(change)).toEqual(duplicate);
+    expect(await list(store, referenceNumber)).toEqual([]);
+    expect(await scene.replay(change)).toEqual(failed);
+    expect(codes(scene.reports).slice(5)).toEqual(['REPLAY_IMPOSSIBLE']);
     expect(await deliver()).toEqual(duplicate);
     expect(paid).toBe(1);
   });
 
   it('hands onPayment at a replay the callback that was received, whatever its age', async () => {
     let isBroken = true;
-    const { scene, inbox, referenceNumber, deliver } = createShop({
+    const { scene, store, referenceNumber, deliver } = createShop({
       onPayment() {
         if (isBroken) throw new Error('broken');
       },
     });
     await deliver({ fee: 1.5, note: 'Größe ✓' });
     isBroken = false;
-    const change = await listOne(inbox, referenceNumber);
+    const change = await listOne(store, referenceNumber);
     // Another process, years later, with another secret.
-    const later = createScene<unknown>({ inbox, signingSecret: 'whsec_new', now: () => 4e12 });
-    expect(await later.replay({ key: change.key, referenceNumber: referenceNumber })).toEqual(
-      processed,
-    );
+    const later = createScene<unknown>({ store, signingSecret: 'whsec_new', now: () => 4e12 });
+    expect(await later.replay({ key: change.key, referenceNumber })).toEqual(processed);
     const [received] = scene.handled;
     expect(later.handled).toEqual([{ ...received, timestamp: change.lastFailedAt }]);
   });
 
   it('parks a change that has failed parkAfter times: 200, reported, and run by a replay alone', async () => {
     let isBroken = true;
-    const { scene, inbox, referenceNumber, deliver } = createShop({
+    const { scene, store, referenceNumber, deliver } = createShop({
       parkAfter: 3,
       onPayment() {
         if (isBroken) throw new Error('broken');
@@ -112,15 +127,15 @@ export function itKeepsFailures(openInbox: OpenInbox): void {
       callback: { payment: { referenceNumber } },
     });
 
-    const change = await listOne(inbox, referenceNumber);
+    const change = await listOne(store, referenceNumber);
     expect(change).toMatchObject({ attempts: 3, parked: true });
     expect(await scene.replay(change)).toEqual(failed);
     expect(codes(scene.reports).slice(4)).toEqual([undefined]);
-    expect(await listOne(inbox, referenceNumber)).toMatchObject({ attempts: 4, parked: true });
+    expect(await listOne(store, referenceNumber)).toMatchObject({ attempts: 4, parked: true });
     isBroken = false;
     expect(await scene.replay(change)).toEqual(processed);
     expect(await deliver()).toEqual(duplicate);
-    expect(await list(inbox, referenceNumber)).toEqual([]);
+    expect(await list(store, referenceNumber)).toEqual([]);
   });
 
   it('runs a payment’s later changes beside a parked one, or parks them behind it', async () => {
@@ -131,7 +146,7 @@ export function itKeepsFailures(openInbox: OpenInbox): void {
     for (const blockParked of [false, true]) {
       let isBroken = true;
       const ran: string[] = [];
-      const { scene, inbox, referenceNumber, deliver } = createShop({
+      const { scene, store, referenceNumber, deliver } = createShop({
         parkAfter: 1,
         blockParked,
         onPayment({ payment }) {
@@ -143,7 +158,7 @@ export function itKeepsFailures(openInbox: OpenInbox): void {
       expect(await deliver(status('paid', 2))).toEqual(blockParked ? parked : processed);
       if (blockParked) {
         expect(codes(scene.reports).slice(2)).toEqual(['CHANGE_BLOCKED']);
-        const changes = await list(inbox, referenceNumber);
+        const changes = await list(store, referenceNumber);
         expect(changes.map(({ attempts }) => attempts)).toEqual([1, 0]);
         expect(await scene.replay(changes[1] as FailedChange)).toEqual(failed);
         isBroken = false;
@@ -159,7 +174,7 @@ export function itKeepsFailures(openInbox: OpenInbox): void {
     const gate = createGate();
     let runs = 0;
     let isBroken = true;
-    const { scene, inbox, referenceNumber, deliver } = createShop({
+    const { scene, store, referenceNumber, deliver } = createShop({
       async onPayment() {
         if (isBroken) throw new Error('broken');
         runs += 1;
@@ -168,9 +183,9 @@ export function itKeepsFailures(openInbox: OpenInbox): void {
     });
     await deliver();
     isBroken = false;
-    const change = await listOne(inbox, referenceNumber);
+    const change = await listOne(store, referenceNumber);
     const other = createScene<unknown>({
-      inbox,
+      store,
       onPayment() {
         runs += 1;
       },
@@ -180,14 +195,18 @@ export function itKeepsFailures(openInbox: OpenInbox): void {
     gate.open();
     const outcomes = (await Promise.all([first, ...others])).map(({ outcome }) => outcome);
     expect(outcomes.filter((outcome) => outcome === 'processed')).toHaveLength(1);
-    expect(outcomes.every((outcome) => /processed|duplicate|busy/.test(outcome))).toBe(true);
+    expect(outcomes.every((outcome) => /processed|duplicate|busy|failed/.test(outcome))).toBe(true);
+    // It was no longer kept when another replay looked for it.
+    const tooLate = outcomes.filter((outcome) => outcome === 'failed');
+    expect(codes(other.reports)).toEqual(tooLate.map(() => 'REPLAY_IMPOSSIBLE'));
     expect(runs).toBe(1);
-    expect(await other.replay(change)).toEqual(duplicate);
+    expect(await other.replay(change)).toEqual(failed);
+    expect(await deliver()).toEqual(duplicate);
   });
 
   it('refuses to replay what it has not kept, and says which option keeps it', async () => {
     let runs = 0;
-    const { scene, inbox, referenceNumber, deliver } = createShop({
+    const { scene, store, referenceNumber, deliver } = createShop({
       keepBodies: false,
       parkAfter: 1,
       onPayment() {
@@ -196,27 +215,23 @@ export function itKeepsFailures(openInbox: OpenInbox): void {
       },
     });
     await deliver();
-    const change = await listOne(inbox, referenceNumber);
+    const change = await listOne(store, referenceNumber);
     expect(change).not.toHaveProperty('rawBody');
-    await expect(scene.replay(change)).rejects.toMatchObject({
-      code: 'REPLAY_IMPOSSIBLE',
-      message: expect.stringContaining('keepBodies: true'),
-    });
-    expect(await inbox.discard(change)).toBe(true);
-    await expect(scene.replay(change)).rejects.toMatchObject({
-      code: 'REPLAY_IMPOSSIBLE',
-      message: expect.stringContaining('discarded or pruned'),
-    });
+    expect(await scene.replay(change)).toEqual(failed);
+    await store.discard(change);
+    expect(await scene.replay(change)).toEqual(failed);
     // Neither has left a failure, and the caller's own body is not run: it was not verified.
-    await expect(
-      scene.replay({ ...change, rawBody: new TextEncoder().encode('{}') } as FailedChange),
-    ).rejects.toThrow(StoreError);
-    expect(await list(inbox, referenceNumber)).toEqual([]);
+    const withBody = { ...change, rawBody: new TextEncoder().encode('{}') };
+    expect(await scene.replay(withBody)).toEqual(failed);
+    expect(await list(store, referenceNumber)).toEqual([]);
     expect(runs).toBe(1);
-    expect(codes(scene.reports)).toEqual([undefined, 'CHANGE_PARKED']);
-    expect(scene.reports[1]?.error).toMatchObject({
-      message: expect.stringContaining('repair its order by hand'),
-    });
+    expect(scene.reports.map(({ error }) => error)).toMatchObject([
+      { message: 'broken' },
+      { code: 'CHANGE_PARKED', message: expect.stringContaining('repair its order by hand') },
+      { code: 'REPLAY_IMPOSSIBLE', message: expect.stringContaining('keepBodies: true') },
+      { code: 'REPLAY_IMPOSSIBLE', message: expect.stringContaining('discarded or pruned') },
+      { code: 'REPLAY_IMPOSSIBLE' },
+    ]);
   });
 
   it.each(['a Buffer', 'an ArrayBuffer'])(
@@ -225,24 +240,24 @@ export function itKeepsFailures(openInbox: OpenInbox): void {
       let isBroken = true;
       const readBuffer = new Uint8Array(new ArrayBuffer(500)).fill(0x20);
       const receiveNext = (body: string) => readBuffer.set(new TextEncoder().encode(body));
-      const { scene, inbox, referenceNumber } = createShop({
+      const { scene, store, referenceNumber, ours } = createShop({
         onPayment({ payment }) {
           if (!isBroken) return;
           receiveNext(JSON.stringify(sampleRecord({ referenceNumber: randomUUID() })));
           throw new Error(JSON.stringify(payment));
         },
       });
-      receiveNext(JSON.stringify(sampleRecord({ referenceNumber })));
+      receiveNext(JSON.stringify(sampleRecord(ours)));
       const rawBody = kind === 'a Buffer' ? Buffer.from(readBuffer.buffer) : readBuffer.buffer;
       expect(await scene.receive({ ...postBody(readBuffer), rawBody })).toEqual(failed);
       isBroken = false;
-      const change = await listOne(inbox, referenceNumber);
+      const change = await listOne(store, referenceNumber);
       // What an error repeats of the body is withheld by the verified one too.
       expect(change.error.message).toBe('[withheld: repeats the request]');
       expect(await scene.replay(change)).toEqual(processed);
       expect(scene.handled.map(({ payment }) => payment)).toEqual([
-        sampleRecord({ referenceNumber }),
-        sampleRecord({ referenceNumber }),
+        sampleRecord(ours),
+        sampleRecord(ours),
       ]);
     },
   );
@@ -253,47 +268,40 @@ export function itKeepsFailures(openInbox: OpenInbox): void {
     ['another payment', { referenceNumber: randomUUID() }],
     ['no payment', { referenceNumber: undefined }],
   ])('refuses to replay a stored body of %s', async (_of, fields) => {
-    const { scene, inbox, referenceNumber } = createShop({});
-    const stored = Buffer.from(JSON.stringify(sampleRecord({ referenceNumber, ...fields })));
-    const event = {
-      key: callbackKey(sampleRecord({ referenceNumber })),
-      referenceNumber: referenceNumber,
-      occurredAt: new Date('2026-01-31T12:00:05Z'),
-      processStale: true,
-      failures: { getRawBody: () => stored },
-    };
-    await inbox.process(event, () => Promise.reject(new Error('broken'))).catch(() => undefined);
-    const change = await listOne(inbox, referenceNumber);
-    await expect(scene.replay(change)).rejects.toMatchObject({
-      code: 'REPLAY_IMPOSSIBLE',
-      message: expect.stringContaining('is not of this change'),
-    });
-    expect(await listOne(inbox, referenceNumber)).toEqual(change);
-    expect([scene.handled, scene.reports, scene.rejections]).toEqual([[], [], []]);
+    const { scene, store, referenceNumber, ours } = createShop({});
+    const stored = Buffer.from(JSON.stringify(sampleRecord({ ...ours, ...fields })));
+    await failWith(store, sampleRecord(ours), stored);
+    const change = await listOne(store, referenceNumber);
+    expect(await scene.replay(change)).toEqual(failed);
+    expect(await listOne(store, referenceNumber)).toEqual(change);
+    expect(scene.reports).toMatchObject([
+      {
+        error: {
+          code: 'REPLAY_IMPOSSIBLE',
+          message: expect.stringContaining('is not of this change'),
+        },
+      },
+    ]);
+    expect([scene.handled, scene.rejections]).toEqual([[], []]);
   });
 
   it('refuses to replay the body of another payment under the key of that', async () => {
-    const { scene, inbox, referenceNumber } = createShop({});
-    const stored = sampleRecord({ referenceNumber: randomUUID() });
-    const event = {
-      key: callbackKey(stored),
-      referenceNumber: referenceNumber,
-      occurredAt: new Date('2026-01-31T12:00:05Z'),
-      processStale: true,
-      failures: { getRawBody: () => Buffer.from(JSON.stringify(stored)) },
-    };
-    await inbox.process(event, () => Promise.reject(new Error('broken'))).catch(() => undefined);
-    await expect(scene.replay(event)).rejects.toMatchObject({ code: 'REPLAY_IMPOSSIBLE' });
+    const { scene, store, referenceNumber, ours } = createShop({});
+    const stored = sampleRecord({ ...ours, referenceNumber: randomUUID() });
+    const key = callbackKey(stored);
+    await failWith(store, sampleRecord(ours), Buffer.from(JSON.stringify(stored)), key);
+    expect(await scene.replay({ key, referenceNumber })).toEqual(failed);
+    expect(codes(scene.reports)).toEqual(['REPLAY_IMPOSSIBLE']);
     expect(scene.handled).toEqual([]);
   });
 
   it('does not count what asks the service to retry later', async () => {
-    const { inbox, referenceNumber, deliver } = createShop({
+    const { store, referenceNumber, deliver } = createShop({
       parkAfter: 1,
       onPayment: () => Promise.reject(new RetryLaterError()),
     });
     expect(await deliver()).toMatchObject({ status: 503, outcome: 'busy' });
-    expect(await list(inbox, referenceNumber)).toEqual([]);
+    expect(await list(store, referenceNumber)).toEqual([]);
   });
 
   it.each([
@@ -302,7 +310,7 @@ export function itKeepsFailures(openInbox: OpenInbox): void {
   ])('keeps no signing secret and no control character with the error%s', async (quotes, kept) => {
     const secrets = [SECRET, new TextEncoder().encode('whsec_in_bytes_0123456789')];
     const encoded = Buffer.from(secrets[1] as Uint8Array).toString('base64');
-    const { inbox, referenceNumber, deliver } = createShop({
+    const { store, referenceNumber, deliver } = createShop({
       keepBodies: false,
       signingSecret: async () => secrets as string[],
       onPayment({ payment }) {
@@ -314,17 +322,17 @@ export function itKeepsFailures(openInbox: OpenInbox): void {
       },
     });
     await deliver();
-    const { error } = await listOne(inbox, referenceNumber);
+    const { error } = await listOne(store, referenceNumber);
     expect(error).toEqual({ name: 'Of[redacted]', code: '[redacted]', message: kept });
   });
 
   it("keeps an error's message that names the payment", async () => {
-    const { inbox, referenceNumber, deliver } = createShop({
+    const { store, referenceNumber, deliver } = createShop({
       onPayment: ({ payment }) =>
         Promise.reject(new Error(`no order of ${payment.referenceNumber}`)),
     });
     await deliver();
-    const { error } = await listOne(inbox, referenceNumber);
+    const { error } = await listOne(store, referenceNumber);
     expect(error.message).toBe(`no order of ${referenceNumber}`);
   });
 
@@ -349,7 +357,7 @@ export function itKeepsFailures(openInbox: OpenInbox): void {
 
   it('keeps a failure that ends after its time limit, but not a success', async () => {
     let fails = true;
-    const { scene, inbox, referenceNumber, deliver } = createShop({
+    const { scene, store, referenceNumber, deliver } = createShop({
       onPaymentTimeoutMs: 20,
       parkAfter: 1,
       onPayment: (_callback, { signal }) =>
@@ -359,7 +367,7 @@ export function itKeepsFailures(openInbox: OpenInbox): void {
     });
     expect(await deliver()).toEqual(failed);
     await scene.idle();
-    expect(await listOne(inbox, referenceNumber)).toMatchObject({
+    expect(await listOne(store, referenceNumber)).toMatchObject({
       attempts: 1,
       parked: true,
       error: { code: 'WORK_TIMEOUT' },
@@ -369,7 +377,7 @@ export function itKeepsFailures(openInbox: OpenInbox): void {
     const other = { status: 'settled', updatedAt: '2026-01-31T12:10:00.000+00:00' };
     expect(await deliver(other)).toEqual(failed);
     await scene.idle();
-    expect(await list(inbox, referenceNumber)).toHaveLength(1);
+    expect(await list(store, referenceNumber)).toHaveLength(1);
     expect(await deliver(other)).toEqual(duplicate);
   });
 }

@@ -1,11 +1,11 @@
 import { createSecretKey } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { memoryStore } from '../../../src/store/memory.js';
 import {
   createFailurePolicy,
   findKeptChange,
   keepsFailures,
 } from '../../../src/receiver/kept-failures.js';
+import { memoryStore } from '../../../src/store/memory.js';
 import { createScene, post } from '../scene.js';
 
 const SECRET_TEXT = 'whsec-8c1f0a5d77b2';
@@ -48,27 +48,25 @@ describe('the text of a kept error', () => {
   });
 });
 
-describe('an inbox that keeps failures', () => {
-  const { process, failedChanges, discard } = memoryStore();
-
-  it('has both methods', () => {
-    expect(keepsFailures({ process, failedChanges, discard } as never)).toBe(true);
-    expect(keepsFailures({ process, failedChanges } as never)).toBe(false);
-    expect(keepsFailures({ process, discard } as never)).toBe(false);
+describe('a store that keeps failures', () => {
+  it('has a list of them', () => {
+    const { process, attention } = memoryStore();
+    expect(keepsFailures({ process, attention })).toBe(true);
+    expect(keepsFailures({ process })).toBe(false);
   });
 
   it('is asked for the change of this key and payment alone', async () => {
-    const inbox = memoryStore({ keepBodies: true });
+    const store = memoryStore({ keepBodies: true });
     const onPayment = () => Promise.reject(new Error('broken'));
-    const scene = createScene({ inbox, onPayment });
+    const scene = createScene({ store, onPayment });
     await scene.receive(post({ status: 'pending' }));
     await scene.receive(post({ status: 'paid' }));
     const [first, second] = scene.handled;
     const referenceNumber = first?.payment.referenceNumber ?? '';
     for (const callback of [first, second]) {
       const key = callback?.key ?? '';
-      expect(await findKeptChange(inbox, { key, referenceNumber })).toMatchObject({ key });
-      expect(await findKeptChange(inbox, { key, referenceNumber: 'another' })).toBeUndefined();
+      expect(await findKeptChange(store, { key, referenceNumber })).toMatchObject({ key });
+      expect(await findKeptChange(store, { key, referenceNumber: 'another' })).toBeUndefined();
     }
   });
 });

@@ -4,30 +4,30 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { postgresStore } from '../../../src/postgres/postgres-store.js';
 import { sqliteStore } from '../../../src/sqlite/sqlite-store.js';
-import { useSchema } from '../../inbox/postgres/server.js';
-import { drivers, type OpenDatabase } from '../../inbox/sqlite/open-database.js';
+import { useSchema } from '../../postgres/server.js';
 import { recordLines } from '../../protocol/recorded-lines.js';
+import { drivers, type OpenDatabase } from '../../sqlite/open-database.js';
 import { createScene, post } from '../scene.js';
 import { itKeepsFailures } from './cases.js';
 
 const { openPool } = useSchema('mp_kept_failures');
 
-describe.skipIf(!process.env['DATABASE_URL'])('a receiver with a Postgres inbox', () => {
+describe.skipIf(!process.env['DATABASE_URL'])('a receiver with a store in Postgres', () => {
   itKeepsFailures((options) => postgresStore(openPool({ max: 2 }), options));
 });
 
-describe.each(drivers)('a receiver with a SQLite inbox on $name', ({ open }) => {
+describe.each(drivers)('a receiver with a store in SQLite, on $name', ({ open }) => {
   const databases: OpenDatabase[] = [];
   let folder: string;
   const connect = () => {
-    const database = open(join(folder, 'inbox.db'));
+    const database = open(join(folder, 'payments.db'));
     databases.push(database);
     return database;
   };
 
-  beforeAll(() => {
+  beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'kept-failures-'));
-    sqliteStore(connect()).setup();
+    await sqliteStore(connect()).setup();
   });
   afterAll(() => {
     for (const database of databases) database.close();

@@ -1,23 +1,23 @@
 import type { PGlite } from '@electric-sql/pglite';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { assert, beforeAll, describe, expect, it } from 'vitest';
 import { createCallbackVerifier } from '../../../src/callback/web/verify.js';
-import { memoryStore } from '../../../src/store/memory.js';
 import { postgresStore } from '../../../src/postgres/postgres-store.js';
 import { createCallbackReceiver } from '../../../src/receiver/callback-receiver.js';
 import { createReceiver } from '../../../src/receiver/receiver.js';
+import { memoryStore } from '../../../src/store/memory.js';
 import { now, SECRET } from '../../callback/sample-callback.js';
 import { emptyPglite } from '../../pglite.js';
 import { createScene, post } from '../scene.js';
 import { itKeepsFailures } from './cases.js';
 
-describe('a receiver with a memory inbox', () => {
+describe('a receiver with a store in memory', () => {
   itKeepsFailures((options) => memoryStore(options));
 
   it('replays a parked change of a payment whose reference is blank', async () => {
     let isBroken = true;
-    const inbox = memoryStore({ keepBodies: true });
+    const store = memoryStore({ keepBodies: true });
     const scene = createScene({
-      inbox,
+      store,
       parkAfter: 1,
       async onPayment() {
         if (isBroken) throw new Error('broken');
@@ -25,7 +25,8 @@ describe('a receiver with a memory inbox', () => {
     });
     await scene.receive(post({ referenceNumber: ' ' }));
     isBroken = false;
-    for await (const change of inbox.failedChanges()) {
+    for await (const change of store.attention()) {
+      assert(change.kind === 'failed-change');
       expect(await scene.replay(change)).toMatchObject({ outcome: 'processed' });
     }
     expect(await scene.receive(post({ referenceNumber: ' ' }))).toMatchObject({
@@ -36,12 +37,12 @@ describe('a receiver with a memory inbox', () => {
 
 describe('a receiver whose verifier is asynchronous', () => {
   it('keeps the body that was verified', async () => {
-    const inbox = memoryStore({ keepBodies: true });
+    const store = memoryStore({ keepBodies: true });
     const request = post();
     const rawBody = Buffer.from(request.rawBody as string);
     const onPayment = () => Promise.reject(new Error('broken'));
     const { receive } = createReceiver(
-      { signingSecret: SECRET, inbox, onPayment, now },
+      { signingSecret: SECRET, store, onPayment, now },
       (options) => {
         const verifier = createCallbackVerifier(options);
         return async (received) => {
@@ -53,14 +54,15 @@ describe('a receiver whose verifier is asynchronous', () => {
     );
     const { method, headers } = request;
     await receive({ method, headers, readBody: () => [rawBody], getSignal: () => undefined });
-    for await (const change of inbox.failedChanges()) {
+    for await (const change of store.attention()) {
+      assert(change.kind === 'failed-change');
       expect(Buffer.from(change.rawBody ?? []).toString()).toBe(request.rawBody);
     }
     expect.assertions(1);
   });
 });
 
-describe('a receiver with a Postgres inbox on PGlite', () => {
+describe('a receiver with a store in PGlite', () => {
   let database: PGlite;
   beforeAll(async () => {
     database = await emptyPglite();
@@ -70,13 +72,13 @@ describe('a receiver with a Postgres inbox on PGlite', () => {
   itKeepsFailures((options) => postgresStore(database, options));
 });
 
-describe('a receiver whose inbox keeps no failures', () => {
+describe('a receiver whose store keeps no failures', () => {
   const { process } = memoryStore();
-  const inbox = { process };
+  const store = { process };
   const onPayment = () => Promise.reject(new Error('broken'));
 
   it('answers failures with 500, and can replay nothing', async () => {
-    const scene = createScene({ inbox, onPayment });
+    const scene = createScene({ store, onPayment });
     expect(await scene.receive(post())).toMatchObject({ status: 500, outcome: 'failed' });
     await expect(scene.replay({ key: 'k', referenceNumber: 'p' })).rejects.toMatchObject({
       code: 'REPLAY_IMPOSSIBLE',
@@ -86,11 +88,11 @@ describe('a receiver whose inbox keeps no failures', () => {
 
   it('is refused with parkAfter: a parked change would be lost', () => {
     const create = () =>
-      createCallbackReceiver({ signingSecret: 's', onPayment, inbox, parkAfter: 3 });
+      createCallbackReceiver({ signingSecret: 's', onPayment, store, parkAfter: 3 });
     expect(create).toThrow(
       expect.objectContaining({
         option: 'parkAfter',
-        message: expect.stringContaining('needs an inbox'),
+        message: expect.stringContaining('needs a store'),
       }),
     );
   });

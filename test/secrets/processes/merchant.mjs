@@ -4,9 +4,9 @@ import { createHmac } from 'node:crypto';
 import { createServer } from 'node:http';
 import { PaymentClient } from 'merchant-payments';
 import { verifyCallback } from 'merchant-payments/callback';
-import { memoryStore } from 'merchant-payments/store';
 import { createMockService, startMockServer } from 'merchant-payments/mock-server';
 import { createCallbackReceiver } from 'merchant-payments/receiver';
+import { memoryStore } from 'merchant-payments/store';
 
 const {
   API_KEY: apiKey,
@@ -75,17 +75,17 @@ const scenes = {
     await receive(options, callback('of another account'));
   },
   'a callback is refused': () => receive({}, callback('of another account')),
-  'an inbox rejects late': () =>
+  'a store rejects late': () =>
     receive({
       store: {
-        async process(_event, work) {
-          void work({ tx: undefined, signal: new AbortController().signal });
+        async process(_change, work) {
+          void work({ tx: undefined, signal: new AbortController().signal, stale: false });
           setTimeout(() => Promise.reject(new Error('the store is gone')), 1);
           return 'busy';
         },
       },
     }),
-  'a memory inbox in production': () => receive({ store: memoryStore() }),
+  'a store in memory in production': () => receive({ store: memoryStore() }),
   'a refused callback is not caught': () =>
     verifyCallback({ ...callback('of another account') }, { signingSecret }),
   'a wrong secret is not caught': () =>

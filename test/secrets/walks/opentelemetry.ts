@@ -10,16 +10,15 @@ import {
   NodeTracerProvider,
   SimpleSpanProcessor,
 } from '@opentelemetry/sdk-trace-node';
-import { memoryStore } from '../../../src/store/memory.js';
 import { instrumentMerchantPayments } from '../../../src/opentelemetry/instrument.js';
-import { memoryStore } from '../../../src/store/memory.js';
 import { createCallbackReceiver } from '../../../src/receiver/callback-receiver.js';
+import { memoryStore } from '../../../src/store/memory.js';
 import { now } from '../../callback/sample-callback.js';
 import { customer, signingText } from '../planted.js';
 import type { See, Walks } from '../watch.js';
 import { createLogger } from './client.js';
-import { createClient, order } from './outbox.js';
 import { refusals, signed } from './signed-callback.js';
+import { createClient, order } from './store-payments.js';
 
 /** Does everything of which spans and metrics are made: calls that fail in every way, and callbacks. */
 async function work(see: See): Promise<void> {
@@ -36,27 +35,23 @@ async function work(see: See): Promise<void> {
   const meterProvider = new MeterProvider({ readers: [reader] });
   const client = createClient({ logger: createLogger(see) });
   let nowMs = 0;
-  const outbox = memoryStore({ client, logger: createLogger(see), now: () => nowMs });
-  const inbox = memoryStore() as Required<ReturnType<typeof memoryStore>>;
+  const store = memoryStore({ client, logger: createLogger(see), now: () => nowMs });
   const instrumentation = instrumentMerchantPayments({
     tracerProvider,
     meterProvider,
-    outbox,
-    inbox,
+    store,
   });
   see('the instrumentation', instrumentation);
   for (let attempt = 0; attempt < 6; attempt += 1) {
-    await outbox.create(order).catch(() => undefined);
+    await store.create(order).catch(() => undefined);
     nowMs += 60_000;
     const seen = { attempts: attempt + 1 };
-    await outbox
-      .resolve(order.merchantPaymentReference, 'not-created', seen)
-      .catch(() => undefined);
+    await store.resolve(order.merchantPaymentReference, 'not-created', seen).catch(() => undefined);
   }
   const receiver = createCallbackReceiver({
     now,
     signingSecret: signingText,
-    inbox,
+    store,
     logger: createLogger(see),
     onPayment: () => Promise.reject(new Error(`${customer} ${signingText}`)),
     onError: () => {},

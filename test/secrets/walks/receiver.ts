@@ -5,10 +5,10 @@ import { onTestFinished, vi } from 'vitest';
 import { RetryLaterError } from '../../../src/errors.js';
 import { callbackPlugin } from '../../../src/fastify/callback-plugin.js';
 import * as web from '../../../src/fetch/callback-handler.js';
-import { memoryStore } from '../../../src/store/memory.js';
 import * as lambda from '../../../src/lambda/callback-handler.js';
 import * as node from '../../../src/node/callback-handler.js';
 import { createCallbackReceiver } from '../../../src/receiver/callback-receiver.js';
+import { memoryStore } from '../../../src/store/memory.js';
 import { failureOf, now } from '../../callback/sample-callback.js';
 import { customer, signingText } from '../planted.js';
 import type { See, Walk, Walks } from '../watch.js';
@@ -268,11 +268,11 @@ export const receiverWalks: Walks = {
       }
     },
     'in what a default report of a payment says': async (see) => {
-      const inbox = memoryStore();
+      const store = memoryStore();
       const receiver = createCallbackReceiver({
         now,
         signingSecret: () => signingText,
-        inbox,
+        store,
         onPayment: (callback, context) => {
           see('the callback', callback, 'the payment of a callback');
           see('the context', [context.tx, context.signal.aborted]);
@@ -280,7 +280,7 @@ export const receiverWalks: Walks = {
         },
       });
       see('the reply', await receiver.receive({ method: 'POST', ...signed(signingText) }));
-      see('the inbox', inbox);
+      see('the store', store);
     },
   },
   './node callbackHandler': everyReply(startNode),

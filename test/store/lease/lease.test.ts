@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { type Lease, runUnderLease } from '../../src/store/lease/lease.js';
+import { type Lease, runUnderLease } from '../../../src/store/lease/lease.js';
 
 const never = () => new Promise<never>(() => {});
 

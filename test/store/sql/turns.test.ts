@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { Turns } from '../../src/store/sql/turns.js';
-import { deferred } from '../inbox/postgres/payment-change.js';
+import { Turns } from '../../../src/store/sql/turns.js';
+import { deferred } from '../../postgres/change.js';
 
 const LONG_MS = 60_000;
 const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;

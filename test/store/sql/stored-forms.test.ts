@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { toStoredName } from '../../src/store/stored-name.js';
+import { databaseForms } from '../../../src/store/sql/stored-forms.js';
+
+const { toName } = databaseForms;
 
 const DIGEST = /^sha256:[\w-]{43}$/;
 
@@ -12,7 +14,7 @@ describe('a stored name', () => {
     'SHA256:abc',
     'x'.repeat(128),
   ])('is the name itself when that is short and printable: %s', (name) => {
-    expect(toStoredName(name)).toBe(name);
+    expect(toName(name)).toBe(name);
   });
 
   it.each([
@@ -30,24 +32,24 @@ describe('a stored name', () => {
     ['nothing', ''],
     ['the look of a digest', 'sha256:abc'],
   ])('is a digest when the name has %s', (_, name) => {
-    expect(toStoredName(name)).toMatch(DIGEST);
+    expect(toName(name)).toMatch(DIGEST);
   });
 
   it('is the SHA-256 of the text in UTF-16, low byte first, in base64url', () => {
     // printf '\xe9\x00' | openssl dgst -sha256 -binary | basenc --base64url
-    expect(toStoredName('é')).toBe('sha256:Y-PIB_k_ZpomJfN-5nNybDbvPpm2t9sCyRC-JQh-D5w');
+    expect(toName('é')).toBe('sha256:Y-PIB_k_ZpomJfN-5nNybDbvPpm2t9sCyRC-JQh-D5w');
   });
 
   it('distinguishes lone surrogates, which UTF-8 encodes alike', () => {
-    expect(toStoredName('a\ud800')).not.toBe(toStoredName('a\udc00'));
+    expect(toName('a\ud800')).not.toBe(toName('a\udc00'));
   });
 
   it('differs from that of a name that looks like it', () => {
-    const stored = toStoredName('é');
-    expect(toStoredName(stored)).not.toBe(stored);
+    const stored = toName('é');
+    expect(toName(stored)).not.toBe(stored);
   });
 
   it('distinguishes different normal forms', () => {
-    expect(toStoredName('é')).not.toBe(toStoredName('e\u0301'));
+    expect(toName('é')).not.toBe(toName('e\u0301'));
   });
 });

@@ -1,0 +1,82 @@
+import type { PaymentClientOptions } from '../../../src/client/options.js';
+import { PaymentClient } from '../../../src/client/payment-client.js';
+import { createCallbackReceiver } from '../../../src/receiver/callback-receiver.js';
+import type { PaymentStore, Resolution } from '../../../src/store/payment-store.js';
+import { failureOf, now } from '../../callback/sample-callback.js';
+import { apiKey, apiSecret, authorization, customer, signingText } from '../planted.js';
+import type { See } from '../watch.js';
+import { record, signed } from './signed-callback.js';
+
+export const order = {
+  merchantPaymentReference: `order-${customer}`,
+  amount: 2500,
+  currency: 'EUR',
+};
+const other = { ...order, amount: 1 };
+
+export const said = `${authorization} ${apiKey}:${apiSecret} ${JSON.stringify(order)}`;
+const answers: readonly (() => Response)[] = [
+  () => Response.json({ code: 'REFUSED', message: said }, { status: 422 }),
+  () => new Response(said, { status: 429 }),
+  () => {
+    throw new Error(said);
+  },
+];
+
+/** A client of a service that says what it was sent. */
+export function createClient(options: Partial<PaymentClientOptions> = {}): PaymentClient {
+  let count = 0;
+  return new PaymentClient({
+    baseUrl: 'https://payments.invalid',
+    apiKey,
+    apiSecret,
+    maxRetries: 0,
+    fetch: async () => (answers[count++ % answers.length] as () => Response)(),
+    ...options,
+  });
+}
+
+/** What it keeps and gives back is the merchant's own; what it says when something fails is looked at. */
+export async function use<Tx>(see: See, store: PaymentStore<Tx>): Promise<void> {
+  see('the store', store);
+  for (let attempt = 0; attempt < 2; attempt += 1) {
+    see('the error of create', await failureOf(() => store.create(order)));
+  }
+  const { error, failure, attempts } = await store.create(order);
+  see('the error of an unknown outcome', error);
+  see('the failure that is kept', failure);
+  see('a conflict', await failureOf(() => store.create(other)));
+  see('a conflict of record', await failureOf(() => store.record(other, { tx: undefined as Tx })));
+  see('an unknown reference', await failureOf(() => store.send(`${customer}-2`)));
+  see('an invalid input', await failureOf(() => store.create({ ...order, currency: customer })));
+  const resolve = (resolution: Resolution, seen: unknown) =>
+    store.resolve(order.merchantPaymentReference, resolution, { attempts: seen as number });
+  see('a decision too early', await failureOf(() => resolve('not-created', attempts)));
+  see('a decision about other attempts', await failureOf(() => resolve('not-created', 0)));
+  see('invalid attempts', await failureOf(() => resolve('not-created', customer)));
+  await resolve({ created: { referenceNumber: 'first' } }, attempts);
+  see('a state', await failureOf(() => resolve('not-created', attempts)));
+  see('the store after its use', store);
+}
+
+const recordOf = (referenceNumber: string) => ({
+  ...record,
+  merchantPaymentReference: order.merchantPaymentReference,
+  referenceNumber,
+});
+
+/** A callback for a second payment of one reference. */
+export async function tellOfSecond<Tx>(see: See, store: PaymentStore<Tx>): Promise<void> {
+  const receiver = createCallbackReceiver<Tx>({
+    now,
+    signingSecret: signingText,
+    store,
+    onPayment: () => {},
+    onError: (error) => see('what onError receives', error),
+  });
+  for (const referenceNumber of ['first', 'second']) {
+    const rawBody = JSON.stringify(recordOf(referenceNumber));
+    const reply = await receiver.receive({ method: 'POST', ...signed(signingText, { rawBody }) });
+    see('the reply', reply);
+  }
+}
