@@ -201,6 +201,15 @@ describe('a transaction that is lost', () => {
     expect(failures.onParked).toHaveBeenCalledExactlyOnceWith(7);
   });
 
+  it.each([
+    ['parked', PARKED],
+    ['blocked', BLOCKED],
+  ])('counts though the change was %s since: its work has run', async (_, script) => {
+    const server = new ScriptedServer([{ endError: lost }, script]);
+    await expect(server.process.process(read(), failing)).rejects.toBe(broken);
+    expect(server.ended).toEqual(['lost', 'undo, keep']);
+  });
+
   it('keeps nothing of a change that another process has processed since', async () => {
     const server = new ScriptedServer([{ endError: lost }, { seen: NEW_ORDER.with(4, 1) }]);
     await expect(server.process.process(read(), failing)).rejects.toBe(broken);
@@ -213,6 +222,7 @@ describe('a transaction that is lost', () => {
     const server = new ScriptedServer([{ loss }], { explain: (error) => error });
     await expect(server.process.process(read(), work)).rejects.toBeInstanceOf(RetryLaterError);
     expect(server.ended).toEqual(['lost']);
+    expect(failures.onNotKept).not.toHaveBeenCalled();
   });
 
   it('has its payment settled in another one, though its work is to be retried later', async () => {
