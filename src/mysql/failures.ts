@@ -20,6 +20,12 @@ export function databaseErrorOf(error: unknown): unknown {
   return withoutStatement(found);
 }
 
+/** The error of an ORM without a statement. */
+export function errorOfOrm(error: unknown): unknown {
+  const found = databaseErrorOf(error);
+  return errnoOf(found) === undefined ? failures.unanswered(error) : found;
+}
+
 /** Copies a server error without the statement, which the driver adds to it. */
 export function withoutStatement(error: unknown): unknown {
   if (errnoOf(error) === undefined) return error;
@@ -144,6 +150,13 @@ export function savepointsRefused(orm: string, cause: unknown): StoreError {
     'STORE_FAILED',
     `${orm} uses prepared statements, and the database can't prepare SAVEPOINT, so nothing was processed; with Prisma set useTextProtocol: new PrismaMariaDb(config, { useTextProtocol: true })`,
     { cause },
+  );
+}
+
+export function wrongCharset(): StoreError {
+  return new StoreError(
+    'STORE_FAILED',
+    "The connections of the pool change characters of ASCII, such as the backslash, so the store would not recognize what it has processed; nothing was created. Connections in character sets such as sjis or swe7 do so: set charset: 'utf8mb4' for the pool",
   );
 }
 

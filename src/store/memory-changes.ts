@@ -1,3 +1,4 @@
+import { ownFields } from '../protocol/own-fields.js';
 import type { FailedChange } from './attention.js';
 import type { FailedRow } from './backend.js';
 import type { Change, ChangeName } from './change.js';
@@ -71,8 +72,8 @@ export class MemoryChanges {
     this.#failures.set(name, {
       name: { merchantPaymentReference: order, referenceNumber: number, key: change.key },
       occurredAtUs: BigInt(change.occurredAtUs),
-      change: {
-        kind: 'failed-change',
+      change: ownFields({
+        kind: 'failed-change' as const,
         merchantPaymentReference,
         since: known?.since ?? new Date(nowMs),
         referenceNumber,
@@ -83,7 +84,7 @@ export class MemoryChanges {
         parked,
         error: JSON.parse(error),
         ...(bytes !== undefined && { rawBody: bytes }),
-      },
+      }),
     });
   }
 

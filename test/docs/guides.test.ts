@@ -52,7 +52,7 @@ function headingsOf(file: string): string[] {
   );
 }
 
-describe('the testing guide lists the catalogue of faults', () => {
+describe('the page of faults lists the catalogue', () => {
   test.each(faultTargets)('on: %s', (target) => {
     const rows = faultTypesOn(target).map((type) => {
       const { text, parameters = {}, ...entry }: FaultEntry = faultCatalogue[type];
@@ -61,6 +61,6 @@ describe('the testing guide lists the catalogue of faults', () => {
       const last = entry.on === 'callback' ? entry.expects : entry.creates ? 'yes' : 'no';
       return `| ${fault} | ${text} | ${last} |\n`;
     });
-    expect(readFileSync('docs/test-your-integration.md', 'utf8')).toContain(rows.join(''));
+    expect(readFileSync('docs/faults.md', 'utf8')).toContain(rows.join(''));
   });
 });
