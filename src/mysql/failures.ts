@@ -153,6 +153,13 @@ export function savepointsRefused(orm: string, cause: unknown): StoreError {
   );
 }
 
+export function wrongCharset(): StoreError {
+  return new StoreError(
+    'STORE_FAILED',
+    "The connections of the pool change characters of ASCII, such as the backslash, so the store would not recognize what it has processed; nothing was created. Connections in character sets such as sjis or swe7 do so: set charset: 'utf8mb4' for the pool",
+  );
+}
+
 export function rolledBackByDeadlock(cause: unknown): StoreError {
   return new StoreError(
     'TRANSACTION_LOST',

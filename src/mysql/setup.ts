@@ -1,6 +1,7 @@
 import type { Dialect, Tables } from '../store/sql/dialect.js';
 import { missingColumns, schemaOf, tableNames } from '../store/sql/schema.js';
 import type { Connections, ServerTimeouts } from '../store/sql/transactions.js';
+import { wrongCharset } from './failures.js';
 import { HERE } from './location.js';
 
 /** Creates missing tables, columns and indexes. If nothing is missing, it changes nothing and needs no right to create. */
@@ -9,6 +10,7 @@ export async function setup<Tx>(
   dialect: Dialect,
   timeouts: ServerTimeouts,
 ): Promise<void> {
+  await assertReturnsAscii(connections, dialect);
   for (const table of tableNames()) {
     for (const statement of await findMissing(connections, dialect, table)) {
       // Each in a transaction of its own, which it commits, whatever the session's defaults are.
@@ -18,6 +20,28 @@ export async function setup<Tx>(
         return { end: 'commit', result: undefined, undo: false, statements: [] };
       });
     }
+  }
+}
+
+const ASCII = String.fromCharCode(...Array.from({ length: 95 }, (_, index) => 32 + index));
+const UNQUOTED = ASCII.replace(/['\\]/g, '');
+
+/** In character sets such as sjis and swe7, some characters of ASCII arrive as others, or break the JSON of answers. */
+async function assertReturnsAscii<Tx>(
+  { read }: Connections<Tx>,
+  { list, literal }: Dialect,
+): Promise<void> {
+  const [answer] = await read(`SELECT ${list(`${literal(ASCII)}, ${literal(UNQUOTED)}`)}`);
+  // The server may write an escape in another way.
+  if (answer !== undefined && isList(answer, [ASCII, UNQUOTED])) return;
+  throw wrongCharset();
+}
+
+function isList(json: string, expected: readonly string[]): boolean {
+  try {
+    return JSON.stringify(JSON.parse(json)) === JSON.stringify(expected);
+  } catch {
+    return false;
   }
 }
 

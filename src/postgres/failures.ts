@@ -1,6 +1,7 @@
 import { StoreError } from '../errors.js';
 import { innermostError } from '../store/providers/driver-errors.js';
 import { ServerFailures, wasNeverSent } from '../store/sql/server-failures.js';
+import { TransactionOpen } from '../store/sql/transaction-open.js';
 
 // A digit is required, because EPIPE has five letters too.
 const SQL_STATE = /^(?=.*\d)[0-9A-Z]{5}$/;
@@ -68,6 +69,8 @@ function isConnectionEnd(state: string | undefined): boolean {
 
 /** Whether a transaction failed because the connection was lost, or could not be made. */
 export function isLost(error: unknown): boolean {
+  // The caller's own mistake, which another try would hide.
+  if (error instanceof TransactionOpen) return false;
   if (error instanceof StoreError) {
     if (error.code === 'TRANSACTION_LOST') return true;
     return error.code === 'STORE_FAILED' && wasNeverSent(error) && isLost(error.cause);

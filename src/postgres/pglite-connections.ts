@@ -70,12 +70,14 @@ function startInTime<Tx extends Queryable, Result>(
 ): Promise<Result> {
   return new Promise((resolve, reject) => {
     let late = false;
+    let hasStarted = false;
     const timer = setTimeout(() => {
       late = true;
       reject(failures.noConnectionInTime(timeoutMs));
     }, timeoutMs);
     const start = async (tx: PgliteTx<Tx>): Promise<Result | undefined> => {
       clearTimeout(timer);
+      hasStarted = true;
       // Too late: the caller has already received the error that nothing was processed.
       return late ? undefined : body(tx);
     };
@@ -84,6 +86,6 @@ function startInTime<Tx extends Queryable, Result>(
     database
       .transaction(start)
       .finally(() => clearTimeout(timer))
-      .then(finish, reject);
+      .then(finish, (error) => reject(hasStarted ? error : failures.noConnection(error)));
   });
 }

@@ -8,7 +8,14 @@ import type {
   ServerTimeouts,
 } from '../store/sql/transactions.js';
 import { type Answer, hasChanged, listOf, textsOf } from './answers.js';
-import { explainFailedEnd, failures, isLost, spoilsConnection, sqlStateOf } from './failures.js';
+import {
+  databaseErrorOf,
+  explainFailedEnd,
+  failures,
+  isLost,
+  spoilsConnection,
+  sqlStateOf,
+} from './failures.js';
 import { runInTransaction } from './merchants-transaction.js';
 import {
   assertClient,
@@ -49,7 +56,7 @@ export function poolConnections<Tx extends Queryable>(
       await connection.rollBack();
       throw error;
     } finally {
-      release(client, onError, loss.reason);
+      release(client, onError, loss.reason ?? connection.spoiledBy);
     }
   };
   const alone = <Value>(
@@ -88,6 +95,8 @@ class Connection<Tx extends Queryable> implements OpenTransaction<Tx> {
   readonly #commandTimeoutMs: number;
   /** Whether the server has answered that the transaction has begun. */
   hasBegun = false;
+  /** An error of the work after which no other transaction should use the connection. */
+  spoiledBy: Error | undefined;
   #isOpen = false;
   #hasSavepoint = false;
 
@@ -140,7 +149,10 @@ class Connection<Tx extends Queryable> implements OpenTransaction<Tx> {
   }
 
   runWork(work: (tx: Tx) => Promise<void>): Promise<void> {
-    return withSavepoints(this.tx, work);
+    return withSavepoints(this.tx, work).catch((error) => {
+      if (spoilsConnection(databaseErrorOf(error))) this.spoiledBy = toError(error);
+      throw error;
+    });
   }
 
   async commit(undo: boolean, statements: readonly string[]): Promise<void> {

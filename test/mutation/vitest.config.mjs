@@ -34,8 +34,6 @@ export default defineConfig({
     exclude: [
       '**/node_modules/**',
       'test/callback/module-graph.test.ts',
-      'test/inbox/postgres/orms/guide.services.test.ts',
-      'test/inbox/mysql/guide.services.test.ts',
     ],
     globalSetup: ['test/global-setup.ts', 'test/services/global-setup.ts'],
     setupFiles: ['test/mutation/short-properties.ts'],

@@ -92,6 +92,7 @@ test('there is an alert for each thing that needs a person', () => {
     'PaymentChangesParked',
     'PaymentChangesFailing',
     'SecondPayment',
+    'PaymentsWithoutCallback',
     'PaymentOverdue',
     'GenuineCallbackRefused',
     'CallbacksFailing',

@@ -1,5 +1,5 @@
 import type { PoolClient } from 'pg';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { postgresStore } from '../../src/postgres/postgres-store.js';
 import { describeMany, describeProcesses, type SqlServer } from '../store/sql/concurrency-cases.js';
 import { change, heldWork, nothing } from './change.js';
@@ -25,13 +25,6 @@ describe.skipIf(!process.env['DATABASE_URL'])('several processes on a server', (
   ])('%s', (form, options) => describeProcesses(form, serverWith(options)));
 
   describe('with many deliveries at once', () => describeMany(serverWith('')));
-
-  describe('without the functions', () => {
-    beforeAll(async () => {
-      await observer.query('DROP FUNCTION payment_inbox_claim_v1, payment_inbox_record_v1');
-    });
-    describeProcesses('without', serverWith(''));
-  });
 });
 
 describe.skipIf(!process.env['DATABASE_URL'])('a change whose work was lost in a crash', () => {

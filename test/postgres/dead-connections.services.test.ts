@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { postgresStore } from '../../src/postgres/postgres-store.js';
 import type { PaymentStore } from '../../src/store/payment-store.js';
 import { fromKysely } from '../../src/store/providers/kysely.js';
-import { ContractService } from '../contract/outbox/service.js';
+import { ContractService } from '../contract/store/service.js';
 import { change, nothing, order } from './change.js';
 import { operations } from './operations.js';
 import { recordMessages } from './recorded-messages.js';

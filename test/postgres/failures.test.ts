@@ -17,7 +17,10 @@ describe('what a driver rejects with', () => {
   });
 
   it.each(['text', null, undefined])('is explained even if it is %o', (error) => {
-    expect(failures.explain(error)).toMatchObject({ code: 'STORE_FAILED', cause: expect.any(Error) });
+    expect(failures.explain(error)).toMatchObject({
+      code: 'STORE_FAILED',
+      cause: expect.any(Error),
+    });
   });
 });
 

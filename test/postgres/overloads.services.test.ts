@@ -5,7 +5,7 @@ import { postgresStore } from '../../src/postgres/postgres-store.js';
 import type { StatusChange } from '../../src/store/callback-store.js';
 import type { PaymentStore } from '../../src/store/payment-store.js';
 import { fromDrizzle } from '../../src/store/providers/drizzle.js';
-import { ContractService } from '../contract/outbox/service.js';
+import { ContractService } from '../contract/store/service.js';
 import { useEmptySchema } from '../services/postgres-schema.js';
 import { change, collect, nothing, order } from './change.js';
 import { recordMessages } from './recorded-messages.js';

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { PaymentClient } from '../../src/client/payment-client.js';
 import { postgresStore } from '../../src/postgres/postgres-store.js';
 import type { ServerStoreOptions } from '../../src/store/sql/server-options.js';
-import { ContractService } from '../contract/outbox/service.js';
+import { ContractService } from '../contract/store/service.js';
 import { hasPostgres, startPostgres } from '../services/start-postgres.js';
 import type { ThrowawayServer } from '../services/throwaway-server.js';
 import { change, nothing, order } from './change.js';

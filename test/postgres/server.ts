@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { beforeAll } from 'vitest';
 import { postgresStore } from '../../src/postgres/postgres-store.js';
+import { databaseForms } from '../../src/store/sql/stored-forms.js';
 import { useEmptySchema } from '../services/postgres-schema.js';
 
 /** A schema of the server for one test file, with the store's tables and `orders`; dropped after it. */
@@ -41,7 +42,7 @@ export function useSchema(schema: string) {
   const countRecorded = async (reference: string): Promise<number> => {
     const { rows } = await observer.query(
       'SELECT FROM payment_store_changes WHERE merchant_payment_reference = $1',
-      [reference],
+      [databaseForms.toName(reference)],
     );
     return rows.length;
   };

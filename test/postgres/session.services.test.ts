@@ -1,66 +1,53 @@
 import pg, { type PoolClient } from 'pg';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { postgresStore } from '../../src/postgres/postgres-store.js';
 import { change, heldWork, nothing } from './change.js';
 import { followFirstConnection } from './first-connection.js';
+import { useRoles } from './roles.js';
 import { useSchema } from './server.js';
 
 const schema = 'mp_session';
 const { openPool, observer, waitForBlocked } = useSchema(schema);
 
-/** Once with the schema's functions and once without: a role that may not call them has none. */
-const FORMS = [
-  ['with the functions', ''],
-  ['without them', ' -c role=mp_session_plain'],
-] as const;
-const roles = ['mp_session_plain', 'mp_session_tenant'];
-const dropRoles = roles
-  .map(
-    (role) => `DO $$ BEGIN IF to_regrole('${role}') IS NOT NULL THEN
-      EXECUTE 'DROP OWNED BY ${role}; DROP ROLE ${role}'; END IF; END $$`,
-  )
-  .join(';');
+const role = 'mp_session_plain';
+const other = 'mp_session_tenant';
 
-describe.skipIf(!process.env['DATABASE_URL']).each(FORMS)('the session, %s', (form, options) => {
-  beforeAll(() =>
-    observer.query(`${dropRoles};
-      CREATE ROLE mp_session_plain; CREATE ROLE mp_session_tenant;
-      GRANT mp_session_tenant TO mp_session_plain;
-      GRANT USAGE ON SCHEMA ${schema} TO mp_session_plain;
-      GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${schema} TO mp_session_plain;
-      REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA ${schema} FROM PUBLIC`),
+describe.skipIf(!process.env['DATABASE_URL'])('the session', () => {
+  useRoles(
+    observer,
+    [role, other],
+    `GRANT ${other} TO ${role}; GRANT USAGE ON SCHEMA ${schema} TO ${role};
+     GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${schema} TO ${role}`,
   );
-  afterAll(() => observer.query(dropRoles));
 
-  const open = (more = '') => openPool({ options: `${options} ${more}` });
-  const name = (of: string) => `${of}-${form}`;
+  const open = (more = '') => openPool({ options: `-c role=${role} ${more}` });
 
   it('keeps the role that the work sets, and records as the one it had', async () => {
     const pool = open();
     const before = (await pool.query('SELECT current_user')).rows;
-    const outcome = await postgresStore(pool).process(change(name('role')), async ({ tx }) => {
-      await tx.query('SET LOCAL ROLE mp_session_tenant');
+    const outcome = await postgresStore(pool).process(change('role'), async ({ tx }) => {
+      await tx.query(`SET LOCAL ROLE ${other}`);
     });
     expect(outcome).toBe('processed');
     expect((await pool.query('SELECT current_user')).rows).toEqual(before);
-    expect(await postgresStore(pool).process(change(name('role')), nothing)).toBe('duplicate');
+    expect(await postgresStore(pool).process(change('role'), nothing)).toBe('duplicate');
   });
 
   it('writes what it commits to disk where the role’s default is not to', async () => {
     const pool = open('-c synchronous_commit=off');
     const show = async (client: pg.Pool | PoolClient) =>
       (await client.query('SHOW synchronous_commit')).rows[0].synchronous_commit;
-    await postgresStore(pool).process(change(name('commit')), async ({ tx }) => {
+    await postgresStore(pool).process(change('commit'), async ({ tx }) => {
       expect(await show(tx)).toBe('on');
     });
     expect(await show(pool)).toBe('off');
   });
 
   it('keeps a failed change on disk, as the service is told so, where the role’s default is not to', async () => {
-    const seen = `seen_${form.replaceAll(' ', '_')}`;
+    const seen = 'seen';
     // Deferred, it runs at the commit.
     await observer.query(`CREATE TABLE ${schema}.${seen} (setting text);
-      GRANT INSERT ON ${schema}.${seen} TO mp_session_plain;
+      GRANT INSERT ON ${schema}.${seen} TO ${role};
       CREATE FUNCTION ${schema}.note_${seen}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
         INSERT INTO ${schema}.${seen} VALUES (current_setting('synchronous_commit'));
         RETURN NULL;
@@ -70,7 +57,7 @@ describe.skipIf(!process.env['DATABASE_URL']).each(FORMS)('the session, %s', (fo
     const store = postgresStore(open('-c synchronous_commit=off'));
     for (const blockParked of [false, true]) {
       const failures = { parkAfter: 1, blockParked };
-      const failed = change(name(`failed-${blockParked}`), 0, { failures });
+      const failed = change(`failed-${blockParked}`, 0, { failures });
       const failing = store.process(failed, () => Promise.reject(new Error('out of stock')));
       await expect(failing).rejects.toThrow('out of stock');
     }
@@ -81,7 +68,7 @@ describe.skipIf(!process.env['DATABASE_URL']).each(FORMS)('the session, %s', (fo
 
   it('keeps a default that is on its way to disk', async () => {
     const pool = open('-c synchronous_commit=local');
-    await postgresStore(pool).process(change(name('local')), async ({ tx }) => {
+    await postgresStore(pool).process(change('local'), async ({ tx }) => {
       const { rows } = await tx.query('SHOW synchronous_commit');
       expect(rows).toEqual([{ synchronous_commit: 'local' }]);
     });
@@ -89,10 +76,10 @@ describe.skipIf(!process.env['DATABASE_URL']).each(FORMS)('the session, %s', (fo
 
   it('has its lock_timeout back after a wait', async () => {
     const held = heldWork();
-    const first = postgresStore(open()).process(change(name('waited'), 1), held.work);
+    const first = postgresStore(open()).process(change('waited', 1), held.work);
     await held.started;
     const second = postgresStore<PoolClient>(open(), { lockTimeoutMs: 60_000 }).process(
-      change(name('waited'), 2),
+      change('waited', 2),
       async ({ tx }) => {
         const { rows } = await tx.query('SHOW lock_timeout');
         expect(rows).toEqual([{ lock_timeout: '1234ms' }]);
@@ -105,24 +92,24 @@ describe.skipIf(!process.env['DATABASE_URL']).each(FORMS)('the session, %s', (fo
 
   it('fails a claim that a statement_timeout ends before the time for the lock is over', async () => {
     const held = heldWork();
-    const first = postgresStore(open()).process(change(name('cut'), 1), held.work);
+    const first = postgresStore(open()).process(change('cut', 1), held.work);
     await held.started;
     const cut = postgresStore(open('-c statement_timeout=1'));
     for (const delivery of [1, 2]) {
-      await expect(cut.process(change(name('cut'), delivery), nothing)).rejects.toMatchObject({
+      await expect(cut.process(change('cut', delivery), nothing)).rejects.toMatchObject({
         code: 'STORE_FAILED',
         message: expect.stringContaining('statement_timeout'),
         cause: expect.objectContaining({ code: '57014' }),
       });
     }
     const patient = postgresStore(open('-c statement_timeout=60s'), { lockTimeoutMs: 5 });
-    expect(await patient.process(change(name('cut'), 2), nothing)).toBe('busy');
+    expect(await patient.process(change('cut', 2), nothing)).toBe('busy');
     held.finish();
     expect(await first).toBe('processed');
   });
 
   it('sends statements that differ in their literals alone, whatever time is left', async () => {
-    const pool = openPool({ options: `${options}` });
+    const pool = open();
     const shapes = new Set<string>();
     pool.on('connect', (client) => {
       const query = client.query.bind(client) as (...args: unknown[]) => unknown;
@@ -137,8 +124,8 @@ describe.skipIf(!process.env['DATABASE_URL']).each(FORMS)('the session, %s', (fo
     const counts: number[] = [];
     for (const [index, timeouts] of settings.entries()) {
       const store = postgresStore(pool, timeouts);
-      await store.process(change(name(`shape-${index}`)), nothing);
-      await store.process(change(name(`shape-${index}`)), nothing);
+      await store.process(change(`shape-${index}`), nothing);
+      await store.process(change(`shape-${index}`), nothing);
       counts.push(shapes.size);
     }
     expect(counts[2]).toBe(counts[0]);
@@ -156,12 +143,12 @@ describe.skipIf(!process.env['DATABASE_URL']).each(FORMS)('the session, %s', (fo
       for (const setting of ['on', 'off']) {
         const options = `-c standard_conforming_strings=${setting} -c escape_string_warning=off`;
         const store = postgresStore(open(options));
-        const reference = name(text).replaceAll(' ', '');
+        const reference = text.replaceAll(' ', '');
         const event = change(`${reference}-${setting}`, 0, { key: reference });
         expect(await store.process(event, nothing)).toBe('processed');
         const { rows } = await observer.query(
-          'SELECT key FROM payment_store_changes WHERE merchant_payment_reference = $1',
-          [event.paymentReference],
+          'SELECT change_key AS key FROM payment_store_changes WHERE merchant_payment_reference = $1',
+          [event.payment.merchantPaymentReference],
         );
         expect(rows).toEqual([{ key: reference }]);
         expect(await store.process(event, nothing)).toBe('duplicate');

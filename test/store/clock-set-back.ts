@@ -28,6 +28,6 @@ export async function expectToListWhatLiesAhead<Tx>(
   }
   await store.recover();
   expect(await store.get('ahead-refused')).toMatchObject({ state: 'created' });
-  const old = referencesOf(await collect(store.attention({ olderThanMs: 1 })));
+  const old = referencesOf(await collect(store.attention({ olderThanMs: 60_000 })));
   expect(old.filter((reference) => reference.startsWith('ahead-'))).toStrictEqual([]);
 }

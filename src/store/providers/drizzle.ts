@@ -1,4 +1,5 @@
 import { keepOffLost } from './keep-off-lost.js';
+import { postgresJsUntilOver } from './postgres-js.js';
 import {
   hasMethods,
   makeProvider,
@@ -7,6 +8,7 @@ import {
   rowsOf,
   type TransactionProvider,
 } from './provider.js';
+import { untilOver, type WorkEnd } from './work-end.js';
 
 /** A Drizzle database. */
 export interface DrizzleLike<Tx> {
@@ -59,10 +61,8 @@ export function fromDrizzle<Tx>(db: DrizzleLike<Tx>): TransactionProvider<Tx> {
       : (body) => db.transaction(body, CONFIG),
     isTransaction: (value) => hasMethods(value, ['execute', 'rollback']),
     query: async (on, text) => rowsOf(await (on as Pick<typeof db, 'execute'>).execute(text)),
-    connectionOf: (tx) => {
-      const { _: inPostgres, session } = tx as DrizzleTransaction;
-      return (inPostgres?.session ?? session)?.client;
-    },
+    connectionOf: (tx) => sessionOf(tx)?.client,
+    forWork: (tx, end) => onSession(tx as DrizzleTransaction, end) as Tx,
   });
 }
 
@@ -83,13 +83,42 @@ function onPostgresJs<Tx>(db: DrizzleLike<Tx>) {
 }
 
 interface DrizzleSession {
-  readonly client?: unknown;
+  readonly client?: object;
 }
 
 /** The parts used of Drizzle's transaction, whose session is in a different place for each engine. */
 interface DrizzleTransaction {
   readonly _?: { readonly session?: DrizzleSession };
   readonly session?: DrizzleSession;
+  /** The relational queries, which have a session of their own. */
+  readonly query?: Readonly<Record<string, object>>;
+}
+
+function sessionOf(tx: unknown): DrizzleSession | undefined {
+  const { _: inPostgres, session } = tx as DrizzleTransaction;
+  return inPostgres?.session ?? session;
+}
+
+/** The same transaction, with a session whose client refuses once the work has ended, and so do nested ones. */
+function onSession(tx: DrizzleTransaction, end: WorkEnd): DrizzleTransaction {
+  const client = sessionOf(tx)?.client as object;
+  const isOfPostgresJs = hasMethods(client, ['savepoint', 'unsafe']);
+  const session = derive(sessionOf(tx) as DrizzleSession, {
+    client: isOfPostgresJs ? postgresJsUntilOver(client, end) : untilOver(client, end),
+  });
+  const queries = Object.entries(tx.query ?? {}).map(([name, query]) => [
+    name,
+    derive(query, { session }),
+  ]);
+  return derive(tx, {
+    session,
+    _: derive(tx._ ?? {}, { session }),
+    query: Object.fromEntries(queries),
+  });
+}
+
+function derive<Value extends object>(from: Value, own: Record<string, unknown>): Value {
+  return Object.assign(Object.create(from), own);
 }
 
 // Drizzle's own brand for its classes.

@@ -6,6 +6,7 @@ import {
   rowsOf,
   type TransactionProvider,
 } from './provider.js';
+import { untilOver, type WorkEnd } from './work-end.js';
 
 /** A knex instance. */
 export interface KnexLike<Tx> {
@@ -24,7 +25,17 @@ export interface KnexLike<Tx> {
 /** The parts used of knex's transaction. */
 interface KnexTransaction {
   isCompleted(): boolean;
-  readonly client: { acquireConnection(): Promise<unknown> };
+  readonly client: TransactionClient;
+}
+
+interface TransactionClient {
+  acquireConnection(): Promise<object>;
+  query(connection: object, query: unknown): Promise<unknown>;
+  stream(connection: object, ...more: unknown[]): Promise<unknown>;
+}
+
+interface Raw extends PromiseLike<unknown> {
+  connection(connection: object): PromiseLike<unknown>;
 }
 
 const WANTED = {
@@ -45,6 +56,8 @@ export function fromKnex<Tx>(knex: KnexLike<Tx>): TransactionProvider<Tx> {
   const { isTransaction, client } = knex as { isTransaction?: unknown; client?: KnexClient };
   if (isTransaction === true) refuseKind(WANTED, 'a transaction', 'pass the knex instance itself');
   const isPostgres = client?.dialect === 'postgresql';
+  /** The connections of the transactions whose work has a view of them. */
+  const connections = new WeakMap<object, object>();
   return makeProvider<Tx>({
     orm: 'knex',
     engine: isPostgres ? 'postgres' : client?.dialect,
@@ -53,11 +66,40 @@ export function fromKnex<Tx>(knex: KnexLike<Tx>): TransactionProvider<Tx> {
     isTransaction: (value) => (value as { isTransaction?: unknown }).isTransaction === true,
     query: async (on, text) => {
       const sql = isPostgres ? withoutPlaceholders(text) : text;
-      return rowsOf(await (on as Pick<typeof knex, 'raw'>).raw(sql));
+      const raw = (on as Pick<typeof knex, 'raw'>).raw(sql) as Raw;
+      const connection = connections.get(on as object);
+      return rowsOf(await (connection === undefined ? raw : raw.connection(connection)));
     },
     connectionOf: (tx) => (tx as KnexTransaction).client.acquireConnection(),
     hasEnded: (tx) => (tx as KnexTransaction).isCompleted(),
+    async forWork(tx, end) {
+      const { client: ofTransaction } = tx as KnexTransaction;
+      const connection = await ofTransaction.acquireConnection();
+      connections.set(tx as object, connection);
+      onView(ofTransaction, connection, end);
+      // Not the same object, by which the store itself sends.
+      return new Proxy(tx as object, {}) as Tx;
+    },
   });
+}
+
+/**
+ * Gives the work, and the transactions in it, a view of the connection that refuses once the work has ended. What ends
+ * the transaction itself has the connection.
+ */
+function onView(client: TransactionClient, connection: object, end: WorkEnd): void {
+  const { query, stream } = client;
+  const view = untilOver(connection, end);
+  const send = async (given: object, by: (on: object) => Promise<unknown>): Promise<unknown> => {
+    if (given !== view) return by(given);
+    end.assertNotOver();
+    const running = by(connection);
+    end.follow(running);
+    return running;
+  };
+  client.acquireConnection = async () => view;
+  client.query = (given, asked) => send(given, (on) => query(on, asked));
+  client.stream = (given, ...more) => send(given, (on) => stream(on, ...more));
 }
 
 interface KnexClient {

@@ -5,6 +5,7 @@ import {
   refuseKind,
   type TransactionProvider,
 } from './provider.js';
+import { untilOver, type WorkEnd } from './work-end.js';
 
 /** A Kysely instance. */
 export interface KyselyLike<Tx, Taken = Tx> {
@@ -97,7 +98,38 @@ export function fromKysely<Tx, Taken = Tx>(
     },
     isTransaction: (value) => (value as { isTransaction?: unknown }).isTransaction === true,
     query: async (on, text) => (await (on as Executing).executeQuery(compiled(text))).rows,
+    forWork: (tx, end) => onExecutor(tx as KyselyTransaction, end) as Tx,
   });
+}
+
+type Consumer = (connection: object) => Promise<unknown>;
+
+/** The parts used of Kysely's executor. */
+interface Executor {
+  provideConnection(consumer: Consumer): Promise<unknown>;
+  withConnectionProvider(provider: Pick<Executor, 'provideConnection'>): Executor;
+  withPlugin?(plugin: object): Executor;
+}
+
+interface KyselyTransaction {
+  getExecutor(): Executor;
+  withPlugin(plugin: object): KyselyTransaction;
+}
+
+/** The same transaction, with connections that refuse once the work has ended. */
+function onExecutor(tx: KyselyTransaction, end: WorkEnd): KyselyTransaction {
+  const executor = tx.getExecutor();
+  const ofWork = executor.withConnectionProvider({
+    provideConnection: (consumer) =>
+      executor.provideConnection((connection) => consumer(untilOver(connection, end))),
+  });
+  // Nothing else makes a transaction with another executor.
+  executor.withPlugin = () => ofWork;
+  try {
+    return tx.withPlugin({});
+  } finally {
+    delete executor.withPlugin;
+  }
 }
 
 function controlsOf(tx: unknown) {

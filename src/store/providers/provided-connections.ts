@@ -40,6 +40,8 @@ export function providedConnections<Tx>(
   };
   return {
     isSingle: provider.isSingle,
+    // The ORM waits for a connection, and can't be told to stop.
+    runsLate: true,
     run: (body, deadline = ofWork) => runProvided(engine, provider, timeouts, body, deadline),
     read: async (statement) => textsOf(await alone(statement)),
     change: (statement) => engine.change(statement(Number.NaN), alone),

@@ -2,6 +2,7 @@ import type { StoreError } from '../../errors.js';
 import type { Loss } from '../loss.js';
 import type { ClaimLimits, Ending, OpenTransaction, ServerTimeouts } from '../sql/transactions.js';
 import type { TransactionProvider } from './provider.js';
+import { WorkEnd } from './work-end.js';
 
 const WATCH_PAUSE_MS = 1_000;
 
@@ -87,8 +88,17 @@ export abstract class ProvidedTransaction<Tx> implements OpenTransaction<Tx> {
     return this.textsOf(await this.query(statement));
   }
 
-  runWork(work: (tx: Tx) => Promise<void>): Promise<void> {
-    return work(this.tx);
+  async runWork(work: (tx: Tx) => Promise<void>): Promise<void> {
+    const end = new WorkEnd();
+    this.signal.addEventListener('abort', () => end.close());
+    const tx = await this.provider.forWork(this.tx, end);
+    let returnedEarly: Error | undefined;
+    try {
+      await work(tx);
+    } finally {
+      returnedEarly = await end.closeAndWait();
+    }
+    if (returnedEarly !== undefined) throw returnedEarly;
   }
 
   /** Like {@link ask}, within a time. */

@@ -1,5 +1,7 @@
 import { InvalidOptionError } from '../../errors.js';
+import type { Awaitable } from '../../protocol/awaitable.js';
 import { describeValue } from '../../protocol/describe-value.js';
+import type { WorkEnd } from './work-end.js';
 
 /** Time limits in milliseconds, for ORMs that accept them. */
 export interface TransactionLimits {
@@ -39,22 +41,26 @@ export interface TransactionProvider<Tx, Taken = Tx> {
   listen(tx: Tx, lost: (error: Error) => void): Promise<(() => void) | undefined>;
   /** Whether the ORM knows that a transaction has ended, and so refuses statements itself. */
   hasEnded(tx: Tx): boolean;
+  /** The same transaction for the work: everything that is sent through it after the end of the work is refused. */
+  forWork(tx: Tx, end: WorkEnd): Promise<Tx>;
 }
 
 // A global symbol, because an application may have loaded the package twice.
 const BRAND = Symbol.for('merchant-payments.transaction-provider');
 
 type Optional = 'engine' | 'isSingle' | 'hasEnded';
-type Made<Tx> = Omit<TransactionProvider<Tx>, 'listen' | 'isTransaction' | Optional> &
+type Made<Tx> = Omit<TransactionProvider<Tx>, 'listen' | 'isTransaction' | 'forWork' | Optional> &
   Partial<Pick<TransactionProvider<Tx>, Optional>> & {
     readonly isTransaction: (value: unknown) => boolean;
     /** The connection of a transaction, if the driver exposes it. */
     readonly connectionOf?: (tx: Tx) => unknown;
+    readonly forWork: (tx: Tx, end: WorkEnd) => Awaitable<Tx>;
   };
 
 export function makeProvider<Tx, Taken = Tx>({
   connectionOf,
   isTransaction,
+  forWork,
   ...made
 }: Made<Tx>): TransactionProvider<Tx, Taken> {
   const provider: TransactionProvider<Tx, Taken> = {
@@ -63,6 +69,7 @@ export function makeProvider<Tx, Taken = Tx>({
     hasEnded: () => false,
     ...made,
     isTransaction: (value): value is Taken => isTransaction(value),
+    forWork: async (tx, end) => forWork(tx, end),
     async listen(tx, lost) {
       const connection = await connectionOf?.(tx);
       if (!isEmitter(connection)) return undefined;

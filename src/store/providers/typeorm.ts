@@ -1,4 +1,5 @@
 import { hasMethods, makeProvider, refuse, rowsOf, type TransactionProvider } from './provider.js';
+import { untilOver } from './work-end.js';
 
 /** A DataSource of TypeORM. */
 export interface TypeOrmLike<Tx> {
@@ -17,6 +18,7 @@ export interface TypeOrmLike<Tx> {
 interface Manager {
   readonly queryRunner?: {
     connect(): Promise<unknown>;
+    readonly broadcaster: object;
     readonly isTransactionActive: boolean;
   };
 }
@@ -56,5 +58,20 @@ export function fromTypeOrm<Tx>(dataSource: TypeOrmLike<Tx>): TransactionProvide
     query: async (on, text) => rowsOf(await (on as Pick<typeof dataSource, 'query'>).query(text)),
     connectionOf: (tx) => (tx as Manager).queryRunner?.connect(),
     hasEnded: (tx) => (tx as Manager).queryRunner?.isTransactionActive === false,
+    forWork: async (tx, end) => {
+      const runner = (tx as Required<Manager>).queryRunner;
+      const connection = untilOver((await runner.connect()) as object, end);
+      const ofWork = Object.create(runner, {
+        connect: { value: async () => connection },
+        databaseConnection: { value: connection },
+      });
+      // Its subscribers write through the runner too.
+      ofWork.broadcaster = Object.create(runner.broadcaster, { queryRunner: { value: ofWork } });
+      return (dataSource as unknown as WithManagers<Tx>).createEntityManager(ofWork);
+    },
   });
+}
+
+interface WithManagers<Tx> {
+  createEntityManager(queryRunner: object): Tx;
 }

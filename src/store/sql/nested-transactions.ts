@@ -207,14 +207,16 @@ function isolationRefused(words: string): StoreError {
   );
 }
 
-function notAwaited(what: string): StoreError {
+/** The error of work that returned too early. */
+export function notAwaited(what: string): StoreError {
   return new StoreError(
     'TRANSACTION_LOST',
     `The work returned while ${what}; nothing was recorded, and a later delivery runs the work again. Await every query and every transaction`,
   );
 }
 
-function workHasEnded(): StoreError {
+/** The error of a query on a `tx` whose work has ended. */
+export function workHasEnded(): StoreError {
   return new StoreError(
     'TRANSACTION_LOST',
     'The query was not sent: the work that was given this tx has ended, and the transaction with it. Await every query before the work returns',

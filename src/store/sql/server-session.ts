@@ -42,6 +42,7 @@ export class ServerSession<Tx> implements SqlSession<Tx> {
     owner: string | undefined,
   ): Promise<boolean | undefined> {
     const { connections, isDead, isUndone } = this.#server;
+    if (owner !== undefined && connections.runsLate) return Promise.resolve(undefined);
     const text = (session: number) => statement(owner === undefined ? '' : markOf(owner, session));
     const change = () =>
       connections.change(text).catch((error) => {

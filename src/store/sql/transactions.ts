@@ -72,6 +72,8 @@ export interface Connections<Tx> {
   ): Promise<Result>;
   /** Runs one SELECT. Resolves with the text in each row. */
   read(statement: string): Promise<readonly string[]>;
+  /** Whether a statement of {@link change} may run after its call has given up, as a claim must not. */
+  readonly runsLate?: boolean;
   /**
    * Runs one INSERT or UPDATE in a transaction of its own.
    *

@@ -1,13 +1,12 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import type { MysqlStore } from '../../../src/mysql/store-mysql-store.js';
-import type { PostgresStore } from '../../../src/postgres/postgres-store.js';
+import type { ManagedStore } from '../../../src/store/callback-store.js';
 import { change, heldWork, nothing } from '../../postgres/change.js';
 import { type SwallowingProxy, startSwallowingProxy } from '../../postgres/swallowing-proxy.js';
 
 // What a busy machine still keeps, where nothing hangs.
 export const SHORT = { lockTimeoutMs: 100, commandTimeoutMs: 500, acquireTimeoutMs: 2_000 };
 
-type SqlStore = MysqlStore<unknown> | PostgresStore<unknown>;
+type SqlStore = ManagedStore<unknown>;
 type Timeouts = Partial<typeof SHORT> & { transactionTimeoutMs?: number };
 
 export interface NetworkEngine<Pool> {

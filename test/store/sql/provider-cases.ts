@@ -1,13 +1,12 @@
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import type { MysqlStore } from '../../../src/mysql/store-mysql-store.js';
-import type { PostgresStore } from '../../../src/postgres/postgres-store.js';
-import type { StoreContext } from '../../../src/store/callback-store.js';
+import type { ManagedStore, StoreContext } from '../../../src/store/callback-store.js';
 import type { TransactionProvider } from '../../../src/store/providers/provider.js';
-import { change, heldWork, nothing } from '../../postgres/change.js';
+import { databaseForms } from '../../../src/store/sql/stored-forms.js';
+import { change, collect, heldWork, nothing } from '../../postgres/change.js';
 import type { OrmTransaction } from '../../postgres/orms/orms.js';
 import type { OpenProvider, ProviderOptions } from '../../postgres/providers/providers.js';
 
-type SqlStore = MysqlStore<unknown> | PostgresStore<unknown>;
+type SqlStore = ManagedStore<unknown>;
 
 /** What the tests of a provider need of its engine. Its statements have `?` for a value. */
 export interface ProviderEngine {
@@ -59,7 +58,7 @@ export function useProvider(engine: ProviderEngine) {
     },
     async isRecorded(reference: string): Promise<boolean> {
       const sql = 'SELECT 1 FROM payment_store_changes WHERE merchant_payment_reference = ?';
-      return (await engine.query(sql, [reference])).length === 1;
+      return (await engine.query(sql, [databaseForms.toName(reference)])).length === 1;
     },
     deliver: (reference: string, work: Work) =>
       store.process(change(reference), async (context: StoreContext<unknown>) => {
@@ -109,10 +108,8 @@ export function describeProvider(scene: ProviderScene): void {
       await expect(failing).rejects.toThrow();
       expect(await written(reference)).toEqual([]);
       expect(await isRecorded(reference)).toBe(false);
-      const listed: unknown[] = [];
-      for await (const one of store().failedChanges({ paymentReference: event.paymentReference })) {
-        listed.push(one);
-      }
+      const { referenceNumber } = event.payment;
+      const listed = await collect(store().attention({ referenceNumber }));
       expect(listed).toMatchObject([{ attempts: 1, parked: true }]);
     },
   );

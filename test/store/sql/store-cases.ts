@@ -4,6 +4,7 @@ import type {
   ManagedStore,
   StoreContext,
 } from '../../../src/store/callback-store.js';
+import { databaseForms } from '../../../src/store/sql/stored-forms.js';
 import { change, collect, nothing } from '../../postgres/change.js';
 
 /** A database with the store's tables, and one of the merchant's: `orders (reference, status)`. */
@@ -19,7 +20,7 @@ export interface SqlStore {
 export function describeSqlStore({ open, send, count }: SqlStore): void {
   const orders = (reference: string) => count('orders', 'reference', reference);
   const recorded = (reference: string) =>
-    count('payment_store_changes', 'merchant_payment_reference', reference);
+    count('payment_store_changes', 'merchant_payment_reference', databaseForms.toName(reference));
   const insertOrder = (tx: unknown, reference: string) =>
     send(tx, `INSERT INTO orders (reference, status) VALUES ('${reference}', 'paid')`);
   const ordering =
@@ -73,7 +74,8 @@ export function describeSqlStore({ open, send, count }: SqlStore): void {
       expect(await store.process(replay, ordering(reference))).toBe('processed');
       expect(await orders(reference)).toBe(1);
       const failed = 'payment_store_failed_changes';
-      expect(await count(failed, 'merchant_payment_reference', reference)).toBe(0);
+      const stored = databaseForms.toName(reference);
+      expect(await count(failed, 'merchant_payment_reference', stored)).toBe(0);
     });
   });
 

@@ -1,0 +1,314 @@
+import { once } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
+import mysql, { type Pool, type PoolConnection } from 'mysql2/promise';
+import { describe, expect, it } from 'vitest';
+import { mysqlStore } from '../../src/mysql/mysql-store.js';
+import { change, deferred, heldWork, nothing } from '../postgres/change.js';
+import { inDatabase } from '../services/mysql-url.js';
+import { describeNetwork, SHORT, useNetwork } from '../store/sql/network-cases.js';
+import { terminate, useDatabase } from './server.js';
+
+const { openPool, observer, countRecorded, waitForBlocked, database } =
+  useDatabase('mp_store_connection');
+const url = process.env['MYSQL_URL'] ?? '';
+
+interface WithConnections {
+  readonly _allConnections: { toArray(): { readonly threadId: number }[] };
+}
+
+/** The numbers that the server has given to the connections of the pool. */
+const threadsOf = (pool: Pool) =>
+  (pool.pool as unknown as WithConnections)._allConnections
+    .toArray()
+    .map(({ threadId }) => threadId);
+const sizeOf = (pool: Pool) => threadsOf(pool).length;
+
+describe.skipIf(!url)('a connection that is lost while the work runs', () => {
+  it('aborts the signal, records nothing and is closed', async () => {
+    const pool = openPool({ connectionLimit: 1 });
+    const store = mysqlStore<PoolConnection>(pool);
+    const held = heldWork<PoolConnection>();
+    const running = store.process(change('idle'), held.work);
+    // It rejects before the test has come to ask.
+    running.catch(() => undefined);
+    const { tx, signal } = await held.started;
+    const aborted = once(signal, 'abort');
+    await terminate(observer, tx);
+    await aborted;
+    expect(signal.reason).toMatchObject({ code: 'TRANSACTION_LOST', cause: expect.any(Error) });
+    await expect(running).rejects.toBe(signal.reason);
+    expect(await countRecorded('idle')).toBe(0);
+    expect(threadsOf(pool)).not.toContain(tx.threadId);
+    expect(await store.process(change('idle'), nothing)).toBe('processed');
+    held.finish();
+  });
+
+  it('because the work is silent for longer than idleTimeoutMs frees the payment', async () => {
+    const pool = openPool({ connectionLimit: 1 });
+    const held = heldWork<PoolConnection>();
+    const impatient = mysqlStore<PoolConnection>(pool, { idleTimeoutMs: 1_000 });
+    const running = impatient.process(change('silent'), held.work);
+    running.catch(() => undefined);
+    const { signal } = await held.started;
+    await once(signal, 'abort');
+    await expect(running).rejects.toMatchObject({ code: 'TRANSACTION_LOST' });
+    // By an store that waits longer: on a busy machine a second may pass between two statements too.
+    expect(await mysqlStore(pool).process(change('silent'), nothing)).toBe('processed');
+    held.finish();
+  });
+
+  it('because the work waits for the pool whose connections such work has all taken', async () => {
+    const pool = openPool({ connectionLimit: 2 });
+    const store = mysqlStore(pool, { idleTimeoutMs: 1_000 });
+    const bothTaken = deferred<void>();
+    let begun = 0;
+    const work = async (): Promise<void> => {
+      begun += 1;
+      if (begun === 2) bothTaken.resolve();
+      await bothTaken.promise;
+      await pool.query('SELECT 1');
+    };
+    const outcomes = await Promise.allSettled(
+      ['full-1', 'full-2'].map((name) => store.process(change(name), work)),
+    );
+    // The first one to end may free its connection in time for the other one.
+    const lost = outcomes.filter(({ status }) => status === 'rejected');
+    expect(lost.length).toBeGreaterThan(0);
+    for (const outcome of lost)
+      expect(outcome).toMatchObject({ reason: { code: 'TRANSACTION_LOST' } });
+    for (const [index, { status }] of outcomes.entries()) {
+      const again = await mysqlStore(pool).process(change(`full-${index + 1}`), nothing);
+      expect(again).toBe(status === 'rejected' ? 'processed' : 'duplicate');
+    }
+  });
+
+  it('in a statement fails the callback', async () => {
+    const pool = openPool({ connectionLimit: 1 });
+    const store = mysqlStore<PoolConnection>(pool);
+    let threadId: number | undefined;
+    const running = store.process(change('active'), async ({ tx }) => {
+      threadId = tx.threadId;
+      const sleeping = tx.query('SELECT SLEEP(60)');
+      await terminate(observer, tx);
+      await sleeping;
+    });
+    await expect(running).rejects.toBeInstanceOf(Error);
+    expect(await countRecorded('active')).toBe(0);
+    expect(threadsOf(pool)).not.toContain(threadId);
+    expect(await store.process(change('active'), nothing)).toBe('processed');
+  });
+
+  it('and whose error the work swallows rejects with TRANSACTION_LOST', async () => {
+    const store = mysqlStore<PoolConnection>(openPool({ connectionLimit: 1 }));
+    const running = store.process(change('swallowed'), async ({ tx }) => {
+      const sleeping = tx.query('SELECT SLEEP(60)').catch(() => undefined);
+      await terminate(observer, tx);
+      await sleeping;
+    });
+    await expect(running).rejects.toMatchObject({ code: 'TRANSACTION_LOST' });
+    expect(await countRecorded('swallowed')).toBe(0);
+  });
+});
+
+describe.skipIf(!url)('a pool whose connections are all taken', () => {
+  it('ends the wait in time, and the connection that comes late is given back', async () => {
+    const pool = openPool({ connectionLimit: 1 });
+    const store = mysqlStore(pool, { acquireTimeoutMs: 5 });
+    const taken = await pool.getConnection();
+    await expect(store.process(change('exhausted'), nothing)).rejects.toMatchObject({
+      code: 'STORE_TIMEOUT',
+      message: expect.stringContaining('acquireTimeoutMs'),
+    });
+    taken.release();
+    const next = await pool.getConnection();
+    next.release();
+    expect(sizeOf(pool)).toBe(1);
+    expect(await countRecorded('exhausted')).toBe(0);
+  });
+});
+
+describe.skipIf(!url)('a connection', () => {
+  it('is given back after each outcome, with the listeners it had', async () => {
+    const pool = openPool({ connectionLimit: 1 });
+    const store = mysqlStore(pool);
+    const look = async () => {
+      const { connection, threadId } = await pool.getConnection();
+      const core = connection as unknown as PoolConnection;
+      const listeners = [core.listenerCount('error'), core.listenerCount('end')];
+      core.release();
+      return { threadId, listeners };
+    };
+    const before = await look();
+    await store.process(change('given-back', 2), nothing);
+    await store.process(change('given-back', 2), nothing);
+    await store.process(change('given-back', 1), nothing);
+    await store.process(change('given-back', 3), () => Promise.reject('failed')).catch(String);
+    expect(await look()).toEqual(before);
+  });
+
+  it('to a server that has become read-only is closed and not used again', async () => {
+    const pool = openPool({ connectionLimit: 1 });
+    let threadId: number | undefined;
+    const failing = mysqlStore<PoolConnection>(pool).process(change('spoiled'), async ({ tx }) => {
+      threadId = tx.threadId;
+      await tx.query("SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = 1290, MESSAGE_TEXT = 'read only'");
+    });
+    await expect(failing).rejects.toMatchObject({ errno: 1290 });
+    expect(threadsOf(pool)).not.toContain(threadId);
+  });
+
+  it('has what the driver says as its failure when there is no server', async () => {
+    const pool = mysql.createPool({ host: '127.0.0.1', port: 1 });
+    await expect(mysqlStore(pool).process(change('no-server'), nothing)).rejects.toMatchObject({
+      code: 'STORE_FAILED',
+      cause: { code: 'ECONNREFUSED' },
+    });
+    await pool.end();
+  });
+});
+
+/** Settles when the connection on which the failure was to be kept has been given up too. */
+const waitUntilEmpty = async (pool: Pool): Promise<void> => {
+  while (sizeOf(pool) > 0) await pause(10);
+};
+
+describe.skipIf(!url)('a network that swallows what is sent', () => {
+  const scene = useNetwork<Pool>({
+    url: inDatabase(url || 'mysql://127.0.0.1', database),
+    openPool: (uri) => mysql.createPool({ uri, connectionLimit: 2, connectTimeout: 2_000 }),
+    // A connection that was being opened when the network swallowed it may time out as late as this.
+    closePool: (pool) =>
+      pool.end().catch((error) => expect(error).toMatchObject({ code: 'ETIMEDOUT' })),
+    makeStore: (pool, options) => mysqlStore(pool, options),
+    send: (tx, sql) => (tx as PoolConnection).query(sql),
+    expectGone: waitUntilEmpty,
+  });
+  describeNetwork(scene);
+
+  const warmUp = async () => {
+    const pool = scene.pool();
+    const connections = await Promise.all([pool.getConnection(), pool.getConnection()]);
+    for (const connection of connections) connection.release();
+  };
+
+  it('fails callbacks in time and leaves the pool as large as it was', async () => {
+    const [pool, proxy] = [scene.pool(), scene.proxy()];
+    const store = mysqlStore(pool, { ...SHORT, acquireTimeoutMs: 300 });
+    await warmUp();
+    proxy.swallow();
+    const lost = ['a', 'b', 'c', 'd'].map((name) => store.process(change(name), nothing));
+    for (const outcome of await Promise.allSettled(lost)) {
+      expect(outcome).toMatchObject({ status: 'rejected' });
+    }
+    proxy.cut();
+    proxy.heal();
+    const after = ['a', 'b', 'c'].map((name) => mysqlStore(pool).process(change(name), nothing));
+    expect(await Promise.all(after)).toEqual(['processed', 'processed', 'processed']);
+    expect(sizeOf(pool)).toBe(2);
+  });
+
+  it.each(['setup', 'prune'] as const)('under %s: it rejects in time', async (method) => {
+    const pool = scene.pool();
+    await warmUp();
+    scene.proxy().swallow();
+    const store = mysqlStore(pool, { ...SHORT, transactionTimeoutMs: 1_000 });
+    await expect(store[method](new Date())).rejects.toMatchObject({ code: 'STORE_TIMEOUT' });
+    expect(sizeOf(pool)).toBe(1);
+  });
+});
+
+describe.skipIf(!url)('a wait for another callback', () => {
+  it('is not taken for a server that does not answer', async () => {
+    const held = heldWork();
+    const first = mysqlStore(openPool()).process(change('slow'), held.work);
+    await held.started;
+    const pool = openPool({ connectionLimit: 1 });
+    // Longer than commandTimeoutMs: what is waited for is the other callback.
+    const impatient = mysqlStore(pool, { lockTimeoutMs: 400, commandTimeoutMs: 200 });
+    expect(await impatient.process(change('slow'), nothing)).toBe('busy');
+    expect(sizeOf(pool)).toBe(1);
+    await waitForBlocked(0);
+    held.finish();
+    expect(await first).toBe('processed');
+  });
+
+  it('ends within milliseconds, and one in this process takes no connection', async () => {
+    const pool = openPool();
+    const held = heldWork();
+    const store = mysqlStore(pool, { lockTimeoutMs: 5 });
+    const first = store.process(change('locked'), held.work);
+    await held.started;
+    expect(await store.process(change('locked'), nothing)).toBe('busy');
+    expect(sizeOf(pool)).toBe(1);
+    expect(await store.process(change('locked', 1), nothing)).toBe('busy');
+    expect(
+      await mysqlStore(openPool(), { lockTimeoutMs: 5 }).process(change('locked'), nothing),
+    ).toBe('busy');
+    held.finish();
+    expect(await first).toBe('processed');
+  });
+});
+
+describe.skipIf(!url)('a statement that is ended before the time for the lock is over', () => {
+  const ended = {
+    code: 'STORE_FAILED',
+    message: expect.stringContaining('max_statement_time'),
+  };
+
+  it('fails the callback, if someone ended it', async () => {
+    const held = heldWork();
+    const first = mysqlStore(openPool()).process(change('ended'), held.work);
+    await held.started;
+    const pool = openPool({ connectionLimit: 1 });
+    const [rows] = await pool.query('SELECT CONNECTION_ID() AS id');
+    const waiting = mysqlStore(pool, { lockTimeoutMs: 60_000 }).process(
+      change('ended', 1),
+      nothing,
+    );
+    const failed = expect(waiting).rejects.toMatchObject(ended);
+    await waitForBlocked(1);
+    await observer.query(`KILL QUERY ${(rows as [{ id: number }])[0].id}`);
+    await failed;
+    held.finish();
+    expect(await first).toBe('processed');
+    expect(await mysqlStore(pool).process(change('ended', 1), nothing)).toBe('processed');
+  });
+
+  it('fails the callback, if a limit of the session ended it', async () => {
+    // MySQL's limit, max_execution_time, is for SELECT alone, and ends no wait for a table.
+    const [[version]] = (await observer.query('SELECT VERSION() AS of')) as unknown as [
+      [{ of: string }],
+    ];
+    if (!version.of.includes('MariaDB')) return;
+    const pool = openPool({ connectionLimit: 1 }, ['SET SESSION max_statement_time = 0.05']);
+    const store = mysqlStore(pool, { lockTimeoutMs: 60_000 });
+    const migration = await observer.getConnection();
+    try {
+      await migration.query('LOCK TABLES payment_store_changes WRITE');
+      await expect(store.process(change('limited'), nothing)).rejects.toMatchObject(ended);
+    } finally {
+      await migration.query('UNLOCK TABLES');
+      migration.release();
+    }
+    expect(await store.process(change('limited'), nothing)).toBe('processed');
+  });
+});
+
+describe.skipIf(!url)('a migration that locks the table', () => {
+  it('makes callbacks busy, and leaves no session behind that waits on', async () => {
+    const pool = openPool({ connectionLimit: 1 });
+    const store = mysqlStore(pool, { lockTimeoutMs: 1_000 });
+    const migration = await observer.getConnection();
+    try {
+      await migration.query('LOCK TABLES payment_store_changes WRITE');
+      for (const name of ['one', 'two']) {
+        expect(await store.process(change(`behind-${name}`), nothing)).toBe('busy');
+      }
+      expect(sizeOf(pool)).toBe(1);
+    } finally {
+      await migration.query('UNLOCK TABLES');
+      migration.release();
+    }
+    expect(await store.process(change('behind-one'), nothing)).toBe('processed');
+  });
+});

@@ -1,0 +1,157 @@
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { mysqlStore } from '../../../src/mysql/mysql-store.js';
+import { change, nothing } from '../../postgres/change.js';
+import { inDatabase } from '../../services/mysql-url.js';
+import { describeProvider, useProvider } from '../../store/sql/provider-cases.js';
+import { killIdleTransaction, useDatabase } from '../server.js';
+import { providers } from './providers.js';
+
+const uri = process.env['MYSQL_URL'];
+const database = 'mp_inbox_providers';
+const { observer, query } = useDatabase(database);
+const url = inDatabase(uri ?? 'mysql://127.0.0.1', database);
+
+describe.skipIf(!uri).each(Object.entries(providers))('an inbox on %s', (_, open) => {
+  beforeAll(async () => {
+    await query('DELETE FROM orders');
+    await query('DELETE FROM payment_store_changes');
+  });
+  const scene = useProvider({
+    open: (options) => open(url, options),
+    makeInbox: (provider, options) => mysqlStore(provider, options),
+    query,
+    loseConnection: () => killIdleTransaction(observer, database),
+    endsConnection: 'KILL CONNECTION_ID()',
+    endings: ['COMMIT', 'ROLLBACK', 'CREATE TABLE side_effect (id int)'],
+  });
+  const { opened, inbox, openOther, written, isRecorded, deliver } = scene;
+  describeProvider(scene);
+  afterEach(() => query('DROP TABLE IF EXISTS side_effect'));
+
+  it('is at READ COMMITTED', async () => {
+    await deliver('isolation', async (db) => {
+      await db.insert('isolation', 'before');
+      const [found] = await query<{ level: string }>(
+        `SELECT trx_isolation_level AS level FROM information_schema.innodb_trx
+         JOIN information_schema.processlist ON id = trx_mysql_thread_id WHERE db = ?`,
+        [database],
+      );
+      // The server takes a look at its transactions no sooner than 100 ms after the last.
+      if (found !== undefined) expect(found.level).toBe('READ COMMITTED');
+    });
+    const seen: number[] = [];
+    await deliver('sees', async (_db, { tx }) => {
+      const look = async () => {
+        const given = await opened().provider.query(
+          tx,
+          "SELECT 1 FROM orders WHERE status = 'seen'",
+        );
+        seen.push(given.length);
+      };
+      await look();
+      await query("INSERT INTO orders VALUES ('seen', 'seen')");
+      await look();
+    });
+    expect(seen).toEqual([0, 1]);
+  });
+
+  it('makes its tables, and prunes them', async () => {
+    const prefix = 'own_';
+    const own = mysqlStore(opened().provider, { prefix });
+    await own.setup();
+    await own.setup();
+    expect(await own.process(change('old'), nothing)).toBe('processed');
+    expect(await own.prune(new Date(Date.now() + 60_000))).toBe(1);
+    expect(await query('SELECT 1 FROM own_events')).toEqual([]);
+    await query('DROP TABLE own_events, own_locks');
+    await query('DROP PROCEDURE own_claim_v1');
+    await query('DROP PROCEDURE own_record_v1');
+  });
+
+  it('leaves the settings of the session as they were', async () => {
+    const one = await openOther({ max: 1 });
+    const settings = async () =>
+      Object.values(
+        (
+          await one.provider.query(
+            one.provider.database,
+            'SELECT CONCAT(@@wait_timeout, @@lock_wait_timeout)',
+          )
+        )[0] ?? {},
+      );
+    const before = await settings();
+    const alone = mysqlStore(one.provider);
+    await alone.process(change('settings'), nothing).catch(() => undefined);
+    await alone
+      .process(change('settings', 1), async () => {
+        throw new Error('out of stock');
+      })
+      .catch(() => undefined);
+    expect(await settings()).toEqual(before);
+  });
+
+  it('never processes work that continues after a deadlock', async () => {
+    await query("INSERT INTO orders VALUES ('one', 'row'), ('other', 'row')");
+    const other = await observer.getConnection();
+    const touch = (reference: string) =>
+      `UPDATE orders SET status = CONCAT(status, '+') WHERE reference = '${reference}'`;
+    try {
+      await other.query('START TRANSACTION');
+      // The heavier transaction is not the one that is rolled back.
+      for (let row = 0; row < 50; row += 1) {
+        await other.query("INSERT INTO orders VALUES ('weight', ?)", [String(row)]);
+      }
+      await other.query(touch('one'));
+      const running = deliver('deadlock', async (db, { tx }) => {
+        await db.insert('deadlock', 'paid');
+        await opened().send(tx, touch('other'));
+        const waiting = other.query(touch('other'));
+        await expect(opened().send(tx, touch('one'))).rejects.toThrow();
+        await waiting;
+        await other.query('ROLLBACK');
+      });
+      await expect(running).rejects.toMatchObject({ code: 'TRANSACTION_LOST' });
+    } finally {
+      await other.query('ROLLBACK');
+      other.release();
+    }
+    expect(await written('deadlock')).toEqual([]);
+    expect(await isRecorded('deadlock')).toBe(false);
+    expect(await deliver('deadlock', (db) => db.insert('deadlock', 'again'))).toBe('processed');
+  });
+
+  it('fails when the transaction is undone just before its COMMIT', async () => {
+    // As a query does that the work has not awaited, and that meets a deadlock.
+    const { provider } = opened();
+    const undoing = Object.create(provider, {
+      transaction: {
+        value: (body: (tx: unknown) => Promise<void>, limits: never) =>
+          provider.transaction(async (tx) => {
+            await body(tx);
+            await provider.query(tx, 'ROLLBACK');
+          }, limits),
+      },
+    }) as typeof provider;
+    const running = mysqlStore(undoing).process(change('undone'), async ({ tx }) => {
+      await opened().on(tx).insert('undone', 'paid');
+    });
+    await expect(running).rejects.toMatchObject({ code: 'TRANSACTION_LOST' });
+    expect(await isRecorded('undone')).toBe(false);
+    expect(await inbox().process(change('undone'), nothing)).toBe('processed');
+  });
+
+  it('records nothing when the transaction is undone between two statements of the record', async () => {
+    const { provider } = opened();
+    const undoing = Object.create(provider, {
+      query: {
+        value: async (on: object, text: string) => {
+          if (text.startsWith('INSERT INTO `')) await provider.query(on, 'ROLLBACK');
+          return provider.query(on, text);
+        },
+      },
+    }) as typeof provider;
+    const running = mysqlStore(undoing).process(change('between'), nothing);
+    await expect(running).rejects.toMatchObject({ code: 'TRANSACTION_LOST' });
+    expect(await isRecorded('between')).toBe(false);
+  });
+});

@@ -1,0 +1,104 @@
+import type { PGlite, Transaction } from '@electric-sql/pglite';
+import pg from 'pg';
+import { describe, expect, expectTypeOf, it } from 'vitest';
+import {
+  postgresStore,
+  type Queryable,
+  type ServerStoreOptions,
+} from '../../src/postgres/index.js';
+import type {
+  CallbackStore,
+  ManagedStore,
+  PaymentStore,
+  StoreContext,
+} from '../../src/store/index.js';
+import { unusedClient } from '../store/unused-client.js';
+
+const pool = new pg.Pool();
+type TxOf<Store> = Store extends CallbackStore<infer Tx> ? Tx : never;
+
+describe('the transaction', () => {
+  it('of pg and of PGlite are queryable', () => {
+    expectTypeOf<pg.PoolClient>().toExtend<Queryable>();
+    expectTypeOf<Transaction>().toExtend<Queryable>();
+    expectTypeOf<pg.Pool>().toExtend<Queryable>();
+    expectTypeOf<PGlite>().toExtend<Queryable>();
+    expectTypeOf<{ query(text: string): Promise<void> }>().not.toExtend<Queryable>();
+  });
+
+  it('gives rows of the type that is asked for', () => {
+    const count = (tx: Queryable) => tx.query<{ count: number }>('SELECT 1 AS count', []);
+    expectTypeOf<Awaited<ReturnType<typeof count>>['rows']>().toEqualTypeOf<{ count: number }[]>();
+    const any = (tx: Queryable) => tx.query('SELECT 1');
+    expectTypeOf<Awaited<ReturnType<typeof any>>['rows']>().toEqualTypeOf<
+      Record<string, unknown>[]
+    >();
+    expect([count, any]).toHaveLength(2);
+  });
+});
+
+describe('postgresStore', () => {
+  it('takes a pool of pg, whose client is its tx', () => {
+    const store = postgresStore(pool);
+    expectTypeOf(store).toEqualTypeOf<ManagedStore<pg.PoolClient>>();
+    expectTypeOf(store.process)
+      .parameter(1)
+      .parameter(0)
+      .toEqualTypeOf<StoreContext<pg.PoolClient>>();
+    const count = async ({ tx }: StoreContext<pg.PoolClient>) =>
+      (await tx.query('UPDATE orders SET paid = true')).rowCount;
+    expectTypeOf(count).returns.resolves.toEqualTypeOf<number | null>();
+    expect(count).toBeTypeOf('function');
+  });
+
+  it('creates payments only with a client', () => {
+    const options = { client: unusedClient };
+    expectTypeOf(postgresStore(pool, options)).toEqualTypeOf<PaymentStore<pg.PoolClient>>();
+    const typed = postgresStore<pg.PoolClient>(pool, options);
+    expectTypeOf(typed).toEqualTypeOf<PaymentStore<pg.PoolClient>>();
+    // @ts-expect-error no client sends it
+    expect(postgresStore(pool).create).toBeUndefined();
+  });
+
+  it('takes a PGlite, whose transaction is its tx', () => {
+    const open = (database: PGlite) => postgresStore(database);
+    expectTypeOf<TxOf<ReturnType<typeof open>>>().toEqualTypeOf<Transaction>();
+    expect(open).toBeTypeOf('function');
+  });
+
+  it('takes the client of any other pool', () => {
+    type Client = pg.PoolClient & { own: true };
+    const ofPromise = (one: { connect(): Promise<Client> }) => postgresStore(one);
+    expectTypeOf<TxOf<ReturnType<typeof ofPromise>>>().toEqualTypeOf<Client>();
+    class TypedPool extends pg.Pool {}
+    const ofSubclass = (one: TypedPool) => postgresStore(one);
+    expectTypeOf<TxOf<ReturnType<typeof ofSubclass>>>().toEqualTypeOf<pg.PoolClient>();
+    expect([ofPromise, ofSubclass]).toHaveLength(2);
+  });
+
+  it('takes the type of tx that one names', () => {
+    const typed = postgresStore<pg.PoolClient>(pool);
+    expectTypeOf<TxOf<typeof typed>>().toEqualTypeOf<pg.PoolClient>();
+    const ofPglite = (database: PGlite) => postgresStore<Transaction>(database);
+    expectTypeOf<TxOf<ReturnType<typeof ofPglite>>>().toEqualTypeOf<Transaction>();
+    // @ts-expect-error a PGlite has no client of pg to give
+    const wrong = (database: PGlite) => postgresStore<pg.PoolClient>(database);
+    // @ts-expect-error a pool of pg has no transaction of PGlite to give
+    expect(() => postgresStore<Transaction>(pool)).not.toThrow();
+    expect([ofPglite, wrong]).toHaveLength(2);
+  });
+
+  it('takes no single client', () => {
+    // @ts-expect-error connect() gives a client that can't be given back
+    expect(() => postgresStore(new pg.Client())).toThrow('a single client');
+  });
+
+  it('takes options that may be undefined', () => {
+    expectTypeOf<{
+      lockTimeoutMs: undefined;
+      prefix: undefined;
+    }>().toExtend<ServerStoreOptions>();
+    // @ts-expect-error a number of milliseconds
+    expect(() => postgresStore(pool, { lockTimeoutMs: '5' })).toThrow('lockTimeoutMs');
+  });
+});
