@@ -1,8 +1,8 @@
 import type { PoolConnection } from 'mysql2/promise';
 import { afterAll, beforeAll, describe } from 'vitest';
 import { mysqlStore } from '../../src/mysql/index.js';
-import { providers } from '../inbox/mysql/providers/providers.js';
-import { killIdleTransaction, useDatabase } from '../inbox/mysql/server.js';
+import { providers } from '../mysql/providers/providers.js';
+import { killIdleTransaction, useDatabase } from '../mysql/server.js';
 import type { OpenProvider } from '../postgres/providers/providers.js';
 import { inDatabase } from '../services/mysql-url.js';
 import { describeStore, type StoreUnderTest } from './store.js';
