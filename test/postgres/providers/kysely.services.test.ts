@@ -4,7 +4,7 @@ import { postgresStore } from '../../../src/postgres/postgres-store.js';
 import { fromKysely } from '../../../src/store/providers/kysely.js';
 import { order } from '../change.js';
 import { useSchema } from '../server.js';
-import { unusedClient } from '../unused-client.js';
+import { unusedClient } from '../../store/unused-client.js';
 
 describe.skipIf(!process.env['DATABASE_URL'])('postgresStore on Kysely', () => {
   const { openPool } = useSchema('mp_kysely');
