@@ -5,7 +5,7 @@ const listSubpath = (name, after) => ({
   'llms.txt': [
     [
       `- [merchant-payments/${after}]`,
-      `- [merchant-payments/${name}](docs/handle-callbacks.md): made to be counted\n- [merchant-payments/${after}]`,
+      `- [merchant-payments/${name}](docs/imports.md): made to be counted\n- [merchant-payments/${after}]`,
     ],
   ],
 });
@@ -236,9 +236,7 @@ it('answers 409', async () => {
     case 'unauthorized':`,
         ],
       ],
-      'docs/test-your-integration.md': [
-        ['| `hang` |', '| `conflict` | answers 409 | no |\n| `hang` |'],
-      ],
+      'docs/faults.md': [['| `hang` |', '| `conflict` | answers 409 | no |\n| `hang` |']],
     },
     run: ['vitest run --project logic test/mock-server/faults test/docs/guides.test.ts'],
   },

@@ -60,7 +60,6 @@ describe.skipIf(!process.env['MYSQL_URL']).each(FORMS)('mysqlStore, %s', (form, 
     open,
     count,
     send: (tx, sql) => (tx as PoolConnection).query(sql),
-    recorded: async (reference) => [await recorded(reference)],
   });
   const insertOrder = (tx: PoolConnection, reference: string, status = 'paid') =>
     tx.query(`INSERT INTO orders (reference, status) VALUES ('${reference}', '${status}')`);
