@@ -28,11 +28,11 @@ describe.skipIf(!url)('the samples of the guide on MySQL', () => {
     for (const statement of tables.trim().split(/;\n/)) await query(statement);
     vi.stubEnv('MYSQL_URL', inDatabase(url, database));
     for (const name of samples) {
-      modules.set(name, await import(`../../../examples/transactions/${name}.ts`));
+      modules.set(name, await import(`../../examples/transactions/${name}.ts`));
     }
-    const { db } = await import('../../../examples/transactions/mysql-drizzle.js');
-    const { dataSource } = await import('../../../examples/transactions/mysql-typeorm.js');
-    const { prisma } = await import('../../../examples/transactions/mysql-prisma.js');
+    const { db } = await import('../../examples/transactions/mysql-drizzle.js');
+    const { dataSource } = await import('../../examples/transactions/mysql-typeorm.js');
+    const { prisma } = await import('../../examples/transactions/mysql-prisma.js');
     close = async () => {
       await new Promise((resolve) => db.$client.end(resolve));
       await dataSource.destroy();
