@@ -96,7 +96,8 @@ export default defineConfig({
         'src/cli/main.ts',
         // Run on real servers and drivers, by `npm run test:services`.
         'src/**/{mysql,redis,sqlite}/**',
-        'src/storage/{providers/**,postgres/{provided-*,runner}.ts}',
+        'src/store/providers/**',
+        'src/{postgres,mysql}/provided-transaction.ts',
         // Run in a browser, by `npm run test:browser`.
         'src/mock-server/dashboard/**',
       ],

@@ -1,13 +1,14 @@
 // Compiles every TypeScript block of README.md, docs/, the skill and the doc comments in src/ against the
-// built package, each as one module: what a reader copies must compile. Blocks that show a file of examples/
-// are compiled there.
+// built package: what a reader copies must compile. Blocks that name their file form a program with the others of their
+// page; each other one is a module. Blocks that show a file of examples/, or parts of one, are compiled there.
 
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 const FOLDER = '.snippets';
-const BLOCK = /^```ts\n(.*?)^```$/gms;
+const BLOCK = /(?:^[^\n]*`([\w/-]+(?:\.\w+)*\.ts)`[^`\n]*:\n\n)?^```ts\n(.*?)^```$/gms;
+const ELISION = /^\/\/ …$/m;
 
 rmSync(FOLDER, { recursive: true, force: true });
 mkdirSync(FOLDER);
@@ -17,23 +18,21 @@ symlinkSync(path.resolve('test/node_modules'), path.join(FOLDER, 'node_modules')
 const examples = new Set(list('examples').map((file) => readFileSync(file, 'utf8')));
 
 let count = 0;
-for (const source of ['README.md', 'SECURITY.md', ...list('docs'), ...list('src')]) {
+const pages = ['README.md', 'SECURITY.md', 'skills/merchant-payments/SKILL.md', ...list('docs')];
+for (const source of [...pages, ...list('src')]) {
   const text = readFileSync(source, 'utf8');
   const prose = source.endsWith('.md') ? text : text.replaceAll(/^\s*\* ?/gm, '');
-  for (const [index, [, code]] of [...prose.matchAll(BLOCK)].entries()) {
-    if (examples.has(code)) continue;
-    const name = `${source.replaceAll(/[/.]/g, '-')}-${index + 1}.ts`;
-    writeFileSync(path.join(FOLDER, name), `${code}\nexport {};\n`);
+  const page = source.replaceAll(/[/.]/g, '-');
+  for (const [index, [, name, code]] of [...prose.matchAll(BLOCK)].entries()) {
+    if (ELISION.test(code) || (name === undefined && examples.has(code))) continue;
+    const file = path.join(
+      FOLDER,
+      name === undefined ? `${page}-${index + 1}.ts` : `${page}/${name}`,
+    );
+    mkdirSync(path.dirname(file), { recursive: true });
+    writeFileSync(file, name === undefined ? `${code}\nexport {};\n` : code);
     count += 1;
   }
-}
-
-// The skill's files import one another.
-const skill = readFileSync('skills/merchant-payments/SKILL.md', 'utf8');
-mkdirSync(path.join(FOLDER, 'skill'));
-for (const [, name, code] of skill.matchAll(/^`([\w.]+)`:\n\n```ts\n(.*?)^```$/gms)) {
-  writeFileSync(path.join(FOLDER, 'skill', name), code);
-  count += 1;
 }
 
 writeFileSync(

@@ -5,7 +5,7 @@ const listSubpath = (name, after) => ({
   'llms.txt': [
     [
       `- [merchant-payments/${after}]`,
-      `- [merchant-payments/${name}](docs/inboxes.md): made to be counted\n- [merchant-payments/${after}]`,
+      `- [merchant-payments/${name}](docs/imports.md): made to be counted\n- [merchant-payments/${after}]`,
     ],
   ],
 });
@@ -32,39 +32,174 @@ export { MerchantPaymentsError } from '../errors.js';
     ],
   },
   {
-    name: 'an inbox for another store',
+    name: 'a store for another SQL engine',
     atMost: 3,
-    own: 'src/inbox/example/',
+    own: 'src/example/',
     write: {
-      'src/inbox/example/index.ts': `/**
- * An inbox made to be counted.
+      'src/example/index.ts': `/**
+ * A store made to be counted.
  *
- * @module merchant-payments/inbox/example
+ * @module merchant-payments/example
  */
-export { exampleInbox } from './example-inbox.js';
+export { exampleStore } from './example-store.js';
 `,
-      'src/inbox/example/example-inbox.ts': `import type { CallbackInbox } from '../inbox.js';
-import { memoryInbox } from '../memory.js';
+      'src/example/dialect.ts': `import type { Dialect } from '../store/sql/dialect.js';
 
-/** An inbox made to be counted. */
-export function exampleInbox(store: object): CallbackInbox {
-  const stores = (shared.get(store) ?? memoryInbox()) as CallbackInbox;
-  shared.set(store, stores);
-  return stores;
+const table = (name: string): string => \`"example_\${name}"\`;
+
+export const dialect: Dialect = {
+  tables: {
+    payments: table('payments'),
+    changes: table('changes'),
+    failures: table('failures'),
+    seconds: table('seconds'),
+  },
+  nameType: 'text COLLATE "C"',
+  textType: 'text',
+  tableOptions: '',
+  index: (of, name, columns) => ({
+    statement: \`CREATE INDEX IF NOT EXISTS "example_\${of}_\${name}" ON \${table(of)} (\${columns})\`,
+  }),
+  now: () => "(date_part('epoch', clock_timestamp()) * 1000)::bigint",
+  list: (columns) => \`json_build_array(\${columns})::text\`,
+  asText: (number) => \`\${number}::text\`,
+  forUpdate: ' FOR UPDATE',
+  skipLocked: ' FOR UPDATE SKIP LOCKED',
+  ifNew: ' ON CONFLICT DO NOTHING',
+  orLock: (column) => \` ON CONFLICT (\${column}) DO UPDATE SET \${column} = excluded.\${column}\`,
+  byKey: '',
+  deleteByKey: (from, condition) => \`DELETE FROM \${from} WHERE \${condition}\`,
+  afterLock: '',
+  literal: (text) => \`'\${text.replaceAll("'", "''")}'\`,
+  durably: (text) => text,
+};
+`,
+      'src/example/example-store.ts': `import { invalidOption, resolveOptions } from '../protocol/options.js';
+import type { ManagedStore } from '../store/callback-store.js';
+import { schemaOf } from '../store/sql/schema.js';
+import { ServerFailures } from '../store/sql/server-failures.js';
+import { type ServerStoreOptions, serverStoreRules } from '../store/sql/server-options.js';
+import { serverStore } from '../store/sql/server-store.js';
+import type { Connections } from '../store/sql/transactions.js';
+import { dialect } from './dialect.js';
+
+interface Queryable {
+  query(statement: string): Promise<{ rows: unknown[] }>;
 }
 
-const shared = new WeakMap<object, CallbackInbox>();
-`,
-      'test/contract/example.test.ts': `import { exampleInbox } from '../../src/inbox/example/index.js';
-import { describeInboxContract } from './inbox.js';
+/** A transaction of the example's driver, which is PGlite. */
+export interface Transaction extends Queryable {
+  rollback(): Promise<void>;
+  readonly closed: boolean;
+}
 
-const store = {};
-describeInboxContract('exampleInbox', () => ({ create: () => exampleInbox(store), waitMs: 0 }));
+interface Database extends Queryable {
+  transaction<Result>(body: (tx: Transaction) => Promise<Result>): Promise<Result>;
+}
+
+const failures = new ServerFailures({
+  name: 'Example',
+  poolRemedy: '',
+  deadlineRemedy: '',
+  endedBy: 'COMMIT',
+  schema: 'setup()',
+  statementLimits: '',
+  isRefusal: () => true,
+  isMissingTable: (error) => /does not exist/.test(String(error)),
+  isLockTimeout: () => false,
+  databaseErrorOf: (error) => error,
+  withoutStatement: () => undefined,
+});
+
+const ask = async (on: Queryable, statement: string): Promise<readonly string[]> =>
+  (await on.query(statement)).rows.map((row) => String(Object.values(row as object)[0]));
+
+function connect(database: Database): Connections<Transaction> {
+  return {
+    isSingle: true,
+    run: (body) =>
+      database.transaction(async (tx) => {
+        const { signal } = new AbortController();
+        const ending = await body({
+          tx,
+          signal,
+          async begin(_limits, statements) {
+            let texts: readonly string[] = [];
+            for (const statement of statements) texts = await ask(tx, statement);
+            await ask(tx, 'SAVEPOINT work');
+            return texts;
+          },
+          ask: (statement) => ask(tx, statement),
+          runWork: (work) => work(tx),
+        });
+        if (ending.end === 'rollback') await tx.rollback();
+        else {
+          const undo = ending.undo ? ['ROLLBACK TO SAVEPOINT work'] : [];
+          for (const statement of [...undo, ...ending.statements]) await ask(tx, statement);
+        }
+        return ending.result;
+      }),
+    read: (statement) => ask(database, statement),
+    change: async () => undefined,
+    runIn(tx, body) {
+      const isOpen = typeof tx?.rollback === 'function' && !tx.closed;
+      if (!isOpen) throw invalidOption('tx', 'an open transaction', tx);
+      return body((statement) => ask(tx, statement));
+    },
+  };
+}
+
+/** A store made to be counted. */
+export function exampleStore(
+  database: Database,
+  options: ServerStoreOptions = {},
+): ManagedStore<Transaction> {
+  const server = {
+    connections: connect(database),
+    dialect,
+    failures,
+    isBusy: () => false,
+    isLost: () => false,
+    isUndone: () => false,
+    async setup() {
+      for (const { create } of schemaOf(dialect)) await ask(database, create);
+    },
+    cancel: async () => undefined,
+  };
+  return serverStore(server, resolveOptions(options, serverStoreRules));
+}
+`,
+      'test/contract/example.test.ts': `import { PGlite } from '@electric-sql/pglite';
+import { beforeAll } from 'vitest';
+import { exampleStore, type Transaction } from '../../src/example/example-store.js';
+import { describeStore } from './store.js';
+
+const database = new PGlite();
+beforeAll(() => exampleStore(database as never).setup());
+
+describeStore<Transaction>('exampleStore', () => ({
+  create: (options) => exampleStore(database as never, { ...options, keepBodies: true }),
+  concurrent: false,
+  database: () => database,
+  transaction: (body) => database.transaction((tx) => body(tx as never)),
+  async loseLease() {
+    await database.query("UPDATE example_payments SET lease_until_ms = 0 WHERE state IN ('sending', 'unresolved')");
+  },
+}));
 `,
     },
-    edit: listSubpath('inbox/example', 'inbox/sqlite'),
+    edit: {
+      ...listSubpath('example', 'lambda'),
+      '.dependency-cruiser.cjs': [
+        [
+          "...['postgres', 'mysql', 'sqlite', 'redis']",
+          "...['postgres', 'mysql', 'sqlite', 'example', 'redis']",
+        ],
+      ],
+    },
     run: [
       'node scripts/subpaths.mjs --write',
+      'depcruise src --config .dependency-cruiser.cjs',
       'vitest run --project logic test/contract/example.test.ts test/release/subpaths.test.ts test/docs/llms.test.ts',
     ],
   },
@@ -101,9 +236,7 @@ it('answers 409', async () => {
     case 'unauthorized':`,
         ],
       ],
-      'docs/test-your-integration.md': [
-        ['| `hang` |', '| `conflict` | answers 409 | no |\n| `hang` |'],
-      ],
+      'docs/faults.md': [['| `hang` |', '| `conflict` | answers 409 | no |\n| `hang` |']],
     },
     run: ['vitest run --project logic test/mock-server/faults test/docs/guides.test.ts'],
   },
@@ -112,16 +245,22 @@ it('answers 409', async () => {
     atMost: 2,
     edit: {
       'src/error-codes.ts': [["    'STALE_CHANGE',\n", "    'STALE_CHANGE',\n    'EMPTY_KEY',\n"]],
-      'src/inbox/memory.ts': [
-        ['import {\n', "import { StoreError } from '../errors.js';\nimport {\n"],
+      'src/store/status-change.ts': [
         [
-          '      warnInProduction();\n',
-          "      if (event.key === '') throw new StoreError('EMPTY_KEY', 'key must not be empty');\n      warnInProduction();\n",
+          'import { ownFields }',
+          "import { StoreError } from '../errors.js';\nimport { ownFields }",
         ],
+        [
+          '  const payment = ownFields(given);\n',
+          "  if (key === '') throw new StoreError('EMPTY_KEY', 'key must not be empty');\n  const payment = ownFields(given);\n",
+        ],
+      ],
       'docs/errors.md': [
         [
           '| `CHANGE_PARKED`',
           '| `EMPTY_KEY` | `StoreError` | made to be counted | nothing |\n| `CHANGE_PARKED`',
+        ],
+      ],
     },
     run: ['vitest run --project logic test/errors.test.ts test/docs/errors-table.test.ts'],
   },

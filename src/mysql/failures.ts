@@ -21,6 +21,12 @@ export function databaseErrorOf(error: unknown): unknown {
   return withoutStatement(found);
 }
 
+/** The error of an ORM without a statement. */
+export function errorOfOrm(error: unknown): unknown {
+  const found = databaseErrorOf(error);
+  return errnoOf(found) === undefined ? failures.unanswered(error) : found;
+}
+
 /** Copies a server error without the statement, which the driver adds to it. */
 export function withoutStatement(error: unknown): unknown {
   if (errnoOf(error) === undefined) return error;

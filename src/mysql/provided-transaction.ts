@@ -13,6 +13,7 @@ import type { ClaimLimits, Connections, ServerTimeouts } from '../store/sql/tran
 import {
   databaseErrorOf,
   errnoOf,
+  errorOfOrm,
   explainFailedEnd,
   explainFailedRecord,
   failures,
@@ -29,11 +30,11 @@ const engineFailures: EngineFailures = {
   noConnection: (error) => failures.noConnection(databaseErrorOf(error)),
   noAnswerInTime: (ms) => failures.noAnswerInTime(ms),
   noEndInTime: (ms) => failures.noEndInTime(ms),
-  connectionLost: (cause) => failures.connectionLost(cause),
+  connectionLost: (cause) => failures.connectionLost(errorOfOrm(cause)),
   transactionEnded: (cause) => failures.transactionEnded(cause),
   transactionGone: () => failures.transactionGone(),
   explainFailedEnd,
-  databaseErrorOf,
+  databaseErrorOf: errorOfOrm,
 };
 
 /** The connections of an ORM, which begins transactions, and commits or rolls back. */

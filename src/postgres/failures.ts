@@ -12,12 +12,24 @@ export function sqlStateOf(error: unknown): string | undefined {
   return typeof code === 'string' && SQL_STATE.test(code) ? code : undefined;
 }
 
-/** Finds the innermost error of Postgres among those that ORMs wrap; otherwise returns the error unchanged. */
+/**
+ * Finds the error of Postgres in that of an ORM. Copies it without the statement, which PGlite adds; otherwise returns
+ * the error unchanged.
+ */
 export function databaseErrorOf(error: unknown): unknown {
   const isOfServer = (inner: unknown): boolean => sqlStateOf(inner) !== undefined;
-  return innermostError(error, isOfServer, (found, { code }) =>
-    sqlStateOf({ code }) === undefined ? found : Object.assign(found, { code }),
+  const found = innermostError(error, isOfServer, (made, { code }) =>
+    sqlStateOf({ code }) === undefined ? made : Object.assign(made, { code }),
   );
+  const code = sqlStateOf(found);
+  if (code === undefined) return found;
+  return Object.assign(new Error(String((found as Error).message)), { code });
+}
+
+/** The error of an ORM without a statement. */
+export function errorOfOrm(error: unknown): unknown {
+  const found = databaseErrorOf(error);
+  return sqlStateOf(found) === undefined ? failures.unanswered(error) : found;
 }
 
 // The server has become a standby or refuses writes, or a cached plan is for an older schema. A new
@@ -117,10 +129,7 @@ export const failures: ServerFailures = /* @__PURE__ */ new ServerFailures({
   databaseErrorOf,
   withoutStatement(error) {
     const found = databaseErrorOf(error);
-    const code = sqlStateOf(found);
-    if (code === undefined) return undefined;
-    const { message } = found as { readonly message?: unknown };
-    return Object.assign(new Error(String(message)), { code });
+    return sqlStateOf(found) === undefined ? undefined : (found as Error);
   },
 });
 

@@ -6,7 +6,7 @@ import type {
   ServerTimeouts,
 } from '../store/sql/transactions.js';
 import { hasChanged, textsOf } from './answers.js';
-import { explainFailedEnd, failures } from './failures.js';
+import { databaseErrorOf, explainFailedEnd, failures } from './failures.js';
 import { runInTransaction } from './merchants-transaction.js';
 import type { PgliteLike, PgliteTransactionLike, Queryable } from './pool.js';
 import { withSavepoints } from './savepoints.js';
@@ -41,21 +41,26 @@ async function runOn<Tx extends Queryable, Result>(
       hasSavepoint = statements.length > 0;
       const before = [settings(limits), ...statements];
       const after = hasSavepoint ? [SAVEPOINT] : [];
-      const results = await tx.exec([...before, ...after].join('; '));
+      const results = await clean(tx.exec([...before, ...after].join('; ')));
       return textsOf(results[before.length - 1]?.rows);
     },
-    ask: async (statement) => textsOf((await tx.query<object>(statement)).rows),
+    ask: async (statement) => textsOf((await clean(tx.query<object>(statement))).rows),
     runWork: (work) => withSavepoints(tx, work),
   });
   if (ending.end === 'rollback') await tx.rollback();
   else {
     if (tx.closed) throw failures.transactionEnded();
     const statements = [...(hasSavepoint ? leaveSavepoint(ending.undo) : []), ...ending.statements];
-    await tx.exec(statements.join('; ')).catch((error) => {
+    await clean(tx.exec(statements.join('; '))).catch((error) => {
       throw explainFailedEnd(error);
     });
   }
   return ending.result;
+}
+
+// The error of a PGlite has the statement, which contains references and bodies.
+function clean<Answer>(asking: Promise<Answer>): Promise<Answer> {
+  return asking.catch((error) => Promise.reject(databaseErrorOf(error)));
 }
 
 function startInTime<Tx extends Queryable, Result>(

@@ -17,6 +17,7 @@ import type {
 import { hasChanged, textsOf } from './answers.js';
 import {
   databaseErrorOf,
+  errorOfOrm,
   explainFailedEnd,
   explainFailedRecord,
   failures,
@@ -30,11 +31,11 @@ const engineFailures: EngineFailures = {
   noConnection: (error) => failures.noConnection(databaseErrorOf(error)),
   noAnswerInTime: (ms) => failures.noAnswerInTime(ms),
   noEndInTime: (ms) => failures.noEndInTime(ms),
-  connectionLost: (cause) => failures.connectionLost(cause),
+  connectionLost: (cause) => failures.connectionLost(errorOfOrm(cause)),
   transactionEnded: (cause) => failures.transactionEnded(cause),
   transactionGone: () => failures.transactionGone(),
   explainFailedEnd,
-  databaseErrorOf,
+  databaseErrorOf: errorOfOrm,
 };
 
 /** The connections of an ORM, which begins transactions, and commits or rolls back. */
@@ -84,7 +85,7 @@ class ProvidedInPostgres<Tx> extends ProvidedTransaction<Tx> {
    */
   async assertCommitted(_ending: Ending<unknown>): Promise<void> {
     const status = await this.#status().catch((error: unknown) => {
-      throw failures.unconfirmedEnd(databaseErrorOf(error));
+      throw failures.unconfirmedEnd(errorOfOrm(error));
     });
     if (status === 'aborted') throw failures.transactionAborted();
     if (status !== 'committed') throw failures.unconfirmedEnd();

@@ -1,6 +1,7 @@
 import type { VerifiedCallback } from '../callback/options.js';
 import { isPromiseLike } from '../callback/record.js';
 import { StoreError } from '../errors.js';
+import { fieldOf } from '../protocol/own-fields.js';
 import type { ChangeOutcome, StoreContext } from '../store/callback-store.js';
 import type { Activity } from './activity.js';
 import type { PaymentContext, ResolvedReceiverOptions, Settled } from './options.js';
@@ -46,9 +47,9 @@ class Context<Tx> implements PaymentContext<Tx> {
   constructor(store: StoreContext<Tx>, getSignal: () => AbortSignal) {
     this.tx = store.tx;
     // A merchant's own store may leave these out.
-    this.stale = store.stale === true;
-    this.current = store.current ?? !this.stale;
-    this.secondPayment = store.secondPayment === true;
+    this.stale = fieldOf(store, 'stale') === true;
+    this.current = (fieldOf(store, 'current') as boolean | undefined) ?? !this.stale;
+    this.secondPayment = fieldOf(store, 'secondPayment') === true;
     this.#getSignal = getSignal;
     Object.defineProperty(this, 'signal', SIGNAL);
   }

@@ -6,7 +6,7 @@ export function sqliteDialect(prefix: string, now: () => number): Dialect {
   const tables = {
     payments: `"${prefix}payments"`,
     changes: `"${prefix}changes"`,
-    failures: `"${prefix}failures"`,
+    failures: `"${prefix}failed_changes"`,
     seconds: `"${prefix}second_payments"`,
   };
   return {
@@ -15,7 +15,7 @@ export function sqliteDialect(prefix: string, now: () => number): Dialect {
     textType: 'TEXT',
     tableOptions: ' WITHOUT ROWID',
     index: (table, name, columns) => ({
-      statement: `CREATE INDEX IF NOT EXISTS "${prefix}${table}_${name}" ON ${tables[table]} (${columns})`,
+      statement: `CREATE INDEX IF NOT EXISTS ${tables[table].slice(0, -1)}_${name}" ON ${tables[table]} (${columns})`,
     }),
     now: () => String(now()),
     list: (columns) => `json_array(${columns})`,

@@ -16,7 +16,7 @@ export function* findMissing(dialect: Dialect, claims: Claims): Step<readonly st
       statements.push(...(found.length === 0 ? [create] : missingColumns(dialect, table, found)));
     } else {
       const found = yield* namesIn(`pragma_index_list(${quote(dialect.tables[table])})`);
-      const isThere = found.some((name) => name.endsWith(`${table}_${index}`));
+      const isThere = found.some((name) => name.endsWith(`_${index}`));
       if (!isThere) statements.push(create);
     }
   }

@@ -28,7 +28,7 @@ import { SqliteSession } from './session.js';
 /** Options of {@link sqliteStore}. */
 export interface SqliteStoreOptions extends StoreOptions {
   /**
-   * The prefix of the tables (`payments`, `changes`, `failures`, `second_payments`, `claims`) and their indexes: 1 to
+   * The prefix of the tables (`payments`, `changes`, `failed_changes`, `second_payments`, `claims`) and their indexes: 1 to
    * 40 ASCII letters, digits and underscores, starting neither with a digit nor with `sqlite_`.
    * @default 'payment_store_'
    */

@@ -1,3 +1,4 @@
+import { ownFields, readOnce } from '../protocol/own-fields.js';
 import type { StatusChange } from './callback-store.js';
 import type { FailurePolicy } from './failure.js';
 import type { Finding, StoredForms } from './payment-row.js';
@@ -24,9 +25,24 @@ export function readChange(change: StatusChange, forms: StoredForms): Change {
     ...read,
     ...toChangeName(read, forms),
     finding: toFinding({ ...change.payment }, forms),
-    policy: change.failures ?? {},
+    policy: readPolicy(ownFields(change).failures ?? {}),
     fullNames: JSON.stringify([merchantPaymentReference, referenceNumber, key]),
   };
+}
+
+const POLICY = [
+  ...['parkAfter', 'blockParked', 'runParked'],
+  ...['getRawBody', 'describeError', 'onParked', 'onNotKept'],
+];
+
+// Its functions may be methods of a class of the caller's.
+function readPolicy(policy: FailurePolicy): FailurePolicy {
+  const read = Object.entries(readOnce(policy, POLICY));
+  const bound = read.map(([name, field]) => [
+    name,
+    typeof field === 'function' ? field.bind(policy) : field,
+  ]);
+  return ownFields(Object.fromEntries(bound));
 }
 
 export function toChangeName(full: ChangeName, { toName }: StoredForms): ChangeName {

@@ -1,5 +1,6 @@
 import { describeQuantity } from '../protocol/describe-value.js';
 import { invalidOption, isWholeNumberIn, text, wholeNumbersIn } from '../protocol/options.js';
+import { fieldOf, fieldOfAny } from '../protocol/own-fields.js';
 import type { Decision, StoredForms } from './payment-row.js';
 import type { Resolution, SeenPayment } from './payment-store.js';
 import { toFinding } from './records.js';
@@ -11,13 +12,13 @@ export function toDecision(
   forms: StoredForms,
 ): Decision {
   if (resolution === 'not-created') return { state: 'rejected', failure: undefined };
-  const { created } = (resolution ?? {}) as { created?: { referenceNumber?: unknown } };
+  const created = fieldOfAny(resolution, 'created');
   if (typeof created !== 'object' || created === null) {
     const expected = "'not-created' or { created: { referenceNumber } }";
     const remedy = 'pass it to resolve() after the reference';
     throw invalidOption('as', expected, resolution, remedy);
   }
-  const referenceNumber = text(created.referenceNumber, 'as.created.referenceNumber');
+  const referenceNumber = text(fieldOf(created, 'referenceNumber'), 'as.created.referenceNumber');
   return {
     state: 'created',
     finding: toFinding({ merchantPaymentReference, referenceNumber }, forms),
@@ -28,7 +29,7 @@ const ATTEMPTS = { unit: 'attempts' };
 
 /** @throws {InvalidOptionError} when the attempts are missing or invalid */
 export function readAttempts(seen: SeenPayment): number {
-  const attempts: unknown = (seen as SeenPayment | undefined)?.attempts;
+  const attempts = fieldOfAny(seen, 'attempts');
   if (isWholeNumberIn(attempts, ATTEMPTS)) return attempts;
   throw invalidOption(
     'seen.attempts',

@@ -1,4 +1,5 @@
 import { invalidOption } from '../protocol/options.js';
+import { ownFields } from '../protocol/own-fields.js';
 import type { Attention } from './attention.js';
 import type { Tables } from './backend.js';
 import { toChangeName } from './change.js';
@@ -10,8 +11,9 @@ export async function discard(backend: Tables, item: Attention): Promise<void> {
   if (isChanged) throw itemChanged();
 }
 
-async function forget(backend: Tables, item: Attention): Promise<boolean> {
-  switch (item?.kind) {
+async function forget(backend: Tables, given: Attention): Promise<boolean> {
+  const item = ownFields(given);
+  switch (item.kind) {
     case 'failed-change':
       return backend.forgetFailed(toChangeName(item, backend.forms), item.attempts);
     case 'second-payment': {
@@ -31,7 +33,7 @@ async function forget(backend: Tables, item: Attention): Promise<boolean> {
       throw invalidOption(
         'item',
         "an item of attention() of the kind 'second-payment', 'failed-change' or 'no-callback'",
-        item?.kind === 'unresolved' ? "one of the kind 'unresolved'" : item,
+        item.kind === 'unresolved' ? "one of the kind 'unresolved'" : given,
         'an unresolved payment is resolved, by resolve()',
       );
   }

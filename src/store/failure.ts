@@ -1,7 +1,8 @@
 import { RetryLaterError, StoreError } from '../errors.js';
 import { causesOf } from '../protocol/causes.js';
+import { logText } from '../protocol/plain-text.js';
 
-/** The stored description of an error. Control characters are replaced, and long texts are truncated. */
+/** The stored description of an error. Invisible characters are replaced, and long texts are truncated. */
 export interface FailureText {
   /** Name of the error's class, at most 64 characters. */
   name: string;
@@ -52,9 +53,6 @@ export function isFailure(error: unknown): boolean {
 
 const MAX_NAME_LENGTH = 64;
 const MAX_MESSAGE_LENGTH = 500;
-// Terminals and log viewers interpret these: C0 and C1 controls, line separators, bidirectional marks.
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to remove
-const CONTROLS = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]+/g;
 
 /**
  * Describes an error for storage. Its cause, stack and other fields are left out, because drivers put commands
@@ -95,7 +93,7 @@ function readError(error: unknown): Record<'name' | 'code' | 'message', string> 
 }
 
 function clean(dirty: string, maxLength: number): string {
-  const shown = dirty.toWellFormed().replaceAll(CONTROLS, ' ').trim();
+  const shown = logText(dirty);
   if (shown.length <= maxLength) return shown;
   // Not between the halves of a surrogate pair.
   return `${shown.slice(0, maxLength - 1).replace(/[\ud800-\udbff]$/, '')}…`;

@@ -114,8 +114,9 @@ export class MemoryBackend implements Backend<undefined> {
   ): void {
     const row = this.#rows.get(key) ?? this.#insert(key, { body: '', digest: '' }, 'elsewhere');
     if (settled.change !== undefined) this.#change(key, row, settled.change);
-    const isNewer = (finding.updatedAtUs ?? 0) >= (secondUpdatedAtUs ?? 0);
-    if (settled.outcome === 'second-payment' && isNewer) this.#addSecond(key, finding);
+    if (settled.outcome !== 'second-payment') return;
+    const isNew = secondUpdatedAtUs === undefined;
+    if (isNew || (finding.updatedAtUs ?? 0) >= secondUpdatedAtUs) this.#addSecond(key, finding);
   }
 
   async claim({ key, ...wanted }: Claim): Promise<Claimed> {

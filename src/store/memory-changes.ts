@@ -1,3 +1,4 @@
+import { ownFields } from '../protocol/own-fields.js';
 import type { FailedChange } from './attention.js';
 import type { FailedRow } from './backend.js';
 import type { Change, ChangeName } from './change.js';
@@ -11,6 +12,7 @@ interface KnownPayment {
 
 interface KeptChange {
   readonly name: ChangeName;
+  readonly occurredAtUs: bigint;
   readonly change: FailedChange;
 }
 
@@ -36,10 +38,9 @@ export class MemoryChanges {
 
   #parkedBefore(change: Change): boolean {
     const happened = BigInt(change.occurredAtUs);
-    return [...this.#failures.values()].some(({ name, change: other }) => {
+    return [...this.#failures.values()].some(({ name, occurredAtUs, change: other }) => {
       if (!other.parked || nameOf(name) !== nameOf(change)) return false;
-      const otherHappened = BigInt(other.occurredAt.getTime()) * 1000n;
-      return otherHappened < happened || (otherHappened === happened && name.key < change.key);
+      return occurredAtUs < happened || (occurredAtUs === happened && name.key < change.key);
     });
   }
 
@@ -70,19 +71,20 @@ export class MemoryChanges {
     const { merchantPaymentReference: order, referenceNumber: number } = change;
     this.#failures.set(name, {
       name: { merchantPaymentReference: order, referenceNumber: number, key: change.key },
-      change: {
-        kind: 'failed-change',
+      occurredAtUs: BigInt(change.occurredAtUs),
+      change: ownFields({
+        kind: 'failed-change' as const,
         merchantPaymentReference,
         since: known?.since ?? new Date(nowMs),
         referenceNumber,
         key,
-        occurredAt: new Date(Number(BigInt(change.occurredAtUs) / 1000n)),
+        occurredAt: new Date(Math.floor(Number(change.occurredAtUs) / 1000)),
         attempts,
         lastFailedAt: new Date(nowMs),
         parked,
         error: JSON.parse(error),
         ...(bytes !== undefined && { rawBody: bytes }),
-      },
+      }),
     });
   }
 

@@ -1,6 +1,7 @@
 import { MerchantPaymentsError } from '../errors.js';
 import { shownReference } from '../protocol/log-context.js';
 import { durationSince, type Logger, writeLine } from '../protocol/logger.js';
+import { fieldOfAny } from '../protocol/own-fields.js';
 import type { PaymentStore, Recovery } from './payment-store.js';
 import type { StoredPayment } from './stored-payment.js';
 
@@ -54,12 +55,17 @@ export function logOperations<Tx>(
   };
   const { create, send, record, resolve, recover } = store;
   Object.assign(store, {
-    create: wrap(create, 'create', (input) => input?.merchantPaymentReference, describePayment),
+    create: wrap(
+      create,
+      'create',
+      (input) => fieldOfAny(input, 'merchantPaymentReference'),
+      describePayment,
+    ),
     send: wrap(send, 'send', (reference) => reference, describePayment),
     record: wrap(
       record,
       'record',
-      (input) => input?.merchantPaymentReference,
+      (input) => fieldOfAny(input, 'merchantPaymentReference'),
       () => ({}),
     ),
     resolve: wrap(

@@ -2,6 +2,7 @@ import type { RequestOptions } from '../client/options.js';
 import type { CreatePaymentResult } from '../client/response.js';
 import { InvalidOptionError } from '../errors.js';
 import { invalidOption, type OptionRules, resolveOptions, text } from '../protocol/options.js';
+import { fieldOfAny, ownFields } from '../protocol/own-fields.js';
 import type { CreatePaymentInput } from '../protocol/payment.js';
 import { type PreparedCreation, prepareCreation } from '../protocol/prepared-creation.js';
 import type { Backend } from './backend.js';
@@ -77,7 +78,7 @@ export class PaymentEngine<Tx> extends ManagedEngine<Tx> implements PaymentStore
 
   async send(merchantPaymentReference: string, options?: RequestOptions): Promise<StoredPayment> {
     const reference = assertReference(merchantPaymentReference);
-    if (options?.extraBody !== undefined) {
+    if (fieldOfAny(options, 'extraBody') !== undefined) {
       throw new InvalidOptionError(
         'extraBody',
         'extraBody must be left out: send() sends what was recorded; pass it to record()',
@@ -113,7 +114,7 @@ export class PaymentEngine<Tx> extends ManagedEngine<Tx> implements PaymentStore
     if (decided.outcome === 'too-early') throw tooEarly(decided.leftMs);
     const { stored } = decided;
     // Its callback has settled it with the same result in the meantime.
-    const found = decision.finding?.referenceNumber;
+    const found = ownFields(decision).finding?.referenceNumber;
     if (found !== undefined && stored.referenceNumber === found) return;
     throw movedOn(stored, attempts);
   }

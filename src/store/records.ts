@@ -1,4 +1,5 @@
 import { parseInstant } from '../protocol/instant.js';
+import { ownFields } from '../protocol/own-fields.js';
 import { isDateTime, type PaymentStatusRecord, statusRecordFields } from '../protocol/payment.js';
 import type { Finding, Intent, PaymentRow, StoredForms } from './payment-row.js';
 import type { SendFailure, StoredPayment } from './stored-payment.js';
@@ -38,7 +39,7 @@ function sorted(value: unknown): unknown {
 export function readBody(body: string): Pick<StoredPayment, 'input' | 'extraBody'> {
   const fields = JSON.parse(body);
   // Most have no extra fields, and the split takes as long as the parser.
-  if (Object.keys(fields).length === 3) return { input: fields };
+  if (Object.keys(fields).length === 3) return { input: fields, extraBody: undefined };
   const { merchantPaymentReference, amount, currency, ...extraBody } = fields;
   return { input: { merchantPaymentReference, amount, currency }, extraBody };
 }
@@ -55,10 +56,11 @@ export function findDifferences(one: string, other: string): string[] {
 
 /** Converts a complete or partial record. */
 export function toFinding(payment: PaymentFields, { toName }: StoredForms): Finding {
-  const { referenceNumber, updatedAt } = payment;
+  const fields = ownFields(payment);
+  const { referenceNumber, updatedAt } = fields;
   return {
     referenceNumber: isText(referenceNumber) ? toName(referenceNumber) : undefined,
-    payment: Object.keys(payment).length === 0 ? undefined : toJson(payment),
+    payment: Object.keys(fields).length === 0 ? undefined : toJson(fields),
     updatedAtUs: isDateTime(updatedAt) ? toMicroseconds(updatedAt as string) : undefined,
   };
 }
@@ -90,18 +92,17 @@ function readJson(text: string | undefined): PaymentFields | undefined {
 }
 
 /** Converts a stored payment to the public type. */
-export function toStoredPayment(
-  stored: PaymentRow,
-  { replayed, error, payment = readJson(stored.payment) }: Known,
-): StoredPayment {
+export function toStoredPayment(stored: PaymentRow, known: Known): StoredPayment {
+  const { replayed, error, payment = readJson(stored.payment) } = ownFields(known);
   const { body, state, attempts, recordedAtMs, sentAtMs, changedAtMs, failure } = stored;
-  const read = readBody(body);
+  const { input, extraBody } = readBody(body);
   return {
-    merchantPaymentReference: read.input.merchantPaymentReference,
+    merchantPaymentReference: input.merchantPaymentReference,
     state,
     ...(payment !== undefined && { payment }),
     replayed,
-    ...read,
+    input,
+    ...(extraBody !== undefined && { extraBody }),
     attempts,
     recordedAt: new Date(recordedAtMs),
     ...(sentAtMs !== undefined && { sentAt: new Date(sentAtMs) }),

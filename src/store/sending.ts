@@ -1,6 +1,7 @@
 import type { RequestOptions } from '../client/options.js';
 import type { CreatePaymentResult } from '../client/response.js';
 import { ApiError, MerchantPaymentsError, type RequestOutcome, ResponseError } from '../errors.js';
+import { fieldOfAny, ownFields } from '../protocol/own-fields.js';
 import { startStopwatch } from '../protocol/stopwatch.js';
 import type { Tables } from './backend.js';
 import { notSentInTime, outcomeNotStored } from './errors.js';
@@ -98,16 +99,19 @@ interface Grant {
 }
 
 async function send(sender: Sender, wanted: Wanted, { owner, stored }: Grant): Promise<Turn> {
-  const ended = await call(sender.client, wanted, stored).then(
-    ({ payment }) => toCreated(payment, stored, wanted, sender.backend.forms),
-    (error) => toEnded(error, wanted),
+  const ended = ownFields(
+    await call(sender.client, wanted, stored).then(
+      ({ payment }) => toCreated(payment, stored, wanted, sender.backend.forms),
+      (error) => toEnded(error, wanted),
+    ),
   );
   const after = await storeResult(sender.backend, wanted, { owner, stored, ended });
   // A callback was faster, and its record is worth more than the error.
   const isSettled = after.state === 'created' && ended.result.state !== 'created';
   if (isSettled) return { stored: after, replayed: false };
   if (ended.thrown !== undefined) throw ended.thrown;
-  const isAnswer = after.payment !== undefined && after.payment === ended.result.finding?.payment;
+  const isAnswer =
+    after.payment !== undefined && after.payment === ownFields(ended.result).finding?.payment;
   const payment = isAnswer ? ended.payment : undefined;
   return { stored: after, replayed: false, error: ended.error, payment };
 }
@@ -146,7 +150,7 @@ function toCreated(
   const { merchantPaymentReference: reference } = readBody(body).input;
   // The answer to another request, for example because of a faulty proxy. With its number, ours would become a second
   // payment.
-  if (![undefined, reference].includes(payment.merchantPaymentReference)) {
+  if (![undefined, reference].includes(ownFields(payment).merchantPaymentReference)) {
     return toEnded(answerToAnother(), wanted);
   }
   // The payment's first record: any callback is newer, whatever the clocks of the service say.
@@ -212,7 +216,7 @@ export function isConflict(error: unknown): boolean {
 }
 
 function statusOf(error: unknown): number | undefined {
-  return (error as { readonly httpStatus?: number }).httpStatus;
+  return fieldOfAny(error, 'httpStatus') as number | undefined;
 }
 
 // Without the message, which may quote the service, for example about a customer.

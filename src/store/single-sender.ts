@@ -6,7 +6,7 @@ import type { Intent, PaymentRow } from './payment-row.js';
 import { toStoredPayment } from './records.js';
 import { sendIfGranted, type Turn, type Wanted } from './sending.js';
 import type { StoredPayment } from './stored-payment.js';
-import { assertNotAborted, pause, waitFor } from './waiting.js';
+import { assertNotAborted, pause, signalOf, waitFor } from './waiting.js';
 
 const FIRST_PAUSE_MS = 20;
 const LONGEST_PAUSE_MS = 1_000;
@@ -32,7 +32,7 @@ export class SingleSender {
   /** Sends the payment, or waits for whoever does, until the call's deadline. */
   async send(wanted: Wanted): Promise<StoredPayment> {
     const { intent, options, timeoutMs } = wanted;
-    assertNotAborted(options?.signal);
+    assertNotAborted(signalOf(options));
     const endsAtMs = performance.now() + timeoutMs;
     for (let pauseMs = 0; ; pauseMs = nextPause(pauseMs)) {
       const turn = await this.#turn(wanted, endsAtMs);
@@ -41,7 +41,7 @@ export class SingleSender {
       if (next === 'return') return toStoredPayment(turn.stored as PaymentRow, turn);
       if (next === 'wait') await this.#waitForOther(wanted, endsAtMs);
       // At first, another sender gave up between the claim and the read. If that repeats, the store is at fault.
-      else if (pauseMs > 0) await pause(Math.min(pauseMs, leftMs), options?.signal);
+      else if (pauseMs > 0) await pause(Math.min(pauseMs, leftMs), signalOf(options));
     }
   }
 
@@ -50,7 +50,7 @@ export class SingleSender {
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = nextPause(pauseMs)) {
       const leftMs = endsAtMs - performance.now();
       if (leftMs <= 0) return;
-      await pause(Math.min(pauseMs, leftMs), options?.signal);
+      await pause(Math.min(pauseMs, leftMs), signalOf(options));
       const stored = await this.#backend.read(key);
       if (stored?.state !== 'sending') return;
     }
@@ -96,7 +96,7 @@ export class SingleSender {
       const stored = await this.#backend.read(key);
       if (stored !== undefined && !isFree(stored, intent)) assertSame(stored, intent);
     }
-    const hasEnded = await waitFor(turn, endsAtMs - performance.now(), options?.signal);
+    const hasEnded = await waitFor(turn, endsAtMs - performance.now(), signalOf(options));
     if (!hasEnded) return { stored: await this.#backend.read(key), replayed: true };
     try {
       // Without the error, which belongs to the other call.

@@ -1,5 +1,6 @@
 import { parseInstant } from '../protocol/instant.js';
 import { givenName, invalidOption } from '../protocol/options.js';
+import { ownFields } from '../protocol/own-fields.js';
 import { isDateTime, isPaid } from '../protocol/payment.js';
 import type { StatusChange } from './callback-store.js';
 
@@ -18,8 +19,10 @@ export interface ReadChange {
  * @throws {InvalidOptionError} when the key or a field of the record is missing: without one, different changes would
  * look the same
  */
-export function readStatusChange({ key, payment, processStale }: StatusChange): ReadChange {
-  const { merchantPaymentReference, referenceNumber, updatedAt } = payment ?? {};
+export function readStatusChange(change: StatusChange): ReadChange {
+  const { key, payment: given, processStale } = ownFields(change);
+  const payment = ownFields(given);
+  const { merchantPaymentReference, referenceNumber, updatedAt } = payment;
   const names = {
     merchantPaymentReference: givenName(
       merchantPaymentReference,

@@ -1,3 +1,4 @@
+import { ownFields } from '../protocol/own-fields.js';
 import type {
   Claim,
   Decided,
@@ -75,7 +76,7 @@ export function record(
 
 /** The change after any end of an attempt to send. An `unresolved` payment keeps the lease, for {@link resolve}. */
 export function end(result: Result): RowChange {
-  const { finding, failure } = result;
+  const { finding, failure } = ownFields(result);
   const isUnheard = finding !== undefined && finding.updatedAtUs === undefined;
   const state: RowState = isUnheard ? 'unheard' : result.state;
   const change = { ...finding, state, failure, owner: undefined };

@@ -3,8 +3,8 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { PaymentClientOptions } from '../../src/client/options.js';
 import { PaymentClient } from '../../src/client/payment-client.js';
 import { InvalidOptionError } from '../../src/errors.js';
-import { Engine } from '../../src/outbox/engine.js';
-import { MemoryStore } from '../../src/outbox/memory-store.js';
+import { MemoryBackend } from '../../src/store/memory-backend.js';
+import { MEMORY, openStore } from '../store/memory-engine.js';
 import vectors from '../vectors/idempotency-keys.json' with { type: 'json' };
 import {
   createClient,
@@ -108,13 +108,10 @@ describe('the key of a payment', () => {
 
   it('is the same when another process recovers the payment', async () => {
     const { url, keys } = await startKeyed(busy);
-    const store = new MemoryStore({ now: Date.now, maxEntries: 10 });
+    const backend = new MemoryBackend(MEMORY);
     const extraBody = { note: 'a', 7: 'x' };
     const open = () =>
-      new Engine(store, {
-        client: createClient(url, { idempotencyHeader, maxRetries: 0 }),
-        leaseMs: undefined,
-      });
+      openStore(backend, { client: createClient(url, { idempotencyHeader, maxRetries: 0 }) });
     await failureOf(open().create(order, { extraBody }));
     await open().recover();
     expect(await open().get(order.merchantPaymentReference)).toMatchObject({ state: 'created' });
@@ -189,10 +186,10 @@ describe('idempotencyHeader', () => {
       option: 'headers',
       requestOutcome: 'not-sent',
     });
-    const store = new MemoryStore({ now: Date.now, maxEntries: 10 });
-    const outbox = new Engine(store, { client, leaseMs: undefined });
-    await failureOf(outbox.create(order, { headers }));
-    expect(await outbox.get(order.merchantPaymentReference)).toBeUndefined();
+    const backend = new MemoryBackend(MEMORY);
+    const store = openStore(backend, { client });
+    await failureOf(store.create(order, { headers }));
+    expect(await store.get(order.merchantPaymentReference)).toBeUndefined();
     expect(requests).toEqual([]);
   });
 });

@@ -9,7 +9,7 @@ import { createClient, created, failureOf, order, record, startRawServer } from 
 const url = 'https://payments.invalid';
 const result: CreatePaymentResult = {
   payment: { referenceNumber: 'r-1' },
-  response: { status: 201, headers: {}, body: {}, attempts: 1 },
+  response: { status: 201, headers: {}, body: {}, text: '{}', attempts: 1 },
 };
 
 describe('a client whose payments.create a test replaces', () => {
@@ -97,7 +97,7 @@ describe('a double that has payments.create alone', () => {
       payments: {
         create: async ({ merchantPaymentReference }) => ({
           payment: { merchantPaymentReference, referenceNumber: 'r-1' },
-          response: { status: 201, headers: {}, body: { a: 1 }, attempts: 1 },
+          response: { status: 201, headers: {}, body: { a: 1 }, text: '{"a":1}', attempts: 1 },
         }),
       },
     };

@@ -42,6 +42,12 @@ describe.each(pages)('%s', (page) => {
   });
 });
 
+const guides = readdirSync('docs').filter((file) => file.endsWith('.md'));
+
+test.each(guides)('%s has at most 250 lines', (file) => {
+  expect(readFileSync(`docs/${file}`, 'utf8').split('\n').length - 1).toBeLessThanOrEqual(250);
+});
+
 function headingsOf(file: string): string[] {
   const headings = [...readFileSync(file, 'utf8').matchAll(/^#+ (.*)$/gm)];
   return headings.map(([, title = '']) =>
@@ -52,7 +58,7 @@ function headingsOf(file: string): string[] {
   );
 }
 
-describe('the testing guide lists the catalogue of faults', () => {
+describe('the page of faults lists the catalogue', () => {
   test.each(faultTargets)('on: %s', (target) => {
     const rows = faultTypesOn(target).map((type) => {
       const { text, parameters = {}, ...entry }: FaultEntry = faultCatalogue[type];
@@ -61,6 +67,6 @@ describe('the testing guide lists the catalogue of faults', () => {
       const last = entry.on === 'callback' ? entry.expects : entry.creates ? 'yes' : 'no';
       return `| ${fault} | ${text} | ${last} |\n`;
     });
-    expect(readFileSync('docs/test-your-integration.md', 'utf8')).toContain(rows.join(''));
+    expect(readFileSync('docs/faults.md', 'utf8')).toContain(rows.join(''));
   });
 });

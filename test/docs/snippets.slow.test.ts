@@ -6,17 +6,77 @@ import { PaymentClient } from 'merchant-payments';
 import { startMockServer } from 'merchant-payments/mock-server';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { bundle } from '../bundle.js';
-import { DOCUMENTED_URL } from './snippets/documented-url.js';
+import { findFreePort } from '../services/throwaway-server.js';
+import { readBlocks } from './snippets/blocks.js';
 
 // Run by test/package and test/examples.
 const runElsewhere = ['examples/docker', 'examples/playwright'].flatMap((folder) =>
   readdirSync(folder).map((file) => readFileSync(`${folder}/${file}`, 'utf8')),
 );
 
-const codeOf = (page: string): string[] =>
-  [...readFileSync(page, 'utf8').matchAll(/^```ts\n(.*?)^```$/gms)]
-    .map(([, code = '']) => code)
-    .filter((code) => !runElsewhere.includes(code));
+/** The programs of a page, by their names or numbers. */
+const programsOf = (page: string) =>
+  readBlocks(page)
+    .filter(({ language, code }) => /^[jt]s$/.test(language) && !runElsewhere.includes(code))
+    .map(({ name, code }, index) => ({
+      name: name ?? `${path.basename(page, '.md')}-${index + 1}.ts`,
+      code,
+    }));
+
+/** Bundles programs on the sources into a folder of their own, where a free port is in place of 3000. */
+async function bundlePrograms(
+  programs: readonly { name: string; code: string }[],
+  others: Record<string, string> = {},
+) {
+  mkdirSync('test-artifacts', { recursive: true });
+  const folder = path.resolve(mkdtempSync('test-artifacts/snippets-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const port = String(await findFreePort());
+  writeFileSync(path.join(folder, 'package.json'), '{ "type": "module" }');
+  for (const { name, code } of programs) {
+    writeFileSync(path.join(folder, name), code.replaceAll('3000', port));
+  }
+  const sources = programs.map(({ name }) => [name.replace(/\.\w+$/, ''), path.join(folder, name)]);
+  await bundle({ ...others, ...Object.fromEntries(sources) }, folder);
+  return async (program: string, env: Record<string, string> = {}) => {
+    const file = path.join(folder, `${program}.js`);
+    const options = { cwd: folder, env: { PATH: process.env['PATH'], ...env } };
+    return (await promisify(execFile)(process.execPath, [file], options)).stdout;
+  };
+}
+
+const readme = programsOf('README.md').map((program, index) =>
+  index === 0 ? { ...program, name: 'try.mjs' } : program,
+);
+
+test('README: the first program prints that the order is paid, in at most 14 lines', async () => {
+  expect(readme[0]?.code.trimEnd().split('\n').length).toBeLessThanOrEqual(14);
+  const run = await bundlePrograms(readme.slice(0, 1));
+  expect(await run('try')).toBe('order-1 is paid\n');
+});
+
+test('README: the Express application passes the test that is shown for it', async () => {
+  const run = await bundlePrograms(readme.slice(1));
+  expect(await run('app.test')).toBe('');
+});
+
+test('README: the first screen is short, and so is the page', () => {
+  const lines = readFileSync('README.md', 'utf8').split('\n');
+  expect(lines.length).toBeLessThanOrEqual(121);
+});
+
+test('every sample of the guides on testing, and of the open points, runs as it stands', async () => {
+  const pages = ['open-points', 'test-your-integration', 'check-your-endpoint'];
+  const programs = [
+    ...pages.flatMap((page) => programsOf(`docs/${page}.md`)),
+    // The route of one's own.
+    ...readme.filter(({ code }) => code.includes('verifyCallback(')),
+  ];
+  expect(programs).toHaveLength(2 + 6 + 3 + 1);
+  const run = await bundlePrograms(programs, { run: 'test/docs/snippets/run.ts' });
+  const env = { MERCHANT_PAYMENTS_SIGNING_SECRET: 'whsec_of_the_snippets' };
+  expect(await run('run', env)).toMatch(/# pass 3\n# fail 0/);
+}, 300_000);
 
 const guide = readFileSync('docs/test-your-integration.md', 'utf8');
 
@@ -25,48 +85,6 @@ const settingsFor = (runner: string): string[] => {
   const [, cell = ''] = new RegExp(`^\\| ${runner} \\| (.*) \\|$`, 'm').exec(guide) ?? [];
   return [...cell.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code);
 };
-
-test('every sample of the README, the open points and the testing guide runs as it stands', async () => {
-  mkdirSync('test-artifacts', { recursive: true });
-  const folder = path.resolve(mkdtempSync('test-artifacts/snippets-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  const pages = {
-    README: 'README.md',
-    'open-points': 'docs/open-points.md',
-    'test-your-integration': 'docs/test-your-integration.md',
-  };
-  const samples = Object.entries(pages).flatMap(([name, page]) =>
-    codeOf(page).map((code, index) => ({ name: `${name}-${index + 1}`, code })),
-  );
-  expect(samples.map(({ name }) => name)).toHaveLength(2 + 2 + 11);
-  for (const { name, code } of samples) {
-    const text = code
-      .replaceAll(/^const (?=pool|inbox|outbox)/gm, 'export const ')
-      // The handler listens on a free port, which is known later.
-      .replaceAll(`'${DOCUMENTED_URL}'`, 'globalThis.endpointUrl');
-    writeFileSync(path.join(folder, `${name}.ts`), text);
-  }
-  const { compilerOptions } = JSON.parse(readFileSync('tsconfig.json', 'utf8'));
-  const paths = Object.entries<string[]>({
-    ...compilerOptions.paths,
-    pg: ['./test/docs/snippets/pg.ts'],
-  }).map(([name, files]) => [name, files.map((file) => path.resolve(file))]);
-  const config = path.join(folder, 'tsconfig.json');
-  const options = { ...compilerOptions, paths: Object.fromEntries(paths) };
-  writeFileSync(config, JSON.stringify({ compilerOptions: options }));
-  writeFileSync(path.join(folder, 'package.json'), '{ "type": "module" }');
-  const sources = samples.map(({ name }) => [name, path.join(folder, `${name}.ts`)]);
-  const programs = { run: 'test/docs/snippets/run.ts', ...Object.fromEntries(sources) };
-  await bundle(programs, folder, config);
-
-  const { stdout } = await promisify(execFile)(process.execPath, [path.join(folder, 'run.js')], {
-    env: {
-      PATH: process.env['PATH'],
-      MERCHANT_PAYMENTS_SIGNING_SECRET: 'whsec_of_the_snippets',
-    },
-  });
-  expect(stdout).toMatch(/# pass 3\n# fail 0/);
-}, 300_000);
 
 test.each(settingsFor('vitest'))('creates payments under fake timers by %s', async (setting) => {
   await using service = await startMockServer();

@@ -1,22 +1,22 @@
 import { readFileSync } from 'node:fs';
-import { plainKinds } from '../inbox/redis/clients.js';
-import { drivers } from '../inbox/sqlite/open-database.js';
+import { plainKinds } from '../redis/clients.js';
 import { findMysql, findPostgres, findRedis } from '../services/find-servers.js';
+import { drivers } from '../sqlite/open-database.js';
 import { findPython } from './callback/oracle.js';
-import { fuzzInbox } from './inbox/histories.js';
-import { memoryStore, openPgliteStore } from './inbox/process-stores.js';
+import { chooseSeed, type FuzzOptions, type FuzzResult } from './property-runs.js';
+import { fuzzStore } from './store/histories.js';
+import { inMemory, openPgliteStore } from './store/process-stores.js';
 import {
   openMysqlStore,
   openPostgresStore,
   openRedisStore,
   openSqliteStore,
-} from './inbox/server-stores.js';
-import type { StoreUnderTest } from './inbox/store.js';
-import { chooseSeed, type FuzzOptions, type FuzzResult } from './property-runs.js';
+} from './store/server-stores.js';
+import type { StoreUnderTest } from './store/store.js';
 import { targets } from './targets.js';
 
 // Fuzzing at full size: `npm run test:fuzz`. FUZZ_SEED repeats a run, FUZZ_CASES sets how many cases
-// each target gets, FUZZ_TARGETS names those to run, by the beginnings of their names: verifiers,inbox.
+// each target gets, FUZZ_TARGETS names those to run, by the beginnings of their names: verifiers,store.
 
 const { FUZZ_CASES, FUZZ_TARGETS = '' } = process.env;
 const seed = chooseSeed();
@@ -34,13 +34,13 @@ type OpenableStore = StoreUnderTest & { end?(): Promise<void> };
 
 const HISTORIES = 'histories of up to 20 commands, against a model';
 
-function inboxRun(
+function storeRun(
   name: string,
   cases: number,
   open: (() => OpenableStore | Promise<OpenableStore>) | undefined,
 ): Run {
   return {
-    name: `inbox-${name}`,
+    name: `store-${name}`,
     cases,
     unit: HISTORIES,
     skipped: open === undefined ? 'no server was found' : undefined,
@@ -48,7 +48,7 @@ function inboxRun(
       const store = await open?.();
       if (store === undefined) throw new Error(`${name} can't be opened`);
       try {
-        return await fuzzInbox(store, options);
+        return await fuzzStore(store, options);
       } finally {
         await store.end?.();
       }
@@ -62,14 +62,14 @@ const runs: readonly Run[] = [
     ...target,
     skipped: needsPython && python === undefined ? 'no python3 was found' : undefined,
   })),
-  inboxRun('memory', 50_000, () => memoryStore),
-  inboxRun('pglite', 1_000, openPgliteStore),
+  storeRun('memory', 50_000, () => inMemory),
+  storeRun('pglite', 1_000, openPgliteStore),
   ...plainKinds.map((kind) =>
-    inboxRun(kind.name, 5_000, redis && (() => openRedisStore(kind, redis.url))),
+    storeRun(kind.name, 5_000, redis && (() => openRedisStore(kind, redis.url))),
   ),
-  ...drivers.map((driver) => inboxRun(driver.name, 5_000, () => openSqliteStore(driver))),
-  inboxRun('postgres', 1_000, postgres && (() => openPostgresStore(postgres.url))),
-  inboxRun('mysql', 1_000, mysql && (() => openMysqlStore(mysql.url))),
+  ...drivers.map((driver) => storeRun(driver.name, 5_000, () => openSqliteStore(driver))),
+  storeRun('postgres', 1_000, postgres && (() => openPostgresStore(postgres.url))),
+  storeRun('mysql', 1_000, mysql && (() => openMysqlStore(mysql.url))),
 ];
 
 const wanted = FUZZ_TARGETS.split(',').filter((name) => name !== '');

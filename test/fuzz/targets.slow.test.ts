@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { findPython } from './callback/oracle.js';
-import { fuzzInbox } from './inbox/histories.js';
-import { memoryStore, openPgliteStore } from './inbox/process-stores.js';
 import { chooseSeed } from './property-runs.js';
+import { fuzzStore } from './store/histories.js';
+import { inMemory, openPgliteStore } from './store/process-stores.js';
 import { targets } from './targets.js';
 
 // The full size is `npm run test:fuzz`.
@@ -38,13 +38,13 @@ describe('any input', () => {
 describe('any history of deliveries', () => {
   it(
     'has the outcome of the model in memory',
-    () => fuzzInbox(memoryStore, { cases: 300, seed }),
+    () => fuzzStore(inMemory, { cases: 300, seed }),
     TIMEOUT_MS,
   );
 
   it(
     'has the outcome of the model in PGlite',
-    async () => fuzzInbox(await openPgliteStore(), { cases: 10, seed }),
+    async () => fuzzStore(await openPgliteStore(), { cases: 10, seed }),
     TIMEOUT_MS,
   );
 });

@@ -19,7 +19,7 @@ export interface FuzzTarget {
   run(options: FuzzOptions): Promise<FuzzResult>;
 }
 
-/** All but the inboxes, whose stores are opened first. */
+/** All but the stores, which are opened first. */
 export const targets: readonly FuzzTarget[] = [
   {
     name: 'verifiers',

@@ -22,8 +22,8 @@ export const PARTS = {
   },
   client: {
     mutate: ['src/client/**/*.ts'],
-    // The outbox uses the client's preparation of a creation.
-    tests: ['test/client/**/*.test.ts', 'test/outbox/{engine,sending}.test.ts'],
+    // A store uses the client's preparation of a creation.
+    tests: ['test/client/**/*.test.ts', 'test/store/{payment-engine,sending}.test.ts'],
     concurrency: 2,
   },
   receiver: {
@@ -31,57 +31,30 @@ export const PARTS = {
     tests: ['test/receiver/**/*.test.ts', 'test/{node,fetch,fastify,lambda}/**/*.test.ts'],
     concurrency: 2,
   },
-  outbox: {
-    // Files that only databases use are mutated with those.
-    mutate: ['src/outbox/*.ts', '!src/outbox/rows.ts', '!src/outbox/failures.ts'],
-    // Without the model, which takes longer than all other tests.
-    tests: ['test/outbox/!(model).test.ts', 'test/contract/memory.test.ts'],
-    concurrency: 2,
-  },
   store: {
-    // Files that only databases use are mutated with those.
-    mutate: ['src/inbox/*.ts', '!src/inbox/store-failure.ts', '!src/inbox/stored-event.ts'],
-    // Without the warning, whose tests load the modules again.
-    tests: ['test/inbox/!(memory-warning).test.ts', 'test/contract/memory.test.ts'],
-    concurrency: 2,
-  },
-  // The rest of src/storage is mutated with the inbox of its database.
-  storage: {
-    mutate: ['src/storage/*.ts'],
+    mutate: ['src/store/*.ts', 'src/store/lease/**/*.ts'],
+    // Without the models, which take longer than all other tests, and the warning, whose tests load the modules again.
     tests: [
-      'test/storage/*.test.ts',
-      'test/inbox/{memory,memory-warning,postgres/savepoints}.test.ts',
-      'test/inbox/mysql/savepoints.services.test.ts',
-      'test/receiver/settlement.test.ts',
+      'test/store/!(model|change-model|memory-warning).test.ts',
+      'test/store/lease/*.test.ts',
+      'test/contract/memory.test.ts',
     ],
-    concurrency: 1,
-    testTimeoutMs: 20_000,
+    concurrency: 2,
   },
   // The tests of the databases share the servers.
   postgres: {
-    mutate: [
-      'src/inbox/postgres/**/*.ts',
-      'src/inbox/store-failure.ts',
-      'src/inbox/stored-event.ts',
-      'src/storage/postgres/**/*.ts',
-      // Only the outbox uses it.
-      '!src/storage/postgres/runner.ts',
-      'src/storage/providers/*.ts',
-    ],
+    mutate: ['src/postgres/**/*.ts', 'src/store/sql/**/*.ts', 'src/store/providers/**/*.ts'],
     tests: [
-      'test/inbox/{postgres,sql}/**/*.test.ts',
-      'test/contract/{pglite,postgres.services}.test.ts',
+      'test/postgres/**/*.test.ts',
+      'test/store/{sql,providers}/**/*.test.ts',
+      'test/contract/{pglite,pglite-drizzle.services,postgres.services}.test.ts',
     ],
     concurrency: 1,
     testTimeoutMs: 20_000,
   },
   mysql: {
-    mutate: ['src/inbox/mysql/**/*.ts', 'src/storage/mysql/**/*.ts'],
-    tests: [
-      'test/inbox/{mysql,sql}/**/*.test.ts',
-      'test/storage/mysql/**/*.test.ts',
-      'test/contract/mysql.services.test.ts',
-    ],
+    mutate: ['src/mysql/**/*.ts'],
+    tests: ['test/mysql/**/*.test.ts', 'test/contract/mysql.services.test.ts'],
     concurrency: 1,
     testTimeoutMs: 20_000,
   },
@@ -94,27 +67,6 @@ export const PARTS = {
   sqlite: {
     mutate: ['src/sqlite/**/*.ts'],
     tests: ['test/sqlite/**/*.test.ts', 'test/contract/sqlite.services.test.ts'],
-    concurrency: 1,
-    testTimeoutMs: 20_000,
-  },
-  'outbox-postgres': {
-    mutate: [
-      'src/outbox/postgres/**/*.ts',
-      'src/outbox/sql/**/*.ts',
-      'src/outbox/rows.ts',
-      'src/outbox/failures.ts',
-      'src/storage/postgres/runner.ts',
-    ],
-    tests: [
-      'test/outbox/{postgres/**/*,rows,sql-options}.test.ts',
-      'test/contract/{pglite,postgres.services}.test.ts',
-    ],
-    concurrency: 1,
-    testTimeoutMs: 20_000,
-  },
-  'outbox-mysql': {
-    mutate: ['src/outbox/mysql/**/*.ts'],
-    tests: ['test/outbox/{mysql/**/*,sql-options}.test.ts', 'test/contract/mysql.services.test.ts'],
     concurrency: 1,
     testTimeoutMs: 20_000,
   },

@@ -139,7 +139,8 @@ describe.skipIf(!process.env['MYSQL_URL'])('a claim of mysqlStore whose sender g
       code: 'STORE_FAILED',
     });
     await new Promise((resolve) => setTimeout(resolve, 50));
-    expect(asked).toBe(1);
+    // For the claim, and once more, as the connection may have been dead.
+    expect(asked).toBe(2);
   });
 
   it('is withdrawn by a user who sees only their own sessions', async () => {

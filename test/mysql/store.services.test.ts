@@ -170,9 +170,10 @@ describe.skipIf(!process.env['MYSQL_URL']).each(FORMS)('mysqlStore, %s', (form, 
       const stored = await query<{ change_key: string }>(
         `SELECT change_key FROM ${failures} WHERE ${condition} ${inOrder}`,
       );
-      expect(listed).toMatchObject(
-        stored.map(({ change_key: key }) => ({ key, rawBody: undefined })),
+      expect(listed.map((item) => 'key' in item && item.key)).toEqual(
+        stored.map(({ change_key: key }) => key),
       );
+      expect(listed.filter((item) => 'rawBody' in item)).toEqual([]);
     }
   });
 

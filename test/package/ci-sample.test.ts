@@ -8,14 +8,14 @@ import { afterAll, assert, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { findFreePort } from '../services/throwaway-server.js';
 
-// Runs the workflow of docs/develop-against-the-mock.md step by step, in a project that installs the tarball.
+// Runs the workflow of docs/check-your-endpoint.md step by step, in a project that installs the tarball.
 
 interface Workflow {
   jobs: { check: { env: Record<string, string>; steps: { run?: string }[] } };
 }
 
-const guide = readFileSync('docs/develop-against-the-mock.md', 'utf8');
-const [, yaml = ''] = /### In CI\n.*?^```yaml\n(.*?)^```$/ms.exec(guide) ?? [];
+const guide = readFileSync('docs/check-your-endpoint.md', 'utf8');
+const [, yaml = ''] = /## In CI\n.*?^```yaml\n(.*?)^```$/ms.exec(guide) ?? [];
 const { env: variables, steps } = (parse(yaml) as Workflow).jobs.check;
 
 // A shop as the guides build them: it refuses orders that it does not know, and ships each once.

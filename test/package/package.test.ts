@@ -8,12 +8,12 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { pathToFileURL } from 'node:url';
 import ts from 'typescript';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readBlocks } from '../docs/snippets/blocks.js';
+import { findFreePort } from '../services/throwaway-server.js';
 
 // What a newcomer gets: the tarball, installed in an empty folder.
 
@@ -142,8 +142,7 @@ describe('the installed package', () => {
     'is one implementation for import and require, as only development uses it: merchant-payments%s',
     (subpath) => {
       const code = `
-        import { createRequire } from 'node:module';
-        import * as imported from 'merchant-payments${subpath}';
+                import * as imported from 'merchant-payments${subpath}';
         const required = createRequire(import.meta.url)('merchant-payments${subpath}');
         console.log(Object.keys(imported).filter((name) => imported[name] !== required[name]));
       `;
@@ -238,8 +237,7 @@ describe('the installed package', () => {
       recursive: true,
     });
     const code = `
-      import { createRequire } from 'node:module';
-      import * as imported from 'merchant-payments';
+            import * as imported from 'merchant-payments';
       import * as copied from '../bare/node_modules/second-copy/dist/index.js';
       const required = createRequire(import.meta.url)('merchant-payments');
       const thrown = [];
@@ -263,195 +261,20 @@ describe('the installed package', () => {
     expect(runModule(bare, 'instanceof.mjs', code)).toBe('9 true\n');
   });
 
-  test('does what the README shows, copied and pasted', () => {
-    const blocks = [...readFileSync('README.md', 'utf8').matchAll(/^```ts\n(.*?)^```$/gms)];
-    expect(blocks).toHaveLength(2);
-    // A Postgres that needs no server, from the repository: it is no dependency of the package.
-    const pglite = pathToFileURL(createRequire(import.meta.url).resolve('@electric-sql/pglite'));
-    for (const [index, [, code = '']] of blocks.entries()) {
-      const { outputText } = ts.transpileModule(
-        code
-          .replace(
-            "import pg from 'pg';",
-            `import { PGlite } from '${pglite}';\nclass Pool extends PGlite { on() {} }`,
-          )
-          .replace('pg.Pool', 'Pool')
-          .replace('const pool', 'export const pool')
-          .replace('127.0.0.1:3000', '127.0.0.1:0'),
-        {
-          compilerOptions: { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022 },
-        },
-      );
-      write(bare, `readme-${index + 1}.mjs`, outputText);
-    }
-    const code = `
-      import { createServer } from 'node:http';
-      import { postgresStore } from 'merchant-payments/postgres';
-      import { startMockServer } from 'merchant-payments/mock-server';
-      import { postgresOutboxSchema } from 'merchant-payments/postgres';
-
-      const service = await startMockServer();
-      process.env.MERCHANT_PAYMENTS_BASE_URL = service.url;
-      process.env.MERCHANT_PAYMENTS_API_KEY = service.apiKey;
-      process.env.MERCHANT_PAYMENTS_API_SECRET = service.apiSecret;
-      process.env.MERCHANT_PAYMENTS_SIGNING_SECRET = service.signingSecret;
-
-      const { checkout, handleCallback, pool } = await import('./readme-1.mjs');
-      await pool.exec(
-        'CREATE TABLE orders (reference text PRIMARY KEY, status text, paid_by text);' +
-          'CREATE TABLE shipments (reference text PRIMARY KEY)',
-      );
-      await postgresStore(pool).setup();
-      await pool.exec(postgresOutboxSchema());
-      const server = createServer(handleCallback).listen(0, '127.0.0.1');
-      await new Promise((resolve) => server.once('listening', resolve));
-      service.callbackUrl = 'http://127.0.0.1:' + server.address().port;
-
-      await checkout('order-1001', 2500);
-      const [{ referenceNumber }] = service.payments.list();
-      service.faults.add({ on: 'callback', type: 'duplicate', mode: 'in-turn' });
-      await service.setStatus(referenceNumber, 'paid');
-      console.log(service.deliveries.map(({ response }) => response.status).join());
-      const { rows } = await pool.query('SELECT reference, status FROM orders JOIN shipments USING (reference)');
-      console.log(JSON.stringify(rows));
-      server.closeAllConnections();
-      server.close();
-      await pool.close();
-
-      await import('./readme-2.mjs');
-      await service.close();
-    `;
-    expect(runModule(bare, 'readme.mjs', code)).toBe(
-      // At the endpoint of the second sample nothing listens.
-      `200,200\n[{"reference":"order-1001","status":"paid"}]\n[ 'failed', 'failed' ]\n`,
-    );
-  });
-});
-
-describe('the types', () => {
-  const CONSUMER = `
-    import { PaymentClient, verifyCallback, type VerifiedCallback } from 'merchant-payments';
-    import { createCallbackVerifier } from 'merchant-payments/callback';
-    import { callbackPlugin } from 'merchant-payments/fastify';
-    import { callbackHandler as fetchHandler } from 'merchant-payments/fetch';
-    import { memoryStore } from 'merchant-payments/store';
-    import { mysqlStore } from 'merchant-payments/mysql';
-    import { postgresStore, type Queryable } from 'merchant-payments/postgres';
-    import { redisStore } from 'merchant-payments/redis';
-    import { sqliteStore } from 'merchant-payments/sqlite';
-    import { callbackHandler as lambdaHandler } from 'merchant-payments/lambda';
-    import { callbackHandler } from 'merchant-payments/node';
-    import { createCallbackReceiver } from 'merchant-payments/receiver';
-    import { verifyCallback as verifyOnWeb } from 'merchant-payments/callback/web';
-    import { type Fault, startMockServer } from 'merchant-payments/mock-server';
-    import { paymentServiceHandlers } from 'merchant-payments/msw';
-    import { checkCallbackEndpoint, diagnoseCallback, signCallback } from 'merchant-payments/testing';
-    import { z } from 'zod';
-
-    export async function useAll(): Promise<string> {
-      const service = await startMockServer();
-      const fault: Fault = { on: 'callback', type: 'duplicate' };
-      service.faults.add(fault);
-      const client = new PaymentClient({
-        baseUrl: service.url,
-        apiKey: service.apiKey,
-        apiSecret: service.apiSecret,
-        logger: console,
+  test('does what the README shows, pasted into an empty folder', async () => {
+    const folder = path.join(root, 'readme');
+    install(folder, process.env['PACKED_TARBALL'] ?? '', 'express@5');
+    const port = String(await findFreePort());
+    const programs = readBlocks('README.md').filter(({ language }) => /^[jt]s$/.test(language));
+    const outputs = programs.map(({ name, code }, index) => {
+      const { outputText } = ts.transpileModule(code.replaceAll('3000', port), {
+        compilerOptions: { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022 },
       });
-      const { response } = await client.payments.create(
-        { merchantPaymentReference: 'order-1', amount: 1, currency: 'EUR' },
-        { responseSchema: z.object({ referenceNumber: z.string() }) },
-      );
-      const { signingSecret } = service;
-      const callback = signCallback({ payment: { status: 'paid' }, signingSecret });
-      const verified: VerifiedCallback = verifyCallback(callback, { signingSecret });
-      createCallbackVerifier({ signingSecret })(callback);
-      await verifyOnWeb(callback, { signingSecret });
-      const options = { signingSecret, store: memoryStore(), onPayment: () => undefined };
-      const { outcome } = await createCallbackReceiver(options).receive({ method: 'POST', ...callback });
-      const stores: unknown[] = [diagnoseCallback(callback, { signingSecret }).findings, checkCallbackEndpoint, callbackPlugin, mysqlStore, postgresStore, redisStore, sqliteStore];
-      callbackHandler({ ...options, store: {} as ReturnType<typeof postgresStore>, async onPayment({ key }, { tx }) {
-        const queryable: Queryable = tx;
-        await queryable.query(key);
-      } });
-      if (stores.length > 5) [fetchHandler(options), lambdaHandler(options), outcome].map(String);
-      const [handler] = paymentServiceHandlers();
-      return response.body.referenceNumber + verified.key + String(handler?.isUsed);
-    }
-  `;
-
-  test.each([
-    { module: 'node16', moduleResolution: 'node16' },
-    { module: 'nodenext', moduleResolution: 'nodenext' },
-    { module: 'esnext', moduleResolution: 'bundler' },
-    // The default of NestJS: it does not read "exports".
-    { module: 'commonjs', moduleResolution: 'node10', ignoreDeprecations: '6.0' },
-  ])('compile under $moduleResolution, with msw 3 and without the DOM', (compilerOptions) => {
-    write(full, 'consumer.ts', CONSUMER);
-    write(full, 'consumer.cts', CONSUMER);
-    const cts = ['node16', 'nodenext'].includes(compilerOptions.moduleResolution);
-    write(
-      full,
-      'tsconfig.json',
-      JSON.stringify({
-        compilerOptions: {
-          strict: true,
-          noEmit: true,
-          exactOptionalPropertyTypes: true,
-          target: 'es2022',
-          lib: ['es2022'],
-          types: ['node'],
-          skipLibCheck: true,
-          ...compilerOptions,
-        },
-        files: cts ? ['consumer.ts', 'consumer.cts'] : ['consumer.ts'],
-      }),
-    );
-    const tsc = path.resolve('node_modules/.bin/tsc');
-    expect(run(full, process.execPath, tsc, '-p', full)).toBe('');
-  });
-
-  test('give msw 2 the handlers of the format that loads them', () => {
-    const source = `
-      import { paymentServiceHandlers } from 'merchant-payments/msw';
-      import { setupServer } from 'msw/node';
-      export const network = setupServer(...paymentServiceHandlers());
-    `;
-    write(older, 'handlers.mts', source);
-    write(older, 'handlers.cts', source);
-    const tsc = path.resolve('node_modules/.bin/tsc');
-    const options = '--strict --noEmit --skipLibCheck --module nodenext --types node'.split(' ');
-    expect(run(older, process.execPath, tsc, ...options, 'handlers.mts', 'handlers.cts')).toBe('');
-  });
-
-  test('need neither the DOM nor skipLibCheck', () => {
-    write(
-      bare,
-      'consumer.ts',
-      CONSUMER.split('\n')
-        .filter((line) => !/msw|zod|paymentServiceHandlers|z\.object/.test(line))
-        .join('\n')
-        .replace('response.body.referenceNumber', 'String(response.body)')
-        .replace(' + String(handler?.isUsed)', ''),
-    );
-    write(
-      bare,
-      'tsconfig.json',
-      JSON.stringify({
-        compilerOptions: {
-          strict: true,
-          noEmit: true,
-          module: 'nodenext',
-          target: 'es2022',
-          lib: ['es2022'],
-          types: ['node'],
-          typeRoots: [path.resolve('node_modules/@types')],
-          skipLibCheck: false,
-        },
-        files: ['consumer.ts'],
-      }),
-    );
-    const tsc = path.resolve('node_modules/.bin/tsc');
-    expect(run(bare, process.execPath, tsc, '-p', bare)).toBe('');
+      const file = name?.replace(/ts$/, 'js') ?? `readme-${index}.js`;
+      write(folder, file, outputText);
+      // The application listens until its test ends it.
+      return file === 'app.js' ? undefined : run(folder, process.execPath, file);
+    });
+    expect(outputs).toEqual(['order-1 is paid\n', undefined, '', '']);
   });
 });

@@ -11,7 +11,7 @@ import { postgresStore } from 'merchant-payments/postgres';
 import { checkCallbackEndpoint } from 'merchant-payments/testing';
 import pg from 'pg';
 import { afterAll, assert, beforeAll, describe, expect, test } from 'vitest';
-import { unusedClient } from '../outbox/unused-client.js';
+import { unusedClient } from '../postgres/unused-client.js';
 
 // Follows skills/merchant-payments/SKILL.md to the letter, in an empty folder with the tarball, and judges
 // the shop that comes out: by check, by faults, and while its process is killed.
@@ -149,7 +149,7 @@ describe.skipIf(process.env['DATABASE_URL'] === undefined)('the shop of the skil
       effectCounts: 'paid',
     });
     const open = checks.filter(({ outcome }) => outcome !== 'passed');
-    // A shop that ships an order once makes nothing of a second payment: the outbox reports it.
+    // A shop that ships an order once makes nothing of a second payment: the store reports it.
     expect(open.map(({ id, outcome }) => [id, outcome])).toEqual([
       ['second-payment-effect', 'skipped'],
     ]);
@@ -223,11 +223,11 @@ describe.skipIf(process.env['DATABASE_URL'] === undefined)('the shop of the skil
     await tenth;
     await restartShop();
     await Promise.all(clicks);
-    const outbox = postgresStore(pool, { client: unusedClient });
+    const shopStore = postgresStore(pool, { client: unusedClient });
     for (const reference of references) {
       if (paymentsOf(reference).length > 0) continue;
       // Listed for a person, once its lease has run out.
-      if ((await outbox.get(reference))?.state === 'sending') continue;
+      if ((await shopStore.get(reference))?.state === 'sending') continue;
       // Not stored before the crash, or not sent: the customer clicks again.
       expect(await click(reference)).toBe('created');
     }

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
 const OPTIONS =
-  '(?:Options|Input|Request|Match|Fault|Clock|Context|Event|Settings|Schema\\w*|Headers|Count|Store|Inbox|Outbox|Logger|Id|Result)';
+  '(?:Options|Input|Request|Match|Fault|Clock|Context|Change|Policy|Settings|Schema\\w*|Headers|Count|Store|Attention|Resolution|Logger|Id|Result)';
 const FIELD = /^ {2,8}(?:readonly )?(?:'([^']+)'|(\w+))\??(?:<[^>]*>)?[:(]/gm;
 
 // The parts that have no public functions, or only commands.

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { listAllNames } from './option-names.js';
+import { listAllNames, listOptionNames } from './option-names.js';
 import { findDifferences, publicFunctions } from './public-functions.js';
 
 const names = listAllNames();
@@ -10,8 +10,12 @@ it('knows the fields of the package', () => {
 
 // Also the fields of its own objects, which may lack one that is optional.
 describe('does the same when Object.prototype has any field of the package', () => {
-  const { memoryOutbox: _, ...others } = publicFunctions;
+  const { postgresStore: _, ...others } = publicFunctions;
   it.each(Object.keys(others))('%s', async (what) => {
     expect(await findDifferences(what, names)).toEqual([]);
   });
+});
+
+it('postgresStore does the same when Object.prototype has an option of any public function', async () => {
+  expect(await findDifferences('postgresStore', listOptionNames())).toEqual([]);
 });

@@ -12,7 +12,8 @@ it('knows the options of every public function', () => {
 });
 
 describe('does the same when Object.prototype has an option of any public function', () => {
-  const functions = Object.keys(publicFunctions).filter((what) => !usesSockets(what));
+  const { postgresStore: _takesMinutes, ...others } = publicFunctions;
+  const functions = Object.keys(others).filter((what) => !usesSockets(what));
   it.each(functions)('%s', async (what) => {
     expect(await findDifferences(what, names)).toEqual([]);
   });

@@ -4,21 +4,22 @@ import { verifyCallback as verifyOnWeb } from '../../src/callback/web/verify.js'
 import { PaymentClient } from '../../src/client/payment-client.js';
 import { RetryLaterError } from '../../src/errors.js';
 import { callbackHandler as fetchHandler } from '../../src/fetch/callback-handler.js';
-import { memoryInbox } from '../../src/inbox/memory.js';
 import { callbackHandler as lambdaHandler } from '../../src/lambda/callback-handler.js';
 import { startMockServer } from '../../src/mock-server/server.js';
 import { createMockService } from '../../src/mock-server/service.js';
 import { createManualClock } from '../../src/mock-server/state/clock.js';
 import { paymentServiceHandlers } from '../../src/msw/handlers.js';
 import { instrumentMerchantPayments } from '../../src/opentelemetry/instrument.js';
-import { memoryOutbox } from '../../src/outbox/memory.js';
 import { fieldOfAny } from '../../src/protocol/own-fields.js';
 import { createCallbackReceiver } from '../../src/receiver/callback-receiver.js';
+import type { PaymentContext } from '../../src/receiver/options.js';
+import type { CallbackStore } from '../../src/store/callback-store.js';
 import { diagnoseCallback } from '../../src/testing/diagnosis/diagnose-callback.js';
 import { resolveCheckOptions } from '../../src/testing/endpoint-check/options.js';
 import { signCallback } from '../../src/testing/sign-callback.js';
 import { now, SECRET, sampleRecord, sampleRequest } from '../callback/sample-callback.js';
 import { pollutedUntil } from './pollution.js';
+import { storeFunctions } from './store-functions.js';
 
 // Neither fits an option that is read: at least one of them shows in an error, in what is sent or in the result.
 const PLANTED: readonly (readonly [string, unknown])[] = [
@@ -61,7 +62,7 @@ async function receiveBy(
   receive: (options: {
     signingSecret: string;
     now: () => number;
-    onPayment: (callback: object, context: { tx: unknown; stale: boolean }) => void;
+    onPayment: (callback: object, context: PaymentContext<undefined>) => void;
     onError: (error: unknown) => void;
     onRejected: (error: unknown) => void;
   }) => Promise<unknown>,
@@ -69,7 +70,8 @@ async function receiveBy(
   const told: unknown[] = [];
   const reply = await receive({
     ...options,
-    onPayment: (callback, { tx, stale }) => void told.push(callback, tx, stale),
+    onPayment: (callback, { tx, stale, current, secondPayment }) =>
+      void told.push(callback, tx, stale, current, secondPayment),
     onError: (error) => void told.push(String(error)),
     onRejected: (error) => void told.push(String(error)),
   });
@@ -178,6 +180,17 @@ export const publicFunctions: Readonly<Record<string, Prepare>> = {
     const request = { method: 'POST', ...sampleRequest() };
     return () => receiveBy((given) => createCallbackReceiver(given).receive(request));
   },
+  'the receiver with a store that says little': () => {
+    const request = { method: 'POST', ...sampleRequest() };
+    const process: CallbackStore['process'] = async (_change, work) => {
+      await work({ tx: undefined, signal: AbortSignal.abort() } as never);
+      return 'processed';
+    };
+    return () =>
+      receiveBy((given) =>
+        createCallbackReceiver({ ...given, store: { process } }).receive(request),
+      );
+  },
   'the fetch adapter': () => {
     const { rawBody, headers } = sampleRequest();
     const request = new Request('https://shop.example', {
@@ -262,18 +275,7 @@ export const publicFunctions: Readonly<Record<string, Prepare>> = {
   paymentServiceHandlers: () => () =>
     paymentServiceHandlers({ baseUrl: 'https://pay.example' }).map(({ info }) => String(info.path)),
   instrumentMerchantPayments: () => () => instrumentMerchantPayments({}).disable(),
-  memoryInbox: () => () => {
-    const { keepsBodies } = memoryInbox({});
-    return keepsBodies;
-  },
-  memoryOutbox: () => {
-    const { sent, fetch } = recording(500);
-    return async () => {
-      const outbox = memoryOutbox({ client: new PaymentClient({ ...credentials, fetch }) });
-      const { state } = await outbox.create(order);
-      return [state, sent];
-    };
-  },
+  ...storeFunctions,
   RetryLaterError: () => () => {
     const error = new RetryLaterError('later');
     return fieldsOf(error, 'retryAfterSeconds', 'cause', 'requestOutcome');
@@ -297,6 +299,13 @@ const OF_SOCKETS = [
 export const usesSockets = (what: string): boolean =>
   what === 'startMockServer' || what.endsWith('over a connection');
 
+function firstDifference(found: string, expected: string): string {
+  let at = 0;
+  while (found[at] === expected[at]) at += 1;
+  const shown = (text: string): string => text.slice(Math.max(0, at - 60), at + 140);
+  return `${shown(found)}\n  in place of: ${shown(expected)}`;
+}
+
 /** The names with which the function does something else, and what. */
 export async function findDifferences(
   what: string,
@@ -311,7 +320,8 @@ export async function findDifferences(
     for (const [kind, value] of PLANTED) {
       const run = await prepare();
       const found = await pollutedUntil(name, value, () => textOf(run));
-      if (found !== expected) differing.push(`${name}: ${kind}: ${found.slice(0, 200)}`);
+      if (found !== expected)
+        differing.push(`${name}: ${kind}: ${firstDifference(found, expected)}`);
     }
   }
   return differing;

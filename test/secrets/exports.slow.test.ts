@@ -24,6 +24,7 @@ const walks: Walks = {
 /** What is exported and never given a secret or a body. Printed all the same. */
 const withoutSecrets: Readonly<Record<string, string>> = {
   '. errorCodes': 'a list of constant texts',
+  '. isPaid': 'is given a record, and returns true or false',
   './mock-server createManualClock': 'is given a time',
   './mock-server createRunningClock': 'is given nothing',
   './mysql mysqlSchema': 'is given the names of tables',

@@ -130,8 +130,8 @@ describe.each(drivers)('with $name', ({ open }) => {
         'Shop_changes',
         'Shop_changes_processed',
         'Shop_claims',
-        'Shop_failures',
-        'Shop_failures_first_failed',
+        'Shop_failed_changes',
+        'Shop_failed_changes_first_failed',
         'Shop_payments',
         'Shop_payments_state',
         'Shop_second_payments',
@@ -141,7 +141,7 @@ describe.each(drivers)('with $name', ({ open }) => {
     test.each([
       ['payments', 'paid_by'],
       ['payments', 'payment_updated_at_us'],
-      ['failures', 'raw_body'],
+      ['failed_changes', 'raw_body'],
       ['second_payments', 'payment_updated_at_us'],
     ])('adds to the table %s a missing column %s, which may be empty', async (table, column) => {
       const { store, database } = await scene.open();
@@ -158,7 +158,7 @@ describe.each(drivers)('with $name', ({ open }) => {
 
     test.each([
       ['changes', 'payment_store_changes_processed'],
-      ['failures', 'payment_store_failures_first_failed'],
+      ['failed_changes', 'payment_store_failed_changes_first_failed'],
       ['payments', 'payment_store_payments_state'],
     ])('makes a missing index of %s', async (_, index) => {
       const { store, database } = await scene.open();

@@ -85,7 +85,10 @@ describe('a claim', () => {
     const { clock, claim } = open();
     await claim('a');
     clock.nowMs += afterMs;
-    expect(await claim('a')).toMatchObject({ granted: false, stored: { state } });
+    expect(await claim('a', { owner: 'other' })).toMatchObject({
+      granted: false,
+      stored: { state },
+    });
   });
 });
 

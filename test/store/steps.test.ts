@@ -158,6 +158,27 @@ describe('the end of an attempt', () => {
   });
 });
 
+describe('a claim that is made again, because its answer was lost', () => {
+  const again = { intent: INTENT, owner: 'one', allowsRejected: false, leaseMs: 10 };
+
+  it('is granted again to its owner, and is still one attempt', () => {
+    expect(claim(owned, again, 1_500)).toMatchObject({
+      state: 'sending',
+      owner: 'one',
+      attempts: 1,
+      sentAtMs: 1_500,
+      leaseUntilMs: 1_510,
+    });
+  });
+
+  it('is not granted to another owner, or of a payment that is no longer sending', () => {
+    expect(claim(owned, { ...again, owner: 'two' }, 1_500)).toBeUndefined();
+    for (const state of ['unresolved', 'created', 'unheard', 'rejected'] as const) {
+      expect(claim({ ...owned, state }, again, 1_500)).toBeUndefined();
+    }
+  });
+});
+
 describe('an order that is known only from callbacks', () => {
   const row = () => ({ ...owned, state: 'elsewhere' as const, attempts: 0, recordedAtMs: 1 });
   const wanted = { owner: 'two', allowsRejected: false, leaseMs: 10 };

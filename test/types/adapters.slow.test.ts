@@ -22,17 +22,17 @@ import type { VerifiedCallback } from '../../src/callback/index.js';
 import type { WebSigningSecret } from '../../src/callback/web/index.js';
 import { callbackPlugin } from '../../src/fastify/index.js';
 import * as web from '../../src/fetch/index.js';
-import { type CallbackStore, memoryStore } from '../../src/store/index.js';
 import * as lambda from '../../src/lambda/index.js';
 import { callbackHandler } from '../../src/node/index.js';
 import { createCallbackReceiver, type PaymentContext } from '../../src/receiver/index.js';
+import { type CallbackStore, memoryStore } from '../../src/store/index.js';
 
 interface Transaction {
   query(sql: string): Promise<void>;
 }
 
 // As postgresStore gives it.
-const inbox = memoryStore() as unknown as CallbackStore<Transaction>;
+const store = memoryStore() as unknown as CallbackStore<Transaction>;
 const signingSecret = 'callback-secret';
 const options = { signingSecret, onPayment: () => undefined };
 
@@ -59,11 +59,11 @@ describe('onPayment', () => {
 describe('a recordSchema', () => {
   const recordSchema = z.object({ orderId: z.string() });
 
-  it('types the payment in onPayment, beside an inbox that types tx', () => {
+  it('types the payment in onPayment, beside a store that types tx', () => {
     callbackHandler({
       signingSecret,
       recordSchema,
-      inbox,
+      store,
       onPayment({ payment }, { tx, stale }) {
         expectTypeOf(payment.orderId).toEqualTypeOf<string>();
         expectTypeOf(payment.status).toExtend<string>();
@@ -82,7 +82,7 @@ describe('a recordSchema', () => {
     web.callbackHandler({
       signingSecret,
       recordSchema,
-      inbox,
+      store,
       onPayment({ payment }, { tx }) {
         expectTypeOf(payment.orderId).toEqualTypeOf<string>();
         expectTypeOf(tx).toEqualTypeOf<Transaction>();
@@ -104,7 +104,7 @@ describe('a recordSchema', () => {
       path: '/a',
       signingSecret,
       recordSchema,
-      inbox,
+      store,
       onPayment({ payment }, { tx }) {
         expectTypeOf(payment.orderId).toEqualTypeOf<string>();
         expectTypeOf(tx).toEqualTypeOf<Transaction>();
@@ -132,7 +132,7 @@ describe('a recordSchema', () => {
     callbackHandler<Transaction>({
       signingSecret,
       recordSchema,
-      inbox,
+      store,
       onPayment: (_callback, { tx }) => tx.query('select 1'),
     });
     expect(callbackHandler).toBeTypeOf('function');
@@ -159,7 +159,7 @@ describe('the handler for node:http', () => {
       '/d',
       callbackHandler({
         signingSecret,
-        inbox,
+        store,
         onPayment(_callback, { tx }) {
           expectTypeOf(tx).toEqualTypeOf<Transaction>();
         },
@@ -197,7 +197,7 @@ describe('the handler for node:http', () => {
     expect(() => callbackHandler({ ...options, onStale: 'ignore' })).toThrow('onStale');
     callbackHandler<Transaction>({
       signingSecret,
-      // @ts-expect-error an inbox without transactions
+      // @ts-expect-error a store without transactions
       store: memoryStore(),
       onPayment: (_callback, { tx }) => tx.query('select 1'),
     });
@@ -240,7 +240,7 @@ describe('the plugin for Fastify', () => {
     app4.register(callbackPlugin<Transaction>, {
       path: '/a',
       signingSecret,
-      inbox,
+      store,
       onPayment(_callback, { tx }) {
         expectTypeOf(tx).toEqualTypeOf<Transaction>();
       },
@@ -249,7 +249,7 @@ describe('the plugin for Fastify', () => {
     app5.register(callbackPlugin<Transaction>, {
       path: '/a',
       signingSecret,
-      inbox,
+      store,
       onPayment(_callback, { tx }) {
         expectTypeOf(tx).toEqualTypeOf<Transaction>();
       },
@@ -257,20 +257,20 @@ describe('the plugin for Fastify', () => {
     app5.register(callbackPlugin, {
       path: '/b',
       signingSecret,
-      inbox,
+      store,
       onPayment: (_callback, { tx }: PaymentContext<Transaction>) => tx.query('select 1'),
     });
     app5.register(callbackPlugin, {
       path: '/c',
       signingSecret,
-      inbox,
-      // @ts-expect-error unknown: Fastify's types infer nothing from the inbox
+      store,
+      // @ts-expect-error unknown: Fastify's types infer nothing from the store
       onPayment: (_callback, { tx }) => tx.query('select 1'),
     });
     app5.register(callbackPlugin<Transaction>, {
       path: '/d',
       signingSecret,
-      // @ts-expect-error an inbox without transactions
+      // @ts-expect-error a store without transactions
       store: memoryStore(),
       onPayment: (_callback, { tx }) => tx.query('select 1'),
     });
@@ -315,7 +315,7 @@ describe('the handler for Fetch', () => {
   it('infers what onPayment is given', () => {
     web.callbackHandler({
       signingSecret: async () => signingSecret,
-      inbox,
+      store,
       onPayment(callback, { tx }) {
         expectTypeOf(callback).toEqualTypeOf<VerifiedCallback>();
         expectTypeOf(tx).toEqualTypeOf<Transaction>();
@@ -350,7 +350,7 @@ describe('the handler for Lambda', () => {
   it('infers what onPayment is given', () => {
     lambda.callbackHandler({
       signingSecret,
-      inbox,
+      store,
       onPayment(_callback, { tx }) {
         expectTypeOf(tx).toEqualTypeOf<Transaction>();
       },

@@ -6,7 +6,6 @@ import {
   ConnectionError,
   type ErrorCode,
   errorCodes,
-  StoreError,
   InvalidCredentialsError,
   InvalidOptionError,
   type InvalidRequestError,
@@ -16,6 +15,7 @@ import {
   RequestError,
   type RequestOutcome,
   RetryLaterError,
+  StoreError,
 } from '../../src/index.js';
 
 describe('the types of errors', () => {

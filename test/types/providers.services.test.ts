@@ -7,7 +7,6 @@ import pg from 'pg';
 import postgres, { type TransactionSql } from 'postgres';
 import { DataSource, type EntityManager } from 'typeorm';
 import { expect, expectTypeOf, it } from 'vitest';
-import type { CallbackStore } from '../../src/store/index.js';
 import {
   fromDrizzle,
   fromKnex,
@@ -17,55 +16,55 @@ import {
   fromTypeOrm,
   postgresStore,
 } from '../../src/postgres/index.js';
-import { postgresStore } from '../../src/postgres/index.js';
-import { unusedClient } from '../outbox/unused-client.js';
+import type { CallbackStore } from '../../src/store/index.js';
+import { unusedClient } from '../store/unused-client.js';
 
-type TxOf<Inbox> = Inbox extends CallbackStore<infer Tx> ? Tx : never;
+type TxOf<Store> = Store extends CallbackStore<infer Tx> ? Tx : never;
 const pool = new pg.Pool();
 
-it('the tx of an inbox on Drizzle is its transaction', () => {
-  const inbox = postgresStore(fromDrizzle(drizzle(pool)));
+it('the tx of a store on Drizzle is its transaction', () => {
+  const store = postgresStore(fromDrizzle(drizzle(pool)));
   type NoTables = Record<string, never>;
-  expectTypeOf<TxOf<typeof inbox>>().toEqualTypeOf<
+  expectTypeOf<TxOf<typeof store>>().toEqualTypeOf<
     PgTransaction<NodePgQueryResultHKT, NoTables, ExtractTablesWithRelations<NoTables>>
   >();
   // @ts-expect-error a pool is not Drizzle
   expect(() => fromDrizzle(pool)).toThrow('db must be a Drizzle database');
 });
 
-it('the tx of an inbox on Kysely is its transaction, with savepoints', () => {
+it('the tx of a store on Kysely is its transaction, with savepoints', () => {
   interface Tables {
     orders: { reference: string };
   }
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
-  const inbox = postgresStore(fromKysely(db));
-  expectTypeOf<TxOf<typeof inbox>>().toEqualTypeOf<ControlledTransaction<Tables, []>>();
-  const outbox = postgresStore(fromKysely(db), { client: unusedClient });
+  const store = postgresStore(fromKysely(db));
+  expectTypeOf<TxOf<typeof store>>().toEqualTypeOf<ControlledTransaction<Tables, []>>();
+  const payments = postgresStore(fromKysely(db), { client: unusedClient });
   const order = { merchantPaymentReference: 'order-1', amount: 1, currency: 'EUR' };
   const recorders = [
-    (tx: Transaction<Tables>) => outbox.record(order, { tx }),
-    (tx: ControlledTransaction<Tables>) => outbox.record(order, { tx }),
+    (tx: Transaction<Tables>) => payments.record(order, { tx }),
+    (tx: ControlledTransaction<Tables>) => payments.record(order, { tx }),
     // @ts-expect-error a Kysely is no transaction
-    (tx: Kysely<Tables>) => outbox.record(order, { tx }),
+    (tx: Kysely<Tables>) => payments.record(order, { tx }),
   ];
   expect(recorders).toHaveLength(3);
   // @ts-expect-error Drizzle is not Kysely
   expect(() => fromKysely(drizzle(pool))).toThrow('db must be a Kysely instance');
 });
 
-it('the tx of an inbox on knex is its transaction', () => {
-  const inbox = postgresStore(fromKnex(makeKnex({ client: 'pg' })));
-  expectTypeOf<TxOf<typeof inbox>>().toEqualTypeOf<Knex.Transaction>();
+it('the tx of a store on knex is its transaction', () => {
+  const store = postgresStore(fromKnex(makeKnex({ client: 'pg' })));
+  expectTypeOf<TxOf<typeof store>>().toEqualTypeOf<Knex.Transaction>();
 });
 
-it('the tx of an inbox on TypeORM is an EntityManager', () => {
-  const inbox = postgresStore(fromTypeOrm(new DataSource({ type: 'postgres' })));
-  expectTypeOf<TxOf<typeof inbox>>().toEqualTypeOf<EntityManager>();
+it('the tx of a store on TypeORM is an EntityManager', () => {
+  const store = postgresStore(fromTypeOrm(new DataSource({ type: 'postgres' })));
+  expectTypeOf<TxOf<typeof store>>().toEqualTypeOf<EntityManager>();
 });
 
-it('the tx of an inbox on postgres.js is its transaction', () => {
-  const inbox = postgresStore(fromPostgresJs(postgres()));
-  expectTypeOf<TxOf<typeof inbox>>().toEqualTypeOf<TransactionSql>();
+it('the tx of a store on postgres.js is its transaction', () => {
+  const store = postgresStore(fromPostgresJs(postgres()));
+  expectTypeOf<TxOf<typeof store>>().toEqualTypeOf<TransactionSql>();
 });
 
 // As the client of Prisma 7 declares it; the package is not among the root's.
@@ -87,7 +86,7 @@ interface PrismaClient {
   ): Promise<R>;
 }
 
-it('the tx of an inbox on Prisma is its client of a transaction', () => {
+it('the tx of a store on Prisma is its client of a transaction', () => {
   const open = (prisma: PrismaClient) => postgresStore(fromPrisma(prisma));
   expectTypeOf<TxOf<ReturnType<typeof open>>>().toEqualTypeOf<Omit<PrismaClient, '$connect'>>();
   expect(open).toBeTypeOf('function');

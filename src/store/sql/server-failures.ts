@@ -1,4 +1,4 @@
-import { InvalidOptionError, StoreError } from '../../errors.js';
+import { InvalidOptionError, MerchantPaymentsError, StoreError } from '../../errors.js';
 import { nameFailure } from '../../protocol/describe-value.js';
 import { TransactionOpen } from './transaction-open.js';
 
@@ -238,6 +238,12 @@ export class ServerFailures {
       `The database, or a table or column of the store, does not exist or is not where the connection looks, and nothing was written; create the database if it is missing, then call setup() once before the first payment, or run the SQL of ${this.#words.schema}`,
       { cause: this.#withoutStatement(error) },
     );
+  }
+
+  /** The error of an ORM for a statement without an answer. Only its code is kept, because ORMs add the statement. */
+  unanswered(error: unknown): unknown {
+    const isOther = error instanceof MerchantPaymentsError || error instanceof TypeError;
+    return isOther ? error : new Error(`the driver failed${nameFailure(error)}`);
   }
 
   // Drivers and ORMs add the statement to their errors, and it contains the request body.

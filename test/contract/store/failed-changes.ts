@@ -6,7 +6,7 @@ import type { StatusChange } from '../../../src/store/callback-store.js';
 import type { FailurePolicy } from '../../../src/store/failure.js';
 import { oddNames } from '../odd-names.js';
 import type { It } from './callback-stage.js';
-import { createPayment, seconds } from './changes.js';
+import { createPayment, instant, seconds } from './changes.js';
 import { collect, rejectsWith, type Stage } from './stage.js';
 
 /** The failed changes that the store lists. */
@@ -69,11 +69,16 @@ export function testKeptFailures(it: It<Stage>): void {
     expect(change.attempts).toBe(2);
     expect(change.error).toStrictEqual({ name: 'RangeError', code: 'E_LAST', message: 'the last' });
     expect(change.parked).toBe(false);
-    // To the millisecond.
-    expect(change.occurredAt).toStrictEqual(new Date(event.payment.updatedAt));
     const { since, lastFailedAt } = change;
     expect(since <= lastFailedAt).toBe(true);
     expect(change).not.toHaveProperty('rawBody');
+  });
+  it('lists when a failed change happened, to the millisecond below', async (stage) => {
+    for (const ms of [-1, 0, 1_769_860_800_123]) {
+      const event = createPayment()({ updatedAt: instant(ms, 999) });
+      await failTimes(stage, event, 1);
+      expect((await keptOf(stage, event)).occurredAt).toStrictEqual(new Date(ms));
+    }
   });
   it('forgets the failures of a change that is processed', async (stage) => {
     const event = createPayment()();
@@ -181,6 +186,14 @@ export function testKeptFailures(it: It<Stage>): void {
       await stage.deliver(await stage.open(), replay(event)).answers('processed');
     }
     await assertForgotten(stage, first);
+  });
+  it('tells by the microsecond which change is behind a parked one', async (stage) => {
+    const change = createPayment();
+    const failures = { parkAfter: 1, blockParked: true };
+    const at = (microseconds: number) => change({ updatedAt: seconds(0, microseconds), failures });
+    await failTimes(stage, at(500), 1);
+    await stage.deliver(await stage.open(), at(499)).answers('processed');
+    await assertRefused(stage, at(501), 'CHANGE_BLOCKED');
   });
   it('parks a change with blockParked that was waiting while the earlier one was parked', async (stage) => {
     const change = createPayment();

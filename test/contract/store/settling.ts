@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import { RetryLaterError } from '../../../src/errors.js';
 import type { PaymentStore } from '../../../src/store/payment-store.js';
 import type { It } from './callback-stage.js';
-import { createPayment, createTwoPayments, recordOf, seconds } from './changes.js';
+import { createPayment, createTwoPayments, instant, recordOf, seconds } from './changes.js';
 import { assertPayment, createInput, ofKind, rejectsWith, type Stage } from './stage.js';
 
 const second = { kinds: ['second-payment'] } as const;
@@ -247,6 +247,17 @@ export function testElsewhere(it: It<Stage>): void {
       const items = await stage.attentionTo(reference, second);
       expect(items).toMatchObject([{ referenceNumber, payment: { status: 'paid' } }]);
       assertPayment(await store.get(reference), { referenceNumber, status: 'paid' });
+    }
+  });
+  it('lists a second payment whatever the time of its record', async (stage) => {
+    const store = await stage.openPayments();
+    for (const updatedAt of [instant(-1, 1), instant(0), instant(2 ** 42)]) {
+      const [one, other] = createTwoPayments();
+      const { merchantPaymentReference: reference } = one().payment;
+      await stage.deliver(store, one({ status: 'paid', updatedAt })).answers('processed');
+      const change = other({ status: 'paid', updatedAt });
+      await stage.deliver(store, change).runsWith({ secondPayment: true });
+      expect(await stage.attentionTo(reference, second)).toHaveLength(1);
     }
   });
   it('keeps the newest record of a second payment of an order that it did not create', async (stage) => {

@@ -1,6 +1,6 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type PaymentClient, RetryLaterError } from 'merchant-payments';
+import { isPaid, type PaymentClient, RetryLaterError } from 'merchant-payments';
 import { callbackHandler } from 'merchant-payments/node';
 
 /** What the samples declare as the reader's own application. */
@@ -11,12 +11,12 @@ export async function startMyApplication(settings: {
   const orders = new Map<string, { status: string; shipments: number }>();
   const onPayment: Parameters<typeof callbackHandler>[0]['onPayment'] = (
     { payment },
-    { stale },
+    { current },
   ) => {
     const order = orders.get(payment.merchantPaymentReference);
     if (order === undefined) throw new RetryLaterError('order not stored yet');
-    if (payment.status === 'paid' && order.shipments === 0) order.shipments += 1;
-    if (!stale) order.status = payment.status;
+    if (isPaid(payment) && order.shipments === 0) order.shipments += 1;
+    if (current) order.status = payment.status;
   };
   const server = await listen(
     callbackHandler({ signingSecret: settings.signingSecret, onPayment, onRejected: () => {} }),

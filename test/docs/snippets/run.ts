@@ -1,17 +1,15 @@
-// Runs the samples of README.md, the open points and the testing guide, one after another in one process. They are
+// Runs the samples of the guides on testing and of the open points, one after another in one process. They are
 // bundled with this, in the same folder. What a sample declares as the reader's own is a global.
 
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { after } from 'node:test';
-import type { PGlite } from '@electric-sql/pglite';
+import express from 'express';
 import { PaymentClient } from 'merchant-payments';
 import { startMockServer } from 'merchant-payments/mock-server';
 import { signCallback } from 'merchant-payments/testing';
 import { runCommandLine } from '../../../src/cli/command-line.js';
 import { terminalOf } from '../../../src/cli/output.js';
 import { listen, startMyApplication } from './application.js';
-import { DOCUMENTED_URL } from './documented-url.js';
 
 const folder = import.meta.dirname;
 const paste = (name: string) => import(new URL(`${name}.js`, import.meta.url).href);
@@ -25,28 +23,17 @@ Object.assign(process.env, {
   MERCHANT_PAYMENTS_API_SECRET: apiSecret,
 });
 
-// README.md
-const readme = await paste('README-1');
-const pool: PGlite = readme.pool;
-await pool.exec(readFileSync('examples/shop/schema.sql', 'utf8'));
-await readme.inbox.setup();
-await readme.outbox.setup();
-assert.equal(await readme.checkout('order-1001', 2500), 'created');
-const endpoint = await listen(readme.handleCallback);
-Object.assign(globalThis, { endpointUrl: endpoint.url });
-await paste('README-2');
-const { rows } = await pool.query('SELECT status FROM orders JOIN shipments USING (reference)');
-assert.deepEqual(rows, [{ status: 'paid' }]);
-const checkCommand = readFileSync('README.md', 'utf8').match(
-  /npx merchant-payments (check .*)/,
-)?.[1];
-const exitCode = await runCommandLine(
-  (checkCommand ?? '').replace(DOCUMENTED_URL, endpoint.url).split(' '),
-  terminalOf(process),
-);
-assert.equal(exitCode, 0);
-await endpoint.close();
-await pool.close();
+// README.md: a route of one's own
+const { routes } = await paste('README-3');
+const own = await listen(express().use(routes));
+const sendTo = async (secret: string) => {
+  const { rawBody, headers } = signCallback({ payment: {}, signingSecret: secret });
+  const url = own.url.replace(/payments$/, 'own');
+  return (await fetch(url, { method: 'POST', headers, body: new Uint8Array(rawBody) })).status;
+};
+assert.equal(await sendTo(signingSecret), 200);
+assert.equal(await sendTo('another secret'), 500);
+await own.close();
 
 // docs/open-points.md
 const discovery = ['discover', '--base-url', baseUrl, '--yes', '--output'];
@@ -57,7 +44,7 @@ assert.equal(
 process.chdir(folder);
 for (const number of [1, 2]) await paste(`open-points-${number}`);
 
-// docs/test-your-integration.md
+// docs/test-your-integration.md, docs/check-your-endpoint.md
 const application = await startMyApplication({ signingSecret: 'a secret for tests' });
 Object.assign(globalThis, {
   application,
@@ -79,7 +66,9 @@ await client.close();
 await shop.close();
 await service.close();
 
-for (const number of [3, 4, 5, 6, 7, 10]) await paste(`test-your-integration-${number}`);
+for (const number of [3, 4, 5]) await paste(`test-your-integration-${number}`);
+for (const number of [1, 3]) await paste(`check-your-endpoint-${number}`);
 // Tests of node:test, which runs them once they are imported.
-for (const number of [1, 8, 9, 11]) await paste(`test-your-integration-${number}`);
+for (const number of [1, 6]) await paste(`test-your-integration-${number}`);
+await paste('check-your-endpoint-2');
 after(() => application.close());

@@ -98,7 +98,12 @@ async function startEndpoint(): Promise<Endpoint> {
       maxBodyBytes: MAX_BODY_BYTES,
       store: {
         async process(_event, work) {
-          await work({ tx: undefined, signal: new AbortController().signal, stale: false });
+          await work({
+            tx: undefined,
+            signal: new AbortController().signal,
+            stale: false,
+            current: true,
+          });
           return 'processed';
         },
       },

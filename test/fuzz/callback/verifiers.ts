@@ -66,7 +66,12 @@ function createJudges(profile: (typeof profiles)[number], index: number): Judges
     // What was processed before is not the question here.
     store: {
       async process(_event, work) {
-        await work({ tx: undefined, signal: new AbortController().signal, stale: false });
+        await work({
+          tx: undefined,
+          signal: new AbortController().signal,
+          stale: false,
+          current: true,
+        });
         return 'processed';
       },
     },

@@ -50,7 +50,12 @@ export async function fuzzLambdaEvents(options: FuzzOptions): Promise<FuzzResult
     now,
     store: {
       async process(_event, work) {
-        await work({ tx: undefined, signal: new AbortController().signal, stale: false });
+        await work({
+          tx: undefined,
+          signal: new AbortController().signal,
+          stale: false,
+          current: true,
+        });
         return 'processed';
       },
     },

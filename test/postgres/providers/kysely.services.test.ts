@@ -7,7 +7,7 @@ import { useSchema } from '../server.js';
 import { unusedClient } from '../unused-client.js';
 
 describe.skipIf(!process.env['DATABASE_URL'])('postgresStore on Kysely', () => {
-  const { openPool } = useSchema();
+  const { openPool } = useSchema('mp_kysely');
 
   it('records in a transaction of db.transaction() too, and is rolled back with it', async () => {
     const db = new Kysely<object>({ dialect: new PostgresDialect({ pool: openPool() }) });

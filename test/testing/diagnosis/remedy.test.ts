@@ -88,7 +88,7 @@ test('every code has its remedy looked at', () => {
 });
 
 test('the guide lists exactly the codes, in their order', () => {
-  const guide = readFileSync('docs/test-your-integration.md', 'utf8');
+  const guide = readFileSync('docs/check-your-endpoint.md', 'utf8');
   const rows = [
     ...guide.matchAll(/^\| `((?:secret|signature|timestamp|body|record)-[\w-]+|unexplained)` \|/gm),
   ];

@@ -1,16 +1,21 @@
 import type { PGlite, Transaction } from '@electric-sql/pglite';
 import pg from 'pg';
 import { describe, expect, expectTypeOf, it } from 'vitest';
-import type { CallbackStore, StoreContext } from '../../src/store/index.js';
 import {
-  type PostgresStore,
-  type PostgresStoreOptions,
   postgresStore,
   type Queryable,
+  type ServerStoreOptions,
 } from '../../src/postgres/index.js';
+import type {
+  CallbackStore,
+  ManagedStore,
+  PaymentStore,
+  StoreContext,
+} from '../../src/store/index.js';
+import { unusedClient } from '../store/unused-client.js';
 
 const pool = new pg.Pool();
-type TxOf<Inbox> = Inbox extends CallbackStore<infer Tx> ? Tx : never;
+type TxOf<Store> = Store extends CallbackStore<infer Tx> ? Tx : never;
 
 describe('the transaction', () => {
   it('of pg and of PGlite are queryable', () => {
@@ -34,9 +39,9 @@ describe('the transaction', () => {
 
 describe('postgresStore', () => {
   it('takes a pool of pg, whose client is its tx', () => {
-    const inbox = postgresStore(pool);
-    expectTypeOf(inbox).toEqualTypeOf<PostgresStore<pg.PoolClient>>();
-    expectTypeOf(inbox.process)
+    const store = postgresStore(pool);
+    expectTypeOf(store).toEqualTypeOf<ManagedStore<pg.PoolClient>>();
+    expectTypeOf(store.process)
       .parameter(1)
       .parameter(0)
       .toEqualTypeOf<StoreContext<pg.PoolClient>>();
@@ -44,6 +49,15 @@ describe('postgresStore', () => {
       (await tx.query('UPDATE orders SET paid = true')).rowCount;
     expectTypeOf(count).returns.resolves.toEqualTypeOf<number | null>();
     expect(count).toBeTypeOf('function');
+  });
+
+  it('creates payments only with a client', () => {
+    const options = { client: unusedClient };
+    expectTypeOf(postgresStore(pool, options)).toEqualTypeOf<PaymentStore<pg.PoolClient>>();
+    const typed = postgresStore<pg.PoolClient>(pool, options);
+    expectTypeOf(typed).toEqualTypeOf<PaymentStore<pg.PoolClient>>();
+    // @ts-expect-error no client sends it
+    expect(postgresStore(pool).create).toBeUndefined();
   });
 
   it('takes a PGlite, whose transaction is its tx', () => {
@@ -83,7 +97,7 @@ describe('postgresStore', () => {
     expectTypeOf<{
       lockTimeoutMs: undefined;
       prefix: undefined;
-    }>().toExtend<PostgresStoreOptions>();
+    }>().toExtend<ServerStoreOptions>();
     // @ts-expect-error a number of milliseconds
     expect(() => postgresStore(pool, { lockTimeoutMs: '5' })).toThrow('lockTimeoutMs');
   });

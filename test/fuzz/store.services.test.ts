@@ -1,25 +1,25 @@
 import { describe, it } from 'vitest';
-import { plainKinds, redisUrl } from '../inbox/redis/clients.js';
-import { drivers } from '../inbox/sqlite/open-database.js';
-import { fuzzInbox } from './inbox/histories.js';
+import { plainKinds, redisUrl } from '../redis/clients.js';
+import { drivers } from '../sqlite/open-database.js';
+import { chooseSeed } from './property-runs.js';
+import { fuzzStore } from './store/histories.js';
 import {
   type ConnectedStore,
   openMysqlStore,
   openPostgresStore,
   openRedisStore,
   openSqliteStore,
-} from './inbox/server-stores.js';
-import { chooseSeed } from './property-runs.js';
+} from './store/server-stores.js';
 
 // The full size is `npm run test:fuzz`.
 const seed = chooseSeed();
-console.log(`Fuzzing the inboxes with seed ${seed}; FUZZ_SEED=${seed} repeats it.`);
+console.log(`Fuzzing the stores with seed ${seed}; FUZZ_SEED=${seed} repeats it.`);
 const databaseUrl = process.env['DATABASE_URL'] ?? '';
 const mysqlUrl = process.env['MYSQL_URL'] ?? '';
 
 async function fuzz(store: ConnectedStore, cases: number): Promise<void> {
   try {
-    await fuzzInbox(store, { cases, seed });
+    await fuzzStore(store, { cases, seed });
   } finally {
     await store.end();
   }

@@ -1,0 +1,102 @@
+import { postgresDialect } from '../../../src/postgres/dialect.js';
+import { ChangeStatements } from '../../../src/store/sql/change-statements.js';
+import {
+  type ProcessingServer,
+  TransactionProcess,
+} from '../../../src/store/sql/transaction-process.js';
+import type { Connections, OpenTransaction } from '../../../src/store/sql/transactions.js';
+
+/** What a server answers in one transaction. */
+export interface Script {
+  /** What the claim reads: state, reference, time, paid by, whether processed, watermark, whether one has failed. */
+  readonly seen?: readonly (string | number | null)[];
+  /** Its details: attempts, parked, whether behind a parked one, the time of the second payment. */
+  readonly details?: readonly (string | number | null)[];
+  /** Why the claim fails. */
+  readonly claimError?: Error;
+  /** Why the transaction is lost while its body runs, at the word of the test. */
+  readonly loss?: Promise<never>;
+  /** Why its end fails. */
+  readonly endError?: Error;
+}
+
+export const NEW_ORDER = ['elsewhere', null, null, null, null, null, null];
+export const UNRESOLVED = NEW_ORDER.with(0, 'unresolved');
+
+export const busy = new Error('busy');
+export const dead = new Error('dead');
+
+/** A server's transactions, as scripted, and how each has ended: what it has written, in words. */
+export class ScriptedServer {
+  readonly #scripts: Script[];
+  /** Of each transaction. */
+  readonly ended: string[] = [];
+  readonly process: TransactionProcess<string>;
+
+  constructor(
+    scripts: readonly Script[],
+    { isSingle = false, ...more }: Partial<ProcessingServer<string>> & { isSingle?: boolean } = {},
+  ) {
+    this.#scripts = [...scripts];
+    const dialect = postgresDialect('');
+    const connections = {
+      isSingle,
+      run: (body: Parameters<Connections<string>['run']>[0]) => this.#run(body),
+    };
+    this.process = new TransactionProcess<string>({
+      connections: connections as unknown as Connections<string>,
+      statements: new ChangeStatements(dialect),
+      limits: { lockTimeoutMs: 60_000, commandTimeoutMs: 60_000, idleTimeoutMs: 60_000 },
+      keepBodies: true,
+      isBusy: (error) => error === busy,
+      isDead: (error) => error === dead,
+      explain: (error) => new Error('explained', { cause: error }),
+      ...more,
+    });
+  }
+
+  get transactions(): number {
+    return this.ended.length;
+  }
+
+  async #run(body: Parameters<Connections<string>['run']>[0]): Promise<unknown> {
+    const script = this.#scripts.shift();
+    if (script === undefined) throw new Error('no further transaction was expected');
+    const { seen = NEW_ORDER, details, claimError, loss, endError } = script;
+    const index = this.ended.push('open') - 1;
+    const transaction: OpenTransaction<string> = {
+      tx: `tx ${index}`,
+      signal: new AbortController().signal,
+      async begin() {
+        if (claimError !== undefined) throw claimError;
+        return [JSON.stringify(seen)];
+      },
+      ask: async () => [JSON.stringify(details)],
+      runWork: (work) => work(transaction.tx),
+    };
+    try {
+      const running = body(transaction);
+      const ending = await (loss === undefined ? running : Promise.race([running, loss]));
+      if (ending.end === 'commit' && endError !== undefined) throw endError;
+      this.ended[index] = ending.end;
+      if (ending.end === 'commit') {
+        const written = ending.statements.map(toWord).join(', ');
+        this.ended[index] = `${ending.undo ? 'undo, ' : ''}${written}`;
+      }
+      return ending.result;
+    } catch (error) {
+      this.ended[index] = 'lost';
+      throw error;
+    }
+  }
+}
+
+function toWord(statement: string): string {
+  if (statement.startsWith('UPDATE "payments"')) return 'settle';
+  if (statement.startsWith('INSERT INTO "changes"')) return 'record';
+  if (statement.startsWith('DELETE FROM "failed_changes"')) return 'forget';
+  if (statement.startsWith('INSERT INTO "second_payments"')) return 'list';
+  const kept = /^(?:INSERT INTO|UPDATE) "failed_changes"/.exec(statement);
+  if (kept === null) throw new Error(`not known: ${statement}`);
+  return 'keep';
+}

@@ -1,0 +1,329 @@
+import { describe, expect, it, vi } from 'vitest';
+import { RetryLaterError, StoreError } from '../../../src/errors.js';
+import { readChange } from '../../../src/store/change.js';
+import type { FailurePolicy } from '../../../src/store/failure.js';
+import { databaseForms } from '../../../src/store/sql/stored-forms.js';
+import { deferred } from '../../postgres/change.js';
+import { changeOf } from '../orders.js';
+import {
+  busy,
+  dead,
+  NEW_ORDER,
+  type Script,
+  ScriptedServer,
+  UNRESOLVED,
+} from './scripted-connections.js';
+
+const broken = new Error('broken');
+const lost = new StoreError('TRANSACTION_LOST', 'lost');
+const NEWER_US = '4102444800000000';
+const failures = { onParked: vi.fn(), onNotKept: vi.fn() } satisfies FailurePolicy;
+const FAILED = NEW_ORDER.with(6, 1);
+const PARKED: Script = { seen: FAILED, details: [2, 1, null, null] };
+const BLOCKED: Script = { seen: FAILED, details: [null, null, 1, null] };
+
+function read(fields: Parameters<typeof changeOf>[0] = {}) {
+  failures.onParked.mockReset();
+  failures.onNotKept.mockReset();
+  const policy = { ...failures, blockParked: true, ...fields.failures };
+  return readChange(changeOf({ ...fields, failures: policy }), databaseForms);
+}
+
+const done = async () => undefined;
+const failing = async () => {
+  throw broken;
+};
+
+/** Loses its transaction while the work runs. */
+function losing(error: Error = lost) {
+  const loss = deferred<never>();
+  loss.promise.catch(() => undefined);
+  const work = () => {
+    loss.reject(error);
+    return new Promise<never>(() => undefined);
+  };
+  return { loss: loss.promise, work };
+}
+
+const explained = (cause: unknown) => expect.objectContaining({ message: 'explained', cause });
+
+describe('a change', () => {
+  it.each<[string, Script, string]>([
+    ['of an order that was not known', {}, 'record, settle'],
+    ['of an unresolved payment', { seen: UNRESOLVED }, 'record, settle'],
+    ['that had failed', { seen: FAILED, details: [1, 0, null, null] }, 'record, settle, forget'],
+    [
+      'of a second payment',
+      { seen: ['created', 'PAY-2', 1, null, null, null, null], details: [null, null, null, null] },
+      'record, list',
+    ],
+  ])('%s is recorded in the transaction of its work', async (_, script, ended) => {
+    const server = new ScriptedServer([script]);
+    const seen: unknown[] = [];
+    const work = async ({ tx }: { tx: string }) => void seen.push(tx);
+    expect(await server.process.process(read(), work)).toBe('processed');
+    expect(seen).toEqual(['tx 0']);
+    expect(server.ended).toEqual([ended]);
+  });
+
+  it.each<[string, Script, string]>([
+    ['duplicate', { seen: NEW_ORDER.with(4, 1) }, 'rollback'],
+    ['duplicate', { seen: UNRESOLVED.with(4, 1) }, 'undo, settle'],
+    ['stale', { seen: NEW_ORDER.with(5, NEWER_US) }, 'rollback'],
+    ['stale', { seen: UNRESOLVED.with(5, NEWER_US) }, 'undo, settle'],
+  ])('that is %s writes what it says of its payment alone', async (outcome, script, ended) => {
+    const server = new ScriptedServer([script]);
+    const work = vi.fn(done);
+    expect(await server.process.process(read({ processStale: false }), work)).toBe(outcome);
+    expect(work).not.toHaveBeenCalled();
+    expect(server.ended).toEqual([ended]);
+  });
+
+  it('is busy while another transaction holds its order', async () => {
+    const server = new ScriptedServer([{ claimError: busy }]);
+    expect(await server.process.process(read(), done)).toBe('busy');
+    expect(server.ended).toEqual(['rollback']);
+  });
+
+  it('has the time that its claim has waited', async () => {
+    const isBusy = vi.fn(() => true);
+    const server = new ScriptedServer([{ claimError: broken }], { isBusy });
+    expect(await server.process.process(read(), done)).toBe('busy');
+    const waitedMs = expect.any(Number);
+    expect(isBusy).toHaveBeenCalledExactlyOnceWith(broken, { waitedMs, lockTimeoutMs: 60_000 });
+  });
+});
+
+describe('a claim that fails', () => {
+  it('rejects, and keeps nothing: no work has run', async () => {
+    const server = new ScriptedServer([{ claimError: broken }]);
+    await expect(server.process.process(read(), done)).rejects.toEqual(explained(broken));
+    expect(server.ended).toEqual(['lost']);
+    expect(failures.onNotKept).not.toHaveBeenCalled();
+  });
+
+  it('rejects when its statement was cancelled early', async () => {
+    const cancelled = new StoreError('STORE_FAILED', 'cancelled');
+    const isBusy = () => {
+      throw cancelled;
+    };
+    const server = new ScriptedServer([{ claimError: broken }], { isBusy });
+    await expect(server.process.process(read(), done)).rejects.toEqual(explained(cancelled));
+  });
+
+  it('is tried once more on another connection when the first one was dead', async () => {
+    const server = new ScriptedServer([{ claimError: dead }, {}]);
+    expect(await server.process.process(read(), done)).toBe('processed');
+    expect(server.ended).toEqual(['lost', 'record, settle']);
+  });
+
+  it('rejects when the second connection is dead too', async () => {
+    const server = new ScriptedServer([{ claimError: dead }, { claimError: dead }]);
+    await expect(server.process.process(read(), done)).rejects.toEqual(explained(dead));
+  });
+
+  it('rejects with what the server answers that no version knows', async () => {
+    const server = new ScriptedServer([{ seen: ['refunded'] }]);
+    const unknown = expect.objectContaining({ code: 'STORE_FAILED' });
+    await expect(server.process.process(read(), done)).rejects.toEqual(explained(unknown));
+  });
+});
+
+describe('work that fails', () => {
+  it.each<[string, Script, string]>([
+    ['its failure', {}, 'undo, keep'],
+    ['its failure and its payment', { seen: UNRESOLVED }, 'undo, settle, keep'],
+  ])('keeps %s in the transaction of its claim', async (_, script, ended) => {
+    const server = new ScriptedServer([script]);
+    await expect(server.process.process(read(), failing)).rejects.toBe(broken);
+    expect(server.ended).toEqual([ended]);
+  });
+
+  it.each<[string, Script, string]>([
+    ['nothing', {}, 'rollback'],
+    ['its payment', { seen: UNRESOLVED }, 'undo, settle'],
+  ])('keeps %s if it is to be retried later', async (_, script, ended) => {
+    const server = new ScriptedServer([script]);
+    const later = new RetryLaterError();
+    await expect(server.process.process(read(), () => Promise.reject(later))).rejects.toBe(later);
+    expect(server.ended).toEqual([ended]);
+  });
+
+  it('parks its change after enough failures, and says so once that is stored', async () => {
+    const server = new ScriptedServer([{ seen: FAILED, details: [1, 0, null, null] }]);
+    const change = read({ failures: { parkAfter: 2 } });
+    failures.onParked.mockImplementation(() => expect(server.ended).toEqual(['undo, keep']));
+    await expect(server.process.process(change, failing)).rejects.toBe(broken);
+    expect(failures.onParked).toHaveBeenCalledExactlyOnceWith(2);
+  });
+});
+
+describe('a transaction that is lost', () => {
+  it('has its failure kept in another one, and rejects with why it was lost', async () => {
+    const { loss, work } = losing();
+    const server = new ScriptedServer([{ loss }, {}]);
+    const change = read({ failures: { parkAfter: 1 } });
+    await expect(server.process.process(change, work)).rejects.toEqual(explained(lost));
+    expect(server.ended).toEqual(['lost', 'undo, keep']);
+    expect(failures.onParked).toHaveBeenCalledExactlyOnceWith(1);
+    expect(failures.onNotKept).not.toHaveBeenCalled();
+  });
+
+  it('is not tried again, though its connection was dead: the work had begun', async () => {
+    const { loss, work } = losing(dead);
+    const server = new ScriptedServer([{ loss }, {}]);
+    await expect(server.process.process(read(), work)).rejects.toEqual(explained(dead));
+    expect(server.ended).toEqual(['lost', 'undo, keep']);
+  });
+
+  it('at its end counts as a failure of the work, whose writes are gone', async () => {
+    const server = new ScriptedServer([
+      { seen: UNRESOLVED, endError: broken },
+      { seen: UNRESOLVED },
+    ]);
+    await expect(server.process.process(read(), done)).rejects.toEqual(explained(broken));
+    expect(server.ended).toEqual(['lost', 'undo, settle, keep']);
+  });
+
+  it('after its work has failed rejects with the error of the work', async () => {
+    const server = new ScriptedServer([{ endError: lost }, {}]);
+    await expect(server.process.process(read(), failing)).rejects.toBe(broken);
+    expect(server.ended).toEqual(['lost', 'undo, keep']);
+  });
+
+  it('counts with what was kept since', async () => {
+    const server = new ScriptedServer([
+      { endError: lost },
+      { seen: FAILED, details: [6, 0, null, null] },
+    ]);
+    const change = read({ failures: { parkAfter: 7 } });
+    await expect(server.process.process(change, failing)).rejects.toBe(broken);
+    expect(failures.onParked).toHaveBeenCalledExactlyOnceWith(7);
+  });
+
+  it.each([
+    ['parked', PARKED],
+    ['blocked', BLOCKED],
+  ])('counts though the change was %s since: its work has run', async (_, script) => {
+    const server = new ScriptedServer([{ endError: lost }, script]);
+    await expect(server.process.process(read(), failing)).rejects.toBe(broken);
+    expect(server.ended).toEqual(['lost', 'undo, keep']);
+  });
+
+  it('keeps nothing of a change that another process has processed since', async () => {
+    const server = new ScriptedServer([{ endError: lost }, { seen: NEW_ORDER.with(4, 1) }]);
+    await expect(server.process.process(read(), failing)).rejects.toBe(broken);
+    expect(server.ended).toEqual(['lost', 'rollback']);
+    expect(failures.onNotKept).not.toHaveBeenCalled();
+  });
+
+  it('needs no other one if there is nothing to keep', async () => {
+    const { loss, work } = losing(new RetryLaterError());
+    const server = new ScriptedServer([{ loss }], { explain: (error) => error });
+    await expect(server.process.process(read(), work)).rejects.toBeInstanceOf(RetryLaterError);
+    expect(server.ended).toEqual(['lost']);
+    expect(failures.onNotKept).not.toHaveBeenCalled();
+  });
+
+  it('has its payment settled in another one, though its work is to be retried later', async () => {
+    const server = new ScriptedServer([{ seen: UNRESOLVED, endError: lost }, { seen: UNRESOLVED }]);
+    const later = new RetryLaterError();
+    await expect(server.process.process(read(), () => Promise.reject(later))).rejects.toBe(later);
+    expect(server.ended).toEqual(['lost', 'undo, settle']);
+  });
+
+  it.each<[string, Script, unknown]>([
+    [
+      'another one holds the order',
+      { claimError: busy },
+      new Error('another transaction holds the order'),
+    ],
+    ['the other one can’t begin', { claimError: dead }, dead],
+    ['the other one can’t end', { endError: broken }, broken],
+  ])('is reported once when %s', async (_, script, cause) => {
+    const server = new ScriptedServer([{ endError: lost }, script]);
+    const change = read({ failures: { parkAfter: 1 } });
+    await expect(server.process.process(change, failing)).rejects.toBe(broken);
+    expect(failures.onNotKept).toHaveBeenCalledExactlyOnceWith(explained(cause));
+    expect(failures.onParked).not.toHaveBeenCalled();
+  });
+
+  it('rejects with the error of the work though the policy throws', async () => {
+    const server = new ScriptedServer([{ endError: lost }, { claimError: dead }]);
+    const change = read();
+    failures.onNotKept.mockImplementationOnce(() => {
+      throw new Error('no log');
+    });
+    await expect(server.process.process(change, failing)).rejects.toBe(broken);
+  });
+});
+
+describe('a change that is refused', () => {
+  const parked = expect.objectContaining({ code: 'CHANGE_PARKED' });
+  const blocked = expect.objectContaining({ code: 'CHANGE_BLOCKED' });
+  const unresolved = (script: Script): Script => ({ ...script, seen: UNRESOLVED.with(6, 1) });
+
+  it.each<[string, Script, unknown, string]>([
+    ['parked', PARKED, parked, 'rollback'],
+    ['parked', unresolved(PARKED), parked, 'undo, settle'],
+    ['blocked', BLOCKED, blocked, 'undo, keep'],
+    ['blocked', unresolved(BLOCKED), blocked, 'undo, settle, keep'],
+  ])('because it is %s is stored without its work', async (_, script, error, ended) => {
+    const server = new ScriptedServer([script]);
+    const work = vi.fn(done);
+    await expect(server.process.process(read(), work)).rejects.toEqual(error);
+    expect(work).not.toHaveBeenCalled();
+    expect(server.ended).toEqual([ended]);
+  });
+
+  it.each<[string, Script, unknown, string]>([
+    ['parked', unresolved(PARKED), parked, 'undo, settle'],
+    ['blocked', BLOCKED, blocked, 'undo, keep'],
+  ])('because it is %s is stored in another transaction when its own is lost', async (...test) => {
+    const [, script, error, ended] = test;
+    const server = new ScriptedServer([{ ...script, endError: lost }, script]);
+    await expect(server.process.process(read(), done)).rejects.toEqual(error);
+    expect(server.ended).toEqual(['lost', ended]);
+  });
+
+  it.each<[string, Script]>([
+    ['parked', unresolved(PARKED)],
+    ['blocked', BLOCKED],
+  ])(
+    'because it is %s rejects with the store’s error when nothing could store it: nobody else has it',
+    async (_, script) => {
+      for (const second of [
+        { claimError: busy },
+        { claimError: dead },
+        { ...script, endError: broken },
+      ]) {
+        const server = new ScriptedServer([{ ...script, endError: lost }, second]);
+        const call = server.process.process(read(), done);
+        await expect(call).rejects.toMatchObject({ message: 'explained' });
+        expect(failures.onNotKept).not.toHaveBeenCalled();
+      }
+    },
+  );
+});
+
+describe('deliveries of one process', () => {
+  const limits = { lockTimeoutMs: 5, commandTimeoutMs: 60_000, idleTimeoutMs: 60_000 };
+  const held = () => {
+    const { promise, resolve } = deferred<void>();
+    return { work: () => promise, end: () => resolve() };
+  };
+
+  it.each([
+    ['of one change', false, 'change-1', 'busy'],
+    ['of one order on a single connection', true, 'change-2', 'busy'],
+    ['of different changes on several connections', false, 'change-2', 'processed'],
+  ])('%s: %s, %s, the second one is %s', async (_, isSingle, key, outcome) => {
+    const server = new ScriptedServer([{}, {}], { isSingle, limits });
+    const { work, end } = held();
+    const first = server.process.process(read(), work);
+    expect(await server.process.process(read({ key }), done)).toBe(outcome);
+    end();
+    expect(await first).toBe('processed');
+    expect(server.transactions).toBe(outcome === 'busy' ? 1 : 2);
+  });
+});
