@@ -376,7 +376,7 @@ describe('a connection of a pool', () => {
     const connect = async () => ({ query: async () => ({ rows: [] }) }) as never;
     await expect(poolConnections({ connect }, LONG).run(done)).rejects.toMatchObject({
       code: 'INVALID_OPTION',
-      option: 'pool',
+      option: 'database',
       message: expect.stringMatching(
         /something whose connect\(\) does not return a client.*pg\.Pool/,
       ),
