@@ -138,7 +138,8 @@ const startPglite = once(async (): Promise<Opened> => {
   return {
     open: (options) => postgresStore(database, options) as PaymentStore<never>,
     openBare: () => postgresStore(database) as ManagedStore<never>,
-    clear: () => database.exec(`TRUNCATE ${TABLES.join(', ')}`),
+    // What is planted may have broken a transaction of PGlite.
+    clear: () => database.exec(`ROLLBACK; TRUNCATE ${TABLES.join(', ')}`),
   };
 });
 

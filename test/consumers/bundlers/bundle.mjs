@@ -20,9 +20,10 @@ const strangers = {
   mock: ['mock-server/index.cjs', 'dashboard.html'],
   'command line': ['cli', 'Usage: merchant-payments'],
   msw: ['msw/index.cjs', 'HttpResponse'],
-  'Redis inbox': ['inbox/redis/index.cjs', 'redis.call'],
-  'Postgres inbox': ['inbox/postgres/index.cjs', 'FOR UPDATE'],
-  'SQLite inbox': ['inbox/sqlite/index.cjs', 'failures_by_time'],
+  'Redis store': ['redis/index.cjs', 'redis.call'],
+  'Postgres store': ['postgres/index.cjs', 'FOR UPDATE'],
+  'MySQL store': ['mysql/index.cjs', 'max_statement_time'],
+  'SQLite store': ['sqlite/index.cjs', 'PRAGMA synchronous'],
   'Fastify plugin': ['fastify/index.cjs', 'addContentTypeParser'],
   client: ['index.js', 'EnvHttpProxyAgent'],
 };

@@ -1,5 +1,5 @@
 // Two installs at once, as a nested dependency brings, and the two builds of each: an error, an
-// inbox or a mock of one copy is right for the code of another.
+// store or a mock of one copy is right for the code of another.
 
 import assert from 'node:assert/strict';
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
@@ -71,8 +71,8 @@ for (const loadOuter of Object.values(copies)) {
     const { startMockServer } = await loadInner('merchant-payments/mock-server');
     const { InvalidCredentialsError: Other } = await loadInner('merchant-payments');
     const runs = [];
-    const inbox = memoryStore();
-    const handle = callbackHandler({ signingSecret, inbox, onPayment: () => void runs.push(1) });
+    const store = memoryStore();
+    const handle = callbackHandler({ signingSecret, store, onPayment: () => void runs.push(1) });
     const server = createServer((request, response) => void handle(request, response));
     await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
     const callbackUrl = `http://127.0.0.1:${server.address().port}`;
@@ -104,5 +104,5 @@ for (const loadOuter of Object.values(copies)) {
   }
 }
 console.log(
-  `${pairs} instanceof answers, ${combinations} pairs of receiver and inbox, client and mock`,
+  `${pairs} instanceof answers, ${combinations} pairs of receiver and store, client and mock`,
 );

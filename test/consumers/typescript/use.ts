@@ -16,14 +16,19 @@ import { callbackHandler as fetchHandler } from 'merchant-payments/fetch';
 import { type LambdaResult, callbackHandler as lambdaHandler } from 'merchant-payments/lambda';
 import { type Fault, startMockServer } from 'merchant-payments/mock-server';
 import { callbackHandler } from 'merchant-payments/node';
-import { type PostgresStore, postgresStore, type Queryable } from 'merchant-payments/postgres';
+import { postgresStore, type Queryable } from 'merchant-payments/postgres';
 import { type CallbackReply, createCallbackReceiver } from 'merchant-payments/receiver';
 import { redisStore } from 'merchant-payments/redis';
 import { sqliteStore } from 'merchant-payments/sqlite';
-import { type CallbackStore, memoryStore } from 'merchant-payments/store';
+import {
+  type CallbackStore,
+  type ManagedStore,
+  memoryStore,
+  type PaymentStore,
+} from 'merchant-payments/store';
 import { checkCallbackEndpoint, diagnoseCallback, signCallback } from 'merchant-payments/testing';
 
-declare const postgres: PostgresStore;
+declare const postgres: ManagedStore<Queryable>;
 
 export async function useAll(): Promise<unknown[]> {
   const service = await startMockServer();
@@ -42,7 +47,9 @@ export async function useAll(): Promise<unknown[]> {
   createCallbackVerifier({ signingSecret: [secret, signingSecret] })(callback);
   await verifyOnWeb(callback, { signingSecret });
   const store: CallbackStore = memoryStore();
-  const handling = { signingSecret, inbox, onPayment: () => undefined };
+  const payments: PaymentStore = memoryStore({ client });
+  for await (const { kind } of payments.attention()) console.log(kind);
+  const handling = { signingSecret, store, onPayment: () => undefined };
   const reply: CallbackReply = await createCallbackReceiver(handling).receive({
     method: 'POST',
     ...callback,

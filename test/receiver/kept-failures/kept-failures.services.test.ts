@@ -40,7 +40,7 @@ describe.each(drivers)('a receiver with a store in SQLite, on $name', ({ open })
     'reports a failure that it can not store, after that of onPayment: blockParked %s',
     async (blockParked) => {
       const database = connect();
-      database.exec(`CREATE TRIGGER full BEFORE INSERT ON payment_store_failures
+      database.exec(`CREATE TRIGGER full BEFORE INSERT ON payment_store_failed_changes
         BEGIN SELECT RAISE(ABORT, 'the disk is full'); END`);
       try {
         const { lines, logger } = recordLines();

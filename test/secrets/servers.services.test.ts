@@ -1,0 +1,138 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { drizzle } from 'drizzle-orm/node-postgres';
+import { Redis } from 'ioredis';
+import { afterAll, describe, expect, it } from 'vitest';
+import { mysqlStore } from '../../src/mysql/index.js';
+import { fromDrizzle, postgresStore } from '../../src/postgres/index.js';
+import { redisStore } from '../../src/redis/index.js';
+import { sqliteStore } from '../../src/sqlite/index.js';
+import type { CallbackStore } from '../../src/store/callback-store.js';
+import type { StoreOptions } from '../../src/store/options.js';
+import type { PaymentStore } from '../../src/store/payment-store.js';
+import { failureOf } from '../callback/sample-callback.js';
+import { useDatabase } from '../mysql/server.js';
+import { useEmptySchema } from '../services/postgres-schema.js';
+import { drivers, type OpenDatabase } from '../sqlite/open-database.js';
+import { customer } from './planted.js';
+import { receiveBy } from './walks/store-callbacks.js';
+import { createClient, order, tellOfSecond, use } from './walks/store-payments.js';
+import { createWatch, type See } from './watch.js';
+
+const { leaksOf, seen } = createWatch();
+type Client = NonNullable<StoreOptions['client']>;
+
+interface Server<Tx> {
+  open(client: Client): PaymentStore<Tx>;
+  /** A statement that breaks the transaction, with an error that the driver fills. */
+  breakWork(tx: Tx): Promise<unknown>;
+  /** A statement that ends its own connection. */
+  loseConnection?(tx: Tx): Promise<unknown>;
+}
+
+/** A store on a real server: before its tables are there, while it is used, and when the work breaks a transaction. */
+function itShowsNothing<Tx>({ open, breakWork, loseConnection }: Server<Tx>): void {
+  const walk = (scene: (see: See, store: PaymentStore<Tx>) => Promise<void>) => async () => {
+    const before = seen.things;
+    expect(await leaksOf((see) => scene(see, open(createClient())))).toEqual([]);
+    expect(seen.things).toBeGreaterThan(before);
+  };
+
+  it(
+    'without its tables',
+    walk(async (see, store) => {
+      see('missing tables', await failureOf(() => store.create(order)));
+      await receiveBy(see, store as CallbackStore<Tx>);
+      await store.setup();
+    }),
+  );
+
+  it(
+    'while payments fail in every way, and a second one is reported',
+    walk(async (see, store) => {
+      await use(see, store);
+      await tellOfSecond(see, store);
+    }),
+  );
+
+  it('while callbacks come', walk(receiveBy));
+
+  const goesOn = (statement: (tx: Tx) => Promise<unknown>) =>
+    walk(async (see, store) => {
+      const work = async ({ tx }: { tx: Tx }) => void (await statement(tx).catch(() => undefined));
+      await receiveBy(see, store, work as never);
+    });
+  it('when the work breaks its transaction and goes on', goesOn(breakWork));
+  it.skipIf(loseConnection === undefined)(
+    'when the connection is lost and the work goes on',
+    goesOn((tx) => loseConnection?.(tx) ?? Promise.resolve()),
+  );
+}
+
+const hasPostgres = Boolean(process.env['DATABASE_URL']);
+
+describe.skipIf(!hasPostgres)('no secret and no body is shown by a store in Postgres', () => {
+  const { openPool } = useEmptySchema('mp_secrets');
+  itShowsNothing({
+    open: (client) => postgresStore(openPool({ max: 4 }), { client }),
+    breakWork: (tx) => tx.query(`SELECT '${customer}'::int`),
+    loseConnection: (tx) => tx.query('SELECT pg_terminate_backend(pg_backend_pid())'),
+  });
+});
+
+describe.skipIf(!hasPostgres)('no secret and no body is shown by a store over Drizzle', () => {
+  const { openPool } = useEmptySchema('mp_secrets_drizzle');
+  itShowsNothing({
+    open: (client) => postgresStore(fromDrizzle(drizzle(openPool({ max: 4 }))), { client }),
+    breakWork: (tx) => tx.execute(`SELECT '${customer}'::int`),
+    loseConnection: (tx) => tx.execute('SELECT pg_terminate_backend(pg_backend_pid())'),
+  });
+});
+
+describe.skipIf(!process.env['MYSQL_URL'])(
+  'no secret and no body is shown by a store in MySQL',
+  () => {
+    const { openPool } = useDatabase('mp_secrets');
+    const prefix = 'secrets_';
+    itShowsNothing({
+      open: (client) => mysqlStore(openPool({ connectionLimit: 4 }), { client, prefix }),
+      // Ends the transaction without an error.
+      breakWork: (tx) => tx.query(`CREATE TABLE \`${customer}\` (a int)`),
+      loseConnection: (tx) => tx.query('KILL CONNECTION_ID()'),
+    });
+  },
+);
+
+describe.each(drivers)(
+  'no secret and no body is shown by a store in SQLite, on $name',
+  (driver) => {
+    const databases: OpenDatabase[] = [];
+    const folder = mkdtempSync(join(tmpdir(), 'secrets-'));
+    const file = join(folder, 'payments.db');
+    afterAll(() => {
+      for (const database of databases) database.close();
+      rmSync(folder, { recursive: true });
+    });
+    itShowsNothing<undefined>({
+      open(client) {
+        const database = driver.open(file);
+        databases.push(database);
+        return sqliteStore(database, { client }) as PaymentStore;
+      },
+      async breakWork() {
+        databases.at(-1)?.exec(`INSERT INTO nothing VALUES ('${customer}')`);
+      },
+    });
+  },
+);
+
+it.skipIf(!process.env['REDIS_URL'])(
+  'no secret and no body is shown by a store in Redis',
+  async () => {
+    const client = new Redis(process.env['REDIS_URL'] ?? '');
+    const prefix = `secrets:${Date.now()}:`;
+    expect(await leaksOf((see) => receiveBy(see, redisStore(client, { prefix })))).toEqual([]);
+    await client.quit();
+  },
+);
