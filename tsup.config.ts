@@ -12,14 +12,7 @@ const inOneFile = ['', 'callback', 'callback/web'];
 
 // Built as CommonJS alone, which scripts/build.mjs re-exports: a second build would double the installed size,
 // and no browser or edge runtime bundles these.
-const oneImplementation = [
-  'postgres',
-  'mysql',
-  'sqlite',
-  'redis',
-  'mock-server',
-  'testing',
-];
+const oneImplementation = ['postgres', 'mysql', 'sqlite', 'redis', 'mock-server', 'testing'];
 
 // Dependencies and peers are not bundled, and neither is the package where it imports itself by its name.
 const external = [/^merchant-payments(?:\/|$)/];

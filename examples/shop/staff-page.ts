@@ -21,7 +21,7 @@ const KINDS: Record<AttentionKind, [title: string, meaning: string]> = {
   ],
 };
 
-/** What needs a person, with buttons. docs/on-call.md says what to do. */
+/** What needs a person, with buttons. docs/when-something-needs-a-person.md says what to do. */
 export async function staffPage(problem = ''): Promise<string> {
   const items = await readAttention();
   const unpaid = await readUnpaid();

@@ -236,9 +236,7 @@ it('answers 409', async () => {
     case 'unauthorized':`,
         ],
       ],
-      'docs/faults.md': [
-        ['| `hang` |', '| `conflict` | answers 409 | no |\n| `hang` |'],
-      ],
+      'docs/faults.md': [['| `hang` |', '| `conflict` | answers 409 | no |\n| `hang` |']],
     },
     run: ['vitest run --project logic test/mock-server/faults test/docs/guides.test.ts'],
   },

@@ -76,10 +76,10 @@ function readAll(
   const copy: Record<string, unknown> = new Copy();
   for (const [name, schema] of entries) {
     payload.value = fieldOf(value, name);
-    schema._zod.run(payload, CONTEXT);
-    copy[name] = payload.value;
-    if (payload.issues.length === 0) continue;
-    for (const issue of payload.issues) issues.push(finish(issue, name));
+    const checked = schema._zod.run(payload, CONTEXT) as Payload;
+    copy[name] = checked.value;
+    if (checked.issues.length === 0) continue;
+    for (const issue of checked.issues) issues.push(finish(issue, name));
     payload = new Payload();
   }
   return copy;
@@ -151,9 +151,10 @@ const NO_HINTS: Hints = Object.freeze({ received: undefined, remedy: undefined }
 export function run<Output>(schema: z.ZodMiniType<Output>, value: unknown): Result<Output> {
   const payload = new Payload();
   payload.value = value;
-  schema._zod.run(payload, CONTEXT);
-  if (payload.issues.length === 0) return { findings: undefined, output: payload.value as Output };
-  return { findings: Array.from(payload.issues, (issue) => toFinding(finish(issue))) };
+  // A union returns the payload of the member that fits, not the one that it was given.
+  const { value: output, issues } = schema._zod.run(payload, CONTEXT) as Payload;
+  if (issues.length === 0) return { findings: undefined, output: output as Output };
+  return { findings: Array.from(issues, (issue) => toFinding(finish(issue))) };
 }
 
 function toFinding({ path = [], message = '', input, params }: FoundIssue): Finding {

@@ -30,7 +30,7 @@ describe.each(transports)('close(), with $name,', ({ options }) => {
     await waiting;
     await client.close();
     expect(await failure).toMatchObject({
-      code: 'BUSY',
+      serviceCode: 'BUSY',
       httpStatus: 429,
       requestOutcome: 'rejected',
       safeToRetry: true,
@@ -47,7 +47,7 @@ describe.each(transports)('close(), with $name,', ({ options }) => {
     const closing = client.close();
     server.requests[0]?.socket.write(busy);
     await closing;
-    expect(await failure).toMatchObject({ code: 'BUSY', requestOutcome: 'rejected' });
+    expect(await failure).toMatchObject({ serviceCode: 'BUSY', requestOutcome: 'rejected' });
     expect(server.requests).toHaveLength(1);
   });
 

@@ -42,6 +42,12 @@ describe.each(pages)('%s', (page) => {
   });
 });
 
+const guides = readdirSync('docs').filter((file) => file.endsWith('.md'));
+
+test.each(guides)('%s has at most 250 lines', (file) => {
+  expect(readFileSync(`docs/${file}`, 'utf8').split('\n').length - 1).toBeLessThanOrEqual(250);
+});
+
 function headingsOf(file: string): string[] {
   const headings = [...readFileSync(file, 'utf8').matchAll(/^#+ (.*)$/gm)];
   return headings.map(([, title = '']) =>

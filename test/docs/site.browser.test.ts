@@ -99,7 +99,10 @@ async function openAll(): Promise<Look> {
     await page.setViewportSize(PHONE.viewport);
     await page.emulateMedia({ colorScheme: 'dark' });
     await page.goto(pathToFileURL(path.join(SITE, file)).href, { waitUntil: 'load' });
-    await page.locator('.tsd-navigation').getByText('Imports', { exact: true }).waitFor({ state: 'attached' });
+    await page
+      .locator('.tsd-navigation')
+      .getByText('Imports', { exact: true })
+      .waitFor({ state: 'attached' });
     const words = (await page.evaluate(BROKEN_WORDS)) as string[];
     broken.push(...words.map((word) => `${file}: ${word}`));
     if ((await page.evaluate(OVERFLOW)) !== 0) wide.push(file);

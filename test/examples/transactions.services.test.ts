@@ -15,7 +15,7 @@ import {
   startService,
 } from './payment-scene.js';
 
-// The samples of docs/your-own-transaction.md; test/docs holds the guide to these files.
+// The samples of docs/orm.md; test/docs holds the guide to these files.
 
 const NAME = 'mp_transactions_samples';
 

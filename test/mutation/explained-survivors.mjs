@@ -692,20 +692,20 @@ export const EXPLAINED_SURVIVORS = [
   },
   {
     file: 'src/store/sending.ts',
-    code: 'const isAnswer = after.payment !== undefined && after.payment === ended.result.finding?.payment;',
+    code: 'after.payment !== undefined && after.payment === ownFields(ended.result).finding?.payment;',
     to: 'false',
     why: 'Only saves parsing the stored record, which is the same.',
   },
   {
     file: 'src/store/sending.ts',
-    code: 'const isAnswer = after.payment !== undefined && after.payment === ended.result.finding?.payment;',
+    code: 'after.payment !== undefined && after.payment === ownFields(ended.result).finding?.payment;',
     to: 'after.payment === undefined',
     why: 'Only saves parsing the stored record, which is the same.',
   },
   {
     file: 'src/store/sending.ts',
-    code: 'const isAnswer = after.payment !== undefined && after.payment === ended.result.finding?.payment;',
-    to: 'ended.result.finding.payment',
+    code: 'after.payment !== undefined && after.payment === ownFields(ended.result).finding?.payment;',
+    to: 'ownFields(ended.result).finding.payment',
     why: 'If a payment is stored, there is a finding: one that a callback has settled has returned before.',
   },
   {
@@ -740,7 +740,7 @@ export const EXPLAINED_SURVIVORS = [
   },
   {
     file: 'src/store/sending.ts',
-    code: 'const isAnswer = after.payment !== undefined && after.payment === ended.result.finding?.payment;',
+    code: 'after.payment !== undefined && after.payment === ownFields(ended.result).finding?.payment;',
     to: 'true',
     why: 'If no payment is stored, the answer has none either.',
   },

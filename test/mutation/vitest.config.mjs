@@ -31,10 +31,7 @@ export default defineConfig({
   test: {
     include: part?.tests ?? [],
     // The build, and the examples that use it, are not mutated.
-    exclude: [
-      '**/node_modules/**',
-      'test/callback/module-graph.test.ts',
-    ],
+    exclude: ['**/node_modules/**', 'test/callback/module-graph.test.ts'],
     globalSetup: ['test/global-setup.ts', 'test/services/global-setup.ts'],
     setupFiles: ['test/mutation/short-properties.ts'],
     // A global selects the mutant, so the modules need not be loaded again for each file.

@@ -1,18 +1,20 @@
 import mysql from 'mysql2/promise';
 import { describe, expect, it } from 'vitest';
-import { explain } from '../../src/mysql/outbox-failures.js';
+import { failures } from '../../src/mysql/failures.js';
+import { mysqlStore } from '../../src/mysql/mysql-store.js';
+import { unusedClient } from '../store/unused-client.js';
 
 // Connects only when it is used, and then to no server.
 const pool = mysql.createPool('mysql://u:secret@127.0.0.1:1/db');
 
 describe('the cause of a failed step', () => {
-  const causeOf = (error: unknown) => (explain(error) as Error).cause;
+  const causeOf = (error: unknown) => (failures.explain(error) as Error).cause;
 
   it('names the failure of a connection', async () => {
-    const outbox = mysqlStore(pool, { client: unusedClient });
-    await expect(outbox.get('order-1')).rejects.toMatchObject({
+    const store = mysqlStore(pool, { client: unusedClient });
+    await expect(store.get('order-1')).rejects.toMatchObject({
       code: 'STORE_FAILED',
-      cause: { message: 'the driver failed (ECONNREFUSED)' },
+      cause: { code: 'ECONNREFUSED' },
     });
   });
 

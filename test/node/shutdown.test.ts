@@ -10,7 +10,7 @@ import {
   sign,
 } from '../receiver/adapter-contract/scene.js';
 
-// As docs/go-to-production.md shows it.
+// As docs/go-live.md shows it.
 it('lets a process wait for the callbacks that it has taken, and for no others', async () => {
   const gate = createGate();
   const ended: string[] = [];

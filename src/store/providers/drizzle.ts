@@ -1,4 +1,4 @@
-import { keepOffLost } from './keep-off-lost.js';
+import { hasSettled, keepOffLost } from './keep-off-lost.js';
 import { postgresJsUntilOver } from './postgres-js.js';
 import {
   hasMethods,
@@ -60,6 +60,7 @@ export function fromDrizzle<Tx>(db: DrizzleLike<Tx>): TransactionProvider<Tx> {
       ? onPostgresJs(db)
       : (body) => db.transaction(body, CONFIG),
     isTransaction: (value) => hasMethods(value, ['execute', 'rollback']),
+    isLost: (tx) => hasSettled(tx as object),
     query: async (on, text) => rowsOf(await (on as Pick<typeof db, 'execute'>).execute(text)),
     connectionOf: (tx) => sessionOf(tx)?.client,
     forWork: (tx, end) => onSession(tx as DrizzleTransaction, end) as Tx,

@@ -1,4 +1,10 @@
 const endedAlone = new WeakSet<object>();
+const settled = new WeakSet<object>();
+
+/** Whether a transaction of {@link keepOffLost} has settled, so that a statement on it could end the process. */
+export function hasSettled(tx: object): boolean {
+  return settled.has(tx);
+}
 
 /** Whether a transaction rejected with this error before it was asked to roll back. */
 export function hasEndedAlone(error: unknown): boolean {
@@ -16,14 +22,15 @@ export async function keepOffLost<Tx>(
 ): Promise<unknown> {
   let isOver = false;
   let isAsked = false;
+  let taken: Tx | undefined;
   const kept = async (tx: Tx): Promise<void> => {
+    taken = tx;
     try {
       await body(tx);
     } catch (error) {
       // A socket that breaks rejects its statement first, and the transaction when it closes: later in the same turn of
       // the event loop, but after the first immediates. The error may be that of the caller's code, so it can't tell.
-      await nextTurn();
-      await nextTurn();
+      await lossesHeard();
       if (isOver) return new Promise(() => undefined);
       isAsked = true;
       throw error;
@@ -36,7 +43,14 @@ export async function keepOffLost<Tx>(
     throw error;
   } finally {
     isOver = true;
+    if (taken !== undefined) settled.add(taken as object);
   }
+}
+
+/** Waits until a connection that broke during the last statement counts as broken. */
+export async function lossesHeard(): Promise<void> {
+  await nextTurn();
+  await nextTurn();
 }
 
 function nextTurn(): Promise<void> {

@@ -1,4 +1,4 @@
-import { keepOffLost } from './keep-off-lost.js';
+import { hasSettled, keepOffLost } from './keep-off-lost.js';
 import {
   hasMethods,
   makeProvider,
@@ -46,6 +46,7 @@ export function fromPostgresJs<Tx>(sql: PostgresJsLike<Tx>): TransactionProvider
     transaction: (body) =>
       keepOffLost((kept) => sql.begin('isolation level read committed read write', kept), body),
     isTransaction: (value) => hasMethods(value, ['savepoint', 'unsafe']),
+    isLost: (tx) => hasSettled(tx as object),
     query: async (on, text) => rowsOf(await (on as Pick<typeof sql, 'unsafe'>).unsafe(text)),
     forWork: (tx, end) => postgresJsUntilOver(tx as object, end) as Tx,
   });

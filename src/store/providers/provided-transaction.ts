@@ -1,6 +1,7 @@
 import type { StoreError } from '../../errors.js';
 import type { Loss } from '../loss.js';
 import type { ClaimLimits, Ending, OpenTransaction, ServerTimeouts } from '../sql/transactions.js';
+import { lossesHeard } from './keep-off-lost.js';
 import type { TransactionProvider } from './provider.js';
 import { WorkEnd } from './work-end.js';
 
@@ -117,6 +118,9 @@ export abstract class ProvidedTransaction<Tx> implements OpenTransaction<Tx> {
   /** Runs the statements that come just before COMMIT. */
   async record(ending: Extract<Ending<unknown>, { end: 'commit' }>): Promise<void> {
     if (!this.#hasSavepoint) return;
+    // The work may have failed because the connection broke.
+    if (ending.undo) await lossesHeard();
+    if (this.provider.isLost(this.tx)) throw this.#failures.connectionLost(undefined);
     for (const statement of [...this.leaveSavepoint(ending.undo), ...ending.statements]) {
       await this.query(statement).catch((error) => {
         throw this.explainFailedRecord(error);

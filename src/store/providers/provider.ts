@@ -41,6 +41,8 @@ export interface TransactionProvider<Tx, Taken = Tx> {
   listen(tx: Tx, lost: (error: Error) => void): Promise<(() => void) | undefined>;
   /** Whether the ORM knows that a transaction has ended, and so refuses statements itself. */
   hasEnded(tx: Tx): boolean;
+  /** Whether a transaction has lost its connection, so that a statement on it could end the process. */
+  isLost(tx: Tx): boolean;
   /** The same transaction for the work: everything that is sent through it after the end of the work is refused. */
   forWork(tx: Tx, end: WorkEnd): Promise<Tx>;
 }
@@ -48,7 +50,7 @@ export interface TransactionProvider<Tx, Taken = Tx> {
 // A global symbol, because an application may have loaded the package twice.
 const BRAND = Symbol.for('merchant-payments.transaction-provider');
 
-type Optional = 'engine' | 'isSingle' | 'hasEnded';
+type Optional = 'engine' | 'isSingle' | 'hasEnded' | 'isLost';
 type Made<Tx> = Omit<TransactionProvider<Tx>, 'listen' | 'isTransaction' | 'forWork' | Optional> &
   Partial<Pick<TransactionProvider<Tx>, Optional>> & {
     readonly isTransaction: (value: unknown) => boolean;
@@ -67,6 +69,7 @@ export function makeProvider<Tx, Taken = Tx>({
     engine: undefined,
     isSingle: false,
     hasEnded: () => false,
+    isLost: () => false,
     ...made,
     isTransaction: (value): value is Taken => isTransaction(value),
     forWork: async (tx, end) => forWork(tx, end),

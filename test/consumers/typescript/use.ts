@@ -13,18 +13,14 @@ import { createCallbackVerifier, type SigningSecret } from 'merchant-payments/ca
 import { verifyCallback as verifyOnWeb } from 'merchant-payments/callback/web';
 import { callbackPlugin } from 'merchant-payments/fastify';
 import { callbackHandler as fetchHandler } from 'merchant-payments/fetch';
-import { type CallbackStore, memoryStore } from 'merchant-payments/store';
-import {
-  type PostgresStore,
-  postgresStore,
-  type Queryable,
-} from 'merchant-payments/postgres';
-import { redisStore } from 'merchant-payments/redis';
-import { sqliteStore } from 'merchant-payments/sqlite';
 import { type LambdaResult, callbackHandler as lambdaHandler } from 'merchant-payments/lambda';
 import { type Fault, startMockServer } from 'merchant-payments/mock-server';
 import { callbackHandler } from 'merchant-payments/node';
+import { type PostgresStore, postgresStore, type Queryable } from 'merchant-payments/postgres';
 import { type CallbackReply, createCallbackReceiver } from 'merchant-payments/receiver';
+import { redisStore } from 'merchant-payments/redis';
+import { sqliteStore } from 'merchant-payments/sqlite';
+import { type CallbackStore, memoryStore } from 'merchant-payments/store';
 import { checkCallbackEndpoint, diagnoseCallback, signCallback } from 'merchant-payments/testing';
 
 declare const postgres: PostgresStore;

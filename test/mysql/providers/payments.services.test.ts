@@ -1,37 +1,71 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { mysqlStore } from '../../../src/mysql/mysql-store.js';
-import { providers } from '../../inbox/mysql/providers/providers.js';
-import type { OpenProvider } from '../../inbox/postgres/providers/providers.js';
+import { change, order } from '../../postgres/change.js';
+import type { OpenProvider } from '../../postgres/providers/providers.js';
 import { inDatabase } from '../../services/mysql-url.js';
-import { describeProvider, limits } from '../provider-cases.js';
-import { order } from '../settling-scene.js';
-import { useDatabase } from './server.js';
+import { unusedClient } from '../../store/unused-client.js';
+import { useDatabase } from '../server.js';
+import { providers } from './providers.js';
 
 const url = process.env['MYSQL_URL'] ?? '';
 
-describe.skipIf(url === '').each(Object.entries(providers))('an outbox on %s', (name, open) => {
-  const { database } = useDatabase(`outbox_on_${Object.keys(providers).indexOf(name)}`);
-  let opened: OpenProvider;
-  beforeAll(async () => {
-    opened = await open(inDatabase(url, database));
-  });
-  afterAll(() => opened.close());
+describe.skipIf(url === '').each(Object.entries(providers))(
+  'payments of a store on %s',
+  (name, open) => {
+    const { database } = useDatabase(`mp_payments_on_${Object.keys(providers).indexOf(name)}`);
+    let opened: OpenProvider;
+    beforeAll(async () => {
+      opened = await open(inDatabase(url, database));
+    });
+    afterAll(() => opened.close());
 
-  const makeOutbox = () => mysqlStore(opened.provider, { client: unusedClient });
-  describeProvider({
-    provider: () => opened.provider,
-    makeInbox: () => mysqlStore(opened.provider),
-    makeOutbox,
-  });
+    const limits = { acquireTimeoutMs: 30_000, transactionTimeoutMs: 30_000 };
+    const makeStore = () => mysqlStore(opened.provider, { client: unusedClient });
 
-  it('refuses a transaction that the server has rolled back after a deadlock', async () => {
-    const outbox = makeOutbox();
-    const transaction = opened.provider.transaction(async (tx) => {
-      // Which the ORM does not notice.
-      await opened.send(tx, 'ROLLBACK');
-      await outbox.record(order('undone'), { tx });
-    }, limits);
-    await expect(transaction).rejects.toMatchObject({ code: 'INVALID_OPTION', option: 'tx' });
-    expect(await outbox.get('undone')).toBeUndefined();
-  });
-});
+    it('records in the transaction of a change, or not at all', async () => {
+      const store = makeStore();
+      const failing = store.process(change('first'), async ({ tx }) => {
+        await store.record(order('ours'), { tx });
+        throw new Error('out of stock');
+      });
+      await expect(failing).rejects.toThrow('out of stock');
+      expect(await store.get('ours')).toBeUndefined();
+      await store.process(change('first'), ({ tx }) => store.record(order('ours'), { tx }));
+      expect(await store.get('ours')).toMatchObject({ state: 'recorded' });
+    });
+
+    it('refuses the database itself instead of a transaction', async () => {
+      const store = makeStore();
+      const recording = store.record(order('none'), { tx: opened.provider.database });
+      await expect(recording).rejects.toMatchObject({ code: 'INVALID_OPTION', option: 'tx' });
+      expect(await store.get('none')).toBeUndefined();
+    });
+
+    it('stores nothing through a transaction that has ended', async () => {
+      const store = makeStore();
+      let ended: unknown;
+      await opened.provider.transaction(async (tx) => {
+        ended = tx;
+      }, limits);
+      await expect(store.record(order('late'), { tx: ended })).rejects.toThrow();
+      expect(await store.get('late')).toBeUndefined();
+      let endedWork: unknown;
+      await store.process(change('ended'), async ({ tx }) => {
+        endedWork = tx;
+      });
+      await expect(store.record(order('late'), { tx: endedWork })).rejects.toThrow();
+      expect(await store.get('late')).toBeUndefined();
+    });
+
+    it('refuses a transaction that the server has rolled back after a deadlock', async () => {
+      const store = makeStore();
+      const transaction = opened.provider.transaction(async (tx) => {
+        // Which the ORM does not notice.
+        await opened.send(tx, 'ROLLBACK');
+        await store.record(order('undone'), { tx });
+      }, limits);
+      await expect(transaction).rejects.toMatchObject({ code: 'INVALID_OPTION', option: 'tx' });
+      expect(await store.get('undone')).toBeUndefined();
+    });
+  },
+);

@@ -13,8 +13,8 @@ import {
   fromPrisma,
   fromTypeOrm,
   mysqlStore,
-} from '../../../src/inbox/mysql/index.js';
-import { postgresInbox } from '../../../src/inbox/postgres/index.js';
+} from '../../../src/mysql/index.js';
+import { postgresStore } from '../../../src/postgres/index.js';
 
 // None connects before it is used.
 const pool = createPool('mysql://u:secret@127.0.0.1:1/db');
@@ -41,18 +41,18 @@ const onPostgres = {
 };
 
 describe.each(Object.keys(onMysql) as (keyof typeof onMysql)[])('%s', (orm) => {
-  it('is taken by the inbox of its database', () => {
+  it('is taken by the store of its database', () => {
     expect(() => mysqlStore(onMysql[orm]())).not.toThrow();
-    expect(() => postgresInbox(onPostgres[orm]())).not.toThrow();
+    expect(() => postgresStore(onPostgres[orm]())).not.toThrow();
   });
 
   it('is refused by that of another', () => {
     expect(() => mysqlStore(onPostgres[orm]())).toThrow(`received ${orm} on postgres`);
-    expect(() => postgresInbox(onMysql[orm]())).toThrow(`received ${orm} on mysql`);
+    expect(() => postgresStore(onMysql[orm]())).toThrow(`received ${orm} on mysql`);
   });
 });
 
-describe('an inbox in MySQL', () => {
+describe('a store in MySQL', () => {
   it.each([
     ['a Drizzle database', drizzle(pool), 'fromDrizzle(db)'],
     ['a Kysely instance', new Kysely({ dialect: new MysqlDialect({ pool }) }), 'fromKysely(db)'],

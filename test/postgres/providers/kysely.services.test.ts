@@ -2,12 +2,12 @@ import { Kysely, PostgresDialect } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { postgresStore } from '../../../src/postgres/postgres-store.js';
 import { fromKysely } from '../../../src/store/providers/kysely.js';
+import { unusedClient } from '../../store/unused-client.js';
 import { order } from '../change.js';
 import { useSchema } from '../server.js';
-import { unusedClient } from '../unused-client.js';
 
 describe.skipIf(!process.env['DATABASE_URL'])('postgresStore on Kysely', () => {
-  const { openPool } = useSchema();
+  const { openPool } = useSchema('mp_kysely');
 
   it('records in a transaction of db.transaction() too, and is rolled back with it', async () => {
     const db = new Kysely<object>({ dialect: new PostgresDialect({ pool: openPool() }) });

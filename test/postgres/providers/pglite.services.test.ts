@@ -20,6 +20,7 @@ describe('a store on Drizzle over PGlite', () => {
     const provider = makeProvider({
       orm,
       isTransaction,
+      forWork: (tx) => tx,
       database: db,
       query,
       transaction: (body: (tx: typeof db) => Promise<void>) =>
@@ -39,7 +40,14 @@ describe('a store on Drizzle over PGlite', () => {
   it('refuses answers that are not the text of Postgres', async () => {
     const { orm, transaction, isTransaction } = fromDrizzle(db);
     const query = async () => [{ answer: 1 }];
-    const provider = makeProvider({ orm, database: db, transaction, query, isTransaction });
+    const provider = makeProvider({
+      orm,
+      database: db,
+      transaction,
+      query,
+      isTransaction,
+      forWork: (tx) => tx,
+    });
     await expect(postgresStore(provider).process(change('odd'), nothing)).rejects.toMatchObject({
       code: 'STORE_FAILED',
       message: expect.stringContaining('Drizzle did not return the text'),
@@ -54,6 +62,7 @@ describe('a store on Drizzle over PGlite', () => {
     const provider = makeProvider({
       orm,
       isTransaction,
+      forWork: (tx) => tx,
       database: db,
       transaction,
       query: async (on, text) =>

@@ -2,9 +2,8 @@ import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { postgresStore } from '../../../src/postgres/postgres-store.js';
-import type { StoreContext } from '../../../src/store/callback-store.js';
 import { describeProvider, useProvider } from '../../store/sql/provider-cases.js';
-import { change } from '../change.js';
+import { unusedClient } from '../../store/unused-client.js';
 import { providers } from './providers.js';
 
 const url = process.env['DATABASE_URL'] ?? '';
@@ -27,6 +26,7 @@ describe.skipIf(url === '').each(Object.entries(providers))('a store on %s', (_,
   const scene = useProvider({
     open: (options) => open(url, schema, options),
     makeStore: (provider, options) => postgresStore(provider, options),
+    makePayments: (provider) => postgresStore(provider, { client: unusedClient }),
     query: async (sql, values) => (await observer.query(sql.replace('?', '$1'), values)).rows,
     loseConnection: () => observer.query(`SELECT pg_terminate_backend(pid) ${ofSessions}`),
     endsConnection: 'SELECT pg_terminate_backend(pg_backend_pid())',
@@ -37,23 +37,8 @@ describe.skipIf(url === '').each(Object.entries(providers))('a store on %s', (_,
       }
     },
   });
-  const { opened, openOther, written, isRecorded, deliver } = scene;
+  const { opened, written, isRecorded, deliver } = scene;
   describeProvider(scene);
-
-  it('does without the functions of the schema', async () => {
-    await observer.query('CREATE TABLE saved AS SELECT FROM orders; DROP TABLE saved');
-    const other = await openOther();
-    const prefix = 'bare_';
-    const bare = postgresStore(other.provider, { prefix });
-    await bare.setup();
-    await observer.query('DROP FUNCTION bare_claim_v1, bare_record_v1');
-    const event = change("it's bare?");
-    const work = async ({ tx }: StoreContext<unknown>) =>
-      void (await other.on(tx).insert('bare', 'paid'));
-    expect(await bare.process(event, work)).toBe('processed');
-    expect(await bare.process(event, work)).toBe('duplicate');
-    expect(await written('bare')).toEqual(['paid']);
-  });
 
   it('never processes work that swallows a failed statement', async () => {
     const running = deliver('swallowed', async (db) => {

@@ -1,8 +1,9 @@
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import type { ManagedStore, StoreContext } from '../../../src/store/callback-store.js';
+import type { PaymentStore } from '../../../src/store/payment-store.js';
 import type { TransactionProvider } from '../../../src/store/providers/provider.js';
 import { databaseForms } from '../../../src/store/sql/stored-forms.js';
-import { change, collect, heldWork, nothing } from '../../postgres/change.js';
+import { change, collect, heldWork, nothing, order } from '../../postgres/change.js';
 import type { OrmTransaction } from '../../postgres/orms/orms.js';
 import type { OpenProvider, ProviderOptions } from '../../postgres/providers/providers.js';
 
@@ -15,6 +16,8 @@ export interface ProviderEngine {
     provider: TransactionProvider<unknown>,
     options?: { transactionTimeoutMs?: number; acquireTimeoutMs?: number },
   ): SqlStore;
+  /** A store with a client that sends nothing. */
+  makePayments(provider: TransactionProvider<unknown>): PaymentStore<unknown>;
   query(sql: string, values: string[]): Promise<Record<string, unknown>[]>;
   /** Ends the one connection that is in a transaction, as an administrator does. */
   loseConnection(): Promise<unknown>;
@@ -47,6 +50,7 @@ export function useProvider(engine: ProviderEngine) {
     engine,
     opened: () => opened,
     store: () => store,
+    payments: () => engine.makePayments(opened.provider),
     async openOther(options?: ProviderOptions): Promise<OpenProvider> {
       const other = await engine.open(options);
       closing.push(() => other.close());
@@ -71,7 +75,7 @@ type Work = (db: OrmTransaction, context: StoreContext<unknown>) => Promise<unkn
 
 /** What holds of a store on any provider. Every case has its own payment. */
 export function describeProvider(scene: ProviderScene): void {
-  const { engine, opened, store, openOther, written, isRecorded, deliver } = scene;
+  const { engine, opened, store, payments, openOther, written, isRecorded, deliver } = scene;
 
   it('writes with the record, once', async () => {
     const work: Work = (db) => db.insert('once', 'paid');
@@ -205,5 +209,32 @@ export function describeProvider(scene: ProviderScene): void {
     expect(await one.process(change('after'), nothing)).toBe('processed');
     expect(runs).toBe(0);
     expect(await isRecorded('waits')).toBe(false);
+  });
+
+  it('records a payment in the transaction of the work, or not at all', async () => {
+    const failing = store().process(change('first'), async ({ tx }) => {
+      await payments().record(order('ours'), { tx });
+      throw new Error('out of stock');
+    });
+    await expect(failing).rejects.toThrow('out of stock');
+    expect(await payments().get('ours')).toBeUndefined();
+    await store().process(change('first'), ({ tx }) => payments().record(order('ours'), { tx }));
+    expect(await payments().get('ours')).toMatchObject({ state: 'recorded' });
+  });
+
+  it('records no payment through the database itself', async () => {
+    const recording = payments().record(order('none'), { tx: opened().provider.database });
+    await expect(recording).rejects.toMatchObject({ code: 'INVALID_OPTION', option: 'tx' });
+    expect(await payments().get('none')).toBeUndefined();
+  });
+
+  it('records no payment through a transaction that has ended', async () => {
+    let ended: unknown;
+    const limits = { acquireTimeoutMs: 30_000, transactionTimeoutMs: 30_000 };
+    await opened().provider.transaction(async (tx) => {
+      ended = tx;
+    }, limits);
+    await expect(payments().record(order('late'), { tx: ended })).rejects.toThrow();
+    expect(await payments().get('late')).toBeUndefined();
   });
 }

@@ -4,9 +4,9 @@ import http, { type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { memoryStore } from '../../../src/store/memory.js';
 import { callbackHandler } from '../../../src/node/callback-handler.js';
 import type { CallbackReceiverOptions } from '../../../src/receiver/options.js';
+import { memoryStore } from '../../../src/store/memory.js';
 import { checkCallbackEndpoint } from '../../../src/testing/endpoint-check/check-callback-endpoint.js';
 import type {
   EndpointCheck,

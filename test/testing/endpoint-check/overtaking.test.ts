@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { RetryLaterError } from '../../../src/errors.js';
-import { memoryStore } from '../../../src/store/memory.js';
 import { callbackHandler } from '../../../src/node/callback-handler.js';
 import type { CallbackReceiverOptions } from '../../../src/receiver/options.js';
+import { memoryStore } from '../../../src/store/memory.js';
 import type { CheckCallbackEndpointOptions } from '../../../src/testing/endpoint-check/options.js';
 import type { EndpointCheckId } from '../../../src/testing/endpoint-check/report.js';
 import { check, clock, listen, Orders, SECRET, useManualClock } from './shop.js';

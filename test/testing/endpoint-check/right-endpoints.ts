@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import { memoryStore } from '../../../src/store/memory.js';
 import { callbackHandler } from '../../../src/node/callback-handler.js';
 import type { PaymentStatusRecord } from '../../../src/protocol/payment.js';
+import { memoryStore } from '../../../src/store/memory.js';
 import type {
   CheckCallbackEndpointOptions,
   CheckedPayment,
