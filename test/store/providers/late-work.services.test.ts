@@ -175,6 +175,29 @@ function describeEngines(
       },
     );
 
+    it('records nothing for work that returns while a query runs, and runs it again', async () => {
+      const reference = referenceOf('running', 'returns');
+      let left: Promise<unknown> = Promise.resolve();
+      const running = opened.store.process(change(reference), async ({ tx }) => {
+        left = Promise.resolve(
+          opened
+            .on(tx)
+            .insert(reference, 'not awaited')
+            .then(() => undefined),
+        );
+        left.catch(() => undefined);
+        await Promise.resolve();
+      });
+      await expect(running).rejects.toMatchObject({ code: 'TRANSACTION_LOST' });
+      await left.catch(() => undefined);
+      expect(await statusesOf(reference)).toEqual([]);
+      const again = opened.store.process(change(reference), async ({ tx }) => {
+        await opened.on(tx).insert(reference, 'awaited');
+      });
+      expect(await again).toBe('processed');
+      expect(await statusesOf(reference)).toEqual(['awaited']);
+    });
+
     it.each(['commits', 'rolls back'])(
       'a nested transaction of failed work, which %s then, changes nothing of another payment',
       async (nestedEnd) => {
