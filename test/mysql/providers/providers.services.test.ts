@@ -16,6 +16,7 @@ describe.skipIf(!uri).each(Object.entries(providers))('a store on %s', (_, open)
   beforeAll(async () => {
     await query('DELETE FROM orders');
     await query('DELETE FROM payment_store_changes');
+    await query('DELETE FROM payment_store_payments');
   });
   const scene = useProvider({
     open: (options) => open(url, options),
@@ -26,7 +27,7 @@ describe.skipIf(!uri).each(Object.entries(providers))('a store on %s', (_, open)
     endsConnection: 'KILL CONNECTION_ID()',
     endings: ['COMMIT', 'ROLLBACK', 'CREATE TABLE side_effect (id int)'],
   });
-  const { opened, store, openOther, written, isRecorded, deliver } = scene;
+  const { opened, openOther, written, isRecorded, deliver } = scene;
   describeProvider(scene);
   afterEach(() => query('DROP TABLE IF EXISTS side_effect'));
 
