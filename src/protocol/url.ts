@@ -86,7 +86,7 @@ const DOT_SEGMENT = /\/(?:\.|%2e){1,2}(?:\/|$)/i;
  * parser finds the host `evil`, others `good`.
  */
 function readsAs(text: string, url: URL): boolean {
-  const [, authority = '', path = ''] = /^https?:\/\/([^/?#]*)(.*)$/i.exec(text) ?? [];
+  const [, authority = '', path = ''] = /^https?:\/\/([^/?#]*)(.*)$/is.exec(text) ?? [];
   if (/[\s\\\p{Cc}]/u.test(text) || DOT_SEGMENT.test(path)) return false;
   // An IPv6 address has several spellings, and a name in another script is parsed to its ASCII form.
   if (authority.startsWith('[')) return true;

@@ -1,6 +1,6 @@
 import type { RequestOptions } from '../client/options.js';
 import type { CreatePaymentResult } from '../client/response.js';
-import { InvalidOptionError } from '../errors.js';
+import { InvalidOptionError, MerchantPaymentsError } from '../errors.js';
 import { invalidOption, type OptionRules, resolveOptions, text } from '../protocol/options.js';
 import { fieldOfAny, ownFields } from '../protocol/own-fields.js';
 import type { CreatePaymentInput } from '../protocol/payment.js';
@@ -48,7 +48,8 @@ export class PaymentEngine<Tx> extends ManagedEngine<Tx> implements PaymentStore
     const { body, send, timeoutMs, leaseMs } = this.#prepare(input, options);
     const { key, intent } = toIntent(body, this.backend.forms);
     const limits = { timeoutMs, leaseMs };
-    return this.#sender.send({ key, intent, send, options, allowsRejected: true, ...limits });
+    const wanted = { key, intent, send, options, allowsRejected: true, ...limits };
+    return await named(this.#sender.send(wanted));
   }
 
   async record(input: CreatePaymentInput, context: RecordContext<Tx>): Promise<void> {
@@ -65,7 +66,7 @@ export class PaymentEngine<Tx> extends ManagedEngine<Tx> implements PaymentStore
       );
     }
     const { key, intent } = this.toRecord(input, extraBody);
-    assertSame(await this.backend.record(key, intent, tx as Tx | undefined), intent);
+    assertSame(await named(this.backend.record(key, intent, tx as Tx | undefined)), intent);
   }
 
   /** @internal Validates a payment to record. */
@@ -84,10 +85,8 @@ export class PaymentEngine<Tx> extends ManagedEngine<Tx> implements PaymentStore
         'extraBody must be left out: send() sends what was recorded; pass it to record()',
       );
     }
-    return this.#sender.send({
-      ...this.#stored(this.backend.forms.toName(reference), options),
-      allowsRejected: true,
-    });
+    const stored = this.#stored(this.backend.forms.toName(reference), options);
+    return await named(this.#sender.send({ ...stored, allowsRejected: true }));
   }
 
   async get(merchantPaymentReference: string): Promise<StoredPayment | undefined> {
@@ -156,6 +155,16 @@ export class PaymentEngine<Tx> extends ManagedEngine<Tx> implements PaymentStore
       return { body, send, timeoutMs: asked, leaseMs: asked + LEASE_MARGIN_MS };
     }
     return { body, send, timeoutMs: Math.min(asked, Math.floor(longest / 2)), leaseMs: longest };
+  }
+}
+
+/** Lets the stack of an error name the caller: where it arose, the package fills the ten frames that V8 keeps. */
+async function named<Value>(running: Promise<Value>): Promise<Value> {
+  try {
+    return await running;
+  } catch (error) {
+    if (error instanceof MerchantPaymentsError) Error.captureStackTrace?.(error);
+    throw error;
   }
 }
 

@@ -29,10 +29,18 @@ export class SingleSender {
     this.#client = client;
   }
 
-  /** Sends the payment, or waits for whoever does, until the call's deadline. */
-  async send(wanted: Wanted): Promise<StoredPayment> {
+  /**
+   * Sends the payment, or waits for whoever does, until the call's deadline.
+   *
+   * @throws {RequestAbortedError} at once, when the signal is already aborted
+   */
+  send(wanted: Wanted): Promise<StoredPayment> {
+    assertNotAborted(signalOf(wanted.options));
+    return this.#send(wanted);
+  }
+
+  async #send(wanted: Wanted): Promise<StoredPayment> {
     const { intent, options, timeoutMs } = wanted;
-    assertNotAborted(signalOf(options));
     const endsAtMs = performance.now() + timeoutMs;
     for (let pauseMs = 0; ; pauseMs = nextPause(pauseMs)) {
       const turn = await this.#turn(wanted, endsAtMs);

@@ -2,6 +2,8 @@ import { tracingChannel } from 'node:diagnostics_channel';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { PaymentClientOptions } from '../../src/client/options.js';
 import type { PaymentClient } from '../../src/client/payment-client.js';
+import { memoryStore } from '../../src/store/memory.js';
+import type { PaymentStore } from '../../src/store/payment-store.js';
 import { startTelemetry } from '../opentelemetry/telemetry.js';
 import { createClient, httpAnswer, order, refusedPort, startRawServer } from './raw-server.js';
 
@@ -70,12 +72,68 @@ const failures: Record<string, (options: Options) => Promise<() => Promise<unkno
     const client = createClient('https://payments.invalid', options);
     return () => client.payments.create(order, { maxRetries: -1 });
   },
+  'a 400 for a store': async (options) => {
+    const server = await startRawServer({ answer: () => httpAnswer(400) });
+    const store = openStore(createClient(server.url, options), options);
+    return () => store.create(order);
+  },
+  'a 400 for a payment that a store has recorded': async (options) => {
+    const server = await startRawServer({ answer: () => httpAnswer(400) });
+    const store = openStore(createClient(server.url, options), options);
+    await store.record(order, { tx: undefined });
+    return () => store.send(order.merchantPaymentReference);
+  },
+  'a refused connection for a store': async (options) => {
+    const client = createClient(`http://127.0.0.1:${await refusedPort()}`, options);
+    const store = openStore(client, options);
+    return () => store.create(order, { maxRetries: 0 });
+  },
+  'a timeout before a store sends': async (options) => {
+    const apiKey = () => new Promise<never>(() => undefined);
+    const client = createClient('https://payments.invalid', { ...options, apiKey });
+    const store = openStore(client, options);
+    return () => store.create(order, { timeoutMs: 50 });
+  },
+  'an abort before a store sends': async (options) => {
+    const store = openStore(createClient('https://payments.invalid', options), options);
+    return () => store.create(order, { signal: AbortSignal.abort() });
+  },
+  'an abort while a store waits for another call': async (options) => {
+    const server = await startRawServer({});
+    const store = openStore(createClient(server.url, options), options);
+    const [caller, other] = [new AbortController(), new AbortController()];
+    onTestFinished(() => other.abort());
+    void store.create(order, { signal: other.signal }).catch(() => undefined);
+    void server.received(1).then(() => caller.abort());
+    return () => store.create(order, { signal: caller.signal });
+  },
+  'invalid input for a store': async (options) => {
+    const store = openStore(createClient('https://payments.invalid', options), options);
+    return () => store.create({ ...order, amount: Number.NaN });
+  },
+  'invalid input to record': async (options) => {
+    const store = openStore(createClient('https://payments.invalid', options), options);
+    return () => store.record({ ...order, amount: Number.NaN }, { tx: undefined });
+  },
+  'another payment under the reference': async (options) => {
+    const store = openStore(createClient('https://payments.invalid', options), options);
+    await store.record(order, { tx: undefined });
+    return () => store.create({ ...order, amount: 1 });
+  },
+  'a reference that a store does not know': async (options) => {
+    const store = openStore(createClient('https://payments.invalid', options), options);
+    return () => store.send('order-of-nobody');
+  },
   'a client that was closed': async (options) => {
     const client: PaymentClient = createClient('https://payments.invalid', options);
     await client.close();
     return () => client.payments.create(order);
   },
 };
+
+function openStore(client: PaymentClient, { logger }: Options): PaymentStore {
+  return memoryStore({ client, logger });
+}
 
 function subscribe(channelName: string): void {
   const channel = tracingChannel<object, object>(channelName);

@@ -10,18 +10,19 @@ const OTHERS = /^(?:cli[\\/]|openapi|mock-server[\\/]dashboard)/;
 
 /**
  * The fields of what a caller passes to a public function: those of every exported interface and type with such a name.
- * A new option is among them as soon as it has a type.
+ * A new option is among them as soon as it has a type. With a part, those that files with such a path declare.
  */
-export const listOptionNames = (): readonly string[] => listFields(`export [a-z]+ \\w*${OPTIONS}`);
+export const listOptionNames = (part = /^/): readonly string[] =>
+  listFields(`export [a-z]+ \\w*${OPTIONS}`, part);
 
 /** The fields of every interface and object type of the package, exported or not. */
 export const listAllNames = (): readonly string[] =>
   listFields('(?:export )?(?:interface|type) \\w+');
 
-function listFields(declarations: string): readonly string[] {
+function listFields(declarations: string, part = /^/): readonly string[] {
   const kinds = new RegExp(`^${declarations}\\b[^;{]*\\{\\n[\\s\\S]*?^(?:\\}|\\))`, 'gm');
   const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter(
-    (file) => file.endsWith('.ts') && !OTHERS.test(file),
+    (file) => file.endsWith('.ts') && !OTHERS.test(file) && part.test(file),
   );
   const names = files.flatMap((file) => {
     const code = readFileSync(path.join('src', file), 'utf8');
