@@ -83,5 +83,14 @@ const ENTRY: EntryPoint = { name: 'fetch', takes: 'a Request' };
 
 /** What Hono (`req.raw`) or SvelteKit (`request`) passes to a route. */
 export type FetchContextLike =
-  | { readonly req: { readonly raw: Request } }
-  | { readonly request: Request };
+  | {
+      /** Hono's request. */
+      readonly req: {
+        /** The request of the platform. */
+        readonly raw: Request;
+      };
+    }
+  | {
+      /** The request, in SvelteKit's event. */
+      readonly request: Request;
+    };

@@ -1,8 +1,25 @@
-import type { Dialect } from '../store/sql/dialect.js';
+import type { Dialect, Key } from '../store/sql/dialect.js';
 import { literal } from './literal.js';
 import { HERE } from './location.js';
 import { quoteName } from './names.js';
 import { NOW_US } from './session.js';
+
+/**
+ * The rows with these keys. With a condition in place of the join, the server scans a small table completely, whatever
+ * the index hint, and waits for rows that others have locked.
+ */
+function found(table: string, keys: readonly Key[]): string {
+  const columns = Object.keys(keys[0] ?? {});
+  const wanted = keys.map((key) => {
+    const values = columns.map(
+      (column) => `CONVERT(${key[column]} USING ascii) COLLATE ascii_bin AS ${column}`,
+    );
+    return `SELECT ${values.join(', ')}`;
+  });
+  const isSame = columns.map((column) => `found.${column} = wanted.${column}`);
+  return `(${wanted.join(' UNION ALL ')}) AS wanted
+STRAIGHT_JOIN ${table} AS found FORCE INDEX (PRIMARY) ON ${isSame.join(' AND ')}`;
+}
 
 /** @param prefix already validated */
 export function mysqlDialect(prefix: string): Dialect {
@@ -30,10 +47,8 @@ export function mysqlDialect(prefix: string): Dialect {
     ifNew: '',
     // Not INSERT IGNORE, whose locks make two transactions deadlock that have both waited for a third.
     orLock: (column) => `\nON DUPLICATE KEY UPDATE ${column} = ${column}`,
-    // Without the index hint, the server scans a small table completely, and waits for rows that others have locked.
-    byKey: ' FORCE INDEX (PRIMARY)',
-    deleteByKey: (name, condition) =>
-      `DELETE row_to_delete FROM ${name} AS row_to_delete FORCE INDEX (PRIMARY) WHERE ${condition}`,
+    updateByKey: (name, set, keys) => `UPDATE ${found(name, keys)} SET ${set}`,
+    deleteByKey: (name, keys) => `DELETE found FROM ${found(name, keys)}`,
     afterLock: '',
     literal,
     durably: (text) => text,

@@ -1,6 +1,7 @@
 import { StoreError } from '../errors.js';
 import { innermostError } from '../store/providers/driver-errors.js';
-import { ServerFailures } from '../store/sql/server-failures.js';
+import { ServerFailures, wasNeverSent } from '../store/sql/server-failures.js';
+import { TransactionOpen } from '../store/sql/transaction-open.js';
 
 /** The server's error number, such as 1213; undefined if the error is not from the server. */
 export function errnoOf(error: unknown): number | undefined {
@@ -73,9 +74,14 @@ export function losesConnection(error: unknown): boolean {
   return String((error as { sqlState?: unknown }).sqlState).startsWith('08');
 }
 
-/** Whether a transaction failed because the connection was lost, or never answered. */
+/** Whether a transaction failed because the connection was lost, or could not be made. */
 export function isLost(error: unknown): boolean {
-  if (error instanceof StoreError) return error.code === 'TRANSACTION_LOST';
+  // The caller's own mistake, which another try would hide.
+  if (error instanceof TransactionOpen) return false;
+  if (error instanceof StoreError) {
+    if (error.code === 'TRANSACTION_LOST') return true;
+    return error.code === 'STORE_FAILED' && wasNeverSent(error) && isLost(error.cause);
+  }
   return !(error instanceof TypeError) && losesConnection(databaseErrorOf(error));
 }
 

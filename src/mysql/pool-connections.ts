@@ -9,6 +9,8 @@ import type {
   ServerTimeouts,
 } from '../store/sql/transactions.js';
 import {
+  DEADLOCK,
+  databaseErrorOf,
   errnoOf,
   explainFailedEnd,
   failures,
@@ -76,7 +78,7 @@ export function poolConnections<Tx extends MysqlQueryable>(
       throw error;
     } finally {
       clearTimeout(timer);
-      releaseOrDestroy(taken, onLost, loss.reason !== undefined);
+      releaseOrDestroy(taken, onLost, loss.reason !== undefined || connection.isSpoiled);
     }
   };
   let hasStatus: boolean | undefined;
@@ -103,6 +105,8 @@ export function poolConnections<Tx extends MysqlQueryable>(
 /** A connection while a store has it. */
 class Connection<Tx extends MysqlQueryable> implements OpenTransaction<Tx> {
   readonly tx: Tx;
+  /** Whether an error of the work shows that the connection is of no further use. */
+  isSpoiled = false;
   readonly #loss: Loss;
   readonly #location: Location;
   readonly #commandTimeoutMs: number;
@@ -128,13 +132,26 @@ class Connection<Tx extends MysqlQueryable> implements OpenTransaction<Tx> {
     const within = <Value>(asking: Promise<Value>, ms: number) =>
       this.#within(asking, ms, (late) => failures.noAnswerInTime(late));
     if (this.#hasWork) await within(this.send(limitsOf(limits)), commandTimeoutMs);
-    // START TRANSACTION would commit a transaction that other code forgot to end.
-    await within(this.send(READ_COMMITTED), commandTimeoutMs).catch((error) => {
-      throw errnoOf(error) === IN_TRANSACTION ? this.#lose(new TransactionOpen()) : error;
-    });
-    await within(this.send(START), commandTimeoutMs);
+    const start = async (): Promise<void> => {
+      // START TRANSACTION would commit a transaction that other code forgot to end.
+      await within(this.send(READ_COMMITTED), commandTimeoutMs).catch((error) => {
+        throw errnoOf(error) === IN_TRANSACTION ? this.#lose(new TransactionOpen()) : error;
+      });
+      await within(this.send(START), commandTimeoutMs);
+    };
+    await start();
     if (lock === undefined) return [];
-    await within(this.send(atMost(lockTimeoutMs, lock)), lockTimeoutMs + commandTimeoutMs);
+    const untilMs = performance.now() + lockTimeoutMs;
+    for (let leftMs = lockTimeoutMs; ; leftMs = Math.ceil(untilMs - performance.now())) {
+      try {
+        await within(this.send(atMost(leftMs, lock)), leftMs + commandTimeoutMs);
+        break;
+      } catch (error) {
+        // Those who wait for a new row whose INSERT is rolled back may meet a deadlock, which has ended the transaction.
+        if (errnoOf(error) !== DEADLOCK || performance.now() + 1 >= untilMs) throw error;
+        await start();
+      }
+    }
     let texts: readonly string[] = [];
     for (const statement of others) texts = await within(this.ask(statement), commandTimeoutMs);
     await within(this.send(SAVEPOINT), commandTimeoutMs);
@@ -145,8 +162,14 @@ class Connection<Tx extends MysqlQueryable> implements OpenTransaction<Tx> {
     return textsOf(asRows(await this.send(statement)));
   }
 
-  runWork(work: (tx: Tx) => Promise<void>): Promise<void> {
-    return withSavepoints(this.tx, work);
+  async runWork(work: (tx: Tx) => Promise<void>): Promise<void> {
+    try {
+      await withSavepoints(this.tx, work);
+    } catch (error) {
+      // Closed only after its failure has been kept.
+      this.isSpoiled = spoilsConnection(databaseErrorOf(error));
+      throw error;
+    }
   }
 
   async commit(undo: boolean, statements: readonly string[]): Promise<void> {

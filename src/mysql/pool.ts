@@ -88,7 +88,7 @@ function invalidPool(
   remedy = "Each transaction needs its own connection: mysql.createPool(…) of 'mysql2/promise'",
 ): InvalidOptionError {
   return new InvalidOptionError(
-    'pool',
-    `pool must be a Pool of mysql2/promise, pool.promise() of one of mysql2, or an ORM by its from… function; received ${received}. ${remedy}`,
+    'database',
+    `database must be a Pool of mysql2/promise, pool.promise() of one of mysql2, or an ORM by its from… function; received ${received}. ${remedy}`,
   );
 }

@@ -66,7 +66,7 @@ function located<Tx>(
     const ask = async (statement: string) => textsOf(await provider.query(on, statement));
     return provider.query(on, await location.in(text, ask));
   };
-  return { ...provider, query };
+  return Object.create(provider, { query: { value: query } });
 }
 
 const NO_SUCH_THREAD = 1094;

@@ -31,15 +31,17 @@ async function assertReturnsAscii<Tx>(
   { read }: Connections<Tx>,
   { list, literal }: Dialect,
 ): Promise<void> {
-  const [answer] = await read(`SELECT ${list(`${literal(ASCII)}, ${literal(UNQUOTED)}`)}`);
-  // The server may write an escape in another way.
-  if (answer !== undefined && isList(answer, [ASCII, UNQUOTED])) return;
-  throw wrongCharset();
+  // With quotes and backslashes, a literal is sent in another form.
+  for (const text of [ASCII, UNQUOTED]) {
+    const [answer] = await read(`SELECT ${list(literal(text))}`);
+    if (!isListOf(answer, text)) throw wrongCharset();
+  }
 }
 
-function isList(json: string, expected: readonly string[]): boolean {
+/** Compares what is read, because the server may write an escape in another way. */
+function isListOf(json: string | undefined, text: string): boolean {
   try {
-    return JSON.stringify(JSON.parse(json)) === JSON.stringify(expected);
+    return JSON.parse(json ?? '')[0] === text;
   } catch {
     return false;
   }

@@ -1,3 +1,4 @@
+import { byKey } from '../store/sql/by-key.js';
 import type { Dialect } from '../store/sql/dialect.js';
 import { literal } from './literal.js';
 import { quoteName, withoutSchema } from './names.js';
@@ -27,8 +28,7 @@ export function postgresDialect(prefix: string): Dialect {
     skipLocked: ' FOR UPDATE SKIP LOCKED',
     ifNew: ' ON CONFLICT DO NOTHING',
     orLock: (column) => ` ON CONFLICT (${column}) DO UPDATE SET ${column} = excluded.${column}`,
-    byKey: '',
-    deleteByKey: (table, condition) => `DELETE FROM ${table} WHERE ${condition}`,
+    ...byKey,
     afterLock: AFTER_LOCK,
     literal,
     durably: (text) => `${text} || pg_catalog.left(${DURABLY}, 0)`,

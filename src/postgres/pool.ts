@@ -130,7 +130,7 @@ function invalidPool(
   remedy = 'Each transaction needs its own connection: new pg.Pool({ connectionString })',
 ): InvalidOptionError {
   return new InvalidOptionError(
-    'pool',
-    `pool must be a Pool of pg, a PGlite, or an ORM by its from… function; received ${received}. ${remedy}`,
+    'database',
+    `database must be a Pool of pg, a PGlite, or an ORM by its from… function; received ${received}. ${remedy}`,
   );
 }

@@ -1,3 +1,4 @@
+import { byKey } from '../store/sql/by-key.js';
 import type { Dialect } from '../store/sql/dialect.js';
 
 /** @param now the clock, in epoch milliseconds */
@@ -24,8 +25,7 @@ export function sqliteDialect(prefix: string, now: () => number): Dialect {
     skipLocked: '',
     ifNew: ' ON CONFLICT DO NOTHING',
     orLock: () => ' ON CONFLICT DO NOTHING',
-    byKey: '',
-    deleteByKey: (table, condition) => `DELETE FROM ${table} WHERE ${condition}`,
+    ...byKey,
     afterLock: '',
     literal: (text) => `'${text.replaceAll("'", "''")}'`,
     // The session makes every transaction durable.

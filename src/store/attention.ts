@@ -26,6 +26,7 @@ interface Item {
 
 /** A payment whose outcome is unknown. */
 export interface UnresolvedPayment extends Item {
+  /** What is wrong. */
   kind: 'unresolved';
   /** How often it was sent. `resolve` takes it, as `{ attempts }`. */
   attempts: number;
@@ -35,6 +36,7 @@ export interface UnresolvedPayment extends Item {
 
 /** A further payment at the service with the `merchantPaymentReference` of an earlier one. */
 export interface SecondPayment extends Item {
+  /** What is wrong. */
   kind: 'second-payment';
   /** The service's identifier of this payment. */
   referenceNumber: string;
@@ -44,6 +46,7 @@ export interface SecondPayment extends Item {
 
 /** A change whose work failed and has not completed since. */
 export interface FailedChange extends Item {
+  /** What is wrong. */
   kind: 'failed-change';
   /** The service's identifier of the payment. */
   referenceNumber: string;
@@ -65,6 +68,7 @@ export interface FailedChange extends Item {
 
 /** A created payment about which no callback has come. */
 export interface PaymentWithoutCallback extends Item {
+  /** What is wrong. */
   kind: 'no-callback';
   /** The payment. */
   stored: StoredPayment;

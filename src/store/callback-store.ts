@@ -64,7 +64,7 @@ export interface CallbackStore<Tx = undefined> {
    *
    * Rejects with the error that `work` throws, and when the store fails; the change is then not processed. A store
    * that keeps failures stores the failure before it rejects. It rejects without running `work`, with a
-   * {@link StoreError}, for a parked change (`CHANGE_PARKED`), and for a change that it has just parked behind
+   * `StoreError`, for a parked change (`CHANGE_PARKED`), and for a change that it has just parked behind
    * another one (`CHANGE_BLOCKED`).
    */
   process(

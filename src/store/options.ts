@@ -19,7 +19,7 @@ export type StoreClient = Pick<PaymentClient, 'payments'>;
 /** Options of every store of this package. */
 export interface StoreOptions {
   /**
-   * Sends the payments: with it, the store is a {@link PaymentStore}. It must not have `retryUnknownOutcome`. The
+   * Sends the payments: with it, the store is a `PaymentStore`. It must not have `retryUnknownOutcome`. The
    * store does not close it.
    * @default none: the store handles callbacks alone
    */

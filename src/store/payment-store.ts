@@ -1,7 +1,7 @@
 import type { RequestOptions } from '../client/options.js';
 import type { RequestError } from '../errors.js';
 import type { Awaitable } from '../protocol/awaitable.js';
-import type { CreatePaymentInput } from '../protocol/payment.js';
+import type { CreatePaymentInput, PaymentStatusRecord } from '../protocol/payment.js';
 import type { ManagedStore } from './callback-store.js';
 import type { StoredPayment } from './stored-payment.js';
 
@@ -39,7 +39,7 @@ export interface RecoverOptions {
    */
   lookUp?(
     merchantPaymentReference: string,
-  ): Awaitable<{ referenceNumber: string } | 'not-created' | undefined>;
+  ): Awaitable<Pick<PaymentStatusRecord, 'referenceNumber'> | 'not-created' | undefined>;
 }
 
 /** The result of {@link PaymentStore.recover}. */

@@ -167,6 +167,10 @@ describe.skipIf(!url)('a connection', () => {
   });
 });
 
+interface Core {
+  query(...sent: unknown[]): unknown;
+}
+
 /** Settles when the connection on which the failure was to be kept has been given up too. */
 const waitUntilEmpty = async (pool: Pool): Promise<void> => {
   while (sizeOf(pool) > 0) await pause(10);
@@ -182,6 +186,14 @@ describe.skipIf(!url)('a network that swallows what is sent', () => {
     makeStore: (pool, options) => mysqlStore(pool, options),
     send: (tx, sql) => (tx as PoolConnection).query(sql),
     expectGone: waitUntilEmpty,
+    beforeCommit(tx, act) {
+      const core = (tx as PoolConnection).connection as unknown as Core;
+      const { query } = core;
+      core.query = function (this: Core, ...sent) {
+        if (String(sent[0]).startsWith('COMMIT')) act();
+        return query.apply(this, sent);
+      };
+    },
   });
   describeNetwork(scene);
 

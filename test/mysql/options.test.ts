@@ -20,7 +20,7 @@ describe('the pool', () => {
     ],
   ])('can not be %s', (_name, value, received) => {
     const error = failureOf(() => mysqlStore(value as never));
-    expect(error.option).toBe('pool');
+    expect(error.option).toBe('database');
     expect(error.message).toContain(`received ${received}`);
     expect(error.message).not.toContain('secret');
   });
@@ -33,7 +33,7 @@ describe('the pool', () => {
     const store = mysqlStore({ getConnection: async () => ({}) } as never);
     await expect(store.process(change('none'), nothing)).rejects.toMatchObject({
       code: 'INVALID_OPTION',
-      option: 'pool',
+      option: 'database',
     });
   });
 });

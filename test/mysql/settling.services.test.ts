@@ -40,7 +40,7 @@ describe.skipIf(!process.env['MYSQL_URL'])('a receiver with a store in MySQL', (
 
     const failed = await mock.setStatus(referenceNumber, 'paid');
     expect(failed.attempts[0]?.response?.status).toBe(500);
-    expect(states).toEqual([[{ state: 'created' }], [{ status: 'new', state: 'unresolved' }]]);
+    expect(states).toEqual([[{ state: 'unresolved' }], [{ status: 'new', state: 'unresolved' }]]);
     // Otherwise a person who finds it unresolved, or a click, may have a second payment created.
     expect(await stored()).toEqual([{ status: 'new', state: 'created' }]);
     shouldFail = false;

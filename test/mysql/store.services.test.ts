@@ -73,18 +73,6 @@ describe.skipIf(!process.env['MYSQL_URL']).each(FORMS)('mysqlStore, %s', (form, 
       expect(await orders('unseen')).toBe(1);
     });
 
-    it('of a later change are not held up by a failure that was stored too late', async () => {
-      const failures = { parkAfter: 1, blockParked: true };
-      await open().process(change('late-failure', 1), nothing);
-      // By another process, in which the same change failed in the meantime.
-      await query(`INSERT INTO payment_store_failed_changes (merchant_payment_reference, reference_number, change_key,
-          full_names, occurred_at_us, attempts, first_failed_at_ms, last_failed_at_ms, parked, error)
-        SELECT merchant_payment_reference, reference_number, change_key, '["","",""]', occurred_at_us, 1, 0, 0, 1, '{}'
-        FROM payment_store_changes WHERE merchant_payment_reference = 'late-failure'`);
-      const later = open().process(change('late-failure', 2, { failures }), nothing);
-      expect(await later).toBe('processed');
-    });
-
     it('are kept when the work goes on after a statement that failed', async () => {
       const outcome = await open().process(change('went-on'), async ({ tx }) => {
         await insertOrder(tx, 'went-on');
@@ -182,9 +170,10 @@ describe.skipIf(!process.env['MYSQL_URL']).each(FORMS)('mysqlStore, %s', (form, 
       const stored = await query<{ change_key: string }>(
         `SELECT change_key FROM ${failures} WHERE ${condition} ${inOrder}`,
       );
-      expect(listed).toMatchObject(
-        stored.map(({ change_key: key }) => ({ key, rawBody: undefined })),
+      expect(listed.map((item) => 'key' in item && item.key)).toEqual(
+        stored.map(({ change_key: key }) => key),
       );
+      expect(listed.filter((item) => 'rawBody' in item)).toEqual([]);
     }
   });
 

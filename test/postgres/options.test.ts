@@ -10,7 +10,7 @@ describe('the pool', () => {
     ['an object that has transaction alone', { transaction() {} }, 'an object'],
   ])('can not be %s', (_name, value, received) => {
     const error = failureOf(() => postgresStore(value as never));
-    expect(error.option).toBe('pool');
+    expect(error.option).toBe('database');
     expect(error.message).toContain(`received ${received}`);
   });
 });

@@ -82,7 +82,7 @@ describe('a connection that ends in one piece with its beginning', () => {
 
   it.each([
     ['an error', new Error('refused'), undefined, 'nothing was done'],
-    ['no client', undefined, undefined, 'pool must be a Pool of pg'],
+    ['no client', undefined, undefined, 'database must be a Pool of pg'],
   ])('is refused when the pool gives %s', async (_, error, client, message) => {
     const pool = {
       connect(connected: (error: unknown, client: unknown) => void) {
@@ -376,7 +376,7 @@ describe('a connection of a pool', () => {
     const connect = async () => ({ query: async () => ({ rows: [] }) }) as never;
     await expect(poolConnections({ connect }, LONG).run(done)).rejects.toMatchObject({
       code: 'INVALID_OPTION',
-      option: 'pool',
+      option: 'database',
       message: expect.stringMatching(
         /something whose connect\(\) does not return a client.*pg\.Pool/,
       ),

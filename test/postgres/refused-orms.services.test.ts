@@ -30,7 +30,7 @@ it.each([
   expect(() => postgresStore(value as never)).toThrow(
     expect.objectContaining({
       code: 'INVALID_OPTION',
-      option: 'pool',
+      option: 'database',
       message: expect.stringContaining(received),
     }),
   );

@@ -2,7 +2,7 @@ import type { Change, ChangeName } from '../change.js';
 import { isOfAnother, type Judged, type KeptFailure, type SeenChange } from '../change-steps.js';
 import type { Page } from '../payment-row.js';
 import { parseDetails, parseSeenChange } from '../rows.js';
-import type { Dialect, Tables } from './dialect.js';
+import type { Dialect, Key, Tables } from './dialect.js';
 import { pageOf } from './payment-statements.js';
 import type { Step } from './session.js';
 import { Sql } from './sql.js';
@@ -191,9 +191,16 @@ WHERE ${OLD[table].map((time) => `${time} < ${beforeMs}`).join(' AND ')} LIMIT $
 
   /** Deletes the rows with these keys. */
   delete(table: 'changes' | 'failures' | 'seconds', keys: readonly string[]): string {
-    // SQLite has no lists of rows.
-    const rows = keys.map((key) => `(${this.#sql.match(toColumns(table, key))})`);
-    return this.#dialect.deleteByKey(this.#tables[table], rows.join(' OR '));
+    return this.#dialect.deleteByKey(
+      this.#tables[table],
+      keys.map((key) => this.#toKey(table, key)),
+    );
+  }
+
+  #toKey(table: keyof typeof KEYS, key: string): Key {
+    const values = JSON.parse(key);
+    const columns = KEYS[table].map((column, index) => [column, this.#sql.value(values[index])]);
+    return Object.fromEntries(columns);
   }
 }
 
@@ -209,11 +216,6 @@ const OLD = {
   failures: ['first_failed_at_ms', 'last_failed_at_ms'],
   seconds: ['found_at_ms'],
 };
-
-function toColumns(table: keyof typeof KEYS, key: string): Readonly<Record<string, string>> {
-  const values = JSON.parse(key);
-  return Object.fromEntries(KEYS[table].map((column, index) => [column, values[index]]));
-}
 
 function isSecond(sql: Sql, key: string, referenceNumber: string): string {
   return sql.match({ merchant_payment_reference: key, reference_number: referenceNumber });

@@ -21,10 +21,10 @@ export interface Dialect {
   readonly ifNew: string;
   /** Ends an INSERT that keeps the stored row with this primary key, and locks that row. */
   orLock(column: string): string;
-  /** Follows the table of an UPDATE by primary key. */
-  readonly byKey: string;
-  /** Deletes rows by primary key, without waiting for others. */
-  deleteByKey(table: string, condition: string): string;
+  /** Changes rows by primary key, without waiting for others. */
+  updateByKey(table: string, set: string, keys: readonly Key[]): string;
+  /** Deletes rows in the same way. */
+  deleteByKey(table: string, keys: readonly Key[]): string;
   /** Further columns of the SELECT that follows the lock of an order, which end the limit of the wait for that lock. */
   readonly afterLock: string;
   /** A literal of a text in ASCII. */
@@ -32,6 +32,9 @@ export interface Dialect {
   /** An expression of a literal whose evaluation makes the transaction durable, whatever the session's default is. */
   durably(literal: string): string;
 }
+
+/** The columns of a primary key, each with the literal of its value. */
+export type Key = Readonly<Record<string, string>>;
 
 /** The tables of a store. */
 export interface Tables {

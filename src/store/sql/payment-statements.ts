@@ -1,6 +1,6 @@
 import type { Claim, Cursor, Intent, Page, Result } from '../payment-row.js';
 import { end } from '../steps.js';
-import type { Dialect } from './dialect.js';
+import type { Dialect, Key } from './dialect.js';
 import { COLUMNS, Sql } from './sql.js';
 
 /** The states of payments that have ended. */
@@ -77,16 +77,16 @@ WHERE ${condition} LIMIT ${limit}${this.#dialect.skipLocked}`;
   }
 
   expire(keys: readonly string[]): string {
-    return `UPDATE ${this.#payments}${this.#dialect.byKey}
-SET state = 'unresolved', changed_at_ms = ${this.#dialect.now()}
-WHERE merchant_payment_reference IN (${this.#sql.values(keys)})`;
+    const set = `state = 'unresolved', changed_at_ms = ${this.#dialect.now()}`;
+    return this.#dialect.updateByKey(this.#payments, set, this.#keysOf(keys));
   }
 
   delete(keys: readonly string[]): string {
-    return this.#dialect.deleteByKey(
-      this.#payments,
-      `merchant_payment_reference IN (${this.#sql.values(keys)})`,
-    );
+    return this.#dialect.deleteByKey(this.#payments, this.#keysOf(keys));
+  }
+
+  #keysOf(keys: readonly string[]): readonly Key[] {
+    return keys.map((key) => ({ merchant_payment_reference: this.#sql.value(key) }));
   }
 
   listRecorded(page: Page): string {

@@ -2,9 +2,9 @@ import { Kysely, PostgresDialect } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { postgresStore } from '../../../src/postgres/postgres-store.js';
 import { fromKysely } from '../../../src/store/providers/kysely.js';
+import { unusedClient } from '../../store/unused-client.js';
 import { order } from '../change.js';
 import { useSchema } from '../server.js';
-import { unusedClient } from '../unused-client.js';
 
 describe.skipIf(!process.env['DATABASE_URL'])('postgresStore on Kysely', () => {
   const { openPool } = useSchema('mp_kysely');

@@ -17,6 +17,8 @@ export interface NetworkEngine<Pool> {
   closePool(pool: Pool): Promise<unknown>;
   makeStore(pool: Pool, options?: Timeouts): SqlStore;
   send(tx: unknown, sql: string): Promise<unknown>;
+  /** Calls `act` just before COMMIT is sent: for an engine that sends more than one message after the work. */
+  beforeCommit?(tx: unknown, act: () => void): void;
   /** Asserts that the connection on which something was lost is not in the pool. */
   expectGone(pool: Pool): Promise<void>;
 }
@@ -41,6 +43,7 @@ export function describeNetwork<Pool>(scene: ReturnType<typeof useNetwork<Pool>>
   const { engine, proxy, pool } = scene;
   const open = (options?: Timeouts) => engine.makeStore(pool(), options);
   const expectGone = () => engine.expectGone(pool());
+  const beforeCommit = engine.beforeCommit ?? ((_tx: unknown, act: () => void) => act());
   const heal = () => {
     proxy().cut();
     proxy().heal();
@@ -92,8 +95,8 @@ export function describeNetwork<Pool>(scene: ReturnType<typeof useNetwork<Pool>>
   });
 
   it('after COMMIT: the same, and the retry is a duplicate', async () => {
-    const running = open(SHORT).process(change('not-answered'), async () =>
-      proxy().swallowNextAnswer(),
+    const running = open(SHORT).process(change('not-answered'), async ({ tx }) =>
+      beforeCommit(tx, () => proxy().swallowNextAnswer()),
     );
     await expect(running).rejects.toMatchObject({ code: 'STORE_TIMEOUT' });
     proxy().heal();
@@ -101,8 +104,8 @@ export function describeNetwork<Pool>(scene: ReturnType<typeof useNetwork<Pool>>
   });
 
   it('and ends the connection after COMMIT: the error says that too', async () => {
-    const running = open().process(change('cut'), async () => {
-      proxy().swallowNextAnswer();
+    const running = open().process(change('cut'), async ({ tx }) => {
+      beforeCommit(tx, () => proxy().swallowNextAnswer());
       proxy().answered.then(() => proxy().cut());
     });
     await expect(running).rejects.toMatchObject({

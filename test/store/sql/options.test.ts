@@ -78,7 +78,7 @@ describe.each(engines)(
       ['an object without connections', {}, 'an object'],
     ])('refuses %s instead of a pool', (_name, value, received) => {
       const error = failureOf(() => openOn(value));
-      expect(error.option).toBe('pool');
+      expect(error.option).toBe('database');
       expect(error.message).toContain(`received ${received}`);
       expect(error.message).not.toContain('secret');
     });

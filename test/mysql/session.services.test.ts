@@ -1,0 +1,116 @@
+import type { PoolConnection } from 'mysql2/promise';
+import { describe, expect, it } from 'vitest';
+import { mysqlStore } from '../../src/mysql/mysql-store.js';
+import { change, heldWork, nothing } from '../postgres/change.js';
+import { terminate, useDatabase } from './server.js';
+
+const { openPool, observer, statusesOf, countRecorded } = useDatabase('mp_store_session');
+
+describe.skipIf(!process.env['MYSQL_URL'])('the limits of the session', () => {
+  const LIMITS =
+    'SELECT @@SESSION.wait_timeout AS idle, @@SESSION.lock_wait_timeout AS tables, @@SESSION.innodb_lock_wait_timeout AS locks, @@SESSION.transaction_isolation AS isolation';
+  const open = () =>
+    openPool({ connectionLimit: 1 }, [
+      'SET SESSION wait_timeout = 777, SESSION lock_wait_timeout = 888, SESSION innodb_lock_wait_timeout = 99',
+    ]);
+  const own = { idle: 777, tables: 888, locks: 99 };
+
+  it('are those of the store while the work runs, but for rows, and no longer than its own', async () => {
+    const pool = open();
+    const limits = { lockTimeoutMs: 2_500, idleTimeoutMs: 30_000 };
+    await mysqlStore<PoolConnection>(pool, limits).process(change('limits'), async ({ tx }) => {
+      const [rows] = await tx.query(LIMITS);
+      expect(rows).toMatchObject([{ idle: 30, tables: 3, locks: 99 }]);
+    });
+    const long = { lockTimeoutMs: 2_000_000, idleTimeoutMs: 2_000_000 };
+    await mysqlStore<PoolConnection>(pool, long).process(change('limits', 1), async ({ tx }) => {
+      const [rows] = await tx.query(LIMITS);
+      expect(rows).toMatchObject([own]);
+    });
+  });
+
+  it.each<[string, (pool: ReturnType<typeof open>) => Promise<unknown>]>([
+    ['a commit', (pool) => mysqlStore(pool).process(change('commit'), nothing)],
+    [
+      'work that fails',
+      (pool) => mysqlStore(pool).process(change('fails'), () => Promise.reject(new Error('no'))),
+    ],
+    [
+      'a rollback',
+      async (pool) => {
+        await mysqlStore(pool).process(change('twice'), nothing);
+        return mysqlStore(pool).process(change('twice'), nothing);
+      },
+    ],
+    [
+      'work whose statement fails',
+      (pool) =>
+        mysqlStore<PoolConnection>(pool).process(change('statement'), async ({ tx }) => {
+          await tx.query('SELECT nothing');
+        }),
+    ],
+    [
+      'a deadlock that the work swallows',
+      (pool) =>
+        mysqlStore<PoolConnection>(pool).process(change('deadlock'), async ({ tx }) => {
+          const deadlock =
+            "SIGNAL SQLSTATE '40001' SET MYSQL_ERRNO = 1213, MESSAGE_TEXT = 'deadlock'";
+          await tx.query(deadlock).catch(() => undefined);
+        }),
+    ],
+  ])('are its own again after %s', async (_, act) => {
+    const pool = open();
+    await act(pool).catch(() => undefined);
+    const [rows] = await pool.query(LIMITS);
+    expect(rows).toMatchObject([{ ...own, isolation: 'REPEATABLE-READ' }]);
+  });
+
+  it('are its own again after a wait for another callback', async () => {
+    const held = heldWork();
+    const first = mysqlStore(openPool()).process(change('busy'), held.work);
+    await held.started;
+    const pool = open();
+    const impatient = mysqlStore(pool, { lockTimeoutMs: 5 });
+    expect(await impatient.process(change('busy', 1), nothing)).toBe('busy');
+    held.finish();
+    await first;
+    const [rows] = await pool.query(LIMITS);
+    expect(rows).toMatchObject([own]);
+  });
+});
+
+describe.skipIf(!process.env['MYSQL_URL'])('a connection of the pool', () => {
+  it('that the server has closed while it was idle is replaced for the first callback', async () => {
+    const pool = openPool({ connectionLimit: 1 });
+    const store = mysqlStore(pool);
+    await store.process(change('before'), nothing);
+    const connection = await pool.getConnection();
+    const { threadId } = connection;
+    connection.release();
+    // The first statement finds that out, as on a network that says nothing of it.
+    connection.connection.removeAllListeners('end');
+    await terminate(observer, connection);
+    expect(await store.process(change('after'), nothing)).toBe('processed');
+    const next = await pool.getConnection();
+    expect(next.threadId).not.toBe(threadId);
+    next.release();
+  });
+
+  it('that was released with tables locked serves callbacks', async () => {
+    const pool = openPool({ connectionLimit: 1 });
+    await pool.query('LOCK TABLES orders READ');
+    expect(await mysqlStore(pool).process(change('locked'), nothing)).toBe('processed');
+  });
+
+  it('that was released in another database serves callbacks in that of the pool', async () => {
+    const pool = openPool({ connectionLimit: 1 });
+    const store = mysqlStore<PoolConnection>(pool);
+    await store.process(change('database'), async ({ tx }) => {
+      await tx.query('USE information_schema');
+    });
+    expect(await store.process(change('database', 1), nothing)).toBe('processed');
+    expect(await store.process(change('database', 1), nothing)).toBe('duplicate');
+    expect(await countRecorded('database')).toBe(2);
+    expect(await statusesOf('database')).toEqual([]);
+  });
+});
