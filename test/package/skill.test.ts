@@ -11,7 +11,7 @@ import { postgresStore } from 'merchant-payments/postgres';
 import { checkCallbackEndpoint } from 'merchant-payments/testing';
 import pg from 'pg';
 import { afterAll, assert, beforeAll, describe, expect, test } from 'vitest';
-import { unusedClient } from '../postgres/unused-client.js';
+import { unusedClient } from '../store/unused-client.js';
 
 // Follows skills/merchant-payments/SKILL.md to the letter, in an empty folder with the tarball, and judges
 // the shop that comes out: by check, by faults, and while its process is killed.
