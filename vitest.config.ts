@@ -95,7 +95,7 @@ export default defineConfig({
         // Run as a process.
         'src/cli/main.ts',
         // Run on real servers and drivers, by `npm run test:services`.
-        'src/**/{mysql,redis,sqlite}/**',
+        'src/{mysql,redis,sqlite}/**',
         'src/store/providers/**',
         'src/{postgres,mysql}/provided-transaction.ts',
         // Run in a browser, by `npm run test:browser`.

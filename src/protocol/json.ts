@@ -65,16 +65,18 @@ function refusing<Result>(path: readonly PropertyKey[], work: (place: Place) => 
 
 /** @throws {NotJson} for an object whose entries or fields JSON would leave out */
 function assertFieldsShow(value: object, place: Place): void {
+  if (!isPlain(value)) {
+    if (fieldOf(value, Symbol.iterator) !== undefined) {
+      throw refusal(place, READABLE, 'one with entries, such as a Map, which JSON would leave out');
+    }
+    if (Object.keys(value).length === 0) {
+      throw refusal(place, READABLE, 'one whose class shows no fields');
+    }
+  }
+  // Afterwards: Node gives symbols to promises that async_hooks watch.
   const symbols = Object.getOwnPropertySymbols(value);
   if (symbols.some((symbol) => Object.getOwnPropertyDescriptor(value, symbol)?.enumerable)) {
     throw refusal(place, READABLE, 'one with a symbol as a name');
-  }
-  if (isPlain(value)) return;
-  if (fieldOf(value, Symbol.iterator) !== undefined) {
-    throw refusal(place, READABLE, 'one with entries, such as a Map, which JSON would leave out');
-  }
-  if (Object.keys(value).length === 0) {
-    throw refusal(place, READABLE, 'one whose class shows no fields');
   }
 }
 

@@ -348,7 +348,7 @@ function transportCases(
             service.faults.add({ ...fault, times: 3 });
             const error = await failsWith(
               () => client.payments.create(order),
-              'RATE_LIMITED',
+              'API_ERROR',
               'rejected',
             );
             equal([error['httpStatus'], error['retryAfterSeconds']], [429, 0]);

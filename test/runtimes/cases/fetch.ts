@@ -240,7 +240,13 @@ export const fetchAdapter: CaseGroup = {
         const { handle, statuses } = openScene();
         const callbacks = await Promise.all(
           Array.from({ length: 100 }, (_, index) =>
-            sign(recordText({ referenceNumber: `r-${index}`, status: `s-${index}` })),
+            sign(
+              recordText({
+                referenceNumber: `r-${index}`,
+                merchantPaymentReference: `order-${index}`,
+                status: `s-${index}`,
+              }),
+            ),
           ),
         );
         await Promise.all(callbacks.map((callback) => answer(handle(post(callback)), 200)));
