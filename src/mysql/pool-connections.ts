@@ -61,9 +61,12 @@ export function poolConnections<Tx extends MysqlQueryable>(
     use: (connection: Connection<Tx>) => Promise<Value>,
   ): Promise<Value> => {
     const loss = new Loss();
-    const onLost = (error?: Error) => loss.report(failures.connectionLost(error ?? serverClosed()));
+    const held: { connection?: Connection<Tx> } = {};
+    const onLost = (error = serverClosed()) =>
+      loss.report(held.connection?.lossBy(error) ?? failures.connectionLost(error));
     const taken = await takeConnection(pool, acquireTimeoutMs, onLost);
     const connection = new Connection<Tx>(taken, loss, location, commandTimeoutMs);
+    held.connection = connection;
     // On a network that swallows packets, a statement never ends on its own, and the statements of the work have no
     // other deadline.
     const timer = setTimeout(
@@ -112,6 +115,8 @@ class Connection<Tx extends MysqlQueryable> implements OpenTransaction<Tx> {
   readonly #commandTimeoutMs: number;
   #isOpen = false;
   #hasWork = false;
+  /** Whether COMMIT was sent, so that a loss leaves its outcome unknown. */
+  #isEnding = false;
 
   constructor(connection: Tx, loss: Loss, location: Location, commandTimeoutMs: number) {
     this.tx = connection;
@@ -122,6 +127,10 @@ class Connection<Tx extends MysqlQueryable> implements OpenTransaction<Tx> {
 
   get signal(): AbortSignal {
     return this.#loss.signal;
+  }
+
+  lossBy(error: unknown): Error {
+    return this.#isEnding ? failures.endUnknown(error) : failures.connectionLost(error);
   }
 
   async begin(limits: ClaimLimits, statements: readonly string[]): Promise<readonly string[]> {
@@ -179,6 +188,7 @@ class Connection<Tx extends MysqlQueryable> implements OpenTransaction<Tx> {
       : [...statements, COMMIT];
     try {
       for (const statement of all) {
+        this.#isEnding ||= statement === COMMIT;
         await this.#within(this.send(statement), this.#commandTimeoutMs, (ms) =>
           failures.noEndInTime(ms),
         );
@@ -187,7 +197,7 @@ class Connection<Tx extends MysqlQueryable> implements OpenTransaction<Tx> {
       }
     } catch (error) {
       if (this.#isOpen) throw explainFailedEnd(error);
-      this.#lose(toError(error));
+      this.isSpoiled = true;
     }
   }
 
@@ -245,7 +255,7 @@ class Connection<Tx extends MysqlQueryable> implements OpenTransaction<Tx> {
       const fail = (error: unknown): void => {
         // The statement contains references, keys and bodies.
         const failure = withoutStatement(error);
-        if (losesConnection(failure)) this.#lose(failures.connectionLost(failure));
+        if (losesConnection(failure)) this.#lose(this.lossBy(failure));
         reject(failure);
       };
       try {
