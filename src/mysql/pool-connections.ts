@@ -1,5 +1,4 @@
 import { Loss, toError } from '../store/loss.js';
-import { hasMethods } from '../store/providers/provider.js';
 import { TransactionOpen } from '../store/sql/transaction-open.js';
 import type {
   ClaimLimits,
@@ -22,12 +21,7 @@ import {
 } from './failures.js';
 import type { Location } from './location.js';
 import { runInTransaction } from './merchants-transaction.js';
-import {
-  assertConnection,
-  type MysqlConnectionLike,
-  type MysqlPoolLike,
-  type MysqlQueryable,
-} from './pool.js';
+import type { MysqlPoolLike, MysqlQueryable } from './pool.js';
 import { asRows, changedAnswer, sendTo, statusOf, textsOf } from './rows.js';
 import { withSavepoints } from './savepoints.js';
 import {
@@ -41,6 +35,7 @@ import {
   SAVEPOINT,
   START,
 } from './session.js';
+import { releaseOrDestroy, takeConnection } from './taken-connection.js';
 
 /** The connections of a pool. */
 export function poolConnections<Tx extends MysqlQueryable>(
@@ -61,9 +56,12 @@ export function poolConnections<Tx extends MysqlQueryable>(
     use: (connection: Connection<Tx>) => Promise<Value>,
   ): Promise<Value> => {
     const loss = new Loss();
-    const onLost = (error?: Error) => loss.report(failures.connectionLost(error ?? serverClosed()));
+    const held: { connection?: Connection<Tx> } = {};
+    const onLost = (error = serverClosed()) =>
+      loss.report(held.connection?.lossBy(error) ?? failures.connectionLost(error));
     const taken = await takeConnection(pool, acquireTimeoutMs, onLost);
     const connection = new Connection<Tx>(taken, loss, location, commandTimeoutMs);
+    held.connection = connection;
     // On a network that swallows packets, a statement never ends on its own, and the statements of the work have no
     // other deadline.
     const timer = setTimeout(
@@ -112,6 +110,8 @@ class Connection<Tx extends MysqlQueryable> implements OpenTransaction<Tx> {
   readonly #commandTimeoutMs: number;
   #isOpen = false;
   #hasWork = false;
+  /** Whether COMMIT was sent, so that a loss leaves its outcome unknown. */
+  #isEnding = false;
 
   constructor(connection: Tx, loss: Loss, location: Location, commandTimeoutMs: number) {
     this.tx = connection;
@@ -122,6 +122,10 @@ class Connection<Tx extends MysqlQueryable> implements OpenTransaction<Tx> {
 
   get signal(): AbortSignal {
     return this.#loss.signal;
+  }
+
+  lossBy(error: unknown): Error {
+    return this.#isEnding ? failures.endUnknown(error) : failures.connectionLost(error);
   }
 
   async begin(limits: ClaimLimits, statements: readonly string[]): Promise<readonly string[]> {
@@ -179,6 +183,7 @@ class Connection<Tx extends MysqlQueryable> implements OpenTransaction<Tx> {
       : [...statements, COMMIT];
     try {
       for (const statement of all) {
+        this.#isEnding ||= statement === COMMIT;
         await this.#within(this.send(statement), this.#commandTimeoutMs, (ms) =>
           failures.noEndInTime(ms),
         );
@@ -187,7 +192,7 @@ class Connection<Tx extends MysqlQueryable> implements OpenTransaction<Tx> {
       }
     } catch (error) {
       if (this.#isOpen) throw explainFailedEnd(error);
-      this.#lose(toError(error));
+      this.isSpoiled = true;
     }
   }
 
@@ -245,7 +250,7 @@ class Connection<Tx extends MysqlQueryable> implements OpenTransaction<Tx> {
       const fail = (error: unknown): void => {
         // The statement contains references, keys and bodies.
         const failure = withoutStatement(error);
-        if (losesConnection(failure)) this.#lose(failures.connectionLost(failure));
+        if (losesConnection(failure)) this.#lose(this.lossBy(failure));
         reject(failure);
       };
       try {
@@ -282,67 +287,4 @@ function sessionOf(connection: object): number {
 
 function serverClosed(): Error {
   return new Error('the server closed the connection');
-}
-
-type OnLost = (error?: Error) => void;
-
-/** Takes a connection from the pool, and attaches `onLost` immediately. */
-function takeConnection<Tx extends MysqlQueryable>(
-  pool: MysqlPoolLike<Tx>,
-  timeoutMs: number,
-  onLost: OnLost,
-): Promise<Tx & MysqlConnectionLike> {
-  return new Promise((resolve, reject) => {
-    let isLate = false;
-    const timer = setTimeout(() => {
-      isLate = true;
-      reject(failures.noConnectionInTime(timeoutMs));
-    }, timeoutMs);
-    Promise.resolve(pool.getConnection())
-      .then((connection) => {
-        clearTimeout(timer);
-        assertConnection(connection);
-        // A request to the pool can't be cancelled, so a late connection must be released.
-        if (isLate) return connection.release();
-        // An `error` event without a listener ends the process.
-        const emitter = emitterOf(connection);
-        emitter.on('error', onLost);
-        emitter.on('end', onLost);
-        resolve(connection);
-      })
-      .catch((error) => {
-        clearTimeout(timer);
-        reject(failures.noConnection(error));
-      });
-  });
-}
-
-function releaseOrDestroy(
-  connection: MysqlConnectionLike,
-  onLost: OnLost,
-  isBroken: boolean,
-): void {
-  if (isBroken) destroy(connection);
-  else connection.release();
-  const emitter = emitterOf(connection);
-  emitter.removeListener('error', onLost);
-  emitter.removeListener('end', onLost);
-}
-
-type Emitter = Pick<MysqlConnectionLike, 'on' | 'removeListener'>;
-
-/** The underlying callback connection, if there is one: the promise wrapper forwards its events at a cost. */
-function emitterOf(connection: MysqlConnectionLike): Emitter {
-  const { connection: core } = connection as { readonly connection?: Emitter };
-  return hasMethods(core, ['on', 'removeListener']) ? (core as Emitter) : connection;
-}
-
-interface WithSocket {
-  readonly connection?: { readonly stream?: { destroy?: () => void } };
-}
-
-function destroy(connection: MysqlConnectionLike): void {
-  connection.destroy();
-  // The driver only ends its side of the socket, which stays open on a network that swallows packets.
-  (connection as WithSocket).connection?.stream?.destroy?.();
 }
