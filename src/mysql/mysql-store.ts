@@ -39,7 +39,7 @@ type WithClient = ServerStoreOptions & { readonly client: NonNullable<StoreOptio
  * deadlock, the server has rolled back everything: let the error through. Await every query.
  *
  * Concurrent callbacks for one order run one after another, across any number of processes; each waits for at most
- * `lockTimeoutMs`, which MySQL counts in whole seconds. If the connection is lost, the callback fails at once, without
+ * `lockTimeoutMs`, which MySQL counts in whole seconds, and applies to the rows that `work` waits for too. If the connection is lost, the callback fails at once, without
  * waiting for `work`: stop `work` when its `signal` aborts, as a later delivery may run in the meantime.
  *
  * `record` writes through your `tx`: a connection of the pool on which your transaction is open, or the `tx` of `work`.

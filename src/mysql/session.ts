@@ -17,13 +17,17 @@ export const SAVEPOINT = `SAVEPOINT ${NAME}`;
 function limitSession(lockSeconds: string, idleSeconds: string): string {
   return `SET @merchant_payments_wait_timeout = @@SESSION.wait_timeout,
   @merchant_payments_lock_wait_timeout = @@SESSION.lock_wait_timeout,
+  @merchant_payments_innodb_timeout = @@SESSION.innodb_lock_wait_timeout,
   SESSION wait_timeout = CAST(LEAST(@@SESSION.wait_timeout, ${idleSeconds}) AS SIGNED),
-  SESSION lock_wait_timeout = CAST(LEAST(@@SESSION.lock_wait_timeout, ${lockSeconds}) AS SIGNED)`;
+  SESSION lock_wait_timeout = CAST(LEAST(@@SESSION.lock_wait_timeout, ${lockSeconds}) AS SIGNED),
+  SESSION innodb_lock_wait_timeout = CAST(IF(VERSION() LIKE '%MariaDB%', @@SESSION.innodb_lock_wait_timeout,
+    LEAST(@@SESSION.innodb_lock_wait_timeout, ${lockSeconds})) AS SIGNED)`;
 }
 
 /** Restores the session's own limits. */
 export const RESTORE = `SET SESSION wait_timeout = CAST(COALESCE(@merchant_payments_wait_timeout, @@SESSION.wait_timeout) AS SIGNED),
-  SESSION lock_wait_timeout = CAST(COALESCE(@merchant_payments_lock_wait_timeout, @@SESSION.lock_wait_timeout) AS SIGNED)`;
+  SESSION lock_wait_timeout = CAST(COALESCE(@merchant_payments_lock_wait_timeout, @@SESSION.lock_wait_timeout) AS SIGNED),
+  SESSION innodb_lock_wait_timeout = CAST(COALESCE(@merchant_payments_innodb_timeout, @@SESSION.innodb_lock_wait_timeout) AS SIGNED)`;
 
 /**
  * The statements that begin a transaction, whatever the session's defaults are. READ COMMITTED, because at
@@ -48,10 +52,12 @@ export function limitsOf({ lockTimeoutMs, idleTimeoutMs }: SessionLimits): strin
   return limitSession(toSeconds(lockTimeoutMs), toSeconds(idleTimeoutMs));
 }
 
-/** Limits the time for which an INSERT may wait for a row: by a clause of MariaDB, and by a hint of MySQL. */
+/**
+ * Limits the time for which an INSERT may wait for a row, by a clause of MariaDB. MySQL has none, and no hint for the
+ * setting either, so there it is the session's limit.
+ */
 export function atMost(timeoutMs: number, insert: string): string {
-  const hint = `/*+ SET_VAR(innodb_lock_wait_timeout = ${toSeconds(timeoutMs)}) */`;
-  return `/*M!100600 SET STATEMENT max_statement_time = ${timeoutMs / 1000} FOR */${insert.replace('INSERT', `INSERT ${hint}`)}`;
+  return `/*M!100600 SET STATEMENT max_statement_time = ${timeoutMs / 1000} FOR */${insert}`;
 }
 
 /** The statements that end the work, which fail if the transaction has ended. */

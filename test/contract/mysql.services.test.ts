@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { PoolConnection } from 'mysql2/promise';
 import { afterAll, beforeAll, describe } from 'vitest';
 import { mysqlStore } from '../../src/mysql/index.js';
@@ -23,8 +24,9 @@ const otherDefaults = [
 ];
 
 /** A database of the server with the store's tables, dropped after the suite. */
-function useStore(name: string) {
-  const { observer, query, openPool, database } = useDatabase(name);
+function useStore() {
+  const unique = `contract_${randomUUID().replaceAll('-', '')}`;
+  const { observer, query, openPool, database } = useDatabase(unique);
   beforeAll(() => mysqlStore(observer).setup());
 
   const underTest = {
@@ -60,7 +62,7 @@ describe.skipIf(url === '')('on a server,', () => {
     ['mysql2', []],
     ['mysql2 with other defaults of the session', otherDefaults],
   ])('%s:', (_, statements) => {
-    const { openPool, underTest, transaction } = useStore(`contract_${statements.length}`);
+    const { openPool, underTest, transaction } = useStore();
     const pool = openPool({}, statements);
     describeStore<PoolConnection>('mysqlStore', () => ({
       ...underTest,
@@ -70,8 +72,8 @@ describe.skipIf(url === '')('on a server,', () => {
     }));
   });
 
-  describe.each(Object.entries(providers))('%s:', (name, open) => {
-    const { underTest, database } = useStore(`contract_on_${Object.keys(providers).indexOf(name)}`);
+  describe.each(Object.entries(providers))('%s:', (_, open) => {
+    const { underTest, database } = useStore();
     let opened: OpenProvider;
     beforeAll(async () => {
       opened = await open(inDatabase(url, database));

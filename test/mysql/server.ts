@@ -135,8 +135,7 @@ export async function killIdleTransaction(admin: Pool, database: string): Promis
   for (;;) {
     const [rows] = await admin.query(
       `SELECT id FROM information_schema.innodb_trx
-       JOIN information_schema.processlist ON id = trx_mysql_thread_id
-       WHERE db = ? AND command <> 'Killed'`,
+       JOIN information_schema.processlist ON id = trx_mysql_thread_id WHERE db = ?`,
       [database],
     );
     const [one, ...more] = rows as { id: number }[];

@@ -8,7 +8,7 @@ const { openPool, observer, statusesOf, countRecorded } = useDatabase('mp_store_
 
 describe.skipIf(!process.env['MYSQL_URL'])('the limits of the session', () => {
   const LIMITS =
-    'SELECT @@SESSION.wait_timeout AS idle, @@SESSION.lock_wait_timeout AS tables, @@SESSION.innodb_lock_wait_timeout AS locks, @@SESSION.transaction_isolation AS isolation';
+    'SELECT @@SESSION.wait_timeout AS idle, @@SESSION.lock_wait_timeout AS tables, @@SESSION.innodb_lock_wait_timeout AS locks';
   const open = () =>
     openPool({ connectionLimit: 1 }, [
       'SET SESSION wait_timeout = 777, SESSION lock_wait_timeout = 888, SESSION innodb_lock_wait_timeout = 99',
@@ -20,7 +20,12 @@ describe.skipIf(!process.env['MYSQL_URL'])('the limits of the session', () => {
     const limits = { lockTimeoutMs: 2_500, idleTimeoutMs: 30_000 };
     await mysqlStore<PoolConnection>(pool, limits).process(change('limits'), async ({ tx }) => {
       const [rows] = await tx.query(LIMITS);
-      expect(rows).toMatchObject([{ idle: 30, tables: 3, locks: 99 }]);
+      const [[version]] = (await tx.query('SELECT VERSION() AS text')) as unknown as [
+        [{ text: string }],
+      ];
+      // MySQL has no limit for a single statement that waits for a row.
+      const locks = version.text.includes('MariaDB') ? 99 : 3;
+      expect(rows).toMatchObject([{ idle: 30, tables: 3, locks }]);
     });
     const long = { lockTimeoutMs: 2_000_000, idleTimeoutMs: 2_000_000 };
     await mysqlStore<PoolConnection>(pool, long).process(change('limits', 1), async ({ tx }) => {
@@ -62,7 +67,7 @@ describe.skipIf(!process.env['MYSQL_URL'])('the limits of the session', () => {
     const pool = open();
     await act(pool).catch(() => undefined);
     const [rows] = await pool.query(LIMITS);
-    expect(rows).toMatchObject([{ ...own, isolation: 'REPEATABLE-READ' }]);
+    expect(rows).toMatchObject([own]);
   });
 
   it('are its own again after a wait for another callback', async () => {

@@ -142,7 +142,8 @@ describe('the installed package', () => {
     'is one implementation for import and require, as only development uses it: merchant-payments%s',
     (subpath) => {
       const code = `
-                import * as imported from 'merchant-payments${subpath}';
+        import { createRequire } from 'node:module';
+        import * as imported from 'merchant-payments${subpath}';
         const required = createRequire(import.meta.url)('merchant-payments${subpath}');
         console.log(Object.keys(imported).filter((name) => imported[name] !== required[name]));
       `;
@@ -237,7 +238,8 @@ describe('the installed package', () => {
       recursive: true,
     });
     const code = `
-            import * as imported from 'merchant-payments';
+      import { createRequire } from 'node:module';
+      import * as imported from 'merchant-payments';
       import * as copied from '../bare/node_modules/second-copy/dist/index.js';
       const required = createRequire(import.meta.url)('merchant-payments');
       const thrown = [];

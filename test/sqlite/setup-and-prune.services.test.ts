@@ -131,7 +131,7 @@ describe.each(drivers)('with $name', ({ open }) => {
         'Shop_changes_processed',
         'Shop_claims',
         'Shop_failed_changes',
-        'Shop_failed_changes_first_failed',
+        'Shop_failed_changes_age',
         'Shop_payments',
         'Shop_payments_state',
         'Shop_second_payments',
@@ -158,7 +158,7 @@ describe.each(drivers)('with $name', ({ open }) => {
 
     test.each([
       ['changes', 'payment_store_changes_processed'],
-      ['failed_changes', 'payment_store_failed_changes_first_failed'],
+      ['failed_changes', 'payment_store_failed_changes_age'],
       ['payments', 'payment_store_payments_state'],
     ])('makes a missing index of %s', async (_, index) => {
       const { store, database } = await scene.open();
@@ -262,7 +262,7 @@ describe.each(drivers)('with $name', ({ open }) => {
       expect(plans).toHaveLength(6);
       for (const plan of plans) {
         expect(plan).toMatch(
-          /failures_first_failed \(first_failed_at_ms<\?\)|changes_processed \(processed_at_ms<\?\)|payments_state \(state=\? AND changed_at_ms<\?\)|USING PRIMARY KEY \(merchant_payment_reference=\?/,
+          /failed_changes_age \(first_failed_at_ms<\?\)|changes_processed \(processed_at_ms<\?\)|payments_state \(state=\? AND changed_at_ms<\?\)|USING PRIMARY KEY \(merchant_payment_reference=\?/,
         );
       }
     });

@@ -1,4 +1,4 @@
-import net, { type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import type { buildConnector, Client, Dispatcher } from 'undici';
 import { type Connection, ConnectionQueue } from './connection-queue.js';
 import { KEEP_ALIVE_MS, KeptSocket } from './kept-socket.js';
@@ -27,7 +27,8 @@ const ADDRESS_TIMEOUT_MS = 1_500;
 const tryingAddresses = () => ({
   autoSelectFamilyAttemptTimeout: Math.max(
     ADDRESS_TIMEOUT_MS,
-    net.getDefaultAutoSelectFamilyAttemptTimeout(),
+    // Loaded when it is used, as an import would load the streams, too.
+    process.getBuiltinModule('node:net').getDefaultAutoSelectFamilyAttemptTimeout(),
   ),
 });
 

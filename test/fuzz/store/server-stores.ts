@@ -161,8 +161,8 @@ export async function openMysqlStore(uri: string): Promise<ConnectedStore> {
   const admin = mysql.createPool({ uri, connectionLimit: 1 });
   await admin.query(`CREATE DATABASE ${database}`);
   const pool = mysql.createPool({ uri: inDatabase(uri, database), connectionLimit: 12 });
-  // How long a delivery waits for another of its order before it is `busy`.
-  const store = mysqlStore(pool, { lockTimeoutMs: 5, client });
+  // As above, but MariaDB counts the whole statement, which may take its time on a loaded machine.
+  const store = mysqlStore(pool, { lockTimeoutMs: 50, client });
   await store.setup();
   await admin.query(`CREATE TABLE ${database}.effects (name text)`);
   const tables = [...TABLES.map((table) => `payment_store_${table}`), 'effects'];

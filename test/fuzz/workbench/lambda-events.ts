@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { callbackHandler, type LambdaEvent } from '../../../src/lambda/callback-handler.js';
+import { InvalidOptionError } from '../../../src/errors.js';
+import {
+  callbackHandler,
+  type LambdaEvent,
+  type LambdaResult,
+} from '../../../src/lambda/callback-handler.js';
 import { anyText } from '../../any-text.js';
 import { now, SECRET, sampleRequest } from '../../callback/sample-callback.js';
 import { checkBatches, type FuzzOptions, type FuzzResult, Tally } from '../property-runs.js';
@@ -41,7 +46,7 @@ const events = fc.oneof(
   { weight: 1, arbitrary: anything },
 );
 
-/** The handler's promise never rejects, and only a genuine callback gets through. */
+/** Only a genuine callback gets through. The handler's promise rejects for what names no method, and for nothing else. */
 export async function fuzzLambdaEvents(options: FuzzOptions): Promise<FuzzResult> {
   const tally = new Tally();
   let processed = 0;
@@ -72,7 +77,15 @@ export async function fuzzLambdaEvents(options: FuzzOptions): Promise<FuzzResult
     async check(batch) {
       for (const event of batch) {
         processed = 0;
-        const { statusCode, headers: answered, body } = await handler(event as LambdaEvent);
+        const answer = await handler(event as LambdaEvent).catch((error: unknown) => error);
+        if (answer instanceof InvalidOptionError) {
+          assert.equal(processed, 0);
+          assert.equal(answer.option, 'request');
+          assert.notEqual((event as LambdaEvent | null)?.httpMethod, 'POST');
+          tally.add('refused');
+          continue;
+        }
+        const { statusCode, headers: answered, body } = answer as LambdaResult;
         assert.equal(processed, statusCode === 200 ? 1 : 0);
         assert(Number.isInteger(statusCode) && typeof answered === 'object' && body === '');
         tally.add(`status ${statusCode}`);

@@ -22,33 +22,8 @@ describe.skipIf(url === '').each(Object.entries(providers))(
     const limits = { acquireTimeoutMs: 30_000, transactionTimeoutMs: 30_000 };
     const makeStore = () => mysqlStore(opened.provider, { client: unusedClient });
 
-    it('records in the transaction of a change, or not at all', async () => {
+    it('stores nothing through the tx of work that has ended', async () => {
       const store = makeStore();
-      const failing = store.process(change('first'), async ({ tx }) => {
-        await store.record(order('ours'), { tx });
-        throw new Error('out of stock');
-      });
-      await expect(failing).rejects.toThrow('out of stock');
-      expect(await store.get('ours')).toBeUndefined();
-      await store.process(change('first'), ({ tx }) => store.record(order('ours'), { tx }));
-      expect(await store.get('ours')).toMatchObject({ state: 'recorded' });
-    });
-
-    it('refuses the database itself instead of a transaction', async () => {
-      const store = makeStore();
-      const recording = store.record(order('none'), { tx: opened.provider.database });
-      await expect(recording).rejects.toMatchObject({ code: 'INVALID_OPTION', option: 'tx' });
-      expect(await store.get('none')).toBeUndefined();
-    });
-
-    it('stores nothing through a transaction that has ended', async () => {
-      const store = makeStore();
-      let ended: unknown;
-      await opened.provider.transaction(async (tx) => {
-        ended = tx;
-      }, limits);
-      await expect(store.record(order('late'), { tx: ended })).rejects.toThrow();
-      expect(await store.get('late')).toBeUndefined();
       let endedWork: unknown;
       await store.process(change('ended'), async ({ tx }) => {
         endedWork = tx;

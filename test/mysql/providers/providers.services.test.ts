@@ -3,6 +3,7 @@ import { mysqlStore } from '../../../src/mysql/mysql-store.js';
 import { change, nothing } from '../../postgres/change.js';
 import { inDatabase } from '../../services/mysql-url.js';
 import { describeProvider, useProvider } from '../../store/sql/provider-cases.js';
+import { unusedClient } from '../../store/unused-client.js';
 import { killIdleTransaction, useDatabase } from '../server.js';
 import { providers } from './providers.js';
 
@@ -15,16 +16,18 @@ describe.skipIf(!uri).each(Object.entries(providers))('a store on %s', (_, open)
   beforeAll(async () => {
     await query('DELETE FROM orders');
     await query('DELETE FROM payment_store_changes');
+    await query('DELETE FROM payment_store_payments');
   });
   const scene = useProvider({
     open: (options) => open(url, options),
     makeStore: (provider, options) => mysqlStore(provider, options),
+    makePayments: (provider) => mysqlStore(provider, { client: unusedClient }),
     query,
     loseConnection: () => killIdleTransaction(observer, database),
     endsConnection: 'KILL CONNECTION_ID()',
     endings: ['COMMIT', 'ROLLBACK', 'CREATE TABLE side_effect (id int)'],
   });
-  const { opened, store, openOther, written, isRecorded, deliver } = scene;
+  const { opened, openOther, written, isRecorded, deliver } = scene;
   describeProvider(scene);
   afterEach(() => query('DROP TABLE IF EXISTS side_effect'));
 
@@ -116,41 +119,5 @@ describe.skipIf(!uri).each(Object.entries(providers))('a store on %s', (_, open)
     expect(await written('deadlock')).toEqual([]);
     expect(await isRecorded('deadlock')).toBe(false);
     expect(await deliver('deadlock', (db) => db.insert('deadlock', 'again'))).toBe('processed');
-  });
-
-  it('fails when the transaction is undone just before its COMMIT', async () => {
-    // As a query does that the work has not awaited, and that meets a deadlock.
-    const { provider } = opened();
-    const undoing = Object.create(provider, {
-      transaction: {
-        value: (body: (tx: unknown) => Promise<void>, limits: never) =>
-          provider.transaction(async (tx) => {
-            await body(tx);
-            await provider.query(tx, 'ROLLBACK');
-          }, limits),
-      },
-    }) as typeof provider;
-    const running = mysqlStore(undoing).process(change('undone'), async ({ tx }) => {
-      await opened().on(tx).insert('undone', 'paid');
-    });
-    await expect(running).rejects.toMatchObject({ code: 'TRANSACTION_LOST' });
-    expect(await isRecorded('undone')).toBe(false);
-    expect(await store().process(change('undone'), nothing)).toBe('processed');
-  });
-
-  it('records nothing when the transaction is undone between two statements of the record', async () => {
-    const { provider } = opened();
-    const undoing = Object.create(provider, {
-      query: {
-        value: async (on: object, text: string) => {
-          if (text.includes('INSERT INTO `') && text.includes('_changes`'))
-            await provider.query(on, 'ROLLBACK');
-          return provider.query(on, text);
-        },
-      },
-    }) as typeof provider;
-    const running = mysqlStore(undoing).process(change('between'), nothing);
-    await expect(running).rejects.toMatchObject({ code: 'TRANSACTION_LOST' });
-    expect(await isRecorded('between')).toBe(false);
   });
 });

@@ -18,6 +18,7 @@ const SCHEMA = 'mp_late_work';
 interface Opened {
   readonly store: ManagedStore<unknown>;
   on(tx: unknown): OrmTransaction;
+  send(tx: unknown, statement: string): PromiseLike<unknown>;
   close(): Promise<unknown>;
 }
 
@@ -49,7 +50,8 @@ const postgresEngines: readonly Engine[] = [
       const options = `-c search_path=${SCHEMA}`;
       const pool = new pg.Pool({ connectionString: postgresUrl, options, max });
       const over = orms.find(({ name }) => name === 'pg')?.on as (tx: unknown) => OrmTransaction;
-      return { store: postgresStore(pool), on: over, close: () => pool.end() };
+      const send = (tx: unknown, statement: string) => (tx as pg.PoolClient).query(statement);
+      return { store: postgresStore(pool), on: over, send, close: () => pool.end() };
     },
   },
   ...Object.entries(onPostgres).map(([name, open]) => ({
@@ -70,6 +72,7 @@ const mysqlEngines: readonly Engine[] = [
       return {
         store: mysqlStore(pool),
         on: (tx) => overMysql(tx as PoolConnection),
+        send: (tx, statement) => (tx as PoolConnection).query(statement),
         close: () => pool.end(),
       };
     },
@@ -85,17 +88,22 @@ const mysqlEngines: readonly Engine[] = [
 
 describe.skipIf(postgresUrl === '')('in Postgres,', () => {
   const { statusesOf } = useSchema(SCHEMA);
-  describeEngines(postgresEngines, statusesOf);
+  const slowInsert = (reference: string) =>
+    `INSERT INTO orders SELECT '${reference}', 'not awaited' FROM pg_sleep(0.1)`;
+  describeEngines(postgresEngines, statusesOf, slowInsert);
 });
 
 describe.skipIf(!process.env['MYSQL_URL'])('in MySQL,', () => {
   const { statusesOf } = useDatabase(SCHEMA);
-  describeEngines(mysqlEngines, statusesOf);
+  const slowInsert = (reference: string) =>
+    `INSERT INTO orders SELECT '${reference}', CONCAT('not awaited', SLEEP(0.1))`;
+  describeEngines(mysqlEngines, statusesOf, slowInsert);
 });
 
 function describeEngines(
   engines: readonly Engine[],
   statusesOf: (reference: string) => Promise<unknown[]>,
+  slowInsert: (reference: string) => string,
 ): void {
   const cases = engines.flatMap((engine) => [
     { name: `${engine.name}, a pool with free connections`, max: 4, open: engine.open },
@@ -174,6 +182,25 @@ function describeEngines(
         expect(await statusesOf(other)).toEqual(['paid']);
       },
     );
+
+    it('records nothing for work that returns while a query runs, and runs it again', async () => {
+      const reference = referenceOf('running', 'returns');
+      let left: Promise<unknown> = Promise.resolve();
+      const running = opened.store.process(change(reference), async ({ tx }) => {
+        left = Promise.resolve(opened.send(tx, slowInsert(reference)).then(() => undefined));
+        left.catch(() => undefined);
+        // An ORM takes some turns until it sends.
+        await turn();
+      });
+      await expect(running).rejects.toMatchObject({ code: 'TRANSACTION_LOST' });
+      await left.catch(() => undefined);
+      expect(await statusesOf(reference)).toEqual([]);
+      const again = opened.store.process(change(reference), async ({ tx }) => {
+        await opened.on(tx).insert(reference, 'awaited');
+      });
+      expect(await again).toBe('processed');
+      expect(await statusesOf(reference)).toEqual(['awaited']);
+    });
 
     it.each(['commits', 'rolls back'])(
       'a nested transaction of failed work, which %s then, changes nothing of another payment',

@@ -6,12 +6,14 @@ import {
 } from '../../../src/store/sql/transaction-process.js';
 import type { Connections, OpenTransaction } from '../../../src/store/sql/transactions.js';
 
+type Column = string | number | null;
+
 /** What a server answers in one transaction. */
 export interface Script {
   /** What the claim reads: state, reference, time, paid by, whether processed, watermark, whether one has failed. */
-  readonly seen?: readonly (string | number | null)[];
+  readonly seen?: readonly Column[];
   /** Its details: attempts, parked, whether behind a parked one, the time of the second payment. */
-  readonly details?: readonly (string | number | null)[];
+  readonly details?: readonly Column[];
   /** Why the claim fails. */
   readonly claimError?: Error;
   /** Why the transaction is lost while its body runs, at the word of the test. */
@@ -20,7 +22,7 @@ export interface Script {
   readonly endError?: Error;
 }
 
-export const NEW_ORDER = ['elsewhere', null, null, null, null, null, null];
+export const NEW_ORDER: readonly Column[] = ['elsewhere', null, null, null, null, null, null];
 export const UNRESOLVED = NEW_ORDER.with(0, 'unresolved');
 
 export const busy = new Error('busy');

@@ -2,6 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { StoreError } from '../../../src/errors.js';
 import { failures } from '../../../src/postgres/failures.js';
 import { ServerSession } from '../../../src/store/sql/server-session.js';
+import type { Step } from '../../../src/store/sql/session.js';
 import type { Connections } from '../../../src/store/sql/transactions.js';
 
 const answered = (message: string, code: string) => Object.assign(new Error(message), { code });
@@ -57,7 +58,7 @@ function open(...answers: unknown[]) {
   return { session, connections, begin };
 }
 
-function* step() {
+function* step(): Step<string> {
   const [answer] = yield 'one';
   return `${answer} ${yield 'two'}`;
 }
