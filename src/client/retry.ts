@@ -1,4 +1,5 @@
 import type { RequestOutcome } from '../errors.js';
+import { ownFields } from '../protocol/own-fields.js';
 
 /** What one failed attempt means for the call. */
 export interface AttemptOutcome {
@@ -120,11 +121,11 @@ interface WaitHeaders {
  * since the service's clock may differ from this machine's.
  */
 export function parseRetryAfter(headers: WaitHeaders, nowMs: number): number | undefined {
-  const sentAt = valuesOf(headers.date).map(parseHttpDate);
+  const sentAt = valuesOf(ownFields(headers).date).map(parseHttpDate);
   // Of several dates the earliest makes the longest wait.
   const sentMs = Math.min(...sentAt.filter((dateMs) => dateMs !== undefined));
   const fromMs = Number.isFinite(sentMs) ? sentMs : nowMs;
-  const waits = valuesOf(headers['retry-after']).map((text) => parseWait(text, fromMs));
+  const waits = valuesOf(ownFields(headers)['retry-after']).map((text) => parseWait(text, fromMs));
   const longest = Math.max(...waits.filter((wait) => wait !== undefined));
   return Number.isFinite(longest) ? longest : undefined;
 }

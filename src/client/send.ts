@@ -8,7 +8,7 @@ import {
   type ServiceResponse,
 } from '../errors.js';
 import type { Logger } from '../protocol/logger.js';
-import { fieldOf } from '../protocol/own-fields.js';
+import { fieldOf, ownFields } from '../protocol/own-fields.js';
 import { issuesOf, type StandardSchemaV1, toIssues } from '../protocol/standard-schema.js';
 import type { GiveUpReason } from './deadline.js';
 import { readRequestId } from './error-body.js';
@@ -108,8 +108,9 @@ function judge(
     bodyLost: bodyFailure === 'lost' || bodyFailure === 'given-up',
   };
   const verdict = { requestOutcome, safeToRetry: isSafeToRetry(failed, requestOutcome) };
-  if (exchange.kind === 'failure' && exchange.refuse !== undefined) {
-    const error = exchange.refuse(verdict);
+  const refuse = exchange.kind === 'failure' ? ownFields(exchange).refuse : undefined;
+  if (refuse !== undefined) {
+    const error = refuse(verdict);
     return { answer, error, verdict, retryDelayMs: undefined };
   }
   const retryDelayMs = decideRetry(

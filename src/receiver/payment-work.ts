@@ -154,7 +154,8 @@ export class PaymentWork<Tx> {
 
   #startTimer(): ReturnType<typeof setTimeout> {
     const { onPaymentTimeoutMs } = this.#options;
-    const limitMs = this.#caller.getTimeLimitMs?.() ?? Number.POSITIVE_INFINITY;
+    const ask = fieldOf(this.#caller, 'getTimeLimitMs') as Caller['getTimeLimitMs'];
+    const limitMs = ask?.call(this.#caller) ?? Number.POSITIVE_INFINITY;
     return limitMs < onPaymentTimeoutMs
       ? setTimeout(() => this.#expireWork(limitMs, "the function's own time limit"), limitMs)
       : setTimeout(
@@ -181,7 +182,8 @@ export class PaymentWork<Tx> {
 
   #createController(): AbortController {
     const controller = new AbortController();
-    for (const source of [this.#store?.signal, this.#caller.getSignal?.()]) {
+    const ask = fieldOf(this.#caller, 'getSignal') as Caller['getSignal'];
+    for (const source of [this.#store?.signal, ask?.call(this.#caller)]) {
       if (source?.aborted) controller.abort(source.reason);
       else if (source !== undefined) this.#listenTo(source, controller);
     }

@@ -1,5 +1,6 @@
 import { RetryLaterError, StoreError } from '../errors.js';
 import { causesOf } from '../protocol/causes.js';
+import { fieldOf } from '../protocol/own-fields.js';
 import { logText } from '../protocol/plain-text.js';
 
 /** The stored description of an error. Invisible characters are replaced, and long texts are truncated. */
@@ -80,7 +81,8 @@ function readError(error: unknown): Record<'name' | 'code' | 'message', string> 
     if (typeof error !== 'object' || error === null) {
       return { name: '', code: '', message: error === undefined ? '' : String(error) };
     }
-    const { name, code, message } = error as Record<'name' | 'code' | 'message', unknown>;
+    const { name, message } = error as Record<'name' | 'message', unknown>;
+    const code = fieldOf(error, 'code');
     const isCode = typeof code === 'string' || typeof code === 'number';
     return {
       name: typeof name === 'string' ? name : '',

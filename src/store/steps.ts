@@ -138,7 +138,8 @@ export function settle(
   const paidBy = row?.paidBy;
   const { referenceNumber } = finding;
   const paid = isPaid && paidBy === undefined ? { paidBy: referenceNumber } : undefined;
-  const settled = settleOne(row, finding, paid);
+  const { outcome, change } = settleOne(row, finding, paid);
+  const settled = { outcome, change: change && ownFields(change) };
   // Two paid payments of an order are a mistake, whichever of them the store has created.
   const isSecond = isListed || (isPaid && paidBy !== undefined && paidBy !== referenceNumber);
   return isSecond ? { ...settled, outcome: 'second-payment' } : settled;

@@ -469,7 +469,7 @@ export const EXPLAINED_SURVIVORS = [
   },
   {
     file: 'src/client/send.ts',
-    code: "if (exchange.kind === 'failure' && exchange.refuse !== undefined) {",
+    code: "const refuse = exchange.kind === 'failure' ? ownFields(exchange).refuse : undefined;",
     to: 'true',
     why: 'An answer has no refuse().',
   },

@@ -1,5 +1,6 @@
 import { isIP, Socket } from 'node:net';
 import type { buildConnector } from 'undici';
+import { fieldOf } from '../../protocol/own-fields.js';
 
 /** Makes several requests go out at the same moment, however long each takes to connect. */
 export interface RequestHold {
@@ -38,7 +39,10 @@ export function openSocket(
     secure.once('error', fail).once('secureConnect', () => void start(secure));
   });
   const address = { host, port: Number(port) || (isSecure ? 443 : 80), noDelay: true };
-  const { __MSW_INTERNAL_CONNECTION_CONTEXT: past } = globalThis as Interceptors;
+  const past = fieldOf(
+    globalThis,
+    '__MSW_INTERNAL_CONNECTION_CONTEXT',
+  ) as Interceptors[keyof Interceptors];
   if (past === undefined) Reflect.apply(connect, socket, [address]);
   else past.run(() => void socket.connect(address));
   return socket;
