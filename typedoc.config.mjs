@@ -25,6 +25,7 @@ export default {
     'ChangeId',
     'ClassName',
     'CodeOf',
+    'DispatcherLike',
     'DrizzleLike',
     'ErrorClass',
     'KnexLike',

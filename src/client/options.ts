@@ -23,6 +23,12 @@ import { assertCertificateChecks } from './certificate-checks.js';
 import { type Credential, CredentialSource, credential, orFromEnv } from './credentials.js';
 import { assertNoKey, headerName, requestHeaders } from './request-headers.js';
 
+/** A dispatcher, whose types differ from one undici to the next. */
+export interface DispatcherLike {
+  /** Sends a request, and calls the handler with what comes back. */
+  dispatch(options: never, handler: never): boolean;
+}
+
 /** Options of a {@link PaymentClient}. */
 export interface PaymentClientOptions {
   /**
@@ -69,10 +75,10 @@ export interface PaymentClientOptions {
    */
   maxQueuedRequests?: number | undefined;
   /**
-   * An undici 7 dispatcher to send through, such as a ProxyAgent or MockAgent. It stays yours:
+   * A dispatcher of undici 7 or 8 to send through, such as a ProxyAgent or MockAgent. It stays yours:
    * `close()` does not close it. Can't be combined with `fetch`.
    */
-  dispatcher?: Dispatcher | undefined;
+  dispatcher?: DispatcherLike | undefined;
   /**
    * A function to send with instead of undici, for msw and for other runtimes. `globalThis.fetch` is read at each
    * call, so msw may begin to listen after the client was made. It can't tell when a request left this machine, so

@@ -156,7 +156,7 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
   /** Called by undici 6 only. Throws, so that the request is not sent. */
   onConnect(): never {
     this.onError();
-    throw new Error('The dispatcher is not of undici 7');
+    throw new Error('The dispatcher is of an older undici');
   }
 
   /** Called by undici 6 only, instead of sending. */
@@ -239,7 +239,7 @@ function handOn(handler: ExchangeHandler): void {
 function refuseDispatcher({ requestOutcome }: Verdict): InvalidOptionError {
   return new InvalidOptionError(
     'dispatcher',
-    "dispatcher must be of undici 7, but it calls the handlers of undici 6, as Node's own did before Node 24; install undici 7 and create the dispatcher with it",
+    "dispatcher must be of undici 7 or 8, but it calls the handlers of undici 6, as Node's own did before Node 24; install undici 7 and create the dispatcher with it",
     { requestOutcome },
   );
 }

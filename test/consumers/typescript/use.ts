@@ -27,6 +27,7 @@ import {
   type PaymentStore,
 } from 'merchant-payments/store';
 import { checkCallbackEndpoint, diagnoseCallback, signCallback } from 'merchant-payments/testing';
+import { Agent, MockAgent } from 'undici-8';
 
 declare const postgres: ManagedStore<Queryable>;
 
@@ -88,10 +89,13 @@ export const double: Pick<PaymentClient, 'payments'> = {
   payments: {
     create: async ({ merchantPaymentReference }) => ({
       payment: { merchantPaymentReference, referenceNumber: 'r-1' },
-      response: { status: 201, headers: {}, body: {}, attempts: 1 },
+      response: { status: 201, headers: {}, body: {}, text: '', attempts: 1 },
     }),
   },
 };
+
+// Their types are not those of the undici that the package depends on.
+export const dispatchers: PaymentClientOptions['dispatcher'][] = [new Agent(), new MockAgent()];
 
 // A type that fell back to `any` would accept these.
 // @ts-expect-error: a number is no signing secret
