@@ -74,6 +74,7 @@ function decodeAnswer(answer: Answer, maxBytes: number): Answer {
     },
     gzip: gunzip,
     'x-gzip': gunzip,
+    /* v8 ignore next -- @preserve Node 20 has no zstd */
     ...(zstdDecompressSync && { zstd: (body) => zstdDecompressSync(body, { maxOutputLength }) }),
   };
   const codings = codingsOf(answer.headers);

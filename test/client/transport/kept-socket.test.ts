@@ -41,6 +41,7 @@ describe.each<[string, () => Promise<void>]>([
       { monotonicMs: 3_001 },
       { 'Keep-Alive': 'max=7, Timeout = "5"' },
     ],
+    ['the server only counts requests', { systemMs: STALL }, { 'keep-alive': 'max=7' }],
     ['the server keeps it for an hour', { systemMs: HOUR }, { 'keep-alive': 'timeout=3600' }],
     ['it was the last request', {}, { 'keep-alive': 'timeout=60, max=0' }],
     ['the server keeps it for 1 s', {}, { 'keep-alive': 'Timeout=1' }],
