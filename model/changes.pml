@@ -16,6 +16,9 @@
 #ifndef SUSPENDED
 #define SUSPENDED 0  /* a process may be suspended for longer than its lease */
 #endif
+#ifndef SENDS_MAIL
+#define SENDS_MAIL 0 /* the work of change 2 also sends a mail, which no rollback takes back */
+#endif
 #ifndef PARKS
 #define PARKS 0      /* parkAfter: 1 and blockParked, and a person who replays */
 #endif
@@ -43,20 +46,20 @@ bool isOrphaned;           /* the holder of the lease has died */
 
 /* ---- The merchant's own data ---- */
 
-byte done[4];              /* how often the work's writes were made; 2 stands for more than once */
+bool isDone[4];            /* the work's writes were made */
+bool isDoneTwice;          /* those of some change were made more than once */
 byte shown;                /* the change that the order shows: the last one that was `current` */
 
 /* ---- What only the promises look at ---- */
 
 byte working;              /* how many runs of the work are under way */
-byte mails;                /* how often the work of change 2 came to its end, where it sends a mail; 2 for more than once */
+byte mails;                /* how many mails were sent; 2 stands for more */
 bool acknowledged[4];      /* answered with 200: the service delivers it no more */
 bool isOnceFailed[4];      /* its work has thrown, and the store has answered that it keeps the failure */
-bool heard;                /* an answer other than `busy` was given, and what it was about is stored */
-bool heardPaid[3];         /* by payment: the same about a change that says that it is paid */
+bool isHeard[3];           /* by payment: one of its callbacks was answered, not with `busy`, and its failure stored */
+bool isHeardPaid[3];       /* by payment: the same of a callback that says that it is paid */
 
 #define me (_pid + 1)
-#define once(number) (number == 0 -> 1 : 2)
 
 /* ---- The steps of the store ---- */
 
@@ -77,8 +80,8 @@ inline judge() {
 /* What the callback says of its payment. */
 inline learn() {
   settle(paymentOf(change), saysPaid(change), true);    /* guard: a callback settles, whatever becomes of its work */
-  heard = true;
-  heardPaid[paymentOf(change)] = heardPaid[paymentOf(change)] || saysPaid(change)
+  isHeard[paymentOf(change)] = true;
+  isHeardPaid[paymentOf(change)] = isHeardPaid[paymentOf(change)] || saysPaid(change)
 }
 
 /* ChangeStatements.record: the change is processed, and its failure forgotten. */
@@ -96,12 +99,13 @@ inline keep() {
 
 /* The merchant's writes: `if (current) …` and what belongs to this change alone. */
 inline write() {
-  done[change] = once(done[change]);
+  isDoneTwice = isDoneTwice || isDone[change];
+  isDone[change] = true;
   shown = (isCurrent -> change : shown)
 }
 
 inline mail() {
-  mails = (change == 2 -> once(mails) : mails)
+  mails = (SENDS_MAIL && change == 2 && mails < 2 -> mails + 1 : mails)
 }
 
 /* A change that is not run is answered with 200. */
@@ -230,7 +234,7 @@ proctype Instance() {
      :: change == 0
      :: change != 0 ->
         if
-        :: atomic { working--; mail(); write() } /* what the work has written stays */
+        :: atomic { working--; write() } /* what the work has written stays */
            if
            :: atomic {
                 if
@@ -287,19 +291,18 @@ init {
 
 /* ---- The promises ---- */
 
-#define isOver(change) (done[change] == 1)
 #define isKept(change) (failures[change] != NO_FAILURE)
-#define isAnswered(change) (acknowledged[change] -> done[change] > 0 || isKept(change))
+#define isAnswered(change) (acknowledged[change] -> isDone[change] || isKept(change))
 
-ltl done_once { [] (done[1] <= 1 && done[2] <= 1 && done[3] <= 1) }
-ltl done_means_processed { [] ((isProcessed[1] == done[1]) && (isProcessed[2] == done[2]) && (isProcessed[3] == done[3])) }
+ltl done_once { [] !isDoneTwice }
+ltl done_means_processed { [] ((isProcessed[1] == isDone[1]) && (isProcessed[2] == isDone[2]) && (isProcessed[3] == isDone[3])) }
 ltl mailed_once { [] (mails <= 1) }
 ltl one_work_at_a_time { [] (working <= 1) }
 ltl acknowledged_is_done_or_listed { [] ((isAnswered(1) || (DROPS_STALE && newest[1] == 2)) && isAnswered(2) && isAnswered(3)) }
-ltl callback_settles { [] (heard -> state == ELSEWHERE || state == CREATED) }
-ltl paid_is_kept { [] (heardPaid[1] || heardPaid[2] -> paidBy != 0) }
+ltl callback_settles { [] ((isHeard[1] -> state == ELSEWHERE || state == CREATED) && (isHeard[2] -> state != SENDING)) }
+ltl paid_is_kept { [] (isHeardPaid[1] || isHeardPaid[2] -> paidBy != 0) }
 ltl one_payer { [] (paidBy == 1 -> [] (paidBy == 1)) && [] (paidBy == 2 -> [] (paidBy == 2)) }
-ltl second_is_listed { [] (heardPaid[1] && heardPaid[2] -> listed[1] || listed[2]) }
+ltl second_is_listed { [] (isHeardPaid[1] && isHeardPaid[2] -> listed[1] || listed[2]) }
 ltl order_shows_the_newest { [] ((isProcessed[2] && paidBy == 1 -> shown == 2) && (isProcessed[3] && paidBy == 2 -> shown == 3)) }
 ltl failure_is_kept { [] ((isOnceFailed[1] -> isKept(1) || isProcessed[1]) && (isOnceFailed[2] -> isKept(2) || isProcessed[2])) }
 ltl processed_is_not_listed { [] (!(isProcessed[1] && isKept(1)) && !(isProcessed[2] && isKept(2)) && !(isProcessed[3] && isKept(3))) }

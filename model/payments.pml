@@ -55,7 +55,11 @@ bool sentBody;             /* the body of the last request */
 bool sentUnasked;          /* recover() claimed a rejected payment */
 bool heard;                /* a callback has come */
 bool paidHeard[3];         /* by payment: a callback said that it is paid */
-bool isMissed;               /* a callback's payment is neither the order's nor listed */
+bool isMissed;             /* a callback or an answer has named a payment that is neither the order's nor listed */
+
+inline look() {
+  isMissed = isMissed || (number != 0 && isCreated && reference != number && !listed[number])
+}
 
 /* ---- The steps of the store ---- */
 
@@ -76,7 +80,7 @@ inline claim(hasBody, wanted) {
       && state != UNRESOLVED                            /* guard: nothing is sent after an unknown outcome */
       && !isCreated                                     /* guard: nothing is sent after an accepted outcome */
       && (hasBody || state != REJECTED)                 /* guard: recover() leaves what was rejected */
-      && (state != RECORDED || !hasBody || body == wanted)
+      && (state != RECORDED || !hasBody || body == wanted) /* guard: another body is refused */
      ) ->
      state = SENDING;
      claims++;
@@ -118,6 +122,7 @@ inline finish() {
      :: else
      fi
   fi;
+  look();
   result = NOT_SENT;
   number = 0;
   me = 0
@@ -132,7 +137,7 @@ inline resolve(newState, found) {
       && (newState == UNHEARD || over[lease])           /* guard: not-created is refused until the lease has ended */
      ) ->
      reference = found;
-     mayExist = (newState == UNHEARD -> mayExist : false);
+     mayExist = (newState == REJECTED || (newState == RECORDED && !SENDS_AGAIN) -> false : mayExist);
      end(newState)
   :: else -> expire()
   fi
@@ -160,15 +165,15 @@ inline serve(token) {
 /* What nobody waits for any more. */
 active proctype Service() {
   mtype:outcome result;
-  byte number, token;
+  byte number;
   do
   :: atomic {
-       select(token : 1 .. CLAIMS);
        if
-       :: onTheWay[token] -> serve(token)
-       :: else
+       :: onTheWay[1] -> serve(1)
+       :: onTheWay[2] -> serve(2)
+       :: onTheWay[3] -> serve(3)
        fi;
-       result = NOT_SENT; number = 0; token = 0
+       result = NOT_SENT; number = 0
      }
 #if OTHER_PROGRAM
   :: atomic { payments < 2 -> payments++ }
@@ -200,7 +205,7 @@ active proctype Callbacks() {
        :: settle(number, true, true); paidHeard[number] = true
        fi;
        heard = true;
-       isMissed = isMissed || (isCreated && reference != number && !listed[number]);
+       look();
        number = 0
      }
   od
@@ -330,6 +335,7 @@ ltl never_sent_again { [] !sentAgain }
 ltl known_or_listed { [] (payments > 0 -> state == SENDING || state == UNRESOLVED || isCreated) }
 ltl created_stays { [] (isCreated -> [] isCreated) }
 ltl callback_settles { [] (heard -> state == CREATED) }
+ltl another_body_is_refused { [] (!isNotOurs && !body -> (!body W state == REJECTED)) }
 ltl body_is_what_was_sent { [] (mayExist -> body == sentBody) }
 ltl recover_leaves_rejected { [] !sentUnasked }
 ltl paid_is_kept { [] (paidHeard[1] || paidHeard[2] -> paidBy != 0) }

@@ -1,0 +1,72 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+/** Where the models are. */
+export const folder = import.meta.dirname;
+
+/** Passes a new folder to `use`, and removes it afterwards. */
+export async function withFolder(use) {
+  const scratch = await mkdtemp(join(tmpdir(), 'model-'));
+  try {
+    return await use(scratch);
+  } finally {
+    await rm(scratch, { recursive: true });
+  }
+}
+
+function defines(switches = {}) {
+  return Object.entries(switches).map(([name, value]) => `-D${name}=${value}`);
+}
+
+/**
+ * Compiles a model's verifier in a folder.
+ *
+ * @param options `isFair`: whether it looks for cycles in which a process that could take a step never does
+ */
+export async function build(file, switches, { scratch, isFair, optimize = '-O1' }) {
+  const { stdout } = await run('spin', ['-a', ...defines(switches), file], { cwd: scratch });
+  if (stdout.includes('Error')) throw new Error(`${file} is invalid:\n${stdout}`);
+  const kind = isFair ? '-DNFAIR=3' : '-DSAFETY';
+  await run('gcc', [optimize, '-w', '-DCOLLAPSE', kind, '-o', 'pan', 'pan.c'], { cwd: scratch });
+}
+
+/** Explores every state that a claim depends on, unless it finds one in which the claim fails. */
+export async function verify(claim, { scratch, isFair }) {
+  const startedAtMs = performance.now();
+  const options = ['-m1000000', '-w22', ...(isFair ? ['-a', '-f'] : []), '-N', claim];
+  const { stdout } = await run(join(scratch, 'pan'), options, { cwd: scratch });
+  const seconds = (performance.now() - startedAtMs) / 1_000;
+  const states = stdout.match(/^\s*([0-9.e+]+) states, stored/m)?.[1];
+  const errors = stdout.match(/errors: (\d+)/)?.[1];
+  const isComplete = !stdout.includes('max search depth too small');
+  if (states === undefined || errors === undefined || !isComplete) {
+    throw new Error(`${claim} was not checked:\n${stdout}`);
+  }
+  return { holds: errors === '0', states: Number(states), seconds };
+}
+
+/** Tells how the claim came to fail, step by step. */
+export async function tell(file, switches, { scratch }) {
+  const trail = join(scratch, `${file.split('/').at(-1)}.trail`);
+  const options = ['-t', '-p', '-g', '-k', trail, ...defines(switches), file];
+  const { stdout } = await run('spin', options, { cwd: scratch, maxBuffer: 2 ** 26 }).catch(
+    // It exits with 1 because the claim fails.
+    (error) => error,
+  );
+  return stdout;
+}
+
+/** Runs tasks, a few at once. */
+export async function eachOf(tasks, atOnce) {
+  const waiting = tasks.values();
+  await Promise.all(
+    Array.from({ length: atOnce }, async () => {
+      for (const task of waiting) await task();
+    }),
+  );
+}
