@@ -53,6 +53,7 @@ byte shown;                /* the change that the order shows: the last one that
 /* ---- What only the promises look at ---- */
 
 byte working;              /* how many runs of the work are under way */
+bool isRecordedTwice;      /* a change was recorded as processed that had been already */
 byte mails;                /* how many mails were sent; 2 stands for more */
 bool acknowledged[4];      /* answered with 200: the service delivers it no more */
 bool isOnceFailed[4];      /* its work has thrown, and the store has answered that it keeps the failure */
@@ -67,33 +68,39 @@ bool isHeardPaid[3];       /* by payment: the same of a callback that says that 
 inline judge() {
   isStale = newest[paymentOf(change)] > timeOf(change);
   isCurrent = (true
-    && !isStale                                         /* guard: an older change is not current */
-    && (paidBy == 0 || paidBy == paymentOf(change))     /* guard: a second payment is not current */
+    && !isStale                                         /* guard for order_shows_the_newest: an older change came late */
+    && (paidBy == 0 || paidBy == paymentOf(change))     /* guard for order_shows_the_newest: another payment has paid the order */
   );
   verdict = RUN;
-  verdict = (PARKS && change == 2 && failures[1] == PARKED -> REFUSED : verdict); /* guard: a change waits behind a parked one */
-  verdict = (failures[change] == PARKED && !isReplay -> REFUSED : verdict); /* guard: a parked change waits for a person */
+  verdict = (PARKS && change == 2 && failures[1] == PARKED -> REFUSED : verdict); /* guard for parked_keeps_the_order: an earlier change is parked */
+  verdict = (failures[change] == PARKED && !isReplay -> REFUSED : verdict);
   verdict = (isStale && DROPS_STALE -> STALE : verdict);
-  verdict = (isProcessed[change] -> DUPLICATE : verdict) /* guard: a processed change does not run again */
+  verdict = (isProcessed[change] -> DUPLICATE : verdict) /* guard for recorded_once: it was processed */
 }
 
 /* What the callback says of its payment. */
 inline learn() {
-  settle(paymentOf(change), saysPaid(change), true);    /* guard: a callback settles, whatever becomes of its work */
+  settle(paymentOf(change), saysPaid(change), true);    /* guard for callback_settles: whatever becomes of its work */
   isHeard[paymentOf(change)] = true;
   isHeardPaid[paymentOf(change)] = isHeardPaid[paymentOf(change)] || saysPaid(change)
 }
 
 /* ChangeStatements.record: the change is processed, and its failure forgotten. */
 inline recordChange() {
+  isRecordedTwice = isRecordedTwice || isProcessed[change];
   isProcessed[change] = true;
-  newest[paymentOf(change)] = (isStale -> newest[paymentOf(change)] : timeOf(change));
-  failures[change] = NO_FAILURE                         /* guard: a processed change is on no list */
+  if
+  :: (true
+      && !isStale                                       /* guard for newest_stays: an older change came late */
+     ) -> newest[paymentOf(change)] = timeOf(change)
+  :: else
+  fi;
+  failures[change] = NO_FAILURE                         /* guard for processed_is_not_listed: its failure is over */
 }
 
 /* ChangeStatements.keep: the failure of the work, or of a change that was refused. */
 inline keep() {
-  failures[change] = (PARKS -> PARKED : FAILED);        /* guard: a failure is kept */
+  failures[change] = (PARKS -> PARKED : FAILED);        /* guard for failure_is_kept: the work has thrown */
   isOnceFailed[change] = true
 }
 
@@ -108,7 +115,7 @@ inline mail() {
   mails = (SENDS_MAIL && change == 2 && mails < 2 -> mails + 1 : mails)
 }
 
-/* A change that is not run is answered with 200. */
+/* The answer to a change that is not run is 200. */
 inline refuse() {
   if
   :: verdict == REFUSED -> keep()
@@ -142,7 +149,7 @@ inline failApart() {
        holder == 0 -> judge();
        if
        :: (true
-           && verdict != DUPLICATE                      /* guard: what was committed after all has not failed */
+           && verdict != DUPLICATE                      /* guard for processed_is_not_listed: it was committed after all */
           ) -> learn(); keep()
        :: else
        fi
@@ -162,7 +169,7 @@ proctype Instance() {
      :: true                          /* waits too long: busy, and delivered again */
      :: atomic {
           (true
-           && holder == 0                               /* guard: whoever changes an order locks its row */
+           && holder == 0                               /* guard for one_work_at_a_time: the order's row is locked */
           ) -> holder = me; judge();
           if
           :: verdict == RUN -> working++
@@ -221,7 +228,7 @@ proctype Instance() {
        :: verdict == DUPLICATE || verdict == STALE -> acknowledged[change] = true; change = 0
        :: else ->
           if
-          :: holder != 0 -> change = 0                  /* guard: one change of an order at a time, the others are busy */
+          :: holder != 0 -> change = 0                  /* guard for one_work_at_a_time: the others are busy */
           :: else ->
              if
              :: verdict == REFUSED -> refuse(); change = 0
@@ -237,9 +244,10 @@ proctype Instance() {
         :: atomic { working--; write() } /* what the work has written stays */
            if
            :: atomic {
+                true ->
                 if
                 :: (true
-                    && holder == me               /* guard: whoever has lost the lease records nothing */
+                    && holder == me               /* guard for recorded_once: the lease was lost to another one */
                    ) -> judge(); recordChange(); holder = 0; acknowledged[change] = true
                 :: else               /* LEASE_LOST */
                 fi
@@ -295,6 +303,7 @@ init {
 #define isAnswered(change) (acknowledged[change] -> isDone[change] || isKept(change))
 
 ltl done_once { [] !isDoneTwice }
+ltl recorded_once { [] !isRecordedTwice }
 ltl done_means_processed { [] ((isProcessed[1] == isDone[1]) && (isProcessed[2] == isDone[2]) && (isProcessed[3] == isDone[3])) }
 ltl mailed_once { [] (mails <= 1) }
 ltl one_work_at_a_time { [] (working <= 1) }

@@ -16,6 +16,7 @@ const senders = [
 ];
 
 const callbacks = [
+  'recorded_once',
   'done_once',
   'one_work_at_a_time',
   'acknowledged_is_done_or_listed',
@@ -36,13 +37,26 @@ export const settings = [
     model: 'payments',
     name: 'and a person',
     switches: { PEOPLE: 1 },
-    holds: ['known_or_listed', 'created_stays', 'callback_settles', 'recover_leaves_rejected'],
+    holds: [
+      'one_payment',
+      'never_sent_again',
+      'known_or_listed',
+      'created_stays',
+      'callback_settles',
+      'recover_leaves_rejected',
+    ],
   },
   {
     model: 'payments',
     name: 'and two people',
     switches: { PEOPLE: 2 },
-    holds: ['one_payment', 'never_sent_again'],
+    holds: ['one_payment'],
+  },
+  {
+    model: 'payments',
+    name: 'a person who looks early and decides at once',
+    switches: { PEOPLE: 1, HASTY: 1 },
+    holds: ['one_payment'],
   },
   {
     model: 'payments',
@@ -95,8 +109,8 @@ export const settings = [
   },
   {
     model: 'payments',
-    name: 'a person looks before the lease has ended',
-    switches: { PEOPLE: 1, HASTY: 1 },
+    name: 'a person who looks early and decides late',
+    switches: { PEOPLE: 1, HASTY: 2 },
     fails: ['one_payment'],
   },
   { model: 'changes', name: 'transaction', holds: ['done_means_processed', ...callbacks] },
@@ -136,7 +150,7 @@ export const settings = [
     model: 'changes',
     name: 'lease, suspended for longer',
     switches: { LEASE: 1, SUSPENDED: 1 },
-    holds: ['acknowledged_is_done_or_listed', 'processed_is_not_listed'],
+    holds: ['recorded_once', 'acknowledged_is_done_or_listed', 'processed_is_not_listed'],
     fails: ['one_work_at_a_time', 'order_shows_the_newest'],
   },
 ];

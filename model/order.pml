@@ -29,9 +29,9 @@ inline settle(number, isPaid, isCallback) {
   isSecond = listed[number];
   if
   :: (isPaid
-      && (paidBy == 0 || paidBy == number)              /* guard: the first paid payment pays the order */
+      && (paidBy == 0 || paidBy == number)              /* guard for one_payer: the first paid payment pays the order */
      ) -> paidBy = number
-  :: isPaid && paidBy != 0 && paidBy != number -> isSecond = true /* guard: a second paid payment is listed */
+  :: isPaid && paidBy != 0 && paidBy != number -> isSecond = true /* guard for second_is_listed: it is paid too */
   :: else
   fi;
   if
@@ -43,7 +43,7 @@ inline settle(number, isPaid, isCallback) {
      :: else -> end(UNHEARD)
      fi
   :: isCreated && number != 0 && reference == number -> state = (isCallback -> CREATED : state)
-  :: isCreated && number != 0 && reference != 0 && reference != number -> isSecond = true /* guard: a payment beside the created one is listed */
+  :: isCreated && number != 0 && reference != 0 && reference != number -> isSecond = true /* guard for second_is_listed: another one is the order's */
   :: else
   fi;
   listed[number] = isSecond && number != 0;

@@ -15,7 +15,7 @@
 #define PEOPLE 0     /* how many people resolve what is unresolved, after looking it up at the service */
 #endif
 #ifndef HASTY
-#define HASTY 0      /* people look it up while its request may still be on the way */
+#define HASTY 0      /* they look while its request may still be on the way, and decide: 1 at once, 2 at any time */
 #endif
 #ifndef LOOKS_UP
 #define LOOKS_UP 0   /* recover({ lookUp }) */
@@ -74,20 +74,20 @@ inline expire() {
 /* steps.claim. A caller without a body is recover(). Sets `me` to the claim's token if it is granted. */
 inline claim(hasBody, wanted) {
   if
-  :: (claims < CLAIMS
+  :: (claims < CLAIMS                                   /* where a run of the model ends */
       && (hasBody || !isNotOurs)
-      && state != SENDING                               /* guard: one sender at a time */
-      && state != UNRESOLVED                            /* guard: nothing is sent after an unknown outcome */
-      && !isCreated                                     /* guard: nothing is sent after an accepted outcome */
-      && (hasBody || state != REJECTED)                 /* guard: recover() leaves what was rejected */
-      && (state != RECORDED || !hasBody || body == wanted) /* guard: another body is refused */
+      && state != SENDING                               /* guard for one_call_at_a_time: someone is sending it */
+      && state != UNRESOLVED                            /* guard for never_sent_again: its outcome is unknown */
+      && !isCreated                                     /* guard for created_stays: it was accepted */
+      && (hasBody || state != REJECTED)                 /* guard for recover_leaves_rejected: no caller would see the answer */
+      && (state != RECORDED || !hasBody || body == wanted) /* guard for another_body_is_refused: another payment is recorded */
      ) ->
      state = SENDING;
      claims++;
      me = claims;
      owner = me;
      lease = me;
-     attempts++;                                        /* guard: each claim is a new attempt */
+     attempts++;                                        /* guard for one_payment: a decision about an earlier attempt is recognised */
      body = (hasBody -> wanted : body)
   :: else -> expire()
   fi
@@ -97,7 +97,7 @@ inline claim(hasBody, wanted) {
 inline record(wanted) {
   if
   :: (true
-      && (isNotOurs || state == REJECTED)               /* guard: only what was never sent, or rejected, is recorded */
+      && (isNotOurs || state == REJECTED)               /* guard for created_stays: nothing else is recorded anew */
      ) -> state = RECORDED; body = wanted
   :: else
   fi
@@ -107,7 +107,7 @@ inline record(wanted) {
 inline finish() {
   if
   :: (true
-      && owner == me                                    /* guard: only the owner stores the end of an attempt */
+      && owner == me                                    /* guard for created_stays: a late sender overwrites nothing */
      ) ->
      over[me] = over[me] || result != UNKNOWN; /* its lease matters to nobody any more */
      if
@@ -118,7 +118,7 @@ inline finish() {
      fi
   :: else ->
      if
-     :: result == ACCEPTED || result == ANSWERED -> settle(number, false, false) /* guard: a late answer settles */
+     :: result == ACCEPTED || result == ANSWERED -> settle(number, false, false) /* guard for second_is_listed: what exists is never forgotten */
      :: else
      fi
   fi;
@@ -132,9 +132,9 @@ inline finish() {
 inline resolve(newState, found) {
   if
   :: (true
-      && (state == UNRESOLVED || isExpired)             /* guard: only what is unresolved is resolved */
-      && attempts == seen                               /* guard: a decision is about the attempt that was looked up */
-      && (newState == UNHEARD || over[lease])           /* guard: not-created is refused until the lease has ended */
+      && (state == UNRESOLVED || isExpired)             /* guard for created_stays: a callback was faster than the person */
+      && attempts == seen                               /* guard for one_payment: it was sent again since it was looked up */
+      && (newState == UNHEARD || over[lease])           /* guard for one_payment: its request may still arrive */
      ) ->
      reference = found;
      mayExist = (newState == REJECTED || (newState == RECORDED && !SENDS_AGAIN) -> false : mayExist);
@@ -229,7 +229,7 @@ inline sendIfGranted(hasBody, wanted) {
      if
      :: atomic {
           (true
-           && !over[me]                                 /* guard: the lease covers the whole call */
+           && !over[me]                                 /* guard for one_payment: the lease covers the whole call */
           ) -> leaving[me] = true
         }
         if
@@ -264,7 +264,7 @@ proctype Clicks(bool wanted) {
   bool isSecond, wasRejected;
   do
   :: sendIfGranted(true, wanted)
-  :: atomic { record(wanted) }
+  :: atomic { true -> record(wanted) }
   od
 }
 
@@ -274,12 +274,13 @@ active proctype Recover() {
   byte me, number, seen;
   bool isSecond, wasRejected;
   do
-  :: atomic { expire() }
+  :: true ->
+     atomic { expire() };                               /* guard for nothing_stays_sending: its sender has died */
 #if SENDS_AGAIN || LOOKS_UP
      if
      :: atomic {
           (state == UNRESOLVED
-           && over[lease]                               /* guard: it is looked up once its request has ended */
+           && over[lease]                               /* guard for one_payment: its request may still arrive */
           ) -> seen = attempts
         }
         if
@@ -302,7 +303,17 @@ active proctype Recover() {
 proctype Person() {
   byte seen, found;
   do
-  :: atomic { ((state == UNRESOLVED || isExpired) && (HASTY || over[lease])) -> seen = attempts }
+#if HASTY == 1
+  :: atomic {
+       state == UNRESOLVED || isExpired -> seen = attempts;
+       if
+       :: payments == 0 -> resolve(REJECTED, 0)
+       :: else -> resolve(UNHEARD, 1)
+       fi;
+       seen = 0
+     }
+#endif
+  :: atomic { ((state == UNRESOLVED || isExpired) && (HASTY == 2 || over[lease])) -> seen = attempts }
      found = (payments > 0 -> 1 : 0);
      if
      :: found == 0 -> atomic { resolve(REJECTED, 0) }
@@ -314,6 +325,7 @@ proctype Person() {
 
 init {
   atomic {
+    over[0] = true;
     run Clicks(false);
     run Clicks(true);
 #if PEOPLE >= 1

@@ -26,12 +26,17 @@ function defines(switches = {}) {
 /**
  * Compiles a model's verifier in a folder.
  *
- * @param options `isFair`: whether it looks for cycles in which a process that could take a step never does
+ * @param options `isFair`: whether it looks for cycles in which a process that could take a step never does;
+ * `isMutant`: a verifier that is faster to compile, and accepts a condition that is always true
  */
-export async function build(file, switches, { scratch, isFair, optimize = '-O1' }) {
-  const { stdout } = await run('spin', ['-a', ...defines(switches), file], { cwd: scratch });
+export async function build(file, switches, { scratch, isFair, isMutant = false }) {
+  const merge = isMutant ? ['-o3'] : [];
+  const { stdout } = await run('spin', ['-a', ...merge, ...defines(switches), file], {
+    cwd: scratch,
+  });
   if (stdout.includes('Error')) throw new Error(`${file} is invalid:\n${stdout}`);
   const kind = isFair ? '-DNFAIR=3' : '-DSAFETY';
+  const optimize = isMutant ? '-O0' : '-O1';
   await run('gcc', [optimize, '-w', '-DCOLLAPSE', kind, '-o', 'pan', 'pan.c'], { cwd: scratch });
 }
 
