@@ -158,7 +158,7 @@ inline failApart() {
   fi
 }
 
-/* TransactionProcess.#inTransaction. Only what is in one `atomic` block with `holder == _pid` is committed. */
+/* TransactionProcess.#inTransaction. Only what is in one `atomic` block with `holder == me` is committed. */
 proctype Instance() {
   byte change;
   bool isReplay, isStale, isCurrent, isSecond;

@@ -5,7 +5,7 @@
  * is one transaction of its database. A process that dies takes no further step of its call; one that is suspended
  * is one that all others overtake. README.md explains the notation.
  *
- * A line that ends with `guard: …` is a condition without which the store would break a promise.
+ * A line that ends with `guard for …` is a condition without which the store would break that promise.
  */
 
 #ifndef SUSPENDED
@@ -29,9 +29,7 @@
 #ifndef OTHER_PROGRAM
 #define OTHER_PROGRAM 0 /* another program creates a payment of the same order */
 #endif
-#ifndef CLAIMS
 #define CLAIMS 3     /* how often the payment can be claimed in one run */
-#endif
 
 #include "order.pml"
 
@@ -123,9 +121,7 @@ inline finish() {
      fi
   fi;
   look();
-  result = NOT_SENT;
-  number = 0;
-  me = 0
+  result = NOT_SENT; number = 0; me = 0
 }
 
 /* steps.resolve: REJECTED and RECORDED say that the service has no such payment. */
@@ -300,7 +296,8 @@ active proctype Recover() {
 }
 
 /* Someone who looks at the list, then at the service, and later decides. */
-proctype Person() {
+#if PEOPLE
+active [PEOPLE] proctype Person() {
   byte seen, found;
   do
 #if HASTY == 1
@@ -322,18 +319,13 @@ proctype Person() {
      atomic { seen = 0; found = 0 }
   od
 }
+#endif
 
 init {
   atomic {
     over[0] = true;
     run Clicks(false);
-    run Clicks(true);
-#if PEOPLE >= 1
-    run Person();
-#endif
-#if PEOPLE >= 2
-    run Person();
-#endif
+    run Clicks(true)
   }
 }
 
