@@ -135,6 +135,8 @@ export interface PaymentStore<Tx = undefined, Taken = Tx> extends ManagedStore<T
    * becomes `rejected`: `create` or `send` sends it again, {@link recover} does not.
    *
    * `seen` names what the decision is based on: a decision about an earlier attempt says nothing about a later one.
+   * For `'not-created'`, look the payment up when the lease of its last attempt has ended. Before, its request may still
+   * arrive, after you have looked.
    *
    * @throws {InvalidOptionError} when the reference, the resolution or `seen.attempts` is invalid
    * @throws {StoreError} `UNKNOWN_REFERENCE`. `STATE_CHANGED`, with nothing changed, when the payment is not

@@ -499,7 +499,7 @@ export const EXPLAINED_SURVIVORS = [
   },
   {
     file: 'src/client/transport/exchange-handler.ts',
-    code: "throw new Error('The dispatcher is not of undici 7');",
+    code: "throw new Error('The dispatcher is of an older undici');",
     to: '""',
     why: 'The call already has its own error; only a dispatcher of undici 6 sees this one.',
   },
