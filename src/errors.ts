@@ -132,7 +132,7 @@ interface ResponseErrorDetails extends CallDetails {
 }
 
 /**
- * The answer can't be used: `RESPONSE_UNUSABLE`. After a 2xx its `requestOutcome` is `accepted`, or `unknown` if an
+ * The answer can't be used: `RESPONSE_UNUSABLE`. After a 2xx its `requestOutcome` is `accepted`, or `unknown` if a
  * store received the record of another reference.
  */
 export class ResponseError extends CallError {
@@ -225,7 +225,7 @@ export interface RetryLaterOptions {
 /**
  * Throw this from `onPayment` when the callback can't be processed yet, for example because its order is not
  * stored: `RETRY_LATER`. The service gets a 503 with `Retry-After` and retries; nothing is recorded.
- * `onError` is called only if the change is older than ten minutes: its order may never be stored.
+ * `onError` is called only if the change is older than ten minutes, since its order may never be stored.
  *
  * @example
  * ```ts

@@ -48,8 +48,7 @@ export {
   SecretUnavailableError,
   StoreError,
 } from './errors.js';
-export type { LogContext } from './protocol/log-context.js';
-export type { Logger } from './protocol/logger.js';
+export type { LogContext, Logger } from './protocol/logger.js';
 export type { CreatePaymentInput, PaymentStatusRecord } from './protocol/payment.js';
 export { isPaid } from './protocol/payment.js';
 export type {

@@ -12,20 +12,19 @@ export const HOW_TO_GET_THE_BYTES =
   'AWS Lambda event.body, decoded from base64 when isBase64Encoded';
 
 /**
- * Narrows the body to text or bytes. Bytes are copied: memory that is shared with another thread, or that a
- * server uses again, could change after it was hashed.
+ * Narrows the body to text or bytes.
  *
  * @throws {CallbackVerificationError} `RAW_BODY_REQUIRED` for anything else, such as a parsed object, which
  * can't be turned back into the bytes that were signed
  */
-export function assertRawBody(rawBody: unknown): string | Uint8Array<ArrayBuffer> {
+export function assertRawBody(rawBody: unknown): string | Uint8Array {
   if (typeof rawBody === 'string') {
     // A lone surrogate has no bytes in UTF-8, so the text that is hashed and the text that is parsed would
     // differ.
     if (rawBody.isWellFormed()) return rawBody;
     throw rawBodyRequired('a string with a lone surrogate, a sign of lossy decoding');
   }
-  if (isUint8Array(rawBody) || isBuffer(rawBody)) return copyBytes(rawBody);
+  if (isUint8Array(rawBody) || isBuffer(rawBody)) return toBytes(rawBody);
   throw rawBodyRequired(
     typeof rawBody === 'object' && rawBody !== null ? 'a parsed object' : describeValue(rawBody),
   );
@@ -46,9 +45,12 @@ export function isUint8Array(value: unknown): value is Uint8Array {
 const isBuffer = (value: unknown): value is ArrayBufferLike =>
   /^\[object (?:Shared)?ArrayBuffer\]$/.test(tagOf(value));
 
-function copyBytes(bytes: Uint8Array | ArrayBufferLike): Uint8Array<ArrayBuffer> {
+function toBytes(given: Uint8Array | ArrayBufferLike): Uint8Array {
   try {
-    return new Uint8Array(isUint8Array(bytes) ? bytes : new Uint8Array(bytes));
+    const bytes = isUint8Array(given) ? given : new Uint8Array(given);
+    // Another thread could change shared memory after it was hashed. Detached memory shows as empty, and cannot be copied.
+    const mustCopy = bytes.length === 0 || !(bytes.buffer instanceof ArrayBuffer);
+    return mustCopy ? new Uint8Array(bytes) : bytes;
   } catch {
     throw rawBodyRequired('bytes whose memory was detached (transferred to another thread)');
   }

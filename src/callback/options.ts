@@ -1,6 +1,7 @@
 import { InvalidOptionError } from '../errors.js';
 import {
   clock,
+  date,
   invalidOption,
   type OptionRules,
   oneOf,
@@ -65,7 +66,7 @@ export interface VerifyCallbackOptions<Fields = unknown, Secret = SigningSecret>
    */
   receivedAt?: Date | undefined;
   /**
-   * A further check of the record, after the package's own: any Standard Schema. It can refuse the record
+   * A further check of the record, by any Standard Schema, after the package's own. It can refuse the record
    * (`INVALID_RECORD`). Its conversions are not used: `payment` stays as it was signed, and has the fields of
    * the schema's input type. What it throws is passed on unchanged.
    */
@@ -73,7 +74,7 @@ export interface VerifyCallbackOptions<Fields = unknown, Secret = SigningSecret>
 }
 
 /**
- * A callback that is authentic, within the time window, and a status record. `Fields` are those of
+ * A callback that is authentic, within the tolerance, and a status record. `Fields` are those of
  * `recordSchema`.
  */
 export interface VerifiedCallback<Fields = unknown> {
@@ -108,7 +109,9 @@ export const verifierRules = {
   recordSchema: optional(standardSchema),
 } satisfies OptionRules<VerifyCallbackOptions>;
 
-/** The rules of a verifier. Those of `verifyCallback` allow `receivedAt`. */
+/** The rules of `verifyCallback`, which allows `receivedAt`. */
+export const verifyRules: VerifierRules = { ...verifierRules, receivedAt: optional(date) };
+
 export type VerifierRules = typeof verifierRules;
 
 /** How callbacks are verified, except for the secret. */
@@ -143,20 +146,19 @@ export function assertUsableSecret(secret: string | Uint8Array, option: string):
   }
 }
 
-/** Returns one or several secrets as a list. Refuses `[]`, with which no callback would be accepted. */
-export function listSecrets<Secret>(
+/** Imports one or several secrets. Refuses `[]`, with which no callback would be accepted. */
+export function importSecrets<Secret, Key>(
   signingSecret: Secret | readonly Secret[],
-): readonly { secret: Secret; option: string }[] {
-  if (!Array.isArray(signingSecret)) {
-    return [{ secret: signingSecret as Secret, option: 'signingSecret' }];
-  }
+  importSecret: (secret: Secret, option: string) => Key,
+): readonly Key[] {
+  if (!Array.isArray(signingSecret))
+    return [importSecret(signingSecret as Secret, 'signingSecret')];
   if (signingSecret.length === 0) {
     throw invalidOption('signingSecret', 'one secret or more', signingSecret);
   }
-  return entriesOf(signingSecret).map((secret, index) => ({
-    secret: secret as Secret,
-    option: `signingSecret[${index}]`,
-  }));
+  return entriesOf(signingSecret).map((secret, index) =>
+    importSecret(secret as Secret, `signingSecret[${index}]`),
+  );
 }
 
 /** @throws {InvalidOptionError} when `request` is not an object */

@@ -1,11 +1,6 @@
 import { CallbackVerificationError, describeIssues, type Issue } from '../errors.js';
 import { findStatusRecordIssues, type PaymentStatusRecord } from '../protocol/payment.js';
-import {
-  issuesOf,
-  type StandardSchemaResult,
-  type StandardSchemaV1,
-  toIssues,
-} from '../protocol/standard-schema.js';
+import { issuesOf, type StandardSchemaResult, toIssues } from '../protocol/standard-schema.js';
 import { type CallbackHeaders, findContentEncoding } from './headers.js';
 
 /**
@@ -28,8 +23,8 @@ export function parseStatusRecord(text: string): PaymentStatusRecord {
 }
 
 // Created at the first callback: jest-environment-jsdom has no TextDecoder, and must be able to load the
-// package. Without `fatal` an invalid byte would become U+FFFD, and without `ignoreBOM` a byte order mark
-// would vanish: the record would differ from the bytes that were signed.
+// package. Without `fatal` an invalid byte would become U+FFFD, and without `ignoreBOM` a byte order mark would
+// vanish, so that the record would differ from the bytes that were signed.
 let decoder: InstanceType<typeof TextDecoder> | undefined;
 
 /**
@@ -48,13 +43,6 @@ export function decodeBody(bytes: Uint8Array, headers: CallbackHeaders = {}): st
       { path: [], message: `the body must be UTF-8, but it has invalid bytes${compressed}` },
     ]);
   }
-}
-
-export function runRecordSchema(
-  schema: StandardSchemaV1,
-  payment: PaymentStatusRecord,
-): StandardSchemaResult<unknown> | Promise<StandardSchemaResult<unknown>> {
-  return schema['~standard'].validate(payment);
 }
 
 /**

@@ -1,9 +1,10 @@
 import { CallbackVerificationError } from '../errors.js';
 import { SECONDS_END } from '../protocol/instant.js';
 import type { TimestampUnit } from '../protocol/wire.js';
+import type { ResolvedPolicy } from './options.js';
 
 // Enough for any instant, and few enough to be exact as a number.
-const MAX_DIGITS = 15;
+const DIGITS = /^\d{1,15}$/;
 
 /**
  * Parses X-Timestamp (interface section 5.2) into epoch milliseconds. Accepts digits only: the header's own
@@ -12,13 +13,13 @@ const MAX_DIGITS = 15;
  * @throws {CallbackVerificationError} `INVALID_TIMESTAMP`
  */
 export function parseTimestamp(text: string, unit: TimestampUnit): number {
-  const value = parseDigits(text);
-  if (value === undefined) {
+  if (!DIGITS.test(text)) {
     throw new CallbackVerificationError(
       'INVALID_TIMESTAMP',
       `X-Timestamp must be a Unix timestamp in ${unit}, digits only; received ${text.length} characters`,
     );
   }
+  const value = Number(text);
   if (unit === 'milliseconds') {
     if (value < SECONDS_END) throw otherUnit(unit, 'seconds');
     return value;
@@ -27,30 +28,11 @@ export function parseTimestamp(text: string, unit: TimestampUnit): number {
   return value * 1000;
 }
 
-// A loop takes a third of the time of a pattern and Number().
-function parseDigits(text: string): number | undefined {
-  if (text.length === 0 || text.length > MAX_DIGITS) return undefined;
-  let value = 0;
-  for (let index = 0; index < text.length; index += 1) {
-    const digit = text.charCodeAt(index) - 48;
-    if (digit < 0 || digit > 9) return undefined;
-    value = value * 10 + digit;
-  }
-  return value;
-}
-
 function otherUnit(unit: TimestampUnit, looksLike: TimestampUnit): CallbackVerificationError {
   return new CallbackVerificationError(
     'INVALID_TIMESTAMP',
     `X-Timestamp must be a Unix timestamp in ${unit}; the value looks like ${looksLike}: if the service sends ${looksLike}, set timestampUnit: '${looksLike}'`,
   );
-}
-
-interface Window {
-  readonly now: () => number;
-  /** When another system received the callback. */
-  readonly receivedAt: Date | undefined;
-  readonly toleranceSeconds: number;
 }
 
 /**
@@ -61,7 +43,11 @@ interface Window {
  */
 export function assertInsideWindow(
   sentAtMs: number,
-  { now, receivedAt, toleranceSeconds }: Window,
+  {
+    now,
+    receivedAt,
+    toleranceSeconds,
+  }: Pick<ResolvedPolicy, 'now' | 'receivedAt' | 'toleranceSeconds'>,
 ): void {
   const nowMs = receivedAt?.getTime() ?? now();
   const skewSeconds = Math.floor(nowMs / 1000) - Math.floor(sentAtMs / 1000);

@@ -36,37 +36,21 @@ export class Credentials {
   }
 }
 
-/** Provides the credentials of each call: fixed ones, or what the user's functions return. */
-export class CredentialSource {
-  readonly #apiKey: Credential;
-  readonly #apiSecret: Credential;
-  #last: { readonly apiKey: string; readonly apiSecret: string; readonly credentials: Credentials };
-  /** The credentials, when neither is a function. */
-  readonly fixed: Credentials | undefined;
-
-  constructor(apiKey: Credential, apiSecret: Credential) {
-    this.#apiKey = apiKey;
-    this.#apiSecret = apiSecret;
-    const isFixed = typeof apiKey === 'string' && typeof apiSecret === 'string';
-    const [key, secret] = isFixed ? [apiKey, apiSecret] : ['', ''];
-    this.#last = { apiKey: key, apiSecret: secret, credentials: new Credentials(key, secret) };
-    this.fixed = isFixed ? this.#last.credentials : undefined;
-  }
-
-  /**
-   * @throws {SecretUnavailableError} when a function fails
-   * @throws {InvalidOptionError} when it returns something that is not a credential
-   */
-  async read(): Promise<Credentials> {
-    const [apiKey, apiSecret] = await Promise.all([
-      readCredential('apiKey', this.#apiKey),
-      readCredential('apiSecret', this.#apiSecret),
-    ]);
-    if (apiKey !== this.#last.apiKey || apiSecret !== this.#last.apiSecret) {
-      this.#last = { apiKey, apiSecret, credentials: new Credentials(apiKey, apiSecret) };
-    }
-    return this.#last.credentials;
-  }
+/**
+ * Reads the credentials of a call, from the user's functions where they are such.
+ *
+ * @throws {SecretUnavailableError} when a function fails
+ * @throws {InvalidOptionError} when it returns something that is not a credential
+ */
+export async function readCredentials(
+  apiKey: Credential,
+  apiSecret: Credential,
+): Promise<Credentials> {
+  const [key, secret] = await Promise.all([
+    readCredential('apiKey', apiKey),
+    readCredential('apiSecret', apiSecret),
+  ]);
+  return new Credentials(key, secret);
 }
 
 async function readCredential(option: CredentialOption, given: Credential): Promise<string> {

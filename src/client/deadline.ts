@@ -1,5 +1,5 @@
 import { clearTimeout, setImmediate, setTimeout } from 'node:timers';
-import { onAbort } from '../protocol/abort-relay.js';
+import { onAbort } from '../protocol/waiting.js';
 
 /**
  * Node's own timers, captured when the package is loaded. With a test's fake timers a call could wait
@@ -46,7 +46,7 @@ export class Deadline {
     if (signal?.aborted) this.giveUp('aborted');
     else if (signal) this.#stopListening = onAbort(signal, () => this.giveUp('aborted'));
     // Last: a signal that throws must not leave a timer behind.
-    this.#timer = timers.setTimeout(expire, timeoutMs, this);
+    this.#timer = timers.setTimeout(() => this.#expire(), timeoutMs);
   }
 
   /** The name of the error that the caller's signal was aborted with, such as TimeoutError; undefined if it has none. */
@@ -68,6 +68,14 @@ export class Deadline {
     const isOver = this.remainingMs <= 0 || timers.systemNow() >= this.#endsAtSystemMs;
     if (isOver) this.giveUp('timeout');
     return this.gaveUp;
+  }
+
+  #expire(): void {
+    const expire = () => this.giveUp('timeout');
+    // After a stall of the event loop timers run before sockets are read: an answer that arrived in
+    // time must not become a timeout.
+    if (this.inFlight) timers.setImmediate(expire);
+    else expire();
   }
 
   giveUp(reason: GiveUpReason): void {
@@ -110,16 +118,4 @@ export class Deadline {
     timers.clearTimeout(this.#timer);
     this.#stopListening?.();
   }
-}
-
-// Shared by all deadlines: no closure per call.
-function expire(deadline: Deadline): void {
-  // After a stall of the event loop timers run before sockets are read: an answer that arrived in
-  // time must not become a timeout.
-  if (deadline.inFlight) timers.setImmediate(giveUp, deadline);
-  else giveUp(deadline);
-}
-
-function giveUp(deadline: Deadline): void {
-  deadline.giveUp('timeout');
 }

@@ -9,6 +9,11 @@ import {
   resolveClientOptions,
 } from './options.js';
 
+type Name = keyof typeof variables;
+const names = Object.keys(variables) as readonly Name[];
+// Valid, so that the others are checked while one is missing.
+const standIns = { baseUrl: 'https://localhost', apiKey: 'unset', apiSecret: 'unset' };
+
 /**
  * Options completed from the environment. A missing variable is not an error yet: an application may be built
  * where its secrets are not available.
@@ -16,7 +21,8 @@ import {
 export class EnvironmentOptions {
   /** The base URL; empty while its variable is missing. */
   readonly baseUrl: string;
-  readonly #resolve: () => ResolvedClientOptions;
+  /** Throws an InvalidOptionError that names a variable that is missing. */
+  readonly resolve: () => ResolvedClientOptions;
 
   /** @throws {InvalidOptionError} for an option or variable that is present and invalid */
   constructor(
@@ -24,46 +30,32 @@ export class EnvironmentOptions {
     env: Readonly<Record<string, string | undefined>>,
   ) {
     const given = readOptions(overrides, Object.keys(clientRules) as (keyof typeof clientRules)[]);
-    const read = (option: keyof typeof variables): string | undefined => {
-      const override = given[option];
+    const read = (name: Name): unknown => {
+      const override = given[name];
       // Bound to the given object: a copy lacks its private fields.
       if (typeof override === 'function') return override.bind(overrides);
-      if (override !== undefined) return override as string;
-      return (fieldOf(env, variables[option]) as string | undefined) || undefined;
+      return override === undefined ? fieldOf(env, variables[name]) || undefined : override;
     };
-    const readAll = () => ({
-      baseUrl: read('baseUrl'),
-      apiKey: read('apiKey'),
-      apiSecret: read('apiSecret'),
-    });
-    const known = readAll();
-    const present = Object.entries(known).filter(([, value]) => value !== undefined);
-    const complete = (missing: typeof known) =>
-      ({ ...given, ...missing, ...Object.fromEntries(present) }) as PaymentClientOptions;
-    const checked = resolveClientOptions(
-      complete({ baseUrl: 'https://localhost', apiKey: 'unset', apiSecret: 'unset' }),
-    );
-    this.baseUrl = known.baseUrl === undefined ? '' : checked.baseUrl.href;
+    const known = names.map((name) => [name, read(name)] as const);
+    const complete = (toFill: (name: Name) => unknown) => {
+      const required = known.map(([name, value]) => [
+        name,
+        value === undefined ? toFill(name) : value,
+      ]);
+      return resolveClientOptions({ ...given, ...Object.fromEntries(required) });
+    };
+    const checked = complete((name) => standIns[name]);
+    const isMissing = (name: Name) =>
+      known.some(([one, value]) => one === name && value === undefined);
+    this.baseUrl = isMissing('baseUrl') ? '' : checked.baseUrl.href;
     // Only missing variables are read later; those present now stay in force if the environment changes.
-    const isComplete = present.length === Object.keys(known).length;
-    this.#resolve = isComplete
-      ? () => checked
-      : () => resolveClientOptions(complete(assertPresent(readAll())));
-  }
-
-  /** @throws {InvalidOptionError} naming the variable that is missing */
-  resolve(): ResolvedClientOptions {
-    return this.#resolve();
+    this.resolve = names.some(isMissing)
+      ? () => complete((name) => read(name) ?? refuseMissing(name))
+      : () => checked;
   }
 }
 
-function assertPresent<Found extends Record<keyof typeof variables, string | undefined>>(
-  found: Found,
-): Found {
-  for (const option of Object.keys(variables) as (keyof typeof variables)[]) {
-    if (found[option] !== undefined) continue;
-    const message = `${option} is missing; set ${variables[option]}, or pass ${option} to PaymentClient.fromEnv()`;
-    throw new InvalidOptionError(option, message);
-  }
-  return found;
+function refuseMissing(name: Name): never {
+  const message = `${name} is missing; set ${variables[name]}, or pass ${name} to PaymentClient.fromEnv()`;
+  throw new InvalidOptionError(name, message);
 }

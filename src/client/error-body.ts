@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import type { ResponseHeaders, ServiceResponse } from '../errors.js';
 import { logText } from '../protocol/plain-text.js';
 import { fields, orElse } from '../protocol/schema.js';
+import { parseUrl } from '../protocol/url.js';
 import type { Credentials } from './credentials.js';
 import type { PreparedRequest } from './transport/transport.js';
 
@@ -23,14 +24,14 @@ export interface Told {
 export const CODE = /^[A-Za-z0-9_.:-]{1,64}$/;
 const MAX_MESSAGE_LENGTH = 300;
 const MAX_REQUEST_ID_LENGTH = 128;
-const MAX_TOLD_ISSUES = 5;
+const MAX_TOLD_TEXTS = 5;
 
 const textOrNone = orElse(z.optional(z.string('a string')), undefined);
 const numberAsText = z.pipe(z.number('a number'), z.transform(String));
 const wordOrNone = orElse(z.optional(z.union([z.string('a string'), numberAsText])), undefined);
 
 // The interface has code, message and requestId (section 2.3). The others are those of RFC 9457 and of common
-// frameworks, each of which may be a text, a list or an object.
+// frameworks, each of which may be a text or a list.
 const toldFields = {
   code: wordOrNone,
   message: z.unknown(),
@@ -38,56 +39,30 @@ const toldFields = {
   request_id: wordOrNone,
   title: z.unknown(),
   detail: z.unknown(),
-  details: z.unknown(),
   error: z.unknown(),
-  error_description: z.unknown(),
   errors: z.unknown(),
 };
 const nothingTold = Object.fromEntries(Object.keys(toldFields).map((name) => [name, undefined]));
 const toldIn = orElse(fields(toldFields, 'an object'), nothingTold as never);
 
-const issueFields = {
-  field: wordOrNone,
-  path: z.unknown(),
-  loc: z.unknown(),
-  param: wordOrNone,
-  property: wordOrNone,
-  pointer: wordOrNone,
-  name: wordOrNone,
-  source: z.unknown(),
-  message: textOrNone,
-  msg: textOrNone,
-  detail: textOrNone,
-  title: textOrNone,
-  description: textOrNone,
-  code: wordOrNone,
-};
+const issueFields = { field: textOrNone, path: textOrNone, message: textOrNone };
 const issueIn = orElse(z.optional(fields(issueFields, 'an object')), undefined);
 
 /** Reads an answer that is no 2xx. */
 export function readErrorBody({ body, headers }: ServiceResponse, secrets: Secrets): Told {
   const own = toldIn.parse(body);
   const nested = toldIn.parse(own.error);
-  const said = [own, nested].flatMap((told) => [
-    told.message,
-    told.title,
-    told.detail,
-    told.error_description,
-    told.errors,
-    told.details,
-  ]);
-  // Some have only a text in `error`.
-  const texts = [typeof own.error === 'string' ? own.error : undefined, ...said];
-  const statements = texts.filter((text) => typeof text === 'string');
-  const issues = said.flatMap(listIssues);
-  const shownIssues = issues.slice(0, MAX_TOLD_ISSUES).map(describeIssue);
+  const said = [own, nested].flatMap(({ error, message, title, detail, errors }) =>
+    [typeof error === 'string' ? error : '', message, title, detail, errors].flat(),
+  );
+  const texts = said.map(describe).filter((text) => text !== '');
   const [code, ...shown] = readTexts(
-    [own.code ?? nested.code, ...statements, ...shownIssues],
+    [own.code ?? nested.code, ...texts.slice(0, MAX_TOLD_TEXTS)],
     secrets,
   );
   const parts = new Set(shown.filter((text) => text !== undefined));
-  if (parts.size > 0 && issues.length > shownIssues.length)
-    parts.add(`and ${issues.length - shownIssues.length} more`);
+  const hidden = texts.length - MAX_TOLD_TEXTS;
+  if (hidden > 0) parts.add(`and ${hidden} more`);
   return {
     code: code?.match(CODE)?.[0],
     message: shorten([...parts].join('; ') || undefined, MAX_MESSAGE_LENGTH),
@@ -95,32 +70,12 @@ export function readErrorBody({ body, headers }: ServiceResponse, secrets: Secre
   };
 }
 
-/** The entries of a list of what is wrong, or of an object that has them by field. */
-function listIssues(list: unknown): readonly unknown[] {
-  if (Array.isArray(list)) return list;
-  if (typeof list !== 'object' || list === null) return [];
-  return Object.entries(list).map(([field, messages]) => ({
-    field,
-    message: [messages].flat().find((message) => typeof message === 'string'),
-  }));
-}
-
-function describeIssue(issue: unknown): string {
-  if (typeof issue === 'string') return issue;
-  const told = issueIn.parse(issue);
-  if (told === undefined) return '';
-  const source = issueIn.parse(told.source);
-  const where = [told.field, told.path, told.loc, told.param, told.property, told.pointer]
-    .concat(source?.pointer, told.name)
-    .map((place) => (Array.isArray(place) ? place.filter(isStep).join('.') : place))
-    .find((place) => typeof place === 'string');
-  const what = told.message ?? told.msg ?? told.detail ?? told.title ?? told.description;
-  return [where, what ?? told.code].filter((text) => text !== undefined).join(': ');
-}
-
-// Anything else may have no text, or one without end.
-function isStep(step: unknown): boolean {
-  return typeof step === 'string' || typeof step === 'number';
+/** A text, or an entry of a list of what is wrong. */
+function describe(said: unknown): string {
+  if (typeof said === 'string') return said;
+  const issue = issueIn.parse(said);
+  if (issue === undefined) return '';
+  return [issue.field ?? issue.path, issue.message].filter((text) => text !== undefined).join(': ');
 }
 
 // Of proxies and frameworks, where the body has none.
@@ -150,8 +105,8 @@ export function readLocation(
   secrets: Secrets,
 ): string | undefined {
   const given = [location].flat()[0];
-  if (given === undefined || !URL.canParse(given, from)) return undefined;
-  const { protocol, host, pathname } = new URL(given, from);
+  const url = given === undefined ? undefined : parseUrl(given, from);
+  const { protocol, host, pathname } = url ?? {};
   if (protocol !== 'https:' && protocol !== 'http:') return undefined;
   return shorten(readTexts([`${protocol}//${host}${pathname}`], secrets)[0], MAX_LOCATION_LENGTH);
 }

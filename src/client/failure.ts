@@ -7,14 +7,14 @@ import {
   type RequestOutcome,
   RequestTimeoutError,
   ResponseError,
+  type ServiceResponse,
 } from '../errors.js';
 import { logText } from '../protocol/plain-text.js';
 import { REDACTED } from '../protocol/redaction.js';
 import type { Credentials } from './credentials.js';
 import type { Deadline, GiveUpReason } from './deadline.js';
 import { CODE, readErrorBody, readLocation, readTexts, shorten } from './error-body.js';
-import { toResponse } from './response.js';
-import { isSafeToRetry, parseRetryAfter, type Verdict } from './retry.js';
+import { parseRetryAfter, type Verdict } from './retry.js';
 import { findErrorCode, findErrorText } from './transport/socket-errors.js';
 import type {
   Answer,
@@ -27,12 +27,6 @@ import type {
 export interface FailureContext extends CallContext {
   readonly request: PreparedRequest;
   readonly credentials: Credentials;
-}
-
-/** What is known about one attempt of a call. */
-export interface AttemptContext extends FailureContext {
-  /** From 1. */
-  readonly attempt: number;
 }
 
 /** What is known about a call before it has credentials. */
@@ -52,11 +46,16 @@ export function outcomeOf(exchange: Exchange): RequestOutcome | undefined {
   return isRefusal ? 'rejected' : 'unknown';
 }
 
-/** Turns a failed exchange into an error. The only place that does. */
+/**
+ * Turns a failed exchange into an error. The only place that does.
+ *
+ * @param response the answer as the caller gets it, if there was one
+ */
 export function toError(
   exchange: Exchange,
+  response: ServiceResponse | undefined,
   verdict: Verdict,
-  context: AttemptContext,
+  context: FailureContext,
 ): MerchantPaymentsError {
   if (exchange.kind === 'failure') return failureToError(exchange, verdict, context);
   const { gaveUp } = context.deadline;
@@ -64,9 +63,10 @@ export function toError(
   if (exchange.bodyFailure?.reason === 'given-up' && gaveUp === 'aborted') {
     return givenUpError(gaveUp, verdict, context);
   }
+  const answered = response as ServiceResponse;
   return outcomeOf(exchange) === 'accepted'
-    ? unusableAnswerError(exchange, verdict, context)
-    : apiError(exchange, verdict, context);
+    ? unusableAnswerError(exchange, answered, verdict, context)
+    : apiError(exchange, answered, verdict, context);
 }
 
 /** How to fix a connection that failed with this code of Node; follows the code in a message. */
@@ -80,10 +80,15 @@ function remedyFor(code: string): string {
     case 'ERR_SSL_WRONG_VERSION_NUMBER':
     case 'ERR_SSL_PACKET_LENGTH_TOO_LONG':
       return ', since the server does not speak TLS at this port; check the port, and whether the base URL should begin with http:';
+    case 'OLD_UNDICI':
+      return ', since the dispatcher is of undici 6 or of a Node before 24, or overrides in package.json install an older undici; use undici 7 or 8';
     default:
       return '';
   }
 }
+
+const QUEUE_FULL =
+  'was not sent: all connections are busy, and as many requests as maxQueuedRequests allows wait for one; try again later, or raise maxQueuedRequests';
 
 function failureToError(
   { sent, reason, cause }: Failure,
@@ -93,9 +98,10 @@ function failureToError(
   if (reason === 'given-up') {
     return givenUpError(context.deadline.gaveUp as GiveUpReason, verdict, context);
   }
+  const call = describeCall(context);
+  if (reason === 'queue-full') return new ConnectionError(`${call} ${QUEUE_FULL}`, verdict);
   const scrubbed = scrubCause(cause, context);
   const details = { ...verdict, cause: scrubbed };
-  const call = describeCall(context);
   const what = describeFailure(scrubbed, { sent, reason });
   const message = joinSentences(`${call} ${what}.`, advise(verdict, context));
   return reason === 'unusable'
@@ -132,67 +138,53 @@ export function givenUpError(
     const { abortName } = context.deadline;
     const named = abortName === undefined ? '' : ` (${abortName})`;
     const message = joinSentences(`${call} was aborted by its signal${named}.`, advice);
-    return new RequestAbortedError(message, { ...verdict, cause: toReason(abortName) });
+    return new RequestAbortedError(message, verdict);
   }
   const { timeoutMs } = context.deadline;
   const message = joinSentences(`${call} did not end within ${timeoutMs} ms${because}.`, advice);
   return new RequestTimeoutError(message, verdict);
 }
 
-/** A stand-in for the reason of an abort, whose text could be anything. */
-function toReason(name: string | undefined): Error | undefined {
-  if (name === undefined) return undefined;
-  const reason = Object.defineProperty(new Error('the reason of the signal'), 'name', {
-    value: name,
-  });
-  delete reason.stack;
-  return reason;
-}
-
 /** The error of a call that ended before anything was sent. */
 export function notSentError(context: CallContext, because?: string): MerchantPaymentsError {
-  const failed = { outcome: 'not-sent', safe: context.request.safe } as const;
-  const verdict = {
-    requestOutcome: failed.outcome,
-    safeToRetry: isSafeToRetry(failed, failed.outcome),
-  };
+  const verdict = { requestOutcome: 'not-sent', safeToRetry: true } as const;
   return givenUpError(context.deadline.gaveUp as GiveUpReason, verdict, context, because);
 }
 
 const bodyFailures: Readonly<Record<Exclude<BodyFailure['reason'], 'given-up'>, string>> = {
   lost: 'a body that broke off',
   'too-large': 'a body larger than maxResponseBytes',
+  encoded: 'a body in an unknown content-encoding, although the request asked for identity',
   used: 'a body that was read before; fetch must return a new Response for each request',
   unreadable: 'a body that cannot be read; fetch must return a Response',
 };
 
 function unusableAnswerError(
-  answer: Answer,
+  { status, bodyFailure }: Answer,
+  response: ServiceResponse,
   verdict: Verdict,
-  context: AttemptContext,
+  context: FailureContext,
 ): MerchantPaymentsError {
-  const { status, bodyFailure } = answer;
   // Only its body can make a 2xx unusable.
-  const { reason, cause, unknownEncoding } = bodyFailure as BodyFailure;
+  const { reason, cause } = bodyFailure as BodyFailure;
   if (reason === 'given-up') {
     return givenUpError(context.deadline.gaveUp as GiveUpReason, verdict, context);
   }
-  const encoding = shorten(readTexts([unknownEncoding], context)[0], MAX_ENCODING_LENGTH);
-  const body =
-    encoding === undefined
-      ? bodyFailures[reason]
-      : `a body in the content-encoding ${encoding}, although the request asked for identity`;
-  const what = `${describeCall(context)} was answered with ${status}, but with ${body}.`;
+  const what = `${describeCall(context)} was answered with ${status}, but with ${bodyFailures[reason]}.`;
   return new ResponseError(joinSentences(what, advise(verdict, context)), {
     ...verdict,
-    response: toResponse(answer, context.attempt),
+    response,
     cause: scrubCause(cause, context),
   });
 }
 
-function apiError(answer: Answer, verdict: Verdict, context: AttemptContext): ApiError {
+function apiError(
+  answer: Answer,
+  response: ServiceResponse,
+  verdict: Verdict,
+  context: FailureContext,
+): ApiError {
   const { status, headers, bodyFailure } = answer;
-  const response = toResponse(answer, context.attempt);
   const told = readErrorBody(response, context);
   const wait = parseRetryAfter(headers, Date.now());
   const details = {
@@ -226,8 +218,6 @@ function statusRemedy({ status, headers }: Answer, context: FailureContext): str
   if (status === 409 && !request.safe) return 'An earlier attempt may have created the payment.';
   return '';
 }
-
-const MAX_ENCODING_LENGTH = 64;
 
 /** What to do next, for the end of a message; empty where a safe method leaves no doubt. */
 export function advise(
@@ -287,13 +277,7 @@ const CLASS_NAME = /^[A-Za-z]\w{0,63}$/;
 // Shorter ones are ordinary words, such as a language.
 const MIN_HIDDEN_LENGTH = 8;
 
-/** Hides the values of headers, given as names and values in turn. */
-function hideValues(text: string, headers: readonly string[]): string {
-  return headers.reduce(
-    (left, value, index) =>
-      index % 2 === 1 && value.length >= MIN_HIDDEN_LENGTH
-        ? left.replaceAll(value, REDACTED)
-        : left,
-    text,
-  );
+function hideValues(text: string, headers: PreparedRequest['headers']): string {
+  const values = Object.values(headers).filter(({ length }) => length >= MIN_HIDDEN_LENGTH);
+  return values.reduce((left, value) => left.replaceAll(value, REDACTED), text);
 }

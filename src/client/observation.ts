@@ -1,8 +1,21 @@
-import { ApiError, MerchantPaymentsError, type RequestOutcome } from '../errors.js';
-import type { LogContext } from '../protocol/log-context.js';
-import { durationSince, type Logger, writeLine } from '../protocol/logger.js';
+import {
+  ApiError,
+  MerchantPaymentsError,
+  type RequestOutcome,
+  type ServiceResponse,
+} from '../errors.js';
+import {
+  durationSince,
+  type LogContext,
+  type Logger,
+  shownReference,
+  writeLine,
+} from '../protocol/logger.js';
 import type { OperationName } from '../protocol/operations.js';
 import { hasSubscribers, openChannel, runTraced } from '../protocol/tracing.js';
+import type { Call } from './prepared-request.js';
+import { isOfAnother } from './response.js';
+import type { Verdict } from './retry.js';
 
 /** What is known about a call from its start. */
 export interface CallSubject {
@@ -64,37 +77,49 @@ export interface RequestTrace extends CallSubject {
   outcome?: RequestOutcome;
 }
 
-export interface AttemptReport {
-  readonly status: number | undefined;
-  readonly requestId: string | undefined;
-  readonly outcome: RequestOutcome;
-  /** Whether a 2xx has a page or broken JSON for a body. */
-  readonly isOfAnother: boolean;
+/** What one attempt of a call has led to. */
+export interface AttemptResult {
+  /** Undefined without a status. */
+  readonly response: ServiceResponse | undefined;
+  /** After this and all earlier attempts. */
+  readonly verdict: Verdict;
   /** Undefined after a success. */
-  readonly failure: AttemptFailure | undefined;
+  readonly error: MerchantPaymentsError | undefined;
+  /** Undefined where the request will not be sent again. */
+  readonly retryDelayMs: number | undefined;
 }
 
-interface AttemptFailure {
-  readonly error: MerchantPaymentsError;
-  /** Whether the request will be sent again. */
-  readonly retried: boolean;
+export function toCallTrace({
+  operation,
+  client: { server, logReferences },
+  draft,
+  options: { logContext },
+  merchantPaymentReference,
+}: Call): CallTrace {
+  const { method, origin, path } = draft;
+  return {
+    operation,
+    method,
+    path,
+    url: origin + path,
+    attempts: 0,
+    ...server,
+    ...shownReference(logReferences, merchantPaymentReference),
+    ...(logContext !== undefined && { context: logContext }),
+  };
 }
 
 const calls = openChannel<CallTrace>('merchant-payments:call');
 const requests = openChannel<RequestTrace>('merchant-payments:request');
 
-/** Whether a call has a listener. Without one, it skips the bookkeeping. */
-export function isObserved(logger: Logger | undefined): boolean {
-  return logger !== undefined || hasSubscribers(requests) || hasSubscribers(calls);
-}
-
 /** Runs one call and publishes it. */
 export function observeCall<Result>(trace: CallTrace, run: () => Promise<Result>): Promise<Result> {
   const startedAtMs = performance.now();
-  return publish(calls, trace, async (done) => {
+  return publish(calls, trace, async () => {
     try {
-      done(await runTraced(trace, run));
+      const result = await runTraced(trace, run);
       trace.outcome = 'accepted';
+      return result;
     } catch (error) {
       if (error instanceof MerchantPaymentsError) {
         trace.code = error.code;
@@ -109,84 +134,86 @@ export function observeCall<Result>(trace: CallTrace, run: () => Promise<Result>
   });
 }
 
-/** Runs one attempt of a call and reports it to the logger and the channel. */
-export function observe<Result>(
-  call: CallTrace,
-  logger: Logger | undefined,
-  run: () => Promise<Result>,
-  report: (result: Result) => AttemptReport,
-): Promise<Result> {
-  call.attempts += 1;
-  const trace: RequestTrace = { ...subjectOf(call), attempt: call.attempts, call };
-  const startedAtMs = performance.now();
-  return publish(requests, trace, async (done) => {
-    const result = await run();
-    done(result);
-    const { status, requestId, outcome, isOfAnother, failure } = report(result);
-    trace.durationMs = durationSince(startedAtMs);
-    trace.outcome = outcome;
-    for (const told of [trace, call]) {
-      delete told.status;
-      delete told.requestId;
-      if (status !== undefined) told.status = status;
-      if (requestId !== undefined) told.requestId = requestId;
-    }
-    if (logger !== undefined) log(logger, trace, failure, isOfAnother);
-    if (failure !== undefined) throw failure.error;
-  });
-}
-
-function subjectOf(call: CallTrace): CallSubject {
-  const { method, path, serverAddress, serverPort, merchantPaymentReference, context } = call;
-  return {
-    method,
-    path,
-    serverAddress,
-    serverPort,
-    ...(merchantPaymentReference !== undefined && { merchantPaymentReference }),
-    ...(context !== undefined && { context }),
-  };
-}
+/** Whether attempts have a listener. Without one, nothing is read for it. */
+const isObserved = (logger: Logger | undefined): boolean =>
+  logger !== undefined || hasSubscribers(requests) || hasSubscribers(calls);
 
 /**
- * Runs some work and publishes it. Subscribers get the scrubbed error, but not the result, which the work passes to
- * `done` instead.
+ * Runs one attempt of a call and reports it to the logger and the channel.
+ *
+ * @param readId reads the service's identifier of a request that succeeded
  */
+export async function observe(
+  call: CallTrace,
+  logger: Logger | undefined,
+  run: () => Promise<AttemptResult>,
+  readId: (response: ServiceResponse) => string | undefined,
+): Promise<AttemptResult> {
+  call.attempts += 1;
+  if (!isObserved(logger)) return run();
+  const { operation, url, attempts, status, requestId, ...subject } = call;
+  const trace: RequestTrace = { ...subject, attempt: attempts, call };
+  const startedAtMs = performance.now();
+  let result: AttemptResult | undefined;
+  const running = publish(requests, trace, async () => {
+    result = await run();
+    trace.durationMs = durationSince(startedAtMs);
+    trace.outcome = result.verdict.requestOutcome;
+    const { response, error } = result;
+    const id = error === undefined ? readId(response as ServiceResponse) : idOf(error);
+    const found = {
+      ...(response !== undefined && { status: response.status }),
+      ...(id !== undefined && { requestId: id }),
+    };
+    delete call.status;
+    delete call.requestId;
+    Object.assign(call, found);
+    Object.assign(trace, found);
+    if (logger !== undefined) log(logger, trace, result);
+    if (error !== undefined) throw error;
+  });
+  await running.catch((error: unknown) => {
+    if (result === undefined) throw error;
+  });
+  return result as unknown as AttemptResult;
+}
+
+const idOf = (error: MerchantPaymentsError): string | undefined =>
+  error instanceof ApiError ? error.requestId : undefined;
+
+/** Runs some work and publishes it. Subscribers get its scrubbed error, but not its result. */
 async function publish<Trace extends object, Result>(
   channel: ReturnType<typeof openChannel<Trace>>,
   trace: Trace,
-  work: (done: (result: Result) => void) => Promise<void>,
+  work: () => Promise<Result>,
 ): Promise<Result> {
-  const results: Result[] = [];
-  const run = () => work((result) => void results.push(result));
-  const running = channel === undefined ? run() : channel.tracePromise(run, trace);
-  const failure: unknown = await running.catch((error) => error);
-  if (results.length === 0) throw failure;
-  return results[0] as Result;
+  let result: Result | undefined;
+  const run = async () => {
+    result = await work();
+  };
+  await (channel === undefined ? run() : channel.tracePromise(run, trace));
+  return result as Result;
 }
 
 function log(
   logger: Logger,
-  trace: RequestTrace,
-  failure: AttemptFailure | undefined,
-  isOfAnother: boolean,
+  { call, ...fields }: RequestTrace,
+  { response, error, retryDelayMs }: AttemptResult,
 ): void {
-  const { call, ...fields } = trace;
-  if (failure === undefined) {
+  if (error === undefined) {
     // Only there is JSON certain to be meant.
-    if (isOfAnother && call.operation === 'payments.create') {
+    if (call.operation === 'payments.create' && isOfAnother(response as ServiceResponse)) {
       const message =
         'request succeeded, but its body is a page or broken JSON; check baseUrl and the proxies before the service';
       writeLine(logger, 'warn', { fields, message });
     } else writeLine(logger, 'debug', { fields, message: 'request succeeded' });
     return;
   }
-  const { error } = failure;
   const serviceCode = error instanceof ApiError ? error.serviceCode : undefined;
   const coded = { ...fields, code: error.code, ...(serviceCode !== undefined && { serviceCode }) };
-  if (failure.retried) {
-    writeLine(logger, 'warn', { fields: coded, message: 'request failed, will retry' });
-  } else {
+  if (retryDelayMs === undefined) {
     writeLine(logger, 'error', { fields: coded, message: 'request failed' });
+  } else {
+    writeLine(logger, 'warn', { fields: coded, message: 'request failed, will retry' });
   }
 }

@@ -1,7 +1,12 @@
 import type { Dispatcher } from 'undici';
 import { InvalidOptionError } from '../errors.js';
-import { type LogContext, logContext } from '../protocol/log-context.js';
-import { debugLogger, type Logger, loggerRule } from '../protocol/logger.js';
+import {
+  debugLogger,
+  type LogContext,
+  type Logger,
+  logContext,
+  loggerRule,
+} from '../protocol/logger.js';
 import {
   boolean,
   func,
@@ -18,9 +23,13 @@ import {
 } from '../protocol/options.js';
 import type { StandardSchemaV1 } from '../protocol/standard-schema.js';
 import { type BaseUrl, baseUrl, isLoopback } from '../protocol/url.js';
-import { assertNoBrowser } from './browser.js';
-import { assertCertificateChecks } from './certificate-checks.js';
-import { type Credential, CredentialSource, credential, orFromEnv } from './credentials.js';
+import {
+  type Credential,
+  Credentials,
+  credential,
+  orFromEnv,
+  readCredentials,
+} from './credentials.js';
 import { assertNoKey, headerName, requestHeaders } from './request-headers.js';
 
 /** A dispatcher, whose types differ from one undici to the next. */
@@ -32,7 +41,7 @@ export interface DispatcherLike {
 /** Options of a {@link PaymentClient}. */
 export interface PaymentClientOptions {
   /**
-   * Address of the service, with a path prefix if it has one. Must be https:, or http: to this machine:
+   * Address of the service, with a path prefix if it has one. Must be https:, or http: to this machine, which is
    * `localhost`, 127.0.0.0/8 or `[::1]`. To another machine, `NODE_TLS_REJECT_UNAUTHORIZED=0` is refused.
    */
   baseUrl: string | URL;
@@ -146,26 +155,6 @@ export interface RequestOptions<Body = unknown, Fields = unknown> {
   logContext?: LogContext | undefined;
 }
 
-export interface ResolvedClientOptions {
-  readonly baseUrl: BaseUrl;
-  readonly credentials: CredentialSource;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly idempotencyHeader: string | undefined;
-  readonly timeoutMs: number;
-  readonly maxRetries: number;
-  readonly retryUnknownOutcome: boolean;
-  readonly maxResponseBytes: number;
-  readonly maxQueuedRequests: number;
-  readonly dispatcher: Dispatcher | undefined;
-  readonly fetch: typeof globalThis.fetch | undefined;
-  readonly logger: Logger | undefined;
-  readonly logReferences: boolean;
-  /** The base URL's host and port, for traces and log lines. */
-  readonly server: { readonly serverAddress: string; readonly serverPort: number };
-  /** The options of a call without its own. */
-  readonly callDefaults: ResolvedRequestOptions;
-}
-
 const maxRetries = wholeNumber({ unit: 'retries' });
 
 export const clientRules = {
@@ -190,7 +179,7 @@ export const clientRules = {
 } satisfies OptionRules<PaymentClientOptions> & Record<'baseUrl', Rule<BaseUrl>>;
 
 /** @throws {InvalidOptionError} naming the option, what was expected and what was received */
-export function resolveClientOptions(options: PaymentClientOptions): ResolvedClientOptions {
+export function resolveClientOptions(options: PaymentClientOptions) {
   assertNoBrowser();
   const { apiKey, apiSecret, maxQueuedRequests, dangerouslyAllowHttp, ...given } = resolveOptions(
     options,
@@ -204,7 +193,7 @@ export function resolveClientOptions(options: PaymentClientOptions): ResolvedCli
       'baseUrl must be an https: URL, since http: to another machine would send the API secret in clear text; use https:, localhost or a loopback address, or set dangerouslyAllowHttp for a test network',
     );
   }
-  const { dispatcher, fetch, timeoutMs, maxRetries } = given;
+  const { dispatcher, fetch } = given;
   assertNoKey(given.headers, given.idempotencyHeader);
   if (dispatcher !== undefined && fetch !== undefined) {
     throw new InvalidOptionError(
@@ -224,40 +213,31 @@ export function resolveClientOptions(options: PaymentClientOptions): ResolvedCli
     // Read at each call: msw replaces it when it begins to listen.
     fetch: fetch && (fetch === globalThis.fetch ? globalFetch : fetch),
     logger: given.logger ?? debugLogger,
-    // Bound, since they may be methods of the options.
-    credentials: new CredentialSource(bind(apiKey, options), bind(apiSecret, options)),
+    readCredentials: toReader(bind(apiKey, options), bind(apiSecret, options)),
     maxQueuedRequests: maxQueuedRequests ?? Number.POSITIVE_INFINITY,
+    /** The base URL's host and port, for traces and log lines. */
     server: {
       serverAddress: hostname.replace(/^\[|\]$/g, ''),
       serverPort: Number(port || (protocol === 'http:' ? 80 : 443)),
     },
-    callDefaults: {
-      timeoutMs,
-      maxRetries,
-      signal: undefined,
-      headers: undefined,
-      extraBody: undefined,
-      responseSchema: undefined,
-      logContext: undefined,
-    },
   });
 }
 
+export type ResolvedClientOptions = ReturnType<typeof resolveClientOptions>;
+
 const globalFetch: typeof globalThis.fetch = (...request) => globalThis.fetch(...request);
 
-function bind(value: Credential, options: object): Credential {
-  return typeof value === 'function' ? value.bind(options) : value;
+function toReader(apiKey: Credential, apiSecret: Credential): () => Promise<Credentials> {
+  if (typeof apiKey === 'function' || typeof apiSecret === 'function') {
+    return () => readCredentials(apiKey, apiSecret);
+  }
+  const credentials = Promise.resolve(new Credentials(apiKey, apiSecret));
+  return () => credentials;
 }
 
-export interface ResolvedRequestOptions {
-  readonly signal: AbortSignal | undefined;
-  readonly timeoutMs: number;
-  readonly maxRetries: number;
-  readonly headers: Readonly<Record<string, string>> | undefined;
-  /** Not checked yet: it is checked with the payment. */
-  readonly extraBody: unknown;
-  readonly responseSchema: StandardSchemaV1 | undefined;
-  readonly logContext: LogContext | undefined;
+// They may be methods of the options.
+function bind(value: Credential, options: object): Credential {
+  return typeof value === 'function' ? value.bind(options) : value;
 }
 
 const callRules = {
@@ -267,35 +247,65 @@ const callRules = {
   timeoutMs: optional(timerMs()),
   maxRetries: optional(maxRetries),
   headers: optional(requestHeaders),
+  // Checked with the payment.
   extraBody: (value: unknown) => value,
   responseSchema: optional(standardSchema),
   logContext: optional(logContext),
 } satisfies OptionRules<RequestOptions>;
 
-/** @throws {InvalidOptionError} naming the option, with `requestOutcome: 'not-sent'` */
-export function resolveRequestOptions(
-  options: RequestOptions | undefined,
-  { callDefaults }: ResolvedClientOptions,
-): ResolvedRequestOptions {
-  if (options === undefined) return callDefaults;
-  const given = notSent(() =>
-    resolveOptions(options, callRules, { holds: 'the options of the call' }),
-  );
-  const { signal, headers, extraBody, responseSchema, logContext } = given;
-  const { timeoutMs = callDefaults.timeoutMs, maxRetries = callDefaults.maxRetries } = given;
-  return { signal, timeoutMs, maxRetries, headers, extraBody, responseSchema, logContext };
+/** @throws {InvalidOptionError} naming the option, what was expected and what was received */
+export function resolveRequestOptions(options: RequestOptions = {}, client: ResolvedClientOptions) {
+  const given = resolveOptions(options, callRules, { holds: 'the options of the call' });
+  const { timeoutMs = client.timeoutMs, maxRetries = client.maxRetries } = given;
+  return { ...given, timeoutMs, maxRetries };
 }
 
-/** Runs a step before sending; an InvalidOptionError of it says that nothing was sent. */
-export function notSent<Value>(run: () => Value): Value {
-  try {
-    return run();
-  } catch (error) {
-    throw asNotSent(error);
-  }
-}
+export type ResolvedRequestOptions = ReturnType<typeof resolveRequestOptions>;
 
+/** An InvalidOptionError of a step before sending says that nothing was sent. */
 export function asNotSent(error: unknown): unknown {
   if (!(error instanceof InvalidOptionError)) return error;
   return new InvalidOptionError(error.option, error.message, { requestOutcome: 'not-sent' });
+}
+
+/**
+ * Refuses to make a client in a browser's page or worker, where every visitor could read the API secret and
+ * create payments with it. jsdom in Node and Electron's main process have no visitors and are allowed.
+ *
+ * @throws {InvalidOptionError} in a browser
+ */
+export function assertNoBrowser(): void {
+  const { process, document, navigator, WorkerNavigator } = globalThis as Partial<BrowserGlobals>;
+  if (process?.versions?.node !== undefined) return;
+  const isWorker = WorkerNavigator !== undefined && navigator instanceof WorkerNavigator;
+  if (document === undefined && !isWorker) return;
+  throw new InvalidOptionError(
+    'apiSecret',
+    'apiSecret must not be used in a browser: everyone who opens the page could read it and create payments; create the client on your server, and let the page call your server',
+  );
+}
+
+interface BrowserGlobals {
+  // In Node, Bun and Deno. The stand-in that bundlers provide has no version of Node.
+  readonly process: { readonly versions?: { readonly node?: string } };
+  readonly document: unknown;
+  readonly navigator: unknown;
+  readonly WorkerNavigator: new () => unknown;
+}
+
+const UNCHECKED = 'NODE_TLS_REJECT_UNAUTHORIZED';
+
+/**
+ * Node reads the variable whenever it connects, so it may be set after the client was made.
+ *
+ * @throws {InvalidOptionError} if the variable lets another server get the API secret in the service's place
+ */
+export function assertCertificateChecks(baseUrl: string): void {
+  if (globalThis.process?.env[UNCHECKED] !== '0') return;
+  const { protocol, hostname } = new URL(baseUrl);
+  if (protocol !== 'https:' || isLoopback(hostname)) return;
+  throw new InvalidOptionError(
+    UNCHECKED,
+    `${UNCHECKED} must not be 0, since the API secret would go to any server, whatever its certificate; name your CA in NODE_EXTRA_CA_CERTS, or pass a dispatcher or fetch of your own for a test network`,
+  );
 }

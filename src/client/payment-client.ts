@@ -7,23 +7,27 @@ import {
 } from '../errors.js';
 import type { CreatePaymentInput } from '../protocol/payment.js';
 import { PREPARE_CREATION, type PreparedCreation } from '../protocol/prepared-creation.js';
-import { type Call, type Received, type Settings, toCallTrace } from './call.js';
-import type { Credentials } from './credentials.js';
 import { Deadline } from './deadline.js';
 import { EnvironmentOptions } from './environment-options.js';
 import { notSentError } from './failure.js';
-import { type CallTrace, isObserved, observeCall } from './observation.js';
+import { type CallTrace, observeCall, toCallTrace } from './observation.js';
 import {
   asNotSent,
-  notSent,
   type PaymentClientOptions,
   type RequestOptions,
   type ResolvedClientOptions,
+  type ResolvedRequestOptions,
   resolveClientOptions,
   resolveRequestOptions,
 } from './options.js';
-import { type RequestDraft, RequestFactory, type ServiceRequest } from './prepared-request.js';
-import { assertNoKey } from './request-headers.js';
+import {
+  type Call,
+  prepareCreation,
+  prepareRequest,
+  type RequestDraft,
+  type ServiceRequest,
+  toRequest,
+} from './prepared-request.js';
 import { type CreatePaymentResult, readPayment } from './response.js';
 import { applyResponseSchema, send } from './send.js';
 import { describeLoadFailure, loadTransport } from './transport/load.js';
@@ -71,6 +75,12 @@ export interface Payments {
   ): Promise<CreatePaymentResult<Body, Fields>>;
 }
 
+/** The service's answer, and the same with what a `responseSchema` has made of its body. */
+interface Received {
+  readonly answer: ServiceResponse;
+  readonly response: ServiceResponse;
+}
+
 // Through a Proxy of the client, this property leads to the client, which has the private fields.
 const SELF = Symbol('merchant-payments.client');
 
@@ -88,7 +98,7 @@ export class PaymentClient {
   /** @internal */
   declare readonly [SELF]: this;
   readonly #environment: EnvironmentOptions | undefined;
-  #settings: Settings | undefined;
+  #options: ResolvedClientOptions | undefined;
   #transport: Transport | undefined;
   #loading: Promise<Transport> | undefined;
   #inFlight = 0;
@@ -99,7 +109,7 @@ export class PaymentClient {
   /** @throws {InvalidOptionError} naming the option, what was expected and what was received */
   constructor(options: PaymentClientOptions) {
     if (options instanceof EnvironmentOptions) this.#environment = options;
-    else this.#settings = toSettings(resolveClientOptions(options));
+    else this.#options = resolveClientOptions(options);
     Object.defineProperty(this, SELF, { value: this });
     this.payments = {
       create: <Body = unknown, Fields = unknown>(
@@ -161,7 +171,7 @@ export class PaymentClient {
     baseUrl: string;
   } {
     const client = this[SELF];
-    const { baseUrl } = client.#settings?.options ?? (client.#environment as EnvironmentOptions);
+    const { baseUrl } = client.#options ?? (client.#environment as EnvironmentOptions);
     return { baseUrl: typeof baseUrl === 'string' ? baseUrl : baseUrl.href };
   }
 
@@ -179,12 +189,12 @@ export class PaymentClient {
     input: CreatePaymentInput,
     options: RequestOptions<Body, Fields> | undefined,
   ): PreparedCreation<CreatePaymentResult<Body, Fields>> {
-    const { draft, settings, options: checked } = this[SELF].#prepareCreation(input, options);
+    const { draft, client, options: checked } = this[SELF].#prepareCreation(input, options);
     const body = draft.body as string;
     return {
       body,
       timeoutMs: checked.timeoutMs,
-      retryUnknownOutcome: settings.options.retryUnknownOutcome,
+      retryUnknownOutcome: client.retryUnknownOutcome,
       // From a copy, since the caller's object may change. By the public method, which a test may have replaced.
       send: (timeoutMs) => {
         const { merchantPaymentReference, amount, currency, ...extraBody } = JSON.parse(body);
@@ -196,28 +206,28 @@ export class PaymentClient {
   }
 
   #prepareCreation(input: CreatePaymentInput, options: RequestOptions | undefined): Call {
-    const settings = this.#ready();
-    const resolved = resolveRequestOptions(options, settings.options);
-    notSent(() => assertNoKey(resolved.headers, settings.options.idempotencyHeader));
-    const draft = settings.requests.createPayment(input, resolved.extraBody);
-    return {
-      operation: 'payments.create',
-      settings,
-      draft,
-      options: resolved,
-      merchantPaymentReference: draft.input.merchantPaymentReference,
-    };
+    return this.#prepare(options, (checked, client) => prepareCreation(input, checked, client));
+  }
+
+  /** @throws {InvalidOptionError} for an option of the call, and while a variable of the environment is missing */
+  #prepare(
+    options: RequestOptions | undefined,
+    prepare: (options: ResolvedRequestOptions, client: ResolvedClientOptions) => Call,
+  ): Call {
+    try {
+      this.#options ??= (this.#environment as EnvironmentOptions).resolve();
+      return prepare(resolveRequestOptions(options, this.#options), this.#options);
+    } catch (error) {
+      showCaller(error);
+      throw asNotSent(error);
+    }
   }
 
   async #createPayment<Body, Fields>(
     input: CreatePaymentInput,
     options: RequestOptions<Body, Fields> | undefined,
   ): Promise<CreatePaymentResult<Body, Fields>> {
-    return this.#create(this.#prepareCreation(input, options));
-  }
-
-  async #create<Body, Fields>(call: Call): Promise<CreatePaymentResult<Body, Fields>> {
-    const { answer, response } = await this.#send(call);
+    const { answer, response } = await this.#send(this.#prepareCreation(input, options));
     return {
       payment: readPayment(answer.body) as CreatePaymentResult<Body, Fields>['payment'],
       response: response as ServiceResponse<Body>,
@@ -228,58 +238,44 @@ export class PaymentClient {
     request: ServiceRequest,
     options: RequestOptions<Body> | undefined,
   ): Promise<ServiceResponse<Body>> {
-    const settings = this.#ready();
-    const resolved = resolveRequestOptions(options, settings.options);
-    const draft = notSent(() => settings.requests.any(request, resolved.extraBody));
-    const { response } = await this.#send({
-      operation: 'request',
-      settings,
-      draft,
-      options: resolved,
-      merchantPaymentReference: undefined,
-    });
+    const call = this.#prepare(options, (checked, client) =>
+      prepareRequest(request, checked, client),
+    );
+    const { response } = await this.#send(call);
     return response as ServiceResponse<Body>;
   }
 
-  /** @throws {InvalidOptionError} while a variable of the environment is missing */
-  #ready(): Settings {
-    this.#settings ??= notSent(() =>
-      toSettings((this.#environment as EnvironmentOptions).resolve()),
-    );
-    return this.#settings;
-  }
-
   async #send(call: Call): Promise<Received> {
-    this.#assertOpen(call.draft);
+    if (this.#closing !== undefined) {
+      const { method, path } = call.draft;
+      const message = `${method} ${path} was not sent: the client was closed; create one client and close it at the end of the process`;
+      throw new ConnectionError(message, { requestOutcome: 'not-sent' });
+    }
+    const trace = toCallTrace(call);
     try {
-      if (!isObserved(call.settings.options.logger)) return await this.#perform(call, undefined);
-      const trace = toCallTrace(call);
       return await observeCall(trace, () => this.#perform(call, trace));
     } catch (error) {
-      // Again, near the caller: where the error arose, the package's functions fill the ten frames that V8 keeps.
-      /* v8 ignore else -- @preserve a bug of the package keeps its own stack */
-      if (error instanceof MerchantPaymentsError) Error.captureStackTrace?.(error);
+      showCaller(error);
       throw error;
     }
   }
 
-  async #perform(
-    { settings: { options, requests }, draft, options: callOptions }: Call,
-    call: CallTrace | undefined,
-  ): Promise<Received> {
-    const { signal, timeoutMs, maxRetries, headers, responseSchema } = callOptions;
-    const { logger, retryUnknownOutcome } = options;
+  async #perform(call: Call, trace: CallTrace): Promise<Received> {
+    const { client, options, draft } = call;
+    const { timeoutMs, signal, responseSchema } = options;
     const deadline = new Deadline(timeoutMs, signal);
     this.#inFlight += 1;
     try {
-      const transport = this.#transport ?? (await deadline.race(this.#load(options, draft)));
+      const transport = this.#transport ?? (await deadline.race(this.#load(client, draft)));
       if (transport === undefined) throw notSentError({ request: draft, deadline });
-      const { fixed } = options.credentials;
-      const credentials = fixed ?? (await this.#readCredentials(options, draft, deadline));
-      const request = requests.prepare(draft, credentials, headers);
+      const credentials = await deadline.race(client.readCredentials().catch(throwNotSent));
+      if (credentials === undefined) {
+        const because = ': apiKey and apiSecret were not read in time';
+        throw notSentError({ request: draft, deadline }, because);
+      }
+      const request = toRequest(call, credentials);
       const closing = this.#shutdown.signal;
-      const attempts = { call, logger, maxRetries, retryUnknownOutcome, closing };
-      const context = { request, credentials, deadline, transport, ...attempts };
+      const context = { call, trace, request, credentials, deadline, transport, closing };
       const answer = await send(context);
       if (responseSchema === undefined) return { answer, response: answer };
       return { answer, response: await applyResponseSchema(answer, responseSchema, context) };
@@ -288,19 +284,6 @@ export class PaymentClient {
       this.#inFlight -= 1;
       if (this.#inFlight === 0) this.#onIdle?.();
     }
-  }
-
-  async #readCredentials(
-    { credentials }: ResolvedClientOptions,
-    request: RequestDraft,
-    deadline: Deadline,
-  ): Promise<Credentials> {
-    const reading = credentials.read().catch((error: unknown) => {
-      throw asNotSent(error);
-    });
-    const read = await deadline.race(reading);
-    if (read !== undefined) return read;
-    throw notSentError({ request, deadline }, ': apiKey and apiSecret were not read in time');
   }
 
   async #load(options: ResolvedClientOptions, { method, path }: RequestDraft): Promise<Transport> {
@@ -316,14 +299,6 @@ export class PaymentClient {
     }
   }
 
-  #assertOpen({ method, path }: RequestDraft): void {
-    if (this.#closing === undefined) return;
-    throw new ConnectionError(
-      `${method} ${path} was not sent: the client was closed; create one client and close it at the end of the process`,
-      { requestOutcome: 'not-sent' },
-    );
-  }
-
   async #close(): Promise<void> {
     this.#shutdown.abort();
     if (this.#inFlight > 0) {
@@ -335,11 +310,18 @@ export class PaymentClient {
   }
 }
 
+/** Only for what comes before the request: an error after it must never say that nothing was sent. */
+function throwNotSent(error: unknown): never {
+  throw asNotSent(error);
+}
+
+/** Where an error arose, the package's functions fill the ten frames that V8 keeps. Here the caller is near. */
+function showCaller(error: unknown): void {
+  // A bug of the package keeps its own stack.
+  if (error instanceof MerchantPaymentsError) Error.captureStackTrace?.(error, showCaller);
+}
+
 // A class that names itself is `_PaymentClient` in the stack traces of the published code.
 function createFromEnvironment(environment: EnvironmentOptions): PaymentClient {
   return new PaymentClient(environment as never);
-}
-
-function toSettings(options: ResolvedClientOptions): Settings {
-  return { options, requests: new RequestFactory(options) };
 }

@@ -2,14 +2,13 @@ import { InvalidOptionError, InvalidRequestError, type Issue } from '../errors.j
 import { readCreation } from '../protocol/creation.js';
 import { describeMismatch } from '../protocol/describe-value.js';
 import { type NotJson, readFields, writeJson } from '../protocol/json.js';
-import { operations } from '../protocol/operations.js';
+import { type OperationName, operations } from '../protocol/operations.js';
 import { invalidOption } from '../protocol/options.js';
 import { fieldOf, isObject, readOnce } from '../protocol/own-fields.js';
 import type { CreatePaymentInput } from '../protocol/payment.js';
 import type { Credentials } from './credentials.js';
-import { toIdempotencyKey } from './idempotency-key.js';
-import type { ResolvedClientOptions } from './options.js';
-import { defaultHeaders } from './request-headers.js';
+import type { ResolvedClientOptions, ResolvedRequestOptions } from './options.js';
+import { assertNoKey, defaultHeaders } from './request-headers.js';
 import type { PreparedRequest } from './transport/transport.js';
 
 /** A request for an operation that this SDK does not know. */
@@ -28,100 +27,111 @@ export type RequestDraft = Omit<PreparedRequest, 'headers'> & {
   readonly idempotencyKey?: string;
 };
 
-/** The request of a creation, and what it was made of. */
-export interface CreationDraft extends RequestDraft {
-  readonly input: CreatePaymentInput;
+/** A call whose input and options are valid. */
+export interface Call {
+  readonly operation: OperationName | 'request';
+  readonly client: ResolvedClientOptions;
+  readonly options: ResolvedRequestOptions;
+  readonly draft: RequestDraft;
+  /** Of `payments.create`. */
+  readonly merchantPaymentReference: string | undefined;
 }
 
-/** Makes requests for one client. */
-export class RequestFactory {
-  readonly #origin: string;
-  readonly #pathPrefix: string;
-  readonly #headers: Readonly<Record<string, string>>;
-  readonly #idempotencyHeader: string | undefined;
+/**
+ * A call that creates a payment (interface section 4.1).
+ *
+ * @throws {InvalidRequestError} naming every field that is invalid
+ * @throws {InvalidOptionError} for headers that have the client's idempotency key
+ */
+export function prepareCreation(
+  given: CreatePaymentInput,
+  options: ResolvedRequestOptions,
+  client: ResolvedClientOptions,
+): Call {
+  assertNoKey(options.headers, client.idempotencyHeader);
+  const { extraBody } = options;
+  const { inputFields, method, path, safe } = operations['payments.create'];
+  const read = readCreation(given);
+  const issues = [
+    ...(read.issues ?? []),
+    ...findUnknownFields(given, inputFields, NOT_OF_CREATION),
+  ];
+  const extra = extraBody === undefined ? {} : readExtraBody(extraBody, inputFields, issues);
+  if (read.issues !== undefined || issues.length > 0) throw new InvalidRequestError(issues);
+  const { input } = read;
+  const others = serializeJson(extra, 'extraBody');
+  const body = `${others.slice(0, -1)}${others === '{}' ? '' : ','}${writeFields(input)}}`;
+  const draft = draftOf(client, { method, safe, path, body });
+  return {
+    operation: 'payments.create',
+    client,
+    options,
+    draft:
+      client.idempotencyHeader === undefined
+        ? draft
+        : { ...draft, idempotencyKey: toIdempotencyKey(body) },
+    merchantPaymentReference: input.merchantPaymentReference,
+  };
+}
 
-  constructor({ baseUrl, headers, idempotencyHeader }: ResolvedClientOptions) {
-    this.#origin = baseUrl.origin;
-    this.#pathPrefix = baseUrl.pathPrefix;
-    this.#headers = { ...defaultHeaders, ...headers };
-    this.#idempotencyHeader = idempotencyHeader;
+/**
+ * A call of any operation.
+ *
+ * @throws {InvalidRequestError} for a method, path or body that is invalid
+ * @throws {InvalidOptionError} for what is no request, and for an `extraBody`
+ */
+export function prepareRequest(
+  request: unknown,
+  options: ResolvedRequestOptions,
+  client: ResolvedClientOptions,
+): Call {
+  if (!isObject(request)) {
+    throw invalidOption('request', 'an object with method and path', request);
   }
+  if (options.extraBody !== undefined) {
+    const remedy = 'put the fields into the body of the request';
+    throw new InvalidOptionError('extraBody', `extraBody is for payments.create; ${remedy}`);
+  }
+  const { method: given, path, body } = readOnce(request, REQUEST_FIELDS);
+  const issues = [
+    ...findMethodIssues(given, body),
+    ...findPathIssues(path),
+    ...findUnknownFields(request, REQUEST_FIELDS, NOT_OF_REQUEST),
+  ];
+  if (issues.length > 0) throw new InvalidRequestError(issues);
+  const method = String(given).toUpperCase();
+  const safe = SAFE_METHODS.includes(method);
+  const text = body === undefined ? undefined : serializeJson(body, 'body');
+  const draft = draftOf(client, { method, safe, path: String(path), body: text });
+  return { operation: 'request', client, options, draft, merchantPaymentReference: undefined };
+}
 
-  /**
-   * A payment creation (interface section 4.1).
-   *
-   * @throws {InvalidRequestError} naming every field that is invalid
-   */
-  createPayment(given: CreatePaymentInput, extraBody?: unknown): CreationDraft {
-    const { inputFields, method, path, safe } = operations['payments.create'];
-    const read = readCreation(given);
-    const issues = [
-      ...(read.issues ?? []),
-      ...findUnknownFields(given, inputFields, NOT_OF_CREATION),
-    ];
-    const extra =
-      extraBody === undefined ? undefined : readExtraBody(extraBody, inputFields, issues);
-    if (read.issues !== undefined || issues.length > 0) throw new InvalidRequestError(issues);
-    const { input } = read;
-    const others = extra === undefined ? '{}' : serializeJson(extra, 'extraBody');
-    const body = `${others.slice(0, -1)}${others === '{}' ? '' : ','}${writeFields(input)}}`;
-    const draft = { ...this.#draft(method, safe, path, body), input };
-    if (this.#idempotencyHeader === undefined) return draft;
-    return { ...draft, idempotencyKey: toIdempotencyKey(body) };
-  }
+/** The request of a call as it goes on the wire. */
+export function toRequest(
+  { client, options, draft }: Call,
+  { authorization }: Credentials,
+): PreparedRequest {
+  const { idempotencyHeader } = client;
+  const { body, idempotencyKey } = draft;
+  const headers: Record<string, string> = {
+    authorization,
+    ...defaultHeaders,
+    ...client.headers,
+    ...options.headers,
+  };
+  if (body !== undefined) headers['content-type'] = 'application/json';
+  if (idempotencyHeader !== undefined && idempotencyKey !== undefined)
+    headers[idempotencyHeader] = idempotencyKey;
+  return { headers, ...draft };
+}
 
-  /**
-   * A request for any operation.
-   *
-   * @throws {InvalidRequestError} for a method, path or body that is invalid
-   * @throws {InvalidOptionError} for what is no request, and for an `extraBody`
-   */
-  any(request: unknown, extraBody: unknown): RequestDraft {
-    if (!isObject(request)) {
-      throw invalidOption('request', 'an object with method and path', request);
-    }
-    if (extraBody !== undefined) {
-      const remedy = 'put the fields into the body of the request';
-      throw new InvalidOptionError('extraBody', `extraBody is for payments.create; ${remedy}`);
-    }
-    const { method: given, path, body } = readOnce(request, REQUEST_FIELDS);
-    const issues = [
-      ...findMethodIssues(given, body),
-      ...findPathIssues(path),
-      ...findUnknownFields(request, REQUEST_FIELDS, NOT_OF_REQUEST),
-    ];
-    if (issues.length > 0) throw new InvalidRequestError(issues);
-    const method = String(given).toUpperCase();
-    const text = body === undefined ? undefined : serializeJson(body, 'body');
-    return this.#draft(method, SAFE_METHODS.includes(method), String(path), text);
-  }
-
-  /** The request as it goes on the wire. */
-  prepare(
-    draft: RequestDraft,
-    { authorization }: Credentials,
-    callHeaders: Readonly<Record<string, string>> | undefined,
-  ): PreparedRequest {
-    const given = Object.entries({ ...this.#headers, ...callHeaders }).flat();
-    const headers = ['authorization', authorization, ...given];
-    if (draft.body !== undefined) headers.push('content-type', 'application/json');
-    if (this.#idempotencyHeader !== undefined && draft.idempotencyKey !== undefined)
-      headers.push(this.#idempotencyHeader, draft.idempotencyKey);
-    return { ...draft, headers };
-  }
-
-  #draft(method: string, safe: boolean, path: string, body: string | undefined): RequestDraft {
-    const target = this.#pathPrefix + path;
-    const queryAt = target.indexOf('?');
-    return {
-      method,
-      safe,
-      origin: this.#origin,
-      target,
-      path: queryAt === -1 ? target : target.slice(0, queryAt),
-      body,
-    };
-  }
+function draftOf(
+  { baseUrl }: ResolvedClientOptions,
+  { method, safe, path: given, body }: Pick<PreparedRequest, 'method' | 'safe' | 'path' | 'body'>,
+): RequestDraft {
+  const target = baseUrl.pathPrefix + given;
+  const path = target.split('?', 1)[0] as string;
+  return { origin: baseUrl.origin, target, path, method, safe, body };
 }
 
 const NOT_OF_CREATION =
@@ -230,3 +240,25 @@ const toIssue = ({ path, expected, received }: NotJson): Issue => ({
 /** The three fields. JSON.stringify would call a toJSON of a polluted Object.prototype. */
 const writeFields = ({ merchantPaymentReference, amount, currency }: CreatePaymentInput): string =>
   `"merchantPaymentReference":${JSON.stringify(merchantPaymentReference)},"amount":${amount},"currency":"${currency}"`;
+
+/**
+ * The key of a payment: the same for the same fields in any order, so that every process makes the same of what is
+ * stored anyway. With other fields the payment is another, since services refuse a key that comes with another body.
+ */
+function toIdempotencyKey(body: string): string {
+  const { createHash } = process.getBuiltinModule('node:crypto');
+  const hash = createHash('sha256').update(canonicalize(body)).digest();
+  // A UUID of version 8 (RFC 9562), which is the shape that most services take, and within the length of all.
+  hash.writeUInt8((hash.readUInt8(6) & 0x0f) | 0x80, 6);
+  hash.writeUInt8((hash.readUInt8(8) & 0x3f) | 0x80, 8);
+  return hash.toString('hex', 0, 16).replace(/(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+}
+
+/** JSON with the fields of its objects in order. */
+function canonicalize(json: string): string {
+  return JSON.stringify(JSON.parse(json), (_name, value: unknown) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+    const fields = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
+    return Object.fromEntries(fields);
+  });
+}

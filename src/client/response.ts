@@ -16,7 +16,8 @@ export interface CreatePaymentResult<Body = unknown, Fields = unknown> {
 
 /** What the caller gets of an answer, with its JSON parsed. Never throws: a 2xx stays a success whatever its body. */
 export function toResponse({ status, headers, body }: Answer, attempts: number): ServiceResponse {
-  const text = decodeText(body);
+  // Without a byte order mark.
+  const text = new TextDecoder().decode(body);
   return { status, headers, body: parseBody(text, headers), text, attempts };
 }
 
@@ -32,16 +33,6 @@ export function parseBody(text: string, headers: ResponseHeaders): unknown {
   return (typeof value === 'object' && value !== null) || isJsonType(headers['content-type'])
     ? value
     : text;
-}
-
-const BYTE_ORDER_MARK = 0xfeff;
-
-function decodeText(bytes: Uint8Array): string {
-  const buffer = Buffer.isBuffer(bytes)
-    ? bytes
-    : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const text = buffer.toString('utf8');
-  return text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text;
 }
 
 /** Whether a text was meant to be JSON, or is a page of HTML: then something else than the service may have answered. */

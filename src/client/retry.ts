@@ -106,8 +106,6 @@ export function combineOutcomes(earlier: RequestOutcome, latest: RequestOutcome)
 }
 
 const SECONDS = /^-?(?:\d+(?:\.\d*)?|\.\d+)$/;
-// fetch joins repeated headers by commas. A date has a comma too, before its day.
-const BETWEEN_VALUES = /, (?!\d\d[ -])/;
 
 /** The headers of an answer that say when to try again. */
 interface WaitHeaders {
@@ -116,24 +114,16 @@ interface WaitHeaders {
 }
 
 /**
- * Reads Retry-After, a number of seconds or an HTTP date, as seconds from now, rounded up to milliseconds. Of
- * several values the longest counts: a proxy may have added its own. A date is measured from the answer's Date,
- * since the service's clock may differ from this machine's.
+ * Reads Retry-After, a number of seconds or an HTTP date, as seconds from now, rounded up to milliseconds. A date is
+ * measured from the answer's Date, since the service's clock may differ from this machine's.
  */
 export function parseRetryAfter(headers: WaitHeaders, nowMs: number): number | undefined {
-  const sentAt = valuesOf(ownFields(headers).date).map(parseHttpDate);
-  // Of several dates the earliest makes the longest wait.
-  const sentMs = Math.min(...sentAt.filter((dateMs) => dateMs !== undefined));
-  const fromMs = Number.isFinite(sentMs) ? sentMs : nowMs;
-  const waits = valuesOf(ownFields(headers)['retry-after']).map((text) => parseWait(text, fromMs));
-  const longest = Math.max(...waits.filter((wait) => wait !== undefined));
-  return Number.isFinite(longest) ? longest : undefined;
+  const { 'retry-after': wait, date } = ownFields(headers);
+  return parseWait(textOf(wait), parseHttpDate(textOf(date)) ?? nowMs);
 }
 
-function valuesOf(header: string | string[] | undefined): string[] {
-  const joined = [header].flat().join(', ');
-  return joined.split(BETWEEN_VALUES).map((text) => text.trim());
-}
+// As fetch joins a header that comes twice: it then says nothing.
+const textOf = (header: string | string[] | undefined): string => [header].flat().join(', ').trim();
 
 /** Seconds from `fromMs`, 0 if they have passed. */
 function parseWait(text: string, fromMs: number): number | undefined {

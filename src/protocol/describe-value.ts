@@ -1,5 +1,3 @@
-import { causesOf } from './causes.js';
-
 /**
  * Describes the kind of a received value, for error messages. Never quotes text, which may be a secret or a
  * customer's data.
@@ -51,4 +49,16 @@ export function nameFailure(error: unknown): string {
     (text) => typeof text === 'string' && /^[A-Za-z_]{1,64}$/.test(text),
   );
   return word === undefined ? '' : ` (${word})`;
+}
+
+// Causes may form a circle.
+const MAX_CAUSES = 5;
+
+/** Yields an error, its cause, the cause's cause, and so on. */
+export function* causesOf(error: unknown): Generator<unknown> {
+  let cause = error;
+  for (let count = 0; cause !== undefined && count < MAX_CAUSES; count += 1) {
+    yield cause;
+    cause = cause instanceof Error ? cause.cause : undefined;
+  }
 }

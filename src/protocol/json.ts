@@ -28,9 +28,9 @@ interface Place {
 const MAX_DEPTH = 500;
 
 /**
- * Writes a value as JSON. It is read once, so that what was checked is what is sent. What JSON.stringify would leave out
- * or change is refused: functions, symbols, bigints, NaN and infinity, `undefined` in a list, a Map or a Set, an object
- * whose class shows no fields. A field that is `undefined` is left out, as an option is. An object's own toJSON, or that
+ * Writes a value as JSON. It is read once, so that what was checked is what is sent. What JSON.stringify would leave
+ * out or change is refused, as functions, symbols, bigints, NaN and infinity, `undefined` in a list, a Map or a Set,
+ * and an object whose class shows no fields. A field that is `undefined` is left out, as an option is. An object's own toJSON, or that
  * of its class, is called: a Date becomes its ISO text.
  *
  * @throws {NotJson} for the first value that JSON does not carry

@@ -1,5 +1,7 @@
 import type * as NodeUtil from 'node:util';
-import { type Rule, withMethods } from './options.js';
+import { InvalidOptionError } from '../errors.js';
+import { invalidOption, type Rule, withMethods } from './options.js';
+import { logText } from './plain-text.js';
 
 /**
  * A logger like pino or console, called with an object of fields and a message. Those of winston, LogTape, Sentry and
@@ -88,4 +90,48 @@ function warnOnce(logger: Logger, level: keyof Logger, error: unknown): void {
 /** Milliseconds since `startedAtMs`, a value of `performance.now()`, to the microsecond. */
 export function durationSince(startedAtMs: number): number {
   return Math.round((performance.now() - startedAtMs) * 1_000) / 1_000;
+}
+
+/** The caller's own fields for log lines, channel messages and spans. */
+export type LogContext = Readonly<Record<string, string | number | boolean>>;
+
+const MAX_FIELDS = 16;
+const MAX_LENGTH = 256;
+const NAME = /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/;
+
+/** Returns a frozen copy. Messages quote neither names nor values, which may be data. */
+export const logContext: Rule<LogContext> = (value, option) => {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw invalidOption(option, 'an object of texts, numbers and booleans', value);
+  }
+  const fields = Object.entries(value);
+  const refuse = (rule: string) => new InvalidOptionError(option, `${option} must ${rule}`);
+  if (fields.length > MAX_FIELDS) {
+    throw refuse(`have at most ${MAX_FIELDS} fields; received ${fields.length}`);
+  }
+  if (!fields.every(([name]) => NAME.test(name))) {
+    throw refuse(
+      'have names of at most 64 letters, digits, hyphens, underscores and full stops, which begin with a letter',
+    );
+  }
+  if (!fields.every(([, field]) => isLoggable(field))) {
+    throw refuse(
+      `contain only texts of at most ${MAX_LENGTH} characters, finite numbers and booleans; shorten or leave out the rest`,
+    );
+  }
+  return Object.freeze(Object.fromEntries(fields)) as LogContext;
+};
+
+function isLoggable(value: unknown): boolean {
+  if (typeof value === 'string') return value.length <= MAX_LENGTH;
+  return typeof value === 'boolean' || Number.isFinite(value);
+}
+
+/** The merchant's reference for log lines, channel messages and spans, if it may be shown. */
+export function shownReference(
+  isShown: boolean,
+  reference: unknown,
+): { readonly merchantPaymentReference?: string } {
+  if (!isShown || typeof reference !== 'string') return {};
+  return { merchantPaymentReference: logText(reference).slice(0, MAX_LENGTH) };
 }

@@ -1,6 +1,5 @@
 import { InvalidOptionError } from '../errors.js';
 import { describeQuantity, describeValue } from './describe-value.js';
-import { nearest } from './nearest.js';
 import { entriesOf, fieldOf, fieldOfAny, isObject, isPlain, ownFields } from './own-fields.js';
 import { isStandardSchema, type StandardSchemaV1 } from './standard-schema.js';
 
@@ -41,10 +40,10 @@ export function resolveOptions<Rules extends Readonly<Record<string, Rule<unknow
 ): Resolved<Rules> {
   const given = readOptions(options, Object.keys(rules), names);
   const prefix = prefixOf(names);
-  const resolved = Object.entries(rules).map(([name, rule]) => {
-    return [name, rule(given[name], prefix + name)];
-  });
-  return Object.freeze(Object.fromEntries(resolved)) as Resolved<Rules>;
+  const resolved: Record<string, unknown> = ownFields({});
+  for (const [name, rule] of Object.entries(rules))
+    resolved[name] = rule(given[name], prefix + name);
+  return Object.freeze(resolved) as Resolved<Rules>;
 }
 
 /**
@@ -63,9 +62,9 @@ export function readOptions<Name extends string>(
   }
   const unknown = findUnknown(options, known);
   if (unknown !== undefined) throw unknownOption(unknown, known, prefixOf(names));
-  return Object.fromEntries(known.map((name) => [name, fieldOf(options, name)])) as Readonly<
-    Record<Name, unknown>
-  >;
+  const read: Partial<Record<Name, unknown>> = ownFields({});
+  for (const name of known) read[name] = fieldOf(options, name);
+  return read as Readonly<Record<Name, unknown>>;
 }
 
 function prefixOf(names: OptionsOwner): string {
@@ -189,21 +188,21 @@ export function timerMs(min = 1): Rule<number> {
   return wholeNumber({ min, max: LONGEST_TIMER_MS, unit: 'milliseconds' });
 }
 
-export const boolean: Rule<boolean> = (value, option) => {
-  if (typeof value === 'boolean') return value;
-  throw invalidOption(option, 'true or false', value);
-};
+export const boolean: Rule<boolean> = /* @__PURE__ */ matching(
+  'true or false',
+  (value: unknown) => typeof value === 'boolean',
+);
 
-export const text: Rule<string> = (value, option) => {
-  if (typeof value === 'string' && value.trim() !== '') return value;
-  throw invalidOption(option, 'a string that is not empty', value);
-};
+export const text: Rule<string> = /* @__PURE__ */ matching(
+  'a string that is not empty',
+  (value: unknown) => typeof value === 'string' && value.trim() !== '',
+);
 
 /** A reference or key that the service gave, which may be blank. */
-export const givenName: Rule<string> = (value, option) => {
-  if (typeof value === 'string' && value !== '') return value;
-  throw invalidOption(option, 'a string that is not empty', value);
-};
+export const givenName: Rule<string> = /* @__PURE__ */ matching(
+  'a string that is not empty',
+  (value: unknown) => typeof value === 'string' && value !== '',
+);
 
 const PLACEHOLDER = /^(?:undefined|null|NaN|\[object Object\]|change[-_]?me)$/i;
 const TEMPLATE = /^(?:\$\{[^{}]*\}|\{\{[^{}]*\}\}|<[a-z][\w -]*>)$/i;
@@ -297,3 +296,34 @@ export function listOf<Value>(rule: Rule<Value>, what: string): Rule<readonly Va
     return Object.freeze(entries.map((entry, index) => rule(entry, `${option}[${index}]`)));
   };
 }
+
+/** The candidate that `word` probably stands for; `undefined` if none is close. */
+export function nearest(word: string, candidates: Iterable<string>): string | undefined {
+  let best: string | undefined;
+  // One edit away for up to three letters, two for longer words.
+  let leastDistance = word.length <= 3 ? 2 : 3;
+  for (const candidate of candidates) {
+    const distance = editDistance(word, candidate);
+    if (distance < leastDistance) {
+      best = candidate;
+      leastDistance = distance;
+    }
+  }
+  return best;
+}
+
+// Levenshtein, one row at a time.
+function editDistance(left: string, right: string): number {
+  let row = Array.from({ length: right.length + 1 }, (_, index) => index);
+  for (const [index, letter] of [...left].entries()) {
+    const next = [index + 1];
+    for (let column = 1; column <= right.length; column += 1) {
+      const substituted = at(row, column - 1) + (letter === right[column - 1] ? 0 : 1);
+      next.push(Math.min(substituted, at(row, column) + 1, at(next, column - 1) + 1));
+    }
+    row = next;
+  }
+  return at(row, right.length);
+}
+
+const at = (row: readonly number[], index: number): number => row[index] as number;

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import type { Issue } from '../errors.js';
 import { describeMismatch } from './describe-value.js';
-import { fieldOf, isObject } from './own-fields.js';
+import { fieldOf, isObject, ownFields } from './own-fields.js';
 
 /**
  * The schemas of an interface's fields, for `satisfies`: a field that is missing, superfluous or of another type does
@@ -34,27 +34,30 @@ export function fields<const Fields extends Shape>(
   refuse?: (value: object) => Hints | undefined,
 ) {
   const entries = Object.entries(shape);
-  for (const schema of Object.values(shape)) seal(schema);
-  return z.transform((value: unknown, { issues }): OutputOf<Fields> => {
-    const params = isObject(value) ? refuse?.(value) : undefined;
-    if (isObject(value) && params === undefined) {
-      return readAll(value, entries, issues) as OutputOf<Fields>;
-    }
-    issues.push({ code: 'custom', message: expected, input: value, params });
-    return {} as OutputOf<Fields>;
-  });
+  for (const [, schema] of entries) seal(schema);
+  return objectOf<OutputOf<Fields>>(expected, () => entries, refuse);
 }
 
 /** An object whose fields, whatever their names, follow one schema. Returns a copy. */
 export function fieldsOf<Output>(schema: z.ZodMiniType<Output>, expected: string) {
   seal(schema);
-  return z.transform((value: unknown, { issues }): Record<string, Output> => {
-    if (isObject(value)) {
-      const entries = Object.keys(value).map((name) => [name, schema] as const);
-      return readAll(value, entries, issues) as Record<string, Output>;
+  return objectOf<Record<string, Output>>(expected, (value) =>
+    Object.keys(value).map((name) => [name, schema]),
+  );
+}
+
+function objectOf<Output>(
+  expected: string,
+  entriesOf: (value: object) => readonly (readonly [string, z.ZodMiniType])[],
+  refuse?: (value: object) => Hints | undefined,
+) {
+  return z.transform((value: unknown, { issues }): Output => {
+    const params = isObject(value) ? refuse?.(value) : undefined;
+    if (isObject(value) && params === undefined) {
+      return readAll(value, entriesOf(value), issues) as Output;
     }
-    issues.push({ code: 'custom', message: expected, input: value, params: undefined });
-    return {};
+    issues.push({ code: 'custom', message: expected, input: value, params });
+    return {} as Output;
   });
 }
 
@@ -73,7 +76,7 @@ function readAll(
   issues: z.core.$ZodRawIssue[],
 ): Record<string, unknown> {
   let payload = new Payload();
-  const copy: Record<string, unknown> = new Copy();
+  const copy: Record<string, unknown> = ownFields({});
   for (const [name, schema] of entries) {
     payload.value = fieldOf(value, name);
     const checked = schema._zod.run(payload, CONTEXT) as Payload;
@@ -88,12 +91,6 @@ function readAll(
 // zod reads settings and marks from its own objects that those need not have, such as `skipChecks`, `memo` and
 // `aborted`. Here those objects have no prototype, so that it finds none in a polluted Object.prototype, with which a
 // malformed date would pass.
-
-/** What a schema returns. Without a prototype no setter and no read-only field there can stop an assignment. */
-class Copy {
-  [name: string]: unknown;
-}
-Object.setPrototypeOf(Copy.prototype, null);
 
 /** A value on its way through a schema. */
 class Payload {
@@ -147,7 +144,7 @@ type Result<Output> =
 
 const NO_HINTS: Hints = Object.freeze({ received: undefined, remedy: undefined });
 
-/** Checks a value. Each schema has an error of its own, since those of zod may quote the value. */
+/** Checks a value. Each schema has its own error, since those of zod may quote the value. */
 export function run<Output>(schema: z.ZodMiniType<Output>, value: unknown): Result<Output> {
   const payload = new Payload();
   payload.value = value;

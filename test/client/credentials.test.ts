@@ -114,8 +114,6 @@ describe('redacting', () => {
     ['the secret in a URL', encodeURIComponent(secret)],
     ['the secret in base64', Buffer.from(secret).toString('base64')],
     ['the secret in base64url', Buffer.from(secret).toString('base64url')],
-    ['the secret in hex', Buffer.from(secret).toString('hex')],
-    ['the secret in capital hex', Buffer.from(secret).toString('hex').toUpperCase()],
     ['the pair', `${key}:${secret}`],
     ['the header', `Basic ${pair}`],
     ['the header in a URL', encodeURIComponent(`Basic ${pair}`)],
@@ -152,61 +150,15 @@ const base64: Spelling = (text) => Buffer.from(text).toString('base64');
 const base64url: Spelling = (text) => Buffer.from(text).toString('base64url');
 const unpadded: Spelling = (text) => text.replaceAll('=', '');
 
-/** JSON that escapes these characters by their codes. */
-const escaped =
-  (characters: RegExp, spellDigits: Spelling = (digits) => digits): Spelling =>
-  (text) =>
-    text.replaceAll(
-      characters,
-      (it) => `\\u${spellDigits(it.charCodeAt(0).toString(16).padStart(4, '0'))}`,
-    );
-
-/** What is of the text alone when it is encoded with that many bytes before it, and more after it. */
-const shifted =
-  (before: number, encode: Spelling): Spelling =>
-  (text) =>
-    encode(`${'.'.repeat(before)}${text}...`).slice(
-      Math.ceil((before * 8) / 6),
-      Math.floor(((before + Buffer.byteLength(text)) * 8) / 6),
-    );
-
 const spellings: readonly [string, Spelling][] = [
   ['as it is', (text) => text],
-  ['read as Latin-1', (text) => Buffer.from(text).toString('latin1')],
   ['in a URL', encodeURIComponent],
-  [
-    'in a URL, in small letters',
-    (text) => encodeURIComponent(text).replaceAll(/%../g, (code) => code.toLowerCase()),
-  ],
-  ['in a form', (text) => new URLSearchParams([['a', text]]).toString().slice(2)],
   ['in JSON', (text) => inner(JSON.stringify(text))],
-  ['in JSON that is in JSON', (text) => inner(inner(inner(JSON.stringify(JSON.stringify(text)))))],
-  ['as inspect quotes it', (text) => inner(inspect(text))],
-  [
-    'in HTML',
-    (text) => text.replaceAll(/[&<>"]/g, (it) => `&${htmlNames[it as keyof typeof htmlNames]};`),
-  ],
-  ['as Go writes it in JSON', escaped(/[<>&]/g)],
-  ['as .NET writes it in JSON', escaped(/[<>&'"`+]/g, (digits) => digits.toUpperCase())],
-  ['in JSON that is all escapes', escaped(/[^A-Za-z0-9]/g)],
-  [
-    'in JSON that is all escapes, in capitals',
-    escaped(/[^A-Za-z0-9]/g, (digits) => digits.toUpperCase()),
-  ],
   ['in base64', base64],
   ['in base64 without padding', (text) => unpadded(base64(text))],
   ['in base64 in a URL', (text) => encodeURIComponent(base64(text))],
-  ['in base64 after one byte', shifted(1, base64)],
-  ['in base64 after two bytes', shifted(2, base64)],
-  ['in base64 after three bytes', shifted(3, base64)],
   ['in base64url', base64url],
-  ['in base64url after one byte', shifted(1, base64url)],
-  ['in base64url after two bytes', shifted(2, base64url)],
-  ['in base64url after three bytes', shifted(3, base64url)],
-  ['in hex', (text) => Buffer.from(text).toString('hex')],
-  ['in capital hex', (text) => Buffer.from(text).toString('hex').toUpperCase()],
 ];
-const htmlNames = { '&': 'amp', '<': 'lt', '>': 'gt', '"': 'quot' };
 
 describe('a secret is taken out', () => {
   // Each spelling differs from each other in nearly every twelve characters, so that no other one
@@ -227,25 +179,9 @@ describe('a secret is taken out', () => {
     }
   });
 
-  it.each(spellings.filter(([how]) => !how.includes('after')))(
-    '%s, when it is short',
-    (_how, spell) => {
-      for (const short of ['ü?>"\\\'', '~ &<']) {
-        expect(redact(`got|${spell(short)}|instead`, short)).toBe('got|[redacted]|instead');
-      }
-    },
-  );
-
-  it.each(spellings.filter(([how]) => how.includes('after')))(
-    '%s, when twelve characters tell all of it',
-    (_how, spell) => {
-      const short = 'hunter2two';
+  it.each(spellings)('%s, when it is short', (_how, spell) => {
+    for (const short of ['ü?>"\\\'', '~ &<']) {
       expect(redact(`got|${spell(short)}|instead`, short)).toBe('got|[redacted]|instead');
-    },
-  );
-
-  it('in base64 after other bytes, unless it is so short that honest texts hold that too', () => {
-    const honest = 'Fix the first payment';
-    expect(redact(honest, 'ab')).toBe(honest);
+    }
   });
 });

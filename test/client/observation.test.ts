@@ -1,7 +1,13 @@
 import { tracingChannel } from 'node:diagnostics_channel';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { type CallTrace, isObserved, observe, observeCall } from '../../src/client/observation.js';
+import {
+  type AttemptResult,
+  type CallTrace,
+  observe,
+  observeCall,
+} from '../../src/client/observation.js';
 import { InvalidOptionError } from '../../src/errors.js';
+import type { Logger } from '../../src/protocol/logger.js';
 import { failingLoggers, recordLines } from '../protocol/recorded-lines.js';
 import {
   apiKey,
@@ -426,30 +432,39 @@ describe('observe', () => {
     serverPort: 443,
     attempts: 0,
   });
-  const report = () => ({
-    status: 200,
-    requestId: undefined,
-    outcome: 'accepted' as const,
-    isOfAnother: false,
-    failure: undefined,
-  });
+  const response = { status: 200, headers: {}, body: '', text: '', attempts: 1 };
+  const success: AttemptResult = {
+    response,
+    verdict: { requestOutcome: 'accepted', safeToRetry: false },
+    error: undefined,
+    retryDelayMs: undefined,
+  };
+  const readIdFor = async (logger: Logger | undefined) => {
+    const readId = vi.fn(() => undefined);
+    expect(await observe(startCall(), logger, async () => success, readId)).toBe(success);
+    return readId;
+  };
 
-  it('is skipped without a subscriber or logger', () => {
-    expect(isObserved(undefined)).toBe(false);
-    expect(isObserved(console)).toBe(true);
+  it('reads nothing of an answer without a subscriber or logger', async () => {
+    expect(await readIdFor(undefined)).not.toHaveBeenCalled();
+    expect(await readIdFor(recordLines().logger)).toHaveBeenCalledExactlyOnceWith(response);
     recordEvents();
-    expect(isObserved(undefined)).toBe(true);
+    expect(await readIdFor(undefined)).toHaveBeenCalled();
   });
 
-  it('is not skipped for a subscriber of calls alone', () => {
+  it('reads it for a subscriber of calls alone', async () => {
     recordEvents('merchant-payments:call');
-    expect(isObserved(undefined)).toBe(true);
+    expect(await readIdFor(undefined)).toHaveBeenCalled();
   });
 
   it('tells how long the work took', async () => {
     const events = recordEvents();
     const beforeMs = performance.now();
-    await observe(startCall(), undefined, () => new Promise(setImmediate), report);
+    const run = async () => {
+      await new Promise(setImmediate);
+      return success;
+    };
+    await observe(startCall(), undefined, run, () => undefined);
     const tookMs = performance.now() - beforeMs;
     const durationMs = events.at(-1)?.context['durationMs'];
     expect(durationMs).toBeGreaterThan(0);
@@ -460,7 +475,7 @@ describe('observe', () => {
     const events = recordEvents();
     const failure = new Error('a defect');
     const run = () => Promise.reject(failure);
-    await expect(observe(startCall(), undefined, run, report)).rejects.toBe(failure);
+    await expect(observe(startCall(), undefined, run, () => undefined)).rejects.toBe(failure);
     expect(events.at(-1)?.context['error']).toBe(failure);
   });
 });

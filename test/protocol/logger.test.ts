@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { type Logger, writeLine } from '../../src/protocol/logger.js';
+import { waitFor } from '../wait-for.js';
 
 const line = { fields: { code: 'X' }, message: 'request failed' };
 const levels = ['debug', 'info', 'warn', 'error'] as const;
@@ -50,7 +51,7 @@ describe('a logger that fails', () => {
       writeLine(logger, level, line);
       await Promise.resolve();
     }
-    await vi.waitFor(() => expect(warn).toHaveBeenCalledOnce());
+    await waitFor(() => expect(warn).toHaveBeenCalledOnce());
     expect(warn).toHaveBeenCalledWith(
       `The logger's debug failed with ${name}, so lines of merchant-payments are lost. Pass the logger itself, or methods that are bound to it`,
       { code: 'LOGGER_FAILED' },

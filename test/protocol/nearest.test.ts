@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { nearest } from '../../src/protocol/nearest.js';
+import { nearest } from '../../src/protocol/options.js';
 
 const names = ['mock', 'check', 'payments create', 'payments list'];
 

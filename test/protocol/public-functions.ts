@@ -274,7 +274,11 @@ export const publicFunctions: Readonly<Record<string, Prepare>> = {
   },
   paymentServiceHandlers: () => () =>
     paymentServiceHandlers({ baseUrl: 'https://pay.example' }).map(({ info }) => String(info.path)),
-  instrumentMerchantPayments: () => () => instrumentMerchantPayments({}).disable(),
+  instrumentMerchantPayments: () => {
+    // What another file has registered: OpenTelemetry itself reads a missing part of it from the prototype.
+    Reflect.deleteProperty(globalThis, Symbol.for('opentelemetry.js.api.1'));
+    return () => instrumentMerchantPayments({}).disable();
+  },
   ...storeFunctions,
   RetryLaterError: () => () => {
     const error = new RetryLaterError('later');

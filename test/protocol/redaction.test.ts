@@ -72,35 +72,12 @@ describe('parts of a secret are taken out', () => {
   });
 });
 
-describe('a secret is taken out as programs escape it', () => {
-  it.each([
-    ['Express, lodash and Go in HTML', `Pa55'word!Xy`, 'Pa55&#39;word!Xy'],
-    ['Python in HTML', `Pa55'word!Xy`, 'Pa55&#x27;word!Xy'],
-    ['PHP in HTML', `Pa55'word!Xy`, 'Pa55&#039;word!Xy'],
-    ['XML', `Pa55'word!Xy`, 'Pa55&apos;word!Xy'],
-    ['Go in HTML, with quotes', 'Pa55"word!Xy', 'Pa55&#34;word!Xy'],
-    ['Mustache', `aB3/hJ8'kL0=qT4`, 'aB3&#x2F;hJ8&#39;kL0&#x3D;qT4'],
-    ['Handlebars', `aB3/hJ8'kL0=qT4`, 'aB3/hJ8&#x27;kL0&#x3D;qT4'],
-    ['PHP in JSON', 'aB3dE6fG/hJ8kL0mN/pQ2rS4t', 'aB3dE6fG\\/hJ8kL0mN\\/pQ2rS4t'],
-    ['PHP in JSON, beyond ASCII', 'aB3/é/hJ8kL0', 'aB3\\/\\u00e9\\/hJ8kL0'],
-    ['Python in JSON', 'aB3eé"hJ8kL0', 'aB3e\\u00e9\\"hJ8kL0'],
-    ['RFC 3986 in a URL', 'Ab3*Kz9*Qw2*Lm5', 'Ab3%2AKz9%2AQw2%2ALm5'],
-  ])('%s', (_what, written, escaped) => {
-    expect(redactWith([written], `got ${escaped}, sorry`)).toBe('got [redacted], sorry');
-  });
-});
-
 describe('of a text from outside is taken out', () => {
   const basic = Buffer.from(`key-4f1c9a2b:${secret}`).toString('base64');
   const redact = (text: string) => redactWith([secret, basic], text);
 
   it('the beginning of the Authorization header, as a server cuts it', () => {
     expect(redact(`Basic ${basic.slice(0, 20)}…`)).toBe('Basic [redacted]…');
-  });
-
-  it.each([0, 1, 2])('base64 of something that holds the secret after %i more bytes', (before) => {
-    const encoded = Buffer.from(`{"a":"${'.'.repeat(before)}${secret}"}`).toString('base64');
-    expect(redact(encoded)).toMatch(/^.{6,12}\[redacted\].{2,6}$/);
   });
 
   it('what lies beyond 4096 characters, with what may be the beginning of it', () => {
@@ -164,25 +141,9 @@ describe('a text that repeats 24 characters of what was sent is withheld', () =>
           Array.from(from, (_, at) => from.slice(at, at + 24)).some(
             (part) => part.length === 24 && of.includes(part),
           );
-        const bare = (spaced: string) => spaced.replaceAll(' ', '');
-        const repeats = holdsPart(text, sent) || holdsPart(bare(text), bare(sent));
-        expect(show(text, sent)).toBe(repeats ? WITHHELD : text);
+        expect(show(text, sent)).toBe(holdsPart(text, sent) ? WITHHELD : text);
       }),
     );
-  });
-
-  it.each([
-    ['indented', JSON.stringify(JSON.parse(body), null, 2)],
-    ['as Python prints it', body.replaceAll('":', '": ').replaceAll(',"', ', "')],
-    ['in lines', body.replaceAll(/.{10}/gu, '$&\r\n')],
-  ])('whatever its white space: %s', (_how, printed) => {
-    expect(show(`got ${printed} instead`, body)).toBe(WITHHELD);
-    expect(show(`got ${body} instead`, printed)).toBe(WITHHELD);
-  });
-
-  it('with white space that was sent', () => {
-    const spaced = 'a b c d e f g h i j k l m n';
-    expect(show(spaced.slice(0, 24), JSON.stringify(spaced))).toBe(WITHHELD);
   });
 
   it('but not where its end and its beginning stand side by side, or two halves change places', () => {
@@ -233,15 +194,6 @@ describe('a text that repeats 24 characters of what was sent is withheld', () =>
     const large = JSON.stringify({ a: 'n'.repeat(1_000_000), b: 'm'.repeat(100) });
     const texts = ['n'.repeat(4_096), 'The amount must not be above 100.00 EUR.', 'm'.repeat(23)];
     expect(redactor.redactAll(texts, large)).toEqual([WITHHELD, ...texts.slice(1)]);
-  });
-
-  it('as is one beyond 16384 characters in all, unless it is shorter', () => {
-    const many = Array.from({ length: 100 }, (_, index) => `${index} ${'é'.repeat(1_000)}`);
-    const shown = redactor.redactAll([...many, 'short'], body);
-    expect(shown[0]).toBe(many[0]);
-    expect(shown[15]).toBe(many[15]);
-    expect(shown.slice(16, 100)).toEqual(many.slice(16).map(() => WITHHELD));
-    expect(shown[100]).toBe('short');
   });
 });
 

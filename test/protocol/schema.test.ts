@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
-import { readFault } from '../../src/mock-server/faults/fault-rules.js';
+import { checkFault } from '../../src/mock-server/faults/fault-list.js';
 import { findCreatePaymentIssues } from '../../src/protocol/creation.js';
 import { findStatusRecordIssues } from '../../src/protocol/payment.js';
 import { fields, findIssues } from '../../src/protocol/schema.js';
@@ -217,7 +217,7 @@ describe('every schema', () => {
     const messagesOf: [fc.Arbitrary<unknown>, (value: unknown) => unknown][] = [
       [fc.anything(), findStatusRecordIssues],
       [fc.anything(), findCreatePaymentIssues],
-      [fault, (value) => attempt(() => readFault(value))],
+      [fault, (value) => attempt(() => checkFault(value))],
       [profile, (value) => attempt(() => serviceProfile(value, 'profile'))],
     ];
     for (const [values, find] of messagesOf) {

@@ -36,6 +36,10 @@ describe('a base URL', () => {
     expect(baseUrl('http://[0:0:0:0:0:0:0:1]:80', 'target').origin).toBe('http://[::1]');
   });
 
+  it('may have a name in another script, however often one was read before', () => {
+    for (let calls = 0; calls < 20_000; calls += 1) baseUrl('https://bücher.example', 'target');
+  });
+
   it.each<[unknown, string]>([
     [undefined, `is missing; it must be ${address}`],
     [null, `must be ${address}; received null`],

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { readFault } from '../../src/mock-server/faults/fault-rules.js';
+import { checkFault } from '../../src/mock-server/faults/fault-list.js';
 import { findCreatePaymentIssues } from '../../src/protocol/creation.js';
 import { findStatusRecordIssues } from '../../src/protocol/payment.js';
 import { serviceProfile } from '../../src/protocol/service-profile.js';
@@ -47,10 +47,10 @@ const cases: Record<string, () => unknown> = {
     findCreatePaymentIssues({ ...creation, merchantPaymentReference: ' ', currency: 'eur' }),
   'number as reference': () =>
     findCreatePaymentIssues({ ...creation, merchantPaymentReference: 5, currency: 5 }),
-  'fault with defaults': () => readFault({ on: 'callback', type: 'duplicate' }),
+  'fault with defaults': () => checkFault({ on: 'callback', type: 'duplicate' }),
   'fault with a wrong parameter': () =>
-    failure(() => readFault({ on: 'callback', type: 'duplicate', copies: 0 })),
-  'unknown type of fault': () => failure(() => readFault({ on: 'callback', type: 'planted' })),
+    failure(() => checkFault({ on: 'callback', type: 'duplicate', copies: 0 })),
+  'unknown type of fault': () => failure(() => checkFault({ on: 'callback', type: 'planted' })),
   profile: () => serviceProfile({ ...profile, notLearned: { answer: 'no time' } }, 'profile'),
   'profile with a wrong reason': () =>
     failure(() => serviceProfile({ ...profile, notLearned: { answer: '' } }, 'profile')),

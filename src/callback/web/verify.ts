@@ -1,29 +1,20 @@
+import { hasMethod, invalidOption, resolveOptions } from '../../protocol/options.js';
+import { fieldOfAny } from '../../protocol/own-fields.js';
+import { isUint8Array } from '../body.js';
 import {
-  date,
-  hasMethod,
-  invalidOption,
-  optional,
-  resolveOptions,
-} from '../../protocol/options.js';
-import { fieldOf, fieldOfAny } from '../../protocol/own-fields.js';
-import { assertRawBody, isUint8Array } from '../body.js';
-import { readSignedHeaders } from '../headers.js';
-import {
-  assertRequest,
   assertUsableSecret,
   type CallbackRequest,
-  listSecrets,
+  importSecrets,
   type NodeSecretKey,
-  type ResolvedPolicy,
   type SigningSecret,
   type VerifiedCallback,
   type VerifierRules,
   type VerifyCallbackOptions,
   verifierRules,
+  verifyRules,
 } from '../options.js';
-import { assertSchemaAccepts, decodeBody, parseStatusRecord, runRecordSchema } from '../record.js';
-import { parseSignatureFormat, type SignatureFormat, signatureMismatch } from '../signature.js';
-import { assertInsideWindow, parseTimestamp } from '../timestamp.js';
+import { assertSchemaAccepts } from '../record.js';
+import { type OpenedCallback, openCallback, readRecord, toVerified } from '../verification.js';
 import { callbackKey } from './key.js';
 
 /** The part of a WebCrypto `CryptoKey` that is used, declared here so that no DOM types are needed. */
@@ -76,8 +67,12 @@ export async function verifyCallback<Fields = unknown>(
   request: CallbackRequest,
   options: VerifyCallbackOptions<Fields, WebSigningSecret>,
 ): Promise<VerifiedCallback<NoInfer<Fields>>> {
-  return prepare(options, { ...verifierRules, receivedAt: optional(date) })(request);
+  return prepare(options, verifyRules)(request);
 }
+
+type CryptoKey = Parameters<typeof crypto.subtle.verify>[1];
+
+const encoder = new TextEncoder();
 
 /**
  * Creates a verifier whose keys are imported once, at its first call.
@@ -95,99 +90,58 @@ function prepare<Fields>(
   rules: VerifierRules,
 ): (request: CallbackRequest) => Promise<VerifiedCallback<NoInfer<Fields>>> {
   const policy = resolveOptions(options, rules, { holds: 'signingSecret' });
-  const secrets = listSecrets(policy.signingSecret as WebSigningSecret).map(({ secret, option }) =>
-    toKeyMaterial(secret, option),
-  );
-  let keys: Promise<CryptoKey[]> | undefined;
-  const importKeys = () => {
-    keys ??= Promise.all(secrets.map(importKey));
-    return keys;
-  };
-  // The schema has accepted the record as one with these fields.
-  return (request) => verify(request, policy, importKeys) as Promise<VerifiedCallback<Fields>>;
-}
-
-const encoder = new TextEncoder();
-
-type CryptoKey = Parameters<typeof crypto.subtle.verify>[1];
-
-async function verify(
-  request: CallbackRequest,
-  policy: ResolvedPolicy,
-  importKeys: () => Promise<readonly CryptoKey[]>,
-): Promise<VerifiedCallback> {
-  assertRequest(request, 'rawBody and headers');
-  const rawBody = assertRawBody(fieldOf(request, 'rawBody'));
-  const body = typeof rawBody === 'string' ? encoder.encode(rawBody) : rawBody;
-  const headers = fieldOf(request, 'headers') as CallbackRequest['headers'];
-  const { timestamp, signature } = readSignedHeaders(headers);
-
-  const sentAtMs = parseTimestamp(timestamp, policy.timestampUnit);
-  assertInsideWindow(sentAtMs, policy);
-
-  const digest = decodeDigest(signature, parseSignatureFormat(signature, policy.signatureEncoding));
-  const signed = joinSignedBytes(timestamp, body);
-  const keys = await importKeys();
-  const secretIndex = await findMatchingKey(keys, digest, signed);
-  if (secretIndex === -1) throw signatureMismatch(keys.length, headers);
-
-  const payment = parseStatusRecord(decodeBody(body, headers));
-  // Before the user's schema runs, which gets the record and could change it.
-  const key = await callbackKey(payment);
-  if (policy.recordSchema !== undefined) {
-    assertSchemaAccepts(await runRecordSchema(policy.recordSchema, payment));
-  }
-  return {
-    payment,
-    key,
-    timestamp: new Date(sentAtMs),
-    secretIndex,
-    rawBody: body,
+  const secrets = importSecrets(policy.signingSecret as WebSigningSecret, toKeyMaterial);
+  let importing: Promise<CryptoKey[]> | undefined;
+  return async (request) => {
+    const given = openCallback(request, policy);
+    const signed = joinSignedBytes(given);
+    // The copy's part, since the caller could change the body during the waits below. The prefix is ASCII.
+    const opened = { ...given, body: signed.subarray(given.timestamp.length + 1) };
+    importing ??= Promise.all(secrets.map(importKey));
+    const keys = await importing;
+    const secretIndex = await findMatchingKey(given.digest, signed, keys);
+    const record = readRecord(opened, { secretIndex, secretCount: keys.length });
+    // Before the user's schema runs, which gets the record and could change it.
+    const key = await callbackKey(record.payment);
+    if (policy.recordSchema !== undefined) {
+      assertSchemaAccepts(await policy.recordSchema['~standard'].validate(record.payment));
+    }
+    // The schema has accepted the record as one with these fields.
+    return toVerified(record, key) as VerifiedCallback<Fields>;
   };
 }
 
-function joinSignedBytes(timestamp: string, body: Uint8Array): Uint8Array<ArrayBuffer> {
-  // Digits and a full stop: one byte each.
+function joinSignedBytes({ timestamp, body }: OpenedCallback): Uint8Array<ArrayBuffer> {
+  const bytes = typeof body === 'string' ? encoder.encode(body) : body;
   const prefix = encoder.encode(`${timestamp}.`);
-  const signed = new Uint8Array(prefix.length + body.length);
+  const signed = new Uint8Array(prefix.length + bytes.length);
   signed.set(prefix);
-  signed.set(body, prefix.length);
+  signed.set(bytes, prefix.length);
   return signed;
 }
 
 async function findMatchingKey(
-  keys: readonly CryptoKey[],
-  digest: Uint8Array<ArrayBuffer>,
+  digest: string,
   signed: Uint8Array<ArrayBuffer>,
+  keys: readonly CryptoKey[],
 ): Promise<number> {
+  const bytes = Uint8Array.from({ length: 32 }, (_, index) =>
+    Number.parseInt(digest.slice(index * 2, index * 2 + 2), 16),
+  );
   // subtle.verify compares in constant time.
-  for (let index = 0; index < keys.length; index += 1) {
-    if (await crypto.subtle.verify('HMAC', keys[index] as CryptoKey, digest, signed)) return index;
+  for (const [index, key] of keys.entries()) {
+    if (await crypto.subtle.verify('HMAC', key, bytes, signed)) return index;
   }
   return -1;
-}
-
-function decodeDigest(text: string, format: SignatureFormat): Uint8Array<ArrayBuffer> {
-  if (format === 'hex') {
-    return Uint8Array.from({ length: 32 }, (_, index) =>
-      Number.parseInt(text.slice(index * 2, index * 2 + 2), 16),
-    );
-  }
-  const standard = text.replaceAll('-', '+').replaceAll('_', '/');
-  return Uint8Array.from(atob(standard), (character) => character.charCodeAt(0));
 }
 
 function toKeyMaterial(
   secret: WebSigningSecret,
   option: string,
 ): Uint8Array<ArrayBuffer> | WebCryptoKey {
-  if (typeof secret === 'string') {
+  if (typeof secret === 'string' || isUint8Array(secret)) {
     assertUsableSecret(secret, option);
-    return encoder.encode(secret);
-  }
-  if (isUint8Array(secret)) {
-    assertUsableSecret(secret, option);
-    return Uint8Array.from(secret);
+    return typeof secret === 'string' ? encoder.encode(secret) : Uint8Array.from(secret);
   }
   if (isNodeSecretKey(secret)) return toKeyMaterial(secret.export() as Uint8Array, option);
   if (isVerifyingKey(secret)) return secret;

@@ -18,8 +18,10 @@ export function completeAnswer(answer: Answer, method: string, rules: AnswerRule
   const read =
     isEncodedYet && body.length > 0 ? decodeAnswer(answer, rules.maxResponseBytes) : answer;
   if (read.bodyFailure !== undefined || rules.isMock) return read;
-  // A fetch has compared the length itself, and one of the user may have changed the body since.
-  const isShort = !rules.isDecoded && isOtherLength(headers, body.length);
+  // undici checks the length itself, but an interceptor may drop a body. A fetch has compared it itself, and one of the
+  // user may have changed the body since.
+  const length = headers['content-length'];
+  const isShort = !rules.isDecoded && length !== undefined && Number(length) !== body.length;
   return isShort || isCutOff(read, body.length)
     ? { ...read, bodyFailure: { reason: 'lost' } }
     : read;
@@ -81,10 +83,7 @@ function decodeAnswer(answer: Answer, maxBytes: number): Answer {
   if (!codings.every((coding) => Object.hasOwn(decoders, coding))) {
     // A charset by mistake, or identity in upper case: the bytes are the body.
     if (isJson(answer.body)) return answer;
-    const error = new Error('The content-encoding is not known');
-    const cause = Object.assign(error, { code: 'UNKNOWN_CONTENT_ENCODING' });
-    const unknownEncoding = String(answer.headers['content-encoding']);
-    return { ...answer, bodyFailure: { reason: 'lost', cause, unknownEncoding } };
+    return { ...answer, bodyFailure: { reason: 'encoded' } };
   }
   try {
     const body = codings.reduceRight<Uint8Array>(
@@ -98,15 +97,9 @@ function decodeAnswer(answer: Answer, maxBytes: number): Answer {
   }
 }
 
-// undici checks the length itself, but an interceptor may drop a body.
-function isOtherLength(headers: ResponseHeaders, size: number): boolean {
-  const length = headers['content-length'];
-  return length !== undefined && Number(length) !== size;
-}
-
 /**
- * Whether a body broke off although its end was reported: where only the end of the connection ends it, over HTTP/2,
- * by which undici reports the end of a stream that was reset, and in a compressed body. Only broken JSON shows it.
+ * Whether a body broke off although its end was reported. That happens where only the end of the connection ends it,
+ * in a compressed body, and over HTTP/2, where undici reports the end of a stream that was reset. Only broken JSON shows it.
  *
  * @param size - the number of bytes received, before decompression
  */
@@ -127,26 +120,17 @@ function isJson(body: Uint8Array): boolean {
   }
 }
 
-// An interceptor's body may be circular.
-function toJson(value: unknown): string {
-  try {
-    return JSON.stringify(value) ?? '';
-  } catch {
-    return '';
-  }
-}
-
 /** The answer that undici's `responseError` or `retry` interceptor turned into an error. */
 export function readInterceptedAnswer(error: unknown): Answer | undefined {
   const { code, statusCode, headers, body } = (error ?? {}) as Record<string, unknown>;
   if (code !== 'UND_ERR_RESPONSE' && code !== 'UND_ERR_REQ_RETRY') return undefined;
   if (typeof statusCode !== 'number') return undefined;
-  const text = typeof body === 'string' ? body : toJson(body);
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
   return {
     kind: 'answer',
     status: statusCode,
     headers: (headers ?? {}) as ResponseHeaders,
-    body: Buffer.from(text),
+    body: Buffer.from(text ?? ''),
     // Neither passes on the body of a 2xx.
     bodyFailure: statusCode < 300 ? { reason: 'lost', cause: error } : undefined,
   };

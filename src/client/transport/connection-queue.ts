@@ -1,13 +1,14 @@
+import type { Socket } from 'node:net';
 import type { Dispatcher } from 'undici';
-import type { Deadline } from '../deadline.js';
-import type { KeptSocket } from './kept-socket.js';
+import type { Awaitable } from '../../protocol/waiting.js';
+import { type Deadline, timers } from '../deadline.js';
+import type { ResponseHeaders } from './transport.js';
 
 /** Sends one request at a time. */
 export interface Connection {
   /** Opens the connection when a request needs it, and opens it again after it was closed. */
   readonly dispatcher: Dispatcher;
-  /** Missing if only the dispatcher knows which one a request has. */
-  readonly socket?: KeptSocket;
+  readonly socket: KeptSocket;
 }
 
 interface ConnectionQueueOptions {
@@ -23,62 +24,99 @@ interface ConnectionQueueOptions {
  * for each request that was cancelled in it, and dispatches in the async context of another call.
  */
 export class ConnectionQueue {
-  readonly #limit: number;
-  readonly #maxWaiting: number;
-  readonly #create: () => Connection;
+  readonly #options: ConnectionQueueOptions;
   #created = 0;
   // Last in, first out, so that connections not needed in a quiet time stay idle and are closed.
   readonly #free: Connection[] = [];
-  // A set keeps the order, and lets a request leave from the middle at no cost.
+  // A set keeps the order, and lets a request leave from the middle.
   readonly #waiting = new Set<(connection: Connection) => void>();
-  // Kept, since a new iterator would step over everything that left before.
-  #order = this.#waiting.values();
 
-  constructor({ limit, maxWaiting, create }: ConnectionQueueOptions) {
-    this.#limit = limit;
-    this.#maxWaiting = maxWaiting;
-    this.#create = create;
+  constructor(options: ConnectionQueueOptions) {
+    this.#options = options;
   }
 
-  get isFull(): boolean {
-    return this.#waiting.size >= this.#maxWaiting;
-  }
-
-  /** Lends a connection if one is free or may be created. */
-  tryBorrow(): Connection | undefined {
+  /** Lends a connection, or waits for one. Resolves to undefined when the call is cancelled first. */
+  borrow(deadline: Deadline): Awaitable<Connection | 'full' | undefined> {
+    const { limit, maxWaiting, create } = this.#options;
     const free = this.#free.pop();
-    if (free !== undefined || this.#created >= this.#limit) return free;
-    this.#created += 1;
-    return this.#create();
-  }
-
-  /** Waits for a connection. Resolves to undefined when the call is cancelled first. */
-  borrow(deadline: Deadline): Promise<Connection | undefined> {
+    if (free !== undefined) return free;
+    if (this.#created < limit) {
+      this.#created += 1;
+      return create();
+    }
+    if (this.#waiting.size >= maxWaiting) return 'full';
     return new Promise((resolve) => {
-      const take = (connection: Connection): void => {
+      const take = (connection: Connection | undefined): void => {
+        this.#waiting.delete(take);
         deadline.onGiveUp = undefined;
         resolve(connection);
       };
       this.#waiting.add(take);
-      deadline.onGiveUp = () => {
-        this.#waiting.delete(take);
-        resolve(undefined);
-      };
+      deadline.onGiveUp = () => take(undefined);
     });
   }
 
   /** Lends the connection to the request that has waited longest, or keeps it. */
   giveBack(connection: Connection): void {
-    let next = this.#order.next();
-    if (next.done) {
-      this.#order = this.#waiting.values();
-      next = this.#order.next();
-    }
-    if (next.done) {
-      this.#free.push(connection);
-      return;
-    }
-    this.#waiting.delete(next.value);
-    next.value(connection);
+    const [next] = this.#waiting;
+    if (next === undefined) this.#free.push(connection);
+    else next(connection);
   }
+}
+
+/** How long a connection is kept if the server does not say. */
+export const KEEP_ALIVE_MS = 4_000;
+
+// What the server announces runs from an earlier moment, and the next request needs time to arrive.
+const MARGIN_MS = 2_000;
+
+/**
+ * The socket of one undici client, which opens it when a request needs it, and again after it was closed. undici closes
+ * idle sockets by a timer, which is late when the event loop was blocked, and counts nothing while the process or the
+ * machine was suspended. The server has closed the connection by then, and a payment sent on it would be lost.
+ */
+export class KeptSocket {
+  #socket: Socket | undefined;
+  #keptMs = KEEP_ALIVE_MS;
+  #restsSinceMs = 0;
+  #restsSinceSystemMs = 0;
+
+  /** Whether it has been idle for longer than the server keeps it, by whichever clock has counted more. */
+  get isStale(): boolean {
+    const idleMs = Math.max(
+      timers.now() - this.#restsSinceMs,
+      timers.systemNow() - this.#restsSinceSystemMs,
+    );
+    return idleMs >= this.#keptMs;
+  }
+
+  /** Called with the socket when it has connected. */
+  opened(socket: Socket): void {
+    this.#socket = socket;
+    this.#rest(KEEP_ALIVE_MS);
+  }
+
+  /** Called when an answer has ended. */
+  answered(headers: ResponseHeaders): void {
+    const hint = headers['keep-alive'];
+    this.#rest(hint === undefined ? KEEP_ALIVE_MS : parseKeepAlive(String(hint)));
+  }
+
+  /** Breaks the connection. */
+  cut(reason?: Error): void {
+    this.#socket?.destroy(reason);
+  }
+
+  #rest(keptMs: number): void {
+    this.#keptMs = keptMs;
+    this.#restsSinceMs = timers.now();
+    this.#restsSinceSystemMs = timers.systemNow();
+  }
+}
+
+/** How long a connection may be idle by a header such as `timeout=5, max=100`; 0 after the last request. */
+function parseKeepAlive(hint: string): number {
+  if (/\bmax\s*=\s*"?0+\b/i.test(hint)) return 0;
+  const seconds = /\btimeout\s*=\s*"?(\d+)/i.exec(hint)?.[1];
+  return seconds === undefined ? KEEP_ALIVE_MS : Math.max(0, Number(seconds) * 1000 - MARGIN_MS);
 }

@@ -1,10 +1,7 @@
 import type { Dispatcher } from 'undici';
-import { ConnectionError, InvalidOptionError } from '../../errors.js';
 import { type Deadline, timers } from '../deadline.js';
-import type { Verdict } from '../retry.js';
 import { readInterceptedAnswer } from './answer-body.js';
-import type { Connection, ConnectionQueue } from './connection-queue.js';
-import type { KeptSocket } from './kept-socket.js';
+import type { KeptSocket } from './connection-queue.js';
 import { isUnreadableAnswer } from './socket-errors.js';
 import type {
   Answer,
@@ -14,12 +11,12 @@ import type {
   ResponseHeaders,
 } from './transport.js';
 
-export interface ExchangeRules {
-  readonly maxResponseBytes: number;
-  /** The client's own queue, which lends a connection to the request. Undefined with a user's dispatcher. */
-  readonly queue: ConnectionQueue | undefined;
-  /** Whether undici keeps the connections in a pool. */
-  readonly isPooled: boolean;
+/** A connection that the client's own queue has lent to the request. */
+interface LentConnection {
+  readonly socket: KeptSocket;
+  /** Dispatches the request on it. */
+  readonly start: () => void;
+  readonly giveBack: () => void;
 }
 
 /** Whether a request may be sent twice without creating anything twice. */
@@ -27,44 +24,34 @@ export function isRepeatable(method: string): boolean {
   return method === 'GET' || method === 'HEAD';
 }
 
-const NO_BODY = new Uint8Array(0);
-
 /** Follows one request through undici and settles its exchange exactly once. */
 export class ExchangeHandler implements Dispatcher.DispatchHandler {
-  /** The socket that sends the request. Set by the client's own dispatcher. */
-  socket: KeptSocket | undefined;
   readonly #method: string;
   readonly #deadline: Deadline;
-  readonly #rules: ExchangeRules;
+  readonly #maxResponseBytes: number;
   readonly #resolve: (exchange: Exchange) => void;
   #controller: Dispatcher.DispatchController | undefined;
   #settled = false;
-  #connection: Connection | undefined;
-  #start: (() => void) | undefined;
+  readonly #lent: LentConnection | undefined;
   #isStale = false;
   #status = 0;
   #headers: ResponseHeaders = {};
-  #body: Uint8Array = NO_BODY;
-  #chunks: Uint8Array[] | undefined;
+  readonly #chunks: Uint8Array[] = [];
   #size = 0;
 
   constructor(
     { method }: PreparedRequest,
     deadline: Deadline,
-    rules: ExchangeRules,
+    maxResponseBytes: number,
     resolve: (exchange: Exchange) => void,
+    /** Undefined with a user's dispatcher. */
+    lent?: LentConnection,
   ) {
     this.#method = method;
     this.#deadline = deadline;
-    this.#rules = rules;
+    this.#maxResponseBytes = maxResponseBytes;
     this.#resolve = resolve;
-  }
-
-  /** Keeps a connection of the queue until the request has ended. `start` dispatches it there. */
-  borrow(connection: Connection, start: () => void): void {
-    this.#connection = connection;
-    this.#start = start;
-    this.socket = connection.socket;
+    this.#lent = lent;
   }
 
   giveUp(): void {
@@ -78,10 +65,10 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
     if (this.#settled || this.#deadline.check() !== undefined)
       throw new Error('The call was cancelled');
     // Only here: between dispatch and sending, undici lets the event loop turn.
-    if (this.socket?.isStale) {
+    if (this.#lent?.socket.isStale) {
       this.#isStale = true;
       // Without an error, for which undici would fail what waits for the connection.
-      this.socket.cut();
+      this.#lent.socket.cut();
       throw new Error('The connection was idle for too long');
     }
     // An interceptor sends it a second time, which only the retry policy may do.
@@ -95,7 +82,7 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(
-    controller: Dispatcher.DispatchController,
+    _controller: Dispatcher.DispatchController,
     status: number,
     headers: Record<string, string | string[] | undefined>,
   ): void {
@@ -103,28 +90,21 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
     if (status < 200 || this.#settled) return;
     this.#status = status;
     this.#headers = headers as ResponseHeaders;
-    // The answer to a HEAD has a length but no body.
-    const length = Number(headers['content-length']);
-    if (this.#method !== 'HEAD' && length > this.#rules.maxResponseBytes) {
-      this.#refuseLargeBody(controller);
-    }
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Uint8Array): void {
     if (this.#settled) return;
     this.#size += chunk.length;
-    if (this.#size > this.#rules.maxResponseBytes) {
-      this.#refuseLargeBody(controller);
-    } else if (this.#body.length === 0) {
-      this.#body = chunk;
-    } else {
-      this.#chunks ??= [this.#body];
+    if (this.#size <= this.#maxResponseBytes) {
       this.#chunks.push(chunk);
+      return;
     }
+    this.#settle(this.#answer({ reason: 'too-large' }));
+    this.#abort(controller, 'The body is larger than maxResponseBytes');
   }
 
   onResponseEnd(): void {
-    this.socket?.answered(this.#headers);
+    this.#lent?.socket.answered(this.#headers);
     if (this.#settled) {
       this.#leave();
       return;
@@ -133,17 +113,22 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
     // One turn of the event loop later: the server may close the connection right after its answer, and that
     // must be seen before the next request goes out on it. This runs before undici's own immediate, which then
     // finds that request in its queue and need not set the connection aside.
-    if (!this.#rules.isPooled) timers.setImmediate(handOn, this);
-    // With a pool, that request would open another connection: sequential calls would need two. So this runs after
-    // undici's immediate. A single immediate for all answers of a turn would only run after that of the first answer.
-    else timers.queueMicrotask(() => timers.setImmediate(handOn, this));
+    const handOn = () => {
+      this.#lent?.giveBack();
+      this.#resolve(this.#answer(undefined));
+    };
+    if (this.#lent !== undefined) timers.setImmediate(handOn);
+    // With the pool of a user's dispatcher, that request would open another connection: sequential calls would need two.
+    // So this runs after undici's immediate. A single immediate for all answers of a turn would only run after that of
+    // the first answer.
+    else timers.queueMicrotask(() => timers.setImmediate(handOn));
   }
 
   onResponseError(_controller: unknown, error: unknown): void {
     // Nothing was sent: undici opens a new connection for it.
     if (this.#isStale) {
       this.#isStale = false;
-      this.#start?.();
+      this.#lent?.start();
       return;
     }
     const answer = this.#status === 0 ? readInterceptedAnswer(error) : undefined;
@@ -153,47 +138,24 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
     this.#leave();
   }
 
-  /** Called by undici 6 only. Throws, so that the request is not sent. */
+  /** Called by undici 6 alone. Throws, so that the request is not sent. */
   onConnect(): never {
-    this.onError();
-    throw new Error('The dispatcher is of an older undici');
+    throw olderUndici();
   }
 
-  /** Called by undici 6 only, instead of sending. */
+  /** Called by undici 6 alone, instead of sending. */
   onError(): void {
-    this.#settle({
-      kind: 'failure',
-      sent: this.#controller !== undefined,
-      reason: 'connection',
-      refuse: this.#rules.queue === undefined ? refuseDispatcher : refuseUndici,
-    });
-  }
-
-  /** Passes the answer on, one turn after its end. */
-  handOn(): void {
-    this.#giveBack();
-    this.#resolve(this.#answer(undefined));
+    this.onResponseError(undefined, olderUndici());
   }
 
   /** Called when undici is done with the request: in the next turn its connection is free, or closed. */
   #leave(): void {
-    if (this.#connection !== undefined) timers.setImmediate(() => this.#giveBack());
-  }
-
-  #giveBack(): void {
-    if (this.#connection === undefined) return;
-    this.#rules.queue?.giveBack(this.#connection);
-    this.#connection = undefined;
-  }
-
-  #refuseLargeBody(controller: Dispatcher.DispatchController): void {
-    this.#settle(this.#answer({ reason: 'too-large' }));
-    this.#abort(controller, 'The body is larger than maxResponseBytes');
+    if (this.#lent !== undefined) timers.setImmediate(this.#lent.giveBack);
   }
 
   #abort(controller: Dispatcher.DispatchController, why: string): void {
     try {
-      if (this.socket !== undefined) this.socket.cut(new Error(why));
+      if (this.#lent !== undefined) this.#lent.socket.cut(new Error(why));
       else controller.abort(new Error(why));
     } catch {
       // A user's dispatcher must not end the process. The call already has its outcome.
@@ -213,7 +175,7 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
       kind: 'answer',
       status: this.#status,
       headers: this.#headers,
-      body: this.#chunks === undefined ? this.#body : Buffer.concat(this.#chunks),
+      body: Buffer.concat(this.#chunks),
       bodyFailure,
     };
   }
@@ -231,22 +193,5 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
   }
 }
 
-// Shared by all requests: no closure per answer.
-function handOn(handler: ExchangeHandler): void {
-  handler.handOn();
-}
-
-function refuseDispatcher({ requestOutcome }: Verdict): InvalidOptionError {
-  return new InvalidOptionError(
-    'dispatcher',
-    "dispatcher must be of undici 7 or 8, but it calls the handlers of undici 6, as Node's own did before Node 24; install undici 7 and create the dispatcher with it",
-    { requestOutcome },
-  );
-}
-
-function refuseUndici({ requestOutcome }: Verdict): ConnectionError {
-  return new ConnectionError(
-    'The request was not sent: merchant-payments needs undici 7, but an older one is installed in its place; remove undici from overrides, resolutions or pnpm.overrides in package.json, or pass the client a fetch',
-    { requestOutcome },
-  );
-}
+const olderUndici = (): Error =>
+  Object.assign(new Error('undici is older than 7'), { code: 'OLD_UNDICI' });

@@ -1,7 +1,6 @@
-import { assertCertificateChecks } from '../certificate-checks.js';
-import type { ResolvedClientOptions } from '../options.js';
+import { InvalidOptionError } from '../../errors.js';
+import { assertCertificateChecks, type ResolvedClientOptions } from '../options.js';
 import { createOwnRoute, createProxyRoute } from './connections.js';
-import { assertProxies, usesEnvProxy } from './env-proxy.js';
 import { createFetchTransport } from './fetch.js';
 import type { Transport } from './transport.js';
 import { createDispatcherTransport, createOwnTransport } from './undici.js';
@@ -19,8 +18,8 @@ export async function loadTransport(options: ResolvedClientOptions): Promise<Tra
   if (process.versions['bun'] !== undefined) {
     return createFetchTransport(globalThis.fetch, maxResponseBytes);
   }
-  const viaProxy = usesEnvProxy(process);
-  if (viaProxy) assertProxies(process.env);
+  const viaProxy = usesEnvProxy();
+  if (viaProxy) assertProxies();
   const route = viaProxy
     ? await createProxyRoute(maxQueuedRequests)
     : await createOwnRoute(baseUrl.origin, maxQueuedRequests);
@@ -32,7 +31,51 @@ export function describeLoadFailure(cause: unknown): string {
   const why = cause instanceof Error ? cause.message.split('\n', 1)[0] : 'unknown cause';
   // esbuild's stand-in for `require`, which ES modules lack.
   const remedy = why?.startsWith('Dynamic require of')
-    ? 'esbuild needs a banner to bundle it into an ES module, which docs/create-payments.md shows'
+    ? 'esbuild needs a banner to bundle it into an ES module, which docs/go-live.md shows'
     : "install the package's dependencies, or pass the client a fetch";
   return `undici can't be loaded (${why}); ${remedy}`;
+}
+
+/**
+ * Checks the proxies as undici reads them. undici's error for a URL that it can't parse would quote it, password
+ * included. For a SOCKS proxy it would use other dispatchers, which follow none of the rules above.
+ *
+ * @throws {InvalidOptionError} which does not show the value
+ */
+function assertProxies(): void {
+  const { env } = process;
+  for (const names of [
+    ['http_proxy', 'HTTP_PROXY'],
+    ['https_proxy', 'HTTPS_PROXY'],
+  ]) {
+    const name = names.find((candidate) => env[candidate] !== undefined);
+    if (name === undefined || !env[name] || isHttpProxy(env[name])) continue;
+    throw new InvalidOptionError(
+      name,
+      `${name} must be the URL of a proxy that begins with http:// or https://, with special characters of its user and password percent-encoded`,
+    );
+  }
+}
+
+function isHttpProxy(text: string): boolean {
+  try {
+    const { protocol, username, password } = new URL(text);
+    decodeURIComponent(username + password);
+    return protocol === 'http:' || protocol === 'https:';
+  } catch {
+    return false;
+  }
+}
+
+const FLAG = /^--(?:no-)?use[-_]env[-_]proxy$/;
+
+/**
+ * Whether Node should use the proxies of the environment, by the rules of Node 24: the last `--use-env-proxy` or
+ * `--no-use-env-proxy` in NODE_OPTIONS or on the command line decides, otherwise `NODE_USE_ENV_PROXY=1`.
+ */
+function usesEnvProxy(): boolean {
+  const { env, execArgv } = process;
+  const options = [...(env['NODE_OPTIONS'] ?? '').split(/\s+/), ...execArgv];
+  const last = options.findLast((option) => FLAG.test(option));
+  return last === undefined ? env['NODE_USE_ENV_PROXY'] === '1' : !last.startsWith('--no');
 }

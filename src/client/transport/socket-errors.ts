@@ -1,25 +1,33 @@
 import { subscribe } from 'node:diagnostics_channel';
+import { parseUrl } from '../../protocol/url.js';
 
 // fetch wraps the socket's error, and Node wraps the errors of several addresses in one.
 const MAX_DEPTH = 4;
 
+/** What an error of Node, undici or Bun may have. */
 interface SystemError {
   readonly name?: unknown;
   readonly message?: unknown;
   readonly code?: unknown;
   readonly cause?: unknown;
   readonly errors?: unknown;
+  readonly syscall?: unknown;
+  readonly hostname?: unknown;
+  readonly address?: unknown;
+  readonly port?: unknown;
+  readonly path?: unknown;
 }
 
 // The name of the errors of undici's parser; in some versions their code (HPE_…) is undefined.
 const PARSER_ERROR = 'HTTPParserError';
 
 /** The first machine-readable code in an error and its causes. */
-export function findErrorCode(error: unknown): string | undefined {
-  return findInCauses(error, ({ code, name }) => {
-    if (typeof code === 'string') return code;
-    return name === PARSER_ERROR ? name : undefined;
-  });
+export function findErrorCode(error: unknown, depth = MAX_DEPTH): string | undefined {
+  if (depth === 0 || typeof error !== 'object' || error === null) return undefined;
+  const { code, name, cause, errors } = error as SystemError;
+  if (typeof code === 'string') return code;
+  if (name === PARSER_ERROR) return PARSER_ERROR;
+  return findErrorCode(cause ?? (Array.isArray(errors) ? errors[0] : undefined), depth - 1);
 }
 
 // The last is what undici says of two lengths, and of one that no number can hold.
@@ -47,21 +55,6 @@ export function findErrorText(error: unknown, depth = MAX_DEPTH): string {
   return [message, texts.join('; ')]
     .filter((text) => typeof text === 'string' && text !== '')
     .join(': ');
-}
-
-function findInCauses<Found>(
-  error: unknown,
-  look: (error: SystemError) => Found | undefined,
-): Found | undefined {
-  let current: unknown = error;
-  for (let depth = 0; depth < MAX_DEPTH; depth += 1) {
-    if (typeof current !== 'object' || current === null) return undefined;
-    const found = look(current);
-    if (found !== undefined) return found;
-    const { cause, errors } = current as SystemError;
-    current = cause ?? (Array.isArray(errors) ? errors[0] : undefined);
-  }
-  return undefined;
 }
 
 interface ConnectErrorMessage {
@@ -101,21 +94,12 @@ function showsNoConnection(error: unknown, target: URL, depth: number): boolean 
   const origin = unconnectedOrigins.get(error);
   if (origin !== undefined) return origin === target.origin;
   if (namesTarget(error, target)) return true;
-  const { cause, errors } = error as { cause?: unknown; errors?: unknown };
+  const { cause, errors } = error as SystemError;
   // One error per address that was tried.
   if (Array.isArray(errors) && errors.length > 0) {
     return errors.every((one) => showsNoConnection(one, target, depth - 1));
   }
   return showsNoConnection(cause, target, depth - 1);
-}
-
-interface ConnectError {
-  readonly code?: unknown;
-  readonly syscall?: unknown;
-  readonly hostname?: unknown;
-  readonly address?: unknown;
-  readonly port?: unknown;
-  readonly path?: unknown;
 }
 
 // Bun's codes: the connection was refused, or the handshake failed since a certificate was not accepted.
@@ -131,7 +115,7 @@ const BUN_CODES: ReadonlySet<unknown> = new Set([
 ]);
 
 /** Whether the error's own fields say that connecting to the target failed. */
-function namesTarget(error: ConnectError, target: URL): boolean {
+function namesTarget(error: SystemError, target: URL): boolean {
   const { code, syscall, hostname, address, port, path } = error;
   if (syscall === 'getaddrinfo') return hostname === target.hostname;
   if (syscall === 'connect') {
@@ -139,7 +123,9 @@ function namesTarget(error: ConnectError, target: URL): boolean {
     return String(port) === targetPort && isAddressOf(address, target.hostname);
   }
   // Bun's errors carry the URL of the request.
-  return BUN_CODES.has(code) && typeof path === 'string' && originOf(path) === target.origin;
+  return (
+    BUN_CODES.has(code) && typeof path === 'string' && parseUrl(path)?.origin === target.origin
+  );
 }
 
 const LOOPBACK: readonly unknown[] = ['127.0.0.1', '::1'];
@@ -148,8 +134,4 @@ const LOOPBACK: readonly unknown[] = ['127.0.0.1', '::1'];
 function isAddressOf(address: unknown, hostname: string): boolean {
   if (hostname === 'localhost') return LOOPBACK.includes(address);
   return address === hostname.replace(/^\[(.*)\]$/, '$1');
-}
-
-function originOf(url: string): string | undefined {
-  return URL.canParse(url) ? new URL(url).origin : undefined;
 }

@@ -1,6 +1,5 @@
-import type { MerchantPaymentsError, ResponseHeaders } from '../../errors.js';
+import type { ResponseHeaders } from '../../errors.js';
 import type { Deadline } from '../deadline.js';
-import type { Verdict } from '../retry.js';
 
 export type { ResponseHeaders } from '../../errors.js';
 
@@ -14,8 +13,8 @@ export interface PreparedRequest {
   readonly target: string;
   /** Path without the query, for logs. */
   readonly path: string;
-  /** Names and values in turn. Holds the Authorization header: never log it. */
-  readonly headers: readonly string[];
+  /** Holds the Authorization header: never log it. */
+  readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
 }
 
@@ -34,10 +33,8 @@ export interface Answer {
 
 /** Why the body of an answer could not be read completely. */
 export interface BodyFailure {
-  readonly reason: 'lost' | 'too-large' | 'used' | 'unreadable' | 'given-up';
+  readonly reason: 'lost' | 'too-large' | 'encoded' | 'used' | 'unreadable' | 'given-up';
   readonly cause?: unknown;
-  /** The content-encoding, if it is unknown. From the service: not safe to log. */
-  readonly unknownEncoding?: string | undefined;
 }
 
 /** No status was received. */
@@ -45,14 +42,12 @@ export interface Failure {
   readonly kind: 'failure';
   /** Whether anything of the request may have left this machine. */
   readonly sent: boolean;
-  readonly reason: 'connection' | 'unusable' | 'given-up';
+  readonly reason: 'connection' | 'unusable' | 'given-up' | 'queue-full';
   readonly cause?: unknown;
-  /**
-   * Creates the error of a request that this machine refused to send, from what is known about the whole call.
-   * It is not retried.
-   */
-  readonly refuse?: (verdict: Verdict) => MerchantPaymentsError;
 }
+
+/** A call was cancelled before its request was sent. */
+export const GIVEN_UP: Failure = { kind: 'failure', sent: false, reason: 'given-up' };
 
 /** What there is to know about the answers of a transport before they are read. */
 export interface AnswerRules {

@@ -57,7 +57,10 @@ const endless = (socket: RawRequest['socket'], chunk: string): undefined => {
 };
 
 const tooLarge: readonly { what: string; answer: Answer }[] = [
-  { what: 'announces more', answer: () => head(201, 'content-length: 1025') },
+  {
+    what: 'has a length of more',
+    answer: () => head(201, 'content-length: 1025') + 'a'.repeat(1025),
+  },
   {
     what: 'is chunked and has no end',
     answer: ({ socket }) => {
@@ -249,22 +252,20 @@ describe.each(transports)('the body of a 2xx, with $name,', ({ options }) => {
 describe.each(transports)(
   'the body of a 2xx in an encoding that is not known, with $name,',
   ({ options }) => {
-    it.each([
-      ['x-zip', 'a body in the content-encoding x-zip, although the request asked for identity'],
-      ['gzip, X-Zip', 'a body in the content-encoding gzip, X-Zip, although'],
-      ['x'.repeat(65), `a body in the content-encoding ${'x'.repeat(64)}…, although`],
-      // In lower case its base64 would not be recognised.
-      [authorization, 'a body in the content-encoding Basic [redacted], although'],
-      ['', 'a body that broke off'],
-    ])('leaves the payment accepted: %j', async (encoding, says) => {
-      const server = await startRawServer({
-        answer: () => encoded(Buffer.from('no JSON'), encoding),
-      });
-      const error = await failureOf(createClient(server.url, options).payments.create(order));
-      expect(error).toMatchObject({ code: 'RESPONSE_UNUSABLE', requestOutcome: 'accepted' });
-      expect(error.message).toContain(`was answered with 201, but with ${says}`);
-      expect(error.cause).toMatchObject({ code: 'UNKNOWN_CONTENT_ENCODING' });
-    });
+    it.each(['x-zip', 'gzip, X-Zip', authorization, ''])(
+      'leaves the payment accepted: %j',
+      async (encoding) => {
+        const server = await startRawServer({
+          answer: () => encoded(Buffer.from('no JSON'), encoding),
+        });
+        const error = await failureOf(createClient(server.url, options).payments.create(order));
+        expect(error).toMatchObject({ code: 'RESPONSE_UNUSABLE', requestOutcome: 'accepted' });
+        expect(error.message).toContain(
+          'was answered with 201, but with a body in an unknown content-encoding, although',
+        );
+        expect(error.message).not.toContain(encoding || '[redacted]');
+      },
+    );
   },
 );
 
@@ -308,13 +309,13 @@ describe('an answer', () => {
   const ofJson = { 'content-type': 'application/json' };
 
   it.each([
-    ['x-unknown', 'lost', { message: 'The content-encoding is not known' }],
-    ['gzip', 'too-large', { code: 'ERR_BUFFER_TOO_LARGE' }],
-    ['br', 'lost', {}],
-  ])('in %s that can not be read has lost its body: %s', (encoding, reason, cause) => {
+    ['x-unknown', { reason: 'encoded' }],
+    ['gzip', { reason: 'too-large', cause: { code: 'ERR_BUFFER_TOO_LARGE' } }],
+    ['br', { reason: 'lost', cause: {} }],
+  ])('in %s that can not be read has lost its body: %j', (encoding, bodyFailure) => {
     const body = encoding === 'gzip' ? gzipSync('a'.repeat(1_000)) : Buffer.from('no JSON');
     const read = completeAnswer(answer({ 'content-encoding': encoding }, { body }), 'POST', rules);
-    expect(read).toMatchObject({ status: 201, body, bodyFailure: { reason, cause } });
+    expect(read).toMatchObject({ status: 201, body, bodyFailure });
   });
 
   it.each<[string, AnswerRead, string | undefined]>([
@@ -362,7 +363,6 @@ describe('an answer', () => {
     ['a text', 'as it came', 'as it came'],
     ['an object', { code: 'X' }, '{"code":"X"}'],
     ['nothing', undefined, ''],
-    ['what refers to itself', circular(), ''],
   ])('that an interceptor made an error of has its body again: %s', (_, body, text) => {
     const headers = { 'x-request-id': 'r-1' };
     const error = { code: 'UND_ERR_RESPONSE', statusCode: 422, headers, body };
@@ -399,9 +399,3 @@ describe('an answer', () => {
     expect(readInterceptedAnswer(error)).toBeUndefined();
   });
 });
-
-function circular(): object {
-  const body: Record<string, unknown> = {};
-  body['self'] = body;
-  return body;
-}

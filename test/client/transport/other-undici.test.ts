@@ -7,8 +7,15 @@ import {
   RetryAgent as RetryAgent6,
 } from 'undici-6';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { InvalidOptionError } from '../../../src/errors.js';
-import { createClient, created, failureOf, order, startRawServer } from '../raw-server.js';
+import { ConnectionError } from '../../../src/errors.js';
+import {
+  createClient,
+  created,
+  failureOf,
+  noRetries,
+  order,
+  startRawServer,
+} from '../raw-server.js';
 
 const made = <Made extends { destroy(): unknown }>(dispatcher: Made): Dispatcher => {
   onTestFinished(() => void dispatcher.destroy());
@@ -32,27 +39,22 @@ function createMockAgent6(url: string): Dispatcher {
 }
 
 describe.each(others)('$name of undici 6 as dispatcher', ({ make }) => {
-  it('is an invalid option: nothing is sent, and nothing is tried again', async () => {
+  it('sends nothing, and the error says what to install', async () => {
     const server = await startRawServer({ answer: () => created });
-    const attempts: object[] = [];
-    const keep = (fields: object) => void attempts.push(fields);
-    const logger = { debug: keep, info: keep, warn: keep, error: keep };
-    const client = createClient(server.url, { dispatcher: make(server.url), logger });
+    const client = createClient(server.url, { ...noRetries, dispatcher: make(server.url) });
     const error = await failureOf(client.payments.create(order));
-    expect(error).toBeInstanceOf(InvalidOptionError);
+    expect(error).toBeInstanceOf(ConnectionError);
     expect(error).toMatchObject({
-      code: 'INVALID_OPTION',
-      option: 'dispatcher',
       requestOutcome: 'not-sent',
-      safeToRetry: false,
+      safeToRetry: true,
+      cause: { code: 'OLD_UNDICI' },
     });
-    expect(error.message).toContain('dispatcher must be of undici 7');
-    expect(attempts).toHaveLength(1);
+    expect(error.message).toContain('use undici 7 or 8');
     expect(server.connections).toHaveLength(0);
   });
 });
 
-it('an interceptor that calls handlers as undici 6 did is an invalid option too', async () => {
+it('an interceptor that calls handlers as undici 6 did sends nothing either', async () => {
   const server = await startRawServer({ answer: () => created });
   const old: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options, handler) =>
     dispatch(options, {
@@ -63,7 +65,8 @@ it('an interceptor that calls handlers as undici 6 did is an invalid option too'
       onError: (error) => handler.onError?.(error),
     });
   const dispatcher = made(new Agent7().compose(old));
-  const error = await failureOf(createClient(server.url, { dispatcher }).payments.create(order));
-  expect(error).toMatchObject({ code: 'INVALID_OPTION', requestOutcome: 'not-sent' });
+  const client = createClient(server.url, { ...noRetries, dispatcher });
+  const error = await failureOf(client.payments.create(order));
+  expect(error).toMatchObject({ code: 'CONNECTION_FAILED', requestOutcome: 'not-sent' });
   expect(server.requests).toHaveLength(0);
 });

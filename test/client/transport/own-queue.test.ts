@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { Agent, type Dispatcher } from 'undici';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Deadline } from '../../../src/client/deadline.js';
-import { ConnectionQueue } from '../../../src/client/transport/connection-queue.js';
+import { ConnectionQueue, KeptSocket } from '../../../src/client/transport/connection-queue.js';
 import { createOwnTransport } from '../../../src/client/transport/undici.js';
 import { ConnectionError } from '../../../src/errors.js';
 import {
@@ -58,7 +58,8 @@ async function startStalledTlsServer() {
 
 /** A queue with one connection, and with a place for one request that waits for it. */
 function createSmallQueue() {
-  const connection = { dispatcher: { dispatch: vi.fn() } as unknown as Dispatcher };
+  const dispatcher = { dispatch: vi.fn() } as unknown as Dispatcher;
+  const connection = { dispatcher, socket: new KeptSocket() };
   const queue = new ConnectionQueue({ limit: 1, maxWaiting: 1, create: () => connection });
   return { queue, connection };
 }
@@ -131,17 +132,19 @@ describe('calls beyond 256 in flight', () => {
   it('gives no connection to a call that is cancelled while it waits', async () => {
     const { queue, connection } = createSmallQueue();
     const deadline = new Deadline(60_000, undefined);
-    expect(queue.tryBorrow()).toBe(connection);
+    expect(await queue.borrow(deadline)).toBe(connection);
     const borrowing = queue.borrow(deadline);
+    expect(queue.borrow(deadline)).toBe('full');
     deadline.giveUp('aborted');
     deadline.end();
     expect(await borrowing).toBeUndefined();
-    expect(queue.tryBorrow()).toBeUndefined();
+    queue.giveBack(connection);
+    expect(await queue.borrow(deadline)).toBe(connection);
   });
 
   it('are not sent when they are cancelled after they got a connection, which the next one takes', async () => {
     const { queue, connection } = createSmallQueue();
-    const route = { queue, isPooled: false, destroy: async () => {} };
+    const route = { queue, destroy: async () => {} };
     const transport = createOwnTransport(route, 1024);
     const deadline = new Deadline(60_000, undefined);
     const request = {
@@ -150,17 +153,17 @@ describe('calls beyond 256 in flight', () => {
       safe: false,
       target: '/',
       path: '/',
-      headers: [],
+      headers: {},
       body: '{}',
     };
-    expect(queue.tryBorrow()).toBe(connection);
+    expect(await queue.borrow(deadline)).toBe(connection);
     const sending = transport.send(request, deadline);
     queue.giveBack(connection);
     deadline.giveUp('aborted');
     deadline.end();
     expect(await sending).toMatchObject({ sent: false, reason: 'given-up' });
     expect(connection.dispatcher.dispatch).not.toHaveBeenCalled();
-    expect(queue.tryBorrow()).toBe(connection);
+    expect(await queue.borrow(deadline)).toBe(connection);
   });
 
   it('are dispatched in their own async context, which OpenTelemetry reads', async () => {

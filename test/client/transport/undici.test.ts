@@ -121,18 +121,6 @@ describe('of a dispatcher that calls its handlers too often,', () => {
     expect(error).toMatchObject({ code: 'TIMEOUT', requestOutcome: 'unknown' });
   });
 
-  it('an answer in an error whose body refers to itself keeps its status', async () => {
-    const body: { self?: unknown } = {};
-    body.self = body;
-    const dispatcher = dispatcherOf((handler) => {
-      handler.onRequestStart(controller, {});
-      const fields = { code: 'UND_ERR_RESPONSE', statusCode: 422, body };
-      handler.onResponseError(controller, Object.assign(new Error('Response error'), fields));
-    });
-    const client = createClient('https://payments.invalid', { dispatcher });
-    expect(await failureOf(client.payments.create(order))).toMatchObject({ httpStatus: 422 });
-  });
-
   it('a second start of a payment stops it, and leaves the outcome unknown', async () => {
     const aborted: unknown[] = [];
     const second = { ...controller, abort: (reason: Error) => void aborted.push(reason.message) };

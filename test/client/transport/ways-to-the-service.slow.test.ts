@@ -7,7 +7,6 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, expect, it, onTestFinished } from 'vitest';
 import { bundle } from '../../bundle.js';
-import { startProcess } from '../../cli/command-process.js';
 import { corporateCa, corporateIdentity } from '../corporate-ca.js';
 import { apiKey, apiSecret, record } from '../raw-server.js';
 import * as publicIdentity from '../tls-identity.js';
@@ -16,8 +15,8 @@ import { startProxy } from './connect-proxy.js';
 // The guide's table of ways, and its code below: each is given to a process whose client creates a payment
 // at a service behind TLS.
 
-const guide = readFileSync('docs/create-payments.md', 'utf8');
-const [, section = ''] = guide.split('\n## Proxies and other transports\n');
+const guide = readFileSync('docs/go-live.md', 'utf8');
+const [, section = ''] = guide.split('\n## Proxies and certificates\n');
 const rows = new Map(
   [...section.matchAll(/^\| (.*) \| (`\w+=.*`) \|$/gm)].map(([, way = '', cell = '']) => [
     way,
@@ -67,19 +66,40 @@ async function startSurroundings({ identity = publicIdentity, proxy: options }: 
   return { proxy, here, environment, tunnel: `CONNECT localhost:${port}` };
 }
 
-const creation = 'payments create --reference order-1 --amount 5 --currency EUR'.split(' ');
+const creation = path.join(folder, 'create.ts');
+writeFileSync(
+  creation,
+  `import { PaymentClient } from 'merchant-payments';
+
+await using client = PaymentClient.fromEnv();
+try {
+  const order = { merchantPaymentReference: 'order-1', amount: 5, currency: 'EUR' };
+  console.log((await client.payments.create(order)).payment.referenceNumber);
+} catch (error) {
+  console.error((error as Error).message);
+  process.exitCode = 1;
+}
+`,
+);
+await bundle({ create: creation }, folder);
 
 /** Creates a payment in a process with the environment of a row. */
 async function createBy(variables: Record<string, string>, surroundings: Surroundings = {}) {
   const { proxy, here, environment, tunnel } = await startSurroundings(surroundings);
   const given = Object.entries(variables).map(([name, value]) => [name, here(value)]);
-  await using command = startProcess(creation, {
+  const env = {
     ...environment,
     // Stands for the CAs that Node brings along.
     NODE_EXTRA_CA_CERTS: publicFile,
     ...Object.fromEntries(given),
-  });
-  return { ...(await command.ended), seen: proxy.seen, tunnel };
+  };
+  const program = path.join(folder, 'create.js');
+  const running = promisify(execFile)(process.execPath, [program], { env });
+  const ended = await running.then(
+    ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
+    ({ code, stdout, stderr }) => ({ code, stdout, stderr }),
+  );
+  return { ...ended, seen: proxy.seen, tunnel };
 }
 
 const withPassword = { proxy: { credentials: 'user:p@ss' } };

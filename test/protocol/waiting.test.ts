@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import { onAbort } from '../../src/protocol/abort-relay.js';
+import { onAbort } from '../../src/protocol/waiting.js';
 
 it('what one call throws keeps the abort from no other, and is not swallowed', () => {
   const later: (() => void)[] = [];

@@ -42,3 +42,33 @@ function createRelay(signal: AbortSignal): Relay {
   relays.set(signal, relay);
   return relay;
 }
+
+/** Resolves with `given`, or, if that takes longer than `limitMs`, with what `tooLate` returns or throws. */
+export async function within<Value, Late>(
+  limitMs: number,
+  given: PromiseLike<Value> | Value,
+  tooLate: () => Late,
+): Promise<Value | Late> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const expired = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, limitMs);
+  });
+  try {
+    return await Promise.race([given, expired.then(tooLate)]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/**
+ * Starts measuring. The returned function returns the milliseconds since then, by the clock that shows more: the
+ * monotonic clock may stand still while the machine is suspended, and the system's clock may be set back.
+ */
+export function startStopwatch(): () => number {
+  const monotonicMs = performance.now();
+  const wallMs = Date.now();
+  return () => Math.max(performance.now() - monotonicMs, Date.now() - wallMs);
+}
+
+/** A value, or a promise of it. */
+export type Awaitable<Value> = Value | PromiseLike<Value>;
