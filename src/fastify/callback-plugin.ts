@@ -11,10 +11,10 @@ import type { CallbackReceiverOptions } from '../receiver/options.js';
 import { createReceiver } from '../receiver/receiver.js';
 
 /**
- * A plugin for Fastify 4 and 5 with a route for payment callbacks. It is encapsulated: it has its own parser,
- * which keeps the raw body, and the rest of the application parses as before. `app.close()` waits until no
- * callback is being processed, but for at most `onPaymentTimeoutMs`. Fastify's types can't infer `tx` from
- * the store: with postgresStore register `callbackPlugin<Queryable>`.
+ * A plugin for Fastify 4 and 5 with a route for payment callbacks. It is encapsulated. Its parser keeps the raw body,
+ * and the rest of the application parses as before. `app.close()` waits until no
+ * callback is being processed, but for at most `onPaymentTimeoutMs`. Fastify's types can't infer `tx` from the store,
+ * so with postgresStore register `callbackPlugin<Queryable>`.
  *
  * @throws {InvalidOptionError} when an option is invalid; `app.ready()` rejects with it
  *

@@ -8,7 +8,7 @@ import {
 import type { ChangeId } from '../receiver/kept-failures.js';
 import type { CallbackReceiverOptions } from '../receiver/options.js';
 import { createReceiver } from '../receiver/receiver.js';
-import type { CallbackReply } from '../receiver/reply.js';
+import { bodyOf, type CallbackReply } from '../receiver/reply.js';
 
 /** Handles requests to the callback endpoint. */
 export interface FetchCallbackHandler {
@@ -68,13 +68,14 @@ export function callbackHandler<Tx = undefined, Fields = unknown>(
       await refuseArguments(ENTRY, receive, [given, second]);
       return undefined;
     }
-    const { status, headers } = await receive({
+    const reply = await receive({
       method: request.method,
       headers: request.headers,
       readBody: async (limits) => [await readWebBody(request, limits)],
       getSignal: () => request.signal,
     });
-    return new Response(null, { status, headers });
+    const { status, headers } = reply;
+    return new Response(bodyOf(reply) ?? null, { status, headers });
   }
   return Object.assign(handlePaymentCallback, { replay, idle });
 }

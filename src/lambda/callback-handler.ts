@@ -8,7 +8,7 @@ import { type EntryPoint, refuseArguments } from '../receiver/foreign-arguments.
 import type { ChangeId } from '../receiver/kept-failures.js';
 import type { CallbackReceiverOptions } from '../receiver/options.js';
 import { createReceiver } from '../receiver/receiver.js';
-import type { CallbackReply } from '../receiver/reply.js';
+import { bodyOf, type CallbackReply } from '../receiver/reply.js';
 
 /** Handles events of the callback endpoint. */
 export interface LambdaCallbackHandler {
@@ -35,7 +35,7 @@ export interface LambdaCallbackHandler {
 }
 
 /**
- * Creates a handler for AWS Lambda behind API Gateway (REST and HTTP API), a function URL or an ALB. Use an
+ * Creates a handler for AWS Lambda behind API Gateway (REST and HTTP API), a function URL or an ALB. Use a
  * store that outlives the function's instance.
  *
  * @throws {InvalidOptionError} when an option is invalid
@@ -131,7 +131,7 @@ export interface LambdaResult {
   headers: Record<string, string>;
   /** The same headers, for an ALB with multi-value headers, which reads only these. */
   multiValueHeaders?: Record<string, string[]>;
-  /** Empty. */
+  /** Empty, unless `explainAnswers` is set. */
   body: string;
 }
 
@@ -166,9 +166,9 @@ export function readBody({ body, isBase64Encoded }: LambdaEvent): RawBody {
 
 export function writeResult(
   { headers, multiValueHeaders }: LambdaEvent,
-  reply: { status: number; headers: Record<string, string> },
+  reply: Pick<CallbackReply, 'status' | 'headers' | 'body'>,
 ): LambdaResult {
-  const result = { statusCode: reply.status, headers: reply.headers, body: '' };
+  const result = { statusCode: reply.status, headers: reply.headers, body: bodyOf(reply) ?? '' };
   if (headers || !multiValueHeaders) return result;
   const lists = Object.entries(reply.headers).map(([name, value]) => [name, [value]]);
   return { ...result, multiValueHeaders: Object.fromEntries(lists) };

@@ -42,8 +42,7 @@ const OPTIONS = Object.keys({ ...serviceRules, ...rules }) as readonly (
 /**
  * The mock service as msw handlers (interface section 4.1), for msw 2 and 3.
  *
- * msw 2 sees the global `fetch` and `node:http`, but not undici: give the client `fetch: globalThis.fetch`,
- * or its requests go to the real address. The service's callbacks pass msw by and reach your endpoint. msw's
+ * msw 2 sees the global `fetch` and `node:http`, but not undici. Give the client `fetch: globalThis.fetch`, or its requests go to the real address. The service's callbacks pass msw by and reach your endpoint. msw's
  * `resetHandlers()` keeps payments and faults: call `service.reset()` too.
  *
  * @throws {InvalidOptionError} when an option is invalid

@@ -22,7 +22,7 @@ const KINDS: readonly (readonly [Command['kind'] | undefined, RegExp])[] = [
   [undefined, /^ROLLBACK (?:WORK )?TO /],
   ['rollback', new RegExp(`^ROLLBACK${END}`)],
   ['other', /^(?:BEGIN|START TRANSACTION|COMMIT|ROLLBACK|XA)\b/],
-  // SET autocommit = 0 would leave a transaction open after the inbox's, and a later 1 would commit it.
+  // SET autocommit = 0 would leave a transaction open after the store's, and a later 1 would commit it.
   ['other', /^SET .*\bAUTOCOMMIT`? ?:?=/],
   [undefined, /^(?:CREATE(?: OR REPLACE)?|DROP) TEMPORARY /],
   [undefined, /^DROP PREPARE /],
@@ -43,7 +43,7 @@ export function commandIn(config: unknown): Command | undefined {
     .map((part) => part.trim())
     .filter((part) => part !== '');
   if (statements.length < 2) return toCommand(statements[0]);
-  // BEGIN; …; COMMIT in one text, if the pool allows it, would end the inbox's transaction.
+  // BEGIN; …; COMMIT in one text, if the pool allows it, would end the store's transaction.
   const command = [statements[0], statements.at(-1)]
     .map(toCommand)
     .find((found) => found !== undefined);

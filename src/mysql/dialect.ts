@@ -1,7 +1,6 @@
 import type { Dialect, Key } from '../store/sql/dialect.js';
-import { literal } from './literal.js';
 import { HERE } from './location.js';
-import { quoteName } from './names.js';
+import { literal, quoteName } from './quoting.js';
 import { NOW_US } from './session.js';
 
 /**
@@ -49,7 +48,7 @@ export function mysqlDialect(prefix: string): Dialect {
     orLock: (column) => `\nON DUPLICATE KEY UPDATE ${column} = ${column}`,
     updateByKey: (name, set, keys) => `UPDATE ${found(name, keys)} SET ${set}`,
     deleteByKey: (name, keys) => `DELETE found FROM ${found(name, keys)}`,
-    afterLock: '',
+    limitEnds: '',
     literal,
     durably: (text) => text,
   };

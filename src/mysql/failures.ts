@@ -1,7 +1,6 @@
 import { StoreError } from '../errors.js';
 import { innermostError } from '../store/providers/driver-errors.js';
-import { ServerFailures, wasNeverSent } from '../store/sql/server-failures.js';
-import { TransactionOpen } from '../store/sql/transaction-open.js';
+import { ServerFailures } from '../store/sql/server-failures.js';
 
 /** The server's error number, such as 1213; undefined if the error is not from the server. */
 export function errnoOf(error: unknown): number | undefined {
@@ -21,12 +20,6 @@ export function databaseErrorOf(error: unknown): unknown {
   return withoutStatement(found);
 }
 
-/** The error of an ORM without a statement. */
-export function errorOfOrm(error: unknown): unknown {
-  const found = databaseErrorOf(error);
-  return errnoOf(found) === undefined ? failures.unanswered(error) : found;
-}
-
 /** Copies a server error without the statement, which the driver adds to it. */
 export function withoutStatement(error: unknown): unknown {
   if (errnoOf(error) === undefined) return error;
@@ -36,13 +29,8 @@ export function withoutStatement(error: unknown): unknown {
 
 /** A write in a read-only transaction, as in a session whose transactions are read-only by default. */
 export const READ_ONLY_TRANSACTION = 1792;
-// The server has become a replica or refuses writes: a new connection may reach another server.
-const READ_ONLY: readonly unknown[] = [1290, READ_ONLY_TRANSACTION, 1836];
-// ER_SERVER_SHUTDOWN, ER_CONNECTION_KILLED of MariaDB, ER_SESSION_WAS_KILLED and
-// ER_CLIENT_INTERACTION_TIMEOUT of MySQL: the server ends the connection, possibly after a COMMIT.
+// ER_SERVER_SHUTDOWN, ER_CONNECTION_KILLED of MariaDB, ER_SESSION_WAS_KILLED and ER_CLIENT_INTERACTION_TIMEOUT of MySQL.
 const CONNECTION_ENDED: readonly unknown[] = [1053, 1927, 3169, 4031];
-// ER_BAD_DB_ERROR and ER_NO_SUCH_TABLE; ER_BAD_FIELD_ERROR for a table of another version.
-const MISSING: readonly unknown[] = [1049, 1146, 1054];
 const PARSE_ERROR = 1064;
 /** A wait for a lock took too long: the server has rolled back the statement. */
 export const LOCK_WAIT_TIMEOUT = 1205;
@@ -54,57 +42,6 @@ export const NO_SAVEPOINT = 1305;
 export const UNSUPPORTED_IN_PREPARED = 1295;
 /** ER_CANT_CHANGE_TX_CHARACTERISTICS: a transaction is open. */
 export const IN_TRANSACTION = 1568;
-// By KILL QUERY, and by max_statement_time of MariaDB and MAX_EXECUTION_TIME of MySQL: the limit of the
-// statement that waits for the lock, or a shorter one of the session.
-const CANCELLED: readonly unknown[] = [1317, 1969, 3024];
-// ER_DUP_ENTRY; ER_TABLE_NOT_LOCKED_FOR_WRITE and ER_TABLE_NOT_LOCKED, after a forgotten LOCK TABLES on the session,
-// which the start of a transaction releases.
-const UNDONE: readonly unknown[] = [DEADLOCK, 1062, 1099, 1100];
-
-/** Whether further statements on the same connection would fail too. */
-export function spoilsConnection(error: unknown): boolean {
-  return READ_ONLY.includes(errnoOf(error));
-}
-
-/** Whether the connection is lost after this error: its next answer may belong to an earlier statement. */
-export function losesConnection(error: unknown): boolean {
-  const errno = errnoOf(error);
-  if (errno === undefined || CONNECTION_ENDED.includes(errno)) return true;
-  // The mariadb package has its own error numbers for socket errors.
-  return String((error as { sqlState?: unknown }).sqlState).startsWith('08');
-}
-
-/** Whether a transaction failed because the connection was lost, or could not be made. */
-export function isLost(error: unknown): boolean {
-  // The caller's own mistake, which another try would hide.
-  if (error instanceof TransactionOpen) return false;
-  if (error instanceof StoreError) {
-    if (error.code === 'TRANSACTION_LOST') return true;
-    return error.code === 'STORE_FAILED' && wasNeverSent(error) && isLost(error.cause);
-  }
-  return !(error instanceof TypeError) && losesConnection(databaseErrorOf(error));
-}
-
-/** Whether a statement failed because its table does not exist, or has other columns. */
-export function isMissingTable(error: unknown): boolean {
-  return MISSING.includes(errnoOf(error));
-}
-
-/** Whether a single statement was rolled back that may succeed in a transaction, or in another one. */
-export function isUndone(error: unknown): boolean {
-  return UNDONE.includes(errnoOf(databaseErrorOf(error)));
-}
-
-/** Whether a claim failed because another transaction holds the order. */
-export function isBusy(
-  error: unknown,
-  wait: { readonly waitedMs: number; readonly lockTimeoutMs: number },
-): boolean {
-  const errno = errnoOf(error);
-  if (!CANCELLED.includes(errno)) return errno === LOCK_WAIT_TIMEOUT || errno === DEADLOCK;
-  failures.assertUsedUp(wait, error);
-  return true;
-}
 
 /** The errors of MySQL and MariaDB, for users. */
 export const failures: ServerFailures = /* @__PURE__ */ new ServerFailures({
@@ -115,9 +52,11 @@ export const failures: ServerFailures = /* @__PURE__ */ new ServerFailures({
     'COMMIT, ROLLBACK or a statement that commits implicitly (CREATE, ALTER, DROP, TRUNCATE, LOCK TABLES), perhaps in a procedure',
   schema: 'mysqlSchema() (with the default prefix: mysql/schema.sql of this package)',
   statementLimits: 'max_statement_time, max_execution_time',
-  isRefusal: (error) => errnoOf(error) !== undefined && !losesConnection(error),
-  isMissingTable,
-  isLockTimeout: (error) => errnoOf(error) === LOCK_WAIT_TIMEOUT,
+  codeOf: errnoOf,
+  endsConnection: (error) =>
+    CONNECTION_ENDED.includes(errnoOf(error)) ||
+    // The mariadb package has its own error numbers for socket errors.
+    String((error as { sqlState?: unknown }).sqlState).startsWith('08'),
   databaseErrorOf,
   // Without the server's message, which may quote a reference or a part of the statement.
   withoutStatement(error) {
@@ -136,19 +75,24 @@ export const failures: ServerFailures = /* @__PURE__ */ new ServerFailures({
       sqlState,
     });
   },
+  codes: {
+    // ER_BAD_DB_ERROR and ER_NO_SUCH_TABLE; ER_BAD_FIELD_ERROR for a table of another version.
+    missing: [1049, 1146, 1054],
+    lockTimeout: [LOCK_WAIT_TIMEOUT],
+    deadlock: [DEADLOCK],
+    // By KILL QUERY, and by max_statement_time of MariaDB and MAX_EXECUTION_TIME of MySQL: the limit of the
+    // statement that waits for the lock, or a shorter one of the session.
+    cancelled: [1317, 1969, 3024],
+    // ER_DUP_ENTRY; ER_TABLE_NOT_LOCKED_FOR_WRITE and ER_TABLE_NOT_LOCKED, after a forgotten LOCK TABLES on the
+    // session, which the start of a transaction releases.
+    undone: [DEADLOCK, 1062, 1099, 1100],
+    // The server has become a replica or refuses writes.
+    spoils: [1290, READ_ONLY_TRANSACTION, 1836],
+    idleTooLong: [],
+    aborted: [],
+    ended: [NO_SAVEPOINT],
+  },
 });
-
-/** Explains the error of the statements that end a transaction, COMMIT among them. */
-export function explainFailedEnd(error: unknown): unknown {
-  if (error instanceof StoreError && error.code === 'STORE_TIMEOUT') return error;
-  if (losesConnection(error)) return failures.endUnknown(error);
-  return errnoOf(error) === NO_SAVEPOINT ? failures.transactionEnded(error) : error;
-}
-
-/** Explains the error of a statement that comes before COMMIT was sent. */
-export function explainFailedRecord(error: unknown): unknown {
-  return losesConnection(error) ? failures.connectionLost(error) : explainFailedEnd(error);
-}
 
 /** The server can't run SAVEPOINT as a prepared statement. */
 export function savepointsRefused(orm: string, cause: unknown): StoreError {

@@ -13,11 +13,10 @@ export class Location {
     statement: string,
     ask: (statement: string) => Promise<readonly string[]>,
   ): Promise<string> {
-    if (!statement.includes(HERE)) return statement;
-    if (this.#prefix === undefined) {
+    if (this.#prefix === undefined && statement.includes(HERE)) {
       const [database = ''] = await ask("SELECT COALESCE(DATABASE(), '')");
       this.#prefix = database === '' ? '' : `\`${database.replaceAll('`', '``')}\`.`;
     }
-    return statement.replaceAll(HERE, this.#prefix);
+    return statement.replaceAll(HERE, this.#prefix ?? '');
   }
 }

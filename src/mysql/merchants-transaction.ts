@@ -4,6 +4,7 @@ import { hasMethods } from '../store/providers/provider.js';
 import {
   databaseErrorOf,
   errnoOf,
+  failures,
   IN_TRANSACTION,
   NO_SAVEPOINT,
   UNSUPPORTED_IN_PREPARED,
@@ -11,7 +12,7 @@ import {
 } from './failures.js';
 import type { Location } from './location.js';
 import type { MysqlQueryable } from './pool.js';
-import { asRows, send, statusOf, textsOf } from './rows.js';
+import { asRows, send, statusOf } from './rows.js';
 import { READ_COMMITTED } from './session.js';
 
 type Ask = (statement: string) => Promise<readonly string[]>;
@@ -29,7 +30,7 @@ export async function runInTransaction<Tx extends MysqlQueryable, Value>(
   await assertTransaction(tx);
   const ask: Ask = async (statement) => {
     try {
-      return textsOf(asRows(await send(tx, await location.in(statement, ask))));
+      return failures.textsOf(asRows(await send(tx, await location.in(statement, ask))));
     } catch (error) {
       // The driver's error contains the statement, and so the request body.
       throw withoutStatement(error);

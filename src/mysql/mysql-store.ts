@@ -12,8 +12,7 @@ import {
 } from '../store/sql/server-options.js';
 import { serverStore } from '../store/sql/server-store.js';
 import { mysqlDialect } from './dialect.js';
-import { failures, isBusy, isLost, isUndone } from './failures.js';
-import { literal } from './literal.js';
+import { failures } from './failures.js';
 import { HERE, Location } from './location.js';
 import {
   assertPool,
@@ -23,6 +22,7 @@ import {
 } from './pool.js';
 import { poolConnections } from './pool-connections.js';
 import { ormConnections } from './provided-transaction.js';
+import { literal } from './quoting.js';
 import { setup } from './setup.js';
 
 type WithClient = ServerStoreOptions & { readonly client: NonNullable<StoreOptions['client']> };
@@ -38,12 +38,12 @@ type WithClient = ServerStoreOptions & { readonly client: NonNullable<StoreOptio
  * without a BEGIN by `work` is refused, and so is a statement that commits implicitly, such as CREATE TABLE. After a
  * deadlock, the server has rolled back everything: let the error through. Await every query.
  *
- * Concurrent callbacks for one order run one after another, across any number of processes; each waits for at most
+ * Concurrent callbacks for one order run one after another, across any number of processes. Each waits for at most
  * `lockTimeoutMs`, which MySQL counts in whole seconds, and applies to the rows that `work` waits for too. If the connection is lost, the callback fails at once, without
  * waiting for `work`: stop `work` when its `signal` aborts, as a later delivery may run in the meantime.
  *
  * `record` writes through your `tx`: a connection of the pool on which your transaction is open, or the `tx` of `work`.
- * Everything else runs on a connection of its own, which is released before anything is sent. So do not call `create`
+ * Everything else runs on another connection, which is released before anything is sent. So do not call `create`
  * or `send` for a payment that one of your transactions has recorded but not yet committed.
  *
  * @example
@@ -122,9 +122,8 @@ export function mysqlStore(
       connections,
       dialect,
       failures,
-      isBusy,
-      isLost,
-      isUndone,
+      // At READ UNCOMMITTED, it returns more.
+      readsCommitted: false,
       setup: () => setup(connections, dialect, resolved),
       cancel,
     },

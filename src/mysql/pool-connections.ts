@@ -1,5 +1,5 @@
 import { Loss, toError } from '../store/loss.js';
-import { TransactionOpen } from '../store/sql/transaction-open.js';
+import { TransactionOpen } from '../store/sql/server-errors.js';
 import type {
   ClaimLimits,
   Connections,
@@ -8,29 +8,24 @@ import type {
   ServerTimeouts,
 } from '../store/sql/transactions.js';
 import {
-  DEADLOCK,
-  databaseErrorOf,
   errnoOf,
-  explainFailedEnd,
   failures,
   IN_TRANSACTION,
-  losesConnection,
   READ_ONLY_TRANSACTION,
-  spoilsConnection,
   withoutStatement,
 } from './failures.js';
 import type { Location } from './location.js';
 import { runInTransaction } from './merchants-transaction.js';
 import type { MysqlPoolLike, MysqlQueryable } from './pool.js';
-import { asRows, changedAnswer, sendTo, statusOf, textsOf } from './rows.js';
+import { asRows, sendTo, statusOf } from './rows.js';
 import { withSavepoints } from './savepoints.js';
 import {
   atMost,
+  beginLimited,
   COMMIT,
   leaveSavepoint,
-  limitsOf,
   READ_COMMITTED,
-  RESTORE,
+  RESTORE_ALL,
   ROLLBACK,
   SAVEPOINT,
   START,
@@ -71,7 +66,7 @@ export function poolConnections<Tx extends MysqlQueryable>(
     try {
       return await loss.orSettled(use(connection));
     } catch (error) {
-      if (spoilsConnection(error)) loss.report(toError(error));
+      if (failures.spoilsConnection(error)) loss.report(toError(error));
       await connection.rollBack();
       throw error;
     } finally {
@@ -128,42 +123,51 @@ class Connection<Tx extends MysqlQueryable> implements OpenTransaction<Tx> {
     return this.#isEnding ? failures.endUnknown(error) : failures.connectionLost(error);
   }
 
-  async begin(limits: ClaimLimits, statements: readonly string[]): Promise<readonly string[]> {
-    const { lockTimeoutMs, commandTimeoutMs } = limits;
-    const [lock, ...others] = statements;
-    this.#isOpen = true;
+  begin(limits: ClaimLimits, statements: readonly string[]): Promise<readonly string[]> {
+    const timeoutMs = limits.lockTimeoutMs + limits.commandTimeoutMs;
+    return this.#within(
+      () => this.#begin(limits, statements),
+      timeoutMs,
+      (ms) => failures.noAnswerInTime(ms),
+    );
+  }
+
+  async #begin(
+    limits: ClaimLimits,
+    [lock, ...others]: readonly string[],
+  ): Promise<readonly string[]> {
     this.#hasWork = lock !== undefined;
-    const within = <Value>(asking: Promise<Value>, ms: number) =>
-      this.#within(asking, ms, (late) => failures.noAnswerInTime(late));
-    if (this.#hasWork) await within(this.send(limitsOf(limits)), commandTimeoutMs);
-    const start = async (): Promise<void> => {
-      // START TRANSACTION would commit a transaction that other code forgot to end.
-      await within(this.send(READ_COMMITTED), commandTimeoutMs).catch((error) => {
-        throw errnoOf(error) === IN_TRANSACTION ? this.#lose(new TransactionOpen()) : error;
-      });
-      await within(this.send(START), commandTimeoutMs);
-    };
-    await start();
-    if (lock === undefined) return [];
-    const untilMs = performance.now() + lockTimeoutMs;
-    for (let leftMs = lockTimeoutMs; ; leftMs = Math.ceil(untilMs - performance.now())) {
-      try {
-        await within(this.send(atMost(leftMs, lock)), leftMs + commandTimeoutMs);
-        break;
-      } catch (error) {
-        // Those who wait for a new row whose INSERT is rolled back may meet a deadlock, which has ended the transaction.
-        if (errnoOf(error) !== DEADLOCK || performance.now() + 1 >= untilMs) throw error;
-        await start();
-      }
+    this.#isOpen = true;
+    await this.send(this.#hasWork ? beginLimited(limits) : READ_COMMITTED).catch((error) => {
+      // START TRANSACTION would commit what is open, and without it the store's COMMIT would.
+      throw errnoOf(error) === IN_TRANSACTION ? this.#lose(new TransactionOpen()) : error;
+    });
+    if (lock === undefined) {
+      await this.send(START);
+      return [];
     }
-    let texts: readonly string[] = [];
-    for (const statement of others) texts = await within(this.ask(statement), commandTimeoutMs);
-    await within(this.send(SAVEPOINT), commandTimeoutMs);
+    const texts = [...(await this.#lock(lock, limits.lockTimeoutMs))];
+    for (const statement of others) texts.push(...(await this.ask(statement)));
+    await this.send(SAVEPOINT);
     return texts;
   }
 
+  async #lock(lock: string, lockTimeoutMs: number): Promise<readonly string[]> {
+    const untilMs = performance.now() + lockTimeoutMs;
+    for (let leftMs = lockTimeoutMs; ; leftMs = Math.ceil(untilMs - performance.now())) {
+      try {
+        return await this.ask(atMost(leftMs, lock));
+      } catch (error) {
+        // Those who wait for a new row whose INSERT is rolled back may meet a deadlock, which has ended the transaction.
+        if (!failures.isUndone(error) || performance.now() + 1 >= untilMs) throw error;
+        await this.send(READ_COMMITTED);
+        await this.send(START);
+      }
+    }
+  }
+
   async ask(statement: string): Promise<readonly string[]> {
-    return textsOf(asRows(await this.send(statement)));
+    return failures.textsOf(asRows(await this.send(statement)));
   }
 
   async runWork(work: (tx: Tx) => Promise<void>): Promise<void> {
@@ -171,27 +175,26 @@ class Connection<Tx extends MysqlQueryable> implements OpenTransaction<Tx> {
       await withSavepoints(this.tx, work);
     } catch (error) {
       // Closed only after its failure has been kept.
-      this.isSpoiled = spoilsConnection(databaseErrorOf(error));
+      this.isSpoiled = failures.spoilsConnection(error);
       throw error;
     }
   }
 
   async commit(undo: boolean, statements: readonly string[]): Promise<void> {
     if (this.#loss.reason !== undefined) throw this.#loss.reason;
-    const all = this.#hasWork
-      ? [...leaveSavepoint(undo), ...statements, COMMIT, RESTORE]
-      : [...statements, COMMIT];
+    const work = this.#hasWork ? leaveSavepoint(undo) : [];
+    const commit = async (): Promise<void> => {
+      for (const statement of [...work, ...statements]) await this.send(statement);
+      this.#isEnding = true;
+      await this.send(COMMIT);
+      this.#isOpen = false;
+      if (this.#hasWork) await this.send(RESTORE_ALL);
+    };
     try {
-      for (const statement of all) {
-        this.#isEnding ||= statement === COMMIT;
-        await this.#within(this.send(statement), this.#commandTimeoutMs, (ms) =>
-          failures.noEndInTime(ms),
-        );
-        // The rest only restores the session.
-        if (statement === COMMIT) this.#isOpen = false;
-      }
+      await this.#within(commit, this.#commandTimeoutMs, (ms) => failures.noEndInTime(ms));
     } catch (error) {
-      if (this.#isOpen) throw explainFailedEnd(error);
+      if (this.#isOpen) throw failures.explainFailedEnd(error);
+      // The rest only restores the session.
       this.isSpoiled = true;
     }
   }
@@ -200,16 +203,14 @@ class Connection<Tx extends MysqlQueryable> implements OpenTransaction<Tx> {
   async rollBack(): Promise<void> {
     if (!this.#isOpen || this.#loss.reason !== undefined) return;
     this.#isOpen = false;
-    try {
-      for (const statement of this.#hasWork ? [ROLLBACK, RESTORE] : [ROLLBACK]) {
-        const sending = this.#within(this.send(statement), this.#commandTimeoutMs, (ms) =>
-          failures.noAnswerInTime(ms),
-        );
-        await this.#loss.orSettled(sending);
-      }
-    } catch (error) {
-      this.#lose(toError(error));
-    }
+    const rollBack = async (): Promise<void> => {
+      await this.send(ROLLBACK);
+      if (this.#hasWork) await this.send(RESTORE_ALL);
+    };
+    const rolling = this.#within(rollBack, this.#commandTimeoutMs, (ms) =>
+      failures.noAnswerInTime(ms),
+    );
+    await this.#loss.orSettled(rolling).catch((error) => this.#lose(toError(error)));
   }
 
   /** In a transaction that other code forgot to end, the statement might use an old snapshot. */
@@ -227,13 +228,14 @@ class Connection<Tx extends MysqlQueryable> implements OpenTransaction<Tx> {
       answer = await this.send(statement);
     } catch (error) {
       // With autocommit off, the statement has begun a transaction.
-      if (!losesConnection(error)) await this.send(ROLLBACK);
+      if (!failures.losesConnection(error)) await this.send(ROLLBACK);
       if (errnoOf(error) === READ_ONLY_TRANSACTION) return undefined;
       throw error;
     }
     const { isAutocommit, isInTransaction } = statusOf(answer) ?? {};
     const { affectedRows } = (answer ?? {}) as { affectedRows?: unknown };
-    if (isAutocommit === undefined || typeof affectedRows !== 'number') throw changedAnswer();
+    if (isAutocommit === undefined || typeof affectedRows !== 'number')
+      throw failures.changedAnswer();
     if (!isAutocommit) {
       await this.send(ROLLBACK);
       return undefined;
@@ -250,7 +252,7 @@ class Connection<Tx extends MysqlQueryable> implements OpenTransaction<Tx> {
       const fail = (error: unknown): void => {
         // The statement contains references, keys and bodies.
         const failure = withoutStatement(error);
-        if (losesConnection(failure)) this.#lose(this.lossBy(failure));
+        if (failures.losesConnection(failure)) this.#lose(this.lossBy(failure));
         reject(failure);
       };
       try {
@@ -262,13 +264,13 @@ class Connection<Tx extends MysqlQueryable> implements OpenTransaction<Tx> {
   }
 
   async #within<Value>(
-    asking: Promise<Value>,
+    ask: () => Promise<Value>,
     timeoutMs: number,
     createError: (timeoutMs: number) => Error,
   ): Promise<Value> {
     const timer = setTimeout(() => this.#lose(createError(timeoutMs)), timeoutMs);
     try {
-      return await asking;
+      return await ask();
     } finally {
       clearTimeout(timer);
     }

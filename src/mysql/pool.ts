@@ -46,7 +46,7 @@ export function assertPool(pool: unknown): void {
   if (isProvider(pool)) {
     const { orm, engine = 'mysql' } = pool;
     if (engine === 'mysql') return;
-    throw invalidPool(`${orm} on ${engine}`, 'Use the inbox and the outbox for that database');
+    throw invalidPool(`${orm} on ${engine}`, 'Use the store for that database');
   }
   const orm = describeOrm(pool, ORMS_ON_MYSQL);
   if (orm !== undefined) throw invalidPool(orm.name, `Pass ${orm.by}, exported beside it`);

@@ -1,41 +1,21 @@
 import type { StoreError } from '../errors.js';
 import {
-  type ProvidedConnectionsOptions,
+  type ProvidedEngine,
   providedConnections,
 } from '../store/providers/provided-connections.js';
-import {
-  type Begun,
-  type EngineFailures,
-  ProvidedTransaction,
-} from '../store/providers/provided-transaction.js';
+import { type Begun, ProvidedTransaction } from '../store/providers/provided-transaction.js';
 import type { TransactionProvider } from '../store/providers/provider.js';
 import type { ClaimLimits, Connections, ServerTimeouts } from '../store/sql/transactions.js';
 import {
   databaseErrorOf,
   errnoOf,
-  errorOfOrm,
-  explainFailedEnd,
-  explainFailedRecord,
   failures,
   savepointsRefused,
   UNSUPPORTED_IN_PREPARED,
 } from './failures.js';
 import type { Location } from './location.js';
 import { assertOpen } from './merchants-transaction.js';
-import { textsOf } from './rows.js';
 import { atMost, leaveSavepoint, limitsOf, RESTORE, SAVEPOINT } from './session.js';
-
-const engineFailures: EngineFailures = {
-  noConnectionInTime: (ms) => failures.noConnectionInTime(ms),
-  noConnection: (error) => failures.noConnection(databaseErrorOf(error)),
-  noAnswerInTime: (ms) => failures.noAnswerInTime(ms),
-  noEndInTime: (ms) => failures.noEndInTime(ms),
-  connectionLost: (cause) => failures.connectionLost(errorOfOrm(cause)),
-  transactionEnded: (cause) => failures.transactionEnded(cause),
-  transactionGone: () => failures.transactionGone(),
-  explainFailedEnd,
-  databaseErrorOf: errorOfOrm,
-};
 
 /** The connections of an ORM, which begins transactions, and commits or rolls back. */
 export function ormConnections<Tx>(
@@ -45,11 +25,9 @@ export function ormConnections<Tx>(
 ): Connections<Tx> {
   const provider = located(given, location);
   const sessions = new Sessions<Tx>(provider);
-  const engine: ProvidedConnectionsOptions<Tx> = {
-    failures: engineFailures,
-    serverFailures: failures,
+  const engine: ProvidedEngine<Tx> = {
+    failures,
     open: (begun) => new ProvidedInMysql(begun, sessions),
-    textsOf,
     assertOpen,
     // An ORM does not tell how many rows were changed.
     change: async () => undefined,
@@ -63,7 +41,7 @@ function located<Tx>(
   location: Location,
 ): TransactionProvider<Tx> {
   const query = async (on: Tx | object, text: string): Promise<readonly object[]> => {
-    const ask = async (statement: string) => textsOf(await provider.query(on, statement));
+    const ask = async (statement: string) => failures.textsOf(await provider.query(on, statement));
     return provider.query(on, await location.in(text, ask));
   };
   return Object.create(provider, { query: { value: query } });
@@ -112,7 +90,7 @@ class ProvidedInMysql<Tx> extends ProvidedTransaction<Tx> {
   #isLimited = false;
 
   constructor(begun: Begun<Tx>, sessions: Sessions<Tx>) {
-    super(begun, engineFailures);
+    super(begun, failures);
     this.#sessions = sessions;
   }
 
@@ -130,9 +108,11 @@ class ProvidedInMysql<Tx> extends ProvidedTransaction<Tx> {
     if (lock === undefined) return [];
     this.#isLimited = true;
     await this.askInTime(limitsOf(limits), commandTimeoutMs);
-    await this.askInTime(atMost(lockTimeoutMs, lock), lockTimeoutMs + commandTimeoutMs);
-    let texts: readonly string[] = [];
-    for (const statement of others) texts = await this.askInTime(statement, commandTimeoutMs);
+    const timeoutMs = lockTimeoutMs + commandTimeoutMs;
+    const texts = [...(await this.askInTime(atMost(lockTimeoutMs, lock), timeoutMs))];
+    for (const statement of others) {
+      texts.push(...(await this.askInTime(statement, commandTimeoutMs)));
+    }
     await this.setSavepoint(SAVEPOINT).catch((error) => {
       if (errnoOf(error) !== UNSUPPORTED_IN_PREPARED) throw error;
       throw savepointsRefused(this.provider.orm, error);
@@ -148,18 +128,8 @@ class ProvidedInMysql<Tx> extends ProvidedTransaction<Tx> {
   // The end of the savepoint has shown that the transaction was open, and the ORM commits what follows at once.
   async assertCommitted(): Promise<void> {}
 
-  protected textsOf(rows: readonly object[]): readonly string[] {
-    return textsOf(rows);
-  }
-
   protected leaveSavepoint(undo: boolean): readonly string[] {
     return leaveSavepoint(undo);
-  }
-
-  protected explainFailedRecord(error: unknown): unknown {
-    return this.hasEnded && errnoOf(error) === undefined
-      ? failures.transactionEnded()
-      : explainFailedRecord(error);
   }
 
   protected async isOver(): Promise<boolean> {

@@ -1,6 +1,4 @@
-import type { StoreError } from '../errors.js';
 import { toError } from '../store/loss.js';
-import { failures } from './failures.js';
 import type { MysqlQueryable } from './pool.js';
 
 type Answered = (error: unknown, given?: unknown) => void;
@@ -51,30 +49,9 @@ function asIs(_field: unknown, next: () => unknown): unknown {
   return next();
 }
 
-/** The rows of the first result in mysql2's answer. */
+/** The rows in mysql2's answer. */
 export function asRows(given: unknown): readonly object[] {
-  if (!Array.isArray(given)) return [];
-  const isCall = Array.isArray(given[0]) && !Array.isArray(given.at(-1));
-  const rows: unknown = isCall ? given[0] : given;
-  return Array.isArray(rows) ? rows : [];
-}
-
-/**
- * The text in each row.
- *
- * @throws {StoreError} `STORE_FAILED` when a row has no text
- */
-export function textsOf(rows: readonly object[]): readonly string[] {
-  return rows.map((row) => {
-    const text: unknown = Object.values(row ?? {})[0];
-    if (typeof text === 'string') return text;
-    throw changedAnswer();
-  });
-}
-
-/** The error for a pool that changes the database's answer. */
-export function changedAnswer(): StoreError {
-  return failures.changedAnswer();
+  return Array.isArray(given) ? given : [];
 }
 
 const IN_TRANSACTION = 1;
@@ -82,7 +59,7 @@ const AUTOCOMMIT = 2;
 
 /** The session's status, which is part of an answer without rows; otherwise undefined. */
 export function statusOf(given: unknown) {
-  // A CALL returns a list that ends with such an answer.
+  // A CALL of the work returns a list that ends with such an answer.
   const last: unknown = Array.isArray(given) ? given.at(-1) : given;
   const { serverStatus } = (last ?? {}) as { serverStatus?: unknown };
   if (typeof serverStatus !== 'number') return undefined;

@@ -2,8 +2,10 @@ import type { StoreError } from '../errors.js';
 import {
   type AnyMethod,
   type Dialect,
-  NestedTransactions,
+  EMITTER_METHODS,
+  type NestedTransactions,
   type Probe,
+  runNested,
 } from '../store/sql/nested-transactions.js';
 import { commandIn } from './commands.js';
 import {
@@ -17,24 +19,12 @@ import {
 import type { MysqlQueryable } from './pool.js';
 import { statusOf } from './rows.js';
 
-/**
- * Runs `work` on a view of `connection` that turns transactions into savepoints: an ORM on `tx` begins and commits a
- * transaction for each nested one, and the COMMIT would end the store's.
- *
- * @throws {StoreError} `TRANSACTION_LOST` when the work tried to end the store's transaction, or
- * returned before its own transactions and queries had ended
- */
-export async function withSavepoints<Tx extends MysqlQueryable>(
+/** Runs `work` on a view of `connection` on which transactions are savepoints: see {@link runNested}. */
+export function withSavepoints<Tx extends MysqlQueryable>(
   connection: Tx,
   work: (tx: Tx) => Promise<void>,
 ): Promise<void> {
-  const nested = new NestedTransactions(dialect);
-  try {
-    await work(viewOf(connection, nested));
-  } finally {
-    nested.close();
-  }
-  nested.assertEnded();
+  return runNested(dialect, (nested) => viewOf(connection, nested), work);
 }
 
 const dialect: Dialect = {
@@ -60,17 +50,6 @@ function probeAfter(error: unknown): Probe | undefined {
 
 type Methods = Record<PropertyKey, unknown>;
 
-// These write to fields of the emitter, and must write to the connection's, not the view's.
-const EMITTER_METHODS: ReadonlySet<PropertyKey> = new Set([
-  'on',
-  'once',
-  'off',
-  'addListener',
-  'prependListener',
-  'prependOnceListener',
-  'removeListener',
-  'removeAllListeners',
-]);
 // Methods that begin or end a transaction, with the equivalent statement.
 const TRANSACTION_METHODS: ReadonlyMap<PropertyKey, string> = new Map([
   ['beginTransaction', 'BEGIN'],
@@ -139,14 +118,14 @@ function common(
   nested: NestedTransactions,
   inPlace: AnyMethod,
 ): unknown {
-  // An ORM releases its connection, but this one belongs to the inbox.
+  // An ORM releases its connection, but this one belongs to the store.
   if (name === 'release') return () => undefined;
   const statement = TRANSACTION_METHODS.get(name);
   if (statement !== undefined) {
     return (...args: unknown[]) => nested.send(inPlace, [statement, ...args], inPlace);
   }
   const value = target[name];
-  return EMITTER_METHODS.has(name) && typeof value === 'function' ? value.bind(target) : value;
+  return EMITTER_METHODS.includes(name) && typeof value === 'function' ? value.bind(target) : value;
 }
 
 function sendByCallback(

@@ -13,7 +13,7 @@ export async function setup<Tx>(
   await assertReturnsAscii(connections, dialect);
   for (const table of tableNames()) {
     for (const statement of await findMissing(connections, dialect, table)) {
-      // Each in a transaction of its own, which it commits, whatever the session's defaults are.
+      // Each in its own transaction, which it commits, whatever the session's defaults are.
       await connections.run(async (transaction) => {
         await transaction.begin(timeouts, []);
         await transaction.ask(statement);

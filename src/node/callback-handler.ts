@@ -16,7 +16,7 @@ import type { ChangeId } from '../receiver/kept-failures.js';
 import { closeIfUnread, readNodeBody, signalWhenGone } from '../receiver/node-request.js';
 import type { CallbackReceiverOptions } from '../receiver/options.js';
 import { createReceiver, type ReceivingEnd } from '../receiver/receiver.js';
-import type { CallbackReply } from '../receiver/reply.js';
+import { bodyOf, type CallbackReply } from '../receiver/reply.js';
 
 /** Handles requests to the callback endpoint. */
 export interface CallbackHandler {
@@ -111,7 +111,7 @@ async function answer(
   response: ServerResponse,
   keepers: readonly object[],
 ): Promise<void> {
-  const { status, headers } = await receive({
+  const reply = await receive({
     method: request.method ?? '',
     headers: request.headers,
     readBody: (limits) =>
@@ -120,8 +120,8 @@ async function answer(
   });
   // Something else has answered, such as a timeout of the framework.
   if (response.headersSent) return;
-  response.statusCode = status;
-  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+  response.statusCode = reply.status;
+  for (const [name, value] of Object.entries(reply.headers)) response.setHeader(name, value);
   closeIfUnread(request, response);
-  response.end();
+  response.end(bodyOf(reply));
 }

@@ -1,5 +1,5 @@
 import type { BatchObservableResult, Meter } from '@opentelemetry/api';
-import { within } from '../protocol/within.js';
+import { within } from '../protocol/waiting.js';
 import type { AttentionKind } from '../store/attention.js';
 import { OWN } from './attributes.js';
 import type { ResolvedInstrumentation } from './options.js';

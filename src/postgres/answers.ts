@@ -1,4 +1,4 @@
-import { failures, isReadOnly } from './failures.js';
+import { isReadOnly } from './failures.js';
 
 /** The answer to one statement. */
 export interface Answer {
@@ -10,28 +10,13 @@ export interface Answer {
   readonly command?: string;
 }
 
-/**
- * The only text in each row. A store selects nothing but texts, because a pool may parse other types in its own way,
- * and `'f'` is true in JavaScript.
- *
- * @throws {StoreError} `STORE_FAILED` for anything else
- */
-export function textsOf(rows: readonly object[] | undefined): readonly string[] {
-  if (rows === undefined) throw failures.changedAnswer();
-  return rows.map((row) => {
-    const value: unknown = Object.values(row ?? {})[0];
-    if (typeof value === 'string') return value;
-    throw failures.changedAnswer();
-  });
-}
-
 /** The answers to a text of several statements, as pg and PGlite return them. */
 export function listOf(results: unknown): readonly Answer[] {
   return (Array.isArray(results) ? results : [results]) as readonly Answer[];
 }
 
 /**
- * Whether a statement of its own has changed a row; undefined if only a step can tell, also where transactions are
+ * Whether a statement outside a step has changed a row; undefined if only a step can tell, also where transactions are
  * read-only by default, as that of a step is not.
  */
 export async function hasChanged(running: Promise<Answer>): Promise<boolean | undefined> {

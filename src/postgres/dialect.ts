@@ -1,8 +1,6 @@
-import { byKey } from '../store/sql/by-key.js';
-import type { Dialect } from '../store/sql/dialect.js';
-import { literal } from './literal.js';
-import { quoteName, withoutSchema } from './names.js';
-import { AFTER_LOCK, DURABLY } from './settings.js';
+import { byKey, type Dialect } from '../store/sql/dialect.js';
+import { literal, quoteName, withoutSchema } from './quoting.js';
+import { DURABLY, LIMIT_ENDS } from './settings.js';
 
 /** @param prefix already validated */
 export function postgresDialect(prefix: string): Dialect {
@@ -29,7 +27,7 @@ export function postgresDialect(prefix: string): Dialect {
     ifNew: ' ON CONFLICT DO NOTHING',
     orLock: (column) => ` ON CONFLICT (${column}) DO UPDATE SET ${column} = excluded.${column}`,
     ...byKey,
-    afterLock: AFTER_LOCK,
+    limitEnds: LIMIT_ENDS,
     literal,
     durably: (text) => `${text} || pg_catalog.left(${DURABLY}, 0)`,
   };

@@ -1,8 +1,8 @@
 import { InvalidOptionError } from '../errors.js';
 import { describeValue } from '../protocol/describe-value.js';
 import { hasMethods } from '../store/providers/provider.js';
-import { listOf, textsOf } from './answers.js';
-import { databaseErrorOf, sqlStateOf } from './failures.js';
+import { listOf } from './answers.js';
+import { databaseErrorOf, failures, sqlStateOf } from './failures.js';
 import { type Queryable, statusOf } from './pool.js';
 
 type Ask = (statement: string) => Promise<readonly string[]>;
@@ -17,7 +17,8 @@ export async function runInTransaction<Tx extends Queryable, Value>(
   body: (ask: Ask) => Promise<Value>,
 ): Promise<Value> {
   assertTransaction(tx);
-  const ask: Ask = async (statement) => textsOf(listOf(await tx.query(statement))[0]?.rows);
+  const ask: Ask = async (statement) =>
+    failures.textsOf(listOf(await tx.query(statement))[0]?.rows);
   // Without a status, as of an older pg: fails outside a transaction.
   if (statusOf(tx) === undefined) await assertOpen(ask);
   return body(ask);

@@ -5,12 +5,12 @@ import type {
   OpenTransaction,
   ServerTimeouts,
 } from '../store/sql/transactions.js';
-import { hasChanged, textsOf } from './answers.js';
-import { databaseErrorOf, explainFailedEnd, failures } from './failures.js';
+import { hasChanged } from './answers.js';
+import { databaseErrorOf, failures } from './failures.js';
 import { runInTransaction } from './merchants-transaction.js';
 import type { PgliteLike, PgliteTransactionLike, Queryable } from './pool.js';
 import { withSavepoints } from './savepoints.js';
-import { leaveSavepoint, SAVEPOINT, settings } from './settings.js';
+import { leaveSavepoint, parseSession, SAVEPOINT, type Session, settings } from './settings.js';
 
 type PgliteTx<Tx> = Tx & PgliteTransactionLike;
 
@@ -23,7 +23,7 @@ export function pgliteConnections<Tx extends Queryable>(
   return {
     isSingle: true,
     run: (body) => startInTime(database, acquireTimeoutMs, (tx) => runOn(tx, body)),
-    read: async (statement) => textsOf((await asker.query<object>(statement)).rows),
+    read: async (statement) => failures.textsOf((await asker.query<object>(statement)).rows),
     change: (statement) => hasChanged(asker.query<object>(statement(Number.NaN))),
     runIn: runInTransaction,
   };
@@ -33,26 +33,30 @@ async function runOn<Tx extends Queryable, Result>(
   tx: PgliteTx<Tx>,
   body: (transaction: OpenTransaction<Tx>) => Promise<Ending<Result>>,
 ): Promise<Result> {
-  let hasSavepoint = false;
+  let session: Session | undefined;
   const ending = await body({
     tx,
     signal: new AbortController().signal,
     async begin(limits: ClaimLimits, statements) {
-      hasSavepoint = statements.length > 0;
+      const hasWork = statements.length > 0;
       const before = [settings(limits), ...statements];
-      const after = hasSavepoint ? [SAVEPOINT] : [];
+      const after = hasWork ? [SAVEPOINT] : [];
       const results = await clean(tx.exec([...before, ...after].join('; ')));
-      return textsOf(results[before.length - 1]?.rows);
+      if (hasWork) session = parseSession(failures.textsOf(results[0]?.rows)[0]);
+      return results.slice(1, before.length).flatMap(({ rows }) => failures.textsOf(rows));
     },
-    ask: async (statement) => textsOf((await clean(tx.query<object>(statement))).rows),
+    ask: async (statement) => failures.textsOf((await clean(tx.query<object>(statement))).rows),
     runWork: (work) => withSavepoints(tx, work),
   });
   if (ending.end === 'rollback') await tx.rollback();
   else {
     if (tx.closed) throw failures.transactionEnded();
-    const statements = [...(hasSavepoint ? leaveSavepoint(ending.undo) : []), ...ending.statements];
+    const statements = [
+      ...(session ? leaveSavepoint(ending.undo, session) : []),
+      ...ending.statements,
+    ];
     await clean(tx.exec(statements.join('; '))).catch((error) => {
-      throw explainFailedEnd(error);
+      throw failures.explainFailedEnd(error);
     });
   }
   return ending.result;

@@ -1,5 +1,5 @@
 import { Loss, toError } from '../store/loss.js';
-import { TransactionOpen } from '../store/sql/transaction-open.js';
+import { TransactionOpen } from '../store/sql/server-errors.js';
 import type {
   ClaimLimits,
   Connections,
@@ -7,15 +7,8 @@ import type {
   OpenTransaction,
   ServerTimeouts,
 } from '../store/sql/transactions.js';
-import { type Answer, hasChanged, listOf, textsOf } from './answers.js';
-import {
-  databaseErrorOf,
-  explainFailedEnd,
-  failures,
-  isLost,
-  spoilsConnection,
-  sqlStateOf,
-} from './failures.js';
+import { type Answer, hasChanged, listOf } from './answers.js';
+import { failures, sqlStateOf } from './failures.js';
 import { runInTransaction } from './merchants-transaction.js';
 import {
   assertClient,
@@ -25,7 +18,14 @@ import {
   type Queryable,
 } from './pool.js';
 import { withSavepoints } from './savepoints.js';
-import { BEGIN, leaveSavepoint, SAVEPOINT, settings } from './settings.js';
+import {
+  BEGIN,
+  leaveSavepoint,
+  parseSession,
+  SAVEPOINT,
+  type Session,
+  settings,
+} from './settings.js';
 
 /** The connections of a pool. */
 export function poolConnections<Tx extends Queryable>(
@@ -52,7 +52,7 @@ export function poolConnections<Tx extends Queryable>(
       if (hasOpenTransaction(client)) throw connection.lose(new TransactionOpen());
       return await use(connection);
     } catch (error) {
-      if (spoilsConnection(error)) loss.report(toError(error));
+      if (failures.spoilsConnection(error)) loss.report(toError(error));
       await connection.rollBack();
       throw error;
     } finally {
@@ -75,14 +75,15 @@ export function poolConnections<Tx extends Queryable>(
         const ending = await connection
           .within(deadline, () => body(connection))
           .catch((error) => {
-            const isOver = !connection.hasBegun && isLost(error);
+            const isOver = !connection.hasBegun && failures.isLost(error);
             throw isOver ? failures.lostBeforeBegin(error) : error;
           });
         if (ending.end === 'rollback') await connection.rollBack();
         else await connection.commit(ending.undo, ending.statements);
         return ending.result;
       }),
-    read: (statement) => alone(statement, async (running) => textsOf((await running)?.rows)),
+    read: (statement) =>
+      alone(statement, async (running) => failures.textsOf((await running)?.rows)),
     change: (statement) => alone(statement(Number.NaN), hasChanged),
     runIn: runInTransaction,
   };
@@ -98,7 +99,8 @@ class Connection<Tx extends Queryable> implements OpenTransaction<Tx> {
   /** An error of the work after which no other transaction should use the connection. */
   spoiledBy: Error | undefined;
   #isOpen = false;
-  #hasSavepoint = false;
+  /** As before the work, once its savepoint is set. */
+  #session: Session | undefined;
 
   constructor(client: Tx, loss: Loss, commandTimeoutMs: number) {
     this.tx = client;
@@ -134,30 +136,32 @@ class Connection<Tx extends Queryable> implements OpenTransaction<Tx> {
   async begin(limits: ClaimLimits, statements: readonly string[]): Promise<readonly string[]> {
     const before = [BEGIN, settings(limits), ...statements];
     this.#isOpen = true;
-    this.#hasSavepoint = statements.length > 0;
-    const after = this.#hasSavepoint ? [SAVEPOINT] : [];
+    const hasWork = statements.length > 0;
+    const after = hasWork ? [SAVEPOINT] : [];
     const timeoutMs = limits.lockTimeoutMs + limits.commandTimeoutMs;
     const results = await this.#sendInTime(inOneText([...before, ...after]), timeoutMs, (ms) =>
       failures.noAnswerInTime(ms),
     );
     this.hasBegun = true;
-    return textsOf(results[before.length - 1]?.rows);
+    const [session] = failures.textsOf(results[1]?.rows);
+    this.#session = hasWork ? parseSession(session) : undefined;
+    return results.slice(2, before.length).flatMap(({ rows }) => failures.textsOf(rows));
   }
 
   async ask(statement: string): Promise<readonly string[]> {
-    return textsOf((await this.send(statement))[0]?.rows);
+    return failures.textsOf((await this.send(statement))[0]?.rows);
   }
 
   runWork(work: (tx: Tx) => Promise<void>): Promise<void> {
     return withSavepoints(this.tx, work).catch((error) => {
-      if (spoilsConnection(databaseErrorOf(error))) this.spoiledBy = toError(error);
+      if (failures.spoilsConnection(error)) this.spoiledBy = toError(error);
       throw error;
     });
   }
 
   async commit(undo: boolean, statements: readonly string[]): Promise<void> {
     if (this.#loss.reason !== undefined) throw this.#loss.reason;
-    const work = this.#hasSavepoint ? leaveSavepoint(undo) : [];
+    const work = this.#session === undefined ? [] : leaveSavepoint(undo, this.#session);
     const text = inOneText([...work, ...statements, 'COMMIT']);
     let results: readonly Answer[];
     try {
@@ -165,7 +169,7 @@ class Connection<Tx extends Queryable> implements OpenTransaction<Tx> {
         this.#sendInTime(text, this.#commandTimeoutMs, (ms) => failures.noEndInTime(ms)),
       );
     } catch (error) {
-      throw explainFailedEnd(error);
+      throw failures.explainFailedEnd(error);
     }
     const command = results.at(-1)?.command;
     // Postgres answers the COMMIT of an aborted transaction with ROLLBACK, and no error.

@@ -13,8 +13,7 @@ import {
 import { serverStore } from '../store/sql/server-store.js';
 import type { Connections, ServerTimeouts } from '../store/sql/transactions.js';
 import { postgresDialect } from './dialect.js';
-import { failures, isBusy, isLost, isUndone } from './failures.js';
-import { literal } from './literal.js';
+import { failures } from './failures.js';
 import { pgliteConnections } from './pglite-connections.js';
 import {
   assertPool,
@@ -26,6 +25,7 @@ import {
 } from './pool.js';
 import { poolConnections } from './pool-connections.js';
 import { ormConnections } from './provided-transaction.js';
+import { literal } from './quoting.js';
 import { setup } from './setup.js';
 
 type WithClient = ServerStoreOptions & { readonly client: NonNullable<StoreOptions['client']> };
@@ -52,7 +52,7 @@ type WithClient = ServerStoreOptions & { readonly client: NonNullable<StoreOptio
  * its `signal` aborts, as a later delivery may run in the meantime.
  *
  * `record` writes through your `tx`: a client of the pool on which your transaction is open, or the `tx` of `work`.
- * Everything else runs on a connection of its own, which is released before anything is sent. So do not call `create`
+ * Everything else runs on another connection, which is released before anything is sent. So do not call `create`
  * or `send` for a payment that one of your transactions has recorded but not yet committed.
  *
  * A PGlite is a single connection: all callbacks wait for each other, and `work` that uses the database
@@ -149,9 +149,7 @@ export function postgresStore(
       connections,
       dialect,
       failures,
-      isBusy,
-      isLost,
-      isUndone,
+      readsCommitted: true,
       setup: () => setup(connections, dialect, resolved),
       cancel: (owner, read) =>
         read(`SELECT pg_catalog.count(pg_catalog.pg_cancel_backend(pid))::text FROM pg_catalog.pg_stat_activity

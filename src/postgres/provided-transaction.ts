@@ -1,12 +1,8 @@
 import {
-  type ProvidedConnectionsOptions,
+  type ProvidedEngine,
   providedConnections,
 } from '../store/providers/provided-connections.js';
-import {
-  type Begun,
-  type EngineFailures,
-  ProvidedTransaction,
-} from '../store/providers/provided-transaction.js';
+import { type Begun, ProvidedTransaction } from '../store/providers/provided-transaction.js';
 import type { TransactionProvider } from '../store/providers/provider.js';
 import type {
   ClaimLimits,
@@ -14,40 +10,19 @@ import type {
   Ending,
   ServerTimeouts,
 } from '../store/sql/transactions.js';
-import { hasChanged, textsOf } from './answers.js';
-import {
-  databaseErrorOf,
-  errorOfOrm,
-  explainFailedEnd,
-  explainFailedRecord,
-  failures,
-  sqlStateOf,
-} from './failures.js';
+import { hasChanged } from './answers.js';
+import { databaseErrorOf, failures, sqlStateOf } from './failures.js';
 import { assertOpen } from './merchants-transaction.js';
-import { leaveSavepoint, SAVEPOINT, settings } from './settings.js';
-
-const engineFailures: EngineFailures = {
-  noConnectionInTime: (ms) => failures.noConnectionInTime(ms),
-  noConnection: (error) => failures.noConnection(databaseErrorOf(error)),
-  noAnswerInTime: (ms) => failures.noAnswerInTime(ms),
-  noEndInTime: (ms) => failures.noEndInTime(ms),
-  connectionLost: (cause) => failures.connectionLost(errorOfOrm(cause)),
-  transactionEnded: (cause) => failures.transactionEnded(cause),
-  transactionGone: () => failures.transactionGone(),
-  explainFailedEnd,
-  databaseErrorOf: errorOfOrm,
-};
+import { leaveSavepoint, parseSession, SAVEPOINT, type Session, settings } from './settings.js';
 
 /** The connections of an ORM, which begins transactions, and commits or rolls back. */
 export function ormConnections<Tx>(
   provider: TransactionProvider<Tx>,
   timeouts: ServerTimeouts,
 ): Connections<Tx> {
-  const engine: ProvidedConnectionsOptions<Tx> = {
-    failures: engineFailures,
-    serverFailures: failures,
+  const engine: ProvidedEngine<Tx> = {
+    failures,
     open: (begun) => new ProvidedInPostgres(begun),
-    textsOf,
     assertOpen,
     // An ORM returns only rows.
     change: (statement, alone) =>
@@ -62,16 +37,17 @@ const IN_PROGRESS = 'in progress';
 
 class ProvidedInPostgres<Tx> extends ProvidedTransaction<Tx> {
   #id = '';
+  #session: Session = ['none', ''];
 
   constructor(begun: Begun<Tx>) {
-    super(begun, engineFailures);
+    super(begun, failures);
   }
 
   async begin(limits: ClaimLimits, statements: readonly string[]): Promise<readonly string[]> {
     const timeoutMs = limits.lockTimeoutMs + limits.commandTimeoutMs;
     this.#check(await this.query(`${settings(limits)}, ${this.#columns()}`));
-    let texts: readonly string[] = [];
-    for (const statement of statements) texts = await this.askInTime(statement, timeoutMs);
+    const texts: string[] = [];
+    for (const statement of statements) texts.push(...(await this.askInTime(statement, timeoutMs)));
     if (statements.length > 0) await this.setSavepoint(SAVEPOINT);
     return texts;
   }
@@ -85,24 +61,14 @@ class ProvidedInPostgres<Tx> extends ProvidedTransaction<Tx> {
    */
   async assertCommitted(_ending: Ending<unknown>): Promise<void> {
     const status = await this.#status().catch((error: unknown) => {
-      throw failures.unconfirmedEnd(errorOfOrm(error));
+      throw failures.unconfirmedEnd(failures.errorOfOrm(error));
     });
     if (status === 'aborted') throw failures.transactionAborted();
     if (status !== 'committed') throw failures.unconfirmedEnd();
   }
 
-  protected textsOf(rows: readonly object[]): readonly string[] {
-    return textsOf(rows);
-  }
-
   protected leaveSavepoint(undo: boolean): readonly string[] {
-    return leaveSavepoint(undo);
-  }
-
-  protected explainFailedRecord(error: unknown): unknown {
-    return this.hasEnded && sqlStateOf(error) === undefined
-      ? failures.transactionEnded()
-      : explainFailedRecord(error);
+    return leaveSavepoint(undo, this.#session);
   }
 
   protected async isOver(): Promise<boolean> {
@@ -113,7 +79,7 @@ class ProvidedInPostgres<Tx> extends ProvidedTransaction<Tx> {
   async #status(): Promise<string | undefined> {
     const { database } = this.provider;
     const query = `SELECT pg_catalog.txid_status(${this.#id}::bigint)`;
-    return textsOf(await this.provider.query(database, query))[0];
+    return failures.textsOf(await this.provider.query(database, query))[0];
   }
 
   // The session can't be ended while one of its statements runs.
@@ -142,7 +108,8 @@ class ProvidedInPostgres<Tx> extends ProvidedTransaction<Tx> {
 
   #check(rows: readonly object[]): void {
     // By position, because an ORM may rename columns.
-    const [id, isolation] = Object.values(rows[0] ?? {}).slice(-2);
+    const [session, , id, isolation] = Object.values(rows[0] ?? {});
+    this.#session = parseSession(session, this.provider.orm);
     if (typeof id !== 'string' || !/^\d+$/.test(id) || typeof isolation !== 'string') {
       throw failures.changedAnswer(this.provider.orm);
     }

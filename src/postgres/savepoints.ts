@@ -1,46 +1,24 @@
 import {
   type AnyMethod,
   type Command,
-  NestedTransactions,
+  EMITTER_METHODS,
+  type NestedTransactions,
+  runNested,
 } from '../store/sql/nested-transactions.js';
 import type { Queryable } from './pool.js';
 
-/**
- * Runs `work` on a view of `client` that turns transactions into savepoints: an ORM on `tx` sends BEGIN and COMMIT
- * for a nested transaction, and the COMMIT would end the store's.
- *
- * @throws {StoreError} `TRANSACTION_LOST` when the work tried to end the store's transaction, or
- * returned before its own transactions and queries had ended
- */
-export async function withSavepoints<Tx extends Queryable>(
+/** Runs `work` on a view of `client` on which transactions are savepoints: see {@link runNested}. */
+export function withSavepoints<Tx extends Queryable>(
   client: Tx,
   work: (tx: Tx) => Promise<void>,
 ): Promise<void> {
-  const nested = new NestedTransactions({ commandIn });
-  try {
-    await work(viewOf(client, nested));
-  } finally {
-    nested.close();
-  }
-  nested.assertEnded();
+  return runNested({ commandIn }, (nested) => viewOf(client, nested), work);
 }
-
-// These write to fields of the emitter, and must write to the client's, not the view's.
-const EMITTER_METHODS = [
-  'on',
-  'once',
-  'off',
-  'addListener',
-  'prependListener',
-  'prependOnceListener',
-  'removeListener',
-  'removeAllListeners',
-];
 
 /** Inherits from the client, so that `instanceof` and the driver's own methods still work. */
 function viewOf<Tx extends Queryable>(client: Tx, nested: NestedTransactions): Tx {
-  const methods = client as unknown as Record<string, AnyMethod | undefined>;
-  const view: Record<string, AnyMethod> = Object.create(client);
+  const methods = client as unknown as Record<PropertyKey, AnyMethod | undefined>;
+  const view: Record<PropertyKey, AnyMethod> = Object.create(client);
   for (const name of EMITTER_METHODS) {
     const method = methods[name];
     if (method !== undefined) view[name] = method.bind(client);

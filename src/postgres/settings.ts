@@ -1,4 +1,6 @@
 import type { ClaimLimits } from '../store/sql/transactions.js';
+import { failures } from './failures.js';
+import { literal } from './quoting.js';
 
 // Everything is qualified and cast: a role that may create functions in a schema of the search_path could otherwise
 // make one that fits better than the built-in one, and would run as the application.
@@ -14,42 +16,62 @@ const NAME = 'merchant_payments';
 /** Set after the claim and before the work. It ends with the transaction, and so shows whether that is still open. */
 export const SAVEPOINT = `SAVEPOINT ${NAME}`;
 
-/** The names of the settings that the work may change for its transaction, and that are restored after it. */
-const KEPT = ['lock_timeout', 'role', 'search_path'];
+/** The session's role and search_path, which the work may change. */
+export type Session = readonly [role: string, searchPath: string];
 
-/** The first statement of a transaction: a SELECT of one text without FROM, so that columns can be added to it. */
+/**
+ * The first statement of a transaction: a SELECT without FROM, so that columns can be added to it. Its text is the
+ * {@link Session} as JSON.
+ */
 export function settings({ lockTimeoutMs, idleTimeoutMs }: ClaimLimits): string {
-  return `SELECT ${[
-    ...KEPT.map((name) => set(`${NAME}.${name}`, `pg_catalog.current_setting('${name}'::text)`)),
+  return `SELECT pg_catalog.json_build_array(${[
+    current('role'),
+    current('search_path'),
+    set(`${NAME}.lock_timeout`, current('lock_timeout')),
     set('lock_timeout', `'${lockTimeoutMs}'::text`),
     set('idle_in_transaction_session_timeout', `'${idleTimeoutMs}'::text`),
     DURABLY,
-  ].join(', ')}`;
+  ].join(', ')})::text`;
 }
 
-/** A column of the SELECT after the lock: it gives the work the session's own limit for locks. */
-export const AFTER_LOCK = `, ${restored('lock_timeout')}`;
+/** @throws {StoreError} `STORE_FAILED` when it is not what {@link settings} returns */
+export function parseSession(json: unknown, by?: string): Session {
+  const session = tryToParse(json);
+  const [role, searchPath] = Array.isArray(session) ? session : [];
+  if (typeof role === 'string' && typeof searchPath === 'string') return [role, searchPath];
+  throw failures.changedAnswer(by);
+}
+
+function tryToParse(json: unknown): unknown {
+  try {
+    return JSON.parse(String(json));
+  } catch {
+    return undefined;
+  }
+}
+
+/** A last row of what a claim reads. It gives the work the session's own limit for locks. */
+export const LIMIT_ENDS = `
+UNION ALL SELECT pg_catalog.json_build_array('limit'::text, ${set('lock_timeout', current(`${NAME}.lock_timeout`))})::text`;
 
 /**
  * The statements that end the work, whose role and search_path may be others by now. The role comes first, because it
- * determines `$user` in the search_path.
+ * determines `$user` in the search_path. To set both costs less than to compare them.
  */
-export function leaveSavepoint(undo: boolean): readonly string[] {
+export function leaveSavepoint(undo: boolean, [role, searchPath]: Session): readonly string[] {
   if (undo) return [`ROLLBACK TO SAVEPOINT ${NAME}`];
-  return [`RELEASE SAVEPOINT ${NAME}`, `SELECT ${['role', 'search_path'].map(ifMoved).join(', ')}`];
+  const restored = [set('role', text(role)), set('search_path', text(searchPath))];
+  return [`RELEASE SAVEPOINT ${NAME}`, `SELECT ${restored.join(', ')}`];
 }
 
-/** Nearly always unchanged, and to set it costs more than to compare. */
-function ifMoved(name: string): string {
-  const current = `pg_catalog.current_setting('${name}'::text)`;
-  const before = `pg_catalog.current_setting('${NAME}.${name}'::text)`;
-  return `CASE WHEN ${current} OPERATOR(pg_catalog.<>) ${before} THEN ${restored(name)} END`;
-}
-
-function restored(name: string): string {
-  return set(name, `pg_catalog.current_setting('${NAME}.${name}'::text)`);
+function current(name: string): string {
+  return `pg_catalog.current_setting('${name}'::text)`;
 }
 
 function set(name: string, value: string): string {
   return `pg_catalog.set_config('${name}'::text, ${value}, true)`;
+}
+
+function text(value: string): string {
+  return `${literal(value)}::text`;
 }

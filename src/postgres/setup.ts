@@ -3,7 +3,7 @@ import type { Dialect } from '../store/sql/dialect.js';
 import { missingColumns, primaryKeyOf, schemaOf, tableNames } from '../store/sql/schema.js';
 import type { Connections, ServerTimeouts } from '../store/sql/transactions.js';
 import { indexName } from './dialect.js';
-import { failures, isLockTimeout } from './failures.js';
+import { failures } from './failures.js';
 
 // An arbitrary number that the application is unlikely to lock.
 const SETUP_LOCK = 7_161_998_226_001;
@@ -31,7 +31,7 @@ export async function setup<Tx>(
     );
     for (const create of await findMissing(ask, dialect)) {
       await ask(create).catch((error) => {
-        throw isLockTimeout(error) ? setupBlocked(error) : error;
+        throw failures.isLockTimeout(error) ? setupBlocked(error) : error;
       });
     }
     return { end: 'commit', result: undefined, undo: false, statements: [] };

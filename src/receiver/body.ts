@@ -1,6 +1,6 @@
 import { isUint8Array, type RawBody } from '../callback/body.js';
 import { CallbackVerificationError } from '../errors.js';
-import { within } from '../protocol/within.js';
+import { within } from '../protocol/waiting.js';
 
 /** Limits on a body that comes from outside. */
 export interface BodyLimits {
@@ -40,19 +40,10 @@ export function explainUnreadable(
 
 /** @throws {UnreadableBody} 413 when the body is larger than `maxBodyBytes` */
 export function assertBodySize(rawBody: RawBody, maxBodyBytes: number): void {
-  if (countBytes(rawBody) > maxBodyBytes) throw new UnreadableBody(413);
-}
-
-// The verifier refuses a body that is neither text nor bytes.
-function countBytes(rawBody: RawBody): number {
-  if (typeof rawBody !== 'string') return rawBody?.byteLength ?? 0;
-  let bytes = rawBody.length;
-  for (let index = 0; index < rawBody.length; index += 1) {
-    const unit = rawBody.charCodeAt(index);
-    // In UTF-8 a surrogate pair has four bytes, so each half counts as two.
-    if (unit > 0x7f) bytes += unit > 0x7ff && (unit & 0xf800) !== 0xd800 ? 2 : 1;
-  }
-  return bytes;
+  // What is neither text nor bytes is left to the verifier to refuse.
+  const size =
+    typeof rawBody === 'string' ? new TextEncoder().encode(rawBody).length : rawBody?.byteLength;
+  if (size > maxBodyBytes) throw new UnreadableBody(413);
 }
 
 export function bodyWasRead(remedy: string): CallbackVerificationError {

@@ -31,10 +31,10 @@ export interface CallbackReceiver {
    * through the store like a delivery: of two at once only one runs. `callback.timestamp` is when the change
    * last failed. Offer it to staff only.
    *
-   * @returns outcome `processed`; `duplicate` if the change is processed meanwhile; `failed` (500, and
-   * `onError` is called) if `onPayment` failed again; with `REPLAY_IMPOSSIBLE` if the change or its body is not kept,
-   * for example since the change was processed, or the body is another change's; and if, with `blockParked`, an earlier
-   * change is parked. `busy`, `stale` and `rejected` as for a delivery
+   * @returns outcome `processed`, or `duplicate` if the change was processed meanwhile. It is `failed` (500, and `onError`
+   * is called) if `onPayment` failed again, or if, with `blockParked`, an earlier change is parked. If the change or its
+   * body is not kept, or the body is another change's, it is `failed` with `REPLAY_IMPOSSIBLE`. `busy`, `stale` and
+   * `rejected` are as for a delivery
    * @throws {InvalidOptionError} when `change` is not an object with `key` and `referenceNumber`
    * @throws {StoreError} `REPLAY_IMPOSSIBLE` when the store keeps no failures; another code when it can't be read
    */

@@ -7,6 +7,7 @@ import {
   signalWhenGone,
 } from './node-request.js';
 import type { ReceivingEnd } from './receiver.js';
+import { bodyOf } from './reply.js';
 
 // The parts of Fastify 4 and 5 that are used. Fastify's own types would tie the package to one version.
 
@@ -31,7 +32,7 @@ export interface FastifyReplyLike {
   /** Sets headers. */
   headers(values: Record<string, string>): unknown;
   /** Sends the reply. */
-  send(): unknown;
+  send(body?: string): unknown;
 }
 
 /** Receives a callback by Fastify's request and reply. Its promise is the reply, as Fastify expects it of a route. */
@@ -40,7 +41,7 @@ export async function receiveFastify(
   request: FastifyRequestLike,
   reply: FastifyReplyLike,
 ): Promise<unknown> {
-  const { status, headers } = await receive({
+  const answer = await receive({
     method: request.raw.method ?? '',
     headers: request.raw.headers,
     readBody: (limits) => readNodeBody(toBodySource(request), limits),
@@ -49,9 +50,9 @@ export async function receiveFastify(
   // Something else has answered, such as a timeout of the application.
   if (reply.sent) return reply;
   closeIfUnread(request.raw, reply.raw);
-  reply.code(status);
-  reply.headers(headers);
-  return reply.send();
+  reply.code(answer.status);
+  reply.headers(answer.headers);
+  return reply.send(bodyOf(answer));
 }
 
 /** A parser or a hook may have put a stream in place of the request's. */

@@ -90,7 +90,7 @@ function describeArguments([first, second]: readonly unknown[]): { what: string;
     return { what: 'an event that is no HTTP request (SQS, SNS, EventBridge)', remedy };
   }
   const remedy =
-    'Pass on what the framework passes to a route; the guide "Handle callbacks" has one for each framework';
+    'Pass on what the framework passes to a route; the guide "Frameworks" has one for each';
   return { what: describeValue(first), remedy };
 }
 

@@ -4,7 +4,7 @@
  * @module merchant-payments/receiver
  */
 
-export type { Awaitable } from '../protocol/awaitable.js';
+export type { Awaitable } from '../protocol/waiting.js';
 export type { CallbackReceiver, ReceivedRequest } from './callback-receiver.js';
 export { createCallbackReceiver } from './callback-receiver.js';
 export type { CallbackTrace } from './observation.js';

@@ -1,6 +1,6 @@
-import { isUint8Array, type RawBody } from '../callback/body.js';
 import type { VerifiedCallback } from '../callback/options.js';
 import { decodeBody, parseStatusRecord } from '../callback/record.js';
+import { toVerified } from '../callback/verification.js';
 import { callbackKey } from '../callback/web/key.js';
 import { CallbackVerificationError, StoreError } from '../errors.js';
 import { hasMethod, invalidOption } from '../protocol/options.js';
@@ -8,14 +8,6 @@ import { MIN_SHARED_WITH_CALLBACK, REDACTED, Redactor } from '../protocol/redact
 import type { FailedChange } from '../store/attention.js';
 import type { CallbackStore } from '../store/callback-store.js';
 import { describeFailure, type FailurePolicy } from '../store/failure.js';
-
-/** Settings that all deliveries of a receiver share. */
-export interface FailureSettings {
-  readonly parkAfter: number | undefined;
-  readonly blockParked: boolean;
-  /** The current signing secrets, which must not be kept with an error. Undefined while they are unknown. */
-  getSecrets(): readonly unknown[] | undefined;
-}
 
 /** Identifies a failed change, as `attention()` lists it. */
 export type ChangeId = Pick<FailedChange, 'referenceNumber' | 'key'>;
@@ -35,24 +27,30 @@ export interface FailureNote {
   notKept?: unknown;
 }
 
+interface KeptDelivery {
+  readonly rawBody: Uint8Array;
+  /** The signing secrets, which must not be kept with an error. Undefined while they are unknown. */
+  readonly secrets: readonly unknown[] | undefined;
+  readonly isReplay: boolean;
+  readonly note: FailureNote;
+}
+
 /** What the store is to do with a failure of one delivery; it writes into the note. */
 export function createFailurePolicy(
-  { parkAfter, blockParked, getSecrets }: FailureSettings,
-  rawBody: RawBody,
-  { isReplay, note }: { readonly isReplay: boolean; readonly note: FailureNote },
+  { parkAfter, blockParked }: Pick<FailurePolicy, 'parkAfter' | 'blockParked'>,
+  { rawBody, secrets, isReplay, note }: KeptDelivery,
 ): FailurePolicy {
   return {
     parkAfter,
     blockParked,
     runParked: isReplay,
-    getRawBody: () => toBytes(rawBody),
+    getRawBody: () => rawBody,
     describeError: (error) =>
       describeFailure(error, (texts) => {
+        if (secrets === undefined) return texts.map(() => REDACTED);
         try {
-          const secrets = getSecrets()?.flatMap(textsOfSecret);
-          if (secrets === undefined) return texts.map(() => REDACTED);
-          const body = decodeBody(toBytes(rawBody));
-          return new Redactor(secrets).redactAll(texts, body, MIN_SHARED_WITH_CALLBACK);
+          const redactor = new Redactor(secrets.flatMap(textsOfSecret));
+          return redactor.redactAll(texts, decodeBody(rawBody), MIN_SHARED_WITH_CALLBACK);
         } catch {
           // Some runtimes of the fetch adapter lack Node's Buffer.
           return texts.map(() => REDACTED);
@@ -65,21 +63,6 @@ export function createFailurePolicy(
       note.notKept = error;
     },
   };
-}
-
-/**
- * Copies a body that may be kept, before it is verified: the server could reuse its buffer before a failure is
- * stored, and a replay does not verify again. What is no body is returned, for the verifier to refuse.
- */
-export function copyBody(rawBody: RawBody): RawBody {
-  // Not by slice(), with which a Buffer shares its memory.
-  if (isUint8Array(rawBody)) return new Uint8Array(rawBody);
-  return rawBody instanceof ArrayBuffer ? rawBody.slice(0) : rawBody;
-}
-
-function toBytes(rawBody: RawBody): Uint8Array {
-  if (typeof rawBody === 'string') return new TextEncoder().encode(rawBody);
-  return rawBody instanceof Uint8Array ? rawBody : new Uint8Array(rawBody);
 }
 
 /** The texts in which an error could show a secret. None for a key that can't be exported. */
@@ -104,13 +87,6 @@ export function changeParked(attempts: number, keepsBodies = true): StoreError {
     'CHANGE_PARKED',
     `The change was parked after ${attempts} failed attempts (parkAfter): it is acknowledged, and the service no longer retries it. ${remedy}; attention() of the store lists it`,
   );
-}
-
-/** The code with which the store refused to run the change, if it did. */
-export function refusalCode(error: unknown): 'CHANGE_PARKED' | 'CHANGE_BLOCKED' | undefined {
-  if (!(error instanceof StoreError)) return undefined;
-  const { code } = error;
-  return code === 'CHANGE_PARKED' || code === 'CHANGE_BLOCKED' ? code : undefined;
 }
 
 /**
@@ -142,16 +118,13 @@ export async function findKeptChange<Tx>(
 
 /** The error for a change that can't be replayed. */
 export function replayImpossible(kept: FailedChange | undefined): StoreError {
-  return new StoreError('REPLAY_IMPOSSIBLE', whyImpossible(kept));
-}
-
-function whyImpossible(kept: FailedChange | undefined): string {
-  if (kept === undefined) {
-    return 'No failure of this change is kept: it was processed since, discarded or pruned';
-  }
-  return kept.rawBody === undefined
-    ? 'The body of this change was not kept, so there is nothing to replay; create the store with keepBodies: true to keep the bodies of changes that fail from then on, and repair this one by hand'
-    : "The stored body is not of this change: it is no payment status record, or its referenceNumber, status and updatedAt are another change's; nothing was run. Look the payment up at the service, repair its order by hand, discard the change, and find out what wrote the body";
+  const why =
+    kept?.rawBody === undefined
+      ? 'The body of this change was not kept, so there is nothing to replay; create the store with keepBodies: true to keep the bodies of changes that fail from then on, and repair this one by hand'
+      : "The stored body is not of this change: it is no payment status record, or its referenceNumber, status and updatedAt are another change's; nothing was run. Look the payment up at the service, repair its order by hand, discard the change, and find out what wrote the body";
+  const processed =
+    'No failure of this change is kept: it was processed since, discarded or pruned';
+  return new StoreError('REPLAY_IMPOSSIBLE', kept === undefined ? processed : why);
 }
 
 /**
@@ -164,12 +137,14 @@ export async function toCallback(
   kept: FailedChange | undefined,
 ): Promise<VerifiedCallback | undefined> {
   if (kept?.rawBody === undefined) return undefined;
-  const { key, referenceNumber, rawBody, lastFailedAt: timestamp } = kept;
+  const { key, referenceNumber, rawBody, lastFailedAt } = kept;
   try {
-    const payment = parseStatusRecord(decodeBody(rawBody));
+    const text = decodeBody(rawBody);
+    const payment = parseStatusRecord(text);
     const isOfChange =
       payment.referenceNumber === referenceNumber && (await callbackKey(payment)) === key;
-    return isOfChange ? { payment, key, timestamp, secretIndex: 0, rawBody } : undefined;
+    const record = { text, payment, sentAtMs: lastFailedAt.getTime(), secretIndex: 0 };
+    return isOfChange ? toVerified(record, key) : undefined;
   } catch (error) {
     if (error instanceof CallbackVerificationError) return undefined;
     throw error;

@@ -1,8 +1,9 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import { isUint8Array, type RawBody } from '../callback/body.js';
+import { findContentEncoding } from '../callback/headers.js';
+import { CallbackVerificationError } from '../errors.js';
 import { type BodyLimits, bodyWasRead, UnreadableBody } from './body.js';
-import { lengthOf, listRawBodies, REMEDY, sizeOf, takeKeptBodies } from './kept-body.js';
 
 /** A request of node:http, and what its framework has made of it. */
 export interface NodeBodySource {
@@ -32,9 +33,7 @@ export async function readNodeBody(
     if (isBeingRead(stream)) await collect(stream, limits);
     return takeKeptBodies(keepers, headers, stream.readableEnded !== false);
   }
-  const body = await (mayBeComplete(stream)
-    ? readIfComplete(stream, limits)
-    : collect(stream, limits));
+  const body = await collect(stream, limits);
   if (kept.length === 0) return [body];
   const length = lengthOf(headers);
   // A hook may have put an inflated stream in place of the bytes that it kept, and a platform one without bytes.
@@ -55,53 +54,6 @@ function isBeingRead(source: Readable): boolean {
   if (source.readableEnded !== false || source.destroyed) return false;
   return source.readableFlowing === true || source.listenerCount('readable') > 0;
 }
-
-// Marks a request whose body was read in full, by its Content-Length, before the parser noticed the end.
-const WAS_READ = Symbol('body was taken whole');
-
-function mayBeComplete(source: Readable): boolean {
-  return source.readableFlowing === null && lengthOf(headersOf(source)) !== undefined;
-}
-
-/** If the body arrived with the head, reads it without a deadline and without listeners for its chunks. */
-async function readIfComplete(source: Readable, limits: BodyLimits): Promise<Uint8Array> {
-  let collecting: Promise<Uint8Array> | undefined;
-  const stopWatching = (): void => {
-    source.off('newListener', onListener).off('resume', share);
-  };
-  const share = (): void => {
-    stopWatching();
-    collecting = collect(source, limits);
-  };
-  const onListener = (event: string | symbol): void => {
-    if (event === 'data' || event === 'readable') share();
-  };
-  // If something else begins to read meanwhile, a later listener would miss chunks.
-  source.on('newListener', onListener).once('resume', share);
-  // The rest of the packet is parsed once the handler has returned. Not by nextTick, which fake timers block.
-  await undefined;
-  stopWatching();
-  if (collecting === undefined && !isUntouched(source)) throw bodyWasRead(REMEDY);
-  return collecting ?? readComplete(source, limits) ?? collect(source, limits);
-}
-
-function readComplete(source: Readable, { maxBodyBytes }: BodyLimits): Uint8Array | undefined {
-  const size = source.readableLength;
-  const isWhole = size > 0 && lengthOf(headersOf(source)) === size;
-  // A flowing stream gives its bytes to other listeners.
-  if (!isWhole || size > maxBodyBytes || source.readableFlowing !== null) return undefined;
-  if (source.destroyed || !isUntouched(source)) return undefined;
-  source.on('error', ignore);
-  const body: Uint8Array | null = source.read();
-  (source as MarkedRequest)[WAS_READ] = true;
-  // Reads the end of the stream.
-  source.resume();
-  return body ?? undefined;
-}
-
-type MarkedRequest = object & { [WAS_READ]?: true };
-
-const headersOf = (source: Readable) => (source as Partial<IncomingMessage>).headers;
 
 function collect(source: Readable, limits: BodyLimits): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
@@ -144,6 +96,85 @@ function collect(source: Readable, limits: BodyLimits): Promise<Uint8Array> {
 
 function ignore(): void {}
 
+/** Where frameworks keep a body that they have read. */
+interface KeptBody {
+  readonly rawBody?: unknown;
+  readonly body?: unknown;
+}
+
+const REMEDY =
+  "Express: mount callbackHandler before express.json(), or put express.raw({ type: 'application/json' }) on this route; " +
+  'NestJS: NestFactory.create(AppModule, { rawBody: true }); Koa: route to it before a body parser; ' +
+  'Next.js pages: export const config = { api: { bodyParser: false } }; ' +
+  'Fastify: let no preParsing hook read the payload of this route';
+
+/**
+ * Returns the bodies that were kept of a request whose stream something else has read: those of the length that the
+ * wire had and, if the body was compressed, what it was inflated to. Any other is only a part, such as a placeholder
+ * that was never filled, or text whose bytes were lost.
+ *
+ * @param hasEnded whether the stream was read to its end
+ * @throws {CallbackVerificationError} `RAW_BODY_REQUIRED` when none is whole
+ */
+function takeKeptBodies(
+  keepers: readonly object[],
+  headers: IncomingHttpHeaders,
+  hasEnded: boolean,
+): readonly RawBody[] {
+  const length = lengthOf(headers);
+  const isCompressed = findContentEncoding(headers) !== undefined;
+  const isWhole = (body: RawBody): boolean =>
+    length === undefined ? hasEnded && sizeOf(body) > 0 : sizeOf(body) === length;
+
+  const kept = listRawBodies(keepers);
+  // Not earlier: on some platforms `body` is a getter that parses.
+  if (isCompressed || !kept.some(isWhole)) {
+    kept.push(...keepers.map(bodyOf).filter(isUint8Array));
+  }
+  if (kept.length === 0) throw bodyWasRead(REMEDY);
+  const whole = kept.filter(isWhole);
+  if (isCompressed && hasEnded) {
+    const inflated = kept.filter((body) => !isWhole(body) && sizeOf(body) > 0);
+    whole.push(...inflated);
+  }
+  if (whole.length > 0) return whole;
+  const isEmpty = length === undefined && hasEnded && !keepers.map(bodyOf).some(hasContent);
+  if (isEmpty) return [''];
+  throw keptInPart(Math.max(...kept.map(sizeOf)), length);
+}
+
+/** What is kept as `rawBody`. */
+function listRawBodies(keepers: readonly object[]): RawBody[] {
+  return keepers
+    .map((keeper) => (keeper as KeptBody).rawBody)
+    .filter((body) => typeof body === 'string' || isUint8Array(body));
+}
+
+const bodyOf = (keeper: object): unknown => (keeper as KeptBody).body;
+
+/** The Content-Length; undefined for a body in chunks. */
+function lengthOf(headers: IncomingHttpHeaders): number | undefined {
+  const length = headers['content-length'];
+  return typeof length === 'string' && /^\d{1,15}$/.test(length) ? Number(length) : undefined;
+}
+
+const sizeOf = (body: RawBody): number =>
+  typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength;
+
+/** Whether a parsed body shows that there were bytes. */
+function hasContent(body: unknown): boolean {
+  if (typeof body === 'object' && body !== null) return Object.keys(body).length > 0;
+  return body !== undefined && body !== null && body !== '';
+}
+
+function keptInPart(size: number, length: number | undefined): CallbackVerificationError {
+  const whole = length === undefined ? 'a body whose end it did not await' : `a body of ${length}`;
+  return new CallbackVerificationError(
+    'RAW_BODY_REQUIRED',
+    `A middleware before the callback handler keeps the body, as rawBody or body of the request, but kept ${size} bytes of ${whole}, so the callback was not verified. Let it keep all bytes, joined and not decoded, before it calls next(). ${REMEDY}`,
+  );
+}
+
 /** Returns a signal that aborts when the connection is closed before the response is sent. */
 export function signalWhenGone(response: ServerResponse): AbortSignal {
   const controller = new AbortController();
@@ -161,7 +192,7 @@ export function signalWhenGone(response: ServerResponse): AbortSignal {
  * the next request. Over HTTP/2 it closes the stream, which the client could otherwise keep open.
  */
 export function closeIfUnread(request: IncomingMessage, response: ServerResponse): void {
-  if (request.complete || (request as MarkedRequest)[WAS_READ]) return;
+  if (request.complete) return;
   response.shouldKeepAlive = false;
   const { stream } = response as { stream?: Http2Stream };
   stream?.once('finish', () => stream.close());

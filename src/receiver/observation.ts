@@ -1,7 +1,12 @@
 import type { VerifiedCallback } from '../callback/options.js';
 import { CallbackVerificationError, MerchantPaymentsError } from '../errors.js';
-import { shownReference } from '../protocol/log-context.js';
-import { debugLogger, durationSince, type Logger, writeLine } from '../protocol/logger.js';
+import {
+  debugLogger,
+  durationSince,
+  type Logger,
+  shownReference,
+  writeLine,
+} from '../protocol/logger.js';
 import { hasSubscribers, openChannel, runTraced } from '../protocol/tracing.js';
 import type { CallbackOutcome, CallbackReply } from './reply.js';
 import { OnceAMinute } from './report.js';
@@ -94,23 +99,20 @@ export function createCallbackLog(
 ): ((trace: CallbackTrace) => void) | undefined {
   const logger = given ?? debugLogger;
   if (logger === undefined) return undefined;
-  const refusals = new Map<string, OnceAMinute>();
+  const limit = new OnceAMinute();
   return (trace) => {
     const { outcome, code = String(trace.status) } = trace;
-    const fields = { ...trace };
     if (outcome !== 'rejected') {
       const [usual, message] = lines[outcome as keyof typeof lines];
       const level = trace.overdue ? 'warn' : usual;
-      writeLine(logger, level, { fields, message });
+      writeLine(logger, level, { fields: { ...trace }, message });
       return;
     }
     // Anyone can send these, and they must not flood a log at its usual level.
-    const refusal = refusals.get(code) ?? new OnceAMinute();
-    refusals.set(code, refusal);
-    const skipped = refusal.take();
-    const message = 'callback rejected';
-    if (skipped === undefined) writeLine(logger, 'debug', { fields, message });
-    else writeLine(logger, 'warn', { fields: { ...fields, skipped }, message });
+    const skipped = limit.take(code);
+    const level = skipped === undefined ? 'debug' : 'warn';
+    const fields = skipped === undefined ? { ...trace } : { ...trace, skipped };
+    writeLine(logger, level, { fields, message: 'callback rejected' });
   };
 }
 

@@ -1,5 +1,5 @@
-import type { SigningSecret } from '../callback/options.js';
 import {
+  type SigningSecret,
   type VerifiedCallback,
   type VerifyCallbackOptions,
   verifierRules,
@@ -9,7 +9,6 @@ import {
   InvalidOptionError,
   type RetryLaterError,
 } from '../errors.js';
-import type { Awaitable } from '../protocol/awaitable.js';
 import { type Logger, loggerRule } from '../protocol/logger.js';
 import {
   boolean,
@@ -25,6 +24,7 @@ import {
   wholeNumber,
   withDefault,
 } from '../protocol/options.js';
+import type { Awaitable } from '../protocol/waiting.js';
 import type { CallbackStore } from '../store/callback-store.js';
 import { memoryCallbacks } from '../store/memory-callbacks.js';
 import { keepsFailures } from './kept-failures.js';
@@ -86,7 +86,7 @@ export interface CallbackReceiverOptions<Tx = undefined, Fields = unknown, Secre
   onPayment(callback: VerifiedCallback<NoInfer<Fields>>, context: PaymentContext<Tx>): Settled;
   /**
    * How long `onPayment` may take, in milliseconds: a whole number from 1 to 2147483647. After that the
-   * signal aborts, the service gets a 500, and `onError` gets an `StoreError` `WORK_TIMEOUT`. Work that does
+   * signal aborts, the service gets a 500, and `onError` gets a `StoreError` `WORK_TIMEOUT`. Work that does
    * not stop keeps its payment busy until it ends; if it then fails, `onError` gets that error too.
    * @default 60_000
    */
@@ -98,25 +98,25 @@ export interface CallbackReceiverOptions<Tx = undefined, Fields = unknown, Secre
    */
   store?: CallbackStore<Tx> | undefined;
   /**
-   * What to do with a change older than the last one processed for its payment: `process` calls `onPayment`
-   * with `stale: true`; `acknowledge` answers 200 without calling it, and reports an `StoreError`
+   * What to do with a change older than the last one processed for its payment. `process` calls `onPayment`
+   * with `stale: true`; `acknowledge` answers 200 without calling it, and reports a `StoreError`
    * `STALE_CHANGE` to `onError`, at most once a minute.
    * @default 'process'
    */
   onStale?: 'acknowledge' | 'process' | undefined;
   /**
-   * After how many failures a change is parked: a whole number from 1. The last failure is answered 200
-   * (outcome `failed`), so the service stops retrying; `onError` gets the error itself, then an `StoreError`
+   * After how many failures a change is parked, a whole number from 1. The last failure is answered 200
+   * (outcome `failed`), so the service stops retrying; `onError` gets the error itself, then a `StoreError`
    * `CHANGE_PARKED`. The store keeps the change, and further deliveries of it are answered 200 without
-   * calling `onPayment`. `replay` runs the change if the store has `keepBodies: true`: set that too, or
-   * repair the order of a parked change by hand. Needs a store that keeps failures: memory, SQLite, Postgres
+   * calling `onPayment`. `replay` runs the change if the store has `keepBodies: true`. Set that too, or repair the
+   * order of a parked change by hand. Needs a store that keeps failures: memory, SQLite, Postgres
    * or MySQL. A {@link RetryLaterError} does not count as a failure.
    * @default changes are never parked: every failure is answered 500
    */
   parkAfter?: number | undefined;
   /**
    * Whether later changes of a payment wait for its parked change. If true, each is acknowledged and parked
-   * without calling `onPayment`, `onError` gets an `StoreError` `CHANGE_BLOCKED`, and you replay all of them
+   * without calling `onPayment`, `onError` gets a `StoreError` `CHANGE_BLOCKED`, and you replay all of them
    * in their order. If false, they run. Needs `parkAfter`.
    * @default false
    */
@@ -149,7 +149,7 @@ export interface CallbackReceiverOptions<Tx = undefined, Fields = unknown, Secre
    */
   onRejected?: ((error: CallbackVerificationError) => unknown) | undefined;
   /**
-   * Logs a line for every callback: pino, or console. The level is `debug` if the change was processed, now
+   * Logs a line for every callback, to pino or console for example. The level is `debug` if the change was processed, now
    * or earlier, `info` if the service is asked to retry, `error` if it failed. A rejected callback is logged
    * at `warn`, at most once a minute for each code, with the number `skipped` since, and otherwise at
    * `debug`. Lines have no bodies, headers or error messages: `onError` gets the errors.
@@ -161,6 +161,14 @@ export interface CallbackReceiverOptions<Tx = undefined, Fields = unknown, Secre
    * @default false
    */
   logReferences?: boolean | undefined;
+  /**
+   * Whether the answer to a callback that was not processed has a body with the error's code and the reason, for
+   * development: the mock shows it beside the callback. The code of another package's error is `PROCESSING_FAILED`, with
+   * its name alone; a payment that is busy has `BUSY`. No secret is in it, but it tells a stranger why a forged callback
+   * failed, so leave it off in production.
+   * @default false, when no answer says more than its status
+   */
+  explainAnswers?: boolean | undefined;
 }
 
 type Handler<Name extends 'onPayment' | 'onError' | 'onRejected'> = NonNullable<
@@ -186,6 +194,7 @@ const receiverRules = {
   onRejected: optional(func<Handler<'onRejected'>>('that takes an error')),
   logger: optional(loggerRule),
   logReferences: withDefault(false, boolean),
+  explainAnswers: withDefault(false, boolean),
 } satisfies OptionRules<CallbackReceiverOptions>;
 
 /** A receiver's options, checked and with defaults. */

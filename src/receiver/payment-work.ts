@@ -1,21 +1,49 @@
+import type { RawBody } from '../callback/body.js';
+import type { CallbackHeaders } from '../callback/headers.js';
 import type { VerifiedCallback } from '../callback/options.js';
 import { isPromiseLike } from '../callback/record.js';
 import { StoreError } from '../errors.js';
 import { fieldOf } from '../protocol/own-fields.js';
-import type { ChangeOutcome, StoreContext } from '../store/callback-store.js';
-import type { Activity } from './activity.js';
-import type { PaymentContext, ResolvedReceiverOptions, Settled } from './options.js';
+import { type Awaitable, within } from '../protocol/waiting.js';
+import type { StatusChange, StoreContext } from '../store/callback-store.js';
+import type { BodyLimits } from './body.js';
+import type { FailureNote } from './kept-failures.js';
+import type { PaymentContext, ResolvedReceiverOptions } from './options.js';
+import { assertOutcome, type DeliveryResult, toFailed } from './reply.js';
 import { report } from './report.js';
 
-interface WorkOptions<Tx>
-  extends Pick<ResolvedReceiverOptions<Tx>, 'onPayment' | 'onPaymentTimeoutMs' | 'onError'> {
-  readonly activity: Activity;
+/** Counts running work, so that a process can wait for it before it exits. */
+export class Activity {
+  #running = 0;
+  #waiting: (() => void)[] = [];
+
+  /** Runs work that {@link idle} waits for. */
+  async during<Result>(work: () => Promise<Result>): Promise<Result> {
+    this.#running += 1;
+    try {
+      return await work();
+    } finally {
+      this.#running -= 1;
+      if (this.#running === 0) for (const resolve of this.#waiting.splice(0)) resolve();
+    }
+  }
+
+  /** Resolves as soon as no work is running. */
+  idle(): Promise<void> {
+    if (this.#running === 0) return Promise.resolve();
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  /** As {@link idle}, for a limited time. */
+  async idleWithin(limitMs: number): Promise<void> {
+    await within(limitMs, this.idle(), () => undefined);
+  }
 }
 
-/** A verified callback. */
-export interface Received {
-  readonly callback: VerifiedCallback;
-}
+type WorkOptions<Tx> = Pick<
+  ResolvedReceiverOptions<Tx>,
+  'store' | 'onPayment' | 'onPaymentTimeoutMs' | 'onError'
+>;
 
 /** What an adapter knows about a request's sender and the runtime. */
 export interface Caller {
@@ -25,85 +53,106 @@ export interface Caller {
   getTimeLimitMs?(): number | undefined;
 }
 
-// One getter for all contexts: an object literal would create one each time, at three times the cost.
-const SIGNAL = {
-  // Otherwise a polluted Object.prototype could make it one that JavaScript refuses.
-  __proto__: null,
-  enumerable: true,
-  get(this: Context<unknown>) {
-    return this.getSignal();
-  },
-};
-
-/** Has own properties only, so that `{ ...context }` copies all of them. */
-class Context<Tx> implements PaymentContext<Tx> {
-  readonly tx: Tx;
-  readonly stale: boolean;
-  readonly current: boolean;
-  readonly secondPayment: boolean;
-  declare readonly signal: AbortSignal;
-  readonly #getSignal: () => AbortSignal;
-
-  constructor(store: StoreContext<Tx>, getSignal: () => AbortSignal) {
-    this.tx = store.tx;
-    // A merchant's own store may leave these out.
-    this.stale = fieldOf(store, 'stale') === true;
-    this.current = (fieldOf(store, 'current') as boolean | undefined) ?? !this.stale;
-    this.secondPayment = fieldOf(store, 'secondPayment') === true;
-    this.#getSignal = getSignal;
-    Object.defineProperty(this, 'signal', SIGNAL);
-  }
-
-  getSignal(): AbortSignal {
-    return this.#getSignal();
-  }
+/** A request, as an adapter provides it. */
+export interface IncomingCallback extends Caller {
+  readonly method: string;
+  readonly headers: CallbackHeaders;
+  /**
+   * Resolves with the body: the bytes of the wire first, then, if a framework has inflated them, what it kept.
+   * Called at most once, and only if the body is needed.
+   */
+  readBody(limits: BodyLimits): Awaitable<readonly RawBody[]>;
 }
 
-/** One call of `onPayment`: its context, its deadline and its result. */
+interface WorkScene {
+  readonly callback: VerifiedCallback;
+  readonly caller: Caller;
+  readonly activity: Activity;
+}
+
+/** One change on its way through the store: the call of `onPayment`, its deadline and its result. */
 export class PaymentWork<Tx> {
   readonly #options: WorkOptions<Tx>;
-  readonly #received: Received;
-  readonly #caller: Caller;
+  readonly #scene: WorkScene;
   #store: StoreContext<Tx> | undefined;
   #controller: AbortController | undefined;
   readonly #stops: (() => void)[] = [];
   #expire: ((error: StoreError) => void) | undefined;
   #state: 'not begun' | 'running' | 'failed' | 'done' = 'not begun';
-  /** The store's later answer, if the work exceeded its time limit and continues. */
-  late: Promise<ChangeOutcome> | undefined;
 
-  constructor(options: WorkOptions<Tx>, received: Received, caller: Caller) {
+  constructor(options: WorkOptions<Tx>, scene: WorkScene) {
     this.#options = options;
-    this.#received = received;
-    this.#caller = caller;
+    this.#scene = scene;
   }
 
-  /** Whether the store has started the work. */
-  get hasBegun(): boolean {
-    return this.#state !== 'not begun';
+  /**
+   * Has the store do the work. It never rejects. If the work exceeds its time limit, the result is that, but the work
+   * continues and the store keeps its claim, since the work may still write.
+   *
+   * @param note what the store does with a failure
+   */
+  async deliver(change: StatusChange, note: FailureNote): Promise<DeliveryResult> {
+    const expired = new Promise<StoreError>((resolve) => {
+      this.#expire = resolve;
+    });
+    const processing = this.#process(change, note);
+    const first = await Promise.race([processing, expired]);
+    if (!(first instanceof StoreError)) return first;
+    return { ...toFailed(first, true, {}), late: processing };
   }
 
-  /** Does the work; called by the store. */
-  async run(store: StoreContext<Tx>): Promise<void> {
+  async #process(change: StatusChange, note: FailureNote): Promise<DeliveryResult> {
+    try {
+      const outcome = await this.#options.store.process(change, (store) => this.#run(store));
+      if (outcome === 'processed' && this.#state !== 'done') {
+        const message = "store.process must not resolve with 'processed' unless work did";
+        throw new StoreError('CONTRACT_VIOLATION', message);
+      }
+      return { outcome: assertOutcome(outcome) };
+    } catch (error) {
+      return toFailed(error, this.#state !== 'not begun', note);
+    }
+  }
+
+  async #run(store: StoreContext<Tx>): Promise<void> {
     if (this.#state !== 'not begun') {
       throw new StoreError('CONTRACT_VIOLATION', 'store.process must run work once');
     }
     this.#state = 'running';
-    // Counted separately: a store that has lost its lease may answer before the work has ended.
-    this.#options.activity.begin();
     this.#store = store;
-    try {
-      const working: unknown = this.#work(new Context(store, () => this.#getSignal()));
-      // Work that has returned needs no deadline: no timer could have fired meanwhile.
-      if (isPromiseLike(working)) await this.#withinTime(working);
-      this.#state = 'done';
-    } catch (error) {
-      this.#state = 'failed';
-      throw error;
-    } finally {
-      this.#stopListening();
-      this.#options.activity.end();
-    }
+    // Counted separately: a store that has lost its lease may answer before the work has ended.
+    await this.#scene.activity.during(async () => {
+      try {
+        const { callback } = this.#scene;
+        const context = this.#createContext(store);
+        if (context.secondPayment) await report(this.#options.onError, secondPayment(), callback);
+        const working: unknown = this.#options.onPayment(callback, context);
+        // Work that has returned needs no deadline: no timer could have fired meanwhile.
+        if (isPromiseLike(working)) await this.#withinTime(working);
+        this.#state = 'done';
+      } catch (error) {
+        this.#state = 'failed';
+        throw error;
+      } finally {
+        for (const stop of this.#stops) stop();
+      }
+    });
+  }
+
+  /** Has own properties only, so that `{ ...context }` copies all of them. */
+  #createContext(store: StoreContext<Tx>): PaymentContext<Tx> {
+    const getSignal = () => this.#getSignal();
+    // A merchant's own store may leave these out.
+    const stale = fieldOf(store, 'stale') === true;
+    return {
+      tx: store.tx,
+      get signal() {
+        return getSignal();
+      },
+      stale,
+      current: (fieldOf(store, 'current') as boolean | undefined) ?? !stale,
+      secondPayment: fieldOf(store, 'secondPayment') === true,
+    };
   }
 
   async #withinTime(working: PromiseLike<unknown>): Promise<void> {
@@ -115,53 +164,15 @@ export class PaymentWork<Tx> {
     }
   }
 
-  #work(context: PaymentContext<Tx>): Settled {
-    const { callback } = this.#received;
-    if (!context.secondPayment) return this.#options.onPayment(callback, context);
-    return this.#workOnSecond(callback, context);
-  }
-
-  async #workOnSecond(callback: VerifiedCallback, context: PaymentContext<Tx>): Promise<void> {
-    await report(this.#options.onError, secondPayment(), callback);
-    await this.#options.onPayment(callback, context);
-  }
-
-  /**
-   * Resolves with the store's answer. If the work exceeds its time limit, this rejects, but the work
-   * continues and the store keeps its claim, since the work may still write.
-   *
-   * @throws {StoreError} `WORK_TIMEOUT`
-   */
-  inTime(processing: Promise<ChangeOutcome>): Promise<ChangeOutcome> {
-    // Only the work has a deadline here, and it is already done.
-    if (this.#state === 'done' && processing instanceof Promise) return processing;
-    return new Promise((resolve, reject) => {
-      this.#expire = (error) => {
-        this.late = processing;
-        reject(error);
-      };
-      // A merchant's own store may not return a promise.
-      Promise.resolve(processing).then((outcome) => {
-        if (outcome === 'processed' && this.#state !== 'done') {
-          const message = "store.process must not resolve with 'processed' unless work did";
-          reject(new StoreError('CONTRACT_VIOLATION', message));
-        } else {
-          resolve(outcome);
-        }
-      }, reject);
-    });
-  }
-
   #startTimer(): ReturnType<typeof setTimeout> {
     const { onPaymentTimeoutMs } = this.#options;
-    const ask = fieldOf(this.#caller, 'getTimeLimitMs') as Caller['getTimeLimitMs'];
-    const limitMs = ask?.call(this.#caller) ?? Number.POSITIVE_INFINITY;
-    return limitMs < onPaymentTimeoutMs
-      ? setTimeout(() => this.#expireWork(limitMs, "the function's own time limit"), limitMs)
-      : setTimeout(
-          () => this.#expireWork(onPaymentTimeoutMs, 'onPaymentTimeoutMs'),
-          onPaymentTimeoutMs,
-        );
+    const { caller } = this.#scene;
+    const ask = fieldOf(caller, 'getTimeLimitMs') as Caller['getTimeLimitMs'];
+    const limitMs = ask?.call(caller) ?? Number.POSITIVE_INFINITY;
+    const isShorter = limitMs < onPaymentTimeoutMs;
+    const afterMs = isShorter ? limitMs : onPaymentTimeoutMs;
+    const limit = isShorter ? "the function's own time limit" : 'onPaymentTimeoutMs';
+    return setTimeout(() => this.#expireWork(afterMs, limit), afterMs);
   }
 
   #expireWork(afterMs: number, limit: string): void {
@@ -182,8 +193,9 @@ export class PaymentWork<Tx> {
 
   #createController(): AbortController {
     const controller = new AbortController();
-    const ask = fieldOf(this.#caller, 'getSignal') as Caller['getSignal'];
-    for (const source of [this.#store?.signal, ask?.call(this.#caller)]) {
+    const { caller } = this.#scene;
+    const ask = fieldOf(caller, 'getSignal') as Caller['getSignal'];
+    for (const source of [this.#store?.signal, ask?.call(caller)]) {
       if (source?.aborted) controller.abort(source.reason);
       else if (source !== undefined) this.#listenTo(source, controller);
     }
@@ -195,10 +207,6 @@ export class PaymentWork<Tx> {
     const abort = (): void => controller.abort(source.reason);
     source.addEventListener('abort', abort);
     this.#stops.push(() => source.removeEventListener('abort', abort));
-  }
-
-  #stopListening(): void {
-    for (const stop of this.#stops) stop();
   }
 }
 

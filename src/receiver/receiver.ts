@@ -1,18 +1,17 @@
-import type { RawBody } from '../callback/body.js';
 import type { VerifiedCallback, VerifyCallbackOptions } from '../callback/options.js';
-import { assertSchemaAccepts, isPromiseLike, runRecordSchema } from '../callback/record.js';
-import { InvalidOptionError, type RetryLaterError } from '../errors.js';
-import type { Awaitable } from '../protocol/awaitable.js';
-import { causesOf } from '../protocol/causes.js';
+import { isPromiseLike } from '../callback/record.js';
+import type { CallbackVerificationError } from '../errors.js';
+import { causesOf } from '../protocol/describe-value.js';
+import { parseInstant } from '../protocol/instant.js';
 import type { Rule } from '../protocol/options.js';
-import { Activity } from './activity.js';
-import { authenticate, type IncomingCallback } from './authenticate.js';
-import { type AcceptedCallback, acceptCallback, type DeliveryResult, deliver } from './delivery.js';
+import type { Awaitable } from '../protocol/waiting.js';
+import type { StatusChange } from '../store/callback-store.js';
+import { assertBodySize, explainUnreadable, UnreadableBody } from './body.js';
 import {
   type ChangeId,
   changeParked,
-  copyBody,
-  type FailureSettings,
+  createFailurePolicy,
+  type FailureNote,
   findKeptChange,
   keepsFailures,
   replayImpossible,
@@ -31,14 +30,34 @@ import {
   type ResolvedReceiverOptions,
   resolveReceiverOptions,
 } from './options.js';
-import type { Caller } from './payment-work.js';
-import { answerRefusal } from './refusal.js';
-import { acknowledge, askToRetry, type CallbackReply, fail, reject, replyTo } from './reply.js';
-import { BusyChanges, createOverdueReport, createStaleReport, report } from './report.js';
-import { USER_CODE_TIMEOUT_MS, withUserCodeTimeout } from './user-code-timeout.js';
-import { type CreateVerifier, createVerifierSource, type Verifier } from './verifier-source.js';
-
-const OVERDUE_AFTER_MS = 600_000;
+import { Activity, type Caller, type IncomingCallback, PaymentWork } from './payment-work.js';
+import {
+  type CallbackReply,
+  type DeliveryResult,
+  explain,
+  type Failed,
+  fail,
+  reasonOf,
+  reasonOfError,
+  refuse,
+  reject,
+  replyTo,
+  WRONG_METHOD,
+} from './reply.js';
+import {
+  BusyChanges,
+  type FrequentCode,
+  frequentError,
+  OnceAMinute,
+  report,
+  reportRefusal,
+} from './report.js';
+import {
+  assertFits,
+  createVerifierSource,
+  type Verification,
+  type Verifier,
+} from './verifier-source.js';
 
 /** The receiver that all adapters share. */
 export interface ReceivingEnd {
@@ -52,18 +71,6 @@ export interface ReceivingEnd {
   close(): Promise<void>;
 }
 
-interface Receiver<Tx> extends ResolvedReceiverOptions<Tx> {
-  readonly getVerifier: () => Awaitable<Verifier>;
-  readonly activity: Activity;
-  /** Undefined if the store keeps no failures. */
-  readonly failures: FailureSettings | undefined;
-  readonly reportStale: (callback: VerifiedCallback) => Promise<void>;
-  readonly reportOverdue: (callback: VerifiedCallback) => Promise<void>;
-  readonly busyChanges: BusyChanges;
-}
-
-type Failed = Extract<DeliveryResult, { readonly outcome: undefined }>;
-
 /**
  * @param adapterRules rules for an adapter's additional options
  * @throws {InvalidOptionError} when an option is invalid
@@ -74,212 +81,252 @@ export function createReceiver<Tx, Secret, Fields>(
   adapterRules: Readonly<Record<string, Rule<unknown>>> = {},
 ): ReceivingEnd {
   const resolved = resolveReceiverOptions(options, adapterRules);
-  const activity = new Activity();
   // Without the schema, which the receiver runs itself, since it can await an asynchronous one.
-  let secrets: readonly unknown[] | undefined;
-  const create: CreateVerifier<Secret> = (signingSecret) => {
-    secrets = [signingSecret].flat();
-    return createVerifier({ ...resolved.policy, signingSecret });
-  };
-  const { parkAfter, blockParked } = resolved;
-  const failures = { parkAfter, blockParked, getSecrets: () => secrets };
-  const receiver: Receiver<Tx> = {
-    ...resolved,
-    getVerifier: createVerifierSource(resolved as Pick<typeof options, 'signingSecret'>, create),
-    activity,
-    failures: keepsFailures(resolved.store) ? failures : undefined,
-    reportStale: createStaleReport(resolved.onError),
-    reportOverdue: createOverdueReport(resolved.onError),
-    busyChanges: new BusyChanges(),
-  };
+  const getVerification = createVerifierSource(
+    resolved.signingSecret as CallbackReceiverOptions<Tx, Fields, Secret>['signingSecret'],
+    (signingSecret) => createVerifier({ ...resolved.policy, signingSecret }),
+  );
+  const receiver = new Receiver(resolved, getVerification);
   const log = createCallbackLog(resolved.logger);
   return {
     receive: (incoming) =>
-      observe(incoming.method, log, (trace) => receive(receiver, incoming, trace)),
-    replay: (change) => replay(receiver, change),
-    idle: () => activity.idle(),
-    close: () => activity.idleWithin(resolved.onPaymentTimeoutMs),
+      observe(incoming.method, log, (trace) => receiver.receive(incoming, trace)),
+    replay: (change) => receiver.replay(change),
+    idle: () => receiver.activity.idle(),
+    close: () => receiver.activity.idleWithin(resolved.onPaymentTimeoutMs),
   };
 }
 
-async function receive<Tx>(
-  receiver: Receiver<Tx>,
-  incoming: IncomingCallback,
-  trace: CallbackTrace | undefined,
-): Promise<CallbackReply> {
-  if (incoming.method !== 'POST') return reject(405);
-  receiver.activity.begin();
-  try {
-    const callback = await authenticate(receiver, incoming);
-    const { rawBody: verified } = callback;
-    const rawBody = receiver.failures === undefined ? verified : copyBody(verified);
-    const accepted = await accept(receiver, callback, rawBody, false);
-    describeCallback(trace, accepted.callback, receiver.logReferences);
-    return await processOnce(receiver, accepted, incoming, trace);
-  } catch (error) {
-    return answerRefusal(receiver, error, trace);
-  } finally {
-    receiver.activity.end();
-  }
+/** A verified callback on its way through the store. */
+interface Delivery {
+  readonly callback: VerifiedCallback;
+  readonly change: StatusChange;
+  /** Whether it is a replay of a change that the store kept. */
+  readonly isReplay: boolean;
+  /** The store writes into it until `process` settles. */
+  readonly note: FailureNote;
+  readonly trace: CallbackTrace | undefined;
 }
 
-/** Runs a change with the body that the store kept; its claim decides whether the change was already processed. */
-async function replay<Tx>(receiver: Receiver<Tx>, change: ChangeId): Promise<CallbackReply> {
-  const kept = await findKeptChange(receiver.store, change);
-  receiver.activity.begin();
-  try {
-    const callback = await toCallback(kept);
-    if (kept?.rawBody === undefined || callback === undefined) {
-      await report(receiver.onError, replayImpossible(kept), undefined);
-      return fail();
-    }
-    // Only to learn the signing secret, which must not be kept with an error.
-    await Promise.resolve(receiver.getVerifier()).catch(() => undefined);
-    let accepted: AcceptedCallback;
+const OVERDUE_AFTER_MS = 600_000;
+
+/** From a request to its reply: it is verified, processed once by the store, and reported if it needs a person. */
+class Receiver<Tx> {
+  readonly activity = new Activity();
+  readonly #options: ResolvedReceiverOptions<Tx>;
+  readonly #getVerification: () => Awaitable<Verification>;
+  readonly #reports: OnceAMinute = new OnceAMinute();
+  readonly #busyChanges = new BusyChanges();
+
+  constructor(
+    options: ResolvedReceiverOptions<Tx>,
+    getVerification: () => Awaitable<Verification>,
+  ) {
+    this.#options = options;
+    this.#getVerification = getVerification;
+  }
+
+  /** It never rejects. */
+  async receive(
+    incoming: IncomingCallback,
+    trace: CallbackTrace | undefined,
+  ): Promise<CallbackReply> {
+    if (incoming.method !== 'POST') return explain(this.#options, reject(405), WRONG_METHOD);
+    return this.activity.during(async () => {
+      let delivery: Delivery;
+      try {
+        const verified = await this.#authenticate(incoming);
+        delivery = await this.#accept({ isReplay: false, trace, ...verified });
+      } catch (error) {
+        return this.#refuse(error, trace);
+      }
+      describeCallback(trace, delivery.callback, this.#options.logReferences);
+      return this.#process(delivery, incoming);
+    });
+  }
+
+  /** Runs a change with the body that the store kept; its claim decides whether the change was already processed. */
+  async replay(change: ChangeId): Promise<CallbackReply> {
+    const kept = await findKeptChange(this.#options.store, change);
+    return this.activity.during(async () => {
+      const callback = await toCallback(kept);
+      if (callback === undefined) {
+        await report(this.#options.onError, replayImpossible(kept), undefined);
+        return fail();
+      }
+      let delivery: Delivery;
+      try {
+        const secrets = await this.#findSecrets();
+        delivery = await this.#accept({ callback, secrets, isReplay: true, trace: undefined });
+      } catch (error) {
+        return this.#refuse(error, undefined);
+      }
+      return this.#process(delivery, {});
+    });
+  }
+
+  /** Only to keep them out of a stored error, so a replay can do without. */
+  async #findSecrets(): Promise<readonly unknown[] | undefined> {
     try {
-      accepted = await accept(receiver, callback, kept.rawBody, true);
-    } catch (error) {
-      return await answerRefusal(receiver, error, undefined);
+      return (await this.#getVerification()).secrets;
+    } catch {
+      return undefined;
     }
-    return await processOnce(receiver, accepted, {}, undefined);
-  } finally {
-    receiver.activity.end();
   }
-}
 
-async function accept<Tx>(
-  receiver: Receiver<Tx>,
-  callback: VerifiedCallback,
-  rawBody: RawBody,
-  isReplay: boolean,
-): Promise<AcceptedCallback> {
-  const accepted = acceptCallback(callback, rawBody, { ...receiver, isReplay });
-  const { recordSchema } = receiver;
-  if (recordSchema === undefined) return accepted;
-  // The schema runs last: it gets the record and could change it.
-  const result = runRecordSchema(recordSchema, callback.payment);
-  assertSchemaAccepts(
-    isPromiseLike(result) ? await withUserCodeTimeout(result, schemaTimeout) : result,
-  );
-  return accepted;
-}
-
-function schemaTimeout(): InvalidOptionError {
-  return new InvalidOptionError(
-    'recordSchema',
-    `recordSchema returned no result within ${USER_CODE_TIMEOUT_MS} ms, so the service got a 500 and retries; set a deadline on everything it waits for`,
-  );
-}
-
-/** Delivers an accepted callback, reports what needs a person, and replies. It never rejects. */
-async function processOnce<Tx>(
-  receiver: Receiver<Tx>,
-  accepted: AcceptedCallback,
-  caller: Caller,
-  trace: CallbackTrace | undefined,
-): Promise<CallbackReply> {
-  const result = await deliver(receiver, accepted, caller);
-  if (result.outcome === undefined) return answerFailure(receiver, accepted, result, trace);
-  if (result.outcome === 'stale') await receiver.reportStale(accepted.callback);
-  if (result.outcome === 'busy') await reportBusy(receiver, accepted, trace);
-  else receiver.busyChanges.forget(accepted.callback.key);
-  return replyTo(result.outcome);
-}
-
-/** Replies to a failed delivery, so that the service retries it, unless its change is kept and parked. */
-async function answerFailure<Tx>(
-  receiver: Receiver<Tx>,
-  accepted: AcceptedCallback,
-  failed: Failed,
-  trace: CallbackTrace | undefined,
-): Promise<CallbackReply> {
-  const { error, retryLater, refusal, note, late } = failed;
-  if (late !== undefined) void reportLate(receiver, accepted, late, error);
-  describeError(trace, retryLater ?? error);
-  if (retryLater !== undefined) await reportRetryLater(receiver, accepted, retryLater, trace);
-  // A parked change was reported when it was parked.
-  else if (refusal !== 'CHANGE_PARKED') await report(receiver.onError, error, accepted.callback);
-  if (retryLater === undefined) await reportNote(receiver, accepted, note, trace);
-  const isParked = note.parkedAfter !== undefined || refusal !== undefined;
-  // A replay's caller must learn that it failed.
-  if (retryLater === undefined && isParked && !accepted.isReplay) return acknowledge('failed');
-  return retryLater === undefined ? fail() : askToRetry(retryLater.retryAfterSeconds);
-}
-
-async function reportRetryLater<Tx>(
-  receiver: Receiver<Tx>,
-  accepted: AcceptedCallback,
-  retryLater: RetryLaterError,
-  trace: CallbackTrace | undefined,
-): Promise<void> {
-  if (!isOld(receiver, accepted)) return;
-  describeOverdue(trace);
-  await report(receiver.onError, retryLater, accepted.callback);
-}
-
-/** Reports a failure that no list shows, and a change that this delivery has parked. */
-async function reportNote<Tx>(
-  { store, onError }: Receiver<Tx>,
-  { callback }: AcceptedCallback,
-  { notKept, parkedAfter }: Failed['note'],
-  trace?: CallbackTrace,
-): Promise<void> {
-  if (notKept !== undefined) {
-    // It does not count towards `parkAfter` either.
-    describeError(trace, notKept);
-    await report(onError, notKept, callback);
+  /**
+   * Reads a request's body and verifies it. Of several forms the first that was signed counts.
+   *
+   * @throws {UnreadableBody} when the body broke off, took too long or is too large
+   * @throws {CallbackVerificationError} when the callback must not be trusted
+   */
+  async #authenticate(
+    incoming: IncomingCallback,
+  ): Promise<Pick<Verification, 'secrets'> & Pick<Delivery, 'callback'>> {
+    const bodies = await incoming.readBody(this.#options);
+    for (const rawBody of bodies) assertBodySize(rawBody, this.#options.maxBodyBytes);
+    // Only promises are awaited: awaiting everything took 8% more CPU.
+    const verification = this.#getVerification();
+    const { verify, secrets } = isPromiseLike(verification) ? await verification : verification;
+    let mismatch: unknown;
+    for (const rawBody of bodies) {
+      try {
+        const verified = verify({ rawBody, headers: incoming.headers });
+        return { callback: isPromiseLike(verified) ? await verified : verified, secrets };
+      } catch (error) {
+        const { code } = (error ?? {}) as Partial<CallbackVerificationError>;
+        if (code !== 'SIGNATURE_MISMATCH') throw error;
+        mismatch ??= error;
+      }
+    }
+    throw mismatch;
   }
-  if (parkedAfter !== undefined) {
-    await report(onError, changeParked(parkedAfter, store.keepsBodies), callback);
+
+  async #accept({
+    callback,
+    secrets,
+    isReplay,
+    trace,
+  }: Omit<Delivery, 'change' | 'note'> & {
+    readonly secrets: readonly unknown[] | undefined;
+  }): Promise<Delivery> {
+    const { store, processStale, recordSchema } = this.#options;
+    const note: FailureNote = {};
+    // Of the body a copy: the merchant's code may change the bytes that it gets.
+    const failures = keepsFailures(store)
+      ? createFailurePolicy(this.#options, {
+          rawBody: callback.rawBody.slice(),
+          secrets,
+          isReplay,
+          note,
+        })
+      : undefined;
+    // A copy: the merchant's schema and code get the callback's record, and could change it.
+    const payment = { ...callback.payment };
+    const change = { key: callback.key, payment, processStale, failures };
+    if (recordSchema !== undefined) await assertFits(callback.payment, recordSchema);
+    return { callback, change, isReplay, note, trace };
   }
-}
 
-/**
- * Reports a change that is old and stays busy. Not at its first delivery: a service that delivers what it could not
- * deliver for hours may send two changes of a payment at once. A replay's caller sees that it is busy.
- */
-async function reportBusy<Tx>(
-  receiver: Receiver<Tx>,
-  accepted: AcceptedCallback,
-  trace: CallbackTrace | undefined,
-): Promise<void> {
-  if (accepted.isReplay || !isOld(receiver, accepted)) return;
-  if (!receiver.busyChanges.isLong(accepted.callback.key)) return;
-  describeOverdue(trace);
-  await receiver.reportOverdue(accepted.callback);
-}
+  /** Delivers an accepted callback, reports what needs a person, and replies. It never rejects. */
+  async #process(delivery: Delivery, caller: Caller): Promise<CallbackReply> {
+    const { callback, change, note } = delivery;
+    const work = new PaymentWork(this.#options, { callback, caller, activity: this.activity });
+    const result = await work.deliver(change, note);
+    if (result.outcome === undefined) await this.#reportFailure(delivery, result);
+    if (result.outcome === 'stale') await this.#reportOften('STALE_CHANGE', callback);
+    if (result.outcome === 'busy') await this.#reportBusy(delivery);
+    else if (result.outcome !== undefined) this.#busyChanges.forget(callback.key);
+    return explain(this.#options, replyTo(result, delivery.isReplay), reasonOf(result));
+  }
 
-/**
- * Whether a waiting change is old. What it waits for may never come, and the service eventually stops retrying. A
- * service that signs once sends each retry with the first X-Timestamp, so this machine's clock counts too.
- */
-function isOld<Tx>(
-  { policy }: Receiver<Tx>,
-  { callback, occurredAtMs }: AcceptedCallback,
-): boolean {
-  const nowMs = Math.max(callback.timestamp.getTime(), policy.now());
-  return nowMs - occurredAtMs > OVERDUE_AFTER_MS;
-}
+  async #reportFailure(delivery: Delivery, failed: Failed): Promise<void> {
+    const { callback, trace } = delivery;
+    const { error, retryLater, refusal, late } = failed;
+    if (late !== undefined) void this.#reportLate(delivery, late, error);
+    describeError(trace, retryLater ?? error);
+    if (retryLater !== undefined) {
+      if (!this.#isOld(delivery)) return;
+      describeOverdue(trace);
+      await report(this.#options.onError, retryLater, callback);
+      return;
+    }
+    // A parked change was reported when it was parked.
+    if (refusal !== 'CHANGE_PARKED') await report(this.#options.onError, error, callback);
+    await this.#reportNote(failed.note, callback, trace);
+  }
 
-/**
- * Reports how work ended that had exceeded its time limit: the service already has its 500, so a failure would go
- * unnoticed. An error that only passes the timeout on, as code that listens to the signal throws, was reported with it.
- */
-async function reportLate<Tx>(
-  receiver: Receiver<Tx>,
-  accepted: AcceptedCallback,
-  late: Promise<DeliveryResult>,
-  timeout: unknown,
-): Promise<void> {
-  receiver.activity.begin();
-  try {
-    const result = await late;
-    if (result.outcome !== undefined) return;
-    const { error, retryLater, note } = result;
-    const isKnown = retryLater !== undefined || [...causesOf(error)].includes(timeout);
-    if (!isKnown) await report(receiver.onError, error, accepted.callback);
-    await reportNote(receiver, accepted, note);
-  } finally {
-    receiver.activity.end();
+  /** Reports a failure that no list shows, and a change that this delivery has parked. */
+  async #reportNote(
+    { notKept, parkedAfter }: FailureNote,
+    callback: VerifiedCallback,
+    trace?: CallbackTrace,
+  ): Promise<void> {
+    const { store, onError } = this.#options;
+    if (notKept !== undefined) {
+      // It does not count towards `parkAfter` either.
+      describeError(trace, notKept);
+      await report(onError, notKept, callback);
+    }
+    if (parkedAfter !== undefined) {
+      await report(onError, changeParked(parkedAfter, store.keepsBodies), callback);
+    }
+  }
+
+  /**
+   * Reports how work ended that had exceeded its time limit: the service already has its 500, so a failure would go
+   * unnoticed. An error that only passes the timeout on, as code that listens to the signal throws, was reported with it.
+   */
+  async #reportLate(
+    { callback }: Delivery,
+    late: Promise<DeliveryResult>,
+    timeout: unknown,
+  ): Promise<void> {
+    await this.activity.during(async () => {
+      const result = await late;
+      if (result.outcome !== undefined) return;
+      const { error, retryLater, note } = result;
+      const isKnown = retryLater !== undefined || [...causesOf(error)].includes(timeout);
+      if (!isKnown) await report(this.#options.onError, error, callback);
+      await this.#reportNote(note, callback);
+    });
+  }
+
+  /**
+   * Reports a change that is old and stays busy. Not at its first delivery: a service that delivers what it could not
+   * deliver for hours may send two changes of a payment at once. A replay's caller sees that it is busy.
+   */
+  async #reportBusy(delivery: Delivery): Promise<void> {
+    const { callback, isReplay, trace } = delivery;
+    if (isReplay || !this.#isOld(delivery) || !this.#busyChanges.isLong(callback.key)) return;
+    describeOverdue(trace);
+    await this.#reportOften('CHANGE_OVERDUE', callback);
+  }
+
+  /** Reports what may happen to many changes at once, at most once a minute. */
+  async #reportOften(code: FrequentCode, callback: VerifiedCallback): Promise<void> {
+    const skipped = this.#reports.take(code);
+    if (skipped === undefined) return;
+    await report(this.#options.onError, frequentError(code, skipped), callback);
+  }
+
+  /**
+   * Whether a waiting change is old. What it waits for may never come, and the service eventually stops retrying. A
+   * service that signs once sends each retry with the first X-Timestamp, so this machine's clock counts too.
+   */
+  #isOld({ callback, change }: Delivery): boolean {
+    const occurredAtMs = parseInstant(change.payment.updatedAt).occurredAt.getTime();
+    const nowMs = Math.max(callback.timestamp.getTime(), this.#options.policy.now());
+    return nowMs - occurredAtMs > OVERDUE_AFTER_MS;
+  }
+
+  /** Replies to a request that is no callback to process, and reports why. */
+  async #refuse(thrown: unknown, trace: CallbackTrace | undefined): Promise<CallbackReply> {
+    const isUnreadable = thrown instanceof UnreadableBody;
+    const error = isUnreadable ? explainUnreadable(thrown, this.#options) : thrown;
+    describeError(trace, error);
+    const reply = refuse(thrown);
+    await reportRefusal(this.#options, reply.status, error);
+    return explain(this.#options, reply, reasonOfError(error));
   }
 }

@@ -1,11 +1,18 @@
-import { StoreError } from '../errors.js';
-import { describeValue } from '../protocol/describe-value.js';
+import {
+  CallbackVerificationError,
+  MerchantPaymentsError,
+  RetryLaterError,
+  StoreError,
+} from '../errors.js';
+import { causesOf, describeValue } from '../protocol/describe-value.js';
 import type { ChangeOutcome } from '../store/callback-store.js';
+import { UnreadableBody } from './body.js';
+import type { FailureNote } from './kept-failures.js';
 
 /** The result of a request to the callback endpoint. */
 export type CallbackOutcome = 'processed' | 'duplicate' | 'stale' | 'busy' | 'rejected' | 'failed';
 
-/** The answer to a request. It has no body: the status says everything. */
+/** The answer to a request. */
 export interface CallbackReply {
   /** HTTP status. */
   status: number;
@@ -13,31 +20,118 @@ export interface CallbackReply {
   headers: Record<string, string>;
   /** The result of the request. */
   outcome: CallbackOutcome;
+  /** With `explainAnswers`, unless the change was processed: JSON with the code and the reason. */
+  body?: string | undefined;
 }
 
-/** `failed` is for a change that is kept and parked. */
-export function acknowledge(
-  outcome: 'processed' | 'duplicate' | 'stale' | 'failed',
-): CallbackReply {
-  return { status: 200, headers: {}, outcome };
+/** Its own body: Object.prototype may have another. */
+export const bodyOf = (reply: Pick<CallbackReply, 'body'>): string | undefined =>
+  Object.hasOwn(reply, 'body') ? reply.body : undefined;
+
+/** What became of a delivery. */
+export type DeliveryResult = { readonly outcome: ChangeOutcome } | Failed;
+
+/** A delivery that failed. */
+export interface Failed {
+  readonly outcome: undefined;
+  readonly error: unknown;
+  /** What `onPayment` threw to be called again later; an ORM or a store may have wrapped it. */
+  readonly retryLater: RetryLaterError | undefined;
+  /** The code with which the store refused to run the change. */
+  readonly refusal: 'CHANGE_PARKED' | 'CHANGE_BLOCKED' | undefined;
+  /** What the store did with the failure. */
+  readonly note: FailureNote;
+  /** What becomes of work that exceeded its time limit and continues. */
+  readonly late?: Promise<DeliveryResult>;
+}
+
+/** @param hasBegun whether the store has started the work */
+export function toFailed(error: unknown, hasBegun: boolean, note: FailureNote): Failed {
+  const code = !hasBegun && error instanceof StoreError ? error.code : undefined;
+  return {
+    outcome: undefined,
+    error,
+    retryLater: [...causesOf(error)].find((cause) => cause instanceof RetryLaterError),
+    refusal: code === 'CHANGE_PARKED' || code === 'CHANGE_BLOCKED' ? code : undefined,
+    note,
+  };
+}
+
+/** The reply to a delivery. The service retries one that failed, unless its change is kept and parked. */
+export function replyTo(result: DeliveryResult, isReplay: boolean): CallbackReply {
+  const { outcome } = result;
+  if (outcome === 'busy') return askToRetry();
+  if (outcome !== undefined) return { status: 200, headers: {}, outcome };
+  const { retryLater, refusal, note } = result;
+  if (retryLater !== undefined) return askToRetry(retryLater.retryAfterSeconds);
+  const isParked = note.parkedAfter !== undefined || refusal !== undefined;
+  // A replay's caller must learn that it failed.
+  return isParked && !isReplay ? { status: 200, headers: {}, outcome: 'failed' } : fail();
 }
 
 /** The service's retry schedule is not known; after one second a retry may succeed. */
-export function askToRetry(afterSeconds = 1): CallbackReply {
+function askToRetry(afterSeconds = 1): CallbackReply {
   return { status: 503, headers: { 'retry-after': String(afterSeconds) }, outcome: 'busy' };
-}
-
-export function reject(status: 400 | 401 | 405 | 408 | 413 | 422): CallbackReply {
-  return { status, headers: status === 405 ? { allow: 'POST' } : {}, outcome: 'rejected' };
 }
 
 export function fail(): CallbackReply {
   return { status: 500, headers: {}, outcome: 'failed' };
 }
 
-/** The reply to a change that the store took, or found that it must wait. */
-export function replyTo(outcome: ChangeOutcome): CallbackReply {
-  return outcome === 'busy' ? askToRetry() : acknowledge(outcome);
+export function reject(status: 400 | 401 | 405 | 408 | 413 | 422): CallbackReply {
+  return { status, headers: status === 405 ? { allow: 'POST' } : {}, outcome: 'rejected' };
+}
+
+/** The reply to a request that is no callback to process. */
+export function refuse(error: unknown): CallbackReply {
+  if (error instanceof UnreadableBody) return reject(error.status);
+  if (!(error instanceof CallbackVerificationError) || error.code === 'RAW_BODY_REQUIRED') {
+    return fail();
+  }
+  return reject(error.code === 'INVALID_RECORD' ? 422 : 401);
+}
+
+interface Reason {
+  readonly code: string;
+  readonly message: string;
+}
+
+export const WRONG_METHOD: Reason = {
+  code: 'METHOD_NOT_ALLOWED',
+  message: 'A callback is sent by POST',
+};
+
+const BUSY: Reason = {
+  code: 'BUSY',
+  message: 'Another delivery of this payment is being processed',
+};
+
+/** Why a change was not processed; undefined if it was. */
+export function reasonOf(result: DeliveryResult): Reason | undefined {
+  if (result.outcome === undefined) return reasonOfError(result.retryLater ?? result.error);
+  return result.outcome === 'busy' ? BUSY : undefined;
+}
+
+/** Only errors of this package hold no secret. The message of another may name a driver's password. */
+export function reasonOfError(error: unknown): Reason {
+  if (error instanceof MerchantPaymentsError) return error;
+  const name = error instanceof Error ? error.name : 'what is no Error';
+  return {
+    code: 'PROCESSING_FAILED',
+    message: `onPayment or the store threw ${name}; see onError`,
+  };
+}
+
+/** Adds the code and the reason to a reply, if `explainAnswers` asks for them. */
+export function explain(
+  { explainAnswers }: { readonly explainAnswers: boolean },
+  reply: CallbackReply,
+  reason: Reason | undefined,
+): CallbackReply {
+  if (!explainAnswers || reason === undefined) return reply;
+  const { code, message } = reason;
+  const headers = { ...reply.headers, 'content-type': 'application/json' };
+  return { ...reply, headers, body: JSON.stringify({ code, message }) };
 }
 
 const OUTCOMES: readonly unknown[] = [

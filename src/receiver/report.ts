@@ -1,7 +1,7 @@
 import type { VerifiedCallback } from '../callback/options.js';
 import { type CallbackVerificationError, StoreError } from '../errors.js';
-import { causesOf } from '../protocol/causes.js';
-import { within } from '../protocol/within.js';
+import { causesOf } from '../protocol/describe-value.js';
+import { within } from '../protocol/waiting.js';
 
 // A log that hangs must not keep the service waiting.
 const REPORT_TIMEOUT_MS = 2_000;
@@ -27,7 +27,7 @@ function describeOne(error: unknown): string {
   if (!(error instanceof Error)) return typeof error === 'object' ? 'an object' : String(error);
   const { code, errors } = error as { code?: unknown; errors?: unknown };
   const name = typeof code === 'string' ? `[${code}] ` : '';
-  // The error for several failed attempts to connect has no message of its own.
+  // The error for several failed attempts to connect has no message.
   const parts = Array.isArray(errors) ? ` (${errors.map(String).join('; ')})` : '';
   return `${name}${error.stack ?? String(error)}${parts}`;
 }
@@ -44,42 +44,61 @@ export async function report(
   } catch {}
 }
 
+/** Tells who answers for it why a request was no callback to process. */
+export async function reportRefusal(
+  {
+    onError,
+    onRejected,
+  }: {
+    onError(error: unknown): unknown;
+    onRejected(error: CallbackVerificationError): unknown;
+  },
+  status: number,
+  error: unknown,
+): Promise<void> {
+  if (status === 500 || status === 422) return report(onError, error, undefined);
+  try {
+    // An asynchronous one that rejects must not end the process: anyone could cause that.
+    Promise.resolve(onRejected(error as CallbackVerificationError)).catch(() => undefined);
+  } catch {}
+}
+
 const INTERVAL_MS = 60_000;
 
 /** Limits what is written about events that anyone can cause repeatedly. */
 export class OnceAMinute {
-  #takenAtMs: number | undefined;
-  #skipped = 0;
+  readonly #last = new Map<string, { readonly atMs: number; skipped: number }>();
 
   /**
-   * Returns how many events were skipped since the last one taken; `undefined` if this one is to be skipped.
+   * Returns how many events of this kind were skipped since the last one taken; `undefined` if this one is to be
+   * skipped.
    */
-  take(): number | undefined {
-    const nowMs = performance.now();
-    if (this.#takenAtMs !== undefined && nowMs - this.#takenAtMs < INTERVAL_MS) {
-      this.#skipped += 1;
+  take(kind: string): number | undefined {
+    const atMs = performance.now();
+    const last = this.#last.get(kind);
+    if (last !== undefined && atMs - last.atMs < INTERVAL_MS) {
+      last.skipped += 1;
       return undefined;
     }
-    const skipped = this.#skipped;
-    this.#takenAtMs = nowMs;
-    this.#skipped = 0;
-    return skipped;
+    this.#last.set(kind, { atMs, skipped: 0 });
+    return last?.skipped ?? 0;
   }
 }
 
+const andBefore = (skipped: number): string => (skipped > 0 ? ` (and ${skipped} before it)` : '');
+
 /**
  * Creates the default of `onRejected`: a wrong secret or clock shows at the first callback, but the log can't
- * be flooded. One entry per code.
+ * be flooded.
  */
 export function createRejectionLog(): (error: CallbackVerificationError) => void {
-  const entries = new Map<string, OnceAMinute>();
+  const limit = new OnceAMinute();
   return ({ code, message }) => {
-    const entry = entries.get(code) ?? new OnceAMinute();
-    entries.set(code, entry);
-    const unlogged = entry.take();
-    if (unlogged === undefined) return;
-    const before = unlogged > 0 ? ` (and ${unlogged} before it)` : '';
-    console.warn(`merchant-payments: a payment callback was refused${before}: ${code}: ${message}`);
+    const skipped = limit.take(code);
+    if (skipped === undefined) return;
+    console.warn(
+      `merchant-payments: a payment callback was refused${andBefore(skipped)}: ${code}: ${message}`,
+    );
   };
 }
 
@@ -106,42 +125,16 @@ export class BusyChanges {
   }
 }
 
-type Report = (callback: VerifiedCallback) => Promise<void>;
-type OnError = (error: unknown, callback?: VerifiedCallback) => unknown;
+/** Codes of what may happen to many changes at once. */
+export type FrequentCode = 'STALE_CHANGE' | 'CHANGE_OVERDUE';
 
-/** Creates a function that reports changes that were acknowledged as stale, which `onPayment` never sees. */
-export function createStaleReport(onError: OnError): Report {
-  return onceAMinute(
-    onError,
-    (before) =>
-      new StoreError(
-        'STALE_CHANGE',
-        `A change${before} was acknowledged without onPayment: a newer one of its payment was processed before. With onStale: 'process' onPayment gets it with stale: true`,
-      ),
-  );
-}
+const FREQUENT: Readonly<Record<FrequentCode, string>> = {
+  STALE_CHANGE:
+    "was acknowledged without onPayment: a newer one of its payment was processed before. With onStale: 'process' onPayment gets it with stale: true",
+  CHANGE_OVERDUE:
+    "is more than ten minutes old and was not processed, because its order is still busy. Look for an onPayment that does not end, or a transaction that was left open and locks the store's tables. The service eventually stops retrying",
+};
 
-/** Creates a function that reports changes that the store still finds busy long after they happened. */
-export function createOverdueReport(onError: OnError): Report {
-  return onceAMinute(
-    onError,
-    (before) =>
-      new StoreError(
-        'CHANGE_OVERDUE',
-        `A change${before} is more than ten minutes old and was not processed, because its order is still busy. Look for an onPayment that does not end, or a transaction that was left open and locks the store's tables. The service eventually stops retrying`,
-      ),
-  );
-}
-
-function onceAMinute(onError: OnError, toError: (before: string) => StoreError): Report {
-  const limit = new OnceAMinute();
-  return async (callback) => {
-    const unreported = limit.take();
-    if (unreported === undefined) return;
-    await report(
-      onError,
-      toError(unreported > 0 ? ` (and ${unreported} before it)` : ''),
-      callback,
-    );
-  };
-}
+/** @param skipped how many were not reported since the last one */
+export const frequentError = (code: FrequentCode, skipped: number): StoreError =>
+  new StoreError(code, `A change${andBefore(skipped)} ${FREQUENT[code]}`);

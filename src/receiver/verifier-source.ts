@@ -1,18 +1,45 @@
 import type { CallbackRequest, VerifiedCallback } from '../callback/options.js';
+import { assertSchemaAccepts, isPromiseLike } from '../callback/record.js';
 import { InvalidOptionError, SecretUnavailableError } from '../errors.js';
-import type { Awaitable } from '../protocol/awaitable.js';
 import { nameFailure } from '../protocol/describe-value.js';
 import { secretText } from '../protocol/options.js';
+import type { PaymentStatusRecord } from '../protocol/payment.js';
+import { type Awaitable, within } from '../protocol/waiting.js';
 import type { CallbackReceiverOptions } from './options.js';
-import { USER_CODE_TIMEOUT_MS, withUserCodeTimeout } from './user-code-timeout.js';
+
+/** How long the merchant's `signingSecret` or `recordSchema` may take, in milliseconds. */
+const USER_CODE_TIMEOUT_MS = 10_000;
+
+/** Limits the wait for the merchant's code: if it hangs, callbacks must not wait forever. */
+const withUserCodeTimeout = <Value>(given: PromiseLike<Value>, tooLate: () => Error) =>
+  within(USER_CODE_TIMEOUT_MS, given, () => {
+    throw tooLate();
+  });
+
+/** @throws {CallbackVerificationError} when the merchant's schema does not accept the record */
+export async function assertFits(
+  payment: PaymentStatusRecord,
+  recordSchema: NonNullable<CallbackReceiverOptions['recordSchema']>,
+): Promise<void> {
+  const result = recordSchema['~standard'].validate(payment);
+  const tooLate = () =>
+    new InvalidOptionError(
+      'recordSchema',
+      `recordSchema returned no result within ${USER_CODE_TIMEOUT_MS} ms, so the service got a 500 and retries; set a deadline on everything it waits for`,
+    );
+  assertSchemaAccepts(isPromiseLike(result) ? await withUserCodeTimeout(result, tooLate) : result);
+}
 
 export type Verifier = (request: CallbackRequest) => Awaitable<VerifiedCallback>;
-export type CreateVerifier<Secret> = (signingSecret: Secret | readonly Secret[]) => Verifier;
 
-type SecretOption<Secret> = Pick<
-  CallbackReceiverOptions<unknown, unknown, Secret>,
-  'signingSecret'
->;
+/** How callbacks are verified now. */
+export interface Verification {
+  readonly verify: Verifier;
+  /** What must not be kept with an error. */
+  readonly secrets: readonly unknown[];
+}
+
+type Secrets<Secret> = Secret | readonly Secret[];
 
 /**
  * Returns a function that gives the verifier for the current signing secret. Imports keys again only when the
@@ -21,30 +48,29 @@ type SecretOption<Secret> = Pick<
  * @throws {InvalidOptionError} when a fixed secret is invalid
  */
 export function createVerifierSource<Secret>(
-  options: SecretOption<Secret>,
-  createVerifier: CreateVerifier<Secret>,
-): () => Awaitable<Verifier> {
-  const { signingSecret } = options;
+  signingSecret: CallbackReceiverOptions<unknown, unknown, Secret>['signingSecret'],
+  createVerifier: (signingSecret: Secrets<Secret>) => Verifier,
+): () => Awaitable<Verification> {
+  const create = (given: Secrets<Secret>): Verification => ({
+    verify: createVerifier(given),
+    secrets: [given].flat(),
+  });
+  let last: Verification | undefined;
   if (signingSecret === undefined) {
-    let verifier: Verifier | undefined;
     return () => {
-      verifier ??= createVerifier(readVariable() as Secret);
-      return verifier;
+      last ??= create(readVariable() as Secret);
+      return last;
     };
   }
-  if (!isFunction(signingSecret)) {
-    const verifier = createVerifier(signingSecret);
-    return () => verifier;
+  if (typeof signingSecret !== 'function') {
+    const fixed = create(signingSecret);
+    return () => fixed;
   }
-  let last: { readonly secrets: readonly Secret[]; readonly verifier: Verifier } | undefined;
+  const read = signingSecret as () => Awaitable<Secrets<Secret>>;
   return async () => {
-    const present = await readSecret(async () => signingSecret());
-    // A copy, since the caller may change the list in place.
-    const secrets: readonly Secret[] = Array.isArray(present) ? [...present] : [present as Secret];
-    if (last === undefined || !areSame(last.secrets, secrets)) {
-      last = { secrets, verifier: createVerifier(secrets) };
-    }
-    return last.verifier;
+    const secrets = [await readSecret(async () => read())].flat() as Secret[];
+    if (last === undefined || !areSame(last.secrets, secrets)) last = create(secrets);
+    return last;
   };
 }
 
@@ -86,12 +112,6 @@ function unavailable(what: string): SecretUnavailableError {
     'signingSecret',
     `${what}, so the callback was not verified, and the service retries; cache a secret that is slow to fetch`,
   );
-}
-
-function isFunction<Secret>(
-  signingSecret: SecretOption<Secret>['signingSecret'],
-): signingSecret is () => Awaitable<Secret | readonly Secret[]> {
-  return typeof signingSecret === 'function';
 }
 
 function areSame(before: readonly unknown[], now: readonly unknown[]): boolean {

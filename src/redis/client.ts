@@ -1,6 +1,6 @@
 import { InvalidOptionError, StoreError } from '../errors.js';
 import { describeValue } from '../protocol/describe-value.js';
-import { within } from '../protocol/within.js';
+import { within } from '../protocol/waiting.js';
 import { COMMANDS, type Script } from './scripts.js';
 
 /** The methods used of an ioredis client or its Cluster. */

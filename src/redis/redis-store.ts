@@ -9,9 +9,9 @@ import {
   withDefault,
 } from '../protocol/options.js';
 import type { CallbackStore, StoreContext } from '../store/callback-store.js';
+import { readStatusChange } from '../store/change.js';
 import { type Lease, runUnderLease } from '../store/lease/lease.js';
-import { readStatusChange } from '../store/status-change.js';
-import { WorkContext } from '../store/work-context.js';
+import { WorkContext } from '../store/loss.js';
 import {
   answerWithin,
   CLIENTS,
@@ -19,8 +19,7 @@ import {
   type RedisClient,
   retryUntil,
 } from './client.js';
-import { toRedisName } from './digests.js';
-import { CLAIM, FINISH, RELEASE, RENEW, type Script } from './scripts.js';
+import { CLAIM, FINISH, RELEASE, RENEW, type Script, toRedisName } from './scripts.js';
 
 /**
  * A store for callbacks in Redis 5 or later, or Valkey, for any number of processes: at least once (interface

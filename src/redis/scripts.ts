@@ -1,4 +1,4 @@
-import { sha1Of } from './digests.js';
+import { isPlainName } from '../store/change.js';
 
 /** A Lua script of one key. */
 export interface Script {
@@ -8,11 +8,11 @@ export interface Script {
 }
 
 // One hash per order. Its fields:
-//   watermark:<reference>     when the latest processed change of that payment happened, in epoch microseconds
-//   done:<reference> <key>    the owner that processed that change
-//   paid                      the reference of the first payment of the order that was paid
-//   owner, key                the current claim: its fencing token, and the key of its change
-//   until, lease              when it expires, in epoch milliseconds, and its duration in milliseconds
+// - `watermark:<reference>`: when the latest processed change of that payment happened, in epoch microseconds
+// - `done:<reference> <key>`: the owner that processed that change
+// - `paid`: the reference of the first payment of the order that was paid
+// - `owner`, `key`: the current claim's fencing token, and the key of its change
+// - `until`, `lease`: when the claim expires, in epoch milliseconds, and its duration in milliseconds
 //
 // A client that lost its connection may send a script twice, so each script returns the same answer the
 // second time. The clock is the server's, because the merchant's machines need not agree. It may step back at a
@@ -28,7 +28,7 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
 `;
 
 /**
- * ARGV: owner, reference, key, occurredAt, isPaid (1 or 0), processStale (1 or 0), leaseMs. That a payment is paid is
+ * ARGV has owner, reference, key, occurredAt, isPaid (1 or 0), processStale (1 or 0), leaseMs. That a payment is paid is
  * true whatever becomes of its change. A granted claim is `claimed:` and three digits: stale, current, secondPayment.
  */
 export const CLAIM = toScript(`
@@ -101,4 +101,22 @@ function toScript(source: string): Script {
       return known;
     },
   };
+}
+
+/** `toStoredName` on WebCrypto: a store over HTTP also runs where there is no `node:crypto`. */
+export async function toRedisName(text: string): Promise<string> {
+  if (isPlainName(text)) return text;
+  const units = new DataView(new ArrayBuffer(text.length * 2));
+  for (let index = 0; index < text.length; index += 1) {
+    units.setUint16(index * 2, text.charCodeAt(index), true);
+  }
+  const digest = await crypto.subtle.digest('SHA-256', units);
+  const base64 = btoa(String.fromCharCode(...new Uint8Array(digest)));
+  return `sha256:${base64.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')}`;
+}
+
+/** The digest under which Redis caches a script, in hex. */
+export async function sha1Of(source: string): Promise<string> {
+  const digest = await crypto.subtle.digest('SHA-1', new TextEncoder().encode(source));
+  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

@@ -40,7 +40,7 @@ ${columns.join('')}  PRIMARY KEY (merchant_payment_reference)
     return untilMs > nowMs;
   }
 
-  /** Claims an order that nobody holds. */
+  /** Claims an order that no owner holds. */
   *take(key: string, owner: string, nowMs: number, leaseMs: number): Step<void> {
     yield `INSERT OR REPLACE INTO ${this.table} (${Object.keys(this.columns).join(', ')})
 VALUES (${this.#sql.values([key, owner, nowMs + leaseMs, leaseMs])})`;

@@ -1,5 +1,4 @@
-import { byKey } from '../store/sql/by-key.js';
-import type { Dialect } from '../store/sql/dialect.js';
+import { byKey, type Dialect } from '../store/sql/dialect.js';
 
 /** @param now the clock, in epoch milliseconds */
 export function sqliteDialect(prefix: string, now: () => number): Dialect {
@@ -26,7 +25,7 @@ export function sqliteDialect(prefix: string, now: () => number): Dialect {
     ifNew: ' ON CONFLICT DO NOTHING',
     orLock: () => ' ON CONFLICT DO NOTHING',
     ...byKey,
-    afterLock: '',
+    limitEnds: '',
     literal: (text) => `'${text.replaceAll("'", "''")}'`,
     // The session makes every transaction durable.
     durably: (literal) => literal,

@@ -9,11 +9,11 @@ import {
   type KeptFailure,
   refusalOf,
 } from '../store/change-steps.js';
+import { reportNotKept, reportParked } from '../store/failure.js';
 import { type Lease, runUnderLease } from '../store/lease/lease.js';
-import { reportNotKept, reportParked } from '../store/report-failure.js';
+import { WorkContext } from '../store/loss.js';
 import type { ChangeStatements } from '../store/sql/change-statements.js';
 import type { Step } from '../store/sql/session.js';
-import { WorkContext } from '../store/work-context.js';
 import type { Claims } from './claims.js';
 import { isInUse, isLocked } from './database.js';
 import { explain, inTransaction, leftOpen, notKept, notRecorded } from './failures.js';
@@ -202,9 +202,8 @@ class ChangeClaim implements Lease {
   /** Returns undefined if nothing is stored about the order. */
   *#look(): Step<Judged | undefined> {
     const [, read] = this.#file.statements.claim(this.#change);
-    const [json] = yield read;
-    if (json === undefined) return undefined;
-    return judge(yield* this.#file.statements.see(this.#change, json), this.#change);
+    const seen = yield* this.#file.statements.see(this.#change, yield read);
+    return seen && judge(seen, this.#change);
   }
 
   get #order(): string {

@@ -69,7 +69,7 @@ export class SqliteSession implements SqlSession<SqliteDatabase | undefined> {
     return this.runFor(patienceOf(PATIENCE_MS, stillBlocked), step);
   }
 
-  /** Runs a step in a transaction of its own, with another patience. */
+  /** Runs a step in its own transaction, with another patience. */
   runFor<Value>(patience: Patience, step: () => Step<Value>): Promise<Value> {
     return this.#whenFree(() => this.runOnce(step), patience);
   }
@@ -90,7 +90,7 @@ export class SqliteSession implements SqlSession<SqliteDatabase | undefined> {
     });
   }
 
-  /** Runs a step at once, in a transaction of its own. Throws what the driver throws. */
+  /** Runs a step at once, in its own transaction. Throws what the driver throws. */
   runOnce<Value>(step: () => Step<Value>): Value {
     return runInTransaction(this.#database, () => this.#walk(step));
   }

@@ -15,9 +15,9 @@ import { PaymentEngine } from '../store/payment-engine.js';
 import type { PaymentStore, RecordContext } from '../store/payment-store.js';
 import { ChangeStatements } from '../store/sql/change-statements.js';
 import type { Dialect } from '../store/sql/dialect.js';
+import { sqliteTablePrefix } from '../store/sql/server-options.js';
 import { Sql } from '../store/sql/sql.js';
 import { SqlBackend } from '../store/sql/sql-backend.js';
-import { sqliteTablePrefix } from '../store/sql/table-prefix.js';
 import { Claims } from './claims.js';
 import { assertDatabase, type SqliteDatabase } from './database.js';
 import { sqliteDialect } from './dialect.js';
@@ -75,7 +75,7 @@ export interface SyncRecordContext {
 export interface SqliteStore extends PaymentStore {
   /**
    * Stores the payment in your transaction, which is open on the database that you pass as `tx`. Without one
-   * (`tx: undefined`), it is stored in a transaction of its own.
+   * (`tx: undefined`), it is stored in its own transaction.
    *
    * @throws {InvalidRequestError} when the input is invalid
    * @throws {InvalidOptionError} when `tx` is another database, or has no transaction open
@@ -109,7 +109,7 @@ export interface SqliteStore extends PaymentStore {
  * except that of `record`, and none when the work returns (`TRANSACTION_LOST`). An unfinished `iterate()` of
  * better-sqlite3 on the connection counts as a lock, and so does an open transaction with node:sqlite before Node 22.16.
  *
- * The store sets `PRAGMA synchronous = FULL` on the connection at its first write, unless that is OFF or EXTRA: with
+ * The store sets `PRAGMA synchronous = FULL` on the connection at its first write, unless that is OFF or EXTRA. With
  * NORMAL, which better-sqlite3 uses in WAL mode, a power cut loses payments that were sent and callbacks that were
  * acknowledged. It changes no other setting. WAL is recommended (`PRAGMA journal_mode = WAL`), because readers then
  * don't block the store.

@@ -5,7 +5,8 @@ import type { StoredPayment } from './stored-payment.js';
 /**
  * What needs a person.
  *
- * - `unresolved`: a payment was sent, and may or may not exist at the service. Look it up there and `resolve` it.
+ * - `unresolved`: a payment was sent, and may or may not exist at the service. It is listed once the lease of its last
+ *   attempt has ended: its request can no longer arrive. Look it up at the service now, and `resolve` it.
  * - `second-payment`: the service has another payment for the reference. Look both up, refund one if both are paid,
  *   then `discard` the item.
  * - `failed-change`: the work for a change failed. Fix the cause; the service's next delivery, or a replay, runs it.

@@ -29,20 +29,62 @@ export interface FailedRow {
  *
  * `key` identifies the order: the stored form of the merchant's reference. Its case matters. The original reference is
  * in the body. A `referenceNumber` is converted in the same way.
- *
- * `tx` is the merchant's own transaction, in which the step must run; if it is undefined, the store uses its
- * own. The other methods must never run inside another transaction.
  */
-export interface Backend<Tx = unknown> {
+export interface CallbackTables<Tx> {
   /** The stored form of a reference or key, and the digest of a request's body. */
   readonly forms: StoredForms;
-  /** Whether {@link record} requires a `tx`, so that a forgotten one does not store the payment without its order. */
-  readonly needsTransaction: boolean;
   /** Runs `work` for a change, settles its payment, and keeps its failure: see `CallbackStore.process`. */
   process(
     change: Change,
     work: (context: StoreContext<Tx>) => Promise<void>,
   ): Promise<ChangeOutcome>;
+  /**
+   * Lists `unresolved` and `sending` payments whose lease has expired, ordered by `sentAt` and key. Before, a payment that
+   * can't be found at the service may still be created.
+   */
+  listUnresolved(page: Page): Promise<readonly Listed[]>;
+  /** Lists `created` payments without a callback, ordered by `changedAt` and key. */
+  listUnheard(page: Page): Promise<readonly Listed[]>;
+  /** Lists second payments, ordered by when they were found and their names. */
+  listSecond(page: Page): Promise<readonly SecondRow[]>;
+  /** Lists failed changes, of one payment or all, ordered by their first failure and their names. */
+  listFailed(page: Page, referenceNumber: string | undefined): Promise<readonly FailedRow[]>;
+  /** Stops waiting for the first callback of a `created` payment. */
+  stopWaiting(key: string): Promise<void>;
+  /**
+   * Deletes a second payment if its record is still the same.
+   *
+   * @returns whether it has changed, and was not deleted
+   */
+  forgetSecond(
+    key: string,
+    referenceNumber: string,
+    isSame: (payment: string) => boolean,
+  ): Promise<boolean>;
+  /**
+   * Deletes the failure of a change if it has this many attempts.
+   *
+   * @returns whether it has changed, and was not deleted
+   */
+  forgetFailed(name: ChangeName, attempts: number): Promise<boolean>;
+  setup(): Promise<void>;
+  /**
+   * Deletes what has ended and last changed before a time.
+   *
+   * @returns how many rows were deleted
+   */
+  prune(beforeMs: number): Promise<number>;
+}
+
+/**
+ * The same, and the payments that the store sends.
+ *
+ * `tx` is the merchant's own transaction, in which the step must run; if it is undefined, the store uses its
+ * own. The other methods must never run inside another transaction.
+ */
+export interface Backend<Tx = unknown> extends CallbackTables<Tx> {
+  /** Whether {@link record} requires a `tx`, so that a forgotten one does not store the payment without its order. */
+  readonly needsTransaction: boolean;
   /**
    * Claims a payment, so that only one caller sends it.
    *
@@ -94,44 +136,10 @@ export interface Backend<Tx = unknown> {
   expire(): Promise<number>;
   /** Lists `recorded` payments, ordered by `changedAt` and key. */
   listRecorded(page: Page): Promise<readonly Listed[]>;
-  /**
-   * Lists `unresolved` payments and those with an expired lease, ordered by `sentAt` and key.
-   *
-   * @param isOver whether to list only those whose last attempt can no longer create the payment
-   */
-  listUnresolved(page: Page, isOver: boolean): Promise<readonly Listed[]>;
-  /** Lists `created` payments without a callback, ordered by `changedAt` and key. */
-  listUnheard(page: Page): Promise<readonly Listed[]>;
-  /** Lists second payments, ordered by when they were found and their names. */
-  listSecond(page: Page): Promise<readonly SecondRow[]>;
-  /** Lists failed changes, of one payment or all, ordered by their first failure and their names. */
-  listFailed(page: Page, referenceNumber: string | undefined): Promise<readonly FailedRow[]>;
-  /** Stops waiting for the first callback of a `created` payment. */
-  stopWaiting(key: string): Promise<void>;
-  /**
-   * Deletes a second payment if its record is still the same.
-   *
-   * @returns whether it has changed, and was not deleted
-   */
-  forgetSecond(
-    key: string,
-    referenceNumber: string,
-    isSame: (payment: string) => boolean,
-  ): Promise<boolean>;
-  /**
-   * Deletes the failure of a change if it has this many attempts.
-   *
-   * @returns whether it has changed, and was not deleted
-   */
-  forgetFailed(name: ChangeName, attempts: number): Promise<boolean>;
-  setup(): Promise<void>;
-  /**
-   * Deletes what has ended and last changed before a time.
-   *
-   * @returns how many rows were deleted
-   */
-  prune(beforeMs: number): Promise<number>;
 }
 
 /** A backend whose transactions are of no interest. */
 export type Tables = Omit<Backend<never>, 'process'>;
+
+/** The lists of what needs a person. */
+export type Lists = Omit<CallbackTables<never>, 'process'>;

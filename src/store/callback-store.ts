@@ -83,15 +83,16 @@ export interface CallbackStore<Tx = undefined> {
 /** A store of this package, as it is without a client. */
 export interface ManagedStore<Tx = undefined> extends CallbackStore<Tx> {
   /**
-   * Lists everything that needs a person, the oldest first within each kind. It is read in pages, so you may
-   * resolve, replay or discard items while you list them.
+   * Lists everything that needs a person, the oldest first within each kind. An unresolved payment is listed once the
+   * lease of its last attempt has ended, so that what you then find at the service is final. The list is read in pages,
+   * so you may resolve, replay or discard items meanwhile.
    *
    * @throws {InvalidOptionError} when an option is invalid or unknown
    */
   attention(options?: AttentionOptions): AsyncIterable<Attention>;
   /**
    * Takes an item off the list: forgets a failed change, whose next delivery runs it again, or a second payment, or
-   * stops waiting for a payment's first callback. An unresolved payment can't be discarded: `resolve` it.
+   * stops waiting for a payment's first callback. An unresolved payment can't be discarded, so `resolve` it.
    *
    * @throws {InvalidOptionError} when `item` is no item of `attention()` or is unresolved
    * @throws {StoreError} `STATE_CHANGED` when the item has changed since it was listed; nothing was discarded. An item

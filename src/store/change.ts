@@ -1,9 +1,47 @@
-import { ownFields, readOnce } from '../protocol/own-fields.js';
+import { parseInstant } from '../protocol/instant.js';
+import { givenName, invalidOption } from '../protocol/options.js';
+import { fieldOf, ownFields } from '../protocol/own-fields.js';
+import { isDateTime, isPaid } from '../protocol/payment.js';
 import type { StatusChange } from './callback-store.js';
 import type { FailurePolicy } from './failure.js';
 import type { Finding, StoredForms } from './payment-row.js';
 import { toFinding } from './records.js';
-import { type ReadChange, readStatusChange } from './status-change.js';
+
+/** What every store reads of a change. Read once, because the caller may change its object later. */
+export interface ReadChange {
+  readonly merchantPaymentReference: string;
+  readonly referenceNumber: string;
+  readonly key: string;
+  /** When it happened, in epoch microseconds, as decimal digits: a bigint column holds more than a safe integer. */
+  readonly occurredAtUs: string;
+  readonly isPaid: boolean;
+  readonly processStale: boolean;
+}
+
+/**
+ * @throws {InvalidOptionError} when the key or a field of the record is missing: without one, different changes would
+ * look the same
+ */
+export function readStatusChange(change: StatusChange): ReadChange {
+  const { key, payment: given, processStale } = ownFields(change);
+  const payment = ownFields(given);
+  const { merchantPaymentReference, referenceNumber, updatedAt } = payment;
+  const names = {
+    merchantPaymentReference: givenName(
+      merchantPaymentReference,
+      'payment.merchantPaymentReference',
+    ),
+    referenceNumber: givenName(referenceNumber, 'payment.referenceNumber'),
+    key: givenName(key, 'key'),
+  };
+  if (!isDateTime(updatedAt)) {
+    const expected = 'an ISO 8601 date-time with a UTC offset';
+    throw invalidOption('payment.updatedAt', expected, updatedAt);
+  }
+  const { occurredAt, microseconds } = parseInstant(updatedAt);
+  const occurredAtUs = String(BigInt(occurredAt.getTime()) * 1000n + BigInt(microseconds));
+  return { occurredAtUs, isPaid: isPaid(payment), processStale: processStale ?? true, ...names };
+}
 
 /** Identifies a change, by names that every store can handle. */
 export type ChangeName = Pick<ReadChange, 'merchantPaymentReference' | 'referenceNumber' | 'key'>;
@@ -22,27 +60,27 @@ export function readChange(change: StatusChange, forms: StoredForms): Change {
   const read = readStatusChange(change);
   const { merchantPaymentReference, referenceNumber, key } = read;
   return {
-    ...read,
-    ...toChangeName(read, forms),
     finding: toFinding({ ...change.payment }, forms),
     policy: readPolicy(ownFields(change).failures ?? {}),
     fullNames: JSON.stringify([merchantPaymentReference, referenceNumber, key]),
+    ...read,
+    ...toChangeName(read, forms),
   };
 }
 
 const POLICY = [
-  ...['parkAfter', 'blockParked', 'runParked'],
-  ...['getRawBody', 'describeError', 'onParked', 'onNotKept'],
+  ...(['parkAfter', 'blockParked', 'runParked'] as const),
+  ...(['getRawBody', 'describeError', 'onParked', 'onNotKept'] as const),
 ];
 
 // Its functions may be methods of a class of the caller's.
 function readPolicy(policy: FailurePolicy): FailurePolicy {
-  const read = Object.entries(readOnce(policy, POLICY));
-  const bound = read.map(([name, field]) => [
-    name,
-    typeof field === 'function' ? field.bind(policy) : field,
-  ]);
-  return ownFields(Object.fromEntries(bound));
+  const read: Partial<Record<keyof FailurePolicy, unknown>> = ownFields({});
+  for (const name of POLICY) {
+    const field = fieldOf(policy, name);
+    read[name] = typeof field === 'function' ? field.bind(policy) : field;
+  }
+  return read as FailurePolicy;
 }
 
 export function toChangeName(full: ChangeName, { toName }: StoredForms): ChangeName {
@@ -51,4 +89,11 @@ export function toChangeName(full: ChangeName, { toName }: StoredForms): ChangeN
     referenceNumber: toName(full.referenceNumber),
     key: toName(full.key),
   };
+}
+
+const SHORT_PRINTABLE = /^(?!sha256:)[!-z|~]{1,128}$/;
+
+/** Whether a reference or key is stored unchanged. Any other is stored as a digest. */
+export function isPlainName(text: string): boolean {
+  return SHORT_PRINTABLE.test(text);
 }

@@ -1,5 +1,5 @@
 import { RetryLaterError, StoreError } from '../errors.js';
-import { causesOf } from '../protocol/causes.js';
+import { causesOf } from '../protocol/describe-value.js';
 import { fieldOf } from '../protocol/own-fields.js';
 import { logText } from '../protocol/plain-text.js';
 
@@ -41,6 +41,27 @@ export interface FailurePolicy {
   onParked?(attempts: number): void;
   /** Called with the store's error when a failure could not be stored. `process` rejects with the work's error. */
   onNotKept?(error: unknown): void;
+}
+
+/** Tells the policy that this delivery has parked its change. */
+export function reportParked(
+  { policy }: { readonly policy: FailurePolicy },
+  kept: { readonly attempts: number; readonly isNewlyParked: boolean } | undefined,
+): void {
+  if (kept?.isNewlyParked !== true) return;
+  try {
+    policy.onParked?.(kept.attempts);
+  } catch {}
+}
+
+/** Tells the policy that the failure could not be stored. */
+export function reportNotKept(
+  { policy }: { readonly policy: FailurePolicy },
+  error: unknown,
+): void {
+  try {
+    policy.onNotKept?.(error);
+  } catch {}
 }
 
 /** Whether an error that the work threw counts as a failure of its change. */

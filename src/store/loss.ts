@@ -1,3 +1,5 @@
+import type { StoreContext } from './callback-store.js';
+
 export function toError(reason: unknown): Error {
   if (reason instanceof Error) return reason;
   return new Error('the driver rejected with no Error', { cause: reason });
@@ -44,5 +46,30 @@ export class Loss {
       running.then(resolve, reject);
       if (this.#reason !== undefined) reject(this.#reason);
     });
+  }
+}
+
+/** The argument of `work`. Its signal is created on first use, because it is expensive and most work never reads it. */
+export class WorkContext<Tx> implements StoreContext<Tx> {
+  readonly tx: Tx;
+  readonly stale: boolean;
+  readonly current: boolean;
+  readonly secondPayment: boolean;
+  readonly #transaction: { readonly signal: AbortSignal };
+
+  constructor(
+    tx: Tx,
+    { stale, current, secondPayment = false }: Omit<StoreContext<Tx>, 'tx' | 'signal'>,
+    transaction: { readonly signal: AbortSignal },
+  ) {
+    this.tx = tx;
+    this.stale = stale;
+    this.current = current;
+    this.secondPayment = secondPayment;
+    this.#transaction = transaction;
+  }
+
+  get signal(): AbortSignal {
+    return this.#transaction.signal;
   }
 }

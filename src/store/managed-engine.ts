@@ -1,18 +1,30 @@
-import { date } from '../protocol/options.js';
-import type { Attention, AttentionOptions } from './attention.js';
-import type { Backend } from './backend.js';
+import {
+  date,
+  givenName,
+  invalidOption,
+  listOf,
+  type OptionRules,
+  oneOf,
+  optional,
+  resolveOptions,
+  wholeNumber,
+} from '../protocol/options.js';
+import { ownFields } from '../protocol/own-fields.js';
+import type { Attention, AttentionKind, AttentionOptions } from './attention.js';
+import type { CallbackTables, Lists } from './backend.js';
 import type { ChangeOutcome, ManagedStore, StatusChange, StoreContext } from './callback-store.js';
-import { readChange } from './change.js';
-import { discard } from './discard.js';
-import { listAttention } from './list-attention.js';
+import { readChange, toChangeName } from './change.js';
+import { itemChanged } from './errors.js';
+import type { Cursor, Listed, Page } from './payment-row.js';
+import { readBody, toStoredPayment } from './records.js';
 
 /** A store without a client, over any backend. */
 export class ManagedEngine<Tx> implements ManagedStore<Tx> {
-  protected readonly backend: Backend<Tx>;
+  readonly #backend: CallbackTables<Tx>;
   readonly keepsBodies: boolean;
 
-  constructor(backend: Backend<Tx>, { keepBodies }: { readonly keepBodies: boolean }) {
-    this.backend = backend;
+  constructor(backend: CallbackTables<Tx>, { keepBodies }: { readonly keepBodies: boolean }) {
+    this.#backend = backend;
     this.keepsBodies = keepBodies;
   }
 
@@ -20,22 +32,160 @@ export class ManagedEngine<Tx> implements ManagedStore<Tx> {
     change: StatusChange,
     work: (context: StoreContext<Tx>) => Promise<void>,
   ): Promise<ChangeOutcome> {
-    return this.backend.process(readChange(change, this.backend.forms), work);
+    return this.#backend.process(readChange(change, this.#backend.forms), work);
   }
 
   attention(options?: AttentionOptions): AsyncIterable<Attention> {
-    return listAttention(this.backend, options);
+    return listAttention(this.#backend, options);
   }
 
   async discard(item: Attention): Promise<void> {
-    return discard(this.backend, item);
+    return discard(this.#backend, item);
   }
 
   async setup(): Promise<void> {
-    return this.backend.setup();
+    return this.#backend.setup();
   }
 
   async prune(olderThan: Date): Promise<number> {
-    return this.backend.prune(date(olderThan, 'olderThan').getTime());
+    return this.#backend.prune(date(olderThan, 'olderThan').getTime());
+  }
+}
+
+/** Takes an item off the list of what needs a person, unless it has changed since it was listed. */
+export async function discard(backend: Lists, item: Attention): Promise<void> {
+  const isChanged = await forget(backend, item);
+  if (isChanged) throw itemChanged();
+}
+
+async function forget(backend: Lists, given: Attention): Promise<boolean> {
+  const item = ownFields(given);
+  switch (item.kind) {
+    case 'failed-change':
+      return backend.forgetFailed(toChangeName(item, backend.forms), item.attempts);
+    case 'second-payment': {
+      const { merchantPaymentReference, referenceNumber, payment } = item;
+      const key = backend.forms.toName(merchantPaymentReference);
+      const seen = JSON.stringify(payment);
+      return backend.forgetSecond(
+        key,
+        backend.forms.toName(referenceNumber),
+        (stored) => JSON.stringify(JSON.parse(stored)) === seen,
+      );
+    }
+    case 'no-callback':
+      await backend.stopWaiting(backend.forms.toName(item.merchantPaymentReference));
+      return false;
+    default:
+      throw invalidOption(
+        'item',
+        "an item of attention() of the kind 'second-payment', 'failed-change' or 'no-callback'",
+        given,
+        'an unresolved payment is resolved, by resolve()',
+      );
+  }
+}
+
+const PAGE_SIZE = 100;
+const NO_CALLBACK_AFTER_MS = 3_600_000;
+
+const KINDS = ['unresolved', 'second-payment', 'failed-change', 'no-callback'] as const;
+
+const rules = {
+  kinds: optional(listOf(oneOf(...KINDS), 'kinds')),
+  olderThanMs: optional(wholeNumber({ unit: 'milliseconds' })),
+  limit: optional(wholeNumber({ min: 1, unit: 'items' })),
+  referenceNumber: optional(givenName),
+} satisfies OptionRules<AttentionOptions>;
+
+/** @throws {InvalidOptionError} synchronously, when an option is invalid */
+export function listAttention(
+  backend: Lists,
+  options: AttentionOptions = {},
+): AsyncIterable<Attention> {
+  const { kinds, olderThanMs, limit, referenceNumber } = resolveOptions(options, rules);
+  const ofPayment = referenceNumber === undefined ? KINDS : (['failed-change'] as const);
+  const wanted = kinds ?? ofPayment;
+  if (referenceNumber !== undefined && wanted.some((kind) => kind !== 'failed-change')) {
+    throw invalidOption(
+      'kinds',
+      "left out, or ['failed-change'], if referenceNumber is given",
+      kinds,
+    );
+  }
+  const lists = listsOf(backend, referenceNumber && backend.forms.toName(referenceNumber));
+  return inTurn(wanted, limit ?? Number.POSITIVE_INFINITY, (kind, after, size) => {
+    const isLater = kind === 'no-callback' ? NO_CALLBACK_AFTER_MS : 0;
+    return lists[kind]({ olderThanMs: olderThanMs ?? isLater, after, limit: size });
+  });
+}
+
+interface Entry {
+  readonly item: Attention;
+  readonly place: Cursor;
+}
+
+type ReadPage = (page: Page) => Promise<readonly Entry[]>;
+
+function listsOf(
+  backend: Lists,
+  referenceNumber: string | undefined,
+): Readonly<Record<AttentionKind, ReadPage>> {
+  return {
+    unresolved: async (page) =>
+      (await backend.listUnresolved(page)).map((listed) => ({
+        place: listed.place,
+        item: { kind: 'unresolved', attempts: listed.stored.attempts, ...toItem(listed) },
+      })),
+    'second-payment': async (page) =>
+      (await backend.listSecond(page)).map(({ place, payment: json }) => {
+        const payment = JSON.parse(json);
+        const { merchantPaymentReference, referenceNumber: number } = payment;
+        const item = {
+          kind: 'second-payment' as const,
+          merchantPaymentReference,
+          since: new Date(place.atMs),
+          referenceNumber: number,
+          payment,
+        };
+        return { place, item };
+      }),
+    'failed-change': async (page) =>
+      (await backend.listFailed(page, referenceNumber)).map(({ place, change }) => ({
+        place,
+        item: change,
+      })),
+    'no-callback': async (page) =>
+      (await backend.listUnheard(page)).map((listed) => ({
+        place: listed.place,
+        item: { kind: 'no-callback', ...toItem(listed) },
+      })),
+  };
+}
+
+function toItem({ place, stored }: Listed) {
+  return {
+    merchantPaymentReference: readBody(stored.body).input.merchantPaymentReference,
+    since: new Date(place.atMs),
+    stored: toStoredPayment(stored, { replayed: true }),
+  };
+}
+
+async function* inTurn(
+  kinds: readonly AttentionKind[],
+  limit: number,
+  read: (kind: AttentionKind, after: Cursor | undefined, size: number) => Promise<readonly Entry[]>,
+): AsyncGenerator<Attention> {
+  let left = limit;
+  for (const kind of kinds) {
+    let after: Cursor | undefined;
+    for (;;) {
+      const size = Math.min(PAGE_SIZE, left);
+      const page = size === 0 ? [] : await read(kind, after, size);
+      for (const { item } of page) yield item;
+      left -= page.length;
+      if (page.length < size || left === 0) break;
+      after = page.at(-1)?.place;
+    }
   }
 }

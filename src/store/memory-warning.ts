@@ -3,20 +3,19 @@ interface ProcessLike {
   emitWarning?(message: string, options: { code: string }): void;
 }
 
-/**
- * Creates a function that warns once per process about what a store in memory does not do. Call it at the store's
- * first use, not at construction: a build that loads the module also runs with NODE_ENV=production.
- */
-export function createMemoryWarning(code: string, message: string): () => void {
-  let warned = false;
-  return () => {
-    if (warned) return;
-    warned = true;
-    const { process } = globalThis as { process?: ProcessLike };
-    if (!isDeployed(process?.env)) return;
-    if (process?.emitWarning) process.emitWarning(message, { code });
-    else console.warn(message);
-  };
+let hasWarned = false;
+
+/** Warns once per process, at the first use: a build that loads the module also runs with NODE_ENV=production. */
+export function warnInProduction(): void {
+  if (hasWarned) return;
+  hasWarned = true;
+  const { process } = globalThis as { process?: ProcessLike };
+  if (!isDeployed(process?.env)) return;
+  const message =
+    'memoryStore keeps payments and callbacks only in this process: after a restart, and on a second instance, an order can get a second payment, and callbacks are processed again. In production use postgresStore, mysqlStore, sqliteStore or, for callbacks alone, redisStore.';
+  if (process?.emitWarning) {
+    process.emitWarning(message, { code: 'MERCHANT_PAYMENTS_MEMORY_STORE' });
+  } else console.warn(message);
 }
 
 // Serverless functions and Workers start new instances all the time; many Workers have no environment.

@@ -1,12 +1,19 @@
 import type { RequestOptions } from '../client/options.js';
 import type { CreatePaymentResult } from '../client/response.js';
 import { InvalidOptionError, MerchantPaymentsError } from '../errors.js';
-import { invalidOption, type OptionRules, resolveOptions, text } from '../protocol/options.js';
-import { fieldOfAny, ownFields } from '../protocol/own-fields.js';
+import { describeQuantity } from '../protocol/describe-value.js';
+import {
+  invalidOption,
+  isWholeNumberIn,
+  type OptionRules,
+  resolveOptions,
+  text,
+  wholeNumbersIn,
+} from '../protocol/options.js';
+import { fieldOf, fieldOfAny, ownFields } from '../protocol/own-fields.js';
 import type { CreatePaymentInput } from '../protocol/payment.js';
 import { type PreparedCreation, prepareCreation } from '../protocol/prepared-creation.js';
 import type { Backend } from './backend.js';
-import { readAttempts, toDecision } from './decision.js';
 import { assertSame, movedOn, tooEarly, unknownReference } from './errors.js';
 import { ManagedEngine } from './managed-engine.js';
 import { type ClientOptions, recognisesReferences, type StoreClient } from './options.js';
@@ -21,9 +28,8 @@ import type {
   RunningRecovery,
   SeenPayment,
 } from './payment-store.js';
-import { toIntent, toStoredPayment } from './records.js';
-import { recover } from './recover.js';
-import { lookUpRule, startRecovery } from './recovery.js';
+import { toFinding, toIntent, toStoredPayment } from './records.js';
+import { lookUpRule, recover, startRecovery } from './recover.js';
 import type { Wanted } from './sending.js';
 import { SingleSender } from './single-sender.js';
 import type { StoredPayment } from './stored-payment.js';
@@ -34,11 +40,13 @@ type Prepared = PreparedCreation<CreatePaymentResult>;
 
 /** A store with a client, over any backend. */
 export class PaymentEngine<Tx> extends ManagedEngine<Tx> implements PaymentStore<Tx> {
+  readonly #backend: Backend<Tx>;
   readonly #options: ClientOptions;
   readonly #sender: SingleSender;
 
   constructor(backend: Backend<Tx>, options: ClientOptions & { readonly keepBodies: boolean }) {
     super(backend, options);
+    this.#backend = backend;
     this.#options = options;
     this.#sender = new SingleSender(backend, options.client);
     assertSendsOnce(options.client);
@@ -46,7 +54,7 @@ export class PaymentEngine<Tx> extends ManagedEngine<Tx> implements PaymentStore
 
   async create(input: CreatePaymentInput, options?: RequestOptions): Promise<StoredPayment> {
     const { body, send, timeoutMs, leaseMs } = this.#prepare(input, options);
-    const { key, intent } = toIntent(body, this.backend.forms);
+    const { key, intent } = toIntent(body, this.#backend.forms);
     const limits = { timeoutMs, leaseMs };
     const wanted = { key, intent, send, options, allowsRejected: true, ...limits };
     return await named(this.#sender.send(wanted));
@@ -57,7 +65,7 @@ export class PaymentEngine<Tx> extends ManagedEngine<Tx> implements PaymentStore
       owner: 'context',
       holds: 'tx, as in record(payment, { tx })',
     });
-    if (this.backend.needsTransaction && (tx === undefined || tx === null)) {
+    if (this.#backend.needsTransaction && (tx === undefined || tx === null)) {
       throw invalidOption(
         'tx',
         'your open transaction, as in record(payment, { tx })',
@@ -66,7 +74,7 @@ export class PaymentEngine<Tx> extends ManagedEngine<Tx> implements PaymentStore
       );
     }
     const { key, intent } = this.toRecord(input, extraBody);
-    assertSame(await named(this.backend.record(key, intent, tx as Tx | undefined)), intent);
+    assertSame(await named(this.#backend.record(key, intent, tx as Tx | undefined)), intent);
   }
 
   /** @internal Validates a payment to record. */
@@ -74,7 +82,7 @@ export class PaymentEngine<Tx> extends ManagedEngine<Tx> implements PaymentStore
     input: CreatePaymentInput,
     extraBody: Record<string, unknown> | undefined,
   ): { readonly key: string; readonly intent: Intent } {
-    return toIntent(this.#prepare(input, { extraBody }).body, this.backend.forms);
+    return toIntent(this.#prepare(input, { extraBody }).body, this.#backend.forms);
   }
 
   async send(merchantPaymentReference: string, options?: RequestOptions): Promise<StoredPayment> {
@@ -85,13 +93,13 @@ export class PaymentEngine<Tx> extends ManagedEngine<Tx> implements PaymentStore
         'extraBody must be left out: send() sends what was recorded; pass it to record()',
       );
     }
-    const stored = this.#stored(this.backend.forms.toName(reference), options);
+    const stored = this.#stored(this.#backend.forms.toName(reference), options);
     return await named(this.#sender.send({ ...stored, allowsRejected: true }));
   }
 
   async get(merchantPaymentReference: string): Promise<StoredPayment | undefined> {
     const reference = assertReference(merchantPaymentReference);
-    const stored = await this.backend.read(this.backend.forms.toName(reference));
+    const stored = await this.#backend.read(this.#backend.forms.toName(reference));
     return stored && toStoredPayment(stored, { replayed: true });
   }
 
@@ -101,10 +109,10 @@ export class PaymentEngine<Tx> extends ManagedEngine<Tx> implements PaymentStore
     seen: SeenPayment,
   ): Promise<void> {
     const reference = assertReference(merchantPaymentReference);
-    const decision = toDecision(reference, as, this.backend.forms);
+    const decision = toDecision(reference, as, this.#backend.forms);
     const attempts = readAttempts(seen);
-    const decided = await this.backend.resolve(
-      this.backend.forms.toName(reference),
+    const decided = await this.#backend.resolve(
+      this.#backend.forms.toName(reference),
       decision,
       attempts,
     );
@@ -120,13 +128,13 @@ export class PaymentEngine<Tx> extends ManagedEngine<Tx> implements PaymentStore
 
   async recover(options: RecoverOptions = {}): Promise<Recovery> {
     const { lookUp } = resolveOptions(options, { lookUp: lookUpRule });
-    return recover(this.backend, {
+    return recover(this.#backend, {
       resend: (key) =>
         this.#sender.resend({ ...this.#stored(key, undefined), allowsRejected: false }),
       lookUp:
         lookUp &&
         (async (reference) =>
-          toFound(reference, await lookUp.call(options, reference), this.backend.forms)),
+          toFound(reference, await lookUp.call(options, reference), this.#backend.forms)),
       sendsAgain: recognisesReferences(this.#options),
     });
   }
@@ -208,4 +216,39 @@ const recordRules = {
 
 function assertReference(reference: unknown): string {
   return text(reference, 'merchantPaymentReference');
+}
+
+/** @throws {InvalidOptionError} when the resolution is invalid */
+function toDecision(
+  merchantPaymentReference: string,
+  resolution: Resolution,
+  forms: StoredForms,
+): Decision {
+  if (resolution === 'not-created') return { state: 'rejected', failure: undefined };
+  const created = fieldOfAny(resolution, 'created');
+  if (typeof created !== 'object' || created === null) {
+    const expected = "'not-created' or { created: { referenceNumber } }";
+    const remedy = 'pass it to resolve() after the reference';
+    throw invalidOption('as', expected, resolution, remedy);
+  }
+  const referenceNumber = text(fieldOf(created, 'referenceNumber'), 'as.created.referenceNumber');
+  return {
+    state: 'created',
+    finding: toFinding({ merchantPaymentReference, referenceNumber }, forms),
+  };
+}
+
+const ATTEMPTS = { unit: 'attempts' };
+
+/** @throws {InvalidOptionError} when the attempts are missing or invalid */
+function readAttempts(seen: SeenPayment): number {
+  const attempts = fieldOfAny(seen, 'attempts');
+  if (isWholeNumberIn(attempts, ATTEMPTS)) return attempts;
+  throw invalidOption(
+    'seen.attempts',
+    wholeNumbersIn(ATTEMPTS),
+    attempts,
+    'pass the attempts of the payment that was looked up, as attention() lists it',
+    describeQuantity(attempts),
+  );
 }

@@ -1,7 +1,7 @@
 import type { RequestOptions } from '../client/options.js';
 import type { RequestError } from '../errors.js';
-import type { Awaitable } from '../protocol/awaitable.js';
 import type { CreatePaymentInput, PaymentStatusRecord } from '../protocol/payment.js';
+import type { Awaitable } from '../protocol/waiting.js';
 import type { ManagedStore } from './callback-store.js';
 import type { StoredPayment } from './stored-payment.js';
 
@@ -24,7 +24,7 @@ export type Resolution =
     }
   | 'not-created';
 
-/** The payment on which a person's decision is based: the one that `attention()` listed. */
+/** The payment on which a person's decision is based: the one that `attention()` listed before it was looked up. */
 export interface SeenPayment {
   /** Its `attempts` when it was looked up at the service. A whole number from 0. */
   attempts: number;
@@ -53,7 +53,7 @@ export interface Recovery {
   /** How many of the sent payments the service refused, which are now `rejected`; absent if none. */
   rejected?: number | undefined;
   /**
-   * Why it ended early: the service could not be reached, did not answer, or answered with 5xx, 429, or with 403, 404
+   * Why it ended early. The service could not be reached, did not answer, or answered with 5xx, 429, or with 403, 404
    * or 405, which a wrong address or a firewall returns for every payment. The other payments stay recorded. Or the
    * first 4xx without an error code, which a proxy may have sent: its payment stays recorded, and the others are tried
    * one at a time.
@@ -135,8 +135,8 @@ export interface PaymentStore<Tx = undefined, Taken = Tx> extends ManagedStore<T
    * becomes `rejected`: `create` or `send` sends it again, {@link recover} does not.
    *
    * `seen` names what the decision is based on: a decision about an earlier attempt says nothing about a later one.
-   * For `'not-created'`, look the payment up when the lease of its last attempt has ended. Before, its request may still
-   * arrive, after you have looked.
+   * For `'not-created'`, look the payment up once `attention()` lists it. Before, its request may still arrive, after you
+   * have looked.
    *
    * @throws {InvalidOptionError} when the reference, the resolution or `seen.attempts` is invalid
    * @throws {StoreError} `UNKNOWN_REFERENCE`. `STATE_CHANGED`, with nothing changed, when the payment is not

@@ -69,7 +69,7 @@ function toJson(payment: PaymentFields): string {
   try {
     return JSON.stringify(payment);
   } catch {
-    // Nested too deeply for JSON.stringify. The known fields are stored all the same, since the payment exists.
+    // Nested too deeply for JSON.stringify. The known fields are stored anyway, since the payment exists.
     const known = statusRecordFields.filter((field) => isText(payment[field]));
     return JSON.stringify(Object.fromEntries(known.map((field) => [field, payment[field]])));
   }

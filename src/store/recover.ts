@@ -1,7 +1,20 @@
 import { ApiError, ConnectionError, RequestError, RequestTimeoutError } from '../errors.js';
+import {
+  func,
+  type OptionRules,
+  optional,
+  resolveOptions,
+  timerMs,
+  withDefault,
+} from '../protocol/options.js';
 import type { Tables } from './backend.js';
 import type { Cursor, Decision, Listed, Page } from './payment-row.js';
-import type { Recovery } from './payment-store.js';
+import type {
+  RecoverOptions,
+  Recovery,
+  RecoveryOptions,
+  RunningRecovery,
+} from './payment-store.js';
 import { readBody } from './records.js';
 import { isConflict, isSetupError, isVerdict, type Turn } from './sending.js';
 
@@ -36,8 +49,7 @@ export async function recover(
   const decide = sendsAgain ? async () => TO_BE_SENT : lookUp;
   if (decide !== undefined) {
     await eachPage(
-      // Only those whose lease has ended: before, a payment that can't be found may still be created.
-      (page) => backend.listUnresolved(page, true),
+      (page) => backend.listUnresolved(page),
       async (listed) => {
         for (const one of listed) found += await decideOne(backend, one, decide);
         return true;
@@ -156,4 +168,59 @@ class Pass {
     this.#isOver = true;
     this.error ??= error;
   }
+}
+
+export const lookUpRule = optional(
+  func<NonNullable<RecoverOptions['lookUp']>>('that looks a payment up at the service'),
+);
+
+const rules = {
+  everyMs: withDefault(60_000, timerMs()),
+  lookUp: lookUpRule,
+  onError: optional(func<NonNullable<RecoveryOptions['onError']>>('that takes an error')),
+} satisfies OptionRules<RecoveryOptions>;
+
+/**
+ * Recovers now and again after each pause.
+ *
+ * @param isLogged whether `recover` itself logs its failures
+ * @throws {InvalidOptionError} when an option is invalid
+ */
+export function startRecovery(
+  recover: (options: RecoverOptions) => Promise<Recovery>,
+  options: RecoveryOptions = {},
+  isLogged: boolean,
+): RunningRecovery {
+  const { everyMs, lookUp, onError } = resolveOptions(options, rules);
+  const report = onError?.bind(options) ?? (isLogged ? () => undefined : reportToConsole);
+  const looked = lookUp && { lookUp: lookUp.bind(options) };
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let isStopped = false;
+  const run = async (): Promise<void> => {
+    try {
+      await recover({ ...looked });
+    } catch (error) {
+      await Promise.resolve(error)
+        .then(report)
+        .catch(() => undefined);
+    }
+    if (isStopped) return;
+    timer = setTimeout(() => {
+      running = run();
+    }, everyMs);
+    timer.unref();
+  };
+  let running = run();
+  const stop = async (): Promise<void> => {
+    isStopped = true;
+    clearTimeout(timer);
+    await running;
+  };
+  return { stop, [Symbol.asyncDispose]: stop };
+}
+
+/** Shows only the code and the message: a driver adds the statement to its errors. */
+function reportToConsole(error: unknown): void {
+  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
+  console.error(`merchant-payments: recover failed: ${String(code)}: ${String(message)}`);
 }

@@ -1,5 +1,6 @@
 import { StoreError } from '../errors.js';
 import type { FailedRow } from './backend.js';
+import type { Change } from './change.js';
 import type { SeenChange } from './change-steps.js';
 import type { RowState, SecondRow } from './payment-row.js';
 import type { OwnedRow } from './steps.js';
@@ -17,6 +18,7 @@ const STATES: Readonly<Record<RowState, true>> = {
 };
 
 type Column = string | number | null | undefined;
+type Mutable<Type> = { -readonly [Field in keyof Type]: Type[Field] };
 
 /** A row of payments. */
 export interface KeyedRow {
@@ -54,47 +56,75 @@ export function parseOwnedRow(json: string): KeyedRow {
   };
 }
 
+/** The first column of a row that a claim reads. */
+export type SeenKind = 'order' | 'change' | 'failure' | 'limit';
+
 /**
- * Parses what a claim reads.
+ * Parses what a claim reads: the order, and all processed and failed changes of the payment. Undefined if nothing is
+ * stored about the order.
  *
  * @throws {StoreError} `STORE_FAILED` for anything else
  */
-export function parseSeenChange(json: string | undefined): {
-  readonly seen: SeenChange;
-  /** Whether a change of the order has failed, so that there are details to read. */
-  readonly hasFailures: boolean;
-} {
-  const [state, referenceNumber, updatedAtUs, paidBy, ...rest] = parse(json, 7);
-  const [processed, watermarkUs, failed] = rest;
+export function parseSeenChange(
+  rows: readonly string[],
+  { key, occurredAtUs }: Pick<Change, 'key' | 'occurredAtUs'>,
+): SeenChange | undefined {
+  const seen: Mutable<SeenChange> = {
+    row: undefined,
+    isProcessed: false,
+    watermarkUs: undefined,
+    failure: undefined,
+    isBehindParked: false,
+    secondUpdatedAtUs: undefined,
+  };
+  for (const json of rows) {
+    const [kind, ...columns] = parseList(json);
+    if (kind === 'order' && columns.length === 4) seen.row = toOrder(columns);
+    else if (kind === 'change' && columns.length === 2) addProcessed(seen, columns, key);
+    else if (kind === 'failure' && columns.length === 4) {
+      addFailed(seen, columns, key, occurredAtUs);
+    } else if (kind !== 'limit') throw unknownRow();
+  }
+  return seen.row === undefined ? undefined : seen;
+}
+
+function toOrder([state, referenceNumber, updatedAtUs, paidBy]: readonly Column[]) {
   return {
-    hasFailures: numberOf(failed) === 1,
-    seen: {
-      row: {
-        state: toState(state),
-        referenceNumber: textOf(referenceNumber),
-        updatedAtUs: numberOf(updatedAtUs),
-        paidBy: textOf(paidBy),
-      },
-      isProcessed: numberOf(processed) === 1,
-      watermarkUs: textOf(watermarkUs),
-      failure: undefined,
-      isBehindParked: false,
-      secondUpdatedAtUs: undefined,
-    },
+    state: toState(state),
+    referenceNumber: textOf(referenceNumber),
+    updatedAtUs: numberOf(updatedAtUs),
+    paidBy: textOf(paidBy),
   };
 }
 
-/** Parses the details of a change, and of an order with more than one payment. */
-export function parseDetails(
-  json: string | undefined,
-): Pick<SeenChange, 'failure' | 'isBehindParked' | 'secondUpdatedAtUs'> {
-  const [attempts, parked, parkedBefore, secondUpdatedAtUs] = parse(json, 4);
-  const hasFailed = numberOf(attempts) !== undefined;
-  return {
-    failure: hasFailed ? { attempts: Number(attempts), parked: Number(parked) === 1 } : undefined,
-    isBehindParked: numberOf(parkedBefore) === 1,
-    secondUpdatedAtUs: numberOf(secondUpdatedAtUs),
-  };
+function addProcessed(
+  seen: Mutable<SeenChange>,
+  [processed, latestUs]: readonly Column[],
+  key: string,
+): void {
+  seen.isProcessed ||= processed === key;
+  const { watermarkUs } = seen;
+  if (watermarkUs === undefined || toBigInt(watermarkUs) < toBigInt(latestUs)) {
+    seen.watermarkUs = textOf(latestUs);
+  }
+}
+
+function addFailed(
+  seen: Mutable<SeenChange>,
+  [failed, failedAtUs, attempts, isParked]: readonly Column[],
+  key: string,
+  occurredAtUs: string,
+): void {
+  const parked = Number(isParked) === 1;
+  const laterUs = toBigInt(occurredAtUs) - toBigInt(failedAtUs);
+  const isEarlier = laterUs > 0n || (laterUs === 0n && String(failed) < key);
+  if (failed === key) seen.failure = { attempts: Number(attempts), parked };
+  seen.isBehindParked ||= parked && isEarlier;
+}
+
+function toBigInt(digits: Column): bigint {
+  if (/^-?\d+$/.test(String(digits))) return BigInt(String(digits));
+  throw unknownRow();
 }
 
 export function parseFailedRow(json: string): FailedRow {
@@ -146,8 +176,14 @@ export function parseOne(json: string | undefined): string | undefined {
 }
 
 function parse(json: string | undefined, length: number): readonly Column[] {
+  const columns = parseList(json);
+  if (columns.length === length) return columns;
+  throw unknownRow();
+}
+
+function parseList(json: string | undefined): readonly Column[] {
   const columns = parseJson(json);
-  if (Array.isArray(columns) && columns.length === length) return columns;
+  if (Array.isArray(columns)) return columns;
   throw unknownRow();
 }
 
@@ -173,7 +209,7 @@ function numberOf(column: Column): number | undefined {
   return column === null || column === undefined ? undefined : Number(column);
 }
 
-function unknownRow(): StoreError {
+export function unknownRow(): StoreError {
   return new StoreError(
     'STORE_FAILED',
     'A table of the store contains a row that this version does not know, so nothing was done; look for a later version of the package, or another program, that uses the same tables',

@@ -2,13 +2,13 @@ import type { RequestOptions } from '../client/options.js';
 import type { CreatePaymentResult } from '../client/response.js';
 import { ApiError, MerchantPaymentsError, type RequestOutcome, ResponseError } from '../errors.js';
 import { fieldOfAny, ownFields } from '../protocol/own-fields.js';
-import { startStopwatch } from '../protocol/stopwatch.js';
+import { startStopwatch } from '../protocol/waiting.js';
 import type { Tables } from './backend.js';
 import { notSentInTime, outcomeNotStored } from './errors.js';
 import type { StoreClient } from './options.js';
 import type { Claimed, Finding, Intent, PaymentRow, Result, StoredForms } from './payment-row.js';
 import { readBody, toFinding } from './records.js';
-import { wasNeverSent } from './sql/server-failures.js';
+import { wasNeverSent } from './sql/server-errors.js';
 import type { SendFailure, StoredPayment } from './stored-payment.js';
 import { pause } from './waiting.js';
 
@@ -34,7 +34,7 @@ export interface Turn {
   readonly stored: PaymentRow | undefined;
   /** Whether nothing was sent. */
   readonly replayed: boolean;
-  /** The client's error, if there is a stored outcome to return all the same. */
+  /** The client's error, if there is a stored outcome to return in spite of it. */
   readonly error?: MerchantPaymentsError | undefined;
   /** The parsed `stored.payment`, if it is at hand. */
   readonly payment?: StoredPayment['payment'];

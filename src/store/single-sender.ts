@@ -30,7 +30,7 @@ export class SingleSender {
   }
 
   /**
-   * Sends the payment, or waits for whoever does, until the call's deadline.
+   * Sends the payment, or waits for the caller that does, until the call's deadline.
    *
    * @throws {RequestAbortedError} at once, when the signal is already aborted
    */
@@ -121,7 +121,7 @@ function nextPause(pauseMs: number): number {
 }
 
 /**
- * What a call does after a turn: it returns what is stored, claims the payment, or waits for whoever sends it.
+ * What a call does after a turn: it returns what is stored, claims the payment, or waits for the caller that sends it.
  *
  * @throws {StoreError} when nothing is stored, another payment is, or the payment can't be claimed in time
  */

@@ -55,12 +55,12 @@ export function claim(
   const sending = { state: 'sending', owner, leaseUntilMs: nowMs + leaseMs } as const;
   const began = state === 'elsewhere' ? { recordedAtMs: nowMs } : {};
   return {
-    ...intent,
-    ...began,
-    ...sending,
     attempts: isOwn ? attempts : attempts + 1,
     sentAtMs: nowMs,
     failure: undefined,
+    ...sending,
+    ...intent,
+    ...began,
   };
 }
 
@@ -70,8 +70,8 @@ export function record(
   intent: Intent,
   nowMs: number,
 ): RowChange | undefined {
-  if (state === 'elsewhere') return { ...intent, state: 'recorded', recordedAtMs: nowMs };
-  return state === 'rejected' ? { ...intent, state: 'recorded' } : undefined;
+  if (state === 'elsewhere') return { state: 'recorded', recordedAtMs: nowMs, ...intent };
+  return state === 'rejected' ? { state: 'recorded', ...intent } : undefined;
 }
 
 /** The change after any end of an attempt to send. An `unresolved` payment keeps the lease, for {@link resolve}. */
@@ -79,8 +79,8 @@ export function end(result: Result): RowChange {
   const { finding, failure } = ownFields(result);
   const isUnheard = finding !== undefined && finding.updatedAtUs === undefined;
   const state: RowState = isUnheard ? 'unheard' : result.state;
-  const change = { ...finding, state, failure, owner: undefined };
-  return state === 'unresolved' ? change : { ...change, leaseUntilMs: undefined };
+  const change = { state, failure, owner: undefined, ...finding };
+  return state === 'unresolved' ? change : { leaseUntilMs: undefined, ...change };
 }
 
 /** Returns what becomes of a decision, which is about a payment with this many attempts, and its change. */
@@ -96,7 +96,7 @@ export function resolve(
   const isOpen = state === 'unresolved' || state === 'sending';
   const leftMs = (row.leaseUntilMs ?? 0) - nowMs;
   if (isOpen && row.attempts === attempts) {
-    // The request of the last attempt may still reach the service, where nobody could find its payment yet.
+    // The request of the last attempt may still reach the service, where no one could find its payment yet.
     if (decision.state !== 'created' && leftMs > 0) {
       return { decided: { outcome: 'too-early', leftMs } };
     }
@@ -151,11 +151,11 @@ function settleOne(
   paid: Pick<RowChange, 'paidBy'> | undefined,
 ): Settled {
   const { referenceNumber } = finding;
-  // Several payments of an order that the store did not create are nobody's mistake.
+  // Several payments of an order that the store did not create are no mistake.
   if (row === undefined || row.state === 'elsewhere') {
     return { outcome: 'elsewhere', change: { ...paid } };
   }
-  const change = { ...end({ state: 'created', finding }), ...paid };
+  const change = { ...paid, ...end({ state: 'created', finding }) };
   if (row.state !== 'created' && row.state !== 'unheard') return { outcome: 'settled', change };
   if (referenceNumber === undefined) return { outcome: 'known', change: undefined };
   if (row.referenceNumber === undefined) return { outcome: 'settled', change };
@@ -181,7 +181,7 @@ export function visible(row: OwnedRow, nowMs: number): PaymentRow | undefined {
     ...expire(row, nowMs),
   };
   if (state === 'elsewhere') return undefined;
-  return { ...stored, state: state === 'unheard' ? 'created' : state };
+  return { state: state === 'unheard' ? 'created' : state, ...stored };
 }
 
 // The result of a single statement is known except for the database's time, which this process's clock replaces.

@@ -53,7 +53,7 @@ export interface StoredPayment {
   /** Why the last attempt to send failed, if it did. */
   failure?: SendFailure | undefined;
   /**
-   * The client's error, if this call sent the payment and returns a result all the same: the outcome is unknown
+   * The client's error, if this call sent the payment and returns a result in spite of it: the outcome is unknown
    * (`unresolved`), or the answer was lost (`created`). Not stored.
    */
   error?: MerchantPaymentsError | undefined;

@@ -1,7 +1,7 @@
 import type { RequestOptions } from '../client/options.js';
 import { RequestAbortedError } from '../errors.js';
-import { onAbort } from '../protocol/abort-relay.js';
 import { fieldOfAny } from '../protocol/own-fields.js';
+import { onAbort } from '../protocol/waiting.js';
 
 /**
  * Waits until `ended` has settled, either way, or the timeout has passed.

@@ -11,9 +11,6 @@ import {
 } from '../redis/clients.js';
 import { describeCallbackStore } from './store.js';
 
-// Short, as cases wait for a renewal, and for three leases; long enough for a loaded machine.
-const leaseMs = 1_000;
-
 describe.skipIf(!url).each([...plainKinds, upstashKind])('$name:', ({ connect }) => {
   describeCallbackStore('redisStore', () => {
     const prefix = `store-contract-${randomUUID()}:`;
@@ -26,13 +23,14 @@ describe.skipIf(!url).each([...plainKinds, upstashKind])('$name:', ({ connect })
       if (keys.length > 0) await admin.unlink(...keys);
       admin.disconnect();
     });
+    const open = async (leaseMs?: number) => {
+      const connected = await connect(url);
+      clients.push(connected);
+      return redisStore(connected.client, { prefix, leaseMs });
+    };
     return {
-      async create() {
-        const connected = await connect(url);
-        clients.push(connected);
-        return redisStore(connected.client, { prefix, leaseMs });
-      },
-      leaseMs,
+      create: () => open(),
+      withLease: open,
       waitMs: 0,
       async loseClaim({ payment }) {
         const hash = `${prefix}{${databaseForms.toName(payment.merchantPaymentReference)}}`;

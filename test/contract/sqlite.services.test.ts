@@ -8,9 +8,6 @@ import { drivers, type OpenDatabase } from '../sqlite/open-database.js';
 import type { ContractOptions } from './store.js';
 import { describeCallbackStore, describeStore } from './store.js';
 
-// Short, as cases wait for a renewal, and for three leases; long enough for a loaded machine.
-const leaseMs = 1_000;
-
 describe.each(drivers)('$name:', ({ open }) => {
   const databases: OpenDatabase[] = [];
   let folder: string;
@@ -31,9 +28,9 @@ describe.each(drivers)('$name:', ({ open }) => {
     rmSync(folder, { recursive: true });
   });
 
-  describeCallbackStore('sqliteStore with a short lease', () => ({
-    create: () => sqliteStore(connect(), { leaseMs }),
-    leaseMs,
+  describeCallbackStore('sqliteStore without a client', () => ({
+    create: () => sqliteStore(connect()),
+    withLease: (leaseMs) => sqliteStore(connect(), { leaseMs }),
     waitMs: 0,
     loseClaim({ payment }) {
       // Another owner: a holder that still lives could renew a claim that has only expired.

@@ -66,8 +66,18 @@ describe.skipIf(!process.env['MYSQL_URL'])('the limits of the session', () => {
   ])('are its own again after %s', async (_, act) => {
     const pool = open();
     await act(pool).catch(() => undefined);
-    const [rows] = await pool.query(LIMITS);
-    expect(rows).toMatchObject([own]);
+    const [rows] = await pool.query(`${LIMITS}, @@SESSION.autocommit AS autocommit`);
+    expect(rows).toMatchObject([{ ...own, autocommit: 1 }]);
+    const connection = await pool.getConnection();
+    await connection.query('START TRANSACTION');
+    const count = async () => (await connection.query('SELECT COUNT(*) AS n FROM orders'))[0];
+    const before = await count();
+    await observer.query('INSERT INTO orders VALUES (UUID(), ?)', ['since']);
+    const after = await count();
+    await connection.query('ROLLBACK');
+    // At REPEATABLE READ, the level of the session.
+    expect(after).toEqual(before);
+    connection.release();
   });
 
   it('are its own again after a wait for another callback', async () => {
@@ -81,6 +91,28 @@ describe.skipIf(!process.env['MYSQL_URL'])('the limits of the session', () => {
     await first;
     const [rows] = await pool.query(LIMITS);
     expect(rows).toMatchObject([own]);
+  });
+});
+
+describe.skipIf(!process.env['MYSQL_URL'])('what is sent to MySQL', () => {
+  it('is nine statements for a new change, besides those of the work', async () => {
+    const pool = openPool({ connectionLimit: 1 });
+    const store = mysqlStore<PoolConnection>(pool);
+    await store.process(change('sent'), nothing);
+    const sent: string[] = [];
+    const connection = await pool.getConnection();
+    const core = connection.connection as unknown as Record<
+      'query',
+      (...args: unknown[]) => unknown
+    >;
+    const query = core.query.bind(core);
+    core.query = (...args) => {
+      sent.push(/\w+/.exec(String(args[0]).replaceAll(/\/\*.*?\*\//g, ''))?.[0] ?? '');
+      return query(...args);
+    };
+    connection.release();
+    await store.process(change('sent', 1), async ({ tx }) => void (await tx.query('DO 1')));
+    expect(sent.join(' ')).toBe('SET INSERT SELECT SAVEPOINT DO RELEASE INSERT UPDATE COMMIT SET');
   });
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { StoreError } from '../../src/errors.js';
-import { failures, isBusy, isLost, sqlStateOf } from '../../src/postgres/failures.js';
+import { failures, sqlStateOf } from '../../src/postgres/failures.js';
 
 const answered = (code: string) => Object.assign(new Error('refused'), { code });
 
@@ -28,18 +28,18 @@ describe('a claim', () => {
   const wait = (waitedMs: number) => ({ waitedMs, lockTimeoutMs: 1_000 });
 
   it.each(['55P03', '40P01'])('that Postgres ends with %s, for a lock, is busy', (code) => {
-    expect(isBusy(answered(code), wait(0))).toBe(true);
+    expect(failures.isBusy(answered(code), wait(0))).toBe(true);
   });
 
   it.each(['54000', '42P01', '25006'])('that Postgres ends with %s is not', (code) => {
-    expect(isBusy(answered(code), wait(1_000))).toBe(false);
+    expect(failures.isBusy(answered(code), wait(1_000))).toBe(false);
   });
 
   it('whose statement is cancelled is busy only once the time for the lock was over', () => {
     const cause = answered('57014');
-    expect(isBusy(cause, wait(1_000))).toBe(true);
-    expect(isBusy(cause, wait(950))).toBe(true);
-    expect(() => isBusy(cause, wait(949))).toThrow(
+    expect(failures.isBusy(cause, wait(1_000))).toBe(true);
+    expect(failures.isBusy(cause, wait(950))).toBe(true);
+    expect(() => failures.isBusy(cause, wait(949))).toThrow(
       expect.objectContaining({
         code: 'STORE_FAILED',
         message: expect.stringMatching(/after 949 ms.* 1000 ms .*statement_timeout/),
@@ -67,6 +67,6 @@ describe('a connection', () => {
     [failures.noConnection(new Error('timeout exceeded when trying to connect')), false],
     [failures.lostBeforeBegin(answered('57P01')), true],
   ])('is, after %o, lost: %s', (error, lost) => {
-    expect(isLost(error)).toBe(lost);
+    expect(failures.isLost(error)).toBe(lost);
   });
 });

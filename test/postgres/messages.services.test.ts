@@ -13,7 +13,6 @@ describe.skipIf(!process.env['DATABASE_URL'])('what is sent to Postgres', () => 
   const { take } = recordMessages(pool);
   const service = new ContractService();
   const store = postgresStore<pg.PoolClient>(pool, { client: service.client });
-  const INSERT = "INSERT INTO orders VALUES ('messages', 'paid')";
   /** The first word of each message, and the last of those with several statements. */
   const words = (messages: readonly string[]) =>
     messages.map((message) => {
@@ -23,47 +22,78 @@ describe.skipIf(!process.env['DATABASE_URL'])('what is sent to Postgres', () => 
       return last === plain ? first : `${first} … ${last}`;
     });
   const CLAIM = 'BEGIN … SAVEPOINT merchant_payments';
+  const work = async ({ tx }: { tx: pg.PoolClient }) => void (await tx.query('SELECT 1'));
+  /** A change of a payment that the store has created. */
+  const created = async (reference: string, status = 'paid') => {
+    service.answer(reference, 'answer-lost');
+    await store.create(order(reference));
+    const [referenceNumber = ''] = service.paymentsOf(reference);
+    take();
+    return change(reference, 0, { referenceNumber, status });
+  };
 
   it('is three messages for a new change: its claim, the work’s own, and its end', async () => {
-    const outcome = await store.process(
-      change('new'),
-      async ({ tx }) => void (await tx.query(INSERT)),
-    );
-    expect(outcome).toBe('processed');
-    expect(words(take())).toEqual([CLAIM, 'INSERT', 'RELEASE … COMMIT']);
-  });
-
-  it('is as many for one that settles a payment', async () => {
-    service.answer('settles', 'answer-lost');
-    await store.create(order('settles'));
-    const [referenceNumber = ''] = service.paymentsOf('settles');
-    take();
-    const event = change('settles', 0, { referenceNumber, status: 'paid' });
-    await store.process(event, async ({ tx }) => void (await tx.query('SELECT 1')));
+    expect(await store.process(await created('new'), work)).toBe('processed');
     expect(words(take())).toEqual([CLAIM, 'SELECT', 'RELEASE … COMMIT']);
-    expect(await store.get('settles')).toMatchObject({ state: 'created' });
+    expect(await store.get('new')).toMatchObject({ state: 'created' });
     take();
   });
 
-  it('is as many for work that fails, with its failure', async () => {
-    const failing = store.process(change('fails'), async ({ tx }) => {
+  it('is as many without a client, when no order is known', async () => {
+    const callbacks = postgresStore<pg.PoolClient>(pool);
+    expect(await callbacks.process(change('no-client'), work)).toBe('processed');
+    expect(words(take())).toEqual([CLAIM, 'SELECT', 'RELEASE … COMMIT']);
+  });
+
+  it('is two more for an order that a store with a client has not created', async () => {
+    await store.process(change('unknown'), nothing);
+    expect(words(take())).toEqual([CLAIM, 'ROLLBACK', CLAIM, 'RELEASE … COMMIT']);
+    // Nor are the next ones expected.
+    await store.process(change('unknown-2'), nothing);
+    expect(words(take())).toEqual([CLAIM, 'RELEASE … COMMIT']);
+  });
+
+  it('is as many for work that fails, with its failure, and for its next delivery', async () => {
+    const event = await created('fails');
+    const failing = store.process(event, async ({ tx }) => {
       await tx.query('SELECT 1');
       throw new Error('out of stock');
     });
     await expect(failing).rejects.toThrow('out of stock');
     expect(words(take())).toEqual([CLAIM, 'SELECT', 'ROLLBACK … COMMIT']);
-  });
-
-  it('is one more for a change of an order of which something has failed', async () => {
-    await store.process(change('fails'), nothing);
+    await store.process(event, work);
     expect(words(take())).toEqual([CLAIM, 'SELECT', 'RELEASE … COMMIT']);
   });
 
-  it.each([
-    ['a duplicate', change('new')],
-    ['a stale change', change('new', -1)],
-  ])('is two messages for %s', async (_, event) => {
+  it('is one message for a duplicate of what this process has processed, two for another', async () => {
+    const event = await created('twice');
     await store.process(event, nothing);
+    take();
+    expect(await store.process(event, nothing)).toBe('duplicate');
+    expect(words(take())).toEqual(['SELECT']);
+    const other = postgresStore<pg.PoolClient>(pool, { client: service.client });
+    expect(await other.process(event, nothing)).toBe('duplicate');
+    expect(words(take())).toEqual([CLAIM, 'ROLLBACK']);
+  });
+
+  it('is as many as ever for a change that this process has processed, and that was pruned', async () => {
+    const event = await created('pruned');
+    await store.process(event, nothing);
+    await store.prune(new Date(Date.now() + 60_000));
+    take();
+    expect(await store.process(event, work)).toBe('processed');
+    expect(words(take())[0]).toBe('SELECT');
+  });
+
+  it('is two messages for a stale change', async () => {
+    const event = await created('stale');
+    await store.process(event, nothing);
+    take();
+    const { referenceNumber } = event.payment;
+    await store.process(
+      { ...change('stale', -1, { referenceNumber }), processStale: false },
+      nothing,
+    );
     expect(words(take())).toEqual([CLAIM, 'ROLLBACK']);
   });
 

@@ -3,6 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import type { Queryable } from '../../src/postgres/pool.js';
 import { poolConnections } from '../../src/postgres/pool-connections.js';
 import type { Ending, OpenTransaction } from '../../src/store/sql/transactions.js';
+import { waitFor } from '../wait-for.js';
 import { deferred } from './change.js';
 
 const LONG_MS = 60_000;
@@ -42,12 +43,17 @@ class ScriptedClient extends EventEmitter implements Queryable {
     if (answer === undefined) return new Promise(() => undefined);
     if (answer instanceof Error) throw answer;
     const result = { rows: [] as Row[], ...answer };
-    const others = text.split('; ').slice(1);
-    return text === last ? result : ([...others.map(() => ({ rows: [] })), result] as never);
+    const others = text.split('; ').slice(0, -1);
+    return text === last ? result : ([...others.map(answerTo), result] as never);
   }
   release(error?: Error): void {
     this.calls.push(error ? `release(${error.message})` : 'release()');
   }
+}
+
+/** The first SELECT of a transaction returns the session's role and search_path. */
+function answerTo(statement: string) {
+  return { rows: statement.includes('search_path') ? [{ session: '["none","public"]' }] : [] };
 }
 
 const SAVEPOINT = 'SAVEPOINT merchant_payments';
@@ -202,7 +208,7 @@ describe('a transaction on a connection of a pool', () => {
     const failure = new Error('terminated');
     const client = new ScriptedClient({ COMMIT: undefined });
     const running = over(client).run(done);
-    await vi.waitFor(() => expect(client.calls.at(-1)).toEqual(COMMIT));
+    await waitFor(() => expect(client.calls.at(-1)).toEqual(COMMIT));
     client.emit('error', failure);
     await expect(running).rejects.toMatchObject({
       message: expect.stringContaining('whether it was recorded is unknown'),
@@ -337,7 +343,7 @@ describe('a connection of a pool', () => {
     });
     expect(client.calls).toEqual([]);
     connecting.resolve(client);
-    await vi.waitFor(() => expect(client.calls).toEqual(['release()']));
+    await waitFor(() => expect(client.calls).toEqual(['release()']));
     expect(client.listenerCount('error')).toBe(0);
   });
 
@@ -352,7 +358,7 @@ describe('a connection of a pool', () => {
     await expect(running).rejects.toThrow('acquireTimeoutMs');
     connecting.resolve(client);
     // What is thrown here fails the run as an unhandled error.
-    await vi.waitFor(() => expect(release).toHaveBeenCalled());
+    await waitFor(() => expect(release).toHaveBeenCalled());
   });
 
   it('that fails too late is ignored', async () => {

@@ -46,6 +46,7 @@ async function useAll(): Promise<void> {
   expect(await store.create(order('lost'))).toMatchObject({ state: 'unresolved' });
   const second = change('created', 0, { status: 'paid', referenceNumber: 'another' });
   expect(await store.process(second, nothing)).toBe('processed');
+  await database.query('UPDATE payment_store_payments SET lease_until_ms = 0');
   const kinds = (await collect(store.attention({ olderThanMs: 0 }))).map(({ kind }) => kind);
   expect(kinds).toEqual(['unresolved', 'second-payment', 'failed-change', 'no-callback']);
   expect(await store.prune(new Date(Date.now() + 60_000))).toBeGreaterThan(3);
@@ -131,7 +132,7 @@ describe('setup', () => {
     const before = await shape();
     await expect(postgresStore(database).setup()).rejects.toMatchObject({
       code: 'MISSING_TABLES',
-      message: expect.stringContaining('Give the store a prefix of its own'),
+      message: expect.stringContaining('Give the store another prefix'),
     });
     expect(await shape()).toEqual(before);
   });

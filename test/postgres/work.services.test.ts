@@ -108,6 +108,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('the work of a change', () => {
       ['the role in a function', 'SELECT takes_role()'],
       ['the lock_timeout', "SET LOCAL lock_timeout TO '1ms'"],
       ['the lock_timeout in a function', 'SELECT hurries()'],
+      ['all of it', 'RESET ALL'],
     ].map(([name = '', statement = '']) => [name.replaceAll(' ', '-'), statement] as const);
     it.each(ways)('%s is recorded where it was claimed', async (name, statement) => {
       const work = async ({ tx }: { tx: pg.PoolClient }) => void (await tx.query(statement));
@@ -123,16 +124,6 @@ describe.skipIf(!process.env['DATABASE_URL'])('the work of a change', () => {
       });
       await expect(failing).rejects.toThrow('out of stock');
       expect(await failedChanges(name)).toMatchObject([{ attempts: 1 }]);
-    });
-
-    it('by RESET ALL, which forgets what to restore, is undone', async () => {
-      const failing = store.process(change('reset-all'), async ({ tx }) => {
-        await tx.query(insert('reset-all'));
-        await tx.query('RESET ALL');
-      });
-      await expect(failing).rejects.toMatchObject({ code: 'STORE_FAILED' });
-      expect([await statusesOf('reset-all'), await countRecorded('reset-all')]).toEqual([[], 0]);
-      expect(await store.process(change('reset-all'), nothing)).toBe('processed');
     });
 
     it.each(ways)('%s leaves nothing behind on the connection', async (_, statement) => {

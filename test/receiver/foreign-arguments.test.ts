@@ -179,22 +179,12 @@ const passed: [string, make: () => unknown, served: EntryName | 'none', remedy: 
   ],
   ['an event of EventBridge', () => eventBridge, 'none', 'with receivedAt'],
   ['a batch of a pipe', () => sqs.Records, 'none', 'with receivedAt'],
-  [
-    'a warm-up',
-    () => ({ source: 'serverless-plugin-warmup' }),
-    'none',
-    'the guide "Handle callbacks"',
-  ],
-  [
-    'an event without a method',
-    () => ({ requestContext: {} }),
-    'none',
-    'the guide "Handle callbacks"',
-  ],
-  ['an empty object', () => ({}), 'none', 'the guide "Handle callbacks"'],
-  ['text', () => 'POST', 'none', 'the guide "Handle callbacks"'],
-  ['null', () => null, 'none', 'the guide "Handle callbacks"'],
-  ['nothing', () => undefined, 'none', 'the guide "Handle callbacks"'],
+  ['a warm-up', () => ({ source: 'serverless-plugin-warmup' }), 'none', 'the guide "Frameworks"'],
+  ['an event without a method', () => ({ requestContext: {} }), 'none', 'the guide "Frameworks"'],
+  ['an empty object', () => ({}), 'none', 'the guide "Frameworks"'],
+  ['text', () => 'POST', 'none', 'the guide "Frameworks"'],
+  ['null', () => null, 'none', 'the guide "Frameworks"'],
+  ['nothing', () => undefined, 'none', 'the guide "Frameworks"'],
 ];
 
 function createHandler(entry: EntryName) {

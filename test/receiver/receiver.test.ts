@@ -21,6 +21,7 @@ import {
   SECRET,
   sampleRecord,
 } from '../callback/sample-callback.js';
+import { waitFor } from '../wait-for.js';
 import { contextOf, createGate, createScene, post, postBody } from './scene.js';
 
 const processed = { status: 200, headers: {}, outcome: 'processed' };
@@ -55,7 +56,7 @@ describe('a callback that is right', () => {
     const reply = scene.receive(post()).finally(() => {
       settled = true;
     });
-    await vi.waitFor(() => expect(scene.handled).toHaveLength(1));
+    await waitFor(() => expect(scene.handled).toHaveLength(1));
     expect(settled).toBe(false);
     gate.open();
     expect(await reply).toEqual(processed);
@@ -73,7 +74,7 @@ describe('a callback that is right', () => {
     const gate = createGate();
     const scene = createScene({ onPayment: () => gate.opened });
     const first = scene.receive(post());
-    await vi.waitFor(() => expect(scene.handled).toHaveLength(1));
+    await waitFor(() => expect(scene.handled).toHaveLength(1));
     expect(await scene.receive(post())).toEqual(busy);
     gate.open();
     expect(await first).toEqual(processed);
@@ -761,7 +762,7 @@ describe('onPayment that takes too long', () => {
     // It may still write, so no other delivery may begin.
     expect(await scene.receive(post())).toEqual(busy);
     gate.open();
-    await vi.waitFor(async () => expect(await scene.receive(post())).toEqual(duplicate));
+    await waitFor(async () => expect(await scene.receive(post())).toEqual(duplicate));
     expect(scene.handled).toHaveLength(1);
     expect(vi.getTimerCount()).toBe(0);
   });
@@ -800,7 +801,7 @@ describe('onPayment that takes too long', () => {
     await vi.advanceTimersByTimeAsync(100);
     await reply;
     gate.open();
-    await vi.waitFor(() => expect(signals).toMatchObject([{ aborted: true }]));
+    await waitFor(() => expect(signals).toMatchObject([{ aborted: true }]));
   });
 
   it('is reported too when it fails after that', async () => {
@@ -821,7 +822,7 @@ describe('onPayment that takes too long', () => {
       { error: new Error('too late'), callback: { payment: { status: 'paid' } } },
     ]);
     scene.receive(post({ status: 'next' }));
-    await vi.waitFor(() => expect(scene.handled).toHaveLength(2));
+    await waitFor(() => expect(scene.handled).toHaveLength(2));
   });
 });
 
@@ -1042,7 +1043,7 @@ describe('idle', () => {
     const other = post({ referenceNumber: 'other', merchantPaymentReference: 'order-2' });
     const replies = [scene.receive(post()), scene.receive(other)];
     const waiting = scene.idle();
-    await vi.waitFor(() => expect(scene.handled).toHaveLength(2));
+    await waitFor(() => expect(scene.handled).toHaveLength(2));
     gates[0]?.open();
     await replies[0];
     expect(await isIdle(scene)).toBe(false);

@@ -6,7 +6,7 @@ type Secrets = string | Uint8Array | readonly (string | Uint8Array)[];
 /** What a verifier was made of, each time one was. */
 function sourceOf(signingSecret: () => Secrets | Promise<Secrets>) {
   const made: unknown[] = [];
-  const getVerifier = createVerifierSource<string | Uint8Array>({ signingSecret }, (secrets) => {
+  const getVerifier = createVerifierSource<string | Uint8Array>(signingSecret, (secrets) => {
     made.push(secrets);
     return (() => undefined) as unknown as Verifier;
   });
@@ -16,7 +16,7 @@ function sourceOf(signingSecret: () => Secrets | Promise<Secrets>) {
 describe('the verifier of the secret in the environment', () => {
   const create = () => {
     const made: unknown[] = [];
-    const getVerifier = createVerifierSource<string>({}, (secret) => {
+    const getVerifier = createVerifierSource<string>(undefined, (secret) => {
       made.push(secret);
       return (() => undefined) as unknown as Verifier;
     });

@@ -1,6 +1,7 @@
 import { runInNewContext } from 'node:vm';
 import { expect, it, vi } from 'vitest';
 import { readWebBody, UnreadableBody } from '../../src/receiver/body.js';
+import { waitFor } from '../wait-for.js';
 
 const limits = { maxBodyBytes: 10, bodyTimeoutMs: 60_000 };
 
@@ -90,7 +91,7 @@ it('pulls nothing beyond the limit, and cancels the body once the reply is under
   await expect(readWebBody(requestOf(body), limits)).rejects.toEqual(new UnreadableBody(413));
   // A server may take the cancelling for the end of the connection, and of the reply with it.
   expect(cancelled).not.toHaveBeenCalled();
-  await vi.waitFor(() => expect(cancelled).toHaveBeenCalled(), { interval: 1 });
+  await waitFor(() => expect(cancelled).toHaveBeenCalled(), { interval: 1 });
   expect(pulled).toBe(2);
 });
 

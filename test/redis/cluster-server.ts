@@ -4,8 +4,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import { expect, vi } from 'vitest';
+import { expect } from 'vitest';
 import { cleanUpAtExit, findFreePort } from '../services/throwaway-server.js';
+import { waitFor } from '../wait-for.js';
 
 /** A Redis server in cluster mode: one node, which owns every slot. */
 export interface ClusterServer {
@@ -47,10 +48,9 @@ async function assignSlots(url: string): Promise<void> {
   admin.on('error', () => {});
   try {
     await admin.call('CLUSTER', 'ADDSLOTSRANGE', '0', '16383');
-    await vi.waitFor(
-      async () => expect(await admin.cluster('INFO')).toContain('cluster_state:ok'),
-      { timeout: 10_000 },
-    );
+    await waitFor(async () => expect(await admin.cluster('INFO')).toContain('cluster_state:ok'), {
+      timeout: 10_000,
+    });
   } finally {
     admin.disconnect();
   }

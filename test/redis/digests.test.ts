@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { build } from 'esbuild';
 import { expect, test } from 'vitest';
-import { sha1Of, toRedisName } from '../../src/redis/digests.js';
+import { sha1Of, toRedisName } from '../../src/redis/scripts.js';
 import { databaseForms } from '../../src/store/sql/stored-forms.js';
 
 test.each([

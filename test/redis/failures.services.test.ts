@@ -1,13 +1,14 @@
 import { inspect } from 'node:util';
 import { Redis } from 'ioredis';
 import { createClient } from 'redis';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { RedisClient } from '../../src/redis/client.js';
 import { redisStore } from '../../src/redis/redis-store.js';
 import { COMMANDS } from '../../src/redis/scripts.js';
 import { hasRedis, startRedis } from '../services/start-redis.js';
 import type { ThrowawayServer } from '../services/throwaway-server.js';
 import { changeAt, deliver, hold } from '../store/held-delivery.js';
+import { waitFor } from '../wait-for.js';
 
 const change = changeAt('2026-01-31T12:00:00Z');
 const PLANTED = 'planted-wrong-password';
@@ -64,7 +65,7 @@ describe.skipIf(!hasRedis)('with the wrong password', () => {
 
 describe.skipIf(!hasRedis)('with a user of few rights', () => {
   const commands = COMMANDS.split(/, | and /);
-  const options = { prefix: 'shop:', leaseMs: 600, commandTimeoutMs: 300 };
+  const options = { prefix: 'shop:', leaseMs: 3_000, commandTimeoutMs: 1_500 };
   const paid = changeAt('2026-01-31T12:00:00Z', { status: 'paid' });
   let server: ThrowawayServer;
   let admin: Redis;
@@ -92,7 +93,7 @@ describe.skipIf(!hasRedis)('with a user of few rights', () => {
     const failed = await hold(store, changeAt('2026-01-31T12:00:01Z', { order: 'order-2' }));
     const until = () => admin.hget('shop:{order-2}', 'until');
     const before = await until();
-    await vi.waitFor(async () => expect(await until()).not.toBe(before), 10_000);
+    await waitFor(async () => expect(await until()).not.toBe(before), 10_000);
     await expect(failed.fail(new Error('out of stock'))).rejects.toThrow('out of stock');
     expect(await admin.exists('shop:{order-2}')).toBe(0);
     expect(await deliver(store, paid)).toBe('processed');

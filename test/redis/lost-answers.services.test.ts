@@ -7,6 +7,7 @@ import type { IoredisClient, RedisClient } from '../../src/redis/client.js';
 import { redisStore } from '../../src/redis/redis-store.js';
 import { RELEASE } from '../../src/redis/scripts.js';
 import { changeAt, deliver, hold } from '../store/held-delivery.js';
+import { waitFor } from '../wait-for.js';
 import { type ConnectedClient, plainKinds, redisUrl } from './clients.js';
 import { type PausableProxy, startPausableProxy } from './pausable-proxy.js';
 
@@ -64,9 +65,9 @@ describe.skipIf(!process.env['REDIS_URL']).each(plainKinds)('with $name', (kind)
   test('a claim that is granted after that is released', async () => {
     proxy.holdReplies();
     await expect(deliver(openImpatient(), change)).rejects.toMatchObject({ code: 'STORE_TIMEOUT' });
-    await vi.waitFor(async () => expect(await admin.hget(hash, 'owner')).not.toBeNull());
+    await waitFor(async () => expect(await admin.hget(hash, 'owner')).not.toBeNull());
     proxy.resume();
-    await vi.waitFor(async () => expect(await admin.exists(hash)).toBe(0));
+    await waitFor(async () => expect(await admin.exists(hash)).toBe(0));
     expect(await deliver(openPatient(), change)).toBe('processed');
   });
 
@@ -90,7 +91,7 @@ describe.skipIf(!process.env['REDIS_URL']).each(plainKinds)('with $name', (kind)
     const work = vi.fn(async () => {});
     proxy.holdReplies();
     const result = store.process(change, work);
-    await vi.waitFor(async () => expect(await admin.hget(hash, 'owner')).not.toBeNull());
+    await waitFor(async () => expect(await admin.hget(hash, 'owner')).not.toBeNull());
     // A newer change of another process, once the claim has run out: as time does, without waiting.
     await admin.hset(hash, 'until', 1);
     const newer = changeAt('2026-01-31T12:00:01Z');
@@ -199,7 +200,7 @@ describe.skipIf(!process.env['REDIS_URL'])('a client', () => {
       code: 'STORE_FAILED',
       cause: expect.objectContaining({ message: lost.message }),
     });
-    await vi.waitFor(async () => expect(await admin.exists(hash)).toBe(0));
+    await waitFor(async () => expect(await admin.exists(hash)).toBe(0));
     expect(await deliver(redisStore(client, { prefix }), change)).toBe('processed');
   });
 
@@ -216,7 +217,7 @@ describe.skipIf(!process.env['REDIS_URL'])('a client', () => {
     const held = await hold(redisStore(client, { prefix, leaseMs: 600 }), change);
     const until = async () => Number(await admin.hget(hash, 'until'));
     const first = await until();
-    await vi.waitFor(async () => expect(await until()).toBeGreaterThan(first + 600), 5_000);
+    await waitFor(async () => expect(await until()).toBeGreaterThan(first + 600), 5_000);
     failNext(1);
     expect(await held.complete()).toBe('processed');
     expect(await deliver(redisStore(ioredis, { prefix }), change)).toBe('duplicate');

@@ -4,6 +4,7 @@ import type { CallbackStore } from '../../src/store/callback-store.js';
 import type { FailurePolicy } from '../../src/store/failure.js';
 import { changeAt, deliver, hold } from '../store/held-delivery.js';
 import { unusedClient } from '../store/unused-client.js';
+import { waitFor } from '../wait-for.js';
 import { drivers, type OpenDatabase } from './open-database.js';
 import { count, LEASE_MS, order, readAll, Scene, untilMs } from './scene.js';
 
@@ -54,7 +55,7 @@ describe.each(drivers)('with $name', ({ open }) => {
       writer.exec('BEGIN IMMEDIATE');
       const exec = vi.spyOn(database, 'exec');
       const result = held.complete();
-      await vi.waitFor(() => expect(exec.mock.calls.length).toBeGreaterThan(2));
+      await waitFor(() => expect(exec.mock.calls.length).toBeGreaterThan(2));
       expect(exec.mock.calls).toContainEqual(['BEGIN IMMEDIATE']);
       expect(exec.mock.calls).not.toContainEqual(['COMMIT']);
       writer.exec('COMMIT');
@@ -70,7 +71,7 @@ describe.each(drivers)('with $name', ({ open }) => {
       const exec = vi.spyOn(database, 'exec');
       const result = held.fail(new Error('the work failed'));
       const rejected = expect(result).rejects.toThrow('the work failed');
-      await vi.waitFor(() => expect(exec.mock.calls.length).toBeGreaterThan(2));
+      await waitFor(() => expect(exec.mock.calls.length).toBeGreaterThan(2));
       writer.exec('COMMIT');
       await rejected;
       expect(await deliver(store, first)).toBe('processed');
@@ -87,7 +88,7 @@ describe.each(drivers)('with $name', ({ open }) => {
         message: expect.stringContaining('another connection had the file locked'),
         cause: expect.objectContaining({ message: 'database is locked' }),
       });
-      await vi.waitFor(() => expect(exec.mock.calls.length).toBeGreaterThan(2));
+      await waitFor(() => expect(exec.mock.calls.length).toBeGreaterThan(2));
       scene.nowMs += LEASE_MS;
       await rejected;
       writer.exec('COMMIT');
@@ -129,7 +130,7 @@ describe.each(drivers)('with $name', ({ open }) => {
       vi.restoreAllMocks();
       database.exec('ROLLBACK');
       // Released as soon as the connection is free, though the clock of the lease stands still.
-      await vi.waitFor(async () => expect(await deliver(store, first)).toBe('processed'));
+      await waitFor(async () => expect(await deliver(store, first)).toBe('processed'));
       expect(await deliver(await scene.store(), first)).toBe('duplicate');
     });
 
@@ -146,7 +147,7 @@ describe.each(drivers)('with $name', ({ open }) => {
       await expect(held.fail(new Error('out of stock'))).rejects.toThrow('out of stock');
       database.exec('ROLLBACK');
       vi.restoreAllMocks();
-      await vi.waitFor(async () => expect(await deliver(store, first)).toBe('processed'));
+      await waitFor(async () => expect(await deliver(store, first)).toBe('processed'));
     });
   });
 
@@ -229,7 +230,7 @@ describe.each(drivers)('with $name', ({ open }) => {
       taciturn.exec('BEGIN; CREATE TABLE orders (id)');
       const exec = vi.spyOn(taciturn, 'exec');
       const result = held.complete();
-      await vi.waitFor(() => expect(exec.mock.calls.length).toBeGreaterThan(1));
+      await waitFor(() => expect(exec.mock.calls.length).toBeGreaterThan(1));
       taciturn.exec('ROLLBACK');
       expect(await result).toBe('processed');
       expect(await deliver(await scene.store(), first)).toBe('duplicate');
@@ -256,7 +257,7 @@ describe.each(drivers)('with $name', ({ open }) => {
       taciturn.exec('BEGIN');
       scene.nowMs += 100;
       const exec = vi.spyOn(taciturn, 'exec');
-      await vi.waitFor(() => expect(exec).toHaveBeenCalledWith('BEGIN IMMEDIATE'));
+      await waitFor(() => expect(exec).toHaveBeenCalledWith('BEGIN IMMEDIATE'));
       expect(untilMs(taciturn)).toBe(before);
       taciturn.exec('ROLLBACK');
       expect(await held.complete()).toBe('processed');
@@ -289,7 +290,7 @@ describe.each(drivers)('with $name', ({ open }) => {
       const rows = iterate(database);
       const exec = vi.spyOn(database, 'exec');
       const result = held.complete();
-      await vi.waitFor(() => expect(exec.mock.calls.length).toBeGreaterThan(1));
+      await waitFor(() => expect(exec.mock.calls.length).toBeGreaterThan(1));
       rows.end();
       expect(await result).toBe('processed');
       expect(await deliver(store, first)).toBe('duplicate');

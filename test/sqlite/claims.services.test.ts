@@ -3,6 +3,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { sqliteStore } from '../../src/sqlite/sqlite-store.js';
 import { changeAt, deliver, hold } from '../store/held-delivery.js';
 import { unusedClient } from '../store/unused-client.js';
+import { waitFor } from '../wait-for.js';
 import { drivers } from './open-database.js';
 import { count, LEASE_MS, order, readAll, Scene, START_MS, untilMs } from './scene.js';
 
@@ -189,7 +190,7 @@ describe.each(drivers)('with $name', ({ open }) => {
       scene.nowMs += 100;
       const exec = vi.spyOn(database, 'exec');
       const result = held.complete();
-      await vi.waitFor(() => expect(exec.mock.calls.length).toBeGreaterThan(2));
+      await waitFor(() => expect(exec.mock.calls.length).toBeGreaterThan(2));
       writer.exec('COMMIT');
       expect(await result).toBe('processed');
     });

@@ -3,6 +3,7 @@ import { sqliteStore } from '../../src/sqlite/sqlite-store.js';
 import type { ManagedStore, StatusChange } from '../../src/store/callback-store.js';
 import type { FailurePolicy } from '../../src/store/failure.js';
 import { changeAt } from '../store/held-delivery.js';
+import { waitFor } from '../wait-for.js';
 import { drivers } from './open-database.js';
 import { LEASE_MS, Scene } from './scene.js';
 
@@ -91,7 +92,7 @@ describe.each(drivers)('with $name, changes that failed', ({ open }) => {
     vi.restoreAllMocks();
     other.exec('ROLLBACK');
     // The claim is released as soon as the file is free.
-    await vi.waitFor(async () =>
+    await waitFor(async () =>
       expect(await store.process(second, async () => {})).toBe('processed'),
     );
     expect(await list(store)).toEqual([]);

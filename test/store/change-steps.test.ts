@@ -4,6 +4,7 @@ import { readChange } from '../../src/store/change.js';
 import {
   failureOf,
   isNews,
+  isOfAnother,
   judge,
   refusalOf,
   type SeenChange,
@@ -246,5 +247,52 @@ describe('a refused change', () => {
     expect(message).toMatch(
       /^The change was parked without being run: an earlier change of its payment is parked/,
     );
+  });
+});
+
+describe('a change of another payment than the order has', () => {
+  it.each<[string, { referenceNumber?: string; paidBy?: string } | undefined, boolean]>([
+    ['no row', undefined, false],
+    ['a row without a payment', {}, false],
+    ['its own payment', { referenceNumber: 'mine', paidBy: 'mine' }, false],
+    ['another payment', { referenceNumber: 'other' }, true],
+    ['its own payment, and paid by another', { referenceNumber: 'mine', paidBy: 'other' }, true],
+    ['another payment, and paid by its own', { referenceNumber: 'other', paidBy: 'mine' }, true],
+    ['no payment, and paid by another', { paidBy: 'other' }, true],
+  ])('with %s', (_, known, isOther) => {
+    const row = known && {
+      state: 'created' as const,
+      updatedAtUs: undefined,
+      ...NO_NUMBERS,
+      ...known,
+    };
+    expect(isOfAnother(row, { referenceNumber: 'mine' })).toBe(isOther);
+  });
+});
+
+const NO_NUMBERS = { referenceNumber: undefined, paidBy: undefined };
+
+describe('a failure under a policy of the caller', () => {
+  const run = (failures: FailurePolicy) =>
+    failureOf(
+      read({ failures }),
+      { verdict: 'run', failure: undefined },
+      new Error('broken'),
+      true,
+    );
+
+  it('is kept without a body where the policy has none, or throws', () => {
+    expect(run({})?.rawBody).toBeUndefined();
+    const getRawBody = () => {
+      throw new Error('no body');
+    };
+    expect(run({ getRawBody })?.rawBody).toBeUndefined();
+  });
+
+  it('is kept without a text where the policy can not describe it', () => {
+    const describeError = () => {
+      throw new Error('no text');
+    };
+    expect(run({ describeError })?.error).toBe('{"name":"Error","message":""}');
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { AttentionOptions } from '../../src/store/attention.js';
-import { listAttention } from '../../src/store/list-attention.js';
+import { listAttention } from '../../src/store/managed-engine.js';
 import { memoryStore } from '../../src/store/memory.js';
 import { MemoryBackend } from '../../src/store/memory-backend.js';
 import type { Page } from '../../src/store/payment-row.js';
@@ -9,16 +9,16 @@ import { expectToListWhatLiesAhead } from './clock-set-back.js';
 import { MEMORY } from './memory-engine.js';
 
 class ObservedBackend extends MemoryBackend {
+  clockMs = 1_000;
   readonly limits: number[] = [];
   readonly ages: Record<string, number> = {};
   constructor() {
-    super({ ...MEMORY, now: () => 1_000 });
+    super({ ...MEMORY, now: () => this.clockMs });
   }
-  override listUnresolved(page: Page, isOver: boolean) {
-    expect(isOver).toBe(false);
+  override listUnresolved(page: Page) {
     this.limits.push(page.limit);
     this.ages['unresolved'] = page.olderThanMs;
-    return super.listUnresolved(page, isOver);
+    return super.listUnresolved(page);
   }
   override listSecond(page: Page) {
     this.ages['second-payment'] = page.olderThanMs;
@@ -44,6 +44,7 @@ async function unresolvedBackend(count: number): Promise<ObservedBackend> {
     await backend.claim(claim);
     await backend.finish(key, 'one', { state: 'unresolved', failure: undefined });
   }
+  backend.clockMs += 1;
   return backend;
 }
 

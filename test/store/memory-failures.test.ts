@@ -136,3 +136,43 @@ describe('the failures in a store in memory', () => {
     expect(await store.process(other, done)).toBe('processed');
   });
 });
+
+describe('discard() of what is no such item', () => {
+  it.each([{ kind: 'unresolved' }, {}])('says what it takes, and what to do: %o', async (item) => {
+    await expect(memoryStore().discard(item as never)).rejects.toThrow(
+      "item must be an item of attention() of the kind 'second-payment', 'failed-change' or 'no-callback'; received an object; an unresolved payment is resolved, by resolve()",
+    );
+  });
+});
+
+describe('attention({ referenceNumber })', () => {
+  it.each([[['unresolved']], [['failed-change', 'no-callback']]])(
+    'lists failed changes alone, and refuses the kinds %o',
+    async (kinds) => {
+      const store = memoryStore();
+      await fail(store, { referenceNumber: 'one' });
+      await fail(store, { referenceNumber: 'other' });
+      expect(() => store.attention({ referenceNumber: 'one', kinds: kinds as never })).toThrow(
+        "kinds must be left out, or ['failed-change'], if referenceNumber is given",
+      );
+      const listed: string[] = [];
+      for await (const item of store.attention({ referenceNumber: 'one' })) {
+        if (item.kind === 'failed-change') listed.push(item.referenceNumber);
+      }
+      expect(listed).toEqual(['one']);
+    },
+  );
+});
+
+describe('prune() in memory', () => {
+  it('counts the changes and the failures that it has deleted', async () => {
+    let nowMs = 0;
+    const store = memoryStore({ now: () => nowMs });
+    await store.process(changeOf({ key: 'done' }), done);
+    await fail(store, { key: 'failed' });
+    nowMs = 10;
+    // The change, the failure, and their order.
+    expect(await store.prune(new Date(10))).toBe(3);
+    expect(await list(store)).toEqual([]);
+  });
+});

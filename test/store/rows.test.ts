@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import {
-  parseDetails,
   parseFailedRow,
   parseOne,
   parseOwnedRow,
@@ -66,73 +65,99 @@ describe('a row of payments', () => {
 const UNKNOWN = expect.objectContaining({ code: 'STORE_FAILED' });
 
 describe('what a claim reads', () => {
-  const read = ['created', 'PAY-1', '5', 'PAY-2', 1, 1_769_860_800_123_456, '1'];
+  const change = { key: 'b', occurredAtUs: '1769860800123456' };
+  const order = ['order', 'created', 'PAY-1', '5', 'PAY-2'];
+  const see = (...rows: readonly unknown[]) =>
+    parseSeenChange(
+      rows.map((row) => JSON.stringify(row)),
+      change,
+    );
 
-  it('is read with times of sixteen digits', () => {
-    expect(parseSeenChange(JSON.stringify(read))).toStrictEqual({
-      hasFailures: true,
-      seen: {
+  it('is its order, whether it was processed, and the newest of the payment, in any order', () => {
+    const changes = [
+      ['change', 'b', '9007199254740993'],
+      ['change', 'a', '9007199254740992'],
+    ];
+    for (const rows of [
+      [order, ...changes],
+      [...changes.toReversed(), order],
+    ]) {
+      expect(see(...rows)).toStrictEqual({
         row: { state: 'created', referenceNumber: 'PAY-1', updatedAtUs: 5, paidBy: 'PAY-2' },
         isProcessed: true,
-        watermarkUs: '1769860800123456',
+        watermarkUs: '9007199254740993',
         failure: undefined,
         isBehindParked: false,
         secondUpdatedAtUs: undefined,
-      },
-    });
-  });
-
-  it('lacks what is null', () => {
-    const nothing = ['elsewhere', ...Array(6).fill(null)];
-    expect(parseSeenChange(JSON.stringify(nothing))).toMatchObject({
-      hasFailures: false,
-      seen: {
-        row: {
-          state: 'elsewhere',
-          referenceNumber: undefined,
-          updatedAtUs: undefined,
-          paidBy: undefined,
-        },
-        isProcessed: false,
-        watermarkUs: undefined,
-      },
-    });
-  });
-
-  it.each([undefined, '', 'null', '{}', JSON.stringify(read.slice(1))])(
-    'is refused when it is %o',
-    (json) => {
-      expect(() => parseSeenChange(json)).toThrow(UNKNOWN);
-    },
-  );
-});
-
-describe('the details of a change', () => {
-  it('are its failure, and whether it is behind a parked one', () => {
-    expect(parseDetails('["2",0,1,"7"]')).toStrictEqual({
-      failure: { attempts: 2, parked: false },
-      isBehindParked: true,
-      secondUpdatedAtUs: 7,
-    });
-  });
-
-  it('have a parked failure from any kind of truth', () => {
-    for (const parked of [1, '1', true]) {
-      const { failure } = parseDetails(JSON.stringify([2, parked, null, null]));
-      expect(failure).toEqual({ attempts: 2, parked: true });
+      });
     }
   });
 
-  it('lack what is null', () => {
-    expect(parseDetails('[null,null,null,null]')).toStrictEqual({
+  it('lacks what is null, and what has no row', () => {
+    expect(see(['order', 'elsewhere', null, null, null])).toMatchObject({
+      row: {
+        state: 'elsewhere',
+        referenceNumber: undefined,
+        updatedAtUs: undefined,
+        paidBy: undefined,
+      },
+      isProcessed: false,
+      watermarkUs: undefined,
       failure: undefined,
-      isBehindParked: false,
-      secondUpdatedAtUs: undefined,
     });
   });
 
-  it.each([undefined, '[1,0,1]'])('are refused when they are %o', (json) => {
-    expect(() => parseDetails(json)).toThrow(UNKNOWN);
+  it('is not processed because another change was', () => {
+    expect(see(order, ['change', 'a', '5'])).toMatchObject({ isProcessed: false });
+  });
+
+  it('is nothing without the order', () => {
+    expect(see()).toBeUndefined();
+    expect(see(['change', 'b', '5'])).toBeUndefined();
+  });
+
+  it('has its own failure, parked by any kind of one', () => {
+    for (const parked of [1, '1', true]) {
+      expect(see(order, ['failure', 'b', '5', '2', parked])?.failure).toEqual({
+        attempts: 2,
+        parked: true,
+      });
+    }
+    expect(see(order, ['failure', 'b', '5', 2, 0])?.failure?.parked).toBe(false);
+    expect(see(order, ['failure', 'a', '5', 2, 1])?.failure).toBeUndefined();
+  });
+
+  it.each([
+    ['an earlier one', 'c', '1769860800123455', 1, true],
+    ['one of the same time whose key comes before', 'a', '1769860800123456', 1, true],
+    ['one of the same time whose key comes after', 'c', '1769860800123456', 1, false],
+    ['a later one', 'a', '1769860800123457', 1, false],
+    ['one with fewer digits', 'c', '999', 1, true],
+    ['one that is not parked', 'a', '5', 0, false],
+  ])('is behind a parked change only if that is before: %s', (_, key, us, parked, isBehind) => {
+    const seen = see(order, ['failure', key, us, 1, parked]);
+    expect(seen?.isBehindParked).toBe(isBehind);
+  });
+
+  it.each([
+    null,
+    {},
+    [],
+    ['refund', 'a', 'b'],
+    order.slice(0, -1),
+    [...order, 1],
+    ['order', 'refunded', null, null, null],
+    ['change', 'a'],
+    ['failure', 'a', '5', 1],
+    ['failure', 'a', 'soon', 1, 1],
+  ])('is refused when a row is %o', (row) => {
+    expect(() => see(order, row)).toThrow(UNKNOWN);
+    expect(() => parseSeenChange(['no JSON'], change)).toThrow(UNKNOWN);
+  });
+
+  it('is refused when the times of two changes are none', () => {
+    const none = ['change', 'a', 'soon'];
+    expect(() => see(order, none, none)).toThrow(UNKNOWN);
   });
 });
 

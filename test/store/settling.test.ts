@@ -7,13 +7,16 @@ import { collect } from '../contract/store/stage.js';
 import { order } from './orders.js';
 import { startScene } from './settling-scene.js';
 
+const LEASE_MS = 60_000;
+
 const createStore = (client: PaymentClient) => memoryStore({ client });
 
 describe('a receiver with a store that creates payments', () => {
   it('settles by the callback a payment whose answer was lost', async () => {
     const contexts: PaymentContext<undefined>[] = [];
+    let nowMs = 0;
     await using scene = await startScene({
-      createStore,
+      createStore: (client) => memoryStore({ client, leaseMs: LEASE_MS, now: () => nowMs }),
       onPayment: (_, context) => void contexts.push(context),
     });
     const { mock, store } = scene;
@@ -21,6 +24,8 @@ describe('a receiver with a store that creates payments', () => {
     const payment = await store.create(order('order-1'));
     expect(payment).toMatchObject({ state: 'unresolved', replayed: false });
     expect(payment.error).toMatchObject({ code: 'CONNECTION_FAILED', requestOutcome: 'unknown' });
+    expect(await collect(store.attention())).toEqual([]);
+    nowMs = LEASE_MS;
     expect(await collect(store.attention())).toHaveLength(1);
 
     const [existing] = mock.payments.list();

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { readChange } from '../../src/store/change.js';
+import { readChange, readStatusChange } from '../../src/store/change.js';
 import { memoryStore } from '../../src/store/memory.js';
 import { databaseForms } from '../../src/store/sql/stored-forms.js';
-import { readStatusChange } from '../../src/store/status-change.js';
 import { changeOf } from './orders.js';
 
 describe('the time of a change in epoch microseconds', () => {

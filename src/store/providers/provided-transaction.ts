@@ -1,28 +1,11 @@
-import type { StoreError } from '../../errors.js';
 import type { Loss } from '../loss.js';
+import type { ServerFailures } from '../sql/server-failures.js';
 import type { ClaimLimits, Ending, OpenTransaction, ServerTimeouts } from '../sql/transactions.js';
 import { lossesHeard } from './keep-off-lost.js';
 import type { TransactionProvider } from './provider.js';
 import { WorkEnd } from './work-end.js';
 
 const WATCH_PAUSE_MS = 1_000;
-
-/** An engine's errors for a transaction that an ORM owns. */
-export interface EngineFailures {
-  noConnectionInTime(acquireTimeoutMs: number): StoreError;
-  /** Explains why the ORM could not begin. */
-  noConnection(error: unknown): unknown;
-  noAnswerInTime(timeoutMs: number): StoreError;
-  noEndInTime(timeoutMs: number): StoreError;
-  connectionLost(cause: unknown): StoreError;
-  transactionEnded(cause?: unknown): StoreError;
-  /** The transaction is no longer open at the server, for an unknown reason. */
-  transactionGone(): StoreError;
-  /** Explains the error of recording the event or of the COMMIT after it. */
-  explainFailedEnd(error: unknown): unknown;
-  /** Finds the innermost error of the server among those that ORMs wrap. */
-  databaseErrorOf(error: unknown): unknown;
-}
 
 /** The parts of a {@link ProvidedTransaction}. */
 export interface Begun<Tx> {
@@ -38,10 +21,10 @@ export abstract class ProvidedTransaction<Tx> implements OpenTransaction<Tx> {
   protected readonly provider: TransactionProvider<Tx>;
   protected readonly loss: Loss;
   protected readonly timeouts: ServerTimeouts;
-  readonly #failures: EngineFailures;
+  readonly #failures: ServerFailures;
   #hasSavepoint = false;
 
-  constructor({ provider, tx, loss, timeouts }: Begun<Tx>, failures: EngineFailures) {
+  constructor({ provider, tx, loss, timeouts }: Begun<Tx>, failures: ServerFailures) {
     this.tx = tx;
     this.provider = provider;
     this.loss = loss;
@@ -50,12 +33,8 @@ export abstract class ProvidedTransaction<Tx> implements OpenTransaction<Tx> {
   }
 
   abstract begin(limits: ClaimLimits, statements: readonly string[]): Promise<readonly string[]>;
-  /** The texts in the rows of an answer. */
-  protected abstract textsOf(rows: readonly object[]): readonly string[];
   /** The statements that end the work's savepoint, before those that end the transaction. */
   protected abstract leaveSavepoint(undo: boolean): readonly string[];
-  /** Explains the error of a statement that comes just before COMMIT. */
-  protected abstract explainFailedRecord(error: unknown): unknown;
   /** Restores the session's settings, just before COMMIT or ROLLBACK. Never rejects. */
   abstract leave(): Promise<void>;
   /**
@@ -80,13 +59,13 @@ export abstract class ProvidedTransaction<Tx> implements OpenTransaction<Tx> {
   /** Reports a loss of the connection. Resolves with a function that stops this. */
   async listen(): Promise<() => void> {
     const stop = await this.provider.listen(this.tx, (error) =>
-      this.loss.report(this.#failures.connectionLost(error)),
+      this.loss.report(this.#failures.connectionLost(this.#failures.errorOfOrm(error))),
     );
     return stop ?? this.#watch();
   }
 
   async ask(statement: string): Promise<readonly string[]> {
-    return this.textsOf(await this.query(statement));
+    return this.#failures.textsOf(await this.query(statement));
   }
 
   async runWork(work: (tx: Tx) => Promise<void>): Promise<void> {
@@ -123,9 +102,15 @@ export abstract class ProvidedTransaction<Tx> implements OpenTransaction<Tx> {
     if (this.provider.isLost(this.tx)) throw this.#failures.connectionLost(undefined);
     for (const statement of [...this.leaveSavepoint(ending.undo), ...ending.statements]) {
       await this.query(statement).catch((error) => {
-        throw this.explainFailedRecord(error);
+        throw this.#explainFailedRecord(error);
       });
     }
+  }
+
+  #explainFailedRecord(error: unknown): unknown {
+    return this.hasEnded && !this.#failures.isOfServer(error)
+      ? this.#failures.transactionEnded()
+      : this.#failures.explainFailedRecord(error);
   }
 
   async query(statement: string): Promise<readonly object[]> {
@@ -134,7 +119,7 @@ export abstract class ProvidedTransaction<Tx> implements OpenTransaction<Tx> {
       // An answer after the loss must not start the work.
       if (this.loss.reason === undefined) return rows;
     } catch (error) {
-      if (this.loss.reason === undefined) throw this.#failures.databaseErrorOf(error);
+      if (this.loss.reason === undefined) throw this.#failures.errorOfOrm(error);
     }
     throw this.loss.reason;
   }

@@ -1,6 +1,6 @@
 import { InvalidOptionError } from '../../errors.js';
-import type { Awaitable } from '../../protocol/awaitable.js';
 import { describeValue } from '../../protocol/describe-value.js';
+import type { Awaitable } from '../../protocol/waiting.js';
 import type { WorkEnd } from './work-end.js';
 
 /** Time limits in milliseconds, for ORMs that accept them. */

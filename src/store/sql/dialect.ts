@@ -25,8 +25,8 @@ export interface Dialect {
   updateByKey(table: string, set: string, keys: readonly Key[]): string;
   /** Deletes rows in the same way. */
   deleteByKey(table: string, keys: readonly Key[]): string;
-  /** Further columns of the SELECT that follows the lock of an order, which end the limit of the wait for that lock. */
-  readonly afterLock: string;
+  /** Ends the UNION that is read after the lock of an order, and with it the limit of the wait for that lock. */
+  readonly limitEnds: string;
   /** A literal of a text in ASCII. */
   literal(text: string): string;
   /** An expression of a literal whose evaluation makes the transaction durable, whatever the session's default is. */
@@ -45,3 +45,18 @@ export interface Tables {
 }
 
 export type SqlIndex = { readonly inTable: string } | { readonly statement: string };
+
+/** For engines that find the rows of a condition by their keys. SQLite has no lists of rows. */
+export const byKey: Pick<Dialect, 'updateByKey' | 'deleteByKey'> = {
+  updateByKey: (table, set, keys) => `UPDATE ${table} SET ${set}\nWHERE ${anyOf(keys)}`,
+  deleteByKey: (table, keys) => `DELETE FROM ${table} WHERE ${anyOf(keys)}`,
+};
+
+function anyOf(keys: readonly Key[]): string {
+  const conditions = keys.map((key) =>
+    Object.entries(key)
+      .map(([column, literal]) => `${column} = ${literal}`)
+      .join(' AND '),
+  );
+  return conditions.map((condition) => `(${condition})`).join(' OR ');
+}

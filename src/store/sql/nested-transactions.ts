@@ -155,6 +155,39 @@ export class NestedTransactions {
   }
 }
 
+/**
+ * Runs `work` on a view of its connection that turns transactions into savepoints: an ORM on `tx` sends BEGIN and
+ * COMMIT for a nested transaction, and the COMMIT would end the store's.
+ *
+ * @throws {StoreError} `TRANSACTION_LOST` when the work tried to end the store's transaction, or
+ * returned before its own transactions and queries had ended
+ */
+export async function runNested<Tx>(
+  dialect: Dialect,
+  viewOf: (nested: NestedTransactions) => Tx,
+  work: (tx: Tx) => Promise<void>,
+): Promise<void> {
+  const nested = new NestedTransactions(dialect);
+  try {
+    await work(viewOf(nested));
+  } finally {
+    nested.close();
+  }
+  nested.assertEnded();
+}
+
+/** These write to fields of the emitter, and must write to the connection's, not the view's. */
+export const EMITTER_METHODS: readonly PropertyKey[] = [
+  'on',
+  'once',
+  'off',
+  'addListener',
+  'prependListener',
+  'prependOnceListener',
+  'removeListener',
+  'removeAllListeners',
+];
+
 const SAVEPOINT = 'merchant_payments_1';
 
 function isPromise(value: unknown): boolean {

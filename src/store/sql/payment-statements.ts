@@ -54,11 +54,13 @@ VALUES (${this.#sql.values([key, body, digest, 'recorded', 0])}, ${now}, ${now})
 
   /** Stores the end of an attempt in a single statement, if the payment still has this owner. */
   finish(key: string, owner: string, result: Result): string {
-    return this.#sql.change(key, end(result), ` AND owner = ${this.#sql.value(owner)}`);
+    return this.#sql.change(key, end(result), {
+      condition: ` AND owner = ${this.#sql.value(owner)}`,
+    });
   }
 
   stopWaiting(key: string): string {
-    return this.#sql.change(key, { state: 'created' }, " AND state = 'unheard'");
+    return this.#sql.change(key, { state: 'created' }, { condition: " AND state = 'unheard'" });
   }
 
   /** Returns the keys, and locks their rows until the transaction ends. */
@@ -97,10 +99,9 @@ WHERE ${condition} LIMIT ${limit}${this.#dialect.skipLocked}`;
     return this.#list("state = 'unheard'", 'changed_at_ms', page);
   }
 
-  listUnresolved(page: Page, isOver: boolean): string {
-    const hasEnded = `lease_until_ms <= ${this.#dialect.now()}`;
-    // The first condition is the one that the index knows.
-    const condition = `state IN ('unresolved', 'sending') AND ${isOver ? hasEnded : `(state = 'unresolved' OR ${hasEnded})`}`;
+  listUnresolved(page: Page): string {
+    // The index knows the first condition.
+    const condition = `state IN ('unresolved', 'sending') AND lease_until_ms <= ${this.#dialect.now()}`;
     return this.#list(condition, 'sent_at_ms', page);
   }
 

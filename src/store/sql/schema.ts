@@ -164,7 +164,7 @@ export function missingColumns(
 export function missingColumn(table: string, column: string): StoreError {
   return new StoreError(
     'MISSING_TABLES',
-    `The table ${table} has no column ${column}, so it is not a table of the store, or it is that of an earlier version. Nothing was changed. Give the store a prefix of its own, or run the migration of the version that added the column`,
+    `The table ${table} has no column ${column}, so it is not a table of the store, or it is that of an earlier version. Nothing was changed. Give the store another prefix, or run the migration of the version that added the column`,
   );
 }
 

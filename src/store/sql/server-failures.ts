@@ -1,9 +1,9 @@
 import { InvalidOptionError, MerchantPaymentsError, StoreError } from '../../errors.js';
 import { nameFailure } from '../../protocol/describe-value.js';
-import { TransactionOpen } from './transaction-open.js';
+import { type ServerErrorKinds, ServerErrors, TransactionOpen, unsent } from './server-errors.js';
 
 /** What differs between the errors of database servers. */
-export interface ServerWords {
+export interface ServerWords extends ServerErrorKinds {
   /** How messages name it. */
   readonly name: string;
   /** A further remedy when the pool returns no connection in time. */
@@ -18,22 +18,12 @@ export interface ServerWords {
   readonly statementLimits: string;
   /** What to do about a refusal, if that is known: a sentence. */
   remedyFor?(error: unknown): string | undefined;
-  /** Whether an error is the server's own, and did not end the connection. */
-  isRefusal(error: unknown): boolean;
-  isMissingTable(error: unknown): boolean;
-  /** Whether a lock was not granted in time. */
-  isLockTimeout(error: unknown): boolean;
-  /** Finds the server's error in that of an ORM. */
-  databaseErrorOf(error: unknown): unknown;
-  /** Copies a server's error without the statement, which contains references and bodies. */
-  withoutStatement(error: unknown): Error | undefined;
 }
 
-const neverSent = new WeakSet<object>();
-
-/** Whether a step failed before anything reached the server, so that there is nothing to undo. */
-export function wasNeverSent(error: unknown): boolean {
-  return neverSent.has(error as object);
+/** How long a claim has waited for its lock. */
+export interface LockWait {
+  readonly waitedMs: number;
+  readonly lockTimeoutMs: number;
 }
 
 const UNKNOWN_END =
@@ -44,10 +34,11 @@ const RUN_AGAIN = 'nothing was recorded, and a later delivery runs the work agai
 const USED_UP = 0.95;
 
 /** The errors of one kind of database server, for users. */
-export class ServerFailures {
+export class ServerFailures extends ServerErrors {
   readonly #words: ServerWords;
 
   constructor(words: ServerWords) {
+    super(words);
     this.#words = words;
   }
 
@@ -60,11 +51,12 @@ export class ServerFailures {
     );
   }
 
-  /** The pool has failed, or has given up waiting by a limit of its own. */
+  /** The pool has failed, or has given up waiting by its own limit. */
   noConnection(error: unknown): unknown {
     if (error instanceof StoreError || error instanceof InvalidOptionError) return error;
-    if (this.#words.isMissingTable(error)) return unsent(this.#missingTables(error));
-    const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
+    if (this.isMissing(error)) return unsent(this.#missingTables(error));
+    const found = this.#words.databaseErrorOf(error);
+    const { code, message } = (found ?? {}) as { code?: unknown; message?: unknown };
     const isLate = /time(?:d )?-?out|ETIMEDOUT|P2024/i.test(`${String(code)} ${String(message)}`);
     return unsent(
       new StoreError(
@@ -72,7 +64,7 @@ export class ServerFailures {
         `The pool provided no connection${isLate ? ' within its own time limit' : ''}, so nothing was done; see cause. Check that the server can be reached, and find what holds the pool's connections`,
         // Before a connection is there, no statement is in its error.
         {
-          cause: Object.assign(new Error(String(message ?? error)), code !== undefined && { code }),
+          cause: Object.assign(new Error(String(message ?? found)), code !== undefined && { code }),
         },
       ),
     );
@@ -176,6 +168,21 @@ export class ServerFailures {
     );
   }
 
+  /**
+   * The only text in each row. A store selects nothing but texts, because a pool may parse other types in its own way,
+   * and `'f'` is true in JavaScript.
+   *
+   * @throws {StoreError} `STORE_FAILED` for anything else
+   */
+  textsOf(rows: readonly object[] | undefined): readonly string[] {
+    if (rows === undefined) throw this.changedAnswer();
+    return rows.map((row) => {
+      const value: unknown = Object.values(row ?? {})[0];
+      if (typeof value === 'string') return value;
+      throw this.changedAnswer();
+    });
+  }
+
   wrongIsolation(orm: string, isolation: string): StoreError {
     return new StoreError(
       'STORE_FAILED',
@@ -184,15 +191,10 @@ export class ServerFailures {
   }
 
   /**
-   * Decides about a claim whose statement was cancelled. If the time for the lock is over, another transaction holds
-   * the order. Before that, the cancellation says nothing about the lock, and would go on unnoticed as `busy`.
-   *
-   * @throws {StoreError} `STORE_FAILED` when some of the time was left
+   * If the time for the lock is over, another transaction holds the order. Before that, the cancellation says nothing
+   * about the lock, and would go on unnoticed as `busy`.
    */
-  assertUsedUp(
-    { waitedMs, lockTimeoutMs }: { readonly waitedMs: number; readonly lockTimeoutMs: number },
-    cause: unknown,
-  ): void {
+  #assertUsedUp({ waitedMs, lockTimeoutMs }: LockWait, cause: unknown): void {
     if (waitedMs >= lockTimeoutMs * USED_UP) return;
     throw new StoreError(
       'STORE_FAILED',
@@ -204,20 +206,20 @@ export class ServerFailures {
   /** Converts any failure of a step to an error for users. */
   explain(error: unknown): unknown {
     if (error instanceof StoreError || error instanceof InvalidOptionError) return error;
-    const { isLockTimeout, isMissingTable, isRefusal, name, remedyFor } = this.#words;
+    const { name, remedyFor } = this.#words;
     const found = this.#words.databaseErrorOf(error);
     const cause = error instanceof TransactionOpen ? error : this.#withoutStatement(found);
-    if (isMissingTable(found)) {
+    if (this.isMissing(found)) {
       return this.#missingTables(found);
     }
-    if (isLockTimeout(found)) {
+    if (this.isLockTimeout(found)) {
       return new StoreError(
         'STORE_TIMEOUT',
         'Another transaction held the payment for too long, and nothing was written. Look for one of your transactions that recorded the same payment and is still open: commit it before create() or send()',
         { cause },
       );
     }
-    if (isRefusal(found)) {
+    if (!this.losesConnection(found)) {
       const remedy = remedyFor?.(found);
       return new StoreError(
         'STORE_FAILED',
@@ -240,10 +242,39 @@ export class ServerFailures {
     );
   }
 
-  /** The error of an ORM for a statement without an answer. Only its code is kept, because ORMs add the statement. */
-  unanswered(error: unknown): unknown {
+  /** The error of an ORM without a statement, which ORMs add. Without an answer of the server, only its code is kept. */
+  errorOfOrm(error: unknown): unknown {
+    const found = this.#words.databaseErrorOf(error);
+    if (this.isOfServer(found)) return found;
     const isOther = error instanceof MerchantPaymentsError || error instanceof TypeError;
     return isOther ? error : new Error(`the driver failed${nameFailure(error)}`);
+  }
+
+  /** Explains the error of the statements that end a transaction, COMMIT among them. */
+  explainFailedEnd(error: unknown): unknown {
+    if (error instanceof StoreError && error.code === 'STORE_TIMEOUT') return error;
+    if (this.is('idleTooLong', error)) return this.connectionLost(error);
+    if (this.losesConnection(error)) return this.endUnknown(error);
+    if (this.is('aborted', error)) return this.transactionAborted(error);
+    return this.is('ended', error) ? this.transactionEnded(error) : error;
+  }
+
+  /** Explains the error of a statement that comes before COMMIT was sent. */
+  explainFailedRecord(error: unknown): unknown {
+    return this.losesConnection(error) ? this.connectionLost(error) : this.explainFailedEnd(error);
+  }
+
+  /**
+   * Whether a claim failed because another transaction holds the order.
+   *
+   * @throws {StoreError} `STORE_FAILED` when a statement was cancelled before its time was over
+   */
+  isBusy(error: unknown, wait: LockWait): boolean {
+    if (!this.is('cancelled', error)) {
+      return this.is('lockTimeout', error) || this.is('deadlock', error);
+    }
+    this.#assertUsedUp(wait, error);
+    return true;
   }
 
   // Drivers and ORMs add the statement to their errors, and it contains the request body.
@@ -257,9 +288,4 @@ export class ServerFailures {
     const { name } = this.#words;
     return name.startsWith('The ') ? `the ${name.slice(4)}` : name;
   }
-}
-
-function unsent(error: StoreError): StoreError {
-  neverSent.add(error);
-  return error;
 }

@@ -1,12 +1,18 @@
-import { type OptionRules, type Resolved, timerMs, withDefault } from '../../protocol/options.js';
+import {
+  matching,
+  type OptionRules,
+  type Resolved,
+  type Rule,
+  timerMs,
+  withDefault,
+} from '../../protocol/options.js';
 import { type StoreOptions, storeRules } from '../options.js';
-import { tablePrefix } from './table-prefix.js';
 
 /** The name of the tables of a store on a database server. */
 export interface SchemaOptions {
   /**
-   * The prefix of the tables (`payments`, `changes`, `failed_changes`, `second_payments`) and their indexes: 1 to 40
-   * ASCII letters, digits and underscores, not starting with a digit. Put the schema (in MySQL, the database) in front
+   * The prefix of the tables (`payments`, `changes`, `failed_changes`, `second_payments`) and their indexes. It has 1
+   * to 40 ASCII letters, digits and underscores, and does not start with a digit. Put the schema (in MySQL, the database) in front
    * if the connection does not look there: `'billing.payment_store_'`. Case matters.
    * @default 'payment_store_'
    */
@@ -52,6 +58,30 @@ export interface ServerStoreOptions extends StoreOptions, SchemaOptions {
    * @default 60_000
    */
   idleTimeoutMs?: number | undefined;
+}
+
+// Postgres truncates names at 63 bytes, and the longest suffix has 23.
+const NAME = '[a-z_][a-z0-9_]{0,39}';
+const EXPECTED = '1 to 40 ASCII letters, digits and underscores, not starting with a digit';
+
+/** The prefix of the tables, after an optional schema, which in MySQL is a database. */
+export const tablePrefix: Rule<string> = /* @__PURE__ */ prefixRule(
+  `^(?:[a-z_][a-z0-9_]{0,49}\\.)?${NAME}$`,
+  `${EXPECTED}, with a schema in front if needed ('billing.payments_')`,
+);
+
+/** The same for SQLite, which reserves `sqlite_` and has no schemas. */
+export const sqliteTablePrefix: Rule<string> = /* @__PURE__ */ prefixRule(
+  `^(?!sqlite_)${NAME}$`,
+  `${EXPECTED} or sqlite_`,
+);
+
+function prefixRule(form: string, expected: string): Rule<string> {
+  const pattern = new RegExp(form, 'i');
+  return matching(
+    expected,
+    (prefix: unknown) => typeof prefix === 'string' && pattern.test(prefix),
+  );
 }
 
 export const schemaRules = {

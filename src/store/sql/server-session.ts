@@ -1,6 +1,7 @@
 import { StoreError } from '../../errors.js';
 import { letPoolHear, onceMore } from './once-more.js';
-import { type ServerFailures, wasNeverSent } from './server-failures.js';
+import { wasNeverSent } from './server-errors.js';
+import type { ServerFailures } from './server-failures.js';
 import type { SqlSession, Step } from './session.js';
 import { walk } from './session.js';
 import type { Connections, Deadline, ServerTimeouts } from './transactions.js';
@@ -11,11 +12,7 @@ const MAX_TRIES = 10;
 export interface SteppingServer<Tx> {
   readonly connections: Connections<Tx>;
   readonly timeouts: ServerTimeouts;
-  readonly failures: ServerFailures;
-  /** Whether the server has rolled the transaction back for a reason that may be over: a deadlock. */
-  isUndone(error: unknown): boolean;
-  /** Whether an error means that the connection was lost. */
-  isDead(error: unknown): boolean;
+  readonly failures: Pick<ServerFailures, 'explain' | 'isLost' | 'isUndone' | 'noStepInTime'>;
   setup(): Promise<void>;
   cancel(mark: string, read: (statement: string) => Promise<readonly string[]>): Promise<unknown>;
 }
@@ -33,27 +30,32 @@ export class ServerSession<Tx> implements SqlSession<Tx> {
   }
 
   read(statement: string): Promise<readonly string[]> {
-    const { connections, isDead } = this.#server;
-    return this.#explained(() => onceMore(() => connections.read(statement), isDead));
+    const { connections, failures } = this.#server;
+    return this.#explained(() =>
+      onceMore(
+        () => connections.read(statement),
+        (error) => failures.isLost(error),
+      ),
+    );
   }
 
   change(
     statement: (mark: string) => string,
     owner: string | undefined,
   ): Promise<boolean | undefined> {
-    const { connections, isDead, isUndone } = this.#server;
+    const { connections, failures } = this.#server;
     if (owner !== undefined && connections.runsLate) return Promise.resolve(undefined);
     const text = (session: number) => statement(owner === undefined ? '' : markOf(owner, session));
     const change = () =>
       connections.change(text).catch((error) => {
-        if (isUndone(error)) return undefined;
+        if (failures.isUndone(error)) return undefined;
         throw error;
       });
     return this.#explained(async () => {
       let lost: unknown;
       const isChanged = await onceMore(change, (error) => {
         lost ??= error;
-        return isDead(error);
+        return failures.isLost(error);
       }).catch((error) => {
         throw wasNeverSent(error) ? lost : error;
       });
@@ -72,7 +74,7 @@ export class ServerSession<Tx> implements SqlSession<Tx> {
   }
 
   async #tryAll<Value>(step: () => Step<Value>, deadline: Deadline): Promise<Value> {
-    const { connections, isDead, isUndone, timeouts } = this.#server;
+    const { connections, failures, timeouts } = this.#server;
     const { commandTimeoutMs } = timeouts;
     // Shorter than the deadline, so that the server answers, and the connection can be kept.
     const limits = { ...timeouts, lockTimeoutMs: Math.ceil(commandTimeoutMs * 0.9) };
@@ -87,9 +89,9 @@ export class ServerSession<Tx> implements SqlSession<Tx> {
           return { end: 'commit', result, undo: false, statements: [] };
         }, deadline);
       } catch (error) {
-        const wasDead: boolean = !hasBegun && !hasReconnected && isDead(error);
+        const wasDead: boolean = !hasBegun && !hasReconnected && failures.isLost(error);
         hasReconnected ||= wasDead;
-        if (!(wasDead || isUndone(error)) || triesLeft === 1) throw error;
+        if (!(wasDead || failures.isUndone(error)) || triesLeft === 1) throw error;
         if (wasDead) await letPoolHear();
       }
     }

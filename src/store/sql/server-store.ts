@@ -14,19 +14,8 @@ export interface StoreServer<Tx> {
   readonly connections: Connections<Tx>;
   readonly dialect: Dialect;
   readonly failures: ServerFailures;
-  /**
-   * Whether a claim failed because another transaction holds the order.
-   *
-   * @throws {StoreError} `STORE_FAILED` when a statement was cancelled before its time was over
-   */
-  isBusy(
-    error: unknown,
-    wait: { readonly waitedMs: number; readonly lockTimeoutMs: number },
-  ): boolean;
-  /** Whether a transaction failed because the connection was lost, or never answered. */
-  isLost(error: unknown): boolean;
-  /** Whether a statement was rolled back for a reason that may be over. */
-  isUndone(error: unknown): boolean;
+  /** Whether a SELECT outside a transaction returns only what is committed, whatever the session's defaults are. */
+  readonly readsCommitted: boolean;
   /** Creates what is missing. */
   setup(): Promise<void>;
   /**
@@ -45,12 +34,14 @@ export function serverStore<Tx>(
   const processing = new TransactionProcess({
     ...server,
     statements: new ChangeStatements(dialect),
+    expectsOrders: options.client !== undefined,
     limits: options,
     keepBodies: options.keepBodies,
-    isDead: server.isLost,
+    isBusy: (error, wait) => failures.isBusy(error, wait),
+    isDead: (error) => failures.isLost(error),
     explain: (error) => failures.explain(error),
   });
-  const session = new ServerSession({ ...server, timeouts: options, isDead: server.isLost });
+  const session = new ServerSession({ ...server, timeouts: options });
   const backend = new SqlBackend<Tx>({
     session,
     dialect,

@@ -14,12 +14,19 @@ import type {
   Result,
   SecondRow,
 } from '../payment-row.js';
-import { type KeyedRow, parseFailedRow, parseOne, parseOwnedRow, parseSecondRow } from '../rows.js';
+import {
+  type KeyedRow,
+  parseFailedRow,
+  parseOne,
+  parseOwnedRow,
+  parseSecondRow,
+  unknownRow,
+} from '../rows.js';
 import * as steps from '../steps.js';
 import { ChangeStatements } from './change-statements.js';
 import type { Dialect } from './dialect.js';
 import { PaymentStatements } from './payment-statements.js';
-import { wasNeverSent } from './server-failures.js';
+import { wasNeverSent } from './server-errors.js';
 import type { SqlSession, Step } from './session.js';
 import { Sql } from './sql.js';
 import { databaseForms } from './stored-forms.js';
@@ -137,12 +144,13 @@ export class SqlBackend<Tx> implements Backend<Tx> {
 
   *#settleStep(key: string, finding: Finding): Step<void> {
     // Not a change, but it settles the payment as one does.
-    const change = { ...NO_CHANGE, merchantPaymentReference: key, finding };
-    const answer = { ...change, referenceNumber: finding.referenceNumber ?? '' };
+    const { referenceNumber = '' } = finding;
+    const answer = { merchantPaymentReference: key, referenceNumber, finding, ...NO_CHANGE };
     const [lock, read] = this.#changes.claim(answer);
     yield lock;
-    const [json] = yield read;
-    const judged = judge(yield* this.#changes.see(answer, json), answer);
+    const seen = yield* this.#changes.see(answer, yield read);
+    if (seen === undefined) throw unknownRow();
+    const judged = judge(seen, answer);
     for (const statement of this.#changes.settle(answer, judged)) yield statement;
   }
 
@@ -172,8 +180,8 @@ export class SqlBackend<Tx> implements Backend<Tx> {
     return this.#list(this.#payments.listRecorded(page), 'changedAtMs');
   }
 
-  listUnresolved(page: Page, isOver: boolean): Promise<readonly Listed[]> {
-    return this.#list(this.#payments.listUnresolved(page, isOver), 'sentAtMs');
+  listUnresolved(page: Page): Promise<readonly Listed[]> {
+    return this.#list(this.#payments.listUnresolved(page), 'sentAtMs');
   }
 
   listUnheard(page: Page): Promise<readonly Listed[]> {
@@ -229,7 +237,7 @@ export class SqlBackend<Tx> implements Backend<Tx> {
   /** Returns what is then stored. */
   *#change({ key, row, nowMs }: KeyedRow, change: steps.RowChange | undefined): Step<PaymentRow> {
     const changed = change === undefined ? row : { ...row, ...change, changedAtMs: nowMs };
-    if (change !== undefined) yield this.#sql.change(key, { ...change, changedAtMs: nowMs });
+    if (change !== undefined) yield this.#sql.change(key, { changedAtMs: nowMs, ...change });
     return steps.visible(changed, nowMs) as PaymentRow;
   }
 
@@ -253,8 +261,7 @@ export class SqlBackend<Tx> implements Backend<Tx> {
   }
 }
 
-const NO_CHANGE: Omit<Change, 'merchantPaymentReference' | 'finding'> = {
-  referenceNumber: '',
+const NO_CHANGE: Omit<Change, 'merchantPaymentReference' | 'referenceNumber' | 'finding'> = {
   key: '',
   occurredAtUs: '0',
   isPaid: false,

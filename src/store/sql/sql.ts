@@ -1,5 +1,4 @@
 import type { OwnedRow, RowChange } from '../steps.js';
-import { toAsciiJson } from './ascii-json.js';
 import type { Dialect } from './dialect.js';
 
 export type Value = string | number | undefined;
@@ -55,14 +54,33 @@ export class Sql {
       .join(' AND ');
   }
 
-  /** Changes a payment's row by its key, and by a further condition. */
-  change(key: string, change: RowChange, condition = ''): string {
+  /**
+   * Changes a payment's row by its key, and by a further condition.
+   *
+   * @param isDurable false in a transaction with another statement that is durable, which costs time
+   */
+  change(
+    key: string,
+    change: RowChange,
+    { condition = '', isDurable = true }: { condition?: string; isDurable?: boolean } = {},
+  ): string {
     const changed = Object.entries(change).map(([name, to]) => {
-      const value = name === 'state' ? this.durably(String(to)) : this.value(to);
+      const value = name === 'state' && isDurable ? this.durably(String(to)) : this.value(to);
       return `${COLUMNS[name as keyof OwnedRow]} = ${value}`;
     });
     if (change.changedAtMs === undefined) changed.push(`changed_at_ms = ${this.dialect.now()}`);
     return `UPDATE ${this.dialect.tables.payments} SET ${changed.join(', ')}
 WHERE merchant_payment_reference = ${this.value(key)}${condition}`;
   }
+}
+
+/** Escapes JSON beyond ASCII, so that it does not depend on the character set of a connection or a database. */
+export function toAsciiJson(json: string): string {
+  return json.replaceAll(BEYOND_ASCII, toEscape);
+}
+
+const BEYOND_ASCII = /[\u0080-\uffff]/g;
+
+function toEscape(unit: string): string {
+  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
+import { isPlainName } from '../change.js';
 import type { StoredForms } from '../payment-row.js';
-import { isPlainName } from '../plain-name.js';
 
 /**
  * The stored form of a reference or key. Names that every store can handle stay readable; all others (with spaces,

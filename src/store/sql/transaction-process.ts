@@ -3,15 +3,18 @@ import type { Change } from '../change.js';
 import {
   failureOf,
   isNews,
+  isOfAnother,
   type Judged,
   judge,
   type KeptFailure,
   refusalOf,
 } from '../change-steps.js';
-import { reportNotKept, reportParked } from '../report-failure.js';
-import { WorkContext } from '../work-context.js';
+import { reportNotKept, reportParked } from '../failure.js';
+import { WorkContext } from '../loss.js';
+import { parseSeenChange, unknownRow } from '../rows.js';
 import type { ChangeStatements } from './change-statements.js';
 import { onceMore } from './once-more.js';
+import type { LockWait } from './server-failures.js';
 import { walk } from './session.js';
 import type { ClaimLimits, Connections, Ending, OpenTransaction } from './transactions.js';
 import { Turns } from './turns.js';
@@ -20,6 +23,10 @@ import { Turns } from './turns.js';
 export interface ProcessingServer<Tx> {
   readonly connections: Connections<Tx>;
   readonly statements: ChangeStatements;
+  /** Whether a SELECT outside a transaction returns only what is committed, whatever the session's defaults are. */
+  readonly readsCommitted: boolean;
+  /** Whether the store creates payments, so that the order of a change has a row. */
+  readonly expectsOrders: boolean;
   readonly limits: ClaimLimits;
   readonly keepBodies: boolean;
   /**
@@ -27,15 +34,14 @@ export interface ProcessingServer<Tx> {
    *
    * @throws {StoreError} `STORE_FAILED` when a statement was cancelled before its time was over
    */
-  isBusy(
-    error: unknown,
-    wait: { readonly waitedMs: number; readonly lockTimeoutMs: number },
-  ): boolean;
+  isBusy(error: unknown, wait: LockWait): boolean;
   /** Whether a claim failed because the connection was dead before. */
   isDead(error: unknown): boolean;
   /** Converts a failure of the server to an error for users. */
   explain(error: unknown): unknown;
 }
+
+const MAX_REMEMBERED = 1_000;
 
 type Work<Tx> = (context: StoreContext<Tx>) => Promise<void>;
 
@@ -59,9 +65,15 @@ interface Progress {
 export class TransactionProcess<Tx> {
   readonly #server: ProcessingServer<Tx>;
   readonly #turns = new Turns();
+  /** The names of the changes that were processed last, of which most deliveries are duplicates. */
+  readonly #processed = new Set<string>();
+
+  /** Whether the order of the next change most likely has a row: it is then locked at a lower cost. */
+  #expectsOrder: boolean;
 
   constructor(server: ProcessingServer<Tx>) {
     this.#server = server;
+    this.#expectsOrder = server.expectsOrders;
   }
 
   async process(change: Change, work: Work<Tx>): Promise<ChangeOutcome> {
@@ -71,25 +83,56 @@ export class TransactionProcess<Tx> {
     const name = connections.isSingle
       ? merchantPaymentReference
       : `${merchantPaymentReference} ${key}`;
-    const delivered = await this.#turns.take(name, limits.lockTimeoutMs, (leftMs) =>
-      this.#deliver(change, work, leftMs),
-    );
+    const delivered = await this.#turns.take(name, limits.lockTimeoutMs, async (leftMs) => {
+      if (this.#processed.has(change.fullNames) && (await this.#isKnown(change))) {
+        return { outcome: 'duplicate' } as const;
+      }
+      return this.#deliver(change, work, leftMs);
+    });
     if (delivered === undefined) return 'busy';
-    if ('outcome' in delivered) return delivered.outcome;
+    if ('outcome' in delivered) {
+      if (delivered.outcome === 'processed') this.#remember(change);
+      return delivered.outcome;
+    }
     reportParked(change, delivered.kept);
     throw delivered.error;
   }
 
+  #remember({ fullNames }: Change): void {
+    if (!this.#server.readsCommitted) return;
+    this.#processed.add(fullNames);
+    const [oldest = ''] = this.#processed;
+    if (this.#processed.size > MAX_REMEMBERED) this.#processed.delete(oldest);
+  }
+
+  /** Whether a change is processed and says nothing new, which one SELECT shows without a transaction and its lock. */
+  async #isKnown(change: Change): Promise<boolean> {
+    const { connections, statements } = this.#server;
+    try {
+      const seen = parseSeenChange(await connections.read(statements.read(change)), change);
+      if (seen === undefined || isOfAnother(seen.row, change)) return false;
+      const judged = judge(seen, change);
+      return judged.verdict === 'duplicate' && !isNews(judged);
+    } catch {
+      // The transaction will fail too, or will not.
+      return false;
+    }
+  }
+
   async #deliver(change: Change, work: Work<Tx>, lockTimeoutMs: number): Promise<Delivered> {
     const progress: Progress = {};
-    const run = () =>
-      this.#server.connections.run((transaction) =>
-        this.#inTransaction(transaction, change, work, lockTimeoutMs, progress),
-      );
+    const run = (isKnown: boolean) =>
+      this.#server.connections.run(async (transaction): Promise<Ending<Delivered | undefined>> => {
+        const judged = await this.#claim(transaction, change, lockTimeoutMs, isKnown);
+        if (judged === 'no-order') return { end: 'rollback', result: undefined };
+        return this.#inTransaction(transaction, change, work, judged, progress);
+      });
+    const runOnce = async () =>
+      (this.#expectsOrder && (await run(true))) || ((await run(false)) as Delivered);
     try {
       // Nothing is recorded before the work runs.
       return await onceMore(
-        run,
+        runOnce,
         (error) => progress.judged === undefined && this.#server.isDead(error),
       );
     } catch (thrown) {
@@ -104,11 +147,10 @@ export class TransactionProcess<Tx> {
     transaction: OpenTransaction<Tx>,
     change: Change,
     work: Work<Tx>,
-    lockTimeoutMs: number,
+    judged: Judged | 'busy',
     progress: Progress,
   ): Promise<Ending<Delivered>> {
-    const judged = await this.#claim(transaction, change, lockTimeoutMs);
-    if (judged === undefined) return { end: 'rollback', result: { outcome: 'busy' } };
+    if (judged === 'busy') return { end: 'rollback', result: { outcome: 'busy' } };
     const { verdict } = judged;
     if (verdict === 'duplicate' || verdict === 'stale') {
       return this.#end({ outcome: verdict }, change, judged, undefined);
@@ -131,33 +173,42 @@ export class TransactionProcess<Tx> {
     return { end: 'commit', result: { outcome: 'processed' }, undo: false, statements };
   }
 
-  /** Undefined if another transaction holds the order. */
+  /** `busy` if another transaction holds the order; `no-order` if it was expected to have a row, and has none. */
   async #claim(
     transaction: OpenTransaction<Tx>,
     change: Change,
     lockTimeoutMs: number,
-  ): Promise<Judged | undefined> {
+    isKnown: boolean,
+  ): Promise<Judged | 'busy' | 'no-order'> {
     const { isBusy, limits, statements } = this.#server;
     const askedAtMs = performance.now();
     try {
-      const [read] = await transaction.begin(
+      const rows = await transaction.begin(
         { ...limits, lockTimeoutMs },
-        statements.claim(change),
+        isKnown ? statements.claimKnown(change) : statements.claim(change),
       );
       const seen = await walk(
-        () => statements.see(change, read),
+        () => statements.see(change, rows),
         (statement) => transaction.ask(statement),
       );
-      return judge(seen, change);
-    } catch (error) {
-      if (isBusy(error, { waitedMs: performance.now() - askedAtMs, lockTimeoutMs })) {
-        return undefined;
+      if (seen !== undefined) {
+        // Others may come from where this one was created.
+        this.#expectsOrder ||= this.#server.expectsOrders && seen.row?.state !== 'elsewhere';
+        return judge(seen, change);
       }
+      if (isKnown) {
+        this.#expectsOrder = false;
+        return 'no-order';
+      }
+      // The order has a row, which something hides.
+      throw unknownRow();
+    } catch (error) {
+      if (isBusy(error, { waitedMs: performance.now() - askedAtMs, lockTimeoutMs })) return 'busy';
       throw error;
     }
   }
 
-  /** Ends without the work: what the callback says of the payment is true all the same. */
+  /** Ends without the work: what the callback says of the payment is true anyway. */
   #end<Result>(
     result: Result,
     change: Change,
@@ -187,8 +238,8 @@ export class TransactionProcess<Tx> {
     if (failureOf(change, before, error, false) === undefined && !isNews(before)) return undefined;
     try {
       return await connections.run<KeptFailure | undefined>(async (transaction) => {
-        const judged = await this.#claim(transaction, change, limits.lockTimeoutMs);
-        if (judged === undefined) throw new Error('another transaction holds the order');
+        const judged = await this.#claim(transaction, change, limits.lockTimeoutMs, false);
+        if (typeof judged === 'string') throw new Error('another transaction holds the order');
         if (judged.verdict === 'duplicate') return { end: 'rollback', result: undefined };
         const { verdict } = before;
         const kept = failureOf(change, { ...judged, verdict }, error, keepBodies);

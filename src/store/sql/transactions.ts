@@ -27,7 +27,7 @@ export interface OpenTransaction<Tx> {
    * Begins the READ COMMITTED transaction, runs the statements and sets a savepoint, in as few messages as possible.
    * Call it once, before you send anything else.
    *
-   * @returns the text in each row of the last statement
+   * @returns the text in each row of the statements
    * @throws {StoreError} `STORE_TIMEOUT` when there is no answer in time; else what the driver throws
    */
   begin(limits: ClaimLimits, statements: readonly string[]): Promise<readonly string[]>;
@@ -75,7 +75,7 @@ export interface Connections<Tx> {
   /** Whether a statement of {@link change} may run after its call has given up, as a claim must not. */
   readonly runsLate?: boolean;
   /**
-   * Runs one INSERT or UPDATE in a transaction of its own.
+   * Runs one INSERT or UPDATE in its own transaction.
    *
    * @param statement returns it, given the driver's id of the session
    * @returns whether it has changed a row; undefined, with nothing changed, if only a step can tell

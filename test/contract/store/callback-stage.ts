@@ -4,6 +4,9 @@ import type { CallbackStoreUnderTest } from '../store.js';
 import { createPayment } from './changes.js';
 import { Delivery } from './delivery.js';
 
+// Short, as a case waits for three of them; long enough for a loaded machine.
+const shortLeaseMs = 2_000;
+
 /** What a case about callbacks works with: a store, and every delivery that the case started. */
 export class CallbackStage {
   readonly #store: CallbackStoreUnderTest;
@@ -20,8 +23,12 @@ export class CallbackStage {
 
   /** Opens two stores over the data, and creates a payment with its first change. */
   async scene() {
-    const change = createPayment();
-    return { one: await this.open(), other: await this.open(), change, event: change() };
+    return this.#scene(() => this.open());
+  }
+
+  /** Like {@link scene}, with stores that soon renew their claims, if claims expire there. */
+  async sceneWithShortLease() {
+    return this.#scene(async () => this.#store.withLease?.(shortLeaseMs) ?? this.open());
   }
 
   /** Starts a delivery whose work runs until {@link Delivery.complete} or {@link Delivery.fail}. */
@@ -57,9 +64,9 @@ export class CallbackStage {
     await this.#store.loseClaim?.(change);
   }
 
-  /** Sleeps for the lifetime of a claim that is not renewed. */
+  /** Sleeps for the lifetime of a short claim that is not renewed. */
   async letLeasePass(): Promise<void> {
-    await sleep(this.#store.leaseMs);
+    await sleep(shortLeaseMs);
   }
 
   /**
@@ -88,6 +95,11 @@ export class CallbackStage {
   async end(): Promise<void> {
     for (const delivery of this.#deliveries) delivery.complete();
     await Promise.all(this.#deliveries.map(({ settled }) => settled));
+  }
+
+  async #scene(open: () => Promise<CallbackStore<unknown>>) {
+    const change = createPayment();
+    return { one: await open(), other: await open(), change, event: change() };
   }
 }
 

@@ -24,6 +24,7 @@ export function testCreation(it: It<Stage>): void {
       expect(name in store).toBe(false);
     }
     const { reference } = await stage.createUnresolved(await stage.openPayments());
+    await stage.loseLease(reference);
     expect(await stage.attentionTo(reference)).toMatchObject([{ kind: 'unresolved' }]);
   });
   it('returns the stored payment when it is created again, and sends nothing', async (stage) => {

@@ -8,6 +8,7 @@ import {
   collect,
   createInput,
   isRefused,
+  ofKind,
   referencesOf,
   rejectsWith,
   type Stage,
@@ -123,6 +124,31 @@ export function testResolution(it: It<Stage>): void {
     await store.resolve(reference, 'not-created', seen);
     assertPayment(await store.get(reference), { state: 'rejected' });
   });
+  it('lists an unresolved payment only when its request can no longer arrive, or a look at the service would be too early', async (stage) => {
+    const { store, input, reference } = await stage.payment();
+    const held = stage.service.hold(reference);
+    const caller = new AbortController();
+    const call = stage.start(store.create(input, { signal: caller.signal }));
+    await held.received;
+    caller.abort();
+    assertPayment(await call, { state: 'unresolved' });
+    // A person looks up what is listed now, finds nothing, and decides later.
+    const seen = ofKind('unresolved', await stage.attentionTo(reference));
+    expect(stage.service.paymentsOf(reference)).toStrictEqual([]);
+    held.answer('answer-lost');
+    await new Promise(setImmediate);
+    const [referenceNumber = ''] = stage.service.paymentsOf(reference);
+    await stage.loseLease(reference);
+    for (const item of seen) await store.resolve(reference, 'not-created', item);
+    // The customer clicks again.
+    await store.create(input);
+    expect(stage.service.paymentsOf(reference)).toStrictEqual([referenceNumber]);
+    const listed = ofKind('unresolved', await stage.attentionTo(reference));
+    expect(listed).toMatchObject([{ attempts: 1, stored: { state: 'unresolved' } }]);
+    for (const item of listed)
+      await store.resolve(reference, { created: { referenceNumber } }, item);
+    assertPayment(await store.get(reference), { state: 'created', referenceNumber });
+  });
 }
 
 /** Old completed payments are deleted. */
@@ -135,6 +161,7 @@ export function testPruning(it: It<Stage>): void {
     await isRefused(store.create(rejected));
     await stage.record(store, recorded);
     const { reference: unresolved } = await stage.createUnresolved(store);
+    await stage.loseLease(unresolved);
     // A second payment, a processed change, and a failed one.
     await stage.pay(store, created.merchantPaymentReference);
     const failed = createPayment()();

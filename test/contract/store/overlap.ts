@@ -66,7 +66,7 @@ export function testOverlap(it: It<CallbackStage>): void {
 /** For a store whose claims expire. */
 export function testLease(it: It<CallbackStage>): void {
   it('keeps a change while its work takes three leases', async (stage) => {
-    const { event, one, other } = await stage.scene();
+    const { event, one, other } = await stage.sceneWithShortLease();
     const holder = await stage.begin(one, event);
     for (let lease = 1; lease <= 3; lease += 1) {
       await stage.letLeasePass();
@@ -192,7 +192,7 @@ export function testCrashes(it: It<CallbackStage>): void {
     await stage.deliver(other, event).answers('duplicate');
   });
   it('aborts the signal of a holder that has lost its change', async (stage) => {
-    const { event, one, other } = await stage.scene();
+    const { event, one, other } = await stage.sceneWithShortLease();
     const late = stage.hold(one, event);
     const { signal } = await late.begun();
     const aborted = once(signal, 'abort');

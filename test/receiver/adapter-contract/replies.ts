@@ -67,6 +67,18 @@ export function describeReplies(
       expect(scene.reported).toEqual([]);
     });
 
+    it('say the code and the reason with explainAnswers, of what was not processed', async () => {
+      const scene = await openScene(makeServer, { explainAnswers: true, onRejected: () => {} });
+      const refused = await deliver(scene, sign({}, { signingSecret: 'another' }));
+      expect(refused.status).toBe(401);
+      expect(refused.headers['content-type']).toContain('application/json');
+      expect(JSON.parse(refused.body)).toEqual({
+        code: 'SIGNATURE_MISMATCH',
+        message: expect.stringContaining('X-Signature does not match'),
+      });
+      expect(await deliver(scene, sign())).toMatchObject({ status: 200, body: '' });
+    });
+
     it('are 405 with Allow for another method', async () => {
       const scene = await openScene(makeServer);
       const callback = sign();

@@ -108,6 +108,63 @@ export function itKeepsFailures(openStore: OpenStore): void {
     expect(later.handled).toEqual([{ ...received, timestamp: change.lastFailedAt }]);
   });
 
+  it('replays without a signing secret, and then keeps no text of an error', async () => {
+    const { store, referenceNumber, deliver } = createShop({
+      onPayment() {
+        throw new Error('the order of Ada Lovelace');
+      },
+    });
+    await deliver();
+    const change = await listOne(store, referenceNumber);
+    let isBroken = true;
+    const later = createScene<unknown>({
+      store,
+      signingSecret: () => Promise.reject(new Error('the vault is away')),
+      onPayment() {
+        if (isBroken) throw new Error('the order of Ada Lovelace');
+      },
+    });
+    expect(await later.replay(change)).toEqual(failed);
+    const { attempts, error } = await listOne(store, referenceNumber);
+    expect({ attempts, error }).toEqual({
+      attempts: 2,
+      error: { name: '[redacted]', code: '[redacted]', message: '[redacted]' },
+    });
+    isBroken = false;
+    expect(await later.replay(change)).toEqual(processed);
+  });
+
+  it('keeps the body as received, though onPayment changes the bytes that it gets', async () => {
+    let isBroken = true;
+    const { scene, store, referenceNumber, ours, deliver } = createShop({
+      onPayment({ rawBody }) {
+        rawBody.fill(0x20);
+        if (isBroken) throw new Error('broken');
+      },
+    });
+    await deliver();
+    const change = await listOne(store, referenceNumber);
+    expect(await scene.replay(change)).toEqual(failed);
+    isBroken = false;
+    const { rawBody } = await listOne(store, referenceNumber);
+    expect(JSON.parse(new TextDecoder().decode(rawBody))).toEqual(sampleRecord(ours));
+    expect(await scene.replay(change)).toEqual(processed);
+  });
+
+  it('keeps no error that repeats the body, though onPayment has wiped the bytes that it got', async () => {
+    const { store, referenceNumber, deliver } = createShop({
+      keepBodies: false,
+      onPayment({ rawBody }) {
+        const text = new TextDecoder().decode(rawBody);
+        rawBody.fill(0x20);
+        throw new Error(text);
+      },
+    });
+    await deliver();
+    const { error } = await listOne(store, referenceNumber);
+    expect(error.message).toBe('[withheld: repeats the request]');
+  });
+
   it('parks a change that has failed parkAfter times: 200, reported, and run by a replay alone', async () => {
     let isBroken = true;
     const { scene, store, referenceNumber, deliver } = createShop({

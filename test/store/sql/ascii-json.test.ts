@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { toAsciiJson } from '../../../src/store/sql/ascii-json.js';
+import { toAsciiJson } from '../../../src/store/sql/sql.js';
 
 it('writes JSON in ASCII that means the same', () => {
   const value = { payer: 'Łukasz 💳', lone: '\ud83d', plain: '~\u007f', edge: '\u0080' };

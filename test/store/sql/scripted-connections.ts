@@ -1,3 +1,4 @@
+import { vi } from 'vitest';
 import { postgresDialect } from '../../../src/postgres/dialect.js';
 import { ChangeStatements } from '../../../src/store/sql/change-statements.js';
 import {
@@ -6,14 +7,12 @@ import {
 } from '../../../src/store/sql/transaction-process.js';
 import type { Connections, OpenTransaction } from '../../../src/store/sql/transactions.js';
 
-type Column = string | number | null;
+export type Column = string | number | null;
 
 /** What a server answers in one transaction. */
 export interface Script {
-  /** What the claim reads: state, reference, time, paid by, whether processed, watermark, whether one has failed. */
-  readonly seen?: readonly Column[];
-  /** Its details: attempts, parked, whether behind a parked one, the time of the second payment. */
-  readonly details?: readonly Column[];
+  /** What the claim reads. */
+  readonly seen?: readonly (readonly Column[])[];
   /** Why the claim fails. */
   readonly claimError?: Error;
   /** Why the transaction is lost while its body runs, at the word of the test. */
@@ -22,8 +21,8 @@ export interface Script {
   readonly endError?: Error;
 }
 
-export const NEW_ORDER: readonly Column[] = ['elsewhere', null, null, null, null, null, null];
-export const UNRESOLVED = NEW_ORDER.with(0, 'unresolved');
+export const NEW_ORDER: readonly Column[] = ['order', 'elsewhere', null, null, null];
+export const UNRESOLVED = NEW_ORDER.with(1, 'unresolved');
 
 export const busy = new Error('busy');
 export const dead = new Error('dead');
@@ -33,6 +32,10 @@ export class ScriptedServer {
   readonly #scripts: Script[];
   /** Of each transaction. */
   readonly ended: string[] = [];
+  /** The first statement of each claim. */
+  readonly claims: string[] = [];
+  /** What a SELECT outside a transaction returns. */
+  readonly read = vi.fn(async (): Promise<string[]> => []);
   readonly process: TransactionProcess<string>;
 
   constructor(
@@ -44,10 +47,13 @@ export class ScriptedServer {
     const connections = {
       isSingle,
       run: (body: Parameters<Connections<string>['run']>[0]) => this.#run(body),
+      read: this.read,
     };
     this.process = new TransactionProcess<string>({
       connections: connections as unknown as Connections<string>,
       statements: new ChangeStatements(dialect),
+      expectsOrders: false,
+      readsCommitted: true,
       limits: { lockTimeoutMs: 60_000, commandTimeoutMs: 60_000, idleTimeoutMs: 60_000 },
       keepBodies: true,
       isBusy: (error) => error === busy,
@@ -64,16 +70,17 @@ export class ScriptedServer {
   async #run(body: Parameters<Connections<string>['run']>[0]): Promise<unknown> {
     const script = this.#scripts.shift();
     if (script === undefined) throw new Error('no further transaction was expected');
-    const { seen = NEW_ORDER, details, claimError, loss, endError } = script;
+    const { seen = [NEW_ORDER], claimError, loss, endError } = script;
     const index = this.ended.push('open') - 1;
     const transaction: OpenTransaction<string> = {
       tx: `tx ${index}`,
       signal: new AbortController().signal,
-      async begin() {
+      begin: async (_, [lock = '']) => {
+        this.claims.push(lock);
         if (claimError !== undefined) throw claimError;
-        return [JSON.stringify(seen)];
+        return seen.map((row) => JSON.stringify(row));
       },
-      ask: async () => [JSON.stringify(details)],
+      ask: async () => [],
       runWork: (work) => work(transaction.tx),
     };
     try {

@@ -49,9 +49,12 @@ function open(...answers: unknown[]) {
   const session = new ServerSession({
     connections: connections as unknown as Connections<string>,
     timeouts: TIMEOUTS,
-    failures,
-    isUndone: (error) => error === deadlock,
-    isDead: (error) => error === dead,
+    failures: {
+      explain: (error) => failures.explain(error),
+      noStepInTime: (ms) => failures.noStepInTime(ms),
+      isUndone: (error) => error === deadlock,
+      isLost: (error) => error === dead,
+    },
     setup: take as () => Promise<never>,
     cancel: (owner, read) => read(`cancel ${owner}`),
   });

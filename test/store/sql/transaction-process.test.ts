@@ -7,6 +7,7 @@ import { deferred } from '../../postgres/change.js';
 import { changeOf } from '../orders.js';
 import {
   busy,
+  type Column,
   dead,
   NEW_ORDER,
   type Script,
@@ -18,9 +19,11 @@ const broken = new Error('broken');
 const lost = new StoreError('TRANSACTION_LOST', 'lost');
 const NEWER_US = '4102444800000000';
 const failures = { onParked: vi.fn(), onNotKept: vi.fn() } satisfies FailurePolicy;
-const FAILED = NEW_ORDER.with(6, 1);
-const PARKED: Script = { seen: FAILED, details: [2, 1, null, null] };
-const BLOCKED: Script = { seen: FAILED, details: [null, null, 1, null] };
+const PROCESSED = ['change', 'change-1', '0'];
+const NEWER = ['change', 'change-2', NEWER_US];
+const FAILED = ['failure', 'change-1', NEWER_US, 1, 0];
+const PARKED = ['failure', 'change-1', NEWER_US, 2, 1];
+const BLOCKED = ['failure', 'change-0', '0', 1, 1];
 
 function read(fields: Parameters<typeof changeOf>[0] = {}) {
   failures.onParked.mockReset();
@@ -50,13 +53,9 @@ const explained = (cause: unknown) => expect.objectContaining({ message: 'explai
 describe('a change', () => {
   it.each<[string, Script, string]>([
     ['of an order that was not known', {}, 'record, settle'],
-    ['of an unresolved payment', { seen: UNRESOLVED }, 'record, settle'],
-    ['that had failed', { seen: FAILED, details: [1, 0, null, null] }, 'record, settle, forget'],
-    [
-      'of a second payment',
-      { seen: ['created', 'PAY-2', 1, null, null, null, null], details: [null, null, null, null] },
-      'record, list',
-    ],
+    ['of an unresolved payment', { seen: [UNRESOLVED] }, 'record, settle'],
+    ['that had failed', { seen: [NEW_ORDER, FAILED] }, 'record, settle, forget'],
+    ['of a second payment', { seen: [['order', 'created', 'PAY-2', 1, null]] }, 'record, list'],
   ])('%s is recorded in the transaction of its work', async (_, script, ended) => {
     const server = new ScriptedServer([script]);
     const seen: unknown[] = [];
@@ -67,10 +66,10 @@ describe('a change', () => {
   });
 
   it.each<[string, Script, string]>([
-    ['duplicate', { seen: NEW_ORDER.with(4, 1) }, 'rollback'],
-    ['duplicate', { seen: UNRESOLVED.with(4, 1) }, 'undo, settle'],
-    ['stale', { seen: NEW_ORDER.with(5, NEWER_US) }, 'rollback'],
-    ['stale', { seen: UNRESOLVED.with(5, NEWER_US) }, 'undo, settle'],
+    ['duplicate', { seen: [NEW_ORDER, PROCESSED] }, 'rollback'],
+    ['duplicate', { seen: [UNRESOLVED, PROCESSED] }, 'undo, settle'],
+    ['stale', { seen: [NEW_ORDER, NEWER] }, 'rollback'],
+    ['stale', { seen: [UNRESOLVED, NEWER] }, 'undo, settle'],
   ])('that is %s writes what it says of its payment alone', async (outcome, script, ended) => {
     const server = new ScriptedServer([script]);
     const work = vi.fn(done);
@@ -123,7 +122,7 @@ describe('a claim that fails', () => {
   });
 
   it('rejects with what the server answers that no version knows', async () => {
-    const server = new ScriptedServer([{ seen: ['refunded'] }]);
+    const server = new ScriptedServer([{ seen: [['refunded']] }]);
     const unknown = expect.objectContaining({ code: 'STORE_FAILED' });
     await expect(server.process.process(read(), done)).rejects.toEqual(explained(unknown));
   });
@@ -132,7 +131,7 @@ describe('a claim that fails', () => {
 describe('work that fails', () => {
   it.each<[string, Script, string]>([
     ['its failure', {}, 'undo, keep'],
-    ['its failure and its payment', { seen: UNRESOLVED }, 'undo, settle, keep'],
+    ['its failure and its payment', { seen: [UNRESOLVED] }, 'undo, settle, keep'],
   ])('keeps %s in the transaction of its claim', async (_, script, ended) => {
     const server = new ScriptedServer([script]);
     await expect(server.process.process(read(), failing)).rejects.toBe(broken);
@@ -141,7 +140,7 @@ describe('work that fails', () => {
 
   it.each<[string, Script, string]>([
     ['nothing', {}, 'rollback'],
-    ['its payment', { seen: UNRESOLVED }, 'undo, settle'],
+    ['its payment', { seen: [UNRESOLVED] }, 'undo, settle'],
   ])('keeps %s if it is to be retried later', async (_, script, ended) => {
     const server = new ScriptedServer([script]);
     const later = new RetryLaterError();
@@ -150,7 +149,7 @@ describe('work that fails', () => {
   });
 
   it('parks its change after enough failures, and says so once that is stored', async () => {
-    const server = new ScriptedServer([{ seen: FAILED, details: [1, 0, null, null] }]);
+    const server = new ScriptedServer([{ seen: [NEW_ORDER, FAILED] }]);
     const change = read({ failures: { parkAfter: 2 } });
     failures.onParked.mockImplementation(() => expect(server.ended).toEqual(['undo, keep']));
     await expect(server.process.process(change, failing)).rejects.toBe(broken);
@@ -178,8 +177,8 @@ describe('a transaction that is lost', () => {
 
   it('at its end counts as a failure of the work, whose writes are gone', async () => {
     const server = new ScriptedServer([
-      { seen: UNRESOLVED, endError: broken },
-      { seen: UNRESOLVED },
+      { seen: [UNRESOLVED], endError: broken },
+      { seen: [UNRESOLVED] },
     ]);
     await expect(server.process.process(read(), done)).rejects.toEqual(explained(broken));
     expect(server.ended).toEqual(['lost', 'undo, settle, keep']);
@@ -194,7 +193,7 @@ describe('a transaction that is lost', () => {
   it('counts with what was kept since', async () => {
     const server = new ScriptedServer([
       { endError: lost },
-      { seen: FAILED, details: [6, 0, null, null] },
+      { seen: [NEW_ORDER, FAILED.with(3, 6)] },
     ]);
     const change = read({ failures: { parkAfter: 7 } });
     await expect(server.process.process(change, failing)).rejects.toBe(broken);
@@ -202,8 +201,8 @@ describe('a transaction that is lost', () => {
   });
 
   it.each([
-    ['parked', PARKED],
-    ['blocked', BLOCKED],
+    ['parked', { seen: [NEW_ORDER, PARKED] }],
+    ['blocked', { seen: [NEW_ORDER, BLOCKED] }],
   ])('counts though the change was %s since: its work has run', async (_, script) => {
     const server = new ScriptedServer([{ endError: lost }, script]);
     await expect(server.process.process(read(), failing)).rejects.toBe(broken);
@@ -211,7 +210,7 @@ describe('a transaction that is lost', () => {
   });
 
   it('keeps nothing of a change that another process has processed since', async () => {
-    const server = new ScriptedServer([{ endError: lost }, { seen: NEW_ORDER.with(4, 1) }]);
+    const server = new ScriptedServer([{ endError: lost }, { seen: [NEW_ORDER, PROCESSED] }]);
     await expect(server.process.process(read(), failing)).rejects.toBe(broken);
     expect(server.ended).toEqual(['lost', 'rollback']);
     expect(failures.onNotKept).not.toHaveBeenCalled();
@@ -226,7 +225,10 @@ describe('a transaction that is lost', () => {
   });
 
   it('has its payment settled in another one, though its work is to be retried later', async () => {
-    const server = new ScriptedServer([{ seen: UNRESOLVED, endError: lost }, { seen: UNRESOLVED }]);
+    const server = new ScriptedServer([
+      { seen: [UNRESOLVED], endError: lost },
+      { seen: [UNRESOLVED] },
+    ]);
     const later = new RetryLaterError();
     await expect(server.process.process(read(), () => Promise.reject(later))).rejects.toBe(later);
     expect(server.ended).toEqual(['lost', 'undo, settle']);
@@ -261,13 +263,15 @@ describe('a transaction that is lost', () => {
 describe('a change that is refused', () => {
   const parked = expect.objectContaining({ code: 'CHANGE_PARKED' });
   const blocked = expect.objectContaining({ code: 'CHANGE_BLOCKED' });
-  const unresolved = (script: Script): Script => ({ ...script, seen: UNRESOLVED.with(6, 1) });
+  const of = (order: readonly Column[], failure: readonly Column[]): Script => ({
+    seen: [order, failure],
+  });
 
   it.each<[string, Script, unknown, string]>([
-    ['parked', PARKED, parked, 'rollback'],
-    ['parked', unresolved(PARKED), parked, 'undo, settle'],
-    ['blocked', BLOCKED, blocked, 'undo, keep'],
-    ['blocked', unresolved(BLOCKED), blocked, 'undo, settle, keep'],
+    ['parked', of(NEW_ORDER, PARKED), parked, 'rollback'],
+    ['parked', of(UNRESOLVED, PARKED), parked, 'undo, settle'],
+    ['blocked', of(NEW_ORDER, BLOCKED), blocked, 'undo, keep'],
+    ['blocked', of(UNRESOLVED, BLOCKED), blocked, 'undo, settle, keep'],
   ])('because it is %s is stored without its work', async (_, script, error, ended) => {
     const server = new ScriptedServer([script]);
     const work = vi.fn(done);
@@ -277,8 +281,8 @@ describe('a change that is refused', () => {
   });
 
   it.each<[string, Script, unknown, string]>([
-    ['parked', unresolved(PARKED), parked, 'undo, settle'],
-    ['blocked', BLOCKED, blocked, 'undo, keep'],
+    ['parked', of(UNRESOLVED, PARKED), parked, 'undo, settle'],
+    ['blocked', of(NEW_ORDER, BLOCKED), blocked, 'undo, keep'],
   ])('because it is %s is stored in another transaction when its own is lost', async (...test) => {
     const [, script, error, ended] = test;
     const server = new ScriptedServer([{ ...script, endError: lost }, script]);
@@ -287,8 +291,8 @@ describe('a change that is refused', () => {
   });
 
   it.each<[string, Script]>([
-    ['parked', unresolved(PARKED)],
-    ['blocked', BLOCKED],
+    ['parked', of(UNRESOLVED, PARKED)],
+    ['blocked', of(NEW_ORDER, BLOCKED)],
   ])(
     'because it is %s rejects with the store’s error when nothing could store it: nobody else has it',
     async (_, script) => {
@@ -304,6 +308,88 @@ describe('a change that is refused', () => {
       }
     },
   );
+});
+
+describe('a change that this process has processed', () => {
+  const rows = (...seen: readonly (readonly Column[])[]) => seen.map((row) => JSON.stringify(row));
+  const processed = async (more: ConstructorParameters<typeof ScriptedServer>[1] = {}) => {
+    const server = new ScriptedServer([{}, { seen: [NEW_ORDER, PROCESSED] }], more);
+    await server.process.process(read(), done);
+    expect(server.read).not.toHaveBeenCalled();
+    return server;
+  };
+
+  it('is a duplicate without a transaction', async () => {
+    const server = await processed();
+    server.read.mockResolvedValueOnce(rows(NEW_ORDER, PROCESSED));
+    expect(await server.process.process(read(), failing)).toBe('duplicate');
+    expect(server.transactions).toBe(1);
+  });
+
+  it.each<[string, () => Promise<string[]>]>([
+    ['says something new about its payment', async () => rows(UNRESOLVED, PROCESSED)],
+    [
+      'is of an order that has another payment',
+      async () => rows(['order', 'created', 'PAY-2', 1, null], PROCESSED),
+    ],
+    ['is not known any more', async () => rows(NEW_ORDER)],
+    ['has no order any more', async () => []],
+    ['can’t be read', () => Promise.reject(dead)],
+    ['is unknown', async () => ['{}']],
+  ])('is decided in a transaction if it %s', async (_, answer) => {
+    const server = await processed();
+    server.read.mockImplementationOnce(answer);
+    expect(await server.process.process(read(), failing)).toBe('duplicate');
+    expect(server.ended).toEqual(['record, settle', 'rollback']);
+  });
+
+  it('is decided in a transaction if a SELECT could see what is not committed', async () => {
+    const server = await processed({ readsCommitted: false });
+    expect(await server.process.process(read(), failing)).toBe('duplicate');
+    expect(server.read).not.toHaveBeenCalled();
+    expect(server.transactions).toBe(2);
+  });
+
+  it('is forgotten after a thousand others', async () => {
+    const server = new ScriptedServer(Array.from({ length: 1_002 }, () => ({})));
+    for (let at = 0; at <= 1_000; at += 1) {
+      await server.process.process(read({ key: `change-${at}` }), done);
+    }
+    await server.process.process(read({ key: 'change-0' }), done);
+    expect(server.read).not.toHaveBeenCalled();
+    server.read.mockResolvedValueOnce(rows(NEW_ORDER, ['change', 'change-2', '0']));
+    expect(await server.process.process(read({ key: 'change-2' }), failing)).toBe('duplicate');
+  });
+});
+
+describe('an order that is expected', () => {
+  it('is locked without being made', async () => {
+    const server = new ScriptedServer([{ seen: [UNRESOLVED] }], { expectsOrders: true });
+    expect(await server.process.process(read(), done)).toBe('processed');
+    expect(server.ended).toEqual(['record, settle']);
+    expect(server.claims).toEqual([expect.stringMatching(/^SELECT .* FOR UPDATE$/)]);
+  });
+
+  it('is made in another transaction if there is none', async () => {
+    const server = new ScriptedServer([{ seen: [] }, {}], { expectsOrders: true });
+    expect(await server.process.process(read(), done)).toBe('processed');
+    expect(server.ended).toEqual(['rollback', 'record, settle']);
+    expect(server.claims[1]).toMatch(/^INSERT INTO "payments"/);
+  });
+
+  it('is not expected again before one is found that the store has created', async () => {
+    const scripts = [{ seen: [] }, {}, {}, { seen: [UNRESOLVED] }, { seen: [UNRESOLVED] }];
+    const server = new ScriptedServer(scripts, { expectsOrders: true });
+    for (const key of ['1', '2', '3', '4']) await server.process.process(read({ key }), done);
+    const words = server.claims.map((claim) => claim.split(' ')[0]);
+    expect(words).toEqual(['SELECT', 'INSERT', 'INSERT', 'INSERT', 'SELECT']);
+  });
+
+  it('is refused when it was made, and is hidden', async () => {
+    const server = new ScriptedServer([{ seen: [] }, { seen: [] }], { expectsOrders: true });
+    const unknown = expect.objectContaining({ code: 'STORE_FAILED' });
+    await expect(server.process.process(read(), done)).rejects.toEqual(explained(unknown));
+  });
 });
 
 describe('deliveries of one process', () => {

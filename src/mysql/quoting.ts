@@ -4,3 +4,8 @@ export function literal(text: string): string {
     ? `_ascii X'${Buffer.from(text, 'latin1').toString('hex')}'`
     : `'${text}'`;
 }
+
+/** Quotes a validated name for SQL. */
+export function quoteName(name: string): string {
+  return `\`${name.replace('.', '`.`')}\``;
+}

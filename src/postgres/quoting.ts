@@ -7,3 +7,14 @@ export function literal(text: string): string {
   const quoted = `'${text.replaceAll("'", "''")}'`;
   return text.includes('\\') ? `E${quoted.replaceAll('\\', '\\\\')}` : quoted;
 }
+
+/** Quotes a validated name for SQL. */
+export function quoteName(name: string): string {
+  return `"${name.replace('.', '"."')}"`;
+}
+
+/** Removes the schema from a quoted name. */
+export function withoutSchema(table: string): string {
+  const [name = table] = table.split('.').reverse();
+  return name;
+}

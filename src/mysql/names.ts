@@ -1,4 +1,0 @@
-/** Quotes a validated name for SQL. */
-export function quoteName(name: string): string {
-  return `\`${name.replace('.', '`.`')}\``;
-}

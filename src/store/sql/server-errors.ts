@@ -1,0 +1,119 @@
+import { StoreError } from '../../errors.js';
+
+export type ErrorCode = string | number;
+
+/** What the codes of a server mean. */
+export interface ErrorCodes {
+  /** The database, a table or a column does not exist. */
+  readonly missing: readonly ErrorCode[];
+  /** A lock was not granted in time. */
+  readonly lockTimeout: readonly ErrorCode[];
+  /** Another transaction has won a deadlock. */
+  readonly deadlock: readonly ErrorCode[];
+  /** A statement was cancelled, by a limit or by a person. */
+  readonly cancelled: readonly ErrorCode[];
+  /** A statement was rolled back for a reason that may be over. */
+  readonly undone: readonly ErrorCode[];
+  /** Further statements on the connection would fail too, but not on another one, perhaps to another server. */
+  readonly spoils: readonly ErrorCode[];
+  /** The session was ended before the statement reached it. */
+  readonly idleTooLong: readonly ErrorCode[];
+  /** A statement of the transaction has failed before. */
+  readonly aborted: readonly ErrorCode[];
+  /** The transaction, or the savepoint of the work, is no longer there. */
+  readonly ended: readonly ErrorCode[];
+}
+
+/** How the errors of a kind of database server are recognized. */
+export interface ServerErrorKinds {
+  /** The server's code of an error; undefined if the error is not from the server. */
+  codeOf(error: unknown): ErrorCode | undefined;
+  /** Whether the server has ended the connection with this error, possibly after a COMMIT. */
+  endsConnection(error: unknown): boolean;
+  /** Finds the server's error in that of an ORM, without the statement; otherwise returns the error unchanged. */
+  databaseErrorOf(error: unknown): unknown;
+  /** Copies a server's error without the statement, which contains references and bodies. */
+  withoutStatement(error: unknown): Error | undefined;
+  readonly codes: ErrorCodes;
+}
+
+const neverSent = new WeakSet<object>();
+
+/** Whether a step failed before anything reached the server, so that there is nothing to undo. */
+export function wasNeverSent(error: unknown): boolean {
+  return neverSent.has(error as object);
+}
+
+export function unsent(error: StoreError): StoreError {
+  neverSent.add(error);
+  return error;
+}
+
+/** What the errors of one kind of database server mean. */
+export class ServerErrors {
+  readonly #kinds: ServerErrorKinds;
+
+  constructor(kinds: ServerErrorKinds) {
+    this.#kinds = kinds;
+  }
+
+  /** Whether an error is the server's own. */
+  isOfServer(error: unknown): boolean {
+    return this.#kinds.codeOf(error) !== undefined;
+  }
+
+  /** Whether the connection is lost after this error: its next answer may belong to an earlier statement. */
+  losesConnection(error: unknown): boolean {
+    return !this.isOfServer(error) || this.#kinds.endsConnection(error);
+  }
+
+  /** Whether no other transaction should use the connection after this error. */
+  spoilsConnection(error: unknown): boolean {
+    const found = this.#kinds.databaseErrorOf(error);
+    if (!this.isOfServer(found)) return false;
+    return this.is('spoils', found) || this.#kinds.endsConnection(found);
+  }
+
+  /** Whether a transaction failed because the connection was lost, or could not be made. */
+  isLost(error: unknown): boolean {
+    // The caller's own mistake, which another try would hide.
+    if (error instanceof TransactionOpen) return false;
+    if (error instanceof StoreError) {
+      if (error.code === 'TRANSACTION_LOST') return true;
+      return error.code === 'STORE_FAILED' && wasNeverSent(error) && this.isLost(error.cause);
+    }
+    return !isProgramError(error) && this.losesConnection(this.#kinds.databaseErrorOf(error));
+  }
+
+  /** Whether a statement was rolled back for a reason that may be over. */
+  isUndone(error: unknown): boolean {
+    return this.is('undone', this.#kinds.databaseErrorOf(error));
+  }
+
+  isLockTimeout(error: unknown): boolean {
+    return this.is('lockTimeout', this.#kinds.databaseErrorOf(error));
+  }
+
+  isMissing(error: unknown): boolean {
+    return this.is('missing', this.#kinds.databaseErrorOf(error));
+  }
+
+  protected is(kind: keyof ErrorCodes, error: unknown): boolean {
+    const code = this.#kinds.codeOf(error);
+    return code !== undefined && this.#kinds.codes[kind].includes(code);
+  }
+}
+
+/** A TypeError, or the like, that another try would only repeat. */
+function isProgramError(error: unknown): boolean {
+  return error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError;
+}
+
+/** A connection was released while its transaction was open. */
+export class TransactionOpen extends Error {
+  constructor() {
+    super(
+      'The pool returned a connection with an open transaction, so it was closed: end each transaction before you release its client, also when it fails',
+    );
+  }
+}

@@ -1,0 +1,109 @@
+import { describe, expect, it } from 'vitest';
+import { RetryLaterError, StoreError } from '../../src/errors.js';
+import type { CallbackReceiverOptions } from '../../src/receiver/options.js';
+import { memoryStore } from '../../src/store/memory.js';
+import { SECRET } from '../callback/sample-callback.js';
+import { contextOf, createScene, post } from './scene.js';
+
+type Options = Partial<CallbackReceiverOptions>;
+
+const throws = (error: unknown): Options => ({
+  onPayment: () => {
+    throw error;
+  },
+});
+
+const rows: [what: string, options: Options, request: object, status: number, body: object][] = [
+  [
+    'a forged callback',
+    {},
+    { headers: { 'x-timestamp': '1', 'x-signature': '0'.repeat(64) } },
+    401,
+    { code: 'TIMESTAMP_OUTSIDE_WINDOW', message: expect.stringContaining('X-Timestamp') },
+  ],
+  ['another method', {}, { method: 'GET' }, 405, { code: 'METHOD_NOT_ALLOWED' }],
+  ['a body that is too large', { maxBodyBytes: 9 }, {}, 413, { code: 'BODY_TOO_LARGE' }],
+  [
+    'an invalid secret',
+    { signingSecret: () => ' edge ' },
+    {},
+    500,
+    { code: 'INVALID_OPTION', message: expect.stringContaining('signingSecret') },
+  ],
+  [
+    'an order that is not stored yet',
+    throws(new RetryLaterError('No order yet')),
+    {},
+    503,
+    { code: 'RETRY_LATER', message: 'No order yet' },
+  ],
+  [
+    'a payment that is busy',
+    { store: { process: async () => 'busy' } },
+    {},
+    503,
+    { code: 'BUSY', message: 'Another delivery of this payment is being processed' },
+  ],
+  [
+    'an error of the store',
+    { store: { process: () => Promise.reject(new StoreError('MISSING_TABLES', 'run setup()')) } },
+    {},
+    500,
+    { code: 'MISSING_TABLES', message: 'run setup()' },
+  ],
+  [
+    'an error of onPayment',
+    throws(new TypeError('connect postgres://user:planted@db')),
+    {},
+    500,
+    { code: 'PROCESSING_FAILED', message: 'onPayment or the store threw TypeError; see onError' },
+  ],
+  [
+    'a text that onPayment throws',
+    throws('planted'),
+    {},
+    500,
+    { code: 'PROCESSING_FAILED', message: expect.stringContaining('threw what is no Error') },
+  ],
+  [
+    'a change that is parked',
+    { ...throws(new Error('planted')), store: memoryStore(), parkAfter: 1 },
+    {},
+    200,
+    { code: 'PROCESSING_FAILED' },
+  ],
+];
+
+describe('explainAnswers', () => {
+  it.each(rows)('explains %s', async (_what, options, request, status, body) => {
+    const callback = { ...post(), ...request };
+    const plain = await createScene(options).receive(callback);
+    expect(plain.status).toBe(status);
+    expect(plain).not.toHaveProperty('body');
+    expect(plain.headers).not.toHaveProperty('content-type');
+    const reply = await createScene({ ...options, explainAnswers: true }).receive(
+      // The store parked the change at the first.
+      status === 200 ? post({ referenceNumber: 'other' }) : callback,
+    );
+    expect(reply.headers).toEqual({ ...plain.headers, 'content-type': 'application/json' });
+    expect(reply).toMatchObject({ status, outcome: plain.outcome });
+    expect(JSON.parse(reply.body ?? '')).toMatchObject(body);
+    expect(reply.body).not.toMatch(/planted|edge/);
+    expect(reply.body).not.toContain(SECRET);
+  });
+
+  it('leaves the answer to what was processed as it is', async () => {
+    for (const outcome of ['processed', 'duplicate', 'stale'] as const) {
+      const store = {
+        async process(_change: unknown, work: (context: object) => Promise<void>) {
+          if (outcome === 'processed') await work(contextOf());
+          return outcome;
+        },
+      };
+      const reply = await createScene({ explainAnswers: true, store: store as never }).receive(
+        post(),
+      );
+      expect(reply).toEqual({ status: 200, headers: {}, outcome });
+    }
+  });
+});
