@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { nearest } from '../protocol/nearest.js';
+import { nearest } from '../protocol/options.js';
 import { type Command, commonOptions, type Options, UsageError } from './command.js';
 
 /** Returns the options of a command, including those that every command has. */
@@ -16,11 +16,7 @@ export interface Given {
   readonly words: readonly string[];
 }
 
-/**
- * Separates options and arguments. Stricter than parseArgs: only a list may be repeated.
- *
- * @throws {UsageError} for an unknown option, a missing value, or a value for a switch
- */
+/** Separates options and arguments. Stricter than parseArgs: only a list may be repeated. */
 export function parseArguments(command: Pick<Command, 'options'>, words: readonly string[]): Given {
   const options = optionsOf(command);
   const specs = Object.entries(options).map(([name, { type }]) => [name, { type, multiple: true }]);
@@ -74,11 +70,7 @@ function assertOption(options: Options, { name, rawName, value, inlineValue }: O
   }
 }
 
-/**
- * Returns the values of a command's options, by name.
- *
- * @throws {UsageError} for an option that is invalid or missing
- */
+/** Returns the values of a command's options, by name. */
 export function readOptions(
   command: Pick<Command, 'options'>,
   { texts }: Given,
@@ -90,11 +82,7 @@ export function readOptions(
   return Object.fromEntries(values);
 }
 
-/**
- * Checks that there are exactly as many arguments as `names`.
- *
- * @throws {UsageError} when an argument is missing, or there are too many
- */
+/** Checks that there are exactly as many arguments as `names`. */
 export function requireWords(words: readonly string[], names: readonly string[]): void {
   // An unset shell variable leaves an empty word, which every id begins with.
   const missing = names.find((_name, index) => !words[index]);

@@ -1,7 +1,7 @@
 import type { EndpointCheck, EndpointReport } from 'merchant-payments/testing';
 import { plainText } from '../protocol/plain-text.js';
 import { type Layout, labelledLines, wrapText } from './layout.js';
-import type { Paint, Style } from './output.js';
+import type { Style } from './terminal.js';
 
 /** The flags of the options that checks name. */
 const FLAGS = {
@@ -36,19 +36,8 @@ const OUTCOMES: Readonly<
   skipped: { word: 'skip', style: 'yellow' },
 };
 
-/** Describes a check in one line. */
-export function describeCheck({ id, outcome, title }: EndpointCheck, paint: Paint): string {
-  const { word, style } = OUTCOMES[outcome];
-  return `${paint(style, word)}  ${plainText(id)}: ${plainText(title)}`;
-}
-
-/** Describes a report for people: a table of all checks, what failed and why, and totals. */
-export function describeReport(
-  report: EndpointReport,
-  layout: Layout,
-  /** Leaves out the table, and the names of many checks that were skipped for the same reason. */
-  { isBrief = false } = {},
-): string[] {
+/** Describes a report for people: each check, what failed and why, and totals. */
+export function describeReport(report: EndpointReport, layout: Layout): string[] {
   const { checks, url, cause } = report;
   const { paint, width } = layout;
   const failed = checks.filter(({ outcome }) => outcome === 'failed');
@@ -56,24 +45,23 @@ export function describeReport(
   failed.sort((one, other) => Number(other.id === cause) - Number(one.id === cause));
   return [
     ...wrapText(`Checks of ${plainText(url)}`, width).map((line) => paint('bold', line)),
-    ...(isBrief ? [] : ['', ...describeTable(checks, layout)]),
+    '',
+    ...checks.flatMap((check) => describeCheck(check, layout)),
     ...failed.flatMap((check) => describeFailure(check, layout)),
-    ...describeSkipped(checks, layout, isBrief ? FEW : checks.length),
+    ...describeSkipped(checks, layout),
     '',
     ...describeTotals(report, layout),
   ];
 }
 
-function describeTable(checks: readonly EndpointCheck[], { width, paint }: Layout): string[] {
-  const idWidth = Math.max(0, ...checks.map(({ id }) => id.length));
-  return checks.flatMap(({ id, title, outcome }) => {
-    const { word, style } = OUTCOMES[outcome];
-    const label = `${word}  ${plainText(id).padEnd(idWidth)}  `;
-    const lines = labelledLines(label, plainText(title), width);
-    return lines.map((line, index) =>
-      index === 0 ? `${paint(style, word)}${line.slice(word.length)}` : line,
-    );
-  });
+/** The outcome of a check, and what it is about. */
+export function describeCheck(
+  { id, title, outcome }: EndpointCheck,
+  { width, paint }: Pick<Layout, 'width' | 'paint'>,
+): string[] {
+  const { word, style } = OUTCOMES[outcome];
+  const [first = '', ...others] = labelledLines(`${word}  `, plainText(`${id}: ${title}`), width);
+  return [paint(style, word) + first.slice(word.length), ...others];
 }
 
 /** Explains a failure: what was seen, why it matters, and what to do. */
@@ -93,15 +81,8 @@ function describeFailure(check: EndpointCheck, { width, paint }: Layout): string
   ];
 }
 
-/** The most checks skipped for the same reason that a brief report names. */
-const FEW = 5;
-
 // Most are skipped for the same reason.
-function describeSkipped(
-  checks: readonly EndpointCheck[],
-  { width, paint }: Layout,
-  maxNamed: number,
-): string[] {
+function describeSkipped(checks: readonly EndpointCheck[], { width, paint }: Layout): string[] {
   const idsByReason = new Map<string, string[]>();
   for (const { id, outcome, detail } of checks) {
     if (outcome !== 'skipped') continue;
@@ -109,10 +90,9 @@ function describeSkipped(
   }
   return [...idsByReason].flatMap(([reason, ids]) => [
     '',
-    ...wrapText(
-      plainText(`skipped: ${ids.length > maxNamed ? `${ids.length} checks` : ids.join(', ')}`),
-      width,
-    ).map((line) => paint('yellow', line)),
+    ...wrapText(plainText(`skipped: ${ids.join(', ')}`), width).map((line) =>
+      paint('yellow', line),
+    ),
     ...labelledLines('  why   ', plainText(reason), width),
   ]);
 }

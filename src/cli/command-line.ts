@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { nearest } from '../protocol/nearest.js';
+import { nearest } from '../protocol/options.js';
 import { plainText } from '../protocol/plain-text.js';
 import { parseArguments, readOptions, requireWords } from './arguments.js';
 import { type Call, type Command, type ExitCode, type Outcome, UsageError } from './command.js';
 import { readEnvironment } from './environment.js';
-import { layoutOf, textWidth } from './layout.js';
-import { printJson, printLine, printNote, type Terminal } from './output.js';
-import { commandLoaders, commandsOfGroup } from './registry.js';
+import { layoutOf, textWidth, wrapText } from './layout.js';
+import { commandLoaders, commandsOf } from './registry.js';
+import { printJson, printLine, printNote, type Terminal } from './terminal.js';
 
 /** Runs the command that `words` name. Prints a failure as one line on stderr. */
 export async function runCommandLine(
@@ -19,12 +19,15 @@ export async function runCommandLine(
     return (await runBuiltIn(given, terminal)) ?? (await runCommand(given, terminal));
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    printNote(terminal, `merchant-payments: ${plainText(message)}`);
+    const { stderr } = terminal;
+    const text = `merchant-payments: ${plainText(message)}`;
+    const lines = stderr.isTTY ? wrapText(text, textWidth(stderr)) : [text];
+    for (const line of lines) printNote(terminal, line);
     return error instanceof UsageError ? 2 : 1;
   }
 }
 
-/** Handles what no command does: the version, the general help, the help of a group, and completion. */
+/** Handles what no command does: the version, the general help, also of a word such as `payments`, and completion. */
 async function runBuiltIn(
   [first, second, ...rest]: readonly string[],
   terminal: Terminal,
@@ -35,15 +38,10 @@ async function runBuiltIn(
     printLine(terminal, readVersion());
     return 0;
   }
-  if (first === undefined || isHelp(first)) {
+  if (first === undefined || isHelp(first) || (isHelp(second) && commandsOf(first).length > 0)) {
     const { overview } = await import('./help.js');
     (first === undefined ? stderr : stdout).write(await overview(textWidth(stdout)));
     return first === undefined ? 2 : 0;
-  }
-  if (isHelp(second) && commandsOfGroup(first).length > 0) {
-    const { groupHelp } = await import('./help.js');
-    stdout.write(await groupHelp(first, textWidth(stdout)));
-    return 0;
   }
   if (first === 'completion' && second === 'words') {
     const { completionsOf } = await import('./completion.js');
@@ -63,34 +61,21 @@ async function runCommand(words: readonly string[], terminal: Terminal): Promise
     terminal.stdout.write(commandHelp(command, textWidth(terminal.stdout)));
     return 0;
   }
-  if (!command.checksWords) requireWords(given.words, command.positionals ?? []);
+  requireWords(given.words, command.positionals ?? []);
   try {
     const options = readOptions(command, given) as Call['options'];
     const env = readEnvironment(terminal, options['env-file']);
-    const outcome = await command.run({
-      options,
-      words: given.words,
-      terminal: withEnvironment(terminal, env),
-    });
+    // Not spread, which would open standard input.
+    const own = Object.create(terminal, { env: { value: env } }) as Terminal;
+    const outcome = await command.run({ options, words: given.words, terminal: own });
     if (outcome !== undefined) printOutcome(outcome, options.json, terminal);
+    if (outcome?.failure !== undefined) throw new Error(outcome.failure);
     return outcome?.code ?? 0;
   } catch (error) {
     if (isInvalidOption(error)) throw new UsageError(nameFlag(command, error));
     throw error;
   }
 }
-
-// A getter for `stdin`, as in the terminal of the process.
-const withEnvironment = (terminal: Terminal, env: Terminal['env']): Terminal => ({
-  get stdin() {
-    return terminal.stdin;
-  },
-  stdout: terminal.stdout,
-  stderr: terminal.stderr,
-  env,
-  cwd: terminal.cwd,
-  signals: terminal.signals,
-});
 
 function printOutcome({ json, lines, note }: Outcome, asJson: boolean, terminal: Terminal): void {
   if (asJson) {
@@ -105,23 +90,22 @@ function printOutcome({ json, lines, note }: Outcome, asJson: boolean, terminal:
 function findCommand(words: readonly string[]): string {
   const [first = '', second] = words;
   if (commandLoaders.has(first)) return first;
-  const group = commandsOfGroup(first);
-  const endings = group.map((name) => name.slice(first.length + 1));
-  if (second !== undefined && group.includes(`${first} ${second}`)) return `${first} ${second}`;
-  if (group.length > 0 && (second === undefined || second.startsWith('-'))) {
-    throw new UsageError(`${first} needs a subcommand: ${endings.join(', ')}; see ${first} --help`);
+  const group = commandsOf(first);
+  const name = second === undefined ? first : `${first} ${second}`;
+  if (group.includes(name)) return name;
+  const endings = group.map((one) => one.slice(first.length + 1)).join(', ');
+  if (endings !== '' && (second === undefined || second.startsWith('-'))) {
+    throw new UsageError(`${first} needs a subcommand: ${endings}; see ${first} --help`);
   }
   // Not quoted: an option before the command may hold a secret.
   if (first.startsWith('-')) {
     throw new UsageError('give the command first and its options after it; see --help');
   }
-  const wanted = group.length > 0 ? `${first} ${second}` : first;
-  const groups = [...commandLoaders.keys()].map((name) => name.split(' ')[0] as string);
-  const close =
-    nearest([first, second].join(' ').trim(), commandLoaders.keys()) ??
-    nearest(wanted, new Set(groups));
-  const others = group.length > 0 ? `available: ${endings.join(', ')}` : 'see --help';
-  const remedy = close === undefined ? others : `did you mean ${close}?`;
+  const [wanted, available] =
+    endings === '' ? [first, 'see --help'] : [name, `available: ${endings}`];
+  const firsts = [...commandLoaders.keys()].map((one) => one.split(' ')[0] as string);
+  const close = nearest(name, commandLoaders.keys()) ?? nearest(wanted, new Set(firsts));
+  const remedy = close === undefined ? available : `did you mean ${close}?`;
   throw new UsageError(`unknown command ${wanted}; ${remedy}`);
 }
 

@@ -1,5 +1,5 @@
 import type { Layout } from './layout.js';
-import type { Terminal } from './output.js';
+import type { Terminal } from './terminal.js';
 
 /** The exit code: 0 for success, 1 for a failure of the command or of a check, 2 for an invalid command line. */
 export type ExitCode = 0 | 1 | 2;
@@ -103,6 +103,8 @@ export interface Outcome {
   readonly lines?: (layout: Layout) => readonly string[];
   /** For people, on stderr. */
   readonly note?: string | undefined;
+  /** What went wrong, though the command did its work: printed as an error, with the exit code 1. */
+  readonly failure?: string | undefined;
   /** @default 0 */
   readonly code?: ExitCode;
 }
@@ -119,12 +121,10 @@ export interface Command<Own extends Options = Options> {
   readonly name: string;
   /** One line for the list of commands. */
   readonly summary: string;
-  /** The names of its arguments, for example `['status']`; those in brackets are optional. */
+  /** The names of its arguments, for example `['status']`: exactly these must be given. */
   readonly positionals?: readonly string[];
   /** The allowed values of each argument, if they are few: for completion. */
   readonly wordChoices?: readonly (readonly string[])[];
-  /** Whether `run` checks the arguments itself; otherwise exactly these must be given. */
-  readonly checksWords?: true;
   readonly options: Own;
   /** Further paragraphs and definitions for the help, after the options. */
   readonly details?: readonly (string | Definition)[];

@@ -17,13 +17,11 @@ async function candidatesAfter(before: readonly string[]): Promise<readonly stri
   if (command !== undefined) {
     return candidatesOf(command, before.slice(command.name.split(' ').length));
   }
-  const names = [...commandLoaders.keys()];
-  if (first === '') {
-    const words = new Set(names.map((one) => one.split(' ')[0] as string));
-    return [...words, 'help', '--help', '--version'];
-  }
-  const group = names.filter((one) => one.startsWith(`${first} `));
-  return second === undefined ? group.map((one) => one.slice(first.length + 1)) : [];
+  const names = [...commandLoaders.keys()].map((one) => one.split(' '));
+  if (first === '')
+    return [...new Set(names.map(([one = '']) => one)), 'help', '--help', '--version'];
+  if (second !== undefined) return [];
+  return names.flatMap(([one, other]) => (one === first && other ? [other] : []));
 }
 
 function candidatesOf(command: Command, words: readonly string[]): readonly string[] {

@@ -1,89 +1,74 @@
 import { optionsOf } from './arguments.js';
 import type { Command, Definition, Option } from './command.js';
-import { wrapText } from './layout.js';
-import { commandLoaders, commandsOfGroup } from './registry.js';
+import { labelledLines, wrapText } from './layout.js';
+import { commandGroups, commandLoaders } from './registry.js';
 
 const INDENT = '  ';
 
+const OPTIONS: readonly Definition[] = [
+  { term: 'help <command>, -h, --help', text: 'Prints this help, or the help of a command.' },
+  { term: '-v, --version', text: 'Prints the version.' },
+];
+
+const VARIABLES: readonly Definition[] = [
+  {
+    term: 'MERCHANT_PAYMENTS_MOCK_URL',
+    text: 'The address of the running mock. Default: http://127.0.0.1:4242',
+  },
+  {
+    term: 'MERCHANT_PAYMENTS_BASE_URL',
+    text: 'The address of the service, for discover only.',
+  },
+  {
+    term: 'MERCHANT_PAYMENTS_API_KEY, MERCHANT_PAYMENTS_API_SECRET, MERCHANT_PAYMENTS_SIGNING_SECRET',
+    text: 'The credentials, for discover, and the secret for callbacks. Safer here than in flags, which are visible in the process list.',
+  },
+];
+
 /** What `merchant-payments --help` prints. */
 export async function overview(width: number): Promise<string> {
+  const groups = await Promise.all(
+    Object.entries(commandGroups).map(async ([title, group]) => {
+      return ['', `${title}:`, ...(await summaries(Object.keys(group), width))];
+    }),
+  );
   return [
     'Usage: merchant-payments <command> [options]',
-    '',
-    ...wrapText(
-      'Runs a mock of the Merchant Payment Service, and works with its payments and callbacks.',
-      width,
-    ),
-    '',
-    'Commands:',
-    ...(await summaries([...commandLoaders.keys()], width)),
+    ...groups.flat(),
     '',
     'Options:',
-    ...definitions(
-      [
-        {
-          term: 'help <command>, -h, --help',
-          text: 'Prints this help, or the help of a command.',
-        },
-        { term: '-v, --version', text: 'Prints the version.' },
-      ],
-      width,
-    ),
+    ...definitions(OPTIONS, width),
     '',
     'Environment variables, also read from a .env file:',
-    ...definitions(
-      [
-        {
-          term: 'MERCHANT_PAYMENTS_MOCK_URL',
-          text: 'The address of the running mock. Default: http://127.0.0.1:4242',
-        },
-        {
-          term: 'MERCHANT_PAYMENTS_BASE_URL',
-          text: 'The address of the service, for payments create and discover only: the other commands use the mock.',
-        },
-        {
-          term: 'MERCHANT_PAYMENTS_API_KEY, MERCHANT_PAYMENTS_API_SECRET, MERCHANT_PAYMENTS_SIGNING_SECRET',
-          text: 'The credentials. Safer here than in flags, which are visible in the process list.',
-        },
-      ],
-      width,
-    ),
+    ...definitions(VARIABLES, width),
     '',
     'Exit codes: 0 success, 1 failure, 2 invalid command line.',
     '',
   ].join('\n');
 }
 
-/** What `merchant-payments payments --help` prints. */
-export async function groupHelp(group: string, width: number): Promise<string> {
-  return [
-    `Usage: merchant-payments ${group} <command> [options]`,
-    '',
-    'Commands:',
-    ...(await summaries(commandsOfGroup(group), width)),
-    '',
-  ].join('\n');
-}
-
 /** What a command prints with `--help`. */
 export function commandHelp(command: Command, width: number): string {
-  const { name, summary, positionals = [], details, examples } = command;
-  const words = positionals.map((word) => (word.startsWith('[') ? word : `<${word}>`));
-  const usage = ['merchant-payments', name, ...words, '[options]'].join(' ');
+  const { name, summary, positionals = [], details = [], examples } = command;
+  const words = positionals.map((word) => `<${word}>`);
+  const options = Object.entries(optionsOf(command)).map(([option, spec]) => ({
+    term: describeOption(option, spec),
+    text: spec.help,
+  }));
+  const terms = details.filter((detail) => typeof detail !== 'string');
   return [
-    `Usage: ${usage}`,
+    `Usage: ${['merchant-payments', name, ...words, '[options]'].join(' ')}`,
     '',
     ...wrapText(summary, width),
     '',
     'Options:',
-    ...definitions(
-      Object.entries(optionsOf(command)).map(([option, spec]) => ({
-        term: describeOption(option, spec),
-        text: spec.help,
-      })),
-      width,
+    ...definitions(options, width),
+    ...(details.length === 0 ? [] : ['']),
+    ...details.flatMap((detail) =>
+      typeof detail === 'string'
+        ? wrapText(detail, width)
+        : define(detail, termWidth(terms), width),
     ),
-    ...(details === undefined ? [] : ['', ...detailLines(details, width)]),
     '',
     'Examples:',
     ...examples.map((example) => `${INDENT}${example}`),
@@ -91,21 +76,14 @@ export function commandHelp(command: Command, width: number): string {
   ].join('\n');
 }
 
-function detailLines(details: NonNullable<Command['details']>, width: number): string[] {
-  const terms = details.filter((detail) => typeof detail !== 'string');
-  return details.flatMap((detail) =>
-    typeof detail === 'string' ? wrapText(detail, width) : define(detail, termWidth(terms), width),
-  );
-}
-
 async function summaries(names: readonly string[], width: number): Promise<string[]> {
   const commands = await Promise.all(names.map((name) => commandLoaders.get(name)?.()));
   const known = commands.filter((command) => command !== undefined);
-  return definitions(
-    known.map(({ name, summary }) => ({ term: name, text: summary })),
-    width,
-  );
+  const list = known.map(({ name, summary }) => ({ term: name, text: summary }));
+  return list.flatMap((one) => define(one, LONGEST_NAME, width));
 }
+
+const LONGEST_NAME = Math.max(...[...commandLoaders.keys()].map(({ length }) => length));
 
 function describeOption(option: string, { type, value, multiple }: Option): string {
   const flag = option === 'help' ? '-h, --help' : `--${option}`;
@@ -125,10 +103,8 @@ function definitions(list: readonly Definition[], width: number): string[] {
 }
 
 function define({ term, text }: Definition, column: number, width: number): string[] {
+  const label = `${INDENT}${term.padEnd(column)}${INDENT}`;
+  if (term.length <= column) return labelledLines(label, text, width);
   const margin = ' '.repeat(INDENT.length + column + INDENT.length);
-  const [first = '', ...others] = wrapText(text, width - margin.length);
-  const rest = others.map((line) => `${margin}${line}`);
-  return term.length > column
-    ? [`${INDENT}${term}`, `${margin}${first}`, ...rest]
-    : [`${INDENT}${term.padEnd(column)}${INDENT}${first}`, ...rest];
+  return [`${INDENT}${term}`, ...labelledLines(margin, text, width)];
 }

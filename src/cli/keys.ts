@@ -1,9 +1,13 @@
-import { execFile, spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import type { Terminal } from './output.js';
+import type { Terminal } from './terminal.js';
 
+export const UP = '\u001b[A';
+export const DOWN = '\u001b[B';
 /** In raw mode the terminal sends no signal, but this. */
 export const CTRL_C = '\u0003';
+
+const CLEAR_LINE = '\r\u001b[K';
 
 /**
  * Runs the action of a key when it is pressed. Only in the foreground of a terminal: the system stops a
@@ -17,7 +21,8 @@ export async function listenToKeys(
 ): Promise<(() => void) | undefined> {
   if (!stdin.isTTY || !stdout.isTTY || !(await isInForeground())) return undefined;
   const press = (keys: string) => {
-    for (const key of keys) {
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: an arrow is three characters.
+    for (const [key] of keys.matchAll(/\u001b\[[A-Z]|./gs)) {
       if (Object.hasOwn(actions, key)) actions[key]?.();
     }
   };
@@ -35,10 +40,24 @@ async function isInForeground(): Promise<boolean> {
   return group === foreground;
 }
 
-/** Opens an address in the browser. Ignores failures. */
-export function openInBrowser(url: string): void {
-  const openers: Readonly<Record<string, string>> = { darwin: 'open', win32: 'explorer' };
-  spawn(openers[process.platform] ?? 'xdg-open', [url], { stdio: 'ignore', detached: true })
-    .on('error', () => undefined)
-    .unref();
+/** Output whose last line may be rewritten, as the selection of a list: lines are printed above it. */
+export class StickyOutput {
+  readonly #stdout: NodeJS.WriteStream;
+  #last = '';
+
+  constructor(stdout: NodeJS.WriteStream) {
+    this.#stdout = stdout;
+  }
+
+  print(line: string): void {
+    const isShown = this.#last !== '';
+    this.#stdout.write(isShown ? `${CLEAR_LINE}${line}\n${this.#last}` : `${line}\n`);
+  }
+
+  /** Shows a line below all others; an empty one hides it. */
+  stick(line: string): void {
+    if (line === this.#last) return;
+    this.#stdout.write(`${CLEAR_LINE}${line}`);
+    this.#last = line;
+  }
 }

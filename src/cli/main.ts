@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { plainText } from '../protocol/plain-text.js';
 import { runCommandLine } from './command-line.js';
-import { terminalOf } from './output.js';
+import { terminalOf } from './terminal.js';
 
 // A reader that closes the pipe, as `| head` does, is not a failure: the command finishes, and the rest
 // of its output is dropped. Commands that run until Ctrl-C handle this event themselves.

@@ -10,44 +10,38 @@ const MAX_CONNECT_MS = 1_000;
 /**
  * Waits until something listens at the host and port of the URL. Sends nothing. Resolves with whether it
  * listened in time.
- *
- * @throws the reason of `signal` when it is aborted
  */
 export async function isListeningWithin(
-  url: URL,
+  { hostname, port, protocol }: URL,
   withinMs: number,
   signal: AbortSignal,
 ): Promise<boolean> {
+  const host = hostname.replace(/^\[(.*)\]$/, '$1');
   const end = performance.now() + withinMs;
   for (;;) {
-    const leftMs = end - performance.now();
-    if (await canConnect(url, Math.max(1, Math.min(leftMs, MAX_CONNECT_MS)))) return true;
+    const socket = connect({ host, port: Number(port) || (protocol === 'https:' ? 443 : 80) });
+    // Also after the wait has ended.
+    socket.on('error', () => undefined);
+    const connected = await once(socket, 'connect', {
+      signal: AbortSignal.timeout(MAX_CONNECT_MS),
+    }).then(
+      () => true,
+      () => false,
+    );
+    socket.destroy();
+    if (connected) return true;
     if (performance.now() + RETRY_INTERVAL_MS >= end) return false;
     await sleep(RETRY_INTERVAL_MS, undefined, { signal });
   }
-}
-
-function canConnect(url: URL, timeoutMs: number): Promise<boolean> {
-  const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
-  const port = Number(url.port) || (url.protocol === 'https:' ? 443 : 80);
-  return new Promise((resolve) => {
-    const socket = connect({ host, port, autoSelectFamily: true });
-    const settle = (answer: boolean) => {
-      clearTimeout(timer);
-      socket.destroy();
-      resolve(answer);
-    };
-    const timer = setTimeout(() => settle(false), timeoutMs);
-    socket.once('connect', () => settle(true));
-    socket.once('error', () => settle(false));
-  });
 }
 
 interface Request {
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: Uint8Array | undefined;
-  readonly signal: AbortSignal;
+  /** The limit for the whole exchange. */
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal;
   /** Reading the body stops after this many bytes. */
   readonly maxBytes: number;
 }
@@ -59,43 +53,44 @@ interface Received {
   readonly body: Buffer;
 }
 
-/** Sends a request over a new connection; follows no redirect. Rejects when the answer is incomplete. */
-export function exchange(
+/** The code of the error of an exchange that took too long. */
+export const TIMED_OUT = 'TIMED_OUT';
+
+/**
+ * Sends a request over a new connection; follows no redirect. Rejects when the answer is incomplete, with
+ * {@link TIMED_OUT} when it took too long.
+ */
+export async function exchange(
   url: URL,
-  { method, headers, body, signal, maxBytes }: Request,
+  { method, headers, body, timeoutMs, signal, maxBytes }: Request,
 ): Promise<Received> {
   const { request: open } = url.protocol === 'https:' ? https : http;
   const length = body && { 'content-length': String(body.byteLength) };
-  return new Promise((resolve, reject) => {
-    const request = open(url, { method, agent: false, signal, headers: { ...headers, ...length } });
-    request.on('error', reject);
-    request.once('upgrade', (_response, socket) => {
-      socket.destroy();
-      reject(Object.assign(new Error('the answer was 101'), { code: 'UNEXPECTED_UPGRADE' }));
-    });
-    request.once('response', (response) => {
-      readBody(response, maxBytes)
-        .then((received) => {
-          const { statusCode = 0, headers } = response;
-          resolve({ status: statusCode, headers, body: received });
-        }, reject)
-        .finally(() => request.destroy());
-    });
-    request.end(body);
+  const request = open(url, { method, agent: false, signal, headers: { ...headers, ...length } });
+  let reason: string | undefined;
+  const end = (code: string) => {
+    reason = code;
+    request.destroy();
+    // An upgraded request ends without an event.
+    request.emit('error', new Error(code));
+  };
+  const timer = setTimeout(end, timeoutMs, TIMED_OUT);
+  request.on('error', () => undefined);
+  request.once('upgrade', (_response, socket) => {
+    socket.destroy();
+    end('UNEXPECTED_UPGRADE');
   });
-}
-
-/** Longer than the mock ever is silent. */
-const LONGEST_SILENCE_MS = 60_000;
-
-/** Opens an answer that lasts until the server ends it, or `signal` is aborted. */
-export async function openStream(url: URL, signal: AbortSignal): Promise<http.IncomingMessage> {
-  const { request: open } = url.protocol === 'https:' ? https : http;
-  const request = open(url, { agent: false, signal, timeout: LONGEST_SILENCE_MS });
-  request.once('timeout', () => request.destroy(new Error('no sign of life')));
-  request.end();
-  const [response] = await once(request, 'response');
-  return response;
+  request.end(body);
+  try {
+    const [response] = (await once(request, 'response')) as [http.IncomingMessage];
+    const { statusCode: status = 0, headers: answered } = response;
+    return { status, headers: answered, body: await readBody(response, maxBytes) };
+  } catch (error) {
+    throw reason === undefined ? error : Object.assign(new Error(reason), { code: reason });
+  } finally {
+    clearTimeout(timer);
+    request.destroy();
+  }
 }
 
 async function readBody(response: http.IncomingMessage, maxBytes: number): Promise<Buffer> {

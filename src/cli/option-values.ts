@@ -1,8 +1,13 @@
+import { createReadStream } from 'node:fs';
+import type { ServiceProfile } from 'merchant-payments/mock-server';
 import { describeValue } from '../protocol/describe-value.js';
 import { SECONDS_END } from '../protocol/instant.js';
+import { LONGEST_TIMER_MS } from '../protocol/options.js';
+import { serviceProfile } from '../protocol/service-profile.js';
 import { trimEnd } from '../protocol/trim-end.js';
 import { httpUrl } from '../protocol/url.js';
-import { UsageError } from './command.js';
+import { list, type Option, parsed, text, UsageError, withDefault } from './command.js';
+import { pathOf, printNote, type Terminal } from './terminal.js';
 
 /** Describes a text for a message. Quotes only numbers: other text may be a secret. */
 const received = (text: string): string =>
@@ -54,11 +59,7 @@ const UNIT_MS: Readonly<Record<string, number>> = {
   d: 86_400_000,
 };
 
-/**
- * Returns the milliseconds of a duration such as `500ms`, `1s`, `1.5h`, `2d`.
- *
- * @throws {UsageError} for anything else, or for more than `maxMs`
- */
+/** Returns the milliseconds of a duration such as `500ms`, `1s`, `1.5h`, `2d`. */
 export function parseDuration(name: string, text: string, maxMs: number): number {
   const [, count, unit] = /^(\d{1,15}(?:\.\d{1,6})?)(ms|s|m|h|d)$/.exec(text) ?? [];
   if (count === undefined || unit === undefined) {
@@ -81,15 +82,19 @@ export function formatDuration(ms: number): string {
   return unit === undefined ? `${ms}ms` : `${ms / (UNIT_MS[unit] as number)}${unit}`;
 }
 
-/**
- * Splits `name=value` at the first equals sign; the value may be empty.
- *
- * @throws {UsageError} without an equals sign or a name
- */
-export function parsePair(option: string, text: string): { name: string; value: string } {
-  const end = text.indexOf('=');
-  if (end <= 0) throw new UsageError(`${option} must be of the form name=value; ${received(text)}`);
-  return { name: text.slice(0, end), value: text.slice(end + 1) };
+/** Splits texts of the form `name=value` at the first equals sign; a value may be empty. */
+export function readPairs(option: string, texts: readonly string[]): ReadonlyMap<string, string> {
+  const pairs = new Map<string, string>();
+  for (const given of texts) {
+    const end = given.indexOf('=');
+    if (end <= 0) {
+      throw new UsageError(`${option} must be of the form name=value; ${received(given)}`);
+    }
+    const name = given.slice(0, end);
+    if (pairs.has(name)) throw new UsageError(`${option} ${name} was given twice`);
+    pairs.set(name, given.slice(end + 1));
+  }
+  return pairs;
 }
 
 // A JSON number without an exponent.
@@ -97,51 +102,32 @@ const DECIMAL = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/;
 /** The number of significant decimal digits that a double always keeps. */
 const EXACT_DIGITS = 15;
 
-/**
- * Parses a number that JSON keeps digit by digit.
- *
- * @throws {UsageError} for another notation, or for more digits than a JSON number always keeps
- */
+/** Parses a number that JSON keeps digit by digit. */
 export function parseExactDecimal(name: string, text: string): number {
   if (!DECIMAL.test(text)) {
     throw new UsageError(
       `${name} must be a decimal number such as 100 or 12.50; ${received(text)}`,
     );
   }
-  if (countDigits(text) > EXACT_DIGITS) {
-    throw new UsageError(
-      `${name} has more digits than a JSON number keeps exactly (${EXACT_DIGITS} significant digits)`,
-    );
-  }
-  return Number(text);
+  const significant = (text.includes('.') ? trimEnd(text, '0') : text).replace(/[-.]/g, '');
+  if (significant.replace(/^0+/, '').length <= EXACT_DIGITS) return Number(text);
+  throw new UsageError(
+    `${name} has more digits than a JSON number keeps exactly (${EXACT_DIGITS} significant digits)`,
+  );
 }
 
-function countDigits(text: string): number {
-  const fraction = text.includes('.') ? trimEnd(text, '0') : text;
-  return fraction.replace(/[-.]/g, '').replace(/^0+/, '').length;
-}
-
-/**
- * Parses JSON, or returns the text itself if it is not JSON.
- *
- * @throws {UsageError} for a number that JSON does not keep exactly, or for a repeated field
- */
-export function parseJsonOrText(name: string, text: string): unknown {
+/** Parses JSON, or returns the text itself if it is not JSON. */
+export function parseJsonOrText(text: string): unknown {
   try {
-    return parseExactJson(name, text);
-  } catch (error) {
-    if (error instanceof UsageError) throw error;
+    return JSON.parse(text);
+  } catch {
     return text;
   }
 }
 
 const ISO_WITH_OFFSET = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)$/i;
 
-/**
- * Returns the epoch milliseconds of Unix seconds, or of an ISO 8601 date-time with an offset.
- *
- * @throws {UsageError} for anything else, including Unix milliseconds
- */
+/** Returns the epoch milliseconds of Unix seconds, or of an ISO 8601 date-time with an offset. */
 export function parseInstant(name: string, text: string): number {
   if (/^\d{1,15}(?:\.\d{1,9})?$/.test(text)) {
     const seconds = Number(text);
@@ -155,88 +141,158 @@ export function parseInstant(name: string, text: string): number {
   );
 }
 
-/**
- * Returns the fields of an option that takes `name=value`.
- *
- * @throws {UsageError} for a repeated field, or for one that another flag sets
- */
+interface FieldRules {
+  /** Fields that another flag sets. */
+  readonly flagOfField?: Readonly<Record<string, string>>;
+  /** Fields whose value is text even if it looks like JSON. */
+  readonly texts?: readonly string[];
+}
+
+/** Returns the fields of an option that takes `name=value`. */
 export function readFields(
   option: string,
-  pairs: readonly string[],
-  {
-    flagOfField = {},
-    isText = () => false,
-  }: {
-    /** Fields that another flag sets. */
-    readonly flagOfField?: Readonly<Record<string, string>>;
-    /** Whether the value of a field is text even if it looks like JSON. */
-    readonly isText?: (name: string) => boolean;
-  } = {},
+  given: readonly string[],
+  { flagOfField = {}, texts = [] }: FieldRules = {},
 ): Readonly<Record<string, unknown>> {
-  const fields = new Map<string, unknown>();
-  for (const pair of pairs) {
-    const { name, value } = parsePair(option, pair);
-    const flag = Object.hasOwn(flagOfField, name) ? flagOfField[name] : undefined;
-    if (flag !== undefined)
-      throw new UsageError(`${option} ${name} is not allowed: ${flag} sets it`);
-    if (fields.has(name)) throw new UsageError(`${option} ${name} was given twice`);
-    fields.set(name, isText(name) ? value : parseJsonOrText(`${option} ${name}`, value));
+  const pairs = [...readPairs(option, given)];
+  const taken = pairs.find(([name]) => Object.hasOwn(flagOfField, name))?.[0];
+  if (taken !== undefined) {
+    throw new UsageError(`${option} ${taken} is not allowed: ${flagOfField[taken]} sets it`);
   }
-  return Object.fromEntries(fields);
-}
-
-const SHOWN_CHARACTERS = 40;
-
-// In valid JSON: strings (keys with their colon), numbers and brackets.
-const TOKEN = /("[^"\\]*(?:\\(?:.|$)[^"\\]*)*(?:"|$))(\s*:)?|-?\d[\d.eE+-]*|[{}[\]]/gs;
-
-/**
- * Parses JSON that is sent as it was typed: no number changes, no field is lost.
- *
- * @throws {SyntaxError} for invalid JSON
- * @throws {UsageError} for a number that a double does not keep exactly, or for a repeated field
- */
-export function parseExactJson(name: string, text: string): unknown {
-  const value: unknown = JSON.parse(text);
-  const open: Set<string>[] = [];
-  for (const [token, string, colon] of text.matchAll(TOKEN)) {
-    if (token === '{' || token === '[') open.push(new Set());
-    else if (token === '}' || token === ']') open.pop();
-    else if (string === undefined) assertExactNumber(name, token);
-    else if (colon !== undefined) addKey(name, JSON.parse(string), open.at(-1));
-  }
-  return value;
-}
-
-function addKey(name: string, key: string, keys: Set<string> | undefined): void {
-  if (keys?.has(key) === true) {
-    throw new UsageError(
-      `${name} has the field ${JSON.stringify(shorten(key))} twice in one object: give it once`,
-    );
-  }
-  keys?.add(key);
-}
-
-function assertExactNumber(name: string, token: string): void {
-  const sent = JSON.stringify(Number(token));
-  if (normalize(token) === normalize(sent)) return;
-  throw new UsageError(
-    `${name} has the number ${shorten(token)}, which would be sent as ${sent}: give a number that JSON keeps exactly, or a string`,
+  return Object.fromEntries(
+    pairs.map(([name, value]) => [name, texts.includes(name) ? value : parseJsonOrText(value)]),
   );
 }
 
-const shorten = (text: string): string =>
-  text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text;
+const VARIABLE = 'MERCHANT_PAYMENTS_SIGNING_SECRET';
+const HELP = `The signing secret. Default: ${VARIABLE}, which is safer: a flag is visible in the process list.`;
 
-const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
+/** `--signing-secret` of commands that sign. */
+export const signingSecretOption = text({ value: 'secret', help: HELP });
 
-/** Returns the same text for every notation of a number, and other text unchanged. */
-function normalize(text: string): string {
-  const [, sign, whole, fraction = '', exponent = '0'] = NUMBER.exec(text) ?? [];
-  if (whole === undefined) return text;
-  const digits = `${whole}${fraction}`.replace(/^0+/, '');
-  const significant = trimEnd(digits, '0');
-  if (significant === '') return '0';
-  const zeros = digits.length - significant.length;
-  return `${sign}${significant}e${BigInt(exponent) - BigInt(fraction.length) + BigInt(zeros)}`;
+/** `--signing-secret` of commands that verify. */
+export const signingSecretsOption = list({
+  value: 'secret',
+  help: `${HELP} May be repeated while secrets rotate.`,
+  sets: 'signingSecret',
+});
+
+/** Returns the given signing secret, or the one in the environment. */
+export function requireSigningSecret(given: string | undefined, { env }: Terminal): string {
+  const secret = given ?? env[VARIABLE];
+  if (secret !== undefined && secret !== '') return secret;
+  throw new UsageError(
+    `the signing secret is missing: set ${VARIABLE} in the environment or in .env, or give --env-file or --signing-secret`,
+  );
+}
+
+/** An option with a fixed set of values. */
+export const oneOf = <const Value extends string>(
+  help: string,
+  values: readonly [Value, ...Value[]],
+  sets?: string,
+): Option<Value | undefined> =>
+  parsed(
+    { value: values.join('|'), choices: values, help, ...(sets !== undefined && { sets }) },
+    (name, given) => parseOneOf(name, given, values),
+  );
+
+/** An option with a fixed set of values; the first is the default. */
+export const choice = <const Value extends string>(
+  help: string,
+  values: readonly [Value, ...Value[]],
+): Option<Value> => withDefault(oneOf(`${help} Default: ${values[0]}`, values), values[0]);
+
+export const signatureEncodingOption = choice('The encoding of the signature.', [
+  'hex',
+  'base64',
+  'base64url',
+]);
+
+export const timestampUnitOption = choice('The unit of X-Timestamp.', ['seconds', 'milliseconds']);
+
+/** A whole number in a range, which the help must state; `undefined` when it is missing. */
+export const wholeNumber = (
+  help: { readonly value: string; readonly help: string; readonly sets?: string },
+  { min = 0, max = Number.MAX_SAFE_INTEGER }: { readonly min?: number; readonly max?: number } = {},
+): Option<number | undefined> =>
+  parsed(help, (name, given) => parseWholeNumber(name, given, { min, max }));
+
+export const portOption = (help: string): Option<number | undefined> =>
+  wholeNumber({ value: 'port', help }, { max: 65_535 });
+
+export const hostOption = withDefault(
+  text({
+    value: 'address',
+    help: 'The address to listen on. Default: 127.0.0.1, which only this machine reaches.',
+  }),
+  '127.0.0.1',
+);
+
+/** `--timeout` of the commands that send requests. */
+export const timeoutOption = (fallback: number): Option<number> =>
+  withDefault(
+    wholeNumber(
+      {
+        value: 'ms',
+        help: `The time limit for each answer, in milliseconds. Default: ${fallback}`,
+      },
+      { min: 1, max: LONGEST_TIMER_MS },
+    ),
+    fallback,
+  );
+
+/** Reads the file of `--profile`. */
+export async function readProfile(path: string, terminal: Terminal): Promise<ServiceProfile> {
+  const bytes = await readInput({ option: '--profile', path, what: 'the profile' }, terminal);
+  let value: unknown;
+  try {
+    value = JSON.parse(bytes.toString());
+  } catch {
+    throw new UsageError('--profile: the file is not JSON');
+  }
+  return serviceProfile(value, 'profile');
+}
+
+/** Larger than any callback or profile; a wrong file must not fill the memory. */
+const MAX_INPUT_BYTES = 16 * 1024 * 1024;
+
+interface InputPlace {
+  /** The option that named it, for messages. */
+  readonly option: string;
+  /** A file, or `-` for standard input. */
+  readonly path: string;
+  /** What is read, for messages: `the callback`. */
+  readonly what: string;
+}
+
+/** Reads the exact bytes of a file or of standard input. */
+export async function readInput(
+  { option, path, what }: InputPlace,
+  terminal: Terminal,
+): Promise<Buffer> {
+  const isStdin = path === '-';
+  if (isStdin && terminal.stdin.isTTY) {
+    printNote(
+      terminal,
+      `reading ${what} from standard input; press Ctrl-D on an empty line to end it`,
+    );
+  }
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of isStdin ? terminal.stdin : createReadStream(pathOf(terminal, path))) {
+      const bytes = Buffer.from(chunk);
+      size += bytes.byteLength;
+      if (size > MAX_INPUT_BYTES) break;
+      chunks.push(bytes);
+    }
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
+    throw new UsageError(
+      `${option}: reading ${isStdin ? 'standard input' : path} failed with ${code}`,
+    );
+  }
+  if (size <= MAX_INPUT_BYTES) return Buffer.concat(chunks);
+  throw new UsageError(`${option}: ${what} may have at most ${MAX_INPUT_BYTES} bytes`);
 }

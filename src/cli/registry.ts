@@ -2,32 +2,50 @@ import type { Command } from './command.js';
 
 type CommandLoader = () => Promise<Command>;
 
-/** Every command, in the order of the help. The module of a command is loaded only when needed. */
-export const commandLoaders: ReadonlyMap<string, CommandLoader> = new Map<string, CommandLoader>([
-  ['mock', async () => (await import('./commands/mock.js')).mock],
-  ['payments create', async () => (await import('./commands/payments-create.js')).create],
-  ['payments list', async () => (await import('./commands/payments.js')).list],
-  ['payments show', async () => (await import('./commands/payments.js')).show],
-  ['payments set-status', async () => (await import('./commands/payments.js')).setStatus],
-  ['deliveries list', async () => (await import('./commands/deliveries.js')).list],
-  ['deliveries resend', async () => (await import('./commands/deliveries.js')).resend],
-  ['requests list', async () => (await import('./commands/running-mock.js')).listRequests],
-  ['fault add', async () => (await import('./commands/faults.js')).add],
-  ['fault list', async () => (await import('./commands/faults.js')).list],
-  ['fault remove', async () => (await import('./commands/faults.js')).remove],
-  ['fault clear', async () => (await import('./commands/faults.js')).clear],
-  ['clock advance', async () => (await import('./commands/running-mock.js')).advance],
-  ['reset', async () => (await import('./commands/running-mock.js')).reset],
-  ['tail', async () => (await import('./commands/running-mock.js')).tail],
-  ['callback sign', async () => (await import('./commands/callback-sign.js')).sign],
-  ['callback send', async () => (await import('./commands/callback-send.js')).send],
-  ['callback verify', async () => (await import('./commands/callback-verify.js')).verify],
-  ['discover', async () => (await import('./commands/discover.js')).discover],
-  ['check', async () => (await import('./commands/check.js')).check],
-  ['completion', async () => (await import('./commands/completion.js')).completion],
-]);
+const running = () => import('./commands/running-mock.js');
+const lists = () => import('./commands/lists.js');
+const faults = () => import('./commands/faults.js');
 
-/** The commands whose name begins with the word `group`. */
-export function commandsOfGroup(group: string): string[] {
-  return [...commandLoaders.keys()].filter((name) => name.startsWith(`${group} `));
+/** Every command, by what it is for. The module of a command is loaded only when needed. */
+export const commandGroups: Readonly<Record<string, Readonly<Record<string, CommandLoader>>>> = {
+  Run: {
+    demo: async () => (await import('./commands/demo.js')).demo,
+    mock: async () => (await import('./commands/mock.js')).mock,
+    'payments create': async () => (await import('./commands/payments-create.js')).create,
+    'payments set-status': async () => (await running()).setStatus,
+    'deliveries resend': async () => (await running()).resend,
+    'clock advance': async () => (await running()).advance,
+    reset: async () => (await running()).reset,
+  },
+  Inspect: {
+    'payments list': async () => (await lists()).listPayments,
+    'payments show': async () => (await running()).showPayment,
+    'deliveries list': async () => (await lists()).listDeliveries,
+    'requests list': async () => (await lists()).listRequests,
+  },
+  Break: {
+    'fault add': async () => (await faults()).add,
+    'fault list': async () => (await faults()).list,
+    'fault clear': async () => (await faults()).clear,
+    'callback send': async () => (await import('./commands/callback-send.js')).send,
+  },
+  Check: {
+    check: async () => (await import('./commands/check.js')).check,
+    'callback verify': async () => (await import('./commands/callback-verify.js')).verify,
+    'callback sign': async () => (await import('./commands/callback-sign.js')).sign,
+    discover: async () => (await import('./commands/discover.js')).discover,
+  },
+  Other: {
+    completion: async () => (await import('./commands/completion.js')).completion,
+  },
+};
+
+/** Every command, by its name. */
+export const commandLoaders: ReadonlyMap<string, CommandLoader> = new Map(
+  Object.values(commandGroups).flatMap((group) => Object.entries(group)),
+);
+
+/** The commands whose name begins with this word, such as `payments`. */
+export function commandsOf(word: string): string[] {
+  return [...commandLoaders.keys()].filter((name) => name.startsWith(`${word} `));
 }

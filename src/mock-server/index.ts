@@ -11,7 +11,7 @@ export type {
   ProfiledRepetition,
   ServiceProfile,
 } from '../protocol/service-profile.js';
-export type { RecordedRequest, RequestMatch } from './api/recorded-request.js';
+export type { RecordedAnswer, RecordedRequest, RequestMatch } from './api/recorded-request.js';
 export type {
   Delivery,
   DeliveryAttempt,
@@ -19,9 +19,7 @@ export type {
   DeliveryOutcome,
   DeliveryState,
   ResendOptions,
-  WaitOptions,
 } from './callbacks/delivery.js';
-export type { MockEvent, MockListener } from './events.js';
 export type {
   CallbackFault,
   CallbackFaultMatch,
@@ -30,11 +28,12 @@ export type {
   RequestFaultMatch,
 } from './faults/fault.js';
 export type { MockFaults } from './faults/fault-list.js';
-export type { MockService } from './mock-service.js';
+export type { MockEvent, MockListener, MockService } from './mock-service.js';
 export type { MockServerOptions, MockServiceOptions } from './options.js';
 export type { MockServer } from './server.js';
 export { startMockServer } from './server.js';
 export { createMockService } from './service.js';
+export type { WaitOptions } from './state/cap.js';
 export type {
   AdvanceableClock,
   ManualClockOptions,
@@ -42,4 +41,5 @@ export type {
   MockTimer,
 } from './state/clock.js';
 export { createManualClock, createRunningClock } from './state/clock.js';
+export type { PaymentOrReference } from './state/payment-reference.js';
 export type { MockPayment, MockPayments, MockStatusChange } from './state/payments.js';

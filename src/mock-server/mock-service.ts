@@ -4,11 +4,12 @@ import type {
   DeliveryAttempt,
   DeliveryMatch,
   ResendOptions,
-  WaitOptions,
 } from './callbacks/delivery.js';
-import type { MockListener } from './events.js';
+import type { Fault } from './faults/fault.js';
 import type { MockFaults } from './faults/fault-list.js';
-import type { MockPayments } from './state/payments.js';
+import type { WaitOptions } from './state/cap.js';
+import type { PaymentOrReference } from './state/payment-reference.js';
+import type { MockPayment, MockPayments } from './state/payments.js';
 
 /** The mock of the Merchant Payment Service, without a network: its state, its API as a function, its callbacks. */
 export interface MockService {
@@ -27,15 +28,15 @@ export interface MockService {
   callbackUrl: string | undefined;
   /** The payments. */
   readonly payments: MockPayments;
-  /** The requests received, oldest first: the last 10,000, at most 64 MiB in all. Live. */
+  /** The requests received, oldest first: the last 10,000. Live. */
   readonly requests: readonly RecordedRequest[];
-  /** The ended attempts to deliver a callback, oldest first: the last 10,000, at most 64 MiB in all. Live. */
+  /** The ended attempts to deliver a callback, oldest first: the last 10,000. Live. */
   readonly deliveries: readonly DeliveryAttempt[];
   /** The pending faults. */
   readonly faults: MockFaults;
 
   /**
-   * Answers a request as the service does (interface section 4.1): 401 `INVALID_CREDENTIALS` for missing
+   * Answers a request as the service does (interface section 4.1), with 401 `INVALID_CREDENTIALS` for missing
    * or wrong credentials, 201 with the status record for a payment created. The interface does not show
    * the 201, nor 400 `INVALID_REQUEST`, 404, 405, 413 (over 1 MiB) and 415: these are the mock's choice.
    *
@@ -53,16 +54,23 @@ export interface MockService {
    * @throws {InvalidOptionError} when there is no such payment, or the status is blank
    * @throws {MockServerError} `SERVER_CLOSED` after `close()`
    */
-  setStatus(referenceNumber: string, status: string): Promise<Delivery>;
+  setStatus(payment: PaymentOrReference, status: string): Promise<Delivery>;
 
   /**
-   * Resends a callback as a new delivery: for a payment's referenceNumber the callback of its current
-   * status, for the id of a delivery or an attempt the callback of that change, with its `updatedAt`.
+   * Pays a payment as a customer does: sets its status to `paid` and sends the callback.
+   *
+   * @throws as {@link MockService.setStatus}
+   */
+  pay(payment: PaymentOrReference): Promise<Delivery>;
+
+  /**
+   * Resends a callback as a new delivery: for a payment the callback of its current status, for the id of a
+   * delivery or an attempt the callback of that change, with its `updatedAt`.
    *
    * @throws {InvalidOptionError} when nothing has that id, or the fault is invalid
    * @throws {MockServerError} `SERVER_CLOSED` after `close()`
    */
-  resend(id: string, options?: ResendOptions): Promise<Delivery>;
+  resend(id: PaymentOrReference, options?: ResendOptions): Promise<Delivery>;
 
   /**
    * Calls `listener` with each event as it happens, until you call the returned function or the service
@@ -74,23 +82,29 @@ export interface MockService {
   subscribe(listener: MockListener): () => void;
 
   /**
-   * Waits for an ended attempt that matches. Past attempts count: the oldest that matches is returned.
+   * Waits for an ended attempt that matches, or for one of a payment. Past attempts count: the oldest that matches is returned.
    *
    * @throws {MockServerError} `WAIT_TIMEOUT` when none ends in time (the message shows the delivery log)
    * or the service is reset; `SERVER_CLOSED` when it is closed
    * @throws {InvalidOptionError} when `timeoutMs` is out of range, or a field or an option is invalid or unknown
    */
-  waitForDelivery(match: DeliveryMatch, options?: WaitOptions): Promise<DeliveryAttempt>;
+  waitForDelivery(
+    match: DeliveryMatch | PaymentOrReference,
+    options?: WaitOptions,
+  ): Promise<DeliveryAttempt>;
 
   /**
-   * Waits for a request that matches. Past requests count: the oldest that matches is returned. It has
+   * Waits for a request that matches, or for one of a payment. Past requests count: the oldest that matches is returned. It has
    * arrived in full but may not be answered yet, so a test can continue while a fault holds the answer.
    *
    * @throws {MockServerError} `WAIT_TIMEOUT` when none arrives in time or the service is reset;
    * `SERVER_CLOSED` when it is closed
    * @throws {InvalidOptionError} when `timeoutMs` is out of range, or a field or an option is invalid or unknown
    */
-  waitForRequest(match: RequestMatch, options?: WaitOptions): Promise<RecordedRequest>;
+  waitForRequest(
+    match: RequestMatch | PaymentOrReference,
+    options?: WaitOptions,
+  ): Promise<RecordedRequest>;
 
   /**
    * Returns to the state at the start: forgets payments, requests, deliveries and faults, cancels
@@ -104,4 +118,101 @@ export interface MockService {
   close(): Promise<void>;
   /** The same as {@link MockService.close}, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** Something that happened in a mock service. */
+export type MockEvent =
+  | {
+      /** A payment was created, or changed its status. */
+      readonly type: 'payment';
+      /** As it was at that moment. */
+      readonly payment: MockPayment;
+    }
+  | {
+      /** A request arrived. Emitted again, with `ended`, when it was answered or its connection broke. */
+      readonly type: 'request';
+      /** As it was received. */
+      readonly request: RecordedRequest;
+    }
+  | {
+      /** An attempt to deliver a callback ended. */
+      readonly type: 'attempt';
+      /** As it was sent, with how it ended. */
+      readonly attempt: DeliveryAttempt;
+    }
+  | {
+      /** A delivery changed its state. */
+      readonly type: 'delivery';
+      /** Live: changes as retries are made. */
+      readonly delivery: Delivery;
+    }
+  | {
+      /** Faults were added, used up or cleared. */
+      readonly type: 'faults';
+      /** The pending faults, oldest first. */
+      readonly faults: readonly Fault[];
+    }
+  | {
+      /** The service reached a limit and drops the oldest of a kind. Once for each kind, until a reset. */
+      readonly type: 'limit';
+      /** `deliveries`: the attempts. `callbacks`: the deliveries. */
+      readonly kind: 'payments' | 'requests' | 'deliveries' | 'callbacks';
+      /** The limit, and what to do. */
+      readonly message: string;
+    }
+  | {
+      /**
+       * `settings`: the callbackUrl was changed. `clock`: the clock was advanced through the control
+       * interface. `reset`: the service was reset.
+       */
+      readonly type: 'settings' | 'clock' | 'reset';
+    };
+
+/** Called with each event as it happens, in order. */
+export type MockListener = (event: MockEvent) => void;
+
+export class EventFeed {
+  readonly #listeners = new Set<MockListener>();
+  readonly #waiting: MockEvent[] = [];
+  #isEmitting = false;
+
+  subscribe(listener: MockListener): () => void {
+    // A new function, so that a listener that subscribes twice is called twice.
+    const entry: MockListener = (event) => listener(event);
+    this.#listeners.add(entry);
+    return () => void this.#listeners.delete(entry);
+  }
+
+  /**
+   * Returns whether anything listens. An event caused by a listener waits until all listeners have the current
+   * one, so all see one order.
+   */
+  emit(event: MockEvent): boolean {
+    if (this.#listeners.size === 0) return false;
+    this.#waiting.push(event);
+    if (this.#isEmitting) return true;
+    this.#isEmitting = true;
+    for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
+      this.#call(next);
+    }
+    this.#isEmitting = false;
+    return true;
+  }
+
+  #call(event: MockEvent): void {
+    for (const listener of this.#listeners) {
+      try {
+        listener(event);
+      } catch (error) {
+        // The listener's mistake must be visible, and must not affect the service.
+        queueMicrotask(() => {
+          throw error;
+        });
+      }
+    }
+  }
+
+  clear(): void {
+    this.#listeners.clear();
+  }
 }

@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { InvalidOptionError } from '../errors.js';
 import {
+  boolean,
   invalidOption,
   listOf,
   type OptionRules,
@@ -136,6 +137,13 @@ export interface MockServerOptions extends MockServiceOptions {
    * @default '127.0.0.1'
    */
   host?: string | undefined;
+  /**
+   * Whether the answer to a creation has a field `paymentUrl`, the address of a page on which a person pays, declines,
+   * leaves or pays twice. The person is then sent to the `returnUrl` of the creation or of the page's query. Both names are
+   * the mock's own, since the interface shows no such field.
+   * @default false
+   */
+  paymentPage?: boolean | undefined;
 }
 
 // The colon ends the key in Basic authentication.
@@ -196,33 +204,19 @@ const serverRules = {
   ...serviceRules,
   port: withDefault(0, wholeNumber({ max: 65_535 })),
   host: withDefault('127.0.0.1', text),
+  paymentPage: withDefault(false, boolean),
 } satisfies OptionRules<MockServerOptions>;
 
-type Profiled = 'retrySigning' | 'signatureEncoding' | 'timestampUnit' | 'initialStatus';
-
-export type ResolvedServiceOptions = Omit<
-  Resolved<typeof serviceRules>,
-  'seed' | 'clock' | Profiled
-> & {
-  readonly [Option in Profiled]: NonNullable<MockServiceOptions[Option]>;
-} & {
-  readonly seed: number;
-  /** Whether default credentials may follow from the seed. */
-  readonly isSeedGiven: boolean;
-  readonly clock: MockClock;
-};
-export type ResolvedServerOptions = ResolvedServiceOptions & {
-  readonly port: number;
-  readonly host: string;
-};
+export type ResolvedServiceOptions = ReturnType<typeof resolveServiceOptions>;
+export type ResolvedServerOptions = ReturnType<typeof resolveServerOptions>;
 
 /** @throws {InvalidOptionError} naming the option */
-export function resolveServiceOptions(options: MockServiceOptions): ResolvedServiceOptions {
+export function resolveServiceOptions(options: MockServiceOptions) {
   return complete(resolveOptions(options, serviceRules));
 }
 
 /** @throws {InvalidOptionError} naming the option */
-export function resolveServerOptions(options: MockServerOptions): ResolvedServerOptions {
+export function resolveServerOptions(options: MockServerOptions) {
   return complete(resolveOptions(options, serverRules));
 }
 
@@ -236,6 +230,7 @@ function complete<Options extends Resolved<typeof serviceRules>>(options: Option
     retrySigning: options.retrySigning ?? retrySigning ?? 'fresh',
     initialStatus: options.initialStatus ?? statusIn(profile) ?? 'created',
     seed: seed ?? randomInt(2 ** 32),
+    /** Whether default credentials may follow from the seed. */
     isSeedGiven: seed !== undefined,
     clock: clock ?? createRunningClock(),
   });

@@ -14,7 +14,7 @@ import {
   resolveServerOptions,
 } from './options.js';
 import { InProcessService } from './service.js';
-import { defaultLimits, type Limits } from './state/cap.js';
+import { KEPT } from './state/cap.js';
 import { defaultCredential } from './state/seeded-ids.js';
 
 /** A mock of the Merchant Payment Service that listens on a port. */
@@ -51,13 +51,13 @@ export interface MockServer extends MockService {
  * ```
  */
 export async function startMockServer(options: MockServerOptions = {}): Promise<MockServer> {
-  return startLimitedServer(options, defaultLimits);
+  return startLimitedServer(options, KEPT);
 }
 
 /** @internal */
 export async function startLimitedServer(
   options: MockServerOptions,
-  limits: Limits,
+  limit: number,
 ): Promise<MockServer> {
   const resolved = resolveServerOptions(options);
   const credentials = {
@@ -66,7 +66,7 @@ export async function startLimitedServer(
   };
   const server = createServer();
   await listen(server, resolved);
-  return new ListeningService({ ...resolved, ...credentials }, server, limits);
+  return new ListeningService({ ...resolved, ...credentials }, server, limit);
 }
 
 class ListeningService extends InProcessService implements MockServer {
@@ -81,15 +81,16 @@ class ListeningService extends InProcessService implements MockServer {
   constructor(
     options: ResolvedServerOptions & { readonly apiKey: string; readonly apiSecret: string },
     server: Server,
-    limits: Limits,
+    limit: number,
   ) {
-    super(options, limits);
+    const address = server.address() as AddressInfo;
+    const url = toUrl(address);
+    super(options.paymentPage ? withPaymentUrl(options, url) : options, limit);
     this.#apiKey = options.apiKey;
     this.#apiSecret = options.apiSecret;
     this.#server = server;
-    const address = server.address() as AddressInfo;
     this.#listens = { host: options.host, address: address.address };
-    this.url = toUrl(address);
+    this.url = url;
     this.#control = new ControlInterface({
       service: this,
       settings: options,
@@ -135,7 +136,10 @@ class ListeningService extends InProcessService implements MockServer {
     try {
       await sendAnswer(await this.#answer(request, incoming), outgoing);
     } catch (error) {
-      await sendFailure(error, outgoing);
+      // A browser itself sends a POST again when a kept connection breaks, and so would create a second payment.
+      const isPage = request.pathname.startsWith(API_PREFIX) && isFromBrowser(incoming.headers);
+      if (isPage && !outgoing.headersSent) outgoing.writeHead(504).end();
+      else await sendFailure(error, outgoing);
     }
   }
 
@@ -167,6 +171,15 @@ class ListeningService extends InProcessService implements MockServer {
       readBody: () => request.readBody(),
     };
   }
+}
+
+/** A field of that name that the caller chose wins. */
+function withPaymentUrl<Options extends ResolvedServerOptions>(
+  options: Options,
+  url: string,
+): Options {
+  const paymentUrl = `${url}/_mock/pay/{referenceNumber}`;
+  return { ...options, answerFields: { paymentUrl, ...options.answerFields } };
 }
 
 /** The service's API without credentials, for the command line, which does not know them. */

@@ -1,16 +1,6 @@
 import { inspect } from 'node:util';
 import { MockServerError } from '../errors.js';
-import {
-  boolean,
-  func,
-  type OptionRules,
-  optional,
-  resolveOptions,
-  text,
-  timerMs,
-  wholeNumber,
-  withDefault,
-} from '../protocol/options.js';
+import { func, type OptionRules, optional, resolveOptions } from '../protocol/options.js';
 import { createGateway, type Gateway } from './api/gateway.js';
 import {
   fromRequest,
@@ -18,60 +8,37 @@ import {
   type PlainRequest,
   toResponse,
 } from './api/http-messages.js';
-import {
-  describeRequest,
-  type RecordedRequest,
-  type RequestMatch,
-  sizeOfRequest,
-  toRequestFacts,
-} from './api/recorded-request.js';
+import { type RecordedRequest, type RequestMatch, requestEntries } from './api/recorded-request.js';
 import { WaitingRequests } from './api/request-faults.js';
-import { AutomaticStatuses } from './automatic-statuses.js';
-import { CallbackSender } from './callbacks/deliver.js';
 import {
+  attemptEntries,
   type Delivery,
   type DeliveryAttempt,
   type DeliveryMatch,
-  describeAttempt,
   type ResendOptions,
-  sizeOfAttempt,
-  toAttemptFacts,
-  type WaitOptions,
 } from './callbacks/delivery.js';
 import { CallbackDispatcher } from './callbacks/dispatcher.js';
-import { createSigningKey } from './callbacks/sign.js';
-import { EventFeed, type MockListener } from './events.js';
-import { FaultList, type MockFaults } from './faults/fault-list.js';
-import { checkResendFault } from './faults/fault-rules.js';
-import type { MockService } from './mock-service.js';
+import { checkResendFault, FaultList, type MockFaults } from './faults/fault-list.js';
+import { EventFeed, type MockListener, type MockService } from './mock-service.js';
 import {
   callbackUrlRule,
   type MockServiceOptions,
   type ResolvedServiceOptions,
   resolveServiceOptions,
 } from './options.js';
-import { type Caps, createCaps, defaultLimits, type Limits } from './state/cap.js';
-import { describeMatch, EventLog, isMatching } from './state/event-log.js';
-import { type MockPayment, type MockPayments, PaymentBook } from './state/payments.js';
+import { type Caps, createCaps, EventLog, KEPT, type WaitOptions } from './state/cap.js';
+import type { PaymentOrReference } from './state/payment-reference.js';
+import {
+  AutomaticStatuses,
+  type MockPayment,
+  type MockPayments,
+  PaymentBook,
+} from './state/payments.js';
 import { defaultCredential, SeededIds } from './state/seeded-ids.js';
 
-const waitRules = {
-  timeoutMs: withDefault(5_000, timerMs(0)),
-} satisfies OptionRules<WaitOptions>;
 const resendRules = {
   fault: optional((value) => checkResendFault(value)),
 } satisfies OptionRules<ResendOptions>;
-const deliveryMatchRules = {
-  referenceNumber: optional(text),
-  status: optional(text),
-  attempt: optional(wholeNumber({ min: 1 })),
-  acknowledged: optional(boolean),
-} satisfies OptionRules<DeliveryMatch>;
-const requestMatchRules = {
-  merchantPaymentReference: optional(text),
-  method: optional(text),
-  path: optional(text),
-} satisfies OptionRules<RequestMatch>;
 
 /**
  * Makes a mock service without an HTTP server, for msw and for tests that call it directly. Without
@@ -90,7 +57,6 @@ export interface ServiceInside {
   readonly dispatcher: CallbackDispatcher;
   readonly faults: FaultList;
   readonly caps: Caps;
-  readonly limits: Limits;
 }
 
 /** @internal */
@@ -98,7 +64,6 @@ export class InProcessService implements MockService {
   readonly #options: ResolvedServiceOptions;
   readonly #ids: SeededIds;
   readonly #signingSecret: string;
-  readonly #limits: Limits;
   readonly #caps: Caps;
   readonly #requests: EventLog<RecordedRequest>;
   readonly #deliveries: EventLog<DeliveryAttempt>;
@@ -108,30 +73,29 @@ export class InProcessService implements MockService {
   readonly #automatic: AutomaticStatuses;
   readonly #waiting: WaitingRequests;
   readonly #gateway: Gateway;
-  readonly #sender: CallbackSender;
   readonly #dispatcher: CallbackDispatcher;
   #callbackUrl: string | undefined;
   #isClosed = false;
 
-  constructor(options: ResolvedServiceOptions, limits = defaultLimits) {
+  constructor(options: ResolvedServiceOptions, limit = KEPT) {
     const { clock, initialStatus } = options;
     this.#options = options;
     this.#ids = new SeededIds(options.seed);
     this.#signingSecret = options.signingSecret ?? defaultCredential(options, 'signing_secret');
     this.#callbackUrl = options.callbackUrl;
-    this.#limits = limits;
-    this.#caps = createCaps(limits, (kind, message) => {
+    this.#caps = createCaps(limit, (kind, message) => {
       // Afterwards, since a listener may reset the service, which is in the middle of a change.
       queueMicrotask(() => {
         if (this.#isClosed || this.#feed.emit({ type: 'limit', kind, message })) return;
         process.emitWarning(message, { type: 'MockServerWarning', code: 'MOCK_LIMIT' });
       });
     });
-    this.#requests = new EventLog({ cap: this.#caps.requests, sizeOf: sizeOfRequest });
+    this.#requests = new EventLog({ ...requestEntries, cap: this.#caps.requests });
     this.#deliveries = new EventLog({
+      ...attemptEntries,
       cap: this.#caps.deliveries,
-      sizeOf: sizeOfAttempt,
       onDrop: (attempt) => this.#dispatcher.forget(attempt),
+      describeMore: () => this.#describeDeliveries(),
     });
     this.#payments = new PaymentBook({
       cap: this.#caps.payments,
@@ -152,10 +116,7 @@ export class InProcessService implements MockService {
     });
     this.#waiting = new WaitingRequests(clock);
     this.#gateway = createGateway({
-      answerFields: options.answerFields,
-      clock,
-      profile: options.profile,
-      credentials: { apiKey: options.apiKey, apiSecret: options.apiSecret },
+      settings: options,
       faults: this.#faults,
       ids: this.#ids,
       log: this.#requests,
@@ -163,19 +124,13 @@ export class InProcessService implements MockService {
       waiting: this.#waiting,
       onRequest: (request) => this.#feed.emit({ type: 'request', request }),
     });
-    this.#sender = new CallbackSender(options.callbackTimeoutMs);
     this.#dispatcher = new CallbackDispatcher({
+      settings: options,
+      signingSecret: this.#signingSecret,
       cap: this.#caps.callbacks,
-      clock,
       ids: this.#ids,
       faults: this.#faults,
       log: this.#deliveries,
-      sender: this.#sender,
-      signingKey: createSigningKey('signingSecret', this.#signingSecret),
-      signatureEncoding: options.signatureEncoding,
-      timestampUnit: options.timestampUnit,
-      retryScheduleMs: options.retryScheduleMs,
-      retrySigning: options.retrySigning,
       onAttempt: (attempt) => this.#feed.emit({ type: 'attempt', attempt }),
       onDelivery: (delivery) => this.#feed.emit({ type: 'delivery', delivery }),
     });
@@ -220,12 +175,16 @@ export class InProcessService implements MockService {
   /** The service's API (interface section 4.1). */
   protected answer(request: PlainRequest): Promise<PlainAnswer> {
     this.#assertOpen();
-    return this.#gateway.answer(request);
+    return this.#gateway(request);
   }
 
-  async setStatus(referenceNumber: string, status: string): Promise<Delivery> {
+  async setStatus(payment: PaymentOrReference, status: string): Promise<Delivery> {
     this.#assertOpen();
-    return this.#change(this.#payments.require(referenceNumber), status);
+    return this.#change(this.#payments.require(payment), status);
+  }
+
+  pay(payment: PaymentOrReference): Promise<Delivery> {
+    return this.setStatus(payment, 'paid');
   }
 
   #change(before: MockPayment, status: string): Promise<Delivery> {
@@ -233,10 +192,13 @@ export class InProcessService implements MockService {
     return this.#dispatcher.send({ payment, url: this.#callbackUrl });
   }
 
-  async resend(id: string, options: ResendOptions = {}): Promise<Delivery> {
+  async resend(id: PaymentOrReference, options: ResendOptions = {}): Promise<Delivery> {
     this.#assertOpen();
     const { fault } = resolveOptions(options, resendRules);
-    return this.#dispatcher.send({ payment: this.#findChange(id), url: this.#callbackUrl, fault });
+    // Identifiers of payments and of deliveries come from separate sequences, so no id names two things.
+    const delivery = typeof id === 'string' ? this.#dispatcher.get(id) : undefined;
+    const payment = delivery?.payment ?? this.#payments.require(id);
+    return this.#dispatcher.send({ payment, url: this.#callbackUrl, fault });
   }
 
   subscribe(listener: MockListener): () => void {
@@ -245,34 +207,20 @@ export class InProcessService implements MockService {
     return this.#feed.subscribe(listener);
   }
 
-  async waitForDelivery(match: DeliveryMatch, options: WaitOptions = {}): Promise<DeliveryAttempt> {
-    const wanted = resolveOptions(match, deliveryMatchRules, { owner: 'match' });
-    const { timeoutMs } = resolveOptions(options, waitRules);
+  async waitForDelivery(
+    match: DeliveryMatch | PaymentOrReference,
+    options?: WaitOptions,
+  ): Promise<DeliveryAttempt> {
     this.#assertOpen();
-    return this.#deliveries.wait({
-      matches: (attempt) => isMatching(wanted, toAttemptFacts(attempt)),
-      timeoutMs,
-      describeTimeout: () =>
-        [
-          `No delivery with ${describeMatch(wanted)} within ${timeoutMs} ms`,
-          ...this.#describeDeliveries(),
-        ].join('\n'),
-    });
+    return this.#deliveries.waitFor(match, options);
   }
 
-  async waitForRequest(match: RequestMatch, options: WaitOptions = {}): Promise<RecordedRequest> {
-    const wanted = resolveOptions(match, requestMatchRules, { owner: 'match' });
-    const { timeoutMs } = resolveOptions(options, waitRules);
+  async waitForRequest(
+    match: RequestMatch | PaymentOrReference,
+    options?: WaitOptions,
+  ): Promise<RecordedRequest> {
     this.#assertOpen();
-    return this.#requests.wait({
-      matches: (request) => isMatching(wanted, toRequestFacts(request)),
-      timeoutMs,
-      describeTimeout: () =>
-        [
-          `No request with ${describeMatch(wanted)} within ${timeoutMs} ms`,
-          ...this.#requests.describe('requests', describeRequest),
-        ].join('\n'),
-    });
+    return this.#requests.waitFor(match, options);
   }
 
   reset(): void {
@@ -283,7 +231,6 @@ export class InProcessService implements MockService {
     this.#isClosed = true;
     this.#forget(new MockServerError('SERVER_CLOSED', 'The mock service was closed'));
     this.#feed.clear();
-    this.#sender.abort();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -298,7 +245,6 @@ export class InProcessService implements MockService {
       dispatcher: this.#dispatcher,
       faults: this.#faults,
       caps: this.#caps,
-      limits: this.#limits,
     };
   }
 
@@ -323,23 +269,20 @@ export class InProcessService implements MockService {
     this.#feed.emit({ type: 'reset' });
   }
 
-  // Identifiers of payments and of deliveries come from separate sequences, so no id names two things.
-  #findChange(id: string): MockPayment {
-    return this.#dispatcher.get(id)?.payment ?? this.#payments.require(id);
-  }
-
   #assertOpen(): void {
     if (!this.#isClosed) return;
     throw new MockServerError('SERVER_CLOSED', 'The mock service is closed; start another one');
   }
 
   #describeDeliveries(): string[] {
-    const lines = this.#deliveries.describe('delivery attempts', describeAttempt);
+    const lines = this.#dispatcher.describePending().map((line) => `Also ${line}`);
     if (this.#callbackUrl === undefined) {
-      lines.push('callbackUrl is not set, so no callback is sent: set it, or give it as an option');
+      lines.unshift(
+        'callbackUrl is not set, so no callback is sent: set it, or give it as an option',
+      );
     } else if (this.deliveries.length === 0) {
-      lines.push('A callback is sent when a status changes: call setStatus');
+      lines.unshift('A callback is sent when a status changes: call setStatus');
     }
-    return [...lines, ...this.#dispatcher.describePending().map((line) => `Also ${line}`)];
+    return lines;
   }
 }

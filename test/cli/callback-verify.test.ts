@@ -41,7 +41,6 @@ describe('callback verify', () => {
 
   test.each([
     ['an HTTP message', message, []],
-    ['an HTTP message', message, ['-']],
     ['an HTTP message', message, ['--http-file', '-']],
     ['JSON', json, []],
     ['JSON', json, ['--json-file', '-']],
@@ -152,7 +151,7 @@ describe('callback verify', () => {
 
   test.each([
     ['', []],
-    ['\n', ['-']],
+    ['\n', []],
     ['', ['--http-file', '-']],
     ['', ['--json-file', '-']],
   ])('says that standard input is empty: %j %j', async (input, args) => {
@@ -198,15 +197,13 @@ describe('callback verify', () => {
     const { code, stdout, stderr } = await verify(curl);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(
-      /a curl command can't be read: give .*callback sign --output http .*callback sign --json prints it\n$/,
+      /a curl command can't be read: give .*callback sign --json prints it\n$/,
     );
   });
 
   test.each([
-    [['--http-file=a', '--json-file=b'], /--http-file and --json-file each name a capture/],
-    [['-', '--http-file=b'], /--http-file and - each name a capture/],
-    [['-', '--http-file=-'], /--http-file and - each name a capture/],
-    [['a.http'], /give a file with --http-file/],
+    [['--http-file=a', '--json-file=b'], /give one capture/],
+    [['a.http'], /too many arguments: expected none/],
     [['--http-file=/nowhere'], /--http-file: reading \/nowhere failed with ENOENT/],
     [['--http-file=/'], /failed with EISDIR/],
     [['--at=yesterday'], /--at must be Unix seconds/],

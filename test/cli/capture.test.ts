@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseCapture } from '../../src/cli/capture.js';
+import { parseCapture } from '../../src/cli/commands/callback-verify.js';
 
 test.each([
   ['an HTTP message', 'POST / HTTP/1.1\r\nX-Timestamp: 17\r\n\r\n{}', [['X-Timestamp', '17']]],

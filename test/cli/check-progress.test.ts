@@ -18,9 +18,6 @@ test('on a terminal progress is one line that is written again, and then what fa
     expect(line).not.toContain('\n');
     expect(line.length).toBeLessThan(50);
   }
-  expect(stdout).not.toMatch(/^(pass|FAIL|skip) {2}/m);
   expect(stdout).toMatch(/^Checks of\nhttp/);
-  expect(stdout).toMatch(
-    /\nvalid-accepted: [\s\S]*\nskipped: \d\d checks\n[\s\S]*1 passed, 1 failed/,
-  );
+  expect(stdout).toMatch(/\nvalid-accepted: [\s\S]*\nskipped: [\s\S]*1 passed, 1 failed/);
 });

@@ -1,6 +1,6 @@
 import { WriteStream } from 'node:tty';
 import { expect, test } from 'vitest';
-import { createPaint } from '../../src/cli/output.js';
+import { createPaint } from '../../src/cli/terminal.js';
 import { runCommand } from './run-command.js';
 
 type Environment = Readonly<Record<string, string>>;

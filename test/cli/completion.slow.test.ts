@@ -20,7 +20,7 @@ test('bash completes by its script', async () => {
   const firsts = new Set([...commandLoaders.keys()].map((name) => name.split(' ')[0]));
   expect(stdout.split('\n')).toEqual([
     'delay',
-    `${firsts.size + 3} mock`,
+    `${firsts.size + 3} demo`,
     'complete -o default -F _merchant_payments merchant-payments',
     '',
   ]);

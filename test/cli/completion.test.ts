@@ -21,7 +21,7 @@ describe('the completion of the last word', () => {
   });
 
   test('is the second word of a command', async () => {
-    expect(await complete('payments', 's')).toEqual(['show', 'set-status']);
+    expect(await complete('payments', 's')).toEqual(['set-status', 'show']);
     expect(await complete('payments', 'nonsense', '')).toEqual([]);
   });
 
@@ -37,7 +37,7 @@ describe('the completion of the last word', () => {
   test('is a value of an option, or of a word, where they are few', async () => {
     expect(await complete('mock', '--retry-signing', '')).toEqual(['fresh', 'original']);
     expect(await complete('mock', '--port', '')).toEqual([]);
-    expect(await complete('deliveries', 'resend', '--fault', 'd')).toEqual(['duplicate', 'drop']);
+    expect(await complete('callback', 'send', '--fault', 'd')).toEqual(['duplicate', 'drop']);
     expect(await complete('fault', 'add', 're')).toEqual(['request']);
     const types = await complete('fault', 'add', '--times', '2', 'request', '');
     expect(types).toEqual(expect.arrayContaining(faultTypesOn('request')));

@@ -98,7 +98,7 @@ describe('a call of the control interface', () => {
     for (const host of ['127.0.0.1', 'localhost']) {
       const client = new ControlClient(new URL(`http://${host}:${port}`));
       await expect(client.call(state)).rejects.toThrow(
-        `there is no answer at http://${host}:${port}: start the mock with \`npx merchant-payments mock\``,
+        `can't reach the mock at http://${host}:${port}. Start it with \`npx merchant-payments mock\``,
       );
     }
   });

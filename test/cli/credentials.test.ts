@@ -2,15 +2,12 @@ import { expect, it } from 'vitest';
 import { withoutCredentials } from '../../src/cli/environment.js';
 
 const apiSecret = 's3cr3t-long-enough';
-const envOf = (apiKey: string) => ({
-  MERCHANT_PAYMENTS_API_KEY: apiKey,
-  MERCHANT_PAYMENTS_API_SECRET: apiSecret,
-});
+const credentialsOf = (apiKey: string) => ({ apiKey, apiSecret, signingSecret: undefined });
 
 it('leaves a short key alone, which is often the beginning of references', () => {
   const answer = { merchantPaymentReference: 'acme-shop-1001', merchant: 'acme-shop' };
-  expect(withoutCredentials(answer, envOf('acme-shop'))).toEqual(answer);
-  expect(withoutCredentials(answer, envOf('merchant'))).toEqual(answer);
+  expect(withoutCredentials(answer, credentialsOf('acme-shop'))).toEqual(answer);
+  expect(withoutCredentials(answer, credentialsOf('merchant'))).toEqual(answer);
 });
 
 it.each([
@@ -21,6 +18,6 @@ it.each([
   ['less than twelve characters', apiSecret.slice(0, 11), apiSecret.slice(0, 11)],
   ['nothing', '', ''],
 ])('removes %s', (_what, text, expected) => {
-  const printed = withoutCredentials({ text }, envOf('acme-shop'));
+  const printed = withoutCredentials({ text }, credentialsOf('acme-shop'));
   expect(printed).toEqual({ text: expected });
 });

@@ -19,22 +19,20 @@ test('attempts are listed with what a developer looks for', async () => {
   expect(await mock.run('deliveries', 'list')).toMatchObject({
     code: 0,
     stdout: '',
-    stderr: 'no callbacks sent yet, or none that match\n',
+    stderr: 'nothing found\n',
   });
   await mock.run('fault', 'add', 'callback', 'extra-field');
   const { referenceNumber, attempts } = await createPaid(mock, 'order-1');
   const { stdout, stderr } = await mock.run('deliveries', 'list');
   expect(stderr).toBe('');
   const [head, line] = stdout.split('\n');
-  expect(head?.split(/ {2,}/)).toEqual([
-    ...['TIME', 'PAYMENT', 'STATUS', 'ATTEMPT', 'OUTCOME', 'HTTP', 'MS', 'FAULT'],
-    ...['NEXT RETRY', 'ID'],
-  ]);
-  expect(line).toMatch(
-    new RegExp(
-      `^\\S+Z +${referenceNumber} +paid +1 +refused +503 +\\d+ +extra-field +\\S+Z +${attempts[0]?.id}$`,
-    ),
+  expect(head).toMatch(
+    /^merchantPaymentReference +time +status +try +answer +ms +fault +retry at$/,
   );
+  expect(line).toMatch(/^order-1 +[\d:]{8} +paid +1 +503 +\d+ +extra-field +\S+$/);
+  const wide = await mock.run('deliveries', 'list', '--wide', '--outcome', 'refused');
+  expect(wide.stdout).toContain(` ${referenceNumber}  ${attempts[0]?.id}\n`);
+  expect((await mock.run('deliveries', 'list', '--outcome', 'failed')).stdout).toBe('');
 });
 
 test('copies can be distinguished, and an attempt without an answer shows why', async () => {
@@ -46,8 +44,8 @@ test('copies can be distinguished, and an attempt without an answer shows why', 
   await createPaid(mock, 'order-1');
   await createPaid(mock, 'order-2');
   const { stdout } = await mock.run('deliveries', 'list');
-  expect(stdout).toMatch(/ 1 copy 1 {2}acknowledged /);
-  expect(stdout).toMatch(/ failed +ECONNRESET /);
+  expect(stdout).toMatch(/ 1 copy 1 {2}200 /);
+  expect(stdout).toMatch(/ 1 {2}ECONNRESET /);
 });
 
 test('attempts are those of one payment, and limited', async () => {
@@ -59,7 +57,7 @@ test('attempts are those of one payment, and limited', async () => {
     total: 1,
     attempts: [{ id: first.attempts[0]?.id }],
   });
-  const { stdout, stderr } = await mock.run('deliveries', 'list', '--limit', '1');
+  const { stdout, stderr } = await mock.run('deliveries', 'list', '--limit', '1', '--wide');
   expect(stdout).toContain(second.referenceNumber);
   expect(stdout).not.toContain(first.referenceNumber);
   expect(stderr).toBe('1 of 2 shown\n');
@@ -82,54 +80,20 @@ test('a callback is sent again by its delivery, by its attempt, or by the paymen
   await mock.json('payments', 'set-status', 'order-1', 'refunded');
   const resend = (word: string) => mock.json('deliveries', 'resend', word);
   const attempt = attempts[0]?.id ?? '';
-  for (const word of [id, attempt, attempt.slice(0, 7)]) {
+  for (const word of [id, attempt]) {
     expect(await resend(word)).toMatchObject({ referenceNumber, status: 'paid' });
   }
-  for (const word of [referenceNumber, 'order-1', referenceNumber.slice(0, 8)]) {
+  for (const word of [referenceNumber, 'order-1']) {
     expect(await resend(word)).toMatchObject({ referenceNumber, status: 'refunded' });
   }
-  expect(endpoint.received).toHaveLength(8);
-});
-
-test('a callback is sent again with a fault for this delivery only', async () => {
-  await using endpoint = await startEndpoint(() => 401);
-  await using mock = await startMock('--callback-url', endpoint.url);
-  await createPaid(mock, 'order-1');
-  const { code, stdout } = await mock.run(
-    ...['deliveries', 'resend', 'order-1', '--fault', 'stale-timestamp', '--set', 'bySeconds=3600'],
-  );
-  expect(code).toBe(0);
-  expect(stdout).toMatch(/: refused, HTTP 401, \d+ ms, fault stale-timestamp\n/);
-  const [first, again] = endpoint.received.map(({ headers }) => Number(headers['x-timestamp']));
-  expect(Number(first) - Number(again)).toBeGreaterThan(3_500);
+  expect(endpoint.received).toHaveLength(6);
 });
 
 test('what is neither a delivery nor a payment is not sent again', async () => {
   await using mock = await startMock();
   const ended = await mock.run('deliveries', 'resend', 'nobody');
   expect(ended).toMatchObject({ code: 1, stdout: '' });
-  expect(ended.stderr).toContain('the mock has no payment "nobody"');
-});
-
-test('a field that the mock refuses is named by its flag, with exit code 2', async () => {
-  await using mock = await startMock();
-  const { id } = await createPaid(mock, 'order-1');
-  const ended = await mock.run(
-    ...['deliveries', 'resend', id, '--fault', 'missing-header', '--set', 'header=host'],
-  );
-  expect(ended).toMatchObject({ code: 2, stdout: '' });
-  expect(ended.stderr).toContain('merchant-payments: --set header=…: fault.header must be one of');
-});
-
-test.each([
-  [[], '<id|payment> is missing'],
-  [['a', '--set', 'copies=1'], 'give --fault too'],
-  [['a', '--fault', 'delay'], 'there is no fault "delay" on a callback'],
-  [['a', '--fault', 'drop', '--set', 'a=1'], '--set a is not a field of a drop fault'],
-])('resend %j is refused with exit code 2', async (args, message) => {
-  const ended = await runCommand(['deliveries', 'resend', ...args]);
-  expect(ended).toMatchObject({ code: 2, stdout: '' });
-  expect(ended.stderr).toContain(message);
+  expect(ended.stderr).toContain('There is no payment "nobody"');
 });
 
 test('the clock moves ahead, and every retry that fell due is answered', async () => {
@@ -138,12 +102,9 @@ test('the clock moves ahead, and every retry that fell due is answered', async (
   await createPaid(mock, 'order-1');
   const { code, stdout } = await mock.run('clock', 'advance', '2h');
   expect(code).toBe(0);
-  expect(stdout).toMatch(
-    /^the mock's clock moved ahead by 2h, to \S+Z\n2 callbacks sent\n {2}order-1 paid, attempt 2: refused, HTTP 500, \d+ ms\n {2}order-1 paid, attempt 3: acknowledged, HTTP 200, \d+ ms\n$/,
-  );
+  expect(stdout).toMatch(/^the mock's clock moved ahead by 2h, to [-\d: ]+\n$/);
   expect(endpoint.received).toHaveLength(3);
   const first = (await mock.json('clock', 'advance', '1d')) as { now: string };
-  expect(first).toMatchObject({ attempts: [] });
   const second = (await mock.json('clock', 'advance', '1d')) as { now: string };
   expect(Date.parse(second.now) - Date.parse(first.now)).toBeGreaterThanOrEqual(86_400_000);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { describeDiagnosis } from '../../src/cli/commands/callback-verify.js';
+import { describeDiagnosis } from '../../src/cli/diagnosis-text.js';
 import { diagnoseCallback, signCallback } from '../../src/testing/index.js';
 
 const layout = { width: 80, paint: (_style: string, text: string) => text };
@@ -14,7 +14,7 @@ const now = () => 1_769_860_800_000;
 const signed = signCallback({ payment, signingSecret, timestamp: 1_769_860_800 });
 
 test('a verified callback: the verdict and the record, escaped', () => {
-  expect(describeDiagnosis(diagnoseCallback(signed, { signingSecret, now }), layout, 1)).toEqual([
+  expect(describeDiagnosis(diagnoseCallback(signed, { signingSecret, now }), layout)).toEqual([
     'verified: the callback is authentic, fresh, and a status record',
     '  signature  matches this callback',
     '  status     paid',
@@ -26,14 +26,14 @@ test('a verified callback: the verdict and the record, escaped', () => {
 
 test('with several signing secrets, the text names the one that matched', () => {
   const diagnosis = diagnoseCallback(signed, { signingSecret: ['another', signingSecret], now });
-  expect(describeDiagnosis(diagnosis, layout, 2)).toContain(
+  expect(describeDiagnosis(diagnosis, layout)).toContain(
     '  signature  matches this callback, with signing secret 2',
   );
 });
 
 test('an authentic callback that is refused: the record with a warning, what was seen, what to do', () => {
   const late = diagnoseCallback(signed, { signingSecret, now: () => now() + 301_000 });
-  const lines = describeDiagnosis(late, layout, 1);
+  const lines = describeDiagnosis(late, layout);
   expect(lines[0]).toBe('refused with TIMESTAMP_OUTSIDE_WINDOW');
   expect(lines.join('\n')).toContain('paid (authentic, but refused: look at it, do not act on it)');
   const start = lines.indexOf('timestamp-outside-window');
@@ -45,7 +45,6 @@ test('an unexplained signature: what was tried', () => {
   const lines = describeDiagnosis(
     diagnoseCallback(signed, { signingSecret: 'other', now }),
     layout,
-    1,
   );
   expect(lines).toContain('  signature  does not match, and nothing that was tried explains it');
   expect(lines.some((line) => line.startsWith('  tried '))).toBe(true);
@@ -56,9 +55,9 @@ test('a signature that is explained, and one that is missing', () => {
   const { 'x-signature': signature = '', ...headers } = signed.headers;
   const renamed = { ...headers, HTTP_X_SIGNATURE: signature };
   const explained = diagnoseCallback({ ...signed, headers: renamed }, { signingSecret, now });
-  expect(describeDiagnosis(explained, layout, 1).join(' ')).toContain('once the findings');
+  expect(describeDiagnosis(explained, layout).join(' ')).toContain('once the findings');
   const missing = diagnoseCallback({ ...signed, headers }, { signingSecret, now });
-  expect(describeDiagnosis(missing, layout, 1)).toContain('  signature  missing');
+  expect(describeDiagnosis(missing, layout)).toContain('  signature  missing');
 });
 
 test('says why when there is no finding', () => {
@@ -70,7 +69,6 @@ test('says why when there is no finding', () => {
       error: { code: 'MISSING_SIGNATURE', message: 'a reason' },
     },
     layout,
-    1,
   );
   expect(lines.slice(0, 2)).toEqual(['refused with MISSING_SIGNATURE', 'a reason']);
 });

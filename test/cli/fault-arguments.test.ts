@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'vitest';
+import { describeFaults, readFaultMatch, readFaultType } from '../../src/cli/commands/faults.js';
 import {
-  describeFaults,
-  parametersOf,
-  readFaultMatch,
-  readFaultType,
-} from '../../src/cli/faults.js';
-import { faultTargets, faultTypesOn } from '../../src/mock-server/faults/fault-catalogue.js';
+  faultCatalogue,
+  faultTargets,
+  faultTypesOn,
+} from '../../src/mock-server/faults/fault-catalogue.js';
 import type { Fault } from '../../src/mock-server/index.js';
 import { createMockService } from '../../src/mock-server/service.js';
 
@@ -25,7 +24,9 @@ const samples: Readonly<Record<string, string>> = {
 describe.each(faultTargets)('a fault on a %s', (on) => {
   test.each(faultTypesOn(on))('%s is taken by the mock with all its fields', (type) => {
     const own = type === 'client-error' ? { ...samples, status: '422' } : samples;
-    const set = Object.keys(parametersOf(type)).map((name) => `${name}=${own[name]}`);
+    const set = Object.keys(faultCatalogue[type].parameters ?? {}).map(
+      (name) => `${name}=${own[name]}`,
+    );
     const service = createMockService();
     service.faults.add(readFaultType(on, type, set) as unknown as Fault);
     expect(service.faults.pending()).toMatchObject([{ on, type }]);

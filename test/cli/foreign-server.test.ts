@@ -18,10 +18,8 @@ const commands = [
   ['requests', 'list'],
   ['fault', 'list'],
   ['fault', 'add', 'callback', 'drop'],
-  ['fault', 'remove', 'x'],
   ['fault', 'clear'],
   ['clock', 'advance', '1h'],
-  ['tail'],
   ['reset'],
 ];
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { optionsOf, parseArguments } from '../../src/cli/arguments.js';
 import { list, text } from '../../src/cli/command.js';
-import { commandHelp, groupHelp, overview } from '../../src/cli/help.js';
-import { commandLoaders, commandsOfGroup } from '../../src/cli/registry.js';
+import { commandHelp, overview } from '../../src/cli/help.js';
+import { commandLoaders, commandsOf } from '../../src/cli/registry.js';
 
 /** The words of a command line as a shell divides it; single quotes only. */
 function shellWords(line: string): string[] {
@@ -60,22 +60,30 @@ describe.each([...commandLoaders.keys()])('%s', (name) => {
   });
 });
 
-test('the help of a group lists its commands and no others', async () => {
-  const shown = await groupHelp('payments', 80);
-  expect(shown).toContain('Usage: merchant-payments payments <command>');
-  expect(shown).toContain('payments create');
-  expect(shown).not.toContain('deliveries');
-  expect(commandsOfGroup('payments')).toEqual([
+test('the overview is grouped by what a command is for, each in one line of 80 columns', async () => {
+  const shown = await overview(80);
+  const titles = [...shown.matchAll(/^(\w+):$/gm)].map(([, title]) => title);
+  expect(titles.slice(0, 4)).toEqual(['Run', 'Inspect', 'Break', 'Check']);
+  const [commands = ''] = shown.split('\nOptions:');
+  expect(commands.match(/^ {2}\w/gm)).toHaveLength(commandLoaders.size);
+  expect(commands.match(/^ {3}/gm)).toBeNull();
+  const groupOf = (name: string) =>
+    titles.findLast((title) => shown.indexOf(`${title}:`) < shown.indexOf(`  ${name} `));
+  expect(['demo', 'payments list', 'fault add', 'check'].map(groupOf)).toEqual(titles.slice(0, 4));
+});
+
+test('the commands of a word', () => {
+  expect(commandsOf('payments')).toEqual([
     'payments create',
+    'payments set-status',
     'payments list',
     'payments show',
-    'payments set-status',
   ]);
-  expect(commandsOfGroup('mock')).toEqual([]);
+  expect(commandsOf('mock')).toEqual([]);
 });
 
 test.each([60, 80, 120])('no text but an example is wider than %i columns', async (width) => {
-  const helps = [await overview(width), await groupHelp('fault', width)];
+  const helps = [await overview(width)];
   for (const load of commandLoaders.values()) {
     const [help = ''] = commandHelp(await load(), width).split('\nExamples:');
     helps.push(help);
@@ -114,10 +122,10 @@ test('the commands that only use the mock say that they ignore the address of th
   }
   expect(ignoring).toEqual(
     [...commandLoaders.keys()].filter((name) =>
-      /^(?:payments (?!create)|deliveries|requests|fault|clock|reset|tail)/.test(name),
+      /^(?:payments|deliveries|requests|fault|clock|reset)/.test(name),
     ),
   );
   expect((await overview(80)).replace(/\s+/g, ' ')).toContain(
-    'The address of the service, for payments create and discover only',
+    'The address of the service, for discover only',
   );
 });

@@ -1,13 +1,18 @@
 import { expect, test } from 'vitest';
-import { describeFailure, describeSent, judgeAnswers } from '../../src/cli/judgement.js';
-import type { SentCallback } from '../../src/cli/sending.js';
+import {
+  describeFailure,
+  describeSent,
+  describeSuccess,
+  judgeAnswers,
+} from '../../src/cli/commands/callback-send.js';
+import type { DeliveryAttempt } from '../../src/mock-server/callbacks/delivery.js';
 import { signCallback } from '../../src/testing/index.js';
 
 const signingSecret = 'test-signing-secret';
 const seconds = 1_769_860_800;
 const sentAt = new Date(seconds * 1000);
 
-function send(status: number | undefined, changes: Partial<SentCallback> = {}): SentCallback {
+function send(status: number | undefined, changes: Partial<DeliveryAttempt> = {}): DeliveryAttempt {
   const isAccepted = status !== undefined && status >= 200 && status < 300;
   return {
     url: 'http://127.0.0.1:3000/',
@@ -20,11 +25,10 @@ function send(status: number | undefined, changes: Partial<SentCallback> = {}): 
       ? { outcome: 'failed', errorCode: 'ECONNREFUSED' }
       : { outcome: isAccepted ? 'acknowledged' : 'refused', response: { status, body: '' } }),
     ...changes,
-  };
+  } as DeliveryAttempt;
 }
 
-const judge = (sent: SentCallback) =>
-  judgeAnswers([sent], { signingSecret, areCopiesAtOnce: false })[0]?.judgement;
+const judge = (sent: DeliveryAttempt) => judgeAnswers([sent], signingSecret)[0]?.judgement;
 
 const forged = signCallback({ payment: {}, signingSecret: 'other', timestamp: seconds });
 const bare = signCallback({ payment: {}, signingSecret, timestamp: seconds });
@@ -69,33 +73,45 @@ test('names the reason why verification refuses it, at the time it was sent', ()
 });
 
 test.each([
-  ['another was accepted', [503, 200], true, [true, true]],
-  ['none was accepted', [503, 503], true, [false, false]],
-  ['they were not sent at once', [200, 503], false, [true, false]],
-  ['it was refused', [200, 409], true, [true, false]],
-])('a copy that is answered 503, when %s', (_when, statuses, areCopiesAtOnce, expected) => {
+  ['another was accepted', [503, 200], [true, true]],
+  ['none was accepted', [503, 503], [false, false]],
+  ['it was refused', [200, 409], [true, false]],
+])('a copy that is answered 503, when %s', (_when, statuses, expected) => {
   const copies = statuses.map((status, copy) => send(status, { ...bare, copy }));
   expect(
-    judgeAnswers(copies, { signingSecret, areCopiesAtOnce }).map(
-      ({ judgement }) => judgement.isAsExpected,
-    ),
+    judgeAnswers(copies, signingSecret).map(({ judgement }) => judgement.isAsExpected),
   ).toEqual(expected);
 });
 
 test('a copy of another callback is not a copy', () => {
   const all = [send(503), send(200)];
-  const [first] = judgeAnswers(all, { signingSecret, areCopiesAtOnce: true });
+  const [first] = judgeAnswers(all, signingSecret);
   expect(first?.judgement.isAsExpected).toBe(false);
 });
 
-function failureOf(...all: readonly SentCallback[]) {
-  return describeFailure(judgeAnswers(all, { signingSecret, areCopiesAtOnce: false }));
+test('a 503 with Retry-After asks for a retry of a valid callback, not of a forged one', () => {
+  const asks = {
+    outcome: 'refused',
+    response: { status: 503, body: '', retryAfter: '1' },
+  } as const;
+  expect(judge(send(503, asks))).toEqual({ expected: 'accepted', isAsExpected: true });
+  expect(judge(send(503, { ...forged, ...asks }))?.isAsExpected).toBe(false);
+  expect(describeSuccess(judgeAnswers([send(503, asks)], signingSecret))).toMatch(
+    /^the endpoint asks for a retry/,
+  );
+  expect(describeSuccess(judgeAnswers([send(200)], signingSecret))).toBe(
+    'the endpoint answered as expected',
+  );
+});
+
+function failureOf(...all: readonly DeliveryAttempt[]) {
+  return describeFailure(judgeAnswers(all, signingSecret));
 }
 
 test('what went wrong is one line', () => {
   expect(failureOf(send(200), send(202))).toBeUndefined();
   expect(failureOf(send(200), send(500), send(undefined))).toBe(
-    'the endpoint answered 500, but a valid callback must be accepted with 2xx, and 1 more answers were not as expected; merchant-payments check finds the cause',
+    'the endpoint answered 500, but a valid callback must be accepted with 2xx, or answered with 503 and Retry-After, and 1 more answers were not as expected; merchant-payments check finds the cause',
   );
   expect(failureOf(send(undefined))).toContain('did not answer (ECONNREFUSED)');
   expect(failureOf(send(undefined, { outcome: 'timed-out', errorCode: undefined }))).toContain(
@@ -105,13 +121,13 @@ test('what went wrong is one line', () => {
   expect(failureOf(send(500, untyped))).toContain('2xx or 4xx');
 });
 
-test('what was sent and answered is shown escaped and shortened', () => {
-  const sent = send(200, {
-    rawBody: Buffer.from('x'.repeat(401)),
-    response: { status: 200, body: '\u001b[2J' },
-  });
-  const judged = judgeAnswers([sent], { signingSecret, areCopiesAtOnce: false });
-  const text = judged.flatMap((one) => describeSent(one, (_style, line) => line)).join('\n');
-  expect(text).toContain('  \\x1b[2J');
-  expect(text).toContain(`${'x'.repeat(400)}… (401 characters)`);
+test('an answer that was not expected is followed by what was', () => {
+  const textOf = (sent: DeliveryAttempt) =>
+    judgeAnswers([sent], signingSecret).flatMap((one) => describeSent(one, (_style, line) => line));
+  const changes = { merchantPaymentReference: 'a', status: 'paid', copy: 1 };
+  expect(textOf(send(200, changes))).toEqual(['← 200 a paid, try 1 copy 1']);
+  expect(textOf(send(200, { ...forged, ...changes }))).toEqual([
+    '← 200 a paid, try 1 copy 1',
+    expect.stringMatching(/^ {2}expected: a callback that fails verification with SIGNATURE/),
+  ]);
 });

@@ -1,23 +1,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { startEndpoint } from '../mock-server/merchant-endpoint.js';
 import { shellCall } from './command-process.js';
 import { createPayment } from './run-command.js';
 
 /** A mock on a new terminal, which `script` makes. */
 function startOnTerminal(line: string) {
-  const folder = mkdtempSync(path.join(tmpdir(), 'keys-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  // A browser: it asks the mock for a page.
-  const browser = path.join(folder, 'xdg-open');
-  const page = "process.argv[2].replace('_mock/', 'from-the-browser')";
-  writeFileSync(browser, `#!${process.execPath}\nfetch(${page});\n`);
-  chmodSync(browser, 0o755);
   const child = spawn('script', ['-qec', line, '/dev/null'], {
-    env: { PATH: `${folder}:${process.env['PATH']}`, TERM: 'xterm' },
+    env: { PATH: process.env['PATH'], TERM: 'xterm' },
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   onTestFinished(() => void child.kill());
@@ -37,20 +28,44 @@ function startOnTerminal(line: string) {
   };
 }
 
-test('keys of the terminal open the dashboard, reset, clear the screen and end the mock', async () => {
+test('a key of the terminal ends the mock', async () => {
   const mock = startOnTerminal(`${shellCall} mock --port 0`);
-  const shown = await mock.shows('Keys: o opens the dashboard, r resets');
-  const url = /address +(\S+)/.exec(shown)?.[1] ?? '';
-  mock.press('o');
-  await mock.shows(`opening ${url}/_mock/`);
-  await mock.shows('GET /from-the-browser');
-  await createPayment({ url }, 'order-1');
+  await mock.shows('Keys: ↑ ↓ select a callback, r resends it, d diagnoses it');
   mock.press('xr');
-  await mock.shows('everything removed');
-  const state = await (await fetch(`${url}/_mock/state`)).json();
-  expect(state).toMatchObject({ counts: { payments: 0 } });
-  mock.press('c');
-  await mock.shows('\u001b[2J');
+  await mock.shows('no callback has been sent yet');
+  mock.press('q');
+  expect(await mock.ended).toEqual([0, null]);
+});
+
+test('↑ and ↓ select a callback, r resends it, d says why it was refused', async () => {
+  await using endpoint = await startEndpoint((count) => (count === 1 ? 401 : 200));
+  const mock = startOnTerminal(
+    `${shellCall} mock --port 0 --retry-schedule none --callback-url ${endpoint.url}`,
+  );
+  const url = /address +(\S+)/.exec(await mock.shows('Keys: '))?.[1] ?? '';
+  const pay = async (reference: string) => {
+    const { referenceNumber } = await createPayment({ url }, reference);
+    await fetch(`${url}/_mock/payments/${referenceNumber}/status`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"status":"paid"}',
+    });
+  };
+  await pay('order-1');
+  await pay('order-2');
+  await mock.shows('order-2 paid, try 1');
+  mock.press('\u001b[A\u001b[A');
+  await mock.shows('▸ ← 401 order-1 paid, try 1');
+  mock.press('d');
+  const diagnosis = await mock.shows('verified: the callback is authentic');
+  expect(diagnosis.replaceAll(/\s+/g, ' ')).toContain('The signature or the timestamp was refused');
+  mock.press('r');
+  await mock.shows('200\u001b[39m order-1 paid, try 1');
+  expect(endpoint.received.at(-1)?.rawBody.toString()).toContain('"order-1"');
+  // A new line is printed above the selection.
+  await mock.shows('▸ ← 401 order-1');
+  mock.press('\u001b[B');
+  await mock.shows('▸ ← 200 order-2');
   mock.press('q');
   expect(await mock.ended).toEqual([0, null]);
 });

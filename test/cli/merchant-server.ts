@@ -1,5 +1,6 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { RetryLaterError } from '../../src/index.js';
 import { callbackHandler } from '../../src/node/index.js';
 
 export const signingSecret = 'planted signing secret é';
@@ -14,14 +15,19 @@ export interface Merchant extends AsyncDisposable {
   readonly effects: Map<string, number>;
 }
 
-/** Serves callbacks at every path with the package's own handler, and effects at `/effects`. */
-export async function startMerchant(port = 0): Promise<Merchant> {
+/**
+ * Serves callbacks at every path with the package's own handler, and effects at `/effects`. With `orders`, it asks
+ * for a retry of a callback for any other order, as README's endpoint does.
+ */
+export async function startMerchant(port = 0, orders?: ReadonlySet<string>): Promise<Merchant> {
   const statuses: string[] = [];
   const effects = new Map<string, number>();
   const latest = new Map<string, string>();
   const handle = callbackHandler({
     signingSecret,
-    onPayment: ({ payment: { status, referenceNumber } }, { stale }) => {
+    onPayment: ({ payment }, { stale }) => {
+      const { status, referenceNumber, merchantPaymentReference } = payment;
+      if (orders && !orders.has(merchantPaymentReference)) throw new RetryLaterError();
       statuses.push(status);
       if (!stale) latest.set(referenceNumber, status);
       effects.set(referenceNumber, (effects.get(referenceNumber) ?? 0) + 1);

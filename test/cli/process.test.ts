@@ -40,7 +40,7 @@ test('commands are joined by pipes, and a reader that leaves is not a failure', 
     `MERCHANT_PAYMENTS_SIGNING_SECRET='${signingSecret}'\n`,
   );
   const call = shellCall.replace(' ', ` --env-file='${env}' `);
-  const joined = await runShell(`${call} callback sign --output http | ${call} callback verify -`);
+  const joined = await runShell(`${call} callback sign --json | ${call} callback verify`);
   expect(joined).toMatchObject({
     code: 0,
     stdout: expect.stringMatching(/^verified: /),

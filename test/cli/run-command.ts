@@ -80,7 +80,7 @@ export function startCommand(
     stderr: createOutput('stderr'),
     env,
     cwd,
-    signals: Object.assign(signals, { exit: (code: number) => stop(code, null) }),
+    signals,
   });
   void run.then((code) => stop(code, null));
   return {

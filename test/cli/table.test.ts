@@ -31,8 +31,10 @@ test('a title can be the widest, and a line has no spaces at its end', () => {
   expect(row).toBe('a');
 });
 
-test('a cell without text shows a dash', () => {
-  expect(formatTable(columns, [{ name: '', count: 1 }], asIs)[1]).toBe('-     1');
+test('an empty cell shows a dash, and an empty column is left out', () => {
+  const rows = [{ name: '', count: 1 }];
+  expect(formatTable(columns, [...rows, { name: 'a', count: 2 }], asIs)[1]).toBe('-     1');
+  expect(formatTable(columns, rows, asIs)).toEqual(['N', '1']);
 });
 
 test('control characters in a cell are escaped before it is measured', () => {
@@ -58,51 +60,26 @@ test('styles do not change the width', () => {
 
 describe('a table that is wider than the terminal', () => {
   const wide: readonly Column<string>[] = [
-    { title: 'TIME', text: () => '2026-01-31T07:08:09.000Z', short: () => '07:08:09' },
-    { title: 'EMPTY', text: () => '' },
     { title: 'ID', text: (id) => id },
-    { title: 'N', text: () => '7', align: 'right' },
+    { title: 'EMPTY', text: () => '' },
+    { title: 'NAME', text: () => 'a name', style: () => 'red' },
   ];
-  const widthOf = (tableWidth: number) =>
-    formatTable(wide, ['0123456789abcdef'], { ...asIs, tableWidth });
-
-  test('has short times, and no empty columns', () => {
-    expect(widthOf(31)).toEqual(['TIME      ID                N', '07:08:09  0123456789abcdef  7']);
-  });
-
-  test('has its widest cells cut', () => {
-    expect(widthOf(24)).toEqual(['TIME      ID           N', '07:08:09  0123456789…  7']);
-  });
-
-  test('keeps eight characters of each', () => {
-    expect(widthOf(21)[1]).toBe('07:08:09  0123456…  7');
-  });
-
-  test('is a list of its cells where that is too wide, however narrow the terminal is', () => {
-    expect(widthOf(20)).toEqual(['TIME  07:08:09', 'ID    0123456789abcd', '      ef', 'N     7']);
-    expect(Math.max(...widthOf(5).map((line) => line.length))).toBe(14);
-  });
-
-  test('has an empty line between the lists of two rows, and their styles', () => {
-    const paint = (style: string, text: string) => `<${style}>${text}`;
-    const six = ['A', 'B', 'C', 'D', 'E', 'F'].map(
-      (title): Column<string> => ({
-        title,
-        text: (cell) => cell,
-        style: () => 'red',
-      }),
-    );
-    const lines = formatTable(six, ['123456789', '987654321'], { paint, tableWidth: 56 });
-    expect(lines).toHaveLength(13);
-    expect([lines[0], lines[5], lines[6], lines[7]]).toEqual([
-      '<bold>A  <red>123456789',
-      '<bold>F  <red>123456789',
-      '',
-      '<bold>A  <red>987654321',
-    ]);
-  });
+  const paint = (style: string, text: string) => `<${style}>${text}`;
 
   test('is left as it is where it fits', () => {
-    expect(widthOf(54)[1]).toBe('2026-01-31T07:08:09.000Z  -      0123456789abcdef  7');
+    const fitting = formatTable(wide, ['0123456789abcdef'], { ...asIs, tableWidth: 24 });
+    expect(fitting).toEqual(['ID                NAME', '0123456789abcdef  a name']);
+  });
+
+  test('is a list of its cells, none of them cut, however narrow the terminal is', () => {
+    const list = ['ID    0123456789abcdef', 'NAME  a name'];
+    for (const tableWidth of [23, 5]) {
+      const lines = formatTable(wide, ['0123456789abcdef', 'x'], { ...asIs, tableWidth });
+      expect(lines).toEqual([...list, '', 'ID    x', 'NAME  a name']);
+    }
+    expect(formatTable(wide, ['a'.repeat(9)], { paint, tableWidth: 9 })).toEqual([
+      '<bold>ID    aaaaaaaaa',
+      '<bold>NAME  <red>a name',
+    ]);
   });
 });

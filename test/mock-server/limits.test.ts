@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { createManualClock, type MockEvent } from '../../src/mock-server/index.js';
 import { type MockServiceOptions, resolveServiceOptions } from '../../src/mock-server/options.js';
 import { InProcessService } from '../../src/mock-server/service.js';
-import { defaultLimits, type Limits } from '../../src/mock-server/state/cap.js';
+import { KEPT } from '../../src/mock-server/state/cap.js';
 import { control, listen } from './control/control-client.js';
 import { basic, createPayment, order, postPayment, startWithPayment } from './merchant-client.js';
 import { parseBody, startEndpoint } from './merchant-endpoint.js';
@@ -11,8 +11,8 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-function createService(limits: Partial<Limits>, options: MockServiceOptions = {}) {
-  return new InProcessService(resolveServiceOptions(options), { ...defaultLimits, ...limits });
+function createService(limit: number, options: MockServiceOptions = {}) {
+  return new InProcessService(resolveServiceOptions(options), limit);
 }
 
 async function create(service: InProcessService, merchantPaymentReference: string) {
@@ -25,17 +25,13 @@ async function create(service: InProcessService, merchantPaymentReference: strin
   return referenceNumber;
 }
 
-test('10,000 of each are kept, 64 MiB of requests and of attempts; an answer has 16 MiB', () => {
-  expect(defaultLimits).toEqual({
-    entries: 10_000,
-    bytes: 64 * 1024 * 1024,
-    answerBytes: 16 * 1024 * 1024,
-  });
+test('10,000 of each are kept', () => {
+  expect(KEPT).toBe(10_000);
 });
 
 describe('payments', () => {
   test('are the newest; an error says that older ones were dropped', async () => {
-    const service = createService({ entries: 2 });
+    const service = createService(2);
     service.subscribe(() => undefined);
     const numbers = [await create(service, 'a'), await create(service, 'b')];
     await service.setStatus(numbers[0] ?? '', 'paid');
@@ -51,7 +47,7 @@ describe('payments', () => {
     await using endpoint = await startEndpoint();
     const clock = createManualClock();
     const options = { clock, callbackUrl: endpoint.url, autoStatus: 'paid' };
-    await using service = createService({ entries: 1 }, options);
+    await using service = createService(1, options);
     service.subscribe(() => undefined);
     const changed = await create(service, 'changed');
     await service.setStatus(changed, 'failed');
@@ -83,7 +79,7 @@ describe('deliveries', () => {
   test('are the newest; an older one can not be sent again', async () => {
     await using endpoint = await startEndpoint();
     const options = { callbackUrl: endpoint.url };
-    const { server, referenceNumber } = await startWithPayment(options, { entries: 5 });
+    const { server, referenceNumber } = await startWithPayment(options, 5);
     await using _server = server;
     server.subscribe(() => undefined);
     const first = await server.setStatus(referenceNumber, 'first');
@@ -103,7 +99,7 @@ describe('deliveries', () => {
     await using endpoint = await startEndpoint((count) => (count === 1 ? 500 : 200));
     const { server, referenceNumber } = await startWithPayment(
       { callbackUrl: endpoint.url, clock, retryScheduleMs: [1_000], retrySigning: 'original' },
-      { entries: 2 },
+      2,
     );
     await using _server = server;
     const states: string[] = [];
@@ -132,7 +128,7 @@ describe('deliveries', () => {
     });
     const { server, referenceNumber } = await startWithPayment(
       { callbackUrl: endpoint.url, clock, retryScheduleMs: [1_000, 500] },
-      { entries: 2 },
+      2,
     );
     await using _ = server;
     server.subscribe(() => undefined);
@@ -155,7 +151,7 @@ describe('deliveries', () => {
   test('that are older are cancelled by a reset', async () => {
     const { server, referenceNumber } = await startWithPayment(
       { callbackUrl: 'http://127.0.0.1:9/', clock: createManualClock() },
-      { entries: 2 },
+      2,
     );
     await using _ = server;
     server.subscribe(() => undefined);
@@ -169,7 +165,7 @@ describe('deliveries', () => {
 
 describe('logs', () => {
   test('have the newest requests; a wait in vain says how many were dropped', async () => {
-    const service = createService({ entries: 101 });
+    const service = createService(101);
     service.subscribe(() => undefined);
     for (let count = 0; count < 103; count += 1) {
       await service.fetch(new Request(`http://mock.test/${count}`));
@@ -181,38 +177,24 @@ describe('logs', () => {
     await expect(wait).rejects.toThrow("2 older requests were dropped at the service's limit");
   });
 
-  test('have attempts up to a size; older ones make room, in their delivery too', async () => {
+  test('have the newest attempts; older ones make room, in their delivery too', async () => {
     const { server, referenceNumber } = await startWithPayment(
       { callbackUrl: 'http://127.0.0.1:9/', retryScheduleMs: [] },
-      { bytes: 67_000 },
+      4,
     );
     await using _ = server;
     server.subscribe(() => undefined);
-    const fault = { on: 'callback', type: 'extra-field', value: 'x'.repeat(8_000) } as const;
+    const fault = { on: 'callback', type: 'duplicate' } as const;
     const sent = [];
-    for (let count = 0; count < 6; count += 1) {
+    for (let count = 0; count < 3; count += 1) {
       sent.push(await server.resend(referenceNumber, { fault }));
     }
-    // Each counts twice: as it was sent, and as it was signed.
     expect(server.deliveries).toHaveLength(4);
-    expect(sent.map(({ attempts }) => attempts.length)).toEqual([0, 0, 1, 1, 1, 1]);
+    expect(sent.map(({ attempts }) => attempts.length)).toEqual([0, 2, 2]);
     const wait = server.waitForDelivery({ acknowledged: true }, { timeoutMs: 0 });
     await expect(wait).rejects.toThrow(
       "2 older delivery attempts were dropped at the service's limit",
     );
-  });
-
-  test('have requests up to a size, authenticated or not, and the newest however large', async () => {
-    const { server } = await startWithPayment({}, { bytes: 10_000 });
-    await using _ = server;
-    server.subscribe(() => undefined);
-    const post = (size: number) =>
-      fetch(`${server.url}/api/payments`, { method: 'POST', body: `"${'x'.repeat(size)}"` });
-    for (let count = 0; count < 6; count += 1) await post(500);
-    // A body counts four times, since it is kept parsed as well.
-    expect(server.requests).toHaveLength(4);
-    await post(3_000);
-    expect(server.requests).toHaveLength(1);
   });
 });
 
@@ -221,7 +203,7 @@ describe('a limit that is reached', () => {
     const warn = vi.spyOn(process, 'emitWarning').mockReturnValue();
     const { server, referenceNumber } = await startWithPayment(
       { callbackUrl: 'http://127.0.0.1:9/', retryScheduleMs: [] },
-      { entries: 2 },
+      2,
     );
     await using _ = server;
     const reached: MockEvent[] = [];
@@ -236,7 +218,7 @@ describe('a limit that is reached', () => {
       type: 'limit',
       kind: 'requests',
       message:
-        'The mock service keeps 2 requests or 64 MiB, and now drops the oldest. Retries and automatic statuses still happen. Call reset() between tests, or start a service for each.',
+        'The mock service keeps 2 requests, and now drops the oldest. Retries and automatic statuses still happen. Call reset() between tests, or start a service for each.',
     });
     server.reset();
     for (let count = 0; count < 3; count += 1) await createPayment(server);
@@ -248,7 +230,7 @@ describe('a limit that is reached', () => {
     await using endpoint = await startEndpoint();
     const clock = createManualClock();
     const options = { clock, callbackUrl: endpoint.url, autoStatus: 'paid' };
-    await using service = createService({ entries: 1 }, options);
+    await using service = createService(1, options);
     service.subscribe((event) => {
       if (event.type === 'limit' && event.kind === 'payments') service.reset();
     });
@@ -261,16 +243,16 @@ describe('a limit that is reached', () => {
 
   test('is a warning of the process when nothing listens', async () => {
     const warn = vi.spyOn(process, 'emitWarning').mockReturnValue();
-    const service = createService({ entries: 1 });
+    const service = createService(1);
     for (const reference of ['a', 'b', 'c']) await create(service, reference);
     expect(warn.mock.calls).toEqual([
-      [expect.stringContaining('keeps 1 requests or 64 MiB, and'), warning],
+      [expect.stringContaining('keeps 1 requests, and'), warning],
       [expect.stringContaining('keeps 1 payments, and'), warning],
     ]);
   });
 
   test('is in the state and in the event stream of the control interface, until a reset', async () => {
-    const { server, referenceNumber } = await startWithPayment({}, { entries: 3 });
+    const { server, referenceNumber } = await startWithPayment({}, 3);
     await using _ = server;
     await using stream = await listen(server);
     for (let count = 0; count < 5; count += 1) await server.setStatus(referenceNumber, 'next');

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import type { MockServer, MockServerOptions } from '../../src/mock-server/index.js';
 import { startLimitedServer } from '../../src/mock-server/server.js';
-import { defaultLimits, type Limits } from '../../src/mock-server/state/cap.js';
+import { KEPT } from '../../src/mock-server/state/cap.js';
 
 export const order = { merchantPaymentReference: 'order-1', amount: 1000, currency: 'EUR' };
 
@@ -39,9 +39,9 @@ export async function createPayment(server: MockServer, body: unknown = order): 
 /** A server with one payment. */
 export async function startWithPayment(
   options: MockServerOptions,
-  limits: Partial<Limits> = {},
+  limit = KEPT,
 ): Promise<{ server: MockServer; referenceNumber: string }> {
-  const server = await startLimitedServer(options, { ...defaultLimits, ...limits });
+  const server = await startLimitedServer(options, limit);
   return { server, referenceNumber: await createPayment(server) };
 }
 

@@ -1,12 +1,13 @@
 import { expect, test } from 'vitest';
+import { rank, textsOfPayment } from '../../src/mock-server/control/search.js';
 import { createManualClock } from '../../src/mock-server/index.js';
-import { createCaps, defaultLimits } from '../../src/mock-server/state/cap.js';
+import { createCaps } from '../../src/mock-server/state/cap.js';
 import { PaymentBook } from '../../src/mock-server/state/payments.js';
 import { SeededIds } from '../../src/mock-server/state/seeded-ids.js';
 
 function createBook(entries = 10): PaymentBook {
   return new PaymentBook({
-    cap: createCaps({ ...defaultLimits, entries }, () => undefined).payments,
+    cap: createCaps(entries, () => undefined).payments,
     clock: createManualClock({ now: 1_000_000 }),
     ids: new SeededIds(7),
     initialStatus: 'created',
@@ -33,25 +34,82 @@ test('a payment is kept as it was given, frozen', () => {
   expect(payment?.extra).toStrictEqual({ note, b: 2 });
   expect([payment, payment?.history, payment?.extra].every(Object.isFrozen)).toBe(true);
   expect(book.list()[0]).toBe(changed);
-  expect(book.firstOf(odd.merchantPaymentReference)).toBe(changed);
+  expect(book.ofOrder(odd.merchantPaymentReference)).toEqual([changed]);
+  expect(book.get(odd.merchantPaymentReference)).toBe(changed);
 });
 
 test('a payment is found by a part of its reference, and changed like any other', () => {
   const book = createBook();
   const first = book.create({ ...order(0), merchantPaymentReference: 'A "B"' });
   for (let number = 1; number < 4; number += 1) book.create(order(number));
-  const query = { limit: 10, before: undefined };
-  expect(book.page({ ...query, search: 'a "B"' })).toMatchObject({
-    payments: [{ referenceNumber: first.referenceNumber }],
-    total: 1,
-  });
-  expect(book.page({ ...query, search: 'currency' }).total).toBe(0);
-  expect(book.page({ ...query, search: undefined }).payments.at(-1)).toBe(first);
+  expect(rank(book.list(), 'a "B"', textsOfPayment)).toEqual([first]);
+  expect(rank(book.list(), 'currency', textsOfPayment)).toEqual([]);
+  expect(rank(book.list(), '', textsOfPayment)).toEqual(book.list());
   book.change(first, 'paid');
   expect(book.get(first.referenceNumber)?.history.map(({ status }) => status)).toEqual([
     'created',
     'paid',
   ]);
+});
+
+test('a second payment for an order names the first, also once that was dropped', () => {
+  const book = createBook(3);
+  const first = book.create(order(0));
+  const second = book.create(order(0));
+  const third = book.create(order(0));
+  expect(first.secondOf).toBeUndefined();
+  // Its own, though undefined: Object.prototype may have one.
+  expect(Object.keys(first)).toEqual(Object.keys(second));
+  expect([second.secondOf, third.secondOf]).toEqual([first.referenceNumber, first.referenceNumber]);
+  expect(book.change(second, 'paid').secondOf).toBe(first.referenceNumber);
+  expect(book.seconds).toBe(2);
+  expect(() => book.require('order-0')).toThrow(
+    `3 payments have this merchantPaymentReference; pass the referenceNumber of one: ${first.referenceNumber}`,
+  );
+  book.create(order(1));
+  book.create(order(2));
+  expect(book.get('order-0')).toMatchObject({ referenceNumber: third.referenceNumber });
+  expect(book.seconds).toBe(1);
+  expect(book.create(order(0)).secondOf).toBe(third.referenceNumber);
+  expect(book.seconds).toBe(1);
+  book.clear();
+  expect([book.seconds, book.ofOrder('order-0')]).toEqual([0, []]);
+});
+
+test.each([
+  [{ referenceNumber: 'unknown', merchantPaymentReference: 'order-1' }, undefined],
+  [{ merchantPaymentReference: 'order-1' }, 'order-1'],
+  [{ referenceNumber: undefined, merchantPaymentReference: 'order-1' }, 'order-1'],
+  ['order-1', 'order-1'],
+  ['', undefined],
+  ['order-2', undefined],
+])('%j names the payment %s', (given, found) => {
+  const book = createBook();
+  book.create(order(1));
+  expect(book.get(given)?.merchantPaymentReference).toBe(found);
+});
+
+test('what names no payment at all is refused', () => {
+  for (const given of [undefined, 5, {}, []]) {
+    expect(() => createBook().get(given as never)).toThrow(
+      'must be a referenceNumber, a merchantPaymentReference, or a payment',
+    );
+  }
+});
+
+test('a search prefers references to the identifiers that hold the same digits', () => {
+  const book = createBook(100);
+  for (let number = 0; number < 60; number += 1) book.create(order(number));
+  const [, ...others] = book.list();
+  const digit = others[0]?.referenceNumber.charAt(0) ?? '';
+  book.create({ ...order(0), merchantPaymentReference: digit });
+  book.create({ ...order(0), merchantPaymentReference: `${digit}-start` });
+  const payments = rank(book.list().reverse(), digit, textsOfPayment);
+  const found = payments.map((payment) => payment.merchantPaymentReference);
+  expect(found.slice(0, 2)).toEqual([digit, `${digit}-start`]);
+  const isNamed = found.map((reference) => reference.includes(digit));
+  expect(isNamed.indexOf(false)).toBe(isNamed.lastIndexOf(true) + 1);
+  expect(isNamed).toContain(false);
 });
 
 test('a payment that was dropped does not return when it is changed', () => {

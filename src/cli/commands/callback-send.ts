@@ -1,39 +1,45 @@
-import type { CallbackFault } from 'merchant-payments/mock-server';
-import { defineCommand, withDefault } from '../command.js';
-import { callbackFaultOptions, describeFaults, readCallbackFault } from '../faults.js';
-import { parseHttpUrl } from '../option-values.js';
-import { callbackOptions, readCallbackInput } from '../outgoing.js';
-import { createPaint, printJson, printLine } from '../output.js';
-import { timeoutOption, wholeNumber } from '../shared-options.js';
+import { verifyCallback } from 'merchant-payments/callback';
+import type { CallbackFault, DeliveryAttempt, MockService } from 'merchant-payments/mock-server';
+import { faultTypesOn } from '../../mock-server/faults/fault-catalogue.js';
+import { LONGEST_TIMER_MS } from '../../protocol/options.js';
+import { type Call, defineCommand, list, text, UsageError } from '../command.js';
+import { callbackLine } from '../event-lines.js';
+import {
+  parseHttpUrl,
+  requireSigningSecret,
+  signatureEncodingOption,
+  signingSecretOption,
+  timeoutOption,
+} from '../option-values.js';
+import type { Paint } from '../terminal.js';
+import { describeFaults, readFaultType } from './faults.js';
 
-const MAX_TIMES = 1_000;
+const options = {
+  reference: text({ value: 'text', help: "The merchant's own reference. Default: a random one" }),
+  status: text({ value: 'status', help: 'The status. Default: paid' }),
+  fault: text({
+    value: 'type',
+    choices: faultTypesOn('callback'),
+    help: 'The fault of the callback, one of those below. Default: none',
+  }),
+  set: list({ value: 'field=value', help: 'A field of the fault, such as copies=3.' }),
+  'signing-secret': signingSecretOption,
+  'signature-encoding': signatureEncodingOption,
+  timeout: timeoutOption(10_000),
+};
 
 export const send = defineCommand({
   name: 'callback send',
-  summary: 'Sends a signed callback to an endpoint, valid or with a fault.',
+  summary: 'Sends a signed callback, valid or with a fault.',
   positionals: ['callback-url'],
-  options: {
-    ...callbackOptions,
-    ...callbackFaultOptions('The fault of the callback, one of those below. Default: none'),
-    times: withDefault(
-      wholeNumber(
-        {
-          value: 'n',
-          help: `How many callbacks to send, one after the other, each for another payment: 1 to ${MAX_TIMES}. Default: 1`,
-        },
-        { min: 1, max: MAX_TIMES },
-      ),
-      1,
-    ),
-    timeout: timeoutOption(10_000),
-  },
+  options,
   details: [
     'Faults and their fields:',
     ...describeFaults('callback'),
     '',
-    'With a fault, only --reference and --status of the record can be given. With drop, the callback arrives with the retry; with reorder, an older change to pending follows the given one.',
+    'With drop, the callback arrives with the retry; with reorder, an older change to pending follows the given one. callback sign prints a callback with any fields, for curl.',
     '',
-    'Succeeds if the endpoint answers 2xx to each valid callback and 4xx to each invalid one. Of copies sent at once, all but one may be answered 503.',
+    'Succeeds if the endpoint answers each valid callback with 2xx, or with 503 and Retry-After as for an order that it does not know yet, and each invalid one with 4xx. Of copies sent at once, all but one may be answered 503. --json shows what was sent.',
   ],
   examples: [
     'merchant-payments callback send http://127.0.0.1:3000/callbacks --reference order-1',
@@ -41,31 +47,181 @@ export const send = defineCommand({
     'merchant-payments callback send http://127.0.0.1:3000/callbacks --fault duplicate --set mode=at-once --set copies=4',
   ],
   async run(call) {
-    const { options, terminal, words } = call;
-    const { times, timeout: timeoutMs } = options;
-    const url = parseHttpUrl('<callback-url>', words[0] ?? '');
-    const fault = readCallbackFault(options) as CallbackFault | undefined;
-    const input = await readCallbackInput(call);
-    const { sendCallbacks } = await import('../sending.js');
-    const sent = await sendCallbacks({ url, input, fault, times, timeoutMs });
-    const { describeFailure, describeSent, judgeAnswers, toJsonSent } = await import(
-      '../judgement.js'
-    );
-    const judged = judgeAnswers(sent, {
-      signingSecret: input.signingSecret,
-      areCopiesAtOnce: fault?.type === 'duplicate' && fault.mode === 'at-once',
-    });
-    const failure = describeFailure(judged);
-    const paint = createPaint(terminal.stdout, terminal.env);
-    if (options.json) {
-      printJson(terminal, { isAsExpected: failure === undefined, sent: judged.map(toJsonSent) });
-    } else {
-      for (const line of judged.flatMap((one) => describeSent(one, paint)))
-        printLine(terminal, line);
+    const url = parseHttpUrl('<callback-url>', call.words[0] ?? '');
+    const { fault: type, set } = call.options;
+    if (type === undefined && set.length > 0) {
+      throw new UsageError('--set sets a field of a fault: give --fault too');
     }
-    // On stderr, like every failure. The callbacks were sent; the endpoint failed.
-    if (failure !== undefined) throw new Error(failure);
-    if (!options.json) printLine(terminal, 'the endpoint answered as expected');
-    return undefined;
+    const fault =
+      type === undefined ? undefined : (readFaultType('callback', type, set) as CallbackFault);
+    const signingSecret = requireSigningSecret(call.options['signing-secret'], call.terminal);
+    const sent = await sendCallback(call, { url, fault, signingSecret });
+    const judged = judgeAnswers(sent, signingSecret);
+    const failure = describeFailure(judged);
+    return {
+      json: { isAsExpected: failure === undefined, sent: judged.map(toJsonSent) },
+      lines: ({ paint }) => [
+        ...judged.flatMap((one) => describeSent(one, paint)),
+        ...(failure === undefined ? [describeSuccess(judged)] : []),
+      ],
+      failure,
+    };
   },
 });
+
+interface Sending {
+  readonly url: URL;
+  readonly fault: CallbackFault | undefined;
+  readonly signingSecret: string;
+}
+
+/** Sends the callback by a mock service in this process, with the same faults as the mock's. */
+async function sendCallback(
+  { options: given }: Call<typeof options>,
+  { url, fault, signingSecret }: Sending,
+): Promise<readonly DeliveryAttempt[]> {
+  const { createMockService } = await import('merchant-payments/mock-server');
+  await using service = createMockService({
+    callbackUrl: url.href,
+    signingSecret,
+    signatureEncoding: given['signature-encoding'],
+    callbackTimeoutMs: given.timeout,
+    // Only a dropped callback is retried.
+    retryScheduleMs: fault?.type === 'drop' ? [0] : [],
+  });
+  const referenceNumber = await createPayment(service, given.reference);
+  // On the first attempt only: the retry of a dropped attempt must arrive.
+  if (fault) service.faults.add({ ...fault, match: { referenceNumber, attempt: 1 } });
+  if (fault?.type === 'reorder') await service.setStatus(referenceNumber, 'pending');
+  await service.setStatus(referenceNumber, given.status ?? 'paid');
+  const lateMs = fault?.type === 'late-callback' ? (fault.delayMs ?? 1_000) : 0;
+  const timeoutMs = Math.min(lateMs + given.timeout + 5_000, LONGEST_TIMER_MS);
+  const attempt = fault?.type === 'drop' ? 2 : 1;
+  await service.waitForDelivery({ referenceNumber, attempt }, { timeoutMs });
+  return [...service.deliveries];
+}
+
+async function createPayment(service: MockService, reference?: string): Promise<string> {
+  const merchantPaymentReference = reference ?? `order-${crypto.randomUUID()}`;
+  await service.fetch(
+    new Request('http://mock.invalid/api/payments', {
+      method: 'POST',
+      headers: {
+        authorization: `Basic ${btoa('any:credentials')}`,
+        'content-type': 'application/json',
+      },
+      body: JSON.stringify({ merchantPaymentReference, amount: 100, currency: 'EUR' }),
+    }),
+  );
+  const [payment] = service.payments.list();
+  if (payment !== undefined) return payment.referenceNumber;
+  throw new UsageError('the mock did not accept --reference as the reference of a payment');
+}
+
+/** What the endpoint should have done with a callback, and whether it did. */
+interface Judgement {
+  /** `nothing` when no callback was sent, `any` when the interface leaves it open. */
+  readonly expected: 'accepted' | 'refused' | 'any' | 'nothing';
+  /** Why it should have refused: the code of the error that `verifyCallback` throws. */
+  readonly reason?: string;
+  readonly isAsExpected: boolean;
+}
+
+interface JudgedCallback {
+  readonly sent: DeliveryAttempt;
+  readonly judgement: Judgement;
+}
+
+/**
+ * Judges each answer by the result of `verifyCallback` for the bytes that were sent: a valid callback must
+ * be answered with 2xx, or with 503 and Retry-After, any other with 4xx.
+ */
+export const judgeAnswers = (
+  all: readonly DeliveryAttempt[],
+  signingSecret: string,
+): readonly JudgedCallback[] =>
+  all.map((sent) => ({ sent, judgement: judgeAnswer(sent, all, signingSecret) }));
+
+function judgeAnswer(
+  sent: DeliveryAttempt,
+  all: readonly DeliveryAttempt[],
+  signingSecret: string,
+): Judgement {
+  if (sent.outcome === 'dropped') return { expected: 'nothing', isAsExpected: true };
+  const reason = findReasonToRefuse(sent, signingSecret);
+  if (reason !== undefined) return { expected: 'refused', reason, isAsExpected: isRefused(sent) };
+  // Verification does not need it, but a framework may.
+  if (sent.headers['content-type'] === undefined) {
+    return { expected: 'any', isAsExpected: isAccepted(sent) || isRefused(sent) };
+  }
+  return { expected: 'accepted', isAsExpected: isAccepted(sent) || asksForRetry(sent, all) };
+}
+
+/** A 503 asks for a retry: of a callback whose order is not stored, or of a copy while another is processed. */
+const asksForRetry = (sent: DeliveryAttempt, all: readonly DeliveryAttempt[]): boolean =>
+  sent.response?.status === 503 &&
+  (sent.response.retryAfter !== undefined ||
+    all.some((other) => isCopy(other, sent) && isAccepted(other)));
+
+const isAccepted = (sent: DeliveryAttempt): boolean => sent.outcome === 'acknowledged';
+
+// A rate limit is not a refusal of this callback.
+const isRefused = ({ response: { status } = { status: 0, body: '' } }: DeliveryAttempt): boolean =>
+  status >= 400 && status < 500 && status !== 429;
+
+const isCopy = (one: DeliveryAttempt, other: DeliveryAttempt): boolean =>
+  one.headers['x-signature'] === other.headers['x-signature'];
+
+function findReasonToRefuse(
+  { headers, rawBody, sentAt }: DeliveryAttempt,
+  signingSecret: string,
+): string | undefined {
+  try {
+    verifyCallback({ headers, rawBody }, { signingSecret, now: () => sentAt.getTime() });
+    return undefined;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error) return String(error.code);
+    throw error;
+  }
+}
+
+/** Describes a callback in a line, and in another what was expected in place of its answer. */
+export const describeSent = ({ sent, judgement }: JudgedCallback, paint: Paint): string[] => [
+  callbackLine(sent, paint),
+  ...(judgement.isAsExpected ? [] : [paint('red', `  expected: ${describeExpected(judgement)}`)]),
+];
+
+function toJsonSent({ sent, judgement }: JudgedCallback): object {
+  return { ...sent, rawBody: new TextDecoder().decode(sent.rawBody), ...judgement };
+}
+
+/** Says in one line what went wrong; `undefined` if nothing did. */
+export function describeFailure(all: readonly JudgedCallback[]): string | undefined {
+  const wrong = all.filter(({ judgement }) => !judgement.isAsExpected);
+  const [first] = wrong;
+  if (first === undefined) return undefined;
+  const { outcome, response, errorCode } = first.sent;
+  const seen =
+    response === undefined
+      ? `did not answer (${errorCode ?? outcome})`
+      : `answered ${response.status}`;
+  const others =
+    wrong.length > 1 ? `, and ${wrong.length - 1} more answers were not as expected` : '';
+  return `the endpoint ${seen}, but ${describeExpected(first.judgement)}${others}; merchant-payments check finds the cause`;
+}
+
+/** Says how it went when nothing went wrong. */
+export function describeSuccess(all: readonly JudgedCallback[]): string {
+  const isAsked = all.some(({ sent }) => sent.response?.retryAfter !== undefined);
+  return isAsked
+    ? 'the endpoint asks for a retry, which is right if it does not know the order yet; give the --reference of a stored order to see it accepted'
+    : 'the endpoint answered as expected';
+}
+
+function describeExpected({ expected, reason }: Judgement): string {
+  if (expected === 'refused') {
+    return `a callback that fails verification with ${reason} must be refused with 4xx, preferably 401`;
+  }
+  if (expected === 'any') return 'a callback without content-type must be answered with 2xx or 4xx';
+  return 'a valid callback must be accepted with 2xx, or answered with 503 and Retry-After';
+}

@@ -1,21 +1,26 @@
-import type { VerifyCallbackOptions } from 'merchant-payments/callback';
-import type { CallbackDiagnosis, CallbackFinding } from 'merchant-payments/testing';
+import type { CallbackRequest, RawBody, VerifyCallbackOptions } from 'merchant-payments/callback';
+import type { CallbackDiagnosis } from 'merchant-payments/testing';
+import * as z from 'zod/mini';
 import { plainText } from '../../protocol/plain-text.js';
-import { captureOptions, readCapture } from '../capture.js';
-import { type Call, defineCommand, parsed } from '../command.js';
-import { type Layout, labelledLines, wrapText } from '../layout.js';
-import { parseInstant } from '../option-values.js';
-import { printNote } from '../output.js';
+import { type Call, defineCommand, parsed, text, UsageError } from '../command.js';
+import { describeDiagnosis } from '../diagnosis-text.js';
 import {
   choice,
+  parseInstant,
+  readInput,
   requireSigningSecret,
   signingSecretsOption,
   timestampUnitOption,
   wholeNumber,
-} from '../shared-options.js';
+} from '../option-values.js';
+import { printNote } from '../terminal.js';
 
 const options = {
-  ...captureOptions,
+  'http-file': text({
+    value: 'file',
+    help: 'An HTTP message: headers, an empty line, the body; - for standard input, the default.',
+  }),
+  'json-file': text({ value: 'file', help: 'JSON with headers, and rawBody or rawBodyBase64.' }),
   'signing-secret': signingSecretsOption,
   tolerance: wholeNumber({
     value: 'seconds',
@@ -40,11 +45,9 @@ const options = {
 
 export const verify = defineCommand({
   name: 'callback verify',
-  summary: 'Verifies a captured callback, and explains what is wrong with it and what to do.',
-  positionals: ['[-]'],
-  checksWords: true,
+  summary: 'Explains why a captured callback is refused.',
   options,
-  details: ['With -, or without any option, it reads an HTTP message or JSON from standard input.'],
+  details: ['It reads an HTTP message or JSON.'],
   examples: [
     'merchant-payments callback verify --http-file callback.http --at 2026-01-31T12:00:00Z',
     'merchant-payments callback sign --json | merchant-payments callback verify',
@@ -56,10 +59,9 @@ export const verify = defineCommand({
     for (const note of notes) printNote(terminal, `note: ${plainText(note)}`);
     const { diagnoseCallback } = await import('merchant-payments/testing');
     const diagnosis = nameFindingFlags(diagnoseCallback(request, verifyOptions));
-    const secretCount = call.options['signing-secret'].length;
     return {
       json: diagnosis,
-      lines: (layout) => describeDiagnosis(diagnosis, layout, secretCount),
+      lines: (layout) => describeDiagnosis(diagnosis, layout),
       code: diagnosis.verified ? 0 : 1,
     };
   },
@@ -96,66 +98,147 @@ function nameFindingFlags(diagnosis: CallbackDiagnosis): CallbackDiagnosis {
   return { ...diagnosis, findings };
 }
 
-/** Describes a diagnosis for people: the verdict, the record, what is wrong and what to do. */
-export function describeDiagnosis(
-  diagnosis: CallbackDiagnosis,
-  { width, paint }: Layout,
-  /** How many signing secrets were given; with one, its number is not shown. */
-  secretCount: number,
-): string[] {
-  const { verified, error, findings } = diagnosis;
-  const verdict = verified
-    ? paint('green', 'verified: the callback is authentic, fresh, and a status record')
-    : paint('red', `refused with ${error?.code}`);
-  // The first finding says the same, with a remedy.
-  const reason =
-    error === undefined || findings.length > 0 ? [] : wrapText(plainText(error.message), width);
-  return [
-    verdict,
-    ...reason,
-    ...describeSignature(diagnosis, width, secretCount),
-    ...describePayment(diagnosis, width),
-    ...findings.flatMap((finding) => describeFinding(finding, { width, paint })),
-  ];
+/** A captured callback. */
+interface CapturedCallback {
+  readonly request: CallbackRequest;
+  /** Notes on the capture for the user, one line each. */
+  readonly notes: readonly string[];
 }
 
-function describeSignature(
-  { signature, secretIndex }: CallbackDiagnosis,
-  width: number,
-  secretCount: number,
-): string[] {
-  const isNamed = secretIndex !== undefined && secretCount > 1;
-  const which = isNamed ? `, with signing secret ${secretIndex + 1}` : '';
-  const text = {
-    right: `matches this callback${which}`,
-    explained: `matches this callback${which}, once the findings below are fixed`,
-    unexplained: 'does not match, and nothing that was tried explains it',
-    missing: 'missing',
-  }[signature];
-  return labelledLines('  signature  ', text, width);
+/** Reads the captured callback that the options name, or without options the one on standard input. */
+async function readCapture({
+  options: { 'http-file': http, 'json-file': json },
+  terminal,
+}: Call<typeof options>): Promise<CapturedCallback> {
+  if (http !== undefined && json !== undefined) {
+    throw new UsageError('give one capture: --http-file or --json-file');
+  }
+  const option = json === undefined ? '--http-file' : '--json-file';
+  const path = http ?? json ?? '-';
+  const bytes = await readInput({ option, path, what: 'the callback' }, terminal);
+  if (path === '-' && !/\S/.test(bytes.toString('latin1'))) {
+    throw new UsageError(
+      'standard input is empty: pipe in the callback as captured, or give a file; see --help',
+    );
+  }
+  return parseCapture(bytes);
 }
 
-function describePayment({ payment, verified }: CallbackDiagnosis, width: number): string[] {
-  if (payment === undefined) return [];
-  const warning = verified ? '' : ' (authentic, but refused: look at it, do not act on it)';
-  const { status, merchantPaymentReference, referenceNumber, updatedAt } = payment;
-  return [
-    ['  status     ', `${status}${warning}`],
-    ['  reference  ', merchantPaymentReference],
-    ['  number     ', referenceNumber],
-    ['  updated    ', updatedAt],
-  ].flatMap(([label = '', text = '']) => labelledLines(label, plainText(text), width));
+/** Parses a capture: JSON if it begins with a brace, otherwise an HTTP message. */
+export function parseCapture(source: Buffer): CapturedCallback {
+  const head = source
+    .toString('utf8', 0, 1_024)
+    .replace(/^\ufeff/, '')
+    .trimStart();
+  if (head.startsWith('{')) return parseJsonCapture(source);
+  // The dashboard and callback sign offer curl commands, so users paste them here.
+  if (/^(?:\$ +)?curl\s/.test(head)) {
+    throw new UsageError(
+      "a curl command can't be read: give an HTTP message, or JSON, as callback sign --json prints it",
+    );
+  }
+  return parseHttpMessage(source);
 }
 
-function describeFinding(
-  { code, message, remedy, tried }: CallbackFinding,
-  { width, paint }: Layout,
-): string[] {
-  return [
-    '',
-    paint('yellow', code),
-    ...labelledLines('  seen  ', plainText(message), width),
-    ...labelledLines('  fix   ', plainText(remedy), width),
-    ...(tried === undefined ? [] : labelledLines('  tried ', plainText(tried.join('; ')), width)),
-  ];
+type HeaderPair = readonly [name: string, value: string];
+
+/** Parses an HTTP message: an optional request line, headers with CRLF or LF, an empty line, and the body. */
+function parseHttpMessage(source: Buffer): CapturedCallback {
+  const { lines, rest } = splitHead(source);
+  const [first = '', ...others] = lines;
+  const headers = parseHeaderLines(REQUEST_LINE.test(first) ? others : lines);
+  if (rest === undefined) {
+    throw new UsageError(
+      'the HTTP message has no empty line, and so no body: give the headers, an empty line, and the body as received',
+    );
+  }
+  return readMessageBody(rest, headers);
+}
+
+const REQUEST_LINE = /^(?:[A-Z]+ \S+ HTTP\/\d(?:\.\d)?)$/;
+
+const LINE_FEED = 0x0a;
+
+/** Splits a message at its first empty line, after those at its beginning; `rest` is `undefined` without one. */
+function splitHead(source: Buffer): { readonly lines: readonly string[]; readonly rest?: Buffer } {
+  const lines: string[] = [];
+  for (let start = 0; start < source.byteLength; ) {
+    const end = source.indexOf(LINE_FEED, start);
+    const stop = end < 0 ? source.byteLength : end;
+    const line = source
+      .toString('latin1', start, stop)
+      .replace(/^\xef\xbb\xbf/, '')
+      .replace(/\r$/, '');
+    start = stop + 1;
+    if (line !== '') lines.push(line);
+    else if (lines.length > 0) return { lines, rest: source.subarray(start) };
+  }
+  return { lines };
+}
+
+const HEADER_LINE = /^([!#$%&'*+.^_`|~\w-]+)[ \t]*:(.*)$/;
+
+function parseHeaderLines(lines: readonly string[]): readonly HeaderPair[] {
+  return lines.map((line, index) => {
+    const [, name, value = ''] = HEADER_LINE.exec(line) ?? [];
+    if (name !== undefined) return [name, value.trim()] as const;
+    throw new UsageError(
+      `header line ${index + 1} is not of the form "Name: value": give the headers as received, one per line, and an empty line before the body`,
+    );
+  });
+}
+
+function readMessageBody(rest: Buffer, headers: readonly HeaderPair[]): CapturedCallback {
+  const as = (rawBody: Buffer, ...notes: string[]) => ({ request: { headers, rawBody }, notes });
+  const headerOf = (wanted: string) => headers.find(([name]) => name.toLowerCase() === wanted)?.[1];
+  if (/\bchunked\b/i.test(headerOf('transfer-encoding') ?? '')) {
+    // Most logs with this header have the body already decoded.
+    return as(
+      rest,
+      'Transfer-Encoding is chunked: remove the length in front of each chunk, if any',
+    );
+  }
+  const length = Number(headerOf('content-length') ?? rest.byteLength);
+  if (!Number.isSafeInteger(length) || length === rest.byteLength) return as(rest);
+  // An editor adds a line break at the end of a file.
+  if (rest.byteLength > length && /^[\r\n]*$/.test(rest.toString('latin1', length))) {
+    const note = `line breaks after the ${length} bytes of Content-Length were ignored`;
+    return as(rest.subarray(0, length), note);
+  }
+  const note = `the body has ${rest.byteLength} bytes, but Content-Length is ${length}: it is not as received`;
+  return as(rest, note);
+}
+
+/**
+ * Parses a capture in JSON: `headers`, and `rawBody` (text) or `rawBodyBase64`, as `callback sign --json` prints
+ * it. Any other rawBody is not a raw body; the diagnosis explains it.
+ */
+function parseJsonCapture(source: Buffer): CapturedCallback {
+  let value: unknown;
+  try {
+    value = JSON.parse(source.toString().replace(/^\ufeff/, ''));
+  } catch {
+    throw new UsageError('the capture begins like JSON, but is not valid JSON');
+  }
+  const { headers, rawBody: body, rawBodyBase64: base64 } = value as Record<string, unknown>;
+  if (!captureHeaders.safeParse(headers).success) {
+    throw new UsageError(
+      'headers must be a JSON object of names and strings, or of names and lists of strings',
+    );
+  }
+  const rawBody = base64 === undefined ? body : decode(base64);
+  if (rawBody === undefined || rawBody === null) {
+    throw new UsageError('the capture has neither rawBody nor rawBodyBase64: add one of them');
+  }
+  const request = { headers: headers as CallbackRequest['headers'], rawBody: rawBody as RawBody };
+  return { request, notes: [] };
+}
+
+const captureHeaders = z.record(z.string(), z.union([z.string(), z.array(z.string())]));
+
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+
+function decode(base64: unknown): Buffer {
+  if (typeof base64 === 'string' && BASE64.test(base64)) return Buffer.from(base64, 'base64');
+  throw new UsageError('rawBodyBase64 must be base64');
 }

@@ -1,24 +1,25 @@
-import { stat, writeFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
-import type {
-  CheckCallbackEndpointOptions,
-  EndpointCheck,
-  EndpointReport,
-} from 'merchant-payments/testing';
+import { open, writeFile } from 'node:fs/promises';
+import type { CheckCallbackEndpointOptions, EndpointReport } from 'merchant-payments/testing';
 import { describeCheck, describeReport, nameCheckFlags, toJUnitXml } from '../check-report.js';
 import { type Call, defineCommand, flag, parsed, text, UsageError } from '../command.js';
-import { textWidth } from '../layout.js';
+import { type Layout, textWidth } from '../layout.js';
 import { isListeningWithin } from '../network.js';
-import { parseHttpUrl, parseOneOf, parseWholeNumber } from '../option-values.js';
-import { countOf, createPaint, pathOf, printNote, type Terminal } from '../output.js';
-import { interruptible } from '../process-signals.js';
 import {
+  oneOf,
+  parseHttpUrl,
+  parseWholeNumber,
   requireSigningSecret,
   signatureEncodingOption,
   signingSecretOption,
   timestampUnitOption,
   wholeNumber,
-} from '../shared-options.js';
+} from '../option-values.js';
+import { countOf, interruptible, pathOf, printNote, type Terminal } from '../terminal.js';
+
+const limit = (what: string, standard: number, sets: string) => {
+  const help = `The time limit for ${what}, in milliseconds. Default: ${standard}`;
+  return wholeNumber({ value: 'ms', help, sets });
+};
 
 const options = {
   'signing-secret': signingSecretOption,
@@ -30,13 +31,10 @@ const options = {
     },
     parseHttpUrl,
   ),
-  'effect-counts': parsed(
-    {
-      value: 'paid|changes',
-      help: 'What the effect URL counts: what happens once for a paid payment, or once for each change. With paid, an endpoint that acts on any status fails, even if the URL answers only a number. Default: either',
-      sets: 'effectCounts',
-    },
-    (name, given) => parseOneOf(name, given, ['paid', 'changes']),
+  'effect-counts': oneOf(
+    'What the effect URL counts: what happens once for a paid payment, or once for each change. With paid, an endpoint that acts on any status fails, even if the URL answers only a number. Default: either',
+    ['paid', 'changes'],
+    'effectCounts',
   ),
   reference: text({
     value: 'text',
@@ -51,21 +49,9 @@ const options = {
     help: 'The largest difference that the endpoint allows between X-Timestamp and the clock, in seconds, 2 to 86400. Default: 300',
     sets: 'toleranceSeconds',
   }),
-  timeout: wholeNumber({
-    value: 'ms',
-    help: 'The time limit for each answer, in milliseconds. Default: 10000',
-    sets: 'timeoutMs',
-  }),
-  'acknowledge-within': wholeNumber({
-    value: 'ms',
-    help: 'The time limit for an acknowledgement, in milliseconds. Default: 5000',
-    sets: 'acknowledgeWithinMs',
-  }),
-  'effects-within': wholeNumber({
-    value: 'ms',
-    help: 'The time limit for an effect to show after the answer, in milliseconds. Default: 1000',
-    sets: 'effectsWithinMs',
-  }),
+  timeout: limit('each answer', 10_000, 'timeoutMs'),
+  'acknowledge-within': limit('an acknowledgement', 5_000, 'acknowledgeWithinMs'),
+  'effects-within': limit('an effect to show after the answer', 1_000, 'effectsWithinMs'),
   'large-body-bytes': wholeNumber({
     value: 'n',
     help: 'The size of the body that must be refused, in bytes, 4096 to 268435456. Default: 8388608',
@@ -84,49 +70,36 @@ const options = {
   ),
   junit: text({
     value: 'file',
-    help: 'Where to write JUnit XML; - for standard output, in place of the report.',
+    help: 'Where to write JUnit XML, beside the report.',
   }),
 };
 
 export const check = defineCommand({
   name: 'check',
-  summary:
-    'Checks a callback endpoint: what it accepts, what it refuses, and what it does twice. Exits with 1 if a check fails.',
+  summary: 'Finds what a callback endpoint gets wrong.',
   positionals: ['callback-url'],
   options,
   details: [
-    'The endpoint acts on these callbacks, so run it against a test system. All payments are made up.',
+    'Checks what the endpoint accepts, what it refuses, and what it does twice. Your endpoint will process the callbacks, so use a test system. All payments are made up. Exits with 1 if a check fails.',
   ],
   examples: [
     'merchant-payments check http://127.0.0.1:3000/callbacks/payments',
     'merchant-payments check http://127.0.0.1:3000/callbacks/payments --effect-url http://127.0.0.1:3000/test/effects --junit check.xml',
   ],
   async run(call) {
-    const { junit, json } = call.options;
-    const { stdout } = call.terminal;
-    if (junit === '-' && json) {
-      throw new UsageError(
-        '--json and --junit - both write to standard output: give --junit a file',
-      );
-    }
-    if (call.options['effect-counts'] !== undefined && call.options['effect-url'] === undefined) {
+    const { options: given, terminal } = call;
+    const { junit } = given;
+    if (given['effect-counts'] !== undefined && given['effect-url'] === undefined) {
       throw new UsageError('--effect-counts needs --effect-url, which is missing');
     }
-    if (junit !== undefined && junit !== '-') await assertWritable(junit, call.terminal);
+    if (junit !== undefined) await assertWritable(junit, terminal);
     const report = nameCheckFlags(await runChecks(call));
-    const isFailed = !report.passed || (call.options['fail-on-skipped'] && hasSkipped(report));
-    if (junit !== undefined && junit !== '-')
-      await writeFile(pathOf(call.terminal, junit), toJUnitXml(report));
-    const code = isFailed ? 1 : 0;
-    if (junit === '-') {
-      stdout.write(toJUnitXml(report));
-      return { json: report, code };
-    }
+    if (junit !== undefined) await writeFile(pathOf(terminal, junit), toJUnitXml(report));
+    const isFailed = !report.passed || (given['fail-on-skipped'] && hasSkipped(report));
     return {
       json: report,
-      // On a terminal the failures are enough; a log needs everything.
-      lines: (layout) => describeReport(report, layout, { isBrief: stdout.isTTY }),
-      code,
+      lines: (layout) => describeReport(report, layout),
+      code: isFailed ? 1 : 0,
     };
   },
 });
@@ -134,88 +107,53 @@ export const check = defineCommand({
 const hasSkipped = ({ checks }: EndpointReport): boolean =>
   checks.some(({ id, outcome }) => outcome === 'skipped' && !id.startsWith('overtaking'));
 
-/** Moves to the beginning of the line, and clears it. */
-const CLEAR_LINE = '\r\u001b[K';
-
-// Checked before the run, so that a misspelt folder does not cost the report.
+// Before the run, so that a misspelt folder does not cost the report.
 async function assertWritable(path: string, terminal: Terminal): Promise<void> {
-  const isFolder = async (place: string): Promise<boolean> =>
-    stat(pathOf(terminal, place)).then(
-      (found) => found.isDirectory(),
-      () => false,
-    );
-  if (!(await isFolder(dirname(path)))) {
-    throw new UsageError(`--junit: there is no folder ${dirname(path)}`);
-  }
-  if (await isFolder(path)) throw new UsageError(`--junit must be a file, but ${path} is a folder`);
+  const file = await open(pathOf(terminal, path), 'a').catch(({ code }: NodeJS.ErrnoException) => {
+    throw new UsageError(`--junit: writing ${path} failed with ${code}`);
+  });
+  await file.close();
 }
 
 async function runChecks(call: Call<typeof options>): Promise<EndpointReport> {
-  const { options: given, terminal, words } = call;
+  const { terminal, words } = call;
   const url = parseHttpUrl('<callback-url>', words[0] ?? '');
   const checkOptions = toCheckOptions(call);
   const { checkCallbackEndpoint } = await import('merchant-payments/testing');
-  const ended: EndpointCheck[] = [];
-  const startedAt = new Date();
-  const progress = showProgress(terminal, given.json || given.junit === '-');
-  return interruptible(terminal.signals, async (signal) => {
+  let count = 0;
+  return interruptible(terminal, async (signal) => {
     try {
       await waitUntilListening(url, call, signal);
       return await checkCallbackEndpoint(url, {
         ...checkOptions,
         signal,
-        onCheck: (one) => {
-          ended.push(one);
-          progress.show(one);
+        onCheck(check) {
+          count += 1;
+          showProgress(terminal, `${count} checked: ${describeCheck(check, PLAIN)}`);
         },
       });
     } catch (error) {
-      if (!signal.aborted) throw error;
-      progress.end();
-      printNote(terminal, `the run was interrupted after ${countOf(ended.length, 'check')}`);
-      return reportOf(url, ended, startedAt);
+      throw signal.aborted
+        ? new Error(`the run was interrupted after ${countOf(count, 'check')}`)
+        : error;
     } finally {
-      progress.end();
+      showProgress(terminal, '');
     }
   });
 }
 
-/** The report of an interrupted run. */
-function reportOf(url: URL, checks: readonly EndpointCheck[], startedAt: Date): EndpointReport {
-  const count = (wanted: EndpointCheck['outcome']): number =>
-    checks.filter(({ outcome }) => outcome === wanted).length;
-  return {
-    url: url.origin + url.pathname,
-    // The other checks might have failed.
-    passed: false,
-    checks,
-    counts: { passed: count('passed'), failed: count('failed'), skipped: count('skipped') },
-    startedAt: startedAt.toISOString(),
-    durationMs: Date.now() - startedAt.getTime(),
-  };
-}
+const PLAIN: Pick<Layout, 'width' | 'paint'> = {
+  width: Number.POSITIVE_INFINITY,
+  paint: (_style, plain) => plain,
+};
 
-/**
- * Shows each check as it ends. On a terminal it rewrites one line. Elsewhere it writes a line for each, but
- * only if the report goes to another place: otherwise the log has the whole report.
- */
-function showProgress(terminal: Terminal, isReportElsewhere: boolean) {
-  const { stderr, env } = terminal;
-  const paint = createPaint(stderr, env);
-  let count = 0;
-  return {
-    show(check: EndpointCheck): void {
-      count += 1;
-      if (stderr.isTTY) {
-        // Cut to the width of the terminal: a wrapped line would stay.
-        const line = `${count} checked: ${describeCheck(check, (_style, text) => text)}`;
-        stderr.write(`${CLEAR_LINE}${line.slice(0, textWidth(stderr) - 1)}`);
-      } else if (isReportElsewhere) printNote(terminal, describeCheck(check, paint));
-    },
-    end(): void {
-      if (stderr.isTTY) stderr.write(CLEAR_LINE);
-    },
-  };
+/** Moves to the beginning of the line, and clears it. */
+const CLEAR_LINE = '\r\u001b[K';
+
+/** On a terminal, writes the one line of progress again. */
+function showProgress({ stderr }: Terminal, line: string): void {
+  // Cut to the width of the terminal: a wrapped line would stay.
+  if (stderr.isTTY) stderr.write(`${CLEAR_LINE}${line.slice(0, textWidth(stderr) - 1)}`);
 }
 
 function toCheckOptions({

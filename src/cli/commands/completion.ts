@@ -29,7 +29,7 @@ const shells = Object.keys(scripts) as (keyof typeof scripts)[];
 
 export const completion = defineCommand({
   name: 'completion',
-  summary: 'Prints a shell script that completes commands and options.',
+  summary: 'Prints a shell script that completes words by Tab.',
   positionals: [shells.join('|')],
   wordChoices: [shells],
   options: {},

@@ -1,4 +1,5 @@
-import { access, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline/promises';
 import { plainJson, plainText } from '../../protocol/plain-text.js';
 import { invalidCases } from '../../protocol/service-profile.js';
@@ -13,28 +14,33 @@ import {
   withDefault,
 } from '../command.js';
 import { receiveCallbacks } from '../discovery/callbacks.js';
-import { type Discovered, discover as runDiscovery } from '../discovery/discover.js';
-import { ProbeFailure, type Target } from '../discovery/probes.js';
+import {
+  type Discovered,
+  ProbeFailure,
+  discover as runDiscovery,
+  type Target,
+} from '../discovery/discover.js';
 import { type Drift, findDrift } from '../discovery/profile.js';
 import { withoutCredentials } from '../environment.js';
-import { parseCurrency, parseDuration, parseExactDecimal, readFields } from '../option-values.js';
-import { pathOf, printNote, type Terminal } from '../output.js';
-import { interruptible } from '../process-signals.js';
 import {
-  hostOption,
+  parseCurrency,
+  parseDuration,
+  parseExactDecimal,
   portOption,
+  readFields,
   readProfile,
   requireSigningSecret,
   signingSecretOption,
   timeoutOption,
-} from '../shared-options.js';
+} from '../option-values.js';
+import { interruptible, pathOf, printNote } from '../terminal.js';
 
 const LONGEST_WAIT_MS = 3_600_000;
 
 const options = {
   'base-url': text({
     value: 'url',
-    help: 'The address of the service, a sandbox. Default: MERCHANT_PAYMENTS_BASE_URL',
+    help: 'The address of the service, a sandbox. Default: MERCHANT_PAYMENTS_BASE_URL; a .env can name another machine only with --env-file',
   }),
   yes: flag('Creates the payments without asking. Required where there is no terminal to ask.'),
   output: text({
@@ -46,9 +52,8 @@ const options = {
     help: 'An earlier profile. Lists what has changed since; exits with 1 if anything has.',
   }),
   listen: portOption(
-    'The port to receive callbacks at, on any path; 0 picks a free one. The callback URL of the account must lead here. Default: none, nothing is learned about callbacks',
+    'The port to receive callbacks at, on any path; 0 picks a free one. Only this machine reaches it, so the callback URL of the account must lead here by a tunnel. Default: none, nothing is learned about callbacks',
   ),
-  host: hostOption,
   wait: withDefault(
     parsed(
       {
@@ -80,11 +85,10 @@ const options = {
 
 export const discover = defineCommand({
   name: 'discover',
-  summary:
-    'Learns from a real service what the interface leaves open, and writes it as a profile for the mock.',
+  summary: 'Learns from a sandbox what the interface leaves open.',
   options,
   details: [
-    'Creates payments, with the credentials in MERCHANT_PAYMENTS_API_KEY and MERCHANT_PAYMENTS_API_SECRET: one in any case, and one more for each request that should be refused but is not. It prints what it is about to create, and asks unless --yes is given. Run it on a sandbox.',
+    'Writes what it learns as a profile for the mock. Creates payments, with the credentials in MERCHANT_PAYMENTS_API_KEY and MERCHANT_PAYMENTS_API_SECRET: one in any case, and one more for each request that should be refused but is not. It prints what it is about to create, and asks unless --yes is given. Run it on a sandbox.',
     '',
     'With --listen, change the status of the payment when asked to. The first callback is answered 503, to see its retry. So are callbacks of other payments, so that the service retries them.',
     '',
@@ -99,26 +103,27 @@ export const discover = defineCommand({
     const { options: given, terminal } = call;
     const known =
       given.profile === undefined ? undefined : await readProfile(given.profile, terminal);
-    if (given.output !== undefined) await assertNew(given.output, terminal);
+    const { output } = given;
+    // It would be overwritten.
+    if (output !== undefined && existsSync(pathOf(terminal, output))) {
+      throw new UsageError(
+        `--output: ${output} exists: compare with it by --profile, or give another file`,
+      );
+    }
     const prefix = `discover-${crypto.randomUUID().slice(0, 8)}`;
     const target = await readTarget(call, prefix);
-    const secret =
+    const signingSecret =
       given.listen === undefined
         ? undefined
         : requireSigningSecret(given['signing-secret'], terminal);
-    const clean = <Said extends object>(said: Said): Said =>
-      withoutCredentials(said, { ...terminal.env, ...credentialsOf(target, secret) }) as Said;
+    const clean = <Said>(said: Said): Said =>
+      withoutCredentials(said, { ...target, signingSecret });
     await askConsent(target, call);
-    const found = await interruptible(terminal.signals, async (signal) => {
+    const found = await interruptible(terminal, async (signal) => {
       await using callbacks =
-        given.listen === undefined || secret === undefined
+        given.listen === undefined || signingSecret === undefined
           ? undefined
-          : await receiveCallbacks({
-              port: given.listen,
-              host: given.host,
-              signingSecret: secret,
-              prefix,
-            });
+          : await receiveCallbacks({ port: given.listen, signingSecret, prefix });
       if (callbacks !== undefined) printNote(terminal, `receiving callbacks at ${callbacks.url}`);
       return await runDiscovery({
         target: { ...target, signal },
@@ -128,18 +133,18 @@ export const discover = defineCommand({
       }).catch((error: unknown) => {
         if (!(error instanceof ProbeFailure)) throw error;
         const created = `payments may have been created, with references that begin with ${prefix}`;
-        throw new Error(clean([`${error.message}; ${created}`])[0]);
+        throw new Error(clean(`${error.message}; ${created}`));
       });
     });
     const profile = clean(found.profile);
-    if (given.output !== undefined) {
-      await writeFile(pathOf(terminal, given.output), `${plainJson(profile, 2)}\n`, { flag: 'wx' });
+    if (output !== undefined) {
+      await writeFile(pathOf(terminal, output), `${plainJson(profile, 2)}\n`, { flag: 'wx' });
     }
     const drift = known && findDrift(known, profile);
     return {
       json: { profile, created: found.created, ...(drift && { drift }) },
       lines: () => drift?.map(describeDrift) ?? plainJson(profile, 2).split('\n'),
-      note: describeEnd(found, { drift, output: given.output }),
+      note: describeEnd(found, { drift, output }),
       code: drift !== undefined && drift.length > 0 ? 1 : 0,
     };
   },
@@ -184,15 +189,6 @@ async function readTarget(
   };
 }
 
-const credentialsOf = (
-  { apiKey, apiSecret }: UnsentTarget,
-  signingSecret: string | undefined,
-): Terminal['env'] => ({
-  MERCHANT_PAYMENTS_API_KEY: apiKey,
-  MERCHANT_PAYMENTS_API_SECRET: apiSecret,
-  ...(signingSecret !== undefined && { MERCHANT_PAYMENTS_SIGNING_SECRET: signingSecret }),
-});
-
 /** @throws {UsageError} without consent */
 async function askConsent(
   { baseUrl, prefix, creation }: UnsentTarget,
@@ -217,18 +213,6 @@ async function askConsent(
   const answer = await questions.question('Create them? [y/N] ').finally(() => questions.close());
   if (!/^y(?:es)?$/i.test(answer.trim()))
     throw new UsageError('nothing was sent: you did not agree');
-}
-
-/** @throws {UsageError} when there is a file already, which would be overwritten */
-async function assertNew(path: string, terminal: Terminal): Promise<void> {
-  const exists = await access(pathOf(terminal, path)).then(
-    () => true,
-    () => false,
-  );
-  if (!exists) return;
-  throw new UsageError(
-    `--output: ${path} exists: compare with it by --profile, or give another file`,
-  );
 }
 
 function describeDrift({ point, before, now }: Drift): string {

@@ -1,65 +1,59 @@
-import type { ControlFaults } from '../../mock-server/control/control-types.js';
+import type { ControlFault, ControlFaults } from '../../mock-server/control/control-types.js';
 import {
+  type FaultParameter,
+  type FaultTarget,
+  faultCatalogue,
   faultTargets,
   faultTypesOn,
   matchFields,
 } from '../../mock-server/faults/fault-catalogue.js';
-import { plainText } from '../../protocol/plain-text.js';
-import { requireWords } from '../arguments.js';
+import { nearest } from '../../protocol/options.js';
+import { plainJson } from '../../protocol/plain-text.js';
 import {
-  type Call,
+  type Definition,
   defineCommand,
   list as listOption,
+  type Outcome,
   parsed,
-  text,
   UsageError,
 } from '../command.js';
-import { connectToMock, mockUrlOption } from '../control-client.js';
+import { ControlRefusal, connectToMock, mockUrlOption } from '../control-client.js';
+import { type Column, formatTable, type Layout } from '../layout.js';
 import {
-  describeFaults,
-  readFaultMatch,
-  readFaultType,
-  showFaults,
-  toFaultUsageError,
-} from '../faults.js';
-import { parseExactJson, parseOneOf, parseWholeNumber } from '../option-values.js';
-import { countOf } from '../output.js';
-
-const positionals = ['request|callback', 'type'] as const;
-
-const addOptions = {
-  times: parsed(
-    {
-      value: 'n',
-      help: 'How often the fault happens: a whole number from 1, or unlimited. Default: 1',
-    },
-    (name, given) =>
-      given === 'unlimited'
-        ? given
-        : parseWholeNumber(name, given, { min: 1, max: Number.MAX_SAFE_INTEGER }),
-  ),
-  match: listOption({
-    value: 'field=value',
-    help: 'Applies only to requests or callbacks with this value. Default: the next one, whatever its values',
-  }),
-  set: listOption({
-    value: 'field=value',
-    help: 'A field of the fault. The body of client-error and the value of extra-field may be JSON.',
-  }),
-  'fault-json': text({
-    value: 'json',
-    help: 'The whole fault as JSON, in place of all of the above.',
-  }),
-  'mock-url': mockUrlOption,
-};
+  parseExactDecimal,
+  parseJsonOrText,
+  parseOneOf,
+  parseWholeNumber,
+  readPairs,
+} from '../option-values.js';
+import { countOf } from '../terminal.js';
 
 export const add = defineCommand({
   name: 'fault add',
-  summary: 'Adds a fault to the running mock, on a request or on a callback.',
-  positionals,
+  summary: 'Makes the next request or callback go wrong.',
+  positionals: ['request|callback', 'type'],
   wordChoices: [faultTargets, faultTargets.flatMap(faultTypesOn)],
-  checksWords: true,
-  options: addOptions,
+  options: {
+    times: parsed(
+      {
+        value: 'n',
+        help: 'How often the fault happens: a whole number from 1, or unlimited. Default: 1',
+      },
+      (name, given) =>
+        given === 'unlimited'
+          ? given
+          : parseWholeNumber(name, given, { min: 1, max: Number.MAX_SAFE_INTEGER }),
+    ),
+    match: listOption({
+      value: 'field=value',
+      help: 'Applies only to requests or callbacks with this value. Default: the next one, whatever its values',
+    }),
+    set: listOption({
+      value: 'field=value',
+      help: 'A field of the fault. The body of client-error and the value of extra-field may be JSON.',
+    }),
+    'mock-url': mockUrlOption,
+  },
   details: [
     'Faults on a request and their fields:',
     ...describeFaults('request'),
@@ -74,81 +68,39 @@ export const add = defineCommand({
     'merchant-payments fault add request delay --set delayMs=5000 --times 3',
     `merchant-payments fault add request client-error --set status=422 --set body='{"code":"LIMIT"}'`,
     'merchant-payments fault add callback duplicate --set mode=at-once --match status=paid --times unlimited',
-    `merchant-payments fault add --fault-json '{"on":"callback","type":"drop"}'`,
   ],
   async run(call) {
-    const body = readFault(call);
-    const given = call.options['fault-json'] === undefined ? 'flags' : 'json';
+    const { times, match, set } = call.options;
+    const [target = '', type = ''] = call.words;
+    const on = parseOneOf('the target', target, faultTargets);
+    const body = {
+      ...readFaultType(on, type, set),
+      ...(times !== undefined && { times }),
+      ...(match.length > 0 && { match: readFaultMatch(on, match) }),
+    };
     return connectToMock(call)
       .call<ControlFaults>({ method: 'POST', path: ['faults'], body })
       .then(
         (answer) => showFaults(answer),
         (error: unknown) => {
-          throw toFaultUsageError(error, given);
+          throw toFaultUsageError(error);
         },
       );
   },
 });
 
-function readFault({ options, words }: Call<typeof addOptions>): unknown {
-  const { times, match, set, 'fault-json': json } = options;
-  if (json !== undefined) {
-    if (words.length > 0 || times !== undefined || match.length + set.length > 0) {
-      throw new UsageError('--fault-json holds the whole fault: leave out the other arguments');
-    }
-    return parseFaultJson(json);
-  }
-  requireWords(words, positionals);
-  const [target = '', type = ''] = words;
-  const on = parseOneOf('the target', target, faultTargets);
-  return {
-    ...readFaultType(on, type, set),
-    ...(times === undefined ? {} : { times }),
-    ...(match.length === 0 ? {} : { match: readFaultMatch(on, match) }),
-  };
-}
-
-/** @throws {UsageError} for invalid JSON */
-function parseFaultJson(json: string): unknown {
-  try {
-    return parseExactJson('--fault-json', json);
-  } catch (error) {
-    if (error instanceof UsageError) throw error;
-    throw new UsageError(
-      `--fault-json must be JSON, such as '{"on":"callback","type":"drop"}'; put it in single quotes`,
-    );
-  }
-}
-
 export const list = defineCommand({
   name: 'fault list',
-  summary: 'Lists the pending faults of the running mock, oldest first.',
+  summary: 'Lists the pending faults, oldest first.',
   options: { 'mock-url': mockUrlOption },
   examples: ['merchant-payments fault list'],
   run: async (call) =>
     showFaults(await connectToMock(call).call<ControlFaults>({ path: ['faults'] })),
 });
 
-export const remove = defineCommand({
-  name: 'fault remove',
-  summary: 'Removes one fault of the running mock.',
-  positionals: ['id'],
-  options: { 'mock-url': mockUrlOption },
-  details: ['The id is the one that fault list shows.'],
-  examples: ['merchant-payments fault remove 2'],
-  async run(call) {
-    const [id = ''] = call.words;
-    const left = await connectToMock(call).call<ControlFaults>({
-      method: 'DELETE',
-      path: ['faults', id],
-    });
-    return showFaults(left, `fault ${plainText(id)} removed`);
-  },
-});
-
 export const clear = defineCommand({
   name: 'fault clear',
-  summary: 'Removes every fault of the running mock.',
+  summary: 'Removes every fault.',
   options: { 'mock-url': mockUrlOption },
   examples: ['merchant-payments fault clear'],
   async run(call) {
@@ -158,3 +110,88 @@ export const clear = defineCommand({
     return showFaults(left, `${countOf(faults.length, 'fault')} removed`);
   },
 });
+
+type Fields = Readonly<Record<string, unknown>>;
+type Kinds = Readonly<Record<string, FaultParameter['kind']>>;
+
+function kindsOf(type: keyof typeof faultCatalogue): Kinds {
+  const { parameters = {} } = faultCatalogue[type];
+  return Object.fromEntries(Object.entries(parameters).map(([name, { kind }]) => [name, kind]));
+}
+
+/** Describes the faults of a target for the help: type, parameters, effect. */
+export function describeFaults(on: FaultTarget): Definition[] {
+  return faultTypesOn(on).map((type) => {
+    const names = Object.keys(kindsOf(type)).join(', ');
+    return { term: names === '' ? type : `${type} (${names})`, text: faultCatalogue[type].text };
+  });
+}
+
+/** Reads the type of a fault and its parameters. */
+export function readFaultType(on: FaultTarget, type: string, set: readonly string[]): Fields {
+  const types = faultTypesOn(on);
+  const found = types.find((one) => one === type);
+  if (found === undefined) {
+    const close = nearest(type, types);
+    const remedy =
+      close === undefined ? `available: ${types.join(', ')}` : `did you mean ${close}?`;
+    throw new UsageError(`there is no fault "${type}" on a ${on}; ${remedy}`);
+  }
+  return { on, type, ...readFields('--set', `a ${type} fault`, kindsOf(found), set) };
+}
+
+/** @throws {UsageError} for a field that faults on this target can't match */
+export function readFaultMatch(on: FaultTarget, match: readonly string[]): Fields {
+  return readFields('--match', `the match of a ${on} fault`, matchFields[on], match);
+}
+
+function readFields(option: string, owner: string, kinds: Kinds, given: readonly string[]): Fields {
+  const fields = [...readPairs(option, given)].map(([name, value]) => {
+    const kind = Object.hasOwn(kinds, name) ? kinds[name] : undefined;
+    if (kind === undefined) {
+      const known = Object.keys(kinds).join(', ') || 'none';
+      throw new UsageError(`${option} ${name} is not a field of ${owner}; it has ${known}`);
+    }
+    if (kind === 'number') return [name, parseExactDecimal(`${option} ${name}`, value)];
+    return [name, kind === 'json' ? parseJsonOrText(value) : value];
+  });
+  return Object.fromEntries(fields);
+}
+
+/** Turns the mock's refusal of a fault into an error that names the flag. Returns any other error unchanged. */
+function toFaultUsageError(error: unknown): unknown {
+  if (!(error instanceof ControlRefusal && error.code === 'INVALID_REQUEST')) return error;
+  const [, owner, field] = error.field?.split('.') ?? [];
+  if (owner === undefined) return new UsageError(error.message);
+  const flag =
+    owner === 'times' ? '--times' : owner === 'match' ? `--match ${field}=…` : `--set ${owner}=…`;
+  return new UsageError(`${flag}: ${error.message}`);
+}
+
+const columns: readonly Column<ControlFault>[] = [
+  { title: 'id', text: ({ id }) => id, align: 'right' },
+  { title: 'on', text: ({ on }) => on },
+  { title: 'type', text: ({ type }) => type, style: () => 'yellow' },
+  { title: 'times left', text: ({ times }) => String(times ?? 1), align: 'right' },
+  { title: 'match', text: ({ match }) => describeFields(match ?? {}) },
+  {
+    title: 'fields',
+    text: ({ id: _id, on: _on, type: _type, times: _times, match: _match, ...own }) =>
+      describeFields(own),
+  },
+];
+
+/** Shows what was done, and below it the pending faults. */
+function showFaults(answer: ControlFaults, ...done: readonly string[]): Outcome {
+  const { faults } = answer;
+  const note = faults.length === 0 ? 'no faults are pending' : undefined;
+  const table = (layout: Layout) =>
+    note === undefined ? formatTable(columns, faults, layout) : [];
+  return { json: answer, lines: (layout) => [...done, ...table(layout)], note };
+}
+
+function describeFields(fields: object): string {
+  return Object.entries(fields)
+    .map(([name, value]) => `${name}=${typeof value === 'string' ? value : plainJson(value)}`)
+    .join(' ');
+}

@@ -1,75 +1,69 @@
-import type { MockServer, MockServerOptions } from 'merchant-payments/mock-server';
+import { once } from 'node:events';
+import type { DeliveryAttempt, MockServer, MockServerOptions } from 'merchant-payments/mock-server';
+import type { CallbackDiagnosis } from 'merchant-payments/testing';
+import { hintOf } from '../../mock-server/callbacks/answer-hints.js';
 import { LONGEST_TIMER_MS } from '../../protocol/options.js';
 import { plainJson, plainText } from '../../protocol/plain-text.js';
 import { isLoopback } from '../../protocol/url.js';
 import {
   type Call,
   defineCommand,
+  flag,
   list,
+  type Option,
   parsed,
   text,
   UsageError,
   withDefault,
 } from '../command.js';
-import { CTRL_C, listenToKeys, openInBrowser } from '../keys.js';
+import { ControlClient } from '../control-client.js';
+import { describeDiagnosis } from '../diagnosis-text.js';
+import { callbackLine, describeCallbackUrl, EventLog, toJsonEvent } from '../event-lines.js';
+import { CTRL_C, DOWN, listenToKeys, StickyOutput, UP } from '../keys.js';
+import { labelledLines, layoutOf } from '../layout.js';
 import {
-  dashboardUrl,
-  describeCallbackUrl,
-  describeListening,
-  MockLog,
-  toJsonEvent,
-  toListeningEvent,
-} from '../mock-log.js';
-import { parseDuration, parseHttpUrl, parseOneOf, readFields } from '../option-values.js';
-import { createPaint, printLine, printNote, type Terminal } from '../output.js';
-import { untilStopped } from '../process-signals.js';
-import { hostOption, portOption, readProfile, wholeNumber } from '../shared-options.js';
+  hostOption,
+  oneOf,
+  parseDuration,
+  parseHttpUrl,
+  portOption,
+  readFields,
+  readProfile,
+  wholeNumber,
+} from '../option-values.js';
+import {
+  createPaint,
+  interruptible,
+  type Paint,
+  printLine,
+  printNote,
+  type Terminal,
+} from '../terminal.js';
+
+/** An option whose default is that of the profile, otherwise the first. */
+const profiled = <const Value extends string>(help: string, values: readonly [Value, ...Value[]]) =>
+  oneOf(`${help} Default: that of the profile, otherwise ${values[0]}`, values);
 
 // Fixed, so that a .env stays valid across restarts. Identifiers are not: they would collide in the
 // developer's database.
-const API_KEY = 'mock_api_key';
-const API_SECRET = 'mock_api_secret';
-const SIGNING_SECRET = 'mock_signing_secret';
-
-/** An option with a fixed set of values; the default is that of the profile, otherwise the first. */
-const profiled = <const Value extends string>(help: string, values: readonly [Value, ...Value[]]) =>
-  parsed(
-    {
-      value: values.join('|'),
-      choices: values,
-      help: `${help} Default: that of the profile, otherwise ${values[0]}`,
-    },
-    (name, given) => parseOneOf(name, given, values),
-  );
+const credential = (value: string, help: string, fallback: string): Option<string> =>
+  withDefault(text({ value, help: `${help} Default: ${fallback}` }), fallback);
 
 const options = {
   port: withDefault(portOption('The port to listen on; 0 picks a free one. Default: 4242'), 4242),
   host: hostOption,
   'callback-url': parsed(
-    {
-      value: 'url',
-      help: 'The URL of your callback endpoint. Can be set later, in the dashboard.',
-    },
+    { value: 'url', help: 'Your callback endpoint. Can be set later, in the dashboard.' },
     parseHttpUrl,
   ),
-  'api-key': withDefault(
-    text({ value: 'key', help: `The API key that requests must present. Default: ${API_KEY}` }),
-    API_KEY,
+  'payment-page': flag('Answers each creation with paymentUrl, a page on which a person pays.'),
+  'api-key': credential('key', 'The API key that requests must present.', 'mock_api_key'),
+  'api-secret': credential(
+    'secret',
+    'The API secret that requests must present.',
+    'mock_api_secret',
   ),
-  'api-secret': withDefault(
-    text({
-      value: 'secret',
-      help: `The API secret that requests must present. Default: ${API_SECRET}`,
-    }),
-    API_SECRET,
-  ),
-  'signing-secret': withDefault(
-    text({
-      value: 'secret',
-      help: `The secret that signs callbacks. Default: ${SIGNING_SECRET}`,
-    }),
-    SIGNING_SECRET,
-  ),
+  'signing-secret': credential('secret', 'The secret that signs callbacks.', 'mock_signing_secret'),
   'retry-schedule': parsed(
     {
       value: 'list',
@@ -87,10 +81,10 @@ const options = {
     value: 'file',
     help: 'A profile that discover wrote: the mock answers and signs like that service.',
   }),
-  'retry-signing': profiled(
-    'Whether a retry gets a new timestamp and signature, or repeats the first ones.',
-    ['fresh', 'original'],
-  ),
+  'retry-signing': profiled('Whether a retry is signed again, or repeats the first signature.', [
+    'fresh',
+    'original',
+  ]),
   'signature-encoding': profiled('The encoding of the signature.', ['hex', 'base64', 'base64url']),
   'timestamp-unit': profiled('The unit of X-Timestamp.', ['seconds', 'milliseconds']),
   'initial-status': text({
@@ -121,36 +115,36 @@ const options = {
   }),
 };
 
+const KEYS = '↑ ↓ select a callback, r resends it, d diagnoses it, q quits.';
+
 export const mock = defineCommand({
   name: 'mock',
-  summary: 'Runs a mock of the Merchant Payment Service, with a dashboard, until Ctrl-C.',
+  summary: 'Runs a mock of the service, with a dashboard.',
   options,
   details: [
     'The default credentials are the same at every start, and public: they protect nothing. Never give the mock a real secret. A duration is a number with its unit: 500ms, 10s, 1m, 1h, 1d.',
     '',
     'A payment whose reference ends with -auto- and a status, such as order-1-auto-paid, changes to that status automatically, even without --auto.',
     '',
-    'With --json, the first line has the type "listening", and each line after it is an event. On a terminal, o opens the dashboard, r resets the mock, c clears the screen, q quits.',
+    `On a terminal, ${KEYS} With --json, the first line has the type "listening", and each line after it is an event.`,
   ],
   examples: [
     'merchant-payments mock --callback-url http://127.0.0.1:3000/callbacks/payments',
     'merchant-payments mock --port 0 --retry-schedule 1s,10s,1m --json',
-    'merchant-payments mock --retry-schedule none --seed 7',
     'merchant-payments mock --auto paid --after 2s --answer-field redirectUrl=https://pay.example/{referenceNumber}',
   ],
   async run(call) {
     const { host, json } = call.options;
-    const server = await start(call);
     const { terminal } = call;
-    const { stopped, stop, release } = untilStopped(terminal.signals, terminal.stdout);
-    if (!isLoopback(host)) printNote(terminal, exposureWarning(host, terminal));
-    const unsubscribe = (json ? logAsJson : logAsText)(server, call);
-    const ignoreKeys = json ? undefined : await offerKeys(server, { terminal, stop });
-    await stopped;
-    ignoreKeys?.();
-    unsubscribe();
-    await server.close();
-    release();
+    await using server = await start(call);
+    await interruptible(terminal, async (signal, stop) => {
+      if (!isLoopback(host)) printNote(terminal, exposureWarning(host, terminal));
+      const stopWatching = json
+        ? logAsJson(server, terminal)
+        : await logAsText(server, { terminal, stop });
+      if (!signal.aborted) await once(signal, 'abort');
+      stopWatching();
+    });
     return undefined;
   },
 });
@@ -163,6 +157,7 @@ async function start({ options: given, terminal }: Call<typeof options>): Promis
     apiSecret: given['api-secret'],
     signingSecret: given['signing-secret'],
     callbackUrl: given['callback-url']?.href,
+    paymentPage: given['payment-page'],
     retryScheduleMs: given['retry-schedule'],
     profile: given.profile === undefined ? undefined : await readProfile(given.profile, terminal),
     retrySigning: given['retry-signing'],
@@ -177,56 +172,150 @@ async function start({ options: given, terminal }: Call<typeof options>): Promis
   const { startMockServer } = await import('merchant-payments/mock-server');
   return startMockServer(serverOptions).catch((error: unknown) => {
     const { code, message } = error as Error & { readonly code?: unknown };
-    if (code === 'PORT_IN_USE') {
-      throw new UsageError(
-        `port ${given.port} of ${given.host} is in use: give another one with --port, or --port 0 for a free one`,
-      );
-    }
-    if (code !== 'LISTEN_FAILED') throw error;
+    if (code !== 'PORT_IN_USE' && code !== 'LISTEN_FAILED') throw error;
     throw new UsageError(
-      `--host or --port: ${message}; give --host an address of this machine, --port a number above 1023`,
+      `${message}: give --host an address of this machine, or --port another one, 0 for a free one`,
     );
   });
 }
 
-const CLEAR_SCREEN = '\u001b[2J\u001b[3J\u001b[H';
+const dashboardUrl = ({ url }: MockServer): string => `${url}/_mock/`;
 
-async function offerKeys(
-  server: MockServer,
-  { terminal, stop }: { readonly terminal: Terminal; readonly stop: () => void },
-): Promise<(() => void) | undefined> {
-  const ignoreKeys = await listenToKeys(terminal, {
-    o() {
-      printLine(terminal, `opening ${dashboardUrl(server)}`);
-      openInBrowser(dashboardUrl(server));
-    },
-    r: () => server.reset(),
-    c: () => void terminal.stdout.write(CLEAR_SCREEN),
-    q: stop,
-    [CTRL_C]: stop,
-  });
-  if (ignoreKeys !== undefined) {
-    printLine(terminal, 'Keys: o opens the dashboard, r resets, c clears the screen, q quits.');
-  }
-  return ignoreKeys;
+function describeListening(server: MockServer, paint: Paint): readonly string[] {
+  return [
+    paint('bold', 'Mock of the Merchant Payment Service'),
+    `  address    ${server.url}`,
+    `  dashboard  ${dashboardUrl(server)}`,
+    `  callbacks  ${describeCallbackUrl(server.callbackUrl)}`,
+    `  seed       ${server.seed}`,
+    '',
+    paint('dim', '# For your .env. These credentials are not secret: they protect nothing.'),
+    ...envLines(server),
+    '',
+    paint('dim', 'With explainAnswers: true, your handler answers why it refused a callback.'),
+    paint('dim', 'Press Ctrl-C to stop.'),
+    '',
+  ];
 }
 
-function logAsText(server: MockServer, { terminal }: Pick<Call, 'terminal'>): () => void {
-  const paint = createPaint(terminal.stdout, terminal.env);
-  const log = new MockLog(paint);
-  for (const line of describeListening(server, paint)) printLine(terminal, line);
-  return server.subscribe((event) => {
-    const line = log.describe(event);
-    if (line !== undefined) printLine(terminal, line);
+function envLines({ url, apiKey, apiSecret, signingSecret }: MockServer): string[] {
+  return Object.entries({
+    MERCHANT_PAYMENTS_BASE_URL: url,
+    MERCHANT_PAYMENTS_API_KEY: apiKey,
+    MERCHANT_PAYMENTS_API_SECRET: apiSecret,
+    MERCHANT_PAYMENTS_SIGNING_SECRET: signingSecret,
+  }).map(([name, value]) => {
+    const quoted = quoteForEnv(value);
+    return quoted === undefined
+      ? `# ${name}: its value can't be written in a .env, because it has a quote or a control character`
+      : `${name}=${quoted}`;
+  });
+}
+
+/** Quotes a value for `util.parseEnv` and dotenv; `undefined` if both can't read it back. */
+function quoteForEnv(value: string): string | undefined {
+  if (/^[\w.:/@%+=,-]+$/.test(value)) return value;
+  // Unescaped, it could control the terminal; escaped, it would be read back differently.
+  return value.includes("'") || plainText(value) !== value ? undefined : `'${value}'`;
+}
+
+interface Watching {
+  readonly terminal: Terminal;
+  readonly stop: () => void;
+}
+
+async function logAsText(server: MockServer, { terminal, stop }: Watching): Promise<() => void> {
+  const { stdout, env } = terminal;
+  const paint = createPaint(stdout, env);
+  const output = new StickyOutput(stdout);
+  for (const line of describeListening(server, paint)) output.print(line);
+  const log = new EventLog(paint);
+  const unsubscribe = server.subscribe((event) => {
+    const line = log.line(event);
+    if (line !== undefined) output.print(line);
     if (event.type === 'settings') {
-      printLine(terminal, `callbacks now go ${describeCallbackUrl(server)}`);
+      output.print(`· callbacks ${describeCallbackUrl(server.callbackUrl)}`);
     }
   });
+  const ignoreKeys = await listenToKeys(terminal, keysOf(server, { terminal, stop, output }));
+  if (ignoreKeys !== undefined) output.print(`Keys: ${KEYS}`);
+  return () => {
+    output.stick('');
+    ignoreKeys?.();
+    unsubscribe();
+  };
 }
 
-function logAsJson(server: MockServer, { terminal }: Pick<Call, 'terminal'>): () => void {
-  printLine(terminal, plainJson(toListeningEvent(server)));
-  return server.subscribe((event) => printLine(terminal, plainJson(toJsonEvent(event))));
+function keysOf(
+  server: MockServer,
+  { terminal, stop, output }: Watching & { readonly output: StickyOutput },
+): Readonly<Record<string, () => void>> {
+  let selected: DeliveryAttempt | undefined;
+  const select = (step: 1 | -1) => {
+    const { deliveries } = server;
+    const at = deliveries.findIndex(({ id }) => id === selected?.id);
+    const next = (at < 0 ? deliveries.length : at) + step;
+    selected = next < 0 ? deliveries[0] : deliveries[next];
+    const line = selected && `▸ ${callbackLine(selected, (_style, plain) => plain)}`;
+    // A line that the terminal wraps can't be rewritten.
+    output.stick([...(line ?? '')].slice(0, (terminal.stdout.columns || 80) - 1).join(''));
+  };
+  /** The selected callback, or the newest one. */
+  const withCallback = (act: (attempt: DeliveryAttempt) => Promise<unknown>) => {
+    const attempt = selected ?? server.deliveries.at(-1);
+    if (attempt === undefined) output.print('· no callback has been sent yet');
+    // What the mock forgot, such as by a reset.
+    else void act(attempt).catch((error: Error) => output.print(`· ${plainText(error.message)}`));
+  };
+  return {
+    [UP]: () => select(-1),
+    [DOWN]: () => select(1),
+    r: () => withCallback(({ id }) => server.resend(id)),
+    d: () =>
+      withCallback(async (attempt) => {
+        output.print((await diagnose(server, attempt, terminal)).join('\n'));
+      }),
+    q: stop,
+    [CTRL_C]: stop,
+  };
+}
+
+async function diagnose(
+  server: MockServer,
+  attempt: DeliveryAttempt,
+  terminal: Terminal,
+): Promise<readonly string[]> {
+  const client = new ControlClient(new URL(server.url));
+  const diagnosis = await client.call<CallbackDiagnosis>({
+    method: 'POST',
+    path: ['diagnose'],
+    body: { attemptId: attempt.id },
+  });
+  const layout = layoutOf(terminal);
+  const hint = hintOf(attempt);
+  return [
+    '',
+    callbackLine(attempt, layout.paint),
+    ...(hint === undefined ? [] : labelledLines('  ', hint, layout.width)),
+    ...describeDiagnosis(diagnosis, layout),
+    '',
+  ];
+}
+
+function logAsJson(server: MockServer, terminal: Terminal): () => void {
+  const { url, apiKey, apiSecret, signingSecret, seed, callbackUrl = null } = server;
+  const print = (event: unknown) => printLine(terminal, plainJson(event));
+  print({
+    type: 'listening',
+    url,
+    dashboardUrl: dashboardUrl(server),
+    apiKey,
+    apiSecret,
+    signingSecret,
+    seed,
+    callbackUrl,
+  });
+  return server.subscribe((event) => print(toJsonEvent(event)));
 }
 
 function exposureWarning(host: string, { stderr, env }: Terminal): string {

@@ -1,141 +1,164 @@
 import type {
-  ControlAttemptPage,
-  ControlRequest,
-  ControlRequestPage,
+  ControlDelivery,
+  ControlPaymentDetail,
   ControlState,
 } from '../../mock-server/control/control-types.js';
 import { plainJson, plainText } from '../../protocol/plain-text.js';
 import { defineCommand } from '../command.js';
-import { CALLBACK_TIMEOUT_MS, connectToMock, mockUrlOption } from '../control-client.js';
-import { describeAnswer } from '../delivery-text.js';
-import { type Column, timeOfDay } from '../layout.js';
-import { MockLog, referenceIn } from '../mock-log.js';
+import {
+  CALLBACK_TIMEOUT_MS,
+  ControlRefusal,
+  connectToMock,
+  mockUrlOption,
+  PAYMENT_WORD,
+} from '../control-client.js';
+import { callbackLine, deliveryLines, requestLine } from '../event-lines.js';
+import { fieldLines, formatTime } from '../layout.js';
 import { formatDuration, parseDuration } from '../option-values.js';
-import { countOf, createPaint, printLine, printNote } from '../output.js';
-import { untilStopped } from '../process-signals.js';
-import { limitOption, showPage } from '../shared-options.js';
+import type { Paint } from '../terminal.js';
 
-/** A century. */
-const LONGEST_ADVANCE_MS = 36_525 * 86_400_000;
-/** The most that the mock lists at a time. */
-const MOST_ATTEMPTS = 1_000;
-const SHOWN_ATTEMPTS = 20;
-
-export const advance = defineCommand({
-  name: 'clock advance',
-  summary: 'Moves the clock of the running mock ahead, so that retries and delays fall due.',
-  positionals: ['duration'],
+export const showPayment = defineCommand({
+  name: 'payments show',
+  summary: 'Shows a payment, its requests, statuses and callbacks.',
+  positionals: ['payment'],
   options: { 'mock-url': mockUrlOption },
-  details: [
-    'A duration is a number with its unit: 500ms, 90s, 10m, 1h, 2d. The command ends when every retry that fell due has been answered. Callbacks are still signed with the real time.',
-  ],
-  examples: ['merchant-payments clock advance 1h', 'merchant-payments clock advance 90s --json'],
+  details: [PAYMENT_WORD],
+  examples: ['merchant-payments payments show order-1'],
   async run(call) {
-    const ms = parseDuration('<duration>', call.words[0] ?? '', LONGEST_ADVANCE_MS);
-    const client = connectToMock(call);
-    const listAttempts = async (limit: number) =>
-      client.call<ControlAttemptPage>({ path: ['deliveries'], query: { limit } });
-    const [last] = (await listAttempts(1)).attempts;
-    const state = await client.call<ControlState>({
-      method: 'POST',
-      path: ['clock', 'advance'],
-      body: { ms },
-      timeoutMs: CALLBACK_TIMEOUT_MS,
+    const [word = ''] = call.words;
+    const detail = await connectToMock(call).call<ControlPaymentDetail>({
+      path: ['payments', word],
     });
-    const { attempts } = await listAttempts(MOST_ATTEMPTS);
-    const end = attempts.findIndex(({ id }) => id === last?.id);
-    const sent = (end < 0 ? attempts : attempts.slice(0, end)).toReversed();
-    const isMore = end < 0 && attempts.length === MOST_ATTEMPTS;
-    const line = `the mock's clock moved ahead by ${formatDuration(ms)}, to ${plainText(state.now)}`;
+    const { payment, others } = detail;
+    const extra = Object.entries(payment.extra);
     return {
-      json: { ...state, attempts: sent },
+      json: detail,
       lines: ({ paint }) => [
-        line,
-        `${isMore ? 'more than ' : ''}${countOf(sent.length, 'callback')} sent`,
-        ...sent
-          .slice(0, SHOWN_ATTEMPTS)
-          .map(
-            (attempt) =>
-              `  ${plainText(attempt.merchantPaymentReference)} ${plainText(attempt.status)}, attempt ${attempt.attempt}: ${describeAnswer(attempt, paint)}`,
+        plainText(`${payment.merchantPaymentReference} is ${payment.status}`),
+        ...fieldLines({
+          amount: `${payment.amount} ${payment.currency}`,
+          referenceNumber: payment.referenceNumber,
+          providerReference: payment.providerReference,
+          ...Object.fromEntries(extra.map(([name, value]) => [plainText(name), plainJson(value)])),
+        }),
+        ...others.map((other) =>
+          paint(
+            'red',
+            plainText(`  another payment of this order: ${other.referenceNumber}, ${other.status}`),
           ),
+        ),
+        ...storyOf(detail, paint),
       ],
     };
   },
 });
 
+/** What happened to a payment, oldest first. */
+function storyOf({ payment, deliveries, requests }: ControlPaymentDetail, paint: Paint): string[] {
+  const attempts = deliveries.flatMap((delivery) => delivery.attempts);
+  return [
+    ...requests.map((one) => ({ at: one.at, line: requestLine(one, paint) })),
+    ...payment.history.map(({ at, status }) => ({ at, line: `· ${plainText(status)}` })),
+    ...attempts.map((one) => ({ at: one.sentAt, line: callbackLine(one, paint) })),
+  ]
+    .toSorted((one, other) => Date.parse(one.at) - Date.parse(other.at))
+    .map(({ at, line }) => `${formatTime(at)}  ${line}`);
+}
+
+export const setStatus = defineCommand({
+  name: 'payments set-status',
+  summary: 'Sets a status, and waits for the answer to its callback.',
+  positionals: ['payment', 'status'],
+  options: { 'mock-url': mockUrlOption },
+  details: [
+    `${PAYMENT_WORD} Any status may follow any other. The exit code is 0 if the status was set, whatever the endpoint answered.`,
+  ],
+  examples: [
+    'merchant-payments payments set-status order-1 paid',
+    'merchant-payments payments set-status order-1 refunded --json',
+  ],
+  async run(call) {
+    const [word = '', status] = call.words;
+    const delivery = await connectToMock(call).call<ControlDelivery>({
+      method: 'POST',
+      path: ['payments', word, 'status'],
+      body: { status },
+      timeoutMs: CALLBACK_TIMEOUT_MS,
+    });
+    return {
+      json: delivery,
+      lines: ({ paint }) => [
+        plainText(`${word} is ${delivery.status}`),
+        ...deliveryLines(delivery, word, paint),
+      ],
+    };
+  },
+});
+
+export const resend = defineCommand({
+  name: 'deliveries resend',
+  summary: 'Sends a callback again.',
+  positionals: ['id|payment'],
+  options: { 'mock-url': mockUrlOption },
+  details: [
+    'Given the id of a delivery or of an attempt, it sends the callback of exactly that change, even if the change is not the newest. Given a payment, named as for payments show, it sends the callback of the current status. The exit code is 0 if the callback was sent, whatever the endpoint answered.',
+  ],
+  examples: ['merchant-payments deliveries resend order-1'],
+  async run(call) {
+    const [word = ''] = call.words;
+    const client = connectToMock(call);
+    const resendFrom = (list: 'deliveries' | 'payments') =>
+      client.call<ControlDelivery>({
+        method: 'POST',
+        path: [list, word, 'resend'],
+        body: {},
+        timeoutMs: CALLBACK_TIMEOUT_MS,
+      });
+    const sent = await resendFrom('deliveries').catch((error) => {
+      if (!(error instanceof ControlRefusal && error.code === 'NOT_FOUND')) throw error;
+      return resendFrom('payments');
+    });
+    return { json: sent, lines: ({ paint }) => deliveryLines(sent, word, paint) };
+  },
+});
+
+/** A century. */
+const LONGEST_ADVANCE_MS = 36_525 * 86_400_000;
+
+export const advance = defineCommand({
+  name: 'clock advance',
+  summary: 'Advances the clock, so that retries and delays fall due.',
+  positionals: ['duration'],
+  options: { 'mock-url': mockUrlOption },
+  details: [
+    'A duration is a number with its unit: 500ms, 90s, 10m, 1h, 2d. The command ends when every retry that fell due has been answered; deliveries list shows them. Callbacks are still signed with the real time.',
+  ],
+  examples: ['merchant-payments clock advance 1h', 'merchant-payments clock advance 90s --json'],
+  async run(call) {
+    const ms = parseDuration('<duration>', call.words[0] ?? '', LONGEST_ADVANCE_MS);
+    const state = await connectToMock(call).call<ControlState>({
+      method: 'POST',
+      path: ['clock', 'advance'],
+      body: { ms },
+      timeoutMs: CALLBACK_TIMEOUT_MS,
+    });
+    const line = `the mock's clock moved ahead by ${formatDuration(ms)}, to ${formatTime(state.now)}`;
+    return { json: state, lines: () => [line] };
+  },
+});
+
 export const reset = defineCommand({
   name: 'reset',
-  summary: 'Clears everything in the running mock except its settings.',
+  summary: 'Removes everything but the settings and the time.',
   options: { 'mock-url': mockUrlOption },
-  details: ['Identifiers start over.'],
+  details: ['In a mock that was started with --seed, identifiers start over.'],
   examples: ['merchant-payments reset'],
   async run(call) {
-    const client = connectToMock(call);
-    const { counts } = await client.call<ControlState>({ path: ['state'] });
-    const state = await client.call<ControlState>({ method: 'POST', path: ['reset'], body: {} });
-    const removed = [
-      countOf(counts.payments, 'payment'),
-      countOf(counts.requests, 'request'),
-      countOf(counts.deliveries, 'attempt'),
-      countOf(counts.faults, 'fault'),
-    ];
-    return { json: state, lines: () => [`the mock was reset: ${removed.join(', ')} removed`] };
-  },
-});
-
-const columns: readonly Column<ControlRequest>[] = [
-  { title: 'TIME', text: ({ at }) => at, short: ({ at }) => timeOfDay(at) },
-  { title: 'METHOD', text: ({ method }) => method },
-  { title: 'PATH', text: ({ path }) => path },
-  { title: 'MERCHANT REFERENCE', text: ({ body }) => referenceIn(body) ?? '' },
-  {
-    title: 'HTTP',
-    text: ({ status, ended }) => String(status ?? (ended ? 'broken' : 'waiting')),
-    style: ({ status }) => (status !== undefined && status < 400 ? 'green' : 'red'),
-  },
-  { title: 'FAULT', text: ({ fault }) => fault ?? '', style: () => 'yellow' },
-  { title: 'REQUEST ID', text: ({ requestId }) => requestId },
-];
-
-export const listRequests = defineCommand({
-  name: 'requests list',
-  summary: 'Lists the requests that the running mock received, newest first.',
-  options: { limit: limitOption, 'mock-url': mockUrlOption },
-  examples: ['merchant-payments requests list', 'merchant-payments requests list --limit 1 --json'],
-  async run(call) {
-    const page = await connectToMock(call).call<ControlRequestPage>({
-      path: ['requests'],
-      query: { limit: call.options.limit },
+    const state = await connectToMock(call).call<ControlState>({
+      method: 'POST',
+      path: ['reset'],
+      body: {},
     });
-    return showPage(page, page.requests, { columns, none: 'no requests received yet' });
-  },
-});
-
-export const tail = defineCommand({
-  name: 'tail',
-  summary: 'Prints the events of the running mock, until Ctrl-C or the end of the mock.',
-  options: { 'mock-url': mockUrlOption },
-  details: ['With --json, each line is an event as mock --json prints it.'],
-  examples: ['merchant-payments tail', 'merchant-payments tail --json'],
-  async run(call) {
-    const { options, terminal } = call;
-    const client = connectToMock(call);
-    const leave = new AbortController();
-    const { stopped, release } = untilStopped(terminal.signals, terminal.stdout);
-    void stopped.then(() => leave.abort());
-    const log = new MockLog(createPaint(terminal.stdout, terminal.env));
-    try {
-      const events = await client.openEvents(leave.signal);
-      printNote(terminal, `watching ${client.base}; press Ctrl-C to stop`);
-      for await (const event of events) {
-        const line = options.json ? plainJson(event) : log.describe(event);
-        if (line !== undefined) printLine(terminal, line);
-      }
-    } catch (error) {
-      if (!leave.signal.aborted) throw error;
-    } finally {
-      release();
-    }
-    return undefined;
+    return { json: state, lines: () => ['the mock was reset'] };
   },
 });

@@ -15,15 +15,10 @@ export interface ReceivedCallbacks extends AsyncDisposable {
   readonly learned: ProfiledCallbacks;
   /** Why callbacks were refused: the codes of the errors. */
   readonly refusals: ReadonlySet<string>;
-  /** Settles when the first callback has arrived. */
-  readonly first: Promise<void>;
-  /** Settles when it has been retried. */
-  readonly retried: Promise<void>;
 }
 
 interface Listening {
   readonly port: number;
-  readonly host: string;
   readonly signingSecret: string;
   /** The prefix of this run's references. */
   readonly prefix: string;
@@ -41,12 +36,9 @@ const TOLERANCE_SECONDS = 86_400;
 /**
  * Receives the callbacks of a run. Refuses the first, so that it is retried. Refuses those of other payments
  * too, so that the service retries them until they reach their own endpoint.
- *
- * @throws {UsageError} when it can't listen
- * @throws {InvalidOptionError} for an invalid signing secret
  */
 export async function receiveCallbacks(listening: Listening): Promise<ReceivedCallbacks> {
-  const { port, host, signingSecret, prefix } = listening;
+  const { port, signingSecret, prefix } = listening;
   const { callbackHandler } = await import('merchant-payments/node');
   const { createCallbackVerifier, RetryLaterError } = await import('merchant-payments');
   // An invalid secret is refused now.
@@ -54,7 +46,6 @@ export async function receiveCallbacks(listening: Listening): Promise<ReceivedCa
   const referenceNumbers = new Set<string>();
   const refusals = new Set<string>();
   const learned: { -readonly [Key in keyof ProfiledCallbacks]: ProfiledCallbacks[Key] } = {};
-  const [first, retried] = [deferred(), deferred()];
   let awaited: { readonly key: string; readonly signature: string } | undefined;
   let isAnswered = false;
 
@@ -67,7 +58,6 @@ export async function receiveCallbacks(listening: Listening): Promise<ReceivedCa
     learned.signatureEncoding = encodingOf(signature);
     if (awaited === undefined) {
       awaited = { key, signature };
-      first.resolve();
       await sleep(FIRST_ANSWER_AFTER_MS);
       isAnswered = true;
       throw new RetryLaterError();
@@ -76,7 +66,6 @@ export async function receiveCallbacks(listening: Listening): Promise<ReceivedCa
     // A copy that was sent at the same time.
     if (!isAnswered) throw new RetryLaterError();
     learned.retrySigning ??= signature === awaited.signature ? 'original' : 'fresh';
-    retried.resolve();
   };
 
   const server = createServer((request, response) => {
@@ -102,18 +91,16 @@ export async function receiveCallbacks(listening: Listening): Promise<ReceivedCa
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', ({ code }: NodeJS.ErrnoException) => {
-      reject(new UsageError(`--listen: listening on ${host}, port ${port} failed with ${code}`));
+      reject(new UsageError(`--listen: listening on port ${port} failed with ${code}`));
     });
-    server.listen(port, host, resolve);
+    server.listen(port, '127.0.0.1', resolve);
   });
   const { port: taken } = server.address() as AddressInfo;
   return {
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${taken}/`,
+    url: `http://127.0.0.1:${taken}/`,
     referenceNumbers,
     learned,
     refusals,
-    first: first.promise,
-    retried: retried.promise,
     async [Symbol.asyncDispose]() {
       const closed = new Promise((resolve) => server.close(resolve));
       // The answer to a retry may still be in transit.
@@ -122,14 +109,6 @@ export async function receiveCallbacks(listening: Listening): Promise<ReceivedCa
       clearTimeout(timer);
     },
   };
-}
-
-function deferred() {
-  let resolve = (): void => undefined;
-  const promise = new Promise<void>((settle) => {
-    resolve = settle;
-  });
-  return { promise, resolve };
 }
 
 const unitOf = (headers: IncomingHttpHeaders): TimestampUnit =>

@@ -1,16 +1,39 @@
-import { once } from 'node:events';
-import type { ProfiledRepetition, ServiceProfile } from 'merchant-payments/mock-server';
-import { type InvalidCase, invalidCases } from '../../protocol/service-profile.js';
-import type { ReceivedCallbacks } from './callbacks.js';
-import { DeadlineSignal } from './deadline-signal.js';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type {
+  ProfiledCallbacks,
+  ProfiledRepetition,
+  ServiceProfile,
+} from 'merchant-payments/mock-server';
+import { operations } from '../../protocol/operations.js';
 import {
-  ProbeFailure,
-  type ReceivedAnswer,
-  sendCreation,
-  sendInvalid,
-  type Target,
-} from './probes.js';
-import { describeAnswer, findPath, identifierIn } from './profile.js';
+  type InvalidCase,
+  invalidCases,
+  invalidCreations,
+} from '../../protocol/service-profile.js';
+import { exchange, TIMED_OUT } from '../network.js';
+import type { ReceivedCallbacks } from './callbacks.js';
+import { describeAnswer, findPath, identifierIn, type ReceivedAnswer } from './profile.js';
+
+/** A service, and the payments to create there. */
+export interface Target {
+  /** Without a trailing slash. */
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  readonly apiSecret: string;
+  /** The fields of every creation except the reference. */
+  readonly creation: Readonly<Record<string, unknown>>;
+  /** The prefix of every reference. */
+  readonly prefix: string;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
+/** A probe got no meaningful answer; the message is the reason. */
+export class ProbeFailure extends Error {
+  override readonly name = 'ProbeFailure';
+}
+
+const INTERRUPTED = 'the run was interrupted';
 
 interface Discovery {
   readonly target: Target;
@@ -29,36 +52,28 @@ export interface Discovered {
   readonly created: readonly string[];
 }
 
-/**
- * Sends requests whose answers the interface leaves open, and describes what the service does.
- *
- * @throws {ProbeFailure} when a valid creation fails: then the other answers mean nothing
- */
-export async function discover({
-  target,
-  callbacks,
-  waitMs,
-  onStep,
-}: Discovery): Promise<Discovered> {
+/** Sends requests whose answers the interface leaves open, and describes what the service does. */
+export async function discover(discovery: Discovery): Promise<Discovered> {
+  const { target, callbacks, waitMs, onStep } = discovery;
   const notLearned: Record<string, string> = {};
   onStep('sending a valid creation');
-  const creation = await sendCreation(target);
+  const creation = await sendCreation(target, 'valid');
   assertAccepted(creation);
-  const attempt = async (point: string, send: () => Promise<ReceivedAnswer>) => {
+  const attempt = async (point: string, which: InvalidCase | 'valid') => {
     onStep(`sending ${point}`);
-    return send().catch((error: unknown) => {
+    return sendCreation(target, which).catch((error: unknown) => {
       if (!(error instanceof ProbeFailure) || target.signal.aborted) throw error;
       notLearned[point] = error.message;
       return undefined;
     });
   };
-  const repeated = await attempt('repeatedReference', () => sendCreation(target));
+  const repeated = await attempt('repeatedReference', 'valid');
   const invalid = new Map<InvalidCase, ReceivedAnswer>();
   for (const which of invalidCases) {
-    const answer = await attempt(`invalid.${which}`, () => sendInvalid(target, which));
+    const answer = await attempt(`invalid.${which}`, which);
     if (answer !== undefined) invalid.set(which, answer);
   }
-  if (callbacks !== undefined) await waitForCallbacks(callbacks, { target, waitMs, onStep });
+  if (callbacks !== undefined) await waitForCallbacks(callbacks, discovery);
   const path = [creation, ...(repeated ? [repeated] : []), ...invalid.values()]
     .map(({ body }) => findPath(body, callbacks?.referenceNumbers ?? new Set()))
     .find((one) => one !== undefined);
@@ -68,6 +83,7 @@ export async function discover({
     notLearned['repeatedReference'] =
       'the answers have no referenceNumber to distinguish one payment from two; with --listen, callbacks show which field it is';
   }
+  const seconds = effect === 'second-payment' && repeated ? [repeated] : [];
   return {
     profile: {
       version: 1,
@@ -77,11 +93,7 @@ export async function discover({
       callbacks: callbacks?.learned ?? {},
       notLearned: { ...notLearned, ...explainCallbacks(callbacks, waitMs) },
     },
-    created: [
-      creation,
-      ...(effect === 'second-payment' && repeated ? [repeated] : []),
-      ...invalid.values(),
-    ]
+    created: [creation, ...seconds, ...invalid.values()]
       .filter(({ status }) => status < 300 || status === creation.status)
       .map(({ sent }) => String(sent['merchantPaymentReference'])),
   };
@@ -105,31 +117,34 @@ function effectOf(
   path: string | undefined,
 ): ProfiledRepetition['effect'] | undefined {
   if (repeated.status >= 400) return 'refused';
-  const first = identifierIn(creation.body, path);
-  const second = identifierIn(repeated.body, path);
+  const [first, second] = [creation, repeated].map(({ body }) => identifierIn(body, path));
   if (first === undefined || second === undefined) return undefined;
   return first === second ? 'same-payment' : 'second-payment';
 }
 
-async function waitForCallbacks(
-  callbacks: ReceivedCallbacks,
-  { target, waitMs, onStep }: Pick<Discovery, 'target' | 'waitMs' | 'onStep'>,
-): Promise<void> {
-  onStep(
-    `waiting up to ${waitMs / 1000} s for a callback at ${callbacks.url}: change the status of ${target.prefix}-valid at the service, unless it changes automatically`,
-  );
-  if (!(await within(callbacks.first, waitMs, target.signal))) return;
-  onStep(`waiting up to ${waitMs / 1000} s for its retry`);
-  await within(callbacks.retried, waitMs, target.signal);
-}
+const POLL_INTERVAL_MS = 50;
 
-/** Resolves with whether the promise settles in time. */
-async function within(promise: Promise<void>, ms: number, signal: AbortSignal): Promise<boolean> {
-  using deadline = new DeadlineSignal(signal, ms);
-  const isOver = signal.aborted ? [] : once(deadline.signal, 'abort');
-  await Promise.race([promise, isOver]);
-  if (signal.aborted) throw new ProbeFailure('the run was interrupted');
-  return !deadline.isOver;
+/** Waits for a callback, and for its retry. */
+async function waitForCallbacks(
+  { learned, url }: ReceivedCallbacks,
+  { target: { prefix, signal }, waitMs, onStep }: Discovery,
+): Promise<void> {
+  const isLearned = async (point: keyof ProfiledCallbacks): Promise<boolean> => {
+    const end = performance.now() + waitMs;
+    while (learned[point] === undefined && performance.now() < end) {
+      await sleep(POLL_INTERVAL_MS, undefined, { signal }).catch(() => {
+        throw new ProbeFailure(INTERRUPTED);
+      });
+    }
+    return learned[point] !== undefined;
+  };
+  const within = `waiting up to ${waitMs / 1000} s for`;
+  onStep(
+    `${within} a callback at ${url}: change the status of ${prefix}-valid at the service, unless it changes automatically`,
+  );
+  if (!(await isLearned('timestampUnit'))) return;
+  onStep(`${within} its retry`);
+  await isLearned('retrySigning');
 }
 
 function explainCallbacks(
@@ -138,18 +153,74 @@ function explainCallbacks(
 ): Record<string, string> {
   if (callbacks === undefined) return { callbacks: 'callbacks are received only with --listen' };
   const { learned, refusals } = callbacks;
-  if (learned.retrySigning !== undefined) return {};
   const within = `within ${waitMs / 1000} s`;
-  if (learned.timestampUnit !== undefined) {
-    return {
-      'callbacks.retrySigning': `the callback was not retried ${within}; allow more time with --wait`,
-    };
-  }
-  const reasons = [...refusals].join(', ');
-  return {
-    callbacks:
-      reasons === ''
+  if (learned.timestampUnit === undefined) {
+    const why =
+      refusals.size === 0
         ? `no callback of this run was received ${within}`
-        : `callbacks were received, but none passed verification (${reasons})`,
-  };
+        : `callbacks were received, but none passed verification (${[...refusals].join(', ')})`;
+    return { callbacks: why };
+  }
+  if (learned.retrySigning !== undefined) return {};
+  const why = `the callback was not retried ${within}; allow more time with --wait`;
+  return { 'callbacks.retrySigning': why };
+}
+
+const MAX_ANSWER_BYTES = 65_536;
+
+// Any other value may be data.
+const MEDIA_TYPE = /^(?:application|text)\/[\w.+-]{1,64}(?=[\s;]|$)/;
+
+/** Statuses that say nothing about the request: the service was busy or not reached. */
+const TRANSIENT = [429, 502, 503, 504];
+
+/** Sends a creation: one that should succeed, or one that should be refused. */
+async function sendCreation(
+  { creation, prefix, apiKey, apiSecret, baseUrl, timeoutMs, signal }: Target,
+  which: InvalidCase | 'valid',
+): Promise<ReceivedAnswer> {
+  const { method, path } = operations['payments.create'];
+  const changed: object | undefined = Object.hasOwn(invalidCreations, which)
+    ? invalidCreations[which as keyof typeof invalidCreations]
+    : undefined;
+  const sent = { ...creation, merchantPaymentReference: `${prefix}-${which}`, ...changed };
+  const pair =
+    which === 'invalidCredentials' ? `invalid:${crypto.randomUUID()}` : `${apiKey}:${apiSecret}`;
+  const authorization = `Basic ${Buffer.from(pair).toString('base64')}`;
+  const received = await exchange(new URL(`${baseUrl}${path}`), {
+    method,
+    headers: {
+      accept: 'application/json',
+      'accept-encoding': 'identity',
+      'content-type': 'application/json',
+      ...(which !== 'missingCredentials' && { authorization }),
+    },
+    body: Buffer.from(JSON.stringify(sent)),
+    timeoutMs,
+    signal,
+    maxBytes: MAX_ANSWER_BYTES + 1,
+  }).catch((error: NodeJS.ErrnoException) => {
+    if (signal.aborted) throw new ProbeFailure(INTERRUPTED);
+    throw new ProbeFailure(
+      error.code === TIMED_OUT
+        ? `no answer within ${timeoutMs} ms`
+        : `the connection failed with ${error.code ?? error.name}`,
+    );
+  });
+  const { status, headers, body } = received;
+  if (TRANSIENT.includes(status)) throw new ProbeFailure(`the service answered ${status}`);
+  if (body.byteLength > MAX_ANSWER_BYTES) {
+    throw new ProbeFailure(`the answer is longer than ${MAX_ANSWER_BYTES} bytes`);
+  }
+  const [contentType] = MEDIA_TYPE.exec(headers['content-type']?.toLowerCase() ?? '') ?? [];
+  return { status, contentType, sent, ...parseBody(body.toString(), contentType) };
+}
+
+function parseBody(text: string, contentType = ''): Pick<ReceivedAnswer, 'body' | 'isJson'> {
+  try {
+    if (/[/+]json$/.test(contentType)) return { body: JSON.parse(text), isJson: true };
+  } catch {
+    // Text, whatever its type says.
+  }
+  return { body: text, isJson: false };
 }

@@ -5,12 +5,21 @@ import {
   placeholder,
   type ServiceProfile,
 } from '../../protocol/service-profile.js';
-import type { ReceivedAnswer } from './probes.js';
 
-/** What identifies a value of an answer. */
-export interface KnownValues {
+/** An answer to a probe. */
+export interface ReceivedAnswer {
+  readonly status: number;
+  /** The media type, in lower case. */
+  readonly contentType: string | undefined;
+  /** Parsed if it is JSON, otherwise text. */
+  readonly body: unknown;
+  readonly isJson: boolean;
   /** The fields that were sent. */
   readonly sent: Readonly<Record<string, unknown>>;
+}
+
+/** What identifies a value of an answer. */
+interface KnownValues extends Pick<ReceivedAnswer, 'sent'> {
   /** The path of the payment's identifier, as learned from callbacks. */
   readonly identifierPath: string | undefined;
 }
@@ -91,7 +100,9 @@ const isEnumeration = (path: string): boolean =>
 
 /** Whether a value can be a status or a code: a word, or a short number, and not one of an account. */
 const isCode = (text: string): boolean =>
-  /^(?!.*\d{5})(?:[A-Za-z]+(?:[_.-][A-Za-z\d]+)*\d*|\d+)$/.test(text) && text.length <= 64;
+  text.length <= 64 &&
+  !/\d{5}/.test(text) &&
+  /^(?:\d+|[A-Za-z]+\d*(?:[_.-][A-Za-z\d]+)*)$/.test(text);
 
 /** Returns the path at which an answer has one of these reference numbers. */
 export function findPath(body: unknown, numbers: ReadonlySet<string>): string | undefined {
@@ -121,15 +132,15 @@ export interface Drift {
 
 /** Returns what has changed since a profile was made, among the points that both runs have learned. */
 export function findDrift(before: ServiceProfile, now: ServiceProfile): readonly Drift[] {
-  const [old, recent] = [learned(before), learned(now)];
   // Only callbacks show which field identifies a payment.
   const hasCallbacks = [before, now].every(({ callbacks }) => Object.keys(callbacks).length > 0);
   const isSame = (one: unknown, other: unknown): boolean =>
     one === other || (!hasCallbacks && [one, other].every((value) => identifiers.includes(value)));
-  return [...old].flatMap(([name, value]) => {
-    const other = recent.get(name);
-    if (other === undefined) return [];
-    const [was, is] = [new Map(list(value, name)), new Map(list(other, name))];
+  const recent = learned(now);
+  return Object.entries(learned(before)).flatMap(([name, value]) => {
+    const other = recent[name];
+    if (value === undefined || other === undefined) return [];
+    const [was, is] = [new Map(listValues(value, name)), new Map(listValues(other, name))];
     return [...new Set([...was.keys(), ...is.keys()])]
       .filter((point) => !isSame(was.get(point), is.get(point)))
       .map((point) => ({ point, before: was.get(point), now: is.get(point) }));
@@ -142,23 +153,23 @@ const identifiers: readonly unknown[] = [
   placeholder('text'),
 ];
 
-/** Returns what was learned, by name. */
-function learned({ creation, repeatedReference, invalid, callbacks }: ServiceProfile) {
+/** What a profile has learned, by name. */
+function learned(profile: ServiceProfile): Readonly<Record<string, unknown>> {
+  const { creation, repeatedReference, invalid, callbacks } = profile;
   const named = (group: string, points: object) =>
-    Object.entries(points).map(([name, value]) => [`${group}.${name}`, value] as const);
-  const all = [
-    ['creation', creation] as const,
-    ['repeatedReference', repeatedReference] as const,
+    Object.fromEntries(Object.entries(points).map(([name, value]) => [`${group}.${name}`, value]));
+  return {
+    creation,
+    repeatedReference,
     ...named('invalid', invalid),
     ...named('callbacks', callbacks),
-  ];
-  return new Map<string, unknown>(all.filter(([, value]) => value !== undefined));
+  };
 }
 
 /** Lists every value below a path. */
-function list(value: unknown, path: string): [point: string, value: unknown][] {
+function listValues(value: unknown, path: string): [point: string, value: unknown][] {
   if (typeof value !== 'object' || value === null) return [[path, value]];
   const fields = Object.entries(value).filter(([, field]) => field !== undefined);
   if (fields.length === 0) return [[path, JSON.stringify(value)]];
-  return fields.flatMap(([name, field]) => list(field, `${path}.${name}`));
+  return fields.flatMap(([name, field]) => listValues(field, `${path}.${name}`));
 }

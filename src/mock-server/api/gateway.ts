@@ -1,14 +1,14 @@
 import { isUtf8 } from 'node:buffer';
+import { hash, timingSafeEqual } from 'node:crypto';
 import { describeIssues } from '../../errors.js';
 import { type Operation, type OperationName, operations } from '../../protocol/operations.js';
 import type { CreatePaymentInput } from '../../protocol/payment.js';
-import { invalidCaseOf, type ServiceProfile } from '../../protocol/service-profile.js';
+import { invalidCaseOf } from '../../protocol/service-profile.js';
 import type { FaultList } from '../faults/fault-list.js';
-import type { MockClock } from '../state/clock.js';
-import type { EventLog } from '../state/event-log.js';
+import type { ResolvedServiceOptions } from '../options.js';
+import type { EventLog } from '../state/cap.js';
 import { type MockPayment, type PaymentBook, toStatusRecord } from '../state/payments.js';
 import type { SeededIds } from '../state/seeded-ids.js';
-import { createCredentialCheck, type ExpectedCredentials } from './credentials.js';
 import {
   type ErrorAnswer,
   errorAnswer,
@@ -27,53 +27,48 @@ import {
 } from './http-messages.js';
 import { ProfiledAnswers } from './profiled-answers.js';
 import {
+  type LiveRequest,
   type RecordedRequest,
+  recordAnswer,
   redactHeaders,
+  referenceIn,
   toRequestFacts,
   withoutQuery,
 } from './recorded-request.js';
 import { answerWithFault, type WaitingRequests } from './request-faults.js';
 
 /** Answers an operation, given its checked input and the `:id` in its path. */
-type Handler = (input: unknown, id: string, request: RecordedRequest) => PlainAnswer;
+type Handler = (input: unknown, id: string, request: LiveRequest) => PlainAnswer;
 
-/** The service's API as a function, which the HTTP server and the msw handlers wrap. */
-export interface Gateway {
-  /**
-   * Answers a request (interface section 4.1). A broken connection appears as with `fetch`: the promise
-   * rejects, or the answer's body ends in an error.
-   */
-  answer(request: PlainRequest): Promise<PlainAnswer>;
-}
+/**
+ * Answers a request (interface section 4.1). A broken connection appears as with `fetch`: the promise rejects, or the
+ * answer's body ends in an error.
+ */
+export type Gateway = (request: PlainRequest) => Promise<PlainAnswer>;
 
 interface GatewayOptions {
-  /** Further fields of the answer to a creation. */
-  readonly answerFields: Readonly<Record<string, unknown>>;
-  readonly clock: MockClock;
-  readonly credentials: ExpectedCredentials;
+  readonly settings: Pick<
+    ResolvedServiceOptions,
+    'answerFields' | 'apiKey' | 'apiSecret' | 'clock' | 'profile'
+  >;
   readonly faults: FaultList;
   readonly ids: SeededIds;
   readonly log: EventLog<RecordedRequest>;
   readonly payments: PaymentBook;
-  readonly profile: ServiceProfile | undefined;
   readonly waiting: WaitingRequests;
   /** Called when a request has arrived, and again when it is over. */
   readonly onRequest: (request: RecordedRequest) => void;
 }
 
-interface LiveRequest extends RecordedRequest {
-  fault?: RecordedRequest['fault'];
-  status?: number;
-  ended: boolean;
-}
-
 const decoder = new TextDecoder();
 
+/** Makes the service's API a function, which the HTTP server and the msw handlers wrap. */
 export function createGateway(options: GatewayOptions): Gateway {
-  const { clock, faults, ids, log, payments, waiting, onRequest, profile } = options;
-  const isAuthorized = createCredentialCheck(options.credentials);
+  const { settings, faults, ids, log, payments, waiting, onRequest } = options;
+  const { clock, profile } = settings;
+  const isAuthorized = createCredentialCheck(settings);
   const profiled = profile && new ProfiledAnswers({ profile, ids, payments });
-  const answerTemplate = JSON.stringify(options.answerFields);
+  const answerTemplate = JSON.stringify(settings.answerFields);
   const answerFields = ({ referenceNumber }: MockPayment): Record<string, unknown> | undefined =>
     answerTemplate === '{}'
       ? undefined
@@ -83,42 +78,43 @@ export function createGateway(options: GatewayOptions): Gateway {
       const creation = input as CreatePaymentInput & Record<string, unknown>;
       if (profiled !== undefined) return profiled.toCreation(creation, request, answerFields);
       const payment = payments.create(creation);
+      request.referenceNumber = payment.referenceNumber;
       return jsonAnswer(201, { ...toStatusRecord(payment), ...answerFields(payment) });
     },
   };
 
-  return {
-    async answer(request) {
-      const body = await request.readBody();
-      const { generation } = log;
-      const recorded = record(request, body);
-      log.push(recorded);
-      const fault = faults.takeForRequest(toRequestFacts(recorded));
-      if (fault !== undefined) recorded.fault = fault.type;
-      onRequest(recorded);
-      try {
-        const answer =
-          fault === undefined
-            ? route(recorded, body)
-            : await answerWithFault(fault, {
-                requestId: recorded.requestId,
-                request,
-                waiting,
-                answer: () => route(recorded, body),
-              });
-        recorded.status = answer.status;
-        return answer;
-      } finally {
-        recorded.ended = true;
-        // After a reset the request is forgotten, and another may have its identifier.
-        if (generation === log.generation) onRequest(recorded);
-      }
-    },
+  return async (request) => {
+    const body = await request.readBody();
+    const { generation } = log;
+    const recorded = record(request, body);
+    log.push(recorded);
+    const fault = faults.takeForRequest(toRequestFacts(recorded));
+    if (fault !== undefined) recorded.fault = fault.type;
+    onRequest(recorded);
+    const { requestId } = recorded;
+    const answer = () => {
+      const made = route(recorded, body);
+      // Until it is sent.
+      if (fault !== undefined) recorded.answer = recordAnswer(made, true);
+      return made;
+    };
+    try {
+      const context = { requestId, request, waiting, answer };
+      const sent = await answerWithFault(fault, context);
+      recorded.answer = recordAnswer(sent, false);
+      recorded.status = sent.status;
+      return sent;
+    } finally {
+      recorded.ended = true;
+      // After a reset the request is forgotten, and another may have its identifier.
+      if (generation === log.generation) onRequest(recorded);
+    }
   };
 
   function record(request: PlainRequest, body: Uint8Array | undefined): LiveRequest {
     const { method, pathname, search, headers } = request;
     const text = body === undefined ? '' : decoder.decode(body);
+    const json = parseJson(text);
     return {
       requestId: ids.next('requestId'),
       at: new Date(clock.now()),
@@ -126,14 +122,15 @@ export function createGateway(options: GatewayOptions): Gateway {
       path: `${pathname}${search}`,
       headers: redactHeaders(headers),
       body: text,
-      json: parseJson(text),
+      json,
+      merchantPaymentReference: referenceIn(json),
       authenticated: isAuthorized(headers.get('authorization')),
       ended: false,
     };
   }
 
   // Credentials first: without them a client learns nothing about paths (interface section 5.1).
-  function route(recorded: RecordedRequest, body: Uint8Array | undefined): PlainAnswer {
+  function route(recorded: LiveRequest, body: Uint8Array | undefined): PlainAnswer {
     const { requestId, authenticated, json } = recorded;
     if (!authenticated) return refuseCredentials(recorded);
     const found = findOperation(recorded);
@@ -145,7 +142,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   }
 
   function findRefusal(
-    recorded: RecordedRequest,
+    recorded: LiveRequest,
     body: Uint8Array | undefined,
     findInputIssues: Operation['findInputIssues'],
   ): PlainAnswer | undefined {
@@ -164,7 +161,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     return issues && errorAnswer(requestId, invalidRequest(describeIssues(issues)));
   }
 
-  function refuseCredentials(recorded: RecordedRequest): PlainAnswer {
+  function refuseCredentials(recorded: LiveRequest): PlainAnswer {
     const isMissing = recorded.headers['authorization'] === undefined;
     const found = isMissing ? 'missingCredentials' : 'invalidCredentials';
     return (
@@ -187,4 +184,35 @@ function findOperation(
     allowed.push(operation.method);
   }
   return { refusal: allowed.length === 0 ? NOT_FOUND : methodNotAllowed(allowed) };
+}
+
+const BASIC = /^basic +([A-Za-z0-9+/]+={0,2})$/i;
+
+type Credentials = Pick<ResolvedServiceOptions, 'apiKey' | 'apiSecret'>;
+
+/** Creates the check of an Authorization header for the account's credentials (interface section 5.1). */
+function createCredentialCheck({ apiKey, apiSecret }: Credentials) {
+  const expectedKey = apiKey === undefined ? undefined : digest(apiKey);
+  const expectedSecret = apiSecret === undefined ? undefined : digest(apiSecret);
+  return (header: string | undefined): boolean => {
+    const encoded = BASIC.exec(header ?? '')?.[1];
+    if (encoded === undefined) return false;
+    const decoded = Buffer.from(encoded, 'base64').toString();
+    const colon = decoded.indexOf(':');
+    // Without a colon the secret is empty, and refused.
+    const key = isSame(decoded.slice(0, Math.max(colon, 0)), expectedKey);
+    const secret = isSame(colon < 0 ? '' : decoded.slice(colon + 1), expectedSecret);
+    return key && secret;
+  };
+}
+
+// An absent part accepts anything that is not empty. Digests have one length, so the comparison takes the same time for
+// every input.
+function isSame(given: string, expected: Buffer | undefined): boolean {
+  if (given === '') return false;
+  return expected === undefined || timingSafeEqual(digest(given), expected);
+}
+
+function digest(text: string): Buffer {
+  return hash('sha256', text, 'buffer');
 }

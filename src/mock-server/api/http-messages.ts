@@ -1,3 +1,5 @@
+import type { Writable } from 'node:stream';
+import { MockServerError } from '../../errors.js';
 import { operations } from '../../protocol/operations.js';
 import { ownFields } from '../../protocol/own-fields.js';
 
@@ -22,9 +24,29 @@ export interface PlainRequest {
 export interface PlainAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** A stream that ends in an error breaks the connection. */
-  readonly body: string | Uint8Array | ReadableStream<Uint8Array>;
+  readonly body: string | Uint8Array;
+  /** Writes the body piece by piece in place of `body`, and ends it. */
+  readonly follow?: ((reader: Writable) => void) | undefined;
+  /** How the connection breaks after the body. */
+  readonly loss?: ConnectionLoss | undefined;
 }
+
+/**
+ * A broken connection, as `fetch` shows it: the promise rejects with it, or the answer's body ends in it.
+ * The HTTP server breaks the real connection.
+ */
+export class ConnectionLoss extends MockServerError {
+  /** `reset`: by a TCP reset. `end`: closed in order, but too early. */
+  readonly how: 'reset' | 'end';
+
+  constructor(how: 'reset' | 'end', message: string) {
+    super('CONNECTION_LOST', message);
+    this.how = how;
+  }
+}
+
+export const toBytes = (body: string | Uint8Array): Buffer =>
+  typeof body === 'string' ? Buffer.from(body) : Buffer.from(body);
 
 export function fromRequest(request: Request): PlainRequest {
   const { method, headers, signal } = request;
@@ -57,10 +79,25 @@ async function readStream(
   return Buffer.concat(chunks);
 }
 
-export function toResponse({ status, headers, body }: PlainAnswer): Response {
+export function toResponse(answer: PlainAnswer): Response {
+  const { status, headers, body, loss } = ownFields(answer);
+  if (loss !== undefined) return new Response(breakOff(toBytes(body), loss), { status, headers });
   // For a string, Response adds text/plain; with some statuses it refuses even an empty body.
   const content = typeof body === 'string' ? Buffer.from(body) : body;
-  return new Response(body === '' ? null : content, { status, headers });
+  // The dashboard's DOM types refuse shared memory, which no answer is in.
+  return new Response(body === '' ? null : (content as Buffer<ArrayBuffer>), { status, headers });
+}
+
+function breakOff(bytes: Uint8Array, loss: ConnectionLoss): ReadableStream<Uint8Array> {
+  let isSent = false;
+  return new ReadableStream({
+    // One chunk per pull: an error raised before the first chunk is read would replace it.
+    pull(controller) {
+      if (isSent) controller.error(loss);
+      else controller.enqueue(bytes);
+      isSent = true;
+    },
+  });
 }
 
 export function isJsonType(contentType: string | null | undefined): boolean {

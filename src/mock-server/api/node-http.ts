@@ -1,8 +1,15 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { MockServerError } from '../../errors.js';
-import { MAX_BODY_BYTES, type PlainAnswer, type PlainRequest } from './http-messages.js';
-import { ConnectionLoss } from './request-faults.js';
+import { ownFields } from '../../protocol/own-fields.js';
+import { parseUrl } from '../../protocol/url.js';
+import {
+  ConnectionLoss,
+  MAX_BODY_BYTES,
+  type PlainAnswer,
+  type PlainRequest,
+  toBytes,
+} from './http-messages.js';
 
 interface ListenOptions {
   readonly port: number;
@@ -65,9 +72,8 @@ export function createRequest(
 }
 
 function parse(target: string, baseUrl: string): URL | undefined {
-  if (!URL.canParse(target, baseUrl)) return undefined;
-  const url = new URL(target, baseUrl);
-  return url.username === '' && url.password === '' ? url : undefined;
+  const url = parseUrl(target, baseUrl);
+  return url?.username === '' && url.password === '' ? url : undefined;
 }
 
 // A pipelined response that is still waiting for its turn is not closed with the connection, so the
@@ -114,25 +120,17 @@ function readBody(incoming: IncomingMessage): Promise<Uint8Array | undefined> {
   });
 }
 
-/** @throws the error that the answer's body ends in */
-export function sendAnswer(
-  { status, headers, body }: PlainAnswer,
-  outgoing: ServerResponse,
-): void | Promise<void> {
+/** @throws {ConnectionLoss} when the connection is to break after the body */
+export async function sendAnswer(answer: PlainAnswer, outgoing: ServerResponse): Promise<void> {
+  const { status, headers, body, loss, follow } = ownFields(answer);
   outgoing.writeHead(status, headers);
-  if (typeof body !== 'string' && body instanceof ReadableStream) return sendStream(body, outgoing);
-  outgoing.end(body);
-}
-
-async function sendStream(
-  body: ReadableStream<Uint8Array>,
-  outgoing: ServerResponse,
-): Promise<void> {
-  const reader = body.getReader();
-  for (let part = await reader.read(); !part.done; part = await reader.read()) {
-    await write(part.value, outgoing);
+  if (follow !== undefined) return follow(outgoing);
+  if (loss === undefined) {
+    outgoing.end(body);
+    return;
   }
-  outgoing.end();
+  await write(toBytes(body), outgoing);
+  throw loss;
 }
 
 /** Breaks the connection as the error says, by default with a reset. */

@@ -7,7 +7,7 @@ import type {
 import type { MockPayment, PaymentBook } from '../state/payments.js';
 import type { SeededIds } from '../state/seeded-ids.js';
 import { isJsonType, type PlainAnswer, textAnswer } from './http-messages.js';
-import type { RecordedRequest } from './recorded-request.js';
+import type { LiveRequest, RecordedRequest } from './recorded-request.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -26,7 +26,7 @@ export class ProfiledAnswers {
   }
 
   /** The answer to an invalid request; `undefined` when the profile has none. */
-  toInvalid(found: InvalidCase | undefined, request: RecordedRequest): PlainAnswer | undefined {
+  toInvalid(found: InvalidCase | undefined, request: LiveRequest): PlainAnswer | undefined {
     const { profile, payments } = this.#service;
     const answer = found && profile.invalid[found];
     if (answer === undefined) return undefined;
@@ -38,11 +38,11 @@ export class ProfiledAnswers {
   /** Answers a creation. A repeated reference creates a second payment only when the profile says so. */
   toCreation(
     input: CreatePaymentInput & Fields,
-    request: RecordedRequest,
+    request: LiveRequest,
     answerFields: (payment: MockPayment) => Fields | undefined,
   ): PlainAnswer {
     const { profile, payments } = this.#service;
-    const first = payments.firstOf(input.merchantPaymentReference);
+    const [first] = payments.ofOrder(input.merchantPaymentReference);
     const { effect, answer } =
       (first && profile.repeatedReference) ??
       ({ effect: 'second-payment', answer: profile.creation } as const);
@@ -53,10 +53,11 @@ export class ProfiledAnswers {
 
   #write(
     { status, contentType, body }: ProfiledAnswer,
-    request: RecordedRequest,
+    request: LiveRequest,
     payment: MockPayment | undefined,
     more: Fields = {},
   ): PlainAnswer {
+    if (payment !== undefined) request.referenceNumber = payment.referenceNumber;
     const headers: Record<string, string> = contentType ? { 'content-type': contentType } : {};
     if (body === undefined || [204, 205, 304].includes(status)) {
       return { status, headers, body: '' };

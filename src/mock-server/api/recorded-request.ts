@@ -1,4 +1,8 @@
+import { type OptionRules, optional, text } from '../../protocol/options.js';
+import { fieldOf, isObject, ownFields } from '../../protocol/own-fields.js';
 import type { RequestFault } from '../faults/fault.js';
+import type { EntryKind } from '../state/cap.js';
+import { type PlainAnswer, toBytes } from './http-messages.js';
 
 /** A request as the service received it, without credentials. */
 export interface RecordedRequest {
@@ -16,6 +20,10 @@ export interface RecordedRequest {
   readonly body: string;
   /** The parsed body; `undefined` when it is not JSON. */
   readonly json: unknown;
+  /** The merchantPaymentReference in the body, if it is text. */
+  readonly merchantPaymentReference?: string | undefined;
+  /** The referenceNumber of the payment that it created, or that was created before and answered again. */
+  readonly referenceNumber?: string | undefined;
   /** Whether it carried the account's credentials. */
   readonly authenticated: boolean;
   /** The fault applied. */
@@ -24,12 +32,33 @@ export interface RecordedRequest {
   readonly status?: number | undefined;
   /** Whether it was answered, or its connection broke. */
   readonly ended: boolean;
+  /** What the service answered, or would have. `undefined` until then, and when a fault allowed no answer. */
+  readonly answer?: RecordedAnswer | undefined;
 }
+
+/** The service's answer to a request. */
+export interface RecordedAnswer {
+  /** The HTTP status. */
+  readonly status: number;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The body as sent: its first 4,096 bytes. */
+  readonly body: string;
+  /** Whether more followed, or would have: the body is longer, or a fault broke it off. */
+  readonly cut?: boolean | undefined;
+  /** Whether it was not sent: a fault lost it, or the caller had left. */
+  readonly withheld?: boolean | undefined;
+}
+
+/** A request while it is answered. */
+export type LiveRequest = { -readonly [Field in keyof RecordedRequest]: RecordedRequest[Field] };
 
 /** Which request to wait for. Every given field must be equal. */
 export interface RequestMatch {
   /** The `merchantPaymentReference` in the body. */
   merchantPaymentReference?: string | undefined;
+  /** The payment that it created. Known once the request has been handled. */
+  referenceNumber?: string | undefined;
   /** The method, in capital letters. */
   method?: string | undefined;
   /** The path, without the query. */
@@ -46,24 +75,9 @@ const REDACTED = '[redacted]';
 export function redactHeaders(
   headers: ReadonlyMap<string, string>,
 ): Readonly<Record<string, string>> {
-  if (isLast(headers)) return last;
   const redacted = new Map(headers);
   for (const name of SECRET_HEADERS) if (headers.has(name)) redacted.set(name, REDACTED);
-  last = Object.freeze(Object.fromEntries(redacted));
-  return last;
-}
-
-// Clients repeat their headers, so 10,000 requests need not keep 10,000 copies.
-let last: Readonly<Record<string, string>> = Object.freeze({});
-
-function isLast(headers: ReadonlyMap<string, string>): boolean {
-  const names = Object.keys(last);
-  return (
-    names.length === headers.size &&
-    names.every((name) =>
-      SECRET_HEADERS.has(name) ? headers.has(name) : headers.get(name) === last[name],
-    )
-  );
+  return Object.freeze(Object.fromEntries(redacted));
 }
 
 export function withoutQuery(target: string): string {
@@ -72,27 +86,46 @@ export function withoutQuery(target: string): string {
 }
 
 /** What waits and faults match. */
-export function toRequestFacts({ method, path, json }: RecordedRequest) {
-  const reference =
-    typeof json === 'object' && json !== null && 'merchantPaymentReference' in json
-      ? json.merchantPaymentReference
-      : undefined;
+export function toRequestFacts(request: RecordedRequest) {
+  const { method, path, merchantPaymentReference, referenceNumber } = request;
+  return { method, path: withoutQuery(path), merchantPaymentReference, referenceNumber };
+}
+
+export function referenceIn(json: unknown): string | undefined {
+  const reference = isObject(json) ? fieldOf(json, 'merchantPaymentReference') : undefined;
+  return typeof reference === 'string' ? reference : undefined;
+}
+
+const MAX_ANSWER_BYTES = 4096;
+
+export function recordAnswer(answer: PlainAnswer, withheld: boolean): RecordedAnswer {
+  const { status, headers, body, loss } = ownFields(answer);
+  const sent = toBytes(body);
+  const isCut = sent.byteLength > MAX_ANSWER_BYTES || loss !== undefined;
   return {
-    method,
-    path: withoutQuery(path),
-    merchantPaymentReference: typeof reference === 'string' ? reference : undefined,
+    status,
+    headers,
+    body: sent.toString('utf8', 0, MAX_ANSWER_BYTES),
+    ...(isCut && { cut: true }),
+    ...(withheld && { withheld }),
   };
 }
 
-/** Roughly the memory it takes: its texts, and three times the body when it is parsed. */
-export function sizeOfRequest({ path, headers, body, json }: RecordedRequest): number {
-  let size = path.length + body.length * (json === undefined ? 1 : 4);
-  for (const name of Object.keys(headers)) size += name.length + (headers[name]?.length ?? 0);
-  return size;
-}
-
 /** One line of a log. */
-export function describeRequest({ method, path, status, fault }: RecordedRequest): string {
+function describeRequest({ method, path, status, fault }: RecordedRequest): string {
   const result = status === undefined ? 'no answer' : `HTTP ${status}`;
   return `${method} ${path}, ${result}${fault === undefined ? '' : `, fault ${fault}`}`;
 }
+
+export const requestEntries: EntryKind<RecordedRequest> = {
+  name: 'request',
+  plural: 'requests',
+  toFacts: toRequestFacts,
+  rules: {
+    referenceNumber: optional(text),
+    merchantPaymentReference: optional(text),
+    method: optional(text),
+    path: optional(text),
+  } satisfies OptionRules<RequestMatch>,
+  describe: describeRequest,
+};

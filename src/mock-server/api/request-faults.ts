@@ -1,84 +1,56 @@
-import { MockServerError } from '../../errors.js';
-import type { CheckedRequestFault } from '../faults/fault-rules.js';
-import type { MockClock, MockTimer } from '../state/clock.js';
+import type { CheckedRequestFault } from '../faults/fault-list.js';
+import type { MockClock } from '../state/clock.js';
 import {
+  ConnectionLoss,
   errorAnswer,
   INVALID_CREDENTIALS,
   jsonAnswer,
   type PlainAnswer,
   type PlainRequest,
   textAnswer,
+  toBytes,
 } from './http-messages.js';
-
-/**
- * A broken connection, as `fetch` shows it: the promise rejects with it, or the answer's body ends in it.
- * The HTTP server breaks the real connection.
- */
-export class ConnectionLoss extends MockServerError {
-  /** `reset`: by a TCP reset. `end`: closed in order, but too early. */
-  readonly how: 'reset' | 'end';
-
-  constructor(how: 'reset' | 'end', message: string) {
-    super('CONNECTION_LOST', message);
-    this.how = how;
-  }
-}
 
 /** Requests that a fault holds: `delay` for a while, `hang` forever. */
 export class WaitingRequests {
   readonly #clock: MockClock;
-  readonly #cutOff = new Set<(reason: Error) => void>();
+  readonly #held = new Set<(reason: string) => void>();
 
   constructor(clock: MockClock) {
     this.#clock = clock;
   }
 
   /**
-   * Settles after `delayMs` on the service's clock.
+   * Settles after `delayMs` on the service's clock; without it, never.
    *
    * @throws {ConnectionLoss} when the client leaves, or the service is reset or closed
    */
-  delay(signal: AbortSignal, delayMs: number): Promise<void> {
-    return this.#wait(signal, (arrive) => this.#clock.setTimeout(arrive, delayMs));
-  }
-
-  /**
-   * Never answers.
-   *
-   * @throws {ConnectionLoss} when the client leaves, or the service is reset or closed
-   */
-  hang(signal: AbortSignal): Promise<never> {
-    return this.#wait<never>(signal, () => undefined);
+  wait(signal: AbortSignal, delayMs?: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const leave = () => fail('The client left');
+      const end = () => {
+        timer?.cancel();
+        signal.removeEventListener('abort', leave);
+        this.#held.delete(fail);
+      };
+      const fail = (reason: string) => {
+        end();
+        reject(new ConnectionLoss('reset', reason));
+      };
+      const arrive = () => {
+        end();
+        resolve();
+      };
+      const timer = delayMs === undefined ? undefined : this.#clock.setTimeout(arrive, delayMs);
+      this.#held.add(fail);
+      signal.addEventListener('abort', leave);
+      if (signal.aborted) leave();
+    });
   }
 
   /** Breaks the connection of every request that waits. */
   cutOff(reason: string): void {
-    for (const fail of this.#cutOff) fail(new ConnectionLoss('reset', reason));
-  }
-
-  #wait<Result>(
-    signal: AbortSignal,
-    start: (arrive: (result: Result) => void) => MockTimer | undefined,
-  ): Promise<Result> {
-    return new Promise((resolve, reject) => {
-      const end = () => {
-        timer?.cancel();
-        signal.removeEventListener('abort', leave);
-        this.#cutOff.delete(fail);
-      };
-      const fail = (reason: Error) => {
-        end();
-        reject(reason);
-      };
-      const leave = () => fail(new ConnectionLoss('reset', 'The client left'));
-      const timer = start((result) => {
-        end();
-        resolve(result);
-      });
-      this.#cutOff.add(fail);
-      signal.addEventListener('abort', leave);
-      if (signal.aborted) leave();
-    });
+    for (const fail of this.#held) fail(reason);
   }
 }
 
@@ -104,15 +76,16 @@ export async function answerWithFault(
     case undefined:
       return answer();
     case 'delay':
-      await waiting.delay(request.signal, fault.delayMs);
+      await waiting.wait(request.signal, fault.delayMs);
       return answer();
     case 'late-answer': {
       const late = answer();
-      await waiting.delay(request.signal, fault.delayMs);
+      await waiting.wait(request.signal, fault.delayMs);
       return late;
     }
     case 'hang':
-      return waiting.hang(request.signal);
+      await waiting.wait(request.signal);
+      return answer();
     case 'reset-before-headers':
       throw new ConnectionLoss('reset', 'The connection was reset by a fault');
     case 'lost-answer':
@@ -167,21 +140,13 @@ function emptyBody({ status, headers }: PlainAnswer): PlainAnswer {
   return textAnswer(status, '', headers);
 }
 
-/** No answer is a stream before a fault is applied. */
-const toBytes = (body: PlainAnswer['body']): Buffer => Buffer.from(body as string | Uint8Array);
-
 // Keeps the content-length of the whole body, so that the client can tell that a part is missing.
 function cutBody(answer: PlainAnswer, how: 'reset' | 'end'): PlainAnswer {
   const bytes = toBytes(answer.body);
   const half = bytes.subarray(0, Math.ceil(bytes.byteLength / 2));
-  let isSent = false;
-  const body = new ReadableStream<Uint8Array>({
-    // One chunk per pull: an error raised before the first chunk is read would replace it.
-    pull(controller) {
-      if (isSent) controller.error(new ConnectionLoss(how, 'The body was cut off by a fault'));
-      else controller.enqueue(half);
-      isSent = true;
-    },
-  });
-  return { ...answer, body };
+  return {
+    ...answer,
+    body: half,
+    loss: new ConnectionLoss(how, 'The body was cut off by a fault'),
+  };
 }

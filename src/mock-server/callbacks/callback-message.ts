@@ -1,7 +1,7 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import type { PaymentStatusRecord } from '../../protocol/payment.js';
 import type { SignatureEncoding, TimestampUnit } from '../../protocol/wire.js';
-import type { CheckedCallbackFault } from '../faults/fault-rules.js';
+import type { CheckedCallbackFault } from '../faults/fault-list.js';
 import type { CallbackEdit } from './delivery.js';
 import { signedHeaders } from './sign.js';
 

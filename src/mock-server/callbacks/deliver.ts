@@ -1,13 +1,13 @@
-import type { Socket } from 'node:net';
-import type { Client, Dispatcher } from 'undici';
-import { ownFields } from '../../protocol/own-fields.js';
-import { openSocket, type RequestHold } from './socket.js';
+import { isIP, Socket } from 'node:net';
+import type { buildConnector, Client, Dispatcher } from 'undici';
+import { fieldOf, ownFields } from '../../protocol/own-fields.js';
+import type { DeliveryAttempt } from './delivery.js';
 
 /** The result of one request. */
 export type PostResult =
   | {
       readonly outcome: 'acknowledged' | 'refused';
-      readonly response: { readonly status: number; readonly body: string };
+      readonly response: NonNullable<DeliveryAttempt['response']>;
     }
   | { readonly outcome: 'failed'; readonly errorCode: string }
   | { readonly outcome: 'timed-out' };
@@ -34,8 +34,8 @@ const startRealTimer = (run: () => void, milliseconds: number): (() => void) => 
 };
 
 /**
- * Sends callbacks, and can abort those that are under way. By undici and a socket of its own, so that the msw or nock of
- * a test does not take them.
+ * Sends callbacks, and can abort those that are under way. It uses undici and its own socket, so that the msw or nock
+ * of a test does not take them.
  *
  * Every attempt opens a new connection: the endpoint could close a reused one just as an attempt starts,
  * and the log would show a failure that is not the endpoint's.
@@ -82,7 +82,7 @@ export class CallbackSender {
   }
 }
 
-/** One request and its answer, on a connection of its own. */
+/** One request and its answer, on its own connection. */
 class CallbackExchange implements Dispatcher.DispatchHandler {
   readonly #callback: CallbackPost;
   readonly #settle: (result: PostResult) => void;
@@ -91,6 +91,7 @@ class CallbackExchange implements Dispatcher.DispatchHandler {
   #socket: Socket | undefined;
   #hasEnded = false;
   #status = 0;
+  #retryAfter: string | undefined;
   #size = 0;
 
   constructor(callback: CallbackPost, settle: (result: PostResult) => void) {
@@ -143,6 +144,7 @@ class CallbackExchange implements Dispatcher.DispatchHandler {
     // 103 Early Hints precedes the answer.
     if (status < 200) return;
     this.#status = status;
+    this.#retryAfter = headers['retry-after']?.toString();
     this.#callback.onHeaders?.(headers);
   }
 
@@ -158,7 +160,8 @@ class CallbackExchange implements Dispatcher.DispatchHandler {
     const status = this.#status;
     const body = Buffer.concat(this.#chunks).subarray(0, MAX_ANSWER_BYTES).toString();
     const outcome = status >= 200 && status < 300 ? 'acknowledged' : 'refused';
-    this.end({ outcome, response: { status, body } });
+    const retryAfter = this.#retryAfter;
+    this.end({ outcome, response: { status, body, ...(retryAfter && { retryAfter }) } });
   }
 
   onResponseError(_controller: unknown, error: NodeJS.ErrnoException): void {
@@ -167,7 +170,7 @@ class CallbackExchange implements Dispatcher.DispatchHandler {
   }
 }
 
-/** What Node says where undici has a word of its own. */
+/** What Node says where undici has another word. */
 const NODE_CODES: Readonly<Record<string, string>> = {
   UND_ERR_SOCKET: 'ECONNRESET',
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'ECONNRESET',
@@ -179,4 +182,50 @@ const NODE_CODES: Readonly<Record<string, string>> = {
 async function loadClient(): Promise<{ readonly Client: typeof Client }> {
   const file = await import('undici/lib/dispatcher/client.js').catch(() => undefined);
   return typeof file?.default === 'function' ? { Client: file.default } : import('undici');
+}
+
+/** Makes several requests go out at the same moment, however long each takes to connect. */
+export interface RequestHold {
+  readonly onConnected: () => void;
+  /** Resolves when the request may be sent. */
+  readonly released: Promise<void>;
+}
+
+// msw 3 and nock 15 replace it. If they did so before this file was loaded, their own way past it remains.
+const { connect } = Socket.prototype;
+interface Interceptors {
+  readonly __MSW_INTERNAL_CONNECTION_CONTEXT?: { readonly run: (open: () => void) => void };
+}
+
+/** Opens a connection that the interceptors of a test do not see. The request goes out when the hold ends. */
+export function openSocket(
+  { hostname, port, protocol }: buildConnector.Options,
+  hold: RequestHold | undefined,
+  callback: buildConnector.Callback,
+): Socket {
+  const host = hostname.replace(/^\[(.*)\]$/, '$1');
+  const isSecure = protocol === 'https:';
+  const socket = new Socket();
+  const fail = (error: Error) => callback(error, null);
+  const start = async (ready: Socket) => {
+    hold?.onConnected();
+    await hold?.released;
+    ready.off('error', fail);
+    callback(null, ready);
+  };
+  socket.once('error', fail).once('connect', () => {
+    if (!isSecure) return void start(socket);
+    // Loaded on demand: it would add to every start, and few endpoints under test use TLS.
+    const tls = process.getBuiltinModule('node:tls');
+    const secure = tls.connect({ socket, host, servername: isIP(host) === 0 ? host : '' });
+    secure.once('error', fail).once('secureConnect', () => void start(secure));
+  });
+  const address = { host, port: Number(port) || (isSecure ? 443 : 80), noDelay: true };
+  const past = fieldOf(
+    globalThis,
+    '__MSW_INTERNAL_CONNECTION_CONTEXT',
+  ) as Interceptors[keyof Interceptors];
+  if (past === undefined) Reflect.apply(connect, socket, [address]);
+  else past.run(() => void socket.connect(address));
+  return socket;
 }

@@ -1,4 +1,6 @@
+import { boolean, type OptionRules, optional, text, wholeNumber } from '../../protocol/options.js';
 import type { CallbackFault } from '../faults/fault.js';
+import type { EntryKind } from '../state/cap.js';
 import type { MockPayment } from '../state/payments.js';
 
 /**
@@ -6,7 +8,7 @@ import type { MockPayment } from '../state/payments.js';
  *
  * - `acknowledged`: answered with 2xx.
  * - `refused`: answered with another status. Redirects are not followed and count as refused.
- * - `failed`: no complete answer: connection refused, name look-up failed, reset.
+ * - `failed`: no complete answer, since the connection was refused or reset, or the name look-up failed.
  * - `timed-out`: no complete answer within `callbackTimeoutMs`.
  * - `dropped`: not sent, because of a `drop` fault.
  */
@@ -49,6 +51,8 @@ export interface DeliveryAttempt {
         readonly status: number;
         /** The first 4 KiB of the body. */
         readonly body: string;
+        /** Its Retry-After header: the endpoint asks for a retry. */
+        readonly retryAfter?: string | undefined;
       }
     | undefined;
   /** With `failed`: the network's error code, for example `ECONNREFUSED`. */
@@ -124,6 +128,8 @@ export interface ResendOptions {
 export interface DeliveryMatch {
   /** The payment. */
   referenceNumber?: string | undefined;
+  /** The merchant's own reference of the payment. */
+  merchantPaymentReference?: string | undefined;
   /** The status the payment was set to. */
   status?: string | undefined;
   /** Number of the attempt, from 1. */
@@ -132,27 +138,15 @@ export interface DeliveryMatch {
   acknowledged?: boolean | undefined;
 }
 
-/** How long to wait. */
-export interface WaitOptions {
-  /**
-   * Milliseconds of real time, from 0 to 2147483647, not of the service's clock.
-   * @default 5_000
-   */
-  timeoutMs?: number | undefined;
-}
-
 /** What waits match. */
-export function toAttemptFacts({ referenceNumber, status, attempt, outcome }: DeliveryAttempt) {
-  return { referenceNumber, status, attempt, acknowledged: outcome === 'acknowledged' };
-}
-
-/** Roughly the memory it takes: its texts. */
-export function sizeOfAttempt({ rawBody, signedString, response }: DeliveryAttempt): number {
-  return rawBody.byteLength + signedString.length + (response?.body.length ?? 0);
+function toAttemptFacts(one: DeliveryAttempt) {
+  const { referenceNumber, merchantPaymentReference, status, attempt, outcome } = one;
+  const acknowledged = outcome === 'acknowledged';
+  return { referenceNumber, merchantPaymentReference, status, attempt, acknowledged };
 }
 
 /** One line of a log. */
-export function describeAttempt(attempt: DeliveryAttempt): string {
+function describeAttempt(attempt: DeliveryAttempt): string {
   const parts = [
     `attempt ${attempt.attempt}${attempt.copy > 0 ? ` (copy ${attempt.copy})` : ''}`,
     attempt.referenceNumber,
@@ -167,3 +161,17 @@ export function describeAttempt(attempt: DeliveryAttempt): string {
   }
   return parts.join(', ');
 }
+
+export const attemptEntries: EntryKind<DeliveryAttempt> = {
+  name: 'delivery',
+  plural: 'delivery attempts',
+  toFacts: toAttemptFacts,
+  rules: {
+    referenceNumber: optional(text),
+    merchantPaymentReference: optional(text),
+    status: optional(text),
+    attempt: optional(wholeNumber({ min: 1 })),
+    acknowledged: optional(boolean),
+  } satisfies OptionRules<DeliveryMatch>,
+  describe: describeAttempt,
+};

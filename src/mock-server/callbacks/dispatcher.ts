@@ -1,16 +1,14 @@
 import type { KeyObject } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import { ownFields } from '../../protocol/own-fields.js';
-import type { SignatureEncoding, TimestampUnit } from '../../protocol/wire.js';
-import type { FaultList } from '../faults/fault-list.js';
-import type { CheckedCallbackFault } from '../faults/fault-rules.js';
-import { type Cap, NewestEntries } from '../state/cap.js';
-import { type MockClock, type MockTimer, signingTimeOf } from '../state/clock.js';
-import type { EventLog } from '../state/event-log.js';
+import type { CheckedCallbackFault, FaultList } from '../faults/fault-list.js';
+import type { ResolvedServiceOptions } from '../options.js';
+import { type Cap, type EventLog, NewestEntries } from '../state/cap.js';
+import { type MockTimer, signingTimeOf } from '../state/clock.js';
 import { type MockPayment, toStatusRecord } from '../state/payments.js';
 import type { SeededIds } from '../state/seeded-ids.js';
 import { type CallbackMessage, createCallbackMessage, SIGNED_AT_MS } from './callback-message.js';
-import type { CallbackSender, PostResult } from './deliver.js';
+import { CallbackSender, type PostResult } from './deliver.js';
 import type {
   CallbackEdit,
   Delivery,
@@ -18,19 +16,23 @@ import type {
   DeliveryState,
   EditableDelivery,
 } from './delivery.js';
+import { createSigningKey } from './sign.js';
 
 interface DispatcherOptions {
+  readonly settings: Pick<
+    ResolvedServiceOptions,
+    | 'callbackTimeoutMs'
+    | 'clock'
+    | 'signatureEncoding'
+    | 'timestampUnit'
+    | 'retryScheduleMs'
+    | 'retrySigning'
+  >;
+  readonly signingSecret: string;
   readonly cap: Cap;
-  readonly clock: MockClock;
   readonly ids: SeededIds;
   readonly faults: FaultList;
   readonly log: EventLog<DeliveryAttempt>;
-  readonly sender: CallbackSender;
-  readonly signingKey: KeyObject;
-  readonly signatureEncoding: SignatureEncoding;
-  readonly timestampUnit: TimestampUnit;
-  readonly retryScheduleMs: readonly number[];
-  readonly retrySigning: 'fresh' | 'original';
   /** Called with each attempt that has ended. */
   readonly onAttempt: (attempt: DeliveryAttempt) => void;
   /** Called with a delivery that changed its state. */
@@ -67,6 +69,8 @@ interface Dispatch {
 /** Delivers callbacks: first attempts, retries until 2xx, duplicates, reordered ones (interface section 6). */
 export class CallbackDispatcher {
   readonly #options: DispatcherOptions;
+  readonly #sender: CallbackSender;
+  readonly #signingKey: KeyObject;
   readonly #newest: NewestEntries<LiveDelivery>;
   /** Held, being sent, or waiting for a retry; older ones too. With the timer of what they wait for. */
   readonly #unfinished = new Map<LiveDelivery, MockTimer | undefined>();
@@ -79,6 +83,8 @@ export class CallbackDispatcher {
 
   constructor(options: DispatcherOptions) {
     this.#options = options;
+    this.#sender = new CallbackSender(options.settings.callbackTimeoutMs);
+    this.#signingKey = createSigningKey('signingSecret', options.signingSecret);
     this.#newest = new NewestEntries(options.cap);
   }
 
@@ -147,7 +153,7 @@ export class CallbackDispatcher {
   }
 
   #schedule(delivery: LiveDelivery, delayMs: number, attempt: () => Promise<void>): void {
-    const timer = this.#options.clock.setTimeout(() => {
+    const timer = this.#options.settings.clock.setTimeout(() => {
       this.#unfinished.set(delivery, undefined);
       this.#move(delivery, 'sending');
       // Returned, so that a manual clock waits for the attempt.
@@ -182,13 +188,13 @@ export class CallbackDispatcher {
   }
 
   #write(delivery: LiveDelivery, fault: CheckedCallbackFault | undefined): CallbackMessage {
-    const { clock, signingKey, signatureEncoding, timestampUnit, retrySigning } = this.#options;
+    const { clock, signatureEncoding, timestampUnit, retrySigning } = this.#options.settings;
     const signedAtMs = signingTimeOf(clock);
     if (retrySigning === 'original') delivery.firstSignedAtMs ??= signedAtMs;
     return createCallbackMessage({
       record: toStatusRecord(delivery.payment),
       signedAtMs: delivery.firstSignedAtMs ?? signedAtMs,
-      key: signingKey,
+      key: this.#signingKey,
       encoding: signatureEncoding,
       unit: timestampUnit,
       fault,
@@ -197,13 +203,13 @@ export class CallbackDispatcher {
   }
 
   async #transmit(group: AttemptGroup, copy: number): Promise<void> {
-    const { clock, ids, log, onAttempt } = this.#options;
+    const { settings, ids, log, onAttempt } = this.#options;
     const { delivery, attempt, message, fault } = group;
     const generation = this.#generation;
     const id = ids.next('delivery');
     // In this order sentAt + latencyMs is never before the end, even if the process stalls between the two.
     const startedMs = performance.now();
-    const sentAt = new Date(clock.now());
+    const sentAt = new Date(settings.clock.now());
     const result = await this.#post(group);
     if (generation !== this.#generation) return;
     group.unfinished -= 1;
@@ -218,9 +224,9 @@ export class CallbackDispatcher {
       copy,
       url: delivery.url,
       sentAt,
+      latencyMs: performance.now() - startedMs,
       ...message,
       ...result,
-      latencyMs: performance.now() - startedMs,
       ...(fault !== undefined && { fault: fault.type }),
       ...(group.unfinished === 0 && this.#conclude(group)),
     });
@@ -238,7 +244,7 @@ export class CallbackDispatcher {
     if (fault?.type === 'drop') return { outcome: 'dropped' };
     this.#sending += 1;
     const { headers, rawBody } = message;
-    const result = await this.#options.sender.post({ url: delivery.url, headers, body: rawBody });
+    const result = await this.#sender.post({ url: delivery.url, headers, body: rawBody });
     this.#sending -= 1;
     if (this.#sending === 0) {
       // After the attempt's result is recorded and its retry is set.
@@ -249,7 +255,7 @@ export class CallbackDispatcher {
 
   // Before the attempt is logged: a test that waits for it may advance the clock next.
   #conclude({ delivery, attempt, acknowledged }: AttemptGroup): { nextRetryAt?: Date } {
-    const { clock, retryScheduleMs } = this.#options;
+    const { clock, retryScheduleMs } = this.#options.settings;
     const delayMs = retryScheduleMs[attempt - 1];
     if (acknowledged || delayMs === undefined) {
       delivery.state = acknowledged ? 'acknowledged' : 'given-up';
@@ -325,6 +331,6 @@ export class CallbackDispatcher {
     for (const [, timer] of unfinished) timer?.cancel();
     // Reported here, since later results are ignored.
     for (const [delivery] of unfinished) this.#move(delivery, 'cancelled');
-    this.#options.sender.abort();
+    this.#sender.abort();
   }
 }

@@ -35,7 +35,7 @@ export function groupCallbacks(oldestFirst: readonly EditableDelivery[]): Groupe
 }
 
 /** Returns a key for a status change, equal for all its deliveries: a payment never changes twice at one instant. */
-export function changeOf({ referenceNumber, payment }: Delivery): string {
+function changeOf({ referenceNumber, payment }: Delivery): string {
   return `${referenceNumber} ${payment.updatedAt}`;
 }
 

@@ -8,9 +8,8 @@ import {
   wholeNumber,
 } from '../../protocol/strict-schema.js';
 import type { CallbackEdit } from '../callbacks/delivery.js';
-import { type CallbackGroup, callbackGroups } from './callback-groups.js';
+import { callbackGroups } from './callback-groups.js';
 import type { ControlCall } from './control-call.js';
-import type { CheckSettings } from './endpoint-check-run.js';
 
 // The bodies of calls. What is unknown here is checked where it is used.
 
@@ -42,26 +41,8 @@ export const resending = strictFields({ fault: z.unknown(), edit: z.optional(edi
 /** `POST /clock/advance` */
 export const advance = strictFields({ ms: wholeNumber({ unit: 'milliseconds' }) });
 
-const groups = <const Groups extends readonly CallbackGroup[]>(...among: Groups) =>
-  z.enum(among, `one of ${among.join(', ')}`);
-
 /** `GET /callbacks?group=…` */
-export const listed = groups(...callbackGroups);
-
-/** `POST /callbacks/resend` */
-export const group = strictFields({ group: groups('failed', 'not-sent') });
-
-/** `POST /check` */
-export const check = strictFields({
-  countEffects: z.optional(text),
-  effectCounts: z.optional(oneOf('paid', 'changes')),
-  merchantPaymentReference: z.optional(text),
-} satisfies ShapeOf<CheckSettings>);
+export const group = z.enum(callbackGroups, `one of ${callbackGroups.join(', ')}`);
 
 /** `POST /diagnose` */
-export const captured = strictFields({
-  attemptId: z.optional(z.string('a string')),
-  headers: z.unknown(),
-  body: z.unknown(),
-  signingSecret: z.unknown(),
-});
+export const diagnosis = strictFields({ attemptId: text, signingSecret: z.optional(text) });

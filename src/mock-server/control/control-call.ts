@@ -12,9 +12,6 @@ import type { ControlError } from './control-types.js';
 
 /** A call of the control interface. */
 export interface ControlCall {
-  readonly method: string;
-  /** The path below `/_mock`. */
-  readonly path: string;
   readonly query: URLSearchParams;
   /** The fields of the body; `{}` without one. */
   readonly body: Readonly<Record<string, unknown>>;
@@ -78,13 +75,10 @@ export function failureAnswer({ code, message, details }: ControlFailure): Plain
   return jsonAnswer(statuses[code], body, { ...GUARD_HEADERS, ...headers });
 }
 
-/** Answers a call by the matching route. Never rejects. */
-export async function answerCall(
-  routes: readonly Route[],
-  request: PlainRequest,
-): Promise<PlainAnswer> {
+/** Never rejects: what is thrown is answered. */
+export async function answerFailures(answer: () => Promise<PlainAnswer>): Promise<PlainAnswer> {
   try {
-    return await routeCall(routes, await readControlCall(request));
+    return await answer();
   } catch (error) {
     return failureAnswer(toFailure(error));
   }
@@ -109,17 +103,6 @@ function toFailure(error: unknown): ControlFailure {
 }
 
 /** @throws {ControlFailure} when the body is too large or not a JSON object */
-async function readControlCall(request: PlainRequest): Promise<ControlCall> {
-  const { method, pathname, search, signal } = request;
-  return {
-    method,
-    path: pathname.slice('/_mock'.length),
-    query: new URLSearchParams(search),
-    body: method === 'POST' || method === 'PATCH' ? await readFields(request) : {},
-    signal,
-  };
-}
-
 async function readFields(request: PlainRequest): Promise<Record<string, unknown>> {
   // A page of another site can't send this type without a preflight, which is refused.
   if (!isJsonType(request.headers.get('content-type'))) {
@@ -148,14 +131,24 @@ export function readLimit(query: URLSearchParams): number {
   throw new ControlFailure('INVALID_REQUEST', 'limit must be a whole number from 1 to 1000');
 }
 
-/** @throws {ControlFailure} 404 for an unknown path, 405 for another method */
-async function routeCall(routes: readonly Route[], call: ControlCall): Promise<PlainAnswer> {
+/**
+ * Answers a call by the matching route.
+ *
+ * @throws {ControlFailure} 404 for an unknown path, 405 for another method
+ */
+export async function answerCall(
+  routes: readonly Route[],
+  request: PlainRequest,
+): Promise<PlainAnswer> {
+  const { method, pathname, search, signal } = request;
+  const body = method === 'POST' || method === 'PATCH' ? await readFields(request) : {};
+  const call: ControlCall = { query: new URLSearchParams(search), body, signal };
   const allowed: string[] = [];
-  for (const [method, pattern, handle] of routes) {
-    const id = matchPath(pattern, call.path);
+  for (const [routeMethod, pattern, handle] of routes) {
+    const id = matchPath(pattern, pathname.slice('/_mock'.length));
     if (id === undefined) continue;
-    if (method === call.method) return handle(call, id);
-    allowed.push(method);
+    if (routeMethod === method) return handle(call, id);
+    allowed.push(routeMethod);
   }
   if (allowed.length === 0) {
     const message = 'The control interface has nothing at this path';

@@ -1,21 +1,21 @@
 import { describeIssues } from '../../errors.js';
 import { operations } from '../../protocol/operations.js';
 import type { CreatePaymentInput } from '../../protocol/payment.js';
+import { parseStrictly } from '../../protocol/strict-schema.js';
 import { version } from '../../protocol/version.js';
 import type { PlainAnswer, PlainRequest } from '../api/http-messages.js';
-import { sizeOfRequest } from '../api/recorded-request.js';
-import { sizeOfAttempt } from '../callbacks/delivery.js';
-import type { MockEvent } from '../events.js';
-import type { CallbackFault } from '../faults/fault.js';
+import type { CallbackFault, Fault } from '../faults/fault.js';
 import type { MockService } from '../mock-service.js';
-import type { ResolvedServiceOptions } from '../options.js';
+import type { ResolvedServerOptions } from '../options.js';
 import type { ServiceInside } from '../service.js';
-import { isAdvanceable } from '../state/clock.js';
-import { countGroups, groupCallbacks } from './callback-groups.js';
-import { callbackRoutes } from './callback-routes.js';
+import { isMatching } from '../state/cap.js';
+import { isAdvanceable, runsByItself } from '../state/clock.js';
+import type { MockPayment } from '../state/payments.js';
+import { callbackGroups, countGroups, groupCallbacks } from './callback-groups.js';
 import * as bodies from './control-bodies.js';
 import {
   answerCall,
+  answerFailures,
   type ControlCall,
   ControlFailure,
   controlAnswer,
@@ -23,16 +23,26 @@ import {
   type Route,
   readLimit,
 } from './control-call.js';
-import type { ControlEvent, ControlState } from './control-types.js';
-import { viewAttempt, viewDelivery, viewPayment, viewRequest } from './control-view.js';
-import { EndpointCheckRun } from './endpoint-check-run.js';
-import { endpointRoutes } from './endpoint-routes.js';
+import type { ControlPaymentDetail, ControlState } from './control-types.js';
+import {
+  outcomeOf,
+  UNLIMITED,
+  viewAttempt,
+  viewCallback,
+  viewDelivery,
+  viewEvent,
+  viewFaults,
+  viewPayment,
+  viewRequest,
+} from './control-view.js';
+import { diagnoseAttempt } from './diagnose.js';
 import { EventStreams } from './event-stream.js';
-import { faultRoutes, viewFaults } from './fault-routes.js';
+import { answerPaymentPage } from './payment-page.js';
+import { rank, textsOfCallback, textsOfPayment, textsOfRequest } from './search.js';
 
 interface ControlInterfaceOptions extends ServiceInside {
   readonly service: MockService & { readonly url: string };
-  readonly settings: ResolvedServiceOptions;
+  readonly settings: ResolvedServerOptions;
   /** Returns the dashboard. */
   readonly page: () => Promise<PlainAnswer>;
 }
@@ -46,13 +56,15 @@ export function isControlPath(pathname: string): boolean {
 export class ControlInterface {
   readonly #options: ControlInterfaceOptions;
   readonly #streams: EventStreams;
-  readonly #check = new EndpointCheckRun();
   #isAdvancing = false;
   readonly #routes: readonly Route[];
 
   constructor(options: ControlInterfaceOptions) {
     this.#options = options;
-    this.#streams = new EventStreams({ feed: options.feed, view: (event) => this.#view(event) });
+    this.#streams = new EventStreams({
+      feed: options.feed,
+      view: (event) => viewEvent(event, { state: () => this.#state(), faults: options.faults }),
+    });
     this.#routes = [
       ['GET', '', () => redirectToPage()],
       ['GET', '/', () => this.#options.page()],
@@ -60,28 +72,34 @@ export class ControlInterface {
       ['PATCH', '/settings', (call) => this.#changeSettings(call)],
       ['GET', '/payments', (call) => this.#listPayments(call)],
       ['POST', '/payments', (call) => this.#createPayment(call)],
-      ['GET', '/payments/:id', (_call, id) => this.#showPayment(id)],
-      ['POST', '/payments/:id/status', (call, id) => this.#setStatus(call, id)],
-      ['POST', '/payments/:id/resend', (call, id) => this.#resendPayment(call, id)],
+      ['GET', '/payments/:id', (_call, id) => this.#showPayment(this.#findPayment(id))],
+      ['POST', '/payments/:id/status', (call, id) => this.#setStatus(call, this.#findPayment(id))],
+      ['POST', '/payments/:id/resend', (call, id) => this.#resend(call, this.#findPayment(id))],
       ['GET', '/deliveries', (call) => this.#listAttempts(call)],
       ['POST', '/deliveries/:id/resend', (call, id) => this.#resendDelivery(call, id)],
       ['GET', '/requests', (call) => this.#listRequests(call)],
+      ['POST', '/diagnose', (call) => diagnoseAttempt(call, this.#options)],
       ['POST', '/clock/advance', (call) => this.#advanceClock(call)],
       ['POST', '/reset', (call) => this.#reset(call)],
       ['GET', '/events', ({ signal }) => this.#streams.open(signal)],
-      ...callbackRoutes(options),
-      ...endpointRoutes(this.#check, options),
-      ...faultRoutes(options.faults),
+      ['GET', '/callbacks', (call) => this.#listCallbacks(call)],
+      ['GET', '/faults', () => this.#showFaults()],
+      ['POST', '/faults', (call) => this.#addFault(call)],
+      ['DELETE', '/faults', () => this.#clearFaults()],
+      ['DELETE', '/faults/:id', (_call, id) => this.#removeFault(id)],
     ];
   }
 
   answer(request: PlainRequest): Promise<PlainAnswer> {
-    return answerCall(this.#routes, request);
+    return answerFailures(() =>
+      request.pathname.startsWith('/_mock/pay/')
+        ? answerPaymentPage(request, this.#options)
+        : answerCall(this.#routes, request),
+    );
   }
 
-  /** Ends the open event streams and a running check. */
+  /** Ends the open event streams. */
   close(): void {
-    this.#check.cancel();
     this.#streams.close();
   }
 
@@ -94,6 +112,8 @@ export class ControlInterface {
       now: new Date(clock.now()).toISOString(),
       aheadMs: clock.now() - Date.now(),
       canAdvanceClock: isAdvanceable(clock),
+      clockRuns: runsByItself(clock),
+      paymentPage: settings.paymentPage,
       callbackUrl: service.callbackUrl ?? null,
       signatureEncoding,
       retryScheduleMs,
@@ -103,6 +123,7 @@ export class ControlInterface {
         deliveries: service.deliveries.length,
         callbacks: countGroups(groupCallbacks(this.#options.dispatcher.list())),
         faults: this.#options.faults.list().length,
+        secondPayments: this.#options.payments.seconds,
       },
       dropped: {
         payments: caps.payments.dropped,
@@ -120,12 +141,17 @@ export class ControlInterface {
   }
 
   #listPayments({ query }: ControlCall): PlainAnswer {
-    const { payments, total, next } = this.#options.payments.page({
-      limit: readLimit(query),
-      before: query.get('before') ?? undefined,
-      search: query.get('search') ?? undefined,
-    });
-    return controlAnswer(200, { payments: payments.map(viewPayment), total, next });
+    const order = query.get('merchantPaymentReference');
+    const asked = this.#options.payments
+      .list()
+      .filter(
+        ({ merchantPaymentReference, secondOf }) =>
+          (order === null || order === merchantPaymentReference) &&
+          (query.get('second') !== 'true' || secondOf !== undefined),
+      )
+      .reverse();
+    const { shown, total } = readPage(query, asked, textsOfPayment);
+    return controlAnswer(200, { payments: shown.map(viewPayment), total });
   }
 
   #createPayment({ body }: ControlCall): PlainAnswer {
@@ -139,67 +165,107 @@ export class ControlInterface {
     return controlAnswer(201, viewPayment(payment));
   }
 
-  #showPayment(id: string): PlainAnswer {
+  #showPayment(payment: MockPayment): PlainAnswer {
+    const { referenceNumber, merchantPaymentReference } = payment;
+    const { dispatcher, payments, service } = this.#options;
+    const isOfOrder = (one: { readonly merchantPaymentReference?: string | undefined }) =>
+      one.merchantPaymentReference === merchantPaymentReference;
+    const detail: ControlPaymentDetail = {
+      payment: viewPayment(payment),
+      deliveries: dispatcher
+        .list()
+        .filter((one) => one.referenceNumber === referenceNumber)
+        .map(viewDelivery),
+      requests: service.requests.filter(isOfOrder).map(viewRequest),
+      others: payments
+        .ofOrder(merchantPaymentReference)
+        .filter((one) => one.referenceNumber !== referenceNumber)
+        .map(({ referenceNumber, status, createdAt }) => ({ referenceNumber, status, createdAt })),
+    };
+    return controlAnswer(200, detail);
+  }
+
+  async #setStatus(call: ControlCall, payment: MockPayment): Promise<PlainAnswer> {
+    const { status } = bodies.readBody(bodies.newStatus, call);
+    return controlAnswer(200, viewDelivery(await this.#options.service.setStatus(payment, status)));
+  }
+
+  #findPayment(id: string): MockPayment {
     const payment = this.#options.payments.get(id);
     if (payment === undefined) throw notFound('payment', id);
-    const deliveries = this.#options.dispatcher.list();
-    const newest = deliveries.filter((one) => one.referenceNumber === id).reverse();
-    const shown = this.#takeFitting(newest, ({ attempts }) =>
-      attempts.reduce((sum, attempt) => sum + sizeOfAttempt(attempt), 0),
-    );
-    return controlAnswer(200, {
-      payment: viewPayment(payment),
-      deliveries: shown.reverse().map(viewDelivery),
-    });
-  }
-
-  async #setStatus(call: ControlCall, id: string): Promise<PlainAnswer> {
-    const { status } = bodies.readBody(bodies.newStatus, call);
-    const { service, payments } = this.#options;
-    if (payments.get(id) === undefined) throw notFound('payment', id);
-    return controlAnswer(200, viewDelivery(await service.setStatus(id, status)));
-  }
-
-  #resendPayment(call: ControlCall, id: string): Promise<PlainAnswer> {
-    if (this.#options.payments.get(id) === undefined) throw notFound('payment', id);
-    return this.#resend(call, id);
+    return payment;
   }
 
   #resendDelivery(call: ControlCall, id: string): Promise<PlainAnswer> {
-    if (this.#options.dispatcher.get(id) === undefined) throw notFound('delivery', id);
-    return this.#resend(call, id);
+    const delivery = this.#options.dispatcher.get(id);
+    if (delivery === undefined) throw notFound('delivery', id);
+    return this.#resend(call, delivery.payment, id);
   }
 
-  async #resend(call: ControlCall, id: string): Promise<PlainAnswer> {
+  /** @param id - of the delivery; without it the callback of the payment's current status is resent */
+  async #resend(call: ControlCall, payment: MockPayment, id?: string): Promise<PlainAnswer> {
     const { fault, edit } = bodies.readBody(bodies.resending, call);
     if (edit === undefined) {
       const options = { fault: fault as CallbackFault | undefined };
-      return controlAnswer(200, viewDelivery(await this.#options.service.resend(id, options)));
+      return controlAnswer(
+        200,
+        viewDelivery(await this.#options.service.resend(id ?? payment, options)),
+      );
     }
     if (fault !== undefined) {
       throw new ControlFailure('INVALID_REQUEST', 'The body must contain fault or edit, not both', {
         option: 'edit',
       });
     }
-    const { dispatcher, payments, service } = this.#options;
-    const payment = dispatcher.get(id)?.payment ?? payments.require(id);
+    const { dispatcher, service } = this.#options;
     const delivery = await dispatcher.send({ payment, url: service.callbackUrl, edit });
     return controlAnswer(200, viewDelivery(delivery));
   }
 
   #listAttempts({ query }: ControlCall): PlainAnswer {
-    const wanted = query.get('referenceNumber');
-    const attempts = this.#options.service.deliveries.filter(
-      ({ referenceNumber }) => wanted === null || wanted === referenceNumber,
-    );
-    const newest = this.#takeFitting(attempts.slice(-readLimit(query)).reverse(), sizeOfAttempt);
+    const { service } = this.#options;
+    const attempts = service.deliveries.filter((one) => isAsked(query, one));
+    const newest = attempts.slice(-readLimit(query)).reverse();
     return controlAnswer(200, { attempts: newest.map(viewAttempt), total: attempts.length });
   }
 
   #listRequests({ query }: ControlCall): PlainAnswer {
-    const { requests } = this.#options.service;
-    const newest = this.#takeFitting(requests.slice(-readLimit(query)).reverse(), sizeOfRequest);
-    return controlAnswer(200, { requests: newest.map(viewRequest), total: requests.length });
+    const asked = this.#options.service.requests
+      .filter((one) => isAsked(query, { ...one, outcome: outcomeOf(one) }))
+      .reverse();
+    const { shown, total } = readPage(query, asked, textsOfRequest);
+    return controlAnswer(200, { requests: shown.map(viewRequest), total });
+  }
+
+  #listCallbacks({ query }: ControlCall): PlainAnswer {
+    const groups = groupCallbacks(this.#options.dispatcher.list());
+    const wanted = query.get('group');
+    const chosen =
+      wanted === null ? callbackGroups : [parseStrictly(bodies.group, wanted, 'group')];
+    const asked = chosen.flatMap((group) => groups[group].map((one) => ({ ...one, group })));
+    const { shown, total } = readPage(query, asked, textsOfCallback);
+    const counts = countGroups(groups);
+    return controlAnswer(200, { callbacks: shown.map(viewCallback), total, counts });
+  }
+
+  #showFaults(status = 200): PlainAnswer {
+    return controlAnswer(status, viewFaults(this.#options.faults));
+  }
+
+  #addFault({ body }: ControlCall): PlainAnswer {
+    const times = body['times'] === UNLIMITED ? Number.POSITIVE_INFINITY : body['times'];
+    this.#options.faults.add({ ...body, times } as Fault);
+    return this.#showFaults(201);
+  }
+
+  #clearFaults(): PlainAnswer {
+    this.#options.faults.clear();
+    return this.#showFaults();
+  }
+
+  #removeFault(id: string): PlainAnswer {
+    if (!this.#options.faults.remove(id)) throw notFound('fault', id);
+    return this.#showFaults();
   }
 
   async #advanceClock(call: ControlCall): Promise<PlainAnswer> {
@@ -211,6 +277,7 @@ export class ControlInterface {
         "The clock of this service can't be moved: the one that was passed as an option has no advance()",
       );
     }
+    // Before the wait, which would not end for an endpoint that advances the clock while it handles a callback.
     if (this.#isAdvancing) {
       throw new ControlFailure('CONFLICT', 'The clock is already being advanced; try again later');
     }
@@ -231,42 +298,24 @@ export class ControlInterface {
     this.#options.service.reset();
     return controlAnswer(200, this.#state());
   }
+}
 
-  /** Returns as many as fit into an answer, but at least one. A caller who needs more asks for one payment at a time. */
-  #takeFitting<Item>(items: readonly Item[], sizeOf: (item: Item) => number): Item[] {
-    let bytes = 0;
-    return items.filter((item, index) => {
-      bytes += sizeOf(item);
-      return index === 0 || bytes <= this.#options.limits.answerBytes;
-    });
-  }
+const FILTERS = ['referenceNumber', 'merchantPaymentReference', 'outcome'] as const;
 
-  #view(event: MockEvent): ControlEvent {
-    switch (event.type) {
-      case 'payment':
-        return { type: 'payment', payment: viewPayment(event.payment) };
-      case 'request':
-        return { type: 'request', request: viewRequest(event.request) };
-      case 'attempt':
-        return { type: 'attempt', attempt: viewAttempt(event.attempt) };
-      case 'delivery': {
-        const { id, referenceNumber, status, state, payment } = event.delivery;
-        const { merchantPaymentReference } = payment;
-        return {
-          type: 'delivery',
-          delivery: { id, referenceNumber, merchantPaymentReference, status, state },
-        };
-      }
-      case 'faults':
-        return { type: 'faults', ...viewFaults(this.#options.faults) };
-      case 'limit':
-        return { type: 'limit', kind: event.kind, message: event.message };
-      case 'reset':
-        return { type: 'reset', state: this.#state() };
-      default:
-        return { type: 'state', state: this.#state() };
-    }
-  }
+/** Whether an entry has every value that the query names. */
+function isAsked(query: URLSearchParams, entry: object): boolean {
+  const asked = FILTERS.map((field) => [field, query.get(field) ?? undefined]);
+  return isMatching(Object.fromEntries(asked), entry);
+}
+
+/** The part of a list that a call asks for; with a search, what fits better comes first. */
+function readPage<Item>(
+  query: URLSearchParams,
+  asked: readonly Item[],
+  textsOf: Parameters<typeof rank<Item>>[2],
+): { readonly shown: readonly Item[]; readonly total: number } {
+  const found = rank(asked, query.get('search') ?? '', textsOf);
+  return { shown: found.slice(0, readLimit(query)), total: found.length };
 }
 
 /** Not cached: another program may listen here later. */

@@ -1,31 +1,29 @@
-import type { PaymentStatusRecord } from '../../protocol/payment.js';
 import type { SignatureEncoding } from '../../protocol/wire.js';
-import type { EndpointCheck, EndpointReport } from '../../testing/endpoint-check/report.js';
+import type { CallbackDiagnosis, CallbackFinding } from '../../testing/diagnosis/diagnosis.js';
 import type { RecordedRequest } from '../api/recorded-request.js';
 import type { CallbackEdit, DeliveryAttempt, DeliveryState } from '../callbacks/delivery.js';
 import type { Fault } from '../faults/fault.js';
 import type { CappedKind } from '../state/cap.js';
-import type { MockStatusChange } from '../state/payments.js';
+import type { MockPayment } from '../state/payments.js';
 import type { CallbackGroup } from './callback-groups.js';
 
 // What the control interface sends to the dashboard and the command line, as JSON: dates are ISO 8601
-// strings, and undefined fields are absent.
+// strings, and undefined fields are absent. A `total` is the number of all that match, beyond the limit too.
 
 /** `GET /_mock/state`: the settings of a mock service, and how much it holds. */
 export interface ControlState {
   url: string;
-  /** Version of this package. */
   version: string;
-  /** The service's time. */
   now: string;
   /** How far `now` is ahead of the system's clock, in milliseconds. */
   aheadMs: number;
-  /** Whether `POST /_mock/clock/advance` can move the clock. */
   canAdvanceClock: boolean;
+  /** `false` for a clock that stands still until it is advanced. */
+  clockRuns: boolean;
+  paymentPage: boolean;
   /** Where callbacks are sent; `null` when they are not. */
   callbackUrl: string | null;
   signatureEncoding: SignatureEncoding;
-  /** The delay before each retry, in milliseconds. */
   retryScheduleMs: readonly number[];
   /** `requests`, `deliveries` (attempts) and `callbacks` (deliveries by group) count what is still kept. */
   counts: {
@@ -34,120 +32,110 @@ export interface ControlState {
     deliveries: number;
     callbacks: CallbackCounts;
     faults: number;
+    secondPayments: number;
   };
   /** How many were dropped at the service's limits, since the start or the last reset. Names as in `counts`. */
   dropped: Record<CappedKind, number>;
 }
 
-export interface ControlPayment extends PaymentStatusRecord {
-  amount: number;
-  currency: string;
-  /** The other fields that it was created with. */
-  extra: Record<string, unknown>;
-  /** Its last 100 statuses, oldest first. The first one ever has `createdAt` as its `at`. */
-  history: readonly MockStatusChange[];
-}
+export type ControlPayment = MockPayment;
 
-/** `GET /_mock/payments`: newest first. */
+/** `GET /_mock/payments`: newest first; with a search, what fits better comes first. */
 export interface ControlPaymentPage {
   payments: readonly ControlPayment[];
-  /** The number of payments that match the search, or of all. */
   total: number;
-  /** The `before` of the next page; absent on the last. */
-  next?: string | undefined;
 }
 
 export interface ControlAttempt
   extends Omit<DeliveryAttempt, 'sentAt' | 'rawBody' | 'nextRetryAt'> {
   sentAt: string;
-  /** The body as sent, as text. */
   rawBody: string;
   nextRetryAt?: string | undefined;
+  /** What the endpoint's answer says, in one line of at most 200 characters; absent when its body is empty. */
+  answerLine?: string | undefined;
+  /** Why it was not acknowledged, as far as the mock knows: its own fault, or what an empty answer usually means. */
+  hint?: string | undefined;
 }
 
 export interface ControlDelivery {
   id: string;
   referenceNumber: string;
-  /** The status the payment was set to. */
   status: string;
-  /** The `updatedAt` of the change. */
   updatedAt: string;
   state: DeliveryState;
-  /** Its finished attempts, oldest first. */
   attempts: readonly ControlAttempt[];
   /** How its edited body was signed; absent when the body was not edited. */
   edited?: CallbackEdit['signature'] | undefined;
 }
 
 /** A delivery in the list of callbacks, with the outcome of its last attempt and without bodies. */
-export interface ControlCallback
-  extends Pick<
-    ControlDelivery,
-    'id' | 'referenceNumber' | 'status' | 'updatedAt' | 'state' | 'edited'
-  > {
+export interface ControlCallback extends Omit<ControlDelivery, 'attempts'> {
   merchantPaymentReference: string;
   group: CallbackGroup;
-  /** The last finished attempt, if any. */
   last?:
     | (Pick<
         ControlAttempt,
-        'attempt' | 'sentAt' | 'outcome' | 'errorCode' | 'latencyMs' | 'fault' | 'nextRetryAt'
+        | 'attempt'
+        | 'sentAt'
+        | 'outcome'
+        | 'errorCode'
+        | 'latencyMs'
+        | 'fault'
+        | 'nextRetryAt'
+        | 'answerLine'
+        | 'hint'
       > & { response?: { status: number } | undefined })
     | undefined;
 }
 
 export type CallbackCounts = Record<CallbackGroup, number>;
 
-/** `GET /_mock/callbacks`: failures first, then newest first. */
+/** `GET /_mock/callbacks`: failures first, then newest first; with a search, what fits better comes before. */
 export interface ControlCallbackPage {
   callbacks: readonly ControlCallback[];
-  /** The number of callbacks that match the group and the search. */
   total: number;
-  /** The number of all callbacks in each group. */
   counts: CallbackCounts;
-}
-
-/** `POST /_mock/callbacks/resend` */
-export interface ControlResendSummary {
-  /** The number of status changes whose callback was resent. */
-  resent: number;
-  acknowledged: number;
-}
-
-/** `GET`, `POST` and `DELETE /_mock/check`: the running check of the endpoint, or the last one. */
-export interface ControlCheck {
-  isRunning: boolean;
-  /** The finished ones. */
-  checks: readonly EndpointCheck[];
-  /** Present once the run has ended. */
-  report?: EndpointReport | undefined;
-  /** Why it ended without a report. */
-  failure?: string | undefined;
 }
 
 /** `GET /_mock/payments/{referenceNumber}` */
 export interface ControlPaymentDetail {
   payment: ControlPayment;
-  /** Oldest first: those among the service's last 10,000, and of these the newest that fit into 16 MiB. */
+  /** Oldest first: those among the service's last 10,000. */
   deliveries: readonly ControlDelivery[];
+  /** The kept requests with its merchantPaymentReference, oldest first. */
+  requests: readonly ControlRequest[];
+  /** The other payments with its merchantPaymentReference, oldest first. */
+  others: readonly Pick<ControlPayment, 'referenceNumber' | 'status' | 'createdAt'>[];
 }
 
-/** `GET /_mock/deliveries`: finished attempts, newest first; fewer than `limit` if they exceed 16 MiB. */
+/** `GET /_mock/deliveries`: finished attempts, newest first. */
 export interface ControlAttemptPage {
   attempts: readonly ControlAttempt[];
-  /** The number of kept attempts that match. */
   total: number;
 }
 
 export interface ControlRequest extends Omit<RecordedRequest, 'at' | 'json'> {
   at: string;
+  /**
+   * `waiting`: not answered yet. `accepted`: a 2xx reached the caller. `refused`: another status did. `lost`: no answer
+   * reached the caller.
+   */
+  outcome: RequestOutcome;
 }
 
-/** `GET /_mock/requests`: newest first; fewer than `limit` if they exceed 16 MiB. */
+export type RequestOutcome = 'waiting' | 'accepted' | 'refused' | 'lost';
+
+/** `GET /_mock/requests`: newest first; with a search, what fits better comes first. */
 export interface ControlRequestPage {
   requests: readonly ControlRequest[];
-  /** The number of kept requests. */
   total: number;
+}
+
+/** `POST /_mock/diagnose`: what `diagnoseCallback` finds, after the fault that the mock applied. */
+export interface ControlDiagnosis extends Omit<CallbackDiagnosis, 'findings'> {
+  findings: readonly (Omit<CallbackFinding, 'code'> & {
+    code: CallbackFinding['code'] | 'mock-fault';
+  })[];
 }
 
 type WithJsonTimes<AnyFault> = AnyFault extends unknown

@@ -1,5 +1,6 @@
+import type { Writable } from 'node:stream';
 import type { PlainAnswer } from '../api/http-messages.js';
-import type { EventFeed, MockEvent } from '../events.js';
+import type { EventFeed, MockEvent } from '../mock-service.js';
 import { ControlFailure, GUARD_HEADERS } from './control-call.js';
 import type { ControlEvent } from './control-types.js';
 
@@ -23,49 +24,40 @@ export class EventStreams {
   }
 
   /** @throws {ControlFailure} when too many are open */
-  open(signal: AbortSignal): PlainAnswer {
+  open(left: AbortSignal): PlainAnswer {
     if (this.#open.size >= MAX_STREAMS) {
       throw new ControlFailure(
         'UNAVAILABLE',
         `At most ${MAX_STREAMS} event streams can be open; close one`,
       );
     }
-    const encoder = new TextEncoder();
-    let end: (isCancelled?: boolean) => void = () => undefined;
-    const body = new ReadableStream<Uint8Array>(
-      {
-        start: (controller) => {
-          const send = (text: string) => {
-            controller.enqueue(encoder.encode(text));
-            if ((controller.desiredSize ?? 0) <= 0) end();
-          };
-          const unsubscribe = this.#options.feed.subscribe((event) => {
-            const text = this.#write(event);
-            if (text === undefined) end();
-            else send(text);
-          });
-          const heartbeat = setInterval(() => send(': heartbeat\n\n'), HEARTBEAT_MS);
-          const onAbort = () => end();
-          end = (isCancelled = false) => {
-            if (!this.#open.delete(end)) return;
-            clearInterval(heartbeat);
-            unsubscribe();
-            signal.removeEventListener('abort', onAbort);
-            if (!isCancelled) controller.close();
-          };
-          this.#open.add(end);
-          signal.addEventListener('abort', onAbort);
-          send(': connected\n\n');
-        },
-        cancel: () => end(true),
-      },
-      new ByteLengthQueuingStrategy({ highWaterMark: MAX_QUEUED_BYTES }),
-    );
-    return {
-      status: 200,
-      headers: { ...GUARD_HEADERS, 'content-type': 'text/event-stream; charset=utf-8' },
-      body,
+    const headers = { ...GUARD_HEADERS, 'content-type': 'text/event-stream; charset=utf-8' };
+    return { status: 200, headers, body: '', follow: (reader) => this.#follow(reader, left) };
+  }
+
+  #follow(reader: Writable, left: AbortSignal): void {
+    const send = (text: string) => {
+      reader.write(text);
+      if (reader.writableLength > MAX_QUEUED_BYTES) end();
     };
+    const unsubscribe = this.#options.feed.subscribe((event) => {
+      const text = this.#write(event);
+      if (text === undefined) end();
+      else send(text);
+    });
+    const heartbeat = setInterval(() => send(': heartbeat\n\n'), HEARTBEAT_MS);
+    const end = () => {
+      if (!this.#open.delete(end)) return;
+      clearInterval(heartbeat);
+      unsubscribe();
+      left.removeEventListener('abort', end);
+      reader.end();
+    };
+    this.#open.add(end);
+    // A pipelined answer that waits for its turn is not closed with its connection.
+    left.addEventListener('abort', end);
+    if (left.aborted) end();
+    else send(': connected\n\n');
   }
 
   // An event too long for one string ends the stream; the reader can reconnect.

@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { isIP } from 'node:net';
-import { isLoopbackAddress } from '../../protocol/url.js';
+import { isLoopbackAddress, parseUrl } from '../../protocol/url.js';
 
-/** The page's paths, with and without a slash: the only ones that another site may link to. */
-const PAGE_PATHS: readonly string[] = ['/_mock/', '/_mock'];
+/** The pages: the only paths that another site may link to. */
+const PAGE_PATH = /^\/_mock(?:\/(?:pay\/[^/]+)?)?$/;
 
 /** Where the service listens. */
 export interface ListenAddress {
@@ -31,7 +31,7 @@ interface GuardedRequest {
 
 /**
  * Returns why a request must not be answered, or `undefined` when it may. The control interface asks for no
- * credentials, and a browser lets any page send requests to this machine: Origin and Sec-Fetch-Site reveal such a
+ * credentials, and a browser lets any page send requests to this machine. Origin and Sec-Fetch-Site reveal such a
  * page, and Host reveals one whose domain resolves to this machine (DNS rebinding).
  */
 export function findIntrusion(request: GuardedRequest): string | undefined {
@@ -61,16 +61,17 @@ function isExpectedHost(authority: string, { host, address }: ListenAddress): bo
 
 // The port may differ from the one listened on: a tunnel or a container may map it.
 function hostnameOf(authority: string): string | undefined {
-  if (/[/?#@\\]/.test(authority) || !URL.canParse(`http://${authority}`)) return undefined;
-  const { hostname } = new URL(`http://${authority}`);
-  return hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
+  if (/[/?#@\\]/.test(authority)) return undefined;
+  return parseUrl(`http://${authority}`)
+    ?.hostname.replace(/^\[(.*)\]$/, '$1')
+    .replace(/\.$/, '');
 }
 
 function isOwnOrigin(origin: string, authority: string): boolean {
   return origin.toLowerCase() === `http://${authority.toLowerCase()}`;
 }
 
-/** A link on another site may open the page: the page holds no data, and the site can't read it. */
+/** A link on another site may open a page, which that site can neither read nor frame. */
 function isVisit({ method, path, headers }: GuardedRequest): boolean {
-  return method === 'GET' && PAGE_PATHS.includes(path) && headers['sec-fetch-mode'] === 'navigate';
+  return method === 'GET' && PAGE_PATH.test(path) && headers['sec-fetch-mode'] === 'navigate';
 }

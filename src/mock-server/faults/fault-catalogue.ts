@@ -70,53 +70,50 @@ export type FaultEntries = {
       : { readonly parameters: ParametersOf<Type> });
 };
 
-const number = (label: string, range: { min: number; max?: number; unit?: string }) =>
-  ({ kind: 'number', label, ...range }) as const;
+const number = (
+  label: string,
+  range: { min: number; max?: number; unit?: string },
+  value?: number,
+) => ({ kind: 'number', label, ...range, ...(value !== undefined && { default: value }) }) as const;
 const text = (label: string, value: string) => ({ kind: 'text', label, default: value }) as const;
 const json = (label: string, value: unknown) => ({ kind: 'json', label, default: value }) as const;
-const delayMs = number('Delay in milliseconds', {
-  min: 0,
-  max: LONGEST_TIMER_MS,
-  unit: 'milliseconds',
-});
+const choice = <const Choices extends readonly string[]>(label: string, ...choices: Choices) =>
+  ({ kind: 'choice', label, choices }) as const;
 
+const milliseconds = { min: 0, max: LONGEST_TIMER_MS, unit: 'milliseconds' };
+const delayMs = number('Delay in milliseconds', milliseconds);
 // A century keeps every X-Timestamp within what a Date holds.
-const bySeconds: FaultParameter = {
-  ...number('Offset in seconds', { min: 1, max: 3_155_760_000, unit: 'seconds' }),
-  default: 600,
-};
+const bySeconds = number('Offset in seconds', { min: 1, max: 3_155_760_000, unit: 'seconds' }, 600);
+
+const on = 'callback';
+const creates = { on: 'request', creates: true } as const;
+const refuses = { on: 'request', creates: false } as const;
+const refused = { on, expects: 'answer 401' } as const;
 
 const entries = {
   delay: {
-    on: 'request',
+    ...creates,
     text: 'waits, then creates the payment and answers',
-    creates: true,
     parameters: { delayMs },
   },
   'late-answer': {
-    on: 'request',
+    ...creates,
     text: 'creates the payment at once, then waits and answers',
-    creates: true,
     parameters: { delayMs },
   },
-  unauthorized: { on: 'request', text: 'answers 401 to any credentials', creates: false },
+  unauthorized: { ...refuses, text: 'answers 401 to any credentials' },
   'rate-limit': {
-    on: 'request',
+    ...refuses,
     text: 'answers 429 with Retry-After',
-    creates: false,
     parameters: {
-      retryAfterSeconds: {
-        ...number('Retry-After in seconds', { min: 0, unit: 'seconds' }),
-        default: 1,
-      },
+      retryAfterSeconds: number('Retry-After in seconds', { min: 0, unit: 'seconds' }, 1),
     },
   },
   'client-error': {
-    on: 'request',
+    ...refuses,
     text: 'answers 4xx with a body of your choice',
-    creates: false,
     parameters: {
-      status: { ...number('HTTP status', { min: 400, max: 499 }), default: 409 },
+      status: number('HTTP status', { min: 400, max: 499 }, 409),
       body: json('Body: JSON, or plain text', {
         code: 'REFUSED',
         message: 'The service refused the request.',
@@ -124,110 +121,71 @@ const entries = {
     },
   },
   'server-error': {
-    on: 'request',
+    ...refuses,
     text: 'answers 5xx with an error body',
-    creates: false,
-    parameters: {
-      status: { ...number('HTTP status', { min: 500, max: 599 }), default: 500 },
-    },
+    parameters: { status: number('HTTP status', { min: 500, max: 599 }, 500) },
   },
-  'html-error': { on: 'request', text: "answers 502 with a proxy's HTML page", creates: false },
-  'malformed-json': { on: 'request', text: 'answers 201 with broken JSON', creates: true },
-  'truncated-body': { on: 'request', text: 'answers 201 with half of the body', creates: true },
-  'empty-body': { on: 'request', text: 'answers 201 without a body', creates: true },
-  'reset-in-body': {
-    on: 'request',
-    text: 'answers 201, then resets the connection',
-    creates: true,
-  },
-  'reset-before-headers': { on: 'request', text: 'resets the connection', creates: false },
-  'lost-answer': {
-    on: 'request',
-    text: 'creates the payment, then resets the connection',
-    creates: true,
-  },
-  hang: { on: 'request', text: 'never answers', creates: false },
+  'html-error': { ...refuses, text: "answers 502 with a proxy's HTML page" },
+  'malformed-json': { ...creates, text: 'answers 201 with broken JSON' },
+  'truncated-body': { ...creates, text: 'answers 201 with half of the body' },
+  'empty-body': { ...creates, text: 'answers 201 without a body' },
+  'reset-in-body': { ...creates, text: 'answers 201, then resets the connection' },
+  'reset-before-headers': { ...refuses, text: 'resets the connection' },
+  'lost-answer': { ...creates, text: 'creates the payment, then resets the connection' },
+  hang: { ...refuses, text: 'never answers' },
   duplicate: {
-    on: 'callback',
+    on,
     text: 'sent several times, byte for byte',
     expects: 'act once',
     parameters: {
-      mode: { kind: 'choice', label: 'In turn or all at once', choices: ['in-turn', 'at-once'] },
-      copies: {
-        ...number('Extra copies', { min: 1, max: 100, unit: 'copies' }),
-        default: 1,
-      },
+      mode: choice('In turn or all at once', 'in-turn', 'at-once'),
+      copies: number('Extra copies', { min: 1, max: 100, unit: 'copies' }, 1),
     },
   },
   reorder: {
-    on: 'callback',
+    on,
     text: "held until the payment's next change has been sent",
     expects: 'keep the newer status, and still ship when the older one is paid',
   },
-  drop: {
-    on: 'callback',
-    text: 'lost in transit, then retried',
-    expects: 'act on the retry',
-  },
+  drop: { on, text: 'lost in transit, then retried', expects: 'act on the retry' },
   'late-callback': {
-    on: 'callback',
+    on,
     text: 'sent late',
     expects: 'act on it',
-    parameters: { delayMs: { ...delayMs, default: 1_000 } },
+    parameters: { delayMs: number('Delay in milliseconds', milliseconds, 1_000) },
   },
   'stale-timestamp': {
-    on: 'callback',
+    ...refused,
     text: 'signed with a time in the past',
-    expects: 'answer 401',
     refusal: 'may',
     parameters: { bySeconds },
   },
   'future-timestamp': {
-    on: 'callback',
+    ...refused,
     text: 'signed with a time in the future',
-    expects: 'answer 401',
     refusal: 'may',
     parameters: { bySeconds },
   },
-  'tampered-body': {
-    on: 'callback',
-    text: 'changed after signing',
-    expects: 'answer 401',
-    refusal: 'must',
-  },
-  'wrong-secret': {
-    on: 'callback',
-    text: 'signed with another secret',
-    expects: 'answer 401',
-    refusal: 'must',
-  },
+  'tampered-body': { ...refused, text: 'changed after signing', refusal: 'must' },
+  'wrong-secret': { ...refused, text: 'signed with another secret', refusal: 'must' },
   'missing-header': {
-    on: 'callback',
+    on,
     text: 'sent without one of its headers',
     expects: 'answer 401 without x-signature or x-timestamp',
     refusal: 'may',
     parameters: {
-      header: {
-        kind: 'choice',
-        label: 'Missing header',
-        choices: ['x-signature', 'x-timestamp', 'content-type'],
-      },
+      header: choice('Missing header', 'x-signature', 'x-timestamp', 'content-type'),
     },
   },
-  'reserialized-body': {
-    on: 'callback',
-    text: 'the same JSON in other bytes',
-    expects: 'answer 401',
-    refusal: 'must',
-  },
+  'reserialized-body': { ...refused, text: 'the same JSON in other bytes', refusal: 'must' },
   'unknown-status': {
-    on: 'callback',
+    on,
     text: 'sent with a status that your code does not know',
     expects: 'accept it without acting on it',
     parameters: { status: text('Status to send', 'mock_unknown_status') },
   },
   'extra-field': {
-    on: 'callback',
+    on,
     text: 'sent with a field that the interface does not document',
     expects: 'accept it',
     parameters: {

@@ -1,7 +1,34 @@
-import { isMatching } from '../state/event-log.js';
-import type { CallbackFaultMatch, Fault, RequestFaultMatch } from './fault.js';
-import type { FaultTarget } from './fault-catalogue.js';
-import { type CheckedCallbackFault, type CheckedRequestFault, readFault } from './fault-rules.js';
+import * as z from 'zod/mini';
+import { InvalidOptionError } from '../../errors.js';
+import { invalidOption } from '../../protocol/options.js';
+import { isObject, ownFields, readOnce } from '../../protocol/own-fields.js';
+import { fields } from '../../protocol/schema.js';
+import {
+  json,
+  oneOf,
+  parseStrictly,
+  strictFields,
+  text,
+  wholeNumber,
+} from '../../protocol/strict-schema.js';
+import { isMatching } from '../state/cap.js';
+import type {
+  CallbackFault,
+  CallbackFaultMatch,
+  Fault,
+  RequestFault,
+  RequestFaultMatch,
+} from './fault.js';
+import {
+  defaultOf,
+  type FaultEntry,
+  type FaultParameter,
+  type FaultTarget,
+  faultCatalogue,
+  faultTargets,
+  faultTypesOn,
+  matchFields,
+} from './fault-catalogue.js';
 
 /** The pending faults of a mock service. */
 export interface MockFaults {
@@ -13,7 +40,7 @@ export interface MockFaults {
   add(fault: Fault): void;
   /** Removes every fault. */
   clear(): void;
-  /** Returns copies of the pending faults, oldest first; `times` is what is left. A test that ends with one has not tested what it should. */
+  /** Returns copies of the pending faults, oldest first, with their defaults; `times` is what is left. If a fault is still pending when the test ends, it never happened. */
   pending(): readonly Fault[];
 }
 
@@ -32,9 +59,7 @@ export interface PendingFault {
 
 interface Entry {
   readonly id: string;
-  /** As it was added. */
-  readonly fault: Fault;
-  readonly checked: CheckedRequestFault | CheckedCallbackFault;
+  readonly fault: CheckedRequestFault | CheckedCallbackFault;
   left: number;
 }
 
@@ -48,13 +73,9 @@ export class FaultList implements MockFaults {
   }
 
   add(fault: Fault): void {
-    const { given, checked } = readFault(fault);
-    const names = Object.keys(given) as (keyof typeof checked)[];
-    // Of the checked values, which the caller's later changes do not reach.
-    const copy = Object.fromEntries(names.map((name) => [name, checked[name]])) as unknown as Fault;
+    const checked = checkFault(fault);
     this.#added += 1;
-    const id = String(this.#added);
-    this.#entries.push({ id, fault: copy, checked, left: checked.times });
+    this.#entries.push({ id: String(this.#added), fault: checked, left: checked.times ?? 1 });
     this.#onChange(this.pending());
   }
 
@@ -67,10 +88,11 @@ export class FaultList implements MockFaults {
     return this.list().map(({ fault }) => fault);
   }
 
+  /** Copies: a caller that changes one must not change the pending fault. */
   list(): readonly PendingFault[] {
     return this.#entries.map(({ id, fault, left }) => ({
       id,
-      fault: { ...copyFault(fault), times: left },
+      fault: { ...structuredClone(fault), times: left } as Fault,
     }));
   }
 
@@ -103,24 +125,113 @@ export class FaultList implements MockFaults {
 
   #take(on: FaultTarget, facts: RequestFacts | CallbackFacts, excluded?: Fault['type']) {
     const entry = this.#entries.find(
-      ({ checked }) =>
-        checked.on === on && checked.type !== excluded && isMatching(checked.match ?? {}, facts),
+      ({ fault }) =>
+        fault.on === on && fault.type !== excluded && isMatching(fault.match ?? {}, facts),
     );
     if (entry === undefined) return undefined;
     entry.left -= 1;
     if (entry.left === 0) this.#drop(entry);
     else this.#onChange(this.pending());
-    return entry.checked;
+    return entry.fault;
   }
 }
 
-/** A caller that changes it must not change the pending fault. */
-function copyFault(fault: Fault): Fault {
-  const copy = { ...fault, match: fault.match === undefined ? undefined : { ...fault.match } };
-  if (copy.type === 'extra-field') copy.value = copyJson(copy.value);
-  if (copy.type === 'client-error') copy.body = copyJson(copy.body);
-  return copy as Fault;
+/** A valid fault, with the defaults of its parameters. */
+type Checked<AnyFault> = AnyFault extends unknown
+  ? {
+      readonly [Key in Exclude<keyof AnyFault, 'match' | 'times'>]-?: Exclude<
+        AnyFault[Key],
+        undefined
+      >;
+    } & {
+      readonly times?: number | undefined;
+      readonly match?: Readonly<Record<string, unknown>> | undefined;
+    }
+  : never;
+export type CheckedRequestFault = Checked<RequestFault>;
+export type CheckedCallbackFault = Checked<CallbackFault>;
+
+/**
+ * Checks a fault, each field read once, and copies it. Unknown fields are refused: a misspelt one would change what a
+ * test tests.
+ *
+ * @throws {InvalidOptionError} naming the field that is invalid
+ */
+export function checkFault(fault: unknown): Entry['fault'] {
+  const given = isObject(fault) ? readOnce(fault, FIELDS) : fault;
+  const { on } = parseStrictly(target, given, 'fault');
+  const { type } = parseStrictly(types[on], given, 'fault');
+  return ownFields(parseStrictly(schemas[type], given, 'fault') as Entry['fault']);
 }
 
-const copyJson = (value: unknown): unknown =>
-  value === undefined ? undefined : JSON.parse(JSON.stringify(value));
+/** @throws {InvalidOptionError} when a callback can't be resent with this fault */
+export function checkResendFault(fault: unknown): CheckedCallbackFault {
+  const checked = checkFault(fault);
+  if (checked.on !== 'callback') throw invalidOption('fault.on', "'callback'", checked.on);
+  for (const field of ['times', 'match'] as const) {
+    if (checked[field] === undefined) continue;
+    throw new InvalidOptionError(
+      `fault.${field}`,
+      `fault.${field} must be left out: the fault applies to the first attempt of this delivery`,
+    );
+  }
+  return checked;
+}
+
+function schemaOf(parameter: FaultParameter): z.ZodMiniType {
+  const fallback = defaultOf(parameter);
+  const schema = plainSchemaOf(parameter);
+  return fallback === undefined ? schema : z._default(schema, fallback);
+}
+
+function plainSchemaOf(parameter: FaultParameter): z.ZodMiniType {
+  if (parameter.kind === 'number') return wholeNumber(parameter);
+  if (parameter.kind === 'choice') return oneOf(...parameter.choices);
+  return parameter.kind === 'json' ? json : text;
+}
+
+const attempts = wholeNumber({ min: 1, unit: 'attempts' });
+
+const matchOf = (target: FaultTarget) =>
+  strictFields(
+    mapValues(matchFields[target], (kind) => z.optional(kind === 'number' ? attempts : text)),
+  );
+
+const mapValues = <Value, Mapped>(
+  record: Readonly<Record<string, Value>>,
+  map: (value: Value, name: string) => Mapped,
+): Record<string, Mapped> =>
+  Object.fromEntries(Object.entries(record).map(([name, value]) => [name, map(value, name)]));
+
+// Made once, when nothing can have polluted Object.prototype yet.
+
+const HOLDS = 'an object with on and type';
+
+const target = fields({ on: oneOf(...faultTargets) }, HOLDS);
+
+const typesOn = (on: FaultTarget) => fields({ type: oneOf(...faultTypesOn(on)) }, HOLDS);
+const types = { request: typesOn('request'), callback: typesOn('callback') };
+
+const schemas = mapValues(
+  faultCatalogue as Readonly<Record<string, FaultEntry>>,
+  ({ on, parameters = {} }, type) =>
+    strictFields(
+      {
+        on: z.literal(on, `'${on}'`),
+        type: z.literal(type, `'${type}'`),
+        ...mapValues(parameters, schemaOf),
+        times: z.optional(wholeNumber({ min: 1, unit: 'times' }, true)),
+        match: z.optional(matchOf(on)),
+      },
+      HOLDS,
+    ),
+) as Record<Fault['type'], z.ZodMiniType>;
+
+const FIELDS = [
+  ...new Set(
+    Object.values<FaultEntry>(faultCatalogue).flatMap(({ parameters = {} }) =>
+      Object.keys(parameters),
+    ),
+  ),
+  ...['on', 'type', 'times', 'match'],
+];

@@ -1,7 +1,7 @@
 /**
  * Something that goes wrong with a request of the merchant (`on: 'request'`) or with an attempt to
  * deliver a callback (`on: 'callback'`). At most one fault applies to each: the oldest that matches.
- * The guide "Test your integration" says what each `type` does and how your code should react.
+ * The guide "Work with the mock" says what each `type` does and how your code should react.
  */
 export type Fault = RequestFault | CallbackFault;
 

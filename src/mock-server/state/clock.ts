@@ -53,6 +53,11 @@ export function isAdvanceable(clock: MockClock): clock is AdvanceableClock {
   return hasMethod(clock, 'advance');
 }
 
+const standing = new WeakSet<MockClock>();
+
+/** Whether the clock moves by itself, as far as is known. */
+export const runsByItself = (clock: MockClock): boolean => !standing.has(clock);
+
 /** Options of {@link createManualClock}. */
 export interface ManualClockOptions {
   /**
@@ -82,19 +87,16 @@ export function createManualClock(options: ManualClockOptions = {}): Advanceable
   const rules = {
     now: withDefault(Date.now(), wholeNumber({ max: LATEST_TIME_MS, unit: 'milliseconds' })),
   } satisfies OptionRules<ManualClockOptions>;
-  const timers = new Timers();
-  let current = resolveOptions(options, rules).now;
-  const time = {
-    now: () => current,
-    set(epochMs: number) {
-      current = epochMs;
+  let nowMs = resolveOptions(options, rules).now;
+  const clock = createClock({
+    now: () => nowMs,
+    moveTo(epochMs) {
+      nowMs = epochMs;
     },
-  };
-  return {
-    now: time.now,
-    setTimeout: (run, delayMs) => timers.add(run, current + delayMs),
-    advance: (ms) => timers.advance(ms, time),
-  };
+    arm: () => undefined,
+  });
+  standing.add(clock);
+  return clock;
 }
 
 /**
@@ -112,133 +114,93 @@ export function createManualClock(options: ManualClockOptions = {}): Advanceable
  * ```
  */
 export function createRunningClock(): AdvanceableClock {
-  const timers = new Timers(() => start());
   let aheadMs = 0;
-  const time = {
-    now: () => Date.now() + aheadMs,
-    set(epochMs: number) {
+  const now = () => Date.now() + aheadMs;
+  const clock = createClock({
+    now,
+    moveTo(epochMs) {
       // Never back: real time passes while the timers of an advance run.
-      aheadMs += Math.max(0, epochMs - time.now());
+      aheadMs += Math.max(0, epochMs - now());
     },
-  };
-  // One system timer, for the first that is due.
-  let started: DueTimer | undefined;
-  let handle: NodeJS.Timeout | undefined;
-
-  function start(now = time.now()): void {
-    const { first } = timers;
-    if (first === started) return;
-    clearTimeout(handle);
-    started = first;
-    if (first !== undefined) handle = setTimeout(runDue, Math.max(0, first.dueAt - now), first);
-  }
-
-  function runDue({ dueAt }: DueTimer): void {
-    // It is due even if a test has frozen Date.
-    const now = Math.max(time.now(), dueAt);
-    for (let count = 0; count < RUN_AT_ONCE; count += 1) {
-      const due = timers.takeDue(now);
-      if (due === undefined) break;
-      queueMicrotask(() => due.run());
-    }
-    start(now);
-  }
-
-  return {
-    now: time.now,
-    signingTime: Date.now,
-    setTimeout: (run, delayMs) => timers.add(run, time.now() + delayMs),
-    async advance(ms) {
-      try {
-        await timers.advance(ms, time);
-      } finally {
-        clearTimeout(handle);
-        started = undefined;
-        start();
-      }
+    arm(delayMs, run) {
+      const timer = setTimeout(run, Math.max(0, delayMs));
+      return () => clearTimeout(timer);
     },
-  };
+  });
+  return { ...clock, signingTime: Date.now };
 }
-
-/** After a delay many may be due. If all started at once, before the first ended, memory would run out. */
-const RUN_AT_ONCE = 100;
 
 // From the year 10000 a date-time has five digits for the year. A running clock advanced to the limit has a
 // thousand years until then.
 const LATEST_TIME_MS = Date.UTC(9000, 0, 1);
 
-interface DueTimer {
+/** Where a clock's time is from. */
+interface Time {
+  readonly now: () => number;
+  readonly moveTo: (epochMs: number) => void;
+  /** Calls `run` when the time has passed by itself, if it does. Returns what prevents that. */
+  readonly arm: (delayMs: number, run: () => void) => (() => void) | undefined;
+}
+
+interface Timer {
   /** Epoch milliseconds of the clock. */
   readonly dueAt: number;
-  /** Does nothing once the timer was cancelled. */
-  run(): unknown;
+  readonly run: () => unknown;
+  disarm: (() => void) | undefined;
 }
 
-interface SettableTime {
-  now(): number;
-  set(epochMs: number): void;
-}
-
-/** The timers of a clock, and how it advances. */
-class Timers {
-  /** Called when another timer may be the first. */
-  readonly #onFirst: () => void;
+function createClock({ now, moveTo, arm }: Time): AdvanceableClock {
   /** In the order in which they fall due; of those due at the same time, the one set earlier is first. */
-  readonly #timers: DueTimer[] = [];
-  #isAdvancing = false;
+  const timers: Timer[] = [];
+  let isAdvancing = false;
 
-  constructor(onFirst: () => void = () => undefined) {
-    this.#onFirst = onFirst;
+  /** Returns whether it was still to run. */
+  function take(timer: Timer): boolean {
+    timer.disarm?.();
+    const place = timers.indexOf(timer);
+    if (place >= 0) timers.splice(place, 1);
+    return place >= 0;
+  }
+  function armAgain(timer: Timer): void {
+    timer.disarm?.();
+    timer.disarm = arm(timer.dueAt - now(), () => {
+      if (take(timer)) timer.run();
+    });
   }
 
-  add(task: () => unknown, dueAt: number): MockTimer {
-    let isCancelled = false;
-    const timer: DueTimer = { dueAt, run: () => (isCancelled ? undefined : task()) };
-    const place = this.#timers.findLastIndex((other) => other.dueAt <= dueAt) + 1;
-    this.#timers.splice(place, 0, timer);
-    if (place === 0) this.#onFirst();
-    return {
-      cancel: () => {
-        isCancelled = true;
-        const found = this.#timers.indexOf(timer);
-        if (found >= 0) this.#timers.splice(found, 1);
-        if (found === 0) this.#onFirst();
-      },
-    };
-  }
-
-  /** The timer that is due first. */
-  get first(): DueTimer | undefined {
-    return this.#timers[0];
-  }
-
-  /** Removes the first timer when it is due by `end`. */
-  takeDue(end: number): DueTimer | undefined {
-    const { first } = this;
-    return first === undefined || first.dueAt > end ? undefined : this.#timers.shift();
-  }
-
-  async advance(ms: number, time: SettableTime): Promise<void> {
-    const max = Math.max(0, LATEST_TIME_MS - time.now());
-    wholeNumber({ max, unit: 'milliseconds' })(ms, 'ms');
-    // Waiting for the earlier one could deadlock: it may be waiting for the very endpoint that advances the
-    // clock while it handles a callback.
-    if (this.#isAdvancing) {
-      throw new MockServerError(
-        'CLOCK_BUSY',
-        'The clock is being advanced already; await that advance() first',
-      );
-    }
-    this.#isAdvancing = true;
-    const end = time.now() + ms;
-    try {
-      for (let timer = this.takeDue(end); timer !== undefined; timer = this.takeDue(end)) {
-        time.set(timer.dueAt);
-        await timer.run();
+  return {
+    now,
+    setTimeout(run, delayMs) {
+      const timer: Timer = { dueAt: now() + delayMs, run, disarm: undefined };
+      const place = timers.findLastIndex((other) => other.dueAt <= timer.dueAt) + 1;
+      timers.splice(place, 0, timer);
+      armAgain(timer);
+      return { cancel: () => void take(timer) };
+    },
+    async advance(ms) {
+      const max = Math.max(0, LATEST_TIME_MS - now());
+      wholeNumber({ max, unit: 'milliseconds' })(ms, 'ms');
+      // Waiting for the earlier one could deadlock: it may be waiting for the very endpoint that advances the
+      // clock while it handles a callback.
+      if (isAdvancing) {
+        throw new MockServerError(
+          'CLOCK_BUSY',
+          'The clock is being advanced already; await that advance() first',
+        );
       }
-      time.set(end);
-    } finally {
-      this.#isAdvancing = false;
-    }
-  }
+      isAdvancing = true;
+      const end = now() + ms;
+      try {
+        for (let [first] = timers; first && first.dueAt <= end; [first] = timers) {
+          take(first);
+          moveTo(first.dueAt);
+          await first.run();
+        }
+        moveTo(end);
+      } finally {
+        isAdvancing = false;
+        for (const timer of timers) armAgain(timer);
+      }
+    },
+  };
 }

@@ -3,7 +3,8 @@ import { describeValue } from '../../protocol/describe-value.js';
 import { text } from '../../protocol/options.js';
 import type { CreatePaymentInput, PaymentStatusRecord } from '../../protocol/payment.js';
 import { type Cap, NewestEntries } from './cap.js';
-import type { MockClock } from './clock.js';
+import type { MockClock, MockTimer } from './clock.js';
+import { type PaymentOrReference, toReference } from './payment-reference.js';
 import type { SeededIds } from './seeded-ids.js';
 
 /** A payment of the mock service: its status record, and what it was created from. */
@@ -16,6 +17,11 @@ export interface MockPayment extends Readonly<PaymentStatusRecord> {
   readonly extra: Readonly<Record<string, unknown>>;
   /** Its last 100 statuses, oldest first. The status of its creation is `at` its `createdAt`. */
   readonly history: readonly MockStatusChange[];
+  /**
+   * The referenceNumber of the first payment with the same merchantPaymentReference, if this is not the first: the order
+   * may be paid twice.
+   */
+  readonly secondOf?: string | undefined;
 }
 
 /** A current or past status of a payment. */
@@ -30,8 +36,12 @@ export interface MockStatusChange {
 export interface MockPayments {
   /** The last 10,000 payments in the order of creation, each as it is now. */
   list(): MockPayment[];
-  /** One payment as it is now; `undefined` when there is none. */
-  get(referenceNumber: string): MockPayment | undefined;
+  /**
+   * One payment as it is now; `undefined` when there is none.
+   *
+   * @throws {InvalidOptionError} for a merchantPaymentReference that several payments have
+   */
+  get(payment: PaymentOrReference): MockPayment | undefined;
 }
 
 interface PaymentBookOptions {
@@ -43,23 +53,6 @@ interface PaymentBookOptions {
   readonly onChange: (payment: MockPayment) => void;
 }
 
-interface PageQuery {
-  readonly limit: number;
-  /** The referenceNumber of the last payment of the page before. */
-  readonly before: string | undefined;
-  /** Part of a reference or of the status, in any case. */
-  readonly search: string | undefined;
-}
-
-/** Payments, newest first. */
-interface PaymentPage {
-  readonly payments: readonly MockPayment[];
-  /** How many payments match. */
-  readonly total: number;
-  /** The `before` of the next page; `undefined` on the last. */
-  readonly next: string | undefined;
-}
-
 const HISTORY_LIMIT = 100;
 
 /**
@@ -69,6 +62,9 @@ const HISTORY_LIMIT = 100;
 export class PaymentBook implements MockPayments {
   readonly #options: PaymentBookOptions;
   readonly #payments: NewestEntries<MockPayment>;
+  /** The referenceNumbers of a merchantPaymentReference, oldest first. */
+  readonly #numbers = new Map<string, Set<string>>();
+  #seconds = 0;
 
   constructor(options: PaymentBookOptions) {
     this.#options = options;
@@ -79,43 +75,44 @@ export class PaymentBook implements MockPayments {
     return this.#payments.size;
   }
 
+  /** How many are the second, or a later one, of their merchantPaymentReference. */
+  get seconds(): number {
+    return this.#seconds;
+  }
+
   list(): MockPayment[] {
     return this.#payments.list();
   }
 
-  get(referenceNumber: string): MockPayment | undefined {
-    return this.#payments.get(referenceNumber);
+  get(payment: PaymentOrReference): MockPayment | undefined {
+    const reference = toReference(payment);
+    const found = this.#payments.get(reference);
+    if (found !== undefined) return found;
+    const ofOrder = this.ofOrder(reference);
+    if (ofOrder.length < 2) return ofOrder[0];
+    const numbers = ofOrder.map(({ referenceNumber }) => referenceNumber);
+    throw new InvalidOptionError(
+      'referenceNumber',
+      `${numbers.length} payments have this merchantPaymentReference; pass the referenceNumber of one: ${numbers.slice(0, 3).join(', ')}`,
+    );
   }
 
   /** @throws {InvalidOptionError} when there is no such payment */
-  require(referenceNumber: string): MockPayment {
-    const payment = this.get(referenceNumber);
-    if (payment !== undefined) return payment;
+  require(payment: PaymentOrReference): MockPayment {
+    const found = this.get(payment);
+    if (found !== undefined) return found;
     const { dropped } = this.#options.cap;
     const older = dropped > 0 ? ` (${dropped} older ones were dropped at the limit)` : '';
     throw new InvalidOptionError(
       'referenceNumber',
-      `referenceNumber must be that of one of the ${this.size} payments of this service${older}; received ${describeValue(referenceNumber)}; take it from the answer to the creation or from payments.list()`,
+      `referenceNumber must be that of one of the ${this.size} payments of this service${older}, or the merchantPaymentReference of one; received ${describeValue(toReference(payment))}; take it from the answer to the creation or from payments.list()`,
     );
   }
 
-  /** The first payment created with this reference. */
-  firstOf(merchantPaymentReference: string): MockPayment | undefined {
-    return this.list().find((one) => one.merchantPaymentReference === merchantPaymentReference);
-  }
-
-  /** @throws {InvalidOptionError} when there is no payment `before` */
-  page({ limit, before, search = '' }: PageQuery): PaymentPage {
-    const last = before === undefined ? undefined : this.require(before);
-    const wanted = search.toLowerCase();
-    const newestFirst = this.list().reverse();
-    const older =
-      last === undefined ? newestFirst : newestFirst.slice(newestFirst.indexOf(last) + 1);
-    const matches = (payment: MockPayment) => isFound(payment, wanted);
-    const found = older.filter(matches);
-    const payments = found.slice(0, limit);
-    const next = found.length > limit ? payments.at(-1)?.referenceNumber : undefined;
-    return { payments, total: newestFirst.filter(matches).length, next };
+  /** The payments with this merchantPaymentReference, oldest first. */
+  ofOrder(merchantPaymentReference: string): MockPayment[] {
+    const numbers = [...(this.#numbers.get(merchantPaymentReference) ?? [])];
+    return numbers.flatMap((number) => this.#payments.get(number) ?? []);
   }
 
   /** Always creates a payment: the interface promises no idempotency. */
@@ -123,7 +120,9 @@ export class PaymentBook implements MockPayments {
     const { clock, ids, initialStatus, onChange } = this.#options;
     const { merchantPaymentReference, amount, currency, ...extra } = input;
     const createdAt = toOffsetDateTime(clock.now());
-    const payment = freeze({
+    const numbers = this.#numbers.get(merchantPaymentReference) ?? new Set();
+    const [first] = numbers;
+    const payment: MockPayment = Object.freeze({
       referenceNumber: ids.next('referenceNumber'),
       merchantPaymentReference,
       providerReference: ids.next('providerReference'),
@@ -133,11 +132,21 @@ export class PaymentBook implements MockPayments {
       amount,
       currency,
       extra: Object.freeze(extra),
-      history: [{ status: initialStatus, at: createdAt }],
+      history: Object.freeze([{ status: initialStatus, at: createdAt }]),
+      secondOf: first,
     });
-    this.#payments.add(payment.referenceNumber, payment);
+    this.#numbers.set(merchantPaymentReference, numbers.add(payment.referenceNumber));
+    if (first !== undefined) this.#seconds += 1;
+    this.#payments.add(payment.referenceNumber, payment, (dropped) => this.#forget(dropped));
     onChange(payment);
     return payment;
+  }
+
+  #forget({ merchantPaymentReference, referenceNumber, secondOf }: MockPayment): void {
+    const numbers = this.#numbers.get(merchantPaymentReference);
+    numbers?.delete(referenceNumber);
+    if (numbers?.size === 0) this.#numbers.delete(merchantPaymentReference);
+    if (secondOf !== undefined) this.#seconds -= 1;
   }
 
   /**
@@ -152,7 +161,12 @@ export class PaymentBook implements MockPayments {
     const updatedAtMs = Math.max(clock.now(), Date.parse(payment.updatedAt) + 1);
     const updatedAt = toOffsetDateTime(updatedAtMs);
     const history = [...payment.history, { status, at: updatedAt }].slice(-HISTORY_LIMIT);
-    const changed = freeze({ ...payment, status, updatedAt, history });
+    const changed = Object.freeze({
+      ...payment,
+      status,
+      updatedAt,
+      history: Object.freeze(history),
+    });
     this.#payments.replace(payment.referenceNumber, changed);
     onChange(changed);
     return changed;
@@ -160,30 +174,9 @@ export class PaymentBook implements MockPayments {
 
   clear(): void {
     this.#payments.clear();
+    this.#numbers.clear();
+    this.#seconds = 0;
   }
-}
-
-// Field by field, so that all have one shape: a third less memory than a copy by spreading.
-function freeze(payment: MockPayment): MockPayment {
-  return Object.freeze({
-    referenceNumber: payment.referenceNumber,
-    merchantPaymentReference: payment.merchantPaymentReference,
-    providerReference: payment.providerReference,
-    status: payment.status,
-    createdAt: payment.createdAt,
-    updatedAt: payment.updatedAt,
-    amount: payment.amount,
-    currency: payment.currency,
-    extra: payment.extra,
-    history: Object.freeze(payment.history),
-  });
-}
-
-function isFound(payment: MockPayment, wanted: string): boolean {
-  const { referenceNumber, merchantPaymentReference, providerReference, status } = payment;
-  return [referenceNumber, merchantPaymentReference, providerReference, status].some((text) =>
-    text.toLowerCase().includes(wanted),
-  );
 }
 
 // The interface requires a numeric offset, which toISOString does not write.
@@ -201,4 +194,47 @@ export function toStatusRecord(payment: MockPayment): PaymentStatusRecord {
     createdAt: payment.createdAt,
     updatedAt: payment.updatedAt,
   };
+}
+
+/** The end of a reference that asks for an automatic status, as in `order-1001-auto-paid`. */
+const MAGIC_REFERENCE = /-auto-(\w+)$/;
+
+interface AutomaticStatusesOptions {
+  readonly clock: MockClock;
+  /** For payments whose reference asks for none. */
+  readonly status: string | undefined;
+  readonly afterMs: number;
+  readonly setStatus: (payment: MockPayment, status: string) => unknown;
+}
+
+/** Sets a payment's status some time after its creation, as if the customer had paid. */
+export class AutomaticStatuses {
+  readonly #options: AutomaticStatusesOptions;
+  /** By referenceNumber. */
+  readonly #timers = new Map<string, MockTimer>();
+
+  constructor(options: AutomaticStatusesOptions) {
+    this.#options = options;
+  }
+
+  schedule(payment: MockPayment): void {
+    const { clock, afterMs, setStatus } = this.#options;
+    const { merchantPaymentReference, referenceNumber } = payment;
+    const status = MAGIC_REFERENCE.exec(merchantPaymentReference)?.[1] ?? this.#options.status;
+    if (status === undefined) return;
+    // Returned, so that a manual clock waits for the callback.
+    const timer = clock.setTimeout(() => setStatus(payment, status), afterMs);
+    this.#timers.set(referenceNumber, timer);
+  }
+
+  /** A payment whose status has changed gets no automatic one. */
+  cancel({ referenceNumber }: MockPayment): void {
+    this.#timers.get(referenceNumber)?.cancel();
+    this.#timers.delete(referenceNumber);
+  }
+
+  cancelAll(): void {
+    for (const timer of this.#timers.values()) timer.cancel();
+    this.#timers.clear();
+  }
 }

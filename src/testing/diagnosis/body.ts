@@ -5,51 +5,23 @@ import { describeValue } from '../../protocol/describe-value.js';
 import { statusRecordFields } from '../../protocol/payment.js';
 import type { CallbackFinding } from './diagnosis.js';
 
-const PASS_THE_BYTES = `Pass the bytes as received. ${HOW_TO_GET_THE_BYTES}.`;
-
-const notRaw = (what: string): CallbackFinding => ({
-  code: 'body-not-raw',
-  message: `The body is ${what}, not the bytes as received, which cannot be restored from it.`,
-  remedy: PASS_THE_BYTES,
-});
-
-const notRawButSigned = (what: string): CallbackFinding => ({
-  code: 'body-not-raw',
-  message: `The body is ${what}, not the bytes as received. The signature matches these contents: only the bytes were lost.`,
-  remedy: PASS_THE_BYTES,
-});
-
-const objectAsText: CallbackFinding = {
-  code: 'body-not-raw',
-  message: 'The body is the text "[object Object]": a parsed object was turned into a string.',
-  remedy: PASS_THE_BYTES,
-};
-
-const decodedWithLoss: CallbackFinding = {
-  code: 'body-not-raw',
-  message:
-    'The body holds replacement characters (U+FFFD): some of its bytes were lost when it was decoded as text.',
-  remedy: `Pass the bytes as received, joined before anything decodes them. ${HOW_TO_GET_THE_BYTES}.`,
-};
-
-const emptyBody: CallbackFinding = {
-  code: 'body-empty',
-  message: 'The body is empty, most often because something else has already read the request.',
-  remedy: `${HOW_TO_GET_THE_BYTES}.`,
-};
-
-const base64Body: CallbackFinding = {
-  code: 'body-base64',
-  message: 'The body is base64, but the signature is that of the decoded bytes.',
-  remedy:
+const remedies = {
+  'body-not-raw': `Pass the bytes as received. ${HOW_TO_GET_THE_BYTES}.`,
+  'body-empty': `${HOW_TO_GET_THE_BYTES}.`,
+  'body-base64':
     "Decode it first: Buffer.from(event.body, event.isBase64Encoded ? 'base64' : 'utf8') on AWS Lambda.",
+  'body-compressed': 'Exempt this path from what compresses bodies after signing, such as a proxy.',
+  'body-utf16':
+    'Pass the bytes as received: find what writes the body in another encoding (an editor, PowerShell, a text column), and keep it as bytes.',
+  'body-reserialized': `Pass the bytes as received, not JSON that was parsed and serialized again. ${HOW_TO_GET_THE_BYTES}.`,
+  'body-trailing-newline':
+    'Pass the bytes as received: find what reads, logs or stores the body on its way (an editor, a shell, a text column), and keep it as bytes.',
 };
 
-/** @param how what was done to the body, such as `compressed (gzip)` */
-const compressedBody = (how: string): CallbackFinding => ({
-  code: 'body-compressed',
-  message: `The body is ${how}, but the signature is that of the inflated bytes.`,
-  remedy: 'Exempt this path from what compresses bodies after signing, such as a proxy.',
+const finding = (code: keyof typeof remedies, message: string): CallbackFinding => ({
+  code,
+  message,
+  remedy: remedies[code],
 });
 
 /** When nothing explains the signature of a request that has a content-encoding. */
@@ -59,33 +31,9 @@ export const unknownCompression = (encoding: string): CallbackFinding => ({
   remedy: 'Capture the bytes as they come over the wire, before a framework inflates them.',
 });
 
-const utf16Body = (given: string, signed: string): CallbackFinding => ({
-  code: 'body-utf16',
-  message: `The body is ${given}, but the signature is that of ${signed}.`,
-  remedy:
-    'Pass the bytes as received: find what writes the body in another encoding (an editor, PowerShell, a text column), and keep it as bytes.',
-});
-
-function reserialized(given: string | undefined, signed: string): CallbackFinding {
-  const was =
-    given === undefined || given === signed ? '' : `the body is as ${given} writes it, but `;
-  return {
-    code: 'body-reserialized',
-    message: `The JSON was serialized again after signing: ${was}the signature is that of JSON as ${signed} writes it.`,
-    remedy: `Pass the bytes as received, not JSON that was parsed and serialized again. ${HOW_TO_GET_THE_BYTES}.`,
-  };
-}
-
-const trailingNewline = (change: string): CallbackFinding => ({
-  code: 'body-trailing-newline',
-  message: `${change} the end of the body after signing.`,
-  remedy:
-    'Pass the bytes as received: find what reads, logs or stores the body on its way (an editor, a shell, a text column), and keep it as bytes.',
-});
-
 /** The body, as bytes that can be hashed. */
 export interface CapturedBody {
-  readonly bytes: Uint8Array;
+  readonly bytes: Buffer;
   /** What was given in place of the bytes as received: `a parsed object`. Absent for bytes. */
   readonly lostAs?: string;
   /** What looks wrong with it; reported when nothing explains the signature. */
@@ -95,33 +43,39 @@ export interface CapturedBody {
 export function captureBody(rawBody: unknown): CapturedBody {
   try {
     const body = assertRawBody(rawBody);
-    return captureBytes(typeof body === 'string' ? Buffer.from(body) : body);
+    const bytes = Buffer.from(body);
+    return { bytes, faults: listFaults(bytes) };
   } catch (error) {
     if (!(error instanceof CallbackVerificationError)) throw error;
   }
   const lostAs = describeLost(rawBody);
-  return { bytes: Buffer.from(writeObject(rawBody)), lostAs, faults: [notRaw(lostAs)] };
+  const message = `The body is ${lostAs}, not the bytes as received, which cannot be restored from it.`;
+  return {
+    bytes: Buffer.from(writeObject(rawBody)),
+    lostAs,
+    faults: [finding('body-not-raw', message)],
+  };
 }
 
-function captureBytes(bytes: Uint8Array): CapturedBody {
-  const content = asBuffer(bytes);
-  const faults: CallbackFinding[] = [];
-  if (content.byteLength === 0) faults.push(emptyBody);
-  if (content.equals(Buffer.from('[object Object]'))) faults.push(objectAsText);
-  if (content.includes('\ufffd')) faults.push(decodedWithLoss);
-  return { bytes, faults };
-}
-
-function asBuffer(bytes: Uint8Array): Buffer {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+function listFaults(bytes: Buffer): readonly CallbackFinding[] {
+  if (bytes.byteLength === 0) {
+    const why = 'most often because something else has already read the request';
+    return [finding('body-empty', `The body is empty, ${why}.`)];
+  }
+  if (bytes.equals(Buffer.from('[object Object]'))) {
+    const why = 'a parsed object was turned into a string';
+    return [finding('body-not-raw', `The body is the text "[object Object]": ${why}.`)];
+  }
+  if (!bytes.includes('\ufffd')) return [];
+  const why = 'some of its bytes were lost when it was decoded as text';
+  return [finding('body-not-raw', `The body holds replacement characters (U+FFFD): ${why}.`)];
 }
 
 function describeLost(value: unknown): string {
   // Any others were captured.
   if (isUint8Array(value) || value instanceof ArrayBuffer) return 'bytes whose memory was detached';
   if (typeof value === 'object' && value !== null) return 'a parsed object';
-  if (typeof value === 'string') return 'a string that holds a lone surrogate';
-  return value === undefined ? 'undefined' : describeValue(value);
+  return typeof value === 'string' ? 'a string that holds a lone surrogate' : describeValue(value);
 }
 
 /** Returns an empty text for anything that JSON can't represent: a cycle, a BigInt, anything but an object. */
@@ -135,7 +89,7 @@ function writeObject(value: unknown): string {
 
 /** Bytes that may have been signed. */
 export interface BodyReading {
-  readonly bytes: Uint8Array;
+  readonly bytes: Buffer;
   /** How they differ from the body as given. */
   readonly findings: readonly CallbackFinding[];
 }
@@ -145,41 +99,43 @@ const MAX_REWRITTEN_BYTES = 256 * 1024;
 
 /** Returns the body as given, and the forms that it may have had when it was signed. */
 export function listBodyReadings({ bytes, lostAs }: CapturedBody): readonly BodyReading[] {
-  const content = asBuffer(bytes);
-  const given: BodyReading = { bytes, findings: [] };
-  const readings =
+  const others =
     bytes.byteLength > MAX_REWRITTEN_BYTES
-      ? [given]
+      ? []
       : [
-          given,
-          ...changeNewline(content),
-          ...decodeBase64(content),
-          ...inflate(content),
-          ...changeUtf16(content),
-          ...writeAgain(content),
+          ...changeNewline(bytes),
+          ...decodeBase64(bytes),
+          ...inflate(bytes),
+          ...changeUtf16(bytes),
+          ...writeAgain(bytes),
         ];
+  const readings = [{ bytes, findings: [] }, ...others];
   if (lostAs === undefined) return readings;
   // When the bytes are lost, it does not help to know how the JSON was written.
-  return readings.map((reading) => ({ ...reading, findings: [notRawButSigned(lostAs)] }));
+  const message = `The body is ${lostAs}, not the bytes as received. The signature matches these contents: only the bytes were lost.`;
+  return readings.map((reading) => ({ ...reading, findings: [finding('body-not-raw', message)] }));
 }
 
 function changeNewline(content: Buffer): readonly BodyReading[] {
-  if (content.at(-1) !== 0x0a) {
-    return (['\n', '\r\n'] as const).map((newline) => ({
-      bytes: Buffer.concat([content, Buffer.from(newline)]),
-      findings: [
-        trailingNewline(`A newline (${newline === '\n' ? 'LF' : 'CR LF'}) was removed from`),
-      ],
-    }));
+  const reading = (bytes: Buffer, change: string): BodyReading => ({
+    bytes,
+    findings: [finding('body-trailing-newline', `${change} the end of the body after signing.`)],
+  });
+  if (content.at(-1) === 0x0a) {
+    const bytes = content.subarray(0, content.at(-2) === 0x0d ? -2 : -1);
+    return [reading(bytes, 'A newline was added to')];
   }
-  const bytes = content.subarray(0, content.at(-2) === 0x0d ? -2 : -1);
-  return [{ bytes, findings: [trailingNewline('A newline was added to')] }];
+  return [
+    reading(Buffer.concat([content, Buffer.from('\n')]), 'A newline (LF) was removed from'),
+    reading(Buffer.concat([content, Buffer.from('\r\n')]), 'A newline (CR LF) was removed from'),
+  ];
 }
 
 function decodeBase64(content: Buffer): readonly BodyReading[] {
   const text = content.toString('latin1').replace(/[\r\n]/g, '');
   if (!/^[\w+/-]{4,}={0,2}$/.test(text)) return [];
-  return [{ bytes: Buffer.from(text, 'base64'), findings: [base64Body] }];
+  const message = 'The body is base64, but the signature is that of the decoded bytes.';
+  return [{ bytes: Buffer.from(text, 'base64'), findings: [finding('body-base64', message)] }];
 }
 
 const inflaters = [
@@ -191,33 +147,33 @@ const inflaters = [
 
 function inflate(content: Buffer): readonly BodyReading[] {
   return inflaters.flatMap(([encoding, inflateBy]) => {
+    const message = `The body is compressed (${encoding}), but the signature is that of the inflated bytes.`;
     try {
       const bytes = inflateBy(content, { maxOutputLength: MAX_REWRITTEN_BYTES });
-      return [{ bytes, findings: [compressedBody(`compressed (${encoding})`)] }];
+      return [{ bytes, findings: [finding('body-compressed', message)] }];
     } catch {
       return [];
     }
   });
 }
 
-const BOM = '\ufeff';
-
 /** Reads the body as UTF-16, and writes it so, in either order of bytes, without and with a byte order mark. */
 function changeUtf16(content: Buffer): readonly BodyReading[] {
-  const text = content.toString();
-  const written = ['', BOM].flatMap((mark) => {
-    const bytes = Buffer.from(mark + text, 'utf16le');
-    return [bytes, Buffer.from(bytes).swap16()];
+  const reading = (bytes: Buffer, given: string, signed: string): BodyReading => ({
+    bytes,
+    findings: [
+      finding('body-utf16', `The body is ${given}, but the signature is that of ${signed}.`),
+    ],
   });
-  const findings = [utf16Body('UTF-8', 'UTF-16')];
-  const readings = written.map((bytes) => ({ bytes, findings }));
-  if (content.byteLength % 2 === 1) return readings;
-  const read = [content, Buffer.from(content).swap16()].map((bytes) => {
-    const decoded = bytes.toString('utf16le');
-    const unmarked = decoded.startsWith(BOM) ? decoded.slice(1) : decoded;
-    return { bytes: Buffer.from(unmarked), findings: [utf16Body('UTF-16', 'UTF-8')] };
-  });
-  return [...read, ...readings];
+  const inBothOrders = (bytes: Buffer) => [bytes, Buffer.from(bytes).swap16()];
+  const written = ['', '\ufeff']
+    .flatMap((mark) => inBothOrders(Buffer.from(mark + content, 'utf16le')))
+    .map((bytes) => reading(bytes, 'UTF-8', 'UTF-16'));
+  if (content.byteLength % 2 === 1) return written;
+  const read = inBothOrders(content)
+    .map((bytes) => Buffer.from(bytes.toString('utf16le').replace(/^\ufeff/, '')))
+    .map((bytes) => reading(bytes, 'UTF-16', 'UTF-8'));
+  return [...read, ...written];
 }
 
 function writeAgain(content: Buffer): readonly BodyReading[] {
@@ -226,10 +182,12 @@ function writeAgain(content: Buffer): readonly BodyReading[] {
   // Editors and jq add a newline at the end.
   const given = writers.get(text.trim());
   writers.delete(text);
-  return [...writers].map(([signed, writer]) => ({
-    bytes: Buffer.from(signed),
-    findings: [reserialized(given, writer)],
-  }));
+  return [...writers].map(([json, signed]) => {
+    const was =
+      given === undefined || given === signed ? '' : `the body is as ${given} writes it, but `;
+    const message = `The JSON was serialized again after signing: ${was}the signature is that of JSON as ${signed} writes it.`;
+    return { bytes: Buffer.from(json), findings: [finding('body-reserialized', message)] };
+  });
 }
 
 const compact = (value: unknown): string => JSON.stringify(value);
@@ -259,36 +217,26 @@ const jsonWriters: readonly (readonly [name: string, write: (value: unknown) => 
 
 // A status record has one level. Indented, thousands of levels would exhaust the memory.
 const MAX_DEPTH = 16;
-// A string that is not closed reaches to the end: otherwise each quote within it would be tried too.
-const TOKENS =
-  /"[^"\\]*(?:\\(?:.|$)[^"\\]*)*(?:"|$)|[[\]{}]|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/gs;
-/** Marks a number that is temporarily a string: JSON.parse would lose its spelling. */
-const NUMBER_MARK = '\0number ';
-const MARKED_NUMBERS = /"\\u0000number ([^"]*)"/g;
 /** Marks a sorted key: objects put numeric keys first. */
 const KEY_MARK = '\0key ';
 
+const depthOf = (value: unknown): number =>
+  typeof value === 'object' && value !== null
+    ? Object.values(value).reduce((deepest, item) => Math.max(deepest, 1 + depthOf(item)), 1)
+    : 0;
+
 /** Returns JSON as each program writes it, with the program's name; empty if the text is not JSON. */
 export function serializeByAll(text: string): Map<string, string> {
-  let depth = 0;
-  let deepest = 0;
-  const marked = text.replace(TOKENS, (token) => {
-    if (token.startsWith('"')) return token;
-    if (token === '{' || token === '[') deepest = Math.max(deepest, ++depth);
-    else if (token === '}' || token === ']') depth -= 1;
-    else return JSON.stringify(NUMBER_MARK + token);
-    return token;
-  });
   const written = new Map<string, string>();
-  if (deepest > MAX_DEPTH) return written;
   try {
-    const value: unknown = JSON.parse(marked);
+    const value: unknown = JSON.parse(text);
+    if (depthOf(value) > MAX_DEPTH) return written;
     for (const [name, write] of jsonWriters) {
-      const json = write(value).replace(MARKED_NUMBERS, '$1').replaceAll('"\\u0000key ', '"');
+      const json = write(value).replaceAll('"\\u0000key ', '"');
       if (!written.has(json)) written.set(json, name);
     }
   } catch {
-    // Not JSON.
+    // Not JSON, or so deep that the stack overflows.
   }
   return written;
 }

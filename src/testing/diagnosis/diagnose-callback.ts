@@ -3,12 +3,12 @@ import { findContentEncoding } from '../../callback/headers.js';
 import {
   assertRequest,
   type CallbackRequest,
-  listSecrets,
+  importSecrets,
   type ResolvedPolicy,
   type SigningSecret,
   type VerifiedCallback,
   type VerifyCallbackOptions,
-  verifierRules,
+  verifyRules,
 } from '../../callback/options.js';
 import { decodeBody, parseStatusRecord } from '../../callback/record.js';
 import { createCallbackVerifier, verifyCallback } from '../../callback/verify.js';
@@ -18,17 +18,12 @@ import {
   InvalidOptionError,
   type Issue,
 } from '../../errors.js';
-import { date, optional, resolveOptions } from '../../protocol/options.js';
+import { resolveOptions } from '../../protocol/options.js';
 import { fieldOf, isObject, ownFields } from '../../protocol/own-fields.js';
 import type { PaymentStatusRecord } from '../../protocol/payment.js';
 import { type BodyReading, captureBody, listBodyReadings, unknownCompression } from './body.js';
 import { type CallbackDiagnosis, type CallbackFinding, callbackFindingCodes } from './diagnosis.js';
-import {
-  type CapturedHeaders,
-  captureHeaders,
-  findTimestampFaults,
-  readSignature,
-} from './headers.js';
+import { captureHeaders, findTimestampFaults, readSignature } from './headers.js';
 import {
   edgeSpace,
   hasEdgeSpace,
@@ -42,7 +37,7 @@ import {
  * parsed and serialized again, a secret that was read wrongly, a clock that is off (interface section 5.2).
  *
  * The verdict is that of `verifyCallback`. For a refused callback, it tries the forms that the secret and the
- * body may have had when they were signed, those with the fewest differences first: at most 10,000 HMACs over
+ * body may have had when they were signed, those with the fewest differences first. It computes at most 10,000 HMACs over
  * 64 MiB of keys, timestamps and bodies together. The callback as given is always tried with each secret, as
  * `verifyCallback` does. A body of more than 256 KiB and a secret of more than 4 KiB are used only as given.
  * The result contains no part of a secret, and no signature that would match.
@@ -74,30 +69,25 @@ export function diagnoseCallback(
   request: CallbackRequest,
   options: VerifyCallbackOptions,
 ): CallbackDiagnosis {
-  const rules = { ...verifierRules, receivedAt: optional(date) };
-  const policy = freezeClock(resolveOptions(options, rules, { holds: 'signingSecret' }));
+  const resolved = resolveOptions(options, verifyRules, { holds: 'signingSecret' });
+  const nowMs = resolved.now();
+  // The verifier and the findings must see the same instant, and the same callback.
+  const policy = { ...resolved, now: () => nowMs };
   const signingSecret = policy.signingSecret as VerifyCallbackOptions['signingSecret'];
-  const captured = isObject(request) ? readRequest(request) : request;
+  const captured = isObject(request)
+    ? ({
+        rawBody: fieldOf(request, 'rawBody'),
+        headers: fieldOf(request, 'headers'),
+      } as CallbackRequest)
+    : request;
   const verdict = runVerifier(captured, policy, signingSecret);
   if (!(verdict instanceof Error)) {
     const { payment, secretIndex } = verdict;
     const findings: readonly CallbackFinding[] = Object.freeze([]);
     return Object.freeze({ verified: true, signature: 'right', secretIndex, payment, findings });
   }
-  const secrets = listSecrets(signingSecret).map(({ secret }) => secret as SigningSecret);
+  const secrets = importSecrets<SigningSecret, SigningSecret>(signingSecret, (secret) => secret);
   return explainRefusal(captured, { policy, secrets, error: verdict });
-}
-
-/** The verifier and the findings must see the same callback. */
-const readRequest = (request: CallbackRequest): CallbackRequest => ({
-  rawBody: fieldOf(request, 'rawBody') as CallbackRequest['rawBody'],
-  headers: fieldOf(request, 'headers') as CallbackRequest['headers'],
-});
-
-/** The verifier and the findings must use the same instant. */
-function freezeClock<Policy extends ResolvedPolicy>(policy: Policy): Policy {
-  const nowMs = policy.now();
-  return { ...policy, now: () => nowMs };
 }
 
 type RefusalError = CallbackVerificationError | InvalidOptionError;
@@ -148,18 +138,11 @@ function explainRefusal(
     policy.signatureEncoding,
   );
   const { text: timestamp, faults: ofTimestamp } = headers.timestamp;
-  const search: Search =
-    digest === undefined || timestamp === undefined
-      ? {}
-      : findExplanation({
-          digest,
-          timestamp,
-          keys: listKeyReadings(secrets),
-          bodies: listBodyReadings(body),
-        });
-  const { explanation, tried } = ownFields(search);
+  const keys = listKeyReadings(secrets);
+  const bodies = listBodyReadings(body);
+  const { explanation, tried } = ownFields(findExplanation({ digest, timestamp, keys, bodies }));
   const changes = explanation && [...explanation.findings, ...ofSignature, ...ofTimestamp];
-  const signature = judgeSignature(headers, changes);
+  const signature = judgeSignature(headers.signature.faults, changes);
   // An authentic body may still not be a record. Other bodies are not examined.
   const record: ReadRecord = ownFields(explanation ? readRecord(explanation.body, error) : {});
   const encoding = tried && findContentEncoding(request.headers);
@@ -171,7 +154,7 @@ function explainRefusal(
     ...(explanation?.findings ?? ofBody),
     ...(secrets.some(hasEdgeSpace) ? [edgeSpace] : []),
     ...ofSignature,
-    ...findTimestampFaults(headers.timestamp, policy, signature),
+    ...findTimestampFaults(headers.timestamp, policy),
     ...(tried === undefined
       ? []
       : [isWhole ? otherSecret(secrets.length, tried) : unexplained(tried)]),
@@ -189,12 +172,11 @@ function explainRefusal(
 
 /** `changes` are the differences from the callback as given; `undefined` without an explanation. */
 function judgeSignature(
-  { signature }: CapturedHeaders,
+  faults: readonly CallbackFinding[],
   changes: readonly CallbackFinding[] | undefined,
 ): CallbackDiagnosis['signature'] {
   if (changes !== undefined) return changes.length === 0 ? 'right' : 'explained';
-  const isMissing = signature.faults.some(({ code }) => code === 'signature-missing');
-  return isMissing ? 'missing' : 'unexplained';
+  return faults.some(({ code }) => code === 'signature-missing') ? 'missing' : 'unexplained';
 }
 
 const unexplained = (tried: readonly string[]): CallbackFinding => ({
@@ -272,20 +254,18 @@ function inOrder(
   return Object.freeze(
     callbackFindingCodes
       .flatMap((code) => findings.find((finding) => finding.code === code) ?? [])
-      .map((finding) =>
-        Object.freeze({
-          ...finding,
-          ...(Object.hasOwn(finding, 'option') && { option: Object.freeze(finding.option) }),
-        }),
-      )
+      .map((finding) => {
+        if (Object.hasOwn(finding, 'option')) Object.freeze(finding.option);
+        return Object.freeze(finding);
+      })
       .sort((left, right) => Number(isReason(right)) - Number(isReason(left))),
   );
 }
 
 /** What a signature is made of, with the possible readings of each part. */
 interface SignedParts {
-  readonly digest: Buffer;
-  readonly timestamp: string;
+  readonly digest: Buffer | undefined;
+  readonly timestamp: string | undefined;
   readonly keys: readonly KeyReading[];
   readonly bodies: readonly BodyReading[];
 }
@@ -313,6 +293,7 @@ const MAX_HASHED_BYTES = 64 * 1024 * 1024;
  * limit.
  */
 function findExplanation({ digest, timestamp, keys, bodies }: SignedParts): Search {
+  if (digest === undefined || timestamp === undefined) return {};
   const prefix = Buffer.from(`${timestamp}.`);
   const candidates = bodies
     .flatMap((body) =>

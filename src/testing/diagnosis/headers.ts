@@ -1,11 +1,11 @@
 import { type CallbackHeaders, readSignedHeaders } from '../../callback/headers.js';
 import type { ResolvedPolicy } from '../../callback/options.js';
-import { parseSignatureFormat } from '../../callback/signature.js';
+import { parseSignature } from '../../callback/signature.js';
 import { assertInsideWindow, parseTimestamp } from '../../callback/timestamp.js';
 import { type CallbackVerificationError, InvalidOptionError } from '../../errors.js';
 import { fieldOf } from '../../protocol/own-fields.js';
 import { SIGNATURE_HEADER, type SignatureEncoding, TIMESTAMP_HEADER } from '../../protocol/wire.js';
-import type { CallbackDiagnosis, CallbackFinding } from './diagnosis.js';
+import type { CallbackFinding } from './diagnosis.js';
 
 export interface CapturedHeader {
   /** The text to check the signature with; if the header is missing, the text of a similar one. */
@@ -14,18 +14,13 @@ export interface CapturedHeader {
   readonly faults: readonly CallbackFinding[];
 }
 
-export interface CapturedHeaders {
-  readonly timestamp: CapturedHeader;
-  readonly signature: CapturedHeader;
-}
-
-type Part = keyof CapturedHeaders;
+type Part = 'timestamp' | 'signature';
 
 const NAMES = { timestamp: TIMESTAMP_HEADER, signature: SIGNATURE_HEADER } as const;
 const TITLES = { timestamp: 'X-Timestamp', signature: 'X-Signature' } as const;
 
 /** @throws {InvalidOptionError} when `headers` is not a collection of headers */
-export function captureHeaders(headers: CallbackHeaders): CapturedHeaders {
+export function captureHeaders(headers: CallbackHeaders): Record<Part, CapturedHeader> {
   try {
     readSignedHeaders(headers);
   } catch (error) {
@@ -68,10 +63,7 @@ function captureHeader(all: readonly NamedValue[], part: Part): CapturedHeader {
     };
     return { text, faults: [repeated] };
   }
-  if (text !== undefined) return { text, faults: [] };
-  const similar = all.filter((header) => isSimilar(header, part)).slice(0, MAX_SIMILAR);
-  const names = Object.freeze(similar.map(([name]) => name));
-  return { text: similar[0]?.[1] as string | undefined, faults: [missing(part, names)] };
+  return text === undefined ? findSimilar(all, part) : { text, faults: [] };
 }
 
 function isText(value: unknown): value is string {
@@ -83,24 +75,24 @@ const MAX_SIMILAR = 5;
 const HEADER_NAME = /^[\w-]{1,64}$/;
 
 /** CGI and PHP, for example, rename X-Signature to HTTP_X_SIGNATURE. */
-function isSimilar([name, value]: NamedValue, part: Part): boolean {
-  return HEADER_NAME.test(name) && name.toLowerCase().includes(part) && isText(value);
-}
-
-function missing(part: Part, similarHeaders: readonly string[]): CallbackFinding {
-  const [first] = similarHeaders;
+function findSimilar(all: readonly NamedValue[], part: Part): CapturedHeader {
+  const similar = all
+    .filter(([name]) => HEADER_NAME.test(name) && name.toLowerCase().includes(part))
+    .filter((header): header is readonly [string, string] => isText(header[1]))
+    .slice(0, MAX_SIMILAR);
+  const names = similar.map(([name]) => name);
   const title = TITLES[part];
-  const received =
-    first === undefined ? '' : ` Received with a similar name: ${similarHeaders.join(', ')}.`;
-  return {
+  const received = names.length === 0 ? '' : ` Received with a similar name: ${names.join(', ')}.`;
+  const missing: CallbackFinding = {
     code: `${part}-missing`,
     message: `${title} is missing.${received}`,
     remedy:
-      first === undefined
+      names.length === 0
         ? `Pass all headers as received: a proxy or the capture dropped or renamed ${title}.`
-        : `Pass the value of ${first} as ${NAMES[part]}.`,
-    similarHeaders,
+        : `Pass the value of ${names[0]} as ${NAMES[part]}.`,
+    similarHeaders: Object.freeze(names),
   };
+  return { text: similar[0]?.[1], faults: [missing] };
 }
 
 export interface ReadSignature {
@@ -130,7 +122,7 @@ export function readSignature(
 
 function isDigest(text: string, allowed: SignatureEncoding | 'auto'): boolean {
   try {
-    parseSignatureFormat(text, allowed);
+    parseSignature(text, allowed);
     return true;
   } catch {
     return false;
@@ -151,38 +143,29 @@ function malformedSignature(text: string): CallbackFinding {
 export function findTimestampFaults(
   { text, faults }: CapturedHeader,
   policy: ResolvedPolicy,
-  signature: CallbackDiagnosis['signature'],
 ): readonly CallbackFinding[] {
   if (faults.length > 0 || text === undefined) return faults;
-  const signatureNote = SIGNATURE_NOTES[signature];
   const { timestampUnit: unit } = policy;
   const sentAtMs = readTimestamp(text, unit);
-  if (sentAtMs !== undefined) return findSkew(sentAtMs, policy, signatureNote);
+  if (sentAtMs !== undefined) return findSkew(sentAtMs, policy);
   const otherUnit = unit === 'seconds' ? 'milliseconds' : 'seconds';
   const inOtherUnit = readTimestamp(text, otherUnit);
   if (inOtherUnit === undefined) {
     const malformed: CallbackFinding = {
       code: 'timestamp-malformed',
-      message: `X-Timestamp is not a Unix timestamp of at most 15 digits: it has ${text.length} characters. ${signatureNote}`,
+      message: `X-Timestamp is not a Unix timestamp of at most 15 digits: it has ${text.length} characters.`,
       remedy: 'Send Unix seconds, digits only: Math.floor(date.getTime() / 1000).',
     };
     return [malformed];
   }
   const wrongUnit: CallbackFinding = {
     code: 'timestamp-unit',
-    message: `X-Timestamp is in ${otherUnit}, but ${unit} are expected. ${signatureNote}`,
+    message: `X-Timestamp is in ${otherUnit}, but ${unit} are expected.`,
     remedy: `If the service sends ${otherUnit}, set timestampUnit: '${otherUnit}'.`,
     option: { name: 'timestampUnit', value: otherUnit },
   };
-  return [wrongUnit, ...findSkew(inOtherUnit, policy, signatureNote)];
+  return [wrongUnit, ...findSkew(inOtherUnit, policy)];
 }
-
-const SIGNATURE_NOTES: Readonly<Record<CallbackDiagnosis['signature'], string>> = {
-  right: 'The signature itself matches.',
-  explained: 'The signature matches once the other findings are fixed.',
-  unexplained: 'The signature does not match either.',
-  missing: 'There is no signature to check.',
-};
 
 function readTimestamp(text: string, unit: ResolvedPolicy['timestampUnit']): number | undefined {
   try {
@@ -192,44 +175,26 @@ function readTimestamp(text: string, unit: ResolvedPolicy['timestampUnit']): num
   }
 }
 
-function findSkew(
-  sentAtMs: number,
-  policy: ResolvedPolicy,
-  signatureNote: string,
-): readonly CallbackFinding[] {
+function findSkew(sentAtMs: number, policy: ResolvedPolicy): readonly CallbackFinding[] {
+  const code = 'timestamp-outside-window';
+  const allowed = `more than the ${policy.toleranceSeconds} s allowed`;
   try {
     assertInsideWindow(sentAtMs, policy);
     return [];
   } catch (error) {
     const { skewSeconds = Number.NaN } = error as CallbackVerificationError;
-    const outside = describeSkew(skewSeconds, `more than the ${policy.toleranceSeconds} s allowed`);
-    return [{ ...outside, message: `${outside.message} ${signatureNote}` }];
+    if (skewSeconds < 0) {
+      const message = `X-Timestamp is ${-skewSeconds} s ahead of the clock, ${allowed}: one of the two clocks is off.`;
+      const remedy = "Compare this machine's clock with a time server (timedatectl, w32tm).";
+      return [{ code, message, remedy, skewSeconds }];
+    }
+    const option = { name: 'now' } as const;
+    if (skewSeconds > 0) {
+      const message = `X-Timestamp is ${skewSeconds} s behind the clock, ${allowed}: the callback was captured earlier, delayed or replayed, or this machine's clock is ahead.`;
+      const remedy = 'For a captured callback, make now return the time it was received.';
+      return [{ code, message, remedy, option, skewSeconds }];
+    }
+    const message = 'X-Timestamp cannot be checked: the clock returned no number.';
+    return [{ code, message, remedy: 'Make the option now return epoch milliseconds.', option }];
   }
-}
-
-function describeSkew(skewSeconds: number, allowed: string): CallbackFinding {
-  const code = 'timestamp-outside-window';
-  if (!Number.isFinite(skewSeconds)) {
-    return {
-      code,
-      message: 'X-Timestamp cannot be checked: the clock returned no number.',
-      remedy: 'Make the option now return epoch milliseconds.',
-      option: { name: 'now' },
-    };
-  }
-  if (skewSeconds < 0) {
-    return {
-      code,
-      message: `X-Timestamp is ${-skewSeconds} s ahead of the clock, ${allowed}: one of the two clocks is off.`,
-      remedy: "Compare this machine's clock with a time server (timedatectl, w32tm).",
-      skewSeconds,
-    };
-  }
-  return {
-    code,
-    message: `X-Timestamp is ${skewSeconds} s behind the clock, ${allowed}: the callback was captured earlier, delayed or replayed, or this machine's clock is ahead.`,
-    remedy: 'For a captured callback, make now return the time it was received.',
-    option: { name: 'now' },
-    skewSeconds,
-  };
 }

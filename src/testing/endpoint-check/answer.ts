@@ -14,6 +14,11 @@ export interface Answer {
   readonly date?: string | undefined;
   /** Where a redirect leads, without the query, which may hold a token. */
   readonly location?: string | undefined;
+  /**
+   * Whether it is a 503 with Retry-After to a payment whose reference was made up: an endpoint that looks its order up
+   * asks for a retry, as it should.
+   */
+  readonly mayLackOrder?: boolean;
   /** Whether it asks for HTTP authentication. */
   readonly asksForLogin?: boolean;
   /** Returns the beginning of its body on one line, without markup, secrets and what was sent. */

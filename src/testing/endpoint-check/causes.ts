@@ -1,4 +1,5 @@
 import type { EndpointCheck, EndpointCheckId } from './report.js';
+import type { CheckVerdict } from './verdict.js';
 
 /** What explains a failure: if one of these checks failed, this one is skipped, because it has the same cause. */
 const explanations: Readonly<Partial<Record<EndpointCheckId, readonly EndpointCheckId[]>>> = {
@@ -30,7 +31,8 @@ const explanations: Readonly<Partial<Record<EndpointCheckId, readonly EndpointCh
   'late-paid-effect': ['second-change', 'second-change-effect'],
   'returning-status-effect': ['second-change', 'second-change-effect'],
   'second-payment-effect': ['valid-effect'],
-  'overtaking-effect': ['valid-effect'],
+  'overtaking-redelivery': ['overtaking'],
+  'overtaking-effect': ['overtaking-redelivery', 'valid-effect'],
 };
 
 /** Finds the common cause of what would otherwise be many failures. */
@@ -40,9 +42,10 @@ export class Causes {
   #fatal: Pick<EndpointCheck, 'id' | 'detail'> | undefined;
 
   /** Adds a check that has ended. */
-  add(check: EndpointCheck, isLesser = false): void {
+  add(check: EndpointCheck, { isLesser, isFatal }: CheckVerdict): void {
     this.#ended.set(check.id, check);
     if (isLesser) this.#lesser.add(check.id);
+    if (isFatal) this.end(check);
   }
 
   /** Ends the run: the other checks are skipped, for this cause. */

@@ -17,13 +17,13 @@ import {
   type EndpointReport,
 } from './report.js';
 import { scenarios } from './scenarios.js';
-import { type Findings, type Scenario, Stage } from './stage.js';
-import { CheckFailure, type CheckVerdict, fail, skip } from './verdict.js';
+import { asCheckFailure, type Findings, type Scenario, Stage } from './stage.js';
+import { type CheckVerdict, fail, skip } from './verdict.js';
 
 /**
- * Checks your own callback endpoint over HTTP (interface sections 4.2, 5.2 and 6): that it accepts what the
- * service sends, refuses everything else, and acts once on each change, even if callbacks are delivered twice,
- * at once, late or out of order. It sends about 50 requests, one check after the other, for made-up payments
+ * Checks your own callback endpoint over HTTP (interface sections 4.2, 5.2 and 6). It must accept what the service
+ * sends, refuse everything else, and act once on each change, even if callbacks arrive twice, at once, late or out of
+ * order. It sends about 50 requests, one check after the other, for made-up payments
  * that do not exist at the service. Effects are judged at the end, after one wait.
  *
  * The endpoint acts on these callbacks, so run it against a test system. Only your own records show whether
@@ -95,16 +95,13 @@ async function runChecks(
   const causes = new Causes();
   const checks = await collectChecks(stage, causes);
   const { origin, pathname } = new URL(options.url);
-  const { latenciesMs } = stage;
-  const durationMs = clock.elapsedMs() - startedMs;
-  const cause = causes.first();
   return createReport({
     url: origin + pathname,
-    cause,
+    cause: causes.first(),
     checks,
-    latenciesMs,
+    latenciesMs: stage.latenciesMs,
     startedAt,
-    durationMs,
+    durationMs: clock.elapsedMs() - startedMs,
   });
 }
 
@@ -118,16 +115,19 @@ async function collectChecks(stage: Stage, causes: Causes): Promise<EndpointChec
   const { signal, onCheck } = stage.options;
   const checks: EndpointCheck[] = [];
   const effects: PendingCheck[] = [];
-  const decide = async ({ id, finding, referenceNumbers }: PendingCheck): Promise<void> => {
-    const verdict =
-      skipFor(causes.of(id)) ??
-      (typeof finding === 'function' ? await stage.judgeEffects(finding) : finding) ??
-      skip('not tried');
+  const judge = ({ id, finding }: PendingCheck): CheckVerdict | Promise<CheckVerdict> => {
+    const cause = causes.of(id);
+    if (cause) return skip(`not tried, because "${cause.id}" failed: ${cause.detail}`);
+    if (typeof finding === 'function') return stage.judgeEffects(finding);
+    return finding ?? skip('not tried: its callbacks were not accepted');
+  };
+  const decide = async (pending: PendingCheck): Promise<void> => {
+    const { id, referenceNumbers } = pending;
+    const verdict = await judge(pending);
     signal?.throwIfAborted();
     const check = createCheck(id, checkTexts[id], { ...verdict, referenceNumbers });
     checks.push(check);
-    causes.add(check, verdict.isLesser);
-    if (verdict.isFatal) causes.end(check);
+    causes.add(check, verdict);
     onCheck?.(check);
   };
   for (const scenario of scenarios) {
@@ -139,15 +139,10 @@ async function collectChecks(stage: Stage, causes: Causes): Promise<EndpointChec
       else await decide(pending);
     }
   }
-  const isJudged = ({ id, finding }: PendingCheck): boolean =>
-    typeof finding === 'function' && causes.of(id) === undefined;
-  if (effects.some(isJudged)) await stage.settle();
+  await stage.settle();
   for (const pending of effects) await decide(pending);
   return checks;
 }
-
-const skipFor = (cause: Pick<EndpointCheck, 'id' | 'detail'> | undefined) =>
-  cause && skip(`not tried, because "${cause.id}" failed: ${cause.detail}`);
 
 async function findFindings(scenario: Scenario, stage: Stage, causes: Causes): Promise<Findings> {
   const [first] = scenario.ids;
@@ -159,24 +154,19 @@ async function findFindings(scenario: Scenario, stage: Stage, causes: Causes): P
     if (outage) causes.end({ id: 'available', detail: outage.detail });
     return findings;
   } catch (error) {
-    if (!(error instanceof CheckFailure)) throw error;
-    // One cause is one failure.
-    const others = scenario.ids.map((id) => [id, skip(error.message)]);
-    const isFatal = stage.accepted.paid === undefined;
-    return {
-      ...Object.fromEntries(others),
-      [first]: {
-        ...fail(error.message),
-        isFatal,
-        remedy: REFERENCE,
-        option: 'merchantPaymentReference',
-      },
+    const { message } = asCheckFailure(error);
+    const failure: CheckVerdict = {
+      ...fail(message),
+      remedy:
+        'Make merchantPaymentReference return the reference of a stored order each time it is called, within the timeout.',
+      option: 'merchantPaymentReference',
+      isFatal: stage.accepted.paid === undefined,
     };
+    // One cause is one failure.
+    const others = scenario.ids.map((id) => [id, skip(`not tried: ${message}`)]);
+    return { ...Object.fromEntries(others), [first]: failure };
   }
 }
-
-const REFERENCE =
-  'Make merchantPaymentReference return the reference of a stored order each time it is called, within the timeout.';
 
 /** Whether the endpoint may have stopped accepting callbacks. */
 const isRefusal = (finding: Findings[EndpointCheckId]): finding is CheckVerdict =>

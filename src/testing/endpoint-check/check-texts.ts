@@ -4,10 +4,10 @@ const COMPARE =
   'Compare the HMAC of the received bytes with X-Signature and answer 401 when it differs, as callbackHandler does.';
 const HEADERS =
   'Answer 401 when X-Signature or X-Timestamp is missing or malformed, before anything is computed from it; callbackHandler does.';
-const WINDOW =
+const TOLERANCE =
   'Refuse with 401 when Math.abs(now - X-Timestamp) is more than the tolerance, both in seconds and in both directions; callbackHandler does, with toleranceSeconds.';
 const DUPLICATE_WHY =
-  'The service retries until it receives a 2xx: a refused duplicate is retried until the service gives up, and may get your endpoint disabled.';
+  'The service retries until it receives a 2xx, so a refused duplicate is retried until the service gives up, and may get your endpoint disabled.';
 const DUPLICATE = 'Answer 200 to a change that was already processed, as callbackHandler does.';
 const ONCE =
   "Remember processed changes by callbackKey (payment, status, updatedAt) in the same transaction as the effect, or use callbackHandler with a store shared by all of the endpoint's processes.";
@@ -100,18 +100,18 @@ export const checkTexts: Readonly<Record<EndpointCheckId, CheckText>> = {
   },
   'stale-timestamp': {
     title: 'Refuses a timestamp older than the tolerance',
-    why: 'A recorded callback could be replayed at any time, to report a payment a second time.',
-    fix: WINDOW,
+    why: 'A recorded callback could be sent again at any time, to report a payment a second time.',
+    fix: TOLERANCE,
   },
   'future-timestamp': {
     title: 'Refuses a timestamp further ahead than the tolerance',
-    why: 'A callback dated in the future would stay valid until then, far longer than the window.',
-    fix: WINDOW,
+    why: 'A callback dated in the future would stay valid until then, far longer than the tolerance.',
+    fix: TOLERANCE,
   },
   'timestamp-unit': {
     title: 'Refuses a timestamp in another unit',
-    why: 'A timestamp in milliseconds that is read as seconds is thousands of years ahead: an endpoint that accepts it has no window.',
-    fix: WINDOW,
+    why: 'A timestamp in milliseconds that is read as seconds is thousands of years ahead, so an endpoint that accepts it accepts any age.',
+    fix: TOLERANCE,
   },
   'delayed-callback': {
     title: 'Accepts a timestamp just inside the tolerance',

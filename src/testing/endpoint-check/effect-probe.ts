@@ -1,5 +1,5 @@
 import type { CallbackSender } from '../../mock-server/callbacks/deliver.js';
-import { describeValue } from '../../protocol/describe-value.js';
+import { describeValue, nameFailure } from '../../protocol/describe-value.js';
 import type { CheckedPayment, EffectCount, ResolvedCheckOptions } from './options.js';
 import { CheckFailure, type CheckVerdict, fail, pass } from './verdict.js';
 
@@ -14,64 +14,60 @@ const LONGEST_WAIT_MS = 10_000;
 /** How many jobs a queue may do one by one for the deliveries of one callback. */
 const JOBS = 5;
 
-/** Marks a result that is not there in time. */
-export const EXPIRED = Symbol('expired');
-
-type Limits = Pick<ResolvedCheckOptions, 'timeoutMs' | 'signal' | 'clock'>;
-
-/** Runs the user's code, which may throw, reject or never settle. Also rejects with the signal's reason. */
-export function withDeadline<Result>(
-  work: () => Result | PromiseLike<Result>,
-  { timeoutMs, signal, clock }: Limits,
-): Promise<Result | typeof EXPIRED> {
-  return new Promise((resolve, reject) => {
-    signal?.throwIfAborted();
-    const stop = (): void => {
+/**
+ * Calls a function of the options, which may throw, reject or never settle.
+ *
+ * @throws {CheckFailure} when it does any of these; what the signal aborted with
+ */
+export async function callOption<Result>(
+  option: string,
+  call: () => Result | PromiseLike<Result>,
+  { timeoutMs, signal, clock }: Pick<ResolvedCheckOptions, 'timeoutMs' | 'signal' | 'clock'>,
+): Promise<Result> {
+  signal?.throwIfAborted();
+  let end = (): void => undefined;
+  const ended = new Promise<never>((_resolve, reject) => {
+    const abort = (): void => reject(signal?.reason);
+    const expire = (): void => reject(new CheckFailure(`${option} ${noAnswer(timeoutMs)}`));
+    const cancelTimer = clock.startTimer(expire, timeoutMs);
+    signal?.addEventListener('abort', abort);
+    end = () => {
       cancelTimer();
       signal?.removeEventListener('abort', abort);
     };
-    const abort = (): void => {
-      stop();
-      reject(signal?.reason);
-    };
-    const cancelTimer = clock.startTimer(() => {
-      stop();
-      resolve(EXPIRED);
-    }, timeoutMs);
-    signal?.addEventListener('abort', abort);
-    Promise.resolve().then(work).finally(stop).then(resolve, reject);
   });
+  try {
+    return await Promise.race([Promise.resolve().then(call), ended]);
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (error instanceof CheckFailure) throw error;
+    // Without its text, which may quote a connection string or a row.
+    throw new CheckFailure(`${option} threw an error${nameFailure(error)}`);
+  } finally {
+    end();
+  }
 }
 
-/** Describes the user's error without its text, which may quote a connection string or a row. */
-export function describeThrown(error: unknown): string {
-  const { name, code } = (error ?? {}) as { name?: unknown; code?: unknown };
-  const kind = typeof name === 'string' ? name : describeValue(error);
-  return typeof code === 'string' ? `${kind} (${code})` : kind;
-}
+const noAnswer = (timeoutMs: number): string => `did not answer within ${timeoutMs} ms`;
 
 /** Judges effects at the end of the run, when deferred work has been done. */
 export type EffectJudgement = (probe: EffectProbe) => Promise<CheckVerdict>;
 
-/** Asks the merchant's code what it did for a payment. */
+/** Asks the merchant's code what it did for a payment. Each method throws a {@link CheckFailure} when that fails. */
 export class EffectProbe {
   readonly #options: ResolvedCheckOptions;
   readonly #sender: CallbackSender;
   readonly #before = new Map<string, number>();
   #firstEffectMs: number | undefined;
-  // A probe that hangs is waited for once: with a wait for every check the run would take minutes.
-  #hangs = false;
+  // A probe that failed is not asked again: if it hangs, a wait for every check would take minutes.
+  #failure: CheckFailure | undefined;
 
   constructor(options: ResolvedCheckOptions, sender: CallbackSender) {
     this.#options = options;
     this.#sender = sender;
   }
 
-  /**
-   * Counts the effects of a payment before its first callback: later counts are relative to this one.
-   *
-   * @throws {CheckFailure} when the probe fails
-   */
+  /** Counts the effects of a payment before its first callback: later counts are relative to this one. */
   async prepare(payment: CheckedPayment): Promise<EffectCount> {
     const count = await this.ask(payment);
     this.#before.set(payment.referenceNumber, count.effects);
@@ -83,11 +79,7 @@ export class EffectProbe {
     return this.#before.get(referenceNumber) ?? 0;
   }
 
-  /**
-   * Counts the effects after a short wait for deferred work.
-   *
-   * @throws {CheckFailure} when the probe fails
-   */
+  /** Counts the effects after a short wait for deferred work. */
   async askAfterPause(payment: CheckedPayment): Promise<EffectCount> {
     const { effectsWithinMs, signal, clock } = this.#options;
     const deferredMs = Math.min(2 * (this.#firstEffectMs ?? 0), effectsWithinMs);
@@ -95,11 +87,7 @@ export class EffectProbe {
     return this.ask(payment);
   }
 
-  /**
-   * Counts the effects as soon as there is one, or when the time is over.
-   *
-   * @throws {CheckFailure} when the probe fails
-   */
+  /** Counts the effects as soon as there is one, or when the time is over. */
   async askUntilEffect(
     payment: CheckedPayment,
     withinMs = this.#options.effectsWithinMs,
@@ -118,8 +106,6 @@ export class EffectProbe {
   /**
    * Waits for deferred work: until the last payment shows its effect, which a queue does last, and then for work
    * that takes longer than the first effect did.
-   *
-   * @throws {CheckFailure} when the probe fails
    */
   async settle(last: CheckedPayment | undefined, deliveries: number): Promise<void> {
     const { effectsWithinMs, signal, clock } = this.#options;
@@ -130,38 +116,27 @@ export class EffectProbe {
     await clock.pause(Math.max(Math.min(effectsWithinMs, LAST_WAIT_MS), jobsMs), signal);
   }
 
-  /**
-   * Counts the effects of a payment since `prepare`.
-   *
-   * @throws {CheckFailure} when the probe fails
-   */
+  /** Counts the effects of a payment since `prepare`. */
   async ask(payment: CheckedPayment): Promise<EffectCount> {
-    const { timeoutMs, signal } = this.#options;
-    if (!this.#hangs) {
-      const count = await withDeadline(() => this.#read(payment), this.#options).catch(
-        (error: unknown) => {
-          signal?.throwIfAborted();
-          if (error instanceof CheckFailure) throw error;
-          throw unknown(`threw ${describeThrown(error)}`);
-        },
-      );
-      if (count !== EXPIRED) {
-        const { effects, status } = parseCount(count);
-        return { effects: effects - this.effectsBefore(payment), status };
-      }
-      this.#hangs = true;
+    if (this.#failure !== undefined) throw this.#failure;
+    const read = async () => parseCount(await this.#read(payment));
+    try {
+      const { effects, status } = await callOption('countEffects', read, this.#options);
+      return { effects: effects - this.effectsBefore(payment), status };
+    } catch (error) {
+      if (error instanceof CheckFailure) this.#failure = error;
+      throw error;
     }
-    throw unknown(`did not answer within ${timeoutMs} ms`);
   }
 
   async #read(payment: CheckedPayment): Promise<unknown> {
-    const { countEffects } = this.#options;
+    const { countEffects, timeoutMs } = this.#options;
     if (typeof countEffects === 'function') return countEffects(payment);
     const url = new URL(countEffects ?? '');
     url.searchParams.set('referenceNumber', payment.referenceNumber);
     url.searchParams.set('merchantPaymentReference', payment.merchantPaymentReference);
     const result = await this.#sender.get(url.href);
-    if (result.outcome === 'timed-out') return EXPIRED;
+    if (result.outcome === 'timed-out') throw unknown(noAnswer(timeoutMs));
     if (result.outcome === 'failed') throw unknown(`did not answer (${result.errorCode})`);
     const { status, body } = result.response;
     if (status !== 200) throw unknown(`must answer 200, but answered ${status}`);
@@ -173,8 +148,7 @@ export class EffectProbe {
   }
 }
 
-const unknown = (what: string): CheckFailure =>
-  new CheckFailure(`countEffects ${what}, so the effects are unknown`);
+const unknown = (what: string): CheckFailure => new CheckFailure(`countEffects ${what}`);
 
 function parseCount(given: unknown): EffectCount {
   const { effects, ...others } = (

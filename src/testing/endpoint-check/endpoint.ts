@@ -1,8 +1,11 @@
-import type { AnswerHeaders, CallbackSender } from '../../mock-server/callbacks/deliver.js';
-import type { RequestHold } from '../../mock-server/callbacks/socket.js';
+import type {
+  AnswerHeaders,
+  CallbackSender,
+  RequestHold,
+} from '../../mock-server/callbacks/deliver.js';
 import { MIN_SHARED_WITH_CALLBACK, Redactor } from '../../protocol/redaction.js';
+import { parseUrl } from '../../protocol/url.js';
 import type { Answer } from './answer.js';
-import type { SignedRequest } from './callbacks.js';
 import type { ResolvedCheckOptions } from './options.js';
 
 /** How long a server may take to accept the connections that were made to it. */
@@ -14,6 +17,23 @@ const CONNECT_MS = 200;
 const MAX_QUOTE = 200;
 /** How much of the end of a large body an answer must not repeat: the rest is spaces. */
 const MAX_SENT = 4096;
+
+/** A request to the endpoint, before it is sent. */
+export interface SignedRequest {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array;
+}
+
+/** Replaces a header, or leaves it out. */
+export function withHeader(
+  { headers, body }: SignedRequest,
+  name: string,
+  value?: string,
+): SignedRequest {
+  const others = Object.entries(headers).filter(([other]) => other !== name);
+  const changed = value === undefined ? others : [...others, [name, value] as const];
+  return { headers: Object.fromEntries(changed), body };
+}
 
 /** The endpoint under check. */
 export class Endpoint {
@@ -31,7 +51,7 @@ export class Endpoint {
 
   /** Never rejects: a missing answer is a result too. */
   async post({ headers, body }: SignedRequest, hold?: RequestHold): Promise<Answer> {
-    const { url, timeoutMs, clock } = this.#options;
+    const { url, timeoutMs, clock, merchantPaymentReference: given } = this.#options;
     let received: AnswerHeaders = {};
     const sentAtMs = clock.now();
     const startedMs = clock.elapsedMs();
@@ -51,6 +71,7 @@ export class Endpoint {
       status,
       date: received['date']?.toString(),
       location: describeLocation(received['location']?.toString(), url),
+      mayLackOrder: status === 503 && received['retry-after'] !== undefined && given === undefined,
       asksForLogin: received['www-authenticate'] !== undefined,
       quote: () => this.#quote(text, { headers, body }),
     };
@@ -75,32 +96,30 @@ export class Endpoint {
    * or a while after the first has: connecting takes much longer than a handler, and would keep them apart.
    */
   postAtOnce(requests: readonly SignedRequest[]): Promise<Answer[]> {
-    let missing = requests.length;
     let release = (): void => undefined;
     const released = new Promise<void>((resolve) => {
       release = resolve;
     });
-    const posts = requests.map(async (request) => {
-      let isCounted = false;
-      const onConnected = (): void => {
-        if (isCounted) return;
-        isCounted = true;
-        if (missing === requests.length) setTimeout(release, CONNECT_MS);
-        missing -= 1;
-        if (missing === 0) setTimeout(release, ACCEPT_MS);
-      };
-      const answer = await this.post(request, { onConnected, released });
-      // A request that could not connect must not hold up the others.
-      onConnected();
-      return answer;
-    });
-    return Promise.all(posts);
+    const answers: Promise<Answer>[] = [];
+    const connections = requests.map(
+      (request) =>
+        new Promise<unknown>((resolve) => {
+          const answer = this.post(request, { onConnected: () => resolve(undefined), released });
+          // A request that could not connect must not hold up the others.
+          void answer.then(resolve);
+          answers.push(answer);
+        }),
+    );
+    void Promise.race(connections).then(() => setTimeout(release, CONNECT_MS));
+    void Promise.all(connections).then(() => setTimeout(release, ACCEPT_MS));
+    return Promise.all(answers);
   }
 }
 
 function describeLocation(location: string | undefined, base: string): string | undefined {
-  if (location === undefined || !URL.canParse(location, base)) return undefined;
-  const { origin, pathname } = new URL(location, base);
+  const url = location === undefined ? undefined : parseUrl(location, base);
+  if (url === undefined) return undefined;
+  const { origin, pathname } = url;
   return origin === new URL(base).origin ? pathname : origin + pathname;
 }
 

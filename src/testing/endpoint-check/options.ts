@@ -52,8 +52,8 @@ export interface CheckCallbackEndpointOptions {
   timestampUnit?: 'seconds' | 'milliseconds' | undefined;
   /**
    * The largest difference that the endpoint allows between X-Timestamp and its clock, in seconds: a whole number
-   * from 2 to 86400. It must refuse larger differences, in both directions, and accept smaller ones. If its
-   * clock, network or handler shifts this limit by less than 5 seconds, it passes with a note.
+   * from 2 to 86400. It must refuse larger differences, in both directions, and accept smaller ones. Both are tried
+   * 5 seconds from the limit, which its clock, network or handler may shift.
    * @default 300
    */
   toleranceSeconds?: number | undefined;
@@ -84,11 +84,11 @@ export interface CheckCallbackEndpointOptions {
    */
   merchantPaymentReference?: string | (() => string | PromiseLike<string>) | undefined;
   /**
-   * Counts how often your code acted on a payment: rows, e-mails, shipments. Count one thing that
+   * Counts how often your code acted on a payment, by rows, e-mails or shipments. Count one thing that
    * happens once for a payment that is `paid`, or once for each change. It is called before the first callback
    * of a payment, and again at the end: the difference counts.
    *
-   * A function, or an http or https URL without credentials: it is requested by GET with the query parameters
+   * A function, or an http or https URL without credentials. The URL is requested by GET with the query parameters
    * `referenceNumber` and `merchantPaymentReference`, and answers 200 with a number, or with
    * `{ "effects": 1, "status": "paid" }`, in less than 4096 bytes of JSON.
    * @default none: the checks whose id ends in `-effect` are skipped
@@ -108,8 +108,8 @@ export interface CheckCallbackEndpointOptions {
    */
   effectCounts?: 'paid' | 'changes' | undefined;
   /**
-   * Also sends a callback whose order is not stored, like one that overtakes the order's transaction: it must
-   * not be acknowledged. For an endpoint that looks the order up; the reference is a random `check-…`. A
+   * Also sends a callback whose order is not stored, like one that overtakes the order's transaction. It must not be
+   * acknowledged. For an endpoint that looks the order up; the reference is a random `check-…`. A
    * function is then called to store that order, and the callback is delivered again: now it must be
    * acknowledged, with one effect. `true` leaves out that second half.
    * @default false: the checks whose id begins with `overtaking` are skipped
@@ -118,7 +118,7 @@ export interface CheckCallbackEndpointOptions {
   /**
    * How long after the answer an effect may take to show in `countEffects`, in milliseconds: a whole number from
    * 0 to 2147483647. For work that is deferred until after the acknowledgement. At its end the run waits once for
-   * surplus effects: this long but at most a second, or longer if the first effect was slow.
+   * surplus effects, this long but at most a second, or longer if the first effect was slow.
    * @default 1_000
    */
   effectsWithinMs?: number | undefined;

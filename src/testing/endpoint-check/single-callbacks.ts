@@ -1,132 +1,106 @@
 import { randomUUID } from 'node:crypto';
 import type { PaymentStatusRecord } from '../../protocol/payment.js';
 import { SIGNATURE_HEADER, type SignatureEncoding, TIMESTAMP_HEADER } from '../../protocol/wire.js';
-import { describeAnswer, isAccepted } from './answer.js';
-import { createForeignKey, type SignedRequest, UNKNOWN_STATUS, withHeader } from './callbacks.js';
+import { type Answer, describeAnswer, isAccepted } from './answer.js';
 import { describeCount } from './effect-probe.js';
+import { describeClock, type SignedRequest, withHeader } from './endpoint.js';
 import type { EndpointCheckId } from './report.js';
-import type { Scenario, Stage } from './stage.js';
+import { FOREIGN_KEY, type Scenario, type Stage, UNKNOWN_STATUS } from './stage.js';
 import { type CheckVerdict, fail, judgeAccepted, judgeRefused, pass, skip } from './verdict.js';
 
-/** One callback that decides one check. */
-interface SingleCallback {
-  readonly id: EndpointCheckId;
-  /** What is sent, as the beginning of a sentence. */
-  readonly what: string;
-  /** A suffix for the reference of its payment. */
-  readonly suffix?: string;
-  readonly sign: (record: PaymentStatusRecord, stage: Stage) => SignedRequest;
-}
+/** Callbacks that decide one check each, whose title says what is special about it. */
+type SingleCallbacks = Partial<
+  Record<EndpointCheckId, (record: PaymentStatusRecord, stage: Stage) => SignedRequest>
+>;
 
-const expectRefusal = ({ id, what, sign }: SingleCallback): Scenario => ({
-  ids: [id],
-  async run(stage) {
-    const payment = await stage.createPayment();
-    const answer = await stage.forge(payment, sign(stage.createRecord(payment), stage));
-    return { [id]: judgeRefused(what, answer) };
-  },
-});
-
-const expectAcceptance = ({ id, what, suffix = '', sign }: SingleCallback): Scenario => ({
-  ids: [id],
-  async run(stage) {
-    const payment = await stage.createPayment({ suffix });
-    const answer = await stage.deliver(sign(stage.createRecord(payment), stage));
-    return { [id]: judgeAccepted(what, answer) };
-  },
-});
+const expectAnswer = (
+  isAuthentic: boolean,
+  callbacks: SingleCallbacks,
+  describe = (_: Answer): string => '',
+): readonly Scenario[] =>
+  Object.entries(callbacks).map(([id, sign]) => ({
+    ids: [id as EndpointCheckId],
+    async run(stage) {
+      const payment = await stage.createPayment();
+      const request = sign(stage.createRecord(payment), stage);
+      const answer = await (isAuthentic ? stage.deliver(request) : stage.forge(payment, request));
+      const verdict = isAuthentic
+        ? judgeAccepted('a valid callback', answer)
+        : judgeRefused('such a callback', answer);
+      return { [id]: { ...verdict, detail: verdict.detail + describe(answer) } };
+    },
+  }));
 
 const withBody = ({ headers }: SignedRequest, json: string): SignedRequest => ({
   headers,
   body: Buffer.from(json),
 });
 
-const forgedCallbacks: readonly SingleCallback[] = [
-  {
-    id: 'tampered-body',
-    what: 'a status changed after signing',
-    sign: (record, { signer }) =>
-      withBody(signer.sign({ ...record, status: UNKNOWN_STATUS }), JSON.stringify(record)),
+export const forgeries: readonly Scenario[] = expectAnswer(false, {
+  'tampered-body': (record, stage) =>
+    withBody(stage.sign({ ...record, status: UNKNOWN_STATUS }), JSON.stringify(record)),
+  'other-signature': (record, stage) =>
+    withBody(stage.sign({ ...record, referenceNumber: randomUUID() }), JSON.stringify(record)),
+  'missing-signature': (record, stage) => withHeader(stage.sign(record), SIGNATURE_HEADER),
+  'missing-timestamp': (record, stage) => withHeader(stage.sign(record), TIMESTAMP_HEADER),
+  'empty-signature': (record, stage) => withHeader(stage.sign(record), SIGNATURE_HEADER, ''),
+  // Two seconds: if a second has begun since signing, one second back is the signed one.
+  'changed-timestamp': (record, stage) =>
+    withHeader(stage.sign(record), TIMESTAMP_HEADER, stage.timestampOf(-2)),
+  'parsed-body': (record, stage) => withBody(stage.sign(record), JSON.stringify(record, null, 2)),
+});
+
+/** How far from the limit timestamps are tried: clocks, the network and the handler shift it. */
+const MARGIN_SECONDS = 5;
+
+const signAhead =
+  (aheadOf: (toleranceSeconds: number) => number) =>
+  (record: PaymentStatusRecord, stage: Stage): SignedRequest => {
+    const aheadSeconds = aheadOf(stage.options.toleranceSeconds);
+    return stage.sign(record, { timestamp: stage.timestampOf(aheadSeconds) });
+  };
+
+const unfresh: SingleCallbacks = {
+  'stale-timestamp': signAhead((tolerance) => -tolerance - MARGIN_SECONDS),
+  'future-timestamp': signAhead((tolerance) => tolerance + MARGIN_SECONDS),
+  'timestamp-unit': (record, stage) => {
+    const other = stage.options.timestampUnit === 'seconds' ? 'milliseconds' : 'seconds';
+    return stage.sign(record, { timestamp: stage.timestampOf(0, other) });
   },
-  {
-    id: 'other-signature',
-    what: 'the signature of another payment',
-    sign: (record, { signer }) =>
-      withBody(signer.sign({ ...record, referenceNumber: randomUUID() }), JSON.stringify(record)),
-  },
-  {
-    id: 'missing-signature',
-    what: 'no X-Signature',
-    sign: (record, { signer }) => withHeader(signer.sign(record), SIGNATURE_HEADER),
-  },
-  {
-    id: 'missing-timestamp',
-    what: 'no X-Timestamp',
-    sign: (record, { signer }) => withHeader(signer.sign(record), TIMESTAMP_HEADER),
-  },
-  {
-    id: 'empty-signature',
-    what: 'an empty X-Signature',
-    sign: (record, { signer }) => withHeader(signer.sign(record), SIGNATURE_HEADER, ''),
-  },
-  {
-    id: 'changed-timestamp',
-    what: 'X-Timestamp moved after signing',
-    // Two seconds: if a second has begun since signing, one second back is the signed one.
-    sign: (record, { signer }) =>
-      withHeader(signer.sign(record), TIMESTAMP_HEADER, signer.timestampOf(-2)),
-  },
-  {
-    id: 'parsed-body',
-    what: 'an indented body, with the signature of its compact form',
-    sign: (record, { signer }) => withBody(signer.sign(record), JSON.stringify(record, null, 2)),
-  },
+};
+
+const delayed: SingleCallbacks = {
+  // A tolerance of a few seconds leaves no room for the margin.
+  'delayed-callback': signAhead(
+    (tolerance) => Math.min(MARGIN_SECONDS, Math.ceil(tolerance / 2)) - tolerance,
+  ),
+};
+
+export const limits: readonly Scenario[] = [
+  ...expectAnswer(false, unfresh, describeClock),
+  ...expectAnswer(true, delayed, describeClock),
 ];
 
 // A face outside the basic plane, Arabic between direction marks, and an e with a combining accent.
 const UNUSUAL_TEXT = '😀 \u200fطلب\u200e cafe\u0301 ñ';
 
-const unusualCallbacks: readonly SingleCallback[] = [
-  {
-    id: 'raw-bytes',
-    what: 'line breaks, spaces and escapes in the JSON',
-    sign: (record, { signer }) => signer.sign(spellUnusually(record)),
+export const unusual: readonly Scenario[] = expectAnswer(true, {
+  'raw-bytes': (record, stage) => stage.sign(spellUnusually(record)),
+  unicode: (record, stage) => {
+    const providerReference = `${record.providerReference} ${UNUSUAL_TEXT}`;
+    return stage.sign({ ...record, providerReference });
   },
-  {
-    id: 'unicode',
-    what: 'emoji, Arabic and combining characters',
-    suffix: ` ${UNUSUAL_TEXT}`,
-    // A reference from the options stays unchanged.
-    sign: (record, { signer, options }) =>
-      signer.sign(
-        options.merchantPaymentReference === undefined
-          ? record
-          : { ...record, checkNote: UNUSUAL_TEXT },
-      ),
+  'extra-fields': (record, stage) => {
+    const checkExtra = { nested: { list: [1, 2.5, null, true], text: 'x' } };
+    return stage.sign({ ...record, checkExtra, checkNumber: 1 });
   },
-  {
-    id: 'extra-fields',
-    what: 'additional fields, nested ones too',
-    sign: (record, { signer }) => {
-      const checkExtra = { nested: { list: [1, 2.5, null, true], text: 'x' } };
-      return signer.sign({ ...record, checkExtra, checkNumber: 1 });
-    },
+  'empty-provider-reference': (record, stage) => stage.sign({ ...record, providerReference: '' }),
+  'header-case': (record, stage) => {
+    const { headers, body } = stage.sign(record);
+    const capitals = Object.entries(headers).map(([name, value]) => [name.toUpperCase(), value]);
+    return { headers: Object.fromEntries(capitals), body };
   },
-  {
-    id: 'empty-provider-reference',
-    what: 'an empty providerReference',
-    sign: (record, { signer }) => signer.sign({ ...record, providerReference: '' }),
-  },
-  {
-    id: 'header-case',
-    what: 'header names in capitals',
-    sign: (record, { signer }) => {
-      const { headers, body } = signer.sign(record);
-      const capitals = Object.entries(headers).map(([name, value]) => [name.toUpperCase(), value]);
-      return { headers: Object.fromEntries(capitals), body };
-    },
-  },
-];
+});
 
 // The same record with escaped letters and slashes, spaces and line breaks. Only ASCII: a handler that decodes
 // wrongly fails in the check for that.
@@ -138,58 +112,37 @@ function spellUnusually({ providerReference, ...rest }: PaymentStatusRecord): st
     .replaceAll('\n', '\r\n');
 }
 
-export const forgeries: readonly Scenario[] = forgedCallbacks.map(expectRefusal);
-export const unusual: readonly Scenario[] = unusualCallbacks.map(expectAcceptance);
-
-export const otherUnit: Scenario = expectRefusal({
-  id: 'timestamp-unit',
-  what: 'X-Timestamp in another unit',
-  sign: (record, { signer, options }) => {
-    const now = options.clock.now();
-    const other = options.timestampUnit === 'seconds' ? now : Math.floor(now / 1000);
-    return signer.sign(record, { timestamp: String(other) });
-  },
-});
-
-/** Changes that a comparison of prefixes, of a part, or of the shorter length overlooks. */
-const alterations: readonly {
-  readonly what: string;
-  readonly alter: (signature: string, encoding: SignatureEncoding) => string;
-}[] = [
-  { what: 'the first character of the correct signature', alter: (text) => text.slice(0, 1) },
-  {
-    what: 'the first half of the correct signature',
-    alter: (text) => text.slice(0, Math.floor(text.length / 2)),
-  },
-  {
-    what: 'the correct signature with its first byte changed',
-    alter: (text, encoding) => flipByte(Buffer.from(text, encoding), 0).toString(encoding),
-  },
-  {
-    what: 'the correct signature with its last byte changed',
-    alter: (text, encoding) => flipByte(Buffer.from(text, encoding), -1).toString(encoding),
-  },
-  {
-    what: 'the correct signature with a byte appended',
-    alter: (text, encoding) =>
-      Buffer.concat([Buffer.from(text, encoding), Buffer.alloc(1)]).toString(encoding),
-  },
-];
+const changeBytes =
+  (change: (bytes: Buffer) => Buffer) =>
+  (signature: string, encoding: SignatureEncoding): string =>
+    change(Buffer.from(signature, encoding)).toString(encoding);
 
 // Changes bytes, not letters: different letters may encode the same bytes.
-function flipByte(bytes: Buffer, at: number): Buffer {
-  const index = (at + bytes.length) % bytes.length;
-  bytes[index] = (bytes[index] ?? 0) ^ 1;
-  return bytes;
-}
+const flipByte = (at: number) =>
+  changeBytes((bytes) => bytes.fill((bytes[at] ?? 0) ^ 1, at, at + 1));
+
+/** Changes that a comparison of prefixes, of a part, or of the shorter length overlooks. */
+const alterations: readonly (readonly [
+  what: string,
+  alter: (signature: string, encoding: SignatureEncoding) => string,
+])[] = [
+  ['the first character of the correct signature', (text) => text.slice(0, 1)],
+  ['the first half of the correct signature', (text) => text.slice(0, text.length / 2)],
+  ['the correct signature with its first byte changed', flipByte(0)],
+  ['the correct signature with its last byte changed', flipByte(31)],
+  [
+    'the correct signature with a byte appended',
+    changeBytes((bytes) => Buffer.concat([bytes, Buffer.alloc(1)])),
+  ],
+];
 
 export const alteredSignature: Scenario = {
   ids: ['altered-signature'],
   async run(stage) {
     const { signatureEncoding } = stage.options;
-    const forged = alterations.map(({ what, alter }) => async () => {
+    const forged = alterations.map(([what, alter]) => async () => {
       const payment = await stage.createPayment();
-      const request = stage.sign(payment);
+      const request = stage.signChange(payment);
       const altered = alter(request.headers[SIGNATURE_HEADER] ?? '', signatureEncoding);
       const answer = await stage.forge(payment, withHeader(request, SIGNATURE_HEADER, altered));
       return judgeRefused(what, answer);
@@ -205,7 +158,7 @@ export const malformedBody: Scenario = {
   ids: ['malformed-body', 'after-malformed-body'],
   async run(stage) {
     const bodies = ['not json', 'null'].flatMap((body) => {
-      const request = stage.signer.sign(body, { key: createForeignKey() });
+      const request = stage.sign(body, { key: FOREIGN_KEY });
       const what = `the body ${JSON.stringify(body)}`;
       const unsigned = withHeader(request, SIGNATURE_HEADER);
       return [
@@ -214,7 +167,7 @@ export const malformedBody: Scenario = {
       ];
     });
     const verdict = await judgeAll('unsigned bodies that are not payments', bodies);
-    const next = await stage.deliver(stage.sign(await stage.createPayment()));
+    const next = await stage.deliver(stage.signChange(await stage.createPayment()));
     return {
       // If it keeps the next callback out, the failure is not a lesser one.
       'malformed-body': isAccepted(next) ? verdict : { ...verdict, isLesser: false },
@@ -253,3 +206,46 @@ export const refusedEffects: Scenario = {
     },
   }),
 };
+
+export const available: Scenario = {
+  ids: ['available'],
+  run: async ({ outage, accepted }) => ({
+    available:
+      outage ??
+      (accepted.paid
+        ? pass('the endpoint accepted valid callbacks to the end of the run')
+        : skip('not judged: the endpoint accepted no callback')),
+  }),
+};
+
+/** A refusal may reach the sender as a broken connection: it is still writing when the endpoint closes. */
+const BROKEN_CONNECTION: readonly unknown[] = ['ECONNRESET', 'EPIPE', 'ECONNABORTED'];
+
+export const largeBody: Scenario = {
+  ids: ['large-body', 'after-large-body'],
+  async run(stage) {
+    const { largeBodyBytes } = stage.options;
+    // Spaces, so that only its size is wrong: no field is too long or unknown.
+    const json = JSON.stringify(stage.createRecord(await stage.createPayment()));
+    const spaces = ' '.repeat(Math.max(largeBodyBytes - Buffer.byteLength(json), 0));
+    const large = await stage.send(stage.sign(`{${spaces}${json.slice(1)}`));
+    const payment = await stage.createPayment();
+    const next = await stage.deliver(stage.signChange(payment));
+    if (isAccepted(next)) stage.accepted.last = payment;
+    return {
+      'large-body': { ...judgeLargeBody(largeBodyBytes, large), isLesser: isAccepted(next) },
+      'after-large-body': judgeAccepted('a valid callback after it', next),
+    };
+  },
+};
+
+function judgeLargeBody(bytes: number, answer: Answer): CheckVerdict {
+  const seen = `${bytes} bytes, correctly signed: the endpoint ${describeAnswer(answer)}`;
+  const { status = 0, failure } = answer;
+  if (failure !== undefined) {
+    return BROKEN_CONNECTION.includes(failure) ? pass(seen, answer) : fail(seen, answer);
+  }
+  if (isAccepted(answer)) return fail(`${seen}, so its cap is higher, or it has none`, answer);
+  if (status >= 400 && status < 500) return pass(seen, answer);
+  return fail(`${seen}; 413 was expected`, answer);
+}

@@ -1,30 +1,18 @@
+import { createSecretKey, type KeyObject, randomBytes, randomUUID } from 'node:crypto';
 import type { CallbackSender } from '../../mock-server/callbacks/deliver.js';
+import { signedHeaders } from '../../mock-server/callbacks/sign.js';
 import { describeValue } from '../../protocol/describe-value.js';
 import type { PaymentStatusRecord } from '../../protocol/payment.js';
 import { type Answer, describeAnswer, isAccepted, remedyOfOutage } from './answer.js';
-import {
-  type Change,
-  createCheckedPayment,
-  createRecord,
-  type SignedRequest,
-  Signer,
-} from './callbacks.js';
 import { checkTexts } from './check-texts.js';
-import {
-  describeCount,
-  describeThrown,
-  type EffectJudgement,
-  EffectProbe,
-  EXPIRED,
-  withDeadline,
-} from './effect-probe.js';
-import { Endpoint } from './endpoint.js';
+import { callOption, describeCount, type EffectJudgement, EffectProbe } from './effect-probe.js';
+import { Endpoint, type SignedRequest } from './endpoint.js';
 import type { CheckedPayment, ResolvedCheckOptions } from './options.js';
 import type { EndpointCheckId } from './report.js';
 import { CheckFailure, type CheckVerdict, fail, fatal, pass, skip } from './verdict.js';
 
-/** What a scenario found, by check. Effects may be judged at the end of the run. */
-export type Findings = Partial<Record<EndpointCheckId, CheckVerdict | EffectJudgement>>;
+/** What a scenario found, by check. Effects may be judged at the end of the run. A check without one was not tried. */
+export type Findings = Partial<Record<EndpointCheckId, CheckVerdict | EffectJudgement | undefined>>;
 
 /** Requests that belong together, and the checks they decide. */
 export interface Scenario {
@@ -33,14 +21,24 @@ export interface Scenario {
   readonly run: (stage: Stage) => Promise<Findings>;
 }
 
-/** What is special about a made-up payment. */
-interface WantedPayment {
-  /** A suffix for its reference, unless an option gives the references. */
-  readonly suffix?: string;
-  /** The payment whose order it shares. */
-  readonly orderOf?: CheckedPayment;
-  /** Whether its order must not be stored anywhere, whatever the option says. */
-  readonly unstored?: boolean;
+/** A status that no endpoint knows. The interface names only `paid`, and promises no list. */
+export const UNKNOWN_STATUS = 'check_unknown_status';
+
+/** The key of a sender who does not know the secret. */
+export const FOREIGN_KEY = createSecretKey(randomBytes(32));
+
+export interface Change {
+  readonly status?: string;
+  /** How long after the payment's creation, in seconds. */
+  readonly afterSeconds?: number;
+  /** The UTC offset that its times are written with, in whole hours from 0 to 9. */
+  readonly offsetHours?: number;
+}
+
+/** What is special about a signature. */
+interface Signing {
+  readonly timestamp?: string;
+  readonly key?: KeyObject;
 }
 
 /** The pauses before further deliveries: about a second in all, whatever Retry-After says. */
@@ -49,7 +47,6 @@ const REDELIVERY_PAUSES_MS = [25, 50, 100, 200, 300, 300];
 /** What the scenarios of one run share. */
 export class Stage {
   readonly options: ResolvedCheckOptions;
-  readonly signer: Signer;
   /** Forged callbacks that were not accepted. */
   readonly refused: { readonly payment: CheckedPayment; readonly answer: Answer }[] = [];
   /** Of the valid callbacks that were accepted. */
@@ -77,20 +74,19 @@ export class Stage {
 
   constructor(options: ResolvedCheckOptions, sender: CallbackSender) {
     this.options = options;
-    this.signer = new Signer(options);
     this.#endpoint = new Endpoint(sender, options);
     if (options.countEffects !== undefined) this.#probe = new EffectProbe(options, sender);
   }
 
   /**
-   * Makes up a payment for one check only, so that one failure causes no other.
+   * Makes up a payment for one check only, so that one failure causes no other. The option gives its reference, unless
+   * one is passed.
    *
    * @throws {CheckFailure} when the option `merchantPaymentReference` returns no reference
    */
-  async createPayment(wanted: WantedPayment = {}): Promise<CheckedPayment> {
-    const payment = await this.#namePayment(wanted);
+  async createPayment(reference?: string): Promise<CheckedPayment> {
+    const payment = await this.#namePayment(reference);
     this.#made.push(payment);
-    // A failure of the probe is reported with the effects that it should have counted.
     await this.observe((probe) => probe.prepare(payment));
     return payment;
   }
@@ -100,14 +96,41 @@ export class Stage {
     return this.#made.splice(0).map(({ referenceNumber }) => referenceNumber);
   }
 
-  /** As the function, by the clock of the run. */
-  createRecord(payment: CheckedPayment, change?: Change): PaymentStatusRecord {
-    return createRecord(payment, change, this.options.clock.now());
+  /** Creates the record of a change (interface section 2.2). Its times are past: an endpoint may refuse others. */
+  createRecord(
+    { referenceNumber, merchantPaymentReference }: CheckedPayment,
+    { status = 'paid', afterSeconds = 10, offsetHours = 0 }: Change = {},
+  ): PaymentStatusRecord {
+    const createdAtMs = this.options.clock.now() - 60_000;
+    const toDateTime = (epochMs: number): string =>
+      new Date(epochMs + offsetHours * 3_600_000).toISOString().replace('Z', `+0${offsetHours}:00`);
+    return {
+      referenceNumber,
+      merchantPaymentReference,
+      providerReference: `check-${referenceNumber.slice(0, 8)}`,
+      status,
+      createdAt: toDateTime(createdAtMs),
+      updatedAt: toDateTime(createdAtMs + afterSeconds * 1000),
+    };
   }
 
-  /** Signs a callback as the service does. */
-  sign(payment: CheckedPayment, change?: Change): SignedRequest {
-    return this.signer.sign(this.createRecord(payment, change));
+  /** Signs a body as the service does (interface section 5.2), with the changes of a check. */
+  sign(content: object | string, signing: Signing = {}): SignedRequest {
+    const { signingKey, signatureEncoding: encoding } = this.options;
+    const { timestamp = this.timestampOf(0), key = signingKey } = signing;
+    const body = Buffer.from(typeof content === 'string' ? content : JSON.stringify(content));
+    return { headers: signedHeaders({ timestamp, body, key, encoding }), body };
+  }
+
+  /** Signs the record of a change. */
+  signChange(payment: CheckedPayment, change?: Change): SignedRequest {
+    return this.sign(this.createRecord(payment, change));
+  }
+
+  /** X-Timestamp, so far ahead of this machine's clock; negative for the past. */
+  timestampOf(aheadSeconds: number, unit = this.options.timestampUnit): string {
+    const seconds = Math.floor(this.options.clock.now() / 1000) + aheadSeconds;
+    return String(unit === 'seconds' ? seconds : seconds * 1000);
   }
 
   async send(request: SignedRequest): Promise<Answer> {
@@ -133,7 +156,7 @@ export class Stage {
     let answer = await this.deliver(request);
     for (const milliseconds of REDELIVERY_PAUSES_MS) {
       const isTimedOut = answer.status === undefined && answer.failureCode === undefined;
-      if (isAccepted(answer) || isTimedOut) break;
+      if (isAccepted(answer) || answer.mayLackOrder || isTimedOut) break;
       await this.options.clock.pause(milliseconds, this.options.signal);
       answer = await this.deliver(request);
     }
@@ -147,22 +170,21 @@ export class Stage {
     return answer;
   }
 
-  /** Asks the probe during the run. Resolves with its failure, or with nothing if there is no probe. */
-  async observe<Seen>(
-    look: (probe: EffectProbe) => Promise<Seen>,
-  ): Promise<Seen | CheckFailure | undefined> {
-    return this.#probe && look(this.#probe).catch(asCheckFailure);
+  /**
+   * Asks the probe during the run. Resolves with nothing without a probe, or if it fails, which is reported with the
+   * effects that it should have counted.
+   */
+  async observe<Seen>(look: (probe: EffectProbe) => Promise<Seen>): Promise<Seen | undefined> {
+    const seen = await (this.#probe && look(this.#probe).catch(asCheckFailure));
+    return seen instanceof CheckFailure ? undefined : seen;
   }
 
-  /**
-   * Sends a valid callback, to see whether the endpoint still accepts callbacks. `after` is what was seen
-   * before.
-   */
+  /** Sends a valid callback, to see whether the endpoint still accepts any after what was seen. */
   async findOutage(after: string): Promise<CheckVerdict | undefined> {
-    const payment = await this.#namePayment({}).catch(asCheckFailure);
+    const payment = await this.#namePayment().catch(asCheckFailure);
     if (payment instanceof CheckFailure) return undefined;
-    const answer = await this.deliverUntilAccepted(this.sign(payment));
-    if (isAccepted(answer)) return undefined;
+    const answer = await this.deliverUntilAccepted(this.signChange(payment));
+    if (isAccepted(answer) || answer.mayLackOrder) return undefined;
     const seen = `after ${after} a valid callback was no longer accepted: the endpoint ${describeAnswer(answer)}`;
     this.outage = { ...fail(seen, answer), remedy: remedyOfOutage(answer) };
     return this.outage;
@@ -171,8 +193,8 @@ export class Stage {
   /** Asks the probe before any callback is sent, for a payment that must stay without effects. */
   async tryProbe(): Promise<CheckVerdict> {
     if (this.#probe === undefined) return NO_PROBE;
-    const payment = await this.#namePayment({}).catch(asCheckFailure);
-    if (payment instanceof CheckFailure) return skip(payment.message);
+    const payment = await this.#namePayment().catch(asCheckFailure);
+    if (payment instanceof CheckFailure) return skip(`not tried: ${payment.message}`);
     this.#untouched = payment;
     const count = await this.#probe.prepare(payment).catch(asCheckFailure);
     if (count instanceof CheckFailure) return failOfProbe(count);
@@ -183,15 +205,15 @@ export class Stage {
   async settle(): Promise<void> {
     await this.observe(async (probe) => {
       const { paid, last } = this.accepted;
+      if (paid === undefined) return;
       await probe.settle(last, this.latenciesMs.length);
       const untouched = this.#untouched;
       if (untouched === undefined) return;
       const { effects } = await probe.ask(untouched);
       const isOneOrder = typeof this.options.merchantPaymentReference === 'string';
-      const hadEffects = isOneOrder && probe.effectsBefore(untouched) > 0;
-      if (effects !== 0 || hadEffects) {
+      if (effects !== 0 || (isOneOrder && probe.effectsBefore(untouched) > 0)) {
         this.#mixture = `${describeMixture('payments')}, or give`;
-      } else if (isOneOrder && paid && last && (await probe.ask(paid)).effects > 0) {
+      } else if (isOneOrder && last && (await probe.ask(paid)).effects > 0) {
         const isOncePerOrder = (await probe.ask(last)).effects === 0;
         if (isOncePerOrder)
           this.#mixture = 'not judged: only the first payment of the order had an effect: give';
@@ -207,15 +229,10 @@ export class Stage {
       return skip(reason, 'merchantPaymentReference');
     }
     const verdict = await judge(this.#probe).catch(asCheckFailure);
-    // A probe that fails for one payment fails for the others.
     return verdict instanceof CheckFailure ? fatal(failOfProbe(verdict)) : verdict;
   }
 
-  /**
-   * Whether the probe counts every change, or only those to `paid`.
-   *
-   * @throws {CheckFailure} when the probe fails
-   */
+  /** Whether the probe counts every change, or only those to `paid`. */
   async countsEveryChange(probe: EffectProbe): Promise<boolean> {
     const { effectCounts } = this.options;
     if (effectCounts !== undefined) return effectCounts === 'changes';
@@ -223,45 +240,23 @@ export class Stage {
     return unknownStatus !== undefined && (await probe.ask(unknownStatus)).effects > 0;
   }
 
-  /**
-   * Stores the order of a payment with the option `overtaking`.
-   *
-   * @throws {CheckFailure} when it fails
-   */
-  async storeOrder(payment: CheckedPayment): Promise<void> {
-    const { overtaking: store, timeoutMs } = this.options;
-    if (typeof store !== 'function') return;
-    if ((await this.#call('overtaking', () => store(payment))) !== EXPIRED) return;
-    throw new CheckFailure(`not tried: overtaking did not settle within ${timeoutMs} ms`);
+  async #namePayment(reference?: string): Promise<CheckedPayment> {
+    const referenceNumber = randomUUID();
+    const merchantPaymentReference =
+      reference ?? (await this.#takeReference()) ?? `check-${referenceNumber}`;
+    return Object.freeze({ referenceNumber, merchantPaymentReference });
   }
 
-  async #namePayment({ suffix = '', orderOf, unstored }: WantedPayment): Promise<CheckedPayment> {
-    if (orderOf !== undefined) return createCheckedPayment(orderOf.merchantPaymentReference);
-    const given = unstored ? undefined : this.options.merchantPaymentReference;
-    const reference = typeof given === 'function' ? await this.#reference(given) : given;
-    return createCheckedPayment(reference, suffix);
-  }
-
-  async #reference(give: () => string | PromiseLike<string>): Promise<string> {
-    const reference: unknown = await this.#call('merchantPaymentReference', give);
+  async #takeReference(): Promise<string | undefined> {
+    const option = 'merchantPaymentReference';
+    const given = this.options[option];
+    if (typeof given !== 'function') return given;
+    const reference: unknown = await callOption(option, given, this.options);
     if (typeof reference === 'string' && reference.trim() !== '') return reference;
-    const { timeoutMs } = this.options;
+    const received = describeValue(reference);
     throw new CheckFailure(
-      reference === EXPIRED
-        ? `not tried: merchantPaymentReference returned nothing within ${timeoutMs} ms`
-        : `not tried: merchantPaymentReference must return a string that is not blank, received ${describeValue(reference)}`,
+      `${option} must return a string that is not blank, received ${received}`,
     );
-  }
-
-  /** Calls a function of the options. */
-  #call<Result>(
-    option: string,
-    run: () => Result | PromiseLike<Result>,
-  ): Promise<Result | typeof EXPIRED> {
-    return withDeadline(run, this.options).catch((error) => {
-      this.options.signal?.throwIfAborted();
-      throw new CheckFailure(`not tried: ${option} threw ${describeThrown(error)}`);
-    });
   }
 }
 
@@ -273,7 +268,7 @@ const failOfProbe = ({ message }: CheckFailure): CheckVerdict => ({
 });
 
 /** @throws every other error */
-function asCheckFailure(error: unknown): CheckFailure {
+export function asCheckFailure(error: unknown): CheckFailure {
   if (error instanceof CheckFailure) return error;
   throw error;
 }

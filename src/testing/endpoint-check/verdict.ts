@@ -50,10 +50,16 @@ export const skip = (detail: string, option?: CheckVerdict['option']): CheckVerd
   option,
 });
 
+const NO_ORDER = skip(
+  'not judged: the endpoint answered 503 with Retry-After, as it should for an order that it does not know; give references of stored orders',
+  'merchantPaymentReference',
+);
+
 /** Judges the answer to a callback that should be accepted. `what` was sent; it begins a sentence. */
 export function judgeAccepted(what: string, answer: Answer): CheckVerdict {
   const seen = `${what}: the endpoint ${describeAnswer(answer)}`;
   if (isAccepted(answer)) return pass(seen, answer);
+  if (answer.mayLackOrder) return NO_ORDER;
   return { ...fail(seen, answer), remedy: remedyOf(answer) };
 }
 

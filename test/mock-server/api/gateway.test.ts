@@ -1,5 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { createManualClock, createMockService } from '../../../src/mock-server/index.js';
+import {
+  createManualClock,
+  createMockService,
+  type MockPayment,
+} from '../../../src/mock-server/index.js';
+import { toStatusRecord } from '../../../src/mock-server/state/payments.js';
 import { basic, order } from '../merchant-client.js';
 
 const UUID_V4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -278,6 +283,7 @@ describe('the log of requests', () => {
     const clock = createManualClock({ now: 5_000 });
     const service = createService({ clock });
     await service.fetch(creation(undefined, { cookie: 'session=1', 'x-custom': 'yes' }));
+    const [payment] = service.payments.list() as [MockPayment];
     expect(service.requests).toEqual([
       {
         requestId: expect.stringMatching(UUID_V4),
@@ -292,9 +298,19 @@ describe('the log of requests', () => {
         },
         body: JSON.stringify(order),
         json: order,
+        merchantPaymentReference: order.merchantPaymentReference,
+        referenceNumber: payment?.referenceNumber,
         authenticated: true,
         ended: true,
         status: 201,
+        answer: {
+          status: 201,
+          headers: {
+            'content-type': 'application/json',
+            'content-length': String(JSON.stringify(toStatusRecord(payment)).length),
+          },
+          body: JSON.stringify(toStatusRecord(payment)),
+        },
       },
     ]);
   });

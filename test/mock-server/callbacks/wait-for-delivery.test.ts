@@ -66,9 +66,9 @@ describe('waitForDelivery', () => {
     });
   });
 
-  test('refuses a match that is no object', async () => {
+  test('refuses a match that is neither an object nor a reference', async () => {
     await using server = await startMockServer();
-    await expect(server.waitForDelivery('paid' as never)).rejects.toMatchObject({
+    await expect(server.waitForDelivery(5 as never)).rejects.toMatchObject({
       option: 'match',
     });
     await expect(server.waitForRequest(undefined as never)).rejects.toMatchObject({

@@ -9,7 +9,6 @@ import { createPayment } from '../merchant-client.js';
 import {
   isSigned,
   type MerchantEndpoint,
-  parseBody,
   reserveClosedPort,
   startEndpoint,
 } from '../merchant-endpoint.js';
@@ -106,6 +105,7 @@ describe('the list of callbacks', () => {
           response: { status: 503 },
           latencyMs: expect.any(Number),
           nextRetryAt: '1970-01-01T00:01:00.000Z',
+          hint: expect.stringContaining('asks for a retry'),
         },
       },
     ]);
@@ -181,74 +181,6 @@ describe('a callback is', () => {
     await pay(server, 'held');
     expect(await list(server)).toEqual(['held waiting', 'lost waiting']);
   });
-});
-
-describe('resending a group', () => {
-  test('sends each failed change once, in order for each payment', async () => {
-    let isDown = true;
-    await using endpoint = await startEndpoint(() => (isDown ? 500 : 200));
-    await using server = await start(endpoint);
-    const first = await pay(server, 'one', 'paid');
-    await server.setStatus(first, 'refunded');
-    await server.resend(first);
-    await pay(server, 'two', 'paid');
-    isDown = false;
-    const before = endpoint.received.length;
-    const answer = await control(server, 'POST', '/callbacks/resend', { group: 'failed' });
-    expect(answer).toMatchObject({ status: 200, body: { resent: 3, acknowledged: 3 } });
-    const sent = endpoint.received.slice(before).map(parseBody);
-    expect(sent).toHaveLength(3);
-    expect(
-      sent.flatMap(({ merchantPaymentReference, status }) =>
-        merchantPaymentReference === 'one' ? [status] : [],
-      ),
-    ).toEqual(['paid', 'refunded']);
-    expect(await countsOf(server)).toMatchObject({ failed: 0 });
-    const again = await control(server, 'POST', '/callbacks/resend', { group: 'failed' });
-    expect(again.body).toEqual({ resent: 0, acknowledged: 0 });
-  });
-
-  test('sends what was not sent because there was no callback URL', async () => {
-    await using endpoint = await startEndpoint();
-    await using server = await startMockServer();
-    await pay(server, 'order-1');
-    const without = await control(server, 'POST', '/callbacks/resend', { group: 'not-sent' });
-    expect(without).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
-    server.callbackUrl = endpoint.url;
-    await control(server, 'POST', '/callbacks/resend', { group: 'not-sent' });
-    expect(endpoint.received).toHaveLength(1);
-    expect(await countsOf(server)).toEqual({ failed: 0, waiting: 0, 'not-sent': 0, done: 2 });
-  });
-
-  test('is refused while another run is in progress', async () => {
-    let release: () => void = () => undefined;
-    await using endpoint = await startEndpoint((count) =>
-      count === 1
-        ? 500
-        : (response) => {
-            release = () => response.writeHead(200).end();
-          },
-    );
-    await using server = await start(endpoint);
-    await pay(server, 'order-1');
-    const first = control(server, 'POST', '/callbacks/resend', { group: 'failed' });
-    await endpoint.waitFor(2);
-    const second = await control(server, 'POST', '/callbacks/resend', { group: 'failed' });
-    expect(second).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
-    release();
-    expect((await first).body).toEqual({ resent: 1, acknowledged: 1 });
-  });
-
-  test.each([{}, { group: 'done' }, { group: 'waiting' }, { group: 5 }, { ids: [] }])(
-    '%j is refused',
-    async (body) => {
-      await using server = await startMockServer();
-      expect(await control(server, 'POST', '/callbacks/resend', body)).toMatchObject({
-        status: 400,
-        body: { code: 'INVALID_REQUEST' },
-      });
-    },
-  );
 });
 
 describe('an edited callback', () => {

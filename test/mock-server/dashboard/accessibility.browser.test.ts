@@ -5,7 +5,7 @@ import { describeInBrowser } from '../../browser/browser.js';
 import { createPayment, postPayment } from '../merchant-client.js';
 import { reserveClosedPort } from '../merchant-endpoint.js';
 import { startMerchant } from '../merchant-server.js';
-import { eventually, inEachLook, openDashboard, overflowOf, paymentRow } from './scene.js';
+import { eventually, inEachLook, openDashboard, overflowOf, paymentRow, resend } from './scene.js';
 
 const signingSecret = 'whsec_of_the_dashboard';
 
@@ -56,9 +56,11 @@ describeInBrowser('accessibility of the dashboard', () => {
 
     await paymentRow(page, 'order-1').click();
     await server.setStatus(referenceNumber, 'paid');
-    await page.getByRole('button', { name: 'Tamper' }).click();
+    await resend(page, 'tampered-body');
     await page.getByText('refused it, as it should').waitFor();
-    for (const summary of await page.locator('.row-details > summary').all()) await summary.click();
+    for (const summary of await page.locator('.row-details:not([open]) > summary').all()) {
+      await summary.click();
+    }
     for (const summary of await page.locator('.tool > summary').all()) await summary.click();
     await check('detail');
 
@@ -71,16 +73,8 @@ describeInBrowser('accessibility of the dashboard', () => {
     await check('shortcuts');
     await page.keyboard.press('Escape');
     await page.getByRole('link', { name: /^Callbacks/ }).click();
-    await page.locator('.callbacks tbody tr').nth(2).waitFor();
+    await page.locator('.callbacks > li').nth(2).waitFor();
     await check('callbacks');
-
-    await page.getByRole('link', { name: 'Endpoint' }).click();
-    await page.getByRole('button', { name: 'Run the check' }).click();
-    await page.getByText('The check took').waitFor();
-    for (const summary of await page.locator('.checks:not([open]) > summary').all()) {
-      await summary.click();
-    }
-    await check('endpoint');
 
     await page.getByRole('link', { name: 'Faults' }).click();
     server.faults.add({ on: 'request', type: 'server-error', status: 503 });
@@ -91,8 +85,25 @@ describeInBrowser('accessibility of the dashboard', () => {
     await page.getByRole('link', { name: 'Requests' }).click();
     await postPayment(server);
     await page.getByText('HTTP 503').waitFor();
-    for (const summary of await page.locator('.rows summary').all()) await summary.click();
+    for (const summary of await page.locator('.rows .row-details > summary').all())
+      await summary.click();
     await check('requests');
+
+    server.faults.add({ on: 'request', type: 'lost-answer' });
+    await postPayment(server).catch(() => undefined);
+    // The list is held, as the focus is in it.
+    await page.getByRole('button', { name: '1 new request' }).click();
+    await page.getByText('withheld: your code did not get this').waitFor();
+    await check('a lost answer');
+    await page.getByRole('link', { name: 'Payments' }).click();
+    await page.getByText('Second payments for one reference').waitFor();
+    await check('what failed');
+    await paymentRow(page, 'second').click();
+    await page.locator('.others').waitFor();
+    for (const summary of await page.locator('.timeline .row-details > summary').all()) {
+      await summary.click();
+    }
+    await check('a second payment');
 
     await page.getByRole('link', { name: 'Service' }).click();
     await page.getByRole('heading', { name: 'Clock' }).waitFor();
@@ -123,9 +134,10 @@ describeInBrowser('accessibility of the dashboard', () => {
     await keyboard.press('Enter');
     await page.getByText('paid: acknowledged with HTTP 200.').waitFor();
     await eventually(() => focused(page)).toBe('Set to paid');
+    await page.getByText('Signed text').waitFor();
     await tabTo(page, 'Attempt 1');
     await keyboard.press('Enter');
-    await page.getByText('Signed string').waitFor();
+    await page.getByText('Signed text').waitFor({ state: 'detached' });
     await keyboard.press('Escape');
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
     await eventually(() => focused(page)).toContain('by-keyboard');

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { describeInBrowser } from '../../browser/browser.js';
 import { createPayment } from '../merchant-client.js';
 import { startEndpoint } from '../merchant-endpoint.js';
-import { openDashboard } from './scene.js';
+import { openDashboard, resend } from './scene.js';
 
 const run = promisify(execFile);
 
@@ -25,9 +25,7 @@ describeInBrowser('"Copy as curl"', () => {
     const { page, server } = scene;
     await createPayment(server, { merchantPaymentReference: NASTY, amount: 1, currency: 'EUR' });
     await page.locator('.payment-row').click();
-    await page.getByLabel('With another fault').selectOption(type);
-    await page.getByRole('button', { name: 'Resend with fault' }).click();
-    await page.locator('.row-details > summary').click();
+    await resend(page, type);
     await page.getByRole('button', { name: 'Copy as curl' }).click();
     await page.getByText('Copied.').waitFor();
     const command = String(await page.evaluate('navigator.clipboard.readText()'));
@@ -54,7 +52,6 @@ describeInBrowser('"Copy as curl"', () => {
     server.faults.add({ on: 'callback', type: 'missing-header', header: 'content-type' });
     await server.setStatus(await createPayment(server), 'paid');
     await page.locator('.payment-row').click();
-    await page.locator('.row-details > summary').click();
     await page.getByRole('button', { name: 'Copy as curl' }).click();
     await page.getByText('Copied.').waitFor();
     const command = String(await page.evaluate('navigator.clipboard.readText()'));
@@ -71,7 +68,6 @@ describeInBrowser('"Copy as curl"', () => {
     );
     await server.setStatus(await createPayment(server), 'paid');
     await page.locator('.payment-row').click();
-    await page.locator('.row-details > summary').click();
     await page.getByRole('button', { name: 'Copy as curl' }).click();
     expect(await page.getByRole('textbox', { name: 'Copy as curl' }).inputValue()).toContain(
       '--data-raw',

@@ -40,7 +40,7 @@ describe('how an attempt ended, in words', () => {
     ['no complete answer in time', { ...unanswered, outcome: 'timed-out' }],
     ['not sent because of a drop fault', { ...unanswered, outcome: 'dropped' }],
     [
-      'no complete answer: ECONNREFUSED, nothing listens at that address',
+      'no complete answer: ECONNREFUSED',
       { ...unanswered, outcome: 'failed', errorCode: 'ECONNREFUSED' },
     ],
     ['no complete answer: EOTHER', { ...unanswered, outcome: 'failed', errorCode: 'EOTHER' }],
@@ -119,10 +119,13 @@ describe('the timeline', () => {
     { status: 'refunded', at: at(5) },
   ];
   const read = (deliveries: readonly ControlDelivery[]) =>
-    mergeTimeline({ history, createdAt: at(0) }, deliveries).map((entry) =>
-      entry.kind === 'change'
-        ? entry.change.status
-        : `${entry.delivery.id}${entry.isResend ? ' again' : ''}`,
+    mergeTimeline({ payment: { history, createdAt: at(0) }, deliveries, requests: [] }).map(
+      (entry) =>
+        entry.kind === 'request'
+          ? entry.request.requestId
+          : entry.kind === 'change'
+            ? entry.change.status
+            : `${entry.delivery.id}${entry.isResend ? ' again' : ''}`,
     );
 
   test('is newest first, each delivery above its change', () => {
@@ -132,9 +135,11 @@ describe('the timeline', () => {
 
   test('shows the status of the creation, and does not mistake another for it', () => {
     const firstOf = (kept: typeof history) =>
-      mergeTimeline({ history: kept, createdAt: at(0) }, []).map(
-        (entry) => entry.kind === 'change' && entry.isFirst,
-      );
+      mergeTimeline({
+        payment: { history: kept, createdAt: at(0) },
+        deliveries: [],
+        requests: [],
+      }).map((entry) => entry.kind === 'change' && entry.isFirst);
     expect(firstOf(history)).toEqual([false, false, true]);
     expect(firstOf(history.slice(1))).toEqual([false, false]);
   });

@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import { describeInBrowser } from '../../browser/browser.js';
 import { createPayment, postPayment } from '../merchant-client.js';
 import { startEndpoint } from '../merchant-endpoint.js';
-import { eventually, openDashboard } from './scene.js';
+import { openDashboard } from './scene.js';
 
-describeInBrowser('faults and requests in the dashboard', () => {
+describeInBrowser('faults in the dashboard', () => {
   test('a fault on requests is added, applied to one and then gone', async () => {
     await using scene = await openDashboard({ hash: '#/faults' });
     const { page, server } = scene;
@@ -37,7 +37,6 @@ describeInBrowser('faults and requests in the dashboard', () => {
       server: { callbackUrl: endpoint.url },
     });
     const { page, server } = scene;
-    await page.getByLabel('Callbacks to your endpoint').check();
     await page.getByLabel('Type').selectOption('extra-field');
     await page.getByLabel('Value').fill('{"deep":[1]}');
     await page.getByLabel('Unlimited').check();
@@ -61,15 +60,13 @@ describeInBrowser('faults and requests in the dashboard', () => {
     expect(server.faults.pending()).toMatchObject([{ type: 'drop' }]);
   });
 
-  test.each([
-    ['Requests from your client', 14],
-    ['Callbacks to your endpoint', 12],
-  ])('each type for %s can be added as the form proposes it', async (target, count) => {
+  test('each type can be added as the form proposes it', async () => {
     await using scene = await openDashboard({ hash: '#/faults' });
     const { page, server } = scene;
-    await page.getByLabel(target).check();
     const menu = page.getByLabel('Type');
-    const types = await menu.locator('option').allTextContents();
+    const types = await menu
+      .locator('option')
+      .evaluateAll((options) => options.map((option) => option.getAttribute('value') ?? ''));
     for (const [index, type] of types.entries()) {
       await menu.selectOption(type);
       // The only field without a default.
@@ -80,7 +77,7 @@ describeInBrowser('faults and requests in the dashboard', () => {
       await page.getByText(`Added: ${type}.`, { exact: true }).waitFor();
     }
     expect(server.faults.pending().map(({ type }) => type)).toEqual(types);
-    expect(types).toHaveLength(count);
+    expect(types).toHaveLength(26);
   });
 
   test('an invalid fault is refused with the reason', async () => {
@@ -93,29 +90,5 @@ describeInBrowser('faults and requests in the dashboard', () => {
     await page.getByLabel('HTTP status').fill('200');
     await page.getByRole('button', { name: 'Add fault' }).click();
     await page.getByRole('alert').filter({ hasText: 'from 500 to 599' }).waitFor();
-  });
-
-  test('requests are shown as they arrive, with their content and without credentials', async () => {
-    await using scene = await openDashboard({ hash: '#/requests' });
-    const { page, server } = scene;
-    await page.getByText('No request yet.').waitFor();
-    await createPayment(server);
-    await page.getByText('HTTP 201').waitFor();
-    server.faults.add({ on: 'request', type: 'lost-answer' });
-    await postPayment(server).catch(() => undefined);
-    await page.getByText('fault: lost-answer').waitFor();
-    await page.getByText('no answer', { exact: true }).waitFor();
-    await postPayment({ url: server.url, apiKey: 'somebody', apiSecret: 'else' });
-    await page.getByText('not authenticated').waitFor();
-    const last = page.locator('.row-details').last();
-    await last.locator('summary').click();
-    await last.getByRole('button', { name: 'Raw' }).click();
-    for (const text of [
-      'POST /api/payments',
-      'authorization: [redacted]',
-      '{"merchantPaymentReference":"order-1","amount":1000,"currency":"EUR"}',
-    ]) {
-      await eventually(() => last.textContent()).toContain(text);
-    }
   });
 });

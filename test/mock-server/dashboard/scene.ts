@@ -56,7 +56,13 @@ export async function openDashboard(options: SceneOptions = {}): Promise<Scene> 
 export const eventually = <Value>(read: () => Value | Promise<Value>) =>
   expect.poll(read, { timeout: 30_000 });
 
-/** A row of the list of payments; the feed and the overview may have a link of the same name. */
+/** Resends the open payment's status in one of the ways of the menu. */
+export async function resend(page: Page, way: string): Promise<void> {
+  await page.getByLabel('Resend the current status').selectOption(way);
+  await page.getByRole('button', { name: 'Resend', exact: true }).click();
+}
+
+/** A row of the list of payments; the overview may have a link of the same name. */
 export const paymentRow = (page: Page, text: string | RegExp): Locator =>
   page.locator('.payment-row', { hasText: text });
 

@@ -4,7 +4,7 @@ import { describeInBrowser } from '../../browser/browser.js';
 import { createPayment } from '../merchant-client.js';
 import { reserveClosedPort } from '../merchant-endpoint.js';
 import { startMerchant } from '../merchant-server.js';
-import { inEachLook, openDashboard, overflowOf, paymentRow } from './scene.js';
+import { inEachLook, openDashboard, overflowOf, paymentRow, resend } from './scene.js';
 
 const folder = process.env['TEST_ARTIFACTS'] ?? 'test-artifacts';
 
@@ -61,11 +61,10 @@ describeInBrowser('screenshots for people to look at', () => {
     await paymentRow(page, /order-1006/).click();
     await page.getByRole('button', { name: 'Set to paid' }).click();
     await page.getByText('paid: acknowledged with HTTP 200.').waitFor();
-    await page.getByRole('button', { name: 'Send twice at once' }).click();
+    await resend(page, 'twice at once');
     await page.getByText('copy 1').waitFor();
-    await page.getByRole('button', { name: 'Tamper' }).click();
+    await resend(page, 'tampered-body');
     await page.getByText('refused it, as it should').waitFor();
-    await page.locator('summary', { hasText: 'refused it, as it should' }).click();
     await shoot('detail');
     // So is this, from the timeline on.
     await page.getByRole('heading', { name: 'Timeline' }).scrollIntoViewIfNeeded();
@@ -83,16 +82,11 @@ describeInBrowser('screenshots for people to look at', () => {
     await shoot('faults');
 
     await page.goto(`${server.url}/_mock/#/callbacks`);
-    await page.locator('.callbacks tbody tr').nth(6).waitFor();
+    await page.locator('.callbacks > li').nth(6).waitFor();
     await shoot('callbacks');
 
-    await page.goto(`${server.url}/_mock/#/endpoint`);
-    await page.getByRole('button', { name: 'Run the check' }).click();
-    await page.getByText('The check took').waitFor({ timeout: 50_000 });
-    await shoot('endpoint');
-
     await page.goto(`${server.url}/_mock/#/requests`);
-    await page.locator('summary').first().click();
+    await page.locator('.requests summary').first().click();
     await shoot('requests');
 
     await page.goto(`${server.url}/_mock/#/service`);

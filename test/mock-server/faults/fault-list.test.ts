@@ -4,7 +4,7 @@ import { createMockService, type Fault } from '../../../src/mock-server/index.js
 const create = () => createMockService().faults;
 
 describe('the list of faults', () => {
-  test('shows the pending faults, oldest first, with the remaining times', () => {
+  test('shows the pending faults, oldest first, with their defaults and the remaining times', () => {
     const faults = create();
     faults.add({ on: 'request', type: 'hang' });
     faults.add({ on: 'callback', type: 'drop', times: 3, match: { status: 'paid' } });
@@ -12,7 +12,13 @@ describe('the list of faults', () => {
     expect(faults.pending()).toEqual([
       { on: 'request', type: 'hang', times: 1 },
       { on: 'callback', type: 'drop', times: 3, match: { status: 'paid' } },
-      { on: 'callback', type: 'extra-field', value: { a: [1] }, times: Infinity },
+      {
+        on: 'callback',
+        type: 'extra-field',
+        field: 'mockExtraField',
+        value: { a: [1] },
+        times: Infinity,
+      },
     ]);
   });
 

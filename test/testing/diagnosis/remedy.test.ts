@@ -89,10 +89,10 @@ test('every code has its remedy looked at', () => {
 
 test('the guide lists exactly the codes, in their order', () => {
   const guide = readFileSync('docs/check-your-endpoint.md', 'utf8');
-  const rows = [
-    ...guide.matchAll(/^\| `((?:secret|signature|timestamp|body|record)-[\w-]+|unexplained)` \|/gm),
-  ];
-  expect(rows.map(([, code]) => code)).toEqual(callbackFindingCodes);
+  const listed = guide.matchAll(
+    /`((?:secret|signature|timestamp|body|record)-[\w-]+|unexplained)`/g,
+  );
+  expect([...listed].map(([, code]) => code)).toEqual(callbackFindingCodes);
 });
 
 test.each([

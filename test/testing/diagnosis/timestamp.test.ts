@@ -23,7 +23,6 @@ describe('the unit', () => {
       error: { code: 'INVALID_TIMESTAMP' },
     });
     expect(codesOf(diagnosis)).toEqual(['timestamp-unit']);
-    expect(diagnosis.findings[0]?.message).toContain('The signature itself matches.');
     expect(diagnosis.findings[0]?.remedy).toContain("timestampUnit: 'milliseconds'");
   });
 
@@ -36,13 +35,11 @@ describe('the unit', () => {
   test('is found beside a signature that is wrong', () => {
     const diagnosis = diagnose({ timestamp: MILLISECONDS, key: 'other' });
     expect(codesOf(diagnosis)).toEqual(['timestamp-unit', 'secret-other']);
-    expect(diagnosis.findings[0]?.message).toContain('The signature does not match either.');
   });
 
   test('is found beside what else explains the signature', () => {
     const diagnosis = diagnose({ timestamp: MILLISECONDS, rawBody: `${COMPACT}\n` });
     expectExplained(diagnosis, 'timestamp-unit', 'body-trailing-newline');
-    expect(diagnosis.findings[0]?.message).toContain('matches once the other findings are fixed');
   });
 
   test('is found beside a distance from the clock', () => {
@@ -70,7 +67,6 @@ describe('the window', () => {
     expect(diagnosis.findings[0]?.message).toContain(
       skewSeconds > 0 ? '301 s behind the clock' : '301 s ahead of the clock',
     );
-    expect(diagnosis.findings[0]?.message).toContain('The signature itself matches.');
   });
 
   test('is found beside what else is wrong', () => {

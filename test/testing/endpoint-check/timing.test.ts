@@ -21,19 +21,19 @@ interface Times {
   readonly now?: () => number;
   readonly isFresh?: (ageSeconds: number) => boolean;
   /** Before it looks at the timestamp, for those of the future. */
-  readonly holdSeconds?: () => number;
+  readonly holdSeconds?: number;
 }
 
 function createShop({
   now = nowSeconds,
   isFresh = (age) => Math.abs(age) <= 300,
-  holdSeconds = () => 0,
+  holdSeconds = 0,
 }: Times) {
   return new (class extends Shop {
     protected override async read(request: Parameters<Shop['read']>[0]) {
       const aheadSeconds = Number(request.headers['x-timestamp']) - nowSeconds();
       if (aheadSeconds > 200 && aheadSeconds < 400)
-        await clock.pause(holdSeconds() * 1000, undefined);
+        await clock.pause(holdSeconds * 1000, undefined);
       return super.read(request);
     }
     protected override isFresh(timestamp: number): boolean {
@@ -41,8 +41,6 @@ function createShop({
     }
   })().listener;
 }
-
-const NOTE = /its clock or network is up to \d s off/;
 
 it.each([
   ['10 ms behind', () => clock.now() / 1000 - 0.01],
@@ -55,29 +53,6 @@ it.each([
   for (const check of [stale, future, delayed]) expect(check?.outcome).toBe('passed');
 });
 
-it('sends as a second begins, so that 10 ms make no difference', async () => {
-  await clock.pause(1_995 - (clock.now() % 1_000), undefined);
-  const { future, delayed } = await checkTimestamps(
-    createShop({ now: () => clock.now() / 1000 + 0.01 }),
-  );
-  for (const check of [future, delayed]) expect(check?.referenceNumbers).toHaveLength(1);
-});
-
-it('says by how much the clock may be off', async () => {
-  const { stale, future, delayed } = await checkTimestamps(
-    createShop({ now: () => nowSeconds() - 3 }),
-  );
-  expect(stale?.detail).toBe(
-    'signed 304 s ago: the endpoint answered 401, but not 3 s closer to the limit: its clock or network is up to 3 s off',
-  );
-  expect(stale?.referenceNumbers).toHaveLength(4);
-  for (const check of [future, delayed]) {
-    expect(check?.detail).not.toMatch(NOTE);
-    expect(check?.referenceNumbers).toHaveLength(1);
-  }
-});
-
-// A second may begin while the old one is on its way.
 it.each([
   [304, 'passed', 'passed'],
   [306, 'failed', 'failed'],
@@ -85,7 +60,6 @@ it.each([
   const isFresh = (age: number) => Math.abs(age) <= windowSeconds;
   const checks = await checkTimestamps(createShop({ isFresh }));
   expect([checks.stale?.outcome, checks.future?.outcome]).toEqual([stale, future]);
-  expect(checks.future?.referenceNumbers.length).toBeGreaterThanOrEqual(5);
 });
 
 it.each([
@@ -95,47 +69,27 @@ it.each([
   const isFresh = (age: number) => Math.abs(age) <= windowSeconds;
   const checks = await checkTimestamps(createShop({ isFresh }));
   expect(checks.delayed?.outcome).toBe(delayed);
-  expect(checks.delayed?.referenceNumbers).toHaveLength(5);
 });
 
-it.each([1.2, 2.5])('passes an endpoint that checks after %f s', async (seconds) => {
-  const { future } = await checkTimestamps(createShop({ holdSeconds: () => seconds }));
+it.each([2, 8])('asks no more of an endpoint than a tolerance of %i s', async (seconds) => {
+  const isFresh = (age: number) => Math.abs(age) <= seconds;
+  const { checks } = await check(await listen(createShop({ isFresh })), {
+    signingSecret: SECRET,
+    toleranceSeconds: seconds,
+  });
+  expect(checks.filter(({ outcome }) => outcome === 'failed')).toEqual([]);
+});
+
+it.each([1.2, 3.9])('passes an endpoint that checks after %f s', async (seconds) => {
+  const { future } = await checkTimestamps(createShop({ holdSeconds: seconds }));
   expect(future).toMatchObject({ outcome: 'passed', status: 401 });
-  expect(future?.detail).toMatch(NOTE);
-  expect(future?.referenceNumbers).toHaveLength(2);
 });
 
 it('fails a slow endpoint that checks nothing', async () => {
   const { future } = await checkTimestamps(
-    createShop({ holdSeconds: () => 1.2, isFresh: (age) => age <= 300 }),
+    createShop({ holdSeconds: 1.2, isFresh: (age) => age <= 300 }),
   );
   expect(future).toMatchObject({ outcome: 'failed', status: 200 });
-});
-
-it('skips when the endpoint takes longer each time', async () => {
-  let seconds = 0;
-  const holdSeconds = () => {
-    seconds += 1;
-    return seconds;
-  };
-  const { future } = await checkTimestamps(createShop({ holdSeconds, isFresh: () => true }));
-  expect(future).toMatchObject({ outcome: 'skipped' });
-  expect(future?.detail).toMatch(/^not known: each answer took longer, up to \d+ s, so/);
-  expect(future?.referenceNumbers).toHaveLength(3);
-});
-
-it('stops trying when the endpoint fails otherwise', async () => {
-  const shop = new (class extends Shop {
-    protected override isFresh(timestamp: number): boolean {
-      if (nowSeconds() - timestamp > 200) throw new Error('old');
-      return super.isFresh(timestamp);
-    }
-  })();
-  const { stale, delayed } = await checkTimestamps(shop.listener);
-  for (const check of [stale, delayed]) {
-    expect(check).toMatchObject({ outcome: 'failed', status: 500 });
-    expect(check?.referenceNumbers).toHaveLength(1);
-  }
 });
 
 const createShopOff = (bySeconds: number): RequestListener => {

@@ -1,32 +1,43 @@
 import { useState } from 'preact/hooks';
-import type { ControlAttempt } from '../../control/control-types.js';
-import { ActionStatus, Button, Form, useAction } from './action.js';
+import type { ControlAttempt, ControlDiagnosis } from '../../control/control-types.js';
 import { control } from './control-client.js';
 import {
-  describeOutcome,
+  ActionStatus,
+  Button,
+  Checkbox,
+  Form,
+  TextArea,
+  TextField,
+  useAction,
+} from './controls.js';
+import {
+  describeResponse,
   describeResult,
   isAsSigned,
   judgeAnswer,
   outcomeTones,
   writeCurlCommand,
 } from './delivery-text.js';
-import { Diagnose } from './diagnosis.js';
-import { Checkbox, TextArea } from './field.js';
 import { writeLatency } from './format.js';
-import type { Tone } from './status-kind.js';
-import { Badge, Body, CopyButton, Details, Headers, RawText } from './text.js';
+import { Badge, Body, CopyButton, Details, FaultBadge, Headers, RawText } from './texts.js';
 import { Time } from './time.js';
 
-const signs: Readonly<Partial<Record<Tone, string>>> = { good: '✓', bad: '✕' };
+interface AttemptProps {
+  readonly attempt: ControlAttempt;
+  readonly isOpen: boolean;
+}
 
-/** One POST to the merchant's endpoint: a line that opens to show what was sent and answered. */
-export function Attempt({ attempt }: { attempt: ControlAttempt }) {
-  const { attempt: number, copy, fault, latencyMs, sentAt, outcome, response } = attempt;
+/** One POST to the merchant's endpoint: a line that says how it ended, and opens to show every byte. */
+export function Attempt({ attempt, isOpen }: AttemptProps) {
+  const { attempt: number, copy, fault, latencyMs, sentAt, outcome } = attempt;
+  const { answerLine, response, hint } = attempt;
   const verdict = judgeAnswer(attempt);
   const tone = verdict?.tone ?? outcomeTones[outcome];
+  const signs: Readonly<Record<string, string>> = { good: '✓', bad: '✕' };
   return (
     <Details
       class="row-details"
+      isOpen={isOpen}
       summary={
         <>
           <span class="attempt-name">
@@ -35,41 +46,46 @@ export function Attempt({ attempt }: { attempt: ControlAttempt }) {
           </span>
           <span class="facts">
             <Badge text={writeResult(attempt)} tone={tone} sign={signs[tone] ?? '–'} />
-            {outcome !== 'dropped' && <span class="muted">{writeLatency(latencyMs)}</span>}
-            {fault !== undefined && <Badge text={`fault: ${fault}`} tone="waiting" />}
+            <FaultBadge fault={fault} />
             {verdict !== undefined && <span class={`${verdict.tone}-text`}>{verdict.text}</span>}
-            <Time at={sentAt} />
+            {answerLine !== undefined && <bdi class="said">{answerLine}</bdi>}
+            {outcome !== 'dropped' && <span class="muted">{writeLatency(latencyMs)}</span>}
           </span>
+          <Time at={sentAt} />
         </>
       }
     >
       <div class="details-body">
-        <p>
-          <code>POST {attempt.url}</code>: {describeOutcome(attempt)}.
+        {hint !== undefined && <p class="finding bad">{hint}</p>}
+        {response !== undefined && (
+          <Body label={`Answer: HTTP ${response.status}`} text={response.body} />
+        )}
+        <SignedText attempt={attempt} />
+        <Headers headers={attempt.headers} />
+        <Body label="Body" text={attempt.rawBody} />
+        <p class="muted">
+          Sent to <code>{attempt.url}</code>
         </p>
         <div class="form-row">
           <CopyButton label="Copy as curl" text={writeCurlCommand(attempt)} />
         </div>
         <Diagnose attempt={attempt} />
         <EditAndResend attempt={attempt} />
-        <Headers headers={attempt.headers} />
-        <Body label="Body" text={attempt.rawBody} />
-        <SignedString attempt={attempt} />
-        {response !== undefined && (
-          <Body label={`Answer: HTTP ${response.status}`} text={response.body} />
-        )}
       </div>
     </Details>
   );
 }
 
+interface AttemptOnly {
+  readonly attempt: ControlAttempt;
+}
+
 /** Marks the signed prefix: an endpoint that refuses everything has usually left it out. */
-function SignedString({ attempt }: { attempt: ControlAttempt }) {
+function SignedText({ attempt }: AttemptOnly) {
   const { timestamp, signedString } = attempt;
-  const prefix = `${timestamp}.`;
   return (
     <>
-      <RawText label="Signed string" text={signedString} markedLength={prefix.length} />
+      <RawText label="Signed text" text={signedString} mark={`${timestamp}.`} />
       {isAsSigned(attempt) ? (
         <p class="muted">
           The signature covers the marked prefix (X-Timestamp and a full stop), then the body byte
@@ -84,16 +100,62 @@ function SignedString({ attempt }: { attempt: ControlAttempt }) {
   );
 }
 
+/** Diagnoses an attempt as it was sent. */
+function Diagnose({ attempt }: AttemptOnly) {
+  const [secret, setSecret] = useState('');
+  const [diagnosis, setDiagnosis] = useState<ControlDiagnosis | undefined>(undefined);
+  const action = useAction();
+  const diagnose = () =>
+    void action.run(
+      () => control.diagnose(attempt.id, secret || undefined),
+      (found) => {
+        setDiagnosis(found);
+        const { length } = found.findings;
+        return length === 1 ? 'One finding.' : `${length === 0 ? 'No' : length} findings.`;
+      },
+    );
+  return (
+    <Details class="tool" summary="Diagnose">
+      <Form onSubmit={diagnose}>
+        <TextField
+          label="Signing secret of your endpoint (default: the mock’s)"
+          value={secret}
+          onValue={setSecret}
+        >
+          <Button action={action}>Diagnose</Button>
+        </TextField>
+        <ActionStatus action={action} />
+        {diagnosis?.verified && (
+          <p class="good-text">
+            ✓ The callback was valid when it was sent. If your endpoint refused it, look there: for
+            another secret, a wrong clock, or a body that was parsed and serialised again.
+          </p>
+        )}
+        {diagnosis !== undefined && diagnosis.findings.length > 0 && (
+          <ul class="findings">
+            {diagnosis.findings.map(({ code, message, remedy }) => (
+              <li key={code} class="finding bad">
+                <p>
+                  <strong>{code}</strong>: {message}
+                </p>
+                <p>{remedy}</p>
+              </li>
+            ))}
+          </ul>
+        )}
+      </Form>
+    </Details>
+  );
+}
+
 /** Resends a callback with a body that is edited here. */
-function EditAndResend({ attempt }: { attempt: ControlAttempt }) {
+function EditAndResend({ attempt }: AttemptOnly) {
   const [body, setBody] = useState(attempt.rawBody);
   const [isSigned, setSigned] = useState(true);
   const action = useAction();
+  const edit = { body, signature: isSigned ? 'new' : 'kept' };
   const send = () =>
-    void action.run(async () => {
-      const signature = isSigned ? 'new' : 'kept';
-      return describeResult(await control.resendEdited(attempt.deliveryId, { body, signature }));
-    });
+    void action.run(() => control.resendDelivery(attempt.deliveryId, edit), describeResult);
 
   return (
     <Details class="tool" summary="Edit and resend">
@@ -114,8 +176,9 @@ function EditAndResend({ attempt }: { attempt: ControlAttempt }) {
   );
 }
 
-function writeResult({ outcome, response, errorCode }: ControlAttempt): string {
+function writeResult(attempt: ControlAttempt): string {
+  const { outcome, response } = attempt;
   if (response !== undefined) return `${response.status} ${outcome}`;
-  if (outcome === 'timed-out') return 'timed out';
-  return errorCode === undefined ? outcome : `${outcome}: ${errorCode}`;
+  const text = describeResponse(attempt);
+  return outcome === 'failed' && text !== outcome ? `failed: ${text}` : text;
 }

@@ -1,159 +1,108 @@
 import { useMemo } from 'preact/hooks';
-import type { CallbackGroup } from '../../control/callback-groups.js';
-import type { CallbackCounts, ControlCallback } from '../../control/control-types.js';
-import { CallbackState, describeLast, ResendGroup, ResendOne } from './callback-results.js';
-import { SearchBox } from './field.js';
-import { writeCount, writeLatency } from './format.js';
-import { HeldList, ListHead } from './held-list.js';
-import { type CallbackRows, liveData, type Snapshot } from './live-data.js';
-import { callbackGroupLabels, groupNames, toHash } from './route.js';
-import { Badge, StatusBadge } from './text.js';
+import type { ControlCallback } from '../../control/control-types.js';
+import { control } from './control-client.js';
+import { ActionStatus, Button, Page, useAction } from './controls.js';
+import {
+  callbackGroups,
+  deliveryStates,
+  describeResponse,
+  describeResult,
+} from './delivery-text.js';
+import { Filters, List, SearchBox } from './list.js';
+import { toHash } from './route.js';
+import type { Snapshot } from './state.js';
+import { Badge, FaultBadge, StatusBadge } from './texts.js';
 import { Time } from './time.js';
 
-interface CallbacksViewProps {
-  readonly data: Snapshot;
-  readonly group: CallbackGroup | undefined;
-}
-
 /** Every callback, failures first. */
-export function CallbacksView({ data, group }: CallbacksViewProps) {
-  const { callbacks, callbackSearch: search } = data;
+export function CallbacksView(props: { data: Snapshot; group: string | undefined }) {
+  const { data, group } = props;
+  const { callbacks: list } = data.lists;
+  const { callbacks: search } = data.searches;
   const counts = data.service?.counts.callbacks;
-  const resendable = group === 'not-sent' ? group : 'failed';
+  const isNarrowed = Boolean(search) || group !== undefined;
   return (
-    <section class="page wide fill" aria-labelledby="callbacks-title">
-      <div class="page-head">
-        <h2 id="callbacks-title">Callbacks</h2>
-        {counts !== undefined && <Filters counts={counts} group={group} />}
-        <SearchBox search={search} onSearch={(text) => liveData.searchCallbacks(text)} />
-        <ResendGroup key={group} group={resendable} count={counts?.[resendable] ?? 0} />
+    <Page title="Callbacks" class="fill">
+      <div class="tools">
+        <SearchBox name="callbacks" search={search} />
+        <Filters view="callbacks" chosen={group} names={callbackGroups} counts={counts} />
       </div>
-      {callbacks === undefined ? (
-        <p>Loading…</p>
-      ) : (
-        <List callbacks={callbacks} isNarrowed={search !== '' || group !== undefined} />
-      )}
-    </section>
+      <List
+        name="callbacks"
+        list={list}
+        noun="callback"
+        order="failures first"
+        isNarrowed={isNarrowed}
+        empty="No callback yet: set the status of a payment."
+        row={(callback) => <CallbackRow key={callback.id} callback={callback} />}
+      />
+    </Page>
   );
 }
 
-function Filters({ counts, group }: { counts: CallbackCounts; group: CallbackGroup | undefined }) {
-  const total = groupNames.reduce((sum, name) => sum + counts[name], 0);
-  const filters = [
-    { name: undefined, label: 'All', count: total },
-    ...groupNames.map((name) => ({
-      name,
-      label: callbackGroupLabels[name],
-      count: counts[name],
-    })),
-  ];
-  return (
-    <nav class="filters" aria-label="Filter callbacks">
-      <ul>
-        {filters.map(({ name, label, count }) => (
-          <li key={label}>
-            <a
-              href={toHash({ view: 'callbacks', group: name })}
-              aria-current={name === group ? 'page' : undefined}
-              class={name === 'failed' && count > 0 ? 'has-failures' : undefined}
-            >
-              {label} <span class="count">{writeCount(count)}</span>
-            </a>
-          </li>
-        ))}
-      </ul>
-    </nav>
+/** A callback and why it failed, in one line. */
+export function CallbackRow({ callback }: { callback: ControlCallback }) {
+  const { id, referenceNumber, merchantPaymentReference, status, last, group, edited } = callback;
+  // Of a hundred rows, few change at a time.
+  return useMemo(
+    () => (
+      <li>
+        <CallbackState callback={callback} />
+        <a class="reference" data-row href={toHash('payments', referenceNumber)}>
+          <bdi>{merchantPaymentReference}</bdi>
+        </a>
+        <StatusBadge status={status} />
+        <span class="reason">
+          <Reason callback={callback} />
+          {edited !== undefined && <span class="muted">edited</span>}
+        </span>
+        <ResendOne callback={callback} />
+      </li>
+    ),
+    [id, callback.state, group, last?.sentAt, edited],
   );
 }
 
-function List({ callbacks, isNarrowed }: { callbacks: CallbackRows; isNarrowed: boolean }) {
-  const { rows } = callbacks;
-  if (rows.length === 0) {
-    return (
-      <p class="empty">
-        {isNarrowed ? 'No callbacks match.' : 'No callback yet: set the status of a payment.'}
-      </p>
-    );
-  }
+/** What the endpoint answered, or else what that usually means, and the fault that the mock applied. */
+function Reason({ callback: { last, group, state } }: { callback: ControlCallback }) {
+  if (last === undefined) return <span class="muted">{deliveryStates[state].sentence}</span>;
+  const said = last.answerLine ?? last.hint;
+  const text = describeResponse(last);
   return (
     <>
-      <ListHead
-        list={callbacks}
-        nouns={['callback', 'callbacks']}
-        order="failures first"
-        isSearch={isNarrowed}
-      />
-      <HeldList hasSelection={false}>
-        <table class="callbacks">
-          <thead>
-            <tr>
-              <th scope="col">State</th>
-              <th scope="col">Payment</th>
-              <th scope="col">Status</th>
-              <th scope="col">Last answer</th>
-              <th scope="col" class="wide-only">
-                Attempts
-              </th>
-              <th scope="col" class="wide-only">
-                Latency
-              </th>
-              <th scope="col" class="wide-only">
-                Fault
-              </th>
-              <th scope="col" class="wide-only">
-                Sent
-              </th>
-              <th scope="col">
-                <span class="visually-hidden">Actions</span>
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map((callback) => (
-              <Row key={callback.id} callback={callback} />
-            ))}
-          </tbody>
-        </table>
-      </HeldList>
+      <strong class={group === 'failed' ? 'bad-text' : undefined}>
+        {group === 'failed' && state === 'acknowledged' ? 'accepted a forged callback' : text}
+      </strong>
+      <Time at={last.sentAt} />
+      <FaultBadge fault={last.fault} />
+      {last.attempt > 1 && <span class="muted">try {last.attempt}</span>}
+      {said !== undefined && (
+        <bdi class="said" title={said}>
+          {said}
+        </bdi>
+      )}
     </>
   );
 }
 
-function Row({ callback }: { callback: ControlCallback }) {
-  const { referenceNumber, merchantPaymentReference, status, last, group, edited } = callback;
-  const answer = describeLast(callback);
-  // As for payments: of a hundred rows, few change at a time.
-  return useMemo(
-    () => (
-      <tr>
-        <td>
-          <CallbackState callback={callback} />
-        </td>
-        <th scope="row">
-          <a data-row href={toHash({ view: 'payments', referenceNumber })}>
-            <bdi>{merchantPaymentReference}</bdi>
-          </a>
-        </th>
-        <td>
-          <StatusBadge status={status} />
-        </td>
-        <td class={group === 'failed' ? 'bad-text' : undefined}>
-          {answer}
-          {edited !== undefined && ', edited'}
-        </td>
-        <td class="wide-only">{last?.attempt ?? 0}</td>
-        <td class="wide-only">{last !== undefined && writeLatency(last.latencyMs)}</td>
-        <td class="wide-only">
-          {last?.fault !== undefined && <Badge text={last.fault} tone="waiting" />}
-        </td>
-        <td class="wide-only">
-          <Time at={last?.sentAt ?? callback.updatedAt} />
-        </td>
-        <td>
-          <ResendOne callback={callback} />
-        </td>
-      </tr>
-    ),
-    [callback.id, callback.state, group, last?.sentAt, edited],
+/** The state of a callback. Failures are red, even if a retry is due. */
+function CallbackState({ callback: { state, group } }: { callback: ControlCallback }) {
+  const { text, sign, tone } = deliveryStates[state];
+  const settled = group === 'done' && tone === 'bad' ? 'neutral' : tone;
+  return <Badge text={text} tone={group === 'failed' ? 'bad' : settled} sign={sign} />;
+}
+
+function ResendOne({ callback }: { callback: ControlCallback }) {
+  const action = useAction();
+  const resend = () => void action.run(() => control.resendDelivery(callback.id), describeResult);
+  return (
+    <span data-resend>
+      <Button isSmall action={action} onClick={resend}>
+        Resend<span class="visually-hidden"> {callback.merchantPaymentReference}</span>
+      </Button>
+      <span class="visually-hidden">
+        <ActionStatus action={action} />
+      </span>
+    </span>
   );
 }

@@ -1,11 +1,7 @@
-import type { CallbackDiagnosis } from '../../../testing/diagnosis/diagnosis.js';
-import type { CallbackEdit } from '../../callbacks/delivery.js';
-import type { CallbackGroup } from '../../control/callback-groups.js';
 import type {
-  ControlAttemptPage,
   ControlCallbackPage,
-  ControlCheck,
   ControlDelivery,
+  ControlDiagnosis,
   ControlError,
   ControlEvent,
   ControlFaults,
@@ -13,7 +9,6 @@ import type {
   ControlPaymentDetail,
   ControlPaymentPage,
   ControlRequestPage,
-  ControlResendSummary,
   ControlState,
 } from '../../control/control-types.js';
 
@@ -36,72 +31,62 @@ export class MockUnreachable extends Error {}
 /** The content of a form, which the mock validates. */
 export type Draft = Readonly<Record<string, unknown>>;
 
-interface PaymentQuery {
-  readonly limit: number;
-  readonly search: string;
-  readonly before?: string | undefined;
-}
-
-interface CallbackQuery {
-  readonly limit: number;
-  readonly group?: CallbackGroup | undefined;
-  readonly search: string;
-}
+type Query = Readonly<Record<string, string | number | undefined>>;
 
 /** The calls of the control interface that this page makes. */
 export const control = {
   getState: () => call<ControlState>('GET', 'state'),
   setCallbackUrl: (callbackUrl: string | null) =>
     call<ControlState>('PATCH', 'settings', { callbackUrl }),
-  listPayments: (query: PaymentQuery) =>
-    call<ControlPaymentPage>('GET', `payments?${writeQuery({ ...query })}`),
+  listPayments: (query: Query) => call<ControlPaymentPage>('GET', `payments?${write(query)}`),
+  listCallbacks: (query: Query) => call<ControlCallbackPage>('GET', `callbacks?${write(query)}`),
+  listRequests: (query: Query) => call<ControlRequestPage>('GET', `requests?${write(query)}`),
   createPayment: (payment: Draft) => call<ControlPayment>('POST', 'payments', payment),
-  getPayment: (referenceNumber: string) =>
-    call<ControlPaymentDetail>('GET', pathOf(referenceNumber)),
-  setStatus: (referenceNumber: string, status: string) =>
-    call<ControlDelivery>('POST', `${pathOf(referenceNumber)}/status`, { status }),
-  resend: (referenceNumber: string, fault?: Draft) =>
-    call<ControlDelivery>('POST', `${pathOf(referenceNumber)}/resend`, { fault }),
-  resendDelivery: (id: string) =>
-    call<ControlDelivery>('POST', `deliveries/${encodeURIComponent(id)}/resend`, {}),
-  resendEdited: (id: string, edit: CallbackEdit) =>
-    call<ControlDelivery>('POST', `deliveries/${encodeURIComponent(id)}/resend`, { edit }),
-  listAttempts: (limit: number) => call<ControlAttemptPage>('GET', `deliveries?limit=${limit}`),
-  listCallbacks: (query: CallbackQuery) =>
-    call<ControlCallbackPage>('GET', `callbacks?${writeQuery({ ...query })}`),
-  resendGroup: (group: CallbackGroup) =>
-    call<ControlResendSummary>('POST', 'callbacks/resend', { group }),
-  getCheck: () => call<ControlCheck>('GET', 'check'),
-  startCheck: (options: Draft) => call<ControlCheck>('POST', 'check', options),
-  cancelCheck: () => call<ControlCheck>('DELETE', 'check'),
-  diagnose: (captured: Draft) => call<CallbackDiagnosis>('POST', 'diagnose', captured),
-  listRequests: (limit: number) => call<ControlRequestPage>('GET', `requests?limit=${limit}`),
+  getPayment: (id: string) => call<ControlPaymentDetail>('GET', `payments/${encode(id)}`),
+  setStatus: (id: string, status: string) =>
+    call<ControlDelivery>('POST', `payments/${encode(id)}/status`, { status }),
+  resend: (id: string, fault?: Draft) =>
+    call<ControlDelivery>('POST', `payments/${encode(id)}/resend`, { fault }),
+  resendDelivery: (id: string, edit?: Draft) =>
+    call<ControlDelivery>('POST', `deliveries/${encode(id)}/resend`, { edit }),
+  diagnose: (attemptId: string, signingSecret?: string) =>
+    call<ControlDiagnosis>('POST', 'diagnose', { attemptId, signingSecret }),
   listFaults: () => call<ControlFaults>('GET', 'faults'),
   addFault: (fault: Draft) => call<ControlFaults>('POST', 'faults', fault),
-  removeFault: (id: string) => call<ControlFaults>('DELETE', `faults/${encodeURIComponent(id)}`),
+  removeFault: (id: string) => call<ControlFaults>('DELETE', `faults/${encode(id)}`),
   clearFaults: () => call<ControlFaults>('DELETE', 'faults'),
   advanceClock: (ms: number) => call<ControlState>('POST', 'clock/advance', { ms }),
   reset: () => call<ControlState>('POST', 'reset', {}),
 };
 
-function writeQuery(fields: Readonly<Record<string, string | number | undefined>>): string {
-  const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(fields)) {
-    if (value !== undefined && value !== '') query.set(name, String(value));
+/** How long a creation is waited for, as a client would. */
+const CLIENT_TIMEOUT_MS = 10_000;
+
+/** Creates a payment through the API and its faults. What the mock answered is in its log of requests. */
+export async function createAsClient(payment: Draft): Promise<void> {
+  const request = { ...post(payment), signal: AbortSignal.timeout(CLIENT_TIMEOUT_MS) };
+  try {
+    await (await fetch(`${CONTROL_BASE}api/payments`, request)).text();
+  } catch {
+    // The mock never answered.
   }
-  return query.toString();
 }
 
-function pathOf(referenceNumber: string): string {
-  return `payments/${encodeURIComponent(referenceNumber)}`;
+const encode = encodeURIComponent;
+
+function write(fields: Query): string {
+  const given = Object.entries(fields).filter(([, value]) => value !== undefined && value !== '');
+  return new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
 }
+
+const post = (body: Draft): RequestInit => ({
+  method: 'POST',
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify(body),
+});
 
 async function call<Answer>(method: string, path: string, body?: Draft): Promise<Answer> {
-  const request: RequestInit = { method, cache: 'no-store' };
-  if (body !== undefined) {
-    request.headers = { 'content-type': 'application/json' };
-    request.body = JSON.stringify(body);
-  }
+  const request = { ...(body && post(body)), method, cache: 'no-store' } as const;
   const response = await fetch(CONTROL_BASE + path, request).catch(() => {
     throw new MockUnreachable('The mock does not answer. Is it still running?');
   });
@@ -140,17 +125,16 @@ export function followEvents(
 
   function open(): void {
     close();
-    const opened = new EventSource(`${CONTROL_BASE}events`);
-    source = opened;
-    opened.addEventListener('open', onOpen);
+    source = new EventSource(`${CONTROL_BASE}events`);
+    source.addEventListener('open', onOpen);
     // EventSource itself stops reconnecting after an answer that is not a stream, such as a proxy's.
-    opened.addEventListener('error', () => {
+    source.addEventListener('error', () => {
       close();
       onLost();
       retry = window.setTimeout(open, RECONNECT_MS);
     });
     for (const type of types) {
-      opened.addEventListener(type, ({ data }: MessageEvent<string>) => onEvent(JSON.parse(data)));
+      source.addEventListener(type, ({ data }: MessageEvent<string>) => onEvent(JSON.parse(data)));
     }
   }
 

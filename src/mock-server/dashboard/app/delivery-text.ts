@@ -1,58 +1,47 @@
 import type { DeliveryOutcome, DeliveryState } from '../../callbacks/delivery.js';
 import type {
   ControlAttempt,
+  ControlCallback,
   ControlDelivery,
-  ControlPayment,
+  ControlPaymentDetail,
+  ControlRequest,
 } from '../../control/control-types.js';
 import { faultCatalogue } from '../../faults/fault-catalogue.js';
 import { writeDuration } from './format.js';
-import type { Tone } from './status-kind.js';
+
+/** The meaning of a colour. A word beside it always says the same. */
+export type Tone = 'good' | 'waiting' | 'bad' | 'info' | 'returned' | 'neutral';
 
 interface StateText {
-  readonly label: string;
+  readonly text: string;
   readonly sign: string;
   readonly tone: Tone;
   readonly sentence: string;
 }
 
+const state = (sign: string, tone: Tone, text: string, sentence: string): StateText => ({
+  sign,
+  tone,
+  text,
+  sentence,
+});
+
 export const deliveryStates: Readonly<Record<DeliveryState, StateText>> = {
-  'not-configured': {
-    label: 'Not sent',
-    sign: '–',
-    tone: 'waiting',
-    sentence: 'No callback URL was set, so nothing was sent.',
-  },
-  held: {
-    label: 'Held',
-    sign: '‖',
-    tone: 'waiting',
-    sentence: 'A reorder fault holds it until the payment’s next change has been delivered.',
-  },
-  sending: { label: 'Sending', sign: '→', tone: 'waiting', sentence: 'An attempt is in progress.' },
-  retrying: {
-    label: 'Retrying',
-    sign: '↻',
-    tone: 'waiting',
-    sentence: 'Not acknowledged yet.',
-  },
-  acknowledged: {
-    label: 'Acknowledged',
-    sign: '✓',
-    tone: 'good',
-    sentence: 'Your endpoint answered with 2xx. Nothing more is sent.',
-  },
-  'given-up': {
-    label: 'Given up',
-    sign: '✕',
-    tone: 'bad',
-    sentence: 'Every attempt failed and the retry schedule is used up. Nothing more is sent.',
-  },
-  cancelled: {
-    label: 'Cancelled',
-    sign: '∅',
-    tone: 'neutral',
-    sentence: 'The mock was reset or closed before it was delivered.',
-  },
+  'not-configured': state('–', 'waiting', 'Not sent', 'No callback URL was set.'),
+  held: state('‖', 'waiting', 'Held', 'A reorder fault holds it until the next change was sent.'),
+  sending: state('→', 'waiting', 'Sending', 'An attempt is in progress.'),
+  retrying: state('↻', 'waiting', 'Retrying', 'Not acknowledged yet.'),
+  acknowledged: state('✓', 'good', 'Acknowledged', 'Nothing more is sent.'),
+  'given-up': state('✕', 'bad', 'Given up', 'Every attempt failed. Nothing more is sent.'),
+  cancelled: state('∅', 'neutral', 'Cancelled', 'The mock was reset or closed first.'),
+};
+
+/** The names of the groups of callbacks, in the order in which they are listed. */
+export const callbackGroups: Readonly<Record<ControlCallback['group'], string>> = {
+  failed: 'Failed',
+  waiting: 'Waiting',
+  'not-sent': 'Not sent',
+  done: 'Done',
 };
 
 export const outcomeTones = {
@@ -63,24 +52,26 @@ export const outcomeTones = {
   dropped: 'waiting',
 } as const satisfies Readonly<Record<DeliveryOutcome, Tone>>;
 
-const NETWORK_ERRORS: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'nothing listens at that address',
-  ECONNRESET: 'your endpoint broke the connection',
-  ENOTFOUND: 'there is no such host',
-  EAI_AGAIN: 'the host could not be looked up',
+type Ended = Pick<ControlAttempt, 'outcome' | 'errorCode'> & {
+  readonly response?: { readonly status: number } | undefined;
 };
 
+/** `HTTP 503`, `ECONNREFUSED`, `timed out` */
+export function describeResponse({ outcome, response, errorCode }: Ended): string {
+  if (response !== undefined) return `HTTP ${response.status}`;
+  if (outcome === 'timed-out') return 'timed out';
+  return errorCode ?? outcome;
+}
+
 /** Describes how an attempt ended. */
-export function describeOutcome({ outcome, response, errorCode }: ControlAttempt): string {
-  if (response !== undefined) {
-    const verb = outcome === 'acknowledged' ? 'acknowledged' : 'refused';
-    return `${verb} with HTTP ${response.status}`;
+export function describeOutcome(attempt: Ended): string {
+  const { outcome } = attempt;
+  if (attempt.response !== undefined) {
+    return `${outcome === 'acknowledged' ? outcome : 'refused'} with ${describeResponse(attempt)}`;
   }
   if (outcome === 'timed-out') return 'no complete answer in time';
   if (outcome === 'dropped') return 'not sent because of a drop fault';
-  const meaning = NETWORK_ERRORS[errorCode ?? ''];
-  const code = errorCode ?? 'the connection failed';
-  return `no complete answer: ${code}${meaning === undefined ? '' : `, ${meaning}`}`;
+  return `no complete answer: ${attempt.errorCode ?? 'the connection failed'}`;
 }
 
 /** Describes the result of an action that sends a callback. */
@@ -119,36 +110,56 @@ export function describeNextRetry(nextRetryAt: string, nowMs: number): string {
   return leftMs > 0 ? `Next attempt in ${writeDuration(leftMs)}.` : 'Next attempt is due now.';
 }
 
+/** The attempt that explains most: the newest that failed, or else the newest. */
+export function telling(deliveries: readonly ControlDelivery[]): string | undefined {
+  const attempts = deliveries.flatMap((delivery) => delivery.attempts);
+  const failed = attempts.filter((attempt) => {
+    const tone = judgeAnswer(attempt)?.tone ?? outcomeTones[attempt.outcome];
+    return tone === 'bad';
+  });
+  const newest = (failed.length > 0 ? failed : attempts).reduce<ControlAttempt | undefined>(
+    (last, each) => (last && Date.parse(last.sentAt) > Date.parse(each.sentAt) ? last : each),
+    undefined,
+  );
+  return newest?.id;
+}
+
 export type TimelineEntry =
   | {
       readonly kind: 'change';
-      readonly change: ControlPayment['history'][number];
+      readonly change: ControlPaymentDetail['payment']['history'][number];
       readonly isFirst: boolean;
     }
-  | { readonly kind: 'delivery'; readonly delivery: ControlDelivery; readonly isResend: boolean };
+  | { readonly kind: 'delivery'; readonly delivery: ControlDelivery; readonly isResend: boolean }
+  | { readonly kind: 'request'; readonly request: ControlRequest };
 
-/** Status changes and deliveries in one list, newest first. */
-export function mergeTimeline(
-  { history, createdAt }: Pick<ControlPayment, 'history' | 'createdAt'>,
-  deliveries: readonly ControlDelivery[],
-): TimelineEntry[] {
-  const changes = history.map((change) => ({
+type Story = Pick<ControlPaymentDetail, 'deliveries' | 'requests'> & {
+  readonly payment: Pick<ControlPaymentDetail['payment'], 'history' | 'createdAt'>;
+};
+
+/** Requests, status changes and deliveries in one list, newest first. */
+export function mergeTimeline({ payment, deliveries, requests }: Story): TimelineEntry[] {
+  const sent = requests.map((request) => ({
+    atMs: Date.parse(request.at),
+    entry: { kind: 'request', request } as TimelineEntry,
+  }));
+  const changes = payment.history.map((change) => ({
     atMs: Date.parse(change.at),
     // Not the first of the list: the oldest of many changes are not kept.
-    entry: { kind: 'change', change, isFirst: change.at === createdAt } as TimelineEntry,
+    entry: { kind: 'change', change, isFirst: change.at === payment.createdAt } as TimelineEntry,
   }));
   // A resend has the time of the change that it repeats. It was made no earlier than the delivery before
   // it, and no later than its own first attempt.
   let latestMs = 0;
   const changesSeen = new Set<string>();
-  const sent = deliveries.map((delivery) => {
+  const callbacks = deliveries.map((delivery) => {
     const startedAt = delivery.attempts[0]?.sentAt ?? delivery.updatedAt;
     latestMs = Math.max(latestMs, Date.parse(startedAt), Date.parse(delivery.updatedAt));
     const isResend = changesSeen.has(delivery.updatedAt);
     changesSeen.add(delivery.updatedAt);
     return { atMs: latestMs, entry: { kind: 'delivery', delivery, isResend } as TimelineEntry };
   });
-  return [...changes, ...sent]
+  return [...sent, ...changes, ...callbacks]
     .sort((left, right) => left.atMs - right.atMs)
     .map(({ entry }) => entry)
     .reverse();

@@ -4,16 +4,23 @@ import type { Fault } from '../../faults/fault.js';
 import {
   defaultOf,
   type FaultParameter,
-  type FaultTarget,
   faultCatalogue,
   faultTargets,
   faultTypesOn,
 } from '../../faults/fault-catalogue.js';
-import { ActionStatus, Button, Form, useAction } from './action.js';
 import { control, type Draft } from './control-client.js';
-import { Checkbox, SelectField, TextField } from './field.js';
-import { Card, Page } from './section.js';
-import { Badge } from './text.js';
+import {
+  ActionStatus,
+  Button,
+  Card,
+  Checkbox,
+  Form,
+  Page,
+  SelectField,
+  TextField,
+  useAction,
+} from './controls.js';
+import { Badge } from './texts.js';
 
 /** Describes what a fault of this type does, and what should follow. */
 export function describeFault(type: Fault['type']): string {
@@ -27,15 +34,11 @@ export function FaultsView({ faults }: { faults: readonly ControlFault[] | undef
   const action = useAction();
   const hasFaults = faults !== undefined && faults.length > 0;
   const remove = ({ id, type }: ControlFault) =>
-    void action.run(async () => {
-      await control.removeFault(id);
-      return `Removed: ${type}.`;
-    });
-  const clear = () =>
-    void action.run(async () => {
-      await control.clearFaults();
-      return 'Cleared.';
-    });
+    void action.run(
+      () => control.removeFault(id),
+      () => `Removed: ${type}.`,
+    );
+  const clear = () => void action.run(control.clearFaults, () => 'Cleared.');
 
   return (
     <Page title="Faults">
@@ -74,152 +77,110 @@ export function FaultsView({ faults }: { faults: readonly ControlFault[] | undef
   );
 }
 
-function PendingFault({
-  fault: { id: _, on, type, times, match, ...own },
-}: {
-  fault: ControlFault;
-}) {
+function PendingFault({ fault }: { fault: ControlFault }) {
+  const { id: _, on, type, times = 1, ...rest } = fault;
+  const often = times === 'unlimited' ? 'until cleared' : `${times} times`;
   return (
     <div>
       <p>
         <Badge text={`on ${on}`} tone={on === 'request' ? 'info' : 'returned'} />{' '}
-        <strong>{type}</strong> <span>{describeTimes(times)}</span>
+        <strong>{type}</strong> <span>{times === 1 ? 'once' : often}</span>
       </p>
       <p class="muted">{describeFault(type)}</p>
-      <Fields title="With" fields={own} />
-      <Fields title="Only for" fields={match ?? {}} />
+      {Object.keys(rest).length > 0 && <code>{JSON.stringify(rest)}</code>}
     </div>
   );
 }
 
-function Fields({ title, fields }: { title: string; fields: object }) {
-  const entries = Object.entries(fields);
-  if (entries.length === 0) return null;
-  return (
-    <p>
-      {title}{' '}
-      {entries.map(([name, value], index) => (
-        <span key={name}>
-          {index > 0 && ', '}
-          {name} <code>{asText(value)}</code>
-        </span>
-      ))}
-    </p>
-  );
-}
-
-function describeTimes(times: number | 'unlimited' | undefined): string {
-  if (times === 'unlimited') return 'until cleared';
-  return times === undefined || times === 1 ? 'once' : `${times} times`;
-}
-
-const targetLabels: Readonly<Record<FaultTarget, string>> = {
-  request: 'Requests from your client',
-  callback: 'Callbacks to your endpoint',
-};
+const types = faultTargets.flatMap(faultTypesOn);
+const typeNames = Object.fromEntries(
+  types.map((type) => [type, `${faultCatalogue[type].on}: ${type}`]),
+);
 
 function FaultForm() {
-  const [on, setOn] = useState<FaultTarget>('request');
-  const [types, setTypes] = useState<Readonly<Record<FaultTarget, Fault['type']>>>({
-    request: 'lost-answer',
-    callback: 'duplicate',
-  });
+  const [type, setType] = useState<Fault['type']>('lost-answer');
   const [values, setValues] = useState<Readonly<Record<string, string>>>({});
   const [times, setTimes] = useState('1');
   const [isUnlimited, setUnlimited] = useState(false);
   const [reference, setReference] = useState('');
   const action = useAction();
-  const type = types[on];
   const parameters = Object.entries(faultCatalogue[type].parameters ?? {});
 
-  const add = () =>
-    void action.run(async () => {
-      await control.addFault({
-        on,
-        type,
-        ...readParameters(parameters, values),
-        times: isUnlimited ? 'unlimited' : Number(times),
-        ...(reference !== '' && { match: { merchantPaymentReference: reference } }),
-      });
-      return `Added: ${type}.`;
-    });
+  const add = () => {
+    const fault = {
+      on: faultCatalogue[type].on,
+      type,
+      ...readParameters(parameters, values),
+      times: isUnlimited ? 'unlimited' : Number(times),
+      ...(reference !== '' && { match: { merchantPaymentReference: reference } }),
+    };
+    void action.run(
+      () => control.addFault(fault),
+      () => `Added: ${type}.`,
+    );
+  };
 
   return (
-    <Form class="card" labelledBy="add-fault-title" onSubmit={add}>
-      <h3 id="add-fault-title">Add a fault</h3>
-      <fieldset>
-        <legend>What goes wrong</legend>
-        <div class="form-row">
-          {faultTargets.map((target) => (
-            <label key={target} class="choice">
-              <input
-                type="radio"
-                name="fault-on"
-                checked={on === target}
-                onChange={() => {
-                  setOn(target);
-                  setValues({});
-                }}
-              />
-              {targetLabels[target]}
-            </label>
+    <Card title="Add a fault">
+      <Form onSubmit={add}>
+        <div class="form-grid">
+          <SelectField
+            label="Type"
+            value={type}
+            choices={types}
+            names={typeNames}
+            hint={describeFault(type)}
+            onValue={(chosen) => {
+              setType(chosen as Fault['type']);
+              setValues({});
+            }}
+          />
+          {parameters.map(([name, parameter]) => (
+            <Parameter
+              key={`${type}.${name}`}
+              parameter={parameter}
+              value={values[name]}
+              onValue={(value) => setValues({ ...values, [name]: value })}
+            />
           ))}
-        </div>
-      </fieldset>
-      <div class="form-grid">
-        <SelectField
-          label="Type"
-          value={type}
-          choices={faultTypesOn(on)}
-          hint={describeFault(type)}
-          onValue={(chosen) => {
-            setTypes({ ...types, [on]: chosen });
-            setValues({});
-          }}
-        />
-        {parameters.map(([name, parameter]) => (
-          <Parameter
-            key={`${type}.${name}`}
-            parameter={parameter}
-            value={values[name]}
-            onValue={(value) => setValues({ ...values, [name]: value })}
-          />
-        ))}
-        <TextField
-          label="Only for the merchant reference (optional)"
-          value={reference}
-          onValue={setReference}
-        />
-        <div class="field">
           <TextField
-            label="How often"
-            type="number"
-            min="1"
-            value={times}
-            onValue={setTimes}
-            isRequired={!isUnlimited}
-            isDisabled={isUnlimited}
+            label="Only for the merchant reference (optional)"
+            value={reference}
+            onValue={setReference}
           />
-          <Checkbox isChecked={isUnlimited} onCheck={setUnlimited}>
-            Unlimited, until cleared
-          </Checkbox>
+          <div class="field">
+            <TextField
+              label="How often"
+              type="number"
+              min="1"
+              value={times}
+              onValue={setTimes}
+              isRequired={!isUnlimited}
+              isDisabled={isUnlimited}
+            />
+            <Checkbox isChecked={isUnlimited} onCheck={setUnlimited}>
+              Unlimited, until cleared
+            </Checkbox>
+          </div>
         </div>
-      </div>
-      <Button kind="primary" action={action}>
-        Add fault
-      </Button>
-      <ActionStatus action={action} />
-    </Form>
+        <Button kind="primary" action={action}>
+          Add fault
+        </Button>
+        <ActionStatus action={action} />
+      </Form>
+    </Card>
   );
 }
 
-interface ParameterProps {
-  readonly parameter: FaultParameter;
-  readonly value: string | undefined;
-  readonly onValue: (value: string) => void;
-}
-
-function Parameter({ parameter, value, onValue }: ParameterProps) {
+function Parameter({
+  parameter,
+  value,
+  onValue,
+}: {
+  parameter: FaultParameter;
+  value: string | undefined;
+  onValue: (value: string) => void;
+}) {
   const { label, kind } = parameter;
   const defaultValue = defaultOf(parameter);
   if (kind === 'choice') {

@@ -1,69 +1,76 @@
-import type { ControlCallback, ControlState } from '../../control/control-types.js';
-import { CallbackState, describeLast, ResendGroup, ResendOne } from './callback-results.js';
+import type { ControlState } from '../../control/control-types.js';
+import { CallbackRow } from './callbacks-view.js';
+import { Card } from './controls.js';
 import { writeCount } from './format.js';
-import { callbackGroupLabels, groupNames, toHash } from './route.js';
-import { Card } from './section.js';
-import { StatusBadge } from './text.js';
+import { Request } from './requests-view.js';
+import { toHash } from './route.js';
+import type { Troubles } from './state.js';
+import { StatusBadge } from './texts.js';
+import { Time } from './time.js';
 
-/** As many as fit without scrolling. */
-const SHOWN_FAILURES = 6;
+/** As many of each kind as fit without scrolling. */
+const SHOWN = 6;
 
 interface OverviewProps {
   readonly service: ControlState;
-  readonly failures: readonly ControlCallback[] | undefined;
+  readonly troubles: Troubles | undefined;
 }
 
-/** Shown while no payment is open: how many callbacks each group has, and those that failed. */
-export function Overview({ service, failures = [] }: OverviewProps) {
-  const { callbacks } = service.counts;
+/** Shown while no payment is open: what went wrong. */
+export function Overview({ service, troubles }: OverviewProps) {
+  const { callbacks, secondPayments } = service.counts;
+  const { callbacks: failed, payments, requests } = troubles ?? nothing;
   return (
     <section class="overview" aria-labelledby="overview-title">
       <h2 id="overview-title">Overview</h2>
-      <ul class="tiles">
-        {groupNames.map((group) => (
-          <li key={group}>
-            <a
-              class={group === 'failed' && callbacks.failed > 0 ? 'tile has-failures' : 'tile'}
-              href={toHash({ view: 'callbacks', group })}
-            >
-              <strong>{writeCount(callbacks[group])}</strong>
-              <span>
-                {callbackGroupLabels[group]}
-                <span class="visually-hidden"> callbacks</span>
-              </span>
-            </a>
-          </li>
-        ))}
-      </ul>
-      {failures.length > 0 ? (
-        <Card
-          title="Failed callbacks"
-          class="attention"
-          actions={<ResendGroup group="failed" count={callbacks.failed} />}
-        >
-          <ul class="failures">
-            {failures.slice(0, SHOWN_FAILURES).map((callback) => (
-              <li key={callback.id}>
-                <CallbackState callback={callback} />
-                <a href={toHash({ view: 'payments', referenceNumber: callback.referenceNumber })}>
-                  <bdi>{callback.merchantPaymentReference}</bdi>
+      {payments.length > 0 && (
+        <Card title={`Second payments for one reference: ${writeCount(secondPayments)}`}>
+          <ul class="rows seconds">
+            {payments.slice(0, SHOWN).map((payment) => (
+              <li key={payment.referenceNumber}>
+                <a class="reference" href={toHash('payments', payment.referenceNumber)}>
+                  <bdi>{payment.merchantPaymentReference}</bdi>
                 </a>
-                <StatusBadge status={callback.status} />
-                <span class="bad-text">{describeLast(callback)}</span>
-                <ResendOne callback={callback} />
+                <StatusBadge status={payment.status} />
+                <span class="muted">
+                  after <a href={toHash('payments', payment.secondOf)}>the first one</a>
+                </span>
+                <Time at={payment.createdAt} />
               </li>
             ))}
           </ul>
-          {callbacks.failed > SHOWN_FAILURES && (
-            <a href={toHash({ view: 'callbacks', group: 'failed' })}>
+        </Card>
+      )}
+      {failed.length > 0 && (
+        <Card title="Failed callbacks" class="attention">
+          <ul class="rows callbacks">
+            {failed.slice(0, SHOWN).map((callback) => (
+              <CallbackRow key={callback.id} callback={callback} />
+            ))}
+          </ul>
+          {callbacks.failed > SHOWN && (
+            <a href={toHash('callbacks', 'failed')}>
               All {writeCount(callbacks.failed)} failed callbacks
             </a>
           )}
         </Card>
-      ) : (
-        <p class="calm">
-          <span aria-hidden="true">✓ </span>No callback has failed. Choose a payment to see its
-          callbacks and every attempt to deliver them.
+      )}
+      {requests.length > 0 && (
+        <Card title="Requests that failed">
+          <ul class="rows requests">
+            {requests.slice(0, SHOWN).map((request) => (
+              <li key={request.requestId}>
+                <Request request={request} />
+              </li>
+            ))}
+          </ul>
+          <a href={toHash('requests')}>All requests</a>
+        </Card>
+      )}
+      {troubles !== undefined && failed.length + payments.length + requests.length === 0 && (
+        <p class="calm good">
+          <span aria-hidden="true">✓ </span>Nothing has failed. Choose a payment to see its request,
+          its callbacks and every attempt to deliver them.
         </p>
       )}
       <Dropped dropped={service.dropped} />
@@ -71,19 +78,13 @@ export function Overview({ service, failures = [] }: OverviewProps) {
   );
 }
 
-const droppedNames = {
-  payments: 'payments',
-  requests: 'requests',
-  deliveries: 'delivery attempts',
-  callbacks: 'callbacks',
-} as const;
+const nothing: Troubles = { callbacks: [], payments: [], requests: [] };
 
 /** Shown when the mock has reached a limit, as that explains what is missing. */
 function Dropped({ dropped }: Pick<ControlState, 'dropped'>) {
-  const kinds = Object.keys(droppedNames) as (keyof typeof droppedNames)[];
-  const counts = kinds
-    .filter((kind) => dropped[kind] > 0)
-    .map((kind) => `${writeCount(dropped[kind])} ${droppedNames[kind]}`);
+  const counts = Object.entries(dropped)
+    .filter(([, count]) => count > 0)
+    .map(([kind, count]) => `${writeCount(count)} ${kind}`);
   if (counts.length === 0) return null;
   return (
     <p class="muted">

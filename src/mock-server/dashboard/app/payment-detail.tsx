@@ -1,37 +1,29 @@
 import { useState } from 'preact/hooks';
-import type {
-  ControlPayment,
-  ControlPaymentDetail,
-  ControlState,
-} from '../../control/control-types.js';
-import type { CallbackFault } from '../../faults/fault.js';
+import type { ControlPaymentDetail } from '../../control/control-types.js';
 import { faultTypesOn } from '../../faults/fault-catalogue.js';
-import { ActionStatus, Button, Form, useAction } from './action.js';
 import { control } from './control-client.js';
+import { ActionStatus, Button, Card, Form, SelectField, TextField, useAction } from './controls.js';
 import { describeResult } from './delivery-text.js';
 import { describeFault } from './faults-view.js';
-import { SelectField, TextField } from './field.js';
-import { writeMoney } from './format.js';
 import { toHash } from './route.js';
-import { Card } from './section.js';
-import { CopyButton, RawText, StatusBadge } from './text.js';
+import { Body, CopyButton, StatusBadge } from './texts.js';
 import { Time } from './time.js';
 import { Timeline } from './timeline.js';
 
 interface PaymentDetailProps {
   readonly referenceNumber: string;
   readonly detail: ControlPaymentDetail | 'missing' | undefined;
-  readonly service: ControlState | undefined;
+  readonly canAdvanceClock: boolean;
 }
 
-export function PaymentDetail({ referenceNumber, detail, service }: PaymentDetailProps) {
+export function PaymentDetail({ referenceNumber, detail, canAdvanceClock }: PaymentDetailProps) {
   return (
     <>
-      <a class="back" href={toHash({ view: 'payments' })}>
+      <a class="back" href={toHash('payments')}>
         <span aria-hidden="true">←</span> All payments
       </a>
       {typeof detail === 'object' ? (
-        <Loaded detail={detail} canAdvanceClock={service?.canAdvanceClock ?? false} />
+        <Loaded detail={detail} canAdvanceClock={canAdvanceClock} />
       ) : (
         <>
           <h2 id="payment-title">Payment</h2>
@@ -50,135 +42,116 @@ export function PaymentDetail({ referenceNumber, detail, service }: PaymentDetai
 }
 
 function Loaded(props: { detail: ControlPaymentDetail; canAdvanceClock: boolean }) {
-  const { payment, deliveries } = props.detail;
+  const { payment } = props.detail;
+  const { referenceNumber } = payment;
   return (
     <>
       <div class="detail-head">
         <h2 id="payment-title">
           <bdi>{payment.merchantPaymentReference}</bdi>
         </h2>
-        <span class="amount">{writeMoney(payment.amount, payment.currency)}</span>
+        <bdi class="amount">
+          {payment.amount} {payment.currency}
+        </bdi>
         <StatusBadge status={payment.status} />
+        <span class="number">
+          <code>{referenceNumber}</code> <CopyButton label="Copy" text={referenceNumber} />
+        </span>
+        <a href={`pay/${encodeURIComponent(referenceNumber)}`} target="_blank" rel="noopener">
+          Page to pay on
+        </a>
       </div>
-      <Card title="Actions" class="actions">
-        <SetStatus referenceNumber={payment.referenceNumber} />
-        <Resend referenceNumber={payment.referenceNumber} />
-      </Card>
-      <Timeline payment={payment} deliveries={deliveries} canAdvanceClock={props.canAdvanceClock} />
-      <PaymentRecord payment={payment} />
+      <Others detail={props.detail} />
+      <Actions referenceNumber={referenceNumber} />
+      <Timeline {...props} />
+      <Body label="Record" text={JSON.stringify(payment)} />
     </>
   );
 }
 
-function SetStatus({ referenceNumber }: { referenceNumber: string }) {
-  const [status, setStatus] = useState('');
-  const action = useAction();
-  const set = (chosen: string) =>
-    action.run(async () => describeResult(await control.setStatus(referenceNumber, chosen)));
-
+/** The other payments of the same order. */
+function Others({ detail: { payment, others } }: { detail: ControlPaymentDetail }) {
+  if (others.length === 0) return null;
   return (
-    <Form onSubmit={() => void set(status).then((isDone) => isDone && setStatus(''))}>
-      <h4>Change the status</h4>
-      <Button kind="primary" action={action} onClick={() => void set('paid')}>
-        Set to paid
-      </Button>
-      <TextField
-        label="Any other status"
-        value={status}
-        onValue={setStatus}
-        placeholder="refunded"
-        isRequired
-      >
-        <Button action={action}>Set status</Button>
-      </TextField>
-      <ActionStatus action={action} />
-    </Form>
+    <div class="others bad">
+      <p>
+        <strong>
+          {payment.secondOf === undefined
+            ? 'There is a second payment for this reference.'
+            : 'This is a second payment: its reference had one already.'}
+        </strong>{' '}
+        If both are paid, the customer has paid twice.
+      </p>
+      <ul class="rows seconds">
+        {others.map(({ referenceNumber, status, createdAt }) => (
+          <li key={referenceNumber}>
+            <a href={toHash('payments', referenceNumber)}>{referenceNumber}</a>
+            <StatusBadge status={status} />
+            <Time at={createdAt} />
+          </li>
+        ))}
+      </ul>
+    </div>
   );
 }
 
-/** The faults without a button of their own. */
-const menuFaults = faultTypesOn('callback').filter(
-  (type) => type !== 'duplicate' && type !== 'tampered-body',
+const AS_IT_IS = 'as it is';
+const AT_ONCE = 'twice at once';
+const ways = [AS_IT_IS, AT_ONCE, ...faultTypesOn('callback')];
+const names = Object.fromEntries(
+  faultTypesOn('callback').map((type) => [type, `with the fault ${type}`]),
 );
 
-function Resend({ referenceNumber }: { referenceNumber: string }) {
-  const [type, setType] = useState<CallbackFault['type']>('stale-timestamp');
+/** What can be done with a payment, in one line. */
+function Actions({ referenceNumber }: { referenceNumber: string }) {
+  const [status, setStatus] = useState('');
+  const [way, setWay] = useState(AS_IT_IS);
   const action = useAction();
-  const resend = (fault?: { type: CallbackFault['type']; mode?: 'at-once' }) =>
-    void action.run(async () =>
-      describeResult(await control.resend(referenceNumber, fault && { on: 'callback', ...fault })),
+  const fault = faultTypesOn('callback').find((type) => type === way);
+  const set = (chosen: string) =>
+    action.run(() => control.setStatus(referenceNumber, chosen), describeResult);
+  const resend = () => {
+    const sent =
+      way === AT_ONCE ? { type: 'duplicate', mode: 'at-once' } : fault && { type: fault };
+    void action.run(
+      () => control.resend(referenceNumber, sent && { on: 'callback', ...sent }),
+      describeResult,
     );
+  };
 
   return (
-    <Form onSubmit={() => resend({ type })}>
-      <h4>Resend the current status</h4>
-      <div class="form-row">
-        <span data-resend>
-          <Button action={action} onClick={() => resend()}>
-            Resend
-          </Button>
-        </span>
-        <Button action={action} onClick={() => resend({ type: 'duplicate', mode: 'at-once' })}>
-          Send twice at once
+    <Card title="Actions" class="actions">
+      <Form onSubmit={() => void set(status).then((isDone) => isDone && setStatus(''))}>
+        <Button kind="primary" action={action} onClick={() => void set('paid')}>
+          Set to paid
         </Button>
-        <Button action={action} onClick={() => resend({ type: 'tampered-body' })}>
-          Tamper
-        </Button>
-      </div>
-      <SelectField
-        label="With another fault"
-        value={type}
-        choices={menuFaults}
-        hint={describeFault(type)}
-        onValue={(chosen) => setType(chosen as CallbackFault['type'])}
-      >
-        <Button action={action}>Resend with fault</Button>
-      </SelectField>
+        <TextField
+          label="Any other status"
+          value={status}
+          onValue={setStatus}
+          placeholder="another status"
+          isRequired
+        >
+          <Button action={action}>Set status</Button>
+        </TextField>
+      </Form>
+      <Form onSubmit={resend}>
+        <SelectField
+          label="Resend the current status"
+          value={way}
+          onValue={setWay}
+          choices={ways}
+          names={names}
+        >
+          <span data-resend>
+            <Button action={action} onClick={resend}>
+              Resend
+            </Button>
+          </span>
+        </SelectField>
+      </Form>
+      {fault !== undefined && <p class="hint">{describeFault(fault)}</p>}
       <ActionStatus action={action} />
-    </Form>
-  );
-}
-
-function PaymentRecord({ payment }: { payment: ControlPayment }) {
-  const { referenceNumber, merchantPaymentReference, providerReference, extra, history } = payment;
-  return (
-    <Card title="Record">
-      <dl class="facts-list">
-        <dt>Reference number</dt>
-        <dd>
-          <code>{referenceNumber}</code>{' '}
-          <CopyButton label="Copy reference number" text={referenceNumber} />
-        </dd>
-        <dt>Merchant reference</dt>
-        <dd>
-          <bdi>{merchantPaymentReference}</bdi>
-        </dd>
-        <dt>Provider reference</dt>
-        <dd>
-          <code>{providerReference}</code>
-        </dd>
-        <dt>Created</dt>
-        <dd>
-          <Time at={payment.createdAt} />
-        </dd>
-        <dt>Updated</dt>
-        <dd>
-          <Time at={payment.updatedAt} />
-        </dd>
-        <dt>History</dt>
-        <dd>
-          <ol class="history">
-            {history.map(({ status, at }) => (
-              <li key={at}>
-                <StatusBadge status={status} />
-              </li>
-            ))}
-          </ol>
-        </dd>
-      </dl>
-      {Object.keys(extra).length > 0 && (
-        <RawText label="Other fields of the payment" text={JSON.stringify(extra, null, 2)} />
-      )}
     </Card>
   );
 }

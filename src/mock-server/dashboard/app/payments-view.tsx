@@ -1,16 +1,14 @@
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { ActionStatus, Button, Form, useAction } from './action.js';
-import { control } from './control-client.js';
-import { Feed } from './feed.js';
-import { SearchBox, TextField } from './field.js';
-import { liveData, type Snapshot } from './live-data.js';
+import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
+import type { ControlPayment } from '../../control/control-types.js';
+import { CreatePayment, FirstPayment } from './create-payment.js';
+import { writeAge } from './format.js';
+import { List, SearchBox } from './list.js';
 import { Overview } from './overview.js';
 import { PaymentDetail } from './payment-detail.js';
-import { PaymentList, rowId } from './payment-list.js';
-import { goTo } from './route.js';
-import { Card } from './section.js';
-import { takeOpenedByStep } from './shortcuts.js';
-import { CopyButton, RawText } from './text.js';
+import { goTo, toHash } from './route.js';
+import type { Snapshot } from './state.js';
+import { Badge, StatusBadge } from './texts.js';
+import { Time } from './time.js';
 
 interface PaymentsViewProps {
   readonly data: Snapshot;
@@ -21,30 +19,47 @@ interface PaymentsViewProps {
 export function PaymentsView({ data, referenceNumber }: PaymentsViewProps) {
   const detail = useRef<HTMLElement>(null);
   useFocusFollowing(referenceNumber, detail);
-  const { payments, search, service, failures } = data;
-  const isEmpty = payments?.total === 0 && payments.search === '';
+  const { service, troubles } = data;
+  const { payments: list } = data.lists;
+  const { payments: search = '' } = data.searches;
+  const isEmpty = list?.total === 0 && search === '';
   const failed = useMemo(
-    () => new Set(failures?.map((callback) => callback.referenceNumber)),
-    [failures],
+    () => new Set(troubles?.callbacks.map((callback) => callback.referenceNumber)),
+    [troubles],
   );
 
   return (
     <div class={referenceNumber === undefined ? 'split' : 'split has-detail'}>
-      <section class="list-pane" aria-labelledby="payments-title">
+      <section
+        class={isEmpty ? 'list-pane is-empty' : 'list-pane'}
+        aria-labelledby="payments-title"
+      >
         <h2 id="payments-title">Payments</h2>
-        <CreatePaymentForm isFirst={isEmpty} paymentCount={service?.counts.payments ?? 0} />
-        {!isEmpty && <SearchBox search={search} onSearch={(text) => liveData.search(text)} />}
-        <PaymentList
-          payments={payments}
-          selected={referenceNumber}
-          failed={failed}
-          onOpenAgain={() => detail.current?.focus()}
+        <CreatePayment isFirst={isEmpty} paymentCount={service?.counts.payments ?? 0} />
+        {!isEmpty && <SearchBox name="payments" search={search} />}
+        <List
+          name="payments"
+          list={list}
+          noun="payment"
+          order={search === '' ? 'newest first' : 'best match first'}
+          isNarrowed={search !== ''}
+          hasSelection={referenceNumber !== undefined}
+          empty="No payments yet."
+          row={(payment) => (
+            <Row
+              key={payment.referenceNumber}
+              payment={payment}
+              hasFailed={failed.has(payment.referenceNumber)}
+              isOpen={payment.referenceNumber === referenceNumber}
+              onOpenAgain={() => detail.current?.focus()}
+            />
+          )}
         />
       </section>
       {referenceNumber === undefined ? (
         <div class="detail-pane">
           {isEmpty && <FirstPayment />}
-          {!isEmpty && service !== undefined && <Overview service={service} failures={failures} />}
+          {!isEmpty && service !== undefined && <Overview service={service} troubles={troubles} />}
         </div>
       ) : (
         <section
@@ -54,24 +69,22 @@ export function PaymentsView({ data, referenceNumber }: PaymentsViewProps) {
           aria-labelledby="payment-title"
           onKeyDown={({ key, target }) => {
             // In a menu, Escape closes the menu.
-            if (key !== 'Escape' || target instanceof HTMLSelectElement) return;
-            goTo({ view: 'payments' });
+            if (key === 'Escape' && !(target instanceof HTMLSelectElement)) goTo('payments');
           }}
         >
           <PaymentDetail
             key={referenceNumber}
             referenceNumber={referenceNumber}
             detail={data.detail}
-            service={service}
+            canAdvanceClock={service?.canAdvanceClock ?? false}
           />
         </section>
       )}
-      <div class="feed-pane">
-        <Feed entries={data.feed} />
-      </div>
     </div>
   );
 }
+
+const rowId = (referenceNumber: string): string => `payment-${referenceNumber}`;
 
 // Moves the keyboard focus to a payment that is opened, and back to its row when it is closed. Before the
 // page is drawn, so that no key press falls in between.
@@ -83,82 +96,54 @@ function useFocusFollowing(
   useLayoutEffect(() => {
     const left = before.current;
     before.current = referenceNumber;
-    if (left === referenceNumber || takeOpenedByStep()) return;
+    if (left === referenceNumber) return;
     if (referenceNumber !== undefined) detail.current?.focus();
     else if (left !== undefined) document.getElementById(rowId(left))?.focus();
   }, [referenceNumber]);
 }
 
-interface CreatePaymentFormProps {
-  /** There is no payment yet: the form is open from the start. */
-  readonly isFirst: boolean;
-  /** For the suggested reference. */
-  readonly paymentCount: number;
+interface RowProps {
+  readonly payment: ControlPayment;
+  readonly hasFailed: boolean;
+  readonly isOpen: boolean;
+  /** Its link leads nowhere when it is open already. */
+  readonly onOpenAgain: () => void;
 }
 
-function CreatePaymentForm({ isFirst, paymentCount }: CreatePaymentFormProps) {
-  const [typed, setTyped] = useState<string | undefined>(undefined);
-  const [amount, setAmount] = useState('2500');
-  const [currency, setCurrency] = useState('EUR');
-  const action = useAction();
-  const disclosure = useRef<HTMLDetailsElement>(null);
-  useEffect(() => {
-    if (isFirst) disclosure.current?.setAttribute('open', '');
-  }, [isFirst]);
-  const reference = typed ?? `order-${1001 + paymentCount}`;
-
-  const create = () =>
-    void action.run(async () => {
-      const payment = await control.createPayment({
-        merchantPaymentReference: reference,
-        amount: Number(amount),
-        currency,
-      });
-      setTyped(undefined);
-      await liveData.showNewest();
-      disclosure.current?.removeAttribute('open');
-      goTo({ view: 'payments', referenceNumber: payment.referenceNumber });
-      return `Created: ${payment.merchantPaymentReference}.`;
-    });
-
-  return (
-    <details class="create" ref={disclosure}>
-      <summary>Create payment</summary>
-      <Form onSubmit={create}>
-        <TextField label="Merchant reference" value={reference} onValue={setTyped} isRequired />
-        <div class="pair">
-          <TextField label="Amount" type="number" value={amount} onValue={setAmount} isRequired />
-          <TextField label="Currency" value={currency} onValue={setCurrency} isRequired />
-        </div>
-        <Button kind="primary" action={action}>
-          Create
-        </Button>
-        <ActionStatus action={action} />
-      </Form>
-    </details>
-  );
-}
-
-function FirstPayment() {
-  const snippet = `import { PaymentClient } from 'merchant-payments';
-
-// MERCHANT_PAYMENTS_API_KEY and MERCHANT_PAYMENTS_API_SECRET: those of this mock.
-const client = PaymentClient.fromEnv({ baseUrl: '${window.location.origin}' });
-const { payment } = await client.payments.create({
-  merchantPaymentReference: 'order-1001',
-  amount: 2500,
-  currency: 'EUR',
-});
-console.log(payment.referenceNumber, payment.status);
-`;
-  return (
-    <Card title="Create the first payment">
-      <p>
-        Use the form on this page, or the client in your code: the payment appears here. Then set it
-        to <strong>paid</strong>, and watch the signed callback reach your endpoint.
-      </p>
-      <RawText label="With the client" text={snippet} />
-      <CopyButton label="Copy snippet" text={snippet} />
-    </Card>
+function Row({ payment, hasFailed, isOpen, onOpenAgain }: RowProps) {
+  const { referenceNumber, merchantPaymentReference, status, amount, currency } = payment;
+  // Every change draws hundreds of rows, of which few have changed.
+  return useMemo(
+    () => (
+      <li>
+        <a
+          id={rowId(referenceNumber)}
+          class="payment-row"
+          href={toHash('payments', referenceNumber)}
+          aria-current={isOpen ? 'true' : undefined}
+          data-row
+          onClick={isOpen ? onOpenAgain : undefined}
+        >
+          <span class="reference" title={merchantPaymentReference}>
+            {hasFailed && (
+              <span class="bad-text" title="A callback failed">
+                <span aria-hidden="true">✕ </span>
+                <span class="visually-hidden">Callback failed: </span>
+              </span>
+            )}
+            <bdi>{merchantPaymentReference}</bdi>
+          </span>
+          {payment.secondOf !== undefined && <Badge text="second" tone="bad" sign="2×" />}
+          <bdi class="amount">
+            {amount} {currency}
+          </bdi>
+          <StatusBadge status={status} />
+          <span class="age">
+            <Time at={payment.createdAt} write={writeAge} />
+          </span>
+        </a>
+      </li>
+    ),
+    [referenceNumber, payment.updatedAt, hasFailed, isOpen],
   );
 }

@@ -1,48 +1,35 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { CallbackGroup } from '../../control/callback-groups.js';
 
-export type ViewName = 'payments' | 'callbacks' | 'requests' | 'faults' | 'endpoint' | 'service';
+/** The views, in the order of the header. */
+export const views = {
+  payments: 'Payments',
+  callbacks: 'Callbacks',
+  requests: 'Requests',
+  faults: 'Faults',
+  service: 'Service',
+} as const;
 
-/** The current view, kept in the URL's hash so that reload and back work. */
-export type Route =
-  | { readonly view: 'payments'; readonly referenceNumber?: string | undefined }
-  | { readonly view: 'callbacks'; readonly group?: CallbackGroup | undefined }
-  | { readonly view: 'requests' | 'faults' | 'endpoint' | 'service' };
+export type ViewName = keyof typeof views;
 
-/** In the order of the tabs. */
-export const callbackGroupLabels: Readonly<Record<CallbackGroup, string>> = {
-  failed: 'Failed',
-  waiting: 'Waiting',
-  'not-sent': 'Not sent',
-  done: 'Done',
-};
-
-export const groupNames = Object.keys(callbackGroupLabels) as readonly CallbackGroup[];
-
-export function parseRoute(hash: string): Route {
-  const [, view, rest] = /^#\/(\w+)(?:\/(.+))?$/.exec(hash) ?? [];
-  switch (view) {
-    case 'requests':
-    case 'faults':
-    case 'endpoint':
-    case 'service':
-      return { view };
-    case 'callbacks':
-      return { view, group: groupNames.find((group) => group === rest) };
-    default:
-      return { view: 'payments', referenceNumber: rest === undefined ? undefined : decode(rest) };
-  }
+/** What is shown, kept in the URL's hash so that reload and back work. */
+export interface Route {
+  readonly view: ViewName;
+  /** The open payment, or the filter of callbacks and requests. */
+  readonly rest?: string | undefined;
 }
 
-export function toHash(route: Route): string {
-  const rest =
-    (route.view === 'payments' && route.referenceNumber) ||
-    (route.view === 'callbacks' && route.group);
-  return rest ? `#/${route.view}/${encodeURIComponent(rest)}` : `#/${route.view}`;
+function parseRoute(hash: string): Route {
+  const [, view = '', rest] = /^#\/(\w+)(?:\/(.+))?$/.exec(hash) ?? [];
+  if (!Object.hasOwn(views, view)) return { view: 'payments' };
+  return { view: view as ViewName, rest: rest && decode(rest) };
 }
 
-export function goTo(route: Route): void {
-  window.location.hash = toHash(route);
+export function toHash(view: ViewName, rest?: string): string {
+  return rest === undefined ? `#/${view}` : `#/${view}/${encodeURIComponent(rest)}`;
+}
+
+export function goTo(view: ViewName, rest?: string): void {
+  window.location.hash = toHash(view, rest);
 }
 
 export function useRoute(): Route {

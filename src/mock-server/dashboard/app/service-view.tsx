@@ -1,12 +1,9 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { ControlState } from '../../control/control-types.js';
-import { ActionStatus, Button, Form, useAction } from './action.js';
 import { control } from './control-client.js';
-import { TextField } from './field.js';
+import { ActionStatus, Button, Card, Form, Page, TextField, useAction } from './controls.js';
 import { writeDateTime, writeDuration } from './format.js';
-import { Card, Page } from './section.js';
-import { CopyButton } from './text.js';
-import { serviceClock, useClockText } from './time.js';
+import { useClockText } from './time.js';
 
 const STEPS = [
   { label: '1 min', ms: 60_000 },
@@ -30,7 +27,6 @@ export function ServiceView({ service }: { service: ControlState | undefined }) 
             </p>
             <CallbackUrlForm callbackUrl={service.callbackUrl} />
           </Card>
-          <Facts service={service} />
           <Reset />
         </>
       )}
@@ -41,18 +37,17 @@ export function ServiceView({ service }: { service: ControlState | undefined }) 
 function ClockPanel({ service }: { service: ControlState }) {
   const canAdvance = service.canAdvanceClock;
   const moved = describeMove(service);
-  const [seconds, setSeconds] = useState('');
   const action = useAction();
   const now = useClockText(writeDateTime);
   const advance = (ms: number) =>
-    void action.run(async () => {
-      await control.advanceClock(ms);
-      return `Advanced by ${writeDuration(ms)}. Everything due has been done.`;
-    });
+    void action.run(
+      () => control.advanceClock(ms),
+      () => `Advanced by ${writeDuration(ms)}. Everything due has been done.`,
+    );
 
   return (
     <Card title="Clock">
-      <p class="big-time">{now}</p>
+      <p class="now">{now}</p>
       {moved !== undefined && <p class="waiting-text">The service’s clock is {moved}.</p>}
       <p class="muted" id="clock-hint">
         {canAdvance
@@ -72,21 +67,6 @@ function ClockPanel({ service }: { service: ControlState }) {
           </Button>
         ))}
       </div>
-      <Form class="narrow" onSubmit={() => advance(Math.round(Number(seconds) * 1_000))}>
-        <TextField
-          label="Seconds"
-          type="number"
-          min="0"
-          value={seconds}
-          onValue={setSeconds}
-          isRequired
-          isDisabled={!canAdvance}
-        >
-          <Button isDisabled={!canAdvance} action={action}>
-            Advance seconds
-          </Button>
-        </TextField>
-      </Form>
       <ActionStatus action={action} />
     </Card>
   );
@@ -99,15 +79,16 @@ export function CallbackUrlForm({ callbackUrl }: { callbackUrl: string | null })
   useEffect(() => setUrl(callbackUrl ?? ''), [callbackUrl]);
 
   const save = (value: string) =>
-    void action.run(async () => {
-      const state = await control.setCallbackUrl(value === '' ? null : value);
-      return state.callbackUrl === null
-        ? 'Removed. Status changes send nothing now.'
-        : 'Set. The next callback goes there.';
-    });
+    void action.run(
+      () => control.setCallbackUrl(value || null),
+      (state) =>
+        state.callbackUrl === null
+          ? 'Removed. Status changes send nothing now.'
+          : 'Set. The next callback goes there.',
+    );
 
   return (
-    <Form class="narrow" onSubmit={() => save(url.trim())}>
+    <Form onSubmit={() => save(url.trim())}>
       <TextField
         label="Callback URL"
         value={url}
@@ -129,8 +110,8 @@ export function CallbackUrlForm({ callbackUrl }: { callbackUrl: string | null })
 }
 
 /** Describes how the service's clock differs from the system's; `undefined` when it does not. */
-export function describeMove({ aheadMs }: ControlState): string | undefined {
-  const still = serviceClock.runs ? undefined : 'standing still';
+export function describeMove({ aheadMs, clockRuns }: ControlState): string | undefined {
+  const still = clockRuns ? undefined : 'standing still';
   if (Math.abs(aheadMs) < NOTICED_MS) return still;
   const moved = `${writeDuration(Math.abs(aheadMs))} ${aheadMs > 0 ? 'ahead' : 'behind'}`;
   return still === undefined ? moved : `${moved}, ${still}`;
@@ -140,14 +121,11 @@ export function describeMove({ aheadMs }: ControlState): string | undefined {
 const NOTICED_MS = 1_000;
 
 function Reset() {
-  const [isConfirming, setConfirming] = useState(false);
   const action = useAction();
-  const reset = () =>
-    void action.run(async () => {
-      setConfirming(false);
-      await control.reset();
-      return 'Everything was deleted, except settings and the clock.';
-    });
+  const reset = () => {
+    if (!window.confirm('Delete all payments, requests, callbacks and faults of the mock?')) return;
+    void action.run(control.reset, () => 'Everything was deleted, except settings and the clock.');
+  };
   return (
     <Card title="Reset">
       <p class="muted">
@@ -155,43 +133,11 @@ function Reset() {
         clock stay as they are.
       </p>
       <div class="form-row">
-        {isConfirming ? (
-          <>
-            <Button kind="danger" action={action} onClick={reset}>
-              Yes, delete everything
-            </Button>
-            <Button onClick={() => setConfirming(false)}>Cancel</Button>
-          </>
-        ) : (
-          <Button kind="danger" action={action} onClick={() => setConfirming(true)}>
-            Reset the mock
-          </Button>
-        )}
+        <Button kind="danger" action={action} onClick={reset}>
+          Reset the mock
+        </Button>
       </div>
       <ActionStatus action={action} />
-    </Card>
-  );
-}
-
-function Facts({ service }: { service: ControlState }) {
-  const { url, version, signatureEncoding, retryScheduleMs, counts } = service;
-  const schedule = retryScheduleMs.map(writeDuration).join(', then ');
-  return (
-    <Card title="This mock">
-      <dl class="facts-list">
-        <dt>Base URL for your client</dt>
-        <dd>
-          <code>{url}</code> <CopyButton label="Copy base URL" text={url} />
-        </dd>
-        <dt>Callback retries</dt>
-        <dd>{schedule === '' ? 'none' : `after ${schedule}`}</dd>
-        <dt>Signature encoding</dt>
-        <dd>{signatureEncoding}</dd>
-        <dt>Callback attempts so far</dt>
-        <dd>{counts.deliveries}</dd>
-        <dt>Version</dt>
-        <dd>{version}</dd>
-      </dl>
     </Card>
   );
 }
