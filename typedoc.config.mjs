@@ -1,5 +1,6 @@
 // The documentation site: `npm run docs`.
 import { guides } from './scripts/docs/guides.mjs';
+import { prepareMarkdown } from './scripts/docs/page.mjs';
 import { moduleOf, subpaths } from './scripts/subpaths.mjs';
 
 /** @type {Partial<import('typedoc').TypeDocOptions>} */
@@ -8,7 +9,7 @@ export default {
   entryPoints: subpaths.map((subpath) => `src/${moduleOf(subpath)}.ts`),
   projectDocuments: Object.values(guides).flat(),
   out: 'site',
-  readme: 'README.md',
+  readme: 'scripts/docs/landing.md',
   tsconfig: 'scripts/docs/tsconfig.json',
   excludeInternal: true,
   excludePrivate: true,
@@ -65,13 +66,14 @@ export default {
   ],
   plugin: ['./scripts/docs/plugin.mjs'],
   theme: 'site',
+  router: 'site',
+  // Each text begins with its own.
+  headings: { readme: false, document: false },
+  // It would leave out what extends only unnamed types, and so have links to nowhere.
+  includeHierarchySummary: false,
+  lightHighlightTheme: 'github-light-default',
+  darkHighlightTheme: 'github-dark-default',
   groupOrder: [...Object.keys(guides), '*'],
-  // Guides before symbols, and those that say how something is done before those that list.
-  searchGroupBoosts: Object.fromEntries(
-    Object.keys(guides).map((group) => [group, ['Look up', 'Project'].includes(group) ? 20 : 80]),
-  ),
-  searchInDocuments: true,
-  searchInComments: true,
   sort: ['source-order'],
   navigation: {
     includeCategories: false,
@@ -90,6 +92,7 @@ export default {
     'docker',
     'sql',
   ],
+  markdownItLoader: prepareMarkdown,
   customCss: 'scripts/docs/site.css',
   customJs: 'scripts/docs/site.js',
   sortEntryPoints: false,

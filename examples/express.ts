@@ -9,7 +9,7 @@ import { checkout, settle, store } from './memory-shop.js';
 
 const app = express();
 
-// Before express.json(): the signature covers the raw bytes, which a parser discards.
+// Before express.json(): the signature covers the raw body, which a parser discards.
 app.all('/callbacks/payments', callbackHandler({ store, onPayment: settle }));
 
 app.use(express.json());

@@ -40,7 +40,7 @@ class PaymentsController {
 @Module({ controllers: [PaymentsController], providers: [Orders] })
 class AppModule {}
 
-// With rawBody, Nest keeps the raw bytes in addition to the parsed body.
+// With rawBody, Nest keeps the raw body in addition to the parsed body.
 const app = await NestFactory.create<NestExpressApplication>(AppModule, {
   rawBody: true,
   logger: ['error', 'warn'],

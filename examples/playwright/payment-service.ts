@@ -11,6 +11,7 @@ export const test = base.extend<object, { paymentService: MockServer }>({
         apiSecret: 'mock_api_secret',
         signingSecret: 'mock_signing_secret',
         callbackUrl: 'http://127.0.0.1:3000/callbacks/payments',
+        paymentPage: true,
       });
       await use(service);
     },

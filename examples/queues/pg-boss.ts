@@ -19,7 +19,7 @@ const queue = 'deliveries';
 const failed = 'deliveries-failed';
 
 const pool = new pg.Pool({ connectionString });
-pool.on('error', ({ message }) => console.error(message)); // an idle connection that breaks would end the process
+pool.on('error', ({ message }) => console.error(message)); // otherwise a broken idle connection crashes the process
 const store = postgresStore(pool);
 await store.setup();
 await pool.query(`CREATE TABLE IF NOT EXISTS orders (merchant_payment_reference text PRIMARY KEY,

@@ -15,7 +15,9 @@ export async function readOrder(reference: string) {
     [reference],
   );
   if (rows[0] === undefined) return undefined;
-  return { ...rows[0], payment: (await store.get(reference))?.state };
+  const stored = await store.get(reference);
+  // The interface names no page to pay on. The mock's answers have this field; use your service's own.
+  return { ...rows[0], payment: stored?.state, paymentUrl: stored?.payment?.['paymentUrl'] };
 }
 
 /**

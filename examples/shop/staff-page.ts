@@ -1,6 +1,7 @@
 import type { Attention, AttentionKind } from 'merchant-payments/store';
 import { html } from './html.js';
 import { readAttention, readUnpaid } from './lists.js';
+import type { Fields, StaffAction } from './staff.js';
 
 const KINDS: Record<AttentionKind, [title: string, meaning: string]> = {
   unresolved: [
@@ -47,8 +48,8 @@ function toCard(item: Attention) {
       const { input, failure } = stored;
       const amount = `${(input.amount / 100).toFixed(2)} ${input.currency}`; // in cents, as in main.ts
       const actions = html`
-        ${button('confirm-not-created', { reference, attempts }, 'The service has no payment')}
-        <form method="post" action="/staff/resolve-created">
+        ${button('resolve-not-created', { reference, attempts }, 'The service has no payment')}
+        <form method="post" action="/staff/confirm/resolve-created">
           ${hidden({ reference, attempts })}
           <input name="referenceNumber" placeholder="Reference number" aria-label="Reference number of ${reference}" pattern="[0-9a-fA-F\\-]{36}" title="The UUID that the service shows" required>
           <button type="submit">The service has this one</button>
@@ -65,7 +66,7 @@ function toCard(item: Attention) {
     case 'failed-change': {
       const { key, referenceNumber, attempts, error } = item;
       const actions = html`
-        ${button('replay', { key, referenceNumber }, 'Replay')}
+        ${button('replay', { reference, key, referenceNumber }, 'Replay')}
         ${discard({ ...item, rawBody: undefined }, 'Discard')}`;
       const details = `${key}, attempts: ${attempts}, ${error.code ?? error.name}: ${error.message}`;
       return card(reference, details, since, actions);
@@ -88,13 +89,54 @@ function discard(item: Attention, label: string) {
   return button('discard', { item: JSON.stringify(item) }, label);
 }
 
-/** Asks once more, in words, before a payment counts as not created. */
-export function confirmationPage({ reference, attempts }: Record<string, string>): string {
+/** A question, what follows from a yes, and the label of the yes. */
+type Question = (fields: Fields) => [question: string, consequence: string, yes: string];
+
+/** What each button asks before it acts, since nothing takes its action back. */
+const QUESTIONS: Record<StaffAction, Question> = {
+  'resolve-not-created': ({ reference }) => [
+    `The service has no payment for ${reference}?`,
+    'The customer may then pay again. If the service does have the payment after all, the order is paid twice.',
+    'Yes, it has none',
+  ],
+  'resolve-created': ({ reference, referenceNumber }) => [
+    `The service has payment ${referenceNumber} for ${reference}?`,
+    'The order then waits for the callback of this payment, and nothing is sent again. With a wrong number, the real payment is listed as a second one.',
+    'Yes, it has this one',
+  ],
+  replay: ({ reference }) => [
+    `Process the callback for ${reference} again?`,
+    'The shop acts as if it arrived now. If the callback says that the order is paid, the order ships.',
+    'Yes, replay it',
+  ],
+  discard: ({ item }) => {
+    const { kind, merchantPaymentReference } = JSON.parse(item) as Attention;
+    return [
+      `Take ${merchantPaymentReference} off the list?`,
+      DISCARDED[kind],
+      'Yes, it is dealt with',
+    ];
+  },
+};
+
+const DISCARDED: Record<AttentionKind, string> = {
+  unresolved: 'An unresolved payment cannot be taken off: say whether the service has it.',
+  'second-payment':
+    'Nothing lists this payment again. If both are paid and none was refunded, the customer has paid twice.',
+  'failed-change':
+    'The callback is deleted, and nothing can replay it. Unless somebody has repaired the order by hand, it never ships.',
+  'no-callback':
+    'Nothing lists this payment again. Its callback is still processed, whenever it arrives.',
+};
+
+/** Asks once more, in words, with all that the decision is based on. */
+export function confirmationPage(action: StaffAction, fields: Fields): string {
+  const [question, consequence, yes] = QUESTIONS[action](fields);
   return page(html`<article class="card">
-    <h2>The service has no payment for ${reference}?</h2>
-    <p>The customer may then pay again. If the service does have the payment after all, the order is paid twice.</p>
+    <h2>${question}</h2>
+    <p>${consequence}</p>
     <div class="actions">
-      ${button('resolve-not-created', { reference, attempts }, 'Yes, it has none')}
+      ${form(`/staff/${action}`, fields, yes)}
       <a href="/staff">No, back to the lists</a>
     </div>
   </article>`);
@@ -128,8 +170,12 @@ function list(title: string, meaning: string, cards: readonly unknown[]) {
   </section>`;
 }
 
-function button(action: string, fields: Record<string, unknown>, label: string) {
-  return html`<form method="post" action="/staff/${action}">${hidden(fields)}<button type="submit">${label}</button></form>`;
+function button(action: StaffAction, fields: Record<string, unknown>, label: string) {
+  return form(`/staff/confirm/${action}`, fields, label);
+}
+
+function form(action: string, fields: Record<string, unknown>, label: string) {
+  return html`<form method="post" action="${action}">${hidden(fields)}<button type="submit">${label}</button></form>`;
 }
 
 function hidden(fields: Record<string, unknown>) {

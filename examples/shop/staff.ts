@@ -5,11 +5,36 @@ import { handleCallback } from './callbacks.js';
 import { store } from './database.js';
 import { confirmationPage, staffPage } from './staff-page.js';
 
+const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
+
 const { STAFF_TOKEN = '' } = process.env;
 if (STAFF_TOKEN.length < 16) {
-  console.error('STAFF_TOKEN, the password of /staff, must have 16 characters or more');
+  console.error(
+    'STAFF_TOKEN is the password of /staff and needs 16 characters or more. Make one with: openssl rand -base64 24',
+  );
   process.exit(1);
 }
+
+/** What a form sent. */
+export type Fields = Record<'reference' | 'referenceNumber' | 'attempts' | 'key' | 'item', string>;
+
+/** What staff can do. None of it can be undone. */
+const actions = {
+  /** A person has looked at the service, which has the payment. */
+  'resolve-created': ({ reference, referenceNumber, attempts }: Fields) =>
+    store.resolve(reference, { created: { referenceNumber } }, { attempts: Number(attempts) }),
+  /** A person has looked at the service, which does not have the payment. */
+  'resolve-not-created': ({ reference, attempts }: Fields) =>
+    store.resolve(reference, 'not-created', { attempts: Number(attempts) }),
+  /** Runs a failed change again, with the body as received. */
+  async replay({ key, referenceNumber }: Fields) {
+    const { outcome } = await handleCallback.replay({ key, referenceNumber });
+    return ['processed', 'duplicate'].includes(outcome) ? undefined : `The replay: ${outcome}.`;
+  },
+  /** A person has done by hand what the item requires. */
+  discard: ({ item }: Fields) => store.discard(JSON.parse(item)),
+};
+export type StaffAction = keyof typeof actions;
 
 export const staff = express.Router();
 staff.use(onlyStaff);
@@ -18,40 +43,26 @@ staff.get('/', async (_request, response) => {
   response.send(await staffPage());
 });
 
-/** A person has looked at the service, which has the payment. */
-staff.post('/resolve-created', ({ body }, response) => {
-  const { reference, referenceNumber } = body;
-  return act(response, () =>
-    store.resolve(reference, { created: { referenceNumber } }, seen(body)),
-  );
+staff.param('action', (_request, response, next, action) => {
+  if (Object.hasOwn(actions, action)) next();
+  else response.sendStatus(404);
 });
 
-/** A person has looked at the service, which does not have the payment: asks once more. */
-staff.post('/confirm-not-created', ({ body }, response) => {
-  response.send(confirmationPage(body));
+/** A click on a button: says what follows, and asks once more. */
+staff.post('/confirm/:action', async ({ params, body }, response) => {
+  const { referenceNumber } = body;
+  if (referenceNumber !== undefined && !UUID.test(referenceNumber)) {
+    const problem = `"${referenceNumber}" is not a reference number. The service shows a UUID.`;
+    response.status(400).send(await staffPage(problem));
+    return;
+  }
+  response.send(confirmationPage(params.action as StaffAction, body));
 });
 
-staff.post('/resolve-not-created', ({ body }, response) =>
-  act(response, () => store.resolve(body.reference, 'not-created', seen(body))),
+/** The answer is yes. What the decision is based on was part of the page, and may have changed since. */
+staff.post('/:action', ({ params, body }, response) =>
+  act(response, () => actions[params.action as StaffAction](body)),
 );
-
-/** Runs a failed change again, with the body as received. */
-staff.post('/replay', ({ body: { key, referenceNumber } }, response) =>
-  act(response, async () => {
-    const { outcome } = await handleCallback.replay({ key, referenceNumber });
-    return ['processed', 'duplicate'].includes(outcome) ? undefined : `The replay: ${outcome}.`;
-  }),
-);
-
-/** A person has done by hand what the item requires. */
-staff.post('/discard', ({ body }, response) =>
-  act(response, () => store.discard(JSON.parse(body.item))),
-);
-
-/** What the decision is based on, as the page showed it: the payment may have been sent again since. */
-function seen({ attempts }: Record<string, string>) {
-  return { attempts: Number(attempts) };
-}
 
 /** Returns to the lists, with any problem shown above them. */
 async function act(response: Response, action: () => Promise<unknown>) {

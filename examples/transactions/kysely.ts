@@ -10,8 +10,8 @@ interface Tables {
 }
 
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL });
-pool.on('error', ({ message }) => console.error(message)); // an idle connection that breaks
-// One that breaks while it is used, for which Kysely does not listen: Node would end the process.
+pool.on('error', ({ message }) => console.error(message)); // otherwise a broken idle connection crashes the process
+// Kysely does not listen for a connection that breaks while it is used, which would crash the process too.
 pool.on('connect', (client) => client.on('error', console.error));
 const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
 

@@ -6,7 +6,6 @@ import path from 'node:path';
 
 const SITE = 'site';
 const LINK = /\]\(([^)#]+)(?:#[^)]*)?\)/g;
-const FRONT_MATTER = /^---\n.*?\n---\n+/s;
 
 const index = readFileSync('llms.txt', 'utf8');
 const pages = [...new Set([...index.matchAll(LINK)].map(([, page]) => page))];
@@ -16,6 +15,6 @@ cpSync('docs/images', path.join(SITE, 'docs/images'), { recursive: true });
 cpSync('src/openapi/openapi.json', path.join(SITE, 'openapi.json'));
 writeFileSync(
   path.join(SITE, 'llms-full.txt'),
-  [index, ...pages.map((page) => readFileSync(page, 'utf8').replace(FRONT_MATTER, ''))].join('\n'),
+  [index, ...pages.map((page) => readFileSync(page, 'utf8'))].join('\n'),
 );
 console.log(`llms.txt, llms-full.txt (${pages.length} pages) and openapi.json are in ${SITE}/`);

@@ -13,7 +13,7 @@ const viz = await instance();
 /** The names of all diagrams. */
 export const diagrams = readdirSync(SOURCES).map((file) => path.basename(file, '.dot'));
 
-const FONT = { fontname: 'Helvetica', fontsize: 10.5 };
+const FONT = { fontname: 'Helvetica', fontsize: 9 };
 
 // As an image, the SVG follows the colour scheme of the page that shows it.
 const STYLE = `<style>
@@ -43,9 +43,16 @@ export function draw(name) {
   const [, label] = /^\/\/ (.+)$/m.exec(source);
   const svg = viz.renderString(source, {
     format: 'svg',
-    graphAttributes: { bgcolor: 'transparent', nodesep: 0.3, ranksep: 0.4, pad: 0.1 },
-    nodeAttributes: { ...FONT, shape: 'box', style: 'rounded', margin: '0.2,0.08', height: 0.3 },
-    edgeAttributes: { ...FONT, fontsize: 9, arrowsize: 0.6 },
+    graphAttributes: { bgcolor: 'transparent', nodesep: 0.2, ranksep: 0.3, pad: 0.05 },
+    nodeAttributes: {
+      ...FONT,
+      shape: 'box',
+      style: 'rounded',
+      margin: '0.1,0.06',
+      height: 0.3,
+      width: 0,
+    },
+    edgeAttributes: { ...FONT, arrowsize: 0.6 },
   });
   // Removes the titles of nodes, which a browser would show as tooltips and which say less than the labels.
   const drawing = svg.slice(svg.indexOf('<svg')).replaceAll(/<title>.*?<\/title>\n/g, '');

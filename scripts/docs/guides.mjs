@@ -1,26 +1,25 @@
-/** The site's documents, by groups of its navigation, in the order of use. */
+import { existsSync } from 'node:fs';
+
+/** The site's pages, by groups of its navigation, in the order of use. A page's title is its first heading. */
 export const guides = {
-  Start: ['docs/order-from-checkout-to-paid.md', 'docs/choose-a-store.md'],
+  Start: ['docs/start.md', 'docs/order-from-checkout-to-paid.md'],
   'Create and handle': [
     'docs/create-payments.md',
     'docs/handle-callbacks.md',
     'docs/frameworks.md',
     'docs/queues.md',
-    'docs/callbacks-from-a-queue.md',
   ],
   Stores: [
+    'docs/choose-a-store.md',
     'docs/sqlite.md',
     'docs/postgres.md',
     'docs/mysql.md',
     'docs/orm.md',
-    'docs/how-a-store-works.md',
   ],
   Test: [
     'docs/test-your-integration.md',
-    'docs/develop-against-the-mock.md',
+    'docs/work-with-the-mock.md',
     'docs/check-your-endpoint.md',
-    'docs/containers-and-browsers.md',
-    'docs/openapi.md',
   ],
   'Go live': [
     'docs/go-live.md',
@@ -28,19 +27,25 @@ export const guides = {
     'docs/when-something-needs-a-person.md',
   ],
   'Look up': [
-    'docs/imports.md',
     'docs/errors.md',
-    'docs/faults.md',
     'docs/open-points.md',
-    'docs/security.md',
-    'docs/versions.md',
-    'docs/speed.md',
+    'docs/imports-and-versions.md',
+    'SECURITY.md',
     'docs/evidence.md',
+    'docs/speed.md',
+    'docs/the-field.md',
   ],
-  Project: ['SECURITY.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'RELEASING.md'],
+  Project: ['CHANGELOG.md', 'CONTRIBUTING.md', 'RELEASING.md'],
 };
 
-/** The group of a document, by its file. */
+for (const file of Object.values(guides).flat()) {
+  if (existsSync(file)) continue;
+  throw new Error(
+    `scripts/docs/guides.mjs lists ${file}, which does not exist. Renamed or merged? Change it there, in llms.txt and in scripts/docs/landing.md.`,
+  );
+}
+
+/** The group of a page, by its file. */
 export function groupOf(file) {
   return Object.keys(guides).find((group) => guides[group].includes(file));
 }

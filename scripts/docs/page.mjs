@@ -2,82 +2,91 @@
 
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { JSX, ReflectionKind } from 'typedoc';
+import { JSX } from 'typedoc';
 
 const { description } = JSON.parse(readFileSync('package.json', 'utf8'));
-
-/** The description of each guide in llms.txt, by its file. */
-const guideDescriptions = new Map(
-  [...readFileSync('llms.txt', 'utf8').matchAll(/^- \[[^\]]+\]\(([^)#]+)\): (.+)$/gm)]
-    .reverse() // the first line of a file describes all of it
-    .map(([, file, text]) => [file, text.replaceAll('`', '')]),
-);
 
 /** The longest description that search engines show. */
 const DESCRIPTION_LENGTH = 160;
 
-/** The path of a document's file, as guides.mjs writes it. */
+/** The path of a guide's file, as guides.mjs writes it. */
 export function fileOf(document) {
   const file = document.project.files.getReflectionPath(document);
   return path.relative('.', file).split(path.sep).join('/');
 }
 
-/**
- * The address at which a file can be edited: below DOCS_EDIT_URL if set, otherwise below the repository in
- * package.json if it is on GitHub; undefined without either.
- */
-export function editUrl(file, { given = process.env.DOCS_EDIT_URL, repository } = packageData()) {
-  const github = /github\.com[/:]([^/]+\/[^/]+?)(?:\.git)?$/.exec(repository?.url ?? '')?.[1];
-  const base = given || (github && `https://github.com/${github}/edit/HEAD`);
-  if (!base) return undefined;
-  if (!URL.canParse(base) || new URL(base).protocol !== 'https:') {
-    throw new Error(
-      `DOCS_EDIT_URL must be the https address below which files are edited, such as https://github.com/owner/name/edit/main, but is ${JSON.stringify(base)}`,
-    );
-  }
-  return `${base.replace(/\/$/, '')}/${file}`;
+/** A guide's text, as it was written. */
+export const markdownOf = (document) => document.content.map(({ text }) => text).join('');
+
+/** Above a guide: its text, to copy. */
+export function copyOfGuide({ page: { model } }) {
+  if (!model.isDocument()) return undefined;
+  return JSX.createElement(
+    'div',
+    { class: 'site-copy', hidden: true },
+    JSX.createElement('button', { type: 'button' }, 'Copy as Markdown'),
+    JSX.createElement('template', null, markdownOf(model)),
+  );
 }
 
-function packageData() {
-  const { repository } = JSON.parse(readFileSync('package.json', 'utf8'));
-  return { repository: typeof repository === 'string' ? { url: repository } : repository };
-}
-
-/**
- * Below a guide: links to edit it and to the guides before and after it. Below the landing page: where to
- * begin.
- */
+/** Below a guide: the guides before and after it, and where it can be edited, below DOCS_EDIT_URL. */
 export function linksOfGuide({ page: { model }, urlTo }) {
+  if (!model.isDocument()) return undefined;
   const { documents } = model.project;
-  const isLanding = model.isProject();
-  if (!isLanding && !model.isDocument()) return undefined;
-  const place = isLanding ? -1 : documents.indexOf(model);
+  const place = documents.indexOf(model);
   const link = (document, rel, text) =>
     document && JSX.createElement('a', { href: urlTo(document), rel }, `${text}: ${document.name}`);
-  const edit = editUrl(isLanding ? 'README.md' : fileOf(model));
+  const { DOCS_EDIT_URL: editUrl } = process.env;
   return JSX.createElement(
     'nav',
     { class: 'site-steps', 'aria-label': 'Guides' },
     link(documents[place - 1], 'prev', 'Previous'),
     link(documents[place + 1], 'next', 'Next'),
-    edit && JSX.createElement('a', { href: edit, class: 'site-edit' }, 'Edit this page'),
+    editUrl && JSX.createElement('a', { href: `${editUrl}/${fileOf(model)}` }, 'Edit this page'),
   );
 }
 
-// A picture that a comment hides: in README.md, since npm's page has no images of the package, and in guides where
-// the package does not hold it.
+/** What TypeDoc's Markdown lacks. */
+export function prepareMarkdown(parser) {
+  parser.core.ruler.push('code-in-headings', nameCodeInHeadings);
+  const { highlight } = parser.options;
+  // Shiki gives up on a line after half a second and leaves the rest of the line in the colour that it had: on a busy
+  // machine that is the first line of a language, when its grammar is compiled. Within a sample no time passes.
+  parser.options.highlight = (...sample) => {
+    const { now } = Date;
+    const start = now();
+    Date.now = () => start;
+    try {
+      return highlight(...sample);
+    } finally {
+      Date.now = now;
+    }
+  };
+}
+
+/** Code in a heading is part of its name and its address, as it is on GitHub: TypeDoc counts texts only. */
+function nameCodeInHeadings({ tokens, Token }) {
+  const token = (type, content) => Object.assign(new Token(type, '', 0), { content });
+  const [open, close] = ['<code>', '</code>'].map((tag) => token('html_inline', tag));
+  for (const [index, { type }] of tokens.entries()) {
+    if (type !== 'heading_open') continue;
+    const heading = tokens[index + 1];
+    heading.children = heading.children.flatMap((child) =>
+      child.type === 'code_inline' ? [open, token('text', child.content), close] : child,
+    );
+  }
+}
+
+// A picture that a comment hides, where npm's page or the package does not have it.
 const HIDDEN_PICTURE = /<!-- on the site: !\[([^\]]*)\]\(([^)]*)\) -->/g;
 
 /**
- * Describes the page to search engines, shows its picture, says to assistive technology
- * where the text begins, and lets inline code break where a word ends.
+ * Describes the page to search engines, shows its hidden pictures, says to assistive technology where the text
+ * begins, and lets inline code break where a word ends.
  */
 export function finishPage(page) {
-  page.contents = page.contents
-    .replace(
-      /<meta name="description" content="[^"]*"\/>/,
-      () => `<meta name="description" content="${escapeHtml(describe(page.model))}"/>`,
-    )
+  page.contents = withoutLeaps(page.contents)
+    .replace(/(?<=<meta name="description" content=")[^"]*/, () => escapeHtml(describe(page)))
     .replace('<div class="col-content">', '<div class="col-content" role="main">')
     .replace(
       '<div class="page-menu">',
@@ -86,23 +95,8 @@ export function finishPage(page) {
     .replaceAll(SECTION_HEAD, (head) =>
       head.replaceAll(PERMALINK, '').replaceAll(/<\/?a\b[^>]*>/g, ''),
     )
-    .replace(SUMMARY_LINK, (link) => (isInHierarchy(page.model) ? link : ''))
     .replaceAll(HIDDEN_PICTURE, '<p><img src="$2" alt="$1"/></p>')
     .replaceAll(INLINE_CODE, (code) => code.replaceAll(WORD_END, '$&<wbr/>'));
-  page.contents = withoutLeaps(page.contents);
-}
-
-// TypeDoc links every page with a hierarchy, but leaves out of the summary what extends only unnamed types.
-const SUMMARY_LINK = / \(<a href="[^"]*hierarchy\.html#[^"]*">View Summary<\/a>\)/;
-
-function isInHierarchy({
-  extendedBy = [],
-  implementedBy = [],
-  extendedTypes = [],
-  implementedTypes = [],
-}) {
-  const related = [...extendedBy, ...implementedBy, ...extendedTypes, ...implementedTypes];
-  return related.some(({ reflection }) => reflection?.kindOf(ReflectionKind.ClassOrInterface));
 }
 
 // What opens and closes a section has links in it, which assistive technology can't reach there.
@@ -122,20 +116,33 @@ function withoutLeaps(html) {
 const INLINE_CODE = /(?<!<pre>)<code>[^<]*<\/code>/g;
 const WORD_END = /(?<=\w)(?:[/.:,=?(]|&amp;)(?=\w)/g;
 
-function describe(model) {
-  if (model?.isDocument?.())
-    return shorten(guideDescriptions.get(fileOf(model)) ?? `${model.name} of merchant-payments`);
-  if (model === undefined || !model.isDeclaration()) return description;
-  const comment = model.comment ?? model.signatures?.[0]?.comment;
-  const text = comment?.summary.map((part) => part.text.replaceAll('`', '')).join('') ?? '';
-  return shorten(text === '' ? `${model.name} in ${model.parent.getFullName()}` : text);
-}
-
-function shorten(text) {
-  const line = text.replaceAll(/\s+/g, ' ').trim();
+/** A guide's first paragraph, a symbol's summary, or what the package is. */
+function describe({ model, contents }) {
+  if (model.isProject()) return description;
+  const [, paragraph = ''] = /<\/h1>\s*<p>(.*?)<\/p>/s.exec(contents) ?? [];
+  const text = model.isDocument() ? plainText(paragraph) : summaryOf(model);
+  const line = text || `${model.name} of ${model.parent.name}`;
   if (line.length <= DESCRIPTION_LENGTH) return line;
   return `${line.slice(0, line.lastIndexOf(' ', DESCRIPTION_LENGTH - 1))}…`;
 }
 
+/** The first words of a symbol's documentation. */
+export function summaryOf(symbol) {
+  const comment = symbol.comment ?? symbol.signatures?.[0]?.comment;
+  const text = (comment?.summary ?? []).map((part) => part.text).join('');
+  return text.replaceAll('`', '').replaceAll(/\s+/g, ' ').trim();
+}
+
 const ENTITIES = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 const escapeHtml = (text) => text.replaceAll(/[&<>"]/g, (character) => ENTITIES[character]);
+
+const CHARACTERS = new Map(Object.entries({ ...ENTITIES, "'": '&#39;' }).map(([a, b]) => [b, a]));
+
+/** What a reader of rendered Markdown sees. */
+export const plainText = (html) =>
+  html
+    .replaceAll(/<(?:br|\/(?:p|li|td|th|pre|h\d))\b[^>]*>/g, ' ')
+    .replaceAll(/<[^>]*>/g, '')
+    .replaceAll(/&[#\w]+;/g, (entity) => CHARACTERS.get(entity) ?? entity)
+    .replaceAll(/\s+/g, ' ')
+    .trim();

@@ -1,30 +1,45 @@
-// A TypeDoc plugin with what the site adds to TypeDoc's own theme: search.mjs, navigation in theme.mjs, and
-// page.mjs.
+// A TypeDoc plugin with what the site adds to TypeDoc's own theme: its first page, the guides' titles and groups,
+// theme.mjs, page.mjs and search.mjs.
 
+import { readFileSync } from 'node:fs';
 import { Converter, ReflectionKind, Renderer } from 'typedoc';
 import { groupOf } from './guides.mjs';
-import { fileOf, finishPage, linksOfGuide } from './page.mjs';
-import { describeGuides } from './search.mjs';
-import { SiteTheme } from './theme.mjs';
+import { copyOfGuide, fileOf, finishPage, linksOfGuide, markdownOf } from './page.mjs';
+import { collectSections, collectSymbols, writeSearch } from './search.mjs';
+import { SiteRouter, SiteTheme } from './theme.mjs';
 
-// The files at the root of the repository have no front matter, which GitHub would show.
-const TITLES = new Map([
-  ['SECURITY', 'Security policy'],
-  ['CHANGELOG', 'Changelog'],
-  ['CONTRIBUTING', 'Contributing'],
-]);
+const TITLE = /^# (.+)$/m;
+const SAMPLE = /^```js\n.*?^```$/ms;
+const PLACE_OF_SAMPLE = '<!-- the first sample of README.md -->';
 
 export function load(app) {
   app.renderer.defineTheme('site', SiteTheme);
-  const nameAndGroup = ({ project }) => {
-    for (const document of project.getReflectionsByKind(ReflectionKind.Document)) {
-      document.name = TITLES.get(document.name) ?? document.name;
-      document.frontmatter.group = groupOf(fileOf(document));
-    }
-  };
+  app.renderer.defineRouter('site', SiteRouter);
   // Before TypeDoc groups.
-  app.converter.on(Converter.EVENT_RESOLVE_END, nameAndGroup, 1000);
-  app.renderer.on(Renderer.EVENT_PREPARE_INDEX, describeGuides);
-  app.renderer.on(Renderer.EVENT_END_PAGE, finishPage);
+  app.converter.on(Converter.EVENT_RESOLVE_END, prepareTexts, 1000);
+  app.renderer.on(Renderer.EVENT_PREPARE_INDEX, (event) =>
+    collectSymbols(event, app.renderer.router),
+  );
+  app.renderer.on(Renderer.EVENT_END_PAGE, (page) => {
+    collectSections(page);
+    finishPage(page);
+  });
+  app.renderer.on(Renderer.EVENT_END, writeSearch);
+  app.renderer.hooks.on('content.begin', copyOfGuide);
   app.renderer.hooks.on('content.end', linksOfGuide);
+}
+
+function prepareTexts({ project }) {
+  const [sample] = SAMPLE.exec(readFileSync('README.md', 'utf8')) ?? [];
+  const place = project.readme.find(({ text }) => text.includes(PLACE_OF_SAMPLE));
+  if (!sample || !place)
+    throw new Error('README.md has no js sample, or landing.md no place for it.');
+  place.text = place.text.replace(PLACE_OF_SAMPLE, () => sample);
+  for (const document of project.getReflectionsByKind(ReflectionKind.Document)) {
+    const file = fileOf(document);
+    const [, title] = TITLE.exec(markdownOf(document)) ?? [];
+    if (!title) throw new Error(`${file} has no title: a line such as "# Handle callbacks".`);
+    document.name = title;
+    document.frontmatter.group = groupOf(file);
+  }
 }

@@ -1,5 +1,5 @@
 // Makes blocks that scroll sideways reachable and scrollable from the keyboard.
-const WIDE = 'pre > code, .tsd-typography table, .tsd-signature, .tsd-typography p:has(> img)';
+const WIDE = 'pre > code, .tsd-typography table, .tsd-signature';
 const sizes = new ResizeObserver((entries) => {
   for (const { target } of entries) {
     if (target.scrollWidth > target.clientWidth) target.tabIndex = 0;
@@ -7,3 +7,13 @@ const sizes = new ResizeObserver((entries) => {
   }
 });
 for (const element of document.querySelectorAll(WIDE)) sizes.observe(element);
+
+const copy = document.querySelector('.site-copy');
+if (copy) {
+  const [button, template] = copy.children;
+  copy.hidden = false;
+  button.addEventListener('click', async () => {
+    await navigator.clipboard.writeText(template.content.textContent);
+    button.textContent = 'Copied';
+  });
+}

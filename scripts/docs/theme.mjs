@@ -1,4 +1,5 @@
-import { DefaultTheme, ReflectionKind } from 'typedoc';
+import { DefaultTheme, KindRouter, ReflectionKind } from 'typedoc';
+import { fileOf } from './page.mjs';
 
 const IMPORTS = ReflectionKind.pluralString(ReflectionKind.Module);
 
@@ -23,4 +24,12 @@ function withoutNesting(element) {
   if (element.children === undefined) return element;
   const { text, path, kind, ...rest } = element;
   return { ...rest, text, children: [{ text: 'Overview', path, kind }, ...element.children] };
+}
+
+/** A guide's address is its file's, beside the Markdown, and stays when its title changes. */
+export class SiteRouter extends KindRouter {
+  getIdealBaseName(reflection) {
+    if (!reflection.isDocument()) return super.getIdealBaseName(reflection);
+    return fileOf(reflection).replace(/\.md$/, '');
+  }
 }

@@ -15,6 +15,7 @@ const pages = [
   'SECURITY.md',
   'CHANGELOG.md',
   'llms.txt',
+  'scripts/docs/landing.md',
 ].concat(
   readdirSync('docs')
     .filter((file) => file.endsWith('.md'))
@@ -67,6 +68,6 @@ describe('the page of faults lists the catalogue', () => {
       const last = entry.on === 'callback' ? entry.expects : entry.creates ? 'yes' : 'no';
       return `| ${fault} | ${text} | ${last} |\n`;
     });
-    expect(readFileSync('docs/faults.md', 'utf8')).toContain(rows.join(''));
+    expect(readFileSync('docs/work-with-the-mock.md', 'utf8')).toContain(rows.join(''));
   });
 });

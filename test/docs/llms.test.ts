@@ -1,10 +1,14 @@
+import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 
 const text = readFileSync('llms.txt', 'utf8');
-const { exports: entries } = JSON.parse(readFileSync('package.json', 'utf8')) as {
+const { exports: entries, files } = JSON.parse(readFileSync('package.json', 'utf8')) as {
   exports: Record<string, unknown>;
+  files: readonly string[];
 };
 const {
   default: { projectDocuments },
@@ -41,11 +45,13 @@ describe('llms.txt', () => {
     }
   });
 
-  test('lists every guide by its title, in the order of the site', () => {
-    const guides = projectDocuments.filter((file) => file.startsWith('docs/'));
+  test('lists every guide that the package holds by its title, in the order of the site', () => {
+    const guides = projectDocuments.filter(
+      (file) => file.startsWith('docs/') && !files.includes(`!${file}`),
+    );
     expect(itemsOf('Guides').map(({ file }) => file)).toEqual(guides);
     for (const { name, file } of itemsOf('Guides')) {
-      expect(readFileSync(file, 'utf8')).toContain(`\n# ${name}\n`);
+      expect(readFileSync(file, 'utf8')).toMatch(new RegExp(`^# ${name}\n`));
     }
   });
 
@@ -61,4 +67,16 @@ describe('llms.txt', () => {
 test('the site has every guide', () => {
   const guides = readdirSync('docs').filter((file) => file.endsWith('.md'));
   for (const guide of guides) expect(projectDocuments).toContain(`docs/${guide}`);
+});
+
+test('a guide in the list that has been renamed or merged is named', async () => {
+  const list = pathToFileURL(path.resolve('scripts/docs/guides.mjs')).href;
+  const run = promisify(execFile)(
+    process.execPath,
+    ['--input-type=module', '--eval', `import ${JSON.stringify(list)}`],
+    { cwd: 'scripts' },
+  );
+  await expect(run).rejects.toThrow(
+    'scripts/docs/guides.mjs lists docs/start.md, which does not exist. Renamed or merged?',
+  );
 });

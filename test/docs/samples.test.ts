@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { readBlocks } from './snippets/blocks.js';
 
 // Guides show these files of examples/. What runs each: test/examples, test/openapi and test/package.
 const shown: Record<string, readonly string[]> = {
@@ -19,15 +20,17 @@ const shown: Record<string, readonly string[]> = {
     'transactions/prisma.ts',
     'transactions/postgres-js.ts',
   ],
-  'docs/queues.md': ['queues/warehouse.ts', 'queues/pg-boss.ts', 'queues/bullmq.ts'],
-  'docs/callbacks-from-a-queue.md': ['queues/gateway.ts'],
-  'docs/openapi.md': ['openapi/payments.py', 'openapi/payments.go'],
-  'docs/containers-and-browsers.md': ['docker', 'playwright'].flatMap((folder) =>
-    readdirSync(`examples/${folder}`).map((file) => `${folder}/${file}`),
-  ),
+  'docs/queues.md': [
+    'queues/warehouse.ts',
+    'queues/pg-boss.ts',
+    'queues/bullmq.ts',
+    'queues/gateway.ts',
+  ],
+  'docs/imports-and-versions.md': ['openapi/payments.py'],
+  'docs/work-with-the-mock.md': ['docker/Dockerfile'],
 };
 
-const ELISION = /^\/\/ …\n/m;
+const ELISION = /^(?:\/\/|#) …\n/m;
 
 const blocksOf = (guide: string): string[] =>
   [...readFileSync(guide, 'utf8').matchAll(/^```\w+\n(.*?)^```$/gms)].map(([, code = '']) => code);
@@ -49,6 +52,12 @@ describe.each(Object.entries(shown))('%s', (guide, files) => {
     const text = readFileSync(`examples/${file}`, 'utf8');
     expect(blocksOf(guide).filter((block) => shows(block, text))).toHaveLength(1);
   });
+});
+
+test('the first guide runs the application of the README', () => {
+  const [app] = readBlocks('docs/start.md').filter(({ name }) => name === 'app.ts');
+  expect(app).toBeDefined();
+  expect(readBlocks('README.md')).toContainEqual(app);
 });
 
 test('nothing else has elisions', () => {

@@ -33,11 +33,11 @@ test('a bar is as long as its figure, beside the longest', () => {
   ];
   const svg = drawBars({ suites: [{ title: 'it: a call, ratio to the bare call', rows }] });
   expect(
-    [...svg.matchAll(/<rect .*? width="([\d.]+)" height="16"(.*?)\/>/g)].map(([, ...all]) => all),
+    [...svg.matchAll(/<rect .*? width="([\d.]+)" height="14"(.*?)\/>/g)].map(([, ...all]) => all),
   ).toEqual([
-    ['80.0', ''],
-    ['160.0', ' class="ours"'],
-    ['320.0', ''],
+    ['67.5', ''],
+    ['135.0', ' class="ours"'],
+    ['270.0', ''],
   ]);
   expect(svg).toContain('>a &lt; b<');
   expect(svg).not.toContain('skipped');

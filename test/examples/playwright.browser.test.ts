@@ -19,7 +19,7 @@ import { createShopSchema } from './shop-schema.js';
 const executablePath = findChromium();
 const isRunnable = executablePath !== undefined && Boolean(process.env['DATABASE_URL']);
 
-// The guide's test by Playwright's own runner, at the shop of examples/.
+// The example's tests by Playwright's own runner, at the shop of examples/.
 test.skipIf(!isRunnable)('the example for Playwright passes', async () => {
   await using schema = await createShopSchema();
   mkdirSync('test-artifacts', { recursive: true });
@@ -54,5 +54,5 @@ test.skipIf(!isRunnable)('the example for Playwright passes', async () => {
       },
     },
   );
-  expect(stdout).toContain('1 passed');
+  expect(stdout).toContain('2 passed');
 });

@@ -199,6 +199,8 @@ describe.skipIf(!process.env['DATABASE_URL'])('the shop, on Postgres', () => {
       expect(await click()).toBe('unresolved');
       expect(await click()).toBe('unresolved'); // the customer clicks again: nothing is sent
       expect(service.requests).toHaveLength(1);
+      expect(await listed(store, 'unresolved')).toEqual([]); // its request may still arrive
+      await endLeases(schema);
       expect(await listed(store, 'unresolved')).toMatchObject([
         { merchantPaymentReference: REFERENCE, attempts: 1 },
       ]);
@@ -215,13 +217,14 @@ describe.skipIf(!process.env['DATABASE_URL'])('the shop, on Postgres', () => {
       expect(await click()).toBe('unresolved');
       expect(await click()).toBe('unresolved');
       expect(service.requests).toHaveLength(1);
+      // The request may still be on its way.
+      expect(await listed(store, 'unresolved')).toEqual([]);
+      const early = store.resolve(REFERENCE, 'not-created', { attempts: 1 });
+      await expect(early).rejects.toMatchObject({ code: 'STATE_CHANGED' });
+      await endLeases(schema);
       const [seen] = await listed(store, 'unresolved');
       if (seen === undefined) expect.fail('it is not listed');
-      const resolve = () => store.resolve(REFERENCE, 'not-created', seen);
-      // The request may still be on its way.
-      await expect(resolve()).rejects.toMatchObject({ code: 'STATE_CHANGED' });
-      await endLeases(schema);
-      await resolve();
+      await store.resolve(REFERENCE, 'not-created', seen);
       expect(await listed(store, 'unresolved')).toEqual([]);
       expect(await click()).toBe('created');
       expect(service.payments.list()).toHaveLength(1);

@@ -17,20 +17,20 @@ const texts = {
 
 const find = (id) => document.getElementById(id);
 
-function show({ payment, status, isPaid }) {
+function show({ payment, status, isPaid, paymentUrl }) {
   const shown = status === 'refunded' ? status : isPaid ? 'paid' : payment;
   const [title, text] = texts[shown] ?? texts.recorded;
   find('title').textContent = title;
   find('text').textContent = text;
   find('pay').hidden = isPaid || payment !== 'rejected';
+  find('go').hidden = isPaid || !/^https?:/.test(paymentUrl);
+  find('go').href = `${paymentUrl}?returnUrl=${encodeURIComponent(location.href)}`;
 }
 
 function listen() {
   const events = new EventSource(`${location.pathname}/events`);
   events.onmessage = ({ data }) => {
-    const order = JSON.parse(data);
-    show(order);
-    if (order.isPaid) events.close();
+    show(JSON.parse(data)); // after it is paid, too: a refund may follow
   };
   events.onerror = () => {
     // The browser reconnects by itself, except after an error response.

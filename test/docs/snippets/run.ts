@@ -8,7 +8,7 @@ import { PaymentClient } from 'merchant-payments';
 import { startMockServer } from 'merchant-payments/mock-server';
 import { signCallback } from 'merchant-payments/testing';
 import { runCommandLine } from '../../../src/cli/command-line.js';
-import { terminalOf } from '../../../src/cli/output.js';
+import { terminalOf } from '../../../src/cli/terminal.js';
 import { listen, startMyApplication } from './application.js';
 
 const folder = import.meta.dirname;
@@ -58,10 +58,9 @@ Object.assign(globalThis, {
 const client = new PaymentClient({ baseUrl, apiKey, apiSecret });
 const shop = await startMyApplication({ client, signingSecret });
 service.callbackUrl = shop.callbackUrl;
-await shop.checkout('order-1');
-const referenceNumber = service.payments.list().at(-1)?.referenceNumber ?? '';
+await shop.checkout('order-retried');
 const { checkRetry } = await paste('test-your-integration-2');
-await checkRetry(service, referenceNumber);
+await checkRetry(service, 'order-retried');
 await client.close();
 await shop.close();
 await service.close();
