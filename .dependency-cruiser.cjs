@@ -16,10 +16,11 @@ const only = (room, ...allowed) => ({
 // that needs it.
 const mockLayers = [
   'state/',
+  'options\\.ts$',
   'faults/',
   'api/',
   'callbacks/',
-  '(events|mock-service|options|service)\\.ts$',
+  '(mock-service|service)\\.ts$',
   'control/',
   'dashboard/page\\.ts$',
   '(server|index)\\.ts$',
@@ -44,7 +45,10 @@ module.exports = {
       name: 'no-imports-of-an-index',
       comment: 'An index.ts only re-exports, for the outside.',
       severity: 'error',
-      from: { path: '^src/', pathNot: '^src/(cli/|msw/|mock-server/control/endpoint-check-run)' },
+      from: {
+        path: '^src/',
+        pathNot: '^src/(cli/|msw/|mock-server/control/diagnose)',
+      },
       to: { path: '(^|/)index\\.ts$' },
     },
     {
@@ -99,12 +103,7 @@ module.exports = {
     },
     // Of what tests an endpoint, the control interface sends the types, and loads the rest by the package's
     // name when it is first asked for.
-    only(
-      'mock-server',
-      'errors\\.ts$',
-      'protocol/',
-      'testing/(index|endpoint-check/report|diagnosis/diagnosis)\\.ts$',
-    ),
+    only('mock-server', 'errors\\.ts$', 'protocol/', 'testing/(index|diagnosis/diagnosis)\\.ts$'),
     ...inMockLayers,
     {
       name: 'mock-server-api-and-callbacks-are-apart',
@@ -119,7 +118,7 @@ module.exports = {
       from: { path: '^src/mock-server/dashboard/app/' },
       to: {
         path: '^src/',
-        pathNot: '^src/mock-server/(dashboard/app/|faults/fault-catalogue)',
+        pathNot: '^src/mock-server/(dashboard/app/|faults/fault-catalogue|callbacks/answer-hints)',
         dependencyTypesNot: ['type-only'],
       },
     },
@@ -130,7 +129,7 @@ module.exports = {
     only(
       'cli',
       'protocol/',
-      'mock-server/(control/control-types|faults/fault-catalogue)\\.ts$',
+      'mock-server/(control/control-types|faults/fault-catalogue|callbacks/answer-hints)\\.ts$',
       '.*index\\.ts$',
     ),
     {
@@ -182,7 +181,7 @@ module.exports = {
         'What callback/web, fetch, redis and a store in memory are made of runs without node: modules; types are free.',
       severity: 'error',
       from: {
-        path: '^src/(callback/(web|body|headers|key|options|record|signature|timestamp)|fetch|redis/|store/(lease/|[^/]*$)|receiver/(authenticate|body|foreign-arguments|kept-failures|observation|options|payment-work|receiver|reply|report|verifier-source)|protocol|error)',
+        path: '^src/(callback/(web|body|headers|key|options|record|signature|timestamp)|fetch|redis/|store/(lease/|[^/]*$)|receiver/(body|foreign-arguments|kept-failures|observation|options|payment-work|receiver|reply|report|verifier-source)|protocol|error)',
       },
       to: { dependencyTypes: ['core'], dependencyTypesNot: ['type-only'] },
     },

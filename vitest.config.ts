@@ -20,6 +20,7 @@ export default defineConfig({
     // A guard against hanging, not a measure: other suites may run on the same machine.
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    expect: { poll: { timeout: 60_000 } },
     // Some tests wait, so that there may be more files at a time than cores.
     maxWorkers: Math.max(3, availableParallelism() - 1),
     restoreMocks: true,

@@ -4,16 +4,20 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { isStarted } from './report.mjs';
 
-const WIDTH = 720;
-const NAME_WIDTH = 300;
-const BAR_WIDTH = 320;
-const LINE = 24;
+// As wide as the text of a page on a telephone.
+const WIDTH = 336;
+const BAR_WIDTH = 270;
+const LINE = 36;
+const TITLE_LINE = 14;
 const RATIO = ', ratio to ';
 
 const escapeXml = (text) =>
   text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/"/g, '&quot;');
 
 const wasMeasured = ({ value }) => value !== undefined;
+
+/** Lines of a title, as long as the picture is wide. */
+const wrap = (title) => title.match(/\S.{0,53}(?!\S)/g);
 
 /** The bars of one suite under its title, from `top` on; the first row that has a goal is ours. */
 function drawSuite({ title, rows }, top) {
@@ -22,22 +26,23 @@ function drawSuite({ title, rows }, top) {
     bars.find(({ goal, subject }) => goal !== undefined || subject === 'merchant-payments') ??
     bars[0];
   const longest = Math.max(1, ...bars.map(({ value }) => value));
+  const [what, floor] = title.split(RATIO);
+  const heading = [...wrap(what), ...wrap(`ratio to ${floor}`)].map(
+    (text, index) =>
+      `<text x="0" y="${top + 12 + TITLE_LINE * index}" class="title">${escapeXml(text)}</text>`,
+  );
+  const first = top + TITLE_LINE * heading.length + 8;
   const lines = bars.map((bar, index) => {
-    const y = top + LINE * (index + 2);
+    const y = first + LINE * index;
     const width = Math.max(1, (bar.value / longest) * BAR_WIDTH).toFixed(1);
-    const name = bar.subject.replace(/ \(.*$/, '');
+    const [name] = bar.subject.replace(/ \(.*$/, '').split(RATIO);
     return [
-      `<text x="${NAME_WIDTH - 8}" y="${y + 12}" text-anchor="end">${escapeXml(name)}</text>`,
-      `<rect x="${NAME_WIDTH}" y="${y}" width="${width}" height="16"${bar === ours ? ' class="ours"' : ''}/>`,
-      `<text x="${(NAME_WIDTH + Number(width) + 6).toFixed(1)}" y="${y + 12}">${escapeXml(bar.figure.trim())}</text>`,
+      `<text x="0" y="${y + 12}">${escapeXml(name)}</text>`,
+      `<rect x="0" y="${y + 16}" width="${width}" height="14"${bar === ours ? ' class="ours"' : ''}/>`,
+      `<text x="${(Number(width) + 6).toFixed(1)}" y="${y + 27}">${escapeXml(bar.figure.trim())}</text>`,
     ].join('');
   });
-  const [what, floor] = title.split(RATIO);
-  const heading = [what, `ratio to ${floor}`].map(
-    (text, index) =>
-      `<text x="0" y="${top + 12 + 16 * index}" class="title">${escapeXml(text)}</text>`,
-  );
-  return { text: [...heading, ...lines].join('\n'), bottom: top + LINE * (bars.length + 3) };
+  return { text: [...heading, ...lines].join('\n'), bottom: first + LINE * bars.length + 16 };
 }
 
 /** The ratios of all suites as bars. */

@@ -1,6 +1,8 @@
 // Draws what concurrency.mjs measured: a panel for each store and kind, a line for each round trip.
 
-const PANEL = { width: 340, height: 220, left: 40, right: 12, top: 34, bottom: 34 };
+// As wide as the text of a page on a telephone.
+const PANEL = { width: 336, height: 220, left: 40, right: 8, top: 34, bottom: 34 };
+const LEGEND_LINE = 18;
 const NAMES = { postgres: 'Postgres', mysql: 'MySQL' };
 
 const unique = (values) => [...new Set(values)];
@@ -13,17 +15,17 @@ export function drawCurves({ date, rows, points }) {
   const xs = unique(points.map(({ inFlight }) => inFlight)).sort(byNumber);
   const trips = unique(points.map(({ roundTripMs }) => roundTripMs)).sort(byNumber);
   const top = Math.max(1.5, Math.ceil(Math.max(...points.map(({ ratio }) => ratio)) * 2) / 2);
-  const width = 2 * PANEL.width;
-  const height = Math.ceil(panels.length / 2) * PANEL.height + 40;
+  const { width } = PANEL;
+  const bottom = panels.length * PANEL.height;
+  const height = bottom + LEGEND_LINE * (trips.length + 1);
   const drawn = panels.map((name, index) => {
     const [store, kind] = name.split(' ');
     const own = points.filter((point) => point.store === store && point.kind === kind);
-    const place = `${(index % 2) * PANEL.width},${Math.floor(index / 2) * PANEL.height}`;
-    return `<g transform="translate(${place})">\n${drawPanel(`${NAMES[store]} ${kind}`, own, { xs, trips, top })}\n</g>`;
+    return `<g transform="translate(0,${index * PANEL.height})">\n${drawPanel(`${NAMES[store]} ${kind}`, own, { xs, trips, top })}\n</g>`;
   });
   const legend = trips.map((trip, index) => {
-    const x = PANEL.left + index * 150;
-    return `<path class="trip${index}" d="M${x} ${height - 20}h24"/><text x="${x + 30}" y="${height - 16}">${trip} ms of round trip</text>`;
+    const y = bottom + LEGEND_LINE * (index + 1);
+    return `<path class="trip${index}" d="M${PANEL.left} ${y - 4}h24"/><text x="${PANEL.left + 30}" y="${y}">${trip} ms of round trip</text>`;
   });
   const label = `The cost of callbacks and creations by a store as ratios to a transaction by hand, by calls in flight and round trip; ${rows} rows, ${date}; less is better`;
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="${label}">

@@ -1,9 +1,12 @@
+import { PaymentClient } from '../dist/index.js';
 import { ENGINES } from './engines.mjs';
 
 // What a store does, and what a merchant would write by hand instead, on one pool.
 
 export const PREFIX = 'mp_bench_';
 const ORDERS = 10_000;
+/** Sends nothing here. */
+const CLIENT = new PaymentClient({ baseUrl: 'http://127.0.0.1:9', apiKey: 'k', apiSecret: 's' });
 
 const DIGIT = `(SELECT 0 AS n${[1, 2, 3, 4, 5, 6, 7, 8, 9].map((n) => ` UNION ALL SELECT ${n}`).join('')})`;
 
@@ -43,7 +46,9 @@ export async function openCallbackSides(
   const engine = ENGINES[engineName];
   const { begin, insertUnlessThere, keyType, place } = engine;
   const { openStore, query, take, countOf, close } = await engine.open(url, connections);
-  const store = openStore({ prefix: PREFIX });
+  // A store that creates payments has a client, and expects to find them.
+  const client = created > 0 ? CLIENT : undefined;
+  const store = openStore({ prefix: PREFIX, client });
   const insert = insertUnlessThere(`${PREFIX}seen (name)`, `(${place(1)})`);
   // The work of both: one order's status.
   const update = `UPDATE ${PREFIX}orders SET status = ${place(1)} WHERE id = ${place(2)}`;

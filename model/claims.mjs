@@ -50,7 +50,7 @@ export const settings = [
   },
   {
     model: 'payments',
-    name: 'a person who looks early and decides at once',
+    name: 'a person who looks before it is listed and decides at once',
     switches: { PEOPLE: 1, HASTY: 1 },
     holds: ['one_payment'],
   },
@@ -105,7 +105,7 @@ export const settings = [
   },
   {
     model: 'payments',
-    name: 'a person who looks early and decides late',
+    name: 'a person who looks before it is listed and decides late',
     switches: { PEOPLE: 1, HASTY: 2 },
     fails: ['one_payment'],
   },

@@ -15,7 +15,7 @@
 #define PEOPLE 0     /* how many people resolve what is unresolved, after looking it up at the service */
 #endif
 #ifndef HASTY
-#define HASTY 0      /* they look while its request may still be on the way, and decide: 1 at once, 2 at any time */
+#define HASTY 0      /* they look without waiting for attention() to list it, and decide: 1 at once, 2 at any time */
 #endif
 #ifndef LOOKS_UP
 #define LOOKS_UP 0   /* recover({ lookUp }) */
@@ -135,7 +135,7 @@ inline resolve(newState, found) {
      reference = found;
      mayExist = (newState == REJECTED || (newState == RECORDED && !SENDS_AGAIN) -> false : mayExist);
      end(newState)
-  :: else -> expire()
+  :: else
   fi
 }
 
@@ -295,7 +295,7 @@ active proctype Recover() {
   od
 }
 
-/* Someone who looks at the list, then at the service, and later decides. */
+/* Someone who looks at the list of attention(), then at the service, and later decides. */
 #if PEOPLE
 active [PEOPLE] proctype Person() {
   byte seen, found;
@@ -310,7 +310,11 @@ active [PEOPLE] proctype Person() {
        seen = 0
      }
 #endif
-  :: atomic { ((state == UNRESOLVED || isExpired) && (HASTY == 2 || over[lease])) -> seen = attempts }
+  :: atomic {
+       ((state == UNRESOLVED || isExpired)
+        && (over[lease] || HASTY == 2)                  /* guard for one_payment: its request may still arrive, so it is not listed yet */
+       ) -> seen = attempts
+     }
      found = (payments > 0 -> 1 : 0);
      if
      :: found == 0 -> atomic { resolve(REJECTED, 0) }

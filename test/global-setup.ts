@@ -13,7 +13,6 @@ const examples = [
   'observability/main',
   'queues/bullmq',
   'queues/pg-boss',
-  'quickstart',
   'shop/with-staff',
 ];
 

@@ -5,7 +5,7 @@ const listSubpath = (name, after) => ({
   'llms.txt': [
     [
       `- [merchant-payments/${after}]`,
-      `- [merchant-payments/${name}](docs/imports.md): made to be counted\n- [merchant-payments/${after}]`,
+      `- [merchant-payments/${name}](docs/imports-and-versions.md): made to be counted\n- [merchant-payments/${after}]`,
     ],
   ],
 });
@@ -43,7 +43,7 @@ export { MerchantPaymentsError } from '../errors.js';
  */
 export { exampleStore } from './example-store.js';
 `,
-      'src/example/dialect.ts': `import type { Dialect } from '../store/sql/dialect.js';
+      'src/example/dialect.ts': `import { byKey, type Dialect } from '../store/sql/dialect.js';
 
 const table = (name: string): string => \`"example_\${name}"\`;
 
@@ -67,9 +67,8 @@ export const dialect: Dialect = {
   skipLocked: ' FOR UPDATE SKIP LOCKED',
   ifNew: ' ON CONFLICT DO NOTHING',
   orLock: (column) => \` ON CONFLICT (\${column}) DO UPDATE SET \${column} = excluded.\${column}\`,
-  byKey: '',
-  deleteByKey: (from, condition) => \`DELETE FROM \${from} WHERE \${condition}\`,
-  afterLock: '',
+  ...byKey,
+  limitEnds: '',
   literal: (text) => \`'\${text.replaceAll("'", "''")}'\`,
   durably: (text) => text,
 };
@@ -104,11 +103,21 @@ const failures = new ServerFailures({
   endedBy: 'COMMIT',
   schema: 'setup()',
   statementLimits: '',
-  isRefusal: () => true,
-  isMissingTable: (error) => /does not exist/.test(String(error)),
-  isLockTimeout: () => false,
+  codeOf: (error) => (error as { code?: string }).code,
+  endsConnection: () => false,
   databaseErrorOf: (error) => error,
   withoutStatement: () => undefined,
+  codes: {
+    missing: ['42P01'],
+    lockTimeout: [],
+    deadlock: [],
+    cancelled: [],
+    undone: [],
+    spoils: [],
+    idleTooLong: [],
+    aborted: ['25P02'],
+    ended: [],
+  },
 });
 
 const ask = async (on: Queryable, statement: string): Promise<readonly string[]> =>
@@ -124,8 +133,8 @@ function connect(database: Database): Connections<Transaction> {
           tx,
           signal,
           async begin(_limits, statements) {
-            let texts: readonly string[] = [];
-            for (const statement of statements) texts = await ask(tx, statement);
+            const texts: string[] = [];
+            for (const statement of statements) texts.push(...(await ask(tx, statement)));
             await ask(tx, 'SAVEPOINT work');
             return texts;
           },
@@ -158,9 +167,7 @@ export function exampleStore(
     connections: connect(database),
     dialect,
     failures,
-    isBusy: () => false,
-    isLost: () => false,
-    isUndone: () => false,
+    readsCommitted: true,
     async setup() {
       for (const { create } of schemaOf(dialect)) await ask(database, create);
     },
@@ -223,10 +230,7 @@ it('answers 409', async () => {
         ["        | 'hang'\n", "        | 'hang'\n        | 'conflict'\n"],
       ],
       'src/mock-server/faults/fault-catalogue.ts': [
-        [
-          '  hang: {',
-          "  conflict: { on: 'request', text: 'answers 409', creates: false },\n  hang: {",
-        ],
+        ['  hang: {', "  conflict: { ...refuses, text: 'answers 409' },\n  hang: {"],
       ],
       'src/mock-server/api/request-faults.ts': [
         [
@@ -236,7 +240,9 @@ it('answers 409', async () => {
     case 'unauthorized':`,
         ],
       ],
-      'docs/faults.md': [['| `hang` |', '| `conflict` | answers 409 | no |\n| `hang` |']],
+      'docs/work-with-the-mock.md': [
+        ['| `hang` |', '| `conflict` | answers 409 | no |\n| `hang` |'],
+      ],
     },
     run: ['vitest run --project logic test/mock-server/faults test/docs/guides.test.ts'],
   },
@@ -245,10 +251,10 @@ it('answers 409', async () => {
     atMost: 2,
     edit: {
       'src/error-codes.ts': [["    'STALE_CHANGE',\n", "    'STALE_CHANGE',\n    'EMPTY_KEY',\n"]],
-      'src/store/status-change.ts': [
+      'src/store/change.ts': [
         [
-          'import { ownFields }',
-          "import { StoreError } from '../errors.js';\nimport { ownFields }",
+          'import { fieldOf, ownFields }',
+          "import { StoreError } from '../errors.js';\nimport { fieldOf, ownFields }",
         ],
         [
           '  const payment = ownFields(given);\n',
@@ -310,14 +316,20 @@ it('reads a payment from the mock', async () => {
       ],
       'src/client/prepared-request.ts': [
         [
-          '  /**\n   * A request for any operation.',
-          `  getPayment(referenceNumber: string): RequestDraft {
-    const { method, path, safe } = operations['payments.get'];
-    return this.#draft(method, safe, path.replace(':id', encodeURIComponent(referenceNumber)), undefined);
-  }
+          '/**\n * A call of any operation.',
+          `export function prepareGet(
+  referenceNumber: string,
+  options: ResolvedRequestOptions,
+  client: ResolvedClientOptions,
+): Call {
+  const { method, path: template, safe } = operations['payments.get'];
+  const path = template.replace(':id', encodeURIComponent(referenceNumber));
+  const draft = draftOf(client, { method, safe, path, body: undefined });
+  return { operation: 'payments.get', client, options, draft, merchantPaymentReference: undefined };
+}
 
-  /**
-   * A request for any operation.`,
+/**
+ * A call of any operation.`,
         ],
       ],
       'src/client/payment-client.ts': [
@@ -325,18 +337,15 @@ it('reads a payment from the mock', async () => {
           'export interface Payments {\n',
           'export interface Payments {\n  /** Reads a payment. */\n  get(referenceNumber: string): Promise<CreatePaymentResult>;\n',
         ],
+        ['  prepareCreation,\n', '  prepareCreation,\n  prepareGet,\n'],
         [
           '    this.payments = {\n',
           `    this.payments = {
       get: async (referenceNumber: string) => {
-        const settings = this.#ready();
-        return this.#create({
-          operation: 'payments.get',
-          settings,
-          draft: settings.requests.getPayment(referenceNumber),
-          options: resolveRequestOptions(undefined, settings.options),
-          merchantPaymentReference: undefined,
-        });
+        const { answer, response } = await this.#send(
+          this.#prepare(undefined, (checked, client) => prepareGet(referenceNumber, checked, client)),
+        );
+        return { payment: readPayment(answer.body), response };
       },
 `,
         ],

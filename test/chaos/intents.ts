@@ -5,7 +5,7 @@ import type { PaymentState } from '../../src/store/stored-payment.js';
 import { isRecorded } from './shop-config.js';
 import { LEASE_MS } from './timing.js';
 
-/** Until leases have run out, and what was recorded is sent. */
+/** Until leases have run out, what was recorded is sent, and what is unresolved is listed. */
 export async function untilNothingIsOpen(
   references: readonly string[],
   store: PaymentStore<unknown>,
@@ -14,7 +14,11 @@ export async function untilNothingIsOpen(
   for (;;) {
     await store.recover();
     const states = await Promise.all(references.map(async (one) => (await store.get(one))?.state));
-    if (!states.some((state) => state === 'sending' || state === 'recorded')) return;
+    const listed = await list(store);
+    const isOpen = (state: PaymentState | undefined, index: number) =>
+      ['sending', 'recorded'].includes(state ?? '') ||
+      (state === 'unresolved' && !listed.has(references[index] ?? ''));
+    if (!states.some(isOpen)) return;
     await pause(100);
   }
 }

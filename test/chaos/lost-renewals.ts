@@ -2,9 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import type { PaymentStatusRecord } from '../../src/protocol/payment.js';
 import type { IoredisClient } from '../../src/redis/client.js';
-import { toRedisName } from '../../src/redis/digests.js';
 import { redisStore } from '../../src/redis/redis-store.js';
-import { RENEW } from '../../src/redis/scripts.js';
+import { RENEW, toRedisName } from '../../src/redis/scripts.js';
 import type { CallbackStore } from '../../src/store/callback-store.js';
 import { LEASE_MS } from './timing.js';
 

@@ -4,8 +4,8 @@ import type {
   DeliveryAttempt,
   DeliveryState,
 } from '../../src/mock-server/callbacks/delivery.js';
-import type { MockEvent } from '../../src/mock-server/events.js';
 import { type AdvanceableClock, createRunningClock } from '../../src/mock-server/index.js';
+import type { MockEvent } from '../../src/mock-server/mock-service.js';
 import { type MockServer, startMockServer } from '../../src/mock-server/server.js';
 import type { MockPayment } from '../../src/mock-server/state/payments.js';
 import { Gauge, type Holdings, listAlarms } from './measure.js';

@@ -7,6 +7,48 @@
 export const EXPLAINED_SURVIVORS = [
   // src/callback
   {
+    file: 'src/callback/record.ts',
+    code: "decoder ??= new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });",
+    to: '{}',
+    why: 'Created once per process, before Stryker activates this mutant. Applied by hand, it fails the tests of invalid bytes and of a byte order mark.',
+  },
+  {
+    file: 'src/callback/record.ts',
+    code: "decoder ??= new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });",
+    to: 'false',
+    why: 'Created once per process, before Stryker activates this mutant. Applied by hand, it fails the tests of invalid bytes and of a byte order mark.',
+  },
+  {
+    file: 'src/callback/headers.ts',
+    code: 'const found: FoundHeaders = { timestamp: undefined, signature: undefined };',
+    to: '{}',
+    why: 'A missing field reads as undefined; objects of one shape are only faster.',
+  },
+  {
+    file: 'src/callback/headers.ts',
+    code: 'if (name.length === NAME_LENGTH) addHeader(found, name, fieldOf(headers, name));',
+    to: 'true',
+    why: 'Only faster: addHeader ignores names of another length.',
+  },
+  {
+    file: 'src/callback/headers.ts',
+    code: "if (typeof value === 'string' && earlier === undefined) return value;",
+    to: 'false',
+    why: 'A shortcut for the usual input; the lines below return the same.',
+  },
+  {
+    file: 'src/callback/headers.ts',
+    code: "if (typeof value === 'string' && earlier === undefined) return value;",
+    to: '""',
+    why: 'A shortcut for the usual input; the lines below return the same.',
+  },
+  {
+    file: 'src/callback/timestamp.ts',
+    code: "const direction = skewSeconds < 0 ? 'ahead of' : 'behind';",
+    to: 'skewSeconds <= 0',
+    why: 'A skew of 0 lies inside every window.',
+  },
+  {
     file: 'src/protocol/instant.ts',
     code: 'export function readUtc(text: string): number | undefined {',
     to: '{}',
@@ -37,120 +79,12 @@ export const EXPLAINED_SURVIVORS = [
     why: 'A shortcut for the usual input; the general path returns the same.',
   },
   {
-    file: 'src/callback/verify.ts',
-    code: "if (signature.length === 64 && (allowed === 'auto' || allowed === 'hex')) {",
-    to: 'true',
-    why: 'Survives only for the length check: a signature of another length never equals a hex digest, and only costs an HMAC.',
-  },
-  {
-    file: 'src/callback/verify.ts',
-    code: 'return normalized === signature',
-    to: 'false',
-    why: 'Compares the same signature a second time, which again does not match.',
-  },
-  {
-    file: 'src/callback/record.ts',
-    code: "decoder ??= new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });",
-    to: '{}',
-    why: 'Created once per process, before Stryker activates this mutant. Applied by hand, it fails the tests of invalid bytes and of a byte order mark.',
-  },
-  {
-    file: 'src/callback/record.ts',
-    code: "decoder ??= new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });",
-    to: 'false',
-    why: 'Created once per process, before Stryker activates this mutant. Applied by hand, it fails the tests of invalid bytes and of a byte order mark.',
-  },
-  {
-    file: 'src/callback/signature.ts',
-    code: "if ((allowed === 'auto' || allowed === 'base64') && BASE64.test(text)) return 'base64';",
-    to: '""',
-    why: "Callers only distinguish 'hex' from the rest, and one decoder reads both kinds of base64.",
-  },
-  {
-    file: 'src/callback/signature.ts',
-    code: "if ((allowed === 'auto' || allowed === 'base64url') && BASE64URL.test(text)) return 'base64';",
-    to: '""',
-    why: "Callers only distinguish 'hex' from the rest, and one decoder reads both kinds of base64.",
-  },
-  {
-    file: 'src/callback/headers.ts',
-    code: 'const found: FoundHeaders = { timestamp: undefined, signature: undefined };',
-    to: '{}',
-    why: 'A missing field reads as undefined; objects of one shape are only faster.',
-  },
-  {
-    file: 'src/callback/headers.ts',
-    code: 'if (name.length === NAME_LENGTH) addHeader(found, name, fieldOf(headers, name));',
-    to: 'true',
-    why: 'Only faster: addHeader ignores names of another length.',
-  },
-  {
-    file: 'src/callback/headers.ts',
-    code: "if (typeof value === 'string' && earlier === undefined) return value;",
-    to: 'false',
-    why: 'A shortcut for the usual input; the lines below return the same.',
-  },
-  {
-    file: 'src/callback/headers.ts',
-    code: "if (typeof value === 'string' && earlier === undefined) return value;",
-    to: '""',
-    why: 'A shortcut for the usual input; the lines below return the same.',
-  },
-  {
-    file: 'src/callback/timestamp.ts',
-    code: 'if (text.length === 0 || text.length > MAX_DIGITS) return undefined;',
-    to: 'false',
-    why: 'An empty header has already been refused as missing; the function does not rely on that.',
-  },
-  {
-    file: 'src/callback/timestamp.ts',
-    code: "const direction = skewSeconds < 0 ? 'ahead of' : 'behind';",
-    to: 'skewSeconds <= 0',
-    why: 'A skew of 0 lies inside every window.',
-  },
-  {
-    file: 'src/callback/verify.ts',
-    code: "received.write(signature, 0, 64, 'latin1');",
-    to: '""',
-    why: 'Without an encoding Buffer writes UTF-8, which is the same for hex digits, but slower.',
-  },
-  {
-    file: 'src/callback/verify.ts',
-    code: "computed.write(digest, 0, 64, 'latin1');",
-    to: '""',
-    why: 'Without an encoding Buffer writes UTF-8, which is the same for hex digits, but slower.',
-  },
-  {
-    file: 'src/callback/verify.ts',
-    code: "return createSecretKey(secret, 'utf8');",
-    to: '""',
-    why: 'Node treats an empty encoding as UTF-8.',
-  },
-  // src/receiver
-  {
-    file: 'src/receiver/node-request.ts',
-    code: 'return source.readableFlowing === null && lengthOf(headersOf(source)) !== undefined;',
-    to: 'true',
-    why: 'Only saves a turn: an incomplete body is collected in either case.',
-  },
-  {
-    file: 'src/receiver/node-request.ts',
-    code: 'return source.readableFlowing === null && lengthOf(headersOf(source)) !== undefined;',
-    to: 'source.readableFlowing === null || lengthOf(headersOf(source)) !== undefined',
-    why: 'Only saves a turn: an incomplete body is collected in either case.',
-  },
-  {
-    file: 'src/receiver/node-request.ts',
-    code: 'if (!isWhole || size > maxBodyBytes || source.readableFlowing !== null) return undefined;',
-    to: 'size >= maxBodyBytes',
-    why: 'A body of exactly this size is collected instead.',
-  },
-  {
     file: 'src/protocol/instant.ts',
     code: "if (PLAIN.test(text)) return { occurredAt: new Date(text), microseconds: 0, finer: '' };",
     to: 'false',
     why: 'A shortcut for the usual input; the lines below return the same.',
   },
+  // src/receiver
   {
     file: 'src/protocol/instant.ts',
     code: "const [, year, month, day, hour, minute, second = '0', fraction = '', sign, ...offset] =",
@@ -194,28 +128,16 @@ export const EXPLAINED_SURVIVORS = [
     why: 'Only saves the look into an empty map.',
   },
   {
-    file: 'src/receiver/report.ts',
-    code: 'if (this.#takenAtMs !== undefined && nowMs - this.#takenAtMs < INTERVAL_MS) {',
-    to: 'true',
-    why: 'The difference is NaN, which is not less than the interval.',
-  },
-  {
     file: 'src/receiver/body.ts',
     code: 'if (chunks.length === 1) return chunks[0] as Uint8Array;',
     to: 'false',
     why: 'Only saves a copy of the body.',
   },
   {
-    file: 'src/receiver/body.ts',
-    code: 'for (let index = 0; index < rawBody.length; index += 1) {',
-    to: 'index <= rawBody.length',
-    why: 'Beyond the end charCodeAt returns NaN, which adds nothing.',
-  },
-  {
     file: 'src/receiver/payment-work.ts',
     code: 'this.#expire?.(error);',
     to: 'this.#expire(error)',
-    why: 'inTime() has set it before any timer can fire.',
+    why: 'deliver() has set it before any timer can fire.',
   },
   {
     file: 'src/receiver/payment-work.ts',
@@ -283,36 +205,6 @@ export const EXPLAINED_SURVIVORS = [
   },
   {
     file: 'src/client/credentials.ts',
-    code: "const isFixed = typeof apiKey === 'string' && typeof apiSecret === 'string';",
-    to: 'false',
-    why: 'The credentials are then read at each call, with the same result.',
-  },
-  {
-    file: 'src/client/credentials.ts',
-    code: "const isFixed = typeof apiKey === 'string' && typeof apiSecret === 'string';",
-    to: '""',
-    why: 'The credentials are then read at each call, with the same result.',
-  },
-  {
-    file: 'src/client/credentials.ts',
-    code: "const [key, secret] = isFixed ? [apiKey, apiSecret] : ['', ''];",
-    to: '"Stryker was here!"',
-    why: 'No credential is empty, so the first read always replaces this placeholder.',
-  },
-  {
-    file: 'src/client/credentials.ts',
-    code: 'this.#last = { apiKey: key, apiSecret: secret, credentials: new Credentials(key, secret) };',
-    to: '{}',
-    why: 'The credentials are then read at each call, with the same result.',
-  },
-  {
-    file: 'src/client/credentials.ts',
-    code: 'if (apiKey !== this.#last.apiKey || apiSecret !== this.#last.apiSecret) {',
-    to: 'true',
-    why: 'Creates the same credentials again; keeping them is only faster.',
-  },
-  {
-    file: 'src/client/credentials.ts',
     code: "if (typeof value !== 'string' || value.trim() === '') {",
     to: 'false',
     why: 'secretText reports a blank text in the same way.',
@@ -354,13 +246,13 @@ export const EXPLAINED_SURVIVORS = [
     why: 'A 400 is a rejection, which was handled before.',
   },
   {
-    file: 'src/client/transport/env-proxy.ts',
+    file: 'src/client/transport/load.ts',
     code: "const options = [...(env['NODE_OPTIONS'] ?? '').split(/\\s+/), ...execArgv];",
     to: '"Stryker was here!"',
     why: 'An additional text, empty or not, is not the flag.',
   },
   {
-    file: 'src/client/transport/env-proxy.ts',
+    file: 'src/client/transport/load.ts',
     code: "const options = [...(env['NODE_OPTIONS'] ?? '').split(/\\s+/), ...execArgv];",
     to: '/\\s/',
     why: 'An additional text, empty or not, is not the flag.',
@@ -378,22 +270,10 @@ export const EXPLAINED_SURVIVORS = [
     why: 'A second subscription records the same as the first.',
   },
   {
-    file: 'src/protocol/redaction.ts',
-    code: 'if (searched.length === 0) return [];',
-    to: 'false',
-    why: 'Only faster: without texts no part is found.',
-  },
-  {
     file: 'src/client/failure.ts',
     code: "const [told = '', shownLabel = ''] = readTexts([findErrorText(cause), label], context);",
     to: '"Stryker was here!"',
     why: 'A code or class is never blank.',
-  },
-  {
-    file: 'src/client/observation.ts',
-    code: 'if (logger !== undefined) log(logger, trace, failure, isOfAnother);',
-    to: 'true',
-    why: 'Only faster: calling a missing logger throws, which is ignored as for a broken one.',
   },
   {
     file: 'src/client/send.ts',
@@ -402,28 +282,10 @@ export const EXPLAINED_SURVIVORS = [
     why: 'The first attempt always replaces this outcome with its own: no outcome is less certain.',
   },
   {
-    file: 'src/client/transport/fetch.ts',
-    code: "const reason = isUnreadableAnswer(error) ? 'unusable' : 'connection';",
-    to: '""',
-    why: "Callers only distinguish 'unusable' and 'given-up' from the rest.",
-  },
-  {
     file: 'src/client/transport/exchange-handler.ts',
     code: "this.#fail('connection', undefined);",
     to: '""',
     why: "Callers only distinguish 'unusable' and 'given-up' from the rest.",
-  },
-  {
-    file: 'src/client/transport/exchange-handler.ts',
-    code: '} else if (this.#body.length === 0) {',
-    to: 'false',
-    why: 'Only saves a copy of a body that arrives in one piece.',
-  },
-  {
-    file: 'src/client/transport/exchange-handler.ts',
-    code: '} else if (this.#body.length === 0) {',
-    to: 'this.#body.length !== 0',
-    why: 'Only saves a copy of a body that arrives in one piece.',
   },
   {
     file: 'src/client/transport/exchange-handler.ts',
@@ -468,22 +330,10 @@ export const EXPLAINED_SURVIVORS = [
     why: 'Comparing undefined with a number is false, and no status that gets here is below 300.',
   },
   {
-    file: 'src/client/send.ts',
-    code: "const refuse = exchange.kind === 'failure' ? ownFields(exchange).refuse : undefined;",
-    to: 'true',
-    why: 'An answer has no refuse().',
-  },
-  {
     file: 'src/client/transport/answer-body.ts',
     code: '} catch {',
     to: '{}',
     why: 'The result is then undefined, which counts as false.',
-  },
-  {
-    file: 'src/client/transport/exchange-handler.ts',
-    code: 'if (!this.#rules.isPooled) timers.setImmediate(handOn, this);',
-    to: 'false',
-    why: 'undici then sets the connection aside and takes it back, which is only slower.',
   },
   {
     file: 'src/client/transport/exchange-handler.ts',
@@ -499,33 +349,9 @@ export const EXPLAINED_SURVIVORS = [
   },
   {
     file: 'src/client/transport/exchange-handler.ts',
-    code: "throw new Error('The dispatcher is of an older undici');",
-    to: '""',
-    why: 'The call already has its own error; only a dispatcher of undici 6 sees this one.',
-  },
-  {
-    file: 'src/client/transport/exchange-handler.ts',
-    code: 'sent: this.#controller !== undefined,',
-    to: 'false',
-    why: 'undici 6 never calls onRequestStart, so there is no controller.',
-  },
-  {
-    file: 'src/client/transport/exchange-handler.ts',
-    code: "reason: 'connection',",
-    to: '""',
-    why: "Callers only distinguish 'unusable' and 'given-up' from the rest.",
-  },
-  {
-    file: 'src/client/transport/exchange-handler.ts',
     code: 'this.#deadline.inFlight = false;',
     to: 'true',
     why: 'A deadline that passes during a wait takes effect one turn of the event loop later.',
-  },
-  {
-    file: 'src/client/transport/fetch.ts',
-    code: "if (answer.bodyFailure?.reason === 'too-large') this.#abort.abort();",
-    to: 'true',
-    why: 'Once an answer was read, there is nothing to abort.',
   },
   {
     file: 'src/client/transport/fetch.ts',
@@ -540,36 +366,6 @@ export const EXPLAINED_SURVIVORS = [
     why: 'The result is undefined in either case.',
   },
   {
-    file: 'src/client/transport/fetch.ts',
-    code: 'return response?.status;',
-    to: 'response.status',
-    why: 'If it is missing, this throws, which is caught.',
-  },
-  {
-    file: 'src/client/transport/fetch.ts',
-    code: 'const value = headers.get?.(name);',
-    to: 'headers.get(name)',
-    why: 'If it is missing, this throws, which is caught.',
-  },
-  {
-    file: 'src/client/transport/fetch.ts',
-    code: 'const cookies = headers.getSetCookie?.();',
-    to: 'headers.getSetCookie()',
-    why: 'If it is missing, this throws, which is caught; all other headers were read before.',
-  },
-  {
-    file: 'src/client/transport/fetch.ts',
-    code: "if (cookies !== undefined && cookies.length > 1) record['set-cookie'] = cookies;",
-    to: 'true',
-    why: 'If it is missing, this throws, which is caught; a single cookie becomes a list of one.',
-  },
-  {
-    file: 'src/client/transport/fetch.ts',
-    code: "if (!ArrayBuffer.isView(chunk)) return failed({ reason: 'unreadable' });",
-    to: 'false',
-    why: 'Buffer.concat throws for anything but bytes, which is caught.',
-  },
-  {
     file: 'src/client/transport/connections.ts',
     code: 'try {',
     to: '{}',
@@ -580,12 +376,6 @@ export const EXPLAINED_SURVIVORS = [
     code: 'const [client, connect] = await Promise.all([',
     to: '[]',
     why: 'All of undici is then loaded, which is only slower.',
-  },
-  {
-    file: 'src/client/transport/connections.ts',
-    code: 'new Pool(proxy, {',
-    to: '{}',
-    why: "Only a proxy that hangs shows it, after undici's own ten seconds.",
   },
   {
     file: 'src/client/transport/connections.ts',
@@ -606,19 +396,19 @@ export const EXPLAINED_SURVIVORS = [
     why: 'Only the message and code of a cause are shown.',
   },
   {
-    file: 'src/client/transport/kept-socket.ts',
+    file: 'src/client/transport/connection-queue.ts',
     code: 'this.#socket?.destroy(reason);',
     to: 'this.#socket.destroy',
     why: 'A request that has started has a socket.',
   },
   {
-    file: 'src/client/transport/env-proxy.ts',
+    file: 'src/client/transport/load.ts',
     code: 'if (name === undefined || !env[name] || isHttpProxy(env[name])) continue;',
     to: 'false',
     why: 'The environment has no variable for an undefined name.',
   },
   {
-    file: 'src/client/transport/env-proxy.ts',
+    file: 'src/client/transport/load.ts',
     code: '} catch {',
     to: '{}',
     why: 'The result is then undefined, which counts as false.',
@@ -631,7 +421,7 @@ export const EXPLAINED_SURVIVORS = [
   },
   {
     file: 'src/client/transport/socket-errors.ts',
-    code: "return BUN_CODES.has(code) && typeof path === 'string' && originOf(path) === target.origin;",
+    code: "BUN_CODES.has(code) && typeof path === 'string' && parseUrl(path)?.origin === target.origin",
     to: 'true',
     why: 'A value that is not text is not a URL, either.',
   },
@@ -646,18 +436,6 @@ export const EXPLAINED_SURVIVORS = [
     code: "return address === hostname.replace(/^\\[(.*)\\]$/, '$1');",
     to: '/^\\[(.*)\\]/',
     why: 'A host name has brackets only at its ends.',
-  },
-  {
-    file: 'src/client/transport/undici.ts',
-    code: "reason: 'connection',",
-    to: '""',
-    why: "Callers only distinguish 'unusable' and 'given-up' from the rest.",
-  },
-  {
-    file: 'src/client/transport/fetch.ts',
-    code: "if (typeof value === 'string') record[name] = value;",
-    to: 'true',
-    why: 'A missing header then reads as null, which counts as missing, too.',
   },
   // src/store
   {
@@ -721,13 +499,7 @@ export const EXPLAINED_SURVIVORS = [
     why: 'send and intent are either both set or both missing.',
   },
   {
-    file: 'src/store/operation-log.ts',
-    code: 'if (logger === undefined) return;',
-    to: 'false',
-    why: 'Only saves work: without a logger no line is written.',
-  },
-  {
-    file: 'src/store/operation-log.ts',
+    file: 'src/store/create-store.ts',
     code: 'return { code, ...(requestOutcome !== undefined && { requestOutcome }) };',
     to: 'true',
     why: 'An undefined field reads like a missing one.',

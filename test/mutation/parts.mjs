@@ -32,8 +32,15 @@ export const PARTS = {
     concurrency: 2,
   },
   store: {
-    mutate: ['src/store/*.ts', 'src/store/lease/**/*.ts'],
-    // Without the models, which take longer than all other tests, and the warning, whose tests load the modules again.
+    // Without the warning, whose tests load the module again, where Stryker does not see them.
+    mutate: [
+      'src/store/*.ts',
+      '!src/store/memory-warning.ts',
+      '!src/store/loss.ts',
+      '!src/store/rows.ts',
+      'src/store/lease/**/*.ts',
+    ],
+    // Without the models, which take longer than all other tests.
     tests: [
       'test/store/!(model|change-model|memory-warning).test.ts',
       'test/store/lease/*.test.ts',
@@ -43,10 +50,17 @@ export const PARTS = {
   },
   // The tests of the databases share the servers.
   postgres: {
-    mutate: ['src/postgres/**/*.ts', 'src/store/sql/**/*.ts', 'src/store/providers/**/*.ts'],
+    mutate: [
+      'src/postgres/**/*.ts',
+      'src/store/loss.ts',
+      'src/store/rows.ts',
+      'src/store/sql/**/*.ts',
+      'src/store/providers/**/*.ts',
+    ],
     tests: [
       'test/postgres/**/*.test.ts',
       'test/store/{sql,providers}/**/*.test.ts',
+      'test/store/rows.test.ts',
       'test/contract/{pglite,pglite-drizzle.services,postgres.services}.test.ts',
     ],
     concurrency: 1,

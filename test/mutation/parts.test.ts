@@ -15,6 +15,8 @@ describe('the part of a changed file', () => {
     ['src/client/transport/undici.ts', 'client'],
     ['src/store/memory.ts', 'store'],
     ['src/store/lease/lease.ts', 'store'],
+    ['src/store/rows.ts', 'postgres'],
+    ['src/store/memory-warning.ts', undefined],
     ['src/store/sql/sql-backend.ts', 'postgres'],
     ['src/store/providers/kysely.ts', 'postgres'],
     ['src/postgres/setup.ts', 'postgres'],

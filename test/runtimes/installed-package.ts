@@ -34,6 +34,11 @@ export function installPackage(): InstalledPackage {
   for (const peer of ['msw', '@opentelemetry/api']) {
     symlinkSync(path.resolve('node_modules', peer), path.join(folder, 'node_modules', peer));
   }
+  // What `npm install undici` gives users, who may pass a dispatcher of it.
+  symlinkSync(
+    path.resolve('test/runtimes/binaries/node_modules/undici-8'),
+    path.join(folder, 'node_modules/undici-8'),
+  );
 
   const bundle = async (source: string, options: object): Promise<string> => {
     const outfile = path.join(folder, `${path.basename(source, '.ts')}.mjs`);

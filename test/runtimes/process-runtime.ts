@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process';
+import path from 'node:path';
 import type { GroupName } from './cases/case.js';
 import { end, readLines, run } from './child.js';
+import { checkDemo } from './demo-output.js';
 import { checkEndpoint } from './endpoint-check.js';
 import type { InstalledPackage } from './installed-package.js';
-import { checkQuickstart } from './quickstart-output.js';
 import { type CaseResult, collect, readReport } from './results.js';
 import type { Runtime } from './runtimes.js';
 
@@ -15,7 +16,7 @@ const inProcess: readonly GroupName[] = [
   'mock-server',
 ];
 
-/** Node, Bun and Deno: the cases in one process, the quickstart and an endpoint in others. */
+/** Node, Bun and Deno: the cases in one process, the demo and an endpoint in others. */
 export async function runOnProcess(
   { binary, arguments: args }: Runtime,
   installed: InstalledPackage,
@@ -33,9 +34,9 @@ export async function runOnProcess(
       inProcess,
     );
   });
-  const quickstart = await collect('quickstart', 'runs to its end', async () => {
-    const file = await installed.bundle('examples/quickstart.ts');
-    return checkQuickstart(await run(binary, [...args, file], { cwd }));
+  const demo = await collect('demo', 'runs to its end', async () => {
+    const file = path.join(installed.root, 'dist/cli/main.js');
+    return checkDemo(await run(binary, [...args, file, 'demo'], { cwd }));
   });
   const endpoint = await collect('endpoint', 'is served', async () => {
     const file = await installed.bundle('test/runtimes/starters/endpoint.ts');
@@ -47,5 +48,5 @@ export async function runOnProcess(
       await end(child);
     }
   });
-  return [...cases, ...quickstart, ...endpoint];
+  return [...cases, ...demo, ...endpoint];
 }

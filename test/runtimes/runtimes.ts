@@ -63,7 +63,7 @@ export function findRuntimes(): readonly Runtime[] {
   const onWorkerd = {
     client: NO_CLIENT,
     'mock-server': NO_SERVER,
-    quickstart: NO_SERVER,
+    demo: NO_SERVER,
   };
   return [
     ...([20, 22, 24, 26] as const).map(node),

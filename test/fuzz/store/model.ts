@@ -42,6 +42,8 @@ interface OrderState {
 export interface Promises {
   /** Whether a callback for an order in work is `busy`, before anything else is looked at. */
   readonly busyFirst: boolean;
+  /** Whether all the same it may find a duplicate without a wait for its order. */
+  readonly knowsDuplicates?: boolean;
   /** Whether the store keeps failures, and lists second payments. */
   readonly keeps: boolean;
 }
@@ -75,7 +77,7 @@ export class StoreModel {
     const { owner, expired, failures } = this.#order(delivery.order);
     const isBusy = owner !== undefined && !expired;
     if (isBusy && this.promises.busyFirst) return 'busy';
-    if (this.#processed(delivery).some((one) => keyOf(one) === keyOf(delivery))) return 'duplicate';
+    if (this.#isProcessed(delivery)) return 'duplicate';
     if (this.#isStale(delivery) && !delivery.processStale) return 'stale';
     if (isBusy) return 'busy';
     if (failures.get(nameOf(delivery))?.parked && !delivery.runParked) return 'parked';
@@ -84,6 +86,17 @@ export class StoreModel {
         parked && other.payment === delivery.payment && isEarlier(other, delivery),
     );
     return isBehind && delivery.blockParked ? 'blocked' : undefined;
+  }
+
+  /** Whether a delivery whose work does not run may end so. */
+  allows(delivery: Delivery, expected: Refusal | undefined, ending: unknown): boolean {
+    if (ending === expected) return true;
+    const isFound = this.promises.knowsDuplicates === true && this.#isProcessed(delivery);
+    return expected === 'busy' && ending === 'duplicate' && isFound;
+  }
+
+  #isProcessed(delivery: Delivery): boolean {
+    return this.#processed(delivery).some((one) => keyOf(one) === keyOf(delivery));
   }
 
   #isStale(delivery: Delivery): boolean {

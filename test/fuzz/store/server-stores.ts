@@ -122,6 +122,7 @@ export async function openPostgresStore(connectionString: string): Promise<Conne
   return {
     name: 'Postgres, pg',
     busyFirst: true,
+    knowsDuplicates: true,
     keeps: true,
     concurrent: true,
     death: 'lost',

@@ -16,7 +16,7 @@ export const groupNames = [
   'fetch',
   'client',
   'mock-server',
-  'quickstart',
+  'demo',
   'endpoint',
 ] as const;
 

@@ -18,13 +18,19 @@ const order = { merchantPaymentReference: 'order-1001', amount: 2500, currency: 
 
 /** What differs between runtimes. */
 export interface ClientTraits {
+  /** Of undici 8, where it runs. */
+  readonly dispatcher: PaymentClientOptions['dispatcher'];
   /** How the client sends by default. */
   readonly ownTransport: 'undici' | 'fetch';
   /** What fetch lets the client know of a connection that never was. Deno's errors have no codes. */
   readonly unconnectedByFetch: 'not-sent' | 'unknown';
 }
 
-export function clientCases({ ownTransport, unconnectedByFetch }: ClientTraits): CaseGroup {
+export function clientCases({
+  dispatcher,
+  ownTransport,
+  unconnectedByFetch,
+}: ClientTraits): CaseGroup {
   const own =
     ownTransport === 'undici'
       ? transportCases('', {}, 'not-sent')
@@ -34,6 +40,7 @@ export function clientCases({ ownTransport, unconnectedByFetch }: ClientTraits):
     cases: [
       ...own,
       ...(ownTransport === 'undici' ? transportCases('fetch', { fetch }, unconnectedByFetch) : []),
+      ...(dispatcher ? transportCases('a dispatcher of undici 8', { dispatcher }, 'not-sent') : []),
       {
         name: `sends by ${ownTransport} of itself`,
         run: () =>

@@ -1,0 +1,126 @@
+// model/changes.pml on a real store.
+import { type Change, readChange } from '../../src/store/change.js';
+import { seconds } from '../contract/store/changes.js';
+import { changeOf } from '../store/orders.js';
+import {
+  type ChangeNumber,
+  type Changes,
+  changes,
+  type Delivery,
+  judge,
+  type Policy,
+  paymentOfChange,
+  saysPaid,
+  timeOf,
+} from './changes.js';
+import { bodyOf, showRow } from './payments-player.js';
+import type { Player, Run } from './replay.js';
+import { LEASE_MS, ownerOf, paymentOf } from './stores.js';
+
+const NUMBERS = [1, 2, 3] as const;
+const keyOf = (change: ChangeNumber) => `change-${change}`;
+
+/** The store does not know the order, or is sending its payment. */
+export function changesPlayer(policy: Policy, isSending: boolean): Player<Changes, Delivery> {
+  return {
+    model: changes(policy, isSending),
+    async begin(lane, key) {
+      const run: Run = { lane, key, claims: [], count: 0 };
+      if (!isSending) return run;
+      const body = bodyOf(key, 'A');
+      const intent = { body, digest: lane.backend.forms.toDigest(body) };
+      const claim = { key, intent, owner: ownerOf(1), allowsRejected: true, leaseMs: LEASE_MS };
+      const { stored } = await lane.backend.claim(claim);
+      return { ...run, claims: stored === undefined ? [] : [stored] };
+    },
+    async take(run, delivery) {
+      if (delivery.name === 'answer') return answer(run);
+      return deliver(run, delivery, policy);
+    },
+    answerTo: (delivery, place, changed) => answerTo(delivery, place, changed, policy),
+    async look({ lane, key }) {
+      return { row: await lane.look(key), ...(await lane.lookAtChanges(key)) };
+    },
+    show: (run, place) => show(run, place, policy),
+  };
+}
+
+function read({ lane, key }: Run, change: ChangeNumber, { parks, dropsStale }: Policy): Change {
+  const status = saysPaid(change) ? 'paid' : 'authorized';
+  const found = changeOf({
+    order: key,
+    key: keyOf(change),
+    referenceNumber: paymentOf(paymentOfChange(change)),
+    status,
+    updatedAt: seconds(timeOf(change)),
+    processStale: !dropsStale,
+  });
+  const failures = parks ? { parkAfter: 1, blockParked: true } : {};
+  return readChange({ ...found, failures }, lane.backend.forms);
+}
+
+class WorkFailed extends Error {}
+
+async function deliver(
+  run: Run,
+  { change, work, isReplay }: Extract<Delivery, { name: 'deliver' }>,
+  policy: Policy,
+): Promise<unknown> {
+  const found = read(run, change, policy);
+  const runParked = { ...found, policy: { ...found.policy, runParked: isReplay } };
+  let told = {};
+  try {
+    const outcome = await run.lane.backend.process(runParked, async (context) => {
+      const { stale, current, secondPayment } = context;
+      told = { stale, current, secondPayment };
+      if (work === 'throws') throw new WorkFailed('as the model wants it');
+    });
+    return { outcome, ...told };
+  } catch (error) {
+    if (error instanceof WorkFailed) return { outcome: 'thrown', ...told };
+    return { outcome: (error as { code?: string }).code };
+  }
+}
+
+async function answer({ lane, key, claims }: Run): Promise<unknown> {
+  const referenceNumber = paymentOf(1);
+  const payment = JSON.stringify({ referenceNumber });
+  const finding = { referenceNumber, payment, updatedAtUs: undefined };
+  const result = { state: 'created', finding } as const;
+  const stored = await lane.backend.finish(key, ownerOf(1), result, claims[0]);
+  return { isOwner: stored !== undefined };
+}
+
+const REFUSALS = { parked: 'CHANGE_PARKED', blocked: 'CHANGE_BLOCKED' } as const;
+
+function answerTo(delivery: Delivery, place: Changes, changed: Changes, policy: Policy): unknown {
+  if (delivery.name === 'answer') return { isOwner: true };
+  const { change, work } = delivery;
+  const { verdict, stale, current } = judge(place, delivery, policy);
+  if (verdict === 'duplicate' || verdict === 'stale') return { outcome: verdict };
+  if (verdict !== 'run') return { outcome: REFUSALS[verdict] };
+  const secondPayment = changed.row.listed[paymentOfChange(change) - 1];
+  const outcome = work === 'throws' ? 'thrown' : 'processed';
+  return { outcome, stale, current, secondPayment };
+}
+
+function show(run: Run, { row, processed, newest, failures }: Changes, policy: Policy): unknown {
+  const kept = NUMBERS.filter((change) => failures[change - 1] !== 'none');
+  const seenFailures = kept.map((change) => [keyOf(change), failures[change - 1] === 'parked']);
+  const shown = { row: showRow(run, row), failures: Object.fromEntries(seenFailures) };
+  // In memory, only what follows shows these.
+  if (!run.lane.hasTables) return shown;
+  const done = NUMBERS.filter((change) => processed[change - 1]);
+  const times = done.map((change) => {
+    const payment = paymentOfChange(change);
+    const newestChange = NUMBERS.find(
+      (other) => paymentOfChange(other) === payment && timeOf(other) === newest[payment - 1],
+    );
+    return [paymentOf(payment), read(run, newestChange ?? change, policy).occurredAtUs];
+  });
+  return {
+    ...shown,
+    processed: Object.fromEntries(done.map((change) => [keyOf(change), true])),
+    newest: Object.fromEntries(times),
+  };
+}
