@@ -1,4 +1,5 @@
 // One part of the package, named by MUTATION_PART; only the lines in MUTATION_LINES, when it is set.
+import { readFileSync } from 'node:fs';
 import { PARTS } from './parts.mjs';
 
 const name = process.env.MUTATION_PART ?? '';
@@ -21,7 +22,8 @@ export default {
   timeoutFactor: 2,
   // Vitest does not check types.
   disableTypeChecks: false,
-  ignorePatterns: ['dist', 'site', 'bench', 'coverage', 'reports'],
+  // Tests that run beside it write and delete files that Git ignores: a copy of one that is gone by then fails.
+  ignorePatterns: [...readFileSync('.gitignore', 'utf8').split('\n').filter(Boolean), 'bench'],
   // Not below node_modules, because Vitest would not watch modules there.
   tempDirName: `.stryker-tmp/${name}`,
   cleanTempDir: 'always',
