@@ -3,7 +3,8 @@
 // Every mutant is a copy of the code with one change, which a test should detect. The command fails if the
 // tests detect less than 95% of a part's mutants, or if a mutant that they miss is not explained in
 // explained-survivors.mjs. With --changed, only the lines that differ from a commit (HEAD^ by default) are
-// mutated, at most CHANGED_LINES of them.
+// mutated, at most CHANGED_LINES of them. With --share, only so many of a part's mutants are tried, from 0 to 1: which
+// ones depends on --seed, by default the date.
 
 import { spawnSync } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
@@ -17,7 +18,11 @@ const LEAST_SCORE = 95;
 const CHANGED_LINES = 60;
 
 const { values, positionals } = parseArgs({
-  options: { changed: { type: 'boolean', default: false } },
+  options: {
+    changed: { type: 'boolean', default: false },
+    share: { type: 'string' },
+    seed: { type: 'string', default: new Date().toISOString().slice(0, 10) },
+  },
   allowPositionals: true,
 });
 
@@ -69,7 +74,12 @@ function mutate(name, lines = []) {
     ],
     {
       stdio: 'inherit',
-      env: { ...process.env, MUTATION_PART: name, MUTATION_LINES: lines.join(',') },
+      env: {
+        ...process.env,
+        MUTATION_PART: name,
+        MUTATION_LINES: lines.join(','),
+        ...(values.share && { MUTATION_SHARE: values.share, MUTATION_SEED: values.seed }),
+      },
     },
   );
   if (status !== 0) {
@@ -107,5 +117,7 @@ function print(results) {
       'not explained': survivors.filter(({ why }) => !why).length,
     })),
   );
+  if (values.share)
+    console.log(`A share of ${values.share} of the mutants, by the seed ${values.seed}`);
   console.log(`${new Date().toISOString().slice(0, 10)}, Node ${process.version}`);
 }

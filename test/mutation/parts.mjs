@@ -45,6 +45,7 @@ export const PARTS = {
       'test/store/!(model|change-model|memory-warning).test.ts',
       'test/store/lease/*.test.ts',
       'test/contract/memory.test.ts',
+      'test/client/stack.test.ts',
     ],
     concurrency: 2,
   },

@@ -10,7 +10,8 @@ if (!part) throw new Error(`MUTATION_PART must be one of ${Object.keys(PARTS).jo
 /** @type {import('@stryker-mutator/api/core').PartialStrykerOptions} */
 export default {
   testRunner: 'vitest',
-  plugins: ['@stryker-mutator/vitest-runner'],
+  plugins: ['@stryker-mutator/vitest-runner', new URL('sample.mjs', import.meta.url).pathname],
+  checkers: process.env.MUTATION_SHARE ? ['sample'] : [],
   vitest: { configFile: 'test/mutation/vitest.config.mjs', related: false },
   mutate: lines ? lines.split(',') : part.mutate,
   coverageAnalysis: 'perTest',
@@ -28,7 +29,7 @@ export default {
   tempDirName: `.stryker-tmp/${name}`,
   cleanTempDir: 'always',
   // A second run only tries mutants of what has changed since.
-  incremental: !lines,
+  incremental: !lines && !process.env.MUTATION_SHARE,
   incrementalFile: `reports/mutation/${name}.incremental.json`,
   reporters: ['json', 'progress-append-only'],
   jsonReporter: { fileName: `reports/mutation/${name}.json` },

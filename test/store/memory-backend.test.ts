@@ -172,8 +172,9 @@ describe('a finding', () => {
 
 describe('a list', () => {
   it('orders entries of the same time by key', async () => {
-    const { backend } = open();
+    const { backend, claim } = open();
     for (const key of ['c', 'a', 'd', 'b']) await backend.record(key, INTENT);
+    await claim('is no longer recorded');
     const keys = async (more: Partial<Page>) =>
       (await backend.listRecorded(page(more))).map(({ key }) => key);
     expect(await keys({})).toEqual(['a', 'b', 'c', 'd']);
@@ -234,6 +235,18 @@ describe('a list', () => {
       'aPAY-4',
     ]);
   });
+});
+
+it('stops waiting only for the callback of a payment that was created', async () => {
+  const { backend, clock, claim } = open();
+  await claim('a');
+  await backend.finish('a', 'one', REJECTED);
+  const before = await backend.read('a');
+  clock.nowMs += 1;
+  await backend.stopWaiting('a');
+  expect(await backend.read('a')).toEqual(before);
+  await backend.stopWaiting('unknown');
+  expect(await backend.read('unknown')).toBeUndefined();
 });
 
 it('expires each lease once, and stores when', async () => {

@@ -1,7 +1,9 @@
 import { assert, describe, expect, it } from 'vitest';
-import type { FailedChange } from '../../src/store/attention.js';
+import type { Attention, FailedChange } from '../../src/store/attention.js';
 import type { CallbackStore, ManagedStore } from '../../src/store/callback-store.js';
 import { memoryStore } from '../../src/store/memory.js';
+import { memoryCallbacks } from '../../src/store/memory-callbacks.js';
+import { seconds } from '../contract/store/changes.js';
 import { changeOf } from './orders.js';
 
 type Fields = Parameters<typeof changeOf>[0];
@@ -124,7 +126,7 @@ describe('the failures in a store in memory', () => {
     const failures = { parkAfter: 1, blockParked: true };
     const store = memoryStore();
     await fail(store, { referenceNumber: 'a', failures });
-    const other = changeOf({ referenceNumber: 'b', key: 'later', failures });
+    const other = changeOf({ referenceNumber: 'b', updatedAt: seconds(1), failures });
     expect(await store.process(other, done)).toBe('processed');
   });
 
@@ -132,8 +134,27 @@ describe('the failures in a store in memory', () => {
     const failures = { parkAfter: 1, blockParked: true };
     const store = memoryStore();
     await fail(store, { order: 'a', referenceNumber: 'one', failures });
-    const other = changeOf({ order: 'a', referenceNumber: 'other', key: 'later', failures });
+    const other = changeOf({
+      order: 'a',
+      referenceNumber: 'other',
+      updatedAt: seconds(1),
+      failures,
+    });
     expect(await store.process(other, done)).toBe('processed');
+  });
+});
+
+describe('the store of a receiver that was given none', () => {
+  it('processes changes, keeps failures without bodies, and lists nothing of payments', async () => {
+    const store = memoryCallbacks();
+    expect(await store.process(changeOf({ key: 'first' }), done)).toBe('processed');
+    expect(await store.process(changeOf({ key: 'first' }), done)).toBe('duplicate');
+    await fail(store, { failures: { getRawBody: () => Buffer.from('{}') } });
+    expect(store.keepsBodies).toBe(false);
+    const items: Attention[] = [];
+    for await (const item of store.attention({ olderThanMs: 0 })) items.push(item);
+    expect(items).toMatchObject([{ kind: 'failed-change', attempts: 1 }]);
+    expect(items[0]).not.toHaveProperty('rawBody');
   });
 });
 
@@ -143,6 +164,15 @@ describe('discard() of what is no such item', () => {
       "item must be an item of attention() of the kind 'second-payment', 'failed-change' or 'no-callback'; received an object; an unresolved payment is resolved, by resolve()",
     );
   });
+});
+
+it('discard() of an item that has changed says what to do', async () => {
+  const store = memoryStore();
+  await fail(store, {});
+  const [seen] = await list(store);
+  assert(seen !== undefined);
+  await fail(store, {});
+  await expect(store.discard(seen)).rejects.toThrow('List it again with attention()');
 });
 
 describe('attention({ referenceNumber })', () => {

@@ -51,6 +51,9 @@ describe('a finding', () => {
       payment: JSON.stringify(known),
       updatedAtUs: 1_000_000,
     });
+    expect(toFinding({ ...known, status: deep }, forms).payment).toBe(
+      JSON.stringify({ referenceNumber: known.referenceNumber, updatedAt: known.updatedAt }),
+    );
   });
 
   it('has its time in microseconds', () => {

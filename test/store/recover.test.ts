@@ -5,6 +5,7 @@ import type { Page, PaymentRow } from '../../src/store/payment-row.js';
 import { recover } from '../../src/store/recover.js';
 import type { Turn } from '../../src/store/sending.js';
 import { MEMORY } from './memory-engine.js';
+import { order } from './orders.js';
 
 /** No unresolved payment is sent again. */
 const alone = { lookUp: undefined, sendsAgain: false };
@@ -53,6 +54,28 @@ const throwing = (error: Error) => () => {
   throw error;
 };
 
+it('looks up every unresolved payment, of which there is more than a page', async () => {
+  let nowMs = 0;
+  const backend = new MemoryBackend({ ...MEMORY, now: () => nowMs });
+  for (let index = 0; index < 150; index += 1) {
+    const key = `order-${index}`;
+    const intent = { body: JSON.stringify(order(key)), digest: '' };
+    await backend.claim({ key, intent, owner: 'one', allowsRejected: true, leaseMs: 1_000 });
+    await backend.finish(key, 'one', { state: 'unresolved', failure: undefined });
+  }
+  nowMs = 1_000;
+  const looked = new Set<string>();
+  await recover(backend, {
+    sendsAgain: false,
+    resend: () => Promise.reject(new Error('nothing is recorded')),
+    async lookUp(reference) {
+      looked.add(reference);
+      return undefined;
+    },
+  });
+  expect(looked.size).toBe(150);
+});
+
 describe('a pass over recorded payments', () => {
   it('takes each of 250 payments once, also when they stay recorded', async () => {
     const { recovery, bodies, pages } = await recoverMany(250, (stored) => ({
@@ -87,10 +110,13 @@ describe('a pass over recorded payments', () => {
   });
 
   // Of a proxy, which may refuse every payment: they stay recorded.
-  it.each([400, 407, 421, 422, 451])(
-    'tries each payment once, alone, when a %s has no error code',
-    async (status) => {
-      const error = apiError(status);
+  it.each([
+    ...[400, 407, 421, 422, 451].map((status) => [status, undefined] as const),
+    [400, '400'] as const,
+  ])(
+    'tries each payment once, alone, when a %s has no error code, or one that repeats it (%s)',
+    async (status, serviceCode) => {
+      const error = apiError(status, serviceCode);
       const { recovery, bodies, pages } = await recoverMany(150, throwing(error));
       expect(recovery).toEqual({ resent: 100, unresolved: 0, error });
       expect(bodies).toHaveLength(100);

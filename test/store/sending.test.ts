@@ -2,7 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { CallTrace } from '../../src/client/observation.js';
 import { PaymentClient } from '../../src/client/payment-client.js';
-import { StoreError } from '../../src/errors.js';
+import { ConnectionError, StoreError } from '../../src/errors.js';
 import { PREPARE_CREATION } from '../../src/protocol/prepared-creation.js';
 import { MemoryBackend } from '../../src/store/memory-backend.js';
 import type { Claim, Finding, Result } from '../../src/store/payment-row.js';
@@ -121,7 +121,11 @@ describe('an answer that names another reference', () => {
       state: 'unresolved',
       merchantPaymentReference: 'order-1',
       failure: { code: 'RESPONSE_UNUSABLE', requestOutcome: 'unknown' },
-      error: { safeToRetry: false, message: expect.stringContaining('another merchantPayment') },
+      error: {
+        requestOutcome: 'unknown',
+        safeToRetry: false,
+        message: expect.stringContaining('another merchantPayment'),
+      },
     });
     const replayed = await store.create(order('order-1'));
     expect(replayed).toMatchObject({ state: 'unresolved', replayed: true });
@@ -288,9 +292,9 @@ describe('the failure that is stored', () => {
     expect(operations).toEqual(['payments.create', 'payments.create']);
   });
 
-  it('leaves the payment unresolved if the client throws something else', async () => {
+  /** A store whose client fails with this. */
+  const openFailing = (failure: Error) => {
     const { service, backend } = open();
-    const failure = new TypeError('a broken client');
     const client = {
       payments: service.client.payments,
       [PREPARE_CREATION]: (...args: Parameters<PaymentClient[typeof PREPARE_CREATION]>) => ({
@@ -298,7 +302,19 @@ describe('the failure that is stored', () => {
         send: () => Promise.reject(failure),
       }),
     } as unknown as PaymentClient;
-    const store = openStore(backend, { client, leaseMs: undefined });
+    return { backend, store: openStore(backend, { client, leaseMs: undefined }) };
+  };
+
+  it('leaves the payment recorded that was not sent, even if it must not be sent again as it is', async () => {
+    const details = { requestOutcome: 'not-sent', safeToRetry: false } as const;
+    const { store, backend } = openFailing(new ConnectionError('closed', details));
+    await expect(store.create(order('order-1'))).rejects.toThrow('closed');
+    expect(await backend.read('order-1')).toMatchObject({ state: 'recorded' });
+  });
+
+  it('leaves the payment unresolved if the client throws something else', async () => {
+    const failure = new TypeError('a broken client');
+    const { store, backend } = openFailing(failure);
     await expect(store.create(order('order-1'))).rejects.toBe(failure);
     expect(await backend.read('order-1')).toMatchObject({
       state: 'unresolved',

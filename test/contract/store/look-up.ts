@@ -175,6 +175,7 @@ export function testRepeatedReferences(it: It<Stage>): void {
       { repeatedReference: 'unknown' },
       { profile: profileOf('second-payment') },
       { profile: profileOf('refused') },
+      { profile: { ...profileOf('refused'), repeatedReference: undefined } },
       { repeatedReference: 'unknown', profile: profileOf('same-payment') },
     ] as const) {
       await (await stage.openPayments(options)).recover();
