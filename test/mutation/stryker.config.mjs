@@ -21,6 +21,8 @@ export default {
   concurrency: part.concurrency,
   timeoutMS: 5_000,
   timeoutFactor: 2,
+  // All tests of a database, with the coverage of each.
+  dryRunTimeoutMinutes: 20,
   // Vitest does not check types.
   disableTypeChecks: false,
   // Tests that run beside it write and delete files that Git ignores: a copy of one that is gone by then fails.

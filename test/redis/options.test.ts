@@ -148,8 +148,15 @@ test.each([
   expect(work).not.toHaveBeenCalled();
 });
 
-test('refuses a pipeline, whose methods return itself, when it is used', async () => {
-  const pipeline = { evalsha: () => pipeline, eval: () => pipeline };
+test.each([
+  ['a pipeline, whose methods return itself', undefined],
+  ['an answer with more than a grant before it', 'OK claimed:100'],
+  ['an answer with more than a grant after it', 'claimed:1001'],
+])('refuses %s, when it is used', async (_, answer) => {
+  const pipeline = {
+    evalsha: (): unknown => answer ?? pipeline,
+    eval: (): unknown => answer ?? pipeline,
+  };
   const store = redisStore(pipeline as never);
   const delivered = store.process(change, () => Promise.reject(new Error('the work was run')));
   await expect(delivered).rejects.toMatchObject({
