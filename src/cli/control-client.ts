@@ -63,7 +63,7 @@ export interface ControlCall {
 }
 
 /** The limit for a call that waits until the merchant's endpoint has answered callbacks. */
-export const CALLBACK_TIMEOUT_MS = 600_000;
+const CALLBACK_TIMEOUT_MS = 600_000;
 
 /** The longest answer that is read. */
 export const MAX_ANSWER_BYTES = 67_108_864;
@@ -88,6 +88,15 @@ export class ControlClient {
     if (status >= 200 && status < 300 && isOfMock(headers)) return answer as Answer;
     if (status >= 400 && isControlError(answer)) throw new ControlRefusal(answer);
     throw this.#notAMock(status);
+  }
+
+  get<Answer>(path: ControlCall['path'], query: ControlCall['query'] = {}): Promise<Answer> {
+    return this.call({ path, query });
+  }
+
+  /** For a call that waits for callbacks. */
+  post<Answer>(path: ControlCall['path'], body: unknown): Promise<Answer> {
+    return this.call({ method: 'POST', path, body, timeoutMs: CALLBACK_TIMEOUT_MS });
   }
 
   async #send({ body, method = 'GET', timeoutMs = 10_000, ...call }: ControlCall) {

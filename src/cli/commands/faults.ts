@@ -94,8 +94,7 @@ export const list = defineCommand({
   summary: 'Lists the pending faults, oldest first.',
   options: { 'mock-url': mockUrlOption },
   examples: ['merchant-payments fault list'],
-  run: async (call) =>
-    showFaults(await connectToMock(call).call<ControlFaults>({ path: ['faults'] })),
+  run: async (call) => showFaults(await connectToMock(call).get<ControlFaults>(['faults'])),
 });
 
 export const clear = defineCommand({
@@ -105,7 +104,7 @@ export const clear = defineCommand({
   examples: ['merchant-payments fault clear'],
   async run(call) {
     const client = connectToMock(call);
-    const { faults } = await client.call<ControlFaults>({ path: ['faults'] });
+    const { faults } = await client.get<ControlFaults>(['faults']);
     const left = await client.call<ControlFaults>({ method: 'DELETE', path: ['faults'] });
     return showFaults(left, `${countOf(faults.length, 'fault')} removed`);
   },

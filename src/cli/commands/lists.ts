@@ -99,10 +99,7 @@ export const listPayments = defineCommand({
   async run(call) {
     const { limit, search } = call.options;
     const client = connectToMock(call);
-    const page = await client.call<ControlPaymentPage>({
-      path: ['payments'],
-      query: { limit, search },
-    });
+    const page = await client.get<ControlPaymentPage>(['payments'], { limit, search });
     const callbacks = await lastCallbacks(client);
     const rows = page.payments.map((one) => ({
       ...one,
@@ -114,10 +111,7 @@ export const listPayments = defineCommand({
 
 /** Returns the callback of each payment's last change, of those that the mock lists. */
 async function lastCallbacks(client: ControlClient): Promise<Map<string, ControlCallback>> {
-  const { callbacks } = await client.call<ControlCallbackPage>({
-    path: ['callbacks'],
-    query: { limit: MOST },
-  });
+  const { callbacks } = await client.get<ControlCallbackPage>(['callbacks'], { limit: MOST });
   const sorted = callbacks.toSorted((one, other) => (one.updatedAt < other.updatedAt ? -1 : 1));
   return new Map(sorted.map((one) => [one.referenceNumber, one]));
 }
@@ -169,10 +163,11 @@ export const listDeliveries = defineCommand({
     const of =
       payment === undefined
         ? undefined
-        : await client.call<ControlPaymentDetail>({ path: ['payments', payment] });
-    const page = await client.call<ControlAttemptPage>({
-      path: ['deliveries'],
-      query: { limit, outcome, referenceNumber: of?.payment.referenceNumber },
+        : await client.get<ControlPaymentDetail>(['payments', payment]);
+    const page = await client.get<ControlAttemptPage>(['deliveries'], {
+      limit,
+      outcome,
+      referenceNumber: of?.payment.referenceNumber,
     });
     return showPage(page, page.attempts, attemptColumns, call);
   },
@@ -210,9 +205,10 @@ export const listRequests = defineCommand({
   examples: ['merchant-payments requests list --outcome lost'],
   async run(call) {
     const { limit, search, outcome } = call.options;
-    const page = await connectToMock(call).call<ControlRequestPage>({
-      path: ['requests'],
-      query: { limit, search, outcome },
+    const page = await connectToMock(call).get<ControlRequestPage>(['requests'], {
+      limit,
+      search,
+      outcome,
     });
     return showPage(page, page.requests, requestColumns, call);
   },

@@ -5,13 +5,7 @@ import type {
 } from '../../mock-server/control/control-types.js';
 import { plainJson, plainText } from '../../protocol/plain-text.js';
 import { defineCommand } from '../command.js';
-import {
-  CALLBACK_TIMEOUT_MS,
-  ControlRefusal,
-  connectToMock,
-  mockUrlOption,
-  PAYMENT_WORD,
-} from '../control-client.js';
+import { ControlRefusal, connectToMock, mockUrlOption, PAYMENT_WORD } from '../control-client.js';
 import { callbackLine, deliveryLines, requestLine } from '../event-lines.js';
 import { fieldLines, formatTime } from '../layout.js';
 import { formatDuration, parseDuration } from '../option-values.js';
@@ -26,9 +20,7 @@ export const showPayment = defineCommand({
   examples: ['merchant-payments payments show order-1'],
   async run(call) {
     const [word = ''] = call.words;
-    const detail = await connectToMock(call).call<ControlPaymentDetail>({
-      path: ['payments', word],
-    });
+    const detail = await connectToMock(call).get<ControlPaymentDetail>(['payments', word]);
     const { payment, others } = detail;
     const extra = Object.entries(payment.extra);
     return {
@@ -79,12 +71,8 @@ export const setStatus = defineCommand({
   ],
   async run(call) {
     const [word = '', status] = call.words;
-    const delivery = await connectToMock(call).call<ControlDelivery>({
-      method: 'POST',
-      path: ['payments', word, 'status'],
-      body: { status },
-      timeoutMs: CALLBACK_TIMEOUT_MS,
-    });
+    const client = connectToMock(call);
+    const delivery = await client.post<ControlDelivery>(['payments', word, 'status'], { status });
     return {
       json: delivery,
       lines: ({ paint }) => [
@@ -108,12 +96,7 @@ export const resend = defineCommand({
     const [word = ''] = call.words;
     const client = connectToMock(call);
     const resendFrom = (list: 'deliveries' | 'payments') =>
-      client.call<ControlDelivery>({
-        method: 'POST',
-        path: [list, word, 'resend'],
-        body: {},
-        timeoutMs: CALLBACK_TIMEOUT_MS,
-      });
+      client.post<ControlDelivery>([list, word, 'resend'], {});
     const sent = await resendFrom('deliveries').catch((error) => {
       if (!(error instanceof ControlRefusal && error.code === 'NOT_FOUND')) throw error;
       return resendFrom('payments');
@@ -136,12 +119,7 @@ export const advance = defineCommand({
   examples: ['merchant-payments clock advance 1h', 'merchant-payments clock advance 90s --json'],
   async run(call) {
     const ms = parseDuration('<duration>', call.words[0] ?? '', LONGEST_ADVANCE_MS);
-    const state = await connectToMock(call).call<ControlState>({
-      method: 'POST',
-      path: ['clock', 'advance'],
-      body: { ms },
-      timeoutMs: CALLBACK_TIMEOUT_MS,
-    });
+    const state = await connectToMock(call).post<ControlState>(['clock', 'advance'], { ms });
     const line = `the mock's clock moved ahead by ${formatDuration(ms)}, to ${formatTime(state.now)}`;
     return { json: state, lines: () => [line] };
   },
