@@ -58,7 +58,7 @@ async function runCommand(words: readonly string[], terminal: Terminal): Promise
   const given = parseArguments(command, words.slice(name.split(' ').length));
   if (given.texts.has('help')) {
     const { commandHelp } = await import('./help.js');
-    terminal.stdout.write(commandHelp(command, textWidth(terminal.stdout)));
+    terminal.stdout.write(commandHelp(name, command, textWidth(terminal.stdout)));
     return 0;
   }
   requireWords(given.words, command.positionals ?? []);

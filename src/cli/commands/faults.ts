@@ -29,7 +29,6 @@ import {
 import { countOf } from '../terminal.js';
 
 export const add = defineCommand({
-  name: 'fault add',
   summary: 'Makes the next request or callback go wrong.',
   positionals: ['request|callback', 'type'],
   wordChoices: [faultTargets, faultTargets.flatMap(faultTypesOn)],
@@ -90,7 +89,6 @@ export const add = defineCommand({
 });
 
 export const list = defineCommand({
-  name: 'fault list',
   summary: 'Lists the pending faults, oldest first.',
   options: { 'mock-url': mockUrlOption },
   examples: ['merchant-payments fault list'],
@@ -98,7 +96,6 @@ export const list = defineCommand({
 });
 
 export const clear = defineCommand({
-  name: 'fault clear',
   summary: 'Removes every fault.',
   options: { 'mock-url': mockUrlOption },
   examples: ['merchant-payments fault clear'],

@@ -82,7 +82,6 @@ const paymentColumns: readonly Column<PaymentRow>[] = [
 ];
 
 export const listPayments = defineCommand({
-  name: 'payments list',
   summary: 'Lists payments, newest first.',
   options: {
     search: text({
@@ -137,7 +136,6 @@ const attemptColumns: readonly Column<ControlAttempt>[] = [
 ];
 
 export const listDeliveries = defineCommand({
-  name: 'deliveries list',
   summary: 'Lists the callbacks that were sent, newest first.',
   options: {
     payment: text({
@@ -189,7 +187,6 @@ const requestColumns: readonly Column<ControlRequest>[] = [
 ];
 
 export const listRequests = defineCommand({
-  name: 'requests list',
   summary: 'Lists the requests of your code, newest first.',
   options: {
     search: text({ value: 'text', help: 'Shows only requests with this text.' }),

@@ -12,7 +12,6 @@ import { formatDuration, parseDuration } from '../option-values.js';
 import type { Paint } from '../terminal.js';
 
 export const showPayment = defineCommand({
-  name: 'payments show',
   summary: 'Shows a payment, its requests, statuses and callbacks.',
   positionals: ['payment'],
   options: { 'mock-url': mockUrlOption },
@@ -58,7 +57,6 @@ function storyOf({ payment, deliveries, requests }: ControlPaymentDetail, paint:
 }
 
 export const setStatus = defineCommand({
-  name: 'payments set-status',
   summary: 'Sets a status, and waits for the answer to its callback.',
   positionals: ['payment', 'status'],
   options: { 'mock-url': mockUrlOption },
@@ -84,7 +82,6 @@ export const setStatus = defineCommand({
 });
 
 export const resend = defineCommand({
-  name: 'deliveries resend',
   summary: 'Sends a callback again.',
   positionals: ['id|payment'],
   options: { 'mock-url': mockUrlOption },
@@ -109,7 +106,6 @@ export const resend = defineCommand({
 const LONGEST_ADVANCE_MS = 36_525 * 86_400_000;
 
 export const advance = defineCommand({
-  name: 'clock advance',
   summary: 'Advances the clock, so that retries and delays fall due.',
   positionals: ['duration'],
   options: { 'mock-url': mockUrlOption },
@@ -126,7 +122,6 @@ export const advance = defineCommand({
 });
 
 export const reset = defineCommand({
-  name: 'reset',
   summary: 'Removes everything but the settings and the time.',
   options: { 'mock-url': mockUrlOption },
   details: ['In a mock that was started with --seed, identifiers start over.'],
