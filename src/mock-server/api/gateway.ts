@@ -88,7 +88,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     const { generation } = log;
     const recorded = record(request, body);
     log.push(recorded);
-    const fault = faults.takeForRequest(toRequestFacts(recorded));
+    const fault = faults.take('request', toRequestFacts(recorded));
     if (fault !== undefined) recorded.fault = fault.type;
     onRequest(recorded);
     const { requestId } = recorded;

@@ -139,7 +139,7 @@ export class CallbackDispatcher {
     if (edit !== undefined) return undefined;
     const { merchantPaymentReference } = payment;
     const facts = { referenceNumber, merchantPaymentReference, status, attempt };
-    return this.#options.faults.takeForCallback(facts, canHold);
+    return this.#options.faults.take('callback', facts, canHold);
   }
 
   async #attempt(
