@@ -1,6 +1,6 @@
 import { type OptionRules, optional, text } from '../../protocol/options.js';
 import { fieldOf, isObject, ownFields } from '../../protocol/own-fields.js';
-import type { RequestFault } from '../faults/fault.js';
+import type { RequestFault, RequestFaultMatch } from '../faults/fault.js';
 import type { EntryKind } from '../state/cap.js';
 import { type PlainAnswer, toBytes } from './http-messages.js';
 
@@ -54,15 +54,9 @@ export interface RecordedAnswer {
 export type LiveRequest = { -readonly [Field in keyof RecordedRequest]: RecordedRequest[Field] };
 
 /** Which request to wait for. Every given field must be equal. */
-export interface RequestMatch {
-  /** The `merchantPaymentReference` in the body. */
-  merchantPaymentReference?: string | undefined;
+export interface RequestMatch extends RequestFaultMatch {
   /** The payment that it created. Known once the request has been handled. */
   referenceNumber?: string | undefined;
-  /** The method, in capital letters. */
-  method?: string | undefined;
-  /** The path, without the query. */
-  path?: string | undefined;
 }
 
 const SECRET_HEADERS: ReadonlySet<string> = new Set([
