@@ -3,7 +3,7 @@ import type { ControlError } from '../mock-server/control/control-types.js';
 import { trimEnd } from '../protocol/trim-end.js';
 import { text } from './command.js';
 import { exchange, TIMED_OUT } from './network.js';
-import { formatDuration, parseHttpUrl } from './option-values.js';
+import { formatDuration, parseHttpUrl, parseJsonOrText } from './option-values.js';
 import type { Terminal } from './terminal.js';
 
 const DEFAULT_MOCK_URL = 'http://127.0.0.1:4242';
@@ -84,7 +84,7 @@ export class ControlClient {
   /** Resolves with the mock's answer. */
   async call<Answer>(call: ControlCall): Promise<Answer> {
     const { status, headers, body } = await this.#send(call);
-    const answer = parseJson(body.toString());
+    const answer = parseJsonOrText(body.toString());
     if (status >= 200 && status < 300 && isOfMock(headers)) return answer as Answer;
     if (status >= 400 && isControlError(answer)) throw new ControlRefusal(answer);
     throw this.#notAMock(status);
@@ -148,14 +148,6 @@ const isOfMock = (headers: IncomingHttpHeaders): boolean =>
 /** The message for a mock that does not run. */
 export const noAnswer = (base: string): string =>
   `can't reach the mock at ${base}. Start it with \`npx merchant-payments mock\`, or give its address with --mock-url`;
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
 
 function isControlError(answer: unknown): answer is ControlError {
   const { code, message } = (answer ?? {}) as Partial<Record<string, unknown>>;
