@@ -19,15 +19,7 @@ import type {
 import { createSigningKey } from './sign.js';
 
 interface DispatcherOptions {
-  readonly settings: Pick<
-    ResolvedServiceOptions,
-    | 'callbackTimeoutMs'
-    | 'clock'
-    | 'signatureEncoding'
-    | 'timestampUnit'
-    | 'retryScheduleMs'
-    | 'retrySigning'
-  >;
+  readonly settings: ResolvedServiceOptions;
   readonly signingSecret: string;
   readonly cap: Cap;
   readonly ids: SeededIds;
