@@ -11,7 +11,7 @@ import type { CallbackGroup } from './callback-groups.js';
 // strings, and undefined fields are absent.
 
 /** The entries up to the limit, and the number of all that match. */
-type Page<Name extends string, Entry> = Record<Name, readonly Entry[]> & { total: number };
+export type Page<Name extends string, Entry> = Record<Name, readonly Entry[]> & { total: number };
 
 /** `GET /_mock/state`: the settings of a mock service, and how much it holds. */
 export interface ControlState {
