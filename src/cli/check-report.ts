@@ -1,5 +1,5 @@
 import type { EndpointCheck, EndpointReport } from 'merchant-payments/testing';
-import { plainText } from '../protocol/plain-text.js';
+import { markupText, plainText } from '../protocol/plain-text.js';
 import { type Layout, labelledLines, wrapText } from './layout.js';
 import type { Style } from './terminal.js';
 
@@ -156,19 +156,8 @@ function attributes(values: Readonly<Record<string, string>>): string {
 // XML 1.0 can't express these, not even as references.
 const NOT_IN_XML = /[^\t\n\r\x20-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu;
 
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-};
-
-function escapeText(text: string): string {
-  return text
-    .replace(NOT_IN_XML, '')
-    .replace(/[&<>"]/g, (character) => ENTITIES[character] as string)
-    .replaceAll('\r', '&#13;');
-}
+const escapeText = (text: string): string =>
+  markupText(text.replace(NOT_IN_XML, '')).replaceAll('\r', '&#13;');
 
 // A parser reads an unescaped line break in an attribute as a space.
 function escapeAttribute(text: string): string {

@@ -1,7 +1,6 @@
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { nearest } from '../protocol/options.js';
 import { plainText } from '../protocol/plain-text.js';
+import { version } from '../protocol/version.js';
 import { parseArguments, readOptions, requireWords } from './arguments.js';
 import { type Call, type Command, type ExitCode, type Outcome, UsageError } from './command.js';
 import { readEnvironment } from './environment.js';
@@ -35,7 +34,7 @@ async function runBuiltIn(
   const { stdout, stderr } = terminal;
   const isHelp = (word: string | undefined) => word === '--help' || word === '-h';
   if (first === '--version' || first === '-v') {
-    printLine(terminal, readVersion());
+    printLine(terminal, version);
     return 0;
   }
   if (first === undefined || isHelp(first) || (isHelp(second) && commandsOf(first).length > 0)) {
@@ -58,7 +57,7 @@ async function runCommand(words: readonly string[], terminal: Terminal): Promise
   const given = parseArguments(command, words.slice(name.split(' ').length));
   if (given.texts.has('help')) {
     const { commandHelp } = await import('./help.js');
-    terminal.stdout.write(commandHelp(command, textWidth(terminal.stdout)));
+    terminal.stdout.write(commandHelp(name, command, textWidth(terminal.stdout)));
     return 0;
   }
   requireWords(given.words, command.positionals ?? []);
@@ -127,9 +126,4 @@ function nameFlag({ options }: Command, { option, message }: InvalidOption): str
       name,
   );
   return flag === undefined ? message : `--${flag}: ${message}`;
-}
-
-function readVersion(): string {
-  const file = createRequire(import.meta.url).resolve('merchant-payments/package.json');
-  return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
 }

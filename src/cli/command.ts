@@ -117,8 +117,6 @@ export interface Definition {
 
 /** What a module in `commands/` exports. */
 export interface Command<Own extends Options = Options> {
-  /** The words after `merchant-payments`, for example `payments create`. */
-  readonly name: string;
   /** One line for the list of commands. */
   readonly summary: string;
   /** The names of its arguments, for example `['status']`: exactly these must be given. */

@@ -12,11 +12,9 @@ export async function completionsOf(words: readonly string[]): Promise<string[]>
 
 async function candidatesAfter(before: readonly string[]): Promise<readonly string[]> {
   const [first = '', second] = before;
-  const name = [first, `${first} ${second}`].find((one) => commandLoaders.has(one));
-  const command = await commandLoaders.get(name ?? '')?.();
-  if (command !== undefined) {
-    return candidatesOf(command, before.slice(command.name.split(' ').length));
-  }
+  const name = [first, `${first} ${second}`].find((one) => commandLoaders.has(one)) ?? '';
+  const command = await commandLoaders.get(name)?.();
+  if (command !== undefined) return candidatesOf(command, before.slice(name.split(' ').length));
   const names = [...commandLoaders.keys()].map((one) => one.split(' '));
   if (first === '')
     return [...new Set(names.map(([one = '']) => one)), 'help', '--help', '--version'];

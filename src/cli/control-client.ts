@@ -3,7 +3,7 @@ import type { ControlError } from '../mock-server/control/control-types.js';
 import { trimEnd } from '../protocol/trim-end.js';
 import { text } from './command.js';
 import { exchange, TIMED_OUT } from './network.js';
-import { formatDuration, parseHttpUrl } from './option-values.js';
+import { formatDuration, parseHttpUrl, parseJsonOrText } from './option-values.js';
 import type { Terminal } from './terminal.js';
 
 const DEFAULT_MOCK_URL = 'http://127.0.0.1:4242';
@@ -63,7 +63,7 @@ export interface ControlCall {
 }
 
 /** The limit for a call that waits until the merchant's endpoint has answered callbacks. */
-export const CALLBACK_TIMEOUT_MS = 600_000;
+const CALLBACK_TIMEOUT_MS = 600_000;
 
 /** The longest answer that is read. */
 export const MAX_ANSWER_BYTES = 67_108_864;
@@ -84,10 +84,19 @@ export class ControlClient {
   /** Resolves with the mock's answer. */
   async call<Answer>(call: ControlCall): Promise<Answer> {
     const { status, headers, body } = await this.#send(call);
-    const answer = parseJson(body.toString());
+    const answer = parseJsonOrText(body.toString());
     if (status >= 200 && status < 300 && isOfMock(headers)) return answer as Answer;
     if (status >= 400 && isControlError(answer)) throw new ControlRefusal(answer);
     throw this.#notAMock(status);
+  }
+
+  get<Answer>(path: ControlCall['path'], query: ControlCall['query'] = {}): Promise<Answer> {
+    return this.call({ path, query });
+  }
+
+  /** For a call that waits for callbacks. */
+  post<Answer>(path: ControlCall['path'], body: unknown): Promise<Answer> {
+    return this.call({ method: 'POST', path, body, timeoutMs: CALLBACK_TIMEOUT_MS });
   }
 
   async #send({ body, method = 'GET', timeoutMs = 10_000, ...call }: ControlCall) {
@@ -139,14 +148,6 @@ const isOfMock = (headers: IncomingHttpHeaders): boolean =>
 /** The message for a mock that does not run. */
 export const noAnswer = (base: string): string =>
   `can't reach the mock at ${base}. Start it with \`npx merchant-payments mock\`, or give its address with --mock-url`;
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
 
 function isControlError(answer: unknown): answer is ControlError {
   const { code, message } = (answer ?? {}) as Partial<Record<string, unknown>>;

@@ -1,7 +1,7 @@
 import { optionsOf } from './arguments.js';
 import type { Command, Definition, Option } from './command.js';
 import { labelledLines, wrapText } from './layout.js';
-import { commandGroups, commandLoaders } from './registry.js';
+import { type CommandGroup, commandGroups, commandLoaders } from './registry.js';
 
 const INDENT = '  ';
 
@@ -29,7 +29,7 @@ const VARIABLES: readonly Definition[] = [
 export async function overview(width: number): Promise<string> {
   const groups = await Promise.all(
     Object.entries(commandGroups).map(async ([title, group]) => {
-      return ['', `${title}:`, ...(await summaries(Object.keys(group), width))];
+      return ['', `${title}:`, ...(await summaries(group, width))];
     }),
   );
   return [
@@ -48,8 +48,8 @@ export async function overview(width: number): Promise<string> {
 }
 
 /** What a command prints with `--help`. */
-export function commandHelp(command: Command, width: number): string {
-  const { name, summary, positionals = [], details = [], examples } = command;
+export function commandHelp(name: string, command: Command, width: number): string {
+  const { summary, positionals = [], details = [], examples } = command;
   const words = positionals.map((word) => `<${word}>`);
   const options = Object.entries(optionsOf(command)).map(([option, spec]) => ({
     term: describeOption(option, spec),
@@ -76,10 +76,10 @@ export function commandHelp(command: Command, width: number): string {
   ].join('\n');
 }
 
-async function summaries(names: readonly string[], width: number): Promise<string[]> {
-  const commands = await Promise.all(names.map((name) => commandLoaders.get(name)?.()));
-  const known = commands.filter((command) => command !== undefined);
-  const list = known.map(({ name, summary }) => ({ term: name, text: summary }));
+async function summaries(group: CommandGroup, width: number): Promise<string[]> {
+  const list = await Promise.all(
+    Object.entries(group).map(async ([term, load]) => ({ term, text: (await load()).summary })),
+  );
   return list.flatMap((one) => define(one, LONGEST_NAME, width));
 }
 

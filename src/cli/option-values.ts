@@ -257,18 +257,9 @@ export async function readProfile(path: string, terminal: Terminal): Promise<Ser
 /** Larger than any callback or profile; a wrong file must not fill the memory. */
 const MAX_INPUT_BYTES = 16 * 1024 * 1024;
 
-interface InputPlace {
-  /** The option that named it, for messages. */
-  readonly option: string;
-  /** A file, or `-` for standard input. */
-  readonly path: string;
-  /** What is read, for messages: `the callback`. */
-  readonly what: string;
-}
-
-/** Reads the exact bytes of a file or of standard input. */
+/** Reads the exact bytes of a file, or of standard input for `-`. The option and what is read are for messages. */
 export async function readInput(
-  { option, path, what }: InputPlace,
+  { option, path, what }: Readonly<Record<'option' | 'path' | 'what', string>>,
   terminal: Terminal,
 ): Promise<Buffer> {
   const isStdin = path === '-';

@@ -1,13 +1,14 @@
 import type { Command } from './command.js';
 
 type CommandLoader = () => Promise<Command>;
+export type CommandGroup = Readonly<Record<string, CommandLoader>>;
 
 const running = () => import('./commands/running-mock.js');
 const lists = () => import('./commands/lists.js');
 const faults = () => import('./commands/faults.js');
 
 /** Every command, by what it is for. The module of a command is loaded only when needed. */
-export const commandGroups: Readonly<Record<string, Readonly<Record<string, CommandLoader>>>> = {
+export const commandGroups: Readonly<Record<string, CommandGroup>> = {
   Run: {
     demo: async () => (await import('./commands/demo.js')).demo,
     mock: async () => (await import('./commands/mock.js')).mock,

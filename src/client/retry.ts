@@ -1,4 +1,4 @@
-import type { RequestOutcome } from '../errors.js';
+import type { RequestOutcome, ResponseHeaders } from '../errors.js';
 import { ownFields } from '../protocol/own-fields.js';
 
 /** What one failed attempt means for the call. */
@@ -107,17 +107,14 @@ export function combineOutcomes(earlier: RequestOutcome, latest: RequestOutcome)
 
 const SECONDS = /^-?(?:\d+(?:\.\d*)?|\.\d+)$/;
 
-/** The headers of an answer that say when to try again. */
-interface WaitHeaders {
-  readonly 'retry-after'?: string | string[] | undefined;
-  readonly date?: string | string[] | undefined;
-}
-
 /**
  * Reads Retry-After, a number of seconds or an HTTP date, as seconds from now, rounded up to milliseconds. A date is
  * measured from the answer's Date, since the service's clock may differ from this machine's.
  */
-export function parseRetryAfter(headers: WaitHeaders, nowMs: number): number | undefined {
+export function parseRetryAfter(
+  headers: Partial<ResponseHeaders>,
+  nowMs: number,
+): number | undefined {
   const { 'retry-after': wait, date } = ownFields(headers);
   return parseWait(textOf(wait), parseHttpDate(textOf(date)) ?? nowMs);
 }

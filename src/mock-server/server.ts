@@ -66,28 +66,20 @@ export async function startLimitedServer(
   };
   const server = createServer();
   await listen(server, resolved);
-  return new ListeningService({ ...resolved, ...credentials }, server, limit);
+  return new ListeningService({ ...resolved, ...credentials }, server, limit) as MockServer;
 }
 
-class ListeningService extends InProcessService implements MockServer {
+class ListeningService extends InProcessService {
   readonly url: string;
-  readonly #apiKey: string;
-  readonly #apiSecret: string;
   readonly #server: Server;
   readonly #listens: ListenAddress;
   readonly #control: ControlInterface;
   #closing: Promise<void> | undefined;
 
-  constructor(
-    options: ResolvedServerOptions & { readonly apiKey: string; readonly apiSecret: string },
-    server: Server,
-    limit: number,
-  ) {
+  constructor(options: ResolvedServerOptions, server: Server, limit: number) {
     const address = server.address() as AddressInfo;
     const url = toUrl(address);
     super(options.paymentPage ? withPaymentUrl(options, url) : options, limit);
-    this.#apiKey = options.apiKey;
-    this.#apiSecret = options.apiSecret;
     this.#server = server;
     this.#listens = { host: options.host, address: address.address };
     this.url = url;
@@ -98,13 +90,6 @@ class ListeningService extends InProcessService implements MockServer {
       page: dashboardAnswer,
     });
     server.on('request', (request, response) => this.#handle(request, response));
-  }
-
-  override get apiKey(): string {
-    return this.#apiKey;
-  }
-  override get apiSecret(): string {
-    return this.#apiSecret;
   }
 
   override close(): Promise<void> {
@@ -160,7 +145,7 @@ class ListeningService extends InProcessService implements MockServer {
 
   /** Strips `/_mock` from the path and adds the credentials. */
   #toMerchantRequest(request: PlainRequest): PlainRequest {
-    const pair = Buffer.from(`${this.#apiKey}:${this.#apiSecret}`).toString('base64');
+    const pair = Buffer.from(`${this.apiKey}:${this.apiSecret}`).toString('base64');
     const { method, pathname, search, signal } = request;
     return {
       method,

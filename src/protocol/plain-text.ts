@@ -28,6 +28,17 @@ export function plainJson(value: unknown, indent = 0): string {
   );
 }
 
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+};
+
+/** Makes text safe for HTML and XML, within double quotes too. */
+export const markupText = (text: string): string =>
+  text.replace(/[&<>"]/g, (character) => ENTITIES[character] as string);
+
 function escapeCharacter(character: string): string {
   const code = character.codePointAt(0) as number;
   return code <= 0xff ? `\\x${code.toString(16).padStart(2, '0')}` : escapeUnits(character);

@@ -29,7 +29,6 @@ const options = {
 };
 
 export const send = defineCommand({
-  name: 'callback send',
   summary: 'Sends a signed callback, valid or with a fault.',
   positionals: ['callback-url'],
   options,

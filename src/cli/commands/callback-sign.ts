@@ -50,7 +50,6 @@ const options = {
 };
 
 export const sign = defineCommand({
-  name: 'callback sign',
   summary: 'Prints a signed callback, for curl.',
   options,
   details: [

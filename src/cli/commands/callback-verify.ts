@@ -44,7 +44,6 @@ const options = {
 };
 
 export const verify = defineCommand({
-  name: 'callback verify',
   summary: 'Explains why a captured callback is refused.',
   options,
   details: ['It reads an HTTP message or JSON.'],

@@ -75,7 +75,6 @@ const options = {
 };
 
 export const check = defineCommand({
-  name: 'check',
   summary: 'Finds what a callback endpoint gets wrong.',
   positionals: ['callback-url'],
   options,

@@ -28,7 +28,6 @@ complete -c merchant-payments -f -a '(_merchant_payments)'
 const shells = Object.keys(scripts) as (keyof typeof scripts)[];
 
 export const completion = defineCommand({
-  name: 'completion',
   summary: 'Prints a shell script that completes words by Tab.',
   positionals: [shells.join('|')],
   wordChoices: [shells],

@@ -11,7 +11,6 @@ const NEXT = [
 ];
 
 export const demo = defineCommand({
-  name: 'demo',
   summary: 'Shows an order from checkout to paid.',
   options: {},
   details: [

@@ -84,7 +84,6 @@ const options = {
 };
 
 export const discover = defineCommand({
-  name: 'discover',
   summary: 'Learns from a sandbox what the interface leaves open.',
   options,
   details: [

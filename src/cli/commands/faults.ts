@@ -29,7 +29,6 @@ import {
 import { countOf } from '../terminal.js';
 
 export const add = defineCommand({
-  name: 'fault add',
   summary: 'Makes the next request or callback go wrong.',
   positionals: ['request|callback', 'type'],
   wordChoices: [faultTargets, faultTargets.flatMap(faultTypesOn)],
@@ -90,22 +89,19 @@ export const add = defineCommand({
 });
 
 export const list = defineCommand({
-  name: 'fault list',
   summary: 'Lists the pending faults, oldest first.',
   options: { 'mock-url': mockUrlOption },
   examples: ['merchant-payments fault list'],
-  run: async (call) =>
-    showFaults(await connectToMock(call).call<ControlFaults>({ path: ['faults'] })),
+  run: async (call) => showFaults(await connectToMock(call).get<ControlFaults>(['faults'])),
 });
 
 export const clear = defineCommand({
-  name: 'fault clear',
   summary: 'Removes every fault.',
   options: { 'mock-url': mockUrlOption },
   examples: ['merchant-payments fault clear'],
   async run(call) {
     const client = connectToMock(call);
-    const { faults } = await client.call<ControlFaults>({ path: ['faults'] });
+    const { faults } = await client.get<ControlFaults>(['faults']);
     const left = await client.call<ControlFaults>({ method: 'DELETE', path: ['faults'] });
     return showFaults(left, `${countOf(faults.length, 'fault')} removed`);
   },

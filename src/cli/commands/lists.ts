@@ -82,7 +82,6 @@ const paymentColumns: readonly Column<PaymentRow>[] = [
 ];
 
 export const listPayments = defineCommand({
-  name: 'payments list',
   summary: 'Lists payments, newest first.',
   options: {
     search: text({
@@ -99,10 +98,7 @@ export const listPayments = defineCommand({
   async run(call) {
     const { limit, search } = call.options;
     const client = connectToMock(call);
-    const page = await client.call<ControlPaymentPage>({
-      path: ['payments'],
-      query: { limit, search },
-    });
+    const page = await client.get<ControlPaymentPage>(['payments'], { limit, search });
     const callbacks = await lastCallbacks(client);
     const rows = page.payments.map((one) => ({
       ...one,
@@ -114,10 +110,7 @@ export const listPayments = defineCommand({
 
 /** Returns the callback of each payment's last change, of those that the mock lists. */
 async function lastCallbacks(client: ControlClient): Promise<Map<string, ControlCallback>> {
-  const { callbacks } = await client.call<ControlCallbackPage>({
-    path: ['callbacks'],
-    query: { limit: MOST },
-  });
+  const { callbacks } = await client.get<ControlCallbackPage>(['callbacks'], { limit: MOST });
   const sorted = callbacks.toSorted((one, other) => (one.updatedAt < other.updatedAt ? -1 : 1));
   return new Map(sorted.map((one) => [one.referenceNumber, one]));
 }
@@ -143,7 +136,6 @@ const attemptColumns: readonly Column<ControlAttempt>[] = [
 ];
 
 export const listDeliveries = defineCommand({
-  name: 'deliveries list',
   summary: 'Lists the callbacks that were sent, newest first.',
   options: {
     payment: text({
@@ -169,10 +161,11 @@ export const listDeliveries = defineCommand({
     const of =
       payment === undefined
         ? undefined
-        : await client.call<ControlPaymentDetail>({ path: ['payments', payment] });
-    const page = await client.call<ControlAttemptPage>({
-      path: ['deliveries'],
-      query: { limit, outcome, referenceNumber: of?.payment.referenceNumber },
+        : await client.get<ControlPaymentDetail>(['payments', payment]);
+    const page = await client.get<ControlAttemptPage>(['deliveries'], {
+      limit,
+      outcome,
+      referenceNumber: of?.payment.referenceNumber,
     });
     return showPage(page, page.attempts, attemptColumns, call);
   },
@@ -194,7 +187,6 @@ const requestColumns: readonly Column<ControlRequest>[] = [
 ];
 
 export const listRequests = defineCommand({
-  name: 'requests list',
   summary: 'Lists the requests of your code, newest first.',
   options: {
     search: text({ value: 'text', help: 'Shows only requests with this text.' }),
@@ -210,9 +202,10 @@ export const listRequests = defineCommand({
   examples: ['merchant-payments requests list --outcome lost'],
   async run(call) {
     const { limit, search, outcome } = call.options;
-    const page = await connectToMock(call).call<ControlRequestPage>({
-      path: ['requests'],
-      query: { limit, search, outcome },
+    const page = await connectToMock(call).get<ControlRequestPage>(['requests'], {
+      limit,
+      search,
+      outcome,
     });
     return showPage(page, page.requests, requestColumns, call);
   },

@@ -118,7 +118,6 @@ const options = {
 const KEYS = '↑ ↓ select a callback, r resends it, d diagnoses it, q quits.';
 
 export const mock = defineCommand({
-  name: 'mock',
   summary: 'Runs a mock of the service, with a dashboard.',
   options,
   details: [

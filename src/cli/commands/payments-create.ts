@@ -29,7 +29,6 @@ const options = {
 };
 
 export const create = defineCommand({
-  name: 'payments create',
   summary: 'Creates a payment in the mock.',
   options,
   details: ['This is a request as from your code, so faults on requests apply to it.'],

@@ -5,20 +5,13 @@ import type {
 } from '../../mock-server/control/control-types.js';
 import { plainJson, plainText } from '../../protocol/plain-text.js';
 import { defineCommand } from '../command.js';
-import {
-  CALLBACK_TIMEOUT_MS,
-  ControlRefusal,
-  connectToMock,
-  mockUrlOption,
-  PAYMENT_WORD,
-} from '../control-client.js';
+import { ControlRefusal, connectToMock, mockUrlOption, PAYMENT_WORD } from '../control-client.js';
 import { callbackLine, deliveryLines, requestLine } from '../event-lines.js';
 import { fieldLines, formatTime } from '../layout.js';
 import { formatDuration, parseDuration } from '../option-values.js';
 import type { Paint } from '../terminal.js';
 
 export const showPayment = defineCommand({
-  name: 'payments show',
   summary: 'Shows a payment, its requests, statuses and callbacks.',
   positionals: ['payment'],
   options: { 'mock-url': mockUrlOption },
@@ -26,9 +19,7 @@ export const showPayment = defineCommand({
   examples: ['merchant-payments payments show order-1'],
   async run(call) {
     const [word = ''] = call.words;
-    const detail = await connectToMock(call).call<ControlPaymentDetail>({
-      path: ['payments', word],
-    });
+    const detail = await connectToMock(call).get<ControlPaymentDetail>(['payments', word]);
     const { payment, others } = detail;
     const extra = Object.entries(payment.extra);
     return {
@@ -66,7 +57,6 @@ function storyOf({ payment, deliveries, requests }: ControlPaymentDetail, paint:
 }
 
 export const setStatus = defineCommand({
-  name: 'payments set-status',
   summary: 'Sets a status, and waits for the answer to its callback.',
   positionals: ['payment', 'status'],
   options: { 'mock-url': mockUrlOption },
@@ -79,12 +69,8 @@ export const setStatus = defineCommand({
   ],
   async run(call) {
     const [word = '', status] = call.words;
-    const delivery = await connectToMock(call).call<ControlDelivery>({
-      method: 'POST',
-      path: ['payments', word, 'status'],
-      body: { status },
-      timeoutMs: CALLBACK_TIMEOUT_MS,
-    });
+    const client = connectToMock(call);
+    const delivery = await client.post<ControlDelivery>(['payments', word, 'status'], { status });
     return {
       json: delivery,
       lines: ({ paint }) => [
@@ -96,7 +82,6 @@ export const setStatus = defineCommand({
 });
 
 export const resend = defineCommand({
-  name: 'deliveries resend',
   summary: 'Sends a callback again.',
   positionals: ['id|payment'],
   options: { 'mock-url': mockUrlOption },
@@ -108,12 +93,7 @@ export const resend = defineCommand({
     const [word = ''] = call.words;
     const client = connectToMock(call);
     const resendFrom = (list: 'deliveries' | 'payments') =>
-      client.call<ControlDelivery>({
-        method: 'POST',
-        path: [list, word, 'resend'],
-        body: {},
-        timeoutMs: CALLBACK_TIMEOUT_MS,
-      });
+      client.post<ControlDelivery>([list, word, 'resend'], {});
     const sent = await resendFrom('deliveries').catch((error) => {
       if (!(error instanceof ControlRefusal && error.code === 'NOT_FOUND')) throw error;
       return resendFrom('payments');
@@ -126,7 +106,6 @@ export const resend = defineCommand({
 const LONGEST_ADVANCE_MS = 36_525 * 86_400_000;
 
 export const advance = defineCommand({
-  name: 'clock advance',
   summary: 'Advances the clock, so that retries and delays fall due.',
   positionals: ['duration'],
   options: { 'mock-url': mockUrlOption },
@@ -136,19 +115,13 @@ export const advance = defineCommand({
   examples: ['merchant-payments clock advance 1h', 'merchant-payments clock advance 90s --json'],
   async run(call) {
     const ms = parseDuration('<duration>', call.words[0] ?? '', LONGEST_ADVANCE_MS);
-    const state = await connectToMock(call).call<ControlState>({
-      method: 'POST',
-      path: ['clock', 'advance'],
-      body: { ms },
-      timeoutMs: CALLBACK_TIMEOUT_MS,
-    });
+    const state = await connectToMock(call).post<ControlState>(['clock', 'advance'], { ms });
     const line = `the mock's clock moved ahead by ${formatDuration(ms)}, to ${formatTime(state.now)}`;
     return { json: state, lines: () => [line] };
   },
 });
 
 export const reset = defineCommand({
-  name: 'reset',
   summary: 'Removes everything but the settings and the time.',
   options: { 'mock-url': mockUrlOption },
   details: ['In a mock that was started with --seed, identifiers start over.'],

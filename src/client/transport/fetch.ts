@@ -77,11 +77,7 @@ function sendsAgainInBun(method: string): boolean {
   return isOld || method === 'PUT' || method === 'DELETE';
 }
 
-/** The status and the headers. */
-interface AnswerHead {
-  readonly status: number;
-  readonly headers: ResponseHeaders;
-}
+type AnswerHead = Pick<Answer, 'status' | 'headers'>;
 
 /** @throws {Error} `NOT_A_RESPONSE` without a status: the service's answer is unknown then */
 function readHead(response: Response | null | undefined): AnswerHead {

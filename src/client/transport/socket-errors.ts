@@ -5,18 +5,7 @@ import { parseUrl } from '../../protocol/url.js';
 const MAX_DEPTH = 4;
 
 /** What an error of Node, undici or Bun may have. */
-interface SystemError {
-  readonly name?: unknown;
-  readonly message?: unknown;
-  readonly code?: unknown;
-  readonly cause?: unknown;
-  readonly errors?: unknown;
-  readonly syscall?: unknown;
-  readonly hostname?: unknown;
-  readonly address?: unknown;
-  readonly port?: unknown;
-  readonly path?: unknown;
-}
+type SystemError = Readonly<Record<string, unknown>>;
 
 // The name of the errors of undici's parser; in some versions their code (HPE_…) is undefined.
 const PARSER_ERROR = 'HTTPParserError';
@@ -93,7 +82,7 @@ function showsNoConnection(error: unknown, target: URL, depth: number): boolean 
   if (depth === 0 || typeof error !== 'object' || error === null) return false;
   const origin = unconnectedOrigins.get(error);
   if (origin !== undefined) return origin === target.origin;
-  if (namesTarget(error, target)) return true;
+  if (namesTarget(error as SystemError, target)) return true;
   const { cause, errors } = error as SystemError;
   // One error per address that was tried.
   if (Array.isArray(errors) && errors.length > 0) {

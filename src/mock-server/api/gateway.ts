@@ -47,10 +47,7 @@ type Handler = (input: unknown, id: string, request: LiveRequest) => PlainAnswer
 export type Gateway = (request: PlainRequest) => Promise<PlainAnswer>;
 
 interface GatewayOptions {
-  readonly settings: Pick<
-    ResolvedServiceOptions,
-    'answerFields' | 'apiKey' | 'apiSecret' | 'clock' | 'profile'
-  >;
+  readonly settings: ResolvedServiceOptions;
   readonly faults: FaultList;
   readonly ids: SeededIds;
   readonly log: EventLog<RecordedRequest>;
@@ -88,7 +85,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     const { generation } = log;
     const recorded = record(request, body);
     log.push(recorded);
-    const fault = faults.takeForRequest(toRequestFacts(recorded));
+    const fault = faults.take('request', toRequestFacts(recorded));
     if (fault !== undefined) recorded.fault = fault.type;
     onRequest(recorded);
     const { requestId } = recorded;
@@ -188,10 +185,8 @@ function findOperation(
 
 const BASIC = /^basic +([A-Za-z0-9+/]+={0,2})$/i;
 
-type Credentials = Pick<ResolvedServiceOptions, 'apiKey' | 'apiSecret'>;
-
 /** Creates the check of an Authorization header for the account's credentials (interface section 5.1). */
-function createCredentialCheck({ apiKey, apiSecret }: Credentials) {
+function createCredentialCheck({ apiKey, apiSecret }: ResolvedServiceOptions) {
   const expectedKey = apiKey === undefined ? undefined : digest(apiKey);
   const expectedSecret = apiSecret === undefined ? undefined : digest(apiSecret);
   return (header: string | undefined): boolean => {

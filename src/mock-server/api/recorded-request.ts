@@ -1,6 +1,6 @@
 import { type OptionRules, optional, text } from '../../protocol/options.js';
 import { fieldOf, isObject, ownFields } from '../../protocol/own-fields.js';
-import type { RequestFault } from '../faults/fault.js';
+import type { RequestFault, RequestFaultMatch } from '../faults/fault.js';
 import type { EntryKind } from '../state/cap.js';
 import { type PlainAnswer, toBytes } from './http-messages.js';
 
@@ -54,22 +54,12 @@ export interface RecordedAnswer {
 export type LiveRequest = { -readonly [Field in keyof RecordedRequest]: RecordedRequest[Field] };
 
 /** Which request to wait for. Every given field must be equal. */
-export interface RequestMatch {
-  /** The `merchantPaymentReference` in the body. */
-  merchantPaymentReference?: string | undefined;
+export interface RequestMatch extends RequestFaultMatch {
   /** The payment that it created. Known once the request has been handled. */
   referenceNumber?: string | undefined;
-  /** The method, in capital letters. */
-  method?: string | undefined;
-  /** The path, without the query. */
-  path?: string | undefined;
 }
 
-const SECRET_HEADERS: ReadonlySet<string> = new Set([
-  'authorization',
-  'proxy-authorization',
-  'cookie',
-]);
+const SECRET_HEADERS = ['authorization', 'proxy-authorization', 'cookie'];
 const REDACTED = '[redacted]';
 
 export function redactHeaders(
@@ -80,10 +70,7 @@ export function redactHeaders(
   return Object.freeze(Object.fromEntries(redacted));
 }
 
-export function withoutQuery(target: string): string {
-  const end = target.indexOf('?');
-  return end < 0 ? target : target.slice(0, end);
-}
+export const withoutQuery = (target: string): string => target.split('?', 1)[0] as string;
 
 /** What waits and faults match. */
 export function toRequestFacts(request: RecordedRequest) {

@@ -1,5 +1,5 @@
 import { boolean, type OptionRules, optional, text, wholeNumber } from '../../protocol/options.js';
-import type { CallbackFault } from '../faults/fault.js';
+import type { CallbackFault, CallbackFaultMatch } from '../faults/fault.js';
 import type { EntryKind } from '../state/cap.js';
 import type { MockPayment } from '../state/payments.js';
 
@@ -125,15 +125,7 @@ export interface ResendOptions {
 }
 
 /** Which attempt to wait for. Every given field must be equal. */
-export interface DeliveryMatch {
-  /** The payment. */
-  referenceNumber?: string | undefined;
-  /** The merchant's own reference of the payment. */
-  merchantPaymentReference?: string | undefined;
-  /** The status the payment was set to. */
-  status?: string | undefined;
-  /** Number of the attempt, from 1. */
-  attempt?: number | undefined;
+export interface DeliveryMatch extends CallbackFaultMatch {
   /** Whether the endpoint answered with 2xx. */
   acknowledged?: boolean | undefined;
 }

@@ -19,15 +19,7 @@ import type {
 import { createSigningKey } from './sign.js';
 
 interface DispatcherOptions {
-  readonly settings: Pick<
-    ResolvedServiceOptions,
-    | 'callbackTimeoutMs'
-    | 'clock'
-    | 'signatureEncoding'
-    | 'timestampUnit'
-    | 'retryScheduleMs'
-    | 'retrySigning'
-  >;
+  readonly settings: ResolvedServiceOptions;
   readonly signingSecret: string;
   readonly cap: Cap;
   readonly ids: SeededIds;
@@ -139,7 +131,7 @@ export class CallbackDispatcher {
     if (edit !== undefined) return undefined;
     const { merchantPaymentReference } = payment;
     const facts = { referenceNumber, merchantPaymentReference, status, attempt };
-    return this.#options.faults.takeForCallback(facts, canHold);
+    return this.#options.faults.take('callback', facts, canHold);
   }
 
   async #attempt(

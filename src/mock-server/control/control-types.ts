@@ -8,7 +8,10 @@ import type { MockPayment } from '../state/payments.js';
 import type { CallbackGroup } from './callback-groups.js';
 
 // What the control interface sends to the dashboard and the command line, as JSON: dates are ISO 8601
-// strings, and undefined fields are absent. A `total` is the number of all that match, beyond the limit too.
+// strings, and undefined fields are absent.
+
+/** The entries up to the limit, and the number of all that match. */
+export type Page<Name extends string, Entry> = Record<Name, readonly Entry[]> & { total: number };
 
 /** `GET /_mock/state`: the settings of a mock service, and how much it holds. */
 export interface ControlState {
@@ -41,10 +44,7 @@ export interface ControlState {
 export type ControlPayment = MockPayment;
 
 /** `GET /_mock/payments`: newest first; with a search, what fits better comes first. */
-export interface ControlPaymentPage {
-  payments: readonly ControlPayment[];
-  total: number;
-}
+export type ControlPaymentPage = Page<'payments', ControlPayment>;
 
 export interface ControlAttempt
   extends Omit<DeliveryAttempt, 'sentAt' | 'rawBody' | 'nextRetryAt'> {
@@ -91,11 +91,7 @@ export interface ControlCallback extends Omit<ControlDelivery, 'attempts'> {
 export type CallbackCounts = Record<CallbackGroup, number>;
 
 /** `GET /_mock/callbacks`: failures first, then newest first; with a search, what fits better comes before. */
-export interface ControlCallbackPage {
-  callbacks: readonly ControlCallback[];
-  total: number;
-  counts: CallbackCounts;
-}
+export type ControlCallbackPage = Page<'callbacks', ControlCallback> & { counts: CallbackCounts };
 
 /** `GET /_mock/payments/{referenceNumber}` */
 export interface ControlPaymentDetail {
@@ -109,10 +105,7 @@ export interface ControlPaymentDetail {
 }
 
 /** `GET /_mock/deliveries`: finished attempts, newest first. */
-export interface ControlAttemptPage {
-  attempts: readonly ControlAttempt[];
-  total: number;
-}
+export type ControlAttemptPage = Page<'attempts', ControlAttempt>;
 
 export interface ControlRequest extends Omit<RecordedRequest, 'at' | 'json'> {
   at: string;
@@ -126,10 +119,7 @@ export interface ControlRequest extends Omit<RecordedRequest, 'at' | 'json'> {
 export type RequestOutcome = 'waiting' | 'accepted' | 'refused' | 'lost';
 
 /** `GET /_mock/requests`: newest first; with a search, what fits better comes first. */
-export interface ControlRequestPage {
-  requests: readonly ControlRequest[];
-  total: number;
-}
+export type ControlRequestPage = Page<'requests', ControlRequest>;
 
 /** `POST /_mock/diagnose`: what `diagnoseCallback` finds, after the fault that the mock applied. */
 export interface ControlDiagnosis extends Omit<CallbackDiagnosis, 'findings'> {

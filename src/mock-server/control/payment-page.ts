@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { markupText } from '../../protocol/plain-text.js';
 import { httpUrl } from '../../protocol/url.js';
 import {
   matchPath,
@@ -166,12 +167,4 @@ function createPolicy(returnUrl: URL | undefined): string {
   ].join('; ');
 }
 
-const ESCAPES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-const escapeHtml = (text: string): string =>
-  text.replace(/[&<>"']/g, (character) => ESCAPES[character] ?? '');
+const escapeHtml = (text: string): string => markupText(text).replaceAll("'", '&#39;');

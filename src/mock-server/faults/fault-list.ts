@@ -12,13 +12,7 @@ import {
   wholeNumber,
 } from '../../protocol/strict-schema.js';
 import { isMatching } from '../state/cap.js';
-import type {
-  CallbackFault,
-  CallbackFaultMatch,
-  Fault,
-  RequestFault,
-  RequestFaultMatch,
-} from './fault.js';
+import type { CallbackFault, Fault, RequestFault } from './fault.js';
 import {
   defaultOf,
   type FaultEntry,
@@ -45,11 +39,9 @@ export interface MockFaults {
 }
 
 /** What a fault's `match` is compared with. */
-export type RequestFacts = { readonly [Key in keyof RequestFaultMatch]-?: string | undefined };
-/** As {@link RequestFacts}, for an attempt to deliver a callback. */
-export type CallbackFacts = {
-  readonly [Key in keyof CallbackFaultMatch]-?: Exclude<CallbackFaultMatch[Key], undefined>;
-};
+type Facts<On extends FaultTarget> = Required<
+  NonNullable<Extract<Fault, { readonly on: On }>['match']>
+>;
 
 /** A pending fault, and the id for removing it. */
 export interface PendingFault {
@@ -109,30 +101,22 @@ export class FaultList implements MockFaults {
     this.#onChange(this.pending());
   }
 
-  /** Returns the oldest fault that matches the request, and counts down its `times`. */
-  takeForRequest(facts: RequestFacts): CheckedRequestFault | undefined {
-    return this.#take('request', facts) as CheckedRequestFault | undefined;
-  }
-
   /**
-   * Returns the oldest fault that matches the attempt, and counts down its `times`. Without `canHold`,
+   * Returns the oldest fault that matches the request or the attempt, and counts down its `times`. Without `canHold`,
    * `reorder` faults do not match: only a first attempt can be held, and only once.
    */
-  takeForCallback(facts: CallbackFacts, canHold: boolean): CheckedCallbackFault | undefined {
-    const excluded = canHold ? undefined : 'reorder';
-    return this.#take('callback', facts, excluded) as CheckedCallbackFault | undefined;
-  }
-
-  #take(on: FaultTarget, facts: RequestFacts | CallbackFacts, excluded?: Fault['type']) {
+  take<On extends FaultTarget>(on: On, facts: Facts<On>, canHold = true) {
     const entry = this.#entries.find(
       ({ fault }) =>
-        fault.on === on && fault.type !== excluded && isMatching(fault.match ?? {}, facts),
+        fault.on === on &&
+        (canHold || fault.type !== 'reorder') &&
+        isMatching(fault.match ?? {}, facts),
     );
     if (entry === undefined) return undefined;
     entry.left -= 1;
     if (entry.left === 0) this.#drop(entry);
     else this.#onChange(this.pending());
-    return entry.fault;
+    return entry.fault as Extract<Entry['fault'], { readonly on: On }>;
   }
 }
 

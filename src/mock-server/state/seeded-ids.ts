@@ -21,12 +21,7 @@ export class SeededIds {
     const count = this.#counts.get(purpose) ?? 0;
     this.#counts.set(purpose, count + 1);
     // A hash in counter mode, which separates neighbouring seeds.
-    return toUuid(hash('sha256', `${this.seed}.${purpose}.${count}`));
-  }
-
-  /** A default credential, the same on every call. */
-  token(purpose: string): string {
-    return writeToken(purpose, hash('sha256', `${this.seed}.token.${purpose}`));
+    return toUuid(hash('sha256', `${this.seed}.${purpose}.${count}`, 'buffer'));
   }
 
   /** Restarts every sequence. */
@@ -35,35 +30,22 @@ export class SeededIds {
   }
 }
 
-interface ChosenSeed {
-  readonly seed: number;
-  readonly isSeedGiven: boolean;
-}
-
 /**
  * A default credential. Derived from the seed only when that was given: a random seed could be worked out from
  * the identifiers, and from it the signing secret.
  */
-export function defaultCredential({ seed, isSeedGiven }: ChosenSeed, purpose: string): string {
-  return isSeedGiven
-    ? new SeededIds(seed).token(purpose)
-    : writeToken(purpose, randomBytes(12).toString('hex'));
+export function defaultCredential(
+  { seed, isSeedGiven }: { readonly seed: number; readonly isSeedGiven: boolean },
+  purpose: string,
+): string {
+  const bytes = isSeedGiven
+    ? hash('sha256', `${seed}.token.${purpose}`, 'buffer')
+    : randomBytes(12);
+  return `mock_${purpose}_${bytes.toString('hex', 0, 12)}`;
 }
 
-function writeToken(purpose: string, hex: string): string {
-  return `mock_${purpose}_${hex.slice(0, 24)}`;
-}
-
-/** Two bits of the variant, then two that are random. */
-const VARIANT_DIGITS = '89ab';
-
-function toUuid(hex: string): string {
-  const variant = VARIANT_DIGITS.charAt(Number.parseInt(hex.charAt(16), 16) & 0x3);
-  return [
-    hex.slice(0, 8),
-    hex.slice(8, 12),
-    `4${hex.slice(13, 16)}`,
-    `${variant}${hex.slice(17, 20)}`,
-    hex.slice(20, 32),
-  ].join('-');
+function toUuid(bytes: Buffer): string {
+  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x40, 6);
+  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
+  return bytes.toString('hex', 0, 16).replace(/(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 }

@@ -8,6 +8,7 @@ import type {
   ControlPaymentDetail,
   ControlRequest,
   ControlState,
+  Page,
 } from '../../control/control-types.js';
 import { ControlFailure, control, followEvents, MockUnreachable } from './control-client.js';
 import { describeOutcome } from './delivery-text.js';
@@ -241,20 +242,19 @@ const fetchers: Readonly<Record<Part, () => Promise<Partial<Snapshot>>>> = {
   },
   faults: () => control.listFaults(),
   payments: () =>
-    loadList('payments', async (query) => {
-      const { payments, total } = await control.listPayments(query);
-      return { rows: payments, total, keyOf: ({ referenceNumber }) => referenceNumber };
-    }),
+    loadList('payments', control.listPayments, ({ referenceNumber }) => referenceNumber),
   callbacks: () =>
-    loadList('callbacks', async ({ filter: group, ...query }) => {
-      const { callbacks, total } = await control.listCallbacks({ ...query, group });
-      return { rows: callbacks, total, keyOf: ({ id }) => id };
-    }),
+    loadList(
+      'callbacks',
+      ({ filter: group, ...query }) => control.listCallbacks({ ...query, group }),
+      ({ id }) => id,
+    ),
   requests: () =>
-    loadList('requests', async ({ filter: outcome, ...query }) => {
-      const { requests, total } = await control.listRequests({ ...query, outcome });
-      return { rows: requests, total, keyOf: ({ requestId }) => requestId };
-    }),
+    loadList(
+      'requests',
+      ({ filter: outcome, ...query }) => control.listRequests({ ...query, outcome }),
+      ({ requestId }) => requestId,
+    ),
 };
 
 async function fetchDetail(referenceNumber: string): Promise<ControlPaymentDetail | 'missing'> {
@@ -270,12 +270,6 @@ async function fetchDetail(referenceNumber: string): Promise<ControlPaymentDetai
 // A type, as an interface is no Record.
 type Query = { readonly search: string | undefined; readonly filter: string | undefined };
 
-interface Fetched<Row> {
-  readonly rows: readonly Row[];
-  readonly total: number;
-  readonly keyOf: (row: Row) => string;
-}
-
 function queryOf(name: ListName): Query {
   const filter = name !== 'payments' && route.view === name ? route.rest : undefined;
   return { search: snapshot.searches[name], filter };
@@ -283,10 +277,11 @@ function queryOf(name: ListName): Query {
 
 async function loadList<Name extends ListName>(
   name: Name,
-  list: (query: Query & { limit: number }) => Promise<Fetched<RowOf[Name]>>,
+  list: (query: Query & { limit: number }) => Promise<Page<Name, RowOf[Name]>>,
+  keyOf: (row: RowOf[Name]) => string,
 ): Promise<Partial<Snapshot>> {
   const query = JSON.stringify(queryOf(name));
-  const { rows, total, keyOf } = await list({ ...queryOf(name), limit: MAX_ROWS });
+  const { [name]: rows, total } = await list({ ...queryOf(name), limit: MAX_ROWS });
   // The answer to an earlier search is of no use.
   if (query !== JSON.stringify(queryOf(name))) return {};
   const shown = snapshot.lists[name] as List<RowOf[Name]> | undefined;
