@@ -34,7 +34,7 @@ describe('the part of a changed file', () => {
 it('mutates every part each night', () => {
   const nightly = readFileSync('.github/workflows/nightly.yml', 'utf8');
   const commands = nightly.match(/(?<=test:mutation -- ).*/g) ?? [];
-  const named = commands.flatMap((parts) => parts.split(' '));
+  const named = commands.flatMap((words) => words.split(' ').filter((word) => /^[a-z]/.test(word)));
   expect(named.sort()).toEqual(Object.keys(PARTS).sort());
 });
 
