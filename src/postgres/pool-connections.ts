@@ -34,11 +34,11 @@ export function poolConnections<Tx extends Queryable>(
 ): Connections<Tx> {
   const ofWork: Deadline = {
     timeoutMs: transactionTimeoutMs,
-    createError: (ms) => failures.noEndOfWorkInTime(ms),
+    createError: failures.noEndOfWorkInTime,
   };
   const ofStatement: Deadline = {
     timeoutMs: commandTimeoutMs,
-    createError: (ms) => failures.noStepInTime(ms),
+    createError: failures.noStepInTime,
   };
   const onConnection = async <Value>(
     use: (connection: Connection<Tx>) => Promise<Value>,
@@ -121,16 +121,11 @@ class Connection<Tx extends Queryable> implements OpenTransaction<Tx> {
    * Runs the body with a deadline: on a network that swallows packets, a statement never ends on its own, and the
    * statements of the body have no other deadline.
    */
-  async within<Result>(
+  within<Result>(
     { timeoutMs, createError }: Deadline,
     body: () => Promise<Result>,
   ): Promise<Result> {
-    const timer = setTimeout(() => this.#loss.report(createError(timeoutMs)), timeoutMs);
-    try {
-      return await this.#loss.orSettled(body());
-    } finally {
-      clearTimeout(timer);
-    }
+    return this.#loss.within(timeoutMs, createError, () => this.#loss.orSettled(body()));
   }
 
   async begin(limits: ClaimLimits, statements: readonly string[]): Promise<readonly string[]> {
@@ -139,8 +134,8 @@ class Connection<Tx extends Queryable> implements OpenTransaction<Tx> {
     const hasWork = statements.length > 0;
     const after = hasWork ? [SAVEPOINT] : [];
     const timeoutMs = limits.lockTimeoutMs + limits.commandTimeoutMs;
-    const results = await this.#sendInTime(inOneText([...before, ...after]), timeoutMs, (ms) =>
-      failures.noAnswerInTime(ms),
+    const results = await this.#loss.within(timeoutMs, failures.noAnswerInTime, () =>
+      this.send(inOneText([...before, ...after])),
     );
     this.hasBegun = true;
     const [session] = failures.textsOf(results[1]?.rows);
@@ -166,7 +161,7 @@ class Connection<Tx extends Queryable> implements OpenTransaction<Tx> {
     let results: readonly Answer[];
     try {
       results = await this.#loss.orSettled(
-        this.#sendInTime(text, this.#commandTimeoutMs, (ms) => failures.noEndInTime(ms)),
+        this.#loss.within(this.#commandTimeoutMs, failures.noEndInTime, () => this.send(text)),
       );
     } catch (error) {
       throw failures.explainFailedEnd(error);
@@ -181,8 +176,8 @@ class Connection<Tx extends Queryable> implements OpenTransaction<Tx> {
   async rollBack(): Promise<void> {
     if (!this.#isOpen || this.#loss.reason !== undefined) return;
     this.#isOpen = false;
-    const rolling = this.#sendInTime('ROLLBACK', this.#commandTimeoutMs, (ms) =>
-      failures.noAnswerInTime(ms),
+    const rolling = this.#loss.within(this.#commandTimeoutMs, failures.noAnswerInTime, () =>
+      this.send('ROLLBACK'),
     );
     await this.#loss.orSettled(rolling).catch((error) => this.#loss.report(toError(error)));
   }
@@ -195,19 +190,6 @@ class Connection<Tx extends Queryable> implements OpenTransaction<Tx> {
       // Not an answer from Postgres: the next answer on this connection may belong to this statement.
       if (sqlStateOf(error) === undefined) this.#loss.report(toError(error));
       throw error;
-    }
-  }
-
-  async #sendInTime(
-    text: string,
-    timeoutMs: number,
-    createError: (timeoutMs: number) => Error,
-  ): Promise<readonly Answer[]> {
-    const timer = setTimeout(() => this.#loss.report(createError(timeoutMs)), timeoutMs);
-    try {
-      return await this.send(text);
-    } finally {
-      clearTimeout(timer);
     }
   }
 }

@@ -37,14 +37,14 @@ export function providedConnections<Tx>(
   const { acquireTimeoutMs, commandTimeoutMs, transactionTimeoutMs } = timeouts;
   const ofWork = {
     timeoutMs: transactionTimeoutMs,
-    createError: (ms: number) => failures.noEndOfWorkInTime(ms),
+    createError: failures.noEndOfWorkInTime,
   };
   const timeoutMs = Math.min(acquireTimeoutMs + commandTimeoutMs, LONGEST_TIMER_MS);
   const alone = (statement: string): Promise<readonly object[]> => {
     const loss = new Loss();
-    const timer = setTimeout(() => loss.report(failures.noStepInTime(timeoutMs)), timeoutMs);
-    const running = provider.query(provider.database, statement);
-    return loss.orSettled(running).finally(() => clearTimeout(timer));
+    return loss.within(timeoutMs, failures.noStepInTime, () =>
+      loss.orSettled(provider.query(provider.database, statement)),
+    );
   };
   return {
     isSingle: provider.isSingle,

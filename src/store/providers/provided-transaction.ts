@@ -82,16 +82,9 @@ export abstract class ProvidedTransaction<Tx> implements OpenTransaction<Tx> {
   }
 
   /** Like {@link ask}, within a time. */
-  protected async askInTime(statement: string, timeoutMs: number): Promise<readonly string[]> {
-    const timer = setTimeout(
-      () => this.loss.report(this.#failures.noAnswerInTime(timeoutMs)),
-      timeoutMs,
-    );
-    try {
-      return await this.ask(statement);
-    } finally {
-      clearTimeout(timer);
-    }
+  protected askInTime(statement: string, timeoutMs: number): Promise<readonly string[]> {
+    const { noAnswerInTime } = this.#failures;
+    return this.loss.within(timeoutMs, noAnswerInTime, () => this.ask(statement));
   }
 
   /** Runs the statements that come just before COMMIT. */

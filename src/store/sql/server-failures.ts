@@ -82,34 +82,30 @@ export class ServerFailures extends ServerErrors {
     );
   }
 
-  noAnswerInTime(timeoutMs: number): StoreError {
-    return new StoreError(
+  readonly noAnswerInTime = (timeoutMs: number): StoreError =>
+    new StoreError(
       'STORE_TIMEOUT',
       `${this.#words.name} did not answer within ${timeoutMs} ms, so the connection was closed and nothing was processed; check the server and the network, or raise commandTimeoutMs`,
     );
-  }
 
   /** The error for a step without an answer in time. */
-  noStepInTime(timeoutMs: number): StoreError {
-    return new StoreError(
+  readonly noStepInTime = (timeoutMs: number): StoreError =>
+    new StoreError(
       'STORE_TIMEOUT',
       `${this.#words.name} did not answer within ${timeoutMs} ms (commandTimeoutMs; with an ORM, plus acquireTimeoutMs), so the connection was closed. It is unknown whether the step was done; it is safe to repeat it. Check the server and the network`,
     );
-  }
 
-  noEndOfWorkInTime(timeoutMs: number): StoreError {
-    return new StoreError(
+  readonly noEndOfWorkInTime = (timeoutMs: number): StoreError =>
+    new StoreError(
       'STORE_TIMEOUT',
       `The transaction was not over within transactionTimeoutMs (${timeoutMs} ms), so the connection was closed; ${RUN_AGAIN}. Give the statements of your work a deadline (${this.#words.deadlineRemedy}), or raise transactionTimeoutMs`,
     );
-  }
 
-  noEndInTime(timeoutMs: number): StoreError {
-    return new StoreError(
+  readonly noEndInTime = (timeoutMs: number): StoreError =>
+    new StoreError(
       'STORE_TIMEOUT',
       `${this.#words.name} did not answer COMMIT within commandTimeoutMs (${timeoutMs} ms), so the connection was closed; ${UNKNOWN_END}`,
     );
-  }
 
   endUnknown(cause: unknown): StoreError {
     return new StoreError(

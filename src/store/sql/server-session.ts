@@ -68,7 +68,7 @@ export class ServerSession<Tx> implements SqlSession<Tx> {
     const { commandTimeoutMs } = this.#server.timeouts;
     const deadline: Deadline = {
       timeoutMs: commandTimeoutMs,
-      createError: (ms) => this.#server.failures.noStepInTime(ms),
+      createError: this.#server.failures.noStepInTime,
     };
     return this.#explained(() => this.#tryAll(step, deadline));
   }
