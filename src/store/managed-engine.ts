@@ -133,7 +133,7 @@ function listsOf(
 ): Readonly<Record<AttentionKind, ReadPage>> {
   return {
     unresolved: async (page) =>
-      (await backend.listUnresolved(page)).map((listed) => ({
+      (await backend.list('unresolved', page)).map((listed) => ({
         place: listed.place,
         item: { kind: 'unresolved', attempts: listed.stored.attempts, ...toItem(listed) },
       })),
@@ -156,7 +156,7 @@ function listsOf(
         item: change,
       })),
     'no-callback': async (page) =>
-      (await backend.listUnheard(page)).map((listed) => ({
+      (await backend.list('unheard', page)).map((listed) => ({
         place: listed.place,
         item: { kind: 'no-callback', ...toItem(listed) },
       })),

@@ -1,4 +1,4 @@
-import type { Claim, Cursor, Intent, Page, Result } from '../payment-row.js';
+import type { Claim, Cursor, Intent, ListKind, Page, Result } from '../payment-row.js';
 import { end } from '../steps.js';
 import type { Dialect, Key } from './dialect.js';
 import { COLUMNS, Sql } from './sql.js';
@@ -91,21 +91,15 @@ WHERE ${condition} LIMIT ${limit}${this.#dialect.skipLocked}`;
     return keys.map((key) => ({ merchant_payment_reference: this.#sql.value(key) }));
   }
 
-  listRecorded(page: Page): string {
-    return this.#list("state = 'recorded'", 'changed_at_ms', page);
-  }
-
-  listUnheard(page: Page): string {
-    return this.#list("state = 'unheard'", 'changed_at_ms', page);
-  }
-
-  listUnresolved(page: Page): string {
+  list(kind: ListKind, page: Page): string {
     // The index knows the first condition.
-    const condition = `state IN ('unresolved', 'sending') AND lease_until_ms <= ${this.#dialect.now()}`;
-    return this.#list(condition, 'sent_at_ms', page);
-  }
-
-  #list(condition: string, time: string, page: Page): string {
+    const [condition, time] =
+      kind === 'unresolved'
+        ? [
+            `state IN ('unresolved', 'sending') AND lease_until_ms <= ${this.#dialect.now()}`,
+            'sent_at_ms',
+          ]
+        : [`state = '${kind}'`, 'changed_at_ms'];
     return `SELECT ${this.#row} FROM ${this.#payments}
 WHERE ${condition}${pageOf(this.#sql, page, [time, 'merchant_payment_reference'])}`;
   }
