@@ -1,3 +1,6 @@
+import type { Dialect } from './dialect.js';
+import type { ServerFailures } from './server-failures.js';
+
 /** How long a server may take, in milliseconds. */
 export interface ServerTimeouts {
   /** For a connection of the pool. */
@@ -90,4 +93,20 @@ export interface Connections<Tx> {
     tx: Tx,
     body: (ask: (statement: string) => Promise<readonly string[]>) => Promise<Value>,
   ): Promise<Value>;
+}
+
+/** A database server, as a store uses it. */
+export interface StoreServer<Tx> {
+  readonly connections: Connections<Tx>;
+  readonly dialect: Dialect;
+  readonly failures: ServerFailures;
+  /** Whether a SELECT outside a transaction returns only what is committed, whatever the session's defaults are. */
+  readonly readsCommitted: boolean;
+  /** Creates what is missing. */
+  setup(): Promise<void>;
+  /**
+   * Cancels the statement that begins with a comment with this owner, which the server still runs although its sender
+   * has given up.
+   */
+  cancel(owner: string, read: (statement: string) => Promise<readonly string[]>): Promise<unknown>;
 }
