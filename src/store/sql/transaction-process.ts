@@ -145,13 +145,8 @@ export class TransactionProcess<Tx> {
       return this.#end({ outcome: verdict }, change, judged, undefined);
     }
     progress.judged = judged;
-    if (verdict !== 'run') {
-      const error = refusalOf(verdict);
-      progress.failed = { error };
-      const kept = failureOf(change, judged, error, this.#options.keepBodies);
-      return this.#end({ error, kept }, change, judged, kept);
-    }
     try {
+      if (verdict !== 'run') throw refusalOf(verdict);
       await transaction.runWork((tx) => work(new WorkContext(tx, judged, transaction)));
     } catch (error) {
       progress.failed = { error };
@@ -205,17 +200,12 @@ export class TransactionProcess<Tx> {
     judged: Judged,
     kept: KeptFailure | undefined,
   ): Ending<Result> {
-    const statements = this.#storeFailure(change, judged, kept);
+    const statements = [
+      ...(isNews(judged) ? this.#statements.settle(change, judged) : []),
+      ...(kept === undefined ? [] : [this.#statements.keep(change, judged, kept)]),
+    ];
     if (statements.length === 0) return { end: 'rollback', result };
     return { end: 'commit', result, undo: true, statements };
-  }
-
-  #storeFailure(change: Change, judged: Judged, kept: KeptFailure | undefined): readonly string[] {
-    const statements = this.#statements;
-    return [
-      ...(isNews(judged) ? statements.settle(change, judged) : []),
-      ...(kept === undefined ? [] : [statements.keep(change, judged, kept)]),
-    ];
   }
 
   /** Stores a failure after its transaction was lost. Resolves with what was kept. */
