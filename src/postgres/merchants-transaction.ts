@@ -1,11 +1,10 @@
 import { InvalidOptionError } from '../errors.js';
 import { describeValue } from '../protocol/describe-value.js';
 import { hasMethods } from '../store/providers/provider.js';
+import type { Ask } from '../store/sql/transactions.js';
 import { listOf } from './answers.js';
 import { databaseErrorOf, failures, sqlStateOf } from './failures.js';
 import { type Queryable, statusOf } from './pool.js';
-
-type Ask = (statement: string) => Promise<readonly string[]>;
 
 /**
  * Runs statements in the merchant's transaction.

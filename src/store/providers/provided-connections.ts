@@ -3,6 +3,7 @@ import { invalidOption, LONGEST_TIMER_MS } from '../../protocol/options.js';
 import { Loss } from '../loss.js';
 import type { ServerFailures } from '../sql/server-failures.js';
 import type {
+  Ask,
   Connections,
   Deadline,
   Ending,
@@ -24,8 +25,6 @@ export interface ProvidedEngine<Tx> {
     alone: (statement: string) => Promise<readonly object[]>,
   ) => Promise<boolean | undefined>;
 }
-
-type Ask = (statement: string) => Promise<readonly string[]>;
 
 /** The connections of an ORM. Its own deadlines apply in addition. */
 export function providedConnections<Tx>(

@@ -58,6 +58,9 @@ export interface Deadline {
   createError(timeoutMs: number): Error;
 }
 
+/** Runs one statement. Resolves with the text in each row. */
+export type Ask = (statement: string) => Promise<readonly string[]>;
+
 /** What a store needs of a database's connections: the common interface of pools, PGlite and ORMs. */
 export interface Connections<Tx> {
   /** Whether there is only one connection, on which a wait for a lock would block everything. */
@@ -89,10 +92,7 @@ export interface Connections<Tx> {
    *
    * @throws {InvalidOptionError} when `tx` is not an open transaction
    */
-  runIn<Value>(
-    tx: Tx,
-    body: (ask: (statement: string) => Promise<readonly string[]>) => Promise<Value>,
-  ): Promise<Value>;
+  runIn<Value>(tx: Tx, body: (ask: Ask) => Promise<Value>): Promise<Value>;
 }
 
 /** A database server, as a store uses it. */
@@ -108,5 +108,5 @@ export interface StoreServer<Tx> {
    * Cancels the statement that begins with a comment with this owner, which the server still runs although its sender
    * has given up.
    */
-  cancel(owner: string, read: (statement: string) => Promise<readonly string[]>): Promise<unknown>;
+  cancel(owner: string, read: Ask): Promise<unknown>;
 }
