@@ -12,10 +12,10 @@ import { failures, sqlStateOf } from './failures.js';
 import { runInTransaction } from './merchants-transaction.js';
 import {
   assertClient,
-  hasOpenTransaction,
   type PgClientLike,
   type PgPoolLike,
   type Queryable,
+  statusOf,
 } from './pool.js';
 import { withSavepoints } from './savepoints.js';
 import {
@@ -49,7 +49,9 @@ export function poolConnections<Tx extends Queryable>(
     const client = await takeConnection(pool, acquireTimeoutMs, onError);
     const connection = new Connection(client, loss, commandTimeoutMs);
     try {
-      if (hasOpenTransaction(client)) throw connection.lose(new TransactionOpen());
+      const status = statusOf(client);
+      // Other code released the client without ending its transaction.
+      if (status === 'T' || status === 'E') throw connection.lose(new TransactionOpen());
       return await use(connection);
     } catch (error) {
       if (failures.spoilsConnection(error)) loss.report(toError(error));
@@ -135,7 +137,7 @@ class Connection<Tx extends Queryable> implements OpenTransaction<Tx> {
     const after = hasWork ? [SAVEPOINT] : [];
     const timeoutMs = limits.lockTimeoutMs + limits.commandTimeoutMs;
     const results = await this.#loss.within(timeoutMs, failures.noAnswerInTime, () =>
-      this.send(inOneText([...before, ...after])),
+      this.send([...before, ...after].join('; ')),
     );
     this.hasBegun = true;
     const [session] = failures.textsOf(results[1]?.rows);
@@ -157,7 +159,7 @@ class Connection<Tx extends Queryable> implements OpenTransaction<Tx> {
   async commit(undo: boolean, statements: readonly string[]): Promise<void> {
     if (this.#loss.reason !== undefined) throw this.#loss.reason;
     const work = this.#session === undefined ? [] : leaveSavepoint(undo, this.#session);
-    const text = inOneText([...work, ...statements, 'COMMIT']);
+    const text = [...work, ...statements, 'COMMIT'].join('; ');
     let results: readonly Answer[];
     try {
       results = await this.#loss.orSettled(
@@ -194,10 +196,6 @@ class Connection<Tx extends Queryable> implements OpenTransaction<Tx> {
   }
 }
 
-function inOneText(statements: readonly string[]): string {
-  return statements.join('; ');
-}
-
 type OnError = (error: Error) => void;
 
 /** Takes a connection from the pool, and attaches `onError` immediately. */
@@ -212,42 +210,31 @@ function takeConnection<Tx extends Queryable>(
       isLate = true;
       reject(failures.noConnectionInTime(timeoutMs));
     }, timeoutMs);
-    const take = (client: Tx & PgClientLike): void => {
-      clearTimeout(timer);
-      assertClient(client);
-      client.on('error', onError);
-      // A request to the pool can't be cancelled, so a late connection must be released.
-      if (isLate) setImmediate(releaseLate, client, onError);
-      else resolve(client);
-    };
     const fail = (error: unknown): void => {
       clearTimeout(timer);
       reject(failures.noConnection(error));
     };
+    const connected = (error: unknown, client: Tx & PgClientLike): void => {
+      clearTimeout(timer);
+      try {
+        if (error) throw error;
+        assertClient(client);
+        client.on('error', onError);
+        // A request to the pool can't be cancelled, so a late connection must be released.
+        if (isLate) setImmediate(releaseLate, client, onError);
+        else resolve(client);
+      } catch (wrong) {
+        fail(wrong);
+      }
+    };
     // By a callback if the pool accepts one, as pg's does: a connection may break in the same turn of the event loop in
     // which it was made, before then() could attach a listener.
-    if (pool.connect.length === 0) pool.connect().then(take).catch(fail);
-    else connectByCallback(pool, take, fail);
-  });
-}
-
-type Connected<Client> = (error: unknown, client: Client) => void;
-type ConnectByCallback<Client> = (this: object, connected: Connected<Client>) => unknown;
-
-function connectByCallback<Tx extends Queryable>(
-  pool: PgPoolLike<Tx>,
-  take: (client: Tx & PgClientLike) => void,
-  fail: (error: unknown) => void,
-): void {
-  const connected: Connected<Tx & PgClientLike> = (error, client) => {
-    if (error) return fail(error);
-    try {
-      take(client);
-    } catch (wrong) {
-      fail(wrong);
+    if (pool.connect.length === 0) {
+      pool.connect().then((client) => connected(undefined, client), fail);
+    } else {
+      (pool.connect as (callback: typeof connected) => unknown).call(pool, connected);
     }
-  };
-  (pool.connect as ConnectByCallback<Tx & PgClientLike>).call(pool, connected);
+  });
 }
 
 /**
