@@ -109,7 +109,7 @@ class Run<Tx, Result> {
       if (this.#failure !== undefined) throw this.#failure.error;
       // The ORM's promise resolves early if the work itself has ended the transaction.
       if (this.#ending === undefined) throw this.#lose(this.#failures.transactionEnded());
-      if (this.#ending.end === 'commit') await this.#transaction?.assertCommitted(this.#ending);
+      if (this.#ending.end === 'commit') await this.#transaction?.assertCommitted();
       return this.#ending.result;
     } finally {
       clearTimeout(this.#end);
