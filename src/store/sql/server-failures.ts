@@ -186,19 +186,6 @@ export class ServerFailures extends ServerErrors {
     );
   }
 
-  /**
-   * If the time for the lock is over, another transaction holds the order. Before that, the cancellation says nothing
-   * about the lock, and would go on unnoticed as `busy`.
-   */
-  #assertUsedUp({ waitedMs, lockTimeoutMs }: LockWait, cause: unknown): void {
-    if (waitedMs >= lockTimeoutMs * USED_UP) return;
-    throw new StoreError(
-      'STORE_FAILED',
-      `${this.#words.name} cancelled a statement of the claim after ${Math.round(waitedMs)} ms, although the claim may wait ${lockTimeoutMs} ms for its lock (lockTimeoutMs); nothing was processed. Either a statement timeout of the role, the pool or the server (${this.#words.statementLimits}) is too short, or someone cancelled the statement: set that timeout for the store's connections to more than lockTimeoutMs, or lower lockTimeoutMs`,
-      { cause },
-    );
-  }
-
   /** Converts any failure of a step to an error for users. */
   explain(error: unknown): unknown {
     if (error instanceof StoreError || error instanceof InvalidOptionError) return error;
@@ -265,12 +252,18 @@ export class ServerFailures extends ServerErrors {
    *
    * @throws {StoreError} `STORE_FAILED` when a statement was cancelled before its time was over
    */
-  isBusy(error: unknown, wait: LockWait): boolean {
+  isBusy(error: unknown, { waitedMs, lockTimeoutMs }: LockWait): boolean {
     if (!this.is('cancelled', error)) {
       return this.is('lockTimeout', error) || this.is('deadlock', error);
     }
-    this.#assertUsedUp(wait, error);
-    return true;
+    // If the time for the lock is over, another transaction holds the order. Before that, the cancellation says nothing
+    // about the lock, and would go on unnoticed as `busy`.
+    if (waitedMs >= lockTimeoutMs * USED_UP) return true;
+    throw new StoreError(
+      'STORE_FAILED',
+      `${this.#words.name} cancelled a statement of the claim after ${Math.round(waitedMs)} ms, although the claim may wait ${lockTimeoutMs} ms for its lock (lockTimeoutMs); nothing was processed. Either a statement timeout of the role, the pool or the server (${this.#words.statementLimits}) is too short, or someone cancelled the statement: set that timeout for the store's connections to more than lockTimeoutMs, or lower lockTimeoutMs`,
+      { cause: error },
+    );
   }
 
   // Drivers and ORMs add the statement to their errors, and it contains the request body.
