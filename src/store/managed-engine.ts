@@ -40,7 +40,8 @@ export class ManagedEngine<Tx> implements ManagedStore<Tx> {
   }
 
   async discard(item: Attention): Promise<void> {
-    return discard(this.#backend, item);
+    const isChanged = await forget(this.#backend, item);
+    if (isChanged) throw itemChanged();
   }
 
   async setup(): Promise<void> {
@@ -52,12 +53,7 @@ export class ManagedEngine<Tx> implements ManagedStore<Tx> {
   }
 }
 
-/** Takes an item off the list of what needs a person, unless it has changed since it was listed. */
-export async function discard(backend: Lists, item: Attention): Promise<void> {
-  const isChanged = await forget(backend, item);
-  if (isChanged) throw itemChanged();
-}
-
+/** Returns whether the item has changed since it was listed, and was kept. */
 async function forget(backend: Lists, given: Attention): Promise<boolean> {
   const item = ownFields(given);
   switch (item.kind) {
