@@ -1,3 +1,5 @@
+import type { Ask } from '../store/sql/transactions.js';
+
 /**
  * Stands for the database of the pool in a statement, before the name of a table. No text that a statement quotes can
  * contain this character: names are printable, and JSON escapes it.
@@ -9,10 +11,7 @@ export class Location {
   #prefix: string | undefined;
 
   /** Replaces {@link HERE} in a statement. */
-  async in(
-    statement: string,
-    ask: (statement: string) => Promise<readonly string[]>,
-  ): Promise<string> {
+  async in(statement: string, ask: Ask): Promise<string> {
     if (this.#prefix === undefined && statement.includes(HERE)) {
       const [database = ''] = await ask("SELECT COALESCE(DATABASE(), '')");
       this.#prefix = database === '' ? '' : `\`${database.replaceAll('`', '``')}\`.`;

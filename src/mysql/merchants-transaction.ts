@@ -1,6 +1,7 @@
 import { InvalidOptionError } from '../errors.js';
 import { describeValue } from '../protocol/describe-value.js';
 import { hasMethods } from '../store/providers/provider.js';
+import type { Ask } from '../store/sql/transactions.js';
 import {
   databaseErrorOf,
   errnoOf,
@@ -14,8 +15,6 @@ import type { Location } from './location.js';
 import type { MysqlQueryable } from './pool.js';
 import { asRows, send, statusOf } from './rows.js';
 import { READ_COMMITTED } from './session.js';
-
-type Ask = (statement: string) => Promise<readonly string[]>;
 
 /**
  * Runs statements in the merchant's transaction.

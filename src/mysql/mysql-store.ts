@@ -11,6 +11,7 @@ import {
   serverStoreRules,
 } from '../store/sql/server-options.js';
 import { serverStore } from '../store/sql/server-store.js';
+import type { Ask } from '../store/sql/transactions.js';
 import { mysqlDialect } from './dialect.js';
 import { failures } from './failures.js';
 import { HERE, Location } from './location.js';
@@ -132,10 +133,7 @@ export function mysqlStore(
 }
 
 /** Finds nothing if a proxy gave the session another id than the driver knows: KILL would hit another session. */
-async function cancel(
-  owner: string,
-  read: (statement: string) => Promise<readonly string[]>,
-): Promise<void> {
+async function cancel(owner: string, read: Ask): Promise<void> {
   const sessions = await read(`SELECT CAST(id AS CHAR) FROM information_schema.processlist
 WHERE LOCATE(CONCAT(${literal(`/* ${owner} `)}, id, ' */'), info) = 1`);
   for (const session of sessions) await read(`KILL ${Number(session)}`);

@@ -40,11 +40,11 @@ export function poolConnections<Tx extends MysqlQueryable>(
 ): Connections<Tx> {
   const ofWork: Deadline = {
     timeoutMs: transactionTimeoutMs,
-    createError: (ms) => failures.noEndOfWorkInTime(ms),
+    createError: failures.noEndOfWorkInTime,
   };
   const ofStatement: Deadline = {
     timeoutMs: commandTimeoutMs,
-    createError: (ms) => failures.noStepInTime(ms),
+    createError: failures.noStepInTime,
   };
   const onConnection = async <Value>(
     deadline: Deadline,
@@ -125,10 +125,8 @@ class Connection<Tx extends MysqlQueryable> implements OpenTransaction<Tx> {
 
   begin(limits: ClaimLimits, statements: readonly string[]): Promise<readonly string[]> {
     const timeoutMs = limits.lockTimeoutMs + limits.commandTimeoutMs;
-    return this.#within(
-      () => this.#begin(limits, statements),
-      timeoutMs,
-      (ms) => failures.noAnswerInTime(ms),
+    return this.#loss.within(timeoutMs, failures.noAnswerInTime, () =>
+      this.#begin(limits, statements),
     );
   }
 
@@ -191,7 +189,7 @@ class Connection<Tx extends MysqlQueryable> implements OpenTransaction<Tx> {
       if (this.#hasWork) await this.send(RESTORE_ALL);
     };
     try {
-      await this.#within(commit, this.#commandTimeoutMs, (ms) => failures.noEndInTime(ms));
+      await this.#loss.within(this.#commandTimeoutMs, failures.noEndInTime, commit);
     } catch (error) {
       if (this.#isOpen) throw failures.explainFailedEnd(error);
       // The rest only restores the session.
@@ -207,9 +205,7 @@ class Connection<Tx extends MysqlQueryable> implements OpenTransaction<Tx> {
       await this.send(ROLLBACK);
       if (this.#hasWork) await this.send(RESTORE_ALL);
     };
-    const rolling = this.#within(rollBack, this.#commandTimeoutMs, (ms) =>
-      failures.noAnswerInTime(ms),
-    );
+    const rolling = this.#loss.within(this.#commandTimeoutMs, failures.noAnswerInTime, rollBack);
     await this.#loss.orSettled(rolling).catch((error) => this.#lose(toError(error)));
   }
 
@@ -261,19 +257,6 @@ class Connection<Tx extends MysqlQueryable> implements OpenTransaction<Tx> {
         fail(error);
       }
     });
-  }
-
-  async #within<Value>(
-    ask: () => Promise<Value>,
-    timeoutMs: number,
-    createError: (timeoutMs: number) => Error,
-  ): Promise<Value> {
-    const timer = setTimeout(() => this.#lose(createError(timeoutMs)), timeoutMs);
-    try {
-      return await ask();
-    } finally {
-      clearTimeout(timer);
-    }
   }
 
   #lose(reason: Error): Error {

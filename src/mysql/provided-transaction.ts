@@ -120,13 +120,10 @@ class ProvidedInMysql<Tx> extends ProvidedTransaction<Tx> {
     return texts;
   }
 
-  async leave(): Promise<void> {
+  override async leave(): Promise<void> {
     if (!this.#isLimited || this.loss.reason !== undefined) return;
     await this.query(RESTORE).catch(() => undefined);
   }
-
-  // The end of the savepoint has shown that the transaction was open, and the ORM commits what follows at once.
-  async assertCommitted(): Promise<void> {}
 
   protected leaveSavepoint(undo: boolean): readonly string[] {
     return leaveSavepoint(undo);

@@ -74,7 +74,7 @@ function viewOf<Tx extends MysqlQueryable>(connection: Tx, nested: NestedTransac
       get(target: Methods, name) {
         const method = target[name];
         if (name === 'query' || name === 'execute') {
-          const send: AnyMethod = (...sent) => call(target, method, sent);
+          const send: AnyMethod = (...sent) => (method as AnyMethod).apply(target, sent);
           return (...args: unknown[]) => nested.send(send, args, inPlace);
         }
         if (SESSION_METHODS.has(name)) return async () => refuse(nested, name);
@@ -135,10 +135,12 @@ function sendByCallback(
   nested: NestedTransactions,
   inPlace: AnyMethod,
 ): unknown {
+  // Not the result of `send`, because mysql2's command has a then() that throws.
+  let command: Emitter | undefined;
   const send: AnyMethod = () => {
     const answered = nested.begin(inPlace);
     const sent = args.map((arg) => (typeof arg === 'function' ? observed(arg, answered) : arg));
-    const command = call(target, target[name], sent) as Emitter | undefined;
+    command = (target[name] as AnyMethod).apply(target, sent) as Emitter | undefined;
     // Without a callback, it is a streamed query.
     if (!args.some((arg) => typeof arg === 'function')) {
       let failure: unknown;
@@ -147,11 +149,9 @@ function sendByCallback(
       });
       command?.once('end', () => answered(failure));
     }
-    // Wrapped, because mysql2's command has a then() that throws.
-    return new Sent(command);
   };
-  const sent = nested.send(send, args, inPlace);
-  return sent instanceof Sent ? sent.command : sent;
+  const answer = nested.send(send, args, inPlace);
+  return command ?? answer;
 }
 
 function refuse(nested: NestedTransactions, name: PropertyKey): never {
@@ -162,14 +162,6 @@ function refuseByCallback(nested: NestedTransactions, name: PropertyKey, args: u
   const callback = args.find((arg) => typeof arg === 'function') as AnyMethod | undefined;
   if (callback === undefined) refuse(nested, name);
   else callback(nested.refuse(`${String(name)}()`));
-}
-
-class Sent {
-  readonly command: unknown;
-
-  constructor(command: unknown) {
-    this.command = command;
-  }
 }
 
 interface Emitter {
@@ -186,10 +178,6 @@ function observed(
     const probed = answered(error ?? values);
     return probed === undefined ? callBack() : void probed.then(callBack);
   };
-}
-
-function call(target: object, method: unknown, args: unknown[]): unknown {
-  return (method as AnyMethod).apply(target, args);
 }
 
 function isObject(value: unknown): value is object {

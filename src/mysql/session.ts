@@ -1,20 +1,18 @@
-/** The time limits of a session during a transaction, in milliseconds. */
-export interface SessionLimits {
-  /** For the lock of a table that another session is altering. */
-  readonly lockTimeoutMs: number;
-  /** For the next statement. */
-  readonly idleTimeoutMs: number;
-}
+import type { ClaimLimits } from '../store/sql/transactions.js';
 
 const NAME = 'merchant_payments';
 /** Set after the claim and before the work. It ends with the transaction, and so shows whether that is still open. */
 export const SAVEPOINT = `SAVEPOINT ${NAME}`;
 
 /**
- * Sets the limits, from expressions for whole seconds. The server's defaults are hours for an idle
- * session, and a day or a year for a table that is being altered.
+ * The statement that sets the limits of a session: for its next statement, and for the lock of a table that another
+ * session is altering. The server's defaults are hours for an idle session, and a day or a year for such a table.
  */
-function limitSession(lockSeconds: string, idleSeconds: string): string {
+export function limitsOf({ lockTimeoutMs, idleTimeoutMs }: ClaimLimits): string {
+  // Whole seconds, the server's unit.
+  const [lockSeconds, idleSeconds] = [lockTimeoutMs, idleTimeoutMs].map((ms) =>
+    Math.ceil(ms / 1000),
+  );
   return `SET @merchant_payments_wait_timeout = @@SESSION.wait_timeout,
   @merchant_payments_lock_wait_timeout = @@SESSION.lock_wait_timeout,
   @merchant_payments_innodb_timeout = @@SESSION.innodb_lock_wait_timeout,
@@ -42,7 +40,7 @@ export const START = 'START TRANSACTION READ WRITE';
  * one message in place of three. Assignments without a scope must come first. The names are those of MariaDB 10.6 and
  * of MySQL.
  */
-export function beginLimited(limits: SessionLimits): string {
+export function beginLimited(limits: ClaimLimits): string {
   return `SET /*M! @@tx_isolation = 'READ-COMMITTED', @@tx_read_only = 0, *//*!80000 @@transaction_isolation = 'READ-COMMITTED', @@transaction_read_only = 0, */
   @merchant_payments_autocommit = @@SESSION.autocommit, SESSION autocommit = 0, ${limitsOf(limits).slice('SET '.length)}`;
 }
@@ -60,16 +58,6 @@ export const ROLLBACK = 'ROLLBACK AND NO CHAIN NO RELEASE';
 
 /** The current time in epoch microseconds, independent of the session's time zone. */
 export const NOW_US = "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))";
-
-/** Converts milliseconds to whole seconds, the server's unit, rounded up. */
-function toSeconds(milliseconds: number): string {
-  return String(Math.ceil(milliseconds / 1000));
-}
-
-/** The statement that sets the limits of a session. */
-export function limitsOf({ lockTimeoutMs, idleTimeoutMs }: SessionLimits): string {
-  return limitSession(toSeconds(lockTimeoutMs), toSeconds(idleTimeoutMs));
-}
 
 /**
  * Limits the time for which an INSERT may wait for a row, by a clause of MariaDB. MySQL has none, and no hint for the

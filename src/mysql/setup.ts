@@ -55,20 +55,15 @@ async function findMissing<Tx>(
 ): Promise<readonly string[]> {
   const where = whereIs(dialect.tables[table]);
   const columns = await read(`SELECT column_name FROM information_schema.columns WHERE ${where}`);
-  if (columns.length === 0) {
-    return schemaOf(dialect)
-      .filter((part) => part.table === table)
-      .map(({ create }) => create);
-  }
+  const parts = schemaOf(dialect).filter((part) => part.table === table);
+  if (columns.length === 0) return parts.map(({ create }) => create);
   const added = missingColumns(dialect, table, columns);
   const indexes = await read(`SELECT index_name FROM information_schema.statistics WHERE ${where}`);
-  const keys = schemaOf(dialect)
-    .filter((part) => part.table === table)
-    .flatMap(({ inTable }) =>
-      inTable === undefined || indexes.includes(inTable.name)
-        ? []
-        : [`ALTER TABLE ${dialect.tables[table]} ADD ${inTable.key}`],
-    );
+  const keys = parts.flatMap(({ inTable }) =>
+    inTable === undefined || indexes.includes(inTable.name)
+      ? []
+      : [`ALTER TABLE ${dialect.tables[table]} ADD ${inTable.key}`],
+  );
   return [...added, ...keys];
 }
 

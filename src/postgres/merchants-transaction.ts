@@ -1,11 +1,10 @@
 import { InvalidOptionError } from '../errors.js';
 import { describeValue } from '../protocol/describe-value.js';
 import { hasMethods } from '../store/providers/provider.js';
+import type { Ask } from '../store/sql/transactions.js';
 import { listOf } from './answers.js';
 import { databaseErrorOf, failures, sqlStateOf } from './failures.js';
 import { type Queryable, statusOf } from './pool.js';
-
-type Ask = (statement: string) => Promise<readonly string[]>;
 
 /**
  * Runs statements in the merchant's transaction.
@@ -41,28 +40,20 @@ export async function assertOpen(ask: Ask): Promise<void> {
 }
 
 function assertTransaction(tx: unknown): void {
-  const other = OTHERS.find(({ fits }) => fits(tx));
+  const other = otherThanTransaction(tx);
   if (other === undefined) return;
   throw new InvalidOptionError(
     'tx',
-    `tx must be a client of the pool with your transaction open, or the tx of the store; received ${other.name(tx)}`,
+    `tx must be a client of the pool with your transaction open, or the tx of the store; received ${other}`,
   );
 }
 
-// Methods that a client has and a pool lacks.
-const CLIENT_METHODS = ['release', 'escapeIdentifier'];
-
-/** Objects mistaken for a transaction, on which a write would commit on its own. */
-const OTHERS: readonly { fits(tx: unknown): boolean; name(tx: unknown): string }[] = [
-  {
-    fits: (tx) => !hasMethods(tx, ['query']),
-    name: (tx) => `${describeValue(tx)} without query()`,
-  },
-  {
-    fits: (tx) =>
-      hasMethods(tx, ['connect']) && !CLIENT_METHODS.some((name) => hasMethods(tx, [name])),
-    name: () => 'a pool',
-  },
-  { fits: (tx) => hasMethods(tx, ['exec', 'transaction']), name: () => 'a PGlite' },
-  { fits: (tx) => statusOf(tx as object) === 'I', name: () => 'a client without a transaction' },
-];
+/** Names what is mistaken for a transaction, and on which a write would commit on its own. */
+function otherThanTransaction(tx: unknown): string | undefined {
+  if (!hasMethods(tx, ['query'])) return `${describeValue(tx)} without query()`;
+  // Methods that a client has and a pool lacks.
+  const isClient = hasMethods(tx, ['release']) || hasMethods(tx, ['escapeIdentifier']);
+  if (hasMethods(tx, ['connect']) && !isClient) return 'a pool';
+  if (hasMethods(tx, ['exec', 'transaction'])) return 'a PGlite';
+  return statusOf(tx as object) === 'I' ? 'a client without a transaction' : undefined;
+}

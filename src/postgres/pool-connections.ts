@@ -12,10 +12,10 @@ import { failures, sqlStateOf } from './failures.js';
 import { runInTransaction } from './merchants-transaction.js';
 import {
   assertClient,
-  hasOpenTransaction,
   type PgClientLike,
   type PgPoolLike,
   type Queryable,
+  statusOf,
 } from './pool.js';
 import { withSavepoints } from './savepoints.js';
 import {
@@ -34,11 +34,11 @@ export function poolConnections<Tx extends Queryable>(
 ): Connections<Tx> {
   const ofWork: Deadline = {
     timeoutMs: transactionTimeoutMs,
-    createError: (ms) => failures.noEndOfWorkInTime(ms),
+    createError: failures.noEndOfWorkInTime,
   };
   const ofStatement: Deadline = {
     timeoutMs: commandTimeoutMs,
-    createError: (ms) => failures.noStepInTime(ms),
+    createError: failures.noStepInTime,
   };
   const onConnection = async <Value>(
     use: (connection: Connection<Tx>) => Promise<Value>,
@@ -49,7 +49,9 @@ export function poolConnections<Tx extends Queryable>(
     const client = await takeConnection(pool, acquireTimeoutMs, onError);
     const connection = new Connection(client, loss, commandTimeoutMs);
     try {
-      if (hasOpenTransaction(client)) throw connection.lose(new TransactionOpen());
+      const status = statusOf(client);
+      // Other code released the client without ending its transaction.
+      if (status === 'T' || status === 'E') throw connection.lose(new TransactionOpen());
       return await use(connection);
     } catch (error) {
       if (failures.spoilsConnection(error)) loss.report(toError(error));
@@ -121,16 +123,11 @@ class Connection<Tx extends Queryable> implements OpenTransaction<Tx> {
    * Runs the body with a deadline: on a network that swallows packets, a statement never ends on its own, and the
    * statements of the body have no other deadline.
    */
-  async within<Result>(
+  within<Result>(
     { timeoutMs, createError }: Deadline,
     body: () => Promise<Result>,
   ): Promise<Result> {
-    const timer = setTimeout(() => this.#loss.report(createError(timeoutMs)), timeoutMs);
-    try {
-      return await this.#loss.orSettled(body());
-    } finally {
-      clearTimeout(timer);
-    }
+    return this.#loss.within(timeoutMs, createError, () => this.#loss.orSettled(body()));
   }
 
   async begin(limits: ClaimLimits, statements: readonly string[]): Promise<readonly string[]> {
@@ -139,8 +136,8 @@ class Connection<Tx extends Queryable> implements OpenTransaction<Tx> {
     const hasWork = statements.length > 0;
     const after = hasWork ? [SAVEPOINT] : [];
     const timeoutMs = limits.lockTimeoutMs + limits.commandTimeoutMs;
-    const results = await this.#sendInTime(inOneText([...before, ...after]), timeoutMs, (ms) =>
-      failures.noAnswerInTime(ms),
+    const results = await this.#loss.within(timeoutMs, failures.noAnswerInTime, () =>
+      this.send([...before, ...after].join('; ')),
     );
     this.hasBegun = true;
     const [session] = failures.textsOf(results[1]?.rows);
@@ -162,11 +159,11 @@ class Connection<Tx extends Queryable> implements OpenTransaction<Tx> {
   async commit(undo: boolean, statements: readonly string[]): Promise<void> {
     if (this.#loss.reason !== undefined) throw this.#loss.reason;
     const work = this.#session === undefined ? [] : leaveSavepoint(undo, this.#session);
-    const text = inOneText([...work, ...statements, 'COMMIT']);
+    const text = [...work, ...statements, 'COMMIT'].join('; ');
     let results: readonly Answer[];
     try {
       results = await this.#loss.orSettled(
-        this.#sendInTime(text, this.#commandTimeoutMs, (ms) => failures.noEndInTime(ms)),
+        this.#loss.within(this.#commandTimeoutMs, failures.noEndInTime, () => this.send(text)),
       );
     } catch (error) {
       throw failures.explainFailedEnd(error);
@@ -181,8 +178,8 @@ class Connection<Tx extends Queryable> implements OpenTransaction<Tx> {
   async rollBack(): Promise<void> {
     if (!this.#isOpen || this.#loss.reason !== undefined) return;
     this.#isOpen = false;
-    const rolling = this.#sendInTime('ROLLBACK', this.#commandTimeoutMs, (ms) =>
-      failures.noAnswerInTime(ms),
+    const rolling = this.#loss.within(this.#commandTimeoutMs, failures.noAnswerInTime, () =>
+      this.send('ROLLBACK'),
     );
     await this.#loss.orSettled(rolling).catch((error) => this.#loss.report(toError(error)));
   }
@@ -197,23 +194,6 @@ class Connection<Tx extends Queryable> implements OpenTransaction<Tx> {
       throw error;
     }
   }
-
-  async #sendInTime(
-    text: string,
-    timeoutMs: number,
-    createError: (timeoutMs: number) => Error,
-  ): Promise<readonly Answer[]> {
-    const timer = setTimeout(() => this.#loss.report(createError(timeoutMs)), timeoutMs);
-    try {
-      return await this.send(text);
-    } finally {
-      clearTimeout(timer);
-    }
-  }
-}
-
-function inOneText(statements: readonly string[]): string {
-  return statements.join('; ');
 }
 
 type OnError = (error: Error) => void;
@@ -230,42 +210,31 @@ function takeConnection<Tx extends Queryable>(
       isLate = true;
       reject(failures.noConnectionInTime(timeoutMs));
     }, timeoutMs);
-    const take = (client: Tx & PgClientLike): void => {
-      clearTimeout(timer);
-      assertClient(client);
-      client.on('error', onError);
-      // A request to the pool can't be cancelled, so a late connection must be released.
-      if (isLate) setImmediate(releaseLate, client, onError);
-      else resolve(client);
-    };
     const fail = (error: unknown): void => {
       clearTimeout(timer);
       reject(failures.noConnection(error));
     };
+    const connected = (error: unknown, client: Tx & PgClientLike): void => {
+      clearTimeout(timer);
+      try {
+        if (error) throw error;
+        assertClient(client);
+        client.on('error', onError);
+        // A request to the pool can't be cancelled, so a late connection must be released.
+        if (isLate) setImmediate(releaseLate, client, onError);
+        else resolve(client);
+      } catch (wrong) {
+        fail(wrong);
+      }
+    };
     // By a callback if the pool accepts one, as pg's does: a connection may break in the same turn of the event loop in
     // which it was made, before then() could attach a listener.
-    if (pool.connect.length === 0) pool.connect().then(take).catch(fail);
-    else connectByCallback(pool, take, fail);
-  });
-}
-
-type Connected<Client> = (error: unknown, client: Client) => void;
-type ConnectByCallback<Client> = (this: object, connected: Connected<Client>) => unknown;
-
-function connectByCallback<Tx extends Queryable>(
-  pool: PgPoolLike<Tx>,
-  take: (client: Tx & PgClientLike) => void,
-  fail: (error: unknown) => void,
-): void {
-  const connected: Connected<Tx & PgClientLike> = (error, client) => {
-    if (error) return fail(error);
-    try {
-      take(client);
-    } catch (wrong) {
-      fail(wrong);
+    if (pool.connect.length === 0) {
+      pool.connect().then((client) => connected(undefined, client), fail);
+    } else {
+      (pool.connect as (callback: typeof connected) => unknown).call(pool, connected);
     }
-  };
-  (pool.connect as ConnectByCallback<Tx & PgClientLike>).call(pool, connected);
+  });
 }
 
 /**

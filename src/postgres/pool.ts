@@ -107,12 +107,6 @@ export function assertPool(pool: unknown): void {
   throw invalidPool(describeValue(pool));
 }
 
-/** Whether other code released the client without ending its transaction. */
-export function hasOpenTransaction(client: object): boolean {
-  const status = statusOf(client);
-  return status === 'T' || status === 'E';
-}
-
 /** The state of the client's transaction. Undefined for an older pg, and for PGlite. */
 export function statusOf(client: object): unknown {
   const { getTransactionStatus } = client as { getTransactionStatus?(): unknown };

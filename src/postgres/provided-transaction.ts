@@ -4,12 +4,7 @@ import {
 } from '../store/providers/provided-connections.js';
 import { type Begun, ProvidedTransaction } from '../store/providers/provided-transaction.js';
 import type { TransactionProvider } from '../store/providers/provider.js';
-import type {
-  ClaimLimits,
-  Connections,
-  Ending,
-  ServerTimeouts,
-} from '../store/sql/transactions.js';
+import type { ClaimLimits, Connections, ServerTimeouts } from '../store/sql/transactions.js';
 import { hasChanged } from './answers.js';
 import { databaseErrorOf, failures, sqlStateOf } from './failures.js';
 import { assertOpen } from './merchants-transaction.js';
@@ -52,14 +47,11 @@ class ProvidedInPostgres<Tx> extends ProvidedTransaction<Tx> {
     return texts;
   }
 
-  // All settings are local to the transaction.
-  async leave(): Promise<void> {}
-
   /**
    * A query that the work did not await may fail just before the COMMIT. Postgres then answers the COMMIT with ROLLBACK
    * and without an error, which no ORM notices.
    */
-  async assertCommitted(_ending: Ending<unknown>): Promise<void> {
+  override async assertCommitted(): Promise<void> {
     const status = await this.#status().catch((error: unknown) => {
       throw failures.unconfirmedEnd(failures.errorOfOrm(error));
     });

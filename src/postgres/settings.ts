@@ -36,18 +36,14 @@ export function settings({ lockTimeoutMs, idleTimeoutMs }: ClaimLimits): string 
 
 /** @throws {StoreError} `STORE_FAILED` when it is not what {@link settings} returns */
 export function parseSession(json: unknown, by?: string): Session {
-  const session = tryToParse(json);
-  const [role, searchPath] = Array.isArray(session) ? session : [];
-  if (typeof role === 'string' && typeof searchPath === 'string') return [role, searchPath];
-  throw failures.changedAnswer(by);
-}
-
-function tryToParse(json: unknown): unknown {
   try {
-    return JSON.parse(String(json));
+    const session: unknown = JSON.parse(String(json));
+    const [role, searchPath] = Array.isArray(session) ? session : [];
+    if (typeof role === 'string' && typeof searchPath === 'string') return [role, searchPath];
   } catch {
-    return undefined;
+    // Reported below.
   }
+  throw failures.changedAnswer(by);
 }
 
 /** A last row of what a claim reads. It gives the work the session's own limit for locks. */

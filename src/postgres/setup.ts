@@ -1,7 +1,7 @@
 import { StoreError } from '../errors.js';
 import type { Dialect } from '../store/sql/dialect.js';
 import { missingColumns, primaryKeyOf, schemaOf, tableNames } from '../store/sql/schema.js';
-import type { Connections, ServerTimeouts } from '../store/sql/transactions.js';
+import type { Ask, Connections, ServerTimeouts } from '../store/sql/transactions.js';
 import { indexName } from './dialect.js';
 import { failures } from './failures.js';
 
@@ -10,8 +10,6 @@ const SETUP_LOCK = 7_161_998_226_001;
 const SETUP_LOCK_TIMEOUT_MS = 60_000;
 /** How long the creation of a part may wait for the lock of a table: everything else queues behind it. */
 const TABLE_LOCK_TIMEOUT_MS = 2_000;
-
-type Ask = (statement: string) => Promise<readonly string[]>;
 
 /** Creates missing tables, columns and indexes. If nothing is missing, it takes no lock and needs no right to create. */
 export async function setup<Tx>(

@@ -42,56 +42,38 @@ export function foreignArguments(
   { name, takes }: EntryPoint,
   args: readonly unknown[],
 ): InvalidOptionError {
-  const { what, remedy } = describeArguments(args);
   return new InvalidOptionError(
     'request',
-    `The handler of merchant-payments/${name} takes ${takes}; received ${what}. ${remedy}`,
+    `The handler of merchant-payments/${name} takes ${takes}; received ${describeArguments(args)}`,
   );
 }
 
 const handlerOf = (name: string, call: string): string =>
   `Use callbackHandler of merchant-payments/${name} instead: ${call}`;
 
-function describeArguments([first, second]: readonly unknown[]): { what: string; remedy: string } {
+/** What was passed, and what to do instead. */
+function describeArguments([first, second]: readonly unknown[]): string {
   const given = fieldsOf(first);
-  if (isFetchRequest(first)) {
-    return { what: 'a Request', remedy: handlerOf('fetch', 'handler(request)') };
-  }
+  if (isFetchRequest(first)) return `a Request. ${handlerOf('fetch', 'handler(request)')}`;
   if (findFetchRequest(first) !== undefined) {
-    const remedy = handlerOf('fetch', 'handler(context.req.raw) in Hono');
-    return { what: 'the context of a Fetch framework such as Hono', remedy };
+    return `the context of a Fetch framework such as Hono. ${handlerOf('fetch', 'handler(context.req.raw) in Hono')}`;
   }
   if (isFastifyPair(first, second)) {
-    const remedy = handlerOf(
-      'node',
-      'handler(request, reply), or register callbackPlugin of merchant-payments/fastify',
-    );
-    return { what: "Fastify's request and reply", remedy };
+    return `Fastify's request and reply. ${handlerOf('node', 'handler(request, reply), or register callbackPlugin of merchant-payments/fastify')}`;
   }
   if (isNodeResponse(second)) {
-    const remedy = handlerOf('node', 'handler(request, response)');
-    return {
-      what: 'a request and a response of node:http (Express, NestJS, Next.js pages)',
-      remedy,
-    };
+    return `a request and a response of node:http (Express, NestJS, Next.js pages). ${handlerOf('node', 'handler(request, response)')}`;
   }
   if (isNodeResponse(given.res)) {
-    return { what: "Koa's context", remedy: handlerOf('node', 'handler(ctx.req, ctx.res)') };
+    return `Koa's context. ${handlerOf('node', 'handler(ctx.req, ctx.res)')}`;
   }
   if (isHttpEvent(given)) {
-    return {
-      what: 'an HTTP event of AWS Lambda',
-      remedy: handlerOf('lambda', 'handler(event, context)'),
-    };
+    return `an HTTP event of AWS Lambda. ${handlerOf('lambda', 'handler(event, context)')}`;
   }
   if (isMessage(given)) {
-    const remedy =
-      'Verify each message by verifyCallback of merchant-payments/callback with receivedAt, as the guide "Slow work in a queue" shows';
-    return { what: 'an event that is no HTTP request (SQS, SNS, EventBridge)', remedy };
+    return 'an event that is no HTTP request (SQS, SNS, EventBridge). Verify each message by verifyCallback of merchant-payments/callback with receivedAt, as the guide "Slow work in a queue" shows';
   }
-  const remedy =
-    'Pass on what the framework passes to a route; the guide "Frameworks" has one for each';
-  return { what: describeValue(first), remedy };
+  return `${describeValue(first)}. Pass on what the framework passes to a route; the guide "Frameworks" has one for each`;
 }
 
 const fieldsOf = (value: unknown): Fields =>

@@ -88,11 +88,6 @@ export function describeError(trace: CallbackTrace | undefined, error: unknown):
   if (error.skewSeconds !== undefined) trace.skewSeconds = error.skewSeconds;
 }
 
-/** Records on the trace that the change waits for long. */
-export function describeOverdue(trace: CallbackTrace | undefined): void {
-  if (trace !== undefined) trace.overdue = true;
-}
-
 /** Creates a function that writes a line for each callback, if there is a log. */
 export function createCallbackLog(
   given: Logger | undefined,

@@ -4,7 +4,7 @@ import type { VerifiedCallback } from '../callback/options.js';
 import { isPromiseLike } from '../callback/record.js';
 import { StoreError } from '../errors.js';
 import { fieldOf } from '../protocol/own-fields.js';
-import { type Awaitable, within } from '../protocol/waiting.js';
+import type { Awaitable } from '../protocol/waiting.js';
 import type { StatusChange, StoreContext } from '../store/callback-store.js';
 import type { BodyLimits } from './body.js';
 import type { FailureNote } from './kept-failures.js';
@@ -32,11 +32,6 @@ export class Activity {
   idle(): Promise<void> {
     if (this.#running === 0) return Promise.resolve();
     return new Promise((resolve) => this.#waiting.push(resolve));
-  }
-
-  /** As {@link idle}, for a limited time. */
-  async idleWithin(limitMs: number): Promise<void> {
-    await within(limitMs, this.idle(), () => undefined);
   }
 }
 
@@ -156,15 +151,6 @@ export class PaymentWork<Tx> {
   }
 
   async #withinTime(working: PromiseLike<unknown>): Promise<void> {
-    const timer = this.#startTimer();
-    try {
-      await working;
-    } finally {
-      clearTimeout(timer);
-    }
-  }
-
-  #startTimer(): ReturnType<typeof setTimeout> {
     const { onPaymentTimeoutMs } = this.#options;
     const { caller } = this.#scene;
     const ask = fieldOf(caller, 'getTimeLimitMs') as Caller['getTimeLimitMs'];
@@ -172,7 +158,12 @@ export class PaymentWork<Tx> {
     const isShorter = limitMs < onPaymentTimeoutMs;
     const afterMs = isShorter ? limitMs : onPaymentTimeoutMs;
     const limit = isShorter ? "the function's own time limit" : 'onPaymentTimeoutMs';
-    return setTimeout(() => this.#expireWork(afterMs, limit), afterMs);
+    const timer = setTimeout(() => this.#expireWork(afterMs, limit), afterMs);
+    try {
+      await working;
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   #expireWork(afterMs: number, limit: string): void {

@@ -4,7 +4,7 @@ import type { CallbackVerificationError } from '../errors.js';
 import { causesOf } from '../protocol/describe-value.js';
 import { parseInstant } from '../protocol/instant.js';
 import type { Rule } from '../protocol/options.js';
-import type { Awaitable } from '../protocol/waiting.js';
+import { type Awaitable, within } from '../protocol/waiting.js';
 import type { StatusChange } from '../store/callback-store.js';
 import { assertBodySize, explainUnreadable, UnreadableBody } from './body.js';
 import {
@@ -22,7 +22,6 @@ import {
   createCallbackLog,
   describeCallback,
   describeError,
-  describeOverdue,
   observe,
 } from './observation.js';
 import {
@@ -93,7 +92,7 @@ export function createReceiver<Tx, Secret, Fields>(
       observe(incoming.method, log, (trace) => receiver.receive(incoming, trace)),
     replay: (change) => receiver.replay(change),
     idle: () => receiver.activity.idle(),
-    close: () => receiver.activity.idleWithin(resolved.onPaymentTimeoutMs),
+    close: () => within(resolved.onPaymentTimeoutMs, receiver.activity.idle(), () => undefined),
   };
 }
 
@@ -247,7 +246,7 @@ class Receiver<Tx> {
     describeError(trace, retryLater ?? error);
     if (retryLater !== undefined) {
       if (!this.#isOld(delivery)) return;
-      describeOverdue(trace);
+      if (trace !== undefined) trace.overdue = true;
       await report(this.#options.onError, retryLater, callback);
       return;
     }
@@ -299,7 +298,7 @@ class Receiver<Tx> {
   async #reportBusy(delivery: Delivery): Promise<void> {
     const { callback, isReplay, trace } = delivery;
     if (isReplay || !this.#isOld(delivery) || !this.#busyChanges.isLong(callback.key)) return;
-    describeOverdue(trace);
+    if (trace !== undefined) trace.overdue = true;
     await this.#reportOften('CHANGE_OVERDUE', callback);
   }
 

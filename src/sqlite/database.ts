@@ -105,41 +105,6 @@ export function isInUse(error: unknown): boolean {
   return error instanceof Error && IN_USE.test(error.message);
 }
 
-const LOCK_PAUSE_MS = 20;
-
-/**
- * Runs a step once the connection is free: no other connection has the file locked, and no transaction is open on
- * this one, whose rollback would undo the step. Retries without blocking the process, while `mayRetry` returns true.
- *
- * @param createTimeout creates the error to throw when it no longer does
- */
-export async function whenFree<T>(
-  database: SqliteDatabase,
-  step: () => T,
-  mayRetry: () => boolean,
-  createTimeout: (blocker: string, cause: unknown) => Error,
-): Promise<T> {
-  for (;;) {
-    let cause: unknown;
-    if (!isInTransaction(database)) {
-      try {
-        return step();
-      } catch (error) {
-        if (!isLocked(error) && !isInUse(error)) throw error;
-        cause = error;
-      }
-    }
-    if (!mayRetry()) throw createTimeout(blockerOf(cause), cause);
-    await new Promise((resolve) => setTimeout(resolve, LOCK_PAUSE_MS));
-  }
-}
-
-function blockerOf(cause: unknown): string {
-  return isLocked(cause)
-    ? 'another connection had the file locked'
-    : 'a transaction or an iterate() was open on the connection';
-}
-
 /** The only column of each row, which may be an object or an array. */
 export function readColumn(rows: unknown): readonly unknown[] {
   return Array.isArray(rows) ? rows.map((row) => Object.values(row ?? {})[0]) : [undefined];

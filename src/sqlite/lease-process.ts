@@ -30,8 +30,6 @@ export interface ProcessingFile {
   readonly now: () => number;
 }
 
-type Work<Tx> = (context: StoreContext<Tx | undefined>) => Promise<void>;
-
 /** What a claim finds. */
 type Begun =
   | { readonly outcome: ChangeOutcome }
@@ -42,28 +40,24 @@ type Begun =
 const KEEP_PATIENCE_MS = 2_000;
 
 /**
- * Processes changes under a lease. SQLite has one writer at a time, so the work runs outside any transaction: one
+ * Processes a change under a lease. SQLite has one writer at a time, so the work runs outside any transaction: one
  * transaction claims the order and settles its payment, and one records the change or its failure.
  */
-export class LeaseProcess {
-  readonly #file: ProcessingFile;
-
-  constructor(file: ProcessingFile) {
-    this.#file = file;
+export async function processUnderLease<Tx>(
+  file: ProcessingFile,
+  change: Change,
+  work: (context: StoreContext<Tx | undefined>) => Promise<void>,
+): Promise<ChangeOutcome> {
+  const claim = new ChangeClaim(file, change);
+  const begun = claim.begin();
+  if ('outcome' in begun) return begun.outcome;
+  if ('error' in begun) {
+    reportParked(change, begun.kept);
+    throw begun.error;
   }
-
-  async process<Tx>(change: Change, work: Work<Tx>): Promise<ChangeOutcome> {
-    const claim = new ChangeClaim(this.#file, change);
-    const begun = claim.begin();
-    if ('outcome' in begun) return begun.outcome;
-    if ('error' in begun) {
-      reportParked(change, begun.kept);
-      throw begun.error;
-    }
-    return runUnderLease(claim, (signal) =>
-      claim.run(() => work(new WorkContext(undefined, begun.judged, { signal }))),
-    );
-  }
+  return runUnderLease(claim, (signal) =>
+    claim.run(() => work(new WorkContext(undefined, begun.judged, { signal }))),
+  );
 }
 
 /** A change that is being processed, and the claim on its order. */

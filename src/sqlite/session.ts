@@ -1,11 +1,12 @@
 import type { SqlSession, Step } from '../store/sql/session.js';
 import {
   isInTransaction,
+  isInUse,
+  isLocked,
   isOutsideTransaction,
   readColumn,
   runInTransaction,
   type SqliteDatabase,
-  whenFree,
 } from './database.js';
 import {
   explain,
@@ -17,6 +18,7 @@ import {
 } from './failures.js';
 
 const PATIENCE_MS = 5_000;
+const LOCK_PAUSE_MS = 20;
 
 /** How long a step is tried, and the error after that. */
 export interface Patience {
@@ -125,14 +127,36 @@ export class SqliteSession implements SqlSession<SqliteDatabase | undefined> {
     throw invalidAnswer();
   }
 
+  /**
+   * Runs a step once the connection is free: no other connection has the file locked, and no transaction is open on
+   * this one, whose rollback would undo the step. Retries without blocking the process, while there is patience.
+   */
   async #whenFree<Value>(
     step: () => Value,
     { mayRetry, createTimeout } = patienceOf(PATIENCE_MS, stillBlocked),
   ): Promise<Value> {
     try {
-      return await whenFree(this.#database, step, mayRetry, createTimeout);
+      for (;;) {
+        let cause: unknown;
+        if (!isInTransaction(this.#database)) {
+          try {
+            return step();
+          } catch (error) {
+            if (!isLocked(error) && !isInUse(error)) throw error;
+            cause = error;
+          }
+        }
+        if (!mayRetry()) throw createTimeout(blockerOf(cause), cause);
+        await new Promise((resolve) => setTimeout(resolve, LOCK_PAUSE_MS));
+      }
     } catch (error) {
       throw explain(error);
     }
   }
+}
+
+function blockerOf(cause: unknown): string {
+  return isLocked(cause)
+    ? 'another connection had the file locked'
+    : 'a transaction or an iterate() was open on the connection';
 }

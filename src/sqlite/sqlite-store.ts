@@ -21,7 +21,7 @@ import { SqlBackend } from '../store/sql/sql-backend.js';
 import { Claims } from './claims.js';
 import { assertDatabase, type SqliteDatabase } from './database.js';
 import { sqliteDialect } from './dialect.js';
-import { LeaseProcess, type ProcessingFile } from './lease-process.js';
+import { type ProcessingFile, processUnderLease } from './lease-process.js';
 import { findMissing } from './schema.js';
 import { SqliteSession } from './session.js';
 
@@ -173,11 +173,10 @@ class SqliteBackend extends SqlBackend<SqliteDatabase | undefined> {
   readonly #file: ProcessingFile;
 
   constructor(file: ProcessingFile, dialect: Dialect) {
-    const leases = new LeaseProcess(file);
     super({
       session: file.session,
       dialect,
-      process: (change, work) => leases.process(change, work),
+      process: (change, work) => processUnderLease(file, change, work),
       // There is only one connection, so its open transaction is always the one used.
       needsTransaction: false,
     });

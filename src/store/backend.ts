@@ -10,6 +10,7 @@ import type {
   Finding,
   Intent,
   Listed,
+  ListKind,
   Page,
   PaymentRow,
   Result,
@@ -38,13 +39,8 @@ export interface CallbackTables<Tx> {
     change: Change,
     work: (context: StoreContext<Tx>) => Promise<void>,
   ): Promise<ChangeOutcome>;
-  /**
-   * Lists `unresolved` and `sending` payments whose lease has expired, ordered by `sentAt` and key. Before, a payment that
-   * can't be found at the service may still be created.
-   */
-  listUnresolved(page: Page): Promise<readonly Listed[]>;
-  /** Lists `created` payments without a callback, ordered by `changedAt` and key. */
-  listUnheard(page: Page): Promise<readonly Listed[]>;
+  /** Lists payments: see {@link ListKind}. */
+  list(kind: ListKind, page: Page): Promise<readonly Listed[]>;
   /** Lists second payments, ordered by when they were found and their names. */
   listSecond(page: Page): Promise<readonly SecondRow[]>;
   /** Lists failed changes, of one payment or all, ordered by their first failure and their names. */
@@ -134,8 +130,6 @@ export interface Backend<Tx = unknown> extends CallbackTables<Tx> {
    * @returns how many there were
    */
   expire(): Promise<number>;
-  /** Lists `recorded` payments, ordered by `changedAt` and key. */
-  listRecorded(page: Page): Promise<readonly Listed[]>;
 }
 
 /** A backend whose transactions are of no interest. */

@@ -47,6 +47,20 @@ export class Loss {
       if (this.#reason !== undefined) reject(this.#reason);
     });
   }
+
+  /** Settles like what `run` returns, however late that is, and reports a loss if it has not settled in time. */
+  async within<Result>(
+    timeoutMs: number,
+    createError: (timeoutMs: number) => Error,
+    run: () => Promise<Result>,
+  ): Promise<Result> {
+    const timer = setTimeout(() => this.report(createError(timeoutMs)), timeoutMs);
+    try {
+      return await run();
+    } finally {
+      clearTimeout(timer);
+    }
+  }
 }
 
 /** The argument of `work`. Its signal is created on first use, because it is expensive and most work never reads it. */

@@ -40,7 +40,8 @@ export class ManagedEngine<Tx> implements ManagedStore<Tx> {
   }
 
   async discard(item: Attention): Promise<void> {
-    return discard(this.#backend, item);
+    const isChanged = await forget(this.#backend, item);
+    if (isChanged) throw itemChanged();
   }
 
   async setup(): Promise<void> {
@@ -52,12 +53,7 @@ export class ManagedEngine<Tx> implements ManagedStore<Tx> {
   }
 }
 
-/** Takes an item off the list of what needs a person, unless it has changed since it was listed. */
-export async function discard(backend: Lists, item: Attention): Promise<void> {
-  const isChanged = await forget(backend, item);
-  if (isChanged) throw itemChanged();
-}
-
+/** Returns whether the item has changed since it was listed, and was kept. */
 async function forget(backend: Lists, given: Attention): Promise<boolean> {
   const item = ownFields(given);
   switch (item.kind) {
@@ -133,7 +129,7 @@ function listsOf(
 ): Readonly<Record<AttentionKind, ReadPage>> {
   return {
     unresolved: async (page) =>
-      (await backend.listUnresolved(page)).map((listed) => ({
+      (await backend.list('unresolved', page)).map((listed) => ({
         place: listed.place,
         item: { kind: 'unresolved', attempts: listed.stored.attempts, ...toItem(listed) },
       })),
@@ -156,7 +152,7 @@ function listsOf(
         item: change,
       })),
     'no-callback': async (page) =>
-      (await backend.listUnheard(page)).map((listed) => ({
+      (await backend.list('unheard', page)).map((listed) => ({
         place: listed.place,
         item: { kind: 'no-callback', ...toItem(listed) },
       })),

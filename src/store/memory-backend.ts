@@ -8,6 +8,7 @@ import type {
   Finding,
   Intent,
   Listed,
+  ListKind,
   Page,
   PaymentRow,
   Result,
@@ -70,39 +71,22 @@ export class MemoryBackend extends MemoryCallbacks implements Backend<undefined>
     return [...this.rows.values()].filter((row) => this.#expireOne(row)).length;
   }
 
-  async listRecorded(page: Page): Promise<readonly Listed[]> {
-    return this.#list(page, 'changedAtMs', ({ state }) => state === 'recorded');
-  }
-
-  override async listUnresolved(page: Page): Promise<readonly Listed[]> {
+  override async list(kind: ListKind, page: Page): Promise<readonly Listed[]> {
     const { nowMs } = this;
-    return this.#list(
-      page,
-      'sentAtMs',
-      ({ state, leaseUntilMs = 0 }) => state === 'unresolved' && leaseUntilMs <= nowMs,
-    );
-  }
-
-  override async listUnheard(page: Page): Promise<readonly Listed[]> {
-    return this.#list(page, 'changedAtMs', ({ state }) => state === 'unheard');
+    const isUnresolved = kind === 'unresolved';
+    const time = isUnresolved ? 'sentAtMs' : 'changedAtMs';
+    const all = [...this.rows].flatMap(([key, row]) => {
+      const stored = this.#read(row);
+      const isLeased = (row.leaseUntilMs ?? 0) > nowMs;
+      if (stored === undefined || row.state !== kind || (isUnresolved && isLeased)) return [];
+      return [{ key, stored, place: { atMs: row[time] ?? 0, names: [key] } }];
+    });
+    return this.page(all, page);
   }
 
   override async stopWaiting(key: string): Promise<void> {
     const row = this.rows.get(key);
     if (row?.state === 'unheard') this.change(key, row, { state: 'created' });
-  }
-
-  #list(
-    page: Page,
-    time: 'changedAtMs' | 'sentAtMs',
-    isListed: (row: Row) => boolean,
-  ): readonly Listed[] {
-    const all = [...this.rows].flatMap(([key, row]) => {
-      const stored = this.#read(row);
-      if (stored === undefined || !isListed(row)) return [];
-      return [{ key, stored, place: { atMs: row[time] ?? 0, names: [key] } }];
-    });
-    return this.page(all, page);
   }
 
   #read(row: Row): PaymentRow | undefined {

@@ -20,6 +20,7 @@ import type {
   Finding,
   Intent,
   Listed,
+  ListKind,
   Page,
   RowState,
   SecondRow,
@@ -228,11 +229,7 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
   }
 
   // Without a client there are no payments that it has sent.
-  async listUnresolved(_page: Page): Promise<readonly Listed[]> {
-    return [];
-  }
-
-  async listUnheard(_page: Page): Promise<readonly Listed[]> {
+  async list(_kind: ListKind, _page: Page): Promise<readonly Listed[]> {
     return [];
   }
 

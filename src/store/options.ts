@@ -82,11 +82,3 @@ export type ResolvedStoreOptions = Resolved<typeof storeRules>;
 
 /** Those of a store with a client. */
 export type ClientOptions = ResolvedStoreOptions & { readonly client: StoreClient };
-
-/** Whether the service recognises a repeated reference, so that an unresolved payment may be sent again. */
-export function recognisesReferences({
-  profile,
-  repeatedReference,
-}: Pick<ResolvedStoreOptions, 'profile' | 'repeatedReference'>): boolean {
-  return (repeatedReference ?? profile?.repeatedReference?.effect) === 'same-payment';
-}

@@ -16,7 +16,7 @@ import { type PreparedCreation, prepareCreation } from '../protocol/prepared-cre
 import type { Backend } from './backend.js';
 import { assertSame, movedOn, tooEarly, unknownReference } from './errors.js';
 import { ManagedEngine } from './managed-engine.js';
-import { type ClientOptions, recognisesReferences, type StoreClient } from './options.js';
+import type { ClientOptions, StoreClient } from './options.js';
 import type { Decision, Intent, StoredForms } from './payment-row.js';
 import type {
   PaymentStore,
@@ -86,7 +86,7 @@ export class PaymentEngine<Tx> extends ManagedEngine<Tx> implements PaymentStore
   }
 
   async send(merchantPaymentReference: string, options?: RequestOptions): Promise<StoredPayment> {
-    const reference = assertReference(merchantPaymentReference);
+    const reference = text(merchantPaymentReference, 'merchantPaymentReference');
     if (fieldOfAny(options, 'extraBody') !== undefined) {
       throw new InvalidOptionError(
         'extraBody',
@@ -98,7 +98,7 @@ export class PaymentEngine<Tx> extends ManagedEngine<Tx> implements PaymentStore
   }
 
   async get(merchantPaymentReference: string): Promise<StoredPayment | undefined> {
-    const reference = assertReference(merchantPaymentReference);
+    const reference = text(merchantPaymentReference, 'merchantPaymentReference');
     const stored = await this.#backend.read(this.#backend.forms.toName(reference));
     return stored && toStoredPayment(stored, { replayed: true });
   }
@@ -108,7 +108,7 @@ export class PaymentEngine<Tx> extends ManagedEngine<Tx> implements PaymentStore
     as: Resolution,
     seen: SeenPayment,
   ): Promise<void> {
-    const reference = assertReference(merchantPaymentReference);
+    const reference = text(merchantPaymentReference, 'merchantPaymentReference');
     const decision = toDecision(reference, as, this.#backend.forms);
     const attempts = readAttempts(seen);
     const decided = await this.#backend.resolve(
@@ -128,6 +128,7 @@ export class PaymentEngine<Tx> extends ManagedEngine<Tx> implements PaymentStore
 
   async recover(options: RecoverOptions = {}): Promise<Recovery> {
     const { lookUp } = resolveOptions(options, { lookUp: lookUpRule });
+    const { profile, repeatedReference } = this.#options;
     return recover(this.#backend, {
       resend: (key) =>
         this.#sender.resend({ ...this.#stored(key, undefined), allowsRejected: false }),
@@ -135,7 +136,7 @@ export class PaymentEngine<Tx> extends ManagedEngine<Tx> implements PaymentStore
         lookUp &&
         (async (reference) =>
           toFound(reference, await lookUp.call(options, reference), this.#backend.forms)),
-      sendsAgain: recognisesReferences(this.#options),
+      sendsAgain: (repeatedReference ?? profile?.repeatedReference?.effect) === 'same-payment',
     });
   }
 
@@ -213,10 +214,6 @@ const recordRules = {
   // Validated later, as part of the payment.
   extraBody: (value: unknown) => value as Record<string, unknown> | undefined,
 } satisfies OptionRules<RecordContext<unknown>>;
-
-function assertReference(reference: unknown): string {
-  return text(reference, 'merchantPaymentReference');
-}
 
 /** @throws {InvalidOptionError} when the resolution is invalid */
 function toDecision(

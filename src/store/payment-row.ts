@@ -115,6 +115,16 @@ export interface Page {
   readonly limit: number;
 }
 
+/**
+ * A list of payments, ordered by a time and their keys.
+ *
+ * - `recorded`: by `changedAt`.
+ * - `unresolved`: those and `sending` ones whose lease has expired, by `sentAt`. Before, a payment that can't be found
+ *   at the service may still be created.
+ * - `unheard`: `created` payments without a callback, by `changedAt`.
+ */
+export type ListKind = 'recorded' | 'unresolved' | 'unheard';
+
 /** An entry of a list of payments. */
 export interface Listed {
   readonly place: Cursor;

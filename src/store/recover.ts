@@ -49,7 +49,7 @@ export async function recover(
   const decide = sendsAgain ? async () => TO_BE_SENT : lookUp;
   if (decide !== undefined) {
     await eachPage(
-      (page) => backend.listUnresolved(page),
+      (page) => backend.list('unresolved', page),
       async (listed) => {
         for (const one of listed) found += await decideOne(backend, one, decide);
         return true;
@@ -57,7 +57,7 @@ export async function recover(
     );
   }
   await eachPage(
-    (page) => backend.listRecorded(page),
+    (page) => backend.list('recorded', page),
     async (listed) => {
       await pass.sendAll(listed.map(({ key }) => key));
       return pass.error === undefined;

@@ -161,14 +161,8 @@ function settleOne(
   if (row.referenceNumber === undefined) return { outcome: 'settled', change };
   if (row.referenceNumber !== referenceNumber) return { outcome: 'second-payment', change: paid };
   const outcome = row.state === 'unheard' ? 'settled' : 'known';
-  return { outcome, change: isOlder(finding, row) ? paid : change };
-}
-
-type Dated = Pick<Finding, 'updatedAtUs'>;
-
-/** Whether a record is older than the stored one. */
-export function isOlder(finding: Dated, known: Dated): boolean {
-  return (finding.updatedAtUs ?? 0) < (known.updatedAtUs ?? 0);
+  const isOlder = (finding.updatedAtUs ?? 0) < (row.updatedAtUs ?? 0);
+  return { outcome, change: isOlder ? paid : change };
 }
 
 /**

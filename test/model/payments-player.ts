@@ -24,7 +24,7 @@ const isUnderWay = ({ state }: Row) => state === 'sending' || state === 'unresol
 /** Whether a person who asks what is unresolved gets to see it: not before its request can no longer arrive. */
 async function isListed({ backend }: Lane, key: string): Promise<boolean> {
   const page = { olderThanMs: 0, after: undefined, limit: 10 };
-  return (await backend.listUnresolved(page)).some((listed) => listed.key === key);
+  return (await backend.list('unresolved', page)).some((listed) => listed.key === key);
 }
 
 /** What a lane shows of a row, with the body in full. */

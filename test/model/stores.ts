@@ -114,7 +114,7 @@ const PAGE = { olderThanMs: 0, after: undefined, limit: 10 };
 /** What a backend's methods show: not its owner, nor who has paid. */
 async function lookThrough(backend: Backend, key: string): Promise<Seen> {
   const stored = await backend.read(key);
-  const isUnheard = (await backend.listUnheard(PAGE)).length > 0;
+  const isUnheard = (await backend.list('unheard', PAGE)).length > 0;
   const seconds = await backend.listSecond(PAGE);
   const listed = [1, 2].map((payment) =>
     seconds.some((second) => second.payment.includes(paymentOf(payment))),

@@ -3,7 +3,7 @@ import type { AttentionOptions } from '../../src/store/attention.js';
 import { listAttention } from '../../src/store/managed-engine.js';
 import { memoryStore } from '../../src/store/memory.js';
 import { MemoryBackend } from '../../src/store/memory-backend.js';
-import type { Page } from '../../src/store/payment-row.js';
+import type { ListKind, Page } from '../../src/store/payment-row.js';
 import { collect } from '../contract/store/stage.js';
 import { expectToListWhatLiesAhead } from './clock-set-back.js';
 import { MEMORY } from './memory-engine.js';
@@ -15,10 +15,10 @@ class ObservedBackend extends MemoryBackend {
   constructor() {
     super({ ...MEMORY, now: () => this.clockMs });
   }
-  override listUnresolved(page: Page) {
+  override list(kind: ListKind, page: Page) {
     this.limits.push(page.limit);
-    this.ages['unresolved'] = page.olderThanMs;
-    return super.listUnresolved(page);
+    this.ages[kind === 'unheard' ? 'no-callback' : kind] = page.olderThanMs;
+    return super.list(kind, page);
   }
   override listSecond(page: Page) {
     this.ages['second-payment'] = page.olderThanMs;
@@ -27,10 +27,6 @@ class ObservedBackend extends MemoryBackend {
   override listFailed(page: Page, referenceNumber: string | undefined) {
     this.ages['failed-change'] = page.olderThanMs;
     return super.listFailed(page, referenceNumber);
-  }
-  override listUnheard(page: Page) {
-    this.ages['no-callback'] = page.olderThanMs;
-    return super.listUnheard(page);
   }
 }
 

@@ -176,7 +176,7 @@ describe('a list', () => {
     for (const key of ['c', 'a', 'd', 'b']) await backend.record(key, INTENT);
     await claim('is no longer recorded');
     const keys = async (more: Partial<Page>) =>
-      (await backend.listRecorded(page(more))).map(({ key }) => key);
+      (await backend.list('recorded', page(more))).map(({ key }) => key);
     expect(await keys({})).toEqual(['a', 'b', 'c', 'd']);
     expect(await keys({ limit: 2 })).toEqual(['a', 'b']);
     expect(await keys({ after: { atMs: 1_000, names: ['b'] } })).toEqual(['c', 'd']);
@@ -191,7 +191,7 @@ describe('a list', () => {
     await backend.record('a', INTENT);
     clock.nowMs += 9;
     const keys = async (olderThanMs: number) =>
-      (await backend.listRecorded(page({ olderThanMs }))).map(({ key }) => key);
+      (await backend.list('recorded', page({ olderThanMs }))).map(({ key }) => key);
     expect(await keys(9)).toEqual(['b', 'a']);
     expect(await keys(10)).toEqual(['b']);
     expect(await keys(11)).toEqual([]);
@@ -205,7 +205,7 @@ describe('a list', () => {
     for (const key of ['c', 'd']) await claim(key, { leaseMs: 1_000 });
     for (const key of ['b', 'c']) await backend.finish(key, 'one', UNRESOLVED);
     clock.nowMs += LEASE_MS;
-    const listed = await backend.listUnresolved(page());
+    const listed = await backend.list('unresolved', page());
     expect(listed.map(({ key, stored }) => [key, stored.state])).toEqual([
       ['b', 'unresolved'],
       ['a', 'unresolved'],

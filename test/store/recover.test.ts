@@ -1,7 +1,7 @@
 import { assert, describe, expect, it } from 'vitest';
 import { ApiError, ConnectionError, RequestTimeoutError, StoreError } from '../../src/errors.js';
 import { MemoryBackend } from '../../src/store/memory-backend.js';
-import type { Page, PaymentRow } from '../../src/store/payment-row.js';
+import type { ListKind, Page, PaymentRow } from '../../src/store/payment-row.js';
 import { recover } from '../../src/store/recover.js';
 import type { Turn } from '../../src/store/sending.js';
 import { MEMORY } from './memory-engine.js';
@@ -20,9 +20,9 @@ class CountingBackend extends MemoryBackend {
     assert(stored !== undefined);
     return stored;
   }
-  override listRecorded(page: Page) {
-    this.pages += 1;
-    return super.listRecorded(page);
+  override list(kind: ListKind, page: Page) {
+    if (kind === 'recorded') this.pages += 1;
+    return super.list(kind, page);
   }
 }
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { StoreError } from '../../src/errors.js';
 import { MemoryBackend } from '../../src/store/memory-backend.js';
-import type { Page } from '../../src/store/payment-row.js';
+import type { ListKind, Page } from '../../src/store/payment-row.js';
 import type { RecoveryOptions } from '../../src/store/payment-store.js';
 import { ContractService } from '../contract/store/service.js';
 import { recordLines } from '../protocol/recorded-lines.js';
@@ -19,9 +19,9 @@ class ObservedBackend extends MemoryBackend {
     this.rounds += 1;
     return super.expire();
   }
-  override async listRecorded(page: Page) {
+  override async list(kind: ListKind, page: Page) {
     if (this.failure !== undefined) throw this.failure;
-    return super.listRecorded(page);
+    return super.list(kind, page);
   }
 }
 

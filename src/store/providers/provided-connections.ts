@@ -3,6 +3,7 @@ import { invalidOption, LONGEST_TIMER_MS } from '../../protocol/options.js';
 import { Loss } from '../loss.js';
 import type { ServerFailures } from '../sql/server-failures.js';
 import type {
+  Ask,
   Connections,
   Deadline,
   Ending,
@@ -25,8 +26,6 @@ export interface ProvidedEngine<Tx> {
   ) => Promise<boolean | undefined>;
 }
 
-type Ask = (statement: string) => Promise<readonly string[]>;
-
 /** The connections of an ORM. Its own deadlines apply in addition. */
 export function providedConnections<Tx>(
   provider: TransactionProvider<Tx>,
@@ -37,20 +36,23 @@ export function providedConnections<Tx>(
   const { acquireTimeoutMs, commandTimeoutMs, transactionTimeoutMs } = timeouts;
   const ofWork = {
     timeoutMs: transactionTimeoutMs,
-    createError: (ms: number) => failures.noEndOfWorkInTime(ms),
+    createError: failures.noEndOfWorkInTime,
   };
   const timeoutMs = Math.min(acquireTimeoutMs + commandTimeoutMs, LONGEST_TIMER_MS);
   const alone = (statement: string): Promise<readonly object[]> => {
     const loss = new Loss();
-    const timer = setTimeout(() => loss.report(failures.noStepInTime(timeoutMs)), timeoutMs);
-    const running = provider.query(provider.database, statement);
-    return loss.orSettled(running).finally(() => clearTimeout(timer));
+    return loss.within(timeoutMs, failures.noStepInTime, () =>
+      loss.orSettled(provider.query(provider.database, statement)),
+    );
   };
   return {
     isSingle: provider.isSingle,
     // The ORM waits for a connection, and can't be told to stop.
     runsLate: true,
-    run: (body, deadline = ofWork) => runProvided(engine, provider, timeouts, body, deadline),
+    run(body, deadline = ofWork) {
+      const run = new Run({ engine, provider, timeouts, body, deadline });
+      return run.loss.orSettled(run.settle());
+    },
     read: async (statement) => failures.textsOf(await alone(statement)),
     change: (statement) => engine.change(statement(Number.NaN), alone),
     async runIn(tx, body) {
@@ -65,23 +67,6 @@ export function providedConnections<Tx>(
   };
 }
 
-type Body<Tx, Result> = (transaction: OpenTransaction<Tx>) => Promise<Ending<Result>>;
-
-/**
- * Runs `body` in a transaction that the ORM begins, and commits or rolls back. Rejects without
- * waiting for `body` if the connection is lost.
- */
-function runProvided<Tx, Result>(
-  engine: ProvidedEngine<Tx>,
-  provider: TransactionProvider<Tx>,
-  timeouts: ServerTimeouts,
-  body: Body<Tx, Result>,
-  deadline: Deadline,
-): Promise<Result> {
-  const run = new Run(engine, provider, timeouts, body, deadline);
-  return run.loss.orSettled(run.settle());
-}
-
 /** Thrown through the ORM to make it roll back. */
 class Undo extends Error {
   override readonly name = 'Undo';
@@ -91,15 +76,19 @@ class Undo extends Error {
   }
 }
 
-/** One transaction, from the call of the ORM until its promise has settled. */
+interface Scene<Tx, Result> {
+  readonly engine: ProvidedEngine<Tx>;
+  readonly provider: TransactionProvider<Tx>;
+  readonly timeouts: ServerTimeouts;
+  readonly body: (transaction: OpenTransaction<Tx>) => Promise<Ending<Result>>;
+  readonly deadline: Deadline;
+}
+
+/** One transaction that the ORM begins, and commits or rolls back, from the call of the ORM until its promise settles. */
 class Run<Tx, Result> {
   readonly loss = new Loss();
-  readonly #engine: ProvidedEngine<Tx>;
+  readonly #scene: Scene<Tx, Result>;
   readonly #failures: ServerFailures;
-  readonly #provider: TransactionProvider<Tx>;
-  readonly #timeouts: ServerTimeouts;
-  readonly #body: Body<Tx, Result>;
-  readonly #deadline: Deadline;
   #transaction: ProvidedTransaction<Tx> | undefined;
   /** Known once only COMMIT or ROLLBACK is left to do. */
   #ending: Ending<Result> | undefined;
@@ -108,19 +97,9 @@ class Run<Tx, Result> {
   #hasSettled = false;
   #giveUp = (): void => undefined;
 
-  constructor(
-    engine: ProvidedEngine<Tx>,
-    provider: TransactionProvider<Tx>,
-    timeouts: ServerTimeouts,
-    body: Body<Tx, Result>,
-    deadline: Deadline,
-  ) {
-    this.#engine = engine;
-    this.#failures = engine.failures;
-    this.#provider = provider;
-    this.#timeouts = timeouts;
-    this.#body = body;
-    this.#deadline = deadline;
+  constructor(scene: Scene<Tx, Result>) {
+    this.#scene = scene;
+    this.#failures = scene.engine.failures;
   }
 
   /** Settles when the transaction has ended, but may never do so after a loss. */
@@ -130,7 +109,7 @@ class Run<Tx, Result> {
       if (this.#failure !== undefined) throw this.#failure.error;
       // The ORM's promise resolves early if the work itself has ended the transaction.
       if (this.#ending === undefined) throw this.#lose(this.#failures.transactionEnded());
-      if (this.#ending.end === 'commit') await this.#transaction?.assertCommitted(this.#ending);
+      if (this.#ending.end === 'commit') await this.#transaction?.assertCommitted();
       return this.#ending.result;
     } finally {
       clearTimeout(this.#end);
@@ -138,16 +117,15 @@ class Run<Tx, Result> {
   }
 
   async #settleAtOrm(): Promise<void> {
-    const acquiring = this.#within(this.#timeouts.acquireTimeoutMs, (ms) =>
-      this.#failures.noConnectionInTime(ms),
-    );
+    const { provider, timeouts, deadline } = this.#scene;
+    const { acquireTimeoutMs } = timeouts;
+    const acquiring = this.#within(acquireTimeoutMs, (ms) => this.#failures.noConnectionInTime(ms));
     const givenUp = new Promise<void>((resolve) => {
       this.#giveUp = resolve;
     });
-    const { acquireTimeoutMs } = this.#timeouts;
-    const limits = { acquireTimeoutMs, transactionTimeoutMs: this.#deadline.timeoutMs };
+    const limits = { acquireTimeoutMs, transactionTimeoutMs: deadline.timeoutMs };
     try {
-      const running = this.#provider.transaction((tx) => {
+      const running = provider.transaction((tx) => {
         clearTimeout(acquiring);
         return this.#inTransaction(tx);
       }, limits);
@@ -164,12 +142,8 @@ class Run<Tx, Result> {
   }
 
   async #inTransaction(tx: Tx): Promise<void> {
-    const transaction = this.#engine.open({
-      provider: this.#provider,
-      tx,
-      loss: this.loss,
-      timeouts: this.#timeouts,
-    });
+    const { engine, provider, timeouts } = this.#scene;
+    const transaction = engine.open({ provider, tx, loss: this.loss, timeouts });
     this.#transaction = transaction;
     try {
       this.#ending = await this.#runBody(transaction);
@@ -187,12 +161,12 @@ class Run<Tx, Result> {
   /** Does everything but COMMIT or ROLLBACK. */
   async #runBody(transaction: ProvidedTransaction<Tx>): Promise<Ending<Result>> {
     const stopListening = await transaction.listen();
-    const { timeoutMs, createError } = this.#deadline;
+    const { timeoutMs, createError } = this.#scene.deadline;
     const deadline = this.#within(timeoutMs, createError);
     try {
       // Too late: the caller has already received the error that nothing was processed.
       if (this.loss.reason !== undefined) throw new Undo();
-      const ending = await transaction.orDestroyed(this.#body(transaction));
+      const ending = await transaction.orDestroyed(this.#scene.body(transaction));
       if (ending.end === 'commit') await transaction.record(ending);
       if (this.loss.reason !== undefined) throw this.loss.reason;
       return ending;
@@ -205,7 +179,7 @@ class Run<Tx, Result> {
 
   /** Starts the deadline of the COMMIT or ROLLBACK that the ORM sends now. */
   #expectEnd(): void {
-    const { commandTimeoutMs } = this.#timeouts;
+    const { commandTimeoutMs } = this.#scene.timeouts;
     this.#end = setTimeout(() => {
       if (this.#ending?.end === 'commit') {
         this.loss.report(this.#failures.noEndInTime(commandTimeoutMs));

@@ -35,18 +35,24 @@ export abstract class ProvidedTransaction<Tx> implements OpenTransaction<Tx> {
   abstract begin(limits: ClaimLimits, statements: readonly string[]): Promise<readonly string[]>;
   /** The statements that end the work's savepoint, before those that end the transaction. */
   protected abstract leaveSavepoint(undo: boolean): readonly string[];
-  /** Restores the session's settings, just before COMMIT or ROLLBACK. Never rejects. */
-  abstract leave(): Promise<void>;
-  /**
-   * Checks, after the ORM's COMMIT, that the transaction was committed.
-   *
-   * @throws {StoreError} when it was not, or when that is unknown
-   */
-  abstract assertCommitted(ending: Ending<unknown>): Promise<void>;
   /** Ends the session. Resolves with the error to report once it has ended; never settles if it can't be ended. */
   protected abstract endSession(): Promise<unknown>;
   /** Whether the transaction has ended, as seen from another connection. */
   protected abstract isOver(): Promise<boolean>;
+
+  /**
+   * Restores the session's settings, just before COMMIT or ROLLBACK. Never rejects. Does nothing if all settings are
+   * local to the transaction.
+   */
+  async leave(): Promise<void> {}
+
+  /**
+   * Checks, after the ORM's COMMIT, that the transaction was committed. Does nothing if the end of the savepoint has
+   * shown that the transaction was open, and the ORM commits what follows at once.
+   *
+   * @throws {StoreError} when it was not, or when that is unknown
+   */
+  async assertCommitted(): Promise<void> {}
 
   get signal(): AbortSignal {
     return this.loss.signal;
@@ -82,16 +88,9 @@ export abstract class ProvidedTransaction<Tx> implements OpenTransaction<Tx> {
   }
 
   /** Like {@link ask}, within a time. */
-  protected async askInTime(statement: string, timeoutMs: number): Promise<readonly string[]> {
-    const timer = setTimeout(
-      () => this.loss.report(this.#failures.noAnswerInTime(timeoutMs)),
-      timeoutMs,
-    );
-    try {
-      return await this.ask(statement);
-    } finally {
-      clearTimeout(timer);
-    }
+  protected askInTime(statement: string, timeoutMs: number): Promise<readonly string[]> {
+    const { noAnswerInTime } = this.#failures;
+    return this.loss.within(timeoutMs, noAnswerInTime, () => this.ask(statement));
   }
 
   /** Runs the statements that come just before COMMIT. */

@@ -106,9 +106,7 @@ VALUES (${this.#sql.values([merchantPaymentReference, referenceNumber])}, ${this
     return [
       insert,
       ...this.settle(change, judged),
-      ...(judged.failure === undefined
-        ? []
-        : [`DELETE FROM ${this.#tables.failures} WHERE ${this.#conditions(change).isChange}`]),
+      ...(judged.failure === undefined ? [] : [this.forgetFailed(change)]),
     ];
   }
 

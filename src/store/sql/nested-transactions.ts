@@ -145,8 +145,18 @@ export class NestedTransactions {
     );
   }
 
-  #answer(running: Promise<unknown>, args: unknown[]): unknown {
-    return answer(running, args, this.#dialect.valuesOf);
+  /** Answers like a driver: by the callback if there is one, otherwise by a promise. */
+  #answer(running: Promise<unknown>, [config, ...others]: unknown[]): unknown {
+    const { valuesOf = (result) => [result] } = this.#dialect;
+    const callback = [...others, (config as { callback?: unknown } | null)?.callback].find(
+      (value) => typeof value === 'function',
+    ) as AnyMethod | undefined;
+    if (callback === undefined) return running;
+    running.then(
+      (result) => callback(null, ...valuesOf(result)),
+      (error) => callback(error),
+    );
+    return undefined;
   }
 
   #refuse(refusal: StoreError): StoreError {
@@ -192,24 +202,6 @@ const SAVEPOINT = 'merchant_payments_1';
 
 function isPromise(value: unknown): boolean {
   return typeof (value as { then?: unknown } | null | undefined)?.then === 'function';
-}
-
-/** Answers like a driver: by the callback if there is one, otherwise by a promise. */
-function answer(
-  running: Promise<unknown>,
-  args: unknown[],
-  valuesOf = (result: unknown): unknown[] => [result],
-): unknown {
-  const [config, ...others] = args;
-  const callback = [...others, (config as { callback?: unknown } | null)?.callback].find(
-    (value) => typeof value === 'function',
-  ) as AnyMethod | undefined;
-  if (callback === undefined) return running;
-  running.then(
-    (result) => callback(null, ...valuesOf(result)),
-    (error) => callback(error),
-  );
-  return undefined;
 }
 
 function endRefused(words: string): StoreError {

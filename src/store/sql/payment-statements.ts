@@ -1,4 +1,4 @@
-import type { Claim, Cursor, Intent, Page, Result } from '../payment-row.js';
+import type { Claim, Intent, ListKind, Page, Result } from '../payment-row.js';
 import { end } from '../steps.js';
 import type { Dialect, Key } from './dialect.js';
 import { COLUMNS, Sql } from './sql.js';
@@ -65,7 +65,8 @@ VALUES (${this.#sql.values([key, body, digest, 'recorded', 0])}, ${now}, ${now})
 
   /** Returns the keys, and locks their rows until the transaction ends. */
   lockExpired(limit: number): string {
-    return this.#lockSome(this.#expired, limit);
+    const expired = `(state = 'sending' AND lease_until_ms <= ${this.#dialect.now()})`;
+    return this.#lockSome(expired, limit);
   }
 
   /** Like {@link lockExpired}. */
@@ -91,21 +92,13 @@ WHERE ${condition} LIMIT ${limit}${this.#dialect.skipLocked}`;
     return keys.map((key) => ({ merchant_payment_reference: this.#sql.value(key) }));
   }
 
-  listRecorded(page: Page): string {
-    return this.#list("state = 'recorded'", 'changed_at_ms', page);
-  }
-
-  listUnheard(page: Page): string {
-    return this.#list("state = 'unheard'", 'changed_at_ms', page);
-  }
-
-  listUnresolved(page: Page): string {
+  list(kind: ListKind, page: Page): string {
+    const isUnresolved = kind === 'unresolved';
     // The index knows the first condition.
-    const condition = `state IN ('unresolved', 'sending') AND lease_until_ms <= ${this.#dialect.now()}`;
-    return this.#list(condition, 'sent_at_ms', page);
-  }
-
-  #list(condition: string, time: string, page: Page): string {
+    const condition = isUnresolved
+      ? `state IN ('unresolved', 'sending') AND lease_until_ms <= ${this.#dialect.now()}`
+      : `state = '${kind}'`;
+    const time = isUnresolved ? 'sent_at_ms' : 'changed_at_ms';
     return `SELECT ${this.#row} FROM ${this.#payments}
 WHERE ${condition}${pageOf(this.#sql, page, [time, 'merchant_payment_reference'])}`;
   }
@@ -114,10 +107,6 @@ WHERE ${condition}${pageOf(this.#sql, page, [time, 'merchant_payment_reference']
   get #row(): string {
     const columns = Object.values(COLUMNS).join(', ');
     return this.#dialect.list(`merchant_payment_reference, ${columns}, ${this.#dialect.now()}`);
-  }
-
-  get #expired(): string {
-    return `(state = 'sending' AND lease_until_ms <= ${this.#dialect.now()})`;
   }
 }
 
@@ -130,10 +119,6 @@ export function pageOf(
   const [time] = columns;
   const order = columns.join(', ');
   const isOld = olderThanMs === 0 ? '' : ` AND ${time} <= ${sql.dialect.now()} - ${olderThanMs}`;
-  return `${isOld}${after ? ` AND (${order}) > (${behind(sql, after)})` : ''}
+  return `${isOld}${after ? ` AND (${order}) > (${sql.values([after.atMs, ...after.names])})` : ''}
 ORDER BY ${order} LIMIT ${limit}`;
-}
-
-function behind(sql: Sql, { atMs, names }: Cursor): string {
-  return sql.values([atMs, ...names]);
 }

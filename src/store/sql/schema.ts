@@ -117,18 +117,9 @@ CREATE TABLE IF NOT EXISTS ${dialect.tables[table]} (
 ${lines.join('\n')}
   PRIMARY KEY (${primaryKey})${inTable === undefined ? '' : `,\n  ${inTable.key}`}
 )${dialect.tableOptions}`;
-    if (index === undefined || made === undefined || 'inTable' in made) {
-      return [{ table, index: undefined, create, inTable }];
-    }
-    return [
-      { table, index: undefined, create, inTable },
-      {
-        table,
-        index: index[0],
-        create: `-- ${index[2]}\n${made.statement}`,
-        inTable,
-      },
-    ];
+    const part = { table, index: undefined, create, inTable };
+    if (index === undefined || made === undefined || 'inTable' in made) return [part];
+    return [part, { ...part, index: index[0], create: `-- ${index[2]}\n${made.statement}` }];
   });
 }
 

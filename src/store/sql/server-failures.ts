@@ -82,34 +82,30 @@ export class ServerFailures extends ServerErrors {
     );
   }
 
-  noAnswerInTime(timeoutMs: number): StoreError {
-    return new StoreError(
+  readonly noAnswerInTime = (timeoutMs: number): StoreError =>
+    new StoreError(
       'STORE_TIMEOUT',
       `${this.#words.name} did not answer within ${timeoutMs} ms, so the connection was closed and nothing was processed; check the server and the network, or raise commandTimeoutMs`,
     );
-  }
 
   /** The error for a step without an answer in time. */
-  noStepInTime(timeoutMs: number): StoreError {
-    return new StoreError(
+  readonly noStepInTime = (timeoutMs: number): StoreError =>
+    new StoreError(
       'STORE_TIMEOUT',
       `${this.#words.name} did not answer within ${timeoutMs} ms (commandTimeoutMs; with an ORM, plus acquireTimeoutMs), so the connection was closed. It is unknown whether the step was done; it is safe to repeat it. Check the server and the network`,
     );
-  }
 
-  noEndOfWorkInTime(timeoutMs: number): StoreError {
-    return new StoreError(
+  readonly noEndOfWorkInTime = (timeoutMs: number): StoreError =>
+    new StoreError(
       'STORE_TIMEOUT',
       `The transaction was not over within transactionTimeoutMs (${timeoutMs} ms), so the connection was closed; ${RUN_AGAIN}. Give the statements of your work a deadline (${this.#words.deadlineRemedy}), or raise transactionTimeoutMs`,
     );
-  }
 
-  noEndInTime(timeoutMs: number): StoreError {
-    return new StoreError(
+  readonly noEndInTime = (timeoutMs: number): StoreError =>
+    new StoreError(
       'STORE_TIMEOUT',
       `${this.#words.name} did not answer COMMIT within commandTimeoutMs (${timeoutMs} ms), so the connection was closed; ${UNKNOWN_END}`,
     );
-  }
 
   endUnknown(cause: unknown): StoreError {
     return new StoreError(
@@ -190,19 +186,6 @@ export class ServerFailures extends ServerErrors {
     );
   }
 
-  /**
-   * If the time for the lock is over, another transaction holds the order. Before that, the cancellation says nothing
-   * about the lock, and would go on unnoticed as `busy`.
-   */
-  #assertUsedUp({ waitedMs, lockTimeoutMs }: LockWait, cause: unknown): void {
-    if (waitedMs >= lockTimeoutMs * USED_UP) return;
-    throw new StoreError(
-      'STORE_FAILED',
-      `${this.#words.name} cancelled a statement of the claim after ${Math.round(waitedMs)} ms, although the claim may wait ${lockTimeoutMs} ms for its lock (lockTimeoutMs); nothing was processed. Either a statement timeout of the role, the pool or the server (${this.#words.statementLimits}) is too short, or someone cancelled the statement: set that timeout for the store's connections to more than lockTimeoutMs, or lower lockTimeoutMs`,
-      { cause },
-    );
-  }
-
   /** Converts any failure of a step to an error for users. */
   explain(error: unknown): unknown {
     if (error instanceof StoreError || error instanceof InvalidOptionError) return error;
@@ -269,12 +252,18 @@ export class ServerFailures extends ServerErrors {
    *
    * @throws {StoreError} `STORE_FAILED` when a statement was cancelled before its time was over
    */
-  isBusy(error: unknown, wait: LockWait): boolean {
+  isBusy(error: unknown, { waitedMs, lockTimeoutMs }: LockWait): boolean {
     if (!this.is('cancelled', error)) {
       return this.is('lockTimeout', error) || this.is('deadlock', error);
     }
-    this.#assertUsedUp(wait, error);
-    return true;
+    // If the time for the lock is over, another transaction holds the order. Before that, the cancellation says nothing
+    // about the lock, and would go on unnoticed as `busy`.
+    if (waitedMs >= lockTimeoutMs * USED_UP) return true;
+    throw new StoreError(
+      'STORE_FAILED',
+      `${this.#words.name} cancelled a statement of the claim after ${Math.round(waitedMs)} ms, although the claim may wait ${lockTimeoutMs} ms for its lock (lockTimeoutMs); nothing was processed. Either a statement timeout of the role, the pool or the server (${this.#words.statementLimits}) is too short, or someone cancelled the statement: set that timeout for the store's connections to more than lockTimeoutMs, or lower lockTimeoutMs`,
+      { cause: error },
+    );
   }
 
   // Drivers and ORMs add the statement to their errors, and it contains the request body.

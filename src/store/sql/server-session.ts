@@ -1,28 +1,20 @@
 import { StoreError } from '../../errors.js';
 import { letPoolHear, onceMore } from './once-more.js';
 import { wasNeverSent } from './server-errors.js';
-import type { ServerFailures } from './server-failures.js';
 import type { SqlSession, Step } from './session.js';
 import { walk } from './session.js';
-import type { Connections, Deadline, ServerTimeouts } from './transactions.js';
+import type { Deadline, ServerTimeouts, StoreServer } from './transactions.js';
 
 const MAX_TRIES = 10;
 
-/** What a session needs of a database server. */
-export interface SteppingServer<Tx> {
-  readonly connections: Connections<Tx>;
-  readonly timeouts: ServerTimeouts;
-  readonly failures: Pick<ServerFailures, 'explain' | 'isLost' | 'isUndone' | 'noStepInTime'>;
-  setup(): Promise<void>;
-  cancel(mark: string, read: (statement: string) => Promise<readonly string[]>): Promise<unknown>;
-}
-
 /** Runs the statements and steps of a store on a database server. */
 export class ServerSession<Tx> implements SqlSession<Tx> {
-  readonly #server: SteppingServer<Tx>;
+  readonly #server: StoreServer<Tx>;
+  readonly #timeouts: ServerTimeouts;
 
-  constructor(server: SteppingServer<Tx>) {
+  constructor(server: StoreServer<Tx>, timeouts: ServerTimeouts) {
     this.#server = server;
+    this.#timeouts = timeouts;
   }
 
   setup(): Promise<void> {
@@ -65,19 +57,17 @@ export class ServerSession<Tx> implements SqlSession<Tx> {
   }
 
   run<Value>(step: () => Step<Value>): Promise<Value> {
-    const { commandTimeoutMs } = this.#server.timeouts;
     const deadline: Deadline = {
-      timeoutMs: commandTimeoutMs,
-      createError: (ms) => this.#server.failures.noStepInTime(ms),
+      timeoutMs: this.#timeouts.commandTimeoutMs,
+      createError: this.#server.failures.noStepInTime,
     };
     return this.#explained(() => this.#tryAll(step, deadline));
   }
 
   async #tryAll<Value>(step: () => Step<Value>, deadline: Deadline): Promise<Value> {
-    const { connections, failures, timeouts } = this.#server;
-    const { commandTimeoutMs } = timeouts;
+    const { connections, failures } = this.#server;
     // Shorter than the deadline, so that the server answers, and the connection can be kept.
-    const limits = { ...timeouts, lockTimeoutMs: Math.ceil(commandTimeoutMs * 0.9) };
+    const limits = { ...this.#timeouts, lockTimeoutMs: Math.ceil(deadline.timeoutMs * 0.9) };
     let hasReconnected = false;
     for (let triesLeft = MAX_TRIES; ; triesLeft -= 1) {
       let hasBegun = false;

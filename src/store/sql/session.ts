@@ -1,3 +1,5 @@
+import type { Ask } from './transactions.js';
+
 /**
  * A step of a store in one transaction: yields each statement, and receives the text in each row of its answer. A
  * generator, so that the same code runs across awaits on a server's connection, and at once on SQLite's.
@@ -32,10 +34,7 @@ export interface SqlSession<Tx> {
 }
 
 /** Runs a step across awaits. */
-export async function walk<Value>(
-  step: () => Step<Value>,
-  ask: (statement: string) => Promise<readonly string[]>,
-): Promise<Value> {
+export async function walk<Value>(step: () => Step<Value>, ask: Ask): Promise<Value> {
   const statements = step();
   let next = statements.next();
   while (!next.done) next = statements.next(await ask(next.value));

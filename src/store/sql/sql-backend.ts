@@ -9,6 +9,7 @@ import type {
   Finding,
   Intent,
   Listed,
+  ListKind,
   Page,
   PaymentRow,
   Result,
@@ -176,16 +177,14 @@ export class SqlBackend<Tx> implements Backend<Tx> {
     return this.#inBatches(lock, (keys) => this.#payments.expire(keys));
   }
 
-  listRecorded(page: Page): Promise<readonly Listed[]> {
-    return this.#list(this.#payments.listRecorded(page), 'changedAtMs');
-  }
-
-  listUnresolved(page: Page): Promise<readonly Listed[]> {
-    return this.#list(this.#payments.listUnresolved(page), 'sentAtMs');
-  }
-
-  listUnheard(page: Page): Promise<readonly Listed[]> {
-    return this.#list(this.#payments.listUnheard(page), 'changedAtMs');
+  async list(kind: ListKind, page: Page): Promise<readonly Listed[]> {
+    const time = kind === 'unresolved' ? 'sentAtMs' : 'changedAtMs';
+    const rows = await this.#session.read(this.#payments.list(kind, page));
+    return rows.map(parseOwnedRow).map((found) => ({
+      key: found.key,
+      stored: toStored(found) as PaymentRow,
+      place: { atMs: found.row[time] ?? 0, names: [found.key] },
+    }));
   }
 
   async listSecond(page: Page): Promise<readonly SecondRow[]> {
@@ -249,15 +248,6 @@ export class SqlBackend<Tx> implements Backend<Tx> {
       // SQLite answers at once, and would let nothing else run in between.
       await new Promise(setImmediate);
     }
-  }
-
-  async #list(statement: string, time: 'changedAtMs' | 'sentAtMs'): Promise<readonly Listed[]> {
-    const rows = await this.#session.read(statement);
-    return rows.map(parseOwnedRow).map((found) => ({
-      key: found.key,
-      stored: toStored(found) as PaymentRow,
-      place: { atMs: found.row[time] ?? 0, names: [found.key] },
-    }));
   }
 }
 

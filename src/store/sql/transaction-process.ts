@@ -12,34 +12,14 @@ import {
 import { reportNotKept, reportParked } from '../failure.js';
 import { WorkContext } from '../loss.js';
 import { parseSeenChange, unknownRow } from '../rows.js';
-import type { ChangeStatements } from './change-statements.js';
+import { ChangeStatements } from './change-statements.js';
 import { onceMore } from './once-more.js';
-import type { LockWait } from './server-failures.js';
+import type { ResolvedServerOptions } from './server-options.js';
 import { walk } from './session.js';
-import type { ClaimLimits, Connections, Ending, OpenTransaction } from './transactions.js';
+import type { ClaimLimits, Ending, OpenTransaction, StoreServer } from './transactions.js';
 import { Turns } from './turns.js';
 
-/** What the process of a change needs of a database server. */
-export interface ProcessingServer<Tx> {
-  readonly connections: Connections<Tx>;
-  readonly statements: ChangeStatements;
-  /** Whether a SELECT outside a transaction returns only what is committed, whatever the session's defaults are. */
-  readonly readsCommitted: boolean;
-  /** Whether the store creates payments, so that the order of a change has a row. */
-  readonly expectsOrders: boolean;
-  readonly limits: ClaimLimits;
-  readonly keepBodies: boolean;
-  /**
-   * Whether a claim failed because another transaction holds the order.
-   *
-   * @throws {StoreError} `STORE_FAILED` when a statement was cancelled before its time was over
-   */
-  isBusy(error: unknown, wait: LockWait): boolean;
-  /** Whether a claim failed because the connection was dead before. */
-  isDead(error: unknown): boolean;
-  /** Converts a failure of the server to an error for users. */
-  explain(error: unknown): unknown;
-}
+type Options = Pick<ResolvedServerOptions, 'client' | 'keepBodies' | keyof ClaimLimits>;
 
 const MAX_REMEMBERED = 1_000;
 
@@ -63,7 +43,9 @@ interface Progress {
  * the settling are committed in the same transaction, so that a change that waits behind this one sees them.
  */
 export class TransactionProcess<Tx> {
-  readonly #server: ProcessingServer<Tx>;
+  readonly #server: StoreServer<Tx>;
+  readonly #options: Options;
+  readonly #statements: ChangeStatements;
   readonly #turns = new Turns();
   /** The names of the changes that were processed last, of which most deliveries are duplicates. */
   readonly #processed = new Set<string>();
@@ -71,19 +53,26 @@ export class TransactionProcess<Tx> {
   /** Whether the order of the next change most likely has a row: it is then locked at a lower cost. */
   #expectsOrder: boolean;
 
-  constructor(server: ProcessingServer<Tx>) {
+  constructor(server: StoreServer<Tx>, options: Options) {
     this.#server = server;
-    this.#expectsOrder = server.expectsOrders;
+    this.#options = options;
+    this.#statements = new ChangeStatements(server.dialect);
+    this.#expectsOrder = this.#createsPayments;
+  }
+
+  /** If so, the order of a change has a row. */
+  get #createsPayments(): boolean {
+    return this.#options.client !== undefined;
   }
 
   async process(change: Change, work: Work<Tx>): Promise<ChangeOutcome> {
-    const { connections, limits } = this.#server;
+    const { connections } = this.#server;
     const { merchantPaymentReference, key } = change;
     // Different changes of an order wait at the server, which knows all processes.
     const name = connections.isSingle
       ? merchantPaymentReference
       : `${merchantPaymentReference} ${key}`;
-    const delivered = await this.#turns.take(name, limits.lockTimeoutMs, async (leftMs) => {
+    const delivered = await this.#turns.take(name, this.#options.lockTimeoutMs, async (leftMs) => {
       if (this.#processed.has(change.fullNames) && (await this.#isKnown(change))) {
         return { outcome: 'duplicate' } as const;
       }
@@ -107,9 +96,9 @@ export class TransactionProcess<Tx> {
 
   /** Whether a change is processed and says nothing new, which one SELECT shows without a transaction and its lock. */
   async #isKnown(change: Change): Promise<boolean> {
-    const { connections, statements } = this.#server;
     try {
-      const seen = parseSeenChange(await connections.read(statements.read(change)), change);
+      const rows = await this.#server.connections.read(this.#statements.read(change));
+      const seen = parseSeenChange(rows, change);
       if (seen === undefined || isOfAnother(seen.row, change)) return false;
       const judged = judge(seen, change);
       return judged.verdict === 'duplicate' && !isNews(judged);
@@ -133,11 +122,11 @@ export class TransactionProcess<Tx> {
       // Nothing is recorded before the work runs.
       return await onceMore(
         runOnce,
-        (error) => progress.judged === undefined && this.#server.isDead(error),
+        (error) => progress.judged === undefined && this.#server.failures.isLost(error),
       );
     } catch (thrown) {
       const { failed, judged } = progress;
-      const error = failed === undefined ? this.#server.explain(thrown) : failed.error;
+      const error = failed === undefined ? this.#server.failures.explain(thrown) : failed.error;
       if (judged === undefined) throw error;
       return { error, kept: await this.#failApart(change, judged, error) };
     }
@@ -156,20 +145,15 @@ export class TransactionProcess<Tx> {
       return this.#end({ outcome: verdict }, change, judged, undefined);
     }
     progress.judged = judged;
-    if (verdict !== 'run') {
-      const error = refusalOf(verdict);
-      progress.failed = { error };
-      const kept = failureOf(change, judged, error, this.#server.keepBodies);
-      return this.#end({ error, kept }, change, judged, kept);
-    }
     try {
+      if (verdict !== 'run') throw refusalOf(verdict);
       await transaction.runWork((tx) => work(new WorkContext(tx, judged, transaction)));
     } catch (error) {
       progress.failed = { error };
-      const kept = failureOf(change, judged, error, this.#server.keepBodies);
+      const kept = failureOf(change, judged, error, this.#options.keepBodies);
       return this.#end({ error, kept }, change, judged, kept);
     }
-    const statements = this.#server.statements.record(change, judged);
+    const statements = this.#statements.record(change, judged);
     return { end: 'commit', result: { outcome: 'processed' }, undo: false, statements };
   }
 
@@ -180,11 +164,11 @@ export class TransactionProcess<Tx> {
     lockTimeoutMs: number,
     isKnown: boolean,
   ): Promise<Judged | 'busy' | 'no-order'> {
-    const { isBusy, limits, statements } = this.#server;
+    const statements = this.#statements;
     const askedAtMs = performance.now();
     try {
       const rows = await transaction.begin(
-        { ...limits, lockTimeoutMs },
+        { ...this.#options, lockTimeoutMs },
         isKnown ? statements.claimKnown(change) : statements.claim(change),
       );
       const seen = await walk(
@@ -193,7 +177,7 @@ export class TransactionProcess<Tx> {
       );
       if (seen !== undefined) {
         // Others may come from where this one was created.
-        this.#expectsOrder ||= this.#server.expectsOrders && seen.row?.state !== 'elsewhere';
+        this.#expectsOrder ||= this.#createsPayments && seen.row?.state !== 'elsewhere';
         return judge(seen, change);
       }
       if (isKnown) {
@@ -203,7 +187,8 @@ export class TransactionProcess<Tx> {
       // The order has a row, which something hides.
       throw unknownRow();
     } catch (error) {
-      if (isBusy(error, { waitedMs: performance.now() - askedAtMs, lockTimeoutMs })) return 'busy';
+      const waitedMs = performance.now() - askedAtMs;
+      if (this.#server.failures.isBusy(error, { waitedMs, lockTimeoutMs })) return 'busy';
       throw error;
     }
   }
@@ -215,17 +200,12 @@ export class TransactionProcess<Tx> {
     judged: Judged,
     kept: KeptFailure | undefined,
   ): Ending<Result> {
-    const statements = this.#storeFailure(change, judged, kept);
+    const statements = [
+      ...(isNews(judged) ? this.#statements.settle(change, judged) : []),
+      ...(kept === undefined ? [] : [this.#statements.keep(change, judged, kept)]),
+    ];
     if (statements.length === 0) return { end: 'rollback', result };
     return { end: 'commit', result, undo: true, statements };
-  }
-
-  #storeFailure(change: Change, judged: Judged, kept: KeptFailure | undefined): readonly string[] {
-    const { statements } = this.#server;
-    return [
-      ...(isNews(judged) ? statements.settle(change, judged) : []),
-      ...(kept === undefined ? [] : [statements.keep(change, judged, kept)]),
-    ];
   }
 
   /** Stores a failure after its transaction was lost. Resolves with what was kept. */
@@ -234,11 +214,11 @@ export class TransactionProcess<Tx> {
     before: Judged,
     error: unknown,
   ): Promise<KeptFailure | undefined> {
-    const { connections, limits, keepBodies } = this.#server;
+    const { lockTimeoutMs, keepBodies } = this.#options;
     if (failureOf(change, before, error, false) === undefined && !isNews(before)) return undefined;
     try {
-      return await connections.run<KeptFailure | undefined>(async (transaction) => {
-        const judged = await this.#claim(transaction, change, limits.lockTimeoutMs, false);
+      return await this.#server.connections.run<KeptFailure | undefined>(async (transaction) => {
+        const judged = await this.#claim(transaction, change, lockTimeoutMs, false);
         if (typeof judged === 'string') throw new Error('another transaction holds the order');
         if (judged.verdict === 'duplicate') return { end: 'rollback', result: undefined };
         const { verdict } = before;
@@ -246,7 +226,7 @@ export class TransactionProcess<Tx> {
         return this.#end(kept, change, judged, kept);
       });
     } catch (storeError) {
-      const explained = this.#server.explain(storeError);
+      const explained = this.#server.failures.explain(storeError);
       // A refused change is acknowledged, because all of it is stored.
       if (before.verdict !== 'run') throw explained;
       reportNotKept(change, explained);

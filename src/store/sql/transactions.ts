@@ -1,3 +1,6 @@
+import type { Dialect } from './dialect.js';
+import type { ServerFailures } from './server-failures.js';
+
 /** How long a server may take, in milliseconds. */
 export interface ServerTimeouts {
   /** For a connection of the pool. */
@@ -55,6 +58,9 @@ export interface Deadline {
   createError(timeoutMs: number): Error;
 }
 
+/** Runs one statement. Resolves with the text in each row. */
+export type Ask = (statement: string) => Promise<readonly string[]>;
+
 /** What a store needs of a database's connections: the common interface of pools, PGlite and ORMs. */
 export interface Connections<Tx> {
   /** Whether there is only one connection, on which a wait for a lock would block everything. */
@@ -86,8 +92,21 @@ export interface Connections<Tx> {
    *
    * @throws {InvalidOptionError} when `tx` is not an open transaction
    */
-  runIn<Value>(
-    tx: Tx,
-    body: (ask: (statement: string) => Promise<readonly string[]>) => Promise<Value>,
-  ): Promise<Value>;
+  runIn<Value>(tx: Tx, body: (ask: Ask) => Promise<Value>): Promise<Value>;
+}
+
+/** A database server, as a store uses it. */
+export interface StoreServer<Tx> {
+  readonly connections: Connections<Tx>;
+  readonly dialect: Dialect;
+  readonly failures: ServerFailures;
+  /** Whether a SELECT outside a transaction returns only what is committed, whatever the session's defaults are. */
+  readonly readsCommitted: boolean;
+  /** Creates what is missing. */
+  setup(): Promise<void>;
+  /**
+   * Cancels the statement that begins with a comment with this owner, which the server still runs although its sender
+   * has given up.
+   */
+  cancel(owner: string, read: Ask): Promise<unknown>;
 }

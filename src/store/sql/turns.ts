@@ -8,54 +8,29 @@ export class Turns {
   readonly #queues = new Map<string, (() => void)[]>();
 
   /**
-   * Runs `action` in its turn, with the rest of `timeoutMs` (at least 1). Its turn ends when
-   * it settles, or earlier when it calls `leave`. Resolves with undefined, without running it, if it had to wait
-   * longer than `timeoutMs`.
+   * Runs `action` in its turn, with the rest of `timeoutMs` (at least 1). Resolves with undefined, without running it,
+   * if it had to wait longer than `timeoutMs`.
    */
-  take<Result>(
+  async take<Result>(
     name: string,
     timeoutMs: number,
-    action: (leftMs: number, leave: () => void) => Promise<Result>,
+    action: (leftMs: number) => Promise<Result>,
   ): Promise<Result | undefined> {
+    let leftMs = timeoutMs;
     const queue = this.#queues.get(name);
-    if (queue !== undefined) return this.#takeAfter(queue, name, timeoutMs, action);
-    this.#queues.set(name, []);
-    return this.#run(name, timeoutMs, action);
-  }
-
-  async #takeAfter<Result>(
-    queue: (() => void)[],
-    name: string,
-    timeoutMs: number,
-    action: (leftMs: number, leave: () => void) => Promise<Result>,
-  ): Promise<Result | undefined> {
-    const queuedAtMs = performance.now();
-    if (!(await waitInQueue(queue, timeoutMs))) return undefined;
-    const waitedMs = Math.ceil(performance.now() - queuedAtMs);
-    return this.#run(name, Math.max(1, timeoutMs - waitedMs), action);
-  }
-
-  async #run<Result>(
-    name: string,
-    leftMs: number,
-    action: (leftMs: number, leave: () => void) => Promise<Result>,
-  ): Promise<Result> {
-    let isOver = false;
-    const leave = (): void => {
-      if (!isOver) this.#leave(name);
-      isOver = true;
-    };
-    try {
-      return await action(leftMs, leave);
-    } finally {
-      leave();
+    if (queue === undefined) this.#queues.set(name, []);
+    else {
+      const queuedAtMs = performance.now();
+      if (!(await waitInQueue(queue, timeoutMs))) return undefined;
+      leftMs = Math.max(1, timeoutMs - Math.ceil(performance.now() - queuedAtMs));
     }
-  }
-
-  #leave(name: string): void {
-    const next = this.#queues.get(name)?.shift();
-    if (next === undefined) this.#queues.delete(name);
-    else next();
+    try {
+      return await action(leftMs);
+    } finally {
+      const next = this.#queues.get(name)?.shift();
+      if (next === undefined) this.#queues.delete(name);
+      else next();
+    }
   }
 }
 

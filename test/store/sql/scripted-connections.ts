@@ -1,11 +1,13 @@
 import { vi } from 'vitest';
 import { postgresDialect } from '../../../src/postgres/dialect.js';
-import { ChangeStatements } from '../../../src/store/sql/change-statements.js';
-import {
-  type ProcessingServer,
-  TransactionProcess,
-} from '../../../src/store/sql/transaction-process.js';
-import type { Connections, OpenTransaction } from '../../../src/store/sql/transactions.js';
+import type { ServerFailures } from '../../../src/store/sql/server-failures.js';
+import { TransactionProcess } from '../../../src/store/sql/transaction-process.js';
+import type {
+  ClaimLimits,
+  Connections,
+  OpenTransaction,
+} from '../../../src/store/sql/transactions.js';
+import { unusedClient } from '../unused-client.js';
 
 export type Column = string | number | null;
 
@@ -27,6 +29,18 @@ export const UNRESOLVED = NEW_ORDER.with(1, 'unresolved');
 export const busy = new Error('busy');
 export const dead = new Error('dead');
 
+/** What tests choose of a server. */
+export interface Scripted {
+  readonly isSingle: boolean;
+  readonly readsCommitted: boolean;
+  readonly expectsOrders: boolean;
+  readonly limits: ClaimLimits;
+  readonly isBusy: ServerFailures['isBusy'];
+  readonly explain: ServerFailures['explain'];
+}
+
+const LIMITS = { lockTimeoutMs: 60_000, commandTimeoutMs: 60_000, idleTimeoutMs: 60_000 };
+
 /** A server's transactions, as scripted, and how each has ended: what it has written, in words. */
 export class ScriptedServer {
   readonly #scripts: Script[];
@@ -40,27 +54,32 @@ export class ScriptedServer {
 
   constructor(
     scripts: readonly Script[],
-    { isSingle = false, ...more }: Partial<ProcessingServer<string>> & { isSingle?: boolean } = {},
+    {
+      isSingle = false,
+      readsCommitted = true,
+      expectsOrders = false,
+      limits = LIMITS,
+      isBusy = (error) => error === busy,
+      explain = (error) => new Error('explained', { cause: error }),
+    }: Partial<Scripted> = {},
   ) {
     this.#scripts = [...scripts];
-    const dialect = postgresDialect('');
     const connections = {
       isSingle,
       run: (body: Parameters<Connections<string>['run']>[0]) => this.#run(body),
       read: this.read,
     };
-    this.process = new TransactionProcess<string>({
+    const isLost = (error: unknown) => error === dead;
+    const server = {
       connections: connections as unknown as Connections<string>,
-      statements: new ChangeStatements(dialect),
-      expectsOrders: false,
-      readsCommitted: true,
-      limits: { lockTimeoutMs: 60_000, commandTimeoutMs: 60_000, idleTimeoutMs: 60_000 },
-      keepBodies: true,
-      isBusy: (error) => error === busy,
-      isDead: (error) => error === dead,
-      explain: (error) => new Error('explained', { cause: error }),
-      ...more,
-    });
+      dialect: postgresDialect(''),
+      failures: { isBusy, isLost, explain } as ServerFailures,
+      readsCommitted,
+      setup: async () => undefined,
+      cancel: async () => undefined,
+    };
+    const client = expectsOrders ? unusedClient : undefined;
+    this.process = new TransactionProcess(server, { ...limits, client, keepBodies: true });
   }
 
   get transactions(): number {

@@ -3,7 +3,7 @@ import { StoreError } from '../../../src/errors.js';
 import { failures } from '../../../src/postgres/failures.js';
 import { ServerSession } from '../../../src/store/sql/server-session.js';
 import type { Step } from '../../../src/store/sql/session.js';
-import type { Connections } from '../../../src/store/sql/transactions.js';
+import type { StoreServer } from '../../../src/store/sql/transactions.js';
 
 const answered = (message: string, code: string) => Object.assign(new Error(message), { code });
 const dead = answered('dead', '57P01');
@@ -46,18 +46,18 @@ function open(...answers: unknown[]) {
     }),
     runIn: vi.fn((_tx: string, body: (asking: typeof ask) => Promise<unknown>) => body(ask)),
   };
-  const session = new ServerSession({
-    connections: connections as unknown as Connections<string>,
-    timeouts: TIMEOUTS,
+  const server = {
+    connections,
     failures: {
-      explain: (error) => failures.explain(error),
-      noStepInTime: (ms) => failures.noStepInTime(ms),
-      isUndone: (error) => error === deadlock,
-      isLost: (error) => error === dead,
+      explain: (error: unknown) => failures.explain(error),
+      noStepInTime: failures.noStepInTime,
+      isUndone: (error: unknown) => error === deadlock,
+      isLost: (error: unknown) => error === dead,
     },
-    setup: take as () => Promise<never>,
-    cancel: (owner, read) => read(`cancel ${owner}`),
-  });
+    setup: take,
+    cancel: (owner: string, read: (statement: string) => unknown) => read(`cancel ${owner}`),
+  };
+  const session = new ServerSession(server as unknown as StoreServer<string>, TIMEOUTS);
   return { session, connections, begin };
 }
 
