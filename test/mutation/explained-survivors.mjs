@@ -651,7 +651,7 @@ export const EXPLAINED_SURVIVORS = [
   },
   {
     file: 'src/store/memory-backend.ts',
-    code: 'if (stored === undefined || !isListed(row)) return [];',
+    code: 'if (stored === undefined || row.state !== kind || (isUnresolved && isLeased)) return [];',
     to: 'false',
     why: 'An order that was created elsewhere is in none of the states that are listed.',
   },
