@@ -126,7 +126,12 @@ describe.each(drivers)('with $name', ({ open }) => {
         message: expect.stringContaining('end it before the work returns'),
       });
       expect(exec).not.toHaveBeenCalled();
-      expect(notKept).toMatchObject([{ code: 'STORE_TIMEOUT' }]);
+      expect(notKept).toMatchObject([
+        {
+          code: 'STORE_TIMEOUT',
+          message: expect.stringContaining('was open on the connection. Keep transactions short'),
+        },
+      ]);
       vi.restoreAllMocks();
       database.exec('ROLLBACK');
       // Released as soon as the connection is free, though the clock of the lease stands still.

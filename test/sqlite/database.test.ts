@@ -1,6 +1,14 @@
 import { expect, test, vi } from 'vitest';
-import { assertDatabase, isInTransaction, isLocked } from '../../src/sqlite/database.js';
+import { Claims } from '../../src/sqlite/claims.js';
+import {
+  assertDatabase,
+  isInTransaction,
+  isLocked,
+  isOutsideTransaction,
+} from '../../src/sqlite/database.js';
+import { sqliteDialect } from '../../src/sqlite/dialect.js';
 import { sqliteStore } from '../../src/sqlite/sqlite-store.js';
+import { Sql } from '../../src/store/sql/sql.js';
 import { changeAt } from '../store/held-delivery.js';
 import { unusedClient } from '../store/unused-client.js';
 
@@ -23,13 +31,23 @@ test.each([
 });
 
 test.each([
-  [{ inTransaction: true }, true],
-  [{ isTransaction: true }, true],
-  [{ inTransaction: false, isTransaction: false }, false],
-  [{}, false],
-])('%j is in a transaction: %s', (database, open) => {
+  [{ inTransaction: true }, true, false],
+  [{ isTransaction: true }, true, false],
+  [{ inTransaction: false }, false, true],
+  [{ isTransaction: false }, false, true],
+  [{}, false, false],
+])('%j is in a transaction: %s, and surely in none: %s', (database, open, closed) => {
   const methods = { exec: () => undefined, prepare: () => undefined as never };
   expect(isInTransaction({ ...methods, ...database })).toBe(open);
+  expect(isOutsideTransaction({ ...methods, ...database })).toBe(closed);
+});
+
+test('a claim of another owner is neither renewed nor released', () => {
+  const claims = new Claims('mp_', new Sql(sqliteDialect('mp_', Date.now)));
+  for (const step of [claims.renew('order-1', 'one', 5), claims.release('order-1', 'one')]) {
+    expect(step.next().value).toMatch(/^SELECT json_array\(owner\)/);
+    expect(step.next([JSON.stringify(['another'])])).toEqual({ done: true, value: false });
+  }
 });
 
 test.each([
