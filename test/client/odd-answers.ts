@@ -19,6 +19,10 @@ export interface OddAnswer {
 
 export const MAX_RESPONSE_BYTES = 20_000;
 
+// Seen of the fetch of Node 20.18, and no longer of that of 20.20: it undoes several encodings in the wrong order, and
+// as many as there are.
+const hasOldFetch = /^6\.(?:1?\d|20)\./.test(process.versions['undici'] ?? '');
+
 const read = (how: 'payment' | 'text' | 'nothing' | 'value'): Verdict => ({ read: how });
 const accepted: Verdict = {
   code: 'RESPONSE_UNUSABLE',
@@ -165,7 +169,9 @@ export const oddAnswers: readonly OddAnswer[] = [
   row('raw deflate', encoded('deflate', deflateRawSync(json)), read('payment')),
   row('br', encoded('br', brotliCompressSync(json)), read('payment')),
   row('gzip in gzip', encoded('gzip, gzip', gzipSync(gzipSync(json))), read('payment')),
-  row('gzip, then br', encoded('gzip, br', brotliCompressSync(gzipSync(json))), read('payment')),
+  row('gzip, then br', encoded('gzip, br', brotliCompressSync(gzipSync(json))), read('payment'), {
+    byFetch: hasOldFetch ? accepted : read('payment'),
+  }),
   row(
     'gzip, said twice',
     sized(201, gzipSync(gzipSync(json)), 'content-encoding: gzip', 'content-encoding: gzip'),
@@ -210,7 +216,7 @@ export const oddAnswers: readonly OddAnswer[] = [
   row('zstd', encoded('zstd', zstd), 'zstdDecompressSync' in zlib ? read('payment') : accepted),
   row('zstd that is none', encoded('zstd', 'no JSON'), accepted),
   row('seven encodings', encoded(Array(7).fill('gzip').join(), seven), read('payment'), {
-    byFetch: lost,
+    byFetch: hasOldFetch ? read('payment') : lost,
   }),
   row(
     'gzip that is cut, though its length is right',

@@ -187,7 +187,8 @@ describe.each(combinations)('after %s, with %s,', (failure, observer) => {
     const call = await failures[failure]?.(observers[observer]?.() ?? {});
     const error = await caller(call as () => Promise<unknown>).catch((reason: unknown) => reason);
     const { name, message, stack } = error as Error;
-    expect(stack).toMatch(/\n {4}at (?:async )?placeTheOrder /);
+    // Some compilers of tests number equal names.
+    expect(stack).toMatch(/\n {4}at (?:async )?placeTheOrder\d* /);
     expect(stack?.startsWith(`${name}: ${message}\n    at `)).toBe(true);
   });
 });

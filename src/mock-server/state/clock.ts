@@ -53,10 +53,11 @@ export function isAdvanceable(clock: MockClock): clock is AdvanceableClock {
   return hasMethod(clock, 'advance');
 }
 
-const standing = new WeakSet<MockClock>();
+// A global symbol, because an application may have loaded the package twice.
+const STANDS_STILL = Symbol.for('merchant-payments.clock-stands-still');
 
 /** Whether the clock moves by itself, as far as is known. */
-export const runsByItself = (clock: MockClock): boolean => !standing.has(clock);
+export const runsByItself = (clock: MockClock): boolean => !(STANDS_STILL in clock);
 
 /** Options of {@link createManualClock}. */
 export interface ManualClockOptions {
@@ -95,8 +96,7 @@ export function createManualClock(options: ManualClockOptions = {}): Advanceable
     },
     arm: () => undefined,
   });
-  standing.add(clock);
-  return clock;
+  return Object.defineProperty(clock, STANDS_STILL, { value: true });
 }
 
 /**

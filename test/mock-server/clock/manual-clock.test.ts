@@ -1,5 +1,5 @@
-import { describe, expect, test } from 'vitest';
-import { createManualClock } from '../../../src/mock-server/index.js';
+import { describe, expect, test, vi } from 'vitest';
+import { createManualClock, createRunningClock } from '../../../src/mock-server/index.js';
 
 describe('a manual clock', () => {
   test('stands still until it is advanced', async () => {
@@ -7,6 +7,13 @@ describe('a manual clock', () => {
     expect(clock.now()).toBe(1_000);
     await clock.advance(250);
     expect(clock.now()).toBe(1_250);
+  });
+
+  test('is known to stand still by another copy of the package', async () => {
+    vi.resetModules();
+    const another = await import('../../../src/mock-server/state/clock.js');
+    expect(another.runsByItself(createManualClock())).toBe(false);
+    expect(another.runsByItself(createRunningClock())).toBe(true);
   });
 
   test('starts at the time of the system by default', () => {
