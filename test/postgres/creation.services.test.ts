@@ -187,11 +187,13 @@ describe.skipIf(!process.env['DATABASE_URL'])(
       const client = await pool.connect();
       const recording = (tx: unknown) =>
         store.record(order('order-2'), { tx: tx as pg.PoolClient });
+      const unused = () => undefined;
       for (const [tx, received] of [
         [undefined, 'tx is missing'],
         [null, 'received null'],
         [pool, 'a pool'],
         [client, 'a client without a transaction'],
+        [{ query: unused, exec: unused, transaction: unused }, 'a PGlite'],
         ['BEGIN', 'without query()'],
       ] as const) {
         await expect(recording(tx)).rejects.toMatchObject({

@@ -214,14 +214,17 @@ describe('the end of the store’s transaction', () => {
 });
 
 describe('several statements at once', () => {
-  it.each(['SELECT 1; COMMIT', 'BEGIN; SELECT 1; COMMIT', 'SELECT 1;\n rollback;'])(
-    'are refused when they begin or end a transaction: %j',
-    async (text) => {
-      const { sent, failure } = await sentBy((tx) => tx.query(text));
-      expect(sent).toEqual([]);
-      expect(failure).toMatchObject(lost('was not sent'));
-    },
-  );
+  const body = 'CREATE FUNCTION one() RETURNS int BEGIN ATOMIC SELECT 1; END';
+  it.each([
+    'SELECT 1; COMMIT',
+    'BEGIN; SELECT 1; COMMIT',
+    'SELECT 1;\n rollback;',
+    `${body}; COMMIT`,
+  ])('are refused when they begin or end a transaction: %j', async (text) => {
+    const { sent, failure } = await sentBy((tx) => tx.query(text));
+    expect(sent).toEqual([]);
+    expect(failure).toMatchObject(lost('was not sent'));
+  });
 });
 
 describe('everything else', () => {
@@ -235,6 +238,8 @@ describe('everything else', () => {
     'PREPARE begin_work AS SELECT 1',
     'SELECT 1; SELECT 2',
     'DO $$ BEGIN PERFORM 1; END $$',
+    'CREATE FUNCTION one() RETURNS int BEGIN ATOMIC SELECT 1; END',
+    'CREATE FUNCTION one() RETURNS int BEGIN\n  ATOMIC SELECT 1; END',
     'ROLLBACK TO one; SELECT 1',
     'endless',
     '',

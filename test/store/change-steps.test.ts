@@ -221,6 +221,20 @@ describe('work that fails', () => {
     expect(await collect(store.attention())).toMatchObject([{ error: described }]);
   });
 
+  it('is described by the methods of a policy that is an object of a class', async () => {
+    class Policy {
+      readonly name = 'Described';
+      describeError() {
+        return { name: this.name, message: 'by its class' };
+      }
+    }
+    const store = memoryStore();
+    const change = changeOf({ failures: new Policy() });
+    await expect(store.process(change, () => Promise.reject(broken))).rejects.toBe(broken);
+    const error = { name: 'Described', message: 'by its class' };
+    expect(await collect(store.attention())).toMatchObject([{ error }]);
+  });
+
   it('that is parked is reported once', async () => {
     const store = memoryStore();
     const parked: number[] = [];
