@@ -172,6 +172,36 @@ export const EXPLAINED_SURVIVORS = [
   },
   // src/sqlite
   {
+    file: 'src/sqlite/claims.ts',
+    code: 'if (untilMs > nowMs + leaseMs) yield this.#extend(key, nowMs + leaseMs);',
+    to: 'untilMs >= nowMs + leaseMs',
+    why: 'Writes the time that is stored already.',
+  },
+  {
+    file: 'src/sqlite/lease-process.ts',
+    code: "if (isNews(judged) || verdict === 'run') {",
+    to: 'false',
+    why: 'What a callback says of a payment is stored again at the end of its work.',
+  },
+  {
+    file: 'src/sqlite/lease-process.ts',
+    code: "if (isNews(judged) || verdict === 'run') {",
+    to: "verdict !== 'run'",
+    why: 'What a callback says of a payment is stored again at the end of its work.',
+  },
+  {
+    file: 'src/sqlite/lease-process.ts',
+    code: "if (isNews(judged) || verdict === 'run') {",
+    to: '""',
+    why: 'What a callback says of a payment is stored again at the end of its work.',
+  },
+  {
+    file: 'src/sqlite/lease-process.ts',
+    code: "if (isNews(judged) || verdict === 'run') {",
+    to: 'true',
+    why: 'What a refused callback says of a payment is true as well; that it is not stored at once is no promise.',
+  },
+  {
     file: 'src/sqlite/lease-process.ts',
     code: 'if (isRenewed) this.#expiresAtMs = untilMs;',
     to: 'true',

@@ -1,4 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
+import { RetryLaterError } from '../../src/errors.js';
 import { sqliteStore } from '../../src/sqlite/sqlite-store.js';
 import type { ManagedStore, StatusChange } from '../../src/store/callback-store.js';
 import type { FailurePolicy } from '../../src/store/failure.js';
@@ -48,6 +49,18 @@ describe.each(drivers)('with $name, changes that failed', ({ open }) => {
     // Each with the row of its order.
     expect(await store.prune(new Date(scene.nowMs))).toBe(404);
     expect(await list(store)).toEqual([]);
+  });
+
+  test('are not those that are to be retried later', async () => {
+    const { store } = await scene.open();
+    const onNotKept = vi.fn();
+    const later = store.process({ ...first, failures: { onNotKept } }, () =>
+      Promise.reject(new RetryLaterError()),
+    );
+    await expect(later).rejects.toThrow(RetryLaterError);
+    expect(await list(store)).toEqual([]);
+    expect(onNotKept).not.toHaveBeenCalled();
+    expect(await store.process(first, async () => {})).toBe('processed');
   });
 
   /** A delivery whose work locks the file from another connection, and fails. */
