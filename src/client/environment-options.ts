@@ -21,7 +21,7 @@ const standIns = { baseUrl: 'https://localhost', apiKey: 'unset', apiSecret: 'un
 export class EnvironmentOptions {
   /** The base URL; empty while its variable is missing. */
   readonly baseUrl: string;
-  /** Throws an InvalidOptionError that names a variable that is missing. */
+  /** Throws an InvalidOptionError that names the variables that are missing. */
   readonly resolve: () => ResolvedClientOptions;
 
   /** @throws {InvalidOptionError} for an option or variable that is present and invalid */
@@ -49,13 +49,23 @@ export class EnvironmentOptions {
       known.some(([one, value]) => one === name && value === undefined);
     this.baseUrl = isMissing('baseUrl') ? '' : checked.baseUrl.href;
     // Only missing variables are read later; those present now stay in force if the environment changes.
-    this.resolve = names.some(isMissing)
-      ? () => complete((name) => read(name) ?? refuseMissing(name))
-      : () => checked;
+    this.resolve = () => {
+      if (!names.some(isMissing)) return checked;
+      assertNoneMissing(names.filter((name) => isMissing(name) && read(name) === undefined));
+      return complete(read);
+    };
   }
 }
 
-function refuseMissing(name: Name): never {
-  const message = `${name} is missing; set ${variables[name]}, or pass ${name} to PaymentClient.fromEnv()`;
-  throw new InvalidOptionError(name, message);
+/** @throws {InvalidOptionError} naming all that is missing, so that one look at the environment is enough */
+function assertNoneMissing(missing: readonly Name[]): void {
+  const [first] = missing;
+  if (first === undefined) return;
+  const are = missing.length === 1 ? 'is' : 'are';
+  const toSet = missing.map((name) => variables[name]).join(', ');
+  const all = missing.join(', ');
+  throw new InvalidOptionError(
+    first,
+    `${all} ${are} missing; set ${toSet}, or pass ${all} to PaymentClient.fromEnv()`,
+  );
 }

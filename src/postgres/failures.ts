@@ -36,6 +36,7 @@ export function isReadOnly(error: unknown): boolean {
 }
 
 const REMEDIES: Readonly<Record<string, string>> = {
+  '25P02': 'An earlier statement of your transaction has failed, so all of it must be rolled back',
   '42501':
     'Give the role USAGE on the schema, and GRANT SELECT, INSERT, UPDATE, DELETE on the tables of the store; setup() also needs CREATE on the schema, and to own a table that lacks something',
   '57014':

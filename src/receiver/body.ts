@@ -54,7 +54,7 @@ export function bodyWasRead(remedy: string): CallbackVerificationError {
 }
 
 const REMEDY =
-  'Pass the request on before anything reads it: Hono: callbackHandler(c.req.raw) without c.req.json() or a body validator before it; ' +
+  'Pass the request on before anything reads it: Hono: handler(c), the handler that callbackHandler() returned, without c.req.json() or a body validator before it; ' +
   'Next.js app routes, SvelteKit, Workers: do not call request.json() or request.text() first';
 
 /**

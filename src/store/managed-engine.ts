@@ -9,7 +9,7 @@ import {
   resolveOptions,
   wholeNumber,
 } from '../protocol/options.js';
-import { ownFields } from '../protocol/own-fields.js';
+import { fieldOf, isObject, ownFields } from '../protocol/own-fields.js';
 import type { Attention, AttentionKind, AttentionOptions } from './attention.js';
 import type { CallbackTables, Lists } from './backend.js';
 import type { ChangeOutcome, ManagedStore, StatusChange, StoreContext } from './callback-store.js';
@@ -56,21 +56,31 @@ export class ManagedEngine<Tx> implements ManagedStore<Tx> {
 /** Returns whether the item has changed since it was listed, and was kept. */
 async function forget(backend: Lists, given: Attention): Promise<boolean> {
   const item = ownFields(given);
+  const { forms } = backend;
+  // A page may have sent back only a part of the item, and a decision about nothing would look like one that was made.
+  const name = (field: string): string => givenName(fieldOf(item, field), `item.${field}`);
   switch (item.kind) {
-    case 'failed-change':
-      return backend.forgetFailed(toChangeName(item, backend.forms), item.attempts);
+    case 'failed-change': {
+      const change = {
+        merchantPaymentReference: name('merchantPaymentReference'),
+        referenceNumber: name('referenceNumber'),
+        key: name('key'),
+      };
+      const attempts = wholeNumber({ unit: 'attempts' })(item.attempts, 'item.attempts');
+      return backend.forgetFailed(toChangeName(change, forms), attempts);
+    }
     case 'second-payment': {
-      const { merchantPaymentReference, referenceNumber, payment } = item;
-      const key = backend.forms.toName(merchantPaymentReference);
-      const seen = JSON.stringify(payment);
+      const key = forms.toName(name('merchantPaymentReference'));
+      if (!isObject(item.payment)) throw invalidOption('item.payment', 'an object', item.payment);
+      const seen = JSON.stringify(item.payment);
       return backend.forgetSecond(
         key,
-        backend.forms.toName(referenceNumber),
+        forms.toName(name('referenceNumber')),
         (stored) => JSON.stringify(JSON.parse(stored)) === seen,
       );
     }
     case 'no-callback':
-      await backend.stopWaiting(backend.forms.toName(item.merchantPaymentReference));
+      await backend.stopWaiting(forms.toName(name('merchantPaymentReference')));
       return false;
     default:
       throw invalidOption(

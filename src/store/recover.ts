@@ -1,4 +1,5 @@
 import { ApiError, ConnectionError, RequestError, RequestTimeoutError } from '../errors.js';
+import { causesOf } from '../protocol/describe-value.js';
 import {
   func,
   type OptionRules,
@@ -219,8 +220,11 @@ export function startRecovery(
   return { stop, [Symbol.asyncDispose]: stop };
 }
 
-/** Shows only the code and the message: a driver adds the statement to its errors. */
+/** Shows only the codes and the messages: a driver adds the statement to its errors. */
 function reportToConsole(error: unknown): void {
-  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
-  console.error(`merchant-payments: recover failed: ${String(code)}: ${String(message)}`);
+  const texts = Array.from(causesOf(error), (cause) => {
+    const { code, message } = (cause ?? {}) as { code?: unknown; message?: unknown };
+    return [code, message].filter(Boolean).join(': ');
+  });
+  console.error(`merchant-payments: recover failed: ${texts.join('; caused by: ')}`);
 }

@@ -242,6 +242,16 @@ describe('fromEnv', () => {
     }
   });
 
+  it('names all that is missing at once', async () => {
+    const client = PaymentClient.fromEnv({}, { MERCHANT_PAYMENTS_API_KEY: 'key' });
+    onTestFinished(() => client.close());
+    const error = await failureOf(client.payments.create(order));
+    expect(error).toMatchObject({ code: 'INVALID_OPTION', option: 'baseUrl' });
+    expect(error.message).toContain(
+      'baseUrl, apiSecret are missing; set MERCHANT_PAYMENTS_BASE_URL, MERCHANT_PAYMENTS_API_SECRET, or pass baseUrl, apiSecret to',
+    );
+  });
+
   it.each([
     ['MERCHANT_PAYMENTS_BASE_URL', ' ', 'baseUrl'],
     ['MERCHANT_PAYMENTS_BASE_URL', 'payments.example', 'baseUrl'],

@@ -10,7 +10,7 @@ import { describeReplies } from '../receiver/adapter-contract/replies.js';
 import { deliver, type MakeServer, openScene, PATH } from '../receiver/adapter-contract/scene.js';
 
 const REMEDY =
-  'Hono: callbackHandler(c.req.raw) without c.req.json() or a body validator before it';
+  'Hono: handler(c), the handler that callbackHandler() returned, without c.req.json() or a body validator before it';
 
 const mount =
   (...before: MiddlewareHandler[]): MakeServer =>

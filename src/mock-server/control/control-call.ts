@@ -86,7 +86,8 @@ export async function answerFailures(answer: () => Promise<PlainAnswer>): Promis
 
 export function notFound(what: string, id: string): ControlFailure {
   const shown = id.length <= 100 ? `"${id}"` : `of ${id.length} characters`;
-  return new ControlFailure('NOT_FOUND', `There is no ${what} ${shown}`);
+  const lost = what === 'payment' ? '; the mock keeps none when it is restarted' : '';
+  return new ControlFailure('NOT_FOUND', `There is no ${what} ${shown}${lost}`);
 }
 
 function toFailure(error: unknown): ControlFailure {

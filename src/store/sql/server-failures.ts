@@ -92,7 +92,7 @@ export class ServerFailures extends ServerErrors {
   readonly noStepInTime = (timeoutMs: number): StoreError =>
     new StoreError(
       'STORE_TIMEOUT',
-      `${this.#words.name} did not answer within ${timeoutMs} ms (commandTimeoutMs; with an ORM, plus acquireTimeoutMs), so the connection was closed. It is unknown whether the step was done; it is safe to repeat it. Check the server and the network`,
+      `${this.#words.name} did not answer within ${timeoutMs} ms (commandTimeoutMs; with an ORM, plus acquireTimeoutMs), so the connection was closed. It is unknown whether the step was done; it is safe to repeat it. Check the server and the network, and commit any transaction of yours that recorded this payment`,
     );
 
   readonly noEndOfWorkInTime = (timeoutMs: number): StoreError =>
@@ -220,7 +220,7 @@ export class ServerFailures extends ServerErrors {
   #missingTables(error: unknown): StoreError {
     return new StoreError(
       'MISSING_TABLES',
-      `The database, or a table or column of the store, does not exist or is not where the connection looks, and nothing was written; create the database if it is missing, then call setup() once before the first payment, or run the SQL of ${this.#words.schema}`,
+      `The database, its schema, or a table or column of the store, does not exist or is not where the connection looks, and nothing was written; create the database or the schema if it is missing, then call setup() once before the first payment, or run the SQL of ${this.#words.schema}`,
       { cause: this.#withoutStatement(error) },
     );
   }

@@ -205,6 +205,29 @@ export function testAttention(it: It<Stage>): void {
     }
     assertPayment(await store.get(reference), { state: 'unresolved' });
   });
+  it('refuses to discard a part of an item, and names the field that is missing', async (stage) => {
+    const store = await stage.openPayments();
+    const names = {
+      merchantPaymentReference: 'order-1',
+      referenceNumber: 'payment-1',
+      key: 'payment-1.paid.1',
+    };
+    for (const [kind, ...fields] of [
+      ['failed-change', 'merchantPaymentReference', 'referenceNumber', 'key', 'attempts'],
+      ['second-payment', 'merchantPaymentReference', 'referenceNumber', 'payment'],
+      ['no-callback', 'merchantPaymentReference'],
+    ] as const) {
+      const item = { kind, ...names, attempts: 1, payment: { status: 'paid' } };
+      await store.discard(item as unknown as Attention);
+      for (const field of fields) {
+        for (const value of [undefined, '', 7.5]) {
+          const part = { ...item, [field]: value } as unknown as Attention;
+          const error = await rejectsWith(store.discard(part), 'INVALID_OPTION');
+          expect(error).toMatchObject({ option: `item.${field}` });
+        }
+      }
+    }
+  });
   it('lists and discards items whatever characters their references contain', async (stage) => {
     const store = await stage.openPayments();
     for (const name of oddNames(randomUUID()).filter((one) => one.isWellFormed())) {

@@ -149,12 +149,16 @@ export function assertPayment(
 }
 
 /** Asserts that a call rejects with an error of the package that has this code. */
-export async function rejectsWith(call: Promise<unknown>, code: string): Promise<void> {
+export async function rejectsWith(
+  call: Promise<unknown>,
+  code: string,
+): Promise<MerchantPaymentsError> {
   const error = await call.then(
     () => new Error(`The call resolved, and did not reject with ${code}`),
     (thrown: unknown) => thrown,
   );
   if (!(error instanceof MerchantPaymentsError && error.code === code)) throw error;
+  return error;
 }
 
 /** Asserts that the service refuses the payment of a call, and resolves with the error. */
