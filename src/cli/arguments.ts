@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { nearest } from '../protocol/options.js';
+import { nearestOption } from '../protocol/options.js';
 import { type Command, commonOptions, type Options, UsageError } from './command.js';
 
 /** Returns the options of a command, including those that every command has. */
@@ -51,7 +51,7 @@ interface OptionToken {
 function assertOption(options: Options, { name, rawName, value, inlineValue }: OptionToken): void {
   const option = Object.hasOwn(options, name) ? options[name] : undefined;
   if (option === undefined) {
-    const close = nearest(rawName.replace(/^--?/, ''), Object.keys(options));
+    const close = nearestOption(rawName.replace(/^--?/, ''), Object.keys(options));
     const remedy = close === undefined ? `see the command's --help` : `did you mean --${close}?`;
     throw new UsageError(`unknown option ${rawName}; ${remedy}`);
   }

@@ -81,6 +81,9 @@ function describeFailure(check: EndpointCheck, { width, paint }: Layout): string
   ];
 }
 
+// The list above them names them, too.
+const MOST_NAMED = 8;
+
 // Most are skipped for the same reason.
 function describeSkipped(checks: readonly EndpointCheck[], { width, paint }: Layout): string[] {
   const idsByReason = new Map<string, string[]>();
@@ -90,9 +93,10 @@ function describeSkipped(checks: readonly EndpointCheck[], { width, paint }: Lay
   }
   return [...idsByReason].flatMap(([reason, ids]) => [
     '',
-    ...wrapText(plainText(`skipped: ${ids.join(', ')}`), width).map((line) =>
-      paint('yellow', line),
-    ),
+    ...wrapText(
+      plainText(`skipped: ${ids.length > MOST_NAMED ? `${ids.length} checks` : ids.join(', ')}`),
+      width,
+    ).map((line) => paint('yellow', line)),
     ...labelledLines('  why   ', plainText(reason), width),
   ]);
 }

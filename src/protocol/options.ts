@@ -122,7 +122,7 @@ export function unknownOption(
 }
 
 /** The option that `name` probably stands for: a similar one, or the same with its unit (`timeoutMs`). */
-function nearestOption(name: string, known: readonly string[]): string | undefined {
+export function nearestOption(name: string, known: readonly string[]): string | undefined {
   const word = name.toLowerCase();
   return (
     known.find((option) => option.toLowerCase() === word) ??

@@ -20,6 +20,7 @@ export function reportToConsole(error: unknown, callback?: VerifiedCallback): vo
 }
 
 function describeFailure(error: unknown): string {
+  if (error === undefined) return 'undefined was thrown';
   return [...causesOf(error)].map(describeOne).join('\n  caused by: ');
 }
 

@@ -6,6 +6,7 @@ const options = {
   port: text({ value: 'port', help: '' }),
   match: list({ help: '' }),
   fast: flag(''),
+  'callback-url': text({ value: 'url', help: '' }),
 };
 
 const parse = (...words: string[]) => parseArguments({ options }, words);
@@ -51,6 +52,11 @@ describe('the words after a command', () => {
   test.each([
     ['an unknown option', ['--nonsense'], "unknown option --nonsense; see the command's --help"],
     ['a misspelt option', ['--prot', '1'], 'unknown option --prot; did you mean --port?'],
+    [
+      'a part of an option',
+      ['--callback', 'x'],
+      'unknown option --callback; did you mean --callback-url?',
+    ],
     ['an unknown short option', ['-x'], 'unknown option -x'],
     ["the name of an object's own method", ['--toString'], 'unknown option --toString'],
     ['a missing value', ['--port'], '--port needs a value: --port <port>'],

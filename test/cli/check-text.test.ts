@@ -51,6 +51,18 @@ test('a reason to skip is printed once, with every check it applies to', () => {
   expect(lines.filter((line) => line.includes('it needs a probe'))).toHaveLength(1);
 });
 
+test('many checks skipped for one reason are counted there, since the list above names them', () => {
+  const many = Array.from({ length: 9 }, (_, index) => ({
+    ...skipped,
+    id: `check-${index}` as typeof skipped.id,
+  }));
+  const lines = describeReport(createReport(failed, ...many), { width: 80, paint: asIs });
+  expect(lines).toContain('skipped: 9 checks');
+  expect(lines.filter((line) => line.startsWith('skip  check-'))).toHaveLength(9);
+  const eight = describeReport(createReport(...many.slice(1)), { width: 200, paint: asIs });
+  expect(eight.find((line) => line.startsWith('skipped: '))).toContain('check-1, check-2');
+});
+
 test('an answer cannot control the terminal', () => {
   const text = describeReport(report, { width: 80, paint: asIs }).join('\n');
   expect(text.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}]/u);

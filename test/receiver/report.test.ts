@@ -63,7 +63,7 @@ describe('the default of onError', () => {
     ['text', 'text'],
     [7, '7'],
     [null, 'an object'],
-    [undefined, ''],
+    [undefined, 'undefined was thrown'],
   ])('copes with %s', (error, said) => {
     const shown = listen();
     reportToConsole(error);
