@@ -1,7 +1,7 @@
 import { InvalidOptionError, InvalidRequestError, type Issue } from '../errors.js';
 import { readCreation } from '../protocol/creation.js';
 import { describeMismatch } from '../protocol/describe-value.js';
-import { type NotJson, readFields, writeJson } from '../protocol/json.js';
+import { type NotJson, parseExactly, readFields, writeJson } from '../protocol/json.js';
 import { type OperationName, operations } from '../protocol/operations.js';
 import { invalidOption } from '../protocol/options.js';
 import { fieldOf, isObject, readOnce } from '../protocol/own-fields.js';
@@ -256,7 +256,7 @@ function toIdempotencyKey(body: string): string {
 
 /** JSON with the fields of its objects in order. */
 function canonicalize(json: string): string {
-  return JSON.stringify(JSON.parse(json), (_name, value: unknown) => {
+  return JSON.stringify(parseExactly(json, String), (_name, value: unknown) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
     const fields = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
     return Object.fromEntries(fields);

@@ -48,7 +48,8 @@ export function mysqlDialect(prefix: string): Dialect {
     orLock: (column) => `\nON DUPLICATE KEY UPDATE ${column} = ${column}`,
     updateByKey: (name, set, keys) => `UPDATE ${found(name, keys)} SET ${set}`,
     deleteByKey: (name, keys) => `DELETE found FROM ${found(name, keys)}`,
-    limitEnds: '',
+    // All rows, whatever the session's sql_select_limit is.
+    readEnds: ' LIMIT 18446744073709551615',
     literal,
     durably: (text) => text,
   };

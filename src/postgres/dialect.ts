@@ -27,7 +27,7 @@ export function postgresDialect(prefix: string): Dialect {
     ifNew: ' ON CONFLICT DO NOTHING',
     orLock: (column) => ` ON CONFLICT (${column}) DO UPDATE SET ${column} = excluded.${column}`,
     ...byKey,
-    limitEnds: LIMIT_ENDS,
+    readEnds: LIMIT_ENDS,
     literal,
     durably: (text) => `${text} || pg_catalog.left(${DURABLY}, 0)`,
   };

@@ -38,12 +38,12 @@ const creation = fields(
 export function readCreation(
   value: unknown,
 ):
-  | { readonly issues: readonly Issue[] }
+  | { readonly issues: readonly Issue[]; readonly input: undefined }
   | { readonly issues: undefined; readonly input: CreatePaymentInput } {
   const read = run(creation, value);
   return read.findings === undefined
     ? { issues: undefined, input: read.output }
-    : { issues: read.findings.map(toIssue) };
+    : { issues: read.findings.map(toIssue), input: undefined };
 }
 
 /** Returns what is wrong with `value` as a payment creation; `undefined` if it can be sent. */

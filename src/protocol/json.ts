@@ -52,6 +52,19 @@ export const readFields = (
     return { ...value };
   });
 
+/**
+ * Parses JSON. A number of which the parser loses digits, as one of JSON.rawJSON may be, becomes what `lost` returns.
+ * A runtime without JSON.rawJSON has none.
+ */
+export function parseExactly(json: string, lost: (source: string) => unknown): unknown {
+  return JSON.parse(json, (_name, value: unknown, context?: { readonly source?: string }) => {
+    const source = context?.source;
+    const isExact =
+      typeof value !== 'number' || source === undefined || source === JSON.stringify(value);
+    return isExact ? value : lost(source);
+  });
+}
+
 function refusing<Result>(path: readonly PropertyKey[], work: (place: Place) => Result): Result {
   const place: Place = { path: [...path], around: [] };
   try {

@@ -1,3 +1,5 @@
+import { InvalidRequestError } from '../errors.js';
+import { readCreation } from './creation.js';
 import type { CreatePaymentInput } from './payment.js';
 
 /**
@@ -37,7 +39,7 @@ export interface CreatingClient<Options, Result> {
 // The client's default.
 const TIMEOUT_MS = 30_000;
 
-/** Prepares a creation, also for a double. Throws as `payments.create` does for what is invalid. */
+/** Prepares a creation, also for a double or a wrapper. Throws as `payments.create` does for what is invalid. */
 export function prepareCreation<Options extends CreationOptions, Result>(
   client: CreatingClient<Options, Result>,
   input: CreatePaymentInput,
@@ -45,12 +47,14 @@ export function prepareCreation<Options extends CreationOptions, Result>(
 ): PreparedCreation<Result> {
   const prepared = client[PREPARE_CREATION]?.(input, options);
   if (prepared !== undefined) return prepared;
-  const { merchantPaymentReference, amount, currency } = input;
-  const fields = { merchantPaymentReference, amount, currency };
+  const { issues, input: fields } = readCreation(input);
+  if (issues !== undefined) throw new InvalidRequestError(issues);
   return {
     body: JSON.stringify({ ...options?.extraBody, ...fields }),
     timeoutMs: options?.timeoutMs ?? TIMEOUT_MS,
     retryUnknownOutcome: false,
-    send: (timeoutMs) => client.payments.create(fields, { ...(options as Options), timeoutMs }),
+    // Without retries: a wrapper of a client hides whether the client repeats a request of unknown outcome.
+    send: (timeoutMs) =>
+      client.payments.create(fields, { ...(options as Options), maxRetries: 0, timeoutMs }),
   };
 }

@@ -25,7 +25,7 @@ export function sqliteDialect(prefix: string, now: () => number): Dialect {
     ifNew: ' ON CONFLICT DO NOTHING',
     orLock: () => ' ON CONFLICT DO NOTHING',
     ...byKey,
-    limitEnds: '',
+    readEnds: '',
     literal: (text) => `'${text.replaceAll("'", "''")}'`,
     // The session makes every transaction durable.
     durably: (literal) => literal,

@@ -35,7 +35,8 @@ export interface RecoverOptions {
   /**
    * Looks an unresolved payment up at the service. Return its `referenceNumber`, or `'not-created'` if the service
    * certainly has no payment for this reference, which is then sent again, or nothing if you can't tell. It is called
-   * only once the last attempt can no longer create the payment.
+   * only once the last attempt can no longer create the payment, and has a minute. If it throws, its payment stays
+   * unresolved, and the others are recovered.
    */
   lookUp?(
     merchantPaymentReference: string,
@@ -69,8 +70,8 @@ export interface RecoveryOptions extends RecoverOptions {
    */
   everyMs?: number | undefined;
   /**
-   * Called when `recover` fails. What it throws is ignored.
-   * @default logs code and message to console.error; nothing if the store has a `logger`
+   * Called when `recover` fails, and awaited for two seconds. What it throws is ignored.
+   * @default logs codes and messages to console.error; nothing if the store has a `logger`
    */
   onError?(error: unknown): unknown;
 }
@@ -153,7 +154,7 @@ export interface PaymentStore<Tx = undefined, Taken = Tx> extends ManagedStore<T
    * @throws {ApiError} for a 401; the payments stay recorded
    * @throws {SecretUnavailableError} when the client's credentials can't be read
    * @throws {StoreError} when the store fails
-   * @throws what `lookUp` throws; its payment stays unresolved
+   * @throws what `lookUp` has thrown first, after all else was recovered; its payment stays unresolved
    */
   recover(options?: RecoverOptions): Promise<Recovery>;
   /**

@@ -1,4 +1,6 @@
 import { parseInstant } from '../protocol/instant.js';
+import { parseExactly } from '../protocol/json.js';
+import { invalidOption } from '../protocol/options.js';
 import { ownFields } from '../protocol/own-fields.js';
 import { isDateTime, type PaymentStatusRecord, statusRecordFields } from '../protocol/payment.js';
 import type { Finding, Intent, PaymentRow, StoredForms } from './payment-row.js';
@@ -9,17 +11,26 @@ type PaymentFields = Partial<PaymentStatusRecord> & Record<string, unknown>;
 /**
  * Builds the payment to store, from the body of its request. Its JSON always has the fields of the input in the same
  * order.
+ *
+ * @throws {InvalidOptionError} for a number in `extraBody` that the store can't compare
  */
 export function toIntent(
   json: string,
   { toDigest, toName }: StoredForms,
 ): { readonly key: string; readonly intent: Intent } {
   const { input, extraBody } = readBody(json);
+  if (extraBody !== undefined) parseExactly(json, refuseLost);
   const body = extraBody === undefined ? json : inOrder(json);
   return {
     key: toName(input.merchantPaymentReference),
     intent: { body, digest: toDigest(body) },
   };
+}
+
+/** Two of them would look like the same payment, and what is stored would not be what was asked for. */
+function refuseLost(): never {
+  const expected = 'JSON whose numbers JavaScript holds exactly';
+  throw invalidOption('extraBody', expected, null, 'pass the number as a string', 'a raw number');
 }
 
 function inOrder(json: string): string {

@@ -1,4 +1,10 @@
-import { ApiError, ConnectionError, RequestError, RequestTimeoutError } from '../errors.js';
+import {
+  ApiError,
+  ConnectionError,
+  RequestError,
+  RequestTimeoutError,
+  StoreError,
+} from '../errors.js';
 import { causesOf } from '../protocol/describe-value.js';
 import {
   func,
@@ -8,6 +14,7 @@ import {
   timerMs,
   withDefault,
 } from '../protocol/options.js';
+import { startStopwatch, within } from '../protocol/waiting.js';
 import type { Tables } from './backend.js';
 import type { Cursor, Decision, Listed, Page } from './payment-row.js';
 import type {
@@ -21,14 +28,17 @@ import { isConflict, isSetupError, isVerdict, type Turn } from './sending.js';
 
 const PAGE_SIZE = 100;
 const AT_ONCE = 8;
+// Longer than a call of the client takes by default.
+const LOOK_UP_TIMEOUT_MS = 60_000;
+const REPORT_TIMEOUT_MS = 2_000;
+
+type LookUp = (merchantPaymentReference: string) => Promise<Decision | undefined>;
 
 interface Recovering {
   /** Sends a recorded payment, unless it has changed since. */
   resend(key: string): Promise<Turn>;
   /** Finds out whether a payment exists at the service. Undefined if it can't tell. */
-  readonly lookUp:
-    | ((merchantPaymentReference: string) => Promise<Decision | undefined>)
-    | undefined;
+  readonly lookUp: LookUp | undefined;
   /** Whether the service recognises a repeated reference, so that an unresolved payment may be sent again. */
   readonly sendsAgain: boolean;
 }
@@ -39,6 +49,7 @@ const TO_BE_SENT: Decision = { state: 'recorded', failure: undefined };
  * Cleans up after crashes: what is unresolved is looked up or becomes recorded, and what is recorded is sent.
  *
  * @throws {StoreError} when the store fails
+ * @throws what `lookUp` has thrown first, once all else is done
  */
 export async function recover(
   backend: Tables,
@@ -47,13 +58,14 @@ export async function recover(
   const pass = new Pass(resend);
   pass.unresolved = await backend.expire();
   let found = 0;
-  const decide = sendsAgain ? async () => TO_BE_SENT : lookUp;
+  const looks = new Looks();
+  const decide = sendsAgain ? async () => TO_BE_SENT : lookUp && looks.by(lookUp);
   if (decide !== undefined) {
     await eachPage(
       (page) => backend.list('unresolved', page),
       async (listed) => {
         for (const one of listed) found += await decideOne(backend, one, decide);
-        return true;
+        return !looks.areOver;
       },
     );
   }
@@ -64,6 +76,7 @@ export async function recover(
       return pass.error === undefined;
     },
   );
+  if (looks.failure !== undefined) throw looks.failure.error;
   const { resent, unresolved, rejected, error } = pass;
   return {
     resent,
@@ -88,15 +101,46 @@ async function eachPage(
 }
 
 /** Returns 1 if the payment was found at the service. What has moved on since is left alone. */
-async function decideOne(
-  backend: Tables,
-  { key, stored }: Listed,
-  decide: (merchantPaymentReference: string) => Promise<Decision | undefined>,
-): Promise<0 | 1> {
+async function decideOne(backend: Tables, { key, stored }: Listed, decide: LookUp): Promise<0 | 1> {
   const decision = await decide(readBody(stored.body).input.merchantPaymentReference);
   if (decision === undefined) return 0;
   const { outcome } = await backend.resolve(key, decision, stored.attempts);
   return outcome === 'resolved' && decision.state === 'created' ? 1 : 0;
+}
+
+/** One payment that can't be looked up must keep neither the others nor what is recorded from being recovered. */
+class Looks {
+  /** The first one. */
+  failure: { readonly error: unknown } | undefined;
+  #failedMs = 0;
+
+  /** Whether those that failed have taken so long that the others wait for the next pass. */
+  get areOver(): boolean {
+    return this.#failedMs >= LOOK_UP_TIMEOUT_MS;
+  }
+
+  by(lookUp: LookUp): LookUp {
+    return async (merchantPaymentReference) => {
+      if (this.areOver) return undefined;
+      const elapsed = startStopwatch();
+      try {
+        return await within(LOOK_UP_TIMEOUT_MS, lookUp(merchantPaymentReference), () => {
+          throw lookUpTooLate();
+        });
+      } catch (error) {
+        this.failure ??= { error };
+        this.#failedMs += elapsed();
+        return undefined;
+      }
+    };
+  }
+}
+
+function lookUpTooLate(): StoreError {
+  return new StoreError(
+    'STORE_TIMEOUT',
+    `lookUp did not settle within ${LOOK_UP_TIMEOUT_MS} ms, so its payment stays unresolved; give its request a deadline`,
+  );
 }
 
 class Pass {
@@ -201,9 +245,8 @@ export function startRecovery(
     try {
       await recover({ ...looked });
     } catch (error) {
-      await Promise.resolve(error)
-        .then(report)
-        .catch(() => undefined);
+      const reported = Promise.resolve(error).then(report);
+      await within(REPORT_TIMEOUT_MS, reported, () => undefined).catch(() => undefined);
     }
     if (isStopped) return;
     timer = setTimeout(() => {

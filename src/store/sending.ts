@@ -2,6 +2,7 @@ import type { RequestOptions } from '../client/options.js';
 import type { CreatePaymentResult } from '../client/response.js';
 import { ApiError, MerchantPaymentsError, type RequestOutcome, ResponseError } from '../errors.js';
 import { fieldOfAny, ownFields } from '../protocol/own-fields.js';
+import { prepareCreation } from '../protocol/prepared-creation.js';
 import { startStopwatch } from '../protocol/waiting.js';
 import type { Tables } from './backend.js';
 import { notSentInTime, outcomeNotStored } from './errors.js';
@@ -116,14 +117,14 @@ async function send(sender: Sender, wanted: Wanted, { owner, stored }: Grant): P
   return { stored: after, replayed: false, error: ended.error, payment };
 }
 
-function call(
+async function call(
   client: StoreClient,
   { intent, send, options, timeoutMs }: Wanted,
   { body }: PaymentRow,
 ): Promise<CreatePaymentResult> {
   if (send !== undefined && intent?.body === body) return send(timeoutMs);
   const { input, extraBody } = readBody(body);
-  return client.payments.create(input, { ...options, extraBody, timeoutMs });
+  return prepareCreation(client, input, { ...options, extraBody }).send(timeoutMs);
 }
 
 /** The end of a call. */

@@ -3,6 +3,7 @@ import { describe, expect, expectTypeOf, it, vi } from 'vitest';
 import type { RequestOptions } from '../../src/client/options.js';
 import type { PaymentClient } from '../../src/client/payment-client.js';
 import type { CreatePaymentResult } from '../../src/client/response.js';
+import { InvalidRequestError } from '../../src/errors.js';
 import { PREPARE_CREATION, prepareCreation } from '../../src/protocol/prepared-creation.js';
 import { createClient, created, failureOf, order, record, startRawServer } from './raw-server.js';
 
@@ -113,12 +114,16 @@ describe('a double that has payments.create alone', () => {
     const answer = Promise.resolve(result);
     create.mockReturnValue(answer);
     const double = { payments: { create } };
-    const options = { extraBody: { note: 'a' }, maxRetries: 0 };
+    const options = { extraBody: { note: 'a' } };
     const ofDouble = prepareCreation(double, order, options);
     const ofClient = prepareCreation(createClient(url), order, { extraBody: { note: 'a' } });
     expect({ ...ofDouble, send: 0 }).toEqual({ ...ofClient, send: 0 });
+    expect(() => prepareCreation(double, { ...order, amount: Number.NaN })).toThrow(
+      InvalidRequestError,
+    );
     expect(await ofDouble.send(5)).toBe(result);
-    expect(create).toHaveBeenCalledWith(order, { ...options, timeoutMs: 5 });
+    // It may be a wrapper of a client that repeats what may have been processed.
+    expect(create).toHaveBeenCalledWith(order, { ...options, maxRetries: 0, timeoutMs: 5 });
     expect(prepareCreation(double, order, { timeoutMs: 7 }).timeoutMs).toBe(7);
   });
 });

@@ -3,7 +3,7 @@
 // Every mutant is a copy of the code with one change, which a test should detect. The command fails if the
 // tests detect less than 95% of a part's mutants, or if a mutant that they miss is not explained in
 // explained-survivors.mjs. With --changed, only the lines that differ from a commit (HEAD^ by default) are
-// mutated, at most CHANGED_LINES of them. With --share, only so many of a part's mutants are tried, from 0 to 1: which
+// mutated, at most CHANGED_LINES of them. With --share, only so many of a part's mutants are tried, such as 0.2: which
 // ones depends on --seed, by default the date.
 
 import { spawnSync } from 'node:child_process';
@@ -25,6 +25,11 @@ const { values, positionals } = parseArgs({
   },
   allowPositionals: true,
 });
+
+const share = Number(values.share ?? 1);
+if (!(share > 0 && share <= 1)) {
+  throw new Error(`--share must be a number above 0 and at most 1; received ${values.share}`);
+}
 
 process.exitCode = values.changed ? runChanged(positionals[0] ?? 'HEAD^') : runParts(positionals);
 

@@ -1,3 +1,12 @@
+const STORE_ON_POSTGRES = [
+  'test/postgres/!(pglite).test.ts',
+  'test/postgres/*/**/*.test.ts',
+  'test/store/{sql,providers}/**/*.test.ts',
+  'test/store/rows.test.ts',
+  'test/contract/postgres.services.test.ts',
+];
+const STORE_ON_MYSQL = ['test/mysql/**/*.test.ts', 'test/contract/mysql.services.test.ts'];
+
 /**
  * The files that are mutated together, and the tests that judge them: the part's own, and those of the code
  * that is built on it. Other tests would only cost time.
@@ -50,26 +59,30 @@ export const PARTS = {
     concurrency: 2,
   },
   // The tests of the databases share the servers.
-  postgres: {
+  sql: {
     mutate: [
-      'src/postgres/**/*.ts',
       'src/store/loss.ts',
       'src/store/rows.ts',
       'src/store/sql/**/*.ts',
       'src/store/providers/**/*.ts',
     ],
+    tests: [...STORE_ON_POSTGRES, ...STORE_ON_MYSQL],
+    concurrency: 1,
+    testTimeoutMs: 20_000,
+  },
+  postgres: {
+    mutate: ['src/postgres/**/*.ts'],
     tests: [
-      'test/postgres/**/*.test.ts',
-      'test/store/{sql,providers}/**/*.test.ts',
-      'test/store/rows.test.ts',
-      'test/contract/{pglite,pglite-drizzle.services,postgres.services}.test.ts',
+      ...STORE_ON_POSTGRES,
+      'test/postgres/pglite.test.ts',
+      'test/contract/{pglite,pglite-drizzle.services}.test.ts',
     ],
     concurrency: 1,
     testTimeoutMs: 20_000,
   },
   mysql: {
     mutate: ['src/mysql/**/*.ts'],
-    tests: ['test/mysql/**/*.test.ts', 'test/contract/mysql.services.test.ts'],
+    tests: STORE_ON_MYSQL,
     concurrency: 1,
     testTimeoutMs: 20_000,
   },

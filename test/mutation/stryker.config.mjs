@@ -19,6 +19,8 @@ export default {
   // fifths of the time.
   ignoreStatic: true,
   concurrency: part.concurrency,
+  // It keeps what each test of a database covers.
+  testRunnerNodeArgs: ['--max-old-space-size=8192'],
   timeoutMS: 5_000,
   timeoutFactor: 2,
   // All tests of a database, with the coverage of each.

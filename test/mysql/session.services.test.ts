@@ -151,3 +151,16 @@ describe.skipIf(!process.env['MYSQL_URL'])('a connection of the pool', () => {
     expect(await statusesOf('database')).toEqual([]);
   });
 });
+
+describe.skipIf(!process.env['MYSQL_URL'])('a session that shows few rows', () => {
+  it('still knows which changes were processed, and which is the newest', async () => {
+    const store = mysqlStore(openPool({}, ['SET SESSION sql_select_limit = 1']));
+    for (const minute of [5, 6, 7]) {
+      expect(await store.process(change('few', minute), nothing)).toBe('processed');
+    }
+    expect(await store.process(change('few', 1), nothing)).toBe('stale');
+    for (const minute of [5, 6, 7]) {
+      expect(await store.process(change('few', minute), nothing)).toBe('duplicate');
+    }
+  });
+});

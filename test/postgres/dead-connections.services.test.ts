@@ -1,9 +1,11 @@
 import { Worker } from 'node:worker_threads';
+import { drizzle } from 'drizzle-orm/node-postgres';
 import { Kysely, PostgresDialect } from 'kysely';
 import type pg from 'pg';
 import { describe, expect, it } from 'vitest';
 import { postgresStore } from '../../src/postgres/postgres-store.js';
 import type { PaymentStore } from '../../src/store/payment-store.js';
+import { fromDrizzle } from '../../src/store/providers/drizzle.js';
 import { fromKysely } from '../../src/store/providers/kysely.js';
 import { ContractService } from '../contract/store/service.js';
 import { change, nothing, order } from './change.js';
@@ -89,6 +91,20 @@ describe.skipIf(!process.env['DATABASE_URL'])('connections that died while nobod
       expect(service.requestsFor(recorded).length).toBeLessThanOrEqual(1);
       if (name === 'create')
         expect(await store.get(added)).toMatchObject({ state: 'created', attempts: 1 });
+    });
+  });
+
+  it('do not stay with Drizzle, which would have none left', async () => {
+    const { pool, database, die } = await openDead(2, (given) => fromDrizzle(drizzle(given)));
+    const store = postgresStore(database);
+    for (let time = 0; time < 3; time += 1) {
+      if (time > 0) await warmUp(pool, 2);
+      die();
+      expect(await store.process(change(`drizzle-${time}`), nothing)).toBe('processed');
+    }
+    expect({ taken: pool.totalCount - pool.idleCount, waiting: pool.waitingCount }).toEqual({
+      taken: 0,
+      waiting: 0,
     });
   });
 

@@ -34,6 +34,16 @@ describe('a stored payment', () => {
     expect(intent.body).toBe(body);
   });
 
+  it.runIf('rawJSON' in JSON).each(['12345678901234567890', '1e999', '1.0'])(
+    'is refused with a number of JSON.rawJSON that would be stored as another: %s',
+    (text) => {
+      const json = `{"merchantPaymentReference":"order-1","amount":1,"currency":"EUR","lines":[{"id":${text}}]}`;
+      expect(() => toIntent(json, forms)).toThrow(
+        'extraBody must be JSON whose numbers JavaScript holds exactly; received a raw number; pass the number as a string',
+      );
+    },
+  );
+
   it('has extraBody only if there is one', () => {
     expect(readBody(STORED.body).extraBody).toBeUndefined();
     expect(readBody('{"a":1}').extraBody).toEqual({ a: 1 });

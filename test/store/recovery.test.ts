@@ -184,6 +184,81 @@ describe('a running recovery', () => {
     expect(onError).toHaveBeenCalledExactlyOnceWith(failure);
   });
 
+  /** A store whose first payments are unresolved, and the last one recorded. */
+  async function openWith(...unresolved: readonly string[]) {
+    const { service, store } = open({ leaseMs: 100 });
+    for (const reference of unresolved) {
+      service.answer(reference, 'answer-lost');
+      await store.create(order(reference));
+    }
+    await store.record(order('recorded'), { tx: undefined });
+    vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 100);
+    return { store };
+  }
+
+  it('recovers everything else, though a payment cannot be looked up', async () => {
+    const { store } = await openWith('odd', 'strange', 'known');
+    const failures: unknown[] = [];
+    const recovery = store.startRecovery({
+      async lookUp(reference) {
+        if (reference === 'known') return { referenceNumber: 'PAY-1' };
+        throw reference;
+      },
+      onError: (error) => failures.push(error),
+    });
+    await settled();
+    await recovery.stop();
+    expect(failures).toEqual(['odd']);
+    const states = ['odd', 'strange', 'known', 'recorded'].map(async (reference) => {
+      const stored = await store.get(reference);
+      return stored?.state;
+    });
+    expect(await Promise.all(states)).toEqual(['unresolved', 'unresolved', 'created', 'created']);
+  });
+
+  it('waits a minute for lookUp, and looks nothing else up in that round', async () => {
+    const { store } = await openWith('odd', 'known');
+    const asked: string[] = [];
+    const failures: unknown[] = [];
+    const recovery = store.startRecovery({
+      lookUp(reference) {
+        asked.push(reference);
+        return new Promise(() => undefined);
+      },
+      onError: (error) => failures.push(error),
+    });
+    await settled();
+    vi.mocked(Date.now).mockReturnValue(Date.now() + 60_000);
+    await pass(59_999);
+    expect(failures).toEqual([]);
+    await pass(1);
+    expect(failures).toMatchObject([
+      { code: 'STORE_TIMEOUT', message: expect.stringMatching(/^lookUp did not settle within 60/) },
+    ]);
+    expect(asked).toEqual(['odd']);
+    expect(await store.get('recorded')).toMatchObject({ state: 'created' });
+    expect(await store.get('known')).toMatchObject({ state: 'unresolved' });
+    await recovery.stop();
+  });
+
+  it('waits two seconds for onError', async () => {
+    const { backend, store } = open();
+    backend.failure = new StoreError('STORE_FAILED', 'no database');
+    const recovery = store.startRecovery({
+      everyMs: 10,
+      onError: () => new Promise(() => undefined),
+    });
+    await settled();
+    await pass(2_000);
+    await pass(9);
+    expect(backend.rounds).toBe(1);
+    await pass(1);
+    expect(backend.rounds).toBe(2);
+    const stopping = recovery.stop();
+    await pass(2_000);
+    await stopping;
+  });
+
   it('reports codes and messages to the console without onError, and nothing else of the errors', async () => {
     const { backend, store } = open();
     const shown = vi.spyOn(console, 'error').mockReturnValue();

@@ -58,7 +58,9 @@ export function fromDrizzle<Tx>(db: DrizzleLike<Tx>): TransactionProvider<Tx> {
     isSingle: hasMethods(client, ['transaction', 'query', 'exec']),
     transaction: hasMethods(client, ['begin', 'unsafe'])
       ? onPostgresJs(db)
-      : (body) => db.transaction(body, CONFIG),
+      : isPgPool(client)
+        ? onPgPool(db, client)
+        : (body) => db.transaction(body, CONFIG),
     isTransaction: (value) => hasMethods(value, ['execute', 'rollback']),
     isLost: (tx) => hasSettled(tx as object),
     query: async (on, text) => rowsOf(await (on as Pick<typeof db, 'execute'>).execute(text)),
@@ -81,6 +83,37 @@ function onPostgresJs<Tx>(db: DrizzleLike<Tx>) {
         await body(tx);
       },
     );
+}
+
+/** A pool of pg, or of a driver modelled on it. */
+interface PgPool {
+  connect(): Promise<{
+    release(error?: Error): void;
+    on(event: 'error', listener: (error: Error) => void): unknown;
+    removeListener(event: 'error', listener: (error: Error) => void): unknown;
+  }>;
+}
+
+const isPgPool = (client: unknown): client is PgPool =>
+  hasMethods(client, ['connect', 'query', 'end']);
+
+/** On a connection that is taken here: Drizzle never returns one to the pool on which BEGIN has failed. */
+function onPgPool<Tx>(db: DrizzleLike<Tx>, pool: PgPool) {
+  return async (body: (tx: Tx) => Promise<void>) => {
+    const client = await pool.connect();
+    let broken: Error | undefined;
+    const onError = (error: Error): void => {
+      broken = error;
+    };
+    client.on('error', onError);
+    const session = derive(sessionOf(db) as DrizzleSession, { client });
+    try {
+      return await derive(db, { session }).transaction(body, CONFIG);
+    } finally {
+      client.removeListener('error', onError);
+      client.release(broken);
+    }
+  };
 }
 
 interface DrizzleSession {

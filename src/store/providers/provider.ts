@@ -86,6 +86,8 @@ export function makeProvider<Tx, Taken = Tx>({
     },
   };
   Object.defineProperty(provider, BRAND, { value: true });
+  // Drivers show the database's password, and a getter is not followed by what shows an object.
+  Object.defineProperty(provider, 'database', { get: () => made.database, enumerable: false });
   return Object.freeze(provider);
 }
 

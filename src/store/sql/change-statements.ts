@@ -26,15 +26,15 @@ export class ChangeStatements {
    * the second one must see what the first has waited for.
    */
   claim(change: Change): readonly [lock: string, read: string] {
-    const read = this.read(change) + this.#dialect.limitEnds;
+    const read = this.read(change) + this.#dialect.readEnds;
     return [this.lock(change.merchantPaymentReference), read];
   }
 
   /** The same for an order that should have a row, at a lower cost. If there is none, nothing is locked. */
   claimKnown(change: Change): readonly [lock: string, read: string] {
     const [order, ...others] = this.#seen(change);
-    const { forUpdate, limitEnds } = this.#dialect;
-    return [`${order}${forUpdate}`, others.join(UNION) + limitEnds];
+    const { forUpdate, readEnds } = this.#dialect;
+    return [`${order}${forUpdate}`, others.join(UNION) + readEnds];
   }
 
   lock(merchantPaymentReference: string): string {

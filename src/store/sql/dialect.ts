@@ -25,8 +25,8 @@ export interface Dialect {
   updateByKey(table: string, set: string, keys: readonly Key[]): string;
   /** Deletes rows in the same way. */
   deleteByKey(table: string, keys: readonly Key[]): string;
-  /** Ends the UNION that is read after the lock of an order, and with it the limit of the wait for that lock. */
-  readonly limitEnds: string;
+  /** Ends the UNION that is read after the lock of an order; in Postgres, also the limit of the wait for that lock. */
+  readonly readEnds: string;
   /** A literal of a text in ASCII. */
   literal(text: string): string;
   /** An expression of a literal whose evaluation makes the transaction durable, whatever the session's default is. */
