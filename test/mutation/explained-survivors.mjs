@@ -721,4 +721,22 @@ export const EXPLAINED_SURVIVORS = [
     to: 'stored !== undefined || !isFree(stored, intent)',
     why: 'The turn after the wait decides the same.',
   },
+  {
+    file: 'src/store/providers/provider.ts',
+    code: 'hasEnded: () => false,',
+    to: '() => undefined',
+    why: 'Nothing but its truth is read.',
+  },
+  {
+    file: 'src/store/sql/sql-backend.ts',
+    code: 'if (seen === undefined) throw unknownRow();',
+    to: 'false',
+    why: 'The statement before makes the row and locks it; without the guard, another error would end the step.',
+  },
+  {
+    file: 'src/store/providers/provided-connections.ts',
+    code: "if (this.#ending?.end === 'commit') {",
+    to: 'true',
+    why: 'A rollback without an answer gives up alike, with its own error, before the loss is read.',
+  },
 ];

@@ -49,6 +49,13 @@ describe('a statement that Postgres refuses', () => {
   );
 });
 
+it('a connection that is lost during a step leaves its outcome unknown', () => {
+  expect(failures.explain(new Error('Connection terminated unexpectedly'))).toMatchObject({
+    code: 'STORE_FAILED',
+    message: expect.stringContaining('unknown whether the step was done; it is safe to repeat it'),
+  });
+});
+
 describe('a claim', () => {
   const wait = (waitedMs: number) => ({ waitedMs, lockTimeoutMs: 1_000 });
 
