@@ -739,4 +739,16 @@ export const EXPLAINED_SURVIVORS = [
     to: 'true',
     why: 'A rollback without an answer gives up alike, with its own error, before the loss is read.',
   },
+  {
+    file: 'src/postgres/failures.ts',
+    code: "const state = sqlStateOf(error) ?? '';",
+    to: '"Stryker was here!"',
+    why: 'Neither text is the start of a code.',
+  },
+  {
+    file: 'src/postgres/settings.ts',
+    code: 'const [role, searchPath] = Array.isArray(session) ? session : [];',
+    to: '["Stryker was here"]',
+    why: 'The search_path is missing in both.',
+  },
 ];

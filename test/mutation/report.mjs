@@ -13,9 +13,9 @@ export function readReport(report, explanations) {
   let detected = 0;
   for (const [file, { source, mutants }] of Object.entries(report.files)) {
     const lines = source.split('\n');
-    for (const { status, replacement = '', location, static: runsAtImport } of mutants) {
-      // Left out by stryker.config.mjs, unless a test that loads the module again happens to run it.
-      if (runsAtImport) continue;
+    for (const { status, replacement = '', location, coveredBy, static: runsAtImport } of mutants) {
+      // Left out by stryker.config.mjs, unless tests run it too.
+      if (runsAtImport && !coveredBy?.length) continue;
       if (DETECTED.has(status)) detected += 1;
       if (!UNDETECTED.has(status)) continue;
       const code = lines[location.start.line - 1].trim();

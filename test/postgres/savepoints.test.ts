@@ -220,6 +220,10 @@ describe('several statements at once', () => {
     'BEGIN; SELECT 1; COMMIT',
     'SELECT 1;\n rollback;',
     `${body}; COMMIT`,
+    // A backslash escapes the quote in the second text alone.
+    "SELECT '\\'; COMMIT",
+    "SELECT E'a\\''; COMMIT",
+    "SELECT E'a'; COMMIT; SELECT 'b'",
   ])('are refused when they begin or end a transaction: %j', async (text) => {
     const { sent, failure } = await sentBy((tx) => tx.query(text));
     expect(sent).toEqual([]);
