@@ -182,6 +182,8 @@ module.exports = {
       severity: 'error',
       from: {
         path: '^src/(callback/(web|body|headers|key|options|record|signature|timestamp)|fetch|redis/|store/(lease/|[^/]*$)|receiver/(body|foreign-arguments|kept-failures|observation|options|payment-work|receiver|reply|report|verifier-source)|protocol|error)',
+        // Only the client and the mock have deadlines that fake timers must not stop.
+        pathNot: '^src/protocol/timers',
       },
       to: { dependencyTypes: ['core'], dependencyTypesNot: ['type-only'] },
     },
@@ -190,7 +192,7 @@ module.exports = {
       severity: 'error',
       from: { path: '^src/(fetch|callback/web|redis)/' },
       to: {
-        path: '^src/(callback/verify|receiver/(callback-receiver|node-)|store/sql/stored-forms)',
+        path: '^src/(callback/verify|receiver/(callback-receiver|node-)|store/sql/stored-forms|protocol/timers)',
         reachable: true,
       },
     },

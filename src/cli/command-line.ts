@@ -63,7 +63,7 @@ async function runCommand(words: readonly string[], terminal: Terminal): Promise
   requireWords(given.words, command.positionals ?? []);
   try {
     const options = readOptions(command, given) as Call['options'];
-    const env = readEnvironment(terminal, options['env-file']);
+    const env = readEnvironment(terminal, options.dotenv);
     // Not spread, which would open standard input.
     const own = Object.create(terminal, { env: { value: env } }) as Terminal;
     const outcome = await command.run({ options, words: given.words, terminal: own });

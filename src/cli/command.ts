@@ -80,7 +80,7 @@ export const required = <Value>(option: Option<Value | undefined>): Option<Value
 
 /** The options of every command. */
 export const commonOptions = {
-  'env-file': text({
+  dotenv: text({
     value: 'file',
     help: 'A file with MERCHANT_PAYMENTS_ variables that the environment lacks. Default: .env, if it exists',
   }),

@@ -120,6 +120,9 @@ export class ControlClient {
   }
 
   #toUrl({ path, query = {} }: Pick<ControlCall, 'path' | 'query'>): URL {
+    if (path.some((word) => /^\.\.?$/.test(word))) {
+      throw new Error('an address cannot hold . or .. as a name: name it by its identifier');
+    }
     const url = new URL(`${this.base}/_mock/${path.map(encodeURIComponent).join('/')}`);
     for (const [name, value] of Object.entries(query)) {
       if (value !== undefined) url.searchParams.set(name, String(value));
@@ -135,6 +138,7 @@ export class ControlClient {
   }
 
   #notAMock(status: number): Error {
+    if (status === 431) return new Error('the name or the search is too long for an address');
     return new Error(
       `the server at ${this.base} is not the mock of merchant-payments (HTTP ${status}); give the address of the mock with --mock-url`,
     );

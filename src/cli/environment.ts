@@ -9,7 +9,7 @@ const OURS = 'MERCHANT_PAYMENTS_';
 const BASE_URL = `${OURS}BASE_URL`;
 
 /**
- * Returns the environment, with the variables that it lacks from a file. A `.env` that `--env-file` does
+ * Returns the environment, with the variables that it lacks from a file. A `.env` that `--dotenv` does
  * not name can't select a service on another machine, where a payment may cost money.
  */
 export function readEnvironment(
@@ -36,11 +36,12 @@ function readFile(
     return parseEnv(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (named === undefined && code === 'ENOENT') return {};
+    // A virtual environment of Python is often a folder of that name.
+    if (named === undefined && (code === 'ENOENT' || code === 'EISDIR')) return {};
     throw new UsageError(
       named === undefined
-        ? `reading .env failed with ${code}: make it a readable file in UTF-8, or name another with --env-file`
-        : `--env-file: reading ${named} failed with ${code}`,
+        ? `reading .env failed with ${code}: make it a readable file in UTF-8, or name another with --dotenv`
+        : `--dotenv: reading ${named} failed with ${code}`,
     );
   }
 }

@@ -182,7 +182,7 @@ export function requireSigningSecret(given: string | undefined, { env }: Termina
   const secret = given ?? env[VARIABLE];
   if (secret !== undefined && secret !== '') return secret;
   throw new UsageError(
-    `the signing secret is missing: set ${VARIABLE} in the environment or in .env, or give --env-file or --signing-secret`,
+    `the signing secret is missing: set ${VARIABLE} in the environment or in .env, or give --dotenv or --signing-secret`,
   );
 }
 

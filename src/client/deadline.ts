@@ -1,20 +1,5 @@
-import { clearTimeout, setImmediate, setTimeout } from 'node:timers';
+import { timers } from '../protocol/timers.js';
 import { onAbort } from '../protocol/waiting.js';
-
-/**
- * Node's own timers, captured when the package is loaded. With a test's fake timers a call could wait
- * forever, because its deadline would never pass.
- */
-export const timers = {
-  clearTimeout,
-  setImmediate,
-  setTimeout,
-  queueMicrotask: globalThis.queueMicrotask,
-  /** Milliseconds on a monotonic clock. */
-  now: performance.now.bind(performance),
-  /** Milliseconds since 1970, by the system's clock. */
-  systemNow: Date.now,
-};
 
 /** Why a call was cancelled before it ended. */
 export type GiveUpReason = 'timeout' | 'aborted';

@@ -127,6 +127,7 @@ export class InProcessService implements MockService {
     this.#dispatcher = new CallbackDispatcher({
       settings: options,
       signingSecret: this.#signingSecret,
+      getUrl: () => this.#callbackUrl,
       cap: this.#caps.callbacks,
       ids: this.#ids,
       faults: this.#faults,
@@ -189,7 +190,7 @@ export class InProcessService implements MockService {
 
   #change(before: MockPayment, status: string): Promise<Delivery> {
     const payment = this.#payments.change(before, status);
-    return this.#dispatcher.send({ payment, url: this.#callbackUrl });
+    return this.#dispatcher.send({ payment });
   }
 
   async resend(id: PaymentOrReference, options: ResendOptions = {}): Promise<Delivery> {
@@ -198,7 +199,7 @@ export class InProcessService implements MockService {
     // Identifiers of payments and of deliveries come from separate sequences, so no id names two things.
     const delivery = typeof id === 'string' ? this.#dispatcher.get(id) : undefined;
     const payment = delivery?.payment ?? this.#payments.require(id);
-    return this.#dispatcher.send({ payment, url: this.#callbackUrl, fault });
+    return this.#dispatcher.send({ payment, fault });
   }
 
   subscribe(listener: MockListener): () => void {

@@ -72,7 +72,9 @@ export function paymentServiceHandlers(options: PaymentServiceHandlersOptions = 
     http.all(pattern, async ({ request }) => {
       try {
         return await service.fetch(moveTo(request, toPath(new URL(request.url).pathname)));
-      } catch {
+      } catch (error) {
+        const { code } = error as { readonly code?: unknown };
+        if (code !== 'CONNECTION_LOST') throw error;
         return HttpResponse.error();
       }
     }),

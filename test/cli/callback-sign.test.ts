@@ -97,7 +97,7 @@ describe('callback sign', () => {
     expect({ code, stderr }).toEqual({
       code: 2,
       stderr:
-        'merchant-payments: the signing secret is missing: set MERCHANT_PAYMENTS_SIGNING_SECRET in the environment or in .env, or give --env-file or --signing-secret\n',
+        'merchant-payments: the signing secret is missing: set MERCHANT_PAYMENTS_SIGNING_SECRET in the environment or in .env, or give --dotenv or --signing-secret\n',
     });
   });
 });

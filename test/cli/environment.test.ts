@@ -29,13 +29,13 @@ const serviceEnv = {
   MERCHANT_PAYMENTS_API_SECRET: 'secret',
 };
 
-test('what the environment lacks is read from the file that --env-file names', async () => {
+test('what the environment lacks is read from the file that --dotenv names', async () => {
   await using mock = await startMock();
   const { file } = saveVariables([
     `MERCHANT_PAYMENTS_MOCK_URL='${mock.url}' # as printed`,
     'MERCHANT_PAYMENTS_SIGNING_SECRET=hunter2',
   ]);
-  const envFile = ['--env-file', file];
+  const envFile = ['--dotenv', file];
   expect(await runCommand(['fault', 'list', ...envFile])).toMatchObject({ code: 0 });
   const empty = { MERCHANT_PAYMENTS_MOCK_URL: '' };
   expect(await runCommand(['fault', 'list', ...envFile], empty)).toMatchObject({ code: 0 });
@@ -50,9 +50,9 @@ test('what the environment lacks is read from the file that --env-file names', a
 test('a named file that does not exist is refused, and no content of a file is shown', async () => {
   const { folder } = saveVariables([]);
   for (const file of [path.join(folder, 'none'), folder]) {
-    const { code, stderr } = await runCommand(['fault', 'list', '--env-file', file]);
+    const { code, stderr } = await runCommand(['fault', 'list', '--dotenv', file]);
     expect(code).toBe(2);
-    expect(stderr).toMatch(/^merchant-payments: --env-file: reading \S+ failed with E\w+\n$/);
+    expect(stderr).toMatch(/^merchant-payments: --dotenv: reading \S+ failed with E\w+\n$/);
   }
 });
 
@@ -89,28 +89,32 @@ test.each([
   expect(readSilently).toThrow(
     `reading .env failed with ${code}: make it a readable file in UTF-8`,
   );
-  expect(readNamed).toThrow(new UsageError(`--env-file: reading ${file} failed with ${code}`));
+  expect(readNamed).toThrow(new UsageError(`--dotenv: reading ${file} failed with ${code}`));
 });
 
-test('a .env that exists but cannot be read is reported', async () => {
+test('a .env that is a folder counts as none, one that cannot be read is reported', async () => {
   const { folder } = saveVariables([], 'other');
   expect(readEnvironment({ env: {}, cwd: folder }, undefined)).toEqual({});
   const file = path.join(folder, '.env');
   mkdirSync(file);
-  const says = 'make it a readable file in UTF-8, or name another with --env-file';
+  const says = 'make it a readable file in UTF-8, or name another with --dotenv';
+  expect(readEnvironment({ env: {}, cwd: folder }, undefined)).toEqual({});
+  expect(() => readEnvironment({ env: {}, cwd: folder }, '.env')).toThrow(
+    new UsageError('--dotenv: reading .env failed with EISDIR'),
+  );
+  rmdirSync(file);
+  symlinkSync('.env', file);
   const { code, stderr } = await startCommand(['reset'], { cwd: folder }).ended;
   expect({ code, stderr }).toEqual({
     code: 2,
-    stderr: `merchant-payments: reading .env failed with EISDIR: ${says}\n`,
+    stderr: `merchant-payments: reading .env failed with ELOOP: ${says}\n`,
   });
-  rmdirSync(file);
-  symlinkSync('.env', file);
   expect(() => readEnvironment({ env: {}, cwd: folder }, undefined)).toThrow(
     new UsageError(`reading .env failed with ELOOP: ${says}`),
   );
 });
 
-test('without --env-file the .env of the folder is read', async () => {
+test('without --dotenv the .env of the folder is read', async () => {
   await using mock = await startMock();
   const { folder } = saveVariables([`MERCHANT_PAYMENTS_MOCK_URL=${mock.url}`, 'PATH=/nowhere']);
   const { code, stdout } = await startCommand(['reset'], { cwd: folder }).ended;
@@ -128,7 +132,7 @@ test('a .env that no option names does not lead discover to another machine', as
     code: 2,
     stderr: expect.stringContaining('--base-url is missing'),
   });
-  const named = await startCommand(['discover', '--env-file', '.env'], { cwd: folder }).ended;
+  const named = await startCommand(['discover', '--dotenv', '.env'], { cwd: folder }).ended;
   expect(named.stderr).toContain('discover creates payments at https://payments.invalid');
   expect(named.code).toBe(2);
   expect(named.stderr).not.toContain('hunter2');

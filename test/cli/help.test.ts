@@ -106,8 +106,8 @@ test('the value of an option, and that it may be repeated, is beside its name', 
     80,
   );
   expect(help).toContain('Usage: merchant-payments a b <c> [options]');
-  expect(help).toContain('--d <url> …        What it is.');
-  expect(help).toContain('--e <value>        Another.');
+  expect(help).toContain('--d <url> …      What it is.');
+  expect(help).toContain('--e <value>      Another.');
 });
 
 test('the commands that only use the mock say that they ignore the address of the service', async () => {

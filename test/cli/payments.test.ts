@@ -176,6 +176,20 @@ test('a word that names no payment changes nothing', async () => {
   expect(await mock.json('payments', 'list', '--search', 'paid')).toMatchObject({ total: 0 });
 });
 
+test('a name of dots, or one that is too long for an address, is refused as that', async () => {
+  await using mock = await startMock();
+  for (const name of ['.', '..']) {
+    expect(await mock.run('payments', 'show', name)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('name it by its identifier'),
+    });
+  }
+  expect(await mock.run('payments', 'show', 'x'.repeat(20_000))).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('too long for an address'),
+  });
+});
+
 test('a whole reference number has precedence', async () => {
   await using mock = await startMock();
   const first = await createPayment(mock, 'order-1');
@@ -206,6 +220,10 @@ test('a second payment of an order has a note, and each payment the answer to it
     expect.stringMatching(/^order-1 .* paid +503 +second payment$/),
     expect.stringMatching(/^order-1 .* paid +200 +-$/),
   ]);
+  // The newest of one change, which the list of callbacks has first.
+  await mock.run('deliveries', 'resend', first.referenceNumber);
+  const again = await mock.run('payments', 'list');
+  expect(again.stdout.trimEnd().split('\n').at(-1)).toMatch(/^order-1 .* paid +503 +-$/);
   const shown = await mock.run('payments', 'show', first.referenceNumber);
   expect(shown.stdout).toContain(`another payment of this order: ${second.referenceNumber}, paid`);
 });

@@ -1,6 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { Deadline, timers } from '../../src/client/deadline.js';
+import { Deadline } from '../../src/client/deadline.js';
+import { timers } from '../../src/protocol/timers.js';
 import {
   createClient,
   created,

@@ -4,10 +4,10 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 // Loaded before any deadline runs: the client's first call imports it inside its own.
 import 'undici';
 import { expect, onTestFinished, vi } from 'vitest';
-import { timers } from '../../src/client/deadline.js';
 import type { PaymentClientOptions } from '../../src/client/options.js';
 import { PaymentClient } from '../../src/client/payment-client.js';
 import { MerchantPaymentsError } from '../../src/errors.js';
+import { timers } from '../../src/protocol/timers.js';
 
 export const apiKey = 'key-4f1c9a';
 export const apiSecret = 'secret-b7d2e8';

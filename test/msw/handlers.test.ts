@@ -27,6 +27,15 @@ const credentials = { apiKey: 'key', apiSecret: 'secret' };
 const base = 'https://pay.example';
 const merchant = { url: base, ...credentials };
 
+test('a service that was closed says so, in place of a lost connection', async () => {
+  const service = createMockService(credentials);
+  network.use(...paymentServiceHandlers({ baseUrl: base, service }));
+  service.close();
+  const answer = await postPayment(merchant);
+  expect(answer.status).toBe(500);
+  expect(await answer.text()).toContain('closed');
+});
+
 describe('with a baseUrl', () => {
   test('payments are created through the global fetch', async () => {
     const service = createMockService(credentials);

@@ -1,5 +1,6 @@
-import { existsSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { constants, existsSync } from 'node:fs';
+import { access, writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { plainJson, plainText } from '../../protocol/plain-text.js';
 import { invalidCases } from '../../protocol/service-profile.js';
@@ -40,7 +41,7 @@ const LONGEST_WAIT_MS = 3_600_000;
 const options = {
   'base-url': text({
     value: 'url',
-    help: 'The address of the service, a sandbox. Default: MERCHANT_PAYMENTS_BASE_URL; a .env can name another machine only with --env-file',
+    help: 'The address of the service, a sandbox. Default: MERCHANT_PAYMENTS_BASE_URL; a .env can name another machine only with --dotenv',
   }),
   yes: flag('Creates the payments without asking. Required where there is no terminal to ask.'),
   output: text({
@@ -109,6 +110,7 @@ export const discover = defineCommand({
         `--output: ${output} exists: compare with it by --profile, or give another file`,
       );
     }
+    if (output !== undefined) await assertWritable(output, terminal);
     const prefix = `discover-${crypto.randomUUID().slice(0, 8)}`;
     const target = await readTarget(call, prefix);
     const signingSecret =
@@ -149,6 +151,14 @@ export const discover = defineCommand({
   },
 });
 
+/** @throws {UsageError} before anything is created, since the profile could not be kept */
+async function assertWritable(output: string, terminal: DiscoverCall['terminal']): Promise<void> {
+  const folder = path.dirname(pathOf(terminal, output));
+  await access(folder, constants.W_OK).catch(({ code }: NodeJS.ErrnoException) => {
+    throw new UsageError(`--output: writing to ${folder} failed with ${code}`);
+  });
+}
+
 type DiscoverCall = Call<typeof options>;
 type UnsentTarget = Omit<Target, 'signal'>;
 
@@ -163,7 +173,7 @@ async function readTarget(
     const value = env[`MERCHANT_PAYMENTS_${name}`];
     if (value) return value;
     throw new UsageError(
-      `MERCHANT_PAYMENTS_${name} is not set: set it in the environment or in .env, or give --env-file`,
+      `MERCHANT_PAYMENTS_${name} is not set: set it in the environment or in .env, or give --dotenv`,
     );
   }) as [string, string];
   const flagOfField = {

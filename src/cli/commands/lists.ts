@@ -111,9 +111,14 @@ export const listPayments = defineCommand({
 /** Returns the callback of each payment's last change, of those that the mock lists. */
 async function lastCallbacks(client: ControlClient): Promise<Map<string, ControlCallback>> {
   const { callbacks } = await client.get<ControlCallbackPage>(['callbacks'], { limit: MOST });
-  const sorted = callbacks.toSorted((one, other) => (one.updatedAt < other.updatedAt ? -1 : 1));
+  const sorted = callbacks.toSorted(
+    (one, other) =>
+      Date.parse(one.updatedAt) - Date.parse(other.updatedAt) || sentAtMs(one) - sentAtMs(other),
+  );
   return new Map(sorted.map((one) => [one.referenceNumber, one]));
 }
+
+const sentAtMs = ({ last }: ControlCallback): number => Date.parse(last?.sentAt ?? '') || 0;
 
 const attemptColumns: readonly Column<ControlAttempt>[] = [
   reference,

@@ -1,7 +1,8 @@
 import type { Socket } from 'node:net';
 import type { Dispatcher } from 'undici';
+import { timers } from '../../protocol/timers.js';
 import type { Awaitable } from '../../protocol/waiting.js';
-import { type Deadline, timers } from '../deadline.js';
+import type { Deadline } from '../deadline.js';
 import type { ResponseHeaders } from './transport.js';
 
 /** Sends one request at a time. */

@@ -1,5 +1,6 @@
 import type { Dispatcher } from 'undici';
-import { type Deadline, timers } from '../deadline.js';
+import { timers } from '../../protocol/timers.js';
+import type { Deadline } from '../deadline.js';
 import { readInterceptedAnswer } from './answer-body.js';
 import type { KeptSocket } from './connection-queue.js';
 import { isUnreadableAnswer } from './socket-errors.js';

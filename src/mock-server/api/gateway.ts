@@ -104,7 +104,11 @@ export function createGateway(options: GatewayOptions): Gateway {
     } finally {
       recorded.ended = true;
       // After a reset the request is forgotten, and another may have its identifier.
-      if (generation === log.generation) onRequest(recorded);
+      if (generation === log.generation) {
+        onRequest(recorded);
+        // By now its payment is known.
+        log.update(recorded);
+      }
     }
   };
 

@@ -2,6 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { MockServerError } from '../../errors.js';
 import { ownFields } from '../../protocol/own-fields.js';
+import { timers } from '../../protocol/timers.js';
 import { parseUrl } from '../../protocol/url.js';
 import {
   ConnectionLoss,
@@ -151,9 +152,9 @@ const HEAD_START_MS = 50;
 // The immediate lets a busy client in this process read them.
 function giveHeadStart(outgoing: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(() => setImmediate(resolve), HEAD_START_MS);
+    const timer = timers.setTimeout(() => timers.setImmediate(resolve), HEAD_START_MS);
     outgoing.once('close', () => {
-      clearTimeout(timer);
+      timers.clearTimeout(timer);
       resolve();
     });
   });

@@ -1,6 +1,7 @@
 import { isIP, Socket } from 'node:net';
 import type { buildConnector, Client, Dispatcher } from 'undici';
 import { fieldOf, ownFields } from '../../protocol/own-fields.js';
+import { timers } from '../../protocol/timers.js';
 import type { DeliveryAttempt } from './delivery.js';
 
 /** The result of one request. */
@@ -24,13 +25,16 @@ interface CallbackPost {
 /** Headers of an answer, their names in lower case. */
 export type AnswerHeaders = Dispatcher.ResponseData['headers'];
 
+/** With more connections at once, this process would be too slow for them, and blame the endpoint. */
+const MOST_AT_ONCE = 200;
+
 /** An answer's body is only for the log. */
 const MAX_ANSWER_BYTES = 4096;
 
-// Real time: with a manual clock it would wait forever.
+// Real time: with a manual clock or fake timers it would wait forever.
 const startRealTimer = (run: () => void, milliseconds: number): (() => void) => {
-  const timer = setTimeout(run, milliseconds);
-  return () => clearTimeout(timer);
+  const timer = timers.setTimeout(run, milliseconds);
+  return () => timers.clearTimeout(timer);
 };
 
 /**
@@ -44,6 +48,7 @@ export class CallbackSender {
   readonly #timeoutMs: number;
   readonly #startTimer: typeof startRealTimer;
   readonly #inFlight = new Set<CallbackExchange>();
+  readonly #waiting: { readonly begin: () => void; readonly abort: () => void }[] = [];
 
   constructor(timeoutMs: number, startTimer = startRealTimer) {
     this.#timeoutMs = timeoutMs;
@@ -62,25 +67,33 @@ export class CallbackSender {
 
   #send(method: 'GET' | 'POST', callback: CallbackPost): Promise<PostResult> {
     return new Promise((resolve) => {
-      const exchange = new CallbackExchange(callback, (result) => {
-        cancelTimer();
-        this.#inFlight.delete(exchange);
-        resolve(result);
-      });
-      const cancelTimer = this.#startTimer(
-        () => exchange.end({ outcome: 'timed-out' }),
-        this.#timeoutMs,
-      );
-      this.#inFlight.add(exchange);
-      void exchange.send(method);
+      const begin = () => {
+        const exchange = new CallbackExchange(callback, (result) => {
+          cancelTimer();
+          this.#inFlight.delete(exchange);
+          resolve(result);
+          this.#waiting.shift()?.begin();
+        });
+        const cancelTimer = this.#startTimer(
+          () => exchange.end({ outcome: 'timed-out' }),
+          this.#timeoutMs,
+        );
+        this.#inFlight.add(exchange);
+        void exchange.send(method);
+      };
+      if (this.#inFlight.size < MOST_AT_ONCE) begin();
+      else this.#waiting.push({ begin, abort: () => resolve(ABORTED) });
     });
   }
 
   /** Aborts every attempt under way; each ends as `failed`. */
   abort(): void {
-    for (const exchange of this.#inFlight) exchange.end({ outcome: 'failed', errorCode: 'Error' });
+    for (const { abort } of this.#waiting.splice(0)) abort();
+    for (const exchange of this.#inFlight) exchange.end(ABORTED);
   }
 }
+
+const ABORTED: PostResult = { outcome: 'failed', errorCode: 'Error' };
 
 /** One request and its answer, on its own connection. */
 class CallbackExchange implements Dispatcher.DispatchHandler {

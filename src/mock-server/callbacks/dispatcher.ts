@@ -1,6 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import { ownFields } from '../../protocol/own-fields.js';
+import { timers } from '../../protocol/timers.js';
 import type { CheckedCallbackFault, FaultList } from '../faults/fault-list.js';
 import type { ResolvedServiceOptions } from '../options.js';
 import { type Cap, type EventLog, NewestEntries } from '../state/cap.js';
@@ -21,6 +22,8 @@ import { createSigningKey } from './sign.js';
 interface DispatcherOptions {
   readonly settings: ResolvedServiceOptions;
   readonly signingSecret: string;
+  /** The merchant's callback URL at this moment: an attempt goes to the one that is set when it starts. */
+  readonly getUrl: () => string | undefined;
   readonly cap: Cap;
   readonly ids: SeededIds;
   readonly faults: FaultList;
@@ -33,7 +36,7 @@ interface DispatcherOptions {
 
 /** A delivery while it changes, with what its next attempts need. */
 interface LiveDelivery extends EditableDelivery {
-  readonly url: string;
+  url: string;
   attempts: readonly DeliveryAttempt[];
   state: DeliveryState;
   /** When the first attempt was signed, in epoch milliseconds, if retries repeat its signature. */
@@ -52,7 +55,6 @@ interface AttemptGroup {
 
 interface Dispatch {
   readonly payment: MockPayment;
-  readonly url: string | undefined;
   readonly fault?: CheckedCallbackFault | undefined;
   /** Its attempts take no fault. */
   readonly edit?: CallbackEdit | undefined;
@@ -82,7 +84,8 @@ export class CallbackDispatcher {
 
   /** Settles when the first attempt, its copies and the deliveries it releases have ended. Never rejects. */
   async send(dispatch: Dispatch): Promise<Delivery> {
-    const { payment, url, fault: given, edit } = ownFields(dispatch);
+    const { payment, fault: given, edit } = ownFields(dispatch);
+    const url = this.#options.getUrl();
     const delivery: LiveDelivery = {
       id: this.#options.ids.next('delivery'),
       referenceNumber: payment.referenceNumber,
@@ -159,6 +162,7 @@ export class CallbackDispatcher {
     attempt: number,
     fault: CheckedCallbackFault | undefined,
   ): Promise<void> {
+    delivery.url = this.#options.getUrl() ?? delivery.url;
     const copies = fault?.type === 'duplicate' ? fault.copies : 0;
     const group: AttemptGroup = {
       delivery,
@@ -240,7 +244,7 @@ export class CallbackDispatcher {
     this.#sending -= 1;
     if (this.#sending === 0) {
       // After the attempt's result is recorded and its retry is set.
-      setImmediate(() => this.#reportIdle());
+      timers.setImmediate(() => this.#reportIdle());
     }
     return result;
   }

@@ -5,7 +5,7 @@ import { faultCatalogue } from '../faults/fault-catalogue.js';
  * Groups of callbacks, the most urgent first.
  *
  * - `failed`: not acknowledged, even if a retry is due; or forged, yet acknowledged.
- * - `waiting`: being sent, held, or due for a retry after a `drop` fault or a correct refusal.
+ * - `waiting`: being sent, held, delayed by a fault, or due for a retry after a `drop` fault or a correct refusal.
  * - `not-sent`: there was no callbackUrl.
  * - `done`: acknowledged, perhaps in a later delivery of the same change; or correctly refused.
  */
@@ -55,7 +55,9 @@ function groupOf(delivery: EditableDelivery): CallbackGroup {
     case 'given-up':
       return isCorrectRefusal ? 'done' : 'failed';
     case 'retrying':
-      return last?.outcome === 'dropped' || isCorrectRefusal ? 'waiting' : 'failed';
+      return last === undefined || last.outcome === 'dropped' || isCorrectRefusal
+        ? 'waiting'
+        : 'failed';
     case 'sending':
     case 'held':
       return 'waiting';

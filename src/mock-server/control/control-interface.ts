@@ -217,8 +217,7 @@ export class ControlInterface {
         option: 'edit',
       });
     }
-    const { dispatcher, service } = this.#options;
-    const delivery = await dispatcher.send({ payment, url: service.callbackUrl, edit });
+    const delivery = await this.#options.dispatcher.send({ payment, edit });
     return controlAnswer(200, viewDelivery(delivery));
   }
 

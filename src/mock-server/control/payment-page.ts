@@ -53,7 +53,7 @@ export async function answerPaymentPage(
   if (method === 'GET')
     return pageAnswer(payment, findReturnUrl(payment, new URLSearchParams(search)));
   if (method !== 'POST') {
-    const headers = { allow: 'GET or POST' };
+    const headers = { allow: 'GET, POST' };
     throw new ControlFailure('METHOD_NOT_ALLOWED', 'The method must be GET or POST', { headers });
   }
   const body = await request.readBody();
@@ -69,7 +69,7 @@ export async function answerPaymentPage(
   }
   // Settles with the first attempt of the callback, unless a fault delays that: then the customer is back first.
   // A button that is pressed twice pays once.
-  if (payment.status !== 'paid') await act(source, payment);
+  if (source.payments.get(id)?.status !== 'paid') await act(source, payment);
   const location = returnUrl?.href ?? pathname;
   return { status: 303, headers: { ...GUARD_HEADERS, location }, body: '' };
 }

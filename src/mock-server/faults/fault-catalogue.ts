@@ -147,7 +147,7 @@ const entries = {
     text: "held until the payment's next change has been sent",
     expects: 'keep the newer status, and still ship when the older one is paid',
   },
-  drop: { on, text: 'lost in transit, then retried', expects: 'act on the retry' },
+  drop: { on, text: 'lost in transit; a retry may follow', expects: 'act on the retry' },
   'late-callback': {
     on,
     text: 'sent late',

@@ -7,6 +7,7 @@ import {
   withDefault,
 } from '../../protocol/options.js';
 import { fieldOfAny } from '../../protocol/own-fields.js';
+import { timers } from '../../protocol/timers.js';
 import { type PaymentOrReference, toReference } from './payment-reference.js';
 
 /** How many of each kind a mock service keeps. */
@@ -171,6 +172,11 @@ export class EventLog<Event> {
       if (oldest !== undefined) onDrop?.(oldest);
       cap.countDrop();
     }
+    this.update(event);
+  }
+
+  /** Offers an event that has changed to those that wait. */
+  update(event: Event): void {
     for (const waiter of this.#waiters) waiter.take(event);
   }
 
@@ -195,7 +201,7 @@ export class EventLog<Event> {
     if (past !== undefined) return past;
     return new Promise((resolve, reject) => {
       const end = () => {
-        clearTimeout(timer);
+        timers.clearTimeout(timer);
         this.#waiters.delete(waiter);
       };
       const waiter: Waiter<Event> = {
@@ -209,8 +215,8 @@ export class EventLog<Event> {
           reject(reason);
         },
       };
-      // Real time: a test that waits in vain must end, even with a manual clock.
-      const timer = setTimeout(() => {
+      // Real time: a test that waits in vain must end, even with a manual clock or fake timers.
+      const timer = timers.setTimeout(() => {
         const found = `No ${name} with ${describeMatch(wanted)} within ${timeoutMs} ms`;
         const message = [found, ...this.#describe()].join('\n');
         waiter.fail(new MockServerError('WAIT_TIMEOUT', message));

@@ -124,6 +124,8 @@ export function createRunningClock(): AdvanceableClock {
     },
     arm(delayMs, run) {
       const timer = setTimeout(run, Math.max(0, delayMs));
+      // A service that nothing closes, as msw's handlers make one, must not keep the process alive. A server does.
+      timer.unref?.();
       return () => clearTimeout(timer);
     },
   });

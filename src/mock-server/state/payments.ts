@@ -197,7 +197,7 @@ export function toStatusRecord(payment: MockPayment): PaymentStatusRecord {
 }
 
 /** The end of a reference that asks for an automatic status, as in `order-1001-auto-paid`. */
-const MAGIC_REFERENCE = /-auto-(\w+)$/;
+const MAGIC_REFERENCE = /-auto-([\w-]+)$/;
 
 interface AutomaticStatusesOptions {
   readonly clock: MockClock;

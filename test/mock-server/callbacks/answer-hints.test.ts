@@ -33,7 +33,7 @@ describe('the hint', () => {
       'The mock applied the fault wrong-secret: signed with another secret. Your endpoint should answer 401',
     );
     expect(hintOf({ outcome: 'dropped', fault: 'drop' })).toBe(
-      'The mock applied the fault drop: lost in transit, then retried.',
+      'The mock applied the fault drop: lost in transit; a retry may follow.',
     );
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { createManualClock } from '../../../src/mock-server/index.js';
-import { startWithPayment } from '../merchant-client.js';
+import { createManualClock, startMockServer } from '../../../src/mock-server/index.js';
+import { createPayment, startWithPayment } from '../merchant-client.js';
 import { isSigned, parseBody, reserveClosedPort, startEndpoint } from '../merchant-endpoint.js';
 
 const DAY_MS = 86_400_000;
@@ -36,6 +36,49 @@ describe('retries', () => {
     );
     await clock.advance(10 * DAY_MS);
     expect(endpoint.received).toHaveLength(5);
+  });
+
+  test('go to the address that is set by then', async () => {
+    await using wrong = await startEndpoint(() => 500);
+    await using right = await startEndpoint();
+    const clock = createManualClock();
+    const options = { clock, callbackUrl: wrong.url, retryScheduleMs: [1_000] };
+    const { server, referenceNumber } = await startWithPayment(options);
+    await using _ = server;
+    const delivery = await server.setStatus(referenceNumber, 'paid');
+    server.callbackUrl = right.url;
+    await clock.advance(1_000);
+    expect(delivery.attempts.map(({ url }) => url)).toEqual([wrong.url, right.url]);
+    expect(delivery.state).toBe('acknowledged');
+  });
+
+  test('wait for their turn when many callbacks are sent at once, and none is lost or late', async () => {
+    let [open, most] = [0, 0];
+    await using endpoint = await startEndpoint(() => (response) => {
+      open += 1;
+      most = Math.max(most, open);
+      setImmediate(() => {
+        open -= 1;
+        response.end();
+      });
+    });
+    await using server = await startMockServer({ callbackUrl: endpoint.url });
+    const payments = await Promise.all(Array.from({ length: 250 }, () => createPayment(server)));
+    const deliveries = await Promise.all(payments.map((one) => server.pay(one)));
+    expect(deliveries.every(({ state }) => state === 'acknowledged')).toBe(true);
+    expect(endpoint.received).toHaveLength(250);
+    expect(most).toBeLessThanOrEqual(200);
+  });
+
+  test('that wait for their turn end when the service is closed', async () => {
+    await using endpoint = await startEndpoint(() => undefined);
+    const server = await startMockServer({ callbackUrl: endpoint.url });
+    const payments = await Promise.all(Array.from({ length: 210 }, () => createPayment(server)));
+    const running = payments.map((one) => server.pay(one));
+    await endpoint.waitFor(200);
+    await server.close();
+    await Promise.all(running);
+    expect(endpoint.received).toHaveLength(200);
   });
 
   test('end when the schedule is used up', async () => {

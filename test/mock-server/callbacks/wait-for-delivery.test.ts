@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createManualClock, startMockServer } from '../../../src/mock-server/index.js';
 import { createPayment } from '../merchant-client.js';
 import { startEndpoint } from '../merchant-endpoint.js';
@@ -47,6 +47,21 @@ describe('waitForDelivery', () => {
     await seen;
     await clock.advance(1_000);
     expect(server.deliveries).toHaveLength(2);
+  });
+
+  test('ends in time with the fake timers of a test, and so does a callback', async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    await using endpoint = await startEndpoint(() => undefined);
+    await using server = await startMockServer({
+      callbackUrl: endpoint.url,
+      callbackTimeoutMs: 30,
+    });
+    const referenceNumber = await createPayment(server);
+    const { attempts } = await server.pay(referenceNumber);
+    expect(attempts).toMatchObject([{ outcome: 'timed-out' }]);
+    const waiting = server.waitForDelivery({ attempt: 7 }, { timeoutMs: 30 });
+    await expect(waiting).rejects.toThrow('within 30 ms');
   });
 
   test('waits in real time, whatever the clock says', async () => {

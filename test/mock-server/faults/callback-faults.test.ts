@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { groupCallbacks } from '../../../src/mock-server/control/callback-groups.js';
 import {
   type AdvanceableClock,
   type CallbackFault,
@@ -249,6 +250,8 @@ describe('late-callback', () => {
     server.faults.add({ on: 'callback', type: 'late-callback', delayMs: 5_000 });
     const delivery = await server.setStatus(referenceNumber, 'paid');
     expect(delivery.state).toBe('retrying');
+    // Nothing has failed yet.
+    expect(groupCallbacks([delivery]).waiting).toEqual([delivery]);
     await clock.advance(4_999);
     expect(endpoint.received).toEqual([]);
     await clock.advance(1);
