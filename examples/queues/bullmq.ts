@@ -28,7 +28,8 @@ const queue = new Queue<{ reference: string }>(name, {
 });
 await queue.waitUntilReady();
 
-const redis = new Redis(url);
+// A command that is sent later would be sent without the lease of its callback.
+const redis = new Redis(url, { enableOfflineQueue: false });
 for (const client of [redis, queue]) client.on('error', console.error); // they reconnect
 
 // --- The callback: stores the order's state and adds a job ---------------------------------------

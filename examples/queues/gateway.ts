@@ -13,15 +13,19 @@ interface TakenIn {
   readonly receivedAt: Date;
 }
 
-/** Integration SQS-SendMessage: MessageBody is $request.body, and each header a MessageAttribute. */
-export function fromSqs({ body, attributes, messageAttributes }: SQSRecord): TakenIn {
+/**
+ * Integration SQS-SendMessage: MessageBody is $request.body, each header a MessageAttribute, and so is Received-At,
+ * $context.requestTimeEpoch.
+ */
+export function fromSqs({ body, messageAttributes }: SQSRecord): TakenIn {
   return {
     rawBody: body,
     headers: {
       'x-timestamp': messageAttributes['X-Timestamp']?.stringValue,
       'x-signature': messageAttributes['X-Signature']?.stringValue,
     },
-    receivedAt: new Date(Number(attributes.SentTimestamp)),
+    // Not SentTimestamp, which is new when a message comes back from a dead-letter queue.
+    receivedAt: new Date(Number(messageAttributes['Received-At']?.stringValue)),
   };
 }
 

@@ -5,7 +5,7 @@ import {
   ResponseError,
   type ServiceResponse,
 } from '../errors.js';
-import { fieldOf } from '../protocol/own-fields.js';
+import { fieldOf, hasOwn } from '../protocol/own-fields.js';
 import { issuesOf, type StandardSchemaV1, toIssues } from '../protocol/standard-schema.js';
 import type { GiveUpReason } from './deadline.js';
 import { readRequestId } from './error-body.js';
@@ -137,7 +137,7 @@ export async function applyResponseSchema(
   if (checked === undefined) {
     throw givenUpError(context.deadline.gaveUp as GiveUpReason, ACCEPTED, context);
   }
-  if (checked !== null && 'status' in checked) return checked;
+  if (checked !== null && hasOwn(checked, 'status')) return checked;
   const what =
     checked === null
       ? 'responseSchema threw, or returned neither a value nor issues.'

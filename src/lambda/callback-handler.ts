@@ -3,18 +3,19 @@ import type { CallbackHeaders } from '../callback/headers.js';
 import { createCallbackVerifier } from '../callback/verify.js';
 import { hasMethod } from '../protocol/options.js';
 import { readOnce } from '../protocol/own-fields.js';
+import { within } from '../protocol/waiting.js';
 import { bodyWasRead } from '../receiver/body.js';
 import { type EntryPoint, refuseArguments } from '../receiver/foreign-arguments.js';
 import type { ChangeId } from '../receiver/kept-failures.js';
 import type { CallbackReceiverOptions } from '../receiver/options.js';
 import { createReceiver } from '../receiver/receiver.js';
-import { bodyOf, type CallbackReply } from '../receiver/reply.js';
+import { bodyOf, type CallbackReply, fail } from '../receiver/reply.js';
 
 /** Handles events of the callback endpoint. */
 export interface LambdaCallbackHandler {
   /**
-   * Answers one event. With the function's `context`, the remaining time limits `onPaymentTimeoutMs`, so that the
-   * service gets a 500 before the function times out. It does not reject because of a request.
+   * Answers one event. With the function's `context`, the remaining time limits `onPaymentTimeoutMs`, and everything
+   * else too, so that the service gets a 500 before the function times out. It does not reject because of a request.
    *
    * @throws {InvalidOptionError} when the event is no HTTP request, so that SQS and the like keep it; the error, which
    * `onError` gets too, names the right entry point
@@ -70,12 +71,16 @@ export function callbackHandler<Tx = undefined, Fields = unknown>(
       await refuseArguments(ENTRY, receive, [given, context]);
       return { statusCode: 500, headers: {}, body: '' };
     }
-    const reply = await receive({
+    const receiving = receive({
       method: readMethod(event),
       headers: readHeaders(event),
       readBody: () => [readBody(event)],
       getTimeLimitMs: () => readTimeLimitMs(context),
     });
+    const answerLimitMs = readAnswerLimitMs(context);
+    // Whatever takes so long, such as the store or onError: after its time the function would answer nothing.
+    const reply =
+      answerLimitMs === undefined ? await receiving : await within(answerLimitMs, receiving, fail);
     return writeResult(event, reply);
   }
   return Object.assign(handlePaymentCallback, { replay, idle });
@@ -148,11 +153,27 @@ export function readHeaders({ headers, multiValueHeaders }: LambdaEvent): Callba
 
 /** The remaining time, less the time to report a failure and answer. */
 export function readTimeLimitMs(context: LambdaContext | undefined): number | undefined {
+  return readRemainingMs(context, 500);
+}
+
+/** The remaining time, less the time to answer. */
+export function readAnswerLimitMs(context: LambdaContext | undefined): number | undefined {
+  return readRemainingMs(context, 200);
+}
+
+/** Less a reserve, or a share of a long time. */
+function readRemainingMs(
+  context: LambdaContext | undefined,
+  reserveMs: number,
+): number | undefined {
   const remainingMs = hasMethod(context, 'getRemainingTimeInMillis')
     ? context?.getRemainingTimeInMillis?.()
     : undefined;
   if (typeof remainingMs !== 'number' || Number.isNaN(remainingMs)) return undefined;
-  return Math.max(1, Math.floor(remainingMs - Math.max(500, remainingMs / 10)));
+  return Math.max(
+    1,
+    Math.floor(remainingMs - Math.max(reserveMs, (remainingMs * reserveMs) / 5_000)),
+  );
 }
 
 /** @throws {CallbackVerificationError} `RAW_BODY_REQUIRED` when the body is no longer text */

@@ -10,6 +10,12 @@ export function fieldOf(value: object, name: PropertyKey): unknown {
   return (value as Readonly<Record<PropertyKey, unknown>>)[name];
 }
 
+/** Whether it is the kind of object that has this field. Unlike `in`, it does not find what Object.prototype has. */
+export const hasOwn = <Value extends object, Name extends PropertyKey>(
+  value: Value,
+  name: Name,
+): value is Extract<Value, { readonly [Field in Name]: unknown }> => Object.hasOwn(value, name);
+
 /** As {@link fieldOf}, of any value. */
 export const fieldOfAny = (value: unknown, name: PropertyKey): unknown =>
   value === undefined || value === null ? undefined : fieldOf(Object(value), name);

@@ -93,13 +93,15 @@ function spellings(secret: string): string[] {
   const base64 = Buffer.from(secret).toString('base64');
   // Padding is sometimes left off; the rest can still be decoded.
   const base64url = Buffer.from(secret).toString('base64url');
+  const inUrls = [encodeURIComponent(secret), encodeURIComponent(base64)];
   return [
     secret,
     JSON.stringify(secret).slice(1, -1),
-    encodeURIComponent(secret),
+    ...inUrls,
+    // As .NET writes them.
+    ...inUrls.map((text) => text.replaceAll(/%../g, (code) => code.toLowerCase())),
     base64,
     base64.replaceAll('=', ''),
-    encodeURIComponent(base64),
     base64url,
   ];
 }

@@ -103,7 +103,7 @@ interface KeptBody {
 }
 
 const REMEDY =
-  "Express: mount callbackHandler before express.json(), or put express.raw({ type: 'application/json' }) on this route; " +
+  'Express: mount callbackHandler before express.json(), or keep the bytes by express.json({ verify: (request, _response, bytes) => { request.rawBody = bytes; } }); ' +
   'NestJS: NestFactory.create(AppModule, { rawBody: true }); Koa: route to it before a body parser; ' +
   'Next.js pages: export const config = { api: { bodyParser: false } }; ' +
   'Fastify: let no preParsing hook read the payload of this route';
@@ -195,7 +195,8 @@ export function closeIfUnread(request: IncomingMessage, response: ServerResponse
   if (request.complete) return;
   response.shouldKeepAlive = false;
   const { stream } = response as { stream?: Http2Stream };
-  stream?.once('finish', () => stream.close());
+  // After the turn in which the answer is sent: Node 22.23 and 26 would drop it with the stream.
+  stream?.once('finish', () => setImmediate(() => stream.close()));
 }
 
 /** The part of an `Http2ServerResponse`'s stream that is used. */

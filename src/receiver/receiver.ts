@@ -268,7 +268,9 @@ class Receiver<Tx> {
       await report(onError, notKept, callback);
     }
     if (parkedAfter !== undefined) {
-      await report(onError, changeParked(parkedAfter, store.keepsBodies), callback);
+      const parked = changeParked(parkedAfter, store.keepsBodies);
+      describeError(trace, parked);
+      await report(onError, parked, callback);
     }
   }
 

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { hasOwn } from '../protocol/own-fields.js';
 import type { ChangeOutcome, StoreContext } from '../store/callback-store.js';
 import type { Change } from '../store/change.js';
 import {
@@ -50,8 +51,8 @@ export async function processUnderLease<Tx>(
 ): Promise<ChangeOutcome> {
   const claim = new ChangeClaim(file, change);
   const begun = claim.begin();
-  if ('outcome' in begun) return begun.outcome;
-  if ('error' in begun) {
+  if (hasOwn(begun, 'outcome')) return begun.outcome;
+  if (hasOwn(begun, 'error')) {
     reportParked(change, begun.kept);
     throw begun.error;
   }

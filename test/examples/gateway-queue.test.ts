@@ -32,11 +32,13 @@ async function openGateway(): Promise<{ scene: Scene; messages: SQSRecord[] }> {
       messages.push({
         messageId: String(messages.length),
         body: Buffer.concat(chunks).toString(),
-        // An hour before it is handled.
-        attributes: { SentTimestamp: String(Date.now() - HOUR_MS) },
+        // As if it came back from a dead-letter queue.
+        attributes: { SentTimestamp: String(Date.now()) },
         messageAttributes: {
           'X-Timestamp': attribute('x-timestamp'),
           'X-Signature': attribute('x-signature'),
+          // An hour before it is handled.
+          'Received-At': { stringValue: String(Date.now() - HOUR_MS), dataType: 'String' },
         },
       } as unknown as SQSRecord);
       response.end();

@@ -205,7 +205,7 @@ describe('the time that the function has left', () => {
       { getRemainingTimeInMillis: () => remainingMs },
     );
     // Until the work has begun.
-    while (vi.getTimerCount() === 0) await new Promise(setImmediate);
+    while (vi.getTimerCount() < 2) await new Promise(setImmediate);
     await vi.advanceTimersToNextTimerAsync();
     expect((await answer).statusCode).toBe(500);
     await handler.idle();
@@ -222,6 +222,34 @@ describe('the time that the function has left', () => {
   ])('of %s ms bounds onPaymentTimeoutMs %s', async (remainingMs, timeoutMs, limit) => {
     expect(await timeLimitOf(remainingMs, timeoutMs)).toContain(`within ${limit}`);
   });
+
+  it.each([
+    [3_000, 2_800],
+    [100_000, 96_000],
+  ])(
+    'of %i ms is enough to answer 500 after %i ms, though the store hangs',
+    async (remainingMs, answeredMs) => {
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+      onTestFinished(() => void vi.useRealTimers());
+      const handler = callbackHandler({
+        signingSecret: SECRET,
+        store: { process: () => new Promise(() => undefined) },
+        onPayment: () => undefined,
+      });
+      const { rawBody, headers } = sign();
+      let status: number | undefined;
+      const event = { httpMethod: 'POST', headers, body: Buffer.from(rawBody).toString() };
+      void handler(event, { getRemainingTimeInMillis: () => remainingMs }).then(
+        ({ statusCode }) => {
+          status = statusCode;
+        },
+      );
+      await vi.advanceTimersByTimeAsync(answeredMs - 1);
+      expect(status).toBeUndefined();
+      await vi.advanceTimersByTimeAsync(1);
+      expect(status).toBe(500);
+    },
+  );
 
   it('is not needed, nor is a context that has it', async () => {
     const { handler, references } = createHandler();

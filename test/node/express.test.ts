@@ -15,7 +15,7 @@ import {
 } from '../receiver/adapter-contract/scene.js';
 
 const REMEDY =
-  "Express: mount callbackHandler before express.json(), or put express.raw({ type: 'application/json' }) on this route";
+  'Express: mount callbackHandler before express.json(), or keep the bytes by express.json({ verify: (request, _response, bytes) => { request.rawBody = bytes; } })';
 
 const versions: [name: string, express: typeof express5][] = [
   ['Express 4', express4],

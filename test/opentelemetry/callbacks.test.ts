@@ -108,7 +108,7 @@ describe('the span of a callback', () => {
     ).toStrictEqual([
       ['500', { code: SpanStatusCode.ERROR }],
       ['RETRY_LATER', { code: SpanStatusCode.ERROR, message: 'RETRY_LATER' }],
-      ['200', { code: SpanStatusCode.ERROR }],
+      ['CHANGE_PARKED', { code: SpanStatusCode.ERROR, message: 'CHANGE_PARKED' }],
       ['CHANGE_PARKED', { code: SpanStatusCode.ERROR, message: 'CHANGE_PARKED' }],
     ]);
   });

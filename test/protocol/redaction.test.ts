@@ -38,6 +38,17 @@ describe('parts of a secret are taken out', () => {
     expect(redactWith([secret], text)).toBe(expected);
   });
 
+  it('in a URL, with its codes in capitals or small letters', () => {
+    const odd = 'p@ss/w0rd+key=1a';
+    for (const text of [odd, Buffer.from(`${odd}??>`).toString('base64')]) {
+      const encoded = encodeURIComponent(text);
+      const small = encoded.replaceAll(/%../g, (code) => code.toLowerCase());
+      const secrets = text === odd ? [odd] : [`${odd}??>`];
+      expect(redactWith(secrets, `at /${encoded}`)).toBe('at /[redacted]');
+      expect(redactWith(secrets, `at /${small}`)).toBe('at /[redacted]');
+    }
+  });
+
   it('a shorter secret only as a whole, and one beside a longer', () => {
     expect(redactWith(['abcd'], 'abcd abc')).toBe('[redacted] abc');
     expect(redactWith(['abcd', secret], `abcd${secret}abcd abc`)).toBe('[redacted] abc');

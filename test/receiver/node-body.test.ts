@@ -293,7 +293,7 @@ it.each<[string, () => PassThrough | Promise<PassThrough>]>([
 
 it.each([
   'Express: mount callbackHandler before express.json()',
-  "express.raw({ type: 'application/json' })",
+  'express.json({ verify: (request, _response, bytes) => { request.rawBody = bytes; } })',
   'NestJS: NestFactory.create(AppModule, { rawBody: true })',
   'Koa: route to it before a body parser',
   'Next.js pages: export const config = { api: { bodyParser: false } }',

@@ -1,4 +1,5 @@
 import { StoreError } from '../../errors.js';
+import { hasOwn } from '../../protocol/own-fields.js';
 import type { Dialect, Tables } from './dialect.js';
 
 type Type = 'name' | 'text' | 'bigint' | 'int';
@@ -109,7 +110,7 @@ export function schemaOf(dialect: Dialect): readonly SchemaPart[] {
       `  ${name} ${typeOf(dialect, type)},`,
     ]);
     const inTable =
-      index !== undefined && made !== undefined && 'inTable' in made
+      index !== undefined && made !== undefined && hasOwn(made, 'inTable')
         ? { name: index[0], key: made.inTable }
         : undefined;
     const create = `-- ${says}
@@ -118,7 +119,7 @@ ${lines.join('\n')}
   PRIMARY KEY (${primaryKey})${inTable === undefined ? '' : `,\n  ${inTable.key}`}
 )${dialect.tableOptions}`;
     const part = { table, index: undefined, create, inTable };
-    if (index === undefined || made === undefined || 'inTable' in made) return [part];
+    if (index === undefined || made === undefined || hasOwn(made, 'inTable')) return [part];
     return [part, { ...part, index: index[0], create: `-- ${index[2]}\n${made.statement}` }];
   });
 }

@@ -1,3 +1,4 @@
+import { hasOwn } from '../../protocol/own-fields.js';
 import type { ChangeOutcome, StoreContext } from '../callback-store.js';
 import type { Change } from '../change.js';
 import {
@@ -79,7 +80,7 @@ export class TransactionProcess<Tx> {
       return this.#deliver(change, work, leftMs);
     });
     if (delivered === undefined) return 'busy';
-    if ('outcome' in delivered) {
+    if (hasOwn(delivered, 'outcome')) {
       if (delivered.outcome === 'processed') this.#remember(change);
       return delivered.outcome;
     }
