@@ -167,6 +167,26 @@ describe('toJSON', () => {
     });
   });
 
+  it('keeps the answer of the service, and shows it to who asks alone', () => {
+    for (const error of [
+      new ApiError('m', { response, ...unknown }),
+      new ResponseError('m', { response, ...unknown }),
+    ]) {
+      expect(error.response).toBe(response);
+      expect(error.toJSON()).not.toHaveProperty('response');
+    }
+  });
+
+  it('says that the payment itself is meant where an issue has no field', () => {
+    const { message } = new errors.InvalidRequestError([
+      { path: [], message: 'must be an object' },
+    ]);
+    expect(message).toBe('The request was not sent: the payment must be an object');
+    expect(new errors.InvalidRequestError(issues).message).toBe(
+      'The request was not sent: amount must be a number',
+    );
+  });
+
   it('leaves out what is absent, cause and stack', () => {
     const cause = new Error('below');
     const error = new ApiError('m', { response, cause, ...unknown });

@@ -2,7 +2,7 @@ import type { Command } from '../store/sql/nested-transactions.js';
 
 // A cheap first check, which rules out most statements by their first word.
 const MAYBE =
-  /^\s*(?:alter|analyze|begin|cache|change|check|commit|create|drop|flush|grant|install|load|lock|optimize|rename|repair|reset|revoke|rollback|set|start|stop|truncate|uninstall|unlock|xa|[;#(]|--|\/\*)|;\s*(?:commit|rollback|begin|start)\b/i;
+  /^\s*(?:alter|analyze|begin|cache|change|check|commit|create|drop|flush|grant|install|load|lock|optimize|rename|repair|reset|revoke|rollback|set|start|stop|truncate|uninstall|unlock|xa|[#(]|--|\/\*)|;/i;
 // The content of an executable comment is part of the statement.
 const EXECUTED = /\/\*M?!\d*([\s\S]*?)(?:\*\/|$)/g;
 const COMMENTS = /\/\*[\s\S]*?(?:\*\/|$)|--(?=\s|$)[^\n]*|#[^\n]*/;
@@ -44,9 +44,7 @@ export function commandIn(config: unknown): Command | undefined {
     .filter((part) => part !== '');
   if (statements.length < 2) return toCommand(statements[0]);
   // BEGIN; …; COMMIT in one text, if the pool allows it, would end the store's transaction.
-  const command = [statements[0], statements.at(-1)]
-    .map(toCommand)
-    .find((found) => found !== undefined);
+  const command = statements.map(toCommand).find((found) => found !== undefined);
   return (
     command && { kind: command.kind === 'implicit' ? 'implicit' : 'other', words: command.words }
   );

@@ -87,6 +87,16 @@ describe('what a statement does to the transaction', () => {
     expect(commandIn(config)).toBeUndefined();
   });
 
+  it('names a command of several statements, which a comment, a text or a name may hide', () => {
+    expect(commandIn('SELECT 1; COMMIT')).toEqual({ kind: 'other', words: 'COMMIT' });
+    expect(commandIn('SELECT 1; DROP TABLE a')).toMatchObject({ kind: 'implicit' });
+    expect(commandIn('DROP TABLE a CASCADE')).toEqual({ kind: 'implicit', words: 'DROP TABLE' });
+    expect(commandIn('COMMIT/* a */AND CHAIN')).toEqual({
+      kind: 'other',
+      words: 'COMMIT AND CHAIN',
+    });
+  });
+
   it('is described without the password of an account', () => {
     expect(commandIn("CREATE USER a IDENTIFIED BY 'secret'")?.words).toBe('CREATE USER');
   });
