@@ -196,8 +196,12 @@ export function toStatusRecord(payment: MockPayment): PaymentStatusRecord {
   };
 }
 
-/** The end of a reference that asks for an automatic status, as in `order-1001-auto-paid`. */
-const MAGIC_REFERENCE = /-auto-([\w-]+)$/;
+/** The status that the end of a reference asks for, as in `order-1001-auto-paid`. */
+function askedStatus(reference: string): string | undefined {
+  const [, ...ends] = reference.split('-auto-');
+  const status = ends.at(-1) ?? '';
+  return /^[\w-]+$/.test(status) ? status : undefined;
+}
 
 interface AutomaticStatusesOptions {
   readonly clock: MockClock;
@@ -220,7 +224,7 @@ export class AutomaticStatuses {
   schedule(payment: MockPayment): void {
     const { clock, afterMs, setStatus } = this.#options;
     const { merchantPaymentReference, referenceNumber } = payment;
-    const status = MAGIC_REFERENCE.exec(merchantPaymentReference)?.[1] ?? this.#options.status;
+    const status = askedStatus(merchantPaymentReference) ?? this.#options.status;
     if (status === undefined) return;
     // Returned, so that a manual clock waits for the callback.
     const timer = clock.setTimeout(() => setStatus(payment, status), afterMs);
