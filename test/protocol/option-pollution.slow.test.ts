@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { listAllNames, listOptionNames } from './option-names.js';
 import { findDifferences, publicFunctions } from './public-functions.js';
 
-const names = listAllNames();
+// Node itself reads `hints` from the options of each connection, whoever makes it.
+const names = listAllNames().filter((name) => name !== 'hints');
 
 it('knows the fields of the package', () => {
   expect(names.length).toBeGreaterThan(500);
