@@ -29,7 +29,8 @@ const queue = new Queue<{ reference: string }>(name, {
 await queue.waitUntilReady();
 
 // A command that is sent later would be sent without the lease of its callback.
-const redis = new Redis(url, { enableOfflineQueue: false });
+const redis = new Redis(url, { enableOfflineQueue: false, lazyConnect: true });
+await redis.connect();
 for (const client of [redis, queue]) client.on('error', console.error); // they reconnect
 
 // --- The callback: stores the order's state and adds a job ---------------------------------------
