@@ -225,6 +225,11 @@ describe('an invalid command line is refused before anything is sent', () => {
   writeFileSync(existing, '{"version":2}');
   test.each<[string, string[], string]>([
     ['an output that exists', ['--output', existing], `--output: ${existing} exists`],
+    [
+      'an output in a folder that is missing',
+      ['--output', '/nowhere/profile.json'],
+      '--output: writing to /nowhere failed with ENOENT',
+    ],
     ['a profile that is none', ['--profile', existing], 'profile.version must be 1'],
     ['a profile that is missing', ['--profile', '/nowhere'], 'failed with ENOENT'],
     ['a currency in words', ['--currency', 'euro'], '--currency must be three capital letters'],

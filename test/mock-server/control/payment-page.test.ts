@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import http from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { type MockServer, startMockServer } from '../../../src/mock-server/index.js';
 import { createPayment, order, postPayment } from '../merchant-client.js';
@@ -61,6 +63,30 @@ describe('each button', () => {
     await using scene = await startPage();
     await Promise.all([scene.press('pay'), scene.press('pay')]);
     await scene.press('decline');
+    expect(scene.endpoint.received).toHaveLength(1);
+  });
+
+  test('pays once when both requests have begun before their bodies arrive', async () => {
+    await using scene = await startPage();
+    const { server, referenceNumber } = scene;
+    const requests = [1, 2].map(() => {
+      const request = http.request(`${server.url}/_mock/pay/${referenceNumber}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/x-www-form-urlencoded', 'content-length': 10 },
+      });
+      request.flushHeaders();
+      return request;
+    });
+    // An answer to a later request: both have been read up to their bodies.
+    await Promise.all(requests.map((request) => once(request, 'socket')));
+    await scene.show();
+    const answers = requests.map(async (request) => {
+      request.end('action=pay');
+      const [answer] = await once(request, 'response');
+      answer.resume();
+      return answer.statusCode;
+    });
+    expect(await Promise.all(answers)).toEqual([303, 303]);
     expect(scene.endpoint.received).toHaveLength(1);
   });
 
