@@ -11,6 +11,7 @@ export interface Script {
 // - `watermark:<reference>`: when the latest processed change of that payment happened, in epoch microseconds
 // - `done:<reference> <key>`: the owner that processed that change
 // - `paid`: the reference of the first payment of the order that was paid
+// - `paid:<reference>`: when that payment was last paid, in epoch microseconds
 // - `owner`, `key`: the current claim's fencing token, and the key of its change
 // - `until`, `lease`: when the claim expires, in epoch milliseconds, and its duration in milliseconds
 //
@@ -33,11 +34,17 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
  */
 export const CLAIM = toScript(`
 local done, watermark = 'done:' .. ARGV[2] .. ' ' .. ARGV[3], 'watermark:' .. ARGV[2]
-local claim = redis.call('HMGET', KEYS[1], done, watermark, 'until', 'owner', 'lease', 'paid')
-local isPaid, paid = ARGV[5] == '1', claim[6]
+local paidAt = 'paid:' .. ARGV[2]
+local claim = redis.call('HMGET', KEYS[1], done, watermark, 'until', 'owner', 'lease', 'paid', paidAt)
+local isPaid, paid, at = ARGV[5] == '1', claim[6], tonumber(ARGV[4])
 if isPaid and not paid then redis.call('HSET', KEYS[1], 'paid', ARGV[2]) end
+if isPaid and not (claim[7] and at <= tonumber(claim[7])) then
+  redis.call('HSET', KEYS[1], paidAt, ARGV[4])
+end
 if claim[1] then return 'duplicate' end
-local isOlder = claim[2] and tonumber(ARGV[4]) < tonumber(claim[2])
+-- At one instant, paid is the later status.
+local isBesidePaid = not isPaid and claim[7] and at == tonumber(claim[7])
+local isOlder = isBesidePaid or (claim[2] and at < tonumber(claim[2]))
 if isOlder and ARGV[6] == '0' then return 'stale' end
 ${NOW}
 if claim[3] and tonumber(claim[3]) > now and claim[4] ~= ARGV[1] then

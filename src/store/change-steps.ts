@@ -6,7 +6,7 @@ import * as steps from './steps.js';
 // The decisions about a change, from what the store holds while the order is locked or claimed.
 
 /** What is stored about a change and its order. */
-export interface SeenChange {
+export interface SeenChange extends Pick<steps.Known, 'second'> {
   /** The order's row; undefined if there is none. */
   readonly row: steps.Settleable | undefined;
   readonly isProcessed: boolean;
@@ -16,8 +16,6 @@ export interface SeenChange {
   readonly failure: { readonly attempts: number; readonly parked: boolean } | undefined;
   /** Whether an earlier change of the payment is parked. */
   readonly isBehindParked: boolean;
-  /** The time of its record in the list of second payments; undefined if it is not on that list. */
-  readonly secondUpdatedAtUs: number | undefined;
 }
 
 /** What happens to a change. */
@@ -31,27 +29,34 @@ export interface Judged {
   /** The watermark once it is processed. */
   readonly watermarkUs: string;
   readonly failure: SeenChange['failure'];
-  readonly secondUpdatedAtUs: SeenChange['secondUpdatedAtUs'];
 }
 
 export function judge(seen: SeenChange, change: Change): Judged {
-  const { watermarkUs = change.occurredAtUs, failure } = seen;
-  const stale = BigInt(watermarkUs) > BigInt(change.occurredAtUs);
-  const settled = steps.settle(seen.row, change.finding, {
-    isPaid: change.isPaid,
-    isListed: seen.secondUpdatedAtUs !== undefined,
-  });
-  const paidBy = settled.change?.paidBy ?? seen.row?.paidBy;
+  const { row, second, failure, isProcessed, watermarkUs = change.occurredAtUs } = seen;
+  const isAfter = BigInt(watermarkUs) > BigInt(change.occurredAtUs);
+  const stale = isAfter || isBesidePaid(seen, change);
+  const settled = steps.settle(row, change, { isOld: isProcessed || isAfter, second });
+  const paidBy = settled.change?.paidBy ?? row?.paidBy;
   return {
     verdict: toVerdict(seen, change, stale),
     stale,
     current: !stale && (paidBy === undefined || paidBy === change.referenceNumber),
     secondPayment: settled.outcome === 'second-payment',
     settled,
-    watermarkUs: stale ? watermarkUs : change.occurredAtUs,
+    watermarkUs: isAfter ? watermarkUs : change.occurredAtUs,
     failure,
-    secondUpdatedAtUs: seen.secondUpdatedAtUs,
   };
+}
+
+/** Whether what is stored of the payment is `paid` at the same instant, which is then the later status. */
+function isBesidePaid({ row, second }: SeenChange, change: Change): boolean {
+  const isOfRow = row?.referenceNumber === change.referenceNumber;
+  return [isOfRow ? row : undefined, second].some(
+    (stored) =>
+      stored !== undefined &&
+      stored.updatedAtUs === change.finding.updatedAtUs &&
+      steps.isLater(stored, change),
+  );
 }
 
 /** Whether the order has, or is paid by, another payment than the change's. */
@@ -59,14 +64,14 @@ export function isOfAnother(
   row: SeenChange['row'],
   { referenceNumber }: Pick<Change, 'referenceNumber'>,
 ): boolean {
-  return [row?.referenceNumber, row?.paidBy].some(
-    (known) => known !== undefined && known !== referenceNumber,
-  );
+  // Of an order that the store did not create, the latest payment counts until one has paid it.
+  const first = row?.state === 'elsewhere' ? undefined : row?.referenceNumber;
+  return [first, row?.paidBy].some((known) => known !== undefined && known !== referenceNumber);
 }
 
-/** Whether the store learns something from the change even if its work does not complete. */
-export function isNews({ settled: { outcome, change } }: Pick<Judged, 'settled'>): boolean {
-  return outcome === 'settled' || outcome === 'second-payment' || change?.paidBy !== undefined;
+/** Whether the store learns something of the payment, which it keeps whatever becomes of the work. */
+export function isNews({ settled: { change, list } }: Pick<Judged, 'settled'>): boolean {
+  return change !== undefined || list !== undefined;
 }
 
 function toVerdict(seen: SeenChange, change: Change, stale: boolean): Judged['verdict'] {

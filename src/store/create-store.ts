@@ -21,7 +21,7 @@ export function createStore<Tx>(
   return new LoggingEngine(backend, { ...withClient, logger });
 }
 
-type Operation = 'create' | 'send' | 'record' | 'resolve' | 'recover';
+type Operation = 'create' | 'send' | 'record' | 'markCreated' | 'markNotCreated' | 'recover';
 type Input<Name extends Operation, Tx> = Parameters<PaymentEngine<Tx>[Name]>;
 
 /** Writes a log line about each operation. */
@@ -50,14 +50,26 @@ class LoggingEngine<Tx> extends PaymentEngine<Tx> {
     return await this.#end(line, super.record(...args));
   }
 
-  override async resolve(...args: Input<'resolve', Tx>): Promise<void> {
-    const line = this.#begin('resolve', args[0]);
-    return await this.#end(line, super.resolve(...args));
+  override async markCreated(...args: Input<'markCreated', Tx>): Promise<void> {
+    const line = this.#begin('markCreated', args[0]);
+    return await this.#end(line, super.markCreated(...args));
+  }
+
+  override async markNotCreated(...args: Input<'markNotCreated', Tx>): Promise<void> {
+    const line = this.#begin('markNotCreated', referenceIn(args));
+    return await this.#end(line, super.markNotCreated(...args));
   }
 
   override async recover(...args: Input<'recover', Tx>): Promise<Recovery> {
     const line = this.#begin('recover', undefined);
     return await this.#end(line, super.recover(...args), describeRecovery);
+  }
+
+  protected override onMissed(merchantPaymentReference: string): void {
+    const reference = shownReference(this.#logReferences, merchantPaymentReference);
+    const fields = { operation: 'recover', ...reference };
+    const message = 'a payment is paid at the service, and no callback about it has come';
+    writeLine(this.#logger, 'error', { fields, message });
   }
 
   /** The reference is read now, as the caller may change it later. */

@@ -32,6 +32,14 @@ export interface StoreOptions {
    */
   leaseMs?: number | undefined;
   /**
+   * How long the service may take to act on a request, counted from its claim, with all retries and stalls, in
+   * milliseconds. That a payment does not exist counts only after that, so `attention()` lists an unresolved payment, and
+   * `recover` sends it again, only then. A whole number from 100 to 2_147_483_647, at least `leaseMs`, and at least the
+   * call's `timeoutMs` plus 10 s. If the service may take longer, a payment that is sent again may be a second one.
+   * @default 900_000 (15 minutes)
+   */
+  requestLifetimeMs?: number | undefined;
+  /**
    * What the service does with a second creation that has the `merchantPaymentReference` of an earlier one. Set
    * `'same-payment'` only if the service promises that it returns the earlier payment: `recover` then sends unresolved
    * payments again.
@@ -50,9 +58,10 @@ export interface StoreOptions {
    */
   keepBodies?: boolean | undefined;
   /**
-   * Receives a line for each `create`, `send`, `record`, `resolve` and `recover`: pino, or console.
+   * Receives a line for each `create`, `send`, `record`, `markCreated`, `markNotCreated` and `recover`: pino, or console.
    * The level is `debug` for success, `warn` for an unresolved payment and for a `recover` that ended early or had
-   * payments rejected, and `error` for failures. Bodies and error messages are not logged.
+   * payments rejected, and `error` for failures and for a payment that `lookUp` has found paid and of which no callback
+   * has come. Bodies and error messages are not logged.
    */
   logger?: Logger | undefined;
   /**
@@ -70,6 +79,7 @@ export const storeRules = {
     ),
   ),
   leaseMs: optional(timerMs(100)),
+  requestLifetimeMs: withDefault(900_000, timerMs(100)),
   repeatedReference: optional(oneOf('unknown', 'same-payment')),
   profile: optional(serviceProfile),
   keepBodies: withDefault(false, boolean),
