@@ -66,13 +66,12 @@ export class Looks {
   async #atUnresolved(listed: Listed): Promise<void> {
     const look = await this.#look(listed);
     if (look === undefined) return;
-    const { key, stored, listedAtMs } = listed;
-    const { lifetimeMs } = this.#options;
-    const { attempts } = stored;
     const decision = this.#toDecision(look.found, listed);
-    const outcome = decision && (await this.#backend.decide(key, decision)).outcome;
-    if (outcome === 'decided') this.found += Number(decision?.state === 'created');
-    else await this.#backend.look(key, { attempts, listedAtMs, lifetimeMs, status: undefined });
+    const decided = decision && (await this.#backend.decide(listed.key, decision));
+    const isDecided = decided?.outcome === 'decided';
+    if (isDecided && decision?.state === 'recorded') return;
+    if (isDecided) this.found += 1;
+    await this.#keep(listed, look.found);
   }
 
   #toDecision(found: Found, { stored, listedAtMs }: Listed): Decision | undefined {
@@ -88,16 +87,17 @@ export class Looks {
 
   async #atWaiting(listed: Listed): Promise<void> {
     const look = await this.#look(listed);
-    if (look === undefined) return;
-    const { found } = look;
-    const { key, stored, listedAtMs } = listed;
+    if (look !== undefined) await this.#keep(listed, look.found);
+  }
+
+  /** Keeps what was found of a payment without a callback, and when to look next. */
+  async #keep({ key, stored, listedAtMs }: Listed, found: Found): Promise<void> {
     const { attempts } = stored;
     const status = typeof found === 'object' ? found.status : undefined;
     const { lifetimeMs } = this.#options;
     const isStored = await this.#backend.look(key, { attempts, listedAtMs, lifetimeMs, status });
-    if (isStored && status !== undefined && isPaid({ status })) {
+    if (isStored && status !== undefined && isPaid({ status }))
       this.#options.onMissed(referenceOf(stored));
-    }
   }
 
   /** Whether those that failed have taken so long that the others wait for the next pass. */

@@ -17,11 +17,11 @@ function lookUpOf(reference: string, find: () => Found | Promise<Found>) {
   return { lookUp, calls };
 }
 
-/** Creates an unresolved payment whose last attempt can no longer create it. */
+/** Creates an unresolved payment of which the service can no longer create one. */
 async function createOver(stage: Stage) {
   const store = await stage.openPayments();
   const unresolved = await stage.createUnresolved(store);
-  await stage.loseLease(unresolved.reference);
+  await stage.outlive(unresolved.reference);
   return { store, ...unresolved };
 }
 
@@ -52,7 +52,8 @@ export function testLookUp(it: It<Stage>): void {
     expect(stage.service.requestsFor(reference).length).toBe(2);
   });
   it('leaves a payment unresolved of which lookUp says nothing, and asks again', async (stage) => {
-    const { store, reference } = await createOver(stage);
+    const store = await stage.openPayments();
+    const { reference } = await stage.createUnresolved(store);
     const { lookUp, calls } = lookUpOf(reference, () => undefined);
     for (let time = 0; time < 2; time += 1) {
       expect(await store.recover({ lookUp })).not.toHaveProperty('found');
@@ -72,22 +73,47 @@ export function testLookUp(it: It<Stage>): void {
   });
   it('refuses a number from lookUp that is none, and leaves its payment unresolved', async (stage) => {
     const { store, reference } = await createOver(stage);
-    for (const wrong of [null, 'created', {}, { referenceNumber: '' }]) {
+    for (const wrong of [
+      null,
+      'created',
+      {},
+      { referenceNumber: '' },
+      { referenceNumber: 'PAY-1', status: 7 },
+    ]) {
       const { lookUp } = lookUpOf(reference, () => wrong as Found);
       await expect(store.recover({ lookUp })).rejects.toMatchObject({ code: 'INVALID_OPTION' });
     }
     assertPayment(await store.get(reference), { state: 'unresolved', attempts: 1 });
   });
-  it('looks a payment up only once its last attempt can no longer create it', async (stage) => {
+  it('creates a payment that lookUp finds at once, and sends none again before the service has had its time', async (stage) => {
     const store = await stage.openPayments();
+    const found = await stage.createUnresolved(store);
+    const { referenceNumber } = found;
+    const { lookUp } = lookUpOf(found.reference, () => ({ referenceNumber }));
+    expect((await store.recover({ lookUp })).found).toBe(1);
+    assertPayment(await store.get(found.reference), { state: 'created', referenceNumber });
     const { reference } = await stage.createUnresolved(store);
-    const { lookUp, calls } = lookUpOf(reference, () => 'not-created');
-    await store.recover({ lookUp });
-    expect(calls).toStrictEqual([]);
+    const asked = lookUpOf(reference, () => 'not-created');
+    await store.recover({ lookUp: asked.lookUp });
     await stage.loseLease(reference);
+    await store.recover({ lookUp: asked.lookUp });
+    // It is asked in each pass.
+    expect(asked.calls).toStrictEqual([reference, reference]);
+    assertPayment(await store.get(reference), { state: 'unresolved', attempts: 1 });
+    await stage.outlive(reference);
+    await store.recover({ lookUp: asked.lookUp });
+    expect(stage.service.requestsFor(reference).length).toBe(2);
+  });
+  it('asks about an unresolved payment again when its age has doubled', async (stage) => {
+    const { store, reference } = await createOver(stage);
+    const { lookUp, calls } = lookUpOf(reference, () => undefined);
+    await store.recover({ lookUp });
+    await stage.letPass(reference, 800_000);
     await store.recover({ lookUp });
     expect(calls).toStrictEqual([reference]);
-    expect(stage.service.requestsFor(reference).length).toBe(2);
+    await stage.letPass(reference, 200_000);
+    await store.recover({ lookUp });
+    expect(calls).toStrictEqual([reference, reference]);
   });
   it('looks up the payment of a sender that died', async (stage) => {
     const { reference } = await stage.loseSender(await stage.openPayments());
@@ -105,11 +131,11 @@ export function testLookUp(it: It<Stage>): void {
       const { lookUp } = lookUpOf(reference, async (): Promise<Found> => {
         if (how === 'callback') await stage.pay(other, reference, referenceNumber);
         else {
-          await other.resolve(reference, 'not-created', { attempts: 1 });
+          await other.markNotCreated(await stage.listed(reference));
           stage.service.answer(reference, 'answer-lost');
           if (how === 'sent again') {
             await other.create(input);
-            await stage.loseLease(reference);
+            await stage.outlive(reference);
           }
         }
         return 'not-created';
@@ -161,7 +187,8 @@ export function testRepeatedReferences(it: It<Stage>): void {
       { profile: profileOf('same-payment') },
       { repeatedReference: 'same-payment', profile: profileOf('refused') },
     ] as const) {
-      const { reference } = await createOver(stage);
+      const { reference } = await stage.createUnresolved(await stage.openPayments());
+      await stage.loseLease(reference);
       const store = await stage.openPayments(options);
       expect((await store.recover()).resent).toBeGreaterThanOrEqual(1);
       assertPayment(await store.get(reference), { state: 'created', attempts: 2 });
