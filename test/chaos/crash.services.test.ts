@@ -6,7 +6,7 @@ import { type CrashRunOptions, runCrashTest } from './crash-run.js';
 import type { Report } from './report.js';
 import { hasSqlite } from './sqlite-file.js';
 
-// The full size is `npm run test:chaos`.
+// The full size is that of main.ts.
 async function run(options: CrashRunOptions): Promise<Report> {
   const report = await runCrashTest(options);
   console.log(report.text);

@@ -4,7 +4,7 @@ import { hasPostgres } from '../services/start-postgres.js';
 import { runShopTest, type ShopRunOptions } from './shop-run.js';
 import { hasSqlite } from './sqlite-file.js';
 
-// The full size is `npm run test:chaos -- payments`, and `-- shop`.
+// The full size is that of main.ts.
 const TIMEOUT_MS = 150_000;
 
 async function expectNoMistake(options: Pick<ShopRunOptions, 'kind' | 'callbacks'>): Promise<void> {
