@@ -303,7 +303,7 @@ const OF_SOCKETS = [
 // PGlite's messages are plain objects, of which it reads this.
 const OF_PGLITE = ['statement'];
 
-export const usesSockets = (what: string): boolean =>
+const usesSockets = (what: string): boolean =>
   what === 'startMockServer' || what.endsWith('over a connection');
 
 function firstDifference(found: string, expected: string): string {

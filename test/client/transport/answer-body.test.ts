@@ -59,7 +59,7 @@ const endless = (socket: RawRequest['socket'], chunk: string): undefined => {
 const tooLarge: readonly { what: string; answer: Answer }[] = [
   {
     what: 'has a length of more',
-    answer: () => head(201, 'content-length: 1025') + 'a'.repeat(1025),
+    answer: () => head(201, 'content-length: 1000000') + 'a'.repeat(1025),
   },
   {
     what: 'is chunked and has no end',

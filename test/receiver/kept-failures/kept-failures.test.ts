@@ -1,12 +1,9 @@
-import type { PGlite } from '@electric-sql/pglite';
-import { assert, beforeAll, describe, expect, it } from 'vitest';
+import { assert, describe, expect, it } from 'vitest';
 import { createCallbackVerifier } from '../../../src/callback/web/verify.js';
-import { postgresStore } from '../../../src/postgres/postgres-store.js';
 import { createCallbackReceiver } from '../../../src/receiver/callback-receiver.js';
 import { createReceiver } from '../../../src/receiver/receiver.js';
 import { memoryStore } from '../../../src/store/memory.js';
 import { now, SECRET } from '../../callback/sample-callback.js';
-import { emptyPglite } from '../../pglite.js';
 import { createScene, post } from '../scene.js';
 import { itKeepsFailures } from './cases.js';
 
@@ -60,16 +57,6 @@ describe('a receiver whose verifier is asynchronous', () => {
     }
     expect.assertions(1);
   });
-});
-
-describe('a receiver with a store in PGlite', () => {
-  let database: PGlite;
-  beforeAll(async () => {
-    database = await emptyPglite();
-    await postgresStore(database).setup();
-  });
-
-  itKeepsFailures((options) => postgresStore(database, options));
 });
 
 describe('a receiver whose store keeps no failures', () => {
