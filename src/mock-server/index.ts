@@ -4,13 +4,6 @@
  * @module merchant-payments/mock-server
  */
 
-export type {
-  InvalidCase,
-  ProfiledAnswer,
-  ProfiledCallbacks,
-  ProfiledRepetition,
-  ServiceProfile,
-} from '../protocol/service-profile.js';
 export type { RecordedAnswer, RecordedRequest, RequestMatch } from './api/recorded-request.js';
 export type {
   Delivery,

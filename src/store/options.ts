@@ -11,7 +11,6 @@ import {
   timerMs,
   withDefault,
 } from '../protocol/options.js';
-import { type ServiceProfile, serviceProfile } from '../protocol/service-profile.js';
 
 /** What a store needs of a client, so that a test's double of one fits too. */
 export type StoreClient = Pick<PaymentClient, 'payments'>;
@@ -35,14 +34,9 @@ export interface StoreOptions {
    * What the service does with a second creation that has the `merchantPaymentReference` of an earlier one. Set
    * `'same-payment'` only if the service promises that it returns the earlier payment: `recover` then sends unresolved
    * payments again.
-   * @default what `profile` says, else 'unknown': what may exist at the service is never sent again
+   * @default 'unknown': what may exist at the service is never sent again
    */
   repeatedReference?: 'unknown' | 'same-payment' | undefined;
-  /**
-   * What the command `discover` has found out about the service: the content of its file.
-   * @default none
-   */
-  profile?: ServiceProfile | undefined;
   /**
    * Whether the body of a failed change is stored as received, so that the change can be replayed. It is
    * personal data: make sure that `prune()` runs.
@@ -71,7 +65,6 @@ export const storeRules = {
   ),
   leaseMs: optional(timerMs(100)),
   repeatedReference: optional(oneOf('unknown', 'same-payment')),
-  profile: optional(serviceProfile),
   keepBodies: withDefault(false, boolean),
   logger: optional(loggerRule),
   logReferences: withDefault(false, boolean),

@@ -128,7 +128,6 @@ export class PaymentEngine<Tx> extends ManagedEngine<Tx> implements PaymentStore
 
   async recover(options: RecoverOptions = {}): Promise<Recovery> {
     const { lookUp } = resolveOptions(options, { lookUp: lookUpRule });
-    const { profile, repeatedReference } = this.#options;
     return recover(this.#backend, {
       resend: (key) =>
         this.#sender.resend({ ...this.#stored(key, undefined), allowsRejected: false }),
@@ -136,7 +135,7 @@ export class PaymentEngine<Tx> extends ManagedEngine<Tx> implements PaymentStore
         lookUp &&
         (async (reference) =>
           toFound(reference, await lookUp.call(options, reference), this.#backend.forms)),
-      sendsAgain: (repeatedReference ?? profile?.repeatedReference?.effect) === 'same-payment',
+      sendsAgain: this.#options.repeatedReference === 'same-payment',
     });
   }
 

@@ -55,7 +55,7 @@ export interface StoreUnderTest<Tx = unknown> extends CallbackStoreUnderTest {
 }
 
 /** The options of a store that a case sets. */
-export type ContractOptions = Pick<StoreOptions, 'client' | 'repeatedReference' | 'profile'>;
+export type ContractOptions = Pick<StoreOptions, 'client' | 'repeatedReference'>;
 
 /**
  * The promises of a store for callbacks. Each case works on its own orders, with random references, and leaves them in

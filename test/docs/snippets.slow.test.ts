@@ -65,10 +65,10 @@ test('README: the first screen is short, and so is the page', () => {
   expect(lines.length).toBeLessThanOrEqual(111);
 });
 
-test('every sample of the guides on testing, and of the open points, runs as it stands', async () => {
-  const pages = ['open-points', 'test-your-integration', 'check-your-endpoint'];
+test('every sample of the guides on testing runs as it stands', async () => {
+  const pages = ['test-your-integration', 'check-your-endpoint'];
   const programs = pages.flatMap((page) => programsOf(`docs/${page}.md`));
-  expect(programs).toHaveLength(2 + 6 + 3);
+  expect(programs).toHaveLength(6 + 3);
   const run = await bundlePrograms(programs, { run: 'test/docs/snippets/run.ts' });
   const env = { MERCHANT_PAYMENTS_SIGNING_SECRET: 'whsec_of_the_snippets' };
   expect(await run('run', env)).toMatch(/# pass 3\n# fail 0/);

@@ -7,14 +7,6 @@ import {
   startMockServer,
 } from '../../src/mock-server/index.js';
 
-const profile = {
-  version: 1,
-  creation: { status: 201 },
-  invalid: {},
-  callbacks: {},
-  notLearned: {},
-};
-
 describe('an invalid option is refused before anything starts', () => {
   test.each<[string, object]>([
     ['apiKey', { apiKey: '' }],
@@ -43,16 +35,6 @@ describe('an invalid option is refused before anything starts', () => {
     ['callbackTimeoutMs', { callbackTimeoutMs: Number.POSITIVE_INFINITY }],
     ['signatureEncoding', { signatureEncoding: 'auto' }],
     ['timestampUnit', { timestampUnit: 'minutes' }],
-    ['profile', { profile: 'service-profile.json' }],
-    ['profile.version', { profile: { ...profile, version: 2 } }],
-    ['profile.creation.status', { profile: { ...profile, creation: { status: 199 } } }],
-    ['profile.repeatedReference.effect', { profile: { ...profile, repeatedReference: {} } }],
-    ['profile.invalid.invalidAmount', { profile: { ...profile, invalid: { invalidAmount: 400 } } }],
-    [
-      'profile.callbacks.timestampUnit',
-      { profile: { ...profile, callbacks: { timestampUnit: 's' } } },
-    ],
-    ['profile.notLearned', { profile: { ...profile, notLearned: null } }],
     ['initialStatus', { initialStatus: '' }],
     ['autoStatus', { autoStatus: ' ' }],
     ['autoStatusAfterMs', { autoStatusAfterMs: -1 }],

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
 import { fields, findIssues } from '../../src/protocol/schema.js';
-import { serviceProfile } from '../../src/protocol/service-profile.js';
 import {
   json,
   oneOf,
@@ -103,6 +102,10 @@ describe('strictFields', () => {
       'fault.note must be a string that is not empty; received a blank string',
     ],
     [{ delayMs: 5, body: 5n }, 'fault.body must be a value that JSON can carry; received a bigint'],
+    [
+      { delayMs: 5, body: { 'planted secret': 5n } },
+      'fault.body[…] must be a value that JSON can carry; received a bigint',
+    ],
     [{ delayMs: 5, inner: {} }, 'fault.inner.at is missing; it must be a string that is not empty'],
     [
       { delayMs: 5, inner: { att: '' } },
@@ -134,41 +137,5 @@ describe('strictFields', () => {
       /^fault\.delayMs is missing/,
     );
     expect(polluted('note', 5, () => read({ delayMs: 5 })).note).toBeUndefined();
-  });
-});
-
-describe('a profile', () => {
-  const profile = {
-    version: 1,
-    creation: { status: 201 },
-    invalid: {},
-    callbacks: {},
-    notLearned: {},
-  };
-
-  it.each([
-    [
-      { notLearned: { callbacks: 5 } },
-      'profile.notLearned.callbacks must be a string that is not empty; received a number',
-    ],
-    [
-      { notLearned: { 'planted secret': 5 } },
-      'profile.notLearned[…] must be a string that is not empty; received a number',
-    ],
-    [
-      { notLearned: [] },
-      'profile.notLearned must be an object of points and reasons; received an empty array',
-    ],
-    [
-      { version: 2 },
-      'profile.version must be 1; received a number; create the profile again with merchant-payments discover',
-    ],
-    [
-      { invalid: { missingAmont: { status: 400 } } },
-      'profile.invalid.missingAmont is not a known option; use profile.invalid.missingAmount',
-    ],
-    [{ callback: {} }, 'profile.callback is not a known option; use profile.callbacks'],
-  ])('with %j is refused', (fields, message) => {
-    expect(messageOf(() => serviceProfile({ ...profile, ...fields }, 'profile'))).toBe(message);
   });
 });

@@ -3,7 +3,6 @@ import { expect, it } from 'vitest';
 import { checkFault } from '../../src/mock-server/faults/fault-list.js';
 import { findCreatePaymentIssues } from '../../src/protocol/creation.js';
 import { findStatusRecordIssues } from '../../src/protocol/payment.js';
-import { serviceProfile } from '../../src/protocol/service-profile.js';
 import { sampleRecord } from '../callback/sample-callback.js';
 import { PLANTED, polluted } from './pollution.js';
 
@@ -31,7 +30,6 @@ const failure = (run: () => unknown): unknown => {
 };
 
 const creation = { merchantPaymentReference: 'order-1', amount: 2500, currency: 'EUR' };
-const profile = { version: 1, creation: { status: 201 }, invalid: {}, callbacks: {} };
 
 const cases: Record<string, () => unknown> = {
   record: () => findStatusRecordIssues(sampleRecord()),
@@ -51,9 +49,6 @@ const cases: Record<string, () => unknown> = {
   'fault with a wrong parameter': () =>
     failure(() => checkFault({ on: 'callback', type: 'duplicate', copies: 0 })),
   'unknown type of fault': () => failure(() => checkFault({ on: 'callback', type: 'planted' })),
-  profile: () => serviceProfile({ ...profile, notLearned: { answer: 'no time' } }, 'profile'),
-  'profile with a wrong reason': () =>
-    failure(() => serviceProfile({ ...profile, notLearned: { answer: '' } }, 'profile')),
 };
 
 it('reads every name of zod', () => {

@@ -1,16 +1,13 @@
-// Runs the samples of the guides on testing and of the open points, one after another in one process. They are
-// bundled with this, in the same folder. What a sample declares as the reader's own is a global.
+// Runs the samples of the guides on testing, one after another in one process. They are bundled with this, in the same
+// folder. What a sample declares as the reader's own is a global.
 
 import assert from 'node:assert/strict';
 import { after } from 'node:test';
 import { PaymentClient } from 'merchant-payments';
 import { startMockServer } from 'merchant-payments/mock-server';
 import { signCallback } from 'merchant-payments/testing';
-import { runCommandLine } from '../../../src/cli/command-line.js';
-import { terminalOf } from '../../../src/cli/terminal.js';
 import { startMyApplication } from './application.js';
 
-const folder = import.meta.dirname;
 const paste = (name: string) => import(new URL(`${name}.js`, import.meta.url).href);
 
 const signingSecret = process.env['MERCHANT_PAYMENTS_SIGNING_SECRET'] ?? '';
@@ -21,15 +18,6 @@ Object.assign(process.env, {
   MERCHANT_PAYMENTS_API_KEY: apiKey,
   MERCHANT_PAYMENTS_API_SECRET: apiSecret,
 });
-
-// docs/open-points.md
-const discovery = ['discover', '--base-url', baseUrl, '--yes', '--output'];
-assert.equal(
-  await runCommandLine([...discovery, `${folder}/service-profile.json`], terminalOf(process)),
-  0,
-);
-process.chdir(folder);
-for (const number of [1, 2]) await paste(`open-points-${number}`);
 
 // docs/test-your-integration.md, docs/check-your-endpoint.md
 const application = await startMyApplication({ signingSecret: 'a secret for tests' });
