@@ -4,7 +4,6 @@ import * as z from 'zod/mini';
 import { checkFault } from '../../src/mock-server/faults/fault-list.js';
 import { findCreatePaymentIssues } from '../../src/protocol/creation.js';
 import { findStatusRecordIssues } from '../../src/protocol/payment.js';
-import { serviceProfile } from '../../src/protocol/service-profile.js';
 
 describe('every schema', () => {
   const { customError, localeError } = z.config();
@@ -32,22 +31,10 @@ describe('every schema', () => {
       { status: fc.oneof(fc.constant(200), fc.anything()), contentType: fc.anything() },
       { requiredKeys: [] },
     );
-    const profile = fc.record(
-      {
-        version: fc.oneof(fc.constant(1), fc.anything()),
-        creation: answer,
-        repeatedReference: fc.oneof(fc.record({ effect: fc.anything(), answer }), fc.anything()),
-        invalid: fc.oneof(fc.record({ missingAmount: answer }), fc.anything()),
-        callbacks: fc.oneof(fc.record({ timestampUnit: fc.anything() }), fc.anything()),
-        notLearned: fc.oneof(fc.dictionary(fc.string(), fc.anything()), fc.anything()),
-      },
-      { requiredKeys: [] },
-    );
     const messagesOf: [fc.Arbitrary<unknown>, (value: unknown) => unknown][] = [
       [fc.anything(), findStatusRecordIssues],
       [fc.anything(), findCreatePaymentIssues],
       [fault, (value) => attempt(() => checkFault(value))],
-      [profile, (value) => attempt(() => serviceProfile(value, 'profile'))],
     ];
     for (const [values, find] of messagesOf) {
       fc.assert(

@@ -1,7 +1,6 @@
 // Runs the samples of the guides on testing, one after another in one process. They are bundled with this, in the same
 // folder. What a sample declares as the reader's own is a global.
 
-import assert from 'node:assert/strict';
 import { after } from 'node:test';
 import { PaymentClient } from 'merchant-payments';
 import { startMockServer } from 'merchant-payments/mock-server';
