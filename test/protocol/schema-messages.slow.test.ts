@@ -27,10 +27,6 @@ describe('every schema', () => {
       },
       { requiredKeys: ['on', 'type'] },
     );
-    const answer = fc.record(
-      { status: fc.oneof(fc.constant(200), fc.anything()), contentType: fc.anything() },
-      { requiredKeys: [] },
-    );
     const messagesOf: [fc.Arbitrary<unknown>, (value: unknown) => unknown][] = [
       [fc.anything(), findStatusRecordIssues],
       [fc.anything(), findCreatePaymentIssues],
