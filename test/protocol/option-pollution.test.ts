@@ -6,7 +6,7 @@ const names = listOptionNames();
 
 it('knows the options of every public function', () => {
   expect(names).toEqual(
-    expect.arrayContaining(['maxRetries', 'dangerouslyAllowHttp', 'headers', 'onStale', 'port']),
+    expect.arrayContaining(['maxRetries', 'dangerouslyAllowHttp', 'headers', 'parkAfter', 'port']),
   );
   expect(names.length).toBeGreaterThan(150);
 });

@@ -79,7 +79,7 @@ export async function receiveCallbacks(listening: Listening): Promise<ReceivedCa
       store: {
         async process(_change, work) {
           const { signal } = new AbortController();
-          await work({ tx: undefined, signal, stale: false, current: true });
+          await work({ tx: undefined, signal, current: true });
           return 'processed';
         },
       },
