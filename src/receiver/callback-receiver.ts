@@ -32,9 +32,8 @@ export interface CallbackReceiver {
    * last failed. Offer it to staff only.
    *
    * @returns outcome `processed`, or `duplicate` if the change was processed meanwhile. It is `failed` (500, and `onError`
-   * is called) if `onPayment` failed again, or if, with `blockParked`, an earlier change is parked. If the change or its
-   * body is not kept, or the body is another change's, it is `failed` with `REPLAY_IMPOSSIBLE`. `busy`, `stale` and
-   * `rejected` are as for a delivery
+   * is called) if `onPayment` failed again. If the change or its body is not kept, or the body is another change's, it is
+   * `failed` with `REPLAY_IMPOSSIBLE`. `busy` and `rejected` are as for a delivery
    * @throws {InvalidOptionError} when `change` is not an object with `key` and `referenceNumber`
    * @throws {StoreError} `REPLAY_IMPOSSIBLE` when the store keeps no failures; another code when it can't be read
    */

@@ -37,12 +37,11 @@ interface KeptDelivery {
 
 /** What the store is to do with a failure of one delivery; it writes into the note. */
 export function createFailurePolicy(
-  { parkAfter, blockParked }: Pick<FailurePolicy, 'parkAfter' | 'blockParked'>,
+  parkAfter: FailurePolicy['parkAfter'],
   { rawBody, secrets, isReplay, note }: KeptDelivery,
 ): FailurePolicy {
   return {
     parkAfter,
-    blockParked,
     runParked: isReplay,
     getRawBody: () => rawBody,
     describeError: (error) =>

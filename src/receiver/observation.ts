@@ -114,7 +114,6 @@ export function createCallbackLog(
 const lines = {
   processed: ['debug', 'callback processed'],
   duplicate: ['debug', 'callback was processed before'],
-  stale: ['debug', 'callback is older than what was processed before'],
   busy: ['info', 'callback to be retried by the service'],
   failed: ['error', 'callback failed'],
 } as const satisfies Record<Exclude<CallbackOutcome, 'rejected'>, readonly [keyof Logger, string]>;

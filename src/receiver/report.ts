@@ -126,16 +126,14 @@ export class BusyChanges {
   }
 }
 
-/** Codes of what may happen to many changes at once. */
-export type FrequentCode = 'STALE_CHANGE' | 'CHANGE_OVERDUE';
-
-const FREQUENT: Readonly<Record<FrequentCode, string>> = {
-  STALE_CHANGE:
-    "was acknowledged without onPayment: a newer one of its payment was processed before. With onStale: 'process' onPayment gets it with stale: true",
-  CHANGE_OVERDUE:
-    "is more than ten minutes old and was not processed, because its order is still busy. Look for an onPayment that does not end, or a transaction that was left open and locks the store's tables. The service eventually stops retrying",
-};
-
-/** @param skipped how many were not reported since the last one */
-export const frequentError = (code: FrequentCode, skipped: number): StoreError =>
-  new StoreError(code, `A change${andBefore(skipped)} ${FREQUENT[code]}`);
+/**
+ * The error for an old change that stays busy.
+ *
+ * @param skipped how many were not reported since the last one
+ */
+export function changeOverdue(skipped: number): StoreError {
+  return new StoreError(
+    'CHANGE_OVERDUE',
+    `A change${andBefore(skipped)} is more than ten minutes old and was not processed, because its order is still busy. Look for an onPayment that does not end, or a transaction that was left open and locks the store's tables. The service eventually stops retrying`,
+  );
+}

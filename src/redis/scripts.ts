@@ -28,8 +28,8 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
 `;
 
 /**
- * ARGV has owner, reference, key, occurredAt, isPaid (1 or 0), processStale (1 or 0), leaseMs. That a payment is paid is
- * true whatever becomes of its change. A granted claim is `claimed:` and three digits: stale, current, secondPayment.
+ * ARGV has owner, reference, key, occurredAt, isPaid (1 or 0), leaseMs. That a payment is paid is true whatever becomes
+ * of its change. A granted claim is `claimed:` and two digits: current, secondPayment.
  */
 export const CLAIM = toScript(`
 local done, watermark = 'done:' .. ARGV[2] .. ' ' .. ARGV[3], 'watermark:' .. ARGV[2]
@@ -37,8 +37,6 @@ local claim = redis.call('HMGET', KEYS[1], done, watermark, 'until', 'owner', 'l
 local isPaid, paid = ARGV[5] == '1', claim[6]
 if isPaid and not paid then redis.call('HSET', KEYS[1], 'paid', ARGV[2]) end
 if claim[1] then return 'duplicate' end
-local isOlder = claim[2] and tonumber(ARGV[4]) < tonumber(claim[2])
-if isOlder and ARGV[6] == '0' then return 'stale' end
 ${NOW}
 if claim[3] and tonumber(claim[3]) > now and claim[4] ~= ARGV[1] then
   local latest = now + claim[5]
@@ -47,13 +45,13 @@ if claim[3] and tonumber(claim[3]) > now and claim[4] ~= ARGV[1] then
   end
   return 'busy'
 end
-local deadline = string.format('%.0f', now + ARGV[7])
-redis.call('HSET', KEYS[1], 'owner', ARGV[1], 'key', ARGV[3], 'until', deadline, 'lease', ARGV[7])
+local deadline = string.format('%.0f', now + ARGV[6])
+redis.call('HSET', KEYS[1], 'owner', ARGV[1], 'key', ARGV[3], 'until', deadline, 'lease', ARGV[6])
 redis.call('PERSIST', KEYS[1])
+local isOlder = claim[2] and tonumber(ARGV[4]) < tonumber(claim[2])
 local isPaidByOther = paid and paid ~= ARGV[2]
 local function digit(is) return is and '1' or '0' end
-return 'claimed:' .. digit(isOlder) .. digit(not isOlder and not isPaidByOther)
-  .. digit(isPaidByOther and isPaid)
+return 'claimed:' .. digit(not isOlder and not isPaidByOther) .. digit(isPaidByOther and isPaid)
 `);
 
 /** ARGV: owner, leaseMs. */

@@ -55,7 +55,7 @@ export interface FailedChange extends Item {
   key: string;
   /** When the change happened at the service: its `updatedAt`, to the millisecond. */
   occurredAt: Date;
-  /** How often its work has failed. 0 for a change that was parked behind another one (`blockParked`). */
+  /** How often its work has failed. */
   attempts: number;
   /** When it last failed. */
   lastFailedAt: Date;

@@ -24,11 +24,6 @@ export interface FailurePolicy {
    */
   readonly parkAfter?: number | undefined;
   /**
-   * Whether a change is parked without being run while an earlier change of its payment is parked.
-   * @default false
-   */
-  readonly blockParked?: boolean | undefined;
-  /**
    * Whether a parked change runs, as a replay does.
    * @default false
    */

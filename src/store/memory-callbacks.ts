@@ -8,7 +8,7 @@ import {
   type Judged,
   judge,
   type KeptFailure,
-  refusalOf,
+  parkedError,
   type SeenChange,
 } from './change-steps.js';
 import { reportParked } from './failure.js';
@@ -41,10 +41,6 @@ interface Processed {
   readonly changedAtMs: number;
 }
 
-interface Failed extends FailedRow {
-  readonly occurredAtUs: bigint;
-}
-
 const MAX_FAILURES = 1_000;
 
 export interface MemoryOptions {
@@ -64,7 +60,7 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
   /** By order and payment, too. */
   readonly #processed = new Map<string, Processed>();
   /** By order, payment and change, in the order of their first failure. */
-  readonly #failures = new Map<string, Failed>();
+  readonly #failures = new Map<string, FailedRow>();
   /** The orders of which a change is being processed. */
   readonly #working = new Set<string>();
   readonly #options: MemoryOptions;
@@ -83,9 +79,9 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
     const judged = judge(this.#see(change), change);
     const { verdict } = judged;
     if (isNews(judged) || verdict === 'run') this.settleOrder(key, change.finding, judged);
-    if (verdict === 'duplicate' || verdict === 'stale') return verdict;
+    if (verdict === 'duplicate') return verdict;
     if (this.#working.has(key)) return 'busy';
-    if (verdict !== 'run') throw this.#fail(change, judged, refusalOf(verdict));
+    if (verdict === 'parked') throw parkedError();
     this.#working.add(key);
     try {
       // Memory can't be lost, so this signal never aborts.
@@ -103,19 +99,11 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
     const { merchantPaymentReference: key, referenceNumber } = change;
     const processed = this.#processed.get(nameOf(key, referenceNumber));
     const failed = this.#failures.get(nameOf(key, referenceNumber, change.key))?.change;
-    const happened = BigInt(change.occurredAtUs);
     return {
       row: this.rows.get(key),
       isProcessed: processed?.keys.has(change.key) === true,
       watermarkUs: processed?.watermarkUs,
       failure: failed && { attempts: failed.attempts, parked: failed.parked },
-      isBehindParked: [...this.#failures.values()].some(({ change: other, ...row }) => {
-        const [order, payment, otherKey = ''] = row.place.names;
-        const isOfPayment = order === key && payment === referenceNumber;
-        if (!other.parked || !isOfPayment) return false;
-        const { occurredAtUs } = row;
-        return occurredAtUs < happened || (occurredAtUs === happened && otherKey < change.key);
-      }),
       secondUpdatedAtUs: this.secondUpdatedAtUs(key, change.finding),
     };
   }
@@ -154,7 +142,6 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
     const bytes = rawBody === undefined ? known?.change.rawBody : new Uint8Array(rawBody);
     this.#failures.set(name, {
       place,
-      occurredAtUs: BigInt(change.occurredAtUs),
       change: ownFields({
         kind: 'failed-change' as const,
         merchantPaymentReference,

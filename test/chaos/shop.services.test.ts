@@ -17,7 +17,7 @@ async function expectNoMistake(options: Pick<ShopRunOptions, 'kind' | 'callbacks
   expect(counts['at the end: created']).toBeGreaterThan(0);
   expect(counts['changes without effect']).toBe(0);
   if (options.callbacks === 'meanwhile') {
-    expect(counts['effects run as stale']).toBeGreaterThan(0);
+    expect(counts['effects run as older']).toBeGreaterThan(0);
     expect(counts['store down (ms)']).toBeGreaterThan(0);
   } else {
     expect(counts['before the callbacks: unresolved']).toBeGreaterThan(0);

@@ -10,7 +10,7 @@ import { testCurrent, testSecondPaid } from './store/current.js';
 import { testKeptBodies, testKeptFailures } from './store/failed-changes.js';
 import { testNames, testPruning, testResolution } from './store/keeping.js';
 import { testLookUp, testRepeatedReferences } from './store/look-up.js';
-import { testOrder, testStaleChanges } from './store/order.js';
+import { testOrder } from './store/order.js';
 import { testConcurrency, testCrashes, testLease, testOverlap, testWait } from './store/overlap.js';
 import { testNames as testChangeNames, testFailures, testRuns } from './store/runs.js';
 import { testElsewhere, testSettling, testSettlingWithoutWork } from './store/settling.js';
@@ -104,7 +104,6 @@ function testCallbacks(store: CallbackStoreUnderTest): void {
   testRuns(one);
   testFailures(one);
   testOrder(one);
-  testStaleChanges(one);
   testCurrent(one);
   testSecondPaid(one);
   testOverlap(one);

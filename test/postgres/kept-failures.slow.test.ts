@@ -39,20 +39,6 @@ describe('a failure', () => {
     expect(await list('unkept')).toEqual([]);
   });
 
-  it('is what a blocked change is answered with that can’t be kept: nothing else has it', async () => {
-    const failures = { parkAfter: 1, blockParked: true };
-    await database.exec('ALTER TABLE payment_store_failed_changes DISABLE TRIGGER refuse');
-    await postgresStore(database)
-      .process(change('unkept-2', 0, { failures }), () => fail())
-      .catch(() => undefined);
-    await database.exec('ALTER TABLE payment_store_failed_changes ENABLE TRIGGER refuse');
-    const blocked = postgresStore(database).process(change('unkept-2', 1, { failures }), nothing);
-    await expect(blocked).rejects.toMatchObject({
-      code: 'STORE_FAILED',
-      cause: { message: 'the disk is full' },
-    });
-  });
-
   it('is forgotten in the transaction that records the change, or not at all', async () => {
     const store = postgresStore(database);
     const insert = (tx: { query(sql: string): Promise<unknown> }) =>

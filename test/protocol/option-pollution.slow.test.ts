@@ -8,7 +8,7 @@ const names = [...new Set([...listAllNames(), ...options])].filter((name) => nam
 
 it('knows the options of every public function, and the fields of the package', () => {
   expect(options).toEqual(
-    expect.arrayContaining(['maxRetries', 'dangerouslyAllowHttp', 'headers', 'onStale', 'port']),
+    expect.arrayContaining(['maxRetries', 'dangerouslyAllowHttp', 'headers', 'parkAfter', 'port']),
   );
   expect(options.length).toBeGreaterThan(150);
   expect(names.length).toBeGreaterThan(500);
@@ -24,6 +24,6 @@ describe('does the same when Object.prototype has any field of the package', () 
 
 it('postgresStore does the same when Object.prototype has an option of a store', async () => {
   const names = listOptionNames(/^(?:store|postgres|client)[\\/]/);
-  expect(names).toEqual(expect.arrayContaining(['prefix', 'keepBodies', 'processStale']));
+  expect(names).toEqual(expect.arrayContaining(['prefix', 'keepBodies', 'parkAfter']));
   expect(await findDifferences('postgresStore', names)).toEqual([]);
 });

@@ -70,8 +70,8 @@ async function receiveBy(
   const told: unknown[] = [];
   const reply = await receive({
     ...options,
-    onPayment: (callback, { tx, stale, current, secondPayment }) =>
-      void told.push(callback, tx, stale, current, secondPayment),
+    onPayment: (callback, { tx, current, secondPayment }) =>
+      void told.push(callback, tx, current, secondPayment),
     onError: (error) => void told.push(String(error)),
     onRejected: (error) => void told.push(String(error)),
   });

@@ -72,8 +72,8 @@ async function use(
   await tell(store.record(order, {} as never));
   await tell(store.resolve(reference, {} as never, {} as never));
   const work = async (context: object): Promise<void> => {
-    const { stale, current, secondPayment } = context as Record<string, unknown>;
-    told.push([stale, current, secondPayment]);
+    const { current, secondPayment } = context as Record<string, unknown>;
+    told.push([current, secondPayment]);
   };
   await tell(store.process(change({ status: 'pending' }), work));
   await tell(store.process(change({ updatedAt: '2026-01-31T12:00:01Z' }, 'old'), work));

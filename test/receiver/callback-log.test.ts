@@ -29,14 +29,6 @@ describe('the logger of a receiver', () => {
     ]);
   });
 
-  it('gets an older change that is acknowledged at debug', async () => {
-    const { lines, logger } = recordLines();
-    const scene = createScene({ logger, onStale: 'acknowledge' });
-    await scene.receive(post({ updatedAt: '2026-01-31T12:00:05Z' }));
-    await scene.receive(post({ updatedAt: '2026-01-31T12:00:04Z', status: 'earlier' }));
-    expect(lines[1]).toMatchObject({ level: 'debug', fields: { outcome: 'stale' } });
-  });
-
   it('gets what the service is to retry at info, and what failed at error', async () => {
     const { lines, logger } = recordLines();
     for (const reason of [new RetryLaterError('not stored'), new Error('order-1001 is locked')]) {

@@ -122,21 +122,6 @@ describe.each(drivers)('with $name, changes that failed', ({ open }) => {
     expect(await list(store)).toEqual([]);
   });
 
-  test('and wait for an earlier one are busy while they can not be parked', async () => {
-    const { store } = await scene.open();
-    await failOf(store, { ...first, failures: { parkAfter: 1 } });
-    const other = scene.connect();
-    const work = vi.fn(async () => {});
-    const waiting = { ...second, failures: { blockParked: true } };
-    other.exec('BEGIN IMMEDIATE');
-    expect(await store.process(waiting, work)).toBe('busy');
-    other.exec('ROLLBACK');
-    expect(await list(store)).toEqual(['order-1']);
-    await expect(store.process(waiting, work)).rejects.toMatchObject({ code: 'CHANGE_BLOCKED' });
-    expect(work).not.toHaveBeenCalled();
-    expect(await list(store)).toEqual(['order-1', 'order-1']);
-  });
-
   test('keep a body of two million bytes', async () => {
     const { database } = await scene.open();
     const store = sqliteStore(database, { keepBodies: true });

@@ -3,7 +3,6 @@ import type { Attention, FailedChange } from '../../src/store/attention.js';
 import type { CallbackStore, ManagedStore } from '../../src/store/callback-store.js';
 import { memoryStore } from '../../src/store/memory.js';
 import { memoryCallbacks } from '../../src/store/memory-callbacks.js';
-import { seconds } from '../contract/store/changes.js';
 import { changeOf } from './orders.js';
 
 type Fields = Parameters<typeof changeOf>[0];
@@ -110,37 +109,6 @@ describe('the failures in a store in memory', () => {
     expect(await list(store)).toMatchObject([
       { rawBody: Uint8Array.of(1, 2), error: { message: 'broken' } },
     ]);
-  });
-
-  it('block what comes after in the order of keys, within one microsecond', async () => {
-    const failures = { parkAfter: 1, blockParked: true };
-    const store = memoryStore();
-    await fail(store, { key: 'b', failures });
-    expect(await store.process(changeOf({ key: 'a', failures }), done)).toBe('processed');
-    await expect(store.process(changeOf({ key: 'c', failures }), done)).rejects.toMatchObject({
-      code: 'CHANGE_BLOCKED',
-    });
-  });
-
-  it('of one payment block no other', async () => {
-    const failures = { parkAfter: 1, blockParked: true };
-    const store = memoryStore();
-    await fail(store, { referenceNumber: 'a', failures });
-    const other = changeOf({ referenceNumber: 'b', updatedAt: seconds(1), failures });
-    expect(await store.process(other, done)).toBe('processed');
-  });
-
-  it('of another payment of the order block nothing', async () => {
-    const failures = { parkAfter: 1, blockParked: true };
-    const store = memoryStore();
-    await fail(store, { order: 'a', referenceNumber: 'one', failures });
-    const other = changeOf({
-      order: 'a',
-      referenceNumber: 'other',
-      updatedAt: seconds(1),
-      failures,
-    });
-    expect(await store.process(other, done)).toBe('processed');
   });
 });
 

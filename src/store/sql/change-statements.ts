@@ -44,26 +44,21 @@ export class ChangeStatements {
 VALUES (${this.#sql.values([merchantPaymentReference, '', '', 'elsewhere', 0, 0])}, ${now()})${orLock('merchant_payment_reference')}`;
   }
 
-  /** The order, and the processed and failed changes of the payment, as {@link see} expects them. */
+  /** The order, the processed changes of the payment, and the change's failure, as {@link see} expects them. */
   read(change: Change): string {
     return this.#seen(change).join(UNION);
   }
 
   // Without subqueries, which cost a server more to plan than the rows that they save.
-  #seen(change: Change): readonly [order: string, changes: string, failures: string] {
+  #seen(change: Change): readonly [order: string, changes: string, failure: string] {
     const { changes, failures, payments } = this.#tables;
     const { asText } = this.#dialect;
-    const { isOrder, isPayment } = this.#conditions(change);
+    const { isOrder, isPayment, isChange } = this.#conditions(change);
     const order = ['state', 'reference_number', 'payment_updated_at_us', 'paid_by'];
     return [
       this.#rows('order', order, payments, isOrder),
       this.#rows('change', ['change_key', asText('latest_us')], changes, isPayment),
-      this.#rows(
-        'failure',
-        ['change_key', asText('occurred_at_us'), 'attempts', 'parked'],
-        failures,
-        isPayment,
-      ),
+      this.#rows('failure', ['attempts', 'parked'], failures, isChange),
     ];
   }
 

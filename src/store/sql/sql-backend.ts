@@ -255,7 +255,6 @@ const NO_CHANGE: Omit<Change, 'merchantPaymentReference' | 'referenceNumber' | '
   key: '',
   occurredAtUs: '0',
   isPaid: false,
-  processStale: true,
   policy: {},
   fullNames: '[]',
 };

@@ -7,7 +7,6 @@ import { createPayment, createTwoPayments, instant, recordOf, seconds } from './
 import { assertPayment, createInput, ofKind, rejectsWith, type Stage } from './stage.js';
 
 const second = { kinds: ['second-payment'] } as const;
-const processStale = true;
 
 /** Creates a payment, and returns functions that make changes of it and of a second payment. */
 async function createKnown(stage: Stage, store: PaymentStore<unknown>) {
@@ -65,7 +64,7 @@ export function testSettling(it: It<Stage>): void {
     const store = await stage.openPayments();
     const { reference, first } = await createKnown(stage, store);
     const statusAfter = async (status: string, updatedAt: string) => {
-      const change = first({ status, updatedAt, processStale });
+      const change = first({ status, updatedAt });
       await stage.deliver(store, change).runsWith({ secondPayment: false });
       return (await store.get(reference))?.payment?.status;
     };
@@ -94,7 +93,7 @@ export function testSettling(it: It<Stage>): void {
       ['paid', 3],
       ['captured', 2],
     ] as const) {
-      const change = other({ status, updatedAt: seconds(at), processStale });
+      const change = other({ status, updatedAt: seconds(at) });
       await stage.deliver(store, change).runsWith({ secondPayment: true, current: at !== 2 });
     }
     const [item, ...more] = ofKind('second-payment', await stage.attentionTo(reference));
@@ -154,37 +153,29 @@ export function testSettlingWithoutWork(it: It<Stage>): void {
       expect(ofKind('unresolved', await stage.attentionTo(reference))).toStrictEqual([]);
     }
   });
-  it('settles the payment of a change that is parked or blocked', async (stage) => {
-    for (const code of ['CHANGE_PARKED', 'CHANGE_BLOCKED']) {
-      const { input, reference, store } = await stage.payment();
-      const payment = createPayment({ merchantPaymentReference: reference });
-      const failures = { parkAfter: 1, blockParked: true };
-      const parked = payment({ failures });
-      // Parked before the store knew the payment.
-      await stage.deliverFailing(store, parked).rejects();
-      stage.service.answer(reference, 'answer-lost');
-      assertPayment(await store.create(input), { state: 'unresolved' });
-      const blocked = payment({ failures, updatedAt: seconds(1) });
-      const delivery = stage.deliver(store, code === 'CHANGE_PARKED' ? parked : blocked);
-      expect(await delivery.rejects()).toMatchObject({ code });
-      await settled(stage, reference);
-    }
+  it('settles the payment of a change that is parked', async (stage) => {
+    const { input, reference, store } = await stage.payment();
+    const failures = { parkAfter: 1 };
+    const parked = createPayment({ merchantPaymentReference: reference })({ failures });
+    // Parked before the store knew the payment.
+    await stage.deliverFailing(store, parked).rejects();
+    stage.service.answer(reference, 'answer-lost');
+    assertPayment(await store.create(input), { state: 'unresolved' });
+    const delivery = stage.deliver(store, parked);
+    expect(await delivery.rejects()).toMatchObject({ code: 'CHANGE_PARKED' });
+    await settled(stage, reference);
   });
-  it('settles the payment of a stale change and of a duplicate', async (stage) => {
-    for (const outcome of ['stale', 'duplicate'] as const) {
-      const store = await stage.openPayments();
-      const input = createInput();
-      const reference = input.merchantPaymentReference;
-      const payment = createPayment({ merchantPaymentReference: reference });
-      const change = payment();
-      const before = outcome === 'stale' ? payment({ updatedAt: seconds(60) }) : change;
-      // The callbacks were faster than the request that is sent now, as after a crash.
-      await stage.deliver(store, before).answers('processed');
-      stage.service.answer(reference, 'answer-lost');
-      assertPayment(await store.create(input), { state: 'unresolved' });
-      await stage.deliver(store, change).answers(outcome);
-      await settled(stage, reference);
-    }
+  it('settles the payment of a duplicate', async (stage) => {
+    const store = await stage.openPayments();
+    const input = createInput();
+    const reference = input.merchantPaymentReference;
+    const change = createPayment({ merchantPaymentReference: reference })();
+    // The callback was faster than the request that is sent now, as after a crash.
+    await stage.deliver(store, change).answers('processed');
+    stage.service.answer(reference, 'answer-lost');
+    assertPayment(await store.create(input), { state: 'unresolved' });
+    await stage.deliver(store, change).answers('duplicate');
+    await settled(stage, reference);
   });
   it('lists the second payment of a change whose work throws', async (stage) => {
     const store = await stage.openPayments();
@@ -206,7 +197,7 @@ export function testElsewhere(it: It<Stage>): void {
       const reference = randomUUID();
       const record = recordOf(reference, { referenceNumber: randomUUID(), status });
       const delivery = await stage.callback(store, record);
-      await delivery.runsWith({ secondPayment: false, stale: false, current: true });
+      await delivery.runsWith({ secondPayment: false, current: true });
       expect(await store.get(reference)).toBeUndefined();
       await rejectsWith(store.send(reference), 'UNKNOWN_REFERENCE');
       const person = store.resolve(reference, 'not-created', { attempts: 0 });
@@ -269,8 +260,8 @@ export function testElsewhere(it: It<Stage>): void {
     }
     const refunded = other({ status: 'refunded', updatedAt: seconds(2) });
     await stage.deliver(store, refunded).runsWith({ secondPayment: true, current: false });
-    const late = other({ status: 'disputed', updatedAt: seconds(1), processStale });
-    await stage.deliver(store, late).runsWith({ secondPayment: true, stale: true });
+    const late = other({ status: 'disputed', updatedAt: seconds(1) });
+    await stage.deliver(store, late).runsWith({ secondPayment: true, current: false });
     expect(await stage.attentionTo(reference)).toMatchObject([
       { kind: 'second-payment', payment: { status: 'refunded' } },
     ]);

@@ -89,8 +89,6 @@ describe('the options of parking', () => {
   it.each([
     ['parkAfter', { parkAfter: 0 }, 'a whole number of failures from 1; received 0'],
     ['parkAfter', { parkAfter: 1.5 }, 'received 1.5'],
-    ['blockParked', { parkAfter: 1, blockParked: 'yes' }, 'must be true or false'],
-    ['blockParked', { blockParked: true }, 'blockParked needs parkAfter'],
   ])('refuse a wrong %s: %o', (option, options, message) => {
     const create = () =>
       createCallbackReceiver({ signingSecret: 's', onPayment() {}, ...(options as object) });

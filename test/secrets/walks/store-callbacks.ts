@@ -39,8 +39,8 @@ export async function receiveBy<Tx>(
       await work?.(context as never);
     },
   });
-  const stale = { ...record, updatedAt: sampleRecord().createdAt, status: 'pending' };
-  for (const rawBody of [JSON.stringify(record), JSON.stringify(record), JSON.stringify(stale)]) {
+  const older = { ...record, updatedAt: sampleRecord().createdAt, status: 'pending' };
+  for (const rawBody of [JSON.stringify(record), JSON.stringify(record), JSON.stringify(older)]) {
     const request = { method: 'POST', ...signed(signingText, { rawBody }) };
     see('the reply', await receiver.receive(request));
     see('the reply to a copy', await receiver.receive(request));
@@ -48,7 +48,7 @@ export async function receiveBy<Tx>(
   see('the store after its use', store);
 }
 
-/** Changes that fail with an error that shows all there is, are parked, blocked, replayed and listed. */
+/** Changes that fail with an error that shows all there is, are parked, replayed and listed. */
 export async function keepFailures(see: See, signingSecret: PlantedSecret): Promise<void> {
   const bytes = signingSecret instanceof Uint8Array ? signingSecret : signingBytes;
   const secrets = [signingText, bytes.toString('hex'), bytes.toString('base64')];
@@ -64,7 +64,6 @@ export async function keepFailures(see: See, signingSecret: PlantedSecret): Prom
       signingSecret: [signingSecret, signingText, signingBytes],
       store,
       parkAfter: 1,
-      blockParked: true,
       // What the merchant's own code throws reaches onError as it is.
       onError(error) {
         if (error instanceof StoreError) see('what onError receives', error);
