@@ -5,7 +5,6 @@ import {
   hasMethod,
   matching,
   type OptionRules,
-  oneOf,
   optional,
   type Resolved,
   timerMs,
@@ -19,8 +18,8 @@ export type StoreClient = Pick<PaymentClient, 'payments'>;
 /** Options of every store of this package. */
 export interface StoreOptions {
   /**
-   * Sends the payments: with it, the store is a `PaymentStore`. It must not have `retryUnknownOutcome`. The
-   * store does not close it.
+   * Sends the payments: with it, the store is a `PaymentStore`. If it has `idempotency`, `recover` sends unresolved
+   * payments again. The store does not close it.
    * @default none: the store handles callbacks alone
    */
   client?: StoreClient | undefined;
@@ -31,13 +30,6 @@ export interface StoreOptions {
    * @default the call's timeoutMs plus 10 s
    */
   leaseMs?: number | undefined;
-  /**
-   * What the service does with a second creation that has the `merchantPaymentReference` of an earlier one. Set
-   * `'same-payment'` only if the service promises that it returns the earlier payment: `recover` then sends unresolved
-   * payments again.
-   * @default what `profile` says, else 'unknown': what may exist at the service is never sent again
-   */
-  repeatedReference?: 'unknown' | 'same-payment' | undefined;
   /**
    * What the command `discover` has found out about the service: the content of its file.
    * @default none
@@ -52,14 +44,10 @@ export interface StoreOptions {
   /**
    * Receives a line for each `create`, `send`, `record`, `resolve` and `recover`: pino, or console.
    * The level is `debug` for success, `warn` for an unresolved payment and for a `recover` that ended early or had
-   * payments rejected, and `error` for failures. Bodies and error messages are not logged.
+   * payments rejected, and `error` for failures. Lines at `warn` and `error` have the payment's references, as far as they
+   * are known; no line has a body or an error's message.
    */
   logger?: Logger | undefined;
-  /**
-   * Whether the log lines show the `merchantPaymentReference`, which may name a customer.
-   * @default false
-   */
-  logReferences?: boolean | undefined;
 }
 
 /** One rule for each option. */
@@ -70,11 +58,9 @@ export const storeRules = {
     ),
   ),
   leaseMs: optional(timerMs(100)),
-  repeatedReference: optional(oneOf('unknown', 'same-payment')),
   profile: optional(serviceProfile),
   keepBodies: withDefault(false, boolean),
   logger: optional(loggerRule),
-  logReferences: withDefault(false, boolean),
 } satisfies OptionRules<StoreOptions>;
 
 /** Options of every store, checked and with defaults. */
