@@ -138,7 +138,9 @@ const isObserved = (logger: Logger | undefined): boolean =>
 /** What observes the attempts of a call. */
 interface Observed {
   readonly trace: CallTrace;
-  readonly call: Pick<Call, 'client' | 'merchantPaymentReference'>;
+  readonly call: Pick<Call, 'merchantPaymentReference'> & {
+    readonly client: Pick<Call['client'], 'logger'>;
+  };
 }
 
 /**

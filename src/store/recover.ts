@@ -1,6 +1,7 @@
 import {
   ApiError,
   ConnectionError,
+  type MerchantPaymentsError,
   RequestError,
   RequestTimeoutError,
   StoreError,
@@ -187,10 +188,8 @@ class Pass {
     try {
       const { stored, replayed, error } = await this.#resend(payment, isRepetition);
       if (replayed) return;
-      const outcome = error?.requestOutcome;
-      const isRefused = outcome === 'rejected' && !isConflict(error);
-      // Of a repetition alone, whose payment stays unresolved.
-      if (isRefused || outcome === 'not-sent') throw error;
+      // Its payment stays unresolved, whatever the error.
+      if (isRepetition && error !== undefined && !isInDoubt(error)) throw error;
       this.resent += 1;
       if (stored?.state === 'created') this.#isAnswered = true;
       if (stored?.state !== 'unresolved') return;
@@ -226,6 +225,13 @@ class Pass {
     this.isOver = true;
     this.error ??= error;
   }
+}
+
+/** Whether an error says nothing about the payment of its own request. */
+function isInDoubt(error: MerchantPaymentsError): boolean {
+  return (
+    error.requestOutcome === 'unknown' || error.requestOutcome === 'accepted' || isConflict(error)
+  );
 }
 
 export const lookUpRule = optional(
