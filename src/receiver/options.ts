@@ -129,15 +129,10 @@ export interface CallbackReceiverOptions<Tx = undefined, Fields = unknown, Secre
    * Logs a line for every callback, to pino or console for example. The level is `debug` if the change was processed, now
    * or earlier, `info` if the service is asked to retry, `error` if it failed. A rejected callback is logged
    * at `warn`, at most once a minute for each code, with the number `skipped` since, and otherwise at
-   * `debug`. Lines have no bodies, headers or error messages: `onError` gets the errors.
+   * `debug`. Lines at `warn` and `error` have both references of a verified callback. No line has a body, a header or
+   * an error's message: `onError` gets the errors.
    */
   logger?: Logger | undefined;
-  /**
-   * Whether log lines, channel messages and spans show the `merchantPaymentReference` of verified callbacks,
-   * which may identify a customer. It never becomes a metric label.
-   * @default false
-   */
-  logReferences?: boolean | undefined;
   /**
    * Whether the answer to a callback that was not processed has a body with the error's code and the reason, for
    * development: the mock shows it beside the callback. The code of another package's error is `PROCESSING_FAILED`, with
@@ -167,7 +162,6 @@ const receiverRules = {
   onError: withDefault(reportToConsole, func<Handler<'onError'>>('that takes an error')),
   onRejected: optional(func<Handler<'onRejected'>>('that takes an error')),
   logger: optional(loggerRule),
-  logReferences: withDefault(false, boolean),
   explainAnswers: withDefault(false, boolean),
 } satisfies OptionRules<CallbackReceiverOptions>;
 

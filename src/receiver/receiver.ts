@@ -22,6 +22,7 @@ import {
   createCallbackLog,
   describeCallback,
   describeError,
+  type Observation,
   observe,
 } from './observation.js';
 import {
@@ -82,7 +83,7 @@ export function createReceiver<Tx, Secret, Fields>(
   const log = createCallbackLog(resolved.logger);
   return {
     receive: (incoming) =>
-      observe(incoming.method, log, (trace) => receiver.receive(incoming, trace)),
+      observe(incoming.method, log, (observation) => receiver.receive(incoming, observation)),
     replay: (change) => receiver.replay(change),
     idle: () => receiver.activity.idle(),
     close: () => within(resolved.onPaymentTimeoutMs, receiver.activity.idle(), () => undefined),
@@ -121,18 +122,19 @@ class Receiver<Tx> {
   /** It never rejects. */
   async receive(
     incoming: IncomingCallback,
-    trace: CallbackTrace | undefined,
+    observation: Observation | undefined,
   ): Promise<CallbackReply> {
+    const trace = observation?.trace;
     if (incoming.method !== 'POST') return explain(this.#options, reject(405), WRONG_METHOD);
     return this.activity.during(async () => {
       let delivery: Delivery;
       try {
         const verified = await this.#authenticate(incoming);
+        describeCallback(observation, verified.callback);
         delivery = await this.#accept({ isReplay: false, trace, ...verified });
       } catch (error) {
         return this.#refuse(error, trace);
       }
-      describeCallback(trace, delivery.callback, this.#options.logReferences);
       return this.#process(delivery, incoming);
     });
   }

@@ -1,6 +1,7 @@
 import type { VerifiedCallback } from '../callback/options.js';
 import { type CallbackVerificationError, StoreError } from '../errors.js';
 import { causesOf } from '../protocol/describe-value.js';
+import { logReferences } from '../protocol/logger.js';
 import { within } from '../protocol/waiting.js';
 
 // A log that hangs must not keep the service waiting.
@@ -11,12 +12,17 @@ const REPORT_TIMEOUT_MS = 2_000;
  * with passwords and rows.
  */
 export function reportToConsole(error: unknown, callback?: VerifiedCallback): void {
-  const subject = callback === undefined ? '' : ` (key ${callback.key})`;
+  const subject = callback === undefined ? '' : ` (${nameOf(callback)})`;
   const isSecond = error instanceof StoreError && error.code === 'SECOND_PAYMENT';
   const what = isSecond
     ? 'a payment callback needs a person'
     : 'a payment callback could not be processed';
   console.error(`merchant-payments: ${what}${subject}: ${describeFailure(error)}`);
+}
+
+function nameOf({ key, payment }: VerifiedCallback): string {
+  const named = Object.entries({ key, ...logReferences(payment) });
+  return named.map(([name, value]) => `${name} ${value}`).join(', ');
 }
 
 function describeFailure(error: unknown): string {

@@ -90,6 +90,7 @@ export interface Backend<Tx = unknown> extends CallbackTables<Tx> {
    * - `rejected`: granted if `allowsRejected`; an `intent` replaces the stored payment.
    * - `sending` under an expired lease: not granted; becomes `unresolved` and keeps its owner.
    * - Anything else: not granted and not changed.
+   * - With `isRepetition`: granted if it is `unresolved` and the lease of the last attempt has expired, and only then.
    *
    * A granted payment is `sending`, has this owner and a new lease, one more attempt, and
    * `sentAt` is now.

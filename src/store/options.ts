@@ -5,7 +5,6 @@ import {
   hasMethod,
   matching,
   type OptionRules,
-  oneOf,
   optional,
   type Resolved,
   timerMs,
@@ -18,8 +17,8 @@ export type StoreClient = Pick<PaymentClient, 'payments'>;
 /** Options of every store of this package. */
 export interface StoreOptions {
   /**
-   * Sends the payments: with it, the store is a `PaymentStore`. It must not have `retryUnknownOutcome`. The
-   * store does not close it.
+   * Sends the payments: with it, the store is a `PaymentStore`. If it has `idempotency`, `recover` sends unresolved
+   * payments again. The store does not close it.
    * @default none: the store handles callbacks alone
    */
   client?: StoreClient | undefined;
@@ -31,12 +30,6 @@ export interface StoreOptions {
    */
   leaseMs?: number | undefined;
   /**
-   * What the service does with a second creation that has the `merchantPaymentReference` of an earlier one. Set
-   * `'same-payment'` only if the service promises that it returns the earlier payment: `recover` then sends unresolved
-   * payments again.
-   * @default 'unknown': what may exist at the service is never sent again
-   */
-  repeatedReference?: 'unknown' | 'same-payment' | undefined;
   /**
    * Whether the body of a failed change is stored as received, so that the change can be replayed. It is
    * personal data: make sure that `prune()` runs.
@@ -46,14 +39,10 @@ export interface StoreOptions {
   /**
    * Receives a line for each `create`, `send`, `record`, `resolve` and `recover`: pino, or console.
    * The level is `debug` for success, `warn` for an unresolved payment and for a `recover` that ended early or had
-   * payments rejected, and `error` for failures. Bodies and error messages are not logged.
+   * payments rejected, and `error` for failures. Lines at `warn` and `error` have the payment's references, as far as they
+   * are known; no line has a body or an error's message.
    */
   logger?: Logger | undefined;
-  /**
-   * Whether the log lines show the `merchantPaymentReference`, which may name a customer.
-   * @default false
-   */
-  logReferences?: boolean | undefined;
 }
 
 /** One rule for each option. */
@@ -64,10 +53,8 @@ export const storeRules = {
     ),
   ),
   leaseMs: optional(timerMs(100)),
-  repeatedReference: optional(oneOf('unknown', 'same-payment')),
   keepBodies: withDefault(false, boolean),
   logger: optional(loggerRule),
-  logReferences: withDefault(false, boolean),
 } satisfies OptionRules<StoreOptions>;
 
 /** Options of every store, checked and with defaults. */

@@ -49,7 +49,6 @@ export class PaymentEngine<Tx> extends ManagedEngine<Tx> implements PaymentStore
     this.#backend = backend;
     this.#options = options;
     this.#sender = new SingleSender(backend, options.client);
-    assertSendsOnce(options.client);
   }
 
   async create(input: CreatePaymentInput, options?: RequestOptions): Promise<StoredPayment> {
@@ -129,13 +128,15 @@ export class PaymentEngine<Tx> extends ManagedEngine<Tx> implements PaymentStore
   async recover(options: RecoverOptions = {}): Promise<Recovery> {
     const { lookUp } = resolveOptions(options, { lookUp: lookUpRule });
     return recover(this.#backend, {
-      resend: (key) =>
-        this.#sender.resend({ ...this.#stored(key, undefined), allowsRejected: false }),
+      resend: async (key, isRepetition) => {
+        const stored = this.#stored(key, undefined);
+        return this.#sender.resend({ ...stored, allowsRejected: false, isRepetition });
+      },
       lookUp:
         lookUp &&
         (async (reference) =>
           toFound(reference, await lookUp.call(options, reference), this.#backend.forms)),
-      sendsAgain: this.#options.repeatedReference === 'same-payment',
+      sendsAgain: mayRepeat(this.#options.client),
     });
   }
 
@@ -154,10 +155,9 @@ export class PaymentEngine<Tx> extends ManagedEngine<Tx> implements PaymentStore
   #prepare(
     input: CreatePaymentInput,
     options: RequestOptions | undefined,
-  ): Omit<Prepared, 'retryUnknownOutcome'> & { leaseMs: number } {
+  ): Omit<Prepared, 'mayRepeat'> & { leaseMs: number } {
     const { client, leaseMs: longest } = this.#options;
     const prepared: Prepared = prepareCreation(client, input, options);
-    assertNoRetry(prepared);
     const { body, send, timeoutMs: asked } = prepared;
     if (longest === undefined) {
       return { body, send, timeoutMs: asked, leaseMs: asked + LEASE_MARGIN_MS };
@@ -187,23 +187,13 @@ function toFound(
   return toDecision(merchantPaymentReference, { created: found }, forms);
 }
 
-/** Lets a program with an unsuitable client fail at startup, not at its first payment. */
-function assertSendsOnce(client: StoreClient): void {
-  let prepared: Prepared;
+/** Whether the service recognises what this client sends again. */
+function mayRepeat(client: StoreClient): boolean {
   try {
-    prepared = prepareCreation(client, SAMPLE, undefined);
+    return prepareCreation(client, SAMPLE, undefined).mayRepeat;
   } catch {
-    return; // a variable of its environment is missing, which each call reads again
+    return false; // a variable of its environment is missing, without which nothing can be sent anyway
   }
-  assertNoRetry(prepared);
-}
-
-function assertNoRetry({ retryUnknownOutcome }: Prepared): void {
-  if (!retryUnknownOutcome) return;
-  throw new InvalidOptionError(
-    'client',
-    'client must not have retryUnknownOutcome: it would resend a payment that may exist. Give the store its own client',
-  );
 }
 
 const SAMPLE = { merchantPaymentReference: 'sample', amount: 0, currency: 'XXX' };

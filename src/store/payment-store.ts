@@ -47,7 +47,10 @@ export interface RecoverOptions {
 export interface Recovery {
   /** How many payments were sent. */
   resent: number;
-  /** How many became `unresolved`: their process died while sending, or this call received no answer. */
+  /**
+   * How many are `unresolved`: their process died while sending, this call received no answer, or the service refused
+   * what was sent again.
+   */
   unresolved: number;
   /** How many unresolved payments `lookUp` has found at the service; absent if none. */
   found?: number | undefined;
@@ -147,8 +150,9 @@ export interface PaymentStore<Tx = undefined, Taken = Tx> extends ManagedStore<T
   resolve(merchantPaymentReference: string, as: Resolution, seen: SeenPayment): Promise<void>;
   /**
    * Cleans up after crashes: payments whose process died while sending become `unresolved`, and recorded
-   * payments are sent. With `lookUp`, unresolved payments are looked up at the service. With the store's option
-   * `repeatedReference: 'same-payment'`, they are sent again. Any number of processes may call it at any time. If the
+   * payments are sent. With `lookUp`, unresolved payments are looked up at the service. If the
+   * client has `idempotency`, they are sent again instead, once the last attempt can no longer create the payment; what
+   * the service then refuses stays unresolved, is not sent a third time, and is looked up. Any number of processes may call it at any time. If the
    * service would fail every payment alike (`error`), the other payments wait for the next call.
    *
    * @throws {ApiError} for a 401; the payments stay recorded

@@ -1,6 +1,7 @@
 import {
   ApiError,
   ConnectionError,
+  type MerchantPaymentsError,
   RequestError,
   RequestTimeoutError,
   StoreError,
@@ -24,7 +25,7 @@ import type {
   RunningRecovery,
 } from './payment-store.js';
 import { readBody } from './records.js';
-import { isConflict, isSetupError, isVerdict, type Turn } from './sending.js';
+import { isConflict, isSetupError, isVerdict, type Turn, wasRefused } from './sending.js';
 
 const PAGE_SIZE = 100;
 const AT_ONCE = 8;
@@ -35,18 +36,16 @@ const REPORT_TIMEOUT_MS = 2_000;
 type LookUp = (merchantPaymentReference: string) => Promise<Decision | undefined>;
 
 interface Recovering {
-  /** Sends a recorded payment, unless it has changed since. */
-  resend(key: string): Promise<Turn>;
+  /** Sends a recorded payment, or repeats an unresolved one, unless it has changed since. */
+  resend(key: string, isRepetition: boolean): Promise<Turn>;
   /** Finds out whether a payment exists at the service. Undefined if it can't tell. */
   readonly lookUp: LookUp | undefined;
-  /** Whether the service recognises a repeated reference, so that an unresolved payment may be sent again. */
+  /** Whether the service recognises a repeated creation, so that an unresolved payment may be sent again. */
   readonly sendsAgain: boolean;
 }
 
-const TO_BE_SENT: Decision = { state: 'recorded', failure: undefined };
-
 /**
- * Cleans up after crashes: what is unresolved is looked up or becomes recorded, and what is recorded is sent.
+ * Cleans up after crashes: what is unresolved is looked up or sent again, and what is recorded is sent.
  *
  * @throws {StoreError} when the store fails
  * @throws what `lookUp` has thrown first, once all else is done
@@ -59,23 +58,31 @@ export async function recover(
   pass.unresolved = await backend.expire();
   let found = 0;
   const looks = new Looks();
-  const decide = sendsAgain ? async () => TO_BE_SENT : lookUp && looks.by(lookUp);
-  if (decide !== undefined) {
-    await eachPage(
-      (page) => backend.list('unresolved', page),
-      async (listed) => {
-        for (const one of listed) found += await decideOne(backend, one, decide);
-        return !looks.areOver;
-      },
-    );
+  // What the service has refused is not repeated: it would refuse it again, and only a look tells whether it exists.
+  const isRepeated = ({ stored }: Listed): boolean => sendsAgain && !wasRefused(stored.failure);
+  const eachUnresolved = (handle: (listed: readonly Listed[]) => Promise<boolean>) =>
+    eachPage((page) => backend.list('unresolved', page), handle);
+  if (lookUp !== undefined) {
+    const decide = looks.by(lookUp);
+    await eachUnresolved(async (listed) => {
+      for (const one of listed)
+        if (!isRepeated(one)) found += await decideOne(backend, one, decide);
+      return !looks.areOver;
+    });
   }
   await eachPage(
     (page) => backend.list('recorded', page),
     async (listed) => {
-      await pass.sendAll(listed.map(({ key }) => key));
+      await pass.sendAll(listed, { areRepetitions: false });
       return pass.error === undefined;
     },
   );
+  if (sendsAgain) {
+    await eachUnresolved(async (listed) => {
+      await pass.sendAll(listed.filter(isRepeated), { areRepetitions: true });
+      return !pass.isOver;
+    });
+  }
   if (looks.failure !== undefined) throw looks.failure.error;
   const { resent, unresolved, rejected, error } = pass;
   return {
@@ -149,53 +156,58 @@ class Pass {
   rejected = 0;
   /** The service can't be reached, or refuses this client: the other payments would fail too. */
   error: RequestError | undefined;
-  #isOver = false;
+  /** Whether the other payments wait for the next pass. */
+  isOver = false;
   /** Whether the service has accepted or rejected a payment. */
   #isAnswered = false;
-  readonly #resend: (key: string) => Promise<Turn>;
+  readonly #resend: Recovering['resend'];
 
-  constructor(resend: (key: string) => Promise<Turn>) {
+  constructor(resend: Recovering['resend']) {
     this.#resend = resend;
   }
 
-  async sendAll(payments: readonly string[]): Promise<void> {
+  async sendAll(payments: readonly Listed[], kind: { areRepetitions: boolean }): Promise<void> {
+    const { areRepetitions } = kind;
     const waiting = payments.values();
     const sendWhile = async (mayContinue: () => boolean): Promise<void> => {
       while (mayContinue()) {
         const { value } = waiting.next();
         if (value === undefined) return;
-        await this.#send(value);
+        await this.#send(value.key, areRepetitions);
       }
     };
     // One at a time at first: if the service is failing, each request under way leaves one more unresolved payment.
-    await sendWhile(() => !this.#isOver && !this.#isAnswered);
-    const sendSerially = () => sendWhile(() => !this.#isOver);
+    await sendWhile(() => !this.isOver && !this.#isAnswered);
+    const sendSerially = () => sendWhile(() => !this.isOver);
     const ended = await Promise.allSettled(Array.from({ length: AT_ONCE }, sendSerially));
     // Throws only after the others have ended: a program that exits earlier would leave their payments unresolved.
     for (const one of ended) if (one.status === 'rejected') throw one.reason;
   }
 
-  async #send(payment: string): Promise<void> {
+  async #send(payment: string, isRepetition: boolean): Promise<void> {
     try {
-      const { stored, replayed, error } = await this.#resend(payment);
+      const { stored, replayed, error } = await this.#resend(payment, isRepetition);
       if (replayed) return;
+      // Its payment stays unresolved, whatever the error.
+      if (isRepetition && error !== undefined && !isInDoubt(error)) throw error;
       this.resent += 1;
       if (stored?.state === 'created') this.#isAnswered = true;
       if (stored?.state !== 'unresolved') return;
       this.unresolved += 1;
       if (error instanceof RequestError && !isConflict(error)) this.#end(error);
     } catch (error) {
-      this.#count(error);
+      this.#count(error, isRepetition);
     }
   }
 
   /** Counts payments that the service did not accept. Throws errors that need a person. */
-  #count(error: unknown): void {
+  #count(error: unknown, isRepetition: boolean): void {
     const isAnswered = error instanceof ApiError && error.httpStatus !== 401;
     if (isAnswered) this.resent += 1;
     if (isAnswered && error.httpStatus !== 429 && !isSetupError(error)) {
       if (isVerdict(error)) {
-        this.rejected += 1;
+        if (isRepetition) this.unresolved += 1;
+        else this.rejected += 1;
         this.#isAnswered = true;
       } else {
         // It may concern this payment alone, which stays recorded: the next one is tried.
@@ -203,16 +215,23 @@ class Pass {
       }
       return;
     }
-    this.#isOver = true;
+    this.isOver = true;
     const isAway = error instanceof ConnectionError || error instanceof RequestTimeoutError;
     if (!isAnswered && !isAway) throw error;
     this.#end(error);
   }
 
   #end(error: RequestError): void {
-    this.#isOver = true;
+    this.isOver = true;
     this.error ??= error;
   }
+}
+
+/** Whether an error says nothing about the payment of its own request. */
+function isInDoubt(error: MerchantPaymentsError): boolean {
+  return (
+    error.requestOutcome === 'unknown' || error.requestOutcome === 'accepted' || isConflict(error)
+  );
 }
 
 export const lookUpRule = optional(

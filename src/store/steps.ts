@@ -38,20 +38,22 @@ export function expire(
 /** A granted claim changes the state to `sending`. Returns undefined if nothing changes. */
 export function claim(
   row: OwnedRow,
-  { intent, owner, allowsRejected, leaseMs }: Omit<Claim, 'key'>,
+  { intent, owner, allowsRejected, isRepetition, leaseMs }: Omit<Claim, 'key'>,
   nowMs: number,
 ): RowChange | undefined {
   const { state, digest, attempts } = row;
   // The claim was granted before, and its answer was lost.
   const isOwn = state === 'sending' && row.owner === owner;
-  const isFree =
-    isOwn ||
-    (state === 'elsewhere'
+  const isOver = (row.leaseUntilMs ?? 0) <= nowMs;
+  const isFree = isRepetition
+    ? // Two requests of one payment must not be under way at once, which no service recognises for certain.
+      state === 'unresolved' && isOver
+    : state === 'elsewhere'
       ? intent !== undefined
       : state === 'rejected'
         ? allowsRejected
-        : state === 'recorded' && (intent === undefined || intent.digest === digest));
-  if (!isFree) return expire(row, nowMs);
+        : state === 'recorded' && (intent === undefined || intent.digest === digest);
+  if (!isFree && !isOwn) return expire(row, nowMs);
   const sending = { state: 'sending', owner, leaseUntilMs: nowMs + leaseMs } as const;
   const began = state === 'elsewhere' ? { recordedAtMs: nowMs } : {};
   return {

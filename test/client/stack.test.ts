@@ -25,7 +25,10 @@ const failures: Record<string, (options: Options) => Promise<() => Promise<unkno
   'a 503, and another after a retry': async (options) => {
     const answer = () => httpAnswer(503, '', { 'retry-after': '0' });
     const server = await startRawServer({ answer });
-    const client = createClient(server.url, { ...options, retryUnknownOutcome: true });
+    const client = createClient(server.url, {
+      ...options,
+      idempotency: 'merchantPaymentReference',
+    });
     return () => client.payments.create(order, { maxRetries: 1 });
   },
   'a refused connection': async (options) => {

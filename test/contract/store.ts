@@ -9,9 +9,10 @@ import { testCreation, testRecording, testTransactions } from './store/creation.
 import { testCurrent, testSecondPaid } from './store/current.js';
 import { testKeptBodies, testKeptFailures } from './store/failed-changes.js';
 import { testNames, testPruning, testResolution } from './store/keeping.js';
-import { testLookUp, testRepeatedReferences } from './store/look-up.js';
+import { testLookUp } from './store/look-up.js';
 import { testOrder } from './store/order.js';
 import { testConcurrency, testCrashes, testLease, testOverlap, testWait } from './store/overlap.js';
+import { testRepetitions } from './store/repetitions.js';
 import { testNames as testChangeNames, testFailures, testRuns } from './store/runs.js';
 import { testElsewhere, testSettling, testSettlingWithoutWork } from './store/settling.js';
 import { Stage } from './store/stage.js';
@@ -55,7 +56,7 @@ export interface StoreUnderTest<Tx = unknown> extends CallbackStoreUnderTest {
 }
 
 /** The options of a store that a case sets. */
-export type ContractOptions = Pick<StoreOptions, 'client' | 'repeatedReference'>;
+export type ContractOptions = Pick<StoreOptions, 'client'>;
 
 /**
  * The promises of a store for callbacks. Each case works on its own orders, with random references, and leaves them in
@@ -90,7 +91,7 @@ export function describeStore<Tx>(name: string, make: () => StoreUnderTest<Tx>):
     testLateSenders(one);
     testRecovery(one);
     testLookUp(one);
-    testRepeatedReferences(one);
+    testRepetitions(one);
     testAttention(one);
     testPages(one);
     testPruning(one);

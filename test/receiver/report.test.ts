@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { StoreError } from '../../src/errors.js';
 import { report, reportToConsole } from '../../src/receiver/report.js';
+import { sampleRecord } from '../callback/sample-callback.js';
 import { createScene, post, postBody } from './scene.js';
 
 function listen() {
@@ -16,8 +17,9 @@ describe('the default of onError', () => {
       onPayment: () => Promise.reject(new Error('the order book is down')),
     });
     await scene.receive(post());
+    const { merchantPaymentReference, referenceNumber } = sampleRecord();
     expect(shown()).toContain(
-      `(key ${scene.handled[0]?.key}): Error: the order book is down\n    at `,
+      `(key ${scene.handled[0]?.key}, merchantPaymentReference ${merchantPaymentReference}, referenceNumber ${referenceNumber}): Error: the order book is down\n    at `,
     );
   });
 

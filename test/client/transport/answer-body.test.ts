@@ -90,7 +90,10 @@ describe.each(transports)('the body of a 2xx, with $name,', ({ options }) => {
     'that $what leaves the payment accepted and is not asked for again',
     async ({ answer }) => {
       const server = await startRawServer({ answer });
-      const client = createClient(server.url, { ...options, retryUnknownOutcome: true });
+      const client = createClient(server.url, {
+        ...options,
+        idempotency: 'merchantPaymentReference',
+      });
       const error = await failureOf(client.payments.create(order));
       expect(error).toMatchObject({ code: 'RESPONSE_UNUSABLE', requestOutcome: 'accepted' });
       expect(error.message).toBe(

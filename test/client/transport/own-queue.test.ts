@@ -133,7 +133,7 @@ it('a call whose earlier attempt may have been processed stays unknown in a full
   const others: Promise<unknown>[] = [];
   const client = createClient(server.url, {
     maxQueuedRequests: 0,
-    retryUnknownOutcome: true,
+    idempotency: 'merchantPaymentReference',
     logger: {
       debug() {},
       info() {},

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { It } from './callback-stage.js';
-import { assertPayment, ofKind, type Stage } from './stage.js';
+import { assertPayment, type Stage } from './stage.js';
 
 type Found = { referenceNumber: string } | 'not-created' | undefined;
 
@@ -16,18 +16,10 @@ function lookUpOf(reference: string, find: () => Found | Promise<Found>) {
   return { lookUp, calls };
 }
 
-/** Creates an unresolved payment whose last attempt can no longer create it. */
-async function createOver(stage: Stage) {
-  const store = await stage.openPayments();
-  const unresolved = await stage.createUnresolved(store);
-  await stage.loseLease(unresolved.reference);
-  return { store, ...unresolved };
-}
-
 /** recover() looks unresolved payments up at the service. */
 export function testLookUp(it: It<Stage>): void {
   it('resolves an unresolved payment that lookUp finds', async (stage) => {
-    const { store, input, reference, referenceNumber } = await createOver(stage);
+    const { store, input, reference, referenceNumber } = await stage.createOver();
     const { lookUp, calls } = lookUpOf(reference, () => ({ referenceNumber }));
     expect((await store.recover({ lookUp })).found).toBe(1);
     assertPayment(await store.create(input), {
@@ -41,7 +33,7 @@ export function testLookUp(it: It<Stage>): void {
     expect(stage.service.requestsFor(reference).length).toBe(1);
   });
   it('sends an unresolved payment again that lookUp finds not created', async (stage) => {
-    const { store, reference } = await createOver(stage);
+    const { store, reference } = await stage.createOver();
     const { lookUp, calls } = lookUpOf(reference, () => 'not-created');
     const { resent, found } = await store.recover({ lookUp });
     expect({ resent, found }).toStrictEqual({ resent: 1, found: undefined });
@@ -51,7 +43,7 @@ export function testLookUp(it: It<Stage>): void {
     expect(stage.service.requestsFor(reference).length).toBe(2);
   });
   it('leaves a payment unresolved of which lookUp says nothing, and asks again', async (stage) => {
-    const { store, reference } = await createOver(stage);
+    const { store, reference } = await stage.createOver();
     const { lookUp, calls } = lookUpOf(reference, () => undefined);
     for (let time = 0; time < 2; time += 1) {
       expect(await store.recover({ lookUp })).not.toHaveProperty('found');
@@ -60,7 +52,7 @@ export function testLookUp(it: It<Stage>): void {
     assertPayment(await store.get(reference), { state: 'unresolved', attempts: 1 });
   });
   it('rejects with what lookUp throws, and leaves its payment unresolved', async (stage) => {
-    const { store, reference } = await createOver(stage);
+    const { store, reference } = await stage.createOver();
     const error = new Error('the service has no such page');
     const { lookUp } = lookUpOf(reference, () => {
       throw error;
@@ -70,7 +62,7 @@ export function testLookUp(it: It<Stage>): void {
     expect(stage.service.requestsFor(reference).length).toBe(1);
   });
   it('refuses a number from lookUp that is none, and leaves its payment unresolved', async (stage) => {
-    const { store, reference } = await createOver(stage);
+    const { store, reference } = await stage.createOver();
     for (const wrong of [null, 'created', {}, { referenceNumber: '' }]) {
       const { lookUp } = lookUpOf(reference, () => wrong as Found);
       await expect(store.recover({ lookUp })).rejects.toMatchObject({ code: 'INVALID_OPTION' });
@@ -99,7 +91,7 @@ export function testLookUp(it: It<Stage>): void {
   });
   it('does not send a payment that was settled or resolved while it was looked up', async (stage) => {
     for (const how of ['callback', 'person', 'sent again'] as const) {
-      const { store, input, reference, referenceNumber } = await createOver(stage);
+      const { store, input, reference, referenceNumber } = await stage.createOver();
       const other = await stage.openPayments();
       const { lookUp } = lookUpOf(reference, async (): Promise<Found> => {
         if (how === 'callback') await stage.pay(other, reference, referenceNumber);
@@ -125,7 +117,7 @@ export function testLookUp(it: It<Stage>): void {
     }
   });
   it('keeps the number of a callback that came while the payment was looked up', async (stage) => {
-    const { store, reference, referenceNumber } = await createOver(stage);
+    const { store, reference, referenceNumber } = await stage.createOver();
     const { lookUp } = lookUpOf(reference, async () => {
       await stage.pay(store, reference, referenceNumber);
       return { referenceNumber: 'another' };
@@ -134,39 +126,11 @@ export function testLookUp(it: It<Stage>): void {
     assertPayment(await store.get(reference), { referenceNumber, status: 'paid' });
   });
   it('lets one of two processes that look a payment up send it', async (stage) => {
-    const { store, reference } = await createOver(stage);
+    const { store, reference } = await stage.createOver();
     const { lookUp } = lookUpOf(reference, () => 'not-created');
     const stores = [store, await stage.openPayments(), await stage.openPayments()];
     await Promise.all(stores.map((one) => one.recover({ lookUp })));
     assertPayment(await store.get(reference), { state: 'created', attempts: 2 });
-    expect(stage.service.requestsFor(reference).length).toBe(2);
-  });
-}
-
-/** A service may promise that a repeated reference returns the earlier payment. */
-export function testRepeatedReferences(it: It<Stage>): void {
-  it('sends an unresolved payment again in recover if the service recognises its reference', async (stage) => {
-    const { reference } = await createOver(stage);
-    const store = await stage.openPayments({ repeatedReference: 'same-payment' });
-    expect((await store.recover()).resent).toBeGreaterThanOrEqual(1);
-    assertPayment(await store.get(reference), { state: 'created', attempts: 2 });
-    expect(stage.service.requestsFor(reference).length).toBe(2);
-  });
-  it('does not send it again otherwise', async (stage) => {
-    const { reference } = await createOver(stage);
-    for (const options of [{}, { repeatedReference: 'unknown' }] as const) {
-      await (await stage.openPayments(options)).recover();
-      expect(stage.service.requestsFor(reference).length).toBe(1);
-      expect(ofKind('unresolved', await stage.attentionTo(reference)).length).toBe(1);
-    }
-  });
-  it('does not send it again before its last attempt has ended', async (stage) => {
-    const store = await stage.openPayments({ repeatedReference: 'same-payment' });
-    const { reference } = await stage.createUnresolved(store);
-    await store.recover();
-    expect(stage.service.requestsFor(reference).length).toBe(1);
-    await stage.loseLease(reference);
-    await store.recover();
     expect(stage.service.requestsFor(reference).length).toBe(2);
   });
 }
