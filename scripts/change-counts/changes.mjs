@@ -185,7 +185,7 @@ const database = new PGlite();
 beforeAll(() => exampleStore(database as never).setup());
 
 describeStore<Transaction>('exampleStore', () => ({
-  create: (options) => exampleStore(database as never, { ...options, keepBodies: true }),
+  create: (options) => exampleStore(database as never, options),
   concurrent: false,
   database: () => database,
   transaction: (body) => database.transaction((tx) => body(tx as never)),

@@ -27,7 +27,6 @@ export interface ProcessingFile {
   readonly claims: Claims;
   readonly leaseMs: number;
   readonly renewForMs: number;
-  readonly keepBodies: boolean;
   readonly now: () => number;
 }
 
@@ -104,7 +103,7 @@ class ChangeClaim implements Lease {
   }
 
   *#begin(): Step<Begun> {
-    const { claims, statements, leaseMs, keepBodies } = this.#file;
+    const { claims, statements, leaseMs } = this.#file;
     // Read the clock here, because the driver may have waited for the write lock.
     const nowMs = this.#file.now();
     const judged = yield* this.#see();
@@ -119,7 +118,7 @@ class ChangeClaim implements Lease {
       return { judged };
     }
     const error = refusalOf(verdict);
-    const kept = failureOf(this.#change, judged, error, keepBodies);
+    const kept = failureOf(this.#change, judged, error);
     if (kept !== undefined) yield statements.keep(this.#change, judged, kept);
     return { error, kept };
   }
@@ -152,10 +151,10 @@ class ChangeClaim implements Lease {
   }
 
   *#keep(error: unknown): Step<KeptFailure | undefined> {
-    const { claims, statements, keepBodies } = this.#file;
+    const { claims, statements } = this.#file;
     if (!(yield* claims.release(this.#order, this.#owner))) return undefined;
     const judged = yield* this.#see();
-    const kept = failureOf(this.#change, { ...judged, verdict: 'run' }, error, keepBodies);
+    const kept = failureOf(this.#change, { ...judged, verdict: 'run' }, error);
     if (kept !== undefined) yield statements.keep(this.#change, judged, kept);
     return kept;
   }

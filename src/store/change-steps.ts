@@ -85,7 +85,7 @@ export interface KeptFailure {
   readonly isNewlyParked: boolean;
   /** The description of the error, as JSON. */
   readonly error: string;
-  /** If the store keeps bodies. */
+  /** Undefined if the policy has none. */
   readonly rawBody: Uint8Array | undefined;
 }
 
@@ -94,13 +94,12 @@ export function failureOf(
   { policy }: Change,
   { verdict, failure }: Pick<Judged, 'verdict' | 'failure'>,
   error: unknown,
-  keepBodies: boolean,
 ): KeptFailure | undefined {
   const hasRun = verdict === 'run';
   if (verdict !== 'blocked' && !(hasRun && isFailure(error))) return undefined;
   const attempts = (failure?.attempts ?? 0) + (hasRun ? 1 : 0);
   const isEnough = hasRun && attempts >= (policy.parkAfter ?? Number.POSITIVE_INFINITY);
-  const rawBody = keepBodies ? tryTo(() => policy.getRawBody?.()) : undefined;
+  const rawBody = tryTo(() => policy.getRawBody?.());
   const described = tryTo(() => policy.describeError?.(error) ?? describeFailure(error));
   return {
     attempts,

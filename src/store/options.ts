@@ -44,12 +44,6 @@ export interface StoreOptions {
    */
   profile?: ServiceProfile | undefined;
   /**
-   * Whether the body of a failed change is stored as received, so that the change can be replayed. It is
-   * personal data: make sure that `prune()` runs.
-   * @default false
-   */
-  keepBodies?: boolean | undefined;
-  /**
    * Receives a line for each `create`, `send`, `record`, `resolve` and `recover`: pino, or console.
    * The level is `debug` for success, `warn` for an unresolved payment and for a `recover` that ended early or had
    * payments rejected, and `error` for failures. Bodies and error messages are not logged.
@@ -72,7 +66,6 @@ export const storeRules = {
   leaseMs: optional(timerMs(100)),
   repeatedReference: optional(oneOf('unknown', 'same-payment')),
   profile: optional(serviceProfile),
-  keepBodies: withDefault(false, boolean),
   logger: optional(loggerRule),
   logReferences: withDefault(false, boolean),
 } satisfies OptionRules<StoreOptions>;

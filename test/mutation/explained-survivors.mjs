@@ -657,7 +657,7 @@ export const EXPLAINED_SURVIVORS = [
   },
   {
     file: 'src/store/change-steps.ts',
-    code: 'const rawBody = keepBodies ? tryTo(() => policy.getRawBody?.()) : undefined;',
+    code: 'const rawBody = tryTo(() => policy.getRawBody?.());',
     to: 'policy.getRawBody()',
     why: 'tryTo catches the TypeError.',
   },

@@ -19,6 +19,6 @@ describe('does the same when Object.prototype has any field of the package', () 
 
 it('postgresStore does the same when Object.prototype has an option of a store', async () => {
   const names = listOptionNames(/^(?:store|postgres|client)[\\/]/);
-  expect(names).toEqual(expect.arrayContaining(['prefix', 'keepBodies', 'processStale']));
+  expect(names).toEqual(expect.arrayContaining(['prefix', 'processStale']));
   expect(await findDifferences('postgresStore', names)).toEqual([]);
 });

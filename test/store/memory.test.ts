@@ -196,7 +196,6 @@ describe('a store in memory', () => {
     ['leaseMs', { leaseMs: 99 }, 'from 100 to'],
     ['repeatedReference', { repeatedReference: 'second-payment' }, "'unknown'"],
     ['profile', { profile: 'same-payment' }, 'profile'],
-    ['keepBodies', { keepBodies: 1 }, 'keepBodies must be'],
     ['now', { now: 5 }, 'now must be a function that returns epoch milliseconds'],
     ['retention', { retention: 5 }, 'retention is not a known option; use retentionMs'],
   ])('refuses a wrong %s: %o', (option, options, message) => {
