@@ -84,8 +84,8 @@ export type CallbackVerificationErrorCode = CodeOf<'CallbackVerificationError'>;
  *   processed then.
  * - `CHANGE_PARKED`: a change failed `parkAfter` times; it is acknowledged and kept, and waits for a replay.
  * - `CHANGE_OVERDUE`: a change that is more than ten minutes old was not processed, because its payment is busy.
- * - `REPLAY_IMPOSSIBLE`: a change can't be replayed, because it or its body is not kept, or the body is another
- *   change's.
+ * - `REPLAY_IMPOSSIBLE`: a change can't be replayed, because it is no longer kept, `prune` has removed its body, or
+ *   the body is another change's.
  */
 export type StoreErrorCode = CodeOf<'StoreError'>;
 

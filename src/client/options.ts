@@ -72,13 +72,6 @@ export interface PaymentClientOptions {
    */
   maxResponseBytes?: number | undefined;
   /**
-   * How many requests may wait while 256 are in flight. One more fails at once, with a
-   * `ConnectionError` that is safe to retry. From 0: no request waits. Can't be combined with
-   * `dispatcher` or `fetch`, which have their own limits.
-   * @default no limit: a waiting request is limited by its deadline
-   */
-  maxQueuedRequests?: number | undefined;
-  /**
    * A dispatcher of undici 7 or 8 to send through, such as a ProxyAgent or MockAgent. It stays yours:
    * `close()` does not close it. Can't be combined with `fetch`.
    */
@@ -164,7 +157,6 @@ export const clientRules = {
   timeoutMs: withDefault(30_000, timerMs()),
   maxRetries: withDefault(2, maxRetries),
   maxResponseBytes: withDefault(1_048_576, wholeNumber({ min: 1, unit: 'bytes' })),
-  maxQueuedRequests: optional(wholeNumber({ unit: 'requests' })),
   dispatcher: optional(withMethods<Dispatcher>('an undici Dispatcher', 'dispatch')),
   fetch: optional(func<typeof globalThis.fetch>('like globalThis.fetch')),
   headers: withDefault({}, requestHeaders),
@@ -176,7 +168,7 @@ export const clientRules = {
 /** @throws {InvalidOptionError} naming the option, what was expected and what was received */
 export function resolveClientOptions(options: PaymentClientOptions) {
   assertNoBrowser();
-  const { apiKey, apiSecret, maxQueuedRequests, dangerouslyAllowHttp, ...given } = resolveOptions(
+  const { apiKey, apiSecret, dangerouslyAllowHttp, ...given } = resolveOptions(
     options,
     clientRules,
     { holds: 'baseUrl, apiKey and apiSecret' },
@@ -197,19 +189,12 @@ export function resolveClientOptions(options: PaymentClientOptions) {
     );
   }
   if ((dispatcher ?? fetch) === undefined) assertCertificateChecks(given.baseUrl.href);
-  if (maxQueuedRequests !== undefined && (dispatcher ?? fetch) !== undefined) {
-    throw new InvalidOptionError(
-      'maxQueuedRequests',
-      "maxQueuedRequests must be left out with dispatcher or fetch: it limits the client's own queue",
-    );
-  }
   return Object.freeze({
     ...given,
     // Read at each call: msw replaces it when it begins to listen.
     fetch: fetch && (fetch === globalThis.fetch ? globalFetch : fetch),
     logger: given.logger ?? debugLogger,
     readCredentials: toReader(bind(apiKey, options), bind(apiSecret, options)),
-    maxQueuedRequests: maxQueuedRequests ?? Number.POSITIVE_INFINITY,
     /** The base URL's host and port, for traces and log lines. */
     server: {
       serverAddress: hostname.replace(/^\[|\]$/g, ''),

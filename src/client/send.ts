@@ -95,11 +95,10 @@ function judge(
     bodyLost: bodyFailure === 'lost' || bodyFailure === 'given-up',
   };
   const verdict = { requestOutcome, safeToRetry: isSafeToRetry(failed, requestOutcome) };
-  const isQueueFull = exchange.kind === 'failure' && exchange.reason === 'queue-full';
   const retryDelayMs = decideRetry(
     {
       ...failed,
-      gaveUp: deadline.gaveUp !== undefined || closing.aborted || isQueueFull,
+      gaveUp: deadline.gaveUp !== undefined || closing.aborted,
       retryAfterSeconds: parseRetryAfter(answer?.headers ?? {}, Date.now()),
     },
     {

@@ -16,7 +16,6 @@ import {
   trimmedText,
   wholeNumber,
   withDefault,
-  withMethods,
 } from '../protocol/options.js';
 import { statusRecordFields } from '../protocol/payment.js';
 import { json, parseStrictly } from '../protocol/strict-schema.js';
@@ -26,7 +25,7 @@ import {
   signatureEncodings,
   type TimestampUnit,
 } from '../protocol/wire.js';
-import { createRunningClock, type MockClock } from './state/clock.js';
+import { createSystemClock, type MockClock, manualClock } from './state/clock.js';
 
 /** Options of {@link createMockService}; {@link startMockServer} takes them too. */
 export interface MockServiceOptions {
@@ -111,8 +110,9 @@ export interface MockServiceOptions {
    */
   seed?: number | undefined;
   /**
-   * The service's clock, for example `createManualClock()`.
-   * @default `createRunningClock()`, which follows the system's clock
+   * A clock that stands still until you advance it, made by `createManualClock()`.
+   * @default the system's clock. The dashboard, `merchant-payments clock advance` and `POST /_mock/clock/advance` bring
+   * retries and delays forward
    */
   clock?: MockClock | undefined;
 }
@@ -188,7 +188,7 @@ export const serviceRules = {
   autoStatusAfterMs: withDefault(1_000, timerMs(0)),
   answerFields: withDefault({}, answerFields),
   seed: optional(wholeNumber({})),
-  clock: optional(withMethods<MockClock>('a clock', 'now', 'setTimeout')),
+  clock: optional(manualClock),
 } satisfies OptionRules<MockServiceOptions>;
 
 const serverRules = {
@@ -218,6 +218,6 @@ function complete<Options extends Resolved<typeof serviceRules>>(options: Option
     seed: seed ?? randomInt(2 ** 32),
     /** Whether default credentials may follow from the seed. */
     isSeedGiven: seed !== undefined,
-    clock: clock ?? createRunningClock(),
+    clock: clock ?? createSystemClock(),
   });
 }

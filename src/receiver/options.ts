@@ -98,9 +98,8 @@ export interface CallbackReceiverOptions<Tx = undefined, Fields = unknown, Secre
    * After how many failures a change is parked, a whole number from 1. The last failure is answered 200
    * (outcome `failed`), so the service stops retrying; `onError` gets the error itself, then a `StoreError`
    * `CHANGE_PARKED`. The store keeps the change, and further deliveries of it are answered 200 without
-   * calling `onPayment`. `replay` runs the change if the store has `keepBodies: true`. Set that too, or repair the
-   * order of a parked change by hand. Needs a store that keeps failures: memory, SQLite, Postgres
-   * or MySQL. A {@link RetryLaterError} does not count as a failure.
+   * calling `onPayment`; `replay` runs it. Needs a store that keeps failures: memory, SQLite, Postgres or
+   * MySQL. A {@link RetryLaterError} does not count as a failure.
    * @default changes are never parked: every failure is answered 500
    */
   parkAfter?: number | undefined;

@@ -255,14 +255,14 @@ class Receiver<Tx> {
     callback: VerifiedCallback,
     trace?: CallbackTrace,
   ): Promise<void> {
-    const { store, onError } = this.#options;
+    const { onError } = this.#options;
     if (notKept !== undefined) {
       // It does not count towards `parkAfter` either.
       describeError(trace, notKept);
       await report(onError, notKept, callback);
     }
     if (parkedAfter !== undefined) {
-      const parked = changeParked(parkedAfter, store.keepsBodies);
+      const parked = changeParked(parkedAfter);
       describeError(trace, parked);
       await report(onError, parked, callback);
     }

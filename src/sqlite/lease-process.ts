@@ -27,7 +27,6 @@ export interface ProcessingFile {
   readonly claims: Claims;
   readonly leaseMs: number;
   readonly renewForMs: number;
-  readonly keepBodies: boolean;
   readonly now: () => number;
 }
 
@@ -142,10 +141,10 @@ class ChangeClaim implements Lease {
   }
 
   *#keep(error: unknown): Step<KeptFailure | undefined> {
-    const { claims, statements, keepBodies } = this.#file;
+    const { claims, statements } = this.#file;
     if (!(yield* claims.release(this.#order, this.#owner))) return undefined;
     const judged = yield* this.#see();
-    const kept = failureOf(this.#change, judged, error, keepBodies);
+    const kept = failureOf(this.#change, judged, error);
     if (kept !== undefined) yield statements.keep(this.#change, judged, kept);
     return kept;
   }

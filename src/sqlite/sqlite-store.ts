@@ -156,12 +156,12 @@ export function sqliteStore(
 ): ManagedStore | SqliteStore {
   assertDatabase(database);
   const resolved = resolveOptions(options, rules);
-  const { prefix, now, renewForMs, keepBodies, leaseMs = DEFAULT_LEASE_MS } = resolved;
+  const { prefix, now, renewForMs, leaseMs = DEFAULT_LEASE_MS } = resolved;
   const dialect = sqliteDialect(prefix, now);
   const claims = new Claims(prefix, new Sql(dialect));
   const session = new SqliteSession(database, () => findMissing(dialect, claims));
   const statements = new ChangeStatements(dialect);
-  const file = { session, statements, claims, leaseMs, renewForMs, keepBodies, now };
+  const file = { session, statements, claims, leaseMs, renewForMs, now };
   const backend = new SqliteBackend(file, dialect);
   const store = createStore(backend, resolved);
   if (store instanceof PaymentEngine) return withSyncRecord(store, backend, session);

@@ -63,7 +63,7 @@ export interface FailedChange extends Item {
   parked: boolean;
   /** Why it last failed. */
   error: FailureText;
-  /** The verified body as received, if the store has `keepBodies: true`. */
+  /** The verified body as received. Missing once `prune` has removed it. */
   rawBody?: Uint8Array | undefined;
 }
 

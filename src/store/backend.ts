@@ -65,7 +65,7 @@ export interface CallbackTables<Tx> {
   forgetFailed(name: ChangeName, attempts: number): Promise<boolean>;
   setup(): Promise<void>;
   /**
-   * Deletes what has ended and last changed before a time.
+   * Deletes what has ended and last changed before a time, and removes the bodies of changes that last failed before it.
    *
    * @returns how many rows were deleted
    */

@@ -64,11 +64,6 @@ export interface CallbackStore<Tx = undefined> {
   ): Promise<ChangeOutcome>;
   /** Lists what needs a person, if the store keeps it. */
   attention?(options?: AttentionOptions): AsyncIterable<Attention>;
-  /**
-   * Whether a store that keeps failed changes also keeps their bodies, which a replay needs.
-   * @default unknown
-   */
-  readonly keepsBodies?: boolean | undefined;
 }
 
 /** A store of this package, as it is without a client. */
@@ -98,14 +93,15 @@ export interface ManagedStore<Tx = undefined> extends CallbackStore<Tx> {
    */
   setup(): Promise<void>;
   /**
-   * Deletes what has ended and last changed before `olderThan`: created and rejected payments, processed changes,
-   * failed changes with their bodies, second payments. A later delivery of a deleted change runs again, a deleted
-   * payment loses its watermark, and its reference can be created again. So keep them for longer than the service
-   * retries, you may replay, or a customer may return to an order.
+   * Deletes what has ended and last changed before `olderThan`: created and rejected payments, processed changes, second
+   * payments. A later delivery of a deleted change runs again, a deleted payment loses its watermark, and its reference
+   * can be created again. So keep them for longer than the service retries, or a customer may return to an order.
+   *
+   * A failed change stays on the list, parked or not, until it is processed or discarded. Only the body of one that last
+   * failed before `olderThan` is removed, after which it can't be replayed.
    *
    * @returns how many rows were deleted
    * @throws {InvalidOptionError} when `olderThan` is not a valid Date
    */
   prune(olderThan: Date): Promise<number>;
-  readonly keepsBodies: boolean;
 }

@@ -78,7 +78,7 @@ export interface KeptFailure {
   readonly isNewlyParked: boolean;
   /** The description of the error, as JSON. */
   readonly error: string;
-  /** If the store keeps bodies. */
+  /** Undefined if the policy has none. */
   readonly rawBody: Uint8Array | undefined;
 }
 
@@ -87,12 +87,11 @@ export function failureOf(
   { policy }: Change,
   { failure }: Pick<Judged, 'failure'>,
   error: unknown,
-  keepBodies: boolean,
 ): KeptFailure | undefined {
   if (!isFailure(error)) return undefined;
   const attempts = (failure?.attempts ?? 0) + 1;
   const isEnough = attempts >= (policy.parkAfter ?? Number.POSITIVE_INFINITY);
-  const rawBody = keepBodies ? tryTo(() => policy.getRawBody?.()) : undefined;
+  const rawBody = tryTo(() => policy.getRawBody?.());
   const described = tryTo(() => policy.describeError?.(error) ?? describeFailure(error));
   return {
     attempts,

@@ -15,7 +15,7 @@ export function createStore<Tx>(
   options: ResolvedStoreOptions,
 ): ManagedStore<Tx> | PaymentStore<Tx> {
   const { client, logger } = options;
-  if (client === undefined) return new ManagedEngine(backend, options);
+  if (client === undefined) return new ManagedEngine(backend);
   const withClient = { ...options, client };
   if (logger === undefined) return new PaymentEngine(backend, withClient);
   return new LoggingEngine(backend, { ...withClient, logger });

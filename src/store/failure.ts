@@ -28,7 +28,7 @@ export interface FailurePolicy {
    * @default false
    */
   readonly runParked?: boolean | undefined;
-  /** Returns the verified body as received. Called only after a failure, by a store that keeps bodies. */
+  /** Returns the verified body as received. Called only after a failure. */
   getRawBody?(): Uint8Array;
   /** Returns the description of the work's error to store. By default, the one that {@link FailureText} describes. */
   describeError?(error: unknown): FailureText;

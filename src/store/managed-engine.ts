@@ -21,11 +21,9 @@ import { readBody, toStoredPayment } from './records.js';
 /** A store without a client, over any backend. */
 export class ManagedEngine<Tx> implements ManagedStore<Tx> {
   readonly #backend: CallbackTables<Tx>;
-  readonly keepsBodies: boolean;
 
-  constructor(backend: CallbackTables<Tx>, { keepBodies }: { readonly keepBodies: boolean }) {
+  constructor(backend: CallbackTables<Tx>) {
     this.#backend = backend;
-    this.keepsBodies = keepBodies;
   }
 
   async process(

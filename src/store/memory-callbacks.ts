@@ -47,7 +47,6 @@ export interface MemoryOptions {
   readonly now: () => number;
   readonly maxEntries: number;
   readonly retentionMs: number;
-  readonly keepBodies: boolean;
 }
 
 /** Callbacks in this process's memory. Each method is atomic, because it does everything before its first await. */
@@ -125,7 +124,7 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
   }
 
   #fail(change: Change, judged: Judged, error: unknown): unknown {
-    const kept = failureOf(change, judged, error, this.#options.keepBodies);
+    const kept = failureOf(change, judged, error);
     if (kept !== undefined) this.#keep(change, kept);
     reportParked(change, kept);
     return error;
@@ -267,6 +266,9 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
   async setup(): Promise<void> {}
 
   async prune(beforeMs: number): Promise<number> {
+    for (const { change } of this.#failures.values()) {
+      if (+change.lastFailedAt < beforeMs) delete change.rawBody;
+    }
     return (
       this.#pruneChanges(beforeMs) +
       deleteFrom(this.#seconds, ({ place }) => place.atMs < beforeMs) +
@@ -276,7 +278,9 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
 
   #forgetOld(): void {
     const { maxEntries, retentionMs } = this.#options;
-    this.#pruneChanges(this.nowMs - retentionMs + 1, maxEntries);
+    const beforeMs = this.nowMs - retentionMs + 1;
+    this.#pruneChanges(beforeMs, maxEntries);
+    deleteFrom(this.#failures, ({ change }) => +change.lastFailedAt < beforeMs);
   }
 
   /** Forgets the changes of payments beyond a number of them, and what last changed before a time. */
@@ -287,15 +291,14 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
       this.#processed.delete(name);
       count += keys.size;
     }
-    return count + deleteFrom(this.#failures, ({ change }) => +change.lastFailedAt < beforeMs);
+    return count;
   }
 }
 
 /** The store of a receiver that was given none: `memoryStore()`, without what creates payments. */
 export function memoryCallbacks(): ManagedStore {
-  const keepBodies = false;
-  const limits = { maxEntries: 100_000, retentionMs: 86_400_000, keepBodies, now: Date.now };
-  return new ManagedEngine(new MemoryCallbacks(limits), { keepBodies });
+  const limits = { maxEntries: 100_000, retentionMs: 86_400_000, now: Date.now };
+  return new ManagedEngine(new MemoryCallbacks(limits));
 }
 
 /** Unique, whatever characters the names contain. */

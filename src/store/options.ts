@@ -1,14 +1,12 @@
 import type { PaymentClient } from '../client/payment-client.js';
 import { type Logger, loggerRule } from '../protocol/logger.js';
 import {
-  boolean,
   hasMethod,
   matching,
   type OptionRules,
   optional,
   type Resolved,
   timerMs,
-  withDefault,
 } from '../protocol/options.js';
 
 /** What a store needs of a client, so that a test's double of one fits too. */
@@ -31,12 +29,6 @@ export interface StoreOptions {
   leaseMs?: number | undefined;
   /**
   /**
-   * Whether the body of a failed change is stored as received, so that the change can be replayed. It is
-   * personal data: make sure that `prune()` runs.
-   * @default false
-   */
-  keepBodies?: boolean | undefined;
-  /**
    * Receives a line for each `create`, `send`, `record`, `resolve` and `recover`: pino, or console.
    * The level is `debug` for success, `warn` for an unresolved payment and for a `recover` that ended early or had
    * payments rejected, and `error` for failures. Lines at `warn` and `error` have the payment's references, as far as they
@@ -53,7 +45,6 @@ export const storeRules = {
     ),
   ),
   leaseMs: optional(timerMs(100)),
-  keepBodies: withDefault(false, boolean),
   logger: optional(loggerRule),
 } satisfies OptionRules<StoreOptions>;
 

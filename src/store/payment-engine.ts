@@ -44,8 +44,8 @@ export class PaymentEngine<Tx> extends ManagedEngine<Tx> implements PaymentStore
   readonly #options: ClientOptions;
   readonly #sender: SingleSender;
 
-  constructor(backend: Backend<Tx>, options: ClientOptions & { readonly keepBodies: boolean }) {
-    super(backend, options);
+  constructor(backend: Backend<Tx>, options: ClientOptions) {
+    super(backend);
     this.#backend = backend;
     this.#options = options;
     this.#sender = new SingleSender(backend, options.client);

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 
 describeStore<Queryable>('postgresStore on PGlite', () => ({
-  create: (options) => postgresStore<Queryable>(database, { ...options, keepBodies: true }),
+  create: (options) => postgresStore<Queryable>(database, options),
   concurrent: false,
   database: () => database,
   transaction: (body) => database.transaction((tx) => body(tx as Queryable)),

@@ -47,7 +47,7 @@ describe.each(drivers)('$name:', ({ open }) => {
     create(options: ContractOptions) {
       created += 1;
       const database = created % 2 === 0 ? connect() : shop;
-      return sqliteStore(database, { ...options, keepBodies: true });
+      return sqliteStore(database, options);
     },
     waitMs: 0,
     loseLease() {

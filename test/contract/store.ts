@@ -7,8 +7,9 @@ import { CallbackStage } from './store/callback-stage.js';
 import { testLateSenders, testRecovery } from './store/crashes.js';
 import { testCreation, testRecording, testTransactions } from './store/creation.js';
 import { testCurrent, testSecondPaid } from './store/current.js';
-import { testKeptBodies, testKeptFailures } from './store/failed-changes.js';
+import { testKeptFailures } from './store/failed-changes.js';
 import { testNames, testPruning, testResolution } from './store/keeping.js';
+import { testKeptBodies, testPrunedBodies } from './store/kept-bodies.js';
 import { testLookUp } from './store/look-up.js';
 import { testOrder } from './store/order.js';
 import { testConcurrency, testCrashes, testLease, testOverlap, testWait } from './store/overlap.js';
@@ -42,7 +43,7 @@ export interface CallbackStoreUnderTest {
 
 /** A store of this package with everything that it does, and what it can do. */
 export interface StoreUnderTest<Tx = unknown> extends CallbackStoreUnderTest {
-  /** Creates one as above, with `keepBodies`. The lease of a payment must not expire during a case. */
+  /** Creates one as above. The lease of a payment must not expire during a case. */
   create(options: ContractOptions): Awaitable<ManagedStore<Tx>>;
   /** Expires the lease under which the payment was sent last, as if its sender had died. */
   loseLease(merchantPaymentReference: string): Awaitable<void>;
@@ -95,6 +96,7 @@ export function describeStore<Tx>(name: string, make: () => StoreUnderTest<Tx>):
     testAttention(one);
     testPages(one);
     testPruning(one);
+    testPrunedBodies(one);
     testNames(one);
     if (store.transaction !== undefined) testTransactions(one);
   });

@@ -46,7 +46,8 @@ describe('an invalid option is refused before anything starts', () => {
     ['seed', { seed: 'seven' }],
     ['clock', { clock: 5 }],
     ['clock', { clock: {} }],
-    ['clock', { clock: { now: () => 0 } }],
+    ['clock', { clock: { now: () => 0, advance: async () => undefined } }],
+    ['clock', { clock: { ...createManualClock() } }],
     ['port', { port: -1 }],
     ['port', { port: 65_536 }],
     ['port', { port: 0.5 }],
@@ -73,6 +74,13 @@ describe('an invalid option is refused before anything starts', () => {
     }).toThrow(MerchantPaymentsError);
     expect(service.callbackUrl).toBe('http://127.0.0.1:3000/callbacks');
   });
+});
+
+test('the refusal of another clock names the one that is taken', () => {
+  const clock = { now: Date.now, advance: async () => undefined };
+  expect(() => createMockService({ clock })).toThrow(
+    'clock must be a clock made by createManualClock(); received an object',
+  );
 });
 
 test('no message that refuses a secret or a URL shows it', async () => {

@@ -27,7 +27,6 @@ async function useAll(database: Database, prefix: string, transact: Transact): P
   const store = postgresStore(database, {
     client: service.client,
     prefix,
-    keepBodies: true,
   }) as PaymentStore<unknown>;
   const seen: Message[] = [];
   const note = async (name: string, act: Promise<unknown>) =>

@@ -35,7 +35,7 @@ async function columns() {
 /** Does everything that writes and reads with a store. */
 async function useAll(): Promise<void> {
   const service = new ContractService();
-  const store = postgresStore<Queryable>(database, { client: service.client, keepBodies: true });
+  const store = postgresStore<Queryable>(database, { client: service.client });
   const failures = { getRawBody: () => new Uint8Array([1]) };
   expect(await store.process(change('order', 1), nothing)).toBe('processed');
   expect(await store.process(change('order', 1), nothing)).toBe('duplicate');

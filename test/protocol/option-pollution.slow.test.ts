@@ -24,6 +24,6 @@ describe('does the same when Object.prototype has any field of the package', () 
 
 it('postgresStore does the same when Object.prototype has an option of a store', async () => {
   const names = listOptionNames(/^(?:store|postgres|client)[\\/]/);
-  expect(names).toEqual(expect.arrayContaining(['prefix', 'keepBodies', 'parkAfter']));
+  expect(names).toEqual(expect.arrayContaining(['prefix', 'parkAfter']));
   expect(await findDifferences('postgresStore', names)).toEqual([]);
 });

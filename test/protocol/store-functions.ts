@@ -63,7 +63,6 @@ async function use(
   };
   const store = open({ client: new PaymentClient({ ...client, fetch }) });
   const bare = openBare();
-  told.push(store.keepsBodies, bare.keepsBodies);
   const reference = order.merchantPaymentReference;
   await tell(store.create(order));
   await tell(store.create({ ...order, merchantPaymentReference: 'order-2' }));

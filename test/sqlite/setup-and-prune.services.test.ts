@@ -244,9 +244,10 @@ describe.each(drivers)('with $name', ({ open }) => {
       await expect(dead.complete()).rejects.toMatchObject({ code: 'LEASE_LOST' });
     });
 
-    test('finds what is old by an index, and deletes by key', async () => {
+    test('finds what is old by an index, and deletes or changes it by key', async () => {
       const { store, database } = await scene.open();
-      const broken = changeAt('2026-01-31T12:00:00Z', { order: 'order-2' });
+      const failures = { getRawBody: () => Uint8Array.of(1) };
+      const broken = { ...changeAt('2026-01-31T12:00:00Z', { order: 'order-2' }), failures };
       await deliver(store, first);
       await store.process(broken, () => Promise.reject(new Error('broken'))).catch(() => {});
       const prepare = vi.spyOn(database, 'prepare');
@@ -254,7 +255,7 @@ describe.each(drivers)('with $name', ({ open }) => {
       const statements = prepare.mock.calls.map(([sql]) => sql);
       vi.restoreAllMocks();
       const plans = statements
-        .filter((sql) => /^(SELECT|DELETE)/.test(sql) && !/claims|second_payments/.test(sql))
+        .filter((sql) => /^(SELECT|UPDATE|DELETE)/.test(sql) && !/claims|second_payments/.test(sql))
         .map((sql) => {
           const rows = database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all();
           return rows.flatMap((row) => Object.values(row as object).map(String)).join('\n');

@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { RetryLaterError, StoreError } from '../../src/errors.js';
 import { readChange } from '../../src/store/change.js';
 import {
@@ -104,7 +104,7 @@ describe('the failure that is stored', () => {
     policy: FailurePolicy,
     judged: Parameters<typeof failureOf>[1] = FIRST,
     error: unknown = new TypeError('broken'),
-  ) => failureOf(read({ failures: policy }), judged, error, true);
+  ) => failureOf(read({ failures: policy }), judged, error);
 
   it('has why the work failed, and no body that is not known', () => {
     expect(keep({})).toStrictEqual({
@@ -144,13 +144,6 @@ describe('the failure that is stored', () => {
     const kept = keep({ describeError: () => described, getRawBody: () => bytes });
     expect(kept).toMatchObject({ error: JSON.stringify(described), rawBody: bytes });
   });
-
-  it('asks for no body if bodies are not kept', () => {
-    const getRawBody = vi.fn(() => Uint8Array.of(1));
-    const change = read({ failures: { getRawBody } });
-    expect(failureOf(change, FIRST, new Error('broken'), false)?.rawBody).toBeUndefined();
-    expect(getRawBody).not.toHaveBeenCalled();
-  });
 });
 
 describe('work that fails', () => {
@@ -162,7 +155,7 @@ describe('work that fails', () => {
   it.each(['describeError', 'getRawBody', 'onParked'] as const)(
     'has its own error as the failure if %s throws',
     async (name) => {
-      const store = memoryStore({ keepBodies: true });
+      const store = memoryStore();
       const change = changeOf({ failures: { parkAfter: 1, [name]: fail } });
       await expect(store.process(change, () => Promise.reject(broken))).rejects.toBe(broken);
       const [item] = await collect(store.attention());
@@ -241,7 +234,7 @@ const NO_NUMBERS = { referenceNumber: undefined, paidBy: undefined };
 
 describe('a failure under a policy of the caller', () => {
   const run = (failures: FailurePolicy) =>
-    failureOf(read({ failures }), { failure: undefined }, new Error('broken'), true);
+    failureOf(read({ failures }), { failure: undefined }, new Error('broken'));
 
   it('is kept without a body where the policy has none, or throws', () => {
     expect(run({})?.rawBody).toBeUndefined();

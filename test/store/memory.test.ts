@@ -198,7 +198,6 @@ describe('a store in memory', () => {
     ['client', { client: {} }, 'client must be a PaymentClient; received an object'],
     ['client', { client: null }, 'client must be a PaymentClient; received null'],
     ['leaseMs', { leaseMs: 99 }, 'from 100 to'],
-    ['keepBodies', { keepBodies: 1 }, 'keepBodies must be'],
     ['now', { now: 5 }, 'now must be a function that returns epoch milliseconds'],
     ['retention', { retention: 5 }, 'retention is not a known option; use retentionMs'],
   ])('refuses a wrong %s: %o', (option, options, message) => {

@@ -28,7 +28,6 @@ describe('a store', () => {
     compileOnly((client) => {
       expectTypeOf(memoryStore({ client })).toEqualTypeOf<PaymentStore>();
       expectTypeOf(memoryStore()).toEqualTypeOf<ManagedStore>();
-      expectTypeOf(memoryStore({ keepBodies: true })).toEqualTypeOf<ManagedStore>();
       expectTypeOf(memoryStore({ client: undefined })).toEqualTypeOf<ManagedStore>();
       const alone = memoryStore();
       return [

@@ -191,14 +191,34 @@ WHERE 1 = 1${pageOf(this.#sql, page, [...columns])}`;
   }
 
   /** Locks some old rows of a table, and returns their keys as JSON lists. */
-  lockOld(table: 'changes' | 'failures' | 'seconds', beforeMs: number, limit: number): string {
+  lockOld(table: 'changes' | 'seconds', beforeMs: number, limit: number): string {
+    return this.#lockWhere(table, `${OLD[table]} < ${beforeMs}`, limit);
+  }
+
+  /** Locks some failed changes that have a body and last failed before a time, and returns their keys likewise. */
+  lockOldBodies(beforeMs: number, limit: number): string {
+    // The first column has an index, and is never later than the second.
+    const isOld = `first_failed_at_ms < ${beforeMs} AND last_failed_at_ms < ${beforeMs}`;
+    return this.#lockWhere('failures', `${isOld} AND raw_body IS NOT NULL`, limit);
+  }
+
+  #lockWhere(table: keyof typeof KEYS, condition: string, limit: number): string {
     const { list, skipLocked } = this.#dialect;
     return `SELECT ${list(KEYS[table].join(', '))} FROM ${this.#tables[table]}
-WHERE ${OLD[table].map((time) => `${time} < ${beforeMs}`).join(' AND ')} LIMIT ${limit}${skipLocked}`;
+WHERE ${condition} LIMIT ${limit}${skipLocked}`;
+  }
+
+  /** Removes the bodies of the failed changes with these keys. */
+  removeBodies(keys: readonly string[]): string {
+    return this.#dialect.updateByKey(
+      this.#tables.failures,
+      'raw_body = NULL',
+      keys.map((key) => this.#toKey('failures', key)),
+    );
   }
 
   /** Deletes the rows with these keys. */
-  delete(table: 'changes' | 'failures' | 'seconds', keys: readonly string[]): string {
+  delete(table: 'changes' | 'seconds', keys: readonly string[]): string {
     return this.#dialect.deleteByKey(
       this.#tables[table],
       keys.map((key) => this.#toKey(table, key)),
@@ -220,11 +240,9 @@ const KEYS = {
   seconds: CHANGE.slice(0, 2),
 };
 
-// The first column has an index, and is never later than the second.
 const OLD = {
-  changes: ['processed_at_ms'],
-  failures: ['first_failed_at_ms', 'last_failed_at_ms'],
-  seconds: ['found_at_ms'],
+  changes: 'processed_at_ms',
+  seconds: 'found_at_ms',
 };
 
 function isSecond(sql: Sql, key: string, referenceNumber: string): string {

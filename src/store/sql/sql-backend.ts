@@ -218,8 +218,10 @@ export class SqlBackend<Tx> implements Backend<Tx> {
   }
 
   async prune(beforeMs: number): Promise<number> {
+    const lockBodies = this.#changes.lockOldBodies(beforeMs, AT_ONCE);
+    await this.#inBatches(lockBodies, (keys) => this.#changes.removeBodies(keys));
     let total = 0;
-    for (const table of ['failures', 'seconds', 'changes'] as const) {
+    for (const table of ['seconds', 'changes'] as const) {
       const lock = this.#changes.lockOld(table, beforeMs, AT_ONCE);
       total += await this.#inBatches(lock, (keys) => this.#changes.delete(table, keys));
     }

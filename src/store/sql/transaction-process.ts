@@ -20,7 +20,7 @@ import { walk } from './session.js';
 import type { ClaimLimits, Ending, OpenTransaction, StoreServer } from './transactions.js';
 import { Turns } from './turns.js';
 
-type Options = Pick<ResolvedServerOptions, 'client' | 'keepBodies' | keyof ClaimLimits>;
+type Options = Pick<ResolvedServerOptions, 'client' | keyof ClaimLimits>;
 
 const MAX_REMEMBERED = 1_000;
 
@@ -152,7 +152,7 @@ export class TransactionProcess<Tx> {
       await transaction.runWork((tx) => work(new WorkContext(tx, judged, transaction)));
     } catch (error) {
       progress.failed = { error };
-      const kept = failureOf(change, judged, error, this.#options.keepBodies);
+      const kept = failureOf(change, judged, error);
       return this.#end({ error, kept }, change, judged, kept);
     }
     const statements = this.#statements.record(change, judged);
@@ -216,14 +216,14 @@ export class TransactionProcess<Tx> {
     before: Judged,
     error: unknown,
   ): Promise<KeptFailure | undefined> {
-    const { lockTimeoutMs, keepBodies } = this.#options;
-    if (failureOf(change, before, error, false) === undefined && !isNews(before)) return undefined;
+    const { lockTimeoutMs } = this.#options;
+    if (failureOf(change, before, error) === undefined && !isNews(before)) return undefined;
     try {
       return await this.#server.connections.run<KeptFailure | undefined>(async (transaction) => {
         const judged = await this.#claim(transaction, change, lockTimeoutMs, false);
         if (typeof judged === 'string') throw new Error('another transaction holds the order');
         if (judged.verdict === 'duplicate') return { end: 'rollback', result: undefined };
-        const kept = failureOf(change, judged, error, keepBodies);
+        const kept = failureOf(change, judged, error);
         return this.#end(kept, change, judged, kept);
       });
     } catch (storeError) {

@@ -1,9 +1,9 @@
+import diagnostics from 'node:diagnostics_channel';
 import { Agent, type Dispatcher } from 'undici';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Deadline } from '../../../src/client/deadline.js';
 import { ConnectionQueue, KeptSocket } from '../../../src/client/transport/connection-queue.js';
 import { createOwnTransport } from '../../../src/client/transport/undici.js';
-import { ConnectionError } from '../../../src/errors.js';
 import {
   createClient,
   created,
@@ -16,11 +16,11 @@ import { IN_FLIGHT, named, startStalledServer } from './stalled-server.js';
 
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
-/** A queue with one connection, and with a place for one request that waits for it. */
+/** A queue with one connection. */
 function createSmallQueue() {
   const dispatcher = { dispatch: vi.fn() } as unknown as Dispatcher;
   const connection = { dispatcher, socket: new KeptSocket() };
-  const queue = new ConnectionQueue({ limit: 1, maxWaiting: 1, create: () => connection });
+  const queue = new ConnectionQueue({ limit: 1, create: () => connection });
   return { queue, connection };
 }
 
@@ -55,7 +55,6 @@ describe('calls beyond 256 in flight', () => {
     const deadline = new Deadline(60_000, undefined);
     expect(await queue.borrow(deadline)).toBe(connection);
     const borrowing = queue.borrow(deadline);
-    expect(queue.borrow(deadline)).toBe('full');
     deadline.giveUp('aborted');
     deadline.end();
     expect(await borrowing).toBeUndefined();
@@ -86,39 +85,9 @@ describe('calls beyond 256 in flight', () => {
     expect(connection.dispatcher.dispatch).not.toHaveBeenCalled();
     expect(await queue.borrow(deadline)).toBe(connection);
   });
-
-  it('fail at once beyond maxQueuedRequests, and are safe to retry', async () => {
-    const server = await startStalledServer();
-    const client = createClient(server.url, { maxQueuedRequests: 2 });
-    const first = Array.from({ length: IN_FLIGHT }, () => client.payments.create(order));
-    await server.received(IN_FLIGHT);
-    const waiting = ['a', 'b'].map((name) => client.payments.create(named(name)));
-    const error = await failureOf(client.payments.create(named('c')));
-    expect(error).toBeInstanceOf(ConnectionError);
-    expect(error).toMatchObject({ requestOutcome: 'not-sent', safeToRetry: true });
-    expect(error.message).toBe(
-      'POST /api/payments was not sent: all connections are busy, and as many requests as maxQueuedRequests allows wait for one; try again later, or raise maxQueuedRequests',
-    );
-    for (const { socket } of server.requests.slice(0, IN_FLIGHT)) socket.write(created);
-    await Promise.all([...first, ...waiting]);
-    expect(server.requests).toHaveLength(IN_FLIGHT + 2);
-  });
-
-  it('do not wait at all with maxQueuedRequests 0, which changes nothing below 256', async () => {
-    const server = await startStalledServer();
-    const client = createClient(server.url, { maxQueuedRequests: 0 });
-    const first = Array.from({ length: IN_FLIGHT }, () => client.payments.create(order));
-    await server.received(IN_FLIGHT);
-    const error = await failureOf(client.payments.create(order));
-    expect(error).toMatchObject({ code: 'CONNECTION_FAILED', requestOutcome: 'not-sent' });
-    for (const { socket } of server.requests.slice(0, IN_FLIGHT)) socket.write(created);
-    await Promise.all(first);
-    await client.payments.create(order);
-  });
 });
 
-it('a call whose earlier attempt may have been processed stays unknown in a full queue', async () => {
-  let attempts = 0;
+it('a call whose earlier attempt may have been processed stays unknown when its time ends in the queue', async () => {
   const answers: (() => void)[] = [];
   const server = await startRawServer({
     answer: ({ socket, body }) => {
@@ -126,31 +95,37 @@ it('a call whose earlier attempt may have been processed stays unknown in a full
         answers.push(() => void socket.write(created));
         return undefined;
       }
-      attempts += 1;
       return 'HTTP/1.1 503 Unavailable\r\nretry-after: 0\r\ncontent-length: 0\r\n\r\n';
     },
   });
   const others: Promise<unknown>[] = [];
   const client = createClient(server.url, {
-    maxQueuedRequests: 0,
     idempotency: 'merchantPaymentReference',
     logger: {
       debug() {},
       info() {},
       error() {},
-      // Before the first call's second attempt all places are taken.
       warn() {
+        // Before the first call's second attempt all places are taken.
+        if (others.length > 0) return;
         for (let index = 0; index < IN_FLIGHT; index += 1)
           others.push(client.payments.create(order));
       },
     },
   });
-  const error = await failureOf(client.payments.create(named('first')));
-  expect(error).toMatchObject({ requestOutcome: 'unknown', safeToRetry: false });
-  expect(attempts).toBe(1);
+  const { timeoutMs, expire } = holdDeadline();
+  const expireInQueue = (message: unknown): void => {
+    if ((message as { attempt: number }).attempt === 2) setImmediate(expire);
+  };
+  const channel = 'tracing:merchant-payments:request:start';
+  diagnostics.subscribe(channel, expireInQueue);
+  onTestFinished(() => void diagnostics.unsubscribe(channel, expireInQueue));
+  const error = await failureOf(client.payments.create(named('first'), { timeoutMs }));
+  expect(error).toMatchObject({ code: 'TIMEOUT', requestOutcome: 'unknown', safeToRetry: false });
   await server.received(IN_FLIGHT + 1);
   for (const answer of answers) answer();
   await Promise.all(others);
+  expect(server.requests).toHaveLength(IN_FLIGHT + 1);
 });
 
 it('a request that was cancelled behind a busy connection of a dispatcher leaves it open', async () => {
@@ -177,27 +152,4 @@ it('a request that was cancelled behind a busy connection of a dispatcher leaves
   await client.payments.create(order);
   expect(server.requests).toHaveLength(2);
   expect(server.connections).toHaveLength(1);
-});
-
-it.each([
-  ['dispatcher', { dispatcher: new Agent() }],
-  ['fetch', { fetch: globalThis.fetch }],
-])('maxQueuedRequests is refused with %s, which queues requests itself', (_name, options) => {
-  const client = () =>
-    createClient('https://payments.invalid', { ...options, maxQueuedRequests: 1 });
-  expect(client).toThrow(
-    expect.objectContaining({
-      option: 'maxQueuedRequests',
-      message: expect.stringContaining(
-        'maxQueuedRequests must be left out with dispatcher or fetch',
-      ),
-    }),
-  );
-});
-
-it.each([[-1], [1.5], [Number.NaN], ['1']])('maxQueuedRequests %s is refused', (value) => {
-  const options = { maxQueuedRequests: value as number };
-  expect(() => createClient('https://payments.invalid', options)).toThrow(
-    'maxQueuedRequests must be a whole number',
-  );
 });

@@ -221,24 +221,3 @@ export function testKeptFailures(it: It<Stage>): void {
     }
   });
 }
-
-/** Their bodies are kept too. */
-export function testKeptBodies(it: It<Stage>): void {
-  it('keeps the last body of a failed change as received, and reads no body without a failure', async (stage) => {
-    let asked = 0;
-    const rawBody = Uint8Array.from({ length: 256 }, (_, index) => index);
-    const getRawBody = () => {
-      asked += 1;
-      return rawBody;
-    };
-    const event = createPayment()({ failures: { getRawBody } });
-    await stage.deliver(await stage.open(), event).answers('processed');
-    expect(asked).toBe(0);
-    const failing = createPayment()({ failures: { getRawBody } });
-    await failTimes(stage, failing, 1);
-    await failTimes(stage, { ...failing, failures: undefined }, 1);
-    const kept = (await keptOf(stage, failing)).rawBody;
-    assert(kept instanceof Uint8Array);
-    expect([...kept]).toStrictEqual([...rawBody]);
-  });
-}

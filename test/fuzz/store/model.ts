@@ -165,9 +165,13 @@ export class StoreModel {
     this.#order(order).created ??= PAYMENTS[0];
   }
 
-  /** Forgets everything. */
+  /** Forgets everything but the failures. */
   prune(): void {
+    const failures = [...this.#orders].map(([name, order]) => [name, order.failures] as const);
     this.#orders.clear();
+    for (const [name, kept] of failures) {
+      for (const [change, failure] of kept) this.#order(name).failures.set(change, failure);
+    }
   }
 
   /** What needs a person. */

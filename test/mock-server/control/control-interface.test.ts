@@ -20,7 +20,6 @@ describe('state and settings', () => {
       version: '0.1.0',
       now: '1970-01-01T00:00:00.000Z',
       aheadMs: expect.any(Number),
-      canAdvanceClock: true,
       clockRuns: false,
       paymentPage: false,
       callbackUrl: null,
@@ -537,17 +536,6 @@ describe('the clock', () => {
     const answer = await control(server, 'POST', '/clock/advance', { ms: 2.6e14 });
     expect(answer).toMatchObject({ status: 400, body: { code: 'INVALID_REQUEST' } });
     expect((await control(server, 'GET', '/state')).status).toBe(200);
-  });
-
-  test('that has no advance() is a conflict, and the message says why', async () => {
-    const { now, setTimeout } = createManualClock();
-    await using server = await startMockServer({ clock: { now, setTimeout } });
-    const state = await control(server, 'GET', '/state');
-    expect(state.body['canAdvanceClock']).toBe(false);
-    expect(await control(server, 'POST', '/clock/advance', { ms: 1 })).toMatchObject({
-      status: 409,
-      body: { message: expect.stringContaining('advance()') },
-    });
   });
 
   test.each([{}, { ms: -1 }, { ms: 1.5 }, { ms: '5' }, { seconds: 5 }])(

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect, test } from 'vitest';
 import { createManualClock, startMockServer } from '../../../src/mock-server/index.js';
+import { manualClock } from '../../../src/mock-server/state/clock.js';
 import { createPayment, postPayment, rawCreation } from '../merchant-client.js';
 import { startEndpoint } from '../merchant-endpoint.js';
 import { control, listen } from './control-client.js';
@@ -74,9 +75,10 @@ test('reports settings, the clock and a reset, each with the new state', async (
 });
 
 test('ends without ending the process when an event can’t be written', async () => {
-  const { setTimeout } = createManualClock();
+  const clock = createManualClock({ now: 0 });
   let nowMs = 0;
-  await using server = await startMockServer({ clock: { now: () => nowMs, setTimeout } });
+  manualClock(clock, 'clock').now = () => nowMs;
+  await using server = await startMockServer({ clock });
   await using events = await listen(server);
   nowMs = Number.NaN;
   await expect(postPayment(server)).rejects.toThrow();

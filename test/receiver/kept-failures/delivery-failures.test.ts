@@ -57,7 +57,7 @@ describe('a store that keeps failures', () => {
   });
 
   it('is asked for the change of this key and payment alone', async () => {
-    const store = memoryStore({ keepBodies: true });
+    const store = memoryStore();
     const onPayment = () => Promise.reject(new Error('broken'));
     const scene = createScene({ store, onPayment });
     await scene.receive(post({ status: 'pending' }));

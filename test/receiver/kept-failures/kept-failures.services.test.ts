@@ -13,7 +13,7 @@ import { itKeepsFailures } from './cases.js';
 const { openPool } = useSchema('mp_kept_failures');
 
 describe.skipIf(!process.env['DATABASE_URL'])('a receiver with a store in Postgres', () => {
-  itKeepsFailures((options) => postgresStore(openPool({ max: 2 }), options));
+  itKeepsFailures(() => postgresStore(openPool({ max: 2 })));
 });
 
 describe.each(drivers)('a receiver with a store in SQLite, on $name', ({ open }) => {
@@ -34,7 +34,7 @@ describe.each(drivers)('a receiver with a store in SQLite, on $name', ({ open })
     rmSync(folder, { recursive: true });
   });
 
-  itKeepsFailures((options) => sqliteStore(connect(), options));
+  itKeepsFailures(() => sqliteStore(connect()));
 
   it('reports a failure that it can not store, after that of onPayment', async () => {
     const database = connect();

@@ -8,11 +8,11 @@ import { createScene, post } from '../scene.js';
 import { itKeepsFailures } from './cases.js';
 
 describe('a receiver with a store in memory', () => {
-  itKeepsFailures((options) => memoryStore(options));
+  itKeepsFailures(() => memoryStore());
 
   it('replays a parked change of a payment whose reference is blank', async () => {
     let isBroken = true;
-    const store = memoryStore({ keepBodies: true });
+    const store = memoryStore();
     const scene = createScene({
       store,
       parkAfter: 1,
@@ -34,7 +34,7 @@ describe('a receiver with a store in memory', () => {
 
 describe('a receiver whose verifier is asynchronous', () => {
   it('keeps the body that was verified', async () => {
-    const store = memoryStore({ keepBodies: true });
+    const store = memoryStore();
     const request = post();
     const rawBody = Buffer.from(request.rawBody as string);
     const onPayment = () => Promise.reject(new Error('broken'));
