@@ -1,11 +1,9 @@
 import { type BuildOptions, transform } from 'esbuild';
 import { defineConfig } from 'tsup';
-import manifest from './package.json' with { type: 'json' };
+// @ts-expect-error: plain JavaScript, as all scripts are.
+import { subpaths as exported } from './scripts/exports.mjs';
 
-// What is exported as a module: '' for the package itself, 'callback' …
-const subpaths = Object.entries(manifest.exports)
-  .filter(([, target]) => typeof target !== 'string')
-  .map(([name]) => name.slice('./'.length));
+const subpaths: readonly string[] = exported;
 
 // From many files, these would take several times as long to load.
 const inOneFile = ['', 'callback', 'callback/web'];
@@ -70,7 +68,11 @@ export default defineConfig([
   },
 ]);
 
-function modulesOf(names: string[], folder = 'src', ending = '.ts'): Record<string, string> {
+function modulesOf(
+  names: readonly string[],
+  folder = 'src',
+  ending = '.ts',
+): Record<string, string> {
   const files = names.map((name) => (name === '' ? 'index' : `${name}/index`));
   return Object.fromEntries(files.map((file) => [file, `${folder}/${file}${ending}`]));
 }

@@ -1,7 +1,7 @@
 // The documentation site: `npm run docs`.
 import { guides } from './scripts/docs/guides.mjs';
 import { prepareMarkdown } from './scripts/docs/page.mjs';
-import { moduleOf, subpaths } from './scripts/subpaths.mjs';
+import { moduleOf, subpaths } from './scripts/exports.mjs';
 
 /** @type {Partial<import('typedoc').TypeDocOptions>} */
 export default {

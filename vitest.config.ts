@@ -2,6 +2,11 @@ import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { defineConfig } from 'vitest/config';
 
+// What CI sets, since the commands that it runs are those of the README: the folder for reports, and whether to measure
+// coverage.
+const { TEST_REPORTS, TEST_COVERAGE } = process.env;
+const report = path.join(TEST_REPORTS ?? '', `${Date.now()}-${process.pid}.json`);
+
 export default defineConfig({
   // The package by its name is the sources, as in tsconfig.json.
   resolve: {
@@ -28,6 +33,7 @@ export default defineConfig({
     // The files of a worker share their modules, which takes half the time.
     isolate: false,
     setupFiles: ['test/between-files.ts'],
+    reporters: TEST_REPORTS ? ['default', ['json', { outputFile: report }]] : ['default'],
     projects: [
       // `npm test`.
       {
@@ -37,7 +43,7 @@ export default defineConfig({
           include: ['test/**/*.test.ts'],
           exclude: [
             '**/node_modules/**',
-            '**/*.{slow,services,browser}.test.ts',
+            '**/*.{slow,services,browser,guide}.test.ts',
             'test/{package,release}/**',
           ],
           globalSetup: ['test/global-setup.ts'],
@@ -81,7 +87,25 @@ export default defineConfig({
         test: {
           name: 'package',
           include: ['test/{package,release}/**/*.test.ts'],
+          exclude: ['**/node_modules/**', '**/*.guide.test.ts'],
           globalSetup: ['test/package/global-setup.ts'],
+          isolate: true,
+          testTimeout: 180_000,
+          hookTimeout: 600_000,
+        },
+      },
+      // The guides, the skill and the recipes, each followed to the letter with the tarball.
+      {
+        extends: true,
+        test: {
+          name: 'guides',
+          include: ['test/**/*.guide.test.ts'],
+          globalSetup: [
+            'test/global-setup.ts',
+            'test/services/global-setup.ts',
+            'test/package/global-setup.ts',
+          ],
+          fileParallelism: false,
           isolate: true,
           testTimeout: 180_000,
           hookTimeout: 600_000,
@@ -89,6 +113,7 @@ export default defineConfig({
       },
     ],
     coverage: {
+      enabled: TEST_COVERAGE === 'true',
       provider: 'v8',
       include: ['src/**/*.ts'],
       exclude: [
@@ -102,7 +127,7 @@ export default defineConfig({
         // Run in a browser, by `npm run test:browser`.
         'src/mock-server/dashboard/**',
       ],
-      reporter: ['text', 'html', 'json-summary'],
+      reporter: [['text', { skipFull: true }], 'html', 'json-summary'],
       thresholds: {
         branches: 95,
         functions: 95,

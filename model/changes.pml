@@ -20,10 +20,7 @@
 #define SENDS_MAIL 0 /* the work of change 2 also sends a mail, which no rollback takes back */
 #endif
 #ifndef PARKS
-#define PARKS 0      /* parkAfter: 1 and blockParked, and a person who replays */
-#endif
-#ifndef DROPS_STALE
-#define DROPS_STALE 0 /* processStale: false */
+#define PARKS 0      /* parkAfter: 1, and a person who replays */
 #endif
 
 #include "order.pml"
@@ -33,7 +30,7 @@
 #define timeOf(change) (change == 2 -> 2 : 1)
 #define saysPaid(change) (change != 1)
 
-mtype:judgement = { RUN, DUPLICATE, STALE, REFUSED }
+mtype:judgement = { RUN, DUPLICATE, REFUSED }
 mtype:kept = { NO_FAILURE, FAILED, PARKED }
 
 /* ---- What the store holds about changes (change-steps.ts, SeenChange); arrays are indexed by change ---- */
@@ -66,15 +63,13 @@ bool isHeardPaid[3];       /* by payment: the same of a callback that says that 
 
 /* judge, toVerdict: the last line that applies decides. */
 inline judge() {
-  isStale = newest[paymentOf(change)] > timeOf(change);
+  isOlder = newest[paymentOf(change)] > timeOf(change);
   isCurrent = (true
-    && !isStale                                         /* guard for order_shows_the_newest: an older change came late */
+    && !isOlder                                         /* guard for order_shows_the_newest: an older change came late */
     && (paidBy == 0 || paidBy == paymentOf(change))     /* guard for order_shows_the_newest: another payment has paid the order */
   );
   verdict = RUN;
-  verdict = (PARKS && change == 2 && failures[1] == PARKED -> REFUSED : verdict); /* guard for parked_keeps_the_order: an earlier change is parked */
   verdict = (failures[change] == PARKED && !isReplay -> REFUSED : verdict);
-  verdict = (isStale && DROPS_STALE -> STALE : verdict);
   verdict = (isProcessed[change] -> DUPLICATE : verdict) /* guard for recorded_once: it was processed */
 }
 
@@ -91,14 +86,14 @@ inline recordChange() {
   isProcessed[change] = true;
   if
   :: (true
-      && !isStale                                       /* guard for newest_stays: an older change came late */
+      && !isOlder                                       /* guard for newest_stays: an older change came late */
      ) -> newest[paymentOf(change)] = timeOf(change)
   :: else
   fi;
   failures[change] = NO_FAILURE                         /* guard for processed_is_not_listed: its failure is over */
 }
 
-/* ChangeStatements.keep: the failure of the work, or of a change that was refused. */
+/* ChangeStatements.keep: the failure of the work. */
 inline keep() {
   failures[change] = (PARKS -> PARKED : FAILED);        /* guard for failure_is_kept: the work has thrown */
   isOnceFailed[change] = true
@@ -115,15 +110,6 @@ inline mail() {
   mails = (SENDS_MAIL && change == 2 && mails < 2 -> mails + 1 : mails)
 }
 
-/* The answer to a change that is not run is 200. */
-inline refuse() {
-  if
-  :: verdict == REFUSED -> keep()
-  :: else
-  fi;
-  acknowledged[change] = true
-}
-
 inline receive() {
   if
   :: change = 1
@@ -137,7 +123,7 @@ inline receive() {
 }
 
 inline forget() {
-  change = 0; isReplay = false; isStale = false; isCurrent = false; verdict = RUN
+  change = 0; isReplay = false; isOlder = false; isCurrent = false; verdict = RUN
 }
 
 #if !LEASE
@@ -161,7 +147,7 @@ inline failApart() {
 /* TransactionProcess.#inTransaction. Only what is in one `atomic` block with `holder == me` is committed. */
 proctype Instance() {
   byte change;
-  bool isReplay, isStale, isCurrent, isSecond;
+  bool isReplay, isOlder, isCurrent, isSecond;
   mtype:judgement verdict = RUN;
   do
   :: atomic { receive() }
@@ -173,7 +159,7 @@ proctype Instance() {
           ) -> holder = me; judge();
           if
           :: verdict == RUN -> working++
-          :: else -> learn(); refuse(); holder = 0
+          :: else -> learn(); acknowledged[change] = true; holder = 0
           fi
         }
         if
@@ -219,19 +205,19 @@ active proctype Database() {
 /* LeaseProcess, MemoryBackend.process */
 proctype Instance() {
   byte change;
-  bool isReplay, isStale, isCurrent, isSecond;
+  bool isReplay, isOlder, isCurrent, isSecond;
   mtype:judgement verdict = RUN;
   do
   :: atomic {
        receive(); judge(); learn();
        if
-       :: verdict == DUPLICATE || verdict == STALE -> acknowledged[change] = true; change = 0
+       :: verdict == DUPLICATE -> acknowledged[change] = true; change = 0
        :: else ->
           if
           :: holder != 0 -> change = 0                  /* guard for one_work_at_a_time: the others are busy */
           :: else ->
              if
-             :: verdict == REFUSED -> refuse(); change = 0
+             :: verdict == REFUSED -> acknowledged[change] = true; change = 0
              :: verdict == RUN -> holder = me; isOrphaned = false; working++
              fi
           fi
@@ -307,7 +293,7 @@ ltl recorded_once { [] !isRecordedTwice }
 ltl done_means_processed { [] ((isProcessed[1] == isDone[1]) && (isProcessed[2] == isDone[2]) && (isProcessed[3] == isDone[3])) }
 ltl mailed_once { [] (mails <= 1) }
 ltl one_work_at_a_time { [] (working <= 1) }
-ltl acknowledged_is_done_or_listed { [] ((isAnswered(1) || (DROPS_STALE && newest[1] == 2)) && isAnswered(2) && isAnswered(3)) }
+ltl acknowledged_is_done_or_listed { [] (isAnswered(1) && isAnswered(2) && isAnswered(3)) }
 ltl callback_settles { [] ((isHeard[1] -> state == ELSEWHERE || state == CREATED) && (isHeard[2] -> state != SENDING)) }
 ltl paid_is_kept { [] (isHeardPaid[1] || isHeardPaid[2] -> paidBy != 0) }
 ltl one_payer { [] (paidBy == 1 -> [] (paidBy == 1)) && [] (paidBy == 2 -> [] (paidBy == 2)) }
@@ -316,5 +302,4 @@ ltl order_shows_the_newest { [] ((isProcessed[2] && paidBy == 1 -> shown == 2) &
 ltl failure_is_kept { [] ((isOnceFailed[1] -> isKept(1) || isProcessed[1]) && (isOnceFailed[2] -> isKept(2) || isProcessed[2])) }
 ltl processed_is_not_listed { [] (!(isProcessed[1] && isKept(1)) && !(isProcessed[2] && isKept(2)) && !(isProcessed[3] && isKept(3))) }
 ltl newest_stays { [] (newest[1] == 2 -> [] (newest[1] == 2)) }
-ltl parked_keeps_the_order { [] (failures[1] == PARKED && !isProcessed[2] -> (!isProcessed[2] W failures[1] != PARKED)) }
 ltl order_gets_free { [] (holder != 0 -> <> (holder == 0)) }

@@ -135,14 +135,8 @@ export const settings = [
   },
   {
     model: 'changes',
-    name: 'transaction, parkAfter and blockParked',
+    name: 'transaction, parkAfter',
     switches: { PARKS: 1 },
-    holds: ['acknowledged_is_done_or_listed', 'parked_keeps_the_order'],
-  },
-  {
-    model: 'changes',
-    name: 'transaction, processStale: false',
-    switches: { DROPS_STALE: 1 },
     holds: ['acknowledged_is_done_or_listed', 'order_shows_the_newest'],
   },
   {

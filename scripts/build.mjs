@@ -7,7 +7,7 @@ import path from 'node:path';
 import { build } from 'tsup';
 import { buildDashboard } from './build-dashboard.mjs';
 import { writeDeclarations } from './declarations.mjs';
-import { assets, moduleOf, subpaths } from './subpaths.mjs';
+import { moduleOf, subpaths } from './exports.mjs';
 
 // Moved into its place at the end, so that a suite that reads dist/ never sees half a build.
 const folder = path.resolve('dist-unfinished');
@@ -19,9 +19,10 @@ try {
   writeDeclarations(declarations);
   await build({ outDir: folder, silent: true });
   await buildDashboard(path.join(folder, 'mock-server/dashboard.html'));
-  for (const [asset, source] of Object.entries(assets)) {
-    if (source) cpSync(source, path.join(folder, asset));
+  for (const engine of ['postgres', 'mysql']) {
+    cpSync(`src/${engine}/schema.sql`, path.join(folder, engine, 'schema.sql'));
   }
+  cpSync('src/openapi/openapi.json', path.join(folder, 'openapi.json'));
   for (const subpath of subpaths) {
     const module = path.join(folder, moduleOf(subpath));
     declareForImport(module);

@@ -7,7 +7,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import path from 'node:path';
 import ts from 'typescript';
 import { writeDeclarations } from './declarations.mjs';
-import { moduleOf, subpaths } from './subpaths.mjs';
+import { moduleOf, subpaths } from './exports.mjs';
 
 const REPORT = 'api/merchant-payments.api.md';
 

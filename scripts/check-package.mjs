@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { build } from 'esbuild';
 import ts from 'typescript';
+import { assets } from './exports.mjs';
 import { findMissingLinks, findUnlinked } from './packed-links.mjs';
-import { assets } from './subpaths.mjs';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'merchant-payments-pack-'));
 const run = (command, ...args) => execFileSync(command, args, { stdio: 'inherit' });
@@ -103,7 +103,7 @@ try {
   const tarball = path.join(folder, packed.filename);
   run('npx', '--no-install', 'publint', 'run', tarball, '--strict');
   // Files to read, not modules.
-  const notModules = ['--exclude-entrypoints', ...Object.keys(assets)];
+  const notModules = ['--exclude-entrypoints', ...assets];
   run('npx', '--prefix', 'scripts', '--no-install', 'attw', tarball, ...notModules);
   console.log(`${packed.filename}: ${packed.files.length} files, ${packed.size} bytes packed`);
 } finally {

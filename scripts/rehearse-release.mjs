@@ -155,6 +155,8 @@ function refusesOtherBytes(user, version) {
 
 /** verdaccio, for this package alone; all others come from the registry that npm uses here. */
 async function startRegistry() {
+  const options = ['--no-package-lock', '--ignore-scripts', '--no-audit', '--no-fund'];
+  run('npm', ['install', '--prefix', 'test/release/registry', ...options]);
   const upstream = run('npm', ['config', 'get', 'registry'], { quiet: true }).trim();
   const port = await findFreePort();
   writeFileSync(

@@ -1,4 +1,4 @@
-// Writes a version and today's date into every file that states them: npm run release:version -- 1.2.3
+// Writes a version and today's date into every file that states them: node scripts/set-version.mjs 1.2.3
 
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';

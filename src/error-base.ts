@@ -93,7 +93,7 @@ export abstract class PackageError extends NamedError {
   /**
    * Whether you may make the same call again: true only if that can't create a second payment and can
    * succeed. That is so if nothing was sent (no connection, no secret, or no time left), after a 429, and for
-   * a safe method (GET, HEAD, OPTIONS) without a conclusive answer. `retryUnknownOutcome` does not change it.
+   * a safe method (GET, HEAD, OPTIONS) without a conclusive answer. `idempotency` does not change it.
    * Set on every {@link RequestError}, absent elsewhere.
    */
   declare readonly safeToRetry?: boolean;

@@ -33,9 +33,7 @@ const codes = {
     'STORE_FAILED',
     'CONTRACT_VIOLATION',
     'WORK_TIMEOUT',
-    'STALE_CHANGE',
     'CHANGE_PARKED',
-    'CHANGE_BLOCKED',
     'CHANGE_OVERDUE',
     'REPLAY_IMPOSSIBLE',
   ],
@@ -84,13 +82,10 @@ export type CallbackVerificationErrorCode = CodeOf<'CallbackVerificationError'>;
  * - `CONTRACT_VIOLATION`: a store of your own broke the contract of `CallbackStore`.
  * - `WORK_TIMEOUT`: `onPayment` did not return in time. If it returns later, the change is recorded as
  *   processed then.
- * - `STALE_CHANGE`: a change older than the last one processed was acknowledged without `onPayment`.
  * - `CHANGE_PARKED`: a change failed `parkAfter` times; it is acknowledged and kept, and waits for a replay.
- * - `CHANGE_BLOCKED`: a change was acknowledged and kept without `onPayment`: an earlier one of its payment
- *   is parked (`blockParked`).
  * - `CHANGE_OVERDUE`: a change that is more than ten minutes old was not processed, because its payment is busy.
- * - `REPLAY_IMPOSSIBLE`: a change can't be replayed, because it or its body is not kept, or the body is another
- *   change's.
+ * - `REPLAY_IMPOSSIBLE`: a change can't be replayed, because it is no longer kept, `prune` has removed its body, or
+ *   the body is another change's.
  */
 export type StoreErrorCode = CodeOf<'StoreError'>;
 

@@ -198,8 +198,7 @@ export class CallbackVerificationError extends CodedError<CodeOf<'CallbackVerifi
 
 /**
  * A store refused an operation or could not complete it, or a callback could not be processed; `code` says why. A
- * callback is retried by the service, except after `STALE_CHANGE`, `CHANGE_PARKED` and `CHANGE_BLOCKED`, which are
- * acknowledged.
+ * callback is retried by the service, except after `CHANGE_PARKED`, which is acknowledged.
  */
 export class StoreError extends CodedError<CodeOf<'StoreError'>> {
   protected static override readonly brand: string = 'merchant-payments.StoreError';

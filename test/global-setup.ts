@@ -38,7 +38,7 @@ export default async function makePrograms(): Promise<() => void> {
     promisify(execFile)(process.execPath, ['scripts/build-dashboard.mjs']),
   ]);
   cpSync('examples/shop/public', path.join(folder, 'examples/shop/public'), { recursive: true });
-  // As test/link-examples.mjs does for their sources.
+  // As scripts/install-packages.mjs does for their sources.
   const packages = path.join(folder, 'examples/node_modules');
   symlinkSync(path.resolve('test/node_modules'), packages, 'junction');
   process.env['TEST_PROGRAMS'] = folder;

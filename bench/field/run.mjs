@@ -1,4 +1,4 @@
-// `npm run bench:field`: peers and this package under the same faults. Writes results.json, and the tables of
+// Peers and this package under the same faults. Writes results.json, and the tables of
 // docs/the-field.md. It needs openssl, and Postgres at DATABASE_URL.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

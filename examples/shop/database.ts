@@ -12,7 +12,7 @@ pool.on('error', ({ message }) => console.error(message));
 pool.on('connect', (connection) => connection.on('error', console.error));
 
 export const client = PaymentClient.fromEnv();
-export const store = postgresStore(pool, { client, keepBodies: true }); // for replays by staff
+export const store = postgresStore(pool, { client });
 
 /** Runs `work` in a transaction: all of it is stored, or nothing. */
 export async function transaction(work: (tx: pg.PoolClient) => Promise<void>): Promise<void> {

@@ -16,12 +16,8 @@ const VARIABLES: readonly Definition[] = [
     text: 'The address of the running mock. Default: http://127.0.0.1:4242',
   },
   {
-    term: 'MERCHANT_PAYMENTS_BASE_URL',
-    text: 'The address of the service, for discover only.',
-  },
-  {
-    term: 'MERCHANT_PAYMENTS_API_KEY, MERCHANT_PAYMENTS_API_SECRET, MERCHANT_PAYMENTS_SIGNING_SECRET',
-    text: 'The credentials, for discover, and the secret for callbacks. Safer here than in flags, which are visible in the process list.',
+    term: 'MERCHANT_PAYMENTS_SIGNING_SECRET',
+    text: 'The secret for callbacks. Safer here than in a flag, which is visible in the process list.',
   },
 ];
 

@@ -41,7 +41,6 @@ interface Request {
   readonly body?: Uint8Array | undefined;
   /** The limit for the whole exchange. */
   readonly timeoutMs: number;
-  readonly signal?: AbortSignal;
   /** Reading the body stops after this many bytes. */
   readonly maxBytes: number;
 }
@@ -62,11 +61,11 @@ export const TIMED_OUT = 'TIMED_OUT';
  */
 export async function exchange(
   url: URL,
-  { method, headers, body, timeoutMs, signal, maxBytes }: Request,
+  { method, headers, body, timeoutMs, maxBytes }: Request,
 ): Promise<Received> {
   const { request: open } = url.protocol === 'https:' ? https : http;
   const length = body && { 'content-length': String(body.byteLength) };
-  const request = open(url, { method, agent: false, signal, headers: { ...headers, ...length } });
+  const request = open(url, { method, agent: false, headers: { ...headers, ...length } });
   let reason: string | undefined;
   const end = (code: string) => {
     reason = code;

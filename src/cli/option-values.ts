@@ -1,9 +1,6 @@
 import { createReadStream } from 'node:fs';
-import type { ServiceProfile } from 'merchant-payments/mock-server';
 import { describeValue } from '../protocol/describe-value.js';
 import { SECONDS_END } from '../protocol/instant.js';
-import { LONGEST_TIMER_MS } from '../protocol/options.js';
-import { serviceProfile } from '../protocol/service-profile.js';
 import { trimEnd } from '../protocol/trim-end.js';
 import { httpUrl } from '../protocol/url.js';
 import { list, type Option, parsed, text, UsageError, withDefault } from './command.js';
@@ -218,9 +215,6 @@ export const wholeNumber = (
 ): Option<number | undefined> =>
   parsed(help, (name, given) => parseWholeNumber(name, given, { min, max }));
 
-export const portOption = (help: string): Option<number | undefined> =>
-  wholeNumber({ value: 'port', help }, { max: 65_535 });
-
 export const hostOption = withDefault(
   text({
     value: 'address',
@@ -229,44 +223,19 @@ export const hostOption = withDefault(
   '127.0.0.1',
 );
 
-/** `--timeout` of the commands that send requests. */
-export const timeoutOption = (fallback: number): Option<number> =>
-  withDefault(
-    wholeNumber(
-      {
-        value: 'ms',
-        help: `The time limit for each answer, in milliseconds. Default: ${fallback}`,
-      },
-      { min: 1, max: LONGEST_TIMER_MS },
-    ),
-    fallback,
-  );
-
-/** Reads the file of `--profile`. */
-export async function readProfile(path: string, terminal: Terminal): Promise<ServiceProfile> {
-  const bytes = await readInput({ option: '--profile', path, what: 'the profile' }, terminal);
-  let value: unknown;
-  try {
-    value = JSON.parse(bytes.toString());
-  } catch {
-    throw new UsageError('--profile: the file is not JSON');
-  }
-  return serviceProfile(value, 'profile');
-}
-
-/** Larger than any callback or profile; a wrong file must not fill the memory. */
+/** Larger than any callback; a wrong file must not fill the memory. */
 const MAX_INPUT_BYTES = 16 * 1024 * 1024;
 
-/** Reads the exact bytes of a file, or of standard input for `-`. The option and what is read are for messages. */
+/** Reads the exact bytes of a callback from a file, or from standard input for `-`. The option is for messages. */
 export async function readInput(
-  { option, path, what }: Readonly<Record<'option' | 'path' | 'what', string>>,
+  { option, path }: Readonly<Record<'option' | 'path', string>>,
   terminal: Terminal,
 ): Promise<Buffer> {
   const isStdin = path === '-';
   if (isStdin && terminal.stdin.isTTY) {
     printNote(
       terminal,
-      `reading ${what} from standard input; press Ctrl-D on an empty line to end it`,
+      'reading the callback from standard input; press Ctrl-D on an empty line to end it',
     );
   }
   const chunks: Buffer[] = [];
@@ -285,5 +254,5 @@ export async function readInput(
     );
   }
   if (size <= MAX_INPUT_BYTES) return Buffer.concat(chunks);
-  throw new UsageError(`${option}: ${what} may have at most ${MAX_INPUT_BYTES} bytes`);
+  throw new UsageError(`${option}: the callback may have at most ${MAX_INPUT_BYTES} bytes`);
 }

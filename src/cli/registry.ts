@@ -34,7 +34,6 @@ export const commandGroups: Readonly<Record<string, CommandGroup>> = {
     check: async () => (await import('./commands/check.js')).check,
     'callback verify': async () => (await import('./commands/callback-verify.js')).verify,
     'callback sign': async () => (await import('./commands/callback-sign.js')).sign,
-    discover: async () => (await import('./commands/discover.js')).discover,
   },
   Other: {
     completion: async () => (await import('./commands/completion.js')).completion,

@@ -87,9 +87,6 @@ function remedyFor(code: string): string {
   }
 }
 
-const QUEUE_FULL =
-  'was not sent: all connections are busy, and as many requests as maxQueuedRequests allows wait for one; try again later, or raise maxQueuedRequests';
-
 function failureToError(
   { sent, reason, cause }: Failure,
   verdict: Verdict,
@@ -99,7 +96,6 @@ function failureToError(
     return givenUpError(context.deadline.gaveUp as GiveUpReason, verdict, context);
   }
   const call = describeCall(context);
-  if (reason === 'queue-full') return new ConnectionError(`${call} ${QUEUE_FULL}`, verdict);
   const scrubbed = scrubCause(cause, context);
   const details = { ...verdict, cause: scrubbed };
   const what = describeFailure(scrubbed, { sent, reason });

@@ -8,7 +8,7 @@ import {
   durationSince,
   type LogContext,
   type Logger,
-  shownReference,
+  logReferences,
   writeLine,
 } from '../protocol/logger.js';
 import type { OperationName } from '../protocol/operations.js';
@@ -27,8 +27,6 @@ export interface CallSubject {
   readonly serverAddress: string;
   /** Port of the base URL. */
   readonly serverPort: number;
-  /** Of `payments.create`, where the client has `logReferences`: its first 256 characters. */
-  readonly merchantPaymentReference?: string;
   /** The call's `logContext`. */
   readonly context?: LogContext;
 }
@@ -60,7 +58,8 @@ export interface CallTrace extends CallSubject {
 
 /**
  * What the logger and subscribers of the tracing channel `merchant-payments:request` learn about one request.
- * This list is complete: no body and no headers.
+ * This list is complete: no body and no headers. A line at `warn` or `error` also has the `merchantPaymentReference` of a
+ * creation.
  */
 export interface RequestTrace extends CallSubject {
   /** From 1. */
@@ -91,10 +90,9 @@ export interface AttemptResult {
 
 export function toCallTrace({
   operation,
-  client: { server, logReferences },
+  client: { server },
   draft,
   options: { logContext },
-  merchantPaymentReference,
 }: Call): CallTrace {
   const { method, origin, path } = draft;
   return {
@@ -104,7 +102,6 @@ export function toCallTrace({
     url: origin + path,
     attempts: 0,
     ...server,
-    ...shownReference(logReferences, merchantPaymentReference),
     ...(logContext !== undefined && { context: logContext }),
   };
 }
@@ -138,17 +135,25 @@ export function observeCall<Result>(trace: CallTrace, run: () => Promise<Result>
 const isObserved = (logger: Logger | undefined): boolean =>
   logger !== undefined || hasSubscribers(requests) || hasSubscribers(calls);
 
+/** What observes the attempts of a call. */
+interface Observed {
+  readonly trace: CallTrace;
+  readonly call: Pick<Call, 'merchantPaymentReference'> & {
+    readonly client: Pick<Call['client'], 'logger'>;
+  };
+}
+
 /**
  * Runs one attempt of a call and reports it to the logger and the channel.
  *
  * @param readId reads the service's identifier of a request that succeeded
  */
 export async function observe(
-  call: CallTrace,
-  logger: Logger | undefined,
+  { trace: call, call: { client, merchantPaymentReference } }: Observed,
   run: () => Promise<AttemptResult>,
   readId: (response: ServiceResponse) => string | undefined,
 ): Promise<AttemptResult> {
+  const { logger } = client;
   call.attempts += 1;
   if (!isObserved(logger)) return run();
   const { operation, url, attempts, status, requestId, ...subject } = call;
@@ -169,7 +174,7 @@ export async function observe(
     delete call.requestId;
     Object.assign(call, found);
     Object.assign(trace, found);
-    if (logger !== undefined) log(logger, trace, result);
+    if (logger !== undefined) log(logger, trace, result, merchantPaymentReference);
     if (error !== undefined) throw error;
   });
   await running.catch((error: unknown) => {
@@ -199,18 +204,20 @@ function log(
   logger: Logger,
   { call, ...fields }: RequestTrace,
   { response, error, retryDelayMs }: AttemptResult,
+  merchantPaymentReference: string | undefined,
 ): void {
+  const named = { ...fields, ...logReferences({ merchantPaymentReference }) };
   if (error === undefined) {
     // Only there is JSON certain to be meant.
     if (call.operation === 'payments.create' && isOfAnother(response as ServiceResponse)) {
       const message =
         'request succeeded, but its body is a page or broken JSON; check baseUrl and the proxies before the service';
-      writeLine(logger, 'warn', { fields, message });
+      writeLine(logger, 'warn', { fields: named, message });
     } else writeLine(logger, 'debug', { fields, message: 'request succeeded' });
     return;
   }
   const serviceCode = error instanceof ApiError ? error.serviceCode : undefined;
-  const coded = { ...fields, code: error.code, ...(serviceCode !== undefined && { serviceCode }) };
+  const coded = { ...named, code: error.code, ...(serviceCode !== undefined && { serviceCode }) };
   if (retryDelayMs === undefined) {
     writeLine(logger, 'error', { fields: coded, message: 'request failed' });
   } else {

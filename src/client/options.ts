@@ -30,7 +30,8 @@ import {
   orFromEnv,
   readCredentials,
 } from './credentials.js';
-import { assertNoKey, headerName, requestHeaders } from './request-headers.js';
+import { assertNoKey, idempotency } from './idempotency.js';
+import { requestHeaders } from './request-headers.js';
 
 /** A dispatcher, whose types differ from one undici to the next. */
 export interface DispatcherLike {
@@ -66,23 +67,10 @@ export interface PaymentClientOptions {
    */
   maxRetries?: number | undefined;
   /**
-   * Also retry requests that may have been processed. Use it only if the service recognises duplicates: the
-   * interface does not promise that, so this can create a payment twice.
-   * @default false
-   */
-  retryUnknownOutcome?: boolean | undefined;
-  /**
    * Largest response body, in bytes. From 1.
    * @default 1048576
    */
   maxResponseBytes?: number | undefined;
-  /**
-   * How many requests may wait while 256 are in flight. One more fails at once, with a
-   * `ConnectionError` that is safe to retry. From 0: no request waits. Can't be combined with
-   * `dispatcher` or `fetch`, which have their own limits.
-   * @default no limit: a waiting request is limited by its deadline
-   */
-  maxQueuedRequests?: number | undefined;
   /**
    * A dispatcher of undici 7 or 8 to send through, such as a ProxyAgent or MockAgent. It stays yours:
    * `close()` does not close it. Can't be combined with `fetch`.
@@ -105,19 +93,21 @@ export interface PaymentClientOptions {
    */
   headers?: Readonly<Record<string, string>> | undefined;
   /**
-   * A header such as `idempotency-key`, if the service knows one. Every attempt at one payment then carries the same key,
-   * made of its fields: retries, `create` again, and `recover` of any process. `headers` may not have it as well.
-   * @default no such header
+   * How the service recognises a creation that it gets twice, if it promises to make one payment of the two; the
+   * interface does not promise it. A creation whose outcome is unknown is then sent again, by retries and by a store's
+   * `recover`; without the promise, that would create a second payment.
+   *
+   * - `{ header: 'idempotency-key' }`: by the key in this header. Every attempt at one payment carries the same key, made
+   *   of its fields: retries, `create` again, and `recover` of any process. `headers` may not have it as well.
+   * - `'merchantPaymentReference'`: by the payment's reference.
+   * @default none: what may exist at the service is not sent again
    */
-  idempotencyHeader?: string | undefined;
-  /** Receives a line for every request, without bodies or header values: pino or console, for example. */
-  logger?: Logger | undefined;
+  idempotency?: { readonly header: string } | 'merchantPaymentReference' | undefined;
   /**
-   * Whether log lines, channel messages and spans show the `merchantPaymentReference` of a creation, which may
-   * identify a customer. It never becomes a metric label.
-   * @default false
+   * Receives a line for every request, without bodies or header values: pino or console, for example. At `warn` and
+   * `error` it has the `merchantPaymentReference` of a creation.
    */
-  logReferences?: boolean | undefined;
+  logger?: Logger | undefined;
   /**
    * Allows an http: base URL to another machine. The API secret then crosses the network in clear text.
    * @default false
@@ -166,22 +156,19 @@ export const clientRules = {
   apiSecret: credential,
   timeoutMs: withDefault(30_000, timerMs()),
   maxRetries: withDefault(2, maxRetries),
-  retryUnknownOutcome: withDefault(false, boolean),
   maxResponseBytes: withDefault(1_048_576, wholeNumber({ min: 1, unit: 'bytes' })),
-  maxQueuedRequests: optional(wholeNumber({ unit: 'requests' })),
   dispatcher: optional(withMethods<Dispatcher>('an undici Dispatcher', 'dispatch')),
   fetch: optional(func<typeof globalThis.fetch>('like globalThis.fetch')),
   headers: withDefault({}, requestHeaders),
-  idempotencyHeader: optional(headerName),
+  idempotency: optional(idempotency),
   logger: optional(loggerRule),
-  logReferences: withDefault(false, boolean),
   dangerouslyAllowHttp: withDefault(false, boolean),
 } satisfies OptionRules<PaymentClientOptions> & Record<'baseUrl', Rule<BaseUrl>>;
 
 /** @throws {InvalidOptionError} naming the option, what was expected and what was received */
 export function resolveClientOptions(options: PaymentClientOptions) {
   assertNoBrowser();
-  const { apiKey, apiSecret, maxQueuedRequests, dangerouslyAllowHttp, ...given } = resolveOptions(
+  const { apiKey, apiSecret, dangerouslyAllowHttp, ...given } = resolveOptions(
     options,
     clientRules,
     { holds: 'baseUrl, apiKey and apiSecret' },
@@ -194,7 +181,7 @@ export function resolveClientOptions(options: PaymentClientOptions) {
     );
   }
   const { dispatcher, fetch } = given;
-  assertNoKey(given.headers, given.idempotencyHeader);
+  assertNoKey(given.headers, given.idempotency);
   if (dispatcher !== undefined && fetch !== undefined) {
     throw new InvalidOptionError(
       'fetch',
@@ -202,19 +189,12 @@ export function resolveClientOptions(options: PaymentClientOptions) {
     );
   }
   if ((dispatcher ?? fetch) === undefined) assertCertificateChecks(given.baseUrl.href);
-  if (maxQueuedRequests !== undefined && (dispatcher ?? fetch) !== undefined) {
-    throw new InvalidOptionError(
-      'maxQueuedRequests',
-      "maxQueuedRequests must be left out with dispatcher or fetch: it limits the client's own queue",
-    );
-  }
   return Object.freeze({
     ...given,
     // Read at each call: msw replaces it when it begins to listen.
     fetch: fetch && (fetch === globalThis.fetch ? globalFetch : fetch),
     logger: given.logger ?? debugLogger,
     readCredentials: toReader(bind(apiKey, options), bind(apiSecret, options)),
-    maxQueuedRequests: maxQueuedRequests ?? Number.POSITIVE_INFINITY,
     /** The base URL's host and port, for traces and log lines. */
     server: {
       serverAddress: hostname.replace(/^\[|\]$/g, ''),

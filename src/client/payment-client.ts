@@ -39,7 +39,7 @@ export interface Payments {
    * Creates a payment (interface section 4.1).
    *
    * An error's `requestOutcome` says whether the payment may exist. A request that may have created a payment
-   * is not retried unless `retryUnknownOutcome` is set.
+   * is not retried unless `idempotency` is set.
    *
    * @throws {InvalidRequestError} when the input is invalid; nothing was sent
    * @throws {InvalidOptionError} when an option of the call is invalid; nothing was sent
@@ -189,12 +189,12 @@ export class PaymentClient {
     input: CreatePaymentInput,
     options: RequestOptions<Body, Fields> | undefined,
   ): PreparedCreation<CreatePaymentResult<Body, Fields>> {
-    const { draft, client, options: checked } = this[SELF].#prepareCreation(input, options);
+    const { draft, mayRepeat, options: checked } = this[SELF].#prepareCreation(input, options);
     const body = draft.body as string;
     return {
       body,
       timeoutMs: checked.timeoutMs,
-      retryUnknownOutcome: client.retryUnknownOutcome,
+      mayRepeat,
       // From a copy, since the caller's object may change. By the public method, which a test may have replaced.
       send: (timeoutMs) => {
         const { merchantPaymentReference, amount, currency, ...extraBody } = JSON.parse(body);

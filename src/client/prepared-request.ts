@@ -1,14 +1,15 @@
 import { InvalidOptionError, InvalidRequestError, type Issue } from '../errors.js';
 import { readCreation } from '../protocol/creation.js';
 import { describeMismatch } from '../protocol/describe-value.js';
-import { type NotJson, parseExactly, readFields, writeJson } from '../protocol/json.js';
+import { type NotJson, readFields, writeJson } from '../protocol/json.js';
 import { type OperationName, operations } from '../protocol/operations.js';
 import { invalidOption } from '../protocol/options.js';
 import { fieldOf, isObject, readOnce } from '../protocol/own-fields.js';
 import type { CreatePaymentInput } from '../protocol/payment.js';
 import type { Credentials } from './credentials.js';
+import { assertNoKey, headerOf, toIdempotencyKey } from './idempotency.js';
 import type { ResolvedClientOptions, ResolvedRequestOptions } from './options.js';
-import { assertNoKey, defaultHeaders } from './request-headers.js';
+import { defaultHeaders } from './request-headers.js';
 import type { PreparedRequest } from './transport/transport.js';
 
 /** A request for an operation that this SDK does not know. */
@@ -35,6 +36,8 @@ export interface Call {
   readonly draft: RequestDraft;
   /** Of `payments.create`. */
   readonly merchantPaymentReference: string | undefined;
+  /** Whether the service has promised to recognise a repetition: it may be sent again whatever has become of it. */
+  readonly mayRepeat: boolean;
 }
 
 /**
@@ -48,7 +51,7 @@ export function prepareCreation(
   options: ResolvedRequestOptions,
   client: ResolvedClientOptions,
 ): Call {
-  assertNoKey(options.headers, client.idempotencyHeader);
+  assertNoKey(options.headers, client.idempotency);
   const { extraBody } = options;
   const { inputFields, method, path, safe } = operations['payments.create'];
   const read = readCreation(given);
@@ -67,10 +70,11 @@ export function prepareCreation(
     client,
     options,
     draft:
-      client.idempotencyHeader === undefined
+      headerOf(client.idempotency) === undefined
         ? draft
         : { ...draft, idempotencyKey: toIdempotencyKey(body) },
     merchantPaymentReference: input.merchantPaymentReference,
+    mayRepeat: client.idempotency !== undefined,
   };
 }
 
@@ -103,7 +107,15 @@ export function prepareRequest(
   const safe = SAFE_METHODS.includes(method);
   const text = body === undefined ? undefined : serializeJson(body, 'body');
   const draft = draftOf(client, { method, safe, path: String(path), body: text });
-  return { operation: 'request', client, options, draft, merchantPaymentReference: undefined };
+  return {
+    operation: 'request',
+    client,
+    options,
+    draft,
+    merchantPaymentReference: undefined,
+    // The promise is about creations, and only they carry the key.
+    mayRepeat: false,
+  };
 }
 
 /** The request of a call as it goes on the wire. */
@@ -111,7 +123,7 @@ export function toRequest(
   { client, options, draft }: Call,
   { authorization }: Credentials,
 ): PreparedRequest {
-  const { idempotencyHeader } = client;
+  const idempotencyHeader = headerOf(client.idempotency);
   const { body, idempotencyKey } = draft;
   const headers: Record<string, string> = {
     authorization,
@@ -240,25 +252,3 @@ const toIssue = ({ path, expected, received }: NotJson): Issue => ({
 /** The three fields. JSON.stringify would call a toJSON of a polluted Object.prototype. */
 const writeFields = ({ merchantPaymentReference, amount, currency }: CreatePaymentInput): string =>
   `"merchantPaymentReference":${JSON.stringify(merchantPaymentReference)},"amount":${amount},"currency":"${currency}"`;
-
-/**
- * The key of a payment: the same for the same fields in any order, so that every process makes the same of what is
- * stored anyway. With other fields the payment is another, since services refuse a key that comes with another body.
- */
-function toIdempotencyKey(body: string): string {
-  const { createHash } = process.getBuiltinModule('node:crypto');
-  const hash = createHash('sha256').update(canonicalize(body)).digest();
-  // A UUID of version 8 (RFC 9562), which is the shape that most services take, and within the length of all.
-  hash.writeUInt8((hash.readUInt8(6) & 0x0f) | 0x80, 6);
-  hash.writeUInt8((hash.readUInt8(8) & 0x3f) | 0x80, 8);
-  return hash.toString('hex', 0, 16).replace(/(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
-}
-
-/** JSON with the fields of its objects in order. */
-function canonicalize(json: string): string {
-  return JSON.stringify(parseExactly(json, String), (_name, value: unknown) => {
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-    const fields = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
-    return Object.fromEntries(fields);
-  });
-}

@@ -65,18 +65,6 @@ export const headerName: Rule<string> = (value, option) => {
   throw new InvalidOptionError(option, `${option} must not be ${name}: ${why}`);
 };
 
-/** @throws {InvalidOptionError} when headers of the caller have the client's idempotency key */
-export function assertNoKey(
-  headers: Headers | undefined,
-  idempotencyHeader: string | undefined,
-): void {
-  if (idempotencyHeader === undefined || !Object.hasOwn(headers ?? {}, idempotencyHeader)) return;
-  throw new InvalidOptionError(
-    'headers',
-    `headers must not have ${idempotencyHeader}: idempotencyHeader sets it for each payment; leave out one of the two`,
-  );
-}
-
 // As a key of an object the latter would set its prototype.
 function isName(given: string): boolean {
   return NAME.test(given) && given.toLowerCase() !== '__proto__';

@@ -30,7 +30,8 @@ export interface RetrySituation {
   /** Requests sent so far, from 1. */
   readonly attempt: number;
   readonly maxRetries: number;
-  readonly retryUnknownOutcome: boolean;
+  /** Whether the service has promised to recognise a repetition of this request. */
+  readonly mayRepeat: boolean;
   readonly remainingMs: number;
   /** From 0 to below 1. */
   readonly random: number;
@@ -57,9 +58,9 @@ function mayRetry(failed: FailedAttempt, situation: RetrySituation): boolean {
   // No time is left, or the caller no longer waits.
   if (failed.gaveUp) return false;
   if (!canSucceedLater(failed)) return false;
-  // It may have created a payment. A retry is safe only if the service recognises duplicates, which the
+  // It may have created a payment. A retry is safe only if the service recognises repetitions, which the
   // interface does not promise: the user has to say so.
-  if (failed.outcome === 'unknown') return failed.safe || situation.retryUnknownOutcome;
+  if (failed.outcome === 'unknown') return failed.safe || situation.mayRepeat;
   // The payment exists. A safe method can be repeated.
   if (failed.outcome === 'accepted') return failed.safe;
   // Nothing reached the service, or it refused the request: no payment was created.
@@ -73,8 +74,8 @@ function mayRetry(failed: FailedAttempt, situation: RetrySituation): boolean {
  */
 export function isSafeToRetry(failed: AttemptOutcome, known: RequestOutcome): boolean {
   if (!canSucceedLater(failed)) return false;
-  // Regardless of `retryUnknownOutcome`: the user may know that the service recognises duplicates, but this says
-  // what the client knows.
+  // Regardless of `idempotency`: the caller's next attempt may be another request, with another reference, which the
+  // service would not recognise.
   return failed.safe || known === 'not-sent' || known === 'rejected';
 }
 

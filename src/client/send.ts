@@ -47,7 +47,7 @@ const ACCEPTED: Verdict = { requestOutcome: 'accepted', safeToRetry: false };
  * @throws {MerchantPaymentsError} with the outcome of all attempts together
  */
 export async function send(context: SendContext): Promise<ServiceResponse> {
-  const { request, deadline, transport, call, trace, closing } = context;
+  const { request, deadline, transport, closing } = context;
   const readId = ({ body, headers }: ServiceResponse) => readRequestId(body, headers, context);
   let known: RequestOutcome = 'not-sent';
   for (let attempt = 1; ; attempt += 1) {
@@ -58,7 +58,7 @@ export async function send(context: SendContext): Promise<ServiceResponse> {
       const exchange = isOver ? GIVEN_UP : await transport.send(request, deadline);
       return judge(exchange, context, attempt, earlier);
     };
-    const result = await observe(trace, call.client.logger, sendOnce, readId);
+    const result = await observe(context, sendOnce, readId);
     if (result.error === undefined) return result.response as ServiceResponse;
     if (result.retryDelayMs === undefined) throw result.error;
     known = result.verdict.requestOutcome;
@@ -95,17 +95,16 @@ function judge(
     bodyLost: bodyFailure === 'lost' || bodyFailure === 'given-up',
   };
   const verdict = { requestOutcome, safeToRetry: isSafeToRetry(failed, requestOutcome) };
-  const isQueueFull = exchange.kind === 'failure' && exchange.reason === 'queue-full';
   const retryDelayMs = decideRetry(
     {
       ...failed,
-      gaveUp: deadline.gaveUp !== undefined || closing.aborted || isQueueFull,
+      gaveUp: deadline.gaveUp !== undefined || closing.aborted,
       retryAfterSeconds: parseRetryAfter(answer?.headers ?? {}, Date.now()),
     },
     {
       attempt,
       maxRetries: call.options.maxRetries,
-      retryUnknownOutcome: call.client.retryUnknownOutcome,
+      mayRepeat: call.mayRepeat,
       remainingMs: deadline.remainingMs,
       random: Math.random(),
     },

@@ -24,7 +24,7 @@ export interface FetchCallbackHandler {
   /**
    * Runs `onPayment` for a failed change that the store kept, like `replay` of `createCallbackReceiver`.
    *
-   * @throws {StoreError} `REPLAY_IMPOSSIBLE` when the change or its body (`keepBodies: true`) is not kept, or
+   * @throws {StoreError} `REPLAY_IMPOSSIBLE` when the change is no longer kept, `prune` has removed its body, or
    * the body is another change's
    */
   replay(change: ChangeId): Promise<CallbackReply>;

@@ -4,13 +4,6 @@
  * @module merchant-payments/mock-server
  */
 
-export type {
-  InvalidCase,
-  ProfiledAnswer,
-  ProfiledCallbacks,
-  ProfiledRepetition,
-  ServiceProfile,
-} from '../protocol/service-profile.js';
 export type { RecordedAnswer, RecordedRequest, RequestMatch } from './api/recorded-request.js';
 export type {
   Delivery,
@@ -34,12 +27,7 @@ export type { MockServer } from './server.js';
 export { startMockServer } from './server.js';
 export { createMockService } from './service.js';
 export type { WaitOptions } from './state/cap.js';
-export type {
-  AdvanceableClock,
-  ManualClockOptions,
-  MockClock,
-  MockTimer,
-} from './state/clock.js';
-export { createManualClock, createRunningClock } from './state/clock.js';
+export type { ManualClockOptions, MockClock } from './state/clock.js';
+export { createManualClock } from './state/clock.js';
 export type { PaymentOrReference } from './state/payment-reference.js';
 export type { MockPayment, MockPayments, MockStatusChange } from './state/payments.js';

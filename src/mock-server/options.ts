@@ -16,11 +16,8 @@ import {
   trimmedText,
   wholeNumber,
   withDefault,
-  withMethods,
 } from '../protocol/options.js';
-import { ownFields } from '../protocol/own-fields.js';
 import { statusRecordFields } from '../protocol/payment.js';
-import { type ServiceProfile, serviceProfile } from '../protocol/service-profile.js';
 import { json, parseStrictly } from '../protocol/strict-schema.js';
 import { httpUrl } from '../protocol/url.js';
 import {
@@ -28,7 +25,7 @@ import {
   signatureEncodings,
   type TimestampUnit,
 } from '../protocol/wire.js';
-import { createRunningClock, type MockClock } from './state/clock.js';
+import { createSystemClock, type MockClock, manualClock } from './state/clock.js';
 
 /** Options of {@link createMockService}; {@link startMockServer} takes them too. */
 export interface MockServiceOptions {
@@ -63,7 +60,7 @@ export interface MockServiceOptions {
   /**
    * Whether a retry is signed again with the time of the retry (`fresh`), or repeats the timestamp and
    * signature of the first attempt (`original`). The interface does not say which the service does.
-   * @default that of the profile, else 'fresh'
+   * @default 'fresh'
    */
   retrySigning?: 'fresh' | 'original' | undefined;
   /**
@@ -74,23 +71,17 @@ export interface MockServiceOptions {
   callbackTimeoutMs?: number | undefined;
   /**
    * Encoding of the digest in X-Signature. The interface does not say which the service uses.
-   * @default that of the profile, else 'hex'
+   * @default 'hex'
    */
   signatureEncoding?: SignatureEncoding | undefined;
   /**
    * Unit of X-Timestamp. The interface does not say which the service uses.
-   * @default that of the profile, else 'seconds'
+   * @default 'seconds'
    */
   timestampUnit?: TimestampUnit | undefined;
   /**
-   * What the service does where the interface leaves it open: the JSON that `merchant-payments discover`
-   * wrote, parsed. The mock makes its own choice for what was not learned.
-   * @default none: the mock's own choices
-   */
-  profile?: ServiceProfile | undefined;
-  /**
    * The status of a new payment. Creation is not a change and sends no callback.
-   * @default that of the profile, else 'created'
+   * @default 'created'
    */
   initialStatus?: string | undefined;
   /**
@@ -119,8 +110,9 @@ export interface MockServiceOptions {
    */
   seed?: number | undefined;
   /**
-   * The service's clock, for example `createManualClock()`.
-   * @default `createRunningClock()`, which follows the system's clock
+   * A clock that stands still until you advance it, made by `createManualClock()`.
+   * @default the system's clock. The dashboard, `merchant-payments clock advance` and `POST /_mock/clock/advance` bring
+   * retries and delays forward
    */
   clock?: MockClock | undefined;
 }
@@ -187,17 +179,16 @@ export const serviceRules = {
     [1_000, 10_000, 60_000, 600_000, 3_600_000],
     listOf(timerMs(0), 'milliseconds'),
   ),
-  retrySigning: optional(oneOf('fresh', 'original')),
+  retrySigning: withDefault('fresh', oneOf('fresh', 'original')),
   callbackTimeoutMs: withDefault(10_000, timerMs()),
-  signatureEncoding: optional(oneOf(...signatureEncodings)),
-  timestampUnit: optional(oneOf('seconds', 'milliseconds')),
-  profile: optional((value, option) => serviceProfile(parseStrictly(json, value, option), option)),
-  initialStatus: optional(trimmedText),
+  signatureEncoding: withDefault('hex', oneOf(...signatureEncodings)),
+  timestampUnit: withDefault('seconds', oneOf('seconds', 'milliseconds')),
+  initialStatus: withDefault('created', trimmedText),
   autoStatus: optional(trimmedText),
   autoStatusAfterMs: withDefault(1_000, timerMs(0)),
   answerFields: withDefault({}, answerFields),
   seed: optional(wholeNumber({})),
-  clock: optional(withMethods<MockClock>('a clock', 'now', 'setTimeout')),
+  clock: optional(manualClock),
 } satisfies OptionRules<MockServiceOptions>;
 
 const serverRules = {
@@ -221,23 +212,12 @@ export function resolveServerOptions(options: MockServerOptions) {
 }
 
 function complete<Options extends Resolved<typeof serviceRules>>(options: Options) {
-  const { seed, clock, profile } = options;
-  const { signatureEncoding, timestampUnit, retrySigning } = ownFields(profile?.callbacks ?? {});
+  const { seed, clock } = options;
   return Object.freeze({
     ...options,
-    signatureEncoding: options.signatureEncoding ?? signatureEncoding ?? 'hex',
-    timestampUnit: options.timestampUnit ?? timestampUnit ?? 'seconds',
-    retrySigning: options.retrySigning ?? retrySigning ?? 'fresh',
-    initialStatus: options.initialStatus ?? statusIn(profile) ?? 'created',
     seed: seed ?? randomInt(2 ** 32),
     /** Whether default credentials may follow from the seed. */
     isSeedGiven: seed !== undefined,
-    clock: clock ?? createRunningClock(),
+    clock: clock ?? createSystemClock(),
   });
-}
-
-/** The status in the answer to a creation. */
-function statusIn(profile: ServiceProfile | undefined): string | undefined {
-  const { status } = (profile?.creation.body ?? {}) as { readonly status?: unknown };
-  return typeof status === 'string' && /^[^{]/.test(status) ? status : undefined;
 }

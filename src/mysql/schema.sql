@@ -57,7 +57,7 @@ CREATE TABLE IF NOT EXISTS `payment_store_failed_changes` (
   parked int NOT NULL,
   -- Why it last failed, as JSON.
   error longtext NOT NULL,
-  -- The body as received, in base64, with keepBodies.
+  -- The body as received, in base64, until prune() removes it.
   raw_body longtext,
   PRIMARY KEY (merchant_payment_reference, reference_number, change_key),
   KEY age (first_failed_at_ms)

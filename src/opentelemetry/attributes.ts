@@ -22,7 +22,6 @@ export const OWN = {
   serviceCode: 'merchant_payments.service_code',
   attempt: 'merchant_payments.attempt',
   requestId: 'merchant_payments.request_id',
-  reference: 'merchant_payments.merchant_payment_reference',
   context: 'merchant_payments.context',
   key: 'merchant_payments.callback.key',
   skewSeconds: 'merchant_payments.callback.skew_seconds',

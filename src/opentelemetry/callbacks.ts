@@ -42,15 +42,7 @@ function hasServerSpan(): boolean {
 }
 
 function endSpan(span: Span | undefined, callback: CallbackTrace): void {
-  const {
-    status = 0,
-    outcome,
-    code,
-    overdue,
-    key,
-    merchantPaymentReference,
-    skewSeconds,
-  } = callback;
+  const { status = 0, outcome, code, overdue, key, skewSeconds } = callback;
   const isError = status >= 500 || outcome === 'failed';
   const attributes = present({
     [HTTP.statusCode]: status,
@@ -59,7 +51,6 @@ function endSpan(span: Span | undefined, callback: CallbackTrace): void {
     [OWN.code]: code,
     [OWN.overdue]: overdue,
     [OWN.key]: key,
-    [OWN.reference]: merchantPaymentReference,
     [OWN.skewSeconds]: skewSeconds,
   });
   span?.setAttributes(attributes);

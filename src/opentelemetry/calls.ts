@@ -52,14 +52,13 @@ function nameOf({ operation, method, path }: CallTrace): string {
 }
 
 function describeCall(call: CallTrace): Attributes {
-  const { operation, method, url, serverAddress, serverPort, merchantPaymentReference } = call;
+  const { operation, method, url, serverAddress, serverPort } = call;
   const attributes: Attributes = {
     [HTTP.method]: method,
     [HTTP.url]: url,
     [HTTP.serverAddress]: serverAddress,
     [HTTP.serverPort]: serverPort,
     [OWN.operation]: operation,
-    [OWN.reference]: merchantPaymentReference,
   };
   for (const [name, value] of Object.entries(call.context ?? {})) {
     attributes[`${OWN.context}.${name}`] = value;

@@ -127,11 +127,22 @@ function isLoggable(value: unknown): boolean {
   return typeof value === 'boolean' || Number.isFinite(value);
 }
 
-/** The merchant's reference for log lines, channel messages and spans, if it may be shown. */
-export function shownReference(
-  isShown: boolean,
-  reference: unknown,
-): { readonly merchantPaymentReference?: string } {
-  if (!isShown || typeof reference !== 'string') return {};
-  return { merchantPaymentReference: logText(reference).slice(0, MAX_LENGTH) };
+/**
+ * Both references of a payment, as far as they are known, for a line at `warn` or `error`: it is what a person looks for.
+ * Other lines do without, and so do channel messages and spans, since the merchant's may identify a customer.
+ */
+export function logReferences(given: {
+  readonly merchantPaymentReference?: unknown;
+  readonly referenceNumber?: unknown;
+}): { readonly merchantPaymentReference?: string; readonly referenceNumber?: string } {
+  const merchantPaymentReference = shorten(given.merchantPaymentReference);
+  const referenceNumber = shorten(given.referenceNumber);
+  return {
+    ...(merchantPaymentReference !== undefined && { merchantPaymentReference }),
+    ...(referenceNumber !== undefined && { referenceNumber }),
+  };
+}
+
+function shorten(reference: unknown): string | undefined {
+  return typeof reference === 'string' ? logText(reference).slice(0, MAX_LENGTH) : undefined;
 }

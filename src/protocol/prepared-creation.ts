@@ -16,8 +16,8 @@ export interface PreparedCreation<Result> {
   readonly body: string;
   /** The deadline of the call, in milliseconds. */
   readonly timeoutMs: number;
-  /** Whether the client would resend a request that may have been processed. */
-  readonly retryUnknownOutcome: boolean;
+  /** Whether the client has `idempotency`, so that a creation of unknown outcome may be sent again. */
+  readonly mayRepeat: boolean;
   /** Sends it with this deadline instead of {@link timeoutMs}, and fails as `payments.create` does. */
   send(timeoutMs: number): Promise<Result>;
 }
@@ -52,7 +52,7 @@ export function prepareCreation<Options extends CreationOptions, Result>(
   return {
     body: JSON.stringify({ ...options?.extraBody, ...fields }),
     timeoutMs: options?.timeoutMs ?? TIMEOUT_MS,
-    retryUnknownOutcome: false,
+    mayRepeat: false,
     // Without retries: a wrapper of a client hides whether the client repeats a request of unknown outcome.
     send: (timeoutMs) =>
       client.payments.create(fields, { ...(options as Options), maxRetries: 0, timeoutMs }),

@@ -15,8 +15,6 @@ export type ShapeOf<Fields> = {
 export interface Hints {
   /** Describes the value that was received; by default its kind. Never quotes text. */
   readonly received?: ((value: unknown) => string) | undefined;
-  /** What to do, to end the message. */
-  readonly remedy?: string | undefined;
 }
 
 export type Shape = Readonly<Record<string, z.ZodMiniType>>;
@@ -35,29 +33,13 @@ export function fields<const Fields extends Shape>(
 ) {
   const entries = Object.entries(shape);
   for (const [, schema] of entries) seal(schema);
-  return objectOf<OutputOf<Fields>>(expected, () => entries, refuse);
-}
-
-/** An object whose fields, whatever their names, follow one schema. Returns a copy. */
-export function fieldsOf<Output>(schema: z.ZodMiniType<Output>, expected: string) {
-  seal(schema);
-  return objectOf<Record<string, Output>>(expected, (value) =>
-    Object.keys(value).map((name) => [name, schema]),
-  );
-}
-
-function objectOf<Output>(
-  expected: string,
-  entriesOf: (value: object) => readonly (readonly [string, z.ZodMiniType])[],
-  refuse?: (value: object) => Hints | undefined,
-) {
-  return z.transform((value: unknown, { issues }): Output => {
+  return z.transform((value: unknown, { issues }): OutputOf<Fields> => {
     const params = isObject(value) ? refuse?.(value) : undefined;
     if (isObject(value) && params === undefined) {
-      return readAll(value, entriesOf(value), issues) as Output;
+      return readAll(value, entries, issues) as OutputOf<Fields>;
     }
     issues.push({ code: 'custom', message: expected, input: value, params });
-    return {} as Output;
+    return {} as OutputOf<Fields>;
   });
 }
 
@@ -142,7 +124,7 @@ type Result<Output> =
   | { readonly findings: undefined; readonly output: Output }
   | { readonly findings: readonly Finding[] };
 
-const NO_HINTS: Hints = Object.freeze({ received: undefined, remedy: undefined });
+const NO_HINTS: Hints = Object.freeze({ received: undefined });
 
 /** Checks a value. Each schema has its own error, since those of zod may quote the value. */
 export function run<Output>(schema: z.ZodMiniType<Output>, value: unknown): Result<Output> {

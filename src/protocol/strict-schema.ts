@@ -97,8 +97,7 @@ function toOptionError(
   if (isUnknownField(hints)) {
     return unknownOption(hints.unknown, hints.known, option === '' ? '' : `${option}.`);
   }
-  const { remedy, received } = hints;
-  return invalidOption(option || 'options', expected, value, remedy, received?.(value));
+  return invalidOption(option || 'options', expected, value, '', hints.received?.(value));
 }
 
 const isUnknownField = (hints: Hints): hints is UnknownField => Object.hasOwn(hints, 'unknown');

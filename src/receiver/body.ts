@@ -5,8 +5,10 @@ import { within } from '../protocol/waiting.js';
 /** Limits on a body that comes from outside. */
 export interface BodyLimits {
   readonly maxBodyBytes: number;
-  readonly bodyTimeoutMs: number;
 }
+
+/** How long a body may take to arrive, in milliseconds. */
+export const BODY_TIMEOUT_MS = 10_000;
 
 /** The body could not be read: it broke off (400), took too long (408) or is too large (413). */
 export class UnreadableBody {
@@ -20,7 +22,7 @@ export class UnreadableBody {
 /** The error for `onRejected`. */
 export function explainUnreadable(
   { status }: UnreadableBody,
-  { maxBodyBytes, bodyTimeoutMs }: BodyLimits,
+  { maxBodyBytes }: BodyLimits,
 ): CallbackVerificationError {
   if (status === 413) {
     return new CallbackVerificationError(
@@ -29,9 +31,7 @@ export function explainUnreadable(
     );
   }
   const what =
-    status === 408
-      ? `did not arrive within ${bodyTimeoutMs} ms (bodyTimeoutMs)`
-      : 'broke off before its end';
+    status === 408 ? `did not arrive within ${BODY_TIMEOUT_MS} ms` : 'broke off before its end';
   return new CallbackVerificationError(
     'BODY_INCOMPLETE',
     `The body ${what}, so it was not verified; if this repeats, check the proxy in front of the endpoint`,
@@ -70,7 +70,7 @@ export async function readWebBody(request: Request, limits: BodyLimits): Promise
   if (body === null) return new Uint8Array();
   const reader = body.getReader();
   try {
-    return await within(limits.bodyTimeoutMs, collect(reader, limits.maxBodyBytes), () => {
+    return await within(BODY_TIMEOUT_MS, collect(reader, limits.maxBodyBytes), () => {
       throw new UnreadableBody(408);
     });
   } catch (error) {

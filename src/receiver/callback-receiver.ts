@@ -26,15 +26,13 @@ export interface CallbackReceiver {
    */
   receive(request: ReceivedRequest): Promise<CallbackReply>;
   /**
-   * Runs `onPayment` for a failed change, with the body that the store kept (`keepBodies: true`). That was
-   * verified when it was received, so neither its age nor its signature is checked again. A replay goes
-   * through the store like a delivery: of two at once only one runs. `callback.timestamp` is when the change
-   * last failed. Offer it to staff only.
+   * Runs `onPayment` for a failed change, with the body that the store kept. That was verified when it was received, so
+   * neither its age nor its signature is checked again. A replay goes through the store like a delivery: of two at
+   * once only one runs. `callback.timestamp` is when the change last failed. Offer it to staff only.
    *
    * @returns outcome `processed`, or `duplicate` if the change was processed meanwhile. It is `failed` (500, and `onError`
-   * is called) if `onPayment` failed again, or if, with `blockParked`, an earlier change is parked. If the change or its
-   * body is not kept, or the body is another change's, it is `failed` with `REPLAY_IMPOSSIBLE`. `busy`, `stale` and
-   * `rejected` are as for a delivery
+   * is called) if `onPayment` failed again. If the change is no longer kept, `prune` has removed its body, or the body is
+   * another change's, it is `failed` with `REPLAY_IMPOSSIBLE`. `busy` and `rejected` are as for a delivery
    * @throws {InvalidOptionError} when `change` is not an object with `key` and `referenceNumber`
    * @throws {StoreError} `REPLAY_IMPOSSIBLE` when the store keeps no failures; another code when it can't be read
    */

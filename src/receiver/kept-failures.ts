@@ -37,12 +37,11 @@ interface KeptDelivery {
 
 /** What the store is to do with a failure of one delivery; it writes into the note. */
 export function createFailurePolicy(
-  { parkAfter, blockParked }: Pick<FailurePolicy, 'parkAfter' | 'blockParked'>,
+  parkAfter: FailurePolicy['parkAfter'],
   { rawBody, secrets, isReplay, note }: KeptDelivery,
 ): FailurePolicy {
   return {
     parkAfter,
-    blockParked,
     runParked: isReplay,
     getRawBody: () => rawBody,
     describeError: (error) =>
@@ -79,13 +78,10 @@ function textsOfSecret(secret: unknown): string[] {
 }
 
 /** The error that `onError` gets after the failure that parked a change. */
-export function changeParked(attempts: number, keepsBodies = true): StoreError {
-  const remedy = keepsBodies
-    ? 'Fix the cause and replay it, or discard it'
-    : 'It cannot be replayed, because the store does not keep bodies (keepBodies: true): repair its order by hand, then discard it';
+export function changeParked(attempts: number): StoreError {
   return new StoreError(
     'CHANGE_PARKED',
-    `The change was parked after ${attempts} failed attempts (parkAfter): it is acknowledged, and the service no longer retries it. ${remedy}; attention() of the store lists it`,
+    `The change was parked after ${attempts} failed attempts (parkAfter): it is acknowledged, and the service no longer retries it. Fix the cause and replay it, or discard it; attention() of the store lists it`,
   );
 }
 
@@ -120,10 +116,10 @@ export async function findKeptChange<Tx>(
 export function replayImpossible(kept: FailedChange | undefined): StoreError {
   const why =
     kept?.rawBody === undefined
-      ? 'The body of this change was not kept, so there is nothing to replay; create the store with keepBodies: true to keep the bodies of changes that fail from then on, and repair this one by hand'
+      ? 'prune() has removed the body of this change, so there is nothing to replay: repair its order by hand, then discard the change'
       : "The stored body is not of this change: it is no payment status record, or its referenceNumber, status and updatedAt are another change's; nothing was run. Look the payment up at the service, repair its order by hand, discard the change, and find out what wrote the body";
   const processed =
-    'No failure of this change is kept: it was processed since, discarded or pruned';
+    'No failure of this change is kept: it was processed since, discarded, or forgotten by memoryStore';
   return new StoreError('REPLAY_IMPOSSIBLE', kept === undefined ? processed : why);
 }
 

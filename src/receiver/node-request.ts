@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import { isUint8Array, type RawBody } from '../callback/body.js';
 import { findContentEncoding } from '../callback/headers.js';
 import { CallbackVerificationError } from '../errors.js';
-import { type BodyLimits, bodyWasRead, UnreadableBody } from './body.js';
+import { BODY_TIMEOUT_MS, type BodyLimits, bodyWasRead, UnreadableBody } from './body.js';
 
 /** A request of node:http, and what its framework has made of it. */
 export interface NodeBodySource {
@@ -85,7 +85,7 @@ function collect(source: Readable, limits: BodyLimits): Promise<Uint8Array> {
     };
     const onBroken = (): void => refuse(new UnreadableBody(400));
 
-    const timer = setTimeout(() => refuse(new UnreadableBody(408)), limits.bodyTimeoutMs);
+    const timer = setTimeout(() => refuse(new UnreadableBody(408)), BODY_TIMEOUT_MS);
     source.on('data', onData).on('end', onEnd).on('close', onBroken).on('error', onBroken);
     // A framework may have paused the stream.
     source.resume();

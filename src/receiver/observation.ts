@@ -4,9 +4,10 @@ import {
   debugLogger,
   durationSince,
   type Logger,
-  shownReference,
+  logReferences,
   writeLine,
 } from '../protocol/logger.js';
+import type { PaymentStatusRecord } from '../protocol/payment.js';
 import { hasSubscribers, openChannel, runTraced } from '../protocol/tracing.js';
 import type { CallbackOutcome, CallbackReply } from './reply.js';
 import { OnceAMinute } from './report.js';
@@ -14,7 +15,7 @@ import { OnceAMinute } from './report.js';
 /**
  * All that the logger and the subscribers of the tracing channel `merchant-payments:callback` get for one
  * callback. It has no secret and no header. From the body it has only the change's `key`, which can contain
- * referenceNumber and status, and with `logReferences` the merchant's reference.
+ * referenceNumber and status. A line at `warn` or `error` also has both references, once the callback is verified.
  */
 export interface CallbackTrace {
   /** The request's method. */
@@ -40,44 +41,49 @@ export interface CallbackTrace {
   overdue?: true;
   /** The key of the status change, once the callback is verified. */
   key?: string;
-  /** With `logReferences`, once the callback is verified: the first 256 characters. */
-  merchantPaymentReference?: string;
   /** From the request's arrival at the receiver to the reply, in milliseconds. */
   durationMs?: number;
 }
 
 const channel = openChannel<CallbackTrace>('merchant-payments:callback');
 
+/** A callback whose receipt is published or logged. */
+export interface Observation {
+  readonly trace: CallbackTrace;
+  /** Its references, once it is verified: only for lines that a person looks into. */
+  references?: Pick<PaymentStatusRecord, 'merchantPaymentReference' | 'referenceNumber'>;
+}
+
 /** Runs one callback, publishes it to the channel's subscribers and logs it. */
 export function observe(
   method: string,
-  log: ((trace: CallbackTrace) => void) | undefined,
-  run: (trace: CallbackTrace | undefined) => Promise<CallbackReply>,
+  log: ((observation: Observation) => void) | undefined,
+  run: (observation: Observation | undefined) => Promise<CallbackReply>,
 ): Promise<CallbackReply> {
   const published = hasSubscribers(channel) ? channel : undefined;
   if (published === undefined && log === undefined) return run(undefined);
   const trace: CallbackTrace = { method };
+  const observation: Observation = { trace };
   const startedAtMs = performance.now();
   const observed = async (): Promise<CallbackReply> => {
-    const reply = await runTraced(trace, () => run(trace));
+    const reply = await runTraced(trace, () => run(observation));
     trace.status = reply.status;
     trace.outcome = reply.outcome;
     trace.durationMs = durationSince(startedAtMs);
-    log?.(trace);
+    log?.(observation);
     return reply;
   };
   return published === undefined ? observed() : published.tracePromise(observed, trace);
 }
 
-/** Records on the trace which callback it is. */
+/** Records which callback it is. */
 export function describeCallback(
-  trace: CallbackTrace | undefined,
-  { key, payment }: VerifiedCallback,
-  logReferences: boolean,
+  observation: Observation | undefined,
+  { key, payment: { merchantPaymentReference, referenceNumber } }: VerifiedCallback,
 ): void {
-  if (trace === undefined) return;
-  trace.key = key;
-  Object.assign(trace, shownReference(logReferences, payment.merchantPaymentReference));
+  if (observation === undefined) return;
+  observation.trace.key = key;
+  observation.references = { merchantPaymentReference, referenceNumber };
 }
 
 /** Records on the trace why the reply is not 200. */
@@ -91,30 +97,31 @@ export function describeError(trace: CallbackTrace | undefined, error: unknown):
 /** Creates a function that writes a line for each callback, if there is a log. */
 export function createCallbackLog(
   given: Logger | undefined,
-): ((trace: CallbackTrace) => void) | undefined {
+): ((observation: Observation) => void) | undefined {
   const logger = given ?? debugLogger;
   if (logger === undefined) return undefined;
   const limit = new OnceAMinute();
-  return (trace) => {
+  return ({ trace, references = {} }) => {
     const { outcome, code = String(trace.status) } = trace;
+    const write = (level: keyof Logger, message: string, more?: object): void => {
+      const named = level === 'warn' || level === 'error' ? logReferences(references) : {};
+      writeLine(logger, level, { fields: { ...trace, ...named, ...more }, message });
+    };
     if (outcome !== 'rejected') {
       const [usual, message] = lines[outcome as keyof typeof lines];
-      const level = trace.overdue ? 'warn' : usual;
-      writeLine(logger, level, { fields: { ...trace }, message });
+      write(trace.overdue ? 'warn' : usual, message);
       return;
     }
     // Anyone can send these, and they must not flood a log at its usual level.
     const skipped = limit.take(code);
-    const level = skipped === undefined ? 'debug' : 'warn';
-    const fields = skipped === undefined ? { ...trace } : { ...trace, skipped };
-    writeLine(logger, level, { fields, message: 'callback rejected' });
+    if (skipped === undefined) write('debug', 'callback rejected');
+    else write('warn', 'callback rejected', { skipped });
   };
 }
 
 const lines = {
   processed: ['debug', 'callback processed'],
   duplicate: ['debug', 'callback was processed before'],
-  stale: ['debug', 'callback is older than what was processed before'],
   busy: ['info', 'callback to be retried by the service'],
   failed: ['error', 'callback failed'],
 } as const satisfies Record<Exclude<CallbackOutcome, 'rejected'>, readonly [keyof Logger, string]>;

@@ -16,7 +16,6 @@ import {
   hasMethod,
   matching,
   type OptionRules,
-  oneOf,
   optional,
   type Rule,
   resolveOptions,
@@ -45,11 +44,9 @@ export interface PaymentContext<Tx> {
    * or the store lost its lease or connection. Stop then, by throwing; the service retries.
    */
   signal: AbortSignal;
-  /** Whether a newer change of this payment has already been processed. */
-  stale: boolean;
   /**
-   * Whether this status is now the order's: the change is not stale, and no other payment has paid the order. Copy the
-   * status to your order only if this is true; ship when `isPaid(payment)` either way, once.
+   * Whether this status is now the order's: no newer change of the payment was processed before, and no other payment has
+   * paid the order. Copy the status to your order only if this is true; ship when `isPaid(payment)` either way, once.
    */
   current: boolean;
   /**
@@ -98,41 +95,20 @@ export interface CallbackReceiverOptions<Tx = undefined, Fields = unknown, Secre
    */
   store?: CallbackStore<Tx> | undefined;
   /**
-   * What to do with a change older than the last one processed for its payment. `process` calls `onPayment`
-   * with `stale: true`; `acknowledge` answers 200 without calling it, and reports a `StoreError`
-   * `STALE_CHANGE` to `onError`, at most once a minute.
-   * @default 'process'
-   */
-  onStale?: 'acknowledge' | 'process' | undefined;
-  /**
    * After how many failures a change is parked, a whole number from 1. The last failure is answered 200
    * (outcome `failed`), so the service stops retrying; `onError` gets the error itself, then a `StoreError`
    * `CHANGE_PARKED`. The store keeps the change, and further deliveries of it are answered 200 without
-   * calling `onPayment`. `replay` runs the change if the store has `keepBodies: true`. Set that too, or repair the
-   * order of a parked change by hand. Needs a store that keeps failures: memory, SQLite, Postgres
-   * or MySQL. A {@link RetryLaterError} does not count as a failure.
+   * calling `onPayment`; `replay` runs it. Needs a store that keeps failures: memory, SQLite, Postgres or
+   * MySQL. A {@link RetryLaterError} does not count as a failure.
    * @default changes are never parked: every failure is answered 500
    */
   parkAfter?: number | undefined;
-  /**
-   * Whether later changes of a payment wait for its parked change. If true, each is acknowledged and parked
-   * without calling `onPayment`, `onError` gets a `StoreError` `CHANGE_BLOCKED`, and you replay all of them
-   * in their order. If false, they run. Needs `parkAfter`.
-   * @default false
-   */
-  blockParked?: boolean | undefined;
   /**
    * The largest accepted body, in bytes: a whole number from 1. A larger one is answered 413, and reported to
    * `onRejected`.
    * @default 65_536
    */
   maxBodyBytes?: number | undefined;
-  /**
-   * How long the body may take to arrive, in milliseconds: a whole number from 1 to 2147483647. A slower one
-   * is answered 408.
-   * @default 10_000
-   */
-  bodyTimeoutMs?: number | undefined;
   /**
    * Called with every error that needs a person: one thrown by `onPayment`, the
    * store, `signingSecret` or `recordSchema`; a body that was read too early; an authentic callback that is
@@ -152,15 +128,10 @@ export interface CallbackReceiverOptions<Tx = undefined, Fields = unknown, Secre
    * Logs a line for every callback, to pino or console for example. The level is `debug` if the change was processed, now
    * or earlier, `info` if the service is asked to retry, `error` if it failed. A rejected callback is logged
    * at `warn`, at most once a minute for each code, with the number `skipped` since, and otherwise at
-   * `debug`. Lines have no bodies, headers or error messages: `onError` gets the errors.
+   * `debug`. Lines at `warn` and `error` have both references of a verified callback. No line has a body, a header or
+   * an error's message: `onError` gets the errors.
    */
   logger?: Logger | undefined;
-  /**
-   * Whether log lines, channel messages and spans show the `merchantPaymentReference` of verified callbacks,
-   * which may identify a customer. It never becomes a metric label.
-   * @default false
-   */
-  logReferences?: boolean | undefined;
   /**
    * Whether the answer to a callback that was not processed has a body with the error's code and the reason, for
    * development: the mock shows it beside the callback. The code of another package's error is `PROCESSING_FAILED`, with
@@ -185,15 +156,11 @@ const receiverRules = {
       (store: unknown) => hasMethod(store, 'process'),
     ),
   ),
-  onStale: withDefault('process', oneOf('acknowledge', 'process')),
   parkAfter: optional(wholeNumber({ min: 1, unit: 'failures' })),
-  blockParked: withDefault(false, boolean),
   maxBodyBytes: withDefault(65_536, wholeNumber({ min: 1, unit: 'bytes' })),
-  bodyTimeoutMs: withDefault(10_000, timerMs()),
   onError: withDefault(reportToConsole, func<Handler<'onError'>>('that takes an error')),
   onRejected: optional(func<Handler<'onRejected'>>('that takes an error')),
   logger: optional(loggerRule),
-  logReferences: withDefault(false, boolean),
   explainAnswers: withDefault(false, boolean),
 } satisfies OptionRules<CallbackReceiverOptions>;
 
@@ -214,13 +181,12 @@ export function resolveReceiverOptions<Tx>(
     signingSecret,
     onPayment,
     store: given,
-    onStale,
     onError,
     onRejected,
     ...rest
   } = resolveOptions(options, rules as typeof receiverRules, { holds });
   const store = given ?? memoryCallbacks();
-  assertParking(rest, store);
+  assertParking(rest.parkAfter, store);
   const { toleranceSeconds, signatureEncoding, timestampUnit, now, ...limits } = rest;
   return Object.freeze({
     ...limits,
@@ -230,7 +196,6 @@ export function resolveReceiverOptions<Tx>(
     signingSecret:
       typeof signingSecret === 'function' ? signingSecret.bind(options) : signingSecret,
     store: store as CallbackStore<Tx>,
-    processStale: onStale === 'process',
     onPayment: onPayment.bind(options) as CallbackReceiverOptions<Tx>['onPayment'],
     onError: onError.bind(options),
     onRejected: (onRejected ?? (rest.logger ? () => {} : createRejectionLog())).bind(options),
@@ -238,20 +203,11 @@ export function resolveReceiverOptions<Tx>(
 }
 
 /** @throws {InvalidOptionError} when changes would be acknowledged but not kept */
-function assertParking(
-  { parkAfter, blockParked }: { parkAfter: number | undefined; blockParked: boolean },
-  store: CallbackStore<unknown>,
-): void {
+function assertParking(parkAfter: number | undefined, store: CallbackStore<unknown>): void {
   if (parkAfter !== undefined && !keepsFailures(store)) {
     throw new InvalidOptionError(
       'parkAfter',
       'parkAfter needs a store that keeps failed changes: postgresStore, mysqlStore, sqliteStore or memoryStore; leave it out, so that the service retries',
-    );
-  }
-  if (blockParked && parkAfter === undefined) {
-    throw new InvalidOptionError(
-      'blockParked',
-      'blockParked needs parkAfter, without which no change is parked',
     );
   }
 }

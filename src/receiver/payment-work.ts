@@ -137,15 +137,13 @@ export class PaymentWork<Tx> {
   /** Has own properties only, so that `{ ...context }` copies all of them. */
   #createContext(store: StoreContext<Tx>): PaymentContext<Tx> {
     const getSignal = () => this.#getSignal();
-    // A merchant's own store may leave these out.
-    const stale = fieldOf(store, 'stale') === true;
     return {
       tx: store.tx,
       get signal() {
         return getSignal();
       },
-      stale,
-      current: (fieldOf(store, 'current') as boolean | undefined) ?? !stale,
+      // A merchant's own store may leave these out.
+      current: fieldOf(store, 'current') !== false,
       secondPayment: fieldOf(store, 'secondPayment') === true,
     };
   }

@@ -22,6 +22,7 @@ import {
   createCallbackLog,
   describeCallback,
   describeError,
+  type Observation,
   observe,
 } from './observation.js';
 import {
@@ -43,14 +44,7 @@ import {
   replyTo,
   WRONG_METHOD,
 } from './reply.js';
-import {
-  BusyChanges,
-  type FrequentCode,
-  frequentError,
-  OnceAMinute,
-  report,
-  reportRefusal,
-} from './report.js';
+import { BusyChanges, changeOverdue, OnceAMinute, report, reportRefusal } from './report.js';
 import {
   assertFits,
   createVerifierSource,
@@ -89,7 +83,7 @@ export function createReceiver<Tx, Secret, Fields>(
   const log = createCallbackLog(resolved.logger);
   return {
     receive: (incoming) =>
-      observe(incoming.method, log, (trace) => receiver.receive(incoming, trace)),
+      observe(incoming.method, log, (observation) => receiver.receive(incoming, observation)),
     replay: (change) => receiver.replay(change),
     idle: () => receiver.activity.idle(),
     close: () => within(resolved.onPaymentTimeoutMs, receiver.activity.idle(), () => undefined),
@@ -114,7 +108,7 @@ class Receiver<Tx> {
   readonly activity = new Activity();
   readonly #options: ResolvedReceiverOptions<Tx>;
   readonly #getVerification: () => Awaitable<Verification>;
-  readonly #reports: OnceAMinute = new OnceAMinute();
+  readonly #overdue = new OnceAMinute();
   readonly #busyChanges = new BusyChanges();
 
   constructor(
@@ -128,18 +122,19 @@ class Receiver<Tx> {
   /** It never rejects. */
   async receive(
     incoming: IncomingCallback,
-    trace: CallbackTrace | undefined,
+    observation: Observation | undefined,
   ): Promise<CallbackReply> {
+    const trace = observation?.trace;
     if (incoming.method !== 'POST') return explain(this.#options, reject(405), WRONG_METHOD);
     return this.activity.during(async () => {
       let delivery: Delivery;
       try {
         const verified = await this.#authenticate(incoming);
+        describeCallback(observation, verified.callback);
         delivery = await this.#accept({ isReplay: false, trace, ...verified });
       } catch (error) {
         return this.#refuse(error, trace);
       }
-      describeCallback(trace, delivery.callback, this.#options.logReferences);
       return this.#process(delivery, incoming);
     });
   }
@@ -209,11 +204,11 @@ class Receiver<Tx> {
   }: Omit<Delivery, 'change' | 'note'> & {
     readonly secrets: readonly unknown[] | undefined;
   }): Promise<Delivery> {
-    const { store, processStale, recordSchema } = this.#options;
+    const { store, recordSchema } = this.#options;
     const note: FailureNote = {};
     // Of the body a copy: the merchant's code may change the bytes that it gets.
     const failures = keepsFailures(store)
-      ? createFailurePolicy(this.#options, {
+      ? createFailurePolicy(this.#options.parkAfter, {
           rawBody: callback.rawBody.slice(),
           secrets,
           isReplay,
@@ -222,7 +217,7 @@ class Receiver<Tx> {
       : undefined;
     // A copy: the merchant's schema and code get the callback's record, and could change it.
     const payment = { ...callback.payment };
-    const change = { key: callback.key, payment, processStale, failures };
+    const change = { key: callback.key, payment, failures };
     if (recordSchema !== undefined) await assertFits(callback.payment, recordSchema);
     return { callback, change, isReplay, note, trace };
   }
@@ -233,7 +228,6 @@ class Receiver<Tx> {
     const work = new PaymentWork(this.#options, { callback, caller, activity: this.activity });
     const result = await work.deliver(change, note);
     if (result.outcome === undefined) await this.#reportFailure(delivery, result);
-    if (result.outcome === 'stale') await this.#reportOften('STALE_CHANGE', callback);
     if (result.outcome === 'busy') await this.#reportBusy(delivery);
     else if (result.outcome !== undefined) this.#busyChanges.forget(callback.key);
     return explain(this.#options, replyTo(result, delivery.isReplay), reasonOf(result));
@@ -241,7 +235,7 @@ class Receiver<Tx> {
 
   async #reportFailure(delivery: Delivery, failed: Failed): Promise<void> {
     const { callback, trace } = delivery;
-    const { error, retryLater, refusal, late } = failed;
+    const { error, retryLater, isParked, late } = failed;
     if (late !== undefined) void this.#reportLate(delivery, late, error);
     describeError(trace, retryLater ?? error);
     if (retryLater !== undefined) {
@@ -251,7 +245,7 @@ class Receiver<Tx> {
       return;
     }
     // A parked change was reported when it was parked.
-    if (refusal !== 'CHANGE_PARKED') await report(this.#options.onError, error, callback);
+    if (!isParked) await report(this.#options.onError, error, callback);
     await this.#reportNote(failed.note, callback, trace);
   }
 
@@ -261,14 +255,14 @@ class Receiver<Tx> {
     callback: VerifiedCallback,
     trace?: CallbackTrace,
   ): Promise<void> {
-    const { store, onError } = this.#options;
+    const { onError } = this.#options;
     if (notKept !== undefined) {
       // It does not count towards `parkAfter` either.
       describeError(trace, notKept);
       await report(onError, notKept, callback);
     }
     if (parkedAfter !== undefined) {
-      const parked = changeParked(parkedAfter, store.keepsBodies);
+      const parked = changeParked(parkedAfter);
       describeError(trace, parked);
       await report(onError, parked, callback);
     }
@@ -301,14 +295,10 @@ class Receiver<Tx> {
     const { callback, isReplay, trace } = delivery;
     if (isReplay || !this.#isOld(delivery) || !this.#busyChanges.isLong(callback.key)) return;
     if (trace !== undefined) trace.overdue = true;
-    await this.#reportOften('CHANGE_OVERDUE', callback);
-  }
-
-  /** Reports what may happen to many changes at once, at most once a minute. */
-  async #reportOften(code: FrequentCode, callback: VerifiedCallback): Promise<void> {
-    const skipped = this.#reports.take(code);
+    // It may happen to many changes at once.
+    const skipped = this.#overdue.take('CHANGE_OVERDUE');
     if (skipped === undefined) return;
-    await report(this.#options.onError, frequentError(code, skipped), callback);
+    await report(this.#options.onError, changeOverdue(skipped), callback);
   }
 
   /**

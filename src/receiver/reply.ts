@@ -10,7 +10,7 @@ import { UnreadableBody } from './body.js';
 import type { FailureNote } from './kept-failures.js';
 
 /** The result of a request to the callback endpoint. */
-export type CallbackOutcome = 'processed' | 'duplicate' | 'stale' | 'busy' | 'rejected' | 'failed';
+export type CallbackOutcome = 'processed' | 'duplicate' | 'busy' | 'rejected' | 'failed';
 
 /** The answer to a request. */
 export interface CallbackReply {
@@ -37,8 +37,8 @@ export interface Failed {
   readonly error: unknown;
   /** What `onPayment` threw to be called again later; an ORM or a store may have wrapped it. */
   readonly retryLater: RetryLaterError | undefined;
-  /** The code with which the store refused to run the change. */
-  readonly refusal: 'CHANGE_PARKED' | 'CHANGE_BLOCKED' | undefined;
+  /** Whether the change was parked before, so that the store did not run it. */
+  readonly isParked: boolean;
   /** What the store did with the failure. */
   readonly note: FailureNote;
   /** What becomes of work that exceeded its time limit and continues. */
@@ -47,12 +47,11 @@ export interface Failed {
 
 /** @param hasBegun whether the store has started the work */
 export function toFailed(error: unknown, hasBegun: boolean, note: FailureNote): Failed {
-  const code = !hasBegun && error instanceof StoreError ? error.code : undefined;
   return {
     outcome: undefined,
     error,
     retryLater: [...causesOf(error)].find((cause) => cause instanceof RetryLaterError),
-    refusal: code === 'CHANGE_PARKED' || code === 'CHANGE_BLOCKED' ? code : undefined,
+    isParked: !hasBegun && error instanceof StoreError && error.code === 'CHANGE_PARKED',
     note,
   };
 }
@@ -62,11 +61,11 @@ export function replyTo(result: DeliveryResult, isReplay: boolean): CallbackRepl
   const { outcome } = result;
   if (outcome === 'busy') return askToRetry();
   if (outcome !== undefined) return { status: 200, headers: {}, outcome };
-  const { retryLater, refusal, note } = result;
+  const { retryLater, isParked, note } = result;
   if (retryLater !== undefined) return askToRetry(retryLater.retryAfterSeconds);
-  const isParked = note.parkedAfter !== undefined || refusal !== undefined;
+  const isKept = isParked || note.parkedAfter !== undefined;
   // A replay's caller must learn that it failed.
-  return isParked && !isReplay ? { status: 200, headers: {}, outcome: 'failed' } : fail();
+  return isKept && !isReplay ? { status: 200, headers: {}, outcome: 'failed' } : fail();
 }
 
 /** The service's retry schedule is not known; after one second a retry may succeed. */
@@ -134,12 +133,7 @@ export function explain(
   return { ...reply, headers, body: JSON.stringify({ code, message }) };
 }
 
-const OUTCOMES: readonly unknown[] = [
-  'processed',
-  'duplicate',
-  'stale',
-  'busy',
-] satisfies ChangeOutcome[];
+const OUTCOMES: readonly unknown[] = ['processed', 'duplicate', 'busy'] satisfies ChangeOutcome[];
 
 /**
  * Only a known outcome counts as success.
@@ -150,6 +144,6 @@ export function assertOutcome(outcome: ChangeOutcome): ChangeOutcome {
   if (OUTCOMES.includes(outcome)) return outcome;
   throw new StoreError(
     'CONTRACT_VIOLATION',
-    `store.process must resolve with 'processed', 'duplicate', 'stale' or 'busy'; received ${describeValue(outcome)}`,
+    `store.process must resolve with 'processed', 'duplicate' or 'busy'; received ${describeValue(outcome)}`,
   );
 }

@@ -1,6 +1,7 @@
 import type { VerifiedCallback } from '../callback/options.js';
 import { type CallbackVerificationError, StoreError } from '../errors.js';
 import { causesOf } from '../protocol/describe-value.js';
+import { logReferences } from '../protocol/logger.js';
 import { within } from '../protocol/waiting.js';
 
 // A log that hangs must not keep the service waiting.
@@ -11,12 +12,17 @@ const REPORT_TIMEOUT_MS = 2_000;
  * with passwords and rows.
  */
 export function reportToConsole(error: unknown, callback?: VerifiedCallback): void {
-  const subject = callback === undefined ? '' : ` (key ${callback.key})`;
+  const subject = callback === undefined ? '' : ` (${nameOf(callback)})`;
   const isSecond = error instanceof StoreError && error.code === 'SECOND_PAYMENT';
   const what = isSecond
     ? 'a payment callback needs a person'
     : 'a payment callback could not be processed';
   console.error(`merchant-payments: ${what}${subject}: ${describeFailure(error)}`);
+}
+
+function nameOf({ key, payment }: VerifiedCallback): string {
+  const named = Object.entries({ key, ...logReferences(payment) });
+  return named.map(([name, value]) => `${name} ${value}`).join(', ');
 }
 
 function describeFailure(error: unknown): string {
@@ -126,16 +132,14 @@ export class BusyChanges {
   }
 }
 
-/** Codes of what may happen to many changes at once. */
-export type FrequentCode = 'STALE_CHANGE' | 'CHANGE_OVERDUE';
-
-const FREQUENT: Readonly<Record<FrequentCode, string>> = {
-  STALE_CHANGE:
-    "was acknowledged without onPayment: a newer one of its payment was processed before. With onStale: 'process' onPayment gets it with stale: true",
-  CHANGE_OVERDUE:
-    "is more than ten minutes old and was not processed, because its order is still busy. Look for an onPayment that does not end, or a transaction that was left open and locks the store's tables. The service eventually stops retrying",
-};
-
-/** @param skipped how many were not reported since the last one */
-export const frequentError = (code: FrequentCode, skipped: number): StoreError =>
-  new StoreError(code, `A change${andBefore(skipped)} ${FREQUENT[code]}`);
+/**
+ * The error for an old change that stays busy.
+ *
+ * @param skipped how many were not reported since the last one
+ */
+export function changeOverdue(skipped: number): StoreError {
+  return new StoreError(
+    'CHANGE_OVERDUE',
+    `A change${andBefore(skipped)} is more than ten minutes old and was not processed, because its order is still busy. Look for an onPayment that does not end, or a transaction that was left open and locks the store's tables. The service eventually stops retrying`,
+  );
+}

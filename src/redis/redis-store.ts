@@ -34,8 +34,8 @@ import { CLAIM, FINISH, RELEASE, RENEW, type Script, toRedisName } from './scrip
  * user needs the commands EVALSHA, EVAL, HDEL, HMGET, HSET, PERSIST, PEXPIRE and TIME, on all keys that begin with
  * `prefix`.
  *
- * While a change of an order is being processed, every callback for that order that is neither
- * `duplicate` nor `stale` is `busy`. A claim has no expiry in Redis, so it can't be evicted; one left
+ * While a change of an order is being processed, every other callback for that order is
+ * `busy`, unless it is a `duplicate`. A claim has no expiry in Redis, so it can't be evicted; one left
  * by a process that died stays until the next callback for its order.
  *
  * `secondPayment` is true only if the order's first payment is paid and this one too: the store does not know which
@@ -105,8 +105,8 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
         },
       };
 
-      const flags = [read.isPaid, read.processStale].map((is) => (is ? '1' : '0'));
-      const answer = run(CLAIM, owner, reference, key, occurredAtUs, ...flags, lease);
+      const isPaid = read.isPaid ? '1' : '0';
+      const answer = run(CLAIM, owner, reference, key, occurredAtUs, isPaid, lease);
       const text = await answerWithin(commandTimeoutMs, answer).catch((error: unknown) => {
         releaseLater(answer, claim);
         throw error;
@@ -124,19 +124,17 @@ function releaseLater(answer: Promise<string>, claim: Lease): void {
   answer.then(release, release).catch(() => undefined);
 }
 
-type Granted = Pick<StoreContext<undefined>, 'stale' | 'current' | 'secondPayment'>;
+type Granted = Pick<StoreContext<undefined>, 'current' | 'secondPayment'>;
 
 /**
  * Reads the answer to a claim.
  *
  * @throws {InvalidOptionError} for any other answer, which must not run the work
  */
-function readAnswer(answer: string): Granted | 'duplicate' | 'stale' | 'busy' {
-  if (answer === 'duplicate' || answer === 'stale' || answer === 'busy') return answer;
-  const [, stale, current, second] = /^claimed:([01])([01])([01])$/.exec(answer) ?? [];
-  if (stale !== undefined) {
-    return { stale: stale === '1', current: current === '1', secondPayment: second === '1' };
-  }
+function readAnswer(answer: string): Granted | 'duplicate' | 'busy' {
+  if (answer === 'duplicate' || answer === 'busy') return answer;
+  const [, current, second] = /^claimed:([01])([01])$/.exec(answer) ?? [];
+  if (current !== undefined) return { current: current === '1', secondPayment: second === '1' };
   throw new InvalidOptionError(
     'client',
     `client must answer EVALSHA with what the script returns; received something else: pass the client itself, of ${CLIENTS}, not a pipeline or transaction of it`,

@@ -29,8 +29,8 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
 `;
 
 /**
- * ARGV has owner, reference, key, occurredAt, isPaid (1 or 0), processStale (1 or 0), leaseMs. That a payment is paid is
- * true whatever becomes of its change. A granted claim is `claimed:` and three digits: stale, current, secondPayment.
+ * ARGV has owner, reference, key, occurredAt, isPaid (1 or 0), leaseMs. That a payment is paid is true whatever becomes
+ * of its change. A granted claim is `claimed:` and two digits: current, secondPayment.
  */
 export const CLAIM = toScript(`
 local done, watermark = 'done:' .. ARGV[2] .. ' ' .. ARGV[3], 'watermark:' .. ARGV[2]
@@ -44,8 +44,6 @@ end
 if claim[1] then return 'duplicate' end
 -- At one instant, paid is the later status.
 local isBesidePaid = not isPaid and claim[7] and at == tonumber(claim[7])
-local isOlder = isBesidePaid or (claim[2] and at < tonumber(claim[2]))
-if isOlder and ARGV[6] == '0' then return 'stale' end
 ${NOW}
 if claim[3] and tonumber(claim[3]) > now and claim[4] ~= ARGV[1] then
   local latest = now + claim[5]
@@ -54,13 +52,13 @@ if claim[3] and tonumber(claim[3]) > now and claim[4] ~= ARGV[1] then
   end
   return 'busy'
 end
-local deadline = string.format('%.0f', now + ARGV[7])
-redis.call('HSET', KEYS[1], 'owner', ARGV[1], 'key', ARGV[3], 'until', deadline, 'lease', ARGV[7])
+local deadline = string.format('%.0f', now + ARGV[6])
+redis.call('HSET', KEYS[1], 'owner', ARGV[1], 'key', ARGV[3], 'until', deadline, 'lease', ARGV[6])
 redis.call('PERSIST', KEYS[1])
+local isOlder = isBesidePaid or (claim[2] and at < tonumber(claim[2]))
 local isPaidByOther = paid and paid ~= ARGV[2]
 local function digit(is) return is and '1' or '0' end
-return 'claimed:' .. digit(isOlder) .. digit(not isOlder and not isPaidByOther)
-  .. digit(isPaidByOther and isPaid)
+return 'claimed:' .. digit(not isOlder and not isPaidByOther) .. digit(isPaidByOther and isPaid)
 `);
 
 /** ARGV: owner, leaseMs. */

@@ -8,7 +8,7 @@ import {
   type Judged,
   judge,
   type KeptFailure,
-  refusalOf,
+  parkedError,
 } from '../store/change-steps.js';
 import { reportNotKept, reportParked } from '../store/failure.js';
 import { type Lease, runUnderLease } from '../store/lease/lease.js';
@@ -27,14 +27,13 @@ export interface ProcessingFile {
   readonly claims: Claims;
   readonly leaseMs: number;
   readonly renewForMs: number;
-  readonly keepBodies: boolean;
   readonly now: () => number;
 }
 
 /** What a claim finds. */
 type Begun =
   | { readonly outcome: ChangeOutcome }
-  | { readonly error: Error; readonly kept: KeptFailure | undefined }
+  | { readonly error: Error }
   | { readonly judged: Judged };
 
 // The callback has already failed, and its answer waits for this.
@@ -52,10 +51,7 @@ export async function processUnderLease<Tx>(
   const claim = new ChangeClaim(file, change);
   const begun = claim.begin();
   if (hasOwn(begun, 'outcome')) return begun.outcome;
-  if (hasOwn(begun, 'error')) {
-    reportParked(change, begun.kept);
-    throw begun.error;
-  }
+  if (hasOwn(begun, 'error')) throw begun.error;
   return runUnderLease(claim, (signal) =>
     claim.run(() => work(new WorkContext(undefined, begun.judged, { signal }))),
   );
@@ -95,31 +91,24 @@ class ChangeClaim implements Lease {
   }
 
   /** Most deliveries of a processed change say nothing new, and need no write lock. */
-  #refuse(): 'duplicate' | 'stale' | undefined {
+  #refuse(): 'duplicate' | undefined {
     const judged = this.#file.session.readOnce(() => this.#look());
-    if (judged === undefined) return undefined;
-    const { verdict } = judged;
-    const isRefused = verdict === 'duplicate' || verdict === 'stale';
-    return isRefused && !isNews(judged) ? verdict : undefined;
+    if (judged?.verdict !== 'duplicate' || isNews(judged)) return undefined;
+    return judged.verdict;
   }
 
   *#begin(): Step<Begun> {
-    const { claims, statements, leaseMs, keepBodies } = this.#file;
+    const { claims, statements, leaseMs } = this.#file;
     // Read the clock here, because the driver may have waited for the write lock.
     const nowMs = this.#file.now();
     const judged = yield* this.#see();
     const { verdict } = judged;
     for (const statement of statements.settle(this.#change, judged)) yield statement;
-    if (verdict === 'duplicate' || verdict === 'stale') return { outcome: verdict };
+    if (verdict === 'duplicate') return { outcome: verdict };
     if (yield* claims.isHeld(this.#order, nowMs)) return { outcome: 'busy' };
-    if (verdict === 'run') {
-      yield* claims.take(this.#order, this.#owner, nowMs, leaseMs);
-      return { judged };
-    }
-    const error = refusalOf(verdict);
-    const kept = failureOf(this.#change, judged, error, keepBodies);
-    if (kept !== undefined) yield statements.keep(this.#change, judged, kept);
-    return { error, kept };
+    if (verdict === 'parked') return { error: parkedError() };
+    yield* claims.take(this.#order, this.#owner, nowMs, leaseMs);
+    return { judged };
   }
 
   /** Runs the work. If it fails, the failure is stored together with the release of the claim. */
@@ -150,10 +139,10 @@ class ChangeClaim implements Lease {
   }
 
   *#keep(error: unknown): Step<KeptFailure | undefined> {
-    const { claims, statements, keepBodies } = this.#file;
+    const { claims, statements } = this.#file;
     if (!(yield* claims.release(this.#order, this.#owner))) return undefined;
     const judged = yield* this.#see();
-    const kept = failureOf(this.#change, { ...judged, verdict: 'run' }, error, keepBodies);
+    const kept = failureOf(this.#change, judged, error);
     if (kept !== undefined) yield statements.keep(this.#change, judged, kept);
     return kept;
   }

@@ -100,10 +100,10 @@ export interface SqliteStore extends PaymentStore {
  * process dies, its lease expires after `leaseMs` and the next delivery runs the work again.
  *
  * The work runs outside any transaction of the store, so that its `tx` is undefined, and its writes are not rolled back
- * if recording the change fails. While a change of an order is being processed, every callback for that order that is
- * neither `duplicate` nor `stale` is `busy`, and so is a callback that finds the file locked by another connection. At
- * the end of the work the store waits for the file, without blocking, until the lease expires; other steps wait for at
- * most 5 s. The connection's own busy timeout (better-sqlite3: 5 s) does block the process; it may be short.
+ * if recording the change fails. While a change of an order is being processed, every other callback for that order is
+ * `busy`, unless it is a `duplicate`, and so is a callback that finds the file locked by another connection. At the end
+ * of the work the store waits for the file, without blocking, until the lease expires; other steps wait for at most
+ * 5 s. The connection's own busy timeout (better-sqlite3: 5 s) does block the process; it may be short.
  *
  * The connection may be the one that your code uses, as long as no transaction on it stays open across an `await`,
  * except that of `record`, and none when the work returns (`TRANSACTION_LOST`). An unfinished `iterate()` of
@@ -156,12 +156,12 @@ export function sqliteStore(
 ): ManagedStore | SqliteStore {
   assertDatabase(database);
   const resolved = resolveOptions(options, rules);
-  const { prefix, now, renewForMs, keepBodies, leaseMs = DEFAULT_LEASE_MS } = resolved;
+  const { prefix, now, renewForMs, leaseMs = DEFAULT_LEASE_MS } = resolved;
   const dialect = sqliteDialect(prefix, now);
   const claims = new Claims(prefix, new Sql(dialect));
   const session = new SqliteSession(database, () => findMissing(dialect, claims));
   const statements = new ChangeStatements(dialect);
-  const file = { session, statements, claims, leaseMs, renewForMs, keepBodies, now };
+  const file = { session, statements, claims, leaseMs, renewForMs, now };
   const backend = new SqliteBackend(file, dialect);
   const store = createStore(backend, resolved);
   if (store instanceof PaymentEngine) return withSyncRecord(store, backend, session);

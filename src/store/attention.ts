@@ -58,7 +58,7 @@ export interface FailedChange extends Item {
   key: string;
   /** When the change happened at the service: its `updatedAt`, to the millisecond. */
   occurredAt: Date;
-  /** How often its work has failed. 0 for a change that was parked behind another one (`blockParked`). */
+  /** How often its work has failed. */
   attempts: number;
   /** When it last failed. */
   lastFailedAt: Date;
@@ -66,7 +66,7 @@ export interface FailedChange extends Item {
   parked: boolean;
   /** Why it last failed. */
   error: FailureText;
-  /** The verified body as received, if the store has `keepBodies: true`. */
+  /** The verified body as received. Missing once `prune` has removed it. */
   rawBody?: Uint8Array | undefined;
 }
 

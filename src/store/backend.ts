@@ -72,7 +72,8 @@ export interface CallbackTables<Tx> {
   setup(): Promise<void>;
   /**
    * Deletes what has ended and last changed before a time, except what is listed as failed or as a second payment, its
-   * order, and the processed changes of a payment with a failed one.
+   * order, and the processed changes of a payment with a failed one. Removes the bodies of changes that last failed
+   * before that time.
    *
    * @returns how many rows were deleted
    */
@@ -96,6 +97,7 @@ export interface Backend<Tx = unknown> extends CallbackTables<Tx> {
    * - `rejected`: granted if `allowsRejected`; an `intent` replaces the stored payment.
    * - `sending` under an expired lease: not granted; becomes `unresolved` and keeps its owner.
    * - Anything else: not granted and not changed.
+   * - With `isRepetition`: granted if it is `unresolved` and the lease of the last attempt has expired, and only then.
    *
    * A granted payment is `sending`, has this owner and a new lease, one more attempt, and
    * `sentAt` is now.

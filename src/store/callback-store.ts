@@ -9,11 +9,6 @@ export interface StatusChange {
   /** The record that the callback carried. Its `updatedAt` orders the changes of a payment. */
   payment: PaymentStatusRecord;
   /**
-   * Whether `work` also runs for a change older than the last one processed.
-   * @default true
-   */
-  processStale?: boolean | undefined;
-  /**
    * For a store that keeps failed changes: when to park one, and what to keep. A receiver sets it. Without it,
    * failures are kept and no change is parked.
    */
@@ -26,11 +21,9 @@ export interface StoreContext<Tx> {
   tx: Tx;
   /** Aborts when this process loses its claim on the change, because its lease or its connection is lost. */
   signal: AbortSignal;
-  /** Whether a newer change of this payment was processed before. */
-  stale: boolean;
   /**
-   * Whether the status of this change is now the order's. False for a stale change, and for a payment of an order
-   * that another payment has paid.
+   * Whether the status of this change is now the order's. False if a newer change of the payment was processed before,
+   * and for a payment of an order that another payment has paid.
    */
   current: boolean;
   /**
@@ -46,10 +39,9 @@ export interface StoreContext<Tx> {
  *
  * - `processed`: `work` ran and completed.
  * - `duplicate`: `work` had already completed for this change.
- * - `stale`: a newer change of the payment was processed before, and `processStale` is false.
  * - `busy`: another change of the same order is being processed right now.
  */
-export type ChangeOutcome = 'processed' | 'duplicate' | 'stale' | 'busy';
+export type ChangeOutcome = 'processed' | 'duplicate' | 'busy';
 
 /**
  * Remembers which changes were processed, so that each is processed once, however often it is delivered
@@ -60,12 +52,11 @@ export type ChangeOutcome = 'processed' | 'duplicate' | 'stale' | 'busy';
  */
 export interface CallbackStore<Tx = undefined> {
   /**
-   * Runs `work` unless the change was processed before, is stale, or has to wait.
+   * Runs `work` unless the change was processed before, is parked, or has to wait.
    *
    * Rejects with the error that `work` throws, and when the store fails; the change is then not processed. A store
-   * that keeps failures stores the failure before it rejects. It rejects without running `work`, with a
-   * `StoreError`, for a parked change (`CHANGE_PARKED`), and for a change that it has just parked behind
-   * another one (`CHANGE_BLOCKED`).
+   * that keeps failures stores the failure before it rejects. For a parked change it rejects with a `StoreError`
+   * `CHANGE_PARKED`, without running `work`.
    */
   process(
     change: StatusChange,
@@ -73,11 +64,6 @@ export interface CallbackStore<Tx = undefined> {
   ): Promise<ChangeOutcome>;
   /** Lists what needs a person, if the store keeps it. */
   attention?(options?: AttentionOptions): AsyncIterable<Attention>;
-  /**
-   * Whether a store that keeps failed changes also keeps their bodies, which a replay needs.
-   * @default unknown
-   */
-  readonly keepsBodies?: boolean | undefined;
 }
 
 /** A store of this package, as it is without a client. */
@@ -108,14 +94,16 @@ export interface ManagedStore<Tx = undefined> extends CallbackStore<Tx> {
    */
   setup(): Promise<void>;
   /**
-   * Deletes what has ended and last changed before `olderThan`: created and rejected payments, and processed changes. What
-   * `attention()` lists is kept, with its order, except payments without a callback. A later delivery of a deleted change runs again, a deleted
-   * payment loses its watermark, and its reference can be created again. So keep them for longer than the service
-   * retries, you may replay, or a customer may return to an order.
+   * Deletes what has ended and last changed before `olderThan`: created and rejected payments, and processed changes. A
+   * later delivery of a deleted change runs again, a deleted payment loses its watermark, and its reference can be created
+   * again. So keep them for longer than the service retries, or a customer may return to an order.
+   *
+   * What `attention()` lists is kept, with its order, until it is decided, processed or discarded; a payment without a
+   * callback alone is deleted. The body of a change that last failed before `olderThan` is removed, after which it can't
+   * be replayed.
    *
    * @returns how many rows were deleted
    * @throws {InvalidOptionError} when `olderThan` is not a valid Date
    */
   prune(olderThan: Date): Promise<number>;
-  readonly keepsBodies: boolean;
 }

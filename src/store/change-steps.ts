@@ -14,14 +14,11 @@ export interface SeenChange extends Pick<steps.Known, 'second'> {
   readonly watermarkUs: string | undefined;
   /** The change's own failure. */
   readonly failure: { readonly attempts: number; readonly parked: boolean } | undefined;
-  /** Whether an earlier change of the payment is parked. */
-  readonly isBehindParked: boolean;
 }
 
 /** What happens to a change. */
 export interface Judged {
-  readonly verdict: 'run' | 'duplicate' | 'stale' | 'parked' | 'blocked';
-  readonly stale: boolean;
+  readonly verdict: 'run' | 'duplicate' | 'parked';
   readonly current: boolean;
   readonly secondPayment: boolean;
   /** What its callback makes of the order. */
@@ -33,17 +30,16 @@ export interface Judged {
 
 export function judge(seen: SeenChange, change: Change): Judged {
   const { row, second, failure, isProcessed, watermarkUs = change.occurredAtUs } = seen;
-  const isAfter = BigInt(watermarkUs) > BigInt(change.occurredAtUs);
-  const stale = isAfter || isBesidePaid(seen, change);
-  const settled = steps.settle(row, change, { isOld: isProcessed || isAfter, second });
+  const isOlder = BigInt(watermarkUs) > BigInt(change.occurredAtUs);
+  const settled = steps.settle(row, change, { isOld: isProcessed || isOlder, second });
   const paidBy = settled.change?.paidBy ?? row?.paidBy;
+  const isLatest = !isOlder && !isBesidePaid(seen, change);
   return {
-    verdict: toVerdict(seen, change, stale),
-    stale,
-    current: !stale && (paidBy === undefined || paidBy === change.referenceNumber),
+    verdict: toVerdict(seen, change),
+    current: isLatest && (paidBy === undefined || paidBy === change.referenceNumber),
     secondPayment: settled.outcome === 'second-payment',
     settled,
-    watermarkUs: isAfter ? watermarkUs : change.occurredAtUs,
+    watermarkUs: isOlder ? watermarkUs : change.occurredAtUs,
     failure,
   };
 }
@@ -74,42 +70,37 @@ export function isNews({ settled: { change, list } }: Pick<Judged, 'settled'>): 
   return change !== undefined || list !== undefined;
 }
 
-function toVerdict(seen: SeenChange, change: Change, stale: boolean): Judged['verdict'] {
-  const { runParked = false, blockParked = false } = change.policy;
-  if (seen.isProcessed) return 'duplicate';
-  if (stale && !change.processStale) return 'stale';
-  if (seen.failure?.parked && !runParked) return 'parked';
-  return seen.isBehindParked && blockParked ? 'blocked' : 'run';
+function toVerdict({ isProcessed, failure }: SeenChange, { policy }: Change): Judged['verdict'] {
+  if (isProcessed) return 'duplicate';
+  return failure?.parked && !policy.runParked ? 'parked' : 'run';
 }
 
 /** A failure to store. */
 export interface KeptFailure {
   readonly attempts: number;
   readonly parked: boolean;
-  /** Whether the work's own failures have parked it just now. */
+  /** Whether this failure has parked it. */
   readonly isNewlyParked: boolean;
   /** The description of the error, as JSON. */
   readonly error: string;
-  /** If the store keeps bodies. */
+  /** Undefined if the policy has none. */
   readonly rawBody: Uint8Array | undefined;
 }
 
-/** The failure to store after the work has thrown, or before it ran for a `blocked` change; undefined for none. */
+/** The failure to store after the work has thrown; undefined for none. */
 export function failureOf(
   { policy }: Change,
-  { verdict, failure }: Pick<Judged, 'verdict' | 'failure'>,
+  { failure }: Pick<Judged, 'failure'>,
   error: unknown,
-  keepBodies: boolean,
 ): KeptFailure | undefined {
-  const hasRun = verdict === 'run';
-  if (verdict !== 'blocked' && !(hasRun && isFailure(error))) return undefined;
-  const attempts = (failure?.attempts ?? 0) + (hasRun ? 1 : 0);
-  const isEnough = hasRun && attempts >= (policy.parkAfter ?? Number.POSITIVE_INFINITY);
-  const rawBody = keepBodies ? tryTo(() => policy.getRawBody?.()) : undefined;
+  if (!isFailure(error)) return undefined;
+  const attempts = (failure?.attempts ?? 0) + 1;
+  const isEnough = attempts >= (policy.parkAfter ?? Number.POSITIVE_INFINITY);
+  const rawBody = tryTo(() => policy.getRawBody?.());
   const described = tryTo(() => policy.describeError?.(error) ?? describeFailure(error));
   return {
     attempts,
-    parked: !hasRun || isEnough || failure?.parked === true,
+    parked: isEnough || failure?.parked === true,
     isNewlyParked: isEnough && failure?.parked !== true,
     // Not described in another way: the policy removes secrets.
     error: JSON.stringify(described ?? { name: 'Error', message: '' }),
@@ -126,15 +117,10 @@ function tryTo<Value>(read: () => Value): Value | undefined {
   }
 }
 
-/** The error for a change that is not run. */
-export function refusalOf(verdict: 'parked' | 'blocked'): StoreError {
-  return verdict === 'parked'
-    ? new StoreError(
-        'CHANGE_PARKED',
-        'The change was not run: it is parked after repeated failures; replay it when its cause is fixed, or discard it',
-      )
-    : new StoreError(
-        'CHANGE_BLOCKED',
-        'The change was parked without being run: an earlier change of its payment is parked, and blockParked keeps their order; replay or discard the earlier one first',
-      );
+/** The error for a parked change, which is not run. */
+export function parkedError(): StoreError {
+  return new StoreError(
+    'CHANGE_PARKED',
+    'The change was not run: it is parked after repeated failures; replay it when its cause is fixed, or discard it',
+  );
 }

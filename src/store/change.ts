@@ -15,7 +15,6 @@ export interface ReadChange {
   /** When it happened, in epoch microseconds, as decimal digits: a bigint column holds more than a safe integer. */
   readonly occurredAtUs: string;
   readonly isPaid: boolean;
-  readonly processStale: boolean;
 }
 
 /**
@@ -23,7 +22,7 @@ export interface ReadChange {
  * look the same
  */
 export function readStatusChange(change: StatusChange): ReadChange {
-  const { key, payment: given, processStale } = ownFields(change);
+  const { key, payment: given } = ownFields(change);
   const payment = ownFields(given);
   const { merchantPaymentReference, referenceNumber, updatedAt } = payment;
   const names = {
@@ -40,7 +39,7 @@ export function readStatusChange(change: StatusChange): ReadChange {
   }
   const { occurredAt, microseconds } = parseInstant(updatedAt);
   const occurredAtUs = String(BigInt(occurredAt.getTime()) * 1000n + BigInt(microseconds));
-  return { occurredAtUs, isPaid: isPaid(payment), processStale: processStale ?? true, ...names };
+  return { occurredAtUs, isPaid: isPaid(payment), ...names };
 }
 
 /** Identifies a change, by names that every store can handle. */
@@ -69,7 +68,7 @@ export function readChange(change: StatusChange, forms: StoredForms): Change {
 }
 
 const POLICY = [
-  ...(['parkAfter', 'blockParked', 'runParked'] as const),
+  ...(['parkAfter', 'runParked'] as const),
   ...(['getRawBody', 'describeError', 'onParked', 'onNotKept'] as const),
 ];
 

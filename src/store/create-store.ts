@@ -1,8 +1,9 @@
 import { MerchantPaymentsError } from '../errors.js';
-import { durationSince, type Logger, shownReference, writeLine } from '../protocol/logger.js';
+import { durationSince, type Logger, logReferences, writeLine } from '../protocol/logger.js';
 import { fieldOfAny } from '../protocol/own-fields.js';
 import type { Backend } from './backend.js';
 import type { ManagedStore } from './callback-store.js';
+import type { MissedPayment } from './looks.js';
 import { ManagedEngine } from './managed-engine.js';
 import type { ClientOptions, ResolvedStoreOptions } from './options.js';
 import { PaymentEngine } from './payment-engine.js';
@@ -27,90 +28,87 @@ type Input<Name extends Operation, Tx> = Parameters<PaymentEngine<Tx>[Name]>;
 /** Writes a log line about each operation. */
 class LoggingEngine<Tx> extends PaymentEngine<Tx> {
   readonly #logger: Logger;
-  readonly #logReferences: boolean;
 
   constructor(backend: Backend<Tx>, options: ClientOptions & { readonly logger: Logger }) {
     super(backend, options);
     this.#logger = options.logger;
-    this.#logReferences = options.logReferences;
   }
 
   override async create(...args: Input<'create', Tx>): Promise<StoredPayment> {
-    const line = this.#begin('create', referenceIn(args));
+    const line = this.#begin('create', referencesIn(args));
     return await this.#end(line, super.create(...args), describePayment);
   }
 
   override async send(...args: Input<'send', Tx>): Promise<StoredPayment> {
-    const line = this.#begin('send', args[0]);
+    const line = this.#begin('send', { merchantPaymentReference: args[0] });
     return await this.#end(line, super.send(...args), describePayment);
   }
 
   override async record(...args: Input<'record', Tx>): Promise<void> {
-    const line = this.#begin('record', referenceIn(args));
+    const line = this.#begin('record', referencesIn(args));
     return await this.#end(line, super.record(...args));
   }
 
   override async markCreated(...args: Input<'markCreated', Tx>): Promise<void> {
-    const line = this.#begin('markCreated', args[0]);
+    const [merchantPaymentReference, found] = args;
+    const referenceNumber = fieldOfAny(found, 'referenceNumber');
+    const line = this.#begin('markCreated', { merchantPaymentReference, referenceNumber });
     return await this.#end(line, super.markCreated(...args));
   }
 
   override async markNotCreated(...args: Input<'markNotCreated', Tx>): Promise<void> {
-    const line = this.#begin('markNotCreated', referenceIn(args));
+    const line = this.#begin('markNotCreated', referencesIn(args));
     return await this.#end(line, super.markNotCreated(...args));
   }
 
   override async recover(...args: Input<'recover', Tx>): Promise<Recovery> {
-    const line = this.#begin('recover', undefined);
+    const line = this.#begin('recover', {});
     return await this.#end(line, super.recover(...args), describeRecovery);
   }
 
-  protected override onMissed(merchantPaymentReference: string): void {
-    const reference = shownReference(this.#logReferences, merchantPaymentReference);
-    const fields = { operation: 'recover', ...reference };
+  protected override onMissed(found: MissedPayment): void {
+    const fields = { operation: 'recover', ...logReferences(found) };
     const message = 'a payment is paid at the service, and no callback about it has come';
     writeLine(this.#logger, 'error', { fields, message });
   }
 
-  /** The reference is read now, as the caller may change it later. */
-  #begin(operation: Operation, merchantPaymentReference: unknown): Begun {
-    const fields = { operation, ...shownReference(this.#logReferences, merchantPaymentReference) };
-    return { fields, startedAtMs: performance.now() };
+  /** The references are read now, as the caller may change them later. */
+  #begin(operation: Operation, given: Parameters<typeof logReferences>[0]): Begun {
+    return { operation, references: logReferences(given), startedAtMs: performance.now() };
   }
 
   // Takes a promise, not a function: each frame of the package's takes one of the ten that V8 keeps in a stack.
   async #end<Value>(
-    { fields, startedAtMs }: Begun,
+    { operation, references, startedAtMs }: Begun,
     running: Promise<Value>,
     describe: (value: Value) => Line = () => ({}),
   ): Promise<Value> {
     const write = (level: keyof Logger, message: string, more: object | undefined): void => {
-      const durationMs = durationSince(startedAtMs);
-      writeLine(this.#logger, level, { fields: { ...fields, ...more, durationMs }, message });
+      const named = level === 'debug' ? {} : references;
+      const fields = { operation, ...named, ...more, durationMs: durationSince(startedAtMs) };
+      writeLine(this.#logger, level, { fields, message });
     };
     try {
       const value = await running;
-      const {
-        level = 'debug',
-        message = `store ${fields.operation} done`,
-        ...line
-      } = describe(value);
+      const { level = 'debug', message = `store ${operation} done`, ...line } = describe(value);
       write(level, message, line.fields);
       return value;
     } catch (error) {
-      write('error', `store ${fields.operation} failed`, describeError(error));
+      write('error', `store ${operation} failed`, describeError(error));
       throw error;
     }
   }
 }
 
 interface Begun {
-  readonly fields: { readonly operation: Operation };
+  readonly operation: Operation;
+  readonly references: ReturnType<typeof logReferences>;
   readonly startedAtMs: number;
 }
 
-const referenceIn = ([input]: readonly unknown[]): unknown =>
-  fieldOfAny(input, 'merchantPaymentReference');
+const referencesIn = ([input]: readonly unknown[]) => ({
+  merchantPaymentReference: fieldOfAny(input, 'merchantPaymentReference'),
+});
 
 /** The log line for an operation's result. */
 interface Line {

@@ -24,16 +24,11 @@ export interface FailurePolicy {
    */
   readonly parkAfter?: number | undefined;
   /**
-   * Whether a change is parked without being run while an earlier change of its payment is parked.
-   * @default false
-   */
-  readonly blockParked?: boolean | undefined;
-  /**
    * Whether a parked change runs, as a replay does.
    * @default false
    */
   readonly runParked?: boolean | undefined;
-  /** Returns the verified body as received. Called only after a failure, by a store that keeps bodies. */
+  /** Returns the verified body as received. Called only after a failure. */
   getRawBody?(): Uint8Array;
   /** Returns the description of the work's error to store. By default, the one that {@link FailureText} describes. */
   describeError?(error: unknown): FailureText;

@@ -24,7 +24,14 @@ interface Looking {
   /** For how long after a claim the service may act on the request. */
   readonly lifetimeMs: number;
   /** Called for a payment that it has found paid, and of which no callback has come. */
-  readonly onMissed: (merchantPaymentReference: string) => void;
+  readonly onMissed: (found: MissedPayment) => void;
+}
+
+/** A payment that `lookUp` has found paid, and of which no callback has come. */
+export interface MissedPayment {
+  readonly merchantPaymentReference: string;
+  /** As `lookUp` has found it. */
+  readonly referenceNumber: string | undefined;
 }
 
 /** The looks of one pass at the service. One that fails must keep neither the others nor the rest from being done. */
@@ -42,13 +49,13 @@ export class Looks {
     this.#options = options;
   }
 
-  /** Looks at unresolved payments, and decides what it can. */
-  async atUnresolved(): Promise<void> {
+  /** Looks at these unresolved payments, and decides what it can. */
+  async atUnresolved(isLookedUp: (listed: Listed) => boolean): Promise<void> {
     const { lifetimeMs } = this.#options;
     await eachPage(
       (page) => this.#backend.listDue('unresolved', lifetimeMs, page),
       async (listed) => {
-        for (const one of listed) await this.#atUnresolved(one);
+        for (const one of listed.filter(isLookedUp)) await this.#atUnresolved(one);
         return !this.#areOver;
       },
     );
@@ -93,11 +100,12 @@ export class Looks {
   /** Keeps what was found of a payment without a callback, and when to look next. */
   async #keep({ key, stored, listedAtMs }: Listed, found: Found): Promise<void> {
     const { attempts } = stored;
-    const status = typeof found === 'object' ? found.status : undefined;
+    const { referenceNumber, status } = typeof found === 'object' ? found : NOTHING;
     const { lifetimeMs } = this.#options;
     const isStored = await this.#backend.look(key, { attempts, listedAtMs, lifetimeMs, status });
-    if (isStored && status !== undefined && isPaid({ status }))
-      this.#options.onMissed(referenceOf(stored));
+    if (!isStored || status === undefined || !isPaid({ status })) return;
+    const { onMissed } = this.#options;
+    onMissed({ merchantPaymentReference: referenceOf(stored), referenceNumber });
   }
 
   /** Whether those that failed have taken so long that the others wait for the next pass. */
@@ -122,6 +130,8 @@ export class Looks {
     }
   }
 }
+
+const NOTHING = { referenceNumber: undefined, status: undefined };
 
 function referenceOf({ body }: Listed['stored']): string {
   return readBody(body).input.merchantPaymentReference;

@@ -22,18 +22,13 @@ import { readBody, toStoredPayment } from './records.js';
 export class ManagedEngine<Tx> implements ManagedStore<Tx> {
   readonly #backend: CallbackTables<Tx>;
   readonly #lifetimeMs: number;
-  readonly keepsBodies: boolean;
 
   constructor(
     backend: CallbackTables<Tx>,
-    {
-      keepBodies,
-      requestLifetimeMs,
-    }: { readonly keepBodies: boolean; readonly requestLifetimeMs: number },
+    { requestLifetimeMs }: { readonly requestLifetimeMs: number },
   ) {
     this.#backend = backend;
     this.#lifetimeMs = requestLifetimeMs;
-    this.keepsBodies = keepBodies;
   }
 
   async process(

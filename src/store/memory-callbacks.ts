@@ -8,7 +8,7 @@ import {
   type Judged,
   judge,
   type KeptFailure,
-  refusalOf,
+  parkedError,
   type SeenChange,
 } from './change-steps.js';
 import { reportParked } from './failure.js';
@@ -40,11 +40,7 @@ interface Processed {
   readonly changedAtMs: number;
 }
 
-interface Failed {
-  readonly place: Cursor;
-  readonly occurredAtUs: bigint;
-  readonly change: Omit<FailedChange, 'listedAt'>;
-}
+type Failed = Omit<FailedRow, 'change'> & { readonly change: Omit<FailedChange, 'listedAt'> };
 
 const MAX_FAILURES = 1_000;
 
@@ -52,7 +48,6 @@ export interface MemoryOptions {
   readonly now: () => number;
   readonly maxEntries: number;
   readonly retentionMs: number;
-  readonly keepBodies: boolean;
 }
 
 /** Callbacks in this process's memory. Each method is atomic, because it does everything before its first await. */
@@ -84,9 +79,9 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
     const judged = judge(this.#see(change), change);
     const { verdict } = judged;
     this.settleOrder(key, change.finding, judged);
-    if (verdict === 'duplicate' || verdict === 'stale') return verdict;
+    if (verdict === 'duplicate') return verdict;
     if (this.#working.has(key)) return 'busy';
-    if (verdict !== 'run') throw this.#fail(change, judged, refusalOf(verdict));
+    if (verdict === 'parked') throw parkedError();
     this.#working.add(key);
     try {
       // Memory can't be lost, so this signal never aborts.
@@ -104,19 +99,11 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
     const { merchantPaymentReference: key, referenceNumber } = change;
     const processed = this.#processed.get(nameOf(key, referenceNumber));
     const failed = this.#failures.get(nameOf(key, referenceNumber, change.key))?.change;
-    const happened = BigInt(change.occurredAtUs);
     return {
       row: this.rows.get(key),
       isProcessed: processed?.keys.has(change.key) === true,
       watermarkUs: processed?.watermarkUs,
       failure: failed && { attempts: failed.attempts, parked: failed.parked },
-      isBehindParked: [...this.#failures.values()].some(({ change: other, ...row }) => {
-        const [order, payment, otherKey = ''] = row.place.names;
-        const isOfPayment = order === key && payment === referenceNumber;
-        if (!other.parked || !isOfPayment) return false;
-        const { occurredAtUs } = row;
-        return occurredAtUs < happened || (occurredAtUs === happened && otherKey < change.key);
-      }),
       second: this.secondOf(key, change.finding),
     };
   }
@@ -137,7 +124,7 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
   }
 
   #fail(change: Change, judged: Judged, error: unknown): unknown {
-    const kept = failureOf(change, judged, error, this.#options.keepBodies);
+    const kept = failureOf(change, judged, error);
     if (kept !== undefined) this.#keep(change, kept);
     reportParked(change, kept);
     return error;
@@ -154,7 +141,6 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
     const bytes = rawBody === undefined ? known?.change.rawBody : new Uint8Array(rawBody);
     this.#failures.set(name, {
       place,
-      occurredAtUs: BigInt(change.occurredAtUs),
       change: ownFields({
         kind: 'failed-change' as const,
         merchantPaymentReference,
@@ -286,6 +272,9 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
   async setup(): Promise<void> {}
 
   async prune(beforeMs: number): Promise<number> {
+    for (const { change } of this.#failures.values()) {
+      if (+change.lastFailedAt < beforeMs) delete change.rawBody;
+    }
     let count = this.#pruneChanges(beforeMs);
     for (const [key, row] of this.rows) {
       if (!hasEnded(row) || row.changedAtMs >= beforeMs || this.#isListed(key)) continue;
@@ -306,7 +295,8 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
 
   #forgetOld(): void {
     const { maxEntries, retentionMs } = this.#options;
-    this.#pruneChanges(this.nowMs - retentionMs + 1, maxEntries);
+    const beforeMs = this.nowMs - retentionMs + 1;
+    this.#pruneChanges(beforeMs, maxEntries);
   }
 
   /** Forgets the changes of payments beyond a number of them, and what last changed before a time. */
@@ -326,10 +316,9 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
 
 /** The store of a receiver that was given none: `memoryStore()`, without what creates payments. */
 export function memoryCallbacks(): ManagedStore {
-  const keepBodies = false;
-  const limits = { maxEntries: 100_000, retentionMs: 86_400_000, keepBodies, now: Date.now };
+  const limits = { maxEntries: 100_000, retentionMs: 86_400_000, now: Date.now };
   // It has no payments that it has sent.
-  return new ManagedEngine(new MemoryCallbacks(limits), { keepBodies, requestLifetimeMs: 0 });
+  return new ManagedEngine(new MemoryCallbacks(limits), { requestLifetimeMs: 0 });
 }
 
 /** Unique, whatever characters the names contain. */

@@ -1,17 +1,14 @@
 import type { PaymentClient } from '../client/payment-client.js';
 import { type Logger, loggerRule } from '../protocol/logger.js';
 import {
-  boolean,
   hasMethod,
   matching,
   type OptionRules,
-  oneOf,
   optional,
   type Resolved,
   timerMs,
   withDefault,
 } from '../protocol/options.js';
-import { type ServiceProfile, serviceProfile } from '../protocol/service-profile.js';
 
 /** What a store needs of a client, so that a test's double of one fits too. */
 export type StoreClient = Pick<PaymentClient, 'payments'>;
@@ -19,8 +16,8 @@ export type StoreClient = Pick<PaymentClient, 'payments'>;
 /** Options of every store of this package. */
 export interface StoreOptions {
   /**
-   * Sends the payments: with it, the store is a `PaymentStore`. It must not have `retryUnknownOutcome`. The
-   * store does not close it.
+   * Sends the payments: with it, the store is a `PaymentStore`. If it has `idempotency`, `recover` sends unresolved
+   * payments again. The store does not close it.
    * @default none: the store handles callbacks alone
    */
   client?: StoreClient | undefined;
@@ -34,41 +31,20 @@ export interface StoreOptions {
   /**
    * How long the service may take to act on a request, counted from its claim, with all retries and stalls, in
    * milliseconds. That a payment does not exist counts only after that, so `attention()` lists an unresolved payment, and
-   * `recover` sends it again, only then. A whole number from 100 to 2_147_483_647, at least `leaseMs`, and at least the
-   * call's `timeoutMs` plus 10 s. If the service may take longer, a payment that is sent again may be a second one.
+   * `recover` sends it again after a look, only then. A whole number from 100 to 2_147_483_647, at least `leaseMs`, and at
+   * least the call's `timeoutMs` plus 10 s. If the service may take longer, a payment that is sent again may be a second
+   * one.
    * @default 900_000 (15 minutes)
    */
   requestLifetimeMs?: number | undefined;
   /**
-   * What the service does with a second creation that has the `merchantPaymentReference` of an earlier one. Set
-   * `'same-payment'` only if the service promises that it returns the earlier payment: `recover` then sends unresolved
-   * payments again.
-   * @default what `profile` says, else 'unknown': what may exist at the service is never sent again
-   */
-  repeatedReference?: 'unknown' | 'same-payment' | undefined;
-  /**
-   * What the command `discover` has found out about the service: the content of its file.
-   * @default none
-   */
-  profile?: ServiceProfile | undefined;
-  /**
-   * Whether the body of a failed change is stored as received, so that the change can be replayed. It is
-   * personal data: make sure that `prune()` runs.
-   * @default false
-   */
-  keepBodies?: boolean | undefined;
-  /**
    * Receives a line for each `create`, `send`, `record`, `markCreated`, `markNotCreated` and `recover`: pino, or console.
    * The level is `debug` for success, `warn` for an unresolved payment and for a `recover` that ended early or had
    * payments rejected, and `error` for failures and for a payment that `lookUp` has found paid and of which no callback
-   * has come. Bodies and error messages are not logged.
+   * has come. Lines at `warn` and `error` have the payment's references, as far as they are known; no line has a body or
+   * an error's message.
    */
   logger?: Logger | undefined;
-  /**
-   * Whether the log lines show the `merchantPaymentReference`, which may name a customer.
-   * @default false
-   */
-  logReferences?: boolean | undefined;
 }
 
 /** One rule for each option. */
@@ -80,11 +56,7 @@ export const storeRules = {
   ),
   leaseMs: optional(timerMs(100)),
   requestLifetimeMs: withDefault(900_000, timerMs(100)),
-  repeatedReference: optional(oneOf('unknown', 'same-payment')),
-  profile: optional(serviceProfile),
-  keepBodies: withDefault(false, boolean),
   logger: optional(loggerRule),
-  logReferences: withDefault(false, boolean),
 } satisfies OptionRules<StoreOptions>;
 
 /** Options of every store, checked and with defaults. */

@@ -16,6 +16,7 @@ import {
   unknownReference,
 } from './errors.js';
 import { readListed } from './listed-payment.js';
+import type { MissedPayment } from './looks.js';
 
 import { ManagedEngine } from './managed-engine.js';
 import type { ClientOptions, StoreClient } from './options.js';
@@ -46,7 +47,7 @@ export class PaymentEngine<Tx> extends ManagedEngine<Tx> implements PaymentStore
   readonly #options: ClientOptions;
   readonly #sender: SingleSender;
 
-  constructor(backend: Backend<Tx>, options: ClientOptions & { readonly keepBodies: boolean }) {
+  constructor(backend: Backend<Tx>, options: ClientOptions) {
     super(backend, options);
     const { client, leaseMs, requestLifetimeMs } = options;
     if (leaseMs !== undefined && requestLifetimeMs < leaseMs) {
@@ -55,7 +56,8 @@ export class PaymentEngine<Tx> extends ManagedEngine<Tx> implements PaymentStore
     this.#backend = backend;
     this.#options = options;
     this.#sender = new SingleSender(backend, client);
-    this.#assertSuitable(client);
+    const prepared = tryToPrepare(client);
+    if (prepared !== undefined) this.#limit(prepared);
   }
 
   async create(input: CreatePaymentInput, options?: RequestOptions): Promise<StoredPayment> {
@@ -146,34 +148,25 @@ export class PaymentEngine<Tx> extends ManagedEngine<Tx> implements PaymentStore
 
   async recover(options: RecoverOptions = {}): Promise<Recovery> {
     const { lookUp } = resolveOptions(options, { lookUp: lookUpRule });
-    const { profile, repeatedReference, requestLifetimeMs } = this.#options;
+    const { client, requestLifetimeMs } = this.#options;
     return recover(this.#backend, {
-      resend: (key) =>
-        this.#sender.resend({ ...this.#stored(key, undefined), allowsRejected: false }),
+      resend: async (key, isRepetition) => {
+        const stored = this.#stored(key, undefined);
+        return this.#sender.resend({ ...stored, allowsRejected: false, isRepetition });
+      },
       lookUp: lookUp && (async (reference) => lookUp.call(options, reference)),
       lifetimeMs: requestLifetimeMs,
-      onMissed: (reference) => this.onMissed(reference),
-      sendsAgain: (repeatedReference ?? profile?.repeatedReference?.effect) === 'same-payment',
+      onMissed: (found) => this.onMissed(found),
+      sendsAgain: tryToPrepare(client)?.mayRepeat === true,
     });
   }
 
   /** @internal Called for a payment that `lookUp` has found paid, and of which no callback has come. */
-  protected onMissed(_merchantPaymentReference: string): void {}
+  protected onMissed(_found: MissedPayment): void {}
 
   startRecovery(options?: RecoveryOptions): RunningRecovery {
     const isLogged = this.#options.logger !== undefined;
     return startRecovery((wanted) => this.recover(wanted), options, isLogged);
-  }
-
-  /** Lets a program with an unsuitable client fail at startup, not at its first payment. */
-  #assertSuitable(client: StoreClient): void {
-    let prepared: Prepared;
-    try {
-      prepared = prepareCreation(client, SAMPLE, undefined);
-    } catch {
-      return; // a variable of its environment is missing, which each call reads again
-    }
-    this.#limit(prepared);
   }
 
   /** A payment that is already stored. */
@@ -188,7 +181,6 @@ export class PaymentEngine<Tx> extends ManagedEngine<Tx> implements PaymentStore
   }
 
   #limit(prepared: Prepared): Limited {
-    assertNoRetry(prepared);
     const { leaseMs, requestLifetimeMs } = this.#options;
     const { body, send, timeoutMs: asked } = prepared;
     if (leaseMs !== undefined) {
@@ -210,12 +202,13 @@ async function named<Value>(running: Promise<Value>): Promise<Value> {
   }
 }
 
-function assertNoRetry({ retryUnknownOutcome }: Prepared): void {
-  if (!retryUnknownOutcome) return;
-  throw new InvalidOptionError(
-    'client',
-    'client must not have retryUnknownOutcome: it would resend a payment that may exist. Give the store its own client',
-  );
+/** Undefined if a variable of the client's environment is missing, without which nothing can be sent anyway. */
+function tryToPrepare(client: StoreClient): Prepared | undefined {
+  try {
+    return prepareCreation(client, SAMPLE, undefined);
+  } catch {
+    return undefined;
+  }
 }
 
 const SAMPLE = { merchantPaymentReference: 'sample', amount: 0, currency: 'XXX' };

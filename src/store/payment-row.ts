@@ -53,6 +53,11 @@ export interface Claim {
   readonly owner: string;
   /** Whether a `rejected` payment may be claimed: only for callers who ask for that payment, not for recover(). */
   readonly allowsRejected: boolean;
+  /**
+   * Whether an `unresolved` payment is sent again, and no other. Only for a service that recognises repetitions.
+   * @default false
+   */
+  readonly isRepetition?: boolean | undefined;
   /** The lease in milliseconds: after it, the owner counts as dead. */
   readonly leaseMs: number;
 }

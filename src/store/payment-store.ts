@@ -54,7 +54,10 @@ export interface RecoverOptions {
 export interface Recovery {
   /** How many payments were sent. */
   resent: number;
-  /** How many became `unresolved`: their process died while sending, or this call received no answer. */
+  /**
+   * How many are `unresolved`: their process died while sending, this call received no answer, or the service refused
+   * what was sent again.
+   */
   unresolved: number;
   /** How many unresolved payments `lookUp` has found at the service; absent if none. */
   found?: number | undefined;
@@ -162,9 +165,10 @@ export interface PaymentStore<Tx = undefined, Taken = Tx> extends ManagedStore<T
   markNotCreated(item: ListedPayment): Promise<void>;
   /**
    * Cleans up after crashes: payments whose process died while sending become `unresolved`, and recorded
-   * payments are sent. With `lookUp`, unresolved payments, and those without a callback, are looked up at the service.
-   * With the store's option `repeatedReference: 'same-payment'`, unresolved ones are sent again once their lease is over.
-   * Any number of processes may call it at any time. If the
+   * payments are sent. With `lookUp`, unresolved payments, and those without a callback, are looked up at the service. If
+   * the client has `idempotency`, unresolved ones are sent again instead, once their lease is over; what the service then
+   * refuses stays unresolved, is not sent a third time, and is looked up. Any number of processes may call it at any time.
+   * If the
    * service would fail every payment alike (`error`), the other payments wait for the next call.
    *
    * @throws {ApiError} for a 401; the payments stay recorded

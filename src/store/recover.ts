@@ -1,4 +1,10 @@
-import { ApiError, ConnectionError, RequestError, RequestTimeoutError } from '../errors.js';
+import {
+  ApiError,
+  ConnectionError,
+  type MerchantPaymentsError,
+  RequestError,
+  RequestTimeoutError,
+} from '../errors.js';
 import { causesOf } from '../protocol/describe-value.js';
 import {
   func,
@@ -10,33 +16,34 @@ import {
 } from '../protocol/options.js';
 import { within } from '../protocol/waiting.js';
 import type { Tables } from './backend.js';
-import { eachPage, Looks, type LookUp } from './looks.js';
+import { eachPage, Looks, type LookUp, type MissedPayment } from './looks.js';
+import type { Listed } from './payment-row.js';
 import type {
   RecoverOptions,
   Recovery,
   RecoveryOptions,
   RunningRecovery,
 } from './payment-store.js';
-import { isConflict, isSetupError, isVerdict, type Turn } from './sending.js';
+import { isConflict, isSetupError, isVerdict, type Turn, wasRefused } from './sending.js';
 
 const AT_ONCE = 8;
 const REPORT_TIMEOUT_MS = 2_000;
 
 interface Recovering {
-  /** Sends a recorded payment, unless it has changed since. */
-  resend(key: string): Promise<Turn>;
+  /** Sends a recorded payment, or repeats an unresolved one, unless it has changed since. */
+  resend(key: string, isRepetition: boolean): Promise<Turn>;
   /** Looks a payment up at the service. */
   readonly lookUp: LookUp | undefined;
   /** For how long after a claim the service may act on the request. */
   readonly lifetimeMs: number;
   /** Called for a payment that `lookUp` has found paid, and of which no callback has come. */
-  readonly onMissed: (merchantPaymentReference: string) => void;
-  /** Whether the service recognises a repeated reference, so that an unresolved payment may be sent again. */
+  readonly onMissed: (found: MissedPayment) => void;
+  /** Whether the service recognises a repeated creation, so that an unresolved payment may be sent again. */
   readonly sendsAgain: boolean;
 }
 
 /**
- * Cleans up after crashes: what is unresolved is looked up or becomes recorded, what is recorded is sent, and what has no
+ * Cleans up after crashes: what is unresolved is looked up or sent again, what is recorded is sent, and what has no
  * callback is looked up.
  *
  * @throws {StoreError} when the store fails
@@ -47,15 +54,25 @@ export async function recover(backend: Tables, recovering: Recovering): Promise<
   const pass = new Pass(resend);
   pass.unresolved = await backend.expire();
   const looks = lookUp && new Looks(backend, { lookUp, lifetimeMs, onMissed });
-  if (sendsAgain) await sendAgain(backend);
-  else await looks?.atUnresolved();
+  // What the service has refused is not repeated: it would refuse it again, and only a look tells whether it exists.
+  const isRepeated = ({ stored }: Listed): boolean => sendsAgain && !wasRefused(stored.failure);
+  await looks?.atUnresolved((listed) => !isRepeated(listed));
   await eachPage(
     (page) => backend.list('recorded', { ...page, olderThanMs: 0 }),
     async (listed) => {
-      await pass.sendAll(listed.map(({ key }) => key));
+      await pass.sendAll(listed, { areRepetitions: false });
       return pass.error === undefined;
     },
   );
+  if (sendsAgain) {
+    await eachPage(
+      (page) => backend.list('unresolved', { ...page, olderThanMs: 0 }),
+      async (listed) => {
+        await pass.sendAll(listed.filter(isRepeated), { areRepetitions: true });
+        return !pass.isOver;
+      },
+    );
+  }
   await looks?.atWaiting();
   if (looks?.failure !== undefined) throw looks.failure.error;
   const { resent, unresolved, rejected, error } = pass;
@@ -68,73 +85,64 @@ export async function recover(backend: Tables, recovering: Recovering): Promise<
   };
 }
 
-/** The service recognises a repetition, so only the sender must be gone. */
-async function sendAgain(backend: Tables): Promise<void> {
-  await eachPage(
-    (page) => backend.list('unresolved', { ...page, olderThanMs: 0 }),
-    async (listed) => {
-      for (const { key, stored, listedAtMs } of listed) {
-        const { attempts } = stored;
-        await backend.decide(key, { state: 'recorded', attempts, listedAtMs, lifetimeMs: 0 });
-      }
-      return true;
-    },
-  );
-}
-
 class Pass {
   resent = 0;
   unresolved = 0;
   rejected = 0;
   /** The service can't be reached, or refuses this client: the other payments would fail too. */
   error: RequestError | undefined;
-  #isOver = false;
+  /** Whether the other payments wait for the next pass. */
+  isOver = false;
   /** Whether the service has accepted or rejected a payment. */
   #isAnswered = false;
-  readonly #resend: (key: string) => Promise<Turn>;
+  readonly #resend: Recovering['resend'];
 
-  constructor(resend: (key: string) => Promise<Turn>) {
+  constructor(resend: Recovering['resend']) {
     this.#resend = resend;
   }
 
-  async sendAll(payments: readonly string[]): Promise<void> {
+  async sendAll(payments: readonly Listed[], kind: { areRepetitions: boolean }): Promise<void> {
+    const { areRepetitions } = kind;
     const waiting = payments.values();
     const sendWhile = async (mayContinue: () => boolean): Promise<void> => {
       while (mayContinue()) {
         const { value } = waiting.next();
         if (value === undefined) return;
-        await this.#send(value);
+        await this.#send(value.key, areRepetitions);
       }
     };
     // One at a time at first: if the service is failing, each request under way leaves one more unresolved payment.
-    await sendWhile(() => !this.#isOver && !this.#isAnswered);
-    const sendSerially = () => sendWhile(() => !this.#isOver);
+    await sendWhile(() => !this.isOver && !this.#isAnswered);
+    const sendSerially = () => sendWhile(() => !this.isOver);
     const ended = await Promise.allSettled(Array.from({ length: AT_ONCE }, sendSerially));
     // Throws only after the others have ended: a program that exits earlier would leave their payments unresolved.
     for (const one of ended) if (one.status === 'rejected') throw one.reason;
   }
 
-  async #send(payment: string): Promise<void> {
+  async #send(payment: string, isRepetition: boolean): Promise<void> {
     try {
-      const { stored, replayed, error } = await this.#resend(payment);
+      const { stored, replayed, error } = await this.#resend(payment, isRepetition);
       if (replayed) return;
+      // Its payment stays unresolved, whatever the error.
+      if (isRepetition && error !== undefined && !isInDoubt(error)) throw error;
       this.resent += 1;
       if (stored?.state === 'created') this.#isAnswered = true;
       if (stored?.state !== 'unresolved') return;
       this.unresolved += 1;
       if (error instanceof RequestError && !isConflict(error)) this.#end(error);
     } catch (error) {
-      this.#count(error);
+      this.#count(error, isRepetition);
     }
   }
 
   /** Counts payments that the service did not accept. Throws errors that need a person. */
-  #count(error: unknown): void {
+  #count(error: unknown, isRepetition: boolean): void {
     const isAnswered = error instanceof ApiError && error.httpStatus !== 401;
     if (isAnswered) this.resent += 1;
     if (isAnswered && error.httpStatus !== 429 && !isSetupError(error)) {
       if (isVerdict(error)) {
-        this.rejected += 1;
+        if (isRepetition) this.unresolved += 1;
+        else this.rejected += 1;
         this.#isAnswered = true;
       } else {
         // It may concern this payment alone, which stays recorded: the next one is tried.
@@ -142,16 +150,23 @@ class Pass {
       }
       return;
     }
-    this.#isOver = true;
+    this.isOver = true;
     const isAway = error instanceof ConnectionError || error instanceof RequestTimeoutError;
     if (!isAnswered && !isAway) throw error;
     this.#end(error);
   }
 
   #end(error: RequestError): void {
-    this.#isOver = true;
+    this.isOver = true;
     this.error ??= error;
   }
+}
+
+/** Whether an error says nothing about the payment of its own request. */
+function isInDoubt(error: MerchantPaymentsError): boolean {
+  return (
+    error.requestOutcome === 'unknown' || error.requestOutcome === 'accepted' || isConflict(error)
+  );
 }
 
 export const lookUpRule = optional(

@@ -64,30 +64,28 @@ export function parseOwnedRow(json: string): KeyedRow {
 export type SeenKind = 'order' | 'change' | 'failure' | 'limit';
 
 /**
- * Parses what a claim reads: the order, and all processed and failed changes of the payment. Undefined if nothing is
- * stored about the order.
+ * Parses what a claim reads: the order, the processed changes of the payment, and the change's own failure. Undefined
+ * if nothing is stored about the order.
  *
  * @throws {StoreError} `STORE_FAILED` for anything else
  */
 export function parseSeenChange(
   rows: readonly string[],
-  { key, occurredAtUs }: Pick<Change, 'key' | 'occurredAtUs'>,
+  { key }: Pick<Change, 'key'>,
 ): SeenChange | undefined {
   const seen: Mutable<SeenChange> = {
     row: undefined,
     isProcessed: false,
     watermarkUs: undefined,
     failure: undefined,
-    isBehindParked: false,
     second: undefined,
   };
   for (const json of rows) {
     const [kind, ...columns] = parseList(json);
     if (kind === 'order' && columns.length === 5) seen.row = toOrder(columns);
     else if (kind === 'change' && columns.length === 2) addProcessed(seen, columns, key);
-    else if (kind === 'failure' && columns.length === 4) {
-      addFailed(seen, columns, key, occurredAtUs);
-    } else if (kind !== 'limit') throw unknownRow();
+    else if (kind === 'failure' && columns.length === 2) seen.failure = toFailure(columns);
+    else if (kind !== 'limit') throw unknownRow();
   }
   return seen.row === undefined ? undefined : seen;
 }
@@ -121,17 +119,8 @@ function addProcessed(
   }
 }
 
-function addFailed(
-  seen: Mutable<SeenChange>,
-  [failed, failedAtUs, attempts, isParked]: readonly Column[],
-  key: string,
-  occurredAtUs: string,
-): void {
-  const parked = Number(isParked) === 1;
-  const laterUs = toBigInt(occurredAtUs) - toBigInt(failedAtUs);
-  const isEarlier = laterUs > 0n || (laterUs === 0n && String(failed) < key);
-  if (failed === key) seen.failure = { attempts: Number(attempts), parked };
-  seen.isBehindParked ||= parked && isEarlier;
+function toFailure([attempts, parked]: readonly Column[]) {
+  return { attempts: Number(attempts), parked: Number(parked) === 1 };
 }
 
 function toBigInt(digits: Column): bigint {

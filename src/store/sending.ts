@@ -23,6 +23,8 @@ export interface Wanted {
   readonly options: RequestOptions | undefined;
   /** Whether to send it again if it was rejected. False in recover(), where no caller sees the result. */
   readonly allowsRejected: boolean;
+  /** Whether it is unresolved, and sent again to a service that recognises repetitions. */
+  readonly isRepetition?: boolean;
   /** How long the call may take, in milliseconds. */
   readonly timeoutMs: number;
   /** The lease of the claim, in milliseconds: longer than `timeoutMs`. */
@@ -71,7 +73,7 @@ export async function sendIfGranted(
       // If this process was suspended meanwhile, the lease may not last for the call.
       const isLongEnough = elapsed() + timeoutMs <= leaseMs;
       if (isLongEnough) return await send(sender, wanted, { owner, stored });
-      await backend.finish(key, owner, NOT_SENT, stored);
+      await backend.finish(key, owner, released(wanted), stored);
     }
     throw notSentInTime();
   } finally {
@@ -79,20 +81,22 @@ export async function sendIfGranted(
   }
 }
 
-function claim(
-  backend: Tables,
-  { key, intent, allowsRejected, leaseMs }: Wanted,
-  owner: string,
-): Promise<Claimed> {
-  return backend.claim({ key, intent, owner, allowsRejected, leaseMs }).catch((error) => {
-    // The claim may have been granted and only its answer lost. Release it, since nothing was sent.
-    if (!wasNeverSent(error))
-      backend.finish(key, owner, NOT_SENT, undefined).catch(() => undefined);
-    throw error;
-  });
+function claim(backend: Tables, wanted: Wanted, owner: string): Promise<Claimed> {
+  const { key, intent, allowsRejected, isRepetition, leaseMs } = wanted;
+  return backend
+    .claim({ key, intent, owner, allowsRejected, isRepetition, leaseMs })
+    .catch((error) => {
+      // The claim may have been granted and only its answer lost. Release it, since nothing was sent.
+      if (!wasNeverSent(error))
+        backend.finish(key, owner, released(wanted), undefined).catch(() => undefined);
+      throw error;
+    });
 }
 
-const NOT_SENT: Result = { state: 'recorded', failure: undefined };
+/** What a payment is again whose claim ends without a request. */
+function released({ isRepetition }: Wanted): Result {
+  return { state: isRepetition ? 'unresolved' : 'recorded', failure: undefined };
+}
 
 interface Grant {
   readonly owner: string;
@@ -172,15 +176,17 @@ const NOTHING_KNOWN: Finding = {
   updatedAtUs: undefined,
 };
 
-function toEnded(error: unknown, { allowsRejected }: Wanted): Ended {
+function toEnded(error: unknown, { allowsRejected, isRepetition }: Wanted): Ended {
   const isOurs = error instanceof MerchantPaymentsError;
   const requestOutcome = (isOurs && error.requestOutcome) || 'unknown';
   const failure = describe(error, requestOutcome);
   if (requestOutcome === 'accepted' && isOurs) {
     return { result: created(NOTHING_KNOWN, failure), error };
   }
-  // A reference in use may mean that an earlier attempt, or another program, has created the payment.
-  if (requestOutcome === 'unknown' || isConflict(error)) {
+  // A reference in use may mean that an earlier attempt, or another program, has created the payment. Nor does the
+  // refusal of a repetition say that the attempts before it have created nothing. Were it rejected, it could be
+  // corrected, and the service would not recognise another body: that makes a second payment.
+  if (requestOutcome === 'unknown' || isConflict(error) || isRepetition) {
     const result: Result = { state: 'unresolved', failure };
     return isOurs ? { result, error } : { result, thrown: error };
   }
@@ -196,6 +202,8 @@ function toEnded(error: unknown, { allowsRejected }: Wanted): Ended {
 
 const CONFLICT = 409;
 const SETUP_STATUSES: ReadonlySet<unknown> = new Set([401, 403, 404, 405]);
+// 409 also from a service that is still busy with an earlier request of the same key.
+const PASSING_STATUSES: ReadonlySet<unknown> = new Set([...SETUP_STATUSES, CONFLICT, 429]);
 
 /** Whether the service, or a proxy in front of it, refused the client rather than this payment. */
 export function isSetupError(error: unknown): boolean {
@@ -209,6 +217,17 @@ export function isSetupError(error: unknown): boolean {
 export function isVerdict(error: unknown): boolean {
   if (!(error instanceof ApiError) || isSetupError(error)) return false;
   return error.serviceCode !== undefined && error.serviceCode !== String(error.httpStatus);
+}
+
+/**
+ * Whether the service itself refused the last attempt, of which this is the stored failure, in a way in which it would
+ * refuse the next one too.
+ */
+export function wasRefused(failure: string | undefined): boolean {
+  if (failure === undefined) return false;
+  const { requestOutcome, serviceCode, httpStatus } = JSON.parse(failure) as SendFailure;
+  if (requestOutcome !== 'rejected' || PASSING_STATUSES.has(httpStatus)) return false;
+  return serviceCode !== undefined && serviceCode !== String(httpStatus);
 }
 
 /** Whether the service says that the reference is in use. */

@@ -44,20 +44,17 @@ export function expire(
 /** A granted claim changes the state to `sending`. Returns undefined if nothing changes. */
 export function claim(
   row: OwnedRow,
-  { intent, owner, allowsRejected, leaseMs }: Omit<Claim, 'key'>,
+  { intent, owner, allowsRejected, isRepetition, leaseMs }: Omit<Claim, 'key'>,
   nowMs: number,
 ): RowChange | undefined {
-  const { state, digest, attempts } = row;
+  const { state, attempts } = row;
   // The claim was granted before, and its answer was lost.
   const isOwn = state === 'sending' && row.owner === owner;
-  const isFree =
-    isOwn ||
-    (state === 'elsewhere'
-      ? intent !== undefined && !isKnown(row)
-      : state === 'rejected'
-        ? allowsRejected
-        : state === 'recorded' && (intent === undefined || intent.digest === digest));
-  if (!isFree) return expire(row, nowMs);
+  const isFree = isRepetition
+    ? // Two requests of one payment must not be under way at once, which no service recognises for certain.
+      state === 'unresolved' && (row.leaseUntilMs ?? 0) <= nowMs
+    : isUnsent(row, intent, allowsRejected);
+  if (!isFree && !isOwn) return expire(row, nowMs);
   const sending = { state: 'sending', owner, leaseUntilMs: nowMs + leaseMs } as const;
   const began = state === 'elsewhere' ? { recordedAtMs: nowMs } : {};
   return {
@@ -70,6 +67,13 @@ export function claim(
     ...intent,
     ...began,
   };
+}
+
+/** Whether no payment exists that a first request for this one would add to. */
+function isUnsent(row: OwnedRow, intent: Intent | undefined, allowsRejected: boolean): boolean {
+  if (row.state === 'elsewhere') return intent !== undefined && !isKnown(row);
+  if (row.state === 'rejected') return allowsRejected;
+  return row.state === 'recorded' && (intent === undefined || intent.digest === row.digest);
 }
 
 /** Returns undefined if the stored payment prevents it, and nothing changes. */

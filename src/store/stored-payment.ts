@@ -8,8 +8,8 @@ import type { CreatePaymentInput, PaymentStatusRecord } from '../protocol/paymen
  * - `sending`: a process is sending it right now.
  * - `created`: it exists at the service, whichever program has created it.
  * - `rejected`: the service did not accept it, or a person found that it was not created.
- * - `unresolved`: it was sent, and may or may not exist at the service. The store does not send it again:
- *   its callback settles it, or a person does, by `markCreated` or `markNotCreated`.
+ * - `unresolved`: it was sent, and may or may not exist at the service. The store does not send it again, unless its
+ *   client has `idempotency`: its callback settles it, or a person does, by `markCreated` or `markNotCreated`.
  */
 export type PaymentState = 'recorded' | 'sending' | 'created' | 'rejected' | 'unresolved';
 

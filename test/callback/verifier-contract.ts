@@ -1,6 +1,7 @@
 import { describe } from 'vitest';
 import { describeBodies } from './contract/bodies.js';
 import { describeCallbackKey } from './contract/callback-key.js';
+import { describeCallbackKeyProperties } from './contract/callback-key-properties.js';
 import { describeDisclosure } from './contract/disclosure.js';
 import { describeEncodings } from './contract/encodings.js';
 import { describeHeaders } from './contract/headers.js';
@@ -31,6 +32,13 @@ export function describeVerifierContract(implementation: Implementation): void {
     describeSecrets(implementation);
     describeDisclosure(implementation);
     describeOptions(implementation);
+  });
+}
+
+/** What holds for any callback, tried on thousands of them. */
+export function describeVerifierProperties(implementation: Implementation): void {
+  describe(implementation.name, () => {
+    describeCallbackKeyProperties(implementation);
     describeProperties(implementation);
   });
 }

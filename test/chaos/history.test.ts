@@ -11,12 +11,12 @@ const effect = (name: string, beganAtMs: number, doneAtMs = beganAtMs + 10) => (
   key: `key-${name.toLowerCase()}`,
   reference: 'P',
   status: name.toLowerCase(),
-  stale: name !== name.toLowerCase(),
+  isCurrent: name === name.toLowerCase(),
   beganAtMs,
   doneAtMs,
 });
 
-/** What is left of a payment that became a, b and c, with its effects: in capitals what ran as stale. */
+/** What is left of a payment that became a, b and c, with its effects: in capitals what ran as older. */
 function history(statuses: string, order = statuses.replace(/[A-Z]/g, '').at(-1)): History {
   return {
     changes: [change('a', 900), change('b', 900), change('c', 900)],
@@ -37,8 +37,8 @@ describe('findMistakes', () => {
     ['ac', ['P: b is lost']],
     ['acb', ['P: the order is b, not c']],
     ['abxc', ['P: effect of no change']],
-    ['Abc', ['P: a was run as stale with nothing newer done']],
-    ['acBC', ['P: c was run as stale with nothing newer done']],
+    ['Abc', ['P: a was run as older with nothing newer done']],
+    ['acBC', ['P: c was run as older with nothing newer done']],
   ])('finds what neither guarantee allows in the effects "%s"', (statuses, mistakes) => {
     expect(findMistakes(history(statuses), 'at-least-once')).toEqual(mistakes);
     expect(findMistakes(history(statuses), 'exactly-once')).toEqual(
@@ -48,7 +48,7 @@ describe('findMistakes', () => {
 
   it.each([
     ['aabc', ['P: 2 effects of a']],
-    ['bac', ['P: a was not run as stale after a newer one']],
+    ['bac', ['P: a was run as current after a newer one']],
   ])('finds what is not exactly once in the effects "%s"', (statuses, mistakes) => {
     expect(findMistakes(history(statuses), 'at-least-once')).toEqual([]);
     expect(findMistakes(history(statuses), 'exactly-once')).toEqual(mistakes);
@@ -80,7 +80,7 @@ describe('findMistakes', () => {
       effect('c', 2_100),
     ];
     expect(findMistakes({ changes, effects, orders }, 'at-least-once')).toContain(
-      'P: a was run as stale with nothing newer done',
+      'P: a was run as older with nothing newer done',
     );
   });
 
@@ -123,12 +123,12 @@ describe('findMistakes', () => {
 });
 
 describe('countEffects', () => {
-  it('tells repeated and stale effects and changes without one', () => {
+  it('tells repeated and older effects and changes without one', () => {
     expect(countEffects(history('ccA'))).toEqual({
       effects: 3,
       'effects repeated': 1,
       'changes without effect': 1,
-      'effects run as stale': 1,
+      'effects run as older': 1,
       'effects not completed': 0,
     });
   });

@@ -14,8 +14,8 @@ export interface Effect {
   readonly key: string;
   readonly reference: string;
   readonly status: string;
-  /** Whether the store said that a newer change was processed before. */
-  readonly stale: boolean;
+  /** What the store said: false if a newer change was processed before. */
+  readonly isCurrent: boolean;
   /** When the function began, in epoch milliseconds. */
   readonly beganAtMs: number;
   /** When its last write was done. Infinite when it threw or died before. */
@@ -57,13 +57,13 @@ const RULES: Readonly<Record<Guarantee, readonly Rule[]>> = {
     findOverlap,
     findForeign,
     findWrongEnd,
-    findWrongStale,
+    findWrongOlder,
     findRepeated,
-    findUntoldStale,
+    findUntoldOlder,
   ],
-  // An effect is repeated, and an older one may follow and not be stale, when a process died before it
+  // An effect is repeated, and an older one may follow and be current, when a process died before it
   // could say that the newer one was done.
-  'at-least-once': [findLost, findOverlap, findForeign, findWrongEnd, findWrongStale],
+  'at-least-once': [findLost, findOverlap, findForeign, findWrongEnd, findWrongOlder],
 };
 
 /** What must not be in a history: one line for each mistake. */
@@ -140,17 +140,17 @@ function followsNewer({ done, effects }: PaymentHistory): boolean[] {
   );
 }
 
-function findWrongStale(payment: PaymentHistory): string[] {
+function findWrongOlder(payment: PaymentHistory): string[] {
   const follows = followsNewer(payment);
-  return payment.effects.flatMap(({ status, stale }, index) =>
-    stale && !follows[index] ? [`${status} was run as stale with nothing newer done`] : [],
+  return payment.effects.flatMap(({ status, isCurrent }, index) =>
+    isCurrent || follows[index] ? [] : [`${status} was run as older with nothing newer done`],
   );
 }
 
-function findUntoldStale(payment: PaymentHistory): string[] {
+function findUntoldOlder(payment: PaymentHistory): string[] {
   const follows = followsNewer(payment);
-  return payment.effects.flatMap(({ status, stale }, index) =>
-    follows[index] && !stale ? [`${status} was not run as stale after a newer one`] : [],
+  return payment.effects.flatMap(({ status, isCurrent }, index) =>
+    follows[index] && isCurrent ? [`${status} was run as current after a newer one`] : [],
   );
 }
 
@@ -176,7 +176,7 @@ export function countEffects({ changes, effects }: History) {
     effects: effects.length,
     'effects repeated': effects.length - distinct,
     'changes without effect': changes.length - distinct,
-    'effects run as stale': effects.filter(({ stale }) => stale).length,
+    'effects run as older': effects.filter(({ isCurrent }) => !isCurrent).length,
     'effects not completed': effects.filter(
       (effect) => effect.doneAtMs === Number.POSITIVE_INFINITY,
     ).length,

@@ -1,7 +1,7 @@
 import { runCrashTest } from './crash-run.js';
 import { runShopAtFullSize } from './shop-main.js';
 
-// The crash tests at full size. `npm run test:chaos` runs that of callbacks; CHAOS_PAYMENTS,
+// The crash tests at full size. `node --import tsx test/chaos/main.ts` runs that of callbacks; CHAOS_PAYMENTS,
 // CHAOS_KILL_EVERY_MS and CHAOS_SEED change it, CHAOS_STORE=redis, postgres, mysql or sqlite runs one of them.
 // `-- payments` runs that of payments, whose callbacks come afterwards, `-- shop` that of both together;
 // `-- shop postgres` on one database. CHAOS_ORDERS is their size.

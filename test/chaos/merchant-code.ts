@@ -107,9 +107,9 @@ export async function createHandler(config: WorkerConfig, listeners: Listeners):
     signingSecret,
     store,
     onError: listeners.onError,
-    onPayment({ key, payment }, { tx, stale, current }) {
+    onPayment({ key, payment }, { tx, current }) {
       const { referenceNumber: reference, status } = payment;
-      return work(tx, { key, reference, status, stale, current });
+      return work(tx, { key, reference, status, current });
     },
   });
 }

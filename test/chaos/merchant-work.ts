@@ -7,7 +7,6 @@ export interface OrderChange {
   /** By what the merchant knows the order. */
   readonly reference: string;
   readonly status: string;
-  readonly stale: boolean;
   /** Whether its status is now the order's. */
   readonly current: boolean;
 }

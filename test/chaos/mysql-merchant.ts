@@ -4,11 +4,11 @@ import { type OrderChange, takeTime } from './merchant-work.js';
 /** Two writes, in the transaction of the store. */
 export async function writeToMysql(
   tx: PoolConnection,
-  { key, reference, status, stale, current }: OrderChange,
+  { key, reference, status, current }: OrderChange,
 ): Promise<void> {
   const [{ insertId }] = await tx.query<ResultSetHeader>(
-    'INSERT INTO effects (`key`, reference, status, stale, began_at_ms) VALUES (?, ?, ?, ?, ?)',
-    [key, reference, status, stale, Date.now()],
+    'INSERT INTO effects (`key`, reference, status, is_current, began_at_ms) VALUES (?, ?, ?, ?, ?)',
+    [key, reference, status, current, Date.now()],
   );
   await takeTime(key);
   if (current) {

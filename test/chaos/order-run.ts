@@ -54,8 +54,8 @@ const OPEN: Readonly<Record<OrderedStore, (url: string) => Instance>> = {
 export interface OrderCounts {
   /** How often the work ran, by status. */
   readonly runs: Record<string, number>;
-  /** How often it ran as stale, after a newer change. */
-  stale: number;
+  /** How often it ran as older than a processed change. */
+  older: number;
   /** Deliveries that were answered busy, and repeated. */
   busy: number;
   /** Payments whose changes all ran in the order in which they were sent. */
@@ -72,7 +72,7 @@ export async function runOrderTest({ kind, payments = 200 }: OrderRunOptions) {
   const database = await DATABASES[kind]();
   const instances = Array.from({ length: INSTANCES }, () => OPEN[kind](database.url));
   const runs = Object.fromEntries(STATUSES.map((status) => [status, 0]));
-  const counts: OrderCounts = { runs, stale: 0, busy: 0, inOrder: 0, overlapping: 0 };
+  const counts: OrderCounts = { runs, older: 0, busy: 0, inOrder: 0, overlapping: 0 };
   const startedAtMs = performance.now();
   try {
     let next = 0;
@@ -105,12 +105,12 @@ async function changeStatuses(
     const at = new Date(Date.UTC(2026, 0, 1) + index * BETWEEN_CHANGES_MS).toISOString();
     const references = { merchantPaymentReference, referenceNumber, providerReference: '' };
     const payment = { ...references, status, createdAt: at, updatedAt: at };
-    const work = async ({ stale }: { stale: boolean }): Promise<void> => {
+    const work = async ({ current }: { current: boolean }): Promise<void> => {
       begun.push(status);
       running += 1;
       isOverlapping ||= running > 1;
       counts.runs[status] = (counts.runs[status] ?? 0) + 1;
-      if (stale) counts.stale += 1;
+      if (!current) counts.older += 1;
       await pause(WORK_MS);
       running -= 1;
     };

@@ -1,6 +1,6 @@
 import { runOrderTest } from './order-run.js';
 
-// Whether changes of one payment keep their order across instances: `npm run test:order`.
+// Whether changes of one payment keep their order across instances: `node --import tsx test/chaos/order.ts`.
 // CHAOS_PAYMENTS changes how many payments there are, CHAOS_STORE runs one store.
 
 const { CHAOS_PAYMENTS = '200', CHAOS_STORE } = process.env;

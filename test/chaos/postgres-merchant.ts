@@ -4,12 +4,12 @@ import { type OrderChange, takeTime } from './merchant-work.js';
 /** Two writes, in the transaction of the store where it has one. */
 export async function writeToPostgres(
   tx: pg.Pool | pg.PoolClient,
-  { key, reference, status, stale, current }: OrderChange,
+  { key, reference, status, current }: OrderChange,
 ): Promise<void> {
   const { rows } = await tx.query(
-    `INSERT INTO effects (key, reference, status, stale, began_at_ms)
+    `INSERT INTO effects (key, reference, status, is_current, began_at_ms)
 VALUES ($1, $2, $3, $4, $5) RETURNING id`,
-    [key, reference, status, stale, Date.now()],
+    [key, reference, status, current, Date.now()],
   );
   await takeTime(key);
   if (current) {

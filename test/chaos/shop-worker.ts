@@ -21,9 +21,9 @@ const { store } = shop;
 const handleCallback = callbackHandler<unknown>({
   signingSecret: config.signingSecret,
   store,
-  onPayment({ key, payment }, { tx, stale, current }) {
+  onPayment({ key, payment }, { tx, current }) {
     const { merchantPaymentReference: reference, status } = payment;
-    return shop.changeOrder(tx, { key, reference, status, stale, current });
+    return shop.changeOrder(tx, { key, reference, status, current });
   },
   onError(error, callback) {
     const isSecond = (error as { code?: string }).code === 'SECOND_PAYMENT';

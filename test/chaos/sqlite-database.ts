@@ -11,12 +11,15 @@ import { openSqlite } from './sqlite-file.js';
 // In the store's file. The key guards the goods, as the store promises at least once; the counter has
 // no constraint that could hide a second shipment.
 const MERCHANT_TABLES = `
-CREATE TABLE effects (id INTEGER PRIMARY KEY, key TEXT, reference TEXT, status TEXT, stale INTEGER,
+CREATE TABLE effects (id INTEGER PRIMARY KEY, key TEXT, reference TEXT, status TEXT, is_current INTEGER,
   began_at_ms INTEGER, done_at_ms INTEGER);
 CREATE TABLE shipped_keys (key TEXT PRIMARY KEY);
 CREATE TABLE orders (reference TEXT PRIMARY KEY, status TEXT, shipments INTEGER NOT NULL DEFAULT 0)`;
 
-type EffectRow = Omit<Effect, 'stale' | 'doneAtMs'> & { stale: number; doneAtMs: number | null };
+type EffectRow = Omit<Effect, 'isCurrent' | 'doneAtMs'> & {
+  isCurrent: number;
+  doneAtMs: number | null;
+};
 
 interface OrderRow {
   readonly reference: string;
@@ -58,13 +61,13 @@ export async function startSqliteDatabase(): Promise<Database> {
     async readEffects() {
       const rows = database
         .prepare(
-          `SELECT key, reference, status, stale, began_at_ms AS beganAtMs, done_at_ms AS doneAtMs
+          `SELECT key, reference, status, is_current AS isCurrent, began_at_ms AS beganAtMs, done_at_ms AS doneAtMs
            FROM effects ORDER BY id`,
         )
         .all() as EffectRow[];
-      return rows.map(({ stale, doneAtMs, ...effect }) => ({
+      return rows.map(({ isCurrent, doneAtMs, ...effect }) => ({
         ...effect,
-        stale: stale === 1,
+        isCurrent: isCurrent === 1,
         doneAtMs: doneAtMs ?? Number.POSITIVE_INFINITY,
       }));
     },

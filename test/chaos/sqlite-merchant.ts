@@ -13,7 +13,7 @@ export function openSqliteMerchant(file: string): SqliteMerchant {
   // Short: all callbacks of the process wait meanwhile, one after another.
   const database = openSqlite(file, { timeoutMs: 10 });
   const insertEffect = database.prepare(
-    'INSERT INTO effects (key, reference, status, stale, began_at_ms) VALUES (?, ?, ?, ?, ?)',
+    'INSERT INTO effects (key, reference, status, is_current, began_at_ms) VALUES (?, ?, ?, ?, ?)',
   );
   const guard = database.prepare('INSERT OR IGNORE INTO shipped_keys VALUES (?)');
   const ship = database.prepare(`INSERT INTO orders (reference, shipments) VALUES (?, 1)
@@ -30,12 +30,12 @@ ON CONFLICT (reference) DO UPDATE SET shipments = shipments + 1`);
   return {
     database,
     async write(change) {
-      const { key, reference, status, stale } = change;
+      const { key, reference, status, current } = change;
       const { lastInsertRowid } = insertEffect.run(
         key,
         reference,
         status,
-        Number(stale),
+        Number(current),
         Date.now(),
       );
       await takeTime(key);

@@ -74,7 +74,7 @@ export async function changeStatuses(options: ChangeOptions): Promise<Traffic> {
     planDelivery(options, status, !isLast && random() < 0.3);
     const sending = mock.setStatus(reference, status);
     sendings.push(sending);
-    // Some changes are acknowledged before the next is made, and can't be stale.
+    // Some changes are acknowledged before the next is made, and can't be older.
     if (random() < 0.4) await sending;
   }
   const deliveries = await Promise.all(sendings);

@@ -62,8 +62,12 @@ describe.each(['fish', 'zsh'] as const)('%s', (shell) => {
       onTestFinished(() => rmSync(folder, { recursive: true }));
       const command = `#!/bin/sh\nexec ${shellCall} "$@"\n`;
       writeFileSync(path.join(folder, 'merchant-payments'), command, { mode: 0o755 });
-      writeFileSync(path.join(folder, 'profile.json'), '');
-      const lines = ['fault add request de', 'mock --retry-signing ', 'mock --profile prof'];
+      writeFileSync(path.join(folder, 'captured.json'), '');
+      const lines = [
+        'fault add request de',
+        'mock --retry-signing ',
+        'callback verify --json-file capt',
+      ];
       const script = asked[shell](lines.map((line) => `merchant-payments ${line}`));
       const options = shell === 'fish' ? ['--no-config', '-c', script] : ['-f', '-c', script];
       const { stdout } = await promisify(execFile)(shell, options, {
@@ -73,7 +77,7 @@ describe.each(['fish', 'zsh'] as const)('%s', (shell) => {
       expect(stdout.split('---\n').map((found) => found.split('\n').slice(0, -1))).toEqual([
         ['delay'],
         ['fresh', 'original'],
-        ['profile.json'],
+        ['captured.json'],
         [],
       ]);
     },

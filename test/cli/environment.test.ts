@@ -24,11 +24,6 @@ function saveVariables(lines: readonly string[], name = '.env') {
   return { folder, file };
 }
 
-const serviceEnv = {
-  MERCHANT_PAYMENTS_API_KEY: 'key',
-  MERCHANT_PAYMENTS_API_SECRET: 'secret',
-};
-
 test('what the environment lacks is read from the file that --dotenv names', async () => {
   await using mock = await startMock();
   const { file } = saveVariables([
@@ -121,55 +116,11 @@ test('without --dotenv the .env of the folder is read', async () => {
   expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining('was reset') });
 });
 
-test('a .env that no option names does not lead discover to another machine', async () => {
-  const { folder } = saveVariables([
-    'MERCHANT_PAYMENTS_BASE_URL=https://payments.invalid',
-    'MERCHANT_PAYMENTS_API_KEY=key',
-    'MERCHANT_PAYMENTS_API_SECRET=hunter2',
-  ]);
-  const silent = await startCommand(['discover'], { cwd: folder }).ended;
-  expect(silent).toMatchObject({
-    code: 2,
-    stderr: expect.stringContaining('--base-url is missing'),
-  });
-  const named = await startCommand(['discover', '--dotenv', '.env'], { cwd: folder }).ended;
-  expect(named.stderr).toContain('discover creates payments at https://payments.invalid');
-  expect(named.code).toBe(2);
-  expect(named.stderr).not.toContain('hunter2');
-});
-
-test.each([
-  ['https://payments.invalid', false],
-  ['https://pay.localhost', false],
-  ['http://localhost.:4242', false],
-  ['https://localhost.payments.invalid', false],
-  ['http://127.0.0.1.nip.io', false],
-  ['nonsense', false],
-  ['http://localhost:4242', true],
-  ['http://LOCALHOST', true],
-  ['http://127.1', true],
-  ['http://[::ffff:127.0.0.1]:4242', true],
-])('whether a .env that no option names can select %s: %s', (address, expected) => {
-  const { folder } = saveVariables([`MERCHANT_PAYMENTS_BASE_URL=${address}`]);
-  const env = readEnvironment({ env: {}, cwd: folder }, undefined);
-  expect(env).toEqual(expected ? { MERCHANT_PAYMENTS_BASE_URL: address } : {});
-  const named = readEnvironment({ env: {}, cwd: folder }, path.join(folder, '.env'));
-  expect(named).toEqual({ MERCHANT_PAYMENTS_BASE_URL: address });
-});
-
 test('a relative path begins at the folder of the command', async () => {
-  const { folder } = saveVariables(['{"version":2}'], 'profile.json');
-  const run = (...args: string[]) =>
-    startCommand(args, { cwd: folder, env: { ...secretEnv, ...serviceEnv } }).ended;
-  const verify = await run('callback', 'verify', '--json-file', 'profile.json');
+  const { folder } = saveVariables(['{"version":2}'], 'callback.json');
+  const run = (...args: string[]) => startCommand(args, { cwd: folder, env: secretEnv }).ended;
+  const verify = await run('callback', 'verify', '--json-file', 'callback.json');
   expect(verify.stderr).toContain('headers must be a JSON object');
-  const discover = ['discover', '--yes', '--base-url', 'http://127.0.0.1:9'];
-  for (const line of [['mock'], discover]) {
-    const { stderr } = await run(...line, '--profile', 'profile.json');
-    expect(stderr).toContain('profile.version must be 1');
-  }
-  const { stderr } = await run(...discover, '--output', 'profile.json');
-  expect(stderr).toContain('--output: profile.json exists');
   await run('check', 'http://127.0.0.1:1/', '--junit', 'check.xml');
   expect(existsSync(path.join(folder, 'check.xml'))).toBe(true);
 });

@@ -121,7 +121,4 @@ test('the commands that only use the mock say that they ignore the address of th
       /^(?:payments|deliveries|requests|fault|clock|reset)/.test(name),
     ),
   );
-  expect((await overview(80)).replace(/\s+/g, ' ')).toContain(
-    'The address of the service, for discover only',
-  );
 });

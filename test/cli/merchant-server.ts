@@ -25,11 +25,11 @@ export async function startMerchant(port = 0, orders?: ReadonlySet<string>): Pro
   const latest = new Map<string, string>();
   const handle = callbackHandler({
     signingSecret,
-    onPayment: ({ payment }, { stale }) => {
+    onPayment: ({ payment }, { current }) => {
       const { status, referenceNumber, merchantPaymentReference } = payment;
       if (orders && !orders.has(merchantPaymentReference)) throw new RetryLaterError();
       statuses.push(status);
-      if (!stale) latest.set(referenceNumber, status);
+      if (current) latest.set(referenceNumber, status);
       effects.set(referenceNumber, (effects.get(referenceNumber) ?? 0) + 1);
     },
     onError: () => undefined,

@@ -47,7 +47,11 @@ describe.each(transports)('the deadline of a call, with $name,', ({ options }) =
     const server = await startRawServer({
       answer: (_request, index) => (index === 0 ? httpAnswer(500) : undefined),
     });
-    const client = createClient(server.url, { ...options, timeoutMs, retryUnknownOutcome: true });
+    const client = createClient(server.url, {
+      ...options,
+      timeoutMs,
+      idempotency: 'merchantPaymentReference',
+    });
     const failure = failureOf(client.payments.create(order));
     await server.received(2);
     // Were there a timer for each attempt, this would be the second one: one alone was set.

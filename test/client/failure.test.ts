@@ -152,7 +152,7 @@ describe.each(transports)('an answer that is no 2xx, with $name,', ({ options })
         createClient(server.url, {
           ...options,
           timeoutMs,
-          retryUnknownOutcome: true,
+          idempotency: 'merchantPaymentReference',
         }).payments.create(order),
       );
       await begun;

@@ -17,7 +17,7 @@ import {
   withoutJitter,
 } from './raw-server.js';
 
-const idempotencyHeader = 'Idempotency-Key';
+const idempotency = { header: 'Idempotency-Key' };
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const busy = httpAnswer(429, '', { 'retry-after': '0' });
 
@@ -31,7 +31,7 @@ const startKeyed = async (...answers: readonly string[]) => {
 async function keysOf(...payments: readonly { extraBody?: Record<string, unknown> }[]) {
   const { url, keys } = await startKeyed();
   for (const { extraBody, ...more } of payments) {
-    const client = createClient(url, { idempotencyHeader });
+    const client = createClient(url, { idempotency });
     await client.payments.create({ ...order, ...more }, { extraBody });
   }
   return keys();
@@ -58,7 +58,7 @@ describe('the key of a payment', () => {
   it.each(transports)('is one for all requests of a call, with $name', async ({ options }) => {
     withoutJitter();
     const { url, keys } = await startKeyed(busy, busy);
-    await createClient(url, { ...options, idempotencyHeader }).payments.create(order);
+    await createClient(url, { ...options, idempotency }).payments.create(order);
     const [key] = keys();
     expect(key).toMatch(UUID);
     expect(keys()).toEqual([key, key, key]);
@@ -69,7 +69,7 @@ describe('the key of a payment', () => {
     const dispatcher = new Agent();
     onTestFinished(() => dispatcher.destroy());
     const { url, keys } = await startKeyed(httpAnswer(503));
-    const options = { dispatcher, idempotencyHeader, retryUnknownOutcome: true };
+    const options = { dispatcher, idempotency };
     await createClient(url, options).payments.create(order);
     const [key] = keys();
     expect(key).toMatch(UUID);
@@ -79,9 +79,13 @@ describe('the key of a payment', () => {
   it('is the same for whoever creates that payment again', async () => {
     const { url, keys } = await startKeyed();
     const clients = [
-      { idempotencyHeader },
-      { idempotencyHeader: 'idempotency-key', apiKey: 'rotated-key', apiSecret: 'rotated-secret' },
-      { idempotencyHeader, baseUrl: `${url}/other`, headers: { 'api-version': '2' } },
+      { idempotency },
+      {
+        idempotency: { header: 'idempotency-key' },
+        apiKey: 'rotated-key',
+        apiSecret: 'rotated-secret',
+      },
+      { idempotency, baseUrl: `${url}/other`, headers: { 'api-version': '2' } },
     ];
     for (const options of clients) await createClient(url, options).payments.create(order);
     const [key] = keys();
@@ -122,7 +126,7 @@ describe('the key of a payment', () => {
     const backend = new MemoryBackend(MEMORY);
     const extraBody = { note: 'a', 7: 'x' };
     const open = () =>
-      openStore(backend, { client: createClient(url, { idempotencyHeader, maxRetries: 0 }) });
+      openStore(backend, { client: createClient(url, { idempotency, maxRetries: 0 }) });
     await failureOf(open().create(order, { extraBody }));
     await open().recover();
     expect(await open().get(order.merchantPaymentReference)).toMatchObject({ state: 'created' });
@@ -133,7 +137,7 @@ describe('the key of a payment', () => {
 
   it('is not sent with other operations, which may have their own', async () => {
     const { url, keys } = await startKeyed();
-    const client = createClient(url, { idempotencyHeader });
+    const client = createClient(url, { idempotency });
     const request = { method: 'POST', path: '/api/refunds', body: order };
     await client.request(request);
     await client.request(request, { headers: { 'idempotency-key': 'mine' } });
@@ -141,16 +145,67 @@ describe('the key of a payment', () => {
   });
 });
 
-describe('idempotencyHeader', () => {
-  const refusalOf = (options: Record<string, unknown>): unknown => {
-    const given = { baseUrl: 'https://payments.example', apiKey: 'key', apiSecret: 'secret' };
-    try {
-      return new PaymentClient({ ...given, ...options } as PaymentClientOptions);
-    } catch (error) {
-      return error;
-    }
-  };
+const refusalOf = (options: Record<string, unknown>): unknown => {
+  const given = { baseUrl: 'https://payments.example', apiKey: 'key', apiSecret: 'secret' };
+  try {
+    return new PaymentClient({ ...given, ...options } as PaymentClientOptions);
+  } catch (error) {
+    return error;
+  }
+};
 
+describe('idempotency', () => {
+  const expected =
+    "must be { header: 'idempotency-key' } with the header's name, or 'merchantPaymentReference'";
+
+  class Given {
+    header = 'idempotency-key';
+  }
+
+  it.each<[unknown, string, string]>([
+    ['idempotency-key', 'idempotency', `${expected}; received a string of 15 characters`],
+    ['', 'idempotency', `${expected}; received`],
+    [true, 'idempotency', `${expected}; received a boolean`],
+    [false, 'idempotency', `${expected}; received a boolean`],
+    [null, 'idempotency', `${expected}; received null`],
+    [['merchantPaymentReference'], 'idempotency', `${expected}; received an array`],
+    [new Map([['header', 'a']]), 'idempotency', expected],
+    [new Given(), 'idempotency', expected],
+    [{}, 'idempotency.header', 'is missing; it must be the name of a header'],
+    [{ headers: 'a' }, 'idempotency.headers', 'is not a known option; use idempotency.header'],
+    [{ header: 'a', keys: 1 }, 'idempotency.keys', 'is not a known option; the options are header'],
+  ])('is refused as %j', (given, option, says) => {
+    const error = refusalOf({ idempotency: given }) as InvalidOptionError;
+    expect(error).toBeInstanceOf(InvalidOptionError);
+    expect(error.option).toBe(option);
+    expect(error.message).toContain(says);
+  });
+
+  it('by reference sends no header', async () => {
+    const { url, requests } = await startKeyed();
+    await createClient(url, { idempotency: 'merchantPaymentReference' }).payments.create(order);
+    await createClient(url).payments.create(order);
+    const [byReference, without] = requests.map(({ headers }) => Object.keys(headers));
+    expect(byReference).toEqual(without);
+  });
+
+  it('is taken from the options of fromEnv, and from no variable', async () => {
+    const { url, keys } = await startKeyed();
+    const env = {
+      MERCHANT_PAYMENTS_BASE_URL: url,
+      MERCHANT_PAYMENTS_API_KEY: 'key',
+      MERCHANT_PAYMENTS_API_SECRET: 'secret',
+      MERCHANT_PAYMENTS_IDEMPOTENCY: 'Idempotency-Key',
+    };
+    for (const options of [{ idempotency }, {}]) {
+      await using client = PaymentClient.fromEnv(options, env);
+      await client.payments.create(order);
+    }
+    expect(keys()).toEqual([expect.stringMatching(UUID), undefined]);
+  });
+});
+
+describe('the header of the key', () => {
   it.each<[unknown, string]>([
     ['', 'the name of a header'],
     [' idempotency-key', 'the name of a header'],
@@ -171,17 +226,17 @@ describe('idempotencyHeader', () => {
     ['transfer-encoding', 'must not be transfer-encoding: it belongs to the connection'],
     ['connection', 'must not be connection: it belongs to the connection'],
   ])('is refused as %j', (name, says) => {
-    const error = refusalOf({ idempotencyHeader: name }) as InvalidOptionError;
+    const error = refusalOf({ idempotency: { header: name } }) as InvalidOptionError;
     expect(error).toBeInstanceOf(InvalidOptionError);
-    expect(error.option).toBe('idempotencyHeader');
+    expect(error.option).toBe('idempotency.header');
     expect(error.message).toContain(says);
   });
 
   it('is refused together with a header of that name for all calls, in any case', () => {
     const headers = { 'IDEMPOTENCY-KEY': 'the same for all payments' };
-    const error = refusalOf({ headers, idempotencyHeader }) as InvalidOptionError;
+    const error = refusalOf({ headers, idempotency }) as InvalidOptionError;
     expect(error.message).toBe(
-      'headers must not have idempotency-key: idempotencyHeader sets it for each payment; leave out one of the two',
+      'headers must not have idempotency-key: idempotency sets it for each payment; leave out one of the two',
     );
     expect(error.option).toBe('headers');
     expect(refusalOf({ headers })).toBeInstanceOf(PaymentClient);
@@ -189,7 +244,7 @@ describe('idempotencyHeader', () => {
 
   it('refuses a creation with a header of that name, which nothing stores, before it is sent or recorded', async () => {
     const { url, requests } = await startKeyed();
-    const client = createClient(url, { idempotencyHeader });
+    const client = createClient(url, { idempotency });
     const headers = { 'Idempotency-Key': 'mine' };
     const error = await failureOf(client.payments.create(order, { headers }));
     expect(error).toMatchObject({

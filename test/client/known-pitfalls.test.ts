@@ -58,7 +58,7 @@ describe.each(transports)('with $name', ({ options }) => {
     const client = createClient(server.url, {
       ...options,
       maxRetries: 0,
-      retryUnknownOutcome: true,
+      idempotency: 'merchantPaymentReference',
     });
     await failureOf(client.payments.create(order));
     expect(server.requests).toHaveLength(1);

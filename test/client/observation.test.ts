@@ -265,43 +265,21 @@ describe('the tracing channel merchant-payments:call', () => {
   });
 });
 
-describe('references and the context of the caller', () => {
+describe('the context of the caller', () => {
   const logContext = { tenant: 'shop-7', job: 12, isTest: true };
 
-  async function callWith(options: Parameters<typeof createClient>[1], reference = 'order-1001') {
+  it('is on the call, its requests and their lines', async () => {
     const calls = recordEvents('merchant-payments:call');
     const attempts = recordEvents();
     const { lines, logger } = recordLines();
     const server = await startRawServer({ answer: () => created });
-    const client = createClient(server.url, { ...options, logger });
-    await client.payments.create({ ...order, merchantPaymentReference: reference }, { logContext });
-    return [calls[0]?.context, attempts[0]?.context, lines[0]?.fields];
-  }
-
-  it('are shown where they are turned on', async () => {
-    const shown = { merchantPaymentReference: 'order-1001', context: logContext };
-    expect(await callWith({ logReferences: true })).toMatchObject([shown, shown, shown]);
-  });
-
-  it('are shown in part where they are long', async () => {
-    const [call] = await callWith({ logReferences: true }, 'r'.repeat(300));
-    expect(call).toMatchObject({ merchantPaymentReference: 'r'.repeat(256) });
-  });
-
-  it('are not shown otherwise', async () => {
-    for (const shown of await callWith({})) {
-      expect(shown).toMatchObject({ context: logContext });
-      expect(shown).not.toHaveProperty('merchantPaymentReference');
-    }
-  });
-
-  it('have no reference for an operation that has none', async () => {
-    const { lines, logger } = recordLines();
-    const server = await startRawServer({ answer: () => created });
-    const client = createClient(server.url, { logger, logReferences: true });
+    const client = createClient(server.url, { logger });
+    await client.payments.create(order, { logContext });
     await client.request({ method: 'GET', path: '/x' });
-    expect(lines[0]?.fields).not.toHaveProperty('merchantPaymentReference');
-    expect(lines[0]?.fields).not.toHaveProperty('context');
+    for (const shown of [calls[0]?.context, attempts[0]?.context, lines[0]?.fields]) {
+      expect(shown).toMatchObject({ context: logContext });
+    }
+    expect(lines[1]?.fields).not.toHaveProperty('context');
   });
 
   it.each([
@@ -370,6 +348,7 @@ describe('the logger', () => {
       durationMs: expect.any(Number),
       outcome: 'not-sent',
       code: 'CONNECTION_FAILED',
+      merchantPaymentReference: 'order-1001',
     };
     expect(lines).toEqual([
       {
@@ -398,6 +377,58 @@ describe('the logger', () => {
     }
   });
 
+  it('gets the reference of a payment at warn and error, and no other line, message or span does', async () => {
+    withoutJitter();
+    const calls = recordEvents('merchant-payments:call');
+    const attempts = recordEvents();
+    const { lines, logger } = recordLines();
+    const later = httpAnswer(429, '', { 'retry-after': '0' });
+    const page = httpAnswer(200, '<html></html>', { 'content-type': 'text/html' });
+    const answers = [later, created, page, httpAnswer(422)];
+    const server = await startRawServer({ answer: (_request, index) => answers[index] });
+    const client = createClient(server.url, { logger });
+    await client.payments.create(order);
+    await client.payments.create(order);
+    await failureOf(client.payments.create(order));
+    const shown = lines.map(({ level, fields }) => [level, fields['merchantPaymentReference']]);
+    expect(shown).toEqual([
+      ['warn', 'order-1001'],
+      ['debug', undefined],
+      ['warn', 'order-1001'],
+      ['error', 'order-1001'],
+    ]);
+    expect(calls.length + attempts.length).toBeGreaterThan(0);
+    // Without the error, whose request and response are the caller's.
+    const messages = [...calls, ...attempts].map(({ context: { error, call, ...rest } }) => rest);
+    expect(JSON.stringify(messages)).not.toContain('order-1001');
+  });
+
+  it.each([
+    ['r'.repeat(300), 'r'.repeat(256)],
+    ['a\u202eb\u200bc\n', 'a b c'],
+  ])(
+    'gets at most 256 characters of a reference, and none that is hidden: %j',
+    async (given, shown) => {
+      const { lines, logger } = recordLines();
+      const server = await startRawServer({ answer: () => httpAnswer(422) });
+      const client = createClient(server.url, { logger });
+      await failureOf(client.payments.create({ ...order, merchantPaymentReference: given }));
+      expect(lines[0]).toMatchObject({
+        level: 'error',
+        fields: { merchantPaymentReference: shown },
+      });
+    },
+  );
+
+  it('gets no reference of an operation that has none', async () => {
+    const { lines, logger } = recordLines();
+    const server = await startRawServer({ answer: () => httpAnswer(422) });
+    const client = createClient(server.url, { logger });
+    await failureOf(client.request({ method: 'POST', path: '/x', body: order }));
+    expect(lines[0]).toMatchObject({ level: 'error' });
+    expect(lines[0]?.fields).not.toHaveProperty('merchantPaymentReference');
+  });
+
   it.each(
     failingLoggers.flatMap((one) => [
       { ...one, what: 'a success', answer: created },
@@ -423,15 +454,18 @@ describe('the logger', () => {
 });
 
 describe('observe', () => {
-  const startCall = (): CallTrace => ({
-    operation: 'request',
-    method: 'GET',
-    path: '/x',
-    url: 'https://payments.invalid/x',
-    serverAddress: 'payments.invalid',
-    serverPort: 443,
-    attempts: 0,
-  });
+  const startCall = (logger?: Logger) => {
+    const trace: CallTrace = {
+      operation: 'request',
+      method: 'GET',
+      path: '/x',
+      url: 'https://payments.invalid/x',
+      serverAddress: 'payments.invalid',
+      serverPort: 443,
+      attempts: 0,
+    };
+    return { trace, call: { client: { logger }, merchantPaymentReference: undefined } };
+  };
   const response = { status: 200, headers: {}, body: '', text: '', attempts: 1 };
   const success: AttemptResult = {
     response,
@@ -441,7 +475,7 @@ describe('observe', () => {
   };
   const readIdFor = async (logger: Logger | undefined) => {
     const readId = vi.fn(() => undefined);
-    expect(await observe(startCall(), logger, async () => success, readId)).toBe(success);
+    expect(await observe(startCall(logger), async () => success, readId)).toBe(success);
     return readId;
   };
 
@@ -464,7 +498,7 @@ describe('observe', () => {
       await new Promise(setImmediate);
       return success;
     };
-    await observe(startCall(), undefined, run, () => undefined);
+    await observe(startCall(), run, () => undefined);
     const tookMs = performance.now() - beforeMs;
     const durationMs = events.at(-1)?.context['durationMs'];
     expect(durationMs).toBeGreaterThan(0);
@@ -475,7 +509,7 @@ describe('observe', () => {
     const events = recordEvents();
     const failure = new Error('a defect');
     const run = () => Promise.reject(failure);
-    await expect(observe(startCall(), undefined, run, () => undefined)).rejects.toBe(failure);
+    await expect(observe(startCall(), run, () => undefined)).rejects.toBe(failure);
     expect(events.at(-1)?.context['error']).toBe(failure);
   });
 });

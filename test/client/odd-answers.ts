@@ -1,6 +1,13 @@
 import zlib, { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
+import { RequestError } from '../../src/errors.js';
 import { answer, type Content, chunked, closed, JSON_TYPE, sized } from './answer-bytes.js';
-import { record } from './raw-server.js';
+import {
+  createClient,
+  order,
+  record,
+  startRawServer,
+  type TransportOptions,
+} from './raw-server.js';
 
 /** What a call makes of an answer: of a success how its body was read, of a failure the error. */
 export type Verdict =
@@ -17,7 +24,7 @@ export interface OddAnswer {
   readonly byFetch: Verdict | undefined;
 }
 
-export const MAX_RESPONSE_BYTES = 20_000;
+const MAX_RESPONSE_BYTES = 20_000;
 
 // Seen of the fetch of Node 20.18, and no longer of that of 20.20: it undoes several encodings in the wrong order, and
 // as many as there are.
@@ -336,3 +343,28 @@ export const oddAnswers: readonly OddAnswer[] = [
   row('a header __proto__', sized(201, json, '__proto__: x'), read('payment')),
   row('cookies', sized(201, json, 'set-cookie: a=1', 'set-cookie: b=2'), read('payment')),
 ];
+
+/** What a call makes of the answer. */
+export async function verdictOn(
+  { bytes, stays }: OddAnswer,
+  options: TransportOptions,
+): Promise<Verdict> {
+  const server = await startRawServer({
+    answer({ socket }) {
+      if (stays) socket.write(bytes);
+      else socket.end(bytes);
+      return undefined;
+    },
+  });
+  const client = createClient(server.url, { ...options, maxResponseBytes: MAX_RESPONSE_BYTES });
+  try {
+    const { payment, response } = await client.payments.create(order);
+    if (payment.referenceNumber !== undefined) return { read: 'payment' };
+    if (typeof response.body !== 'string') return { read: 'value' };
+    return { read: response.body === '' ? 'nothing' : 'text' };
+  } catch (error) {
+    if (!(error instanceof RequestError)) throw error;
+    const { code, requestOutcome, safeToRetry } = error;
+    return { code, requestOutcome, safeToRetry };
+  }
+}

@@ -92,10 +92,9 @@ describe('a client', () => {
   });
 
   it.each<[string, unknown, string]>([
-    ['retryUnknownOutcome', 'yes', 'must be true or false; received a string of 3 characters'],
-    ['retryUnknownOutcome', 1, 'must be true or false; received a number'],
-    ['retryUnknownOutcome', null, 'must be true or false; received null'],
     ['dangerouslyAllowHttp', 'true', 'must be true or false; received a string of 4 characters'],
+    ['dangerouslyAllowHttp', 1, 'must be true or false; received a number'],
+    ['dangerouslyAllowHttp', null, 'must be true or false; received null'],
     ['dispatcher', {}, 'must be an undici Dispatcher (with dispatch); received an object'],
     ['dispatcher', null, 'must be an undici Dispatcher (with dispatch); received null'],
     [
@@ -193,7 +192,7 @@ describe('a client', () => {
     const absent = {
       timeoutMs: undefined,
       maxRetries: undefined,
-      retryUnknownOutcome: undefined,
+      idempotency: undefined,
       maxResponseBytes: undefined,
       dispatcher: undefined,
       fetch: undefined,

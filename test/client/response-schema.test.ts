@@ -24,7 +24,7 @@ const schema = (validate: (value: unknown) => unknown): StandardSchemaV1 => ({
 
 async function create(responseSchema: StandardSchemaV1, answer = created) {
   const server = await startRawServer({ answer: () => answer });
-  const client = createClient(server.url, { retryUnknownOutcome: true });
+  const client = createClient(server.url, { idempotency: 'merchantPaymentReference' });
   const call = client.payments.create(order, { responseSchema });
   return { call, server };
 }

@@ -22,7 +22,7 @@ const failed = (fields: Partial<FailedAttempt>): FailedAttempt => ({
 const situation = (fields: Partial<RetrySituation> = {}): RetrySituation => ({
   attempt: 1,
   maxRetries: 2,
-  retryUnknownOutcome: false,
+  mayRepeat: false,
   remainingMs: 30_000,
   random: 0.5,
   ...fields,
@@ -32,17 +32,12 @@ describe('decideRetry', () => {
   it.each<[string, Partial<FailedAttempt>, Partial<RetrySituation>, boolean]>([
     ['what was not sent', { outcome: 'not-sent' }, {}, true],
     ['a 429', { outcome: 'rejected', httpStatus: 429 }, {}, true],
-    ['a redirect', { outcome: 'unknown', httpStatus: 302 }, { retryUnknownOutcome: true }, false],
-    ['a 400', { outcome: 'rejected', httpStatus: 400 }, { retryUnknownOutcome: true }, false],
-    ['a 401', { outcome: 'rejected', httpStatus: 401 }, { retryUnknownOutcome: true }, false],
-    ['a 409', { outcome: 'rejected', httpStatus: 409 }, { retryUnknownOutcome: true }, false],
+    ['a redirect', { outcome: 'unknown', httpStatus: 302 }, { mayRepeat: true }, false],
+    ['a 400', { outcome: 'rejected', httpStatus: 400 }, { mayRepeat: true }, false],
+    ['a 401', { outcome: 'rejected', httpStatus: 401 }, { mayRepeat: true }, false],
+    ['a 409', { outcome: 'rejected', httpStatus: 409 }, { mayRepeat: true }, false],
     ['a 408', { outcome: 'unknown', httpStatus: 408 }, {}, false],
-    [
-      'a 408, if asked to',
-      { outcome: 'unknown', httpStatus: 408 },
-      { retryUnknownOutcome: true },
-      true,
-    ],
+    ['a 408, if asked to', { outcome: 'unknown', httpStatus: 408 }, { mayRepeat: true }, true],
     ['a 499', { outcome: 'unknown', httpStatus: 499 }, {}, false],
     ['a reset of a safe method', { safe: true, outcome: 'unknown' }, {}, true],
     ['a 408 to a safe method', { safe: true, outcome: 'unknown', httpStatus: 408 }, {}, true],
@@ -76,23 +71,18 @@ describe('decideRetry', () => {
     ['a reset', { outcome: 'unknown' }, {}, false],
     ['a 500', { outcome: 'unknown', httpStatus: 500 }, {}, false],
     ['a 503', { outcome: 'unknown', httpStatus: 503 }, {}, false],
-    ['a reset, if asked to', { outcome: 'unknown' }, { retryUnknownOutcome: true }, true],
-    [
-      'a 500, if asked to',
-      { outcome: 'unknown', httpStatus: 500 },
-      { retryUnknownOutcome: true },
-      true,
-    ],
+    ['a reset, if asked to', { outcome: 'unknown' }, { mayRepeat: true }, true],
+    ['a 500, if asked to', { outcome: 'unknown', httpStatus: 500 }, { mayRepeat: true }, true],
     [
       'a 2xx whose body was lost',
       { outcome: 'accepted', httpStatus: 201, bodyLost: true },
-      { retryUnknownOutcome: true },
+      { mayRepeat: true },
       false,
     ],
     ['the second of two retries', { outcome: 'not-sent' }, { attempt: 2 }, true],
     ['a third of two retries', { outcome: 'not-sent' }, { attempt: 3 }, false],
     ['anything with maxRetries 0', { outcome: 'not-sent' }, { maxRetries: 0 }, false],
-    ['a call that was cancelled', { gaveUp: true }, { retryUnknownOutcome: true }, false],
+    ['a call that was cancelled', { gaveUp: true }, { mayRepeat: true }, false],
     ['a call without time', {}, { remainingMs: 0, random: 0 }, false],
   ])('for %s', (_what, attempt, given, retries) => {
     expect(decideRetry(failed(attempt), situation(given)) !== undefined).toBe(retries);
@@ -137,7 +127,7 @@ describe('decideRetry', () => {
         (outcome, retryAfterSeconds, attempt, random, remainingMs) => {
           const delayMs = decideRetry(
             failed({ outcome, retryAfterSeconds }),
-            situation({ attempt, maxRetries: 50, random, remainingMs, retryUnknownOutcome: true }),
+            situation({ attempt, maxRetries: 50, random, remainingMs, mayRepeat: true }),
           );
           if (delayMs === undefined) return;
           const askedMs = (retryAfterSeconds ?? 0) * 1000;

@@ -91,13 +91,32 @@ describe.each(transports)('how often a request is sent, with $name', ({ options 
   it.each([
     ['a reset', reset],
     ['a 500', broken],
-  ])('again after %s with retryUnknownOutcome', async (_what, step) => {
+  ])('again after %s, if the service recognises repetitions', async (_what, step) => {
     withoutJitter();
-    const server = await startScripted(step, created);
-    const client = createClient(server.url, { ...options, retryUnknownOutcome: true });
-    expect((await client.payments.create(order)).response.attempts).toBe(2);
-    expect(server.requests).toHaveLength(2);
+    for (const idempotency of ['merchantPaymentReference', { header: 'key' }] as const) {
+      const server = await startScripted(step, created);
+      const client = createClient(server.url, { ...options, idempotency });
+      expect((await client.payments.create(order)).response.attempts).toBe(2);
+      expect(server.requests).toHaveLength(2);
+    }
   });
+
+  it.each([
+    ['a reset', reset],
+    ['a 500', broken],
+  ])(
+    'once after %s of another operation, whose repetitions it may not recognise',
+    async (_what, step) => {
+      const server = await startScripted(step, created);
+      const client = createClient(server.url, {
+        ...options,
+        idempotency: 'merchantPaymentReference',
+      });
+      const error = await failureOf(client.request({ method: 'POST', path: '/x', body: order }));
+      expect(error).toMatchObject({ requestOutcome: 'unknown' });
+      expect(server.requests).toHaveLength(1);
+    },
+  );
 
   it('once after a 429 whose Retry-After is as long as the whole deadline', async () => {
     const server = await startScripted(httpAnswer(429, '', { 'retry-after': '30' }), created);
@@ -165,7 +184,10 @@ describe.each(transports)('how often a request is sent, with $name', ({ options 
   it('once when the answer of an unknown attempt is followed by a rejection: still unknown', async () => {
     withoutJitter();
     const server = await startScripted(broken, httpAnswer(400, { code: 'BAD', message: 'm' }));
-    const client = createClient(server.url, { ...options, retryUnknownOutcome: true });
+    const client = createClient(server.url, {
+      ...options,
+      idempotency: 'merchantPaymentReference',
+    });
     const error = await failureOf(client.payments.create(order));
     expect(error).toMatchObject({ httpStatus: 400, serviceCode: 'BAD', requestOutcome: 'unknown' });
     expect(error.message).toContain('do not send it again');
@@ -230,7 +252,10 @@ describe('whether a call may be made again, by each failure of a creation', () =
   ])('%s', async (_what, step, requestOutcome, safeToRetry) => {
     withoutJitter();
     const server = await startScripted(step);
-    const client = createClient(server.url, { maxRetries: 1, retryUnknownOutcome: true });
+    const client = createClient(server.url, {
+      maxRetries: 1,
+      idempotency: 'merchantPaymentReference',
+    });
     const error = await failureOf(client.payments.create(order));
     expect(error).toMatchObject({ requestOutcome, safeToRetry });
     expect(error.message.includes('safe to try again')).toBe(safeToRetry);
@@ -301,7 +326,10 @@ describe('a connection that is refused on some attempts', () => {
   it('after an attempt with an unknown outcome leaves it unknown', async () => {
     const server = await startScripted(reset);
     const { options, attempts } = await refusing(server.port, (attempt) => attempt > 1);
-    const client = createClient(server.url, { ...options, retryUnknownOutcome: true });
+    const client = createClient(server.url, {
+      ...options,
+      idempotency: 'merchantPaymentReference',
+    });
     const error = await failureOf(client.payments.create(order));
     expect(error).toMatchObject({ code: 'CONNECTION_FAILED', requestOutcome: 'unknown' });
     expect(error.message).toContain('got no connection (ECONNREFUSED). The service may have');

@@ -5,6 +5,7 @@ import type { PaymentClient } from '../../src/client/payment-client.js';
 import { memoryStore } from '../../src/store/memory.js';
 import type { PaymentStore } from '../../src/store/payment-store.js';
 import { startTelemetry } from '../opentelemetry/telemetry.js';
+import { pairwise } from '../pairwise.js';
 import { createClient, httpAnswer, order, refusedPort, startRawServer } from './raw-server.js';
 
 type Options = Partial<PaymentClientOptions>;
@@ -24,7 +25,10 @@ const failures: Record<string, (options: Options) => Promise<() => Promise<unkno
   'a 503, and another after a retry': async (options) => {
     const answer = () => httpAnswer(503, '', { 'retry-after': '0' });
     const server = await startRawServer({ answer });
-    const client = createClient(server.url, { ...options, retryUnknownOutcome: true });
+    const client = createClient(server.url, {
+      ...options,
+      idempotency: 'merchantPaymentReference',
+    });
     return () => client.payments.create(order, { maxRetries: 1 });
   },
   'a refused connection': async (options) => {
@@ -178,20 +182,24 @@ const callers: Record<string, Caller> = {
   },
 };
 
-const combinations = Object.keys(failures).flatMap((failure) =>
-  Object.keys(observers).map((observer) => [failure, observer] as const),
-);
+const combinations = pairwise([
+  Object.keys(failures),
+  Object.keys(observers),
+  Object.keys(callers),
+] as const);
 
-describe.each(combinations)('after %s, with %s,', (failure, observer) => {
-  it.each(Object.entries(callers))('the stack names the function that %s', async (_how, caller) => {
+it.each(combinations)(
+  'after %s, with %s, the stack names the function that %s',
+  async (failure, observer, how) => {
     const call = await failures[failure]?.(observers[observer]?.() ?? {});
+    const caller = callers[how] as Caller;
     const error = await caller(call as () => Promise<unknown>).catch((reason: unknown) => reason);
     const { name, message, stack } = error as Error;
     // Some compilers of tests number equal names.
     expect(stack).toMatch(/\n {4}at (?:async )?placeTheOrder\d* /);
     expect(stack?.startsWith(`${name}: ${message}\n    at `)).toBe(true);
-  });
-});
+  },
+);
 
 describe('where stacks are not the usual ones', () => {
   const { prepareStackTrace, stackTraceLimit } = Error;

@@ -3,12 +3,12 @@ import { parseArgs } from 'node:util';
 import { consumers } from './consumers.js';
 import { createWorkspace } from './workspace.js';
 
-// `npm run test:consumers`: installs the packed tarball as different users do, and uses it there.
-// `--quick` is what CI runs; names choose consumers; `--tarball` takes a packed one.
+// Installs the packed tarball as different users do, and uses it there, after a build: node --import tsx
+// test/consumers/main.ts. Names choose consumers; `--tarball` takes a packed one.
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { quick: { type: 'boolean', default: false }, tarball: { type: 'string' } },
+  options: { tarball: { type: 'string' } },
 });
 
 const unknown = positionals.filter((name) => consumers.every((consumer) => consumer.name !== name));
@@ -17,15 +17,15 @@ if (unknown.length > 0) {
   throw new Error(`There is no consumer ${unknown.join(', ')}; there are ${known}`);
 }
 
-const chosen = consumers.filter(({ name, quick }) =>
-  positionals.length > 0 ? positionals.includes(name) : quick || !values.quick,
+const chosen = consumers.filter(
+  ({ name }) => positionals.length === 0 || positionals.includes(name),
 );
 const workspace = createWorkspace(values.tarball);
 const rows: string[][] = [];
 try {
   for (const consumer of chosen) {
     const startedAt = performance.now();
-    const result = workspace.use(consumer, values.quick);
+    const result = workspace.use(consumer);
     const seconds = `${Math.round((performance.now() - startedAt) / 1000)} s`;
     rows.push([consumer.name, result.passed ? 'passed' : 'FAILED', seconds, result.summary]);
     console.log(rows.at(-1)?.join('  '));

@@ -14,7 +14,7 @@ interface Result {
 
 interface Workspace {
   /** Installs the tarball in a copy of the consumer's folder and runs its `npm test` there. */
-  use(consumer: Consumer, quick: boolean): Result;
+  use(consumer: Consumer): Result;
   remove(): void;
 }
 
@@ -25,14 +25,14 @@ export function createWorkspace(givenTarball: string | undefined): Workspace {
   const root = mkdtempSync(path.join(tmpdir(), 'merchant-payments-consumers-'));
   const tarball = givenTarball ? path.resolve(givenTarball) : pack(root);
   return {
-    use: (consumer, quick) => {
+    use: (consumer) => {
       const folder = path.join(root, consumer.name);
       for (const name of [...(consumer.borrows ?? []), consumer.name]) {
         cpSync(path.join(here, name), folder, { recursive: true, filter: isSource });
       }
       try {
         install(consumer.manager, folder, root, tarball);
-        const output = test(consumer.manager, folder, root, quick);
+        const output = test(consumer.manager, folder, root);
         return { passed: true, summary: lastLine(output), output };
       } catch (error) {
         const output = error instanceof Error ? error.message : String(error);
@@ -45,12 +45,11 @@ export function createWorkspace(givenTarball: string | undefined): Workspace {
   };
 }
 
-function test(manager: Consumer['manager'], folder: string, root: string, quick: boolean): string {
-  const env = { ...process.env, CONSUMERS_QUICK: quick ? '1' : '' };
+function test(manager: Consumer['manager'], folder: string, root: string): string {
   // Yarn starts Node itself: under PnP nothing resolves without its loader.
   return manager === 'yarn'
-    ? run(folder, process.execPath, [yarn(root), 'run', 'test'], env)
-    : run(folder, 'npm', ['run', '--silent', 'test'], env);
+    ? run(folder, process.execPath, [yarn(root), 'run', 'test'])
+    : run(folder, 'npm', ['run', '--silent', 'test']);
 }
 
 function lastLine(text: string): string {
@@ -70,7 +69,6 @@ function install(
   tarball: string,
 ): void {
   if (manager === 'npm') {
-    // The lockfile pins the tools; only the tarball, and undici with it, is added to it.
     const options = ['--no-audit', '--no-fund', '--ignore-scripts', '--prefer-offline'];
     run(folder, 'npm', ['install', ...options, tarball]);
     return;
@@ -88,7 +86,6 @@ function installManagers(root: string): void {
   const folder = path.join(root, 'managers');
   cpSync(path.join(here, 'managers'), folder, { recursive: true, filter: isSource });
   mkdirSync(folder, { recursive: true });
-  // Not `npm ci`: pnpm's executables for other platforms are not all in the lockfile.
   run(folder, 'npm', [
     'install',
     '--no-audit',
@@ -106,17 +103,8 @@ function isSource(file: string): boolean {
   return path.basename(file) !== 'node_modules';
 }
 
-function run(
-  cwd: string,
-  command: string,
-  args: readonly string[],
-  env: NodeJS.ProcessEnv = process.env,
-): string {
-  const { status, stdout, stderr, error } = spawnSync(command, args, {
-    cwd,
-    env,
-    encoding: 'utf8',
-  });
+function run(cwd: string, command: string, args: readonly string[]): string {
+  const { status, stdout, stderr, error } = spawnSync(command, args, { cwd, encoding: 'utf8' });
   if (error) throw error;
   if (status !== 0)
     throw new Error(`${command} ${args.join(' ')} ended with ${status}\n${stdout}\n${stderr}`);

@@ -15,12 +15,10 @@ describeStore('several stores in one memory', () => {
   const backend = new MemoryBackend({
     maxEntries: 10_000,
     retentionMs: 86_400_000,
-    keepBodies: true,
     now: () => nowMs,
   });
   return {
-    create: (options) =>
-      createStore(backend, resolveOptions({ ...options, keepBodies: true }, storeRules)),
+    create: (options) => createStore(backend, resolveOptions(options, storeRules)),
     waitMs: 0,
     letPass(_reference, ms) {
       nowMs += ms;

@@ -14,8 +14,7 @@ beforeAll(async () => {
 });
 
 describeStore('postgresStore on Drizzle over PGlite', () => ({
-  create: (options) =>
-    postgresStore(fromDrizzle(db), { ...options, lockTimeoutMs: 1_000, keepBodies: true }),
+  create: (options) => postgresStore(fromDrizzle(db), { ...options, lockTimeoutMs: 1_000 }),
   concurrent: false,
   database: () => db,
   transaction: (body) => db.transaction((tx) => body(tx)),

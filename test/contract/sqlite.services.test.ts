@@ -48,7 +48,7 @@ describe.each(drivers)('$name:', ({ open }) => {
     create(options: ContractOptions) {
       created += 1;
       const database = created % 2 === 0 ? connect() : shop;
-      return sqliteStore(database, { ...options, keepBodies: true });
+      return sqliteStore(database, options);
     },
     waitMs: 0,
     letPass: (reference, ms) => void shop.exec(letPassOf(reference, ms)),

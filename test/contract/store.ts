@@ -8,14 +8,16 @@ import { testLateSenders, testRecovery } from './store/crashes.js';
 import { testCreation, testRecording, testTransactions } from './store/creation.js';
 import { testCurrent, testSecondPaid } from './store/current.js';
 import { testDecisions } from './store/decisions.js';
-import { testKeptBodies, testKeptFailures } from './store/failed-changes.js';
+import { testKeptFailures } from './store/failed-changes.js';
 import { testForeign } from './store/foreign.js';
 import { testInstants } from './store/instants.js';
 import { testNames, testPruning } from './store/keeping.js';
-import { testLookUp, testRepeatedReferences } from './store/look-up.js';
+import { testKeptBodies, testPrunedBodies } from './store/kept-bodies.js';
+import { testLookUp } from './store/look-up.js';
 import { testMissedCallbacks } from './store/missed.js';
-import { testOrder, testStaleChanges } from './store/order.js';
+import { testOrder } from './store/order.js';
 import { testConcurrency, testCrashes, testLease, testOverlap, testWait } from './store/overlap.js';
+import { testRepetitions } from './store/repetitions.js';
 import { testNames as testChangeNames, testFailures, testRuns } from './store/runs.js';
 import { testSettling, testSettlingWithoutWork } from './store/settling.js';
 import { Stage } from './store/stage.js';
@@ -45,7 +47,7 @@ export interface CallbackStoreUnderTest {
 
 /** A store of this package with everything that it does, and what it can do. */
 export interface StoreUnderTest<Tx = unknown> extends CallbackStoreUnderTest {
-  /** Creates one as above, with `keepBodies`. The lease of a payment must not expire during a case. */
+  /** Creates one as above. The lease of a payment must not expire during a case. */
   create(options: ContractOptions): Awaitable<ManagedStore<Tx>>;
   /** Makes a stored payment look as if this many milliseconds had passed: its sender then appears dead. */
   letPass(merchantPaymentReference: string, ms: number): Awaitable<void>;
@@ -59,7 +61,7 @@ export interface StoreUnderTest<Tx = unknown> extends CallbackStoreUnderTest {
 }
 
 /** The options of a store that a case sets. */
-export type ContractOptions = Pick<StoreOptions, 'client' | 'repeatedReference' | 'profile'>;
+export type ContractOptions = Pick<StoreOptions, 'client'>;
 
 /**
  * The promises of a store for callbacks. Each case works on its own orders, with random references, and leaves them in
@@ -95,11 +97,12 @@ export function describeStore<Tx>(name: string, make: () => StoreUnderTest<Tx>):
     testLateSenders(one);
     testRecovery(one);
     testLookUp(one);
-    testRepeatedReferences(one);
+    testRepetitions(one);
     testMissedCallbacks(one);
     testAttention(one);
     testPages(one);
     testPruning(one);
+    testPrunedBodies(one);
     testNames(one);
     if (store.transaction !== undefined) testTransactions(one);
   });
@@ -110,7 +113,6 @@ function testCallbacks(store: CallbackStoreUnderTest): void {
   testRuns(one);
   testFailures(one);
   testOrder(one);
-  testStaleChanges(one);
   testCurrent(one);
   testSecondPaid(one);
   testOverlap(one);

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { readBlocks } from './snippets/blocks.js';
 
-// Guides show these files of examples/. What runs each: test/examples, test/openapi and test/package.
+// Guides show these files of examples/. What runs each: test/examples and test/package.
 const shown: Record<string, readonly string[]> = {
   'docs/order-from-checkout-to-paid.md': [
     'shop/schema.sql',
@@ -26,11 +26,10 @@ const shown: Record<string, readonly string[]> = {
     'queues/bullmq.ts',
     'queues/gateway.ts',
   ],
-  'docs/imports-and-versions.md': ['openapi/payments.py'],
   'docs/work-with-the-mock.md': ['docker/Dockerfile'],
 };
 
-const ELISION = /^(?:\/\/|#) …\n/m;
+const ELISION = /^\/\/ …\n/m;
 
 const blocksOf = (guide: string): string[] =>
   [...readFileSync(guide, 'utf8').matchAll(/^```\w+\n(.*?)^```$/gms)].map(([, code = '']) => code);

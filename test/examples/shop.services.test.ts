@@ -2,12 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
-import {
-  createRunningClock,
-  type Fault,
-  type MockServer,
-  startMockServer,
-} from 'merchant-payments/mock-server';
+import { type Fault, type MockServer, startMockServer } from 'merchant-payments/mock-server';
 import type { Attention, AttentionKind } from 'merchant-payments/store';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { startExample } from './example-process.js';
@@ -70,7 +65,6 @@ async function startShop(service: MockServer, { url }: ShopSchema): Promise<Shop
 
 interface Scene extends Shop {
   readonly service: MockServer;
-  readonly clock: ReturnType<typeof createRunningClock>;
   readonly schema: ShopSchema;
 }
 
@@ -78,13 +72,20 @@ async function openShop(): Promise<Scene> {
   vi.spyOn(console, 'error').mockImplementation(() => undefined);
   const schema = await createShopSchema();
   onTestFinished(() => schema[Symbol.asyncDispose]());
-  const clock = createRunningClock();
   const service = await startMockServer({
-    clock,
     signingSecret,
     retryScheduleMs: [RETRY_MS, RETRY_MS, RETRY_MS],
   });
-  return { service, clock, schema, ...(await startShop(service, schema)) };
+  return { service, schema, ...(await startShop(service, schema)) };
+}
+
+/** Brings retries and delays forward, as `merchant-payments clock advance` does. */
+async function advance({ url }: MockServer, ms: number): Promise<void> {
+  await fetch(`${url}/_mock/clock/advance`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ ms }),
+  });
 }
 
 const paymentOf = (service: MockServer) => findPayment(service, REFERENCE);
@@ -144,12 +145,12 @@ describe.skipIf(!process.env['DATABASE_URL'])('the shop, on Postgres', () => {
     });
 
     it('leads to the order, not to an error, when the database fails during the call', async () => {
-      const { service, clock, checkout, store } = await openShop();
+      const { service, checkout, store } = await openShop();
       service.faults.add({ on: 'request', type: 'delay', delayMs: 1 });
       const clicked = checkout();
       await service.waitForRequest({});
       database.isDown = true;
-      await clock.advance(1);
+      await advance(service, 1);
       await clicked;
       database.isDown = false;
       expect(console.error).toHaveBeenCalledExactlyOnceWith(
@@ -258,13 +259,13 @@ describe.skipIf(!process.env['DATABASE_URL'])('the shop, on Postgres', () => {
 
   describe('a callback', () => {
     it('whose order is not stored is answered 503, and processed by a retry', async () => {
-      const { service, clock, schema } = await openShop();
+      const { service, schema } = await openShop();
       await createPayment(service, REFERENCE);
       await service.setStatus(paymentOf(service), 'paid');
       await schema.query('INSERT INTO orders (merchant_payment_reference) VALUES ($1)', [
         REFERENCE,
       ]);
-      await clock.advance(RETRY_MS);
+      await advance(service, RETRY_MS);
       expect(answers(service)).toEqual([503, 200]);
       expect(await storedOrder(schema)).toEqual(paid);
     });
@@ -281,13 +282,13 @@ describe.skipIf(!process.env['DATABASE_URL'])('the shop, on Postgres', () => {
     });
 
     it('that is older than another one ships, and does not turn the status back', async () => {
-      const { service, clock, click, schema } = await openShop();
+      const { service, click, schema } = await openShop();
       await click();
       service.faults.add({ on: 'callback', type: 'drop', match: { status: 'paid' } });
       await service.setStatus(paymentOf(service), 'paid');
-      await clock.advance(1_000);
+      await advance(service, 1_000);
       await service.setStatus(paymentOf(service), 'settled');
-      await clock.advance(RETRY_MS);
+      await advance(service, RETRY_MS);
       expect(await storedOrder(schema)).toEqual({ status: 'settled', shipped: true });
     });
 
@@ -306,14 +307,14 @@ describe.skipIf(!process.env['DATABASE_URL'])('the shop, on Postgres', () => {
     });
 
     it('is retried through a night without a database', async () => {
-      const { service, clock, click, schema } = await openShop();
+      const { service, click, schema } = await openShop();
       await click();
       database.isDown = true;
       await service.setStatus(paymentOf(service), 'paid');
-      await clock.advance(RETRY_MS);
+      await advance(service, RETRY_MS);
       expect(answers(service)).toEqual([500, 500]);
       database.isDown = false;
-      await clock.advance(RETRY_MS);
+      await advance(service, RETRY_MS);
       expect(answers(service)).toEqual([500, 500, 200]);
       expect(await storedOrder(schema)).toEqual(paid);
     });

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import { expect, it } from 'vitest';
 import { callbackHandler } from '../../src/fetch/callback-handler.js';
+import { outwait } from '../receiver/adapter-contract/connections.js';
 import { openRawClient, writeHead } from '../receiver/adapter-contract/raw-client.js';
 import {
   deliver,
@@ -52,9 +53,9 @@ it('sends its 413 although the body is cancelled', async () => {
 });
 
 it('sends its 408 although the body is cancelled', async () => {
-  const scene = await openScene(makeServer, { bodyTimeoutMs: 20 });
+  const scene = await openScene(makeServer);
   const client = await openRawClient(scene);
-  await client.send(writeHead(sign().headers, 100));
+  await outwait(() => client.send(writeHead(sign().headers, 100)));
   expect(await client.readAnswer()).toMatchObject({ status: 408 });
   await client.closed;
 });

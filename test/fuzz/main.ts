@@ -15,7 +15,7 @@ import {
 import type { StoreUnderTest } from './store/store.js';
 import { targets } from './targets.js';
 
-// Fuzzing at full size: `npm run test:fuzz`. FUZZ_SEED repeats a run, FUZZ_CASES sets how many cases
+// Fuzzing at full size: `node --import tsx test/fuzz/main.ts`. FUZZ_SEED repeats a run, FUZZ_CASES sets how many cases
 // each target gets, FUZZ_TARGETS names those to run, by the beginnings of their names: verifiers,store.
 
 const { FUZZ_CASES, FUZZ_TARGETS = '' } = process.env;

@@ -11,7 +11,7 @@ import {
   openSqliteStore,
 } from './store/server-stores.js';
 
-// The full size is `npm run test:fuzz`.
+// The full size is that of main.ts.
 const seed = chooseSeed();
 console.log(`Fuzzing the stores with seed ${seed}; FUZZ_SEED=${seed} repeats it.`);
 const databaseUrl = process.env['DATABASE_URL'] ?? '';

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { PaymentClient } from '../../src/client/payment-client.js';
 import { MerchantPaymentsError, RetryLaterError } from '../../src/errors.js';
-import { type AdvanceableClock, createManualClock } from '../../src/mock-server/index.js';
+import { createManualClock, type MockClock } from '../../src/mock-server/index.js';
 import { type MockServer, startMockServer } from '../../src/mock-server/server.js';
 import { callbackHandler } from '../../src/node/callback-handler.js';
 import { isPaid } from '../../src/protocol/payment.js';
@@ -16,7 +16,7 @@ export interface Order {
 /** A shop with its service: orders in memory, an endpoint on loopback, a clock that both live by. */
 export interface Scene extends AsyncDisposable {
   readonly service: MockServer;
-  readonly clock: AdvanceableClock;
+  readonly clock: MockClock;
   readonly orders: ReadonlyMap<string, Order>;
   /** What `onError` was called with. */
   readonly errors: readonly unknown[];

@@ -76,7 +76,7 @@ export class Accounts {
 
   /** What a run was to reach and did not: it would prove nothing about that. */
   listUnreached(): string[] {
-    const callbacks = ['processed', 'duplicate', 'stale', 'busy', 'rejected', 'failed'];
+    const callbacks = ['processed', 'duplicate', 'busy', 'rejected', 'failed'];
     return [
       ...situationNames.filter((name) => !this.situations.has(name)),
       ...callbacks
@@ -141,13 +141,9 @@ export class Accounts {
   }
 
   #addEffects(plan: PaymentPlan, payment: ServicePayment, effects: readonly Effect[]): void {
-    const seen = new Set(effects.map(({ updatedAt }) => updatedAt));
-    const { changes } = payment;
-    this.#count('changes', changes.length);
-    this.#count(
-      'changes overtaken by a newer one',
-      changes.filter(({ updatedAt }) => !seen.has(updatedAt)).length,
-    );
+    this.#count('changes', payment.changes.length);
+    const overtaken = effects.filter(({ current }) => !current);
+    this.#count('changes overtaken by a newer one', overtaken.length);
     for (const { name } of plan.changes) this.#count(`change: ${name}`);
     for (const mistake of findEffectMistakes(plan, payment, effects)) {
       this.#object(plan.number, mistake);
@@ -240,29 +236,34 @@ function findEffectMistakes(
     changes.findIndex((change) => change.updatedAt === updatedAt),
   );
   for (const [index, effect] of effects.entries()) {
-    const before = positions[index - 1] ?? -1;
-    mistakes.push(...judgeEffect(plan, effect, { position: positions[index] ?? -1, before }));
+    const newest = Math.max(...positions.slice(0, index), -1);
+    mistakes.push(...judgeEffect(plan, effect, { position: positions[index] ?? -1, newest }));
   }
   const distinct = new Set(effects.map(({ updatedAt, status }) => `${updatedAt} ${status}`));
   if (distinct.size < effects.length) {
     mistakes.push(`${effects.length} effects of ${distinct.size} changes`);
   }
-  if (positions.at(-1) !== changes.length - 1) mistakes.push('its last change had no effect');
-  else if (effects.at(-1)?.status !== changes.at(-1)?.status) mistakes.push('it ended wrongly');
+  for (const [index, { status }] of changes.entries()) {
+    if (!positions.includes(index)) mistakes.push(`${status} had no effect`);
+  }
+  const shown = effects.findLast(({ current }) => current);
+  if (shown?.status !== changes.at(-1)?.status) mistakes.push('it ended wrongly');
   return mistakes;
 }
 
 function judgeEffect(
   plan: PaymentPlan,
-  { status, merchantPaymentReference }: Effect,
-  { position, before }: { readonly position: number; readonly before: number },
+  { status, merchantPaymentReference, current }: Effect,
+  { position, newest }: { readonly position: number; readonly newest: number },
 ): string[] {
   const mistakes: string[] = [];
   if (merchantPaymentReference !== plan.merchantPaymentReference) {
     mistakes.push(`an effect for ${merchantPaymentReference}`);
   }
   if (!isSentStatus(plan, position, status)) mistakes.push(`an effect ${status} of no change`);
-  if (position < before) mistakes.push(`${status} was processed after a newer one`);
+  if (current !== position >= newest) {
+    mistakes.push(`${status} was told as current: ${current}, after the change ${newest}`);
+  }
   return mistakes;
 }
 

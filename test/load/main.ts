@@ -1,7 +1,7 @@
 import { runLoad } from './load-run.js';
 
-// The load run at full size: `npm run test:load`. LOAD_PAYMENTS, LOAD_ROUND and LOAD_SEED change it;
-// with --quick (`npm run test:load -- --quick`) it is small enough for every change.
+// The load run at full size: `node --import tsx test/load/main.ts`. LOAD_PAYMENTS, LOAD_ROUND and LOAD_SEED change it;
+// with --quick it is small enough for every change.
 
 const [PAYMENTS, ROUND] = process.argv.includes('--quick') ? ['2000', '1000'] : ['200000', '20000'];
 const { LOAD_PAYMENTS = PAYMENTS, LOAD_ROUND = ROUND, LOAD_SEED } = process.env;

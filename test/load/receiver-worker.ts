@@ -25,6 +25,8 @@ export interface Effect {
   readonly merchantPaymentReference: string;
   readonly status: string;
   readonly updatedAt: string;
+  /** What onPayment was told. */
+  readonly current: boolean;
 }
 
 export interface ReceiverAccount {
@@ -55,9 +57,7 @@ class Shop {
     this.#handler = callbackHandler({
       signingSecret,
       store: memoryStore({ maxEntries: storeEntries }),
-      onStale: 'acknowledge',
       // Only what is planned fails, however busy the machine is.
-      bodyTimeoutMs: 600_000,
       onPaymentTimeoutMs: 600_000,
       onPayment: ({ payment }, context) => this.#ship(payment, context),
       onError: (error) => this.#count('told', describe(error)),
@@ -103,7 +103,10 @@ class Shop {
     return this.#handler(request, response);
   }
 
-  async #ship(payment: PaymentStatusRecord, context: { signal: AbortSignal }): Promise<void> {
+  async #ship(
+    payment: PaymentStatusRecord,
+    context: { signal: AbortSignal; current: boolean },
+  ): Promise<void> {
     const dice = this.#random();
     if (dice < OFTEN) this.#fail('onPayment threw at once');
     if (dice < 0.3) await nextTurn();
@@ -112,7 +115,8 @@ class Shop {
     // Some functions stop when the connection is lost, others never look.
     if (dice < 0.5) context.signal.throwIfAborted();
     const { referenceNumber, merchantPaymentReference, status, updatedAt } = payment;
-    this.#effects.push({ referenceNumber, merchantPaymentReference, status, updatedAt });
+    const { current } = context;
+    this.#effects.push({ referenceNumber, merchantPaymentReference, status, updatedAt, current });
   }
 
   #fail(how: string): never {

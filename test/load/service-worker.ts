@@ -4,9 +4,9 @@ import type {
   DeliveryAttempt,
   DeliveryState,
 } from '../../src/mock-server/callbacks/delivery.js';
-import { type AdvanceableClock, createRunningClock } from '../../src/mock-server/index.js';
 import type { MockEvent } from '../../src/mock-server/mock-service.js';
 import { type MockServer, startMockServer } from '../../src/mock-server/server.js';
+import { asOption, createSystemClock, type MockClock } from '../../src/mock-server/state/clock.js';
 import type { MockPayment } from '../../src/mock-server/state/payments.js';
 import { Gauge, type Holdings, listAlarms } from './measure.js';
 import { type ChangePlan, type PaymentPlan, planPayment, planRange, type Range } from './plan.js';
@@ -63,7 +63,7 @@ const MAX_CHANGING = 120;
 class Service {
   readonly #seed: number;
   readonly #server: MockServer;
-  readonly #clock: AdvanceableClock;
+  readonly #clock: MockClock;
   readonly gauge: Gauge;
   #records = new Map<number, ServiceRecord>();
   #attempts = new Map<string, number>();
@@ -78,7 +78,7 @@ class Service {
   #deliveries = new Map<string, ServiceChange>();
   readonly #alarms: string[] = [];
 
-  private constructor(seed: number, server: MockServer, clock: AdvanceableClock) {
+  private constructor(seed: number, server: MockServer, clock: MockClock) {
     this.#seed = seed;
     this.#server = server;
     this.#clock = clock;
@@ -87,7 +87,7 @@ class Service {
   }
 
   static async start({ seed, ...options }: ServiceStart): Promise<Service> {
-    const clock = createRunningClock();
+    const clock = asOption(createSystemClock());
     const server = await startMockServer({
       ...options,
       clock,

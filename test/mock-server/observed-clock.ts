@@ -1,28 +1,21 @@
-import { type AdvanceableClock, createManualClock } from '../../src/mock-server/index.js';
+import { createManualClock, type MockClock } from '../../src/mock-server/index.js';
+import { manualClock } from '../../src/mock-server/state/clock.js';
 
-interface ObservedClock extends AdvanceableClock {
-  /** Settles when a timer is called off. */
-  readonly cancelled: Promise<void>;
-}
-
-/** A manual clock that reports when a waiter has been cancelled. */
-export function createObservedClock(): ObservedClock {
+/** A manual clock, and a promise that settles when one of its timers is called off. */
+export function createObservedClock(): { clock: MockClock; cancelled: Promise<void> } {
   const clock = createManualClock();
-  let tell: () => void = () => undefined;
+  const service = manualClock(clock, 'clock');
+  const { setTimeout } = service;
   const cancelled = new Promise<void>((resolve) => {
-    tell = resolve;
-  });
-  return {
-    ...clock,
-    cancelled,
-    setTimeout(run, delayMs) {
-      const timer = clock.setTimeout(run, delayMs);
+    service.setTimeout = (run, delayMs) => {
+      const timer = setTimeout(run, delayMs);
       return {
         cancel() {
           timer.cancel();
-          tell();
+          resolve();
         },
       };
-    },
-  };
+    };
+  });
+  return { clock, cancelled };
 }

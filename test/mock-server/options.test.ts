@@ -7,14 +7,6 @@ import {
   startMockServer,
 } from '../../src/mock-server/index.js';
 
-const profile = {
-  version: 1,
-  creation: { status: 201 },
-  invalid: {},
-  callbacks: {},
-  notLearned: {},
-};
-
 describe('an invalid option is refused before anything starts', () => {
   test.each<[string, object]>([
     ['apiKey', { apiKey: '' }],
@@ -43,16 +35,6 @@ describe('an invalid option is refused before anything starts', () => {
     ['callbackTimeoutMs', { callbackTimeoutMs: Number.POSITIVE_INFINITY }],
     ['signatureEncoding', { signatureEncoding: 'auto' }],
     ['timestampUnit', { timestampUnit: 'minutes' }],
-    ['profile', { profile: 'service-profile.json' }],
-    ['profile.version', { profile: { ...profile, version: 2 } }],
-    ['profile.creation.status', { profile: { ...profile, creation: { status: 199 } } }],
-    ['profile.repeatedReference.effect', { profile: { ...profile, repeatedReference: {} } }],
-    ['profile.invalid.invalidAmount', { profile: { ...profile, invalid: { invalidAmount: 400 } } }],
-    [
-      'profile.callbacks.timestampUnit',
-      { profile: { ...profile, callbacks: { timestampUnit: 's' } } },
-    ],
-    ['profile.notLearned', { profile: { ...profile, notLearned: null } }],
     ['initialStatus', { initialStatus: '' }],
     ['autoStatus', { autoStatus: ' ' }],
     ['autoStatusAfterMs', { autoStatusAfterMs: -1 }],
@@ -64,7 +46,8 @@ describe('an invalid option is refused before anything starts', () => {
     ['seed', { seed: 'seven' }],
     ['clock', { clock: 5 }],
     ['clock', { clock: {} }],
-    ['clock', { clock: { now: () => 0 } }],
+    ['clock', { clock: { now: () => 0, advance: async () => undefined } }],
+    ['clock', { clock: { ...createManualClock() } }],
     ['port', { port: -1 }],
     ['port', { port: 65_536 }],
     ['port', { port: 0.5 }],
@@ -91,6 +74,13 @@ describe('an invalid option is refused before anything starts', () => {
     }).toThrow(MerchantPaymentsError);
     expect(service.callbackUrl).toBe('http://127.0.0.1:3000/callbacks');
   });
+});
+
+test('the refusal of another clock names the one that is taken', () => {
+  const clock = { now: Date.now, advance: async () => undefined };
+  expect(() => createMockService({ clock })).toThrow(
+    'clock must be a clock made by createManualClock(); received an object',
+  );
 });
 
 test('no message that refuses a secret or a URL shows it', async () => {

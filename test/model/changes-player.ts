@@ -8,7 +8,6 @@ import {
   changes,
   type Delivery,
   judge,
-  type Policy,
   paymentOfChange,
   saysPaid,
   timeOf,
@@ -21,9 +20,9 @@ const NUMBERS = [1, 2, 3] as const;
 const keyOf = (change: ChangeNumber) => `change-${change}`;
 
 /** The store does not know the order, or is sending its payment. */
-export function changesPlayer(policy: Policy, isSending: boolean): Player<Changes, Delivery> {
+export function changesPlayer(parks: boolean, isSending: boolean): Player<Changes, Delivery> {
   return {
-    model: changes(policy, isSending),
+    model: changes(parks, isSending),
     async begin(lane, key) {
       const run: Run = { lane, key, claims: [], count: 0 };
       if (!isSending) return run;
@@ -35,17 +34,17 @@ export function changesPlayer(policy: Policy, isSending: boolean): Player<Change
     },
     async take(run, delivery) {
       if (delivery.name === 'answer') return answer(run);
-      return deliver(run, delivery, policy);
+      return deliver(run, delivery, parks);
     },
-    answerTo: (delivery, place, changed) => answerTo(delivery, place, changed, policy),
+    answerTo,
     async look({ lane, key }) {
       return { row: await lane.look(key), ...(await lane.lookAtChanges(key)) };
     },
-    show: (run, place) => show(run, place, policy),
+    show,
   };
 }
 
-function read({ lane, key }: Run, change: ChangeNumber, { parks, dropsStale }: Policy): Change {
+function read({ lane, key }: Run, change: ChangeNumber, parks: boolean): Change {
   const status = saysPaid(change) ? 'paid' : 'authorized';
   const found = changeOf({
     order: key,
@@ -53,9 +52,8 @@ function read({ lane, key }: Run, change: ChangeNumber, { parks, dropsStale }: P
     referenceNumber: paymentOf(paymentOfChange(change)),
     status,
     updatedAt: seconds(timeOf(change)),
-    processStale: !dropsStale,
   });
-  const failures = parks ? { parkAfter: 1, blockParked: true } : {};
+  const failures = parks ? { parkAfter: 1 } : {};
   return readChange({ ...found, failures }, lane.backend.forms);
 }
 
@@ -64,15 +62,15 @@ class WorkFailed extends Error {}
 async function deliver(
   run: Run,
   { change, work, isReplay }: Extract<Delivery, { name: 'deliver' }>,
-  policy: Policy,
+  parks: boolean,
 ): Promise<unknown> {
-  const found = read(run, change, policy);
+  const found = read(run, change, parks);
   const runParked = { ...found, policy: { ...found.policy, runParked: isReplay } };
   let told = {};
   try {
     const outcome = await run.lane.backend.process(runParked, async (context) => {
-      const { stale, current, secondPayment } = context;
-      told = { stale, current, secondPayment };
+      const { current, secondPayment } = context;
+      told = { current, secondPayment };
       if (work === 'throws') throw new WorkFailed('as the model wants it');
     });
     return { outcome, ...told };
@@ -91,20 +89,18 @@ async function answer({ lane, key, claims }: Run): Promise<unknown> {
   return { isOwner: stored !== undefined };
 }
 
-const REFUSALS = { parked: 'CHANGE_PARKED', blocked: 'CHANGE_BLOCKED' } as const;
-
-function answerTo(delivery: Delivery, place: Changes, changed: Changes, policy: Policy): unknown {
+function answerTo(delivery: Delivery, place: Changes, changed: Changes): unknown {
   if (delivery.name === 'answer') return { isOwner: true };
   const { change, work } = delivery;
-  const { verdict, stale, current } = judge(place, delivery, policy);
-  if (verdict === 'duplicate' || verdict === 'stale') return { outcome: verdict };
-  if (verdict !== 'run') return { outcome: REFUSALS[verdict] };
+  const { verdict, current } = judge(place, delivery);
+  if (verdict === 'duplicate') return { outcome: verdict };
+  if (verdict === 'parked') return { outcome: 'CHANGE_PARKED' };
   const secondPayment = changed.row.listed[paymentOfChange(change) - 1];
   const outcome = work === 'throws' ? 'thrown' : 'processed';
-  return { outcome, stale, current, secondPayment };
+  return { outcome, current, secondPayment };
 }
 
-function show(run: Run, { row, processed, newest, failures }: Changes, policy: Policy): unknown {
+function show(run: Run, { row, processed, newest, failures }: Changes): unknown {
   const kept = NUMBERS.filter((change) => failures[change - 1] !== 'none');
   const seenFailures = kept.map((change) => [keyOf(change), failures[change - 1] === 'parked']);
   const shown = { row: showRow(run, row), failures: Object.fromEntries(seenFailures) };
@@ -116,7 +112,7 @@ function show(run: Run, { row, processed, newest, failures }: Changes, policy: P
     const newestChange = NUMBERS.find(
       (other) => paymentOfChange(other) === payment && timeOf(other) === newest[payment - 1],
     );
-    return [paymentOf(payment), read(run, newestChange ?? change, policy).occurredAtUs];
+    return [paymentOf(payment), read(run, newestChange ?? change, false).occurredAtUs];
   });
   return {
     ...shown,

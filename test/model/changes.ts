@@ -30,20 +30,13 @@ export type Delivery =
   /** The service's answer to the store's own request: payment 1 exists. */
   | { readonly name: 'answer' };
 
-export interface Policy {
-  /** parkAfter: 1 and blockParked. */
-  readonly parks: boolean;
-  /** processStale: false. */
-  readonly dropsStale: boolean;
-}
-
-export type Verdict = 'run' | 'duplicate' | 'stale' | 'parked' | 'blocked';
+export type Verdict = 'run' | 'duplicate' | 'parked';
 
 export const paymentOfChange = (change: ChangeNumber): Payment => (change === 3 ? 2 : 1);
 export const timeOf = (change: ChangeNumber): number => (change === 2 ? 2 : 1);
 export const saysPaid = (change: ChangeNumber): boolean => change !== 1;
 
-function isStale({ newest }: Changes, change: ChangeNumber): boolean {
+function isOlder({ newest }: Changes, change: ChangeNumber): boolean {
   return (newest[paymentOfChange(change) - 1] ?? 0) > timeOf(change);
 }
 
@@ -51,18 +44,14 @@ function isStale({ newest }: Changes, change: ChangeNumber): boolean {
 export function judge(
   place: Changes,
   { change, isReplay }: { readonly change: ChangeNumber; readonly isReplay: boolean },
-  { parks, dropsStale }: Policy,
-): { verdict: Verdict; stale: boolean; current: boolean } {
-  const stale = isStale(place, change);
+): { verdict: Verdict; current: boolean } {
   const { paidBy } = place.row;
-  const current = !stale && (paidBy === 0 || paidBy === paymentOfChange(change));
+  const current = !isOlder(place, change) && (paidBy === 0 || paidBy === paymentOfChange(change));
   const verdict = (): Verdict => {
     if (place.processed[change - 1]) return 'duplicate';
-    if (stale && dropsStale) return 'stale';
-    if (place.failures[change - 1] === 'parked' && !isReplay) return 'parked';
-    return parks && change === 2 && place.failures[0] === 'parked' ? 'blocked' : 'run';
+    return place.failures[change - 1] === 'parked' && !isReplay ? 'parked' : 'run';
   };
-  return { verdict: verdict(), stale, current };
+  return { verdict: verdict(), current };
 }
 
 function learn(place: Changes, change: ChangeNumber): Changes {
@@ -78,25 +67,22 @@ function keep(place: Changes, change: ChangeNumber, kept: Kept): Changes {
 function record(place: Changes, change: ChangeNumber): Changes {
   const processed = place.processed.with(change - 1, true) as unknown as Changes['processed'];
   const payment = paymentOfChange(change) - 1;
-  const newest = isStale(place, change)
+  const newest = isOlder(place, change)
     ? place.newest
     : (place.newest.with(payment, timeOf(change)) as unknown as Changes['newest']);
   return keep({ ...place, processed, newest }, change, 'none');
 }
 
-function after(place: Changes, delivery: Delivery, policy: Policy): Changes {
+function after(place: Changes, delivery: Delivery, parks: boolean): Changes {
   if (delivery.name === 'answer') {
     return { ...place, row: end({ ...place.row, reference: 1 }, 'unheard') };
   }
   const { change, work } = delivery;
-  const { verdict } = judge(place, delivery, policy);
+  const { verdict } = judge(place, delivery);
   const learned = learn(place, change);
-  if (verdict === 'run') {
-    if (work === 'completes') return record(learned, change);
-    return keep(learned, change, policy.parks ? 'parked' : 'failed');
-  }
-  const isRefused = verdict === 'parked' || verdict === 'blocked';
-  return isRefused ? keep(learned, change, 'parked') : learned;
+  if (verdict !== 'run') return learned;
+  if (work === 'completes') return record(learned, change);
+  return keep(learned, change, parks ? 'parked' : 'failed');
 }
 
 function offers(place: Changes): Delivery[] {
@@ -110,8 +96,12 @@ function offers(place: Changes): Delivery[] {
   return place.row.owner === 1 ? [...deliveries, { name: 'answer' }] : deliveries;
 }
 
-/** The store does not know the order, or is sending its payment. */
-export function changes(policy: Policy, isSending: boolean): Model<Changes, Delivery> {
+/**
+ * The store does not know the order, or is sending its payment.
+ *
+ * @param parks whether a failure parks its change (`parkAfter: 1`)
+ */
+export function changes(parks: boolean, isSending: boolean): Model<Changes, Delivery> {
   const sending = { state: 'sending', body: 'A', owner: 1, lease: 1, attempts: 1 } as const;
   return {
     start: {
@@ -121,7 +111,7 @@ export function changes(policy: Policy, isSending: boolean): Model<Changes, Deli
       failures: ['none', 'none', 'none'],
     },
     offers,
-    after: (place, delivery) => after(place, delivery, policy),
+    after: (place, delivery) => after(place, delivery, parks),
     isSame: isDeepStrictEqual,
   };
 }

@@ -1,4 +1,4 @@
-// Replays the traces of the models on every store: `npm run test:traces`. `-- --depth 4 --store sqlite` goes less deep,
+// Replays the traces of the models on every store: `node --import tsx test/model/main.ts`. `--depth 4 --store sqlite` goes less deep,
 // on one store.
 import { parseArgs } from 'node:util';
 import { findMysql, findPostgres } from '../services/find-servers.js';

@@ -49,9 +49,5 @@ export async function play(
 
 function settings() {
   const both = [false, true];
-  return both.flatMap((parks) =>
-    both.flatMap((dropsStale) =>
-      both.map((isSending) => changesPlayer({ parks, dropsStale }, isSending)),
-    ),
-  );
+  return both.flatMap((parks) => both.map((isSending) => changesPlayer(parks, isSending)));
 }

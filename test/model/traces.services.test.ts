@@ -15,7 +15,7 @@ const stores: { name: string; open: () => Promise<ModelStore>; isMissing: boolea
   { name: 'MySQL', open: () => mariadb(MYSQL_URL, 4), isMissing: MYSQL_URL === '' },
 ];
 
-// Longer ones at night: npm run test:traces.
+// Longer ones at night: main.ts.
 describe('every short trace of the models, on a real store', () => {
   const there = stores.filter(({ isMissing }) => !isMissing);
   it.each(there)('$name holds and answers what the model does', async ({ open }) => {

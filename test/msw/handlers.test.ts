@@ -141,7 +141,7 @@ describe('faults of the network', () => {
   );
 
   test('the service drops a request that the caller cancels', async () => {
-    const clock = createObservedClock();
+    const { clock, cancelled } = createObservedClock();
     const service = createMockService({ clock });
     network.use(...paymentServiceHandlers({ baseUrl: base, service }));
     service.faults.add({ on: 'request', type: 'delay', delayMs: 1_000 });
@@ -150,7 +150,7 @@ describe('faults of the network', () => {
     await service.waitForRequest({});
     left.abort();
     await answer;
-    await clock.cancelled;
+    await cancelled;
     await clock.advance(1_000);
     expect(service.payments.list()).toEqual([]);
   });

@@ -1,5 +1,5 @@
 const STORE_ON_POSTGRES = [
-  'test/postgres/!(pglite).test.ts',
+  'test/postgres/!(pglite|pglite.slow).test.ts',
   'test/postgres/*/**/*.test.ts',
   'test/store/{sql,providers}/**/*.test.ts',
   'test/store/rows.test.ts',
@@ -26,7 +26,10 @@ export const PARTS = {
       'src/protocol/schema.ts',
       'src/protocol/strict-schema.ts',
     ],
-    tests: ['test/callback/**/*.test.ts', 'test/protocol/{instant,schema}.test.ts'],
+    tests: [
+      'test/callback/**/*.test.ts',
+      'test/protocol/{instant,schema,schema-messages.slow}.test.ts',
+    ],
     concurrency: 2,
   },
   client: {
@@ -51,7 +54,7 @@ export const PARTS = {
     ],
     // Without the models, which take longer than all other tests.
     tests: [
-      'test/store/!(model|change-model|memory-warning).test.ts',
+      'test/store/!(model.slow|change-model.slow|memory-warning).test.ts',
       'test/store/lease/*.test.ts',
       'test/contract/memory.test.ts',
       'test/client/stack.test.ts',
@@ -74,8 +77,8 @@ export const PARTS = {
     mutate: ['src/postgres/**/*.ts'],
     tests: [
       ...STORE_ON_POSTGRES,
-      'test/postgres/pglite.test.ts',
-      'test/contract/{pglite,pglite-drizzle.services}.test.ts',
+      'test/postgres/pglite{,.slow}.test.ts',
+      'test/contract/{pglite.slow,pglite-drizzle.services}.test.ts',
     ],
     concurrency: 1,
     testTimeoutMs: 20_000,

@@ -2,13 +2,11 @@ const DETECTED = new Set(['Killed', 'Timeout']);
 const UNDETECTED = new Set(['Survived', 'NoCoverage']);
 
 /**
- * Reads Stryker's report on one part: counts, and every mutant that no test detected, with its explanation if
- * there is one.
+ * Reads Stryker's report on one part: how many mutants the tests detected, and every other one.
  *
  * @param {import('mutation-testing-report-schema').MutationTestResult} report
- * @param {readonly { file: string; code: string; to: string; why: string }[]} explanations
  */
-export function readReport(report, explanations) {
+export function readReport(report) {
   const survivors = [];
   let detected = 0;
   for (const [file, { source, mutants }] of Object.entries(report.files)) {
@@ -20,10 +18,7 @@ export function readReport(report, explanations) {
       if (!UNDETECTED.has(status)) continue;
       const code = lines[location.start.line - 1].trim();
       const to = replacement.replace(/\s+/g, ' ').slice(0, 120);
-      const explained = explanations.find(
-        (known) => known.file === file && known.code === code && known.to === to,
-      );
-      survivors.push({ file, line: location.start.line, code, to, why: explained?.why });
+      survivors.push({ file, line: location.start.line, code, to });
     }
   }
   return { detected, survivors };

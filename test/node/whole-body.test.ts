@@ -1,6 +1,7 @@
 import { createServer, type RequestListener } from 'node:http';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { callbackHandler } from '../../src/node/callback-handler.js';
+import { BODY_TIMEOUT_MS } from '../../src/receiver/body.js';
 import type { CallbackReceiverOptions } from '../../src/receiver/options.js';
 import { openRawClient, writeHead } from '../receiver/adapter-contract/raw-client.js';
 import {
@@ -12,11 +13,8 @@ import {
 } from '../receiver/adapter-contract/scene.js';
 import { waitFor } from '../wait-for.js';
 
-// Delays that nothing else asks for.
-const BODY_TIMEOUT_MS = 9_876;
+// A delay that nothing else asks for.
 const WORK_TIMEOUT_MS = 8_765;
-
-const limits = { bodyTimeoutMs: BODY_TIMEOUT_MS, onPaymentTimeoutMs: WORK_TIMEOUT_MS };
 
 type Options = Partial<CallbackReceiverOptions>;
 
@@ -26,7 +24,7 @@ function openServer(options: Options = {}, around?: (handle: RequestListener) =>
       signingSecret: SECRET,
       onPayment() {},
       onRejected: () => undefined,
-      ...limits,
+      onPaymentTimeoutMs: WORK_TIMEOUT_MS,
       ...options,
     });
     return createServer(around?.(handle) ?? handle);

@@ -6,6 +6,7 @@ import {
   TraceFlags,
   trace,
 } from '@opentelemetry/api';
+import type { ReadableSpan } from '@opentelemetry/sdk-trace-node';
 import { describe, expect, it } from 'vitest';
 import { callbackKey } from '../../src/callback/verify.js';
 import { RetryLaterError } from '../../src/errors.js';
@@ -113,12 +114,12 @@ describe('the span of a callback', () => {
     ]);
   });
 
-  it('has the reference when that is turned on', async () => {
+  it('has no reference of the merchant’s', async () => {
     const { spans } = startTelemetry();
-    await createScene({ logReferences: true }).receive(post());
-    expect(spans()[0]?.attributes).toMatchObject({
-      'merchant_payments.merchant_payment_reference': sampleRecord().merchantPaymentReference,
-    });
+    await createScene({ onPayment: () => Promise.reject(new Error('locked')) }).receive(post());
+    const { attributes, events } = spans()[0] as ReadableSpan;
+    const { merchantPaymentReference } = sampleRecord();
+    expect(JSON.stringify({ attributes, events })).not.toContain(merchantPaymentReference);
   });
 });
 
@@ -137,7 +138,7 @@ describe('the metrics of callbacks', () => {
 
   it('count them by status, outcome and code, without references', async () => {
     const { metrics } = startTelemetry();
-    const scene = createScene({ logReferences: true });
+    const scene = createScene();
     await scene.receive(post());
     await scene.receive(post());
     await scene.receive(refused());

@@ -155,11 +155,12 @@ describe('a list that hangs', () => {
   it('is read once, until it answers', async () => {
     let count = 0;
     let answer = () => {};
+    const answered = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
     const hang = async function* () {
       count += 1;
-      await new Promise<void>((resolve) => {
-        answer = resolve;
-      });
+      await answered;
       yield* [];
     };
     const telemetry = startTelemetry({ store: { attention: hang } });

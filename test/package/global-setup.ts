@@ -2,17 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { findPostgres } from '../services/find-servers.js';
 
-/**
- * Packs what would be published and installs it in an empty folder, for all files of the suite. Says once
- * whether there is a Postgres for the shop of the skill: its address is in DATABASE_URL.
- */
-export default async function setup(): Promise<() => Promise<void>> {
-  const postgres = await findPostgres();
-  if (postgres !== undefined) process.env['DATABASE_URL'] = postgres.url;
-  else if (process.env['CI'] === 'true') throw new Error('no Postgres found for the shops');
-  else console.error('Skipped: no Postgres found for the shops: install it or set DATABASE_URL');
+/** Packs what would be published and installs it in an empty folder, for all files of the suite. */
+export default function setup(): () => void {
   const root = mkdtempSync(path.join(tmpdir(), 'merchant-payments-'));
   const npm = (cwd: string, ...args: string[]) =>
     execFileSync('npm', args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
@@ -27,8 +19,5 @@ export default async function setup(): Promise<() => Promise<void>> {
   process.env['PACKED_TARBALL'] = tarball;
   // What npm links for npx: the tests of the command line run it instead of the build.
   process.env['COMMAND_LINE'] = path.join(installed, 'node_modules/.bin/merchant-payments');
-  return async () => {
-    rmSync(root, { recursive: true, force: true });
-    await postgres?.stop?.();
-  };
+  return () => rmSync(root, { recursive: true, force: true });
 }

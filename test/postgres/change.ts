@@ -9,16 +9,10 @@ type ChangeFields = Partial<Omit<StatusChange, 'payment'>> & Partial<PaymentStat
 export function change(
   merchantPaymentReference: string,
   minute = 0,
-  {
-    key = `${merchantPaymentReference}-${minute}`,
-    processStale = false,
-    failures,
-    ...record
-  }: ChangeFields = {},
+  { key = `${merchantPaymentReference}-${minute}`, failures, ...record }: ChangeFields = {},
 ): StatusChange {
   return {
     key,
-    processStale,
     failures,
     payment: {
       referenceNumber: `pay-${merchantPaymentReference}`,

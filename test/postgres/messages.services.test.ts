@@ -85,18 +85,6 @@ describe.skipIf(!process.env['DATABASE_URL'])('what is sent to Postgres', () => 
     expect(words(take())[0]).toBe('SELECT');
   });
 
-  it('is two messages for a stale change', async () => {
-    const event = await created('stale');
-    await store.process(event, nothing);
-    take();
-    const { referenceNumber } = event.payment;
-    await store.process(
-      { ...change('stale', -1, { referenceNumber }), processStale: false },
-      nothing,
-    );
-    expect(words(take())).toEqual([CLAIM, 'ROLLBACK']);
-  });
-
   it('is two messages for a payment that is created', async () => {
     await store.create(order('created'));
     expect(words(take())).toEqual(['INSERT', 'UPDATE']);

@@ -1,7 +1,7 @@
 import type { PGlite } from '@electric-sql/pglite';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { postgresStore } from '../../src/postgres/postgres-store.js';
-import { emptyPglite, openPglite } from '../pglite.js';
+import { emptyPglite } from '../pglite.js';
 import { change, deferred, heldWork, nothing } from './change.js';
 import { describeStore } from './store-cases.js';
 
@@ -64,15 +64,22 @@ describe('postgresStore on PGlite', () => {
     expect(await store.process(change('waiting'), nothing)).toBe('processed');
   });
 
-  it('rejects with the database’s own error as the cause when it is closed', async () => {
-    const closed = await openPglite();
-    await closed.close();
-    const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout');
-    const before = timers().length;
-    await expect(postgresStore(closed).process(change('closed'), nothing)).rejects.toMatchObject({
-      code: 'STORE_FAILED',
-      cause: { message: 'PGlite is closed' },
+  it('has savepoints for the transactions of the work', async () => {
+    await database.exec('CREATE TABLE nested (reference text)');
+    const store = postgresStore(database);
+    const insert = (reference: string) => `INSERT INTO nested VALUES ('${reference}')`;
+    const work = store.process(change('pglite'), async ({ tx }) => {
+      await tx.query('BEGIN');
+      await tx.query(insert('kept'));
+      await tx.query('COMMIT');
+      const { exec } = tx as unknown as { exec(sql: string): Promise<unknown[]> };
+      expect(await exec('BEGIN')).toHaveLength(1);
+      await exec(insert('undone'));
+      await expect(exec('SELECT 1/0')).rejects.toThrow('division by zero');
+      await exec('ROLLBACK');
     });
-    expect(timers()).toHaveLength(before);
+    expect(await work).toBe('processed');
+    const { rows } = await database.query('SELECT reference FROM nested');
+    expect(rows).toEqual([{ reference: 'kept' }]);
   });
 });

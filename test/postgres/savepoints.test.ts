@@ -1,11 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { PGlite } from '@electric-sql/pglite';
-import { beforeAll, describe, expect, it } from 'vitest';
-import { postgresStore } from '../../src/postgres/postgres-store.js';
+import { describe, expect, it } from 'vitest';
 import { withSavepoints } from '../../src/postgres/savepoints.js';
-import { emptyPglite } from '../pglite.js';
-import { change } from './change.js';
 
 type Callback = (error: unknown, result?: { rows: unknown[] }) => void;
 
@@ -319,32 +315,5 @@ describe('the view of the client', () => {
       await tx.query('SELECT 1/0');
     });
     expect((failure as Error).stack).toContain('shipOrder');
-  });
-});
-
-describe('a transaction of PGlite', () => {
-  let database: PGlite;
-  beforeAll(async () => {
-    database = await emptyPglite();
-    await database.exec('CREATE TABLE orders (reference text)');
-    await postgresStore(database).setup();
-  });
-
-  it('has savepoints for nested transactions too', async () => {
-    const store = postgresStore(database);
-    const insert = (reference: string) => `INSERT INTO orders VALUES ('${reference}')`;
-    const work = store.process(change('pglite'), async ({ tx }) => {
-      await tx.query('BEGIN');
-      await tx.query(insert('kept'));
-      await tx.query('COMMIT');
-      const { exec } = tx as unknown as { exec(sql: string): Promise<unknown[]> };
-      expect(await exec('BEGIN')).toHaveLength(1);
-      await exec(insert('undone'));
-      await expect(exec('SELECT 1/0')).rejects.toThrow('division by zero');
-      await exec('ROLLBACK');
-    });
-    expect(await work).toBe('processed');
-    const { rows } = await database.query('SELECT reference FROM orders');
-    expect(rows).toEqual([{ reference: 'kept' }]);
   });
 });

@@ -1,6 +1,7 @@
 import pg, { type PoolClient } from 'pg';
 import { describe, expect, it } from 'vitest';
 import { postgresStore } from '../../src/postgres/postgres-store.js';
+import { isCurrent } from '../store/held-delivery.js';
 import { change, heldWork, nothing } from './change.js';
 import { followFirstConnection } from './first-connection.js';
 import { useRoles } from './roles.js';
@@ -55,9 +56,8 @@ describe.skipIf(!process.env['DATABASE_URL'])('the session', () => {
       CREATE CONSTRAINT TRIGGER ${seen} AFTER INSERT ON ${schema}.payment_store_failed_changes
         DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION ${schema}.note_${seen}()`);
     const store = postgresStore(open('-c synchronous_commit=off'));
-    for (const blockParked of [false, true]) {
-      const failures = { parkAfter: 1, blockParked };
-      const failed = change(`failed-${blockParked}`, 0, { failures });
+    for (const parkAfter of [1, undefined]) {
+      const failed = change(`failed-${parkAfter}`, 0, { failures: { parkAfter } });
       const failing = store.process(failed, () => Promise.reject(new Error('out of stock')));
       await expect(failing).rejects.toThrow('out of stock');
     }
@@ -196,7 +196,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('a pool that gives results in its 
     };
     expect(await store.process(change('as-text', 1), work)).toBe('processed');
     expect(await store.process(change('as-text', 1), work)).toBe('duplicate');
-    expect(await store.process(change('as-text', 0), work)).toBe('stale');
+    expect(await isCurrent(store, change('as-text', 0))).toBe(false);
     expect(runs).toBe(1);
     await store.setup();
     expect(await store.prune(new Date(0))).toBe(0);
@@ -226,21 +226,5 @@ describe.skipIf(!process.env['DATABASE_URL'])('a pool that gives results in its 
       message: expect.stringContaining('type parser'),
     });
     await pool.end();
-  });
-});
-
-describe.skipIf(!process.env['DATABASE_URL'])('a change older than the last one processed', () => {
-  it('runs with stale: true when stale changes are to be processed', async () => {
-    const store = postgresStore(openPool());
-    const stales: boolean[] = [];
-    const run = (minute: number, processStale: boolean) =>
-      store.process(change('told', minute, { processStale }), async ({ stale }) => {
-        stales.push(stale);
-      });
-    expect(await run(2, true)).toBe('processed');
-    expect(await run(1, false)).toBe('stale');
-    expect(await run(1, true)).toBe('processed');
-    expect(await run(3, true)).toBe('processed');
-    expect(stales).toEqual([false, true, false]);
   });
 });

@@ -75,7 +75,6 @@ describe.skipIf(!process.env['DATABASE_URL'])('a receiver with a store in Postgr
     await using scene = await startScene<pg.PoolClient>({
       createStore: (client) => postgresStore<pg.PoolClient>(openPool(), { client }) as never,
       parkAfter: 1,
-      blockParked: true,
       onPayment() {
         throw new Error('broken');
       },
@@ -85,35 +84,12 @@ describe.skipIf(!process.env['DATABASE_URL'])('a receiver with a store in Postgr
     mock.faults.add({ on: 'request', type: 'lost-answer' });
     await store.create(order('order-3'));
     const referenceNumber = String(mock.payments.list()[0]?.referenceNumber);
-    // The first is parked by its failure, the second behind it.
     for (const status of ['authorized', 'paid']) {
       const delivery = await mock.setStatus(referenceNumber, status);
       expect(delivery.attempts[0]?.response?.status).toBe(200);
       expect(await store.get('order-3')).toMatchObject({ state: 'created' });
     }
     expect(await collect(store.attention({ kinds: ['unresolved'] }))).toEqual([]);
-  });
-
-  it("does not acknowledge a change parked behind another that can't be stored", async () => {
-    const reports: unknown[] = [];
-    await using scene = await startScene<pg.PoolClient>({
-      createStore: (client) => postgresStore<pg.PoolClient>(openPool(), { client }) as never,
-      parkAfter: 1,
-      blockParked: true,
-      onPayment() {
-        throw new Error('broken');
-      },
-      onError: (error) => void reports.push(error),
-    });
-    const { mock, client } = scene;
-    const { payment } = await client.payments.create(order('order-4'));
-    const referenceNumber = String(payment.referenceNumber);
-    await mock.setStatus(referenceNumber, 'authorized');
-    await observer.query('ALTER TABLE payment_store_failed_changes RENAME TO gone');
-    const delivery = await mock.setStatus(referenceNumber, 'paid');
-    await observer.query('ALTER TABLE gone RENAME TO payment_store_failed_changes');
-    expect(delivery.attempts[0]?.response?.status).toBe(500);
-    expect(reports.at(-1)).toMatchObject({ code: 'MISSING_TABLES' });
   });
 
   it('reports a statement_timeout that cuts its claim short, and answers 500, not busy', async () => {

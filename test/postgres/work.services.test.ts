@@ -238,21 +238,18 @@ describe.skipIf(!process.env['DATABASE_URL'])('the work of a change', () => {
     it.each([
       ['throws', async () => Promise.reject(new Error('out of stock'))],
       ['loses its connection', async (tx: pg.PoolClient) => terminate(observer, tx)],
-    ])('when it %s, is seen as parked by a change that waits for it', async (name, fail) => {
-      const policy = { parkAfter: 1, blockParked: true };
+    ])('when it %s, is seen as parked by a delivery that waits for it', async (name, fail) => {
+      const event = change(`parked-${name}`, 1, { failures: { parkAfter: 1 } });
       const blocking = heldWork<pg.PoolClient>();
-      const first = store.process(
-        change(`parked-${name}`, 1, { failures: policy }),
-        async (context) => {
-          await blocking.work(context);
-          await fail(context.tx);
-        },
-      );
+      const first = store.process(event, async (context) => {
+        await blocking.work(context);
+        await fail(context.tx);
+      });
       first.catch(() => undefined);
       await blocking.started;
       const other = postgresStore(openPool(), { lockTimeoutMs: 60_000 });
       let runs = 0;
-      const second = other.process(change(`parked-${name}`, 2, { failures: policy }), async () => {
+      const second = other.process(event, async () => {
         runs += 1;
       });
       second.catch(() => undefined);
@@ -261,7 +258,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('the work of a change', () => {
       await expect(first).rejects.toThrow();
       if (name === 'throws') {
         // What it waited for is committed with the lock that it gets.
-        await expect(second).rejects.toMatchObject({ code: 'CHANGE_BLOCKED' });
+        await expect(second).rejects.toMatchObject({ code: 'CHANGE_PARKED' });
         expect(runs).toBe(0);
       } else {
         // The lock is gone with the connection, before the failure can be stored.

@@ -39,32 +39,32 @@ const refusal = (rule: Rule<unknown>, value: unknown, option = 'limit'): string 
 interface Sample {
   timeoutMs?: number | undefined;
   maxRetries?: number | undefined;
-  onStale?: 'process' | 'acknowledge' | undefined;
+  timestampUnit?: 'seconds' | 'milliseconds' | undefined;
   toleranceSeconds?: number | undefined;
 }
 
 const rules = {
   timeoutMs: withDefault(30_000, timerMs()),
   maxRetries: withDefault(2, wholeNumber({ unit: 'retries' })),
-  onStale: withDefault('process', oneOf('process', 'acknowledge')),
+  timestampUnit: withDefault('seconds', oneOf('seconds', 'milliseconds')),
   toleranceSeconds: optional(wholeNumber({ unit: 'seconds' })),
 } satisfies OptionRules<Sample>;
 
 describe('resolveOptions', () => {
   it('gives values and defaults, frozen, by the types of the rules', () => {
-    const given = Object.freeze({ timeoutMs: 5, onStale: undefined });
+    const given = Object.freeze({ timeoutMs: 5, timestampUnit: undefined });
     const resolved = resolveOptions(given, rules);
     expect(resolved).toEqual({
       timeoutMs: 5,
       maxRetries: 2,
-      onStale: 'process',
+      timestampUnit: 'seconds',
       toleranceSeconds: undefined,
     });
     expect(Object.isFrozen(resolved)).toBe(true);
     expectTypeOf(resolved).toEqualTypeOf<{
       readonly timeoutMs: number;
       readonly maxRetries: number;
-      readonly onStale: 'process' | 'acknowledge';
+      readonly timestampUnit: 'seconds' | 'milliseconds';
       readonly toleranceSeconds: number | undefined;
     }>();
     // @ts-expect-error a rule is missing
@@ -86,7 +86,7 @@ describe('resolveOptions', () => {
 
   it('names all options if the required ones are not given, and their owner', () => {
     expect(messageOf(() => resolveOptions(7, rules))).toContain(
-      'an object with timeoutMs, maxRetries, onStale, toleranceSeconds',
+      'an object with timeoutMs, maxRetries, timestampUnit, toleranceSeconds',
     );
     const fault = (value: unknown) =>
       messageOf(() => resolveOptions(value, rules, { owner: 'fault' }));
@@ -102,12 +102,12 @@ describe('resolveOptions', () => {
   it.each([
     ['timeout', 'use timeoutMs'],
     ['retries', 'use maxRetries'],
-    ['onStal', 'use onStale'],
+    ['timestampUni', 'use timestampUnit'],
     ['tolerance', 'use toleranceSeconds'],
     ['TIMEOUTMS', 'use timeoutMs'],
-    ['ms', 'the options are timeoutMs, maxRetries, onStale, toleranceSeconds'],
-    ['xyz', 'the options are timeoutMs, maxRetries, onStale, toleranceSeconds'],
-    ['toString', 'the options are timeoutMs, maxRetries, onStale, toleranceSeconds'],
+    ['ms', 'the options are timeoutMs, maxRetries, timestampUnit, toleranceSeconds'],
+    ['xyz', 'the options are timeoutMs, maxRetries, timestampUnit, toleranceSeconds'],
+    ['toString', 'the options are timeoutMs, maxRetries, timestampUnit, toleranceSeconds'],
   ])('refuses %s', (name, remedy) => {
     expect(messageOf(() => resolveOptions({ [name]: 1 }, rules))).toBe(
       `${name}: ${name} is not a known option; ${remedy}`,

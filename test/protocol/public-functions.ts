@@ -70,8 +70,8 @@ async function receiveBy(
   const told: unknown[] = [];
   const reply = await receive({
     ...options,
-    onPayment: (callback, { tx, stale, current, secondPayment }) =>
-      void told.push(callback, tx, stale, current, secondPayment),
+    onPayment: (callback, { tx, current, secondPayment }) =>
+      void told.push(callback, tx, current, secondPayment),
     onError: (error) => void told.push(String(error)),
     onRejected: (error) => void told.push(String(error)),
   });
@@ -303,7 +303,7 @@ const OF_SOCKETS = [
 // PGlite's messages are plain objects, of which it reads this.
 const OF_PGLITE = ['statement'];
 
-export const usesSockets = (what: string): boolean =>
+const usesSockets = (what: string): boolean =>
   what === 'startMockServer' || what.endsWith('over a connection');
 
 function firstDifference(found: string, expected: string): string {

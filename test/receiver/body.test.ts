@@ -63,7 +63,7 @@ it.each([
   [
     408,
     'BODY_INCOMPLETE',
-    'The body did not arrive within 20 ms (bodyTimeoutMs), so it was not verified; if this repeats, check the proxy in front of the endpoint',
+    'The body did not arrive within 10000 ms, so it was not verified; if this repeats, check the proxy in front of the endpoint',
   ],
   [
     400,
@@ -71,6 +71,6 @@ it.each([
     'The body broke off before its end, so it was not verified; if this repeats, check the proxy in front of the endpoint',
   ],
 ] as const)('is explained when it was answered %i', (status, code, message) => {
-  const limits = { maxBodyBytes: 10, bodyTimeoutMs: 20 };
+  const limits = { maxBodyBytes: 10 };
   expect(explainUnreadable(new UnreadableBody(status), limits)).toMatchObject({ code, message });
 });

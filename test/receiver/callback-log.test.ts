@@ -1,11 +1,16 @@
 import { describe, expect, it, vi } from 'vitest';
+import type { VerifiedCallback } from '../../src/callback/options.js';
 import { callbackKey } from '../../src/callback/verify.js';
 import { RetryLaterError } from '../../src/errors.js';
+import type { StandardSchemaV1 } from '../../src/protocol/standard-schema.js';
 import { OTHER_SECRET, sampleRecord } from '../callback/sample-callback.js';
 import { failingLoggers, recordLines } from '../protocol/recorded-lines.js';
 import { createScene, post } from './scene.js';
 
 const key = callbackKey(sampleRecord());
+const refusing: StandardSchemaV1 = {
+  '~standard': { version: 1, vendor: 'own', validate: () => ({ issues: [{ message: 'no' }] }) },
+};
 const refused = () => post({}, { secret: OTHER_SECRET });
 
 describe('the logger of a receiver', () => {
@@ -29,14 +34,6 @@ describe('the logger of a receiver', () => {
     ]);
   });
 
-  it('gets an older change that is acknowledged at debug', async () => {
-    const { lines, logger } = recordLines();
-    const scene = createScene({ logger, onStale: 'acknowledge' });
-    await scene.receive(post({ updatedAt: '2026-01-31T12:00:05Z' }));
-    await scene.receive(post({ updatedAt: '2026-01-31T12:00:04Z', status: 'earlier' }));
-    expect(lines[1]).toMatchObject({ level: 'debug', fields: { outcome: 'stale' } });
-  });
-
   it('gets what the service is to retry at info, and what failed at error', async () => {
     const { lines, logger } = recordLines();
     for (const reason of [new RetryLaterError('not stored'), new Error('order-1001 is locked')]) {
@@ -47,7 +44,7 @@ describe('the logger of a receiver', () => {
       { level: 'info', fields: { status: 503, outcome: 'busy', code: 'RETRY_LATER', key } },
       { level: 'error', fields: { status: 500, outcome: 'failed', key } },
     ]);
-    expect(JSON.stringify(lines)).not.toContain('order-1001');
+    expect(JSON.stringify(lines)).not.toContain('is locked');
   });
 
   it('gets what still waits after ten minutes at warn', async () => {
@@ -90,27 +87,52 @@ describe('the logger of a receiver', () => {
     expect(warn).toHaveBeenCalledOnce();
   });
 
-  it('shows the reference where that is turned on, of verified callbacks alone', async () => {
+  it('gets both references of a verified callback at warn and error, and at debug and info none', async () => {
     const { lines, logger } = recordLines();
-    const scene = createScene({ logger, logReferences: true });
-    await scene.receive(post());
-    await scene.receive(refused());
+    const failing = (error: Error) =>
+      createScene({ logger, onPayment: () => Promise.reject(error) });
     await createScene({ logger }).receive(post());
-    expect(lines.map(({ fields }) => fields['merchantPaymentReference'])).toEqual([
-      sampleRecord().merchantPaymentReference,
-      undefined,
-      undefined,
+    await failing(new RetryLaterError('not stored')).receive(post());
+    await failing(new RetryLaterError('not stored')).receive(
+      post({ updatedAt: '2026-01-31T11:00:00Z' }),
+    );
+    await failing(new Error('no database')).receive(post());
+    await createScene({ logger, recordSchema: refusing }).receive(post());
+    await createScene({ logger }).receive(refused());
+    const { merchantPaymentReference: order, referenceNumber: number } = sampleRecord();
+    const shown = lines.map(({ level, fields: { merchantPaymentReference, referenceNumber } }) => {
+      return [level, merchantPaymentReference, referenceNumber];
+    });
+    expect(shown).toEqual([
+      ['debug', undefined, undefined],
+      ['info', undefined, undefined],
+      ['warn', order, number],
+      ['error', order, number],
+      ['warn', order, number],
+      ['warn', undefined, undefined],
     ]);
   });
 
-  it('shows no hidden character of a callback', async () => {
+  it('gets them as the service sent them, whatever the work makes of its record', async () => {
     const { lines, logger } = recordLines();
-    const scene = createScene({ logger, logReferences: true });
+    const onPayment = ({ payment }: VerifiedCallback) => {
+      payment.referenceNumber = 'changed';
+      throw new Error('no database');
+    };
+    await createScene({ logger, onPayment }).receive(post());
+    const { referenceNumber } = sampleRecord();
+    expect(lines).toMatchObject([{ level: 'error', fields: { referenceNumber } }]);
+  });
+
+  it('gets at most 256 characters of a reference, and none that is hidden', async () => {
+    const { lines, logger } = recordLines();
+    const scene = createScene({ logger, onPayment: () => Promise.reject(new Error('no')) });
     await scene.receive(
-      post({ merchantPaymentReference: 'a\u202eb\u200bc\n', referenceNumber: 'x\u2066' }),
+      post({ merchantPaymentReference: 'a\u202eb\u200bc\n', referenceNumber: 'x'.repeat(300) }),
     );
     expect(lines[0]?.fields).toMatchObject({
       merchantPaymentReference: 'a b c',
+      referenceNumber: 'x'.repeat(256),
       key: expect.stringMatching(/^sha256\./),
     });
   });

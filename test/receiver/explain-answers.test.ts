@@ -93,7 +93,7 @@ describe('explainAnswers', () => {
   });
 
   it('leaves the answer to what was processed as it is', async () => {
-    for (const outcome of ['processed', 'duplicate', 'stale'] as const) {
+    for (const outcome of ['processed', 'duplicate'] as const) {
       const store = {
         async process(_change: unknown, work: (context: object) => Promise<void>) {
           if (outcome === 'processed') await work(contextOf());

@@ -26,7 +26,6 @@ import { contextOf, createGate, createScene, post, postBody } from './scene.js';
 
 const processed = { status: 200, headers: {}, outcome: 'processed' };
 const duplicate = { status: 200, headers: {}, outcome: 'duplicate' };
-const stale = { status: 200, headers: {}, outcome: 'stale' };
 const busy = { status: 503, headers: { 'retry-after': '1' }, outcome: 'busy' };
 const failed = { status: 500, headers: {}, outcome: 'failed' };
 const rejected = (status: number) => ({ status, headers: {}, outcome: 'rejected' });
@@ -122,24 +121,20 @@ describe('the order of changes', () => {
   const older = '2026-01-31T12:00:01+00:00';
   const newer = '2026-01-31T12:00:02+00:00';
 
-  it.each([undefined, 'process'] as const)(
-    'processes an older change too, and says that it is stale: onStale %s',
-    async (onStale) => {
-      const seen: [string, boolean][] = [];
-      const scene = createScene({
-        onStale,
-        onPayment: ({ payment }, { stale }) => void seen.push([payment.status, stale]),
-      });
-      await scene.receive(at(newer, 'settled'));
-      expect(await scene.receive(at(older, 'paid'))).toEqual(processed);
-      expect(await scene.receive(at(older, 'paid'))).toEqual(duplicate);
-      expect(seen).toEqual([
-        ['settled', false],
-        ['paid', true],
-      ]);
-      expect(scene.reports).toEqual([]);
-    },
-  );
+  it('processes an older change too, and says that it is not current', async () => {
+    const seen: [string, boolean][] = [];
+    const scene = createScene({
+      onPayment: ({ payment }, { current }) => void seen.push([payment.status, current]),
+    });
+    await scene.receive(at(newer, 'settled'));
+    expect(await scene.receive(at(older, 'paid'))).toEqual(processed);
+    expect(await scene.receive(at(older, 'paid'))).toEqual(duplicate);
+    expect(seen).toEqual([
+      ['settled', true],
+      ['paid', false],
+    ]);
+    expect(scene.reports).toEqual([]);
+  });
 
   it('does not lose a change that failed when a newer one overtakes it', async () => {
     let isDown = true;
@@ -154,43 +149,14 @@ describe('the order of changes', () => {
     expect(await scene.receive(at(older, 'paid'))).toEqual(processed);
   });
 
-  it("acknowledges it unseen with 'acknowledge', and reports it once a minute", async () => {
-    vi.useFakeTimers();
-    onTestFinished(() => void vi.useRealTimers());
-    const scene = createScene({ onStale: 'acknowledge' });
-    await scene.receive(at(newer, 'paid'));
-    for (const status of ['a', 'b', 'c']) {
-      expect(await scene.receive(at(older, status))).toEqual(stale);
-    }
-    expect(scene.handled.map(({ payment }) => payment.status)).toEqual(['paid']);
-    expect(scene.reports).toMatchObject([
-      {
-        error: { name: 'StoreError', code: 'STALE_CHANGE' },
-        callback: { payment: { status: 'a' } },
-      },
-    ]);
-    vi.advanceTimersByTime(60_000);
-    await scene.receive(at(older, 'd'));
-    expect(scene.reports).toHaveLength(2);
-    expect(String(scene.reports[1]?.error)).toContain(
-      'A change (and 2 before it) was acknowledged',
-    );
-  });
-
-  it('is reported when a store drops it though it was to be processed', async () => {
-    const scene = createScene({ store: { process: async () => 'stale' } });
-    expect(await scene.receive(post())).toEqual(stale);
-    expect(scene.reports).toMatchObject([{ error: { code: 'STALE_CHANGE' } }]);
-  });
-
   it.each([
-    [{}, { stale: false, current: true, secondPayment: false }],
-    [{ stale: true }, { stale: true, current: false, secondPayment: false }],
+    [{}, { current: true, secondPayment: false }],
+    [{ current: false }, { current: false, secondPayment: false }],
     [
-      { stale: 'yes', secondPayment: 1 },
-      { stale: false, current: true, secondPayment: false },
+      { current: 'no', secondPayment: 1 },
+      { current: true, secondPayment: false },
     ],
-  ])('is false with a store that does not say, and current then: %o', async (said, seen) => {
+  ])('is current with a store that does not say otherwise: %o', async (said, seen) => {
     const contexts: unknown[] = [];
     const { signal } = new AbortController();
     const old: CallbackStore = {
@@ -208,14 +174,16 @@ describe('the order of changes', () => {
   });
 
   it.each([
-    ['another offset', '2026-01-31T14:00:02+02:00', '2026-01-31T12:00:01+00:00', 'stale'],
-    ['another offset', '2026-01-31T12:00:02+00:00', '2026-01-31T14:00:03+02:00', 'processed'],
-    ['a microsecond', '2026-01-31T12:00:01.000002Z', '2026-01-31T12:00:01.000001Z', 'stale'],
-    ['nothing', '2026-01-31T12:00:01.5Z', '2026-01-31T12:00:01,500Z', 'processed'],
-  ])('sees through %s', async (_, first, second, outcome) => {
-    const scene = createScene({ onStale: 'acknowledge' });
+    ['another offset', '2026-01-31T14:00:02+02:00', '2026-01-31T12:00:01+00:00', false],
+    ['another offset', '2026-01-31T12:00:02+00:00', '2026-01-31T14:00:03+02:00', true],
+    ['a microsecond', '2026-01-31T12:00:01.000002Z', '2026-01-31T12:00:01.000001Z', false],
+    ['nothing', '2026-01-31T12:00:01.5Z', '2026-01-31T12:00:01,500Z', true],
+  ])('sees through %s', async (_, first, second, expected) => {
+    const seen: boolean[] = [];
+    const scene = createScene({ onPayment: (_, { current }) => void seen.push(current) });
     await scene.receive(at(first, 'first'));
-    expect((await scene.receive(at(second, 'second'))).outcome).toBe(outcome);
+    await scene.receive(at(second, 'second'));
+    expect(seen).toEqual([true, expected]);
   });
 
   it('does not mix payments up', async () => {
@@ -513,7 +481,6 @@ describe('recordSchema', () => {
       {
         key: callbackKey(sampleRecord()),
         payment: sampleRecord(),
-        processStale: true,
       },
     ]);
   });
@@ -525,7 +492,6 @@ describe('the store', () => {
   it.each([
     ['processed', processed],
     ['duplicate', duplicate],
-    ['stale', stale],
     ['busy', busy],
   ] as const)('decides the reply: %s', async (outcome, reply) => {
     const store: CallbackStore = {
@@ -575,7 +541,7 @@ describe('the store', () => {
     expect(String(scene.reports[0]?.error)).toContain("must not resolve with 'processed'");
   });
 
-  it.each(['busy', 'duplicate', 'stale'] as const)(
+  it.each(['busy', 'duplicate'] as const)(
     'that knows better than the work that failed, and says %s, is believed',
     async (outcome) => {
       const swallowing: CallbackStore = {
@@ -1016,7 +982,6 @@ describe('the context', () => {
       {
         tx: undefined,
         signal: expect.any(AbortSignal),
-        stale: false,
         current: true,
         secondPayment: false,
       },
@@ -1201,14 +1166,11 @@ describe('construction', () => {
     ['onPayment', { signingSecret: SECRET }],
     ['store', { ...right, store: {} }],
     ['store', { ...right, store: null }],
-    ['onStale', { ...right, onStale: 'ignore' }],
-    ['onStal', { ...right, onStal: 'process' }],
+    ['parkAftr', { ...right, parkAftr: 1 }],
     ['tolerance', { ...right, tolerance: 60 }],
     ['path', { ...right, path: '/callbacks' }],
     ['maxBodyBytes', { ...right, maxBodyBytes: 0 }],
     ['maxBodyBytes', { ...right, maxBodyBytes: Number.NaN }],
-    ['bodyTimeoutMs', { ...right, bodyTimeoutMs: 0 }],
-    ['bodyTimeoutMs', { ...right, bodyTimeoutMs: 2_147_483_648 }],
     ['onPaymentTimeoutMs', { ...right, onPaymentTimeoutMs: 0 }],
     ['onPaymentTimeoutMs', { ...right, onPaymentTimeoutMs: 2_147_483_648 }],
     ['onError', { ...right, onError: 'log' }],
@@ -1224,7 +1186,7 @@ describe('construction', () => {
 
   it.each([
     [undefined, 'options is missing; it must be an object with onPayment'],
-    [{ ...right, onStal: 'process' }, 'onStal is not a known option; use onStale'],
+    [{ ...right, parkAftr: 1 }, 'parkAftr is not a known option; use parkAfter'],
     [{ ...right, tolerance: 60 }, 'tolerance is not a known option; use toleranceSeconds'],
     [
       { ...right, onPayment: 'pay' },
@@ -1239,8 +1201,8 @@ describe('construction', () => {
       'maxBodyBytes must be a whole number of bytes from 1; received 0',
     ],
     [
-      { ...right, bodyTimeoutMs: 0 },
-      'bodyTimeoutMs must be a whole number of milliseconds from 1 to 2147483647; received 0',
+      { ...right, onPaymentTimeoutMs: 0 },
+      'onPaymentTimeoutMs must be a whole number of milliseconds from 1 to 2147483647; received 0',
     ],
     [{ ...right, onError: 7 }, 'onError must be a function that takes an error; received a number'],
     [

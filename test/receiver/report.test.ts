@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { StoreError } from '../../src/errors.js';
 import { report, reportToConsole } from '../../src/receiver/report.js';
+import { sampleRecord } from '../callback/sample-callback.js';
 import { createScene, post, postBody } from './scene.js';
 
 function listen() {
@@ -16,8 +17,9 @@ describe('the default of onError', () => {
       onPayment: () => Promise.reject(new Error('the order book is down')),
     });
     await scene.receive(post());
+    const { merchantPaymentReference, referenceNumber } = sampleRecord();
     expect(shown()).toContain(
-      `(key ${scene.handled[0]?.key}): Error: the order book is down\n    at `,
+      `(key ${scene.handled[0]?.key}, merchantPaymentReference ${merchantPaymentReference}, referenceNumber ${referenceNumber}): Error: the order book is down\n    at `,
     );
   });
 
@@ -106,29 +108,5 @@ describe('report', () => {
     await vi.advanceTimersByTimeAsync(2_000);
     await reported;
     expect(vi.getTimerCount()).toBe(0);
-  });
-});
-
-describe('what may happen to many changes at once', () => {
-  it('is reported once a minute, with the number skipped before', async () => {
-    vi.useFakeTimers({ toFake: ['performance'] });
-    onTestFinished(() => void vi.useRealTimers());
-    const errors: unknown[] = [];
-    const scene = createScene({
-      onStale: 'acknowledge',
-      onError: (error) => void errors.push(error),
-    });
-    const at = (seconds: number) => ({ updatedAt: `2026-11-21T10:16:0${seconds}+00:00` });
-    await scene.receive(post(at(9)));
-    for (const seconds of [1, 2, 3]) await scene.receive(post(at(seconds)));
-    const message = expect.stringMatching(/^A change was acknowledged/);
-    expect(errors).toEqual([expect.objectContaining({ code: 'STALE_CHANGE', message })]);
-    vi.advanceTimersByTime(60_000);
-    await scene.receive(post(at(4)));
-    expect(errors.slice(1)).toEqual([
-      expect.objectContaining({
-        message: expect.stringMatching(/^A change \(and 2 before it\) was acknowledged/),
-      }),
-    ]);
   });
 });

@@ -53,7 +53,7 @@ export function createScene<Tx = undefined>(
 /** What a store of the test's own passes to the work. */
 export function contextOf(): StoreContext<undefined> {
   const { signal } = new AbortController();
-  return { tx: undefined, signal, stale: false, current: true };
+  return { tx: undefined, signal, current: true };
 }
 
 /** A signed POST of a record with these fields. */

@@ -110,15 +110,15 @@ describe('the context of a callback', () => {
   it('says of the payment that pays the order that it is current, and no second one', async () => {
     const { scene, contexts, deliver } = await startSettling();
     await deliver();
-    expect(contexts).toMatchObject([{ stale: false, current: true, secondPayment: false }]);
+    expect(contexts).toMatchObject([{ current: true, secondPayment: false }]);
     expect(scene.reports).toEqual([]);
   });
 
-  it('says that a stale change is not current', async () => {
+  it('says that an older change is not current', async () => {
     const { contexts, deliver } = await startSettling();
     await deliver();
     await deliver({ status: 'authorized', updatedAt: '2026-01-31T12:00:01.000+00:00' });
-    expect(contexts).toMatchObject([{ current: true }, { stale: true, current: false }]);
+    expect(contexts).toMatchObject([{ current: true }, { current: false }]);
   });
 
   it('says of a second payment that it is current until the order is paid', async () => {
@@ -129,7 +129,7 @@ describe('the context of a callback', () => {
     expect(contexts).toMatchObject([
       { current: true, secondPayment: false },
       { current: true, secondPayment: true },
-      { stale: false, current: false, secondPayment: false },
+      { current: false, secondPayment: false },
     ]);
   });
 });

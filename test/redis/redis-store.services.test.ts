@@ -4,7 +4,7 @@ import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { redisStore } from '../../src/redis/redis-store.js';
 import { hasRedis } from '../services/start-redis.js';
-import { changeAt, deliver, hold } from '../store/held-delivery.js';
+import { changeAt, deliver, hold, isCurrent } from '../store/held-delivery.js';
 import {
   type ClientKind,
   type ConnectedClient,
@@ -168,13 +168,15 @@ function behavesAsRedisStore(kind: ClientKind, getUrl: () => string): void {
       expect(ttl).toBeLessThanOrEqual(RETENTION_MS);
     });
 
-    test('is taken from a stale change that does not run, without a change of the expiry', async () => {
+    test('is taken from an older change that is busy, without a change of the expiry', async () => {
       const store = openStore();
       await deliver(store, second);
+      const held = await hold(store, changeAt('2026-01-31T12:00:02Z'));
       await admin.pexpire(hash, RETENTION_MS / 10);
-      expect(await deliver(store, paid('payment-1'))).toBe('stale');
+      expect(await deliver(store, paid('payment-1'))).toBe('busy');
       expect(await admin.hget(hash, 'paid')).toBe('payment-1');
       expect(await admin.pttl(hash)).toBeLessThanOrEqual(RETENTION_MS / 10);
+      await held.complete();
     });
   });
 
@@ -189,24 +191,23 @@ function behavesAsRedisStore(kind: ClientKind, getUrl: () => string): void {
     ])('puts %s after %s', async (later, earlier) => {
       const store = openStore();
       const [late, early] = [changeAt(later), changeAt(earlier)];
-      expect(await deliver(store, late)).toBe('processed');
-      expect(await deliver(store, early)).toBe('stale');
-      expect(await deliver(store, { ...late, key: 'same instant' })).toBe('processed');
-      expect(await deliver(store, { ...early, processStale: true })).toBe('processed');
-      expect(await deliver(store, { ...early, key: 'still stale' })).toBe('stale');
+      expect(await isCurrent(store, late)).toBe(true);
+      expect(await isCurrent(store, early)).toBe(false);
+      expect(await isCurrent(store, { ...late, key: 'same instant' })).toBe(true);
+      expect(await isCurrent(store, { ...early, key: 'still older' })).toBe(false);
 
       const rising = { payment: 'payment-2' };
-      expect(await deliver(store, changeAt(earlier, rising))).toBe('processed');
-      expect(await deliver(store, changeAt(later, rising))).toBe('processed');
-      expect(await deliver(store, changeAt(earlier, { ...rising, key: 'again' }))).toBe('stale');
+      expect(await isCurrent(store, changeAt(earlier, rising))).toBe(true);
+      expect(await isCurrent(store, changeAt(later, rising))).toBe(true);
+      expect(await isCurrent(store, changeAt(earlier, { ...rising, key: 'again' }))).toBe(false);
     });
 
-    test('is looked at before whether the order is being processed', async () => {
+    test('does not matter while the order is being processed, and a duplicate is told at once', async () => {
       const store = openStore();
       await deliver(store, second);
       const held = await hold(store, changeAt('2026-01-31T12:00:02Z'));
-      expect(await deliver(store, first)).toBe('stale');
       expect(await deliver(store, second)).toBe('duplicate');
+      expect(await deliver(store, first)).toBe('busy');
       expect(await deliver(store, changeAt('2026-01-31T12:00:03Z'))).toBe('busy');
       await held.complete();
     });

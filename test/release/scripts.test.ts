@@ -1,13 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
-import { gunzipSync } from 'node:zlib';
-import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 
 interface Ran {
   readonly status: number;
@@ -85,88 +82,6 @@ describe('a version', () => {
     expect(output).toContain('there is no docs/migrate-to-2.5.md');
     writeFileSync(path.join(made, 'docs/migrate-to-2.5.md'), '# To 2.5');
     expect(await run('check-release.mjs', made, 'v2.5.0')).toMatchObject({ status: 0 });
-  });
-});
-
-describe('known vulnerabilities', () => {
-  const packages = {
-    '': {
-      name: 'audited',
-      version: '1.0.0',
-      dependencies: { used: '1' },
-      devDependencies: { tool: '1' },
-    },
-    'node_modules/used': { version: '1.0.0' },
-    'node_modules/tool': { version: '1.0.0', dev: true },
-  };
-  const packagesOfTests = {
-    '': { name: 'tests', version: '1.0.0', dependencies: { driver: '1' } },
-    'node_modules/driver': { version: '1.0.0' },
-  };
-
-  /** What npm audit asks a registry, answered with the severity of each package. */
-  async function audit(severities: Record<string, string> | undefined): Promise<Ran> {
-    const registry = createServer(async (request, response) => {
-      const chunks: Buffer[] = [];
-      for await (const chunk of request) chunks.push(chunk);
-      if (severities === undefined) return response.writeHead(405).end();
-      if (!request.url?.endsWith('/advisories/bulk')) return response.writeHead(404).end('{}');
-      const body = Buffer.concat(chunks);
-      const isPacked = request.headers['content-encoding'] === 'gzip';
-      const asked = Object.keys(JSON.parse(String(isPacked ? gunzipSync(body) : body)));
-      const advisories = asked.flatMap((name) => {
-        const severity = severities[name];
-        const range = { vulnerable_versions: '*', cwe: [], cvss: { score: 0 } };
-        const one = {
-          id: 1,
-          url: 'https://advisories.example',
-          title: 'A hole',
-          severity,
-          ...range,
-        };
-        return severity === undefined ? [] : [[name, [one]]];
-      });
-      return response.end(JSON.stringify(Object.fromEntries(advisories)));
-    });
-    registry.listen(0, '127.0.0.1');
-    await once(registry, 'listening');
-    onTestFinished(() => void registry.close());
-    const made = mkdtempSync(path.join(folder, 'audited-'));
-    const { port } = registry.address() as AddressInfo;
-    for (const [name, locked] of [
-      ['.', packages],
-      ['test', packagesOfTests],
-    ] as const) {
-      const project = path.join(made, name);
-      mkdirSync(project, { recursive: true });
-      writeFileSync(path.join(project, '.npmrc'), `registry=http://127.0.0.1:${port}/\n`);
-      writeFileSync(path.join(project, 'package.json'), JSON.stringify(locked['']));
-      const lock = { ...locked[''], lockfileVersion: 3, requires: true, packages: locked };
-      writeFileSync(path.join(project, 'package-lock.json'), JSON.stringify(lock));
-    }
-    return run('check-audit.mjs', made);
-  }
-
-  it.each([
-    ['none', {}, 0],
-    ['a low one in what users install', { used: 'low' }, 1],
-    ['a moderate one in a tool', { tool: 'moderate' }, 0],
-    ['a high one in a tool', { tool: 'high' }, 1],
-    ['a moderate one in what only tests need', { driver: 'moderate' }, 0],
-    ['a high one in what only tests need', { driver: 'high' }, 1],
-  ])('%s', async (_, severities, status) => {
-    const ran = await audit(severities);
-    expect(ran.output).not.toContain('NOT AUDITED');
-    expect(ran.status).toBe(status);
-    for (const [name, severity] of Object.entries(severities)) {
-      expect(ran.output).toContain(`${severity}: ${name}: A hole`);
-    }
-  });
-
-  it('fail nothing where the registry serves no audits, which is said', async () => {
-    const { status, output } = await audit(undefined);
-    expect(status).toBe(0);
-    expect(output.match(/^NOT AUDITED: the registry serves no audits \(405\)/gm)).toHaveLength(3);
   });
 });
 

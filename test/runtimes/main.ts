@@ -1,8 +1,8 @@
 // The runtimes that merchants use, each with the packed package:
 //
-//   npm run test:runtimes                     all of them, and the whole test suite on every Node
-//   npm run test:runtimes -- --quick          the shared cases alone
-//   npm run test:runtimes -- bun deno         these alone
+//   node --import tsx test/runtimes/main.ts                  all of them, and the tests on every Node
+//   node --import tsx test/runtimes/main.ts --quick          the shared cases alone
+//   node --import tsx test/runtimes/main.ts bun deno         these alone
 
 import { groupNames } from './cases/case.js';
 import { run } from './child.js';
@@ -16,7 +16,7 @@ import { runOnWorkerd } from './workerd.js';
 
 async function main(args: readonly string[]): Promise<void> {
   const quick = args.includes('--quick');
-  const runtimes = chooseRuntimes(args.filter((arg) => !arg.startsWith('--')));
+  const runtimes = findRuntimes(args.filter((arg) => !arg.startsWith('--')));
   const installed = installPackage();
   const results: RuntimeResult[] = [];
   const suites: SuiteResult[] = [];
@@ -46,15 +46,6 @@ async function main(args: readonly string[]): Promise<void> {
     results.some(({ cases }) => cases.some(({ failure }) => failure !== undefined)) ||
     suites.some(({ failed, passed, code }) => failed > 0 || passed === 0 || code !== 0);
   process.exitCode = failed ? 1 : 0;
-}
-
-function chooseRuntimes(names: readonly string[]): readonly Runtime[] {
-  const all = findRuntimes();
-  const unknown = names.filter((name) => !all.some((runtime) => runtime.name === name));
-  if (unknown.length > 0) {
-    throw new Error(`${unknown} is none of ${all.map(({ name }) => name).join(', ')}`);
-  }
-  return names.length === 0 ? all : all.filter(({ name }) => names.includes(name));
 }
 
 async function versionOf({ binary }: Runtime): Promise<string> {

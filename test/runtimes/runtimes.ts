@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { GroupName } from './cases/case.js';
 
@@ -24,8 +23,10 @@ export interface Runtime {
 }
 
 // The binaries come in packages of their own for each platform: nothing is run or fetched to install
-// them, and the lockfile pins their bytes.
-const modules = fileURLToPath(new URL('binaries/node_modules', import.meta.url));
+// them, and the lockfile pins their bytes. The oldest Node is with the packages of the tests, since every commit is
+// tested on it.
+const binaryIn = (folder: string, file: string) =>
+  fileURLToPath(new URL(`${folder}/node_modules/${file}`, import.meta.url));
 const platform = `${process.platform}-${process.arch}`;
 
 const platformPackages: Record<string, { bun: string; deno: string; workerd: string }> = {
@@ -44,8 +45,26 @@ const platformPackages: Record<string, { bun: string; deno: string; workerd: str
 const NO_SERVER = 'a Worker cannot open a server that listens';
 const NO_CLIENT = 'the client is for Node, Bun and Deno: it needs Buffer, process and undici';
 
-/** Every runtime of the suite. */
-export function findRuntimes(): readonly Runtime[] {
+/** The runtimes of these names, or every one. */
+export function findRuntimes(names: readonly string[]): readonly Runtime[] {
+  const all = listRuntimes();
+  const unknown = names.filter((name) => !all.some((runtime) => runtime.name === name));
+  if (unknown.length > 0) {
+    throw new Error(`${unknown} is none of ${all.map(({ name }) => name).join(', ')}`);
+  }
+  const chosen = names.length === 0 ? all : all.filter(({ name }) => names.includes(name));
+  for (const { name, binary } of chosen) {
+    if (existsSync(binary)) continue;
+    const command =
+      name === 'node-20'
+        ? 'npm run packages'
+        : 'npm --prefix test/runtimes/binaries ci --ignore-scripts';
+    throw new Error(`${binary} is missing: ${command}`);
+  }
+  return chosen;
+}
+
+function listRuntimes(): readonly Runtime[] {
   const packages = platformPackages[platform];
   if (packages === undefined) {
     throw new Error(
@@ -55,11 +74,11 @@ export function findRuntimes(): readonly Runtime[] {
   const node = (version: 20 | 22 | 24 | 26): Runtime => ({
     name: `node-${version}`,
     kind: 'node',
-    binary: find(`node-${version}-${platform}/bin/node`),
+    binary: binaryIn(version === 20 ? '..' : 'binaries', `node-${version}-${platform}/bin/node`),
     arguments: [],
     skipped: {},
   });
-  const workerd = find(packages.workerd);
+  const workerd = binaryIn('binaries', packages.workerd);
   const onWorkerd = {
     client: NO_CLIENT,
     'mock-server': NO_SERVER,
@@ -67,11 +86,17 @@ export function findRuntimes(): readonly Runtime[] {
   };
   return [
     ...([20, 22, 24, 26] as const).map(node),
-    { name: 'bun', kind: 'bun', binary: find(packages.bun), arguments: [], skipped: {} },
+    {
+      name: 'bun',
+      kind: 'bun',
+      binary: binaryIn('binaries', packages.bun),
+      arguments: [],
+      skipped: {},
+    },
     {
       name: 'deno',
       kind: 'deno',
-      binary: find(packages.deno),
+      binary: binaryIn('binaries', packages.deno),
       // What the package needs to be allowed, and no more.
       arguments: ['run', '--no-remote', '--allow-net', '--allow-env', '--allow-read'],
       skipped: {},
@@ -91,10 +116,4 @@ export function findRuntimes(): readonly Runtime[] {
       skipped: onWorkerd,
     },
   ];
-}
-
-function find(file: string): string {
-  const binary = path.join(modules, file);
-  if (existsSync(binary)) return binary;
-  throw new Error(`${binary} is missing: npm --prefix test/runtimes/binaries ci --ignore-scripts`);
 }

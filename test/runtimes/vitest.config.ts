@@ -44,6 +44,7 @@ export default defineConfig({
       'test/package/**',
       '**/*.services.test.ts',
       '**/*.browser.test.ts',
+      '**/*.guide.test.ts',
       '**/node_modules/**',
     ],
     globalSetup: ['test/global-setup.ts'],

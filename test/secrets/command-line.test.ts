@@ -1,6 +1,4 @@
-import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { commandLoaders } from '../../src/cli/registry.js';
 import { serve } from '../cli/merchant-server.js';
 import { runCommand, startCommand, startMock } from '../cli/run-command.js';
@@ -14,7 +12,6 @@ import {
   mockSigningSecret,
   signingText,
 } from './planted.js';
-import { removed, spellingsOf } from './search.js';
 import { leaksIn } from './watch.js';
 
 // What is planted here: the merchant's credentials in the environment, and those of the mock.
@@ -78,9 +75,6 @@ test('no mistake on the command line is answered with the secret that it holds',
     ['payments', 'list', '--mock-url', `http://user:${encodeURIComponent(apiSecret)}@127.0.0.1/`],
     ['fault', 'add', '--fault-json', apiSecret],
     ['clock', 'advance', apiSecret],
-    ['discover', '--base-url', `http://user:${encodeURIComponent(apiSecret)}@127.0.0.1/`],
-    ['discover', '--base-url', 'http://127.0.0.1:9', '--wait', apiSecret],
-    ['discover', '--base-url', 'http://127.0.0.1:9', '--profile', 'package.json'],
   ]);
 });
 
@@ -94,47 +88,6 @@ const creation = [
   '--currency',
   'EUR',
 ];
-
-const discovery = ['discover', '--yes', '--timeout', '10000'];
-
-async function lookAt(listener: RequestListener, line: readonly string[]): Promise<string> {
-  const server = createServer(listener).listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const { port } = server.address() as AddressInfo;
-  const url = `http://127.0.0.1:${port}`;
-  return look(line, { MERCHANT_PAYMENTS_BASE_URL: url });
-}
-
-test('a service that answers with what it got is not repeated', async () => {
-  const pair = `${apiKey}:${apiSecret}`;
-  const said = [pair, apiSecret, authorization.slice(6)].flatMap((secret) =>
-    Object.entries(spellingsOf(secret))
-      .filter(([name]) => removed.test(name))
-      // Whole, and cut by another program.
-      .flatMap(([, text]) => [text, text.slice(0, -3)]),
-  );
-  for (const status of [201, 400, 500]) {
-    for (const known of [{}, { referenceNumber: 'ref-1', status: authorization }]) {
-      for (const form of [[], ['--json']]) {
-        const printed = await lookAt(
-          (request, response) => {
-            const { headers } = request;
-            response.writeHead(status, { 'content-type': 'application/json' });
-            const [code] = said;
-            const echo = { ...known, headers, said, code, [apiSecret]: 1, message: said.join() };
-            response.end(JSON.stringify({ ...echo, status: apiSecret, type: apiKey }));
-          },
-          [...discovery, ...form],
-        );
-        expect(printed).not.toBe('');
-      }
-    }
-  }
-});
 
 test('what works, as text and as JSON, shows no secret either', async () => {
   await using endpoint = await serve((request, response) => void request.pipe(response));
@@ -166,7 +119,6 @@ test('what works, as text and as JSON, shows no secret either', async () => {
         ...['--effect-url', endpoint.url],
       ),
       ['payments', 'list', '--mock-url', 'http://127.0.0.1:9'],
-      ...inBoth('discover', '--yes', '--base-url', mock.url),
     ],
     at,
   );

@@ -26,7 +26,6 @@ const withoutSecrets: Readonly<Record<string, string>> = {
   '. errorCodes': 'a list of constant texts',
   '. isPaid': 'is given a record, and returns true or false',
   './mock-server createManualClock': 'is given a time',
-  './mock-server createRunningClock': 'is given nothing',
   './mysql mysqlSchema': 'is given the names of tables',
   './postgres postgresSchema': 'is given the names of tables',
   './testing callbackFindingCodes': 'a list of constant texts',

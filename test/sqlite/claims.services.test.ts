@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { describe, expect, test, vi } from 'vitest';
 import { sqliteStore } from '../../src/sqlite/sqlite-store.js';
-import { changeAt, deliver, hold } from '../store/held-delivery.js';
+import { changeAt, deliver, hold, isCurrent } from '../store/held-delivery.js';
 import { unusedClient } from '../store/unused-client.js';
 import { waitFor } from '../wait-for.js';
 import { drivers } from './open-database.js';
@@ -24,24 +24,23 @@ describe.each(drivers)('with $name', ({ open }) => {
     ])('puts %s after %s', async (later, earlier) => {
       const { store } = await scene.open();
       const [late, early] = [changeAt(later), changeAt(earlier)];
-      expect(await deliver(store, late)).toBe('processed');
-      expect(await deliver(store, early)).toBe('stale');
-      expect(await deliver(store, { ...late, key: 'same instant' })).toBe('processed');
-      expect(await deliver(store, { ...early, processStale: true })).toBe('processed');
-      expect(await deliver(store, { ...early, key: 'still stale' })).toBe('stale');
+      expect(await isCurrent(store, late)).toBe(true);
+      expect(await isCurrent(store, early)).toBe(false);
+      expect(await isCurrent(store, { ...late, key: 'same instant' })).toBe(true);
+      expect(await isCurrent(store, { ...early, key: 'still older' })).toBe(false);
 
       const rising = { payment: 'payment-2' };
-      expect(await deliver(store, changeAt(earlier, rising))).toBe('processed');
-      expect(await deliver(store, changeAt(later, rising))).toBe('processed');
-      expect(await deliver(store, changeAt(earlier, { ...rising, key: 'again' }))).toBe('stale');
+      expect(await isCurrent(store, changeAt(earlier, rising))).toBe(true);
+      expect(await isCurrent(store, changeAt(later, rising))).toBe(true);
+      expect(await isCurrent(store, changeAt(earlier, { ...rising, key: 'again' }))).toBe(false);
     });
 
-    test('is looked at before whether the order is being processed', async () => {
+    test('does not matter while the order is being processed, and a duplicate is told at once', async () => {
       const { store } = await scene.open();
       await deliver(store, second);
       const held = await hold(store, changeAt('2026-01-31T12:00:02Z'));
-      expect(await deliver(store, first)).toBe('stale');
       expect(await deliver(store, second)).toBe('duplicate');
+      expect(await deliver(store, first)).toBe('busy');
       expect(await deliver(store, changeAt('2026-01-31T12:00:03Z'))).toBe('busy');
       await held.complete();
     });
@@ -86,7 +85,7 @@ describe.each(drivers)('with $name', ({ open }) => {
       const held = await hold(store, second);
       await expect(held.fail(new Error('the work failed'))).rejects.toThrow('the work failed');
       expect(await deliver(store, first)).toBe('duplicate');
-      expect(await deliver(store, changeAt('2026-01-31T11:59:59Z'))).toBe('stale');
+      expect(await isCurrent(store, changeAt('2026-01-31T11:59:59Z'))).toBe(false);
       expect(await deliver(store, second)).toBe('processed');
     });
 
@@ -241,12 +240,11 @@ describe.each(drivers)('with $name', ({ open }) => {
       expect(await store.get('order-2')).toMatchObject({ state: 'created' });
     });
 
-    test('leaves a duplicate or stale change that says nothing new without the write lock', async () => {
+    test('leaves a duplicate that says nothing new without the write lock', async () => {
       const { store, database } = await scene.open();
       await deliver(store, second);
       const exec = vi.spyOn(database, 'exec');
       expect(await deliver(store, second)).toBe('duplicate');
-      expect(await deliver(store, first)).toBe('stale');
       expect(exec).not.toHaveBeenCalled();
     });
   });

@@ -86,7 +86,6 @@ test.each([
   [{ prefix: 'SQLite_x' }, 'prefix', 'or sqlite_'],
   [{ prefix: 'x'.repeat(41) }, 'prefix', '1 to 40'],
   [{ prefix: 'a\n' }, 'prefix', 'ASCII letters'],
-  [{ keepBodies: 1 }, 'keepBodies', 'must be true or false'],
   [{ client: {} }, 'client', 'must be a PaymentClient'],
   [{ tablePrefix: 'shop_' }, 'tablePrefix', 'tablePrefix is not a known option'],
   [null, 'options', 'must be an object with client, leaseMs'],

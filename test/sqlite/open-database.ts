@@ -20,7 +20,7 @@ export interface SqliteDriver {
 export const drivers: readonly SqliteDriver[] = [...nodeDrivers(), ...betterSqlite3Drivers()];
 
 if (drivers.length === 0) {
-  throw new Error(`No SQLite driver for Node ${process.version}: run npm --prefix test install`);
+  throw new Error(`No SQLite driver for Node ${process.version}: run npm run packages`);
 }
 
 function nodeDrivers(): SqliteDriver[] {

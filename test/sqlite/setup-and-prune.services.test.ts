@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import { sqliteStore } from '../../src/sqlite/sqlite-store.js';
-import { changeAt, deliver, hold } from '../store/held-delivery.js';
+import { changeAt, deliver, hold, isCurrent } from '../store/held-delivery.js';
 import { unusedClient } from '../store/unused-client.js';
 import { drivers, type OpenDatabase } from './open-database.js';
 import { count, LEASE_MS, order, readAll, Scene } from './scene.js';
@@ -214,8 +214,8 @@ describe.each(drivers)('with $name', ({ open }) => {
       expect(await store.prune(new Date(scene.nowMs - 1_000))).toBe(0);
       expect(await store.prune(new Date(scene.nowMs))).toBe(1);
       expect(await deliver(store, second)).toBe('duplicate');
-      expect(await deliver(store, first)).toBe('stale');
-      expect(await store.prune(new Date(scene.nowMs + 1))).toBe(4);
+      expect(await isCurrent(store, first)).toBe(false);
+      expect(await store.prune(new Date(scene.nowMs + 1))).toBe(5);
       expect([count(database, 'payments'), count(database, 'changes')]).toEqual([0, 0]);
       expect(await deliver(store, first)).toBe('processed');
     });
@@ -244,9 +244,10 @@ describe.each(drivers)('with $name', ({ open }) => {
       await expect(dead.complete()).rejects.toMatchObject({ code: 'LEASE_LOST' });
     });
 
-    test('finds what is old by an index, and deletes by key', async () => {
+    test('finds what is old by an index, and deletes or changes it by key', async () => {
       const { store, database } = await scene.open();
-      const broken = changeAt('2026-01-31T12:00:00Z', { order: 'order-2' });
+      const failures = { getRawBody: () => Uint8Array.of(1) };
+      const broken = { ...changeAt('2026-01-31T12:00:00Z', { order: 'order-2' }), failures };
       await deliver(store, first);
       await store.process(broken, () => Promise.reject(new Error('broken'))).catch(() => {});
       const prepare = vi.spyOn(database, 'prepare');
@@ -254,7 +255,7 @@ describe.each(drivers)('with $name', ({ open }) => {
       const statements = prepare.mock.calls.map(([sql]) => sql);
       vi.restoreAllMocks();
       const plans = statements
-        .filter((sql) => /^(SELECT|DELETE)/.test(sql) && !/claims|second_payments/.test(sql))
+        .filter((sql) => /^(SELECT|UPDATE|DELETE)/.test(sql) && !/claims|second_payments/.test(sql))
         .map((sql) => {
           const rows = database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all();
           return rows.flatMap((row) => Object.values(row as object).map(String)).join('\n');

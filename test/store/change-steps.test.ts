@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { RetryLaterError, StoreError } from '../../src/errors.js';
 import { readChange } from '../../src/store/change.js';
 import {
@@ -6,7 +6,7 @@ import {
   isNews,
   isOfAnother,
   judge,
-  refusalOf,
+  parkedError,
   type SeenChange,
 } from '../../src/store/change-steps.js';
 import type { FailurePolicy } from '../../src/store/failure.js';
@@ -21,7 +21,6 @@ const NOTHING: SeenChange = {
   isProcessed: false,
   watermarkUs: undefined,
   failure: undefined,
-  isBehindParked: false,
   secondUpdatedAtUs: undefined,
 };
 const PARKED = { attempts: 1, parked: true };
@@ -36,36 +35,21 @@ describe('the verdict on a change', () => {
   it.each<[string, Partial<SeenChange>, FailurePolicy, string]>([
     ['new', {}, {}, 'run'],
     ['processed', { isProcessed: true }, {}, 'duplicate'],
-    ['processed and stale', { isProcessed: true, watermarkUs: newer }, {}, 'duplicate'],
+    ['processed and older', { isProcessed: true, watermarkUs: newer }, {}, 'duplicate'],
     ['processed and parked', { isProcessed: true, failure: PARKED }, {}, 'duplicate'],
-    ['stale', { watermarkUs: newer }, {}, 'stale'],
-    ['stale and parked', { watermarkUs: newer, failure: PARKED }, {}, 'stale'],
+    ['older', { watermarkUs: newer }, {}, 'run'],
+    ['older and parked', { watermarkUs: newer, failure: PARKED }, {}, 'parked'],
     ['of the same time', { watermarkUs: same }, {}, 'run'],
     ['failed', { failure: FAILED }, { parkAfter: 1 }, 'run'],
     ['parked', { failure: PARKED }, {}, 'parked'],
     ['parked and replayed', { failure: PARKED }, { runParked: true }, 'run'],
-    ['behind a parked one', { isBehindParked: true }, {}, 'run'],
-    ['behind a parked one', { isBehindParked: true }, { blockParked: true }, 'blocked'],
-    [
-      'parked behind a parked one',
-      { isBehindParked: true, failure: PARKED },
-      { blockParked: true },
-      'parked',
-    ],
-    [
-      'replayed behind a parked one',
-      { isBehindParked: true, failure: PARKED },
-      { blockParked: true, runParked: true },
-      'blocked',
-    ],
   ])('that is %s: %o with %o is %s', (_, seen, failures, verdict) => {
     expect(judge({ ...NOTHING, ...seen }, read({ failures })).verdict).toBe(verdict);
   });
 
-  it('that is stale is to run it with processStale', () => {
-    const judged = judge({ ...NOTHING, watermarkUs: newer }, read({ processStale: true }));
-    expect(judged).toMatchObject({ verdict: 'run', stale: true, current: false });
-    expect(judged.watermarkUs).toBe(newer);
+  it('that is older than a processed one leaves the watermark where it is', () => {
+    const judged = judge({ ...NOTHING, watermarkUs: newer }, read());
+    expect(judged).toMatchObject({ verdict: 'run', current: false, watermarkUs: newer });
   });
 
   it('compares times of more digits than a number holds', () => {
@@ -74,7 +58,7 @@ describe('the verdict on a change', () => {
       { ...NOTHING, watermarkUs },
       { ...read(), occurredAtUs: '9999999999999999' },
     );
-    expect(judged.stale).toBe(true);
+    expect(judged.current).toBe(false);
   });
 });
 
@@ -115,12 +99,12 @@ describe('what a store learns even if the work does not complete', () => {
 });
 
 describe('the failure that is stored', () => {
-  const RUN = { verdict: 'run', failure: undefined } as const;
+  const FIRST = { failure: undefined };
   const keep = (
     policy: FailurePolicy,
-    judged: Parameters<typeof failureOf>[1] = RUN,
+    judged: Parameters<typeof failureOf>[1] = FIRST,
     error: unknown = new TypeError('broken'),
-  ) => failureOf(read({ failures: policy }), judged, error, true);
+  ) => failureOf(read({ failures: policy }), judged, error);
 
   it('has why the work failed, and no body that is not known', () => {
     expect(keep({})).toStrictEqual({
@@ -137,30 +121,7 @@ describe('the failure that is stored', () => {
     ['has a cause that asks to', new Error('by an ORM', { cause: new RetryLaterError() })],
     ['is that a replay is impossible', new StoreError('REPLAY_IMPOSSIBLE', 'no body')],
   ])('is none when the error %s', (_, error) => {
-    expect(keep({ parkAfter: 1 }, RUN, error)).toBeUndefined();
-  });
-
-  it.each(['parked', 'duplicate', 'stale'] as const)(
-    'is none for a change that is %s',
-    (verdict) => {
-      expect(keep({ blockParked: true }, { verdict, failure: PARKED }, refusalOf('parked'))).toBe(
-        undefined,
-      );
-    },
-  );
-
-  it('is the refusal of a change that is blocked, which parks it without an attempt', () => {
-    const refusal = refusalOf('blocked');
-    expect(
-      keep({ parkAfter: 3 }, { verdict: 'blocked', failure: undefined }, refusal),
-    ).toMatchObject({
-      attempts: 0,
-      parked: true,
-      isNewlyParked: false,
-      error: expect.stringContaining('"code":"CHANGE_BLOCKED"'),
-    });
-    const replayed = keep({}, { verdict: 'blocked', failure: PARKED }, refusal);
-    expect(replayed).toMatchObject({ attempts: 1, parked: true, isNewlyParked: false });
+    expect(keep({ parkAfter: 1 }, FIRST, error)).toBeUndefined();
   });
 
   it.each<[number | undefined, typeof FAILED | undefined, number, boolean, boolean]>([
@@ -173,7 +134,7 @@ describe('the failure that is stored', () => {
     [undefined, PARKED, 2, true, false],
   ])('with parkAfter %s after %o has %s attempts, parked %s', (parkAfter, failure, ...expected) => {
     const [attempts, parked, isNewlyParked] = expected;
-    const kept = keep({ parkAfter }, { verdict: 'run', failure });
+    const kept = keep({ parkAfter }, { failure });
     expect(kept).toMatchObject({ attempts, parked, isNewlyParked });
   });
 
@@ -182,13 +143,6 @@ describe('the failure that is stored', () => {
     const bytes = Buffer.from('..body..').subarray(2, 6);
     const kept = keep({ describeError: () => described, getRawBody: () => bytes });
     expect(kept).toMatchObject({ error: JSON.stringify(described), rawBody: bytes });
-  });
-
-  it('asks for no body if bodies are not kept', () => {
-    const getRawBody = vi.fn(() => Uint8Array.of(1));
-    const change = read({ failures: { getRawBody } });
-    expect(failureOf(change, RUN, new Error('broken'), false)?.rawBody).toBeUndefined();
-    expect(getRawBody).not.toHaveBeenCalled();
   });
 });
 
@@ -201,7 +155,7 @@ describe('work that fails', () => {
   it.each(['describeError', 'getRawBody', 'onParked'] as const)(
     'has its own error as the failure if %s throws',
     async (name) => {
-      const store = memoryStore({ keepBodies: true });
+      const store = memoryStore();
       const change = changeOf({ failures: { parkAfter: 1, [name]: fail } });
       await expect(store.process(change, () => Promise.reject(broken))).rejects.toBe(broken);
       const [item] = await collect(store.attention());
@@ -248,19 +202,11 @@ describe('work that fails', () => {
   });
 });
 
-describe('a refused change', () => {
-  it('that is parked says what to do', () => {
-    const { code, message } = refusalOf('parked');
+describe('a parked change', () => {
+  it('says what to do', () => {
+    const { code, message } = parkedError();
     expect(code).toBe('CHANGE_PARKED');
     expect(message).toMatch(/^The change was not run: it is parked .*replay it .*, or discard it$/);
-  });
-
-  it('that is blocked names the earlier change', () => {
-    const { code, message } = refusalOf('blocked');
-    expect(code).toBe('CHANGE_BLOCKED');
-    expect(message).toMatch(
-      /^The change was parked without being run: an earlier change of its payment is parked/,
-    );
   });
 });
 
@@ -288,12 +234,7 @@ const NO_NUMBERS = { referenceNumber: undefined, paidBy: undefined };
 
 describe('a failure under a policy of the caller', () => {
   const run = (failures: FailurePolicy) =>
-    failureOf(
-      read({ failures }),
-      { verdict: 'run', failure: undefined },
-      new Error('broken'),
-      true,
-    );
+    failureOf(read({ failures }), { failure: undefined }, new Error('broken'));
 
   it('is kept without a body where the policy has none, or throws', () => {
     expect(run({})?.rawBody).toBeUndefined();

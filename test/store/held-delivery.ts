@@ -22,7 +22,6 @@ export function changeAt(
       createdAt: '2026-01-31T11:00:00Z',
       updatedAt,
     },
-    processStale: false,
     ...more,
   };
 }
@@ -69,4 +68,16 @@ export async function hold(store: CallbackStore, change: StatusChange): Promise<
 /** Delivers with work that completes at once. */
 export function deliver(store: CallbackStore, change: StatusChange): Promise<ChangeOutcome> {
   return store.process(change, async () => {});
+}
+
+/** Resolves with whether the work was told that the change is current; undefined if it did not run. */
+export async function isCurrent<Tx>(
+  store: CallbackStore<Tx>,
+  change: StatusChange,
+): Promise<boolean | undefined> {
+  let told: boolean | undefined;
+  await store.process(change, async ({ current }) => {
+    told = current;
+  });
+  return told;
 }

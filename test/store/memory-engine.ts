@@ -9,7 +9,6 @@ export const MEMORY = {
   now: (): number => Date.now(),
   maxEntries: 1_000,
   retentionMs: 86_400_000,
-  keepBodies: false,
 };
 
 /** A store over a backend, as another process would open it. */

@@ -3,7 +3,6 @@ import type { Attention, FailedChange } from '../../src/store/attention.js';
 import type { CallbackStore, ManagedStore } from '../../src/store/callback-store.js';
 import { memoryStore } from '../../src/store/memory.js';
 import { memoryCallbacks } from '../../src/store/memory-callbacks.js';
-import { seconds } from '../contract/store/changes.js';
 import { changeOf } from './orders.js';
 
 type Fields = Parameters<typeof changeOf>[0];
@@ -89,16 +88,8 @@ describe('the failures in a store in memory', () => {
     expect(await list(store)).toMatchObject([{ attempts: 4, parked: true }]);
   });
 
-  it('have no body unless keepBodies is true', async () => {
-    const store = memoryStore();
-    await fail(store, { failures: { getRawBody: () => Uint8Array.of(1) } });
-    const [change] = await list(store);
-    expect(change).not.toHaveProperty('rawBody');
-    expect(store.keepsBodies).toBe(false);
-  });
-
   it('have their own copy of the body, which neither its source nor its reader can change', async () => {
-    const store = memoryStore({ keepBodies: true });
+    const store = memoryStore();
     // slice() of a Buffer shares its memory.
     const rawBody = Buffer.of(1, 2);
     await fail(store, { failures: { getRawBody: () => rawBody } });
@@ -111,50 +102,18 @@ describe('the failures in a store in memory', () => {
       { rawBody: Uint8Array.of(1, 2), error: { message: 'broken' } },
     ]);
   });
-
-  it('block what comes after in the order of keys, within one microsecond', async () => {
-    const failures = { parkAfter: 1, blockParked: true };
-    const store = memoryStore();
-    await fail(store, { key: 'b', failures });
-    expect(await store.process(changeOf({ key: 'a', failures }), done)).toBe('processed');
-    await expect(store.process(changeOf({ key: 'c', failures }), done)).rejects.toMatchObject({
-      code: 'CHANGE_BLOCKED',
-    });
-  });
-
-  it('of one payment block no other', async () => {
-    const failures = { parkAfter: 1, blockParked: true };
-    const store = memoryStore();
-    await fail(store, { referenceNumber: 'a', failures });
-    const other = changeOf({ referenceNumber: 'b', updatedAt: seconds(1), failures });
-    expect(await store.process(other, done)).toBe('processed');
-  });
-
-  it('of another payment of the order block nothing', async () => {
-    const failures = { parkAfter: 1, blockParked: true };
-    const store = memoryStore();
-    await fail(store, { order: 'a', referenceNumber: 'one', failures });
-    const other = changeOf({
-      order: 'a',
-      referenceNumber: 'other',
-      updatedAt: seconds(1),
-      failures,
-    });
-    expect(await store.process(other, done)).toBe('processed');
-  });
 });
 
 describe('the store of a receiver that was given none', () => {
-  it('processes changes, keeps failures without bodies, and lists nothing of payments', async () => {
+  it('processes changes, keeps failures with their bodies, and lists nothing of payments', async () => {
     const store = memoryCallbacks();
     expect(await store.process(changeOf({ key: 'first' }), done)).toBe('processed');
     expect(await store.process(changeOf({ key: 'first' }), done)).toBe('duplicate');
     await fail(store, { failures: { getRawBody: () => Buffer.from('{}') } });
-    expect(store.keepsBodies).toBe(false);
     const items: Attention[] = [];
     for await (const item of store.attention({ olderThanMs: 0 })) items.push(item);
-    expect(items).toMatchObject([{ kind: 'failed-change', attempts: 1 }]);
-    expect(items[0]).not.toHaveProperty('rawBody');
+    const rawBody = new TextEncoder().encode('{}');
+    expect(items).toMatchObject([{ kind: 'failed-change', attempts: 1, rawBody }]);
   });
 });
 
@@ -195,14 +154,14 @@ describe('attention({ referenceNumber })', () => {
 });
 
 describe('prune() in memory', () => {
-  it('counts the changes and the failures that it has deleted', async () => {
+  it('counts the changes and the orders that it has deleted, and no failures', async () => {
     let nowMs = 0;
     const store = memoryStore({ now: () => nowMs });
     await store.process(changeOf({ key: 'done' }), done);
     await fail(store, { key: 'failed' });
     nowMs = 10;
-    // The change, the failure, and their order.
-    expect(await store.prune(new Date(10))).toBe(3);
-    expect(await list(store)).toEqual([]);
+    // The change, and the order of both.
+    expect(await store.prune(new Date(10))).toBe(2);
+    expect(await list(store)).toMatchObject([{ key: 'failed' }]);
   });
 });

@@ -95,12 +95,16 @@ describe('a store in memory', () => {
     let nowMs = 1_000;
     const store = memoryStore({ retentionMs: HOUR_MS, now: () => nowMs });
     const older = changeOf({ key: 'older', updatedAt: seconds(-1) });
+    const told: boolean[] = [];
+    const deliver = () => store.process(older, async ({ current }) => void told.push(current));
     await store.process(changeOf(), done);
+    expect(await deliver()).toBe('processed');
     nowMs += HOUR_MS - 1;
     expect(await store.process(changeOf(), done)).toBe('duplicate');
-    expect(await store.process(older, done)).toBe('stale');
+    expect(await deliver()).toBe('duplicate');
     nowMs += 1;
-    expect(await store.process(older, done)).toBe('processed');
+    expect(await deliver()).toBe('processed');
+    expect(told).toEqual([false, true]);
     expect(await store.process(changeOf(), done)).toBe('processed');
   });
 
@@ -194,9 +198,6 @@ describe('a store in memory', () => {
     ['client', { client: {} }, 'client must be a PaymentClient; received an object'],
     ['client', { client: null }, 'client must be a PaymentClient; received null'],
     ['leaseMs', { leaseMs: 99 }, 'from 100 to'],
-    ['repeatedReference', { repeatedReference: 'second-payment' }, "'unknown'"],
-    ['profile', { profile: 'same-payment' }, 'profile'],
-    ['keepBodies', { keepBodies: 1 }, 'keepBodies must be'],
     ['now', { now: 5 }, 'now must be a function that returns epoch milliseconds'],
     ['retention', { retention: 5 }, 'retention is not a known option; use retentionMs'],
   ])('refuses a wrong %s: %o', (option, options, message) => {

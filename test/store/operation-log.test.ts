@@ -5,10 +5,10 @@ import { failingLoggers, recordLines } from '../protocol/recorded-lines.js';
 import { changeOf, paid, settle } from './orders.js';
 
 const order = { merchantPaymentReference: 'order-1', amount: 2500, currency: 'EUR' };
-function open(options: { logReferences?: boolean } = {}) {
+function open() {
   const service = new ContractService();
   const { lines, logger } = recordLines();
-  const store = memoryStore({ client: service.client, logger, ...options });
+  const store = memoryStore({ client: service.client, logger });
   return { service, store, lines };
 }
 
@@ -46,7 +46,12 @@ describe('the logger of a store', () => {
       {
         level: 'warn',
         message: 'merchant-payments: a payment is unresolved',
-        fields: { state: 'unresolved', code: 'CONNECTION_FAILED', requestOutcome: 'unknown' },
+        fields: {
+          merchantPaymentReference: 'order-1',
+          state: 'unresolved',
+          code: 'CONNECTION_FAILED',
+          requestOutcome: 'unknown',
+        },
       },
       { level: 'debug', fields: { operation: 'resolve', durationMs } },
     ]);
@@ -108,7 +113,7 @@ describe('the logger of a store', () => {
   });
 
   it('does not change the error for a missing payment', async () => {
-    const { store, lines } = open({ logReferences: true });
+    const { store, lines } = open();
     const calls = [
       store.create(undefined as never),
       store.record(undefined as never, { tx: undefined }),
@@ -123,8 +128,9 @@ describe('the logger of a store', () => {
   });
 
   it('gets the reference as given, even if the input changes afterwards', async () => {
-    const { store, lines } = open({ logReferences: true });
+    const { service, store, lines } = open();
     const input = { ...order };
+    service.answer('order-1', 'answer-lost');
     const created = store.create(input);
     input.merchantPaymentReference = 'order-2';
     await created;
@@ -139,10 +145,13 @@ describe('the logger of a store', () => {
     await expect(store.send('order-2')).rejects.toMatchObject({ code: 'UNKNOWN_REFERENCE' });
     await expect(store.create(undefined as never)).rejects.toThrow();
     expect(lines.map(({ level }) => level)).toEqual(['error', 'error', 'error', 'error']);
+    const refused = (merchantPaymentReference: string) => {
+      return { operation: 'create', merchantPaymentReference, durationMs };
+    };
     expect(lines.map(({ fields }) => fields)).toEqual([
-      { operation: 'create', code: 'API_ERROR', requestOutcome: 'rejected', durationMs },
-      { operation: 'create', code: 'INVALID_REQUEST', requestOutcome: 'not-sent', durationMs },
-      { operation: 'send', code: 'UNKNOWN_REFERENCE', durationMs },
+      { ...refused('order-1'), code: 'API_ERROR', requestOutcome: 'rejected' },
+      { ...refused('order-1'), code: 'INVALID_REQUEST', requestOutcome: 'not-sent' },
+      { ...refused('order-2'), operation: 'send', code: 'UNKNOWN_REFERENCE' },
       { operation: 'create', code: 'INVALID_REQUEST', requestOutcome: 'not-sent', durationMs },
     ]);
     expect(lines[0]?.message).toBe('merchant-payments: store create failed');
@@ -159,28 +168,42 @@ describe('the logger of a store', () => {
       },
     });
     await expect(store.create(order)).rejects.toThrow('the clock of order-1');
-    expect(lines[0]?.fields).toEqual({ operation: 'create', durationMs });
+    expect(lines[0]?.fields).toEqual({
+      operation: 'create',
+      merchantPaymentReference: 'order-1',
+      durationMs,
+    });
   });
 
-  it('shows references where that is turned on', async () => {
-    const { service, store, lines } = open({ logReferences: true });
+  it('gets both references at warn and error, as far as they are known, and at debug none', async () => {
+    const { service, store, lines } = open();
     await store.record(order, { tx: undefined });
     service.answer('order-1', 'answer-lost');
     await store.send('order-1');
-    await store.resolve('order-1', { created: { referenceNumber: 'PAY-1' } }, { attempts: 1 });
+    const found = { created: { referenceNumber: 'PAY-1' } };
+    await expect(store.resolve('order-1', found, { attempts: 7 })).rejects.toThrow();
+    await store.resolve('order-1', found, { attempts: 1 });
     await store.create(order);
-    await store.recover();
-    expect(lines.map(({ fields }) => fields['merchantPaymentReference'])).toEqual([
-      ...Array(4).fill('order-1'),
-      undefined,
+    await settle(store, paid('order-1', 'second'));
+    const shown = lines.map(({ level, fields: { merchantPaymentReference, referenceNumber } }) => {
+      return [level, merchantPaymentReference, referenceNumber];
+    });
+    expect(shown).toEqual([
+      ['debug', undefined, undefined],
+      ['warn', 'order-1', undefined],
+      ['error', 'order-1', 'PAY-1'],
+      ['debug', undefined, undefined],
+      ['debug', undefined, undefined],
     ]);
   });
 
-  it('shows none otherwise', async () => {
+  it('gets at most 256 characters of a reference, and none that is hidden', async () => {
     const { store, lines } = open();
-    await store.create(order);
-    await settle(store, paid('order-1', 'second'));
-    expect(JSON.stringify(lines)).not.toContain('order-1');
+    for (const reference of ['r'.repeat(300), 'a\u202eb\n']) {
+      await expect(store.send(reference)).rejects.toThrow();
+    }
+    const shown = lines.map(({ fields }) => fields['merchantPaymentReference']);
+    expect(shown).toEqual(['r'.repeat(256), 'a b']);
   });
 
   it.each(failingLoggers)('changes nothing when it $how', async ({ logger }) => {

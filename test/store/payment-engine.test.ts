@@ -152,36 +152,6 @@ describe('the arguments of a store', () => {
       expect(await store.get('order-1')).toMatchObject({ state: 'recorded' });
     },
   );
-
-  describe('of a client that resends payments that may exist', () => {
-    const options = {
-      baseUrl: 'https://payments.invalid',
-      apiKey: 'key',
-      retryUnknownOutcome: true,
-    };
-    const refusal = {
-      option: 'client',
-      message: expect.stringMatching(
-        /^client must not have retryUnknownOutcome: .+ its own client$/,
-      ),
-    };
-    const openWith = (client: PaymentClient) =>
-      openStore(new ObservedBackend(), { client, leaseMs: undefined });
-
-    it('are refused at once', () => {
-      const client = new PaymentClient({ ...options, apiSecret: 'secret' });
-      expect(() => openWith(client)).toThrow(expect.objectContaining(refusal));
-    });
-
-    it('are refused by each call while a variable of its environment is missing', async () => {
-      const env: Record<string, string> = {};
-      const store = openWith(PaymentClient.fromEnv(options, env));
-      env['MERCHANT_PAYMENTS_API_SECRET'] = 'secret';
-      for (const call of [store.create(order('order-1')), store.send('order-1')]) {
-        await expect(call).rejects.toMatchObject(refusal);
-      }
-    });
-  });
 });
 
 describe('a call', () => {

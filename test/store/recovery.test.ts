@@ -187,12 +187,16 @@ describe('a running recovery', () => {
   /** A store whose first payments are unresolved, and the last one recorded. */
   async function openWith(...unresolved: readonly string[]) {
     const { service, store } = open({ leaseMs: 100 });
+    let nowMs = Date.now();
+    vi.spyOn(Date, 'now').mockImplementation(() => nowMs);
     for (const reference of unresolved) {
       service.answer(reference, 'answer-lost');
       await store.create(order(reference));
+      // Those of one millisecond are in the order of their references.
+      nowMs += 1;
     }
     await store.record(order('recorded'), { tx: undefined });
-    vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 100);
+    nowMs += 100;
     return { store };
   }
 

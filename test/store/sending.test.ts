@@ -278,7 +278,6 @@ describe('the failure that is stored', () => {
       apiSecret: 'secret',
       maxRetries: 0,
       logger,
-      logReferences: true,
       fetch: async () => Response.json({}, { status: 422 }),
     });
     await client.payments.create(order('order-1')).catch(() => undefined);

@@ -39,7 +39,7 @@ describe('a receiver with a store that creates payments', () => {
     });
     expect(await collect(store.attention())).toEqual([]);
     expect(mock.requests).toHaveLength(1);
-    expect(contexts).toMatchObject([{ stale: false, current: true, secondPayment: false }]);
+    expect(contexts).toMatchObject([{ current: true, secondPayment: false }]);
   });
 
   it('returns from create the record of a callback that arrived before the answer', async () => {

@@ -17,7 +17,7 @@ describe('the time of a change in epoch microseconds', () => {
   });
 
   it.each([undefined, null, '', 'yesterday', '2026-01-31', '2026-01-31T12:00:00', 1, new Date(0)])(
-    'refuses %s, with which nothing would ever be stale',
+    'refuses %s, with which nothing would ever be older',
     async (updatedAt) => {
       const change = changeOf();
       const wrong = { ...change, payment: { ...change.payment, updatedAt: updatedAt as string } };
@@ -58,12 +58,9 @@ describe('a change without a name', () => {
 });
 
 describe('what is read of a change', () => {
-  it('is whether it is paid, and whether it runs when it is stale', () => {
-    expect(readStatusChange(changeOf())).toMatchObject({ isPaid: false, processStale: false });
-    expect(readStatusChange(changeOf({ status: 'paid', processStale: undefined }))).toMatchObject({
-      isPaid: true,
-      processStale: true,
-    });
+  it('is whether it is paid', () => {
+    expect(readStatusChange(changeOf()).isPaid).toBe(false);
+    expect(readStatusChange(changeOf({ status: 'paid' })).isPaid).toBe(true);
     expect(readStatusChange(changeOf({ status: 'PAID' })).isPaid).toBe(false);
   });
 

@@ -24,7 +24,7 @@ import { largestT, type Measurement } from './welch.js';
 // the same HMAC, refusing with the same error. If it is not found out, the harness proves nothing,
 // and the run fails.
 //
-//   npm run test:timing [-- --measurements 200000] [-- --only web]     node or web; with the control
+//   node --import tsx test/timing/main.mts [--measurements 200000] [--only web]     node or web; with the control
 
 const THRESHOLD = 4.5;
 const CERTAIN = 10;

@@ -64,11 +64,11 @@ describe('a recordSchema', () => {
       signingSecret,
       recordSchema,
       store,
-      onPayment({ payment }, { tx, stale }) {
+      onPayment({ payment }, { tx, current }) {
         expectTypeOf(payment.orderId).toEqualTypeOf<string>();
         expectTypeOf(payment.status).toExtend<string>();
         expectTypeOf(tx).toEqualTypeOf<Transaction>();
-        expectTypeOf(stale).toEqualTypeOf<boolean>();
+        expectTypeOf(current).toEqualTypeOf<boolean>();
       },
     });
     createCallbackReceiver({
@@ -194,7 +194,7 @@ describe('the handler for node:http', () => {
     // @ts-expect-error the option is called signingSecret
     expect(() => callbackHandler({ secret: signingSecret, onPayment() {} })).toThrow();
     // @ts-expect-error one of two
-    expect(() => callbackHandler({ ...options, onStale: 'ignore' })).toThrow('onStale');
+    expect(() => callbackHandler({ ...options, timestampUnit: 'days' })).toThrow('timestampUnit');
     callbackHandler<Transaction>({
       signingSecret,
       // @ts-expect-error a store without transactions

@@ -194,7 +194,18 @@ describe('the options of a client', () => {
     // @ts-expect-error a number
     expect(() => new PaymentClient({ ...options, maxRetries: '2' })).toThrow('maxRetries');
     // @ts-expect-error true or false
-    expect(() => new PaymentClient({ ...options, retryUnknownOutcome: 1 })).toThrow();
+    expect(() => new PaymentClient({ ...options, dangerouslyAllowHttp: 1 })).toThrow();
+    // @ts-expect-error the name of a header is in an object
+    expect(() => new PaymentClient({ ...options, idempotency: 'idempotency-key' })).toThrow();
+  });
+
+  it('take either way to recognise a repeated creation', () => {
+    const ways: PaymentClientOptions['idempotency'][] = [
+      { header: 'idempotency-key' },
+      'merchantPaymentReference',
+      undefined,
+    ];
+    for (const idempotency of ways) new PaymentClient({ ...options, idempotency });
   });
 
   it('take functions for the credentials, and headers', () => {

@@ -78,7 +78,7 @@ describe('the types of errors', () => {
       }
     };
     expect(describeError(new MockServerError('PORT_IN_USE', 'm'))).toBe('PORT_IN_USE');
-    expect(describeError(new StoreError('STALE_CHANGE', 'm'))).toBe('StoreError');
+    expect(describeError(new StoreError('CHANGE_PARKED', 'm'))).toBe('StoreError');
   });
 
   it('have requestOutcome and safeToRetry for certain on each error of a call', () => {

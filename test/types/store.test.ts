@@ -28,7 +28,6 @@ describe('a store', () => {
     compileOnly((client) => {
       expectTypeOf(memoryStore({ client })).toEqualTypeOf<PaymentStore>();
       expectTypeOf(memoryStore()).toEqualTypeOf<ManagedStore>();
-      expectTypeOf(memoryStore({ keepBodies: true })).toEqualTypeOf<ManagedStore>();
       expectTypeOf(memoryStore({ client: undefined })).toEqualTypeOf<ManagedStore>();
       const alone = memoryStore();
       return [
@@ -59,7 +58,7 @@ describe('a store', () => {
   it('may be written by a user, with process alone', () => {
     const own: CallbackStore = {
       async process(change: StatusChange, work) {
-        const context = { stale: false, current: true, secondPayment: false };
+        const context = { current: true, secondPayment: false };
         const { signal } = new AbortController();
         await work({ ...context, tx: undefined, signal });
         return change.key === '' ? 'busy' : 'processed';

@@ -2,14 +2,14 @@ import { verifyCallback } from 'merchant-payments/callback';
 import type { CallbackFault, DeliveryAttempt, MockService } from 'merchant-payments/mock-server';
 import { faultTypesOn } from '../../mock-server/faults/fault-catalogue.js';
 import { LONGEST_TIMER_MS } from '../../protocol/options.js';
-import { type Call, defineCommand, list, text, UsageError } from '../command.js';
+import { type Call, defineCommand, list, text, UsageError, withDefault } from '../command.js';
 import { callbackLine } from '../event-lines.js';
 import {
   parseHttpUrl,
   requireSigningSecret,
   signatureEncodingOption,
   signingSecretOption,
-  timeoutOption,
+  wholeNumber,
 } from '../option-values.js';
 import type { Paint } from '../terminal.js';
 import { describeFaults, readFaultType } from './faults.js';
@@ -25,7 +25,13 @@ const options = {
   set: list({ value: 'field=value', help: 'A field of the fault, such as copies=3.' }),
   'signing-secret': signingSecretOption,
   'signature-encoding': signatureEncodingOption,
-  timeout: timeoutOption(10_000),
+  timeout: withDefault(
+    wholeNumber(
+      { value: 'ms', help: 'The time limit for each answer, in milliseconds. Default: 10000' },
+      { min: 1, max: LONGEST_TIMER_MS },
+    ),
+    10_000,
+  ),
 };
 
 export const send = defineCommand({

@@ -114,7 +114,7 @@ async function readCapture({
   }
   const option = json === undefined ? '--http-file' : '--json-file';
   const path = http ?? json ?? '-';
-  const bytes = await readInput({ option, path, what: 'the callback' }, terminal);
+  const bytes = await readInput({ option, path }, terminal);
   if (path === '-' && !/\S/.test(bytes.toString('latin1'))) {
     throw new UsageError(
       'standard input is empty: pipe in the callback as captured, or give a file; see --help',

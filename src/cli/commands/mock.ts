@@ -22,13 +22,13 @@ import { callbackLine, describeCallbackUrl, EventLog, toJsonEvent } from '../eve
 import { CTRL_C, DOWN, listenToKeys, StickyOutput, UP } from '../keys.js';
 import { labelledLines, layoutOf } from '../layout.js';
 import {
+  choice,
   hostOption,
-  oneOf,
   parseDuration,
   parseHttpUrl,
-  portOption,
   readFields,
-  readProfile,
+  signatureEncodingOption,
+  timestampUnitOption,
   wholeNumber,
 } from '../option-values.js';
 import {
@@ -40,17 +40,19 @@ import {
   type Terminal,
 } from '../terminal.js';
 
-/** An option whose default is that of the profile, otherwise the first. */
-const profiled = <const Value extends string>(help: string, values: readonly [Value, ...Value[]]) =>
-  oneOf(`${help} Default: that of the profile, otherwise ${values[0]}`, values);
-
 // Fixed, so that a .env stays valid across restarts. Identifiers are not: they would collide in the
 // developer's database.
 const credential = (value: string, help: string, fallback: string): Option<string> =>
   withDefault(text({ value, help: `${help} Default: ${fallback}` }), fallback);
 
 const options = {
-  port: withDefault(portOption('The port to listen on; 0 picks a free one. Default: 4242'), 4242),
+  port: withDefault(
+    wholeNumber(
+      { value: 'port', help: 'The port to listen on; 0 picks a free one. Default: 4242' },
+      { max: 65_535 },
+    ),
+    4242,
+  ),
   host: hostOption,
   'callback-url': parsed(
     { value: 'url', help: 'Your callback endpoint. Can be set later, in the dashboard.' },
@@ -77,19 +79,15 @@ const options = {
             .split(',')
             .map((part) => parseDuration(`each part of ${name}`, part.trim(), LONGEST_TIMER_MS)),
   ),
-  profile: text({
-    value: 'file',
-    help: 'A profile that discover wrote: the mock answers and signs like that service.',
-  }),
-  'retry-signing': profiled('Whether a retry is signed again, or repeats the first signature.', [
+  'retry-signing': choice('Whether a retry is signed again, or repeats the first signature.', [
     'fresh',
     'original',
   ]),
-  'signature-encoding': profiled('The encoding of the signature.', ['hex', 'base64', 'base64url']),
-  'timestamp-unit': profiled('The unit of X-Timestamp.', ['seconds', 'milliseconds']),
+  'signature-encoding': signatureEncodingOption,
+  'timestamp-unit': timestampUnitOption,
   'initial-status': text({
     value: 'status',
-    help: 'The status of a new payment. Default: that of the profile, otherwise created',
+    help: 'The status of a new payment. Default: created',
   }),
   auto: text({
     value: 'status',
@@ -148,7 +146,7 @@ export const mock = defineCommand({
   },
 });
 
-async function start({ options: given, terminal }: Call<typeof options>): Promise<MockServer> {
+async function start({ options: given }: Call<typeof options>): Promise<MockServer> {
   const serverOptions: MockServerOptions = {
     port: given.port,
     host: given.host,
@@ -158,7 +156,6 @@ async function start({ options: given, terminal }: Call<typeof options>): Promis
     callbackUrl: given['callback-url']?.href,
     paymentPage: given['payment-page'],
     retryScheduleMs: given['retry-schedule'],
-    profile: given.profile === undefined ? undefined : await readProfile(given.profile, terminal),
     retrySigning: given['retry-signing'],
     signatureEncoding: given['signature-encoding'],
     timestampUnit: given['timestamp-unit'],

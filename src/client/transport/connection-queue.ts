@@ -15,8 +15,6 @@ export interface Connection {
 interface ConnectionQueueOptions {
   /** How many connections there may be. */
   readonly limit: number;
-  /** How many requests may wait for one. */
-  readonly maxWaiting: number;
   readonly create: () => Connection;
 }
 
@@ -37,15 +35,14 @@ export class ConnectionQueue {
   }
 
   /** Lends a connection, or waits for one. Resolves to undefined when the call is cancelled first. */
-  borrow(deadline: Deadline): Awaitable<Connection | 'full' | undefined> {
-    const { limit, maxWaiting, create } = this.#options;
+  borrow(deadline: Deadline): Awaitable<Connection | undefined> {
+    const { limit, create } = this.#options;
     const free = this.#free.pop();
     if (free !== undefined) return free;
     if (this.#created < limit) {
       this.#created += 1;
       return create();
     }
-    if (this.#waiting.size >= maxWaiting) return 'full';
     return new Promise((resolve) => {
       const take = (connection: Connection | undefined): void => {
         this.#waiting.delete(take);

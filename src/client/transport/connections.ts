@@ -29,20 +29,19 @@ const trying = { autoSelectFamilyAttemptTimeout: 1_500 };
 const UNSHARED = { pipelining: 1, allowH2: false } as const;
 
 /** The client's own connections, straight to the service. */
-export async function createOwnRoute(origin: string, maxQueuedRequests: number): Promise<OwnRoute> {
+export async function createOwnRoute(origin: string): Promise<OwnRoute> {
   const undici = await loadUndici();
-  return createRoute(undici, maxQueuedRequests, ({ connect, socket }) =>
+  return createRoute(undici, ({ connect, socket }) =>
     createKeptClient(undici, origin, { ...UNSHARED, connect }, socket),
   );
 }
 
 /** Sends through the proxies that the environment names. Each connection has an agent of undici for itself. */
-export async function createProxyRoute(maxQueuedRequests: number): Promise<OwnRoute> {
+export async function createProxyRoute(): Promise<OwnRoute> {
   // The agent needs all of undici.
   const undici = await import('undici');
   return createRoute(
     undici,
-    maxQueuedRequests,
     ({ connect, socket, sockets }) =>
       new undici.EnvHttpProxyAgent({
         ...UNSHARED,
@@ -73,7 +72,6 @@ interface ConnectionParts {
 
 function createRoute(
   { buildConnector }: Undici,
-  maxWaiting: number,
   createDispatcher: (parts: ConnectionParts) => Dispatcher,
 ): OwnRoute {
   const sockets = new Set<Socket>();
@@ -87,7 +85,7 @@ function createRoute(
     return { dispatcher, socket };
   };
   return {
-    queue: new ConnectionQueue({ limit: MAX_CONNECTIONS, maxWaiting, create }),
+    queue: new ConnectionQueue({ limit: MAX_CONNECTIONS, create }),
     async destroy() {
       await Promise.all(dispatchers.map((dispatcher) => dispatcher.destroy()));
       // Those that are still connecting, too: undici leaves them open, and they keep the process alive.

@@ -10,7 +10,7 @@ import { createDispatcherTransport, createOwnTransport } from './undici.js';
  * the rest of the package, and a process that only verifies callbacks does not need it.
  */
 export async function loadTransport(options: ResolvedClientOptions): Promise<Transport> {
-  const { baseUrl, dispatcher, fetch, maxResponseBytes, maxQueuedRequests } = options;
+  const { baseUrl, dispatcher, fetch, maxResponseBytes } = options;
   if (fetch !== undefined) return createFetchTransport(fetch, maxResponseBytes);
   if (dispatcher !== undefined) return createDispatcherTransport(dispatcher, maxResponseBytes);
   assertCertificateChecks(baseUrl.href);
@@ -20,9 +20,7 @@ export async function loadTransport(options: ResolvedClientOptions): Promise<Tra
   }
   const viaProxy = usesEnvProxy();
   if (viaProxy) assertProxies();
-  const route = viaProxy
-    ? await createProxyRoute(maxQueuedRequests)
-    : await createOwnRoute(baseUrl.origin, maxQueuedRequests);
+  const route = viaProxy ? await createProxyRoute() : await createOwnRoute(baseUrl.origin);
   return createOwnTransport(route, maxResponseBytes);
 }
 

@@ -42,7 +42,7 @@ export interface Failure {
   readonly kind: 'failure';
   /** Whether anything of the request may have left this machine. */
   readonly sent: boolean;
-  readonly reason: 'connection' | 'unusable' | 'given-up' | 'queue-full';
+  readonly reason: 'connection' | 'unusable' | 'given-up';
   readonly cause?: unknown;
 }
 

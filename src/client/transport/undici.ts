@@ -22,7 +22,6 @@ export function createOwnTransport(
       // Continues in the async context of this call, not of the call that gave the connection back.
       const connection = await queue.borrow(deadline);
       if (connection === undefined) return GIVEN_UP;
-      if (connection === 'full') return { kind: 'failure', sent: false, reason: 'queue-full' };
       if (deadline.check() !== undefined) {
         queue.giveBack(connection);
         return GIVEN_UP;

@@ -3,7 +3,6 @@ import { hash, timingSafeEqual } from 'node:crypto';
 import { describeIssues } from '../../errors.js';
 import { type Operation, type OperationName, operations } from '../../protocol/operations.js';
 import type { CreatePaymentInput } from '../../protocol/payment.js';
-import { invalidCaseOf } from '../../protocol/service-profile.js';
 import type { FaultList } from '../faults/fault-list.js';
 import type { ResolvedServiceOptions } from '../options.js';
 import type { EventLog } from '../state/cap.js';
@@ -25,7 +24,6 @@ import {
   parseJson,
   UNSUPPORTED_MEDIA_TYPE,
 } from './http-messages.js';
-import { ProfiledAnswers } from './profiled-answers.js';
 import {
   type LiveRequest,
   type RecordedRequest,
@@ -62,9 +60,8 @@ const decoder = new TextDecoder();
 /** Makes the service's API a function, which the HTTP server and the msw handlers wrap. */
 export function createGateway(options: GatewayOptions): Gateway {
   const { settings, faults, ids, log, payments, waiting, onRequest } = options;
-  const { clock, profile } = settings;
+  const { clock } = settings;
   const isAuthorized = createCredentialCheck(settings);
-  const profiled = profile && new ProfiledAnswers({ profile, ids, payments });
   const answerTemplate = JSON.stringify(settings.answerFields);
   const answerFields = ({ referenceNumber }: MockPayment): Record<string, unknown> | undefined =>
     answerTemplate === '{}'
@@ -72,9 +69,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       : JSON.parse(answerTemplate.replaceAll('{referenceNumber}', referenceNumber));
   const handlers: Readonly<Record<OperationName, Handler>> = {
     'payments.create': (input, _id, request) => {
-      const creation = input as CreatePaymentInput & Record<string, unknown>;
-      if (profiled !== undefined) return profiled.toCreation(creation, request, answerFields);
-      const payment = payments.create(creation);
+      const payment = payments.create(input as CreatePaymentInput & Record<string, unknown>);
       request.referenceNumber = payment.referenceNumber;
       return jsonAnswer(201, { ...toStatusRecord(payment), ...answerFields(payment) });
     },
@@ -133,7 +128,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   // Credentials first: without them a client learns nothing about paths (interface section 5.1).
   function route(recorded: LiveRequest, body: Uint8Array | undefined): PlainAnswer {
     const { requestId, authenticated, json } = recorded;
-    if (!authenticated) return refuseCredentials(recorded);
+    if (!authenticated) return errorAnswer(requestId, INVALID_CREDENTIALS);
     const found = findOperation(recorded);
     if (found.refusal !== undefined) return errorAnswer(requestId, found.refusal);
     const handle = handlers[found.name];
@@ -156,18 +151,8 @@ export function createGateway(options: GatewayOptions): Gateway {
         invalidRequest('The body must be JSON in UTF-8, of at most 500 levels.'),
       );
     }
-    const refusal = profiled?.toInvalid(invalidCaseOf(json), recorded);
-    if (refusal !== undefined) return refusal;
     const issues = findInputIssues(json);
     return issues && errorAnswer(requestId, invalidRequest(describeIssues(issues)));
-  }
-
-  function refuseCredentials(recorded: LiveRequest): PlainAnswer {
-    const isMissing = recorded.headers['authorization'] === undefined;
-    const found = isMissing ? 'missingCredentials' : 'invalidCredentials';
-    return (
-      profiled?.toInvalid(found, recorded) ?? errorAnswer(recorded.requestId, INVALID_CREDENTIALS)
-    );
   }
 }
 

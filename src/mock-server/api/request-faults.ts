@@ -1,5 +1,5 @@
 import type { CheckedRequestFault } from '../faults/fault-list.js';
-import type { MockClock } from '../state/clock.js';
+import type { ServiceClock } from '../state/clock.js';
 import {
   ConnectionLoss,
   errorAnswer,
@@ -13,10 +13,10 @@ import {
 
 /** Requests that a fault holds: `delay` for a while, `hang` forever. */
 export class WaitingRequests {
-  readonly #clock: MockClock;
+  readonly #clock: ServiceClock;
   readonly #held = new Set<(reason: string) => void>();
 
-  constructor(clock: MockClock) {
+  constructor(clock: ServiceClock) {
     this.#clock = clock;
   }
 

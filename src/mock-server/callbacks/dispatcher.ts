@@ -5,7 +5,7 @@ import { timers } from '../../protocol/timers.js';
 import type { CheckedCallbackFault, FaultList } from '../faults/fault-list.js';
 import type { ResolvedServiceOptions } from '../options.js';
 import { type Cap, type EventLog, NewestEntries } from '../state/cap.js';
-import { type MockTimer, signingTimeOf } from '../state/clock.js';
+import type { ServiceTimer } from '../state/clock.js';
 import { type MockPayment, toStatusRecord } from '../state/payments.js';
 import type { SeededIds } from '../state/seeded-ids.js';
 import { type CallbackMessage, createCallbackMessage, SIGNED_AT_MS } from './callback-message.js';
@@ -67,7 +67,7 @@ export class CallbackDispatcher {
   readonly #signingKey: KeyObject;
   readonly #newest: NewestEntries<LiveDelivery>;
   /** Held, being sent, or waiting for a retry; older ones too. With the timer of what they wait for. */
-  readonly #unfinished = new Map<LiveDelivery, MockTimer | undefined>();
+  readonly #unfinished = new Map<LiveDelivery, ServiceTimer | undefined>();
   /** Those that are held, oldest first. */
   #held: readonly LiveDelivery[] = [];
   #whenIdle: (() => void)[] = [];
@@ -185,7 +185,7 @@ export class CallbackDispatcher {
 
   #write(delivery: LiveDelivery, fault: CheckedCallbackFault | undefined): CallbackMessage {
     const { clock, signatureEncoding, timestampUnit, retrySigning } = this.#options.settings;
-    const signedAtMs = signingTimeOf(clock);
+    const signedAtMs = clock.signingTime();
     if (retrySigning === 'original') delivery.firstSignedAtMs ??= signedAtMs;
     return createCallbackMessage({
       record: toStatusRecord(delivery.payment),

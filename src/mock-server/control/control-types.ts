@@ -20,7 +20,6 @@ export interface ControlState {
   now: string;
   /** How far `now` is ahead of the system's clock, in milliseconds. */
   aheadMs: number;
-  canAdvanceClock: boolean;
   /** `false` for a clock that stands still until it is advanced. */
   clockRuns: boolean;
   paymentPage: boolean;

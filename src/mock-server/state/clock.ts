@@ -1,37 +1,21 @@
 import { MockServerError } from '../../errors.js';
 import {
-  hasMethod,
+  invalidOption,
   type OptionRules,
+  type Rule,
   resolveOptions,
   wholeNumber,
   withDefault,
 } from '../../protocol/options.js';
-
-/** A timer that can be cancelled. */
-export interface MockTimer {
-  /** Prevents the timer from running. Does nothing after it has run. */
-  cancel(): void;
-}
+import { isObject } from '../../protocol/own-fields.js';
 
 /**
- * A mock service's time, which determines dates of payments, retries and delays. The default
- * ({@link createRunningClock}) follows the system's clock and can be advanced; {@link createManualClock}
- * makes one that stands still.
+ * A mock service's time, which determines dates of payments, retries and delays. It stands still until it is
+ * advanced. {@link createManualClock} makes it.
  */
 export interface MockClock {
-  /** The time in epoch milliseconds. */
+  /** The time in epoch milliseconds. Works detached: a verifier takes it as `now: clock.now`. */
   now(): number;
-  /** Runs `run` once, `delayMs` milliseconds from now. */
-  setTimeout(run: () => unknown, delayMs: number): MockTimer;
-  /**
-   * The time that callbacks are signed with, in epoch milliseconds.
-   * @default `now`
-   */
-  signingTime?(): number;
-}
-
-/** A clock that can be advanced. */
-export interface AdvanceableClock extends MockClock {
   /**
    * Advances the time by `ms` milliseconds (a whole number from 0) and runs every timer that falls due, in
    * order, each at its own time. Awaits each timer's promise before the next runs, so a callback is
@@ -46,18 +30,38 @@ export interface AdvanceableClock extends MockClock {
   advance(ms: number): Promise<void>;
 }
 
-export const signingTimeOf = (clock: MockClock): number =>
-  hasMethod(clock, 'signingTime') ? (clock as Required<MockClock>).signingTime() : clock.now();
+/** A timer that can be cancelled. */
+export interface ServiceTimer {
+  /** Prevents the timer from running. Does nothing after it has run. */
+  cancel(): void;
+}
 
-export function isAdvanceable(clock: MockClock): clock is AdvanceableClock {
-  return hasMethod(clock, 'advance');
+/** A clock as the service uses it. */
+export interface ServiceClock extends MockClock {
+  /** Whether it moves by itself. */
+  readonly runs: boolean;
+  /** The time that callbacks are signed with, in epoch milliseconds. */
+  signingTime(): number;
+  /** Runs `run` once, `delayMs` milliseconds from now. */
+  setTimeout(run: () => unknown, delayMs: number): ServiceTimer;
 }
 
 // A global symbol, because an application may have loaded the package twice.
-const STANDS_STILL = Symbol.for('merchant-payments.clock-stands-still');
+const SERVICE_CLOCK = Symbol.for('merchant-payments.service-clock');
 
-/** Whether the clock moves by itself, as far as is known. */
-export const runsByItself = (clock: MockClock): boolean => !(STANDS_STILL in clock);
+/** The option that stands for a service's clock. */
+export const asOption = (clock: ServiceClock): MockClock =>
+  Object.defineProperty({ now: clock.now, advance: clock.advance }, SERVICE_CLOCK, {
+    value: clock,
+  });
+
+/** Takes what {@link createManualClock} returned, of any copy of the package. */
+export const manualClock: Rule<ServiceClock> = (value, option) => {
+  if (isObject(value) && Object.hasOwn(value, SERVICE_CLOCK)) {
+    return (value as { readonly [SERVICE_CLOCK]: ServiceClock })[SERVICE_CLOCK];
+  }
+  throw invalidOption(option, 'a clock made by createManualClock()', value);
+};
 
 /** Options of {@link createManualClock}. */
 export interface ManualClockOptions {
@@ -69,7 +73,7 @@ export interface ManualClockOptions {
 }
 
 /**
- * Makes a clock that moves only by {@link AdvanceableClock.advance}. Give it to the verifier under test
+ * Makes a clock that moves only by {@link MockClock.advance}. Give it to the verifier under test
  * too: `now: clock.now`.
  *
  * @throws {InvalidOptionError} when `now` is not a whole number from 0, or an option is unknown
@@ -84,36 +88,28 @@ export interface ManualClockOptions {
  * await server.close();
  * ```
  */
-export function createManualClock(options: ManualClockOptions = {}): AdvanceableClock {
+export function createManualClock(options: ManualClockOptions = {}): MockClock {
   const rules = {
     now: withDefault(Date.now(), wholeNumber({ max: LATEST_TIME_MS, unit: 'milliseconds' })),
   } satisfies OptionRules<ManualClockOptions>;
   let nowMs = resolveOptions(options, rules).now;
+  const now = () => nowMs;
   const clock = createClock({
-    now: () => nowMs,
+    now,
     moveTo(epochMs) {
       nowMs = epochMs;
     },
     arm: () => undefined,
   });
-  return Object.defineProperty(clock, STANDS_STILL, { value: true });
+  return asOption({ ...clock, runs: false, signingTime: now });
 }
 
 /**
- * Makes a mock service's default clock. It follows the system's, and advancing it brings retries and
- * delays forward. Callbacks are still signed with the system's time, so an endpoint that checks
- * X-Timestamp against its own clock accepts them.
- *
- * @example
- * ```ts
- * import { createRunningClock, startMockServer } from 'merchant-payments/mock-server';
- *
- * const clock = createRunningClock();
- * await using server = await startMockServer({ clock, retryScheduleMs: [3_600_000] });
- * await clock.advance(3_600_000); // makes the retry that is due in an hour
- * ```
+ * Makes a service's default clock. It follows the system's, and advancing it brings retries and delays forward.
+ * Callbacks are still signed with the system's time, so an endpoint that checks X-Timestamp against its own clock
+ * accepts them.
  */
-export function createRunningClock(): AdvanceableClock {
+export function createSystemClock(): ServiceClock {
   let aheadMs = 0;
   const now = () => Date.now() + aheadMs;
   const clock = createClock({
@@ -129,11 +125,11 @@ export function createRunningClock(): AdvanceableClock {
       return () => clearTimeout(timer);
     },
   });
-  return { ...clock, signingTime: Date.now };
+  return { ...clock, runs: true, signingTime: Date.now };
 }
 
-// From the year 10000 a date-time has five digits for the year. A running clock advanced to the limit has a
-// thousand years until then.
+// From the year 10000 a date-time has five digits for the year. The system's clock advanced to the limit has
+// a thousand years until then.
 const LATEST_TIME_MS = Date.UTC(9000, 0, 1);
 
 /** Where a clock's time is from. */
@@ -151,7 +147,7 @@ interface Timer {
   disarm: (() => void) | undefined;
 }
 
-function createClock({ now, moveTo, arm }: Time): AdvanceableClock {
+function createClock({ now, moveTo, arm }: Time): Omit<ServiceClock, 'runs' | 'signingTime'> {
   /** In the order in which they fall due; of those due at the same time, the one set earlier is first. */
   const timers: Timer[] = [];
   let isAdvancing = false;

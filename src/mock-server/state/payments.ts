@@ -3,7 +3,7 @@ import { describeValue } from '../../protocol/describe-value.js';
 import { text } from '../../protocol/options.js';
 import type { CreatePaymentInput, PaymentStatusRecord } from '../../protocol/payment.js';
 import { type Cap, NewestEntries } from './cap.js';
-import type { MockClock, MockTimer } from './clock.js';
+import type { ServiceClock, ServiceTimer } from './clock.js';
 import { type PaymentOrReference, toReference } from './payment-reference.js';
 import type { SeededIds } from './seeded-ids.js';
 
@@ -46,7 +46,7 @@ export interface MockPayments {
 
 interface PaymentBookOptions {
   readonly cap: Cap;
-  readonly clock: MockClock;
+  readonly clock: Pick<ServiceClock, 'now'>;
   readonly ids: SeededIds;
   readonly initialStatus: string;
   /** Called with each payment that was created or changed. */
@@ -204,7 +204,7 @@ function askedStatus(reference: string): string | undefined {
 }
 
 interface AutomaticStatusesOptions {
-  readonly clock: MockClock;
+  readonly clock: ServiceClock;
   /** For payments whose reference asks for none. */
   readonly status: string | undefined;
   readonly afterMs: number;
@@ -215,7 +215,7 @@ interface AutomaticStatusesOptions {
 export class AutomaticStatuses {
   readonly #options: AutomaticStatusesOptions;
   /** By referenceNumber. */
-  readonly #timers = new Map<string, MockTimer>();
+  readonly #timers = new Map<string, ServiceTimer>();
 
   constructor(options: AutomaticStatusesOptions) {
     this.#options = options;

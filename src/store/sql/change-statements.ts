@@ -44,26 +44,21 @@ export class ChangeStatements {
 VALUES (${this.#sql.values([merchantPaymentReference, '', '', 'elsewhere', 0, 0])}, ${now()})${orLock('merchant_payment_reference')}`;
   }
 
-  /** The order, and the processed and failed changes of the payment, as {@link see} expects them. */
+  /** The order, the processed changes of the payment, and the change's failure, as {@link see} expects them. */
   read(change: Change): string {
     return this.#seen(change).join(UNION);
   }
 
   // Without subqueries, which cost a server more to plan than the rows that they save.
-  #seen(change: Change): readonly [order: string, changes: string, failures: string] {
+  #seen(change: Change): readonly [order: string, changes: string, failure: string] {
     const { changes, failures, payments } = this.#tables;
     const { asText } = this.#dialect;
-    const { isOrder, isPayment } = this.#conditions(change);
+    const { isOrder, isPayment, isChange } = this.#conditions(change);
     const order = ['state', 'reference_number', 'payment', 'payment_updated_at_us', 'paid_by'];
     return [
       this.#rows('order', order, payments, isOrder),
       this.#rows('change', ['change_key', asText('latest_us')], changes, isPayment),
-      this.#rows(
-        'failure',
-        ['change_key', asText('occurred_at_us'), 'attempts', 'parked'],
-        failures,
-        isPayment,
-      ),
+      this.#rows('failure', ['attempts', 'parked'], failures, isChange),
     ];
   }
 
@@ -197,13 +192,33 @@ WHERE 1 = 1${pageOf(this.#sql, page, [...columns])}`;
    * is replayed, it must still be seen to be older.
    */
   lockOld(beforeMs: number, limit: number): string {
-    const { list, skipLocked } = this.#dialect;
     const { changes, failures } = this.#tables;
     const [order, payment] = CHANGE;
-    return `SELECT ${list(CHANGE.join(', '))} FROM ${changes}
-WHERE processed_at_ms < ${beforeMs} AND NOT EXISTS (SELECT 1 FROM ${failures} AS failed
-  WHERE failed.${order} = ${changes}.${order} AND failed.${payment} = ${changes}.${payment})
-LIMIT ${limit}${skipLocked}`;
+    const isOld = `processed_at_ms < ${beforeMs} AND NOT EXISTS (SELECT 1 FROM ${failures} AS failed
+  WHERE failed.${order} = ${changes}.${order} AND failed.${payment} = ${changes}.${payment})`;
+    return this.#lockWhere(changes, isOld, limit);
+  }
+
+  /** Locks some failed changes that have a body and last failed before a time, and returns their keys likewise. */
+  lockOldBodies(beforeMs: number, limit: number): string {
+    // The first column has an index, and is never later than the second.
+    const isOld = `first_failed_at_ms < ${beforeMs} AND last_failed_at_ms < ${beforeMs}`;
+    return this.#lockWhere(this.#tables.failures, `${isOld} AND raw_body IS NOT NULL`, limit);
+  }
+
+  #lockWhere(table: string, condition: string, limit: number): string {
+    const { list, skipLocked } = this.#dialect;
+    return `SELECT ${list(CHANGE.join(', '))} FROM ${table}
+WHERE ${condition} LIMIT ${limit}${skipLocked}`;
+  }
+
+  /** Removes the bodies of the failed changes with these keys. */
+  removeBodies(keys: readonly string[]): string {
+    return this.#dialect.updateByKey(
+      this.#tables.failures,
+      'raw_body = NULL',
+      keys.map((key) => this.#toKey(key)),
+    );
   }
 
   /** Deletes the changes with these keys. */

@@ -77,7 +77,7 @@ const TABLES: Readonly<Record<keyof Tables, Table>> = {
       last_failed_at_ms: ['bigint'],
       parked: ['int'],
       error: ['text', 'Why it last failed, as JSON.'],
-      raw_body: ['text?', 'The body as received, in base64, with keepBodies.'],
+      raw_body: ['text?', 'The body as received, in base64, until prune() removes it.'],
     },
     primaryKey: CHANGE_KEY,
     index: ['age', 'first_failed_at_ms', 'For attention() and prune().'],

@@ -240,6 +240,8 @@ export class SqlBackend<Tx> implements Backend<Tx> {
   }
 
   async prune(beforeMs: number): Promise<number> {
+    const bodies = this.#changes.lockOldBodies(beforeMs, AT_ONCE);
+    await this.#inBatches(bodies, (keys) => this.#changes.removeBodies(keys));
     const changes = this.#changes.lockOld(beforeMs, AT_ONCE);
     const count = await this.#inBatches(changes, (keys) => this.#changes.delete(keys));
     const orders = this.#payments.lockEnded(beforeMs, AT_ONCE);
@@ -274,7 +276,6 @@ const NO_CHANGE: Omit<Change, 'merchantPaymentReference' | 'referenceNumber' | '
   key: '',
   occurredAtUs: '0',
   isPaid: false,
-  processStale: true,
   policy: {},
   fullNames: '[]',
 };

@@ -8,7 +8,7 @@ import {
   type Judged,
   judge,
   type KeptFailure,
-  refusalOf,
+  parkedError,
 } from '../change-steps.js';
 import { reportNotKept, reportParked } from '../failure.js';
 import { WorkContext } from '../loss.js';
@@ -20,7 +20,7 @@ import { walk } from './session.js';
 import type { ClaimLimits, Ending, OpenTransaction, StoreServer } from './transactions.js';
 import { Turns } from './turns.js';
 
-type Options = Pick<ResolvedServerOptions, 'client' | 'keepBodies' | keyof ClaimLimits>;
+type Options = Pick<ResolvedServerOptions, 'client' | keyof ClaimLimits>;
 
 const MAX_REMEMBERED = 1_000;
 
@@ -142,16 +142,17 @@ export class TransactionProcess<Tx> {
   ): Promise<Ending<Delivered>> {
     if (judged === 'busy') return { end: 'rollback', result: { outcome: 'busy' } };
     const { verdict } = judged;
-    if (verdict === 'duplicate' || verdict === 'stale') {
-      return this.#end({ outcome: verdict }, change, judged, undefined);
+    if (verdict !== 'run') {
+      const refused =
+        verdict === 'duplicate' ? { outcome: verdict } : { error: parkedError(), kept: undefined };
+      return this.#end(refused, change, judged, undefined);
     }
     progress.judged = judged;
     try {
-      if (verdict !== 'run') throw refusalOf(verdict);
       await transaction.runWork((tx) => work(new WorkContext(tx, judged, transaction)));
     } catch (error) {
       progress.failed = { error };
-      const kept = failureOf(change, judged, error, this.#options.keepBodies);
+      const kept = failureOf(change, judged, error);
       return this.#end({ error, kept }, change, judged, kept);
     }
     const statements = this.#statements.record(change, judged);
@@ -215,22 +216,18 @@ export class TransactionProcess<Tx> {
     before: Judged,
     error: unknown,
   ): Promise<KeptFailure | undefined> {
-    const { lockTimeoutMs, keepBodies } = this.#options;
-    if (failureOf(change, before, error, false) === undefined && !isNews(before)) return undefined;
+    const { lockTimeoutMs } = this.#options;
+    if (failureOf(change, before, error) === undefined && !isNews(before)) return undefined;
     try {
       return await this.#server.connections.run<KeptFailure | undefined>(async (transaction) => {
         const judged = await this.#claim(transaction, change, lockTimeoutMs, false);
         if (typeof judged === 'string') throw new Error('another transaction holds the order');
         if (judged.verdict === 'duplicate') return { end: 'rollback', result: undefined };
-        const { verdict } = before;
-        const kept = failureOf(change, { ...judged, verdict }, error, keepBodies);
+        const kept = failureOf(change, judged, error);
         return this.#end(kept, change, judged, kept);
       });
     } catch (storeError) {
-      const explained = this.#server.failures.explain(storeError);
-      // A refused change is acknowledged, because all of it is stored.
-      if (before.verdict !== 'run') throw explained;
-      reportNotKept(change, explained);
+      reportNotKept(change, this.#server.failures.explain(storeError));
       return undefined;
     }
   }

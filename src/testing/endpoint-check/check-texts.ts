@@ -241,12 +241,12 @@ export const checkTexts: Readonly<Record<EndpointCheckId, CheckText>> = {
   'older-change-effect': {
     title: 'Does not let an older change undo a newer one',
     why: 'A payment that is paid falls back to an earlier status, and the order is held or cancelled.',
-    fix: 'Keep updatedAt of the last change with the payment, compare it as a time (Date.parse) and not as text, and let an older change leave the status alone. With callbackHandler: set the status only when context.stale is false.',
+    fix: 'Keep updatedAt of the last change with the payment, compare it as a time (Date.parse) and not as text, and let an older change leave the status alone. With callbackHandler: set the status only when context.current is true.',
   },
   'late-paid-effect': {
     title: 'Acts on a change to paid that arrives after a newer change',
     why: 'When a delivery of paid fails, a newer change may be processed before its retry: an endpoint that drops older changes never ships what was paid.',
-    fix: "Run the effect of paid however old the change is, and let your database make sure that it runs once: UPDATE orders SET shipped_at = now() WHERE reference = $1 AND shipped_at IS NULL. callbackHandler calls onPayment for older changes with onStale: 'process', the default; only the status waits for context.stale to be false.",
+    fix: 'Run the effect of paid however old the change is, and let your database make sure that it runs once: UPDATE orders SET shipped_at = now() WHERE reference = $1 AND shipped_at IS NULL. callbackHandler calls onPayment for older changes too; only the status waits for context.current to be true.',
   },
   'returning-status-effect': {
     title: 'Acts on a status that a payment reaches a second time',

@@ -1,109 +1,30 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import diagnostics from 'node:diagnostics_channel';
-import { createServer, type Server } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { Agent, type Dispatcher } from 'undici';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Deadline } from '../../../src/client/deadline.js';
 import { ConnectionQueue, KeptSocket } from '../../../src/client/transport/connection-queue.js';
 import { createOwnTransport } from '../../../src/client/transport/undici.js';
-import { ConnectionError } from '../../../src/errors.js';
 import {
   createClient,
   created,
   failureOf,
   holdDeadline,
   order,
-  type RawServer,
-  record,
   startRawServer,
 } from '../raw-server.js';
-import { cert, key } from '../tls-identity.js';
+import { IN_FLIGHT, named, startStalledServer } from './stalled-server.js';
 
-const IN_FLIGHT = 256;
-const named = (merchantPaymentReference: string) => ({ ...order, merchantPaymentReference });
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
-/** A server that lets the first 256 requests hang and answers all others. */
-function startStalledServer(): Promise<RawServer> {
-  return startRawServer({ answer: (_request, index) => (index < IN_FLIGHT ? undefined : created) });
-}
-
-/** The same over TLS, with what it counts. */
-async function startStalledTlsServer() {
-  let requests = 0;
-  let connections = 0;
-  let stalled = (): void => {};
-  const isStalled = new Promise<void>((resolve) => {
-    stalled = resolve;
-  });
-  const server: Server = createServer({ key, cert }, (request, response) => {
-    requests += 1;
-    if (requests === IN_FLIGHT) stalled();
-    if (requests <= IN_FLIGHT) return;
-    request.resume();
-    response.writeHead(201, { 'content-type': 'application/json' }).end(JSON.stringify(record));
-  });
-  server.on('connection', () => {
-    connections += 1;
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const { port } = server.address() as AddressInfo;
-  return { url: `https://127.0.0.1:${port}`, isStalled, connections: () => connections };
-}
-
-/** A queue with one connection, and with a place for one request that waits for it. */
+/** A queue with one connection. */
 function createSmallQueue() {
   const dispatcher = { dispatch: vi.fn() } as unknown as Dispatcher;
   const connection = { dispatcher, socket: new KeptSocket() };
-  const queue = new ConnectionQueue({ limit: 1, maxWaiting: 1, create: () => connection });
+  const queue = new ConnectionQueue({ limit: 1, create: () => connection });
   return { queue, connection };
 }
 
 describe('calls beyond 256 in flight', () => {
-  it('cost nothing when they are cancelled in the queue: 5,000 of them, then live ones', async () => {
-    const server = await startStalledServer();
-    const client = createClient(server.url);
-    const outage = new AbortController();
-    const { signal } = outage;
-    const lost = Array.from({ length: 5_000 }, () =>
-      failureOf(client.payments.create(order, { signal })),
-    );
-    await server.received(IN_FLIGHT);
-    outage.abort();
-    const outcomes = (await Promise.all(lost)).map(({ requestOutcome }) => requestOutcome);
-    expect(outcomes.filter((outcome) => outcome === 'unknown')).toHaveLength(IN_FLIGHT);
-    expect(outcomes.filter((outcome) => outcome === 'not-sent')).toHaveLength(5_000 - IN_FLIGHT);
-    const live = ['a', 'b', 'c', 'd'];
-    await Promise.all(live.map((name) => client.payments.create(named(name))));
-    // The connections of the outage broke with their requests.
-    expect(server.connections.length).toBeLessThanOrEqual(IN_FLIGHT + live.length);
-    expect(server.requests).toHaveLength(IN_FLIGHT + live.length);
-  });
-
-  it('cost nothing over TLS either', async () => {
-    vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
-    const server = await startStalledTlsServer();
-    const client = createClient(server.url);
-    const outage = new AbortController();
-    const { signal } = outage;
-    const lost = Array.from({ length: 1_000 }, () =>
-      failureOf(client.payments.create(order, { signal })),
-    );
-    await server.isStalled;
-    // More than 256 where a slow machine made some wait too long for their handshake.
-    const before = server.connections();
-    outage.abort();
-    await Promise.all(lost);
-    const live = ['a', 'b', 'c', 'd'];
-    await Promise.all(live.map((name) => client.payments.create(named(name))));
-    expect(server.connections() - before).toBeLessThanOrEqual(live.length);
-  });
-
   it('go out in the order in which they were made, without the cancelled ones', async () => {
     const server = await startStalledServer();
     const client = createClient(server.url);
@@ -134,7 +55,6 @@ describe('calls beyond 256 in flight', () => {
     const deadline = new Deadline(60_000, undefined);
     expect(await queue.borrow(deadline)).toBe(connection);
     const borrowing = queue.borrow(deadline);
-    expect(queue.borrow(deadline)).toBe('full');
     deadline.giveUp('aborted');
     deadline.end();
     expect(await borrowing).toBeUndefined();
@@ -165,66 +85,9 @@ describe('calls beyond 256 in flight', () => {
     expect(connection.dispatcher.dispatch).not.toHaveBeenCalled();
     expect(await queue.borrow(deadline)).toBe(connection);
   });
-
-  it('are dispatched in their own async context, which OpenTelemetry reads', async () => {
-    const calls = 600;
-    const server = await startRawServer({});
-    const client = createClient(server.url);
-    const context = new AsyncLocalStorage<string>();
-    const seen: (string | undefined)[] = [];
-    const expected: (string | undefined)[] = [];
-    const keep = (event: unknown): void => {
-      const { request } = event as { request: { origin: string; body: Buffer } };
-      if (request.origin !== server.url) return;
-      expected.push(JSON.parse(request.body.toString()).merchantPaymentReference);
-      seen.push(context.getStore());
-    };
-    diagnostics.subscribe('undici:request:create', keep);
-    onTestFinished(() => void diagnostics.unsubscribe('undici:request:create', keep));
-    const all = Array.from({ length: calls }, (_, index) =>
-      context.run(`order-${index}`, () => client.payments.create(named(`order-${index}`))),
-    );
-    for (let answered = 0; answered < calls; answered += 1) {
-      await server.received(answered + 1);
-      server.requests[answered]?.socket.write(created);
-    }
-    await Promise.all(all);
-    expect(seen).toHaveLength(calls);
-    expect(seen).toEqual(expected);
-  });
-
-  it('fail at once beyond maxQueuedRequests, and are safe to retry', async () => {
-    const server = await startStalledServer();
-    const client = createClient(server.url, { maxQueuedRequests: 2 });
-    const first = Array.from({ length: IN_FLIGHT }, () => client.payments.create(order));
-    await server.received(IN_FLIGHT);
-    const waiting = ['a', 'b'].map((name) => client.payments.create(named(name)));
-    const error = await failureOf(client.payments.create(named('c')));
-    expect(error).toBeInstanceOf(ConnectionError);
-    expect(error).toMatchObject({ requestOutcome: 'not-sent', safeToRetry: true });
-    expect(error.message).toBe(
-      'POST /api/payments was not sent: all connections are busy, and as many requests as maxQueuedRequests allows wait for one; try again later, or raise maxQueuedRequests',
-    );
-    for (const { socket } of server.requests.slice(0, IN_FLIGHT)) socket.write(created);
-    await Promise.all([...first, ...waiting]);
-    expect(server.requests).toHaveLength(IN_FLIGHT + 2);
-  });
-
-  it('do not wait at all with maxQueuedRequests 0, which changes nothing below 256', async () => {
-    const server = await startStalledServer();
-    const client = createClient(server.url, { maxQueuedRequests: 0 });
-    const first = Array.from({ length: IN_FLIGHT }, () => client.payments.create(order));
-    await server.received(IN_FLIGHT);
-    const error = await failureOf(client.payments.create(order));
-    expect(error).toMatchObject({ code: 'CONNECTION_FAILED', requestOutcome: 'not-sent' });
-    for (const { socket } of server.requests.slice(0, IN_FLIGHT)) socket.write(created);
-    await Promise.all(first);
-    await client.payments.create(order);
-  });
 });
 
-it('a call whose earlier attempt may have been processed stays unknown in a full queue', async () => {
-  let attempts = 0;
+it('a call whose earlier attempt may have been processed stays unknown when its time ends in the queue', async () => {
   const answers: (() => void)[] = [];
   const server = await startRawServer({
     answer: ({ socket, body }) => {
@@ -232,31 +95,37 @@ it('a call whose earlier attempt may have been processed stays unknown in a full
         answers.push(() => void socket.write(created));
         return undefined;
       }
-      attempts += 1;
       return 'HTTP/1.1 503 Unavailable\r\nretry-after: 0\r\ncontent-length: 0\r\n\r\n';
     },
   });
   const others: Promise<unknown>[] = [];
   const client = createClient(server.url, {
-    maxQueuedRequests: 0,
-    retryUnknownOutcome: true,
+    idempotency: 'merchantPaymentReference',
     logger: {
       debug() {},
       info() {},
       error() {},
-      // Before the first call's second attempt all places are taken.
       warn() {
+        // Before the first call's second attempt all places are taken.
+        if (others.length > 0) return;
         for (let index = 0; index < IN_FLIGHT; index += 1)
           others.push(client.payments.create(order));
       },
     },
   });
-  const error = await failureOf(client.payments.create(named('first')));
-  expect(error).toMatchObject({ requestOutcome: 'unknown', safeToRetry: false });
-  expect(attempts).toBe(1);
+  const { timeoutMs, expire } = holdDeadline();
+  const expireInQueue = (message: unknown): void => {
+    if ((message as { attempt: number }).attempt === 2) setImmediate(expire);
+  };
+  const channel = 'tracing:merchant-payments:request:start';
+  diagnostics.subscribe(channel, expireInQueue);
+  onTestFinished(() => void diagnostics.unsubscribe(channel, expireInQueue));
+  const error = await failureOf(client.payments.create(named('first'), { timeoutMs }));
+  expect(error).toMatchObject({ code: 'TIMEOUT', requestOutcome: 'unknown', safeToRetry: false });
   await server.received(IN_FLIGHT + 1);
   for (const answer of answers) answer();
   await Promise.all(others);
+  expect(server.requests).toHaveLength(IN_FLIGHT + 1);
 });
 
 it('a request that was cancelled behind a busy connection of a dispatcher leaves it open', async () => {
@@ -283,27 +152,4 @@ it('a request that was cancelled behind a busy connection of a dispatcher leaves
   await client.payments.create(order);
   expect(server.requests).toHaveLength(2);
   expect(server.connections).toHaveLength(1);
-});
-
-it.each([
-  ['dispatcher', { dispatcher: new Agent() }],
-  ['fetch', { fetch: globalThis.fetch }],
-])('maxQueuedRequests is refused with %s, which queues requests itself', (_name, options) => {
-  const client = () =>
-    createClient('https://payments.invalid', { ...options, maxQueuedRequests: 1 });
-  expect(client).toThrow(
-    expect.objectContaining({
-      option: 'maxQueuedRequests',
-      message: expect.stringContaining(
-        'maxQueuedRequests must be left out with dispatcher or fetch',
-      ),
-    }),
-  );
-});
-
-it.each([[-1], [1.5], [Number.NaN], ['1']])('maxQueuedRequests %s is refused', (value) => {
-  const options = { maxQueuedRequests: value as number };
-  expect(() => createClient('https://payments.invalid', options)).toThrow(
-    'maxQueuedRequests must be a whole number',
-  );
 });

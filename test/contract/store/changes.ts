@@ -57,7 +57,6 @@ export function createPayment({
       ...recordOf(merchantPaymentReference, { referenceNumber, status }),
       updatedAt,
     },
-    processStale: false,
     ...change,
   });
 }

@@ -10,7 +10,6 @@ async function twoPayments(stage: CallbackStage) {
 }
 
 const paid = { status: 'paid' };
-const processStale = true;
 
 /** A change is current if its status is now the order's. */
 export function testCurrent(it: It<CallbackStage>): void {
@@ -20,8 +19,8 @@ export function testCurrent(it: It<CallbackStage>): void {
     await stage.deliver(store, change({ updatedAt: seconds(1) })).runsWith({ current: true });
     await stage.deliver(another, change({ updatedAt: seconds(1) })).runsWith({ current: true });
     await stage.deliver(another, change({ updatedAt: seconds(2) })).runsWith({ current: true });
-    const late = change({ updatedAt: seconds(1, 999), processStale });
-    await stage.deliver(store, late).runsWith({ stale: true, current: false });
+    const late = change({ updatedAt: seconds(1, 999) });
+    await stage.deliver(store, late).runsWith({ current: false });
   });
   it('calls a change not current that happened at the instant of its payment’s paid', async (stage) => {
     for (const isFailing of [false, true]) {
@@ -30,7 +29,7 @@ export function testCurrent(it: It<CallbackStage>): void {
       await stage.deliver(another, change()).runsWith({ current: true });
       if (isFailing) await stage.deliverFailing(store, change(paid)).rejects();
       else await stage.deliver(store, change(paid)).runsWith({ current: true });
-      await stage.deliver(another, change({ processStale })).runsWith({ current: false });
+      await stage.deliver(another, change()).runsWith({ current: false });
       await stage.deliver(another, change(paid)).runsWith({ current: true });
       const next = change({ updatedAt: seconds(0, 1), status: 'refunded' });
       await stage.deliver(store, next).runsWith({ current: true });
@@ -56,7 +55,7 @@ export function testCurrent(it: It<CallbackStage>): void {
     for (const store of stores) {
       // Newer than the one that paid.
       const change = other({ updatedAt: seconds(60), status: 'failed' });
-      await stage.deliver(store, change).runsWith({ stale: false, current: false });
+      await stage.deliver(store, change).runsWith({ current: false });
     }
     const refunded = one({ updatedAt: seconds(70), status: 'refunded' });
     await stage.deliver(stores[1], refunded).runsWith({ current: true, secondPayment: false });
@@ -75,24 +74,15 @@ export function testCurrent(it: It<CallbackStage>): void {
       .deliver(store, other({ updatedAt: seconds(61), status: 'refunded' }))
       .runsWith({ current: true });
   });
-  it('lets a stale paid pay the order', async (stage) => {
+  it('lets an older paid pay the order', async (stage) => {
     for (const status of ['refunded', 'authorized']) {
       const { one, other, stores } = await twoPayments(stage);
       const [store, another] = stores;
       await stage.deliver(store, one({ status, updatedAt: seconds(60) })).answers('processed');
-      await stage
-        .deliver(another, one({ ...paid, processStale }))
-        .runsWith({ stale: true, current: false });
-      await stage.deliver(store, other()).runsWith({ stale: false, current: false });
+      await stage.deliver(another, one(paid)).runsWith({ current: false });
+      await stage.deliver(store, other()).runsWith({ current: false });
       await stage.deliver(another, one({ updatedAt: seconds(61) })).runsWith({ current: true });
     }
-  });
-  it('lets a stale paid pay the order whose work is not to run', async (stage) => {
-    const { one, other, stores } = await twoPayments(stage);
-    const [store, another] = stores;
-    await stage.deliver(store, one({ updatedAt: seconds(60) })).answers('processed');
-    await stage.deliver(another, one(paid)).answers('stale');
-    await stage.deliver(store, other()).runsWith({ stale: false, current: false });
   });
   it('lets a paid pay the order whose work failed', async (stage) => {
     const { one, other, stores } = await twoPayments(stage);
@@ -112,7 +102,7 @@ export function testCurrent(it: It<CallbackStage>): void {
     await first.answers('processed');
     const waited = (await early.answers('processed', 'busy')) === 'processed';
     const run = waited ? early : stage.deliver(another, waiting);
-    await run.runsWith({ stale: false, current: false });
+    await run.runsWith({ current: false });
   });
 }
 

@@ -7,7 +7,7 @@ import type {
 } from '../../../src/store/callback-store.js';
 import { createGate } from '../gate.js';
 
-type Facts = Pick<StoreContext<unknown>, 'stale' | 'current' | 'secondPayment'>;
+type Facts = Pick<StoreContext<unknown>, 'current' | 'secondPayment'>;
 
 /** One call of `process`, with its work. */
 export class Delivery {
@@ -65,8 +65,8 @@ export class Delivery {
   /** Waits for the answer. It must be `processed`, and the work must have run with these facts. */
   async runsWith(facts: Partial<Facts>): Promise<void> {
     await this.answers('processed');
-    const { stale, current, secondPayment = false } = this.context ?? {};
-    expect({ stale, current, secondPayment }).toMatchObject(facts);
+    const { current, secondPayment = false } = this.context ?? {};
+    expect({ current, secondPayment }).toMatchObject(facts);
   }
 
   /** Resolves with the error with which `process` rejects. */

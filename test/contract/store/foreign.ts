@@ -5,8 +5,6 @@ import { createPayment, createTwoPayments, instant, recordOf, seconds } from './
 import { assertPayment, createInput, rejectsWith, type Stage } from './stage.js';
 
 const second = { kinds: ['second-payment'] } as const;
-const processStale = true;
-
 /** Payments that another program has created: the store knows them from their callbacks. */
 export function testForeign(it: It<Stage>): void {
   it('knows a payment from its callbacks alone, and sends nothing for its reference', async (stage) => {
@@ -19,7 +17,7 @@ export function testForeign(it: It<Stage>): void {
       const reference = input.merchantPaymentReference;
       const record = recordOf(reference, { referenceNumber: randomUUID(), status });
       const delivery = await stage.callback(await stage.open(), record);
-      await delivery.runsWith({ secondPayment: false, stale: false, current: true });
+      await delivery.runsWith({ secondPayment: false, current: true });
       const found = { state: 'created', replayed: true, attempts: 0 } as const;
       const other = await stage.openPayments();
       for (const payment of [
@@ -70,7 +68,7 @@ export function testForeign(it: It<Stage>): void {
       ['paid', 5, 'refunded'],
       ['disputed', 10, 'disputed'],
     ] as const) {
-      const delivered = change({ status, updatedAt: seconds(at), processStale });
+      const delivered = change({ status, updatedAt: seconds(at) });
       await stage.deliver(store, delivered).answers('processed');
       assertPayment(await store.get(reference), { status: shown });
       await stage.deliver(store, delivered).answers('duplicate');
@@ -89,9 +87,9 @@ export function testForeign(it: It<Stage>): void {
     assertPayment(await store.get(reference), { referenceNumber: last, status: 'declined' });
     // Neither a repetition nor an older change makes another one the latest.
     await stage.deliver(store, begun).answers('duplicate');
-    await stage.deliver(store, one()).answers('stale');
+    await stage.deliver(store, one()).runsWith({ current: false });
     assertPayment(await store.get(reference), { referenceNumber: last, status: 'declined' });
-    await stage.deliver(store, one({ status: 'paid', processStale })).answers('processed');
+    await stage.deliver(store, one({ status: 'paid' })).answers('processed');
     assertPayment(await store.get(reference), { referenceNumber: first, status: 'paid' });
     await stage.deliver(store, other({ updatedAt: seconds(60) })).runsWith({ current: false });
     assertPayment(await store.get(reference), { referenceNumber: first, status: 'paid' });
@@ -118,8 +116,8 @@ export function testForeign(it: It<Stage>): void {
     }
     const refunded = other({ status: 'refunded', updatedAt: seconds(2) });
     await stage.deliver(store, refunded).runsWith({ secondPayment: true, current: false });
-    const late = other({ status: 'disputed', updatedAt: seconds(1), processStale });
-    await stage.deliver(store, late).runsWith({ secondPayment: true, stale: true });
+    const late = other({ status: 'disputed', updatedAt: seconds(1) });
+    await stage.deliver(store, late).runsWith({ secondPayment: true, current: false });
     expect(await stage.attentionTo(reference)).toMatchObject([
       { kind: 'second-payment', payment: { status: 'refunded' } },
     ]);

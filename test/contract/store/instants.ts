@@ -4,8 +4,6 @@ import type { It } from './callback-stage.js';
 import { createPayment, createTwoPayments, seconds } from './changes.js';
 import { assertPayment, type Stage } from './stage.js';
 
-const processStale = true;
-
 /** Changes of one instant: `paid` is the later one. */
 export function testInstants(it: It<Stage>): void {
   it('shows paid, whichever of two changes of one instant is told first', async (stage) => {
@@ -20,7 +18,7 @@ export function testInstants(it: It<Stage>): void {
         const [referenceNumber = randomUUID()] = stage.service.paymentsOf(reference);
         const change = createPayment({ merchantPaymentReference: reference, referenceNumber });
         for (const status of order) {
-          await stage.deliver(store, change({ status, processStale })).answers('processed');
+          await stage.deliver(store, change({ status })).answers('processed');
         }
         assertPayment(await store.get(reference), { status: 'paid' });
       }
@@ -32,7 +30,7 @@ export function testInstants(it: It<Stage>): void {
     const { merchantPaymentReference: reference } = change().payment;
     const paid = change({ status: 'paid' });
     await stage.deliverFailing(store, paid).rejects();
-    await stage.deliver(store, change({ processStale })).runsWith({ current: false });
+    await stage.deliver(store, change()).runsWith({ current: false });
     assertPayment(await store.get(reference), { status: 'paid' });
     await stage.deliver(store, paid).runsWith({ current: true });
   });
@@ -54,7 +52,7 @@ export function testInstants(it: It<Stage>): void {
     await stage.deliver(store, one({ status: 'paid' })).answers('processed');
     for (const status of ['paid', 'authorized', 'captured']) {
       await stage
-        .deliver(store, other({ status, processStale }))
+        .deliver(store, other({ status }))
         .runsWith({ current: false, secondPayment: true });
     }
     expect(await stage.attentionTo(reference)).toMatchObject([{ payment: { status: 'paid' } }]);

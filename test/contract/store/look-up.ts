@@ -1,7 +1,6 @@
 import { expect } from 'vitest';
-import type { ServiceProfile } from '../../../src/protocol/service-profile.js';
 import type { It } from './callback-stage.js';
-import { assertPayment, ofKind, type Stage } from './stage.js';
+import { assertPayment, type Stage } from './stage.js';
 
 type Found = { referenceNumber: string } | 'not-created' | undefined;
 
@@ -17,18 +16,10 @@ function lookUpOf(reference: string, find: () => Found | Promise<Found>) {
   return { lookUp, calls };
 }
 
-/** Creates an unresolved payment of which the service can no longer create one. */
-async function createOver(stage: Stage) {
-  const store = await stage.openPayments();
-  const unresolved = await stage.createUnresolved(store);
-  await stage.outlive(unresolved.reference);
-  return { store, ...unresolved };
-}
-
 /** recover() looks unresolved payments up at the service. */
 export function testLookUp(it: It<Stage>): void {
   it('resolves an unresolved payment that lookUp finds', async (stage) => {
-    const { store, input, reference, referenceNumber } = await createOver(stage);
+    const { store, input, reference, referenceNumber } = await stage.createOutlived();
     const { lookUp, calls } = lookUpOf(reference, () => ({ referenceNumber }));
     expect((await store.recover({ lookUp })).found).toBe(1);
     assertPayment(await store.create(input), {
@@ -42,7 +33,7 @@ export function testLookUp(it: It<Stage>): void {
     expect(stage.service.requestsFor(reference).length).toBe(1);
   });
   it('sends an unresolved payment again that lookUp finds not created', async (stage) => {
-    const { store, reference } = await createOver(stage);
+    const { store, reference } = await stage.createOutlived();
     const { lookUp, calls } = lookUpOf(reference, () => 'not-created');
     const { resent, found } = await store.recover({ lookUp });
     expect({ resent, found }).toStrictEqual({ resent: 1, found: undefined });
@@ -62,7 +53,7 @@ export function testLookUp(it: It<Stage>): void {
     assertPayment(await store.get(reference), { state: 'unresolved', attempts: 1 });
   });
   it('rejects with what lookUp throws, and leaves its payment unresolved', async (stage) => {
-    const { store, reference } = await createOver(stage);
+    const { store, reference } = await stage.createOutlived();
     const error = new Error('the service has no such page');
     const { lookUp } = lookUpOf(reference, () => {
       throw error;
@@ -72,7 +63,7 @@ export function testLookUp(it: It<Stage>): void {
     expect(stage.service.requestsFor(reference).length).toBe(1);
   });
   it('refuses a number from lookUp that is none, and leaves its payment unresolved', async (stage) => {
-    const { store, reference } = await createOver(stage);
+    const { store, reference } = await stage.createOutlived();
     for (const wrong of [
       null,
       'created',
@@ -105,7 +96,7 @@ export function testLookUp(it: It<Stage>): void {
     expect(stage.service.requestsFor(reference).length).toBe(2);
   });
   it('asks about an unresolved payment again when its age has doubled', async (stage) => {
-    const { store, reference } = await createOver(stage);
+    const { store, reference } = await stage.createOutlived();
     const { lookUp, calls } = lookUpOf(reference, () => undefined);
     await store.recover({ lookUp });
     await stage.letPass(reference, 800_000);
@@ -126,7 +117,7 @@ export function testLookUp(it: It<Stage>): void {
   });
   it('does not send a payment that was settled or resolved while it was looked up', async (stage) => {
     for (const how of ['callback', 'person', 'sent again'] as const) {
-      const { store, input, reference, referenceNumber } = await createOver(stage);
+      const { store, input, reference, referenceNumber } = await stage.createOutlived();
       const other = await stage.openPayments();
       const { lookUp } = lookUpOf(reference, async (): Promise<Found> => {
         if (how === 'callback') await stage.pay(other, reference, referenceNumber);
@@ -152,7 +143,7 @@ export function testLookUp(it: It<Stage>): void {
     }
   });
   it('keeps the number of a callback that came while the payment was looked up', async (stage) => {
-    const { store, reference, referenceNumber } = await createOver(stage);
+    const { store, reference, referenceNumber } = await stage.createOutlived();
     const { lookUp } = lookUpOf(reference, async () => {
       await stage.pay(store, reference, referenceNumber);
       return { referenceNumber: 'another' };
@@ -161,62 +152,11 @@ export function testLookUp(it: It<Stage>): void {
     assertPayment(await store.get(reference), { referenceNumber, status: 'paid' });
   });
   it('lets one of two processes that look a payment up send it', async (stage) => {
-    const { store, reference } = await createOver(stage);
+    const { store, reference } = await stage.createOutlived();
     const { lookUp } = lookUpOf(reference, () => 'not-created');
     const stores = [store, await stage.openPayments(), await stage.openPayments()];
     await Promise.all(stores.map((one) => one.recover({ lookUp })));
     assertPayment(await store.get(reference), { state: 'created', attempts: 2 });
-    expect(stage.service.requestsFor(reference).length).toBe(2);
-  });
-}
-
-const profileOf = (effect: 'second-payment' | 'same-payment' | 'refused'): ServiceProfile => ({
-  version: 1,
-  creation: { status: 201 },
-  repeatedReference: { effect, answer: { status: 201 } },
-  invalid: {},
-  callbacks: {},
-  notLearned: {},
-});
-
-/** A service may promise that a repeated reference returns the earlier payment. */
-export function testRepeatedReferences(it: It<Stage>): void {
-  it('sends an unresolved payment again in recover if the service recognises its reference', async (stage) => {
-    for (const options of [
-      { repeatedReference: 'same-payment' },
-      { profile: profileOf('same-payment') },
-      { repeatedReference: 'same-payment', profile: profileOf('refused') },
-    ] as const) {
-      const { reference } = await stage.createUnresolved(await stage.openPayments());
-      await stage.loseLease(reference);
-      const store = await stage.openPayments(options);
-      expect((await store.recover()).resent).toBeGreaterThanOrEqual(1);
-      assertPayment(await store.get(reference), { state: 'created', attempts: 2 });
-      expect(stage.service.requestsFor(reference).length).toBe(2);
-    }
-  });
-  it('does not send it again otherwise', async (stage) => {
-    const { reference } = await createOver(stage);
-    for (const options of [
-      {},
-      { repeatedReference: 'unknown' },
-      { profile: profileOf('second-payment') },
-      { profile: profileOf('refused') },
-      { profile: { ...profileOf('refused'), repeatedReference: undefined } },
-      { repeatedReference: 'unknown', profile: profileOf('same-payment') },
-    ] as const) {
-      await (await stage.openPayments(options)).recover();
-      expect(stage.service.requestsFor(reference).length).toBe(1);
-      expect(ofKind('unresolved', await stage.attentionTo(reference)).length).toBe(1);
-    }
-  });
-  it('does not send it again before its last attempt has ended', async (stage) => {
-    const store = await stage.openPayments({ repeatedReference: 'same-payment' });
-    const { reference } = await stage.createUnresolved(store);
-    await store.recover();
-    expect(stage.service.requestsFor(reference).length).toBe(1);
-    await stage.loseLease(reference);
-    await store.recover();
     expect(stage.service.requestsFor(reference).length).toBe(2);
   });
 }

@@ -36,9 +36,10 @@ export function testOverlap(it: It<CallbackStage>): void {
   });
   it('runs every change that arrived while another was being processed, and calls the newest current', async (stage) => {
     const { change, one: store } = await stage.scene();
-    const [second, third] = [1, 2].map((count) =>
-      change({ updatedAt: seconds(count), processStale: true }),
-    ) as [StatusChange, StatusChange];
+    const [second, third] = [1, 2].map((count) => change({ updatedAt: seconds(count) })) as [
+      StatusChange,
+      StatusChange,
+    ];
     const first = await stage.begin(store, change());
     const early: Delivery[] = [];
     for (const event of [second, third]) {
@@ -54,7 +55,7 @@ export function testOverlap(it: It<CallbackStage>): void {
     }
     // A store may let them run in any order.
     if (early[1]?.answer === 'processed') {
-      await early[1].runsWith({ stale: false, current: true });
+      await early[1].runsWith({ current: true });
     }
     for (const [index, event] of [second, third].entries()) {
       const ran = early[index]?.answer === 'processed';
@@ -211,7 +212,7 @@ export function testCrashes(it: It<CallbackStage>): void {
     await stage.deliver(other, change({ updatedAt: seconds(60) })).answers('processed');
     late.complete();
     await late.rejects();
-    await stage.deliver(one, change({ updatedAt: seconds(30) })).answers('stale');
-    await stage.deliver(other, change({ updatedAt: seconds(61) })).answers('processed');
+    await stage.deliver(one, change({ updatedAt: seconds(30) })).runsWith({ current: false });
+    await stage.deliver(other, change({ updatedAt: seconds(61) })).runsWith({ current: true });
   });
 }

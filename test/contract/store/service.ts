@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { PaymentClientOptions } from '../../../src/client/options.js';
 import { PaymentClient } from '../../../src/client/payment-client.js';
 import type { CreatePaymentInput } from '../../../src/protocol/payment.js';
 import { createGate, type Gate } from '../gate.js';
@@ -39,18 +40,25 @@ const PORT = 9;
 /** The service as the stores of one case see it. */
 export class ContractService {
   /** A client that sends each request once. */
-  readonly client = new PaymentClient({
-    baseUrl: `http://127.0.0.1:${PORT}`,
-    apiKey: 'key',
-    apiSecret: 'secret',
-    maxRetries: 0,
-    fetch: (_url, init) => this.#fetch(String(init?.body)),
-  });
+  readonly client = this.createClient();
   readonly #requests: Request[] = [];
   readonly #created: { reference: string; referenceNumber: string }[] = [];
   readonly #answers = new Map<string, AnswerKind[]>();
   readonly #holds = new Map<string, Hold>();
   readonly #allHolds: Hold[] = [];
+
+  /** With `idempotency`, the service keeps the promise: it answers a repetition with the earlier payment. */
+  createClient(options: Pick<PaymentClientOptions, 'idempotency'> = {}): PaymentClient {
+    return new PaymentClient({
+      baseUrl: `http://127.0.0.1:${PORT}`,
+      apiKey: 'key',
+      apiSecret: 'secret',
+      maxRetries: 0,
+      fetch: (_url, init) =>
+        this.#fetch(String(init?.body), { recognises: options.idempotency !== undefined }),
+      ...options,
+    });
+  }
 
   /** The bodies of the requests for a reference. */
   requestsFor(reference: string): Request['body'][] {
@@ -85,11 +93,13 @@ export class ContractService {
     for (const { answer } of this.#allHolds) answer.open('created');
   }
 
-  async #fetch(json: string): Promise<Response> {
+  async #fetch(json: string, { recognises }: { recognises: boolean }): Promise<Response> {
     const body = JSON.parse(json) as CreatePaymentInput & Record<string, unknown>;
     const { merchantPaymentReference: reference } = body;
     this.#requests.push({ reference, body });
-    return this.#answerTo(body, await this.#nextAnswer(reference));
+    const kind = await this.#nextAnswer(reference);
+    const [earlier] = recognises ? this.paymentsOf(reference) : [];
+    return this.#answerTo(body, kind, earlier);
   }
 
   async #nextAnswer(reference: string): Promise<AnswerKind> {
@@ -100,12 +110,12 @@ export class ContractService {
     return hold.answer.promise;
   }
 
-  #answerTo(body: CreatePaymentInput, kind: AnswerKind): Response {
+  #answerTo(body: CreatePaymentInput, kind: AnswerKind, earlier: string | undefined): Response {
     if (typeof kind === 'number') return Response.json({ code: 'REFUSED' }, { status: kind });
     if (kind === 'refused') throw noConnection();
     const { merchantPaymentReference: reference } = body;
-    const referenceNumber = randomUUID();
-    this.#created.push({ reference, referenceNumber });
+    const referenceNumber = earlier ?? randomUUID();
+    if (earlier === undefined) this.#created.push({ reference, referenceNumber });
     if (kind === 'answer-lost') throw new TypeError('fetch failed');
     if (kind === 'body-lost') return new Response(brokenStream(), { status: 201 });
     return Response.json(recordOf(reference, { referenceNumber, status: 'pending' }), {

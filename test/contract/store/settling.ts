@@ -6,7 +6,6 @@ import { createPayment, recordOf, seconds } from './changes.js';
 import { assertPayment, createInput, ofKind, type Stage } from './stage.js';
 
 const second = { kinds: ['second-payment'] } as const;
-const processStale = true;
 
 /** Creates a payment, and returns functions that make changes of it and of a second payment. */
 async function createKnown(stage: Stage, store: PaymentStore<unknown>) {
@@ -64,7 +63,7 @@ export function testSettling(it: It<Stage>): void {
     const store = await stage.openPayments();
     const { reference, first } = await createKnown(stage, store);
     const statusAfter = async (status: string, updatedAt: string) => {
-      const change = first({ status, updatedAt, processStale });
+      const change = first({ status, updatedAt });
       await stage.deliver(store, change).runsWith({ secondPayment: false });
       return (await store.get(reference))?.payment?.status;
     };
@@ -93,7 +92,7 @@ export function testSettling(it: It<Stage>): void {
       ['paid', 3],
       ['captured', 2],
     ] as const) {
-      const change = other({ status, updatedAt: seconds(at), processStale });
+      const change = other({ status, updatedAt: seconds(at) });
       await stage.deliver(store, change).runsWith({ secondPayment: true, current: at !== 2 });
     }
     const [item, ...more] = ofKind('second-payment', await stage.attentionTo(reference));
@@ -166,7 +165,7 @@ export function testSettlingWithoutWork(it: It<Stage>): void {
     const refunded = change({ status: 'refunded', updatedAt: seconds(5) });
     await stage.deliverFailing(store, refunded).rejects();
     assertPayment(await store.get(reference), { status: 'refunded' });
-    const late = change({ status: 'captured', updatedAt: seconds(3), processStale });
+    const late = change({ status: 'captured', updatedAt: seconds(3) });
     await stage.deliverFailing(store, late).rejects();
     assertPayment(await store.get(reference), { status: 'refunded' });
     await stage.deliver(store, refunded).runsWith({ current: true });

@@ -30,9 +30,9 @@ export class Stage extends CallbackStage {
 
   /** Opens a store with a client over the data, as another process would. */
   async openPayments(
-    options: Omit<ContractOptions, 'client'> = {},
+    client: ContractOptions['client'] = this.service.client,
   ): Promise<PaymentStore<unknown>> {
-    const store = await this.#store.create({ ...options, client: this.service.client });
+    const store = await this.#store.create({ client });
     assert('create' in store);
     return store as PaymentStore<unknown>;
   }
@@ -57,6 +57,21 @@ export class Stage extends CallbackStage {
     await store.create(input);
     const [referenceNumber = ''] = this.service.paymentsOf(reference);
     return { input, reference, referenceNumber };
+  }
+
+  /** The same, of which the last attempt can no longer create it. */
+  async createOver() {
+    const store = await this.openPayments();
+    const unresolved = await this.createUnresolved(store);
+    await this.loseLease(unresolved.reference);
+    return { store, ...unresolved };
+  }
+
+  /** Creates an unresolved payment, of which the service can no longer create one. */
+  async createOutlived() {
+    const { store, ...unresolved } = await this.createOver();
+    await this.outlive(unresolved.reference);
+    return { store, ...unresolved };
   }
 
   /** Starts to create a payment that the service receives but does not answer yet. */

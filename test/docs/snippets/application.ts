@@ -41,7 +41,7 @@ export async function startMyApplication(settings: {
 }
 
 /** An endpoint on a free port. */
-export async function listen(handler: RequestListener) {
+async function listen(handler: RequestListener) {
   const server = createServer(handler);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {

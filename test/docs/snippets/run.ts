@@ -1,17 +1,12 @@
-// Runs the samples of the guides on testing and of the open points, one after another in one process. They are
-// bundled with this, in the same folder. What a sample declares as the reader's own is a global.
+// Runs the samples of the guides on testing, one after another in one process. They are bundled with this, in the same
+// folder. What a sample declares as the reader's own is a global.
 
-import assert from 'node:assert/strict';
 import { after } from 'node:test';
-import express from 'express';
 import { PaymentClient } from 'merchant-payments';
 import { startMockServer } from 'merchant-payments/mock-server';
 import { signCallback } from 'merchant-payments/testing';
-import { runCommandLine } from '../../../src/cli/command-line.js';
-import { terminalOf } from '../../../src/cli/terminal.js';
-import { listen, startMyApplication } from './application.js';
+import { startMyApplication } from './application.js';
 
-const folder = import.meta.dirname;
 const paste = (name: string) => import(new URL(`${name}.js`, import.meta.url).href);
 
 const signingSecret = process.env['MERCHANT_PAYMENTS_SIGNING_SECRET'] ?? '';
@@ -22,27 +17,6 @@ Object.assign(process.env, {
   MERCHANT_PAYMENTS_API_KEY: apiKey,
   MERCHANT_PAYMENTS_API_SECRET: apiSecret,
 });
-
-// README.md: a route of one's own
-const { routes } = await paste('README-3');
-const own = await listen(express().use(routes));
-const sendTo = async (secret: string) => {
-  const { rawBody, headers } = signCallback({ payment: {}, signingSecret: secret });
-  const url = own.url.replace(/payments$/, 'own');
-  return (await fetch(url, { method: 'POST', headers, body: new Uint8Array(rawBody) })).status;
-};
-assert.equal(await sendTo(signingSecret), 200);
-assert.equal(await sendTo('another secret'), 500);
-await own.close();
-
-// docs/open-points.md
-const discovery = ['discover', '--base-url', baseUrl, '--yes', '--output'];
-assert.equal(
-  await runCommandLine([...discovery, `${folder}/service-profile.json`], terminalOf(process)),
-  0,
-);
-process.chdir(folder);
-for (const number of [1, 2]) await paste(`open-points-${number}`);
 
 // docs/test-your-integration.md, docs/check-your-endpoint.md
 const application = await startMyApplication({ signingSecret: 'a secret for tests' });

@@ -101,7 +101,6 @@ async function startEndpoint(): Promise<Endpoint> {
           await work({
             tx: undefined,
             signal: new AbortController().signal,
-            stale: false,
             current: true,
           });
           return 'processed';

@@ -69,7 +69,6 @@ function createJudges(profile: (typeof profiles)[number], index: number): Judges
         await work({
           tx: undefined,
           signal: new AbortController().signal,
-          stale: false,
           current: true,
         });
         return 'processed';

@@ -4,7 +4,7 @@ import type { Answer } from './answers.js';
 
 /** A request as the server saw it, and all it said to it. */
 export interface SeenRequest {
-  /** Of the call, from its path. */
+  /** Of the call, from its header x-call. */
   readonly call: string;
   /** What it was to be answered with. */
   readonly answer: Answer;
@@ -104,7 +104,7 @@ function readHead(bytes: Buffer): { call: string; length: number } | undefined {
   const end = bytes.indexOf('\r\n\r\n');
   if (end === -1) return undefined;
   const text = bytes.subarray(0, end).toString('latin1');
-  const [, call = ''] = /^POST \/([^/ ]*)\//.exec(text) ?? [];
+  const [, call = ''] = /\r\nx-call: (\S+)/i.exec(text) ?? [];
   const [, length = '0'] = /\r\ncontent-length: (\d+)/i.exec(text) ?? [];
   return { call, length: end + 4 + Number(length) };
 }

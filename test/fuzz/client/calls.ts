@@ -20,12 +20,13 @@ interface CallScript {
 
 /** Calls in turn on one client, which may use its connection again. */
 interface ClientScript {
-  readonly retryUnknownOutcome: boolean;
+  /** Whether the service recognises repetitions, so that what may have been processed is sent again. */
+  readonly isRecognised: boolean;
   readonly calls: readonly CallScript[];
 }
 
 const clientScripts: fc.Arbitrary<ClientScript> = fc.record({
-  retryUnknownOutcome: fc.constantFrom(false, false, false, true),
+  isRecognised: fc.constantFrom(false, false, false, true),
   calls: fc.array(
     fc.record({
       maxRetries: fc.constantFrom<0 | 1 | 2>(0, 0, 0, 1, 2),
@@ -106,7 +107,7 @@ function usable(
 
 interface EndedCall {
   readonly script: CallScript;
-  readonly retryUnknownOutcome: boolean;
+  readonly isRecognised: boolean;
   readonly requests: readonly SeenRequest[];
   readonly result: Result;
 }
@@ -150,7 +151,7 @@ interface RunningCall {
 }
 
 async function runClient(
-  { retryUnknownOutcome, calls }: ClientScript,
+  { isRecognised, calls }: ClientScript,
   index: number,
   { url }: AnsweringServer,
   scripts: Map<string, RunningCall>,
@@ -160,7 +161,7 @@ async function runClient(
     baseUrl: url,
     apiKey: 'key',
     apiSecret: 'secret',
-    retryUnknownOutcome,
+    ...(isRecognised && { idempotency: 'merchantPaymentReference' }),
     maxResponseBytes: MAX_RESPONSE_BYTES,
     ...transports[transport],
   });
@@ -173,22 +174,23 @@ async function runClient(
     scripts.set(name, { script, abort });
     const timeoutMs = mayStall && abort === undefined ? IMPATIENT_MS : PATIENT_MS;
     const startedAt = performance.now();
-    const result = await client
-      .request(
-        { method: 'POST', path: `/${name}/payments`, body: { amount: 1 } },
+    const result = await client.payments
+      .create(
+        { merchantPaymentReference: name, amount: 1, currency: 'EUR' },
         {
+          headers: { 'x-call': name },
           maxRetries: script.maxRetries,
           timeoutMs,
           ...(abort && { signal: abort.signal }),
         },
       )
       .then(
-        ({ status, body, attempts }): Result => ({ status, body, attempts }),
+        ({ response: { status, body, attempts } }): Result => ({ status, body, attempts }),
         (error: unknown): Result => ({ error }),
       );
     const lateMs = performance.now() - startedAt - timeoutMs;
     assert(lateMs < LATE_MS, `ended ${Math.round(lateMs)} ms after its deadline`);
-    ended.push({ name, script, retryUnknownOutcome, result });
+    ended.push({ name, script, isRecognised, result });
   }
   await client.close();
   return ended;
@@ -250,7 +252,7 @@ function expectOutcome(
 }
 
 function expectAllowedRequests(
-  { script, retryUnknownOutcome, requests }: EndedCall,
+  { script, isRecognised, requests }: EndedCall,
   transport: keyof typeof transports,
   statuses: readonly (readonly number[])[],
 ): void {
@@ -258,7 +260,7 @@ function expectAllowedRequests(
   assert(requests.length <= most, `${requests.length} requests, ${most} allowed`);
   for (const [index, known] of statuses.slice(0, -1).entries()) {
     const mayRetry =
-      retryUnknownOutcome ||
+      isRecognised ||
       known.includes(429) ||
       (transport === 'fetch' && known.includes(421)) ||
       !requests[index]?.complete;

@@ -297,13 +297,12 @@ function process(
   });
   const opened = store.stores[through % store.stores.length] as CallbackStore<unknown>;
   return opened.process(change, work).catch((error: { code?: string }): Ending => {
-    if (error.code === 'CHANGE_PARKED') return 'parked';
-    return error.code === 'CHANGE_BLOCKED' ? 'blocked' : { error };
+    return error.code === 'CHANGE_PARKED' ? 'parked' : { error };
   });
 }
 
-function toTold({ stale, current, secondPayment }: Parameters<Work>[0]): Told {
-  return { stale, current, secondPayment: secondPayment ?? false };
+function toTold({ current, secondPayment }: Parameters<Work>[0]): Told {
+  return { current, secondPayment: secondPayment ?? false };
 }
 
 function codeOf(ending: Ending): string | undefined {

@@ -7,9 +7,7 @@ export interface Delivery {
   readonly payment: string;
   /** Which of {@link CHANGES}. */
   readonly change: number;
-  readonly processStale: boolean;
   readonly parkAfter: number | undefined;
-  readonly blockParked: boolean;
   readonly runParked: boolean;
 }
 
@@ -43,13 +41,12 @@ export interface Reports {
 }
 
 export function toStatusChange(delivery: Delivery, reports: Reports): StatusChange {
-  const { order, payment, change, processStale, parkAfter, blockParked, runParked } = delivery;
+  const { order, payment, change, parkAfter, runParked } = delivery;
   const us = occurredAtUs(delivery);
   const ms = Math.floor(us / 1000);
   const micros = String(us - ms * 1000).padStart(3, '0');
   return {
     key: keyOf(delivery),
-    processStale,
     payment: {
       referenceNumber: payment,
       merchantPaymentReference: order,
@@ -60,7 +57,6 @@ export function toStatusChange(delivery: Delivery, reports: Reports): StatusChan
     },
     failures: {
       parkAfter,
-      blockParked,
       runParked,
       onParked: (attempts) => reports.parked(attempts),
       onNotKept: (error) => reports.notKept(error),
@@ -69,10 +65,9 @@ export function toStatusChange(delivery: Delivery, reports: Reports): StatusChan
 }
 
 export function describeDelivery(delivery: Delivery): string {
-  const { order, payment, processStale, parkAfter, blockParked, runParked } = delivery;
-  const flags = Object.entries({ processStale, blockParked, runParked }).filter(([, is]) => is);
+  const { order, payment, parkAfter, runParked } = delivery;
   const parks = parkAfter === undefined ? [] : [`parkAfter ${parkAfter}`];
-  const how = [...flags.map(([name]) => name), ...parks].map((one) => `, ${one}`).join('');
+  const how = [...(runParked ? ['runParked'] : []), ...parks].map((one) => `, ${one}`).join('');
   return `${order}/${payment}/${keyOf(delivery)}${how}`;
 }
 
@@ -81,18 +76,15 @@ export const deliveries: fc.Arbitrary<Delivery> = fc.record({
   order: fc.constantFrom(ORDERS[0], ORDERS[0], ...ORDERS),
   payment: fc.constantFrom(...PAYMENTS),
   change: fc.nat(length - 1),
-  processStale: fc.constantFrom(false, true),
   parkAfter: fc.constantFrom(undefined, 1, 2),
-  blockParked: fc.boolean(),
   runParked: fc.constantFrom(false, false, true),
 });
 
-/** Deliveries that say the same of their order in whatever turn they are settled, and that are never blocked. */
+/** Deliveries that say the same of their order in whatever turn they are settled. */
 export const raced: fc.Arbitrary<readonly Delivery[]> = fc.array(
   deliveries.map((delivery) => ({
     ...delivery,
     payment: PAYMENTS[0],
-    blockParked: false,
     change: isPaid(delivery) ? 0 : delivery.change,
   })),
   { minLength: 2, maxLength: 5 },

@@ -6,11 +6,10 @@ export interface Holder {
 }
 
 /** How a delivery ends whose work does not run. */
-export type Refusal = 'duplicate' | 'stale' | 'busy' | 'parked' | 'blocked';
+export type Refusal = 'duplicate' | 'busy' | 'parked';
 
 /** What the work is told. */
 export interface Told {
-  readonly stale: boolean;
   readonly current: boolean;
   readonly secondPayment: boolean;
 }
@@ -63,13 +62,12 @@ export class StoreModel {
     const refused = this.peek(delivery);
     const order = this.#order(delivery.order);
     const isSecond = this.#settle(delivery, refused);
-    if (refused === 'blocked') this.#keep(delivery, 0, true);
     if (refused !== undefined) return { refused };
     order.owner = holder;
     order.expired = false;
-    const stale = this.#isStale(delivery);
     const isOthers = order.paidBy !== undefined && order.paidBy !== delivery.payment;
-    return { told: { stale, current: !stale && !isOthers, secondPayment: isSecond } };
+    const current = !this.#isOlder(delivery) && !isOthers;
+    return { told: { current, secondPayment: isSecond } };
   }
 
   /** Why the work of a delivery would not run now; undefined if it would. */
@@ -78,14 +76,9 @@ export class StoreModel {
     const isBusy = owner !== undefined && !expired;
     if (isBusy && this.promises.busyFirst) return 'busy';
     if (this.#isProcessed(delivery)) return 'duplicate';
-    if (this.#isStale(delivery) && !delivery.processStale) return 'stale';
     if (isBusy) return 'busy';
-    if (failures.get(nameOf(delivery))?.parked && !delivery.runParked) return 'parked';
-    const isBehind = [...failures.values()].some(
-      ({ delivery: other, parked }) =>
-        parked && other.payment === delivery.payment && isEarlier(other, delivery),
-    );
-    return isBehind && delivery.blockParked ? 'blocked' : undefined;
+    const isParked = failures.get(nameOf(delivery))?.parked && !delivery.runParked;
+    return isParked ? 'parked' : undefined;
   }
 
   /** Whether a delivery whose work does not run may end so. */
@@ -99,7 +92,7 @@ export class StoreModel {
     return this.#processed(delivery).some((one) => keyOf(one) === keyOf(delivery));
   }
 
-  #isStale(delivery: Delivery): boolean {
+  #isOlder(delivery: Delivery): boolean {
     return this.#processed(delivery).some((one) => occurredAtUs(one) > occurredAtUs(delivery));
   }
 
@@ -137,18 +130,18 @@ export class StoreModel {
       order.processed.set(delivery.payment, [...this.#processed(delivery), delivery]);
       order.failures.delete(nameOf(delivery));
     } else {
-      this.#keep(delivery, 1, false);
+      this.#keep(delivery);
     }
     return true;
   }
 
-  #keep(delivery: Delivery, more: 0 | 1, parks: boolean): void {
+  #keep(delivery: Delivery): void {
     if (!this.promises.keeps) return;
     const { failures } = this.#order(delivery.order);
     const known = failures.get(nameOf(delivery));
-    const attempts = (known?.attempts ?? 0) + more;
+    const attempts = (known?.attempts ?? 0) + 1;
     const isEnough = attempts >= (delivery.parkAfter ?? Number.POSITIVE_INFINITY);
-    const parked = parks || isEnough || known?.parked === true;
+    const parked = isEnough || known?.parked === true;
     failures.set(nameOf(delivery), { delivery, attempts, parked });
   }
 
@@ -172,9 +165,13 @@ export class StoreModel {
     this.#order(order).created ??= PAYMENTS[0];
   }
 
-  /** Forgets everything. */
+  /** Forgets everything but the failures. */
   prune(): void {
+    const failures = [...this.#orders].map(([name, order]) => [name, order.failures] as const);
     this.#orders.clear();
+    for (const [name, kept] of failures) {
+      for (const [change, failure] of kept) this.#order(name).failures.set(change, failure);
+    }
   }
 
   /** What needs a person. */
@@ -206,9 +203,4 @@ export class StoreModel {
     this.#orders.set(name, created);
     return created;
   }
-}
-
-function isEarlier(one: Delivery, other: Delivery): boolean {
-  const difference = occurredAtUs(one) - occurredAtUs(other);
-  return difference < 0 || (difference === 0 && keyOf(one) < keyOf(other));
 }

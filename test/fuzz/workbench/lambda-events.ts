@@ -58,7 +58,6 @@ export async function fuzzLambdaEvents(options: FuzzOptions): Promise<FuzzResult
         await work({
           tx: undefined,
           signal: new AbortController().signal,
-          stale: false,
           current: true,
         });
         return 'processed';

@@ -1,5 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
-import { createManualClock, createRunningClock } from '../../../src/mock-server/index.js';
+import { createManualClock, createMockService } from '../../../src/mock-server/index.js';
+import { manualClock } from '../../../src/mock-server/state/clock.js';
 
 describe('a manual clock', () => {
   test('stands still until it is advanced', async () => {
@@ -9,11 +10,23 @@ describe('a manual clock', () => {
     expect(clock.now()).toBe(1_250);
   });
 
-  test('is known to stand still by another copy of the package', async () => {
+  test('is the clock of a service of another copy of the package', async () => {
     vi.resetModules();
-    const another = await import('../../../src/mock-server/state/clock.js');
-    expect(another.runsByItself(createManualClock())).toBe(false);
-    expect(another.runsByItself(createRunningClock())).toBe(true);
+    const another = await import('../../../src/mock-server/index.js');
+    expect(another.createMockService).not.toBe(createMockService);
+    const clock = createManualClock({ now: 0 });
+    const service = another.createMockService({ clock, autoStatus: 'paid', autoStatusAfterMs: 5 });
+    await service.fetch(
+      new Request('http://service.example/api/payments', {
+        method: 'POST',
+        headers: { authorization: `Basic ${btoa('a:b')}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ merchantPaymentReference: 'order-1', amount: 1, currency: 'EUR' }),
+      }),
+    );
+    await clock.advance(4);
+    expect(service.payments.list()).toMatchObject([{ status: 'created' }]);
+    await clock.advance(1);
+    expect(service.payments.list()).toMatchObject([{ status: 'paid' }]);
   });
 
   test('starts at the time of the system by default', () => {
@@ -30,11 +43,12 @@ describe('a manual clock', () => {
 
   test('runs due timers in the order of their times, each at its own time', async () => {
     const clock = createManualClock({ now: 0 });
+    const timers = manualClock(clock, 'clock');
     const runs: [string, number][] = [];
-    clock.setTimeout(() => runs.push(['late', clock.now()]), 300);
-    clock.setTimeout(() => runs.push(['early', clock.now()]), 100);
-    clock.setTimeout(() => runs.push(['same time, set later', clock.now()]), 100);
-    clock.setTimeout(() => runs.push(['not due', clock.now()]), 301);
+    timers.setTimeout(() => runs.push(['late', clock.now()]), 300);
+    timers.setTimeout(() => runs.push(['early', clock.now()]), 100);
+    timers.setTimeout(() => runs.push(['same time, set later', clock.now()]), 100);
+    timers.setTimeout(() => runs.push(['not due', clock.now()]), 301);
     await clock.advance(300);
     expect(runs).toEqual([
       ['early', 100],
@@ -46,24 +60,26 @@ describe('a manual clock', () => {
 
   test('waits for the promise of a timer before the time goes on', async () => {
     const clock = createManualClock({ now: 0 });
+    const timers = manualClock(clock, 'clock');
     const seen: string[] = [];
-    clock.setTimeout(async () => {
+    timers.setTimeout(async () => {
       for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
       seen.push(`first ends at ${clock.now()}`);
     }, 10);
-    clock.setTimeout(() => seen.push(`second runs at ${clock.now()}`), 20);
+    timers.setTimeout(() => seen.push(`second runs at ${clock.now()}`), 20);
     await clock.advance(100);
     expect(seen).toEqual(['first ends at 10', 'second runs at 20']);
   });
 
   test('runs timers that a timer sets within the span, and not those beyond it', async () => {
     const clock = createManualClock({ now: 0 });
+    const timers = manualClock(clock, 'clock');
     const times: number[] = [];
     const again = () => {
       times.push(clock.now());
-      clock.setTimeout(again, 60_000);
+      timers.setTimeout(again, 60_000);
     };
-    clock.setTimeout(again, 60_000);
+    timers.setTimeout(again, 60_000);
     await clock.advance(3_600_000);
     expect(times).toHaveLength(60);
     expect(times.at(-1)).toBe(3_600_000);
@@ -71,8 +87,9 @@ describe('a manual clock', () => {
 
   test('runs what is due now when advanced by 0', async () => {
     const clock = createManualClock();
+    const timers = manualClock(clock, 'clock');
     let runs = 0;
-    clock.setTimeout(() => {
+    timers.setTimeout(() => {
       runs += 1;
     }, 0);
     await clock.advance(0);
@@ -81,8 +98,9 @@ describe('a manual clock', () => {
 
   test('does not run a timer that was cancelled', async () => {
     const clock = createManualClock();
+    const timers = manualClock(clock, 'clock');
     let runs = 0;
-    const timer = clock.setTimeout(() => {
+    const timer = timers.setTimeout(() => {
       runs += 1;
     }, 5);
     timer.cancel();
@@ -92,21 +110,23 @@ describe('a manual clock', () => {
 
   test('does not run a timer that another one, due at the same time, has cancelled', async () => {
     const clock = createManualClock();
+    const timers = manualClock(clock, 'clock');
     const runs: string[] = [];
-    clock.setTimeout(() => {
+    timers.setTimeout(() => {
       runs.push('first');
       second.cancel();
     }, 5);
-    const second = clock.setTimeout(() => runs.push('second'), 5);
-    clock.setTimeout(() => runs.push('third'), 5);
+    const second = timers.setTimeout(() => runs.push('second'), 5);
+    timers.setTimeout(() => runs.push('third'), 5);
     await clock.advance(5);
     expect(runs).toEqual(['first', 'third']);
   });
 
   test('refuses to be advanced from within an advance instead of waiting for itself', async () => {
     const clock = createManualClock();
+    const timers = manualClock(clock, 'clock');
     let nested: unknown;
-    clock.setTimeout(async () => {
+    timers.setTimeout(async () => {
       nested = await clock.advance(1).catch((error: unknown) => error);
     }, 1);
     await clock.advance(5);
@@ -116,7 +136,8 @@ describe('a manual clock', () => {
 
   test('can be advanced again after a timer has thrown', async () => {
     const clock = createManualClock({ now: 0 });
-    clock.setTimeout(() => {
+    const timers = manualClock(clock, 'clock');
+    timers.setTimeout(() => {
       throw new Error('in a timer');
     }, 1);
     await expect(clock.advance(5)).rejects.toThrow('in a timer');

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { createRunningClock, startMockServer } from '../../../src/mock-server/index.js';
+import { startMockServer } from '../../../src/mock-server/index.js';
 import { createPayment } from '../merchant-client.js';
 import { startEndpoint } from '../merchant-endpoint.js';
 import { control } from './control-client.js';
@@ -10,15 +10,13 @@ const signingSecret = 'whsec_of_the_endpoint_tools';
 describe('the diagnosis', () => {
   test('of a valid attempt finds nothing, even after the clock was moved', async () => {
     await using endpoint = await startEndpoint(() => 401);
-    const clock = createRunningClock();
     await using server = await startMockServer({
       signingSecret,
-      clock,
       callbackUrl: endpoint.url,
       retryScheduleMs: [],
     });
     await server.setStatus(await createPayment(server), 'paid');
-    await clock.advance(86_400_000);
+    await control(server, 'POST', '/clock/advance', { ms: 86_400_000 });
     const [attempt] = server.deliveries;
     const { status, body } = await control(server, 'POST', '/diagnose', { attemptId: attempt?.id });
     expect(status).toBe(200);

@@ -66,20 +66,4 @@ describeInBrowser('the clock in the dashboard', () => {
       async () => Date.parse(String(await page.locator('.now').textContent())) - before,
     ).toBeGreaterThan(3_590_000);
   });
-
-  test('a clock that can’t be moved is marked as such', async () => {
-    const clock = {
-      now: () => Date.now(),
-      setTimeout(run: () => unknown, delayMs: number) {
-        const timer = setTimeout(run, delayMs);
-        return { cancel: () => clearTimeout(timer) };
-      },
-    };
-    await using scene = await openDashboard({ server: { clock }, hash: '#/service' });
-    const { page } = scene;
-    await page.getByText('This clock can’t be moved from here').waitFor();
-    for (const name of ['Advance 1 min', 'Advance 1 day']) {
-      await eventually(() => page.getByRole('button', { name }).isDisabled()).toBe(true);
-    }
-  });
 });

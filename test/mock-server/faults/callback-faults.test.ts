@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { groupCallbacks } from '../../../src/mock-server/control/callback-groups.js';
 import {
-  type AdvanceableClock,
   type CallbackFault,
   createManualClock,
+  type MockClock,
   type MockServer,
   startMockServer,
 } from '../../../src/mock-server/index.js';
@@ -19,7 +19,7 @@ import {
 const NOW_SECONDS = 1_769_860_800;
 
 interface Scene extends AsyncDisposable {
-  readonly clock: AdvanceableClock;
+  readonly clock: MockClock;
   readonly endpoint: MerchantEndpoint;
   readonly server: MockServer;
   readonly referenceNumber: string;

@@ -239,7 +239,7 @@ describe('delay', () => {
 });
 
 test('a client that disconnects ends its request over HTTP', async () => {
-  const clock = createObservedClock();
+  const { clock, cancelled } = createObservedClock();
   await using server = await startMockServer({ clock });
   server.faults.add({ on: 'request', type: 'delay', delayMs: 1_000 });
   const left = new AbortController();
@@ -247,7 +247,7 @@ test('a client that disconnects ends its request over HTTP', async () => {
   await server.waitForRequest({});
   left.abort();
   await answer;
-  await clock.cancelled;
+  await cancelled;
   await clock.advance(1_000);
   expect(server.payments.list()).toEqual([]);
 });

@@ -61,7 +61,7 @@ CREATE TABLE IF NOT EXISTS "payment_store_failed_changes" (
   parked int NOT NULL,
   -- Why it last failed, as JSON.
   error text NOT NULL,
-  -- The body as received, in base64, with keepBodies.
+  -- The body as received, in base64, until prune() removes it.
   raw_body text,
   PRIMARY KEY (merchant_payment_reference, reference_number, change_key)
 ) WITH (fillfactor = 80);

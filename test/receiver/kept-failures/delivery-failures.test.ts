@@ -11,9 +11,8 @@ import { createScene, post } from '../scene.js';
 const SECRET_TEXT = 'whsec-8c1f0a5d77b2';
 
 function describeWith(secrets: readonly unknown[] | undefined, error: Error) {
-  const settings = { parkAfter: undefined, blockParked: false };
   const delivery = { rawBody: Buffer.from('{}'), secrets, isReplay: false, note: {} };
-  return JSON.stringify(createFailurePolicy(settings, delivery).describeError?.(error));
+  return JSON.stringify(createFailurePolicy(undefined, delivery).describeError?.(error));
 }
 
 describe('the text of a kept error', () => {
@@ -58,7 +57,7 @@ describe('a store that keeps failures', () => {
   });
 
   it('is asked for the change of this key and payment alone', async () => {
-    const store = memoryStore({ keepBodies: true });
+    const store = memoryStore();
     const onPayment = () => Promise.reject(new Error('broken'));
     const scene = createScene({ store, onPayment });
     await scene.receive(post({ status: 'pending' }));

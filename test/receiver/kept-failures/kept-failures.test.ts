@@ -1,21 +1,18 @@
-import type { PGlite } from '@electric-sql/pglite';
-import { assert, beforeAll, describe, expect, it } from 'vitest';
+import { assert, describe, expect, it } from 'vitest';
 import { createCallbackVerifier } from '../../../src/callback/web/verify.js';
-import { postgresStore } from '../../../src/postgres/postgres-store.js';
 import { createCallbackReceiver } from '../../../src/receiver/callback-receiver.js';
 import { createReceiver } from '../../../src/receiver/receiver.js';
 import { memoryStore } from '../../../src/store/memory.js';
 import { now, SECRET } from '../../callback/sample-callback.js';
-import { emptyPglite } from '../../pglite.js';
 import { createScene, post } from '../scene.js';
 import { itKeepsFailures } from './cases.js';
 
 describe('a receiver with a store in memory', () => {
-  itKeepsFailures((options) => memoryStore(options));
+  itKeepsFailures(() => memoryStore());
 
   it('replays a parked change of a payment whose reference is blank', async () => {
     let isBroken = true;
-    const store = memoryStore({ keepBodies: true });
+    const store = memoryStore();
     const scene = createScene({
       store,
       parkAfter: 1,
@@ -37,7 +34,7 @@ describe('a receiver with a store in memory', () => {
 
 describe('a receiver whose verifier is asynchronous', () => {
   it('keeps the body that was verified', async () => {
-    const store = memoryStore({ keepBodies: true });
+    const store = memoryStore();
     const request = post();
     const rawBody = Buffer.from(request.rawBody as string);
     const onPayment = () => Promise.reject(new Error('broken'));
@@ -60,16 +57,6 @@ describe('a receiver whose verifier is asynchronous', () => {
     }
     expect.assertions(1);
   });
-});
-
-describe('a receiver with a store in PGlite', () => {
-  let database: PGlite;
-  beforeAll(async () => {
-    database = await emptyPglite();
-    await postgresStore(database).setup();
-  });
-
-  itKeepsFailures((options) => postgresStore(database, options));
 });
 
 describe('a receiver whose store keeps no failures', () => {
@@ -102,8 +89,6 @@ describe('the options of parking', () => {
   it.each([
     ['parkAfter', { parkAfter: 0 }, 'a whole number of failures from 1; received 0'],
     ['parkAfter', { parkAfter: 1.5 }, 'received 1.5'],
-    ['blockParked', { parkAfter: 1, blockParked: 'yes' }, 'must be true or false'],
-    ['blockParked', { blockParked: true }, 'blockParked needs parkAfter'],
   ])('refuse a wrong %s: %o', (option, options, message) => {
     const create = () =>
       createCallbackReceiver({ signingSecret: 's', onPayment() {}, ...(options as object) });

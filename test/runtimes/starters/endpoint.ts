@@ -20,8 +20,8 @@ const { Bun, Deno } = globalThis as Servers;
 const book = new OrderBook();
 const options = {
   signingSecret: SECRET,
-  onPayment: (callback: VerifiedCallback, { stale }: { stale: boolean }) =>
-    book.record(callback, stale),
+  onPayment: (callback: VerifiedCallback, { current }: { current: boolean }) =>
+    book.record(callback, current),
   onRejected: () => undefined,
   onError: () => undefined,
 };

@@ -4,10 +4,10 @@ import type { VerifiedCallback } from 'merchant-payments/callback';
 export class OrderBook {
   readonly #effects = new Map<string, { effects: number; status: string }>();
 
-  record({ payment }: VerifiedCallback, stale: boolean): void {
+  record({ payment }: VerifiedCallback, current: boolean): void {
     const { referenceNumber } = payment;
     const known = this.#effects.get(referenceNumber);
-    const status = stale && known !== undefined ? known.status : payment.status;
+    const status = current || known === undefined ? payment.status : known.status;
     this.#effects.set(referenceNumber, { effects: (known?.effects ?? 0) + 1, status });
   }
 

@@ -8,7 +8,7 @@ export function createWorker(groups: readonly CaseGroup[]) {
   const book = new OrderBook();
   const handleCallback = callbackHandler({
     signingSecret: SECRET,
-    onPayment: (callback, { stale }) => book.record(callback, stale),
+    onPayment: (callback, { current }) => book.record(callback, current),
     onRejected: () => undefined,
     onError: () => undefined,
   });

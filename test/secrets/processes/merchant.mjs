@@ -79,7 +79,7 @@ const scenes = {
     receive({
       store: {
         async process(_change, work) {
-          void work({ tx: undefined, signal: new AbortController().signal, stale: false });
+          void work({ tx: undefined, signal: new AbortController().signal, current: true });
           setTimeout(() => Promise.reject(new Error('the store is gone')), 1);
           return 'busy';
         },

@@ -7,6 +7,7 @@ import {
   type RequestFault,
   startMockServer,
 } from '../../../src/mock-server/index.js';
+import { manualClock } from '../../../src/mock-server/state/clock.js';
 import { paymentServiceHandlers } from '../../../src/msw/index.js';
 import { failureOf } from '../../callback/sample-callback.js';
 import { startEndpoint } from '../../mock-server/merchant-endpoint.js';
@@ -158,7 +159,7 @@ export const mockWalks: Walks = {
       await useService(see, service, 'http://service.example');
       expectHidden(see, service);
       const clock = createManualClock();
-      clock.setTimeout(
+      manualClock(clock, 'clock').setTimeout(
         async () => see('the error of a busy clock', await failureOf(() => clock.advance(1))),
         1,
       );

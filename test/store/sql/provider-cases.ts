@@ -99,24 +99,21 @@ export function describeProvider(scene: ProviderScene): void {
   it.each([
     ['throws', async () => Promise.reject(new Error('out of stock'))],
     ['meets an error of the database', (db: OrmTransaction) => db.fail()],
-  ])(
-    'undoes its write when it %s and is parked, with others waiting for it',
-    async (name, fail) => {
-      const reference = `parked-${name}`;
-      const failures = { parkAfter: 1, blockParked: true };
-      const event = change(reference, 0, { failures });
-      const failing = store().process(event, async ({ tx }) => {
-        await opened().on(tx).insert(reference, 'paid');
-        await fail(opened().on(tx));
-      });
-      await expect(failing).rejects.toThrow();
-      expect(await written(reference)).toEqual([]);
-      expect(await isRecorded(reference)).toBe(false);
-      const { referenceNumber } = event.payment;
-      const listed = await collect(store().attention({ referenceNumber }));
-      expect(listed).toMatchObject([{ attempts: 1, parked: true }]);
-    },
-  );
+  ])('undoes its write when it %s and is parked', async (name, fail) => {
+    const reference = `parked-${name}`;
+    const failures = { parkAfter: 1 };
+    const event = change(reference, 0, { failures });
+    const failing = store().process(event, async ({ tx }) => {
+      await opened().on(tx).insert(reference, 'paid');
+      await fail(opened().on(tx));
+    });
+    await expect(failing).rejects.toThrow();
+    expect(await written(reference)).toEqual([]);
+    expect(await isRecorded(reference)).toBe(false);
+    const { referenceNumber } = event.payment;
+    const listed = await collect(store().attention({ referenceNumber }));
+    expect(listed).toMatchObject([{ attempts: 1, parked: true }]);
+  });
 
   it('takes references of any characters', async () => {
     const reference = `a?b\\?'c":d $1 %s \\`;

@@ -79,7 +79,7 @@ export class ScriptedServer {
       cancel: async () => undefined,
     };
     const client = expectsOrders ? unusedClient : undefined;
-    this.process = new TransactionProcess(server, { ...limits, client, keepBodies: true });
+    this.process = new TransactionProcess(server, { ...limits, client });
   }
 
   get transactions(): number {

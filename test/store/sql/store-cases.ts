@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type {
-  ChangeOutcome,
   ManagedStore,
+  StatusChange,
   StoreContext,
 } from '../../../src/store/callback-store.js';
 import { databaseForms } from '../../../src/store/sql/stored-forms.js';
 import { change, collect, nothing } from '../../postgres/change.js';
+import { isCurrent } from '../held-delivery.js';
 
 /** A database with the store's tables, and one of the merchant's: `orders (reference, status)`. */
 export interface SqlStore {
@@ -52,12 +53,12 @@ export function describeSqlStore({ open, send, count }: SqlStore): void {
     it.each([
       ['throws', async () => Promise.reject(new Error('no stock'))],
       ['meets an error of the database', (tx: unknown) => send(tx, 'SELECT nothing')],
-    ])('are undone when a change that others wait for %s, and is parked', async (name, fail) => {
+    ])('are undone when a change %s, and is parked', async (name, fail) => {
       const store = open();
       const reference = `parked-${name}`;
       const parked: number[] = [];
       const onParked = (attempts: number) => void parked.push(attempts);
-      const failures = { parkAfter: 1, blockParked: true, onParked };
+      const failures = { parkAfter: 1, onParked };
       const event = change(reference, 0, { failures });
       const failing = store.process(event, async ({ tx }) => {
         await insertOrder(tx, reference);
@@ -80,61 +81,40 @@ export function describeSqlStore({ open, send, count }: SqlStore): void {
   });
 
   describe('the order of changes', () => {
-    const run = (minute: number, reference: string, processStale = false): Promise<ChangeOutcome> =>
-      open().process(change(reference, minute, { processStale }), nothing);
+    const run = (event: StatusChange) => isCurrent(open(), event);
 
-    it('makes an older one stale, and leaves no trace of it', async () => {
-      expect(await run(5, 'order')).toBe('processed');
-      expect(await run(4, 'order')).toBe('stale');
-      expect(await recorded('order')).toBe(1);
-      expect(await run(6, 'order')).toBe('processed');
+    it('tells the work of an older one, and is not turned back by it', async () => {
+      expect(await run(change('order', 5))).toBe(true);
+      expect(await run(change('order', 1))).toBe(false);
+      expect(await run(change('order', 1))).toBeUndefined();
+      expect(await run(change('order', 4))).toBe(false);
+      expect(await run(change('order', 6))).toBe(true);
+      expect(await recorded('order')).toBe(4);
     });
 
-    it('is not turned back by an older one that was processed all the same', async () => {
-      expect(await run(5, 'turned-back')).toBe('processed');
-      expect(await run(1, 'turned-back', true)).toBe('processed');
-      expect(await run(1, 'turned-back', true)).toBe('duplicate');
-      expect(await run(4, 'turned-back')).toBe('stale');
-    });
-
-    it('makes one stale whose work failed before a later one was processed', async () => {
+    it('makes one older whose work failed before a later one was processed', async () => {
       const failing = open().process(change('failed-first', 1), () => Promise.reject('failed'));
       await expect(failing).rejects.toBe('failed');
-      expect(await run(2, 'failed-first')).toBe('processed');
-      expect(await run(1, 'failed-first')).toBe('stale');
-      expect(await run(1, 'failed-first', true)).toBe('processed');
-    });
-
-    it('tells the work', async () => {
-      const told: unknown[] = [];
-      for (const minute of [2, 1, 3]) {
-        const event = change('told', minute, { processStale: true });
-        await open().process(event, async ({ stale, current }) => void told.push([stale, current]));
-      }
-      expect(told).toEqual([
-        [false, true],
-        [true, false],
-        [false, true],
-      ]);
+      expect(await run(change('failed-first', 2))).toBe(true);
+      expect(await run(change('failed-first', 1))).toBe(false);
     });
 
     it('knows microseconds', async () => {
       const at = (microseconds: number) => {
         const updatedAt = `2026-01-02T03:04:05.00000${microseconds}Z`;
-        return open().process(change('micro', 0, { key: updatedAt, updatedAt }), nothing);
+        return run(change('micro', 0, { key: updatedAt, updatedAt }));
       };
-      expect(await at(2)).toBe('processed');
-      expect(await at(1)).toBe('stale');
-      expect(await at(3)).toBe('processed');
+      expect(await at(2)).toBe(true);
+      expect(await at(1)).toBe(false);
+      expect(await at(3)).toBe(true);
     });
 
     it('holds from year 0000 to year 9999', async () => {
-      const at = (updatedAt: string) =>
-        open().process(change('years', 0, { key: updatedAt, updatedAt }), nothing);
-      expect(await at('0000-01-01T00:00:00.000Z')).toBe('processed');
-      expect(await at('1969-12-31T23:59:59.999Z')).toBe('processed');
-      expect(await at('9999-12-31T23:59:59.999Z')).toBe('processed');
-      expect(await at('9999-12-31T23:59:59.998Z')).toBe('stale');
+      const at = (updatedAt: string) => run(change('years', 0, { key: updatedAt, updatedAt }));
+      expect(await at('0000-01-01T00:00:00.000Z')).toBe(true);
+      expect(await at('1969-12-31T23:59:59.999Z')).toBe(true);
+      expect(await at('9999-12-31T23:59:59.999Z')).toBe(true);
+      expect(await at('9999-12-31T23:59:59.998Z')).toBe(false);
     });
   });
 

@@ -17,18 +17,15 @@ import {
 
 const broken = new Error('broken');
 const lost = new StoreError('TRANSACTION_LOST', 'lost');
-const NEWER_US = '4102444800000000';
 const failures = { onParked: vi.fn(), onNotKept: vi.fn() } satisfies FailurePolicy;
 const PROCESSED = ['change', 'change-1', '0'];
-const NEWER = ['change', 'change-2', NEWER_US];
-const FAILED = ['failure', 'change-1', NEWER_US, 1, 0];
-const PARKED = ['failure', 'change-1', NEWER_US, 2, 1];
-const BLOCKED = ['failure', 'change-0', '0', 1, 1];
+const FAILED = ['failure', 1, 0];
+const PARKED = ['failure', 2, 1];
 
 function read(fields: Parameters<typeof changeOf>[0] = {}) {
   failures.onParked.mockReset();
   failures.onNotKept.mockReset();
-  const policy = { ...failures, blockParked: true, ...fields.failures };
+  const policy = { ...failures, ...fields.failures };
   return readChange(changeOf({ ...fields, failures: policy }), databaseForms);
 }
 
@@ -65,18 +62,19 @@ describe('a change', () => {
     expect(server.ended).toEqual([ended]);
   });
 
-  it.each<[string, Script, string]>([
-    ['duplicate', { seen: [NEW_ORDER, PROCESSED] }, 'rollback'],
-    ['duplicate', { seen: [UNRESOLVED, PROCESSED] }, 'undo, settle'],
-    ['stale', { seen: [NEW_ORDER, NEWER] }, 'rollback'],
-    ['stale', { seen: [UNRESOLVED, NEWER] }, 'undo, settle'],
-  ])('that is %s writes what it says of its payment alone', async (outcome, script, ended) => {
-    const server = new ScriptedServer([script]);
-    const work = vi.fn(done);
-    expect(await server.process.process(read({ processStale: false }), work)).toBe(outcome);
-    expect(work).not.toHaveBeenCalled();
-    expect(server.ended).toEqual([ended]);
-  });
+  it.each<[Script, string]>([
+    [{ seen: [NEW_ORDER, PROCESSED] }, 'rollback'],
+    [{ seen: [UNRESOLVED, PROCESSED] }, 'undo, settle'],
+  ])(
+    'that is a duplicate at %o writes what it says of its payment alone',
+    async (script, ended) => {
+      const server = new ScriptedServer([script]);
+      const work = vi.fn(done);
+      expect(await server.process.process(read(), work)).toBe('duplicate');
+      expect(work).not.toHaveBeenCalled();
+      expect(server.ended).toEqual([ended]);
+    },
+  );
 
   it('is busy while another transaction holds its order', async () => {
     const server = new ScriptedServer([{ claimError: busy }]);
@@ -193,18 +191,15 @@ describe('a transaction that is lost', () => {
   it('counts with what was kept since', async () => {
     const server = new ScriptedServer([
       { endError: lost },
-      { seen: [NEW_ORDER, FAILED.with(3, 6)] },
+      { seen: [NEW_ORDER, FAILED.with(1, 6)] },
     ]);
     const change = read({ failures: { parkAfter: 7 } });
     await expect(server.process.process(change, failing)).rejects.toBe(broken);
     expect(failures.onParked).toHaveBeenCalledExactlyOnceWith(7);
   });
 
-  it.each([
-    ['parked', { seen: [NEW_ORDER, PARKED] }],
-    ['blocked', { seen: [NEW_ORDER, BLOCKED] }],
-  ])('counts though the change was %s since: its work has run', async (_, script) => {
-    const server = new ScriptedServer([{ endError: lost }, script]);
+  it('counts though the change was parked since: its work has run', async () => {
+    const server = new ScriptedServer([{ endError: lost }, { seen: [NEW_ORDER, PARKED] }]);
     await expect(server.process.process(read(), failing)).rejects.toBe(broken);
     expect(server.ended).toEqual(['lost', 'undo, keep']);
   });
@@ -260,54 +255,27 @@ describe('a transaction that is lost', () => {
   });
 });
 
-describe('a change that is refused', () => {
+describe('a change that is parked', () => {
   const parked = expect.objectContaining({ code: 'CHANGE_PARKED' });
-  const blocked = expect.objectContaining({ code: 'CHANGE_BLOCKED' });
-  const of = (order: readonly Column[], failure: readonly Column[]): Script => ({
-    seen: [order, failure],
-  });
 
-  it.each<[string, Script, unknown, string]>([
-    ['parked', of(NEW_ORDER, PARKED), parked, 'rollback'],
-    ['parked', of(UNRESOLVED, PARKED), parked, 'undo, settle'],
-    ['blocked', of(NEW_ORDER, BLOCKED), blocked, 'undo, keep'],
-    ['blocked', of(UNRESOLVED, BLOCKED), blocked, 'undo, settle, keep'],
-  ])('because it is %s is stored without its work', async (_, script, error, ended) => {
+  it.each<[Script, string]>([
+    [{ seen: [NEW_ORDER, PARKED] }, 'rollback'],
+    [{ seen: [UNRESOLVED, PARKED] }, 'undo, settle'],
+  ])('at %o is not run, and writes what it says of its payment alone', async (script, ended) => {
     const server = new ScriptedServer([script]);
     const work = vi.fn(done);
-    await expect(server.process.process(read(), work)).rejects.toEqual(error);
+    await expect(server.process.process(read(), work)).rejects.toEqual(parked);
     expect(work).not.toHaveBeenCalled();
     expect(server.ended).toEqual([ended]);
   });
 
-  it.each<[string, Script, unknown, string]>([
-    ['parked', of(UNRESOLVED, PARKED), parked, 'undo, settle'],
-    ['blocked', of(NEW_ORDER, BLOCKED), blocked, 'undo, keep'],
-  ])('because it is %s is stored in another transaction when its own is lost', async (...test) => {
-    const [, script, error, ended] = test;
-    const server = new ScriptedServer([{ ...script, endError: lost }, script]);
-    await expect(server.process.process(read(), done)).rejects.toEqual(error);
-    expect(server.ended).toEqual(['lost', ended]);
+  it('rejects with the store’s error when that could not be stored: nobody else has it', async () => {
+    const script = { seen: [UNRESOLVED, PARKED], endError: broken };
+    const server = new ScriptedServer([script]);
+    const call = server.process.process(read(), done);
+    await expect(call).rejects.toMatchObject({ message: 'explained' });
+    expect(failures.onNotKept).not.toHaveBeenCalled();
   });
-
-  it.each<[string, Script]>([
-    ['parked', of(UNRESOLVED, PARKED)],
-    ['blocked', of(NEW_ORDER, BLOCKED)],
-  ])(
-    'because it is %s rejects with the store’s error when nothing could store it: nobody else has it',
-    async (_, script) => {
-      for (const second of [
-        { claimError: busy },
-        { claimError: dead },
-        { ...script, endError: broken },
-      ]) {
-        const server = new ScriptedServer([{ ...script, endError: lost }, second]);
-        const call = server.process.process(read(), done);
-        await expect(call).rejects.toMatchObject({ message: 'explained' });
-        expect(failures.onNotKept).not.toHaveBeenCalled();
-      }
-    },
-  );
 });
 
 describe('a change that this process has processed', () => {

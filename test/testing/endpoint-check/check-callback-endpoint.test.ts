@@ -88,7 +88,8 @@ function createRightEndpoint(options: Partial<CallbackReceiverOptions> = {}): {
   const listener = callbackHandler({
     signingSecret: SECRET,
     store: memoryStore(),
-    onPayment: ({ payment }, { stale }) => (stale ? orders.count(payment) : orders.act(payment)),
+    onPayment: ({ payment }, { current }) =>
+      current ? orders.act(payment) : orders.count(payment),
     onRejected: () => undefined,
     ...options,
   });

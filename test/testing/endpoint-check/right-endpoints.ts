@@ -57,8 +57,8 @@ export const rightEndpoints: readonly RightEndpoint[] = [
         signingSecret: SECRET,
         now: () => clock.now(),
         store: memoryStore(),
-        onPayment: ({ payment }, { stale }) =>
-          stale ? orders.count(payment) : orders.act(payment),
+        onPayment: ({ payment }, { current }) =>
+          current ? orders.act(payment) : orders.count(payment),
         onRejected: () => undefined,
       });
       return { listener, orders };

@@ -58,7 +58,6 @@ interface ButtonProps {
   /** Without it, the button submits its form. */
   readonly onClick?: (() => void) | undefined;
   readonly kind?: 'primary' | 'plain' | 'danger' | undefined;
-  readonly isDisabled?: boolean | undefined;
   readonly isSmall?: boolean | undefined;
   readonly describedBy?: string | undefined;
 }
@@ -71,7 +70,6 @@ export function Button({ kind = 'plain', action, onClick, ...props }: ButtonProp
       class={`button ${kind}${props.isSmall ? ' small' : ''}`}
       aria-disabled={isBusy || undefined}
       aria-describedby={props.describedBy}
-      disabled={props.isDisabled}
       onClick={isBusy ? undefined : onClick}
     >
       {props.children}

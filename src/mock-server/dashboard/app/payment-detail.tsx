@@ -22,17 +22,16 @@ import { serviceNow, Time } from './time.js';
 interface PaymentDetailProps {
   readonly referenceNumber: string;
   readonly detail: ControlPaymentDetail | 'missing' | undefined;
-  readonly canAdvanceClock: boolean;
 }
 
-export function PaymentDetail({ referenceNumber, detail, canAdvanceClock }: PaymentDetailProps) {
+export function PaymentDetail({ referenceNumber, detail }: PaymentDetailProps) {
   return (
     <>
       <a class="back" href={toHash('payments')}>
         <span aria-hidden="true">←</span> All payments
       </a>
       {typeof detail === 'object' ? (
-        <Loaded detail={detail} canAdvanceClock={canAdvanceClock} />
+        <Loaded detail={detail} />
       ) : (
         <>
           <h2 id="payment-title">Payment</h2>
@@ -52,7 +51,6 @@ export function PaymentDetail({ referenceNumber, detail, canAdvanceClock }: Paym
 
 interface LoadedProps {
   readonly detail: ControlPaymentDetail;
-  readonly canAdvanceClock: boolean;
 }
 
 function Loaded(props: LoadedProps) {
@@ -171,7 +169,7 @@ function Actions({ referenceNumber }: { referenceNumber: string }) {
 }
 
 /** The story of a payment, newest first: it ends at the request that created the payment. */
-function Timeline({ detail, canAdvanceClock }: LoadedProps) {
+function Timeline({ detail }: LoadedProps) {
   const { payment, deliveries, requests } = detail;
   const opened = telling(deliveries);
   // Those of another payment for the same reference are in that one's timeline.
@@ -182,7 +180,7 @@ function Timeline({ detail, canAdvanceClock }: LoadedProps) {
     if (entry.kind === 'delivery') {
       return (
         <li key={entry.delivery.id} class="entry delivery">
-          <Delivery {...entry} canAdvanceClock={canAdvanceClock} opened={opened} />
+          <Delivery {...entry} opened={opened} />
         </li>
       );
     }
@@ -218,12 +216,11 @@ interface DeliveryProps {
   readonly delivery: ControlDelivery;
   /** Whether an earlier delivery was for the same change. */
   readonly isResend: boolean;
-  readonly canAdvanceClock: boolean;
   /** The attempt that is open from the start. */
   readonly opened: string | undefined;
 }
 
-function Delivery({ delivery, isResend, canAdvanceClock, opened }: DeliveryProps) {
+function Delivery({ delivery, isResend, opened }: DeliveryProps) {
   const titleId = useId();
   const action = useAction();
   const { id, status, state, attempts, edited } = delivery;
@@ -258,7 +255,7 @@ function Delivery({ delivery, isResend, canAdvanceClock, opened }: DeliveryProps
           </strong>
         )}
         <span class="entry-actions">
-          {nextRetryAt !== undefined && canAdvanceClock && (
+          {nextRetryAt !== undefined && (
             <Button isSmall action={action} onClick={() => advance(nextRetryAt)}>
               Advance the clock to it
             </Button>

@@ -78,7 +78,6 @@ export function PaymentsView({ data, referenceNumber }: PaymentsViewProps) {
             key={referenceNumber}
             referenceNumber={referenceNumber}
             detail={data.detail}
-            canAdvanceClock={service?.canAdvanceClock ?? false}
           />
         </section>
       )}

@@ -20,7 +20,7 @@ const config: runtime.GetPrismaClientConfig = {
   "clientVersion": "7.10.0",
   "engineVersion": "0edf323efd1d98336f3f0a68684b56f689b900d3",
   "activeProvider": "mysql",
-  "inlineSchema": "// The client is committed, so that no test downloads Prisma's engines. To make it again, with the CLI of\n// the version in package.json:\n// PRISMA_SCHEMA_ENGINE_BINARY=/bin/true npx prisma@7.10.0 generate --schema schema.prisma\ngenerator client {\n  provider            = \"prisma-client\"\n  output              = \"./generated\"\n  engineType          = \"client\"\n  runtime             = \"nodejs\"\n  moduleFormat        = \"esm\"\n  importFileExtension = \"js\"\n}\n\ndatasource db {\n  provider = \"mysql\"\n}\n\nmodel orders {\n  reference String  @id\n  status    String?\n}\n\nmodel shipments {\n  reference String @id\n}\n",
+  "inlineSchema": "generator client {\n  provider            = \"prisma-client\"\n  output              = \"./generated\"\n  engineType          = \"client\"\n  runtime             = \"nodejs\"\n  moduleFormat        = \"esm\"\n  importFileExtension = \"js\"\n}\n\ndatasource db {\n  provider = \"mysql\"\n}\n\nmodel orders {\n  reference String  @id\n  status    String?\n}\n\nmodel shipments {\n  reference String @id\n}\n",
   "runtimeDataModel": {
     "models": {},
     "enums": {},
