@@ -69,7 +69,8 @@ async function use(
   await tell(store.create({ ...order, merchantPaymentReference: 'order-3' }, {}));
   await tell(store.send('order-3', {}));
   await tell(store.record(order, {} as never));
-  await tell(store.resolve(reference, {} as never, {} as never));
+  await tell(store.markCreated(reference, {} as never));
+  await tell(store.markNotCreated({} as never));
   const work = async (context: object): Promise<void> => {
     const { current, secondPayment } = context as Record<string, unknown>;
     told.push([current, secondPayment]);
