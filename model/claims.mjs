@@ -68,13 +68,13 @@ export const settings = [
   },
   {
     model: 'payments',
-    name: 'repeatedReference: same-payment',
+    name: 'idempotency',
     switches: { SENDS_AGAIN: 1, SAME_PAYMENT: 1 },
     holds: ['one_payment', 'created_stays', 'another_body_is_refused', 'body_is_what_was_sent'],
   },
   {
     model: 'payments',
-    name: 'same-payment, of a service that makes a second one',
+    name: 'idempotency, of a service that makes a second one',
     switches: { SENDS_AGAIN: 1 },
     fails: ['one_payment'],
   },

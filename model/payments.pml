@@ -21,10 +21,10 @@
 #define LOOKS_UP 0   /* recover({ lookUp }) */
 #endif
 #ifndef SENDS_AGAIN
-#define SENDS_AGAIN 0 /* the option repeatedReference: 'same-payment' */
+#define SENDS_AGAIN 0 /* the client has `idempotency`. Here in two steps; the store claims what is unresolved in one */
 #endif
 #ifndef SAME_PAYMENT
-#define SAME_PAYMENT 0 /* the service answers a repeated reference with the earlier payment */
+#define SAME_PAYMENT 0 /* the service keeps the promise, and answers a repeated creation with the earlier payment */
 #endif
 #ifndef OTHER_PROGRAM
 #define OTHER_PROGRAM 0 /* another program creates a payment of the same order */
