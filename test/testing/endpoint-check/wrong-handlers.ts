@@ -164,16 +164,21 @@ const boundless: readonly WrongHandler[] = [
   },
 ];
 
-export const wrongHandlers: readonly WrongHandler[] = [
-  ...careless,
-  ...inexact,
-  ...wrongWindows,
-  ...narrowMinded,
-  ...repeated,
-  ...ordered,
-  ...hasty,
-  ...unpunctual,
-  ...boundless,
-  ...habits,
-  ...surroundings,
+const kinds = [
+  careless,
+  inexact,
+  wrongWindows,
+  narrowMinded,
+  repeated,
+  ordered,
+  hasty,
+  unpunctual,
+  boundless,
+  habits,
+  surroundings,
 ];
+
+/** One of each kind. */
+export const usualFlaws = kinds.flatMap((kind) => kind.slice(0, 1));
+
+export const furtherFlaws = kinds.flatMap((kind) => kind.slice(1));
