@@ -175,10 +175,9 @@ const kinds = [
   unpunctual,
   boundless,
   habits,
-  surroundings,
 ];
 
-/** One of each kind. */
-export const usualFlaws = kinds.flatMap((kind) => kind.slice(0, 1));
+/** One of each kind, and those with which the run soon ends. */
+export const usualFlaws = [...kinds.flatMap((kind) => kind.slice(0, 1)), ...surroundings];
 
 export const furtherFlaws = kinds.flatMap((kind) => kind.slice(1));
