@@ -123,7 +123,7 @@ const openOurs = (url, options) =>
     timeoutMs: CALL_MS,
     ...options,
   });
-const keyOptions = { idempotencyHeader: 'idempotency-key', retryUnknownOutcome: true };
+const keyOptions = { idempotency: { header: 'idempotency-key' } };
 
 function callOurs(client) {
   return async (click) => (await client.payments.create(payment(click))).payment.referenceNumber;

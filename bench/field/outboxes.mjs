@@ -87,16 +87,11 @@ export const outboxes = {
   'merchant-payments, keys': {
     package: 'merchant-payments',
     needsKeys: true,
-    open: (urls) =>
-      openOurs(
-        urls,
-        { idempotencyHeader: 'idempotency-key' },
-        { repeatedReference: 'same-payment' },
-      ),
+    open: (urls) => openOurs(urls, { idempotency: { header: 'idempotency-key' } }),
   },
 };
 
-async function openOurs({ databaseUrl, serviceUrl }, clientOptions = {}, storeOptions = {}) {
+async function openOurs({ databaseUrl, serviceUrl }, clientOptions = {}) {
   const pool = new pg.Pool({ connectionString: databaseUrl });
   pool.on('error', () => undefined);
   const client = new PaymentClient({
@@ -107,9 +102,9 @@ async function openOurs({ databaseUrl, serviceUrl }, clientOptions = {}, storeOp
     ...clientOptions,
   });
   // A payment of a dead process is unresolved when its lease has ended, by default after 40 seconds; here after 2.
-  const store = postgresStore(pool, { client, leaseMs: 2_000, ...storeOptions });
+  const store = postgresStore(pool, { client, leaseMs: 2_000 });
   await store.setup();
-  const isSentAgain = storeOptions.repeatedReference !== undefined;
+  const isSentAgain = clientOptions.idempotency !== undefined;
   return {
     start: () => store.create(order),
     resume: () => store.startRecovery({ everyMs: 500 }),

@@ -8,7 +8,7 @@ import {
   durationSince,
   type LogContext,
   type Logger,
-  logReferences,
+  referenceFields,
   writeLine,
 } from '../protocol/logger.js';
 import type { OperationName } from '../protocol/operations.js';
@@ -206,7 +206,7 @@ function log(
   { response, error, retryDelayMs }: AttemptResult,
   merchantPaymentReference: string | undefined,
 ): void {
-  const named = { ...fields, ...logReferences({ merchantPaymentReference }) };
+  const named = { ...fields, ...referenceFields({ merchantPaymentReference }) };
   if (error === undefined) {
     // Only there is JSON certain to be meant.
     if (call.operation === 'payments.create' && isOfAnother(response as ServiceResponse)) {

@@ -131,7 +131,7 @@ function isLoggable(value: unknown): boolean {
  * Both references of a payment, as far as they are known, for a line at `warn` or `error`: it is what a person looks for.
  * Other lines do without, and so do channel messages and spans, since the merchant's may identify a customer.
  */
-export function logReferences(given: {
+export function referenceFields(given: {
   readonly merchantPaymentReference?: unknown;
   readonly referenceNumber?: unknown;
 }): { readonly merchantPaymentReference?: string; readonly referenceNumber?: string } {

@@ -4,7 +4,7 @@ import {
   debugLogger,
   durationSince,
   type Logger,
-  logReferences,
+  referenceFields,
   writeLine,
 } from '../protocol/logger.js';
 import type { PaymentStatusRecord } from '../protocol/payment.js';
@@ -104,7 +104,7 @@ export function createCallbackLog(
   return ({ trace, references = {} }) => {
     const { outcome, code = String(trace.status) } = trace;
     const write = (level: keyof Logger, message: string, more?: object): void => {
-      const named = level === 'warn' || level === 'error' ? logReferences(references) : {};
+      const named = level === 'warn' || level === 'error' ? referenceFields(references) : {};
       writeLine(logger, level, { fields: { ...trace, ...named, ...more }, message });
     };
     if (outcome !== 'rejected') {

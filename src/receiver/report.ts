@@ -1,7 +1,7 @@
 import type { VerifiedCallback } from '../callback/options.js';
 import { type CallbackVerificationError, StoreError } from '../errors.js';
 import { causesOf } from '../protocol/describe-value.js';
-import { logReferences } from '../protocol/logger.js';
+import { referenceFields } from '../protocol/logger.js';
 import { within } from '../protocol/waiting.js';
 
 // A log that hangs must not keep the service waiting.
@@ -21,7 +21,7 @@ export function reportToConsole(error: unknown, callback?: VerifiedCallback): vo
 }
 
 function nameOf({ key, payment }: VerifiedCallback): string {
-  const named = Object.entries({ key, ...logReferences(payment) });
+  const named = Object.entries({ key, ...referenceFields(payment) });
   return named.map(([name, value]) => `${name} ${value}`).join(', ');
 }
 

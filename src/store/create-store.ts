@@ -1,5 +1,5 @@
 import { MerchantPaymentsError } from '../errors.js';
-import { durationSince, type Logger, logReferences, writeLine } from '../protocol/logger.js';
+import { durationSince, type Logger, referenceFields, writeLine } from '../protocol/logger.js';
 import { fieldOfAny } from '../protocol/own-fields.js';
 import type { Backend } from './backend.js';
 import type { ManagedStore } from './callback-store.js';
@@ -73,8 +73,8 @@ class LoggingEngine<Tx> extends PaymentEngine<Tx> {
   }
 
   /** The references are read now, as the caller may change them later. */
-  #begin(operation: Operation, given: Parameters<typeof logReferences>[0]): Begun {
-    return { operation, references: logReferences(given), startedAtMs: performance.now() };
+  #begin(operation: Operation, given: Parameters<typeof referenceFields>[0]): Begun {
+    return { operation, references: referenceFields(given), startedAtMs: performance.now() };
   }
 
   // Takes a promise, not a function: each frame of the package's takes one of the ten that V8 keeps in a stack.
@@ -102,7 +102,7 @@ class LoggingEngine<Tx> extends PaymentEngine<Tx> {
 
 interface Begun {
   readonly operation: Operation;
-  readonly references: ReturnType<typeof logReferences>;
+  readonly references: ReturnType<typeof referenceFields>;
   readonly startedAtMs: number;
 }
 

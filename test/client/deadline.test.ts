@@ -35,6 +35,23 @@ describe.each(transports)('the deadline of a call, with $name,', ({ options }) =
     expect(error.message).toContain('did not end within 100 ms');
   });
 
+  it('sends nothing when it has passed while the event loop stood still, though its timer has not run', async () => {
+    const server = await startRawServer({ answer: () => created });
+    let stallMs = 0;
+    const apiSecret = async () => {
+      const endsAtMs = performance.now() + stallMs;
+      while (performance.now() < endsAtMs);
+      return 'secret';
+    };
+    const client = createClient(server.url, { ...options, apiSecret });
+    // Loads what is loaded once.
+    await client.payments.create(order);
+    stallMs = 20;
+    const error = await failureOf(client.payments.create(order, { timeoutMs: 20 }));
+    expect(error).toMatchObject({ code: 'TIMEOUT', requestOutcome: 'not-sent' });
+    expect(server.requests).toHaveLength(1);
+  });
+
   it('is that of the call when the call has one', async () => {
     const server = await startRawServer({});
     const client = createClient(server.url, options);

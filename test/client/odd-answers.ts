@@ -60,7 +60,7 @@ const encoded = (encoding: string, body: Content): Buffer =>
 
 const utf16 = Buffer.from(`\ufeff${json}`, 'utf16le');
 // zstd -19, whose decoder Node has from 22.15 on.
-const zstd = Buffer.from(
+export const zstd = Buffer.from(
   'KLUv/QRolQQAQokdGYBvA2yY3OY7xGjtAYJ5HxJdcBNZUY0RNgLZnKptC3Qbzy0uYNc8vH71mF6jP7NtHQpN6lRVY6X4fUKW9NO2dd2O3+dLa6xSqUdXTCqND/MebduAcU0RB+mE+RhOInIAJWQ4n8DeDpuWxBr7LqMKcYb6e+O/WAkAliKVIlw6YAEQcgZ0g9wkAET5WBYiRAFdCKAe',
   'base64',
 );

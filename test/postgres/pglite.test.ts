@@ -1,8 +1,10 @@
 import type { PGlite } from '@electric-sql/pglite';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { assert, beforeAll, describe, expect, it } from 'vitest';
+import type { Queryable } from '../../src/postgres/pool.js';
 import { postgresStore } from '../../src/postgres/postgres-store.js';
+import { ContractService } from '../contract/store/service.js';
 import { emptyPglite } from '../pglite.js';
-import { change, deferred, heldWork, nothing } from './change.js';
+import { change, collect, deferred, heldWork, nothing, order } from './change.js';
 import { describeStore } from './store-cases.js';
 
 let database: PGlite;
@@ -81,5 +83,110 @@ describe('postgresStore on PGlite', () => {
     expect(await work).toBe('processed');
     const { rows } = await database.query('SELECT reference FROM nested');
     expect(rows).toEqual([{ reference: 'kept' }]);
+  });
+});
+
+describe('a store of payments on PGlite', () => {
+  const loseLeases = () => database.query('UPDATE payment_store_payments SET lease_until_ms = 0');
+
+  function open() {
+    const service = new ContractService();
+    const store = postgresStore<Queryable>(database, { client: service.client });
+    const list = async (reference: string) => {
+      const items = await collect(store.attention({ olderThanMs: 0 }));
+      return items.filter((item) => item.merchantPaymentReference === reference);
+    };
+    return { service, store, list };
+  }
+
+  it('creates a payment once, and its callback ends the wait', async () => {
+    const { service, store, list } = open();
+    const created = { state: 'created', attempts: 1 };
+    expect(await store.create(order('shop-1'))).toMatchObject({ ...created, replayed: false });
+    expect(await store.create(order('shop-1'))).toMatchObject({ ...created, replayed: true });
+    expect(service.requestsFor('shop-1')).toHaveLength(1);
+    const [waiting] = await list('shop-1');
+    assert(waiting?.kind === 'no-callback');
+    const [referenceNumber = ''] = service.paymentsOf('shop-1');
+    const paid = change('shop-1', 1, { status: 'paid', referenceNumber });
+    await store.process(paid, async ({ current, secondPayment }) => {
+      expect({ current, secondPayment }).toEqual({ current: true, secondPayment: false });
+    });
+    expect(await list('shop-1')).toEqual([]);
+    expect(await store.get('shop-1')).toMatchObject({ payment: { status: 'paid' } });
+  });
+
+  it('sends again what was not created, and creates what a person has found', async () => {
+    const { service, store, list } = open();
+    service.answer('shop-2', 'answer-lost');
+    expect(await store.create(order('shop-2'))).toMatchObject({ state: 'unresolved' });
+    await loseLeases();
+    expect(await list('shop-2')).toMatchObject([{ kind: 'unresolved', attempts: 1 }]);
+    await store.resolve('shop-2', 'not-created', { attempts: 1 });
+    service.answer('shop-2', 'answer-lost');
+    expect(await store.create(order('shop-2'))).toMatchObject({ state: 'unresolved' });
+    await loseLeases();
+    const stale = store.resolve('shop-2', 'not-created', { attempts: 1 });
+    await expect(stale).rejects.toMatchObject({ code: 'STATE_CHANGED' });
+    await store.recover({ lookUp: () => ({ referenceNumber: 'found' }) });
+    expect(await store.get('shop-2')).toMatchObject({ payment: { referenceNumber: 'found' } });
+    await expect(store.resolve('nobody', 'not-created', { attempts: 1 })).rejects.toMatchObject({
+      code: 'UNKNOWN_REFERENCE',
+    });
+  });
+
+  it('sends what was recorded in the transaction of the order', async () => {
+    const { store } = open();
+    const record = (tx: unknown) => store.record(order('shop-3'), { tx: tx as Queryable });
+    for (const [tx, received] of [
+      [database, 'received a PGlite'],
+      [undefined, 'tx is missing'],
+    ] as const) {
+      await expect(record(tx)).rejects.toMatchObject({
+        option: 'tx',
+        message: expect.stringContaining(received),
+      });
+    }
+    const undone = database.transaction(async (tx) => {
+      await record(tx);
+      throw new Error('undone');
+    });
+    await expect(undone).rejects.toThrow('undone');
+    expect(await store.get('shop-3')).toBeUndefined();
+    await database.transaction((tx) => record(tx));
+    expect(await store.get('shop-3')).toMatchObject({ state: 'recorded' });
+    expect(await store.send('shop-3')).toMatchObject({ state: 'created' });
+  });
+
+  it('sends after a request that was rejected or not sent, and lists the payment until a person discards it', async () => {
+    const { service, store, list } = open();
+    for (const answer of ['refused', 422] as const) {
+      service.answer('shop-4', answer);
+      await expect(store.create(order('shop-4'))).rejects.toMatchObject({ name: /Error$/ });
+    }
+    expect(await store.create(order('shop-4'))).toMatchObject({ state: 'created' });
+    const [waiting] = await list('shop-4');
+    assert(waiting?.kind === 'no-callback');
+    await store.discard(waiting);
+    expect(await list('shop-4')).toEqual([]);
+  });
+
+  it('lists a second payment and a failed change until a person discards them', async () => {
+    const { service, store, list } = open();
+    await store.create(order('shop-5'));
+    const [referenceNumber = ''] = service.paymentsOf('shop-5');
+    const second = { status: 'paid', referenceNumber: 'another' };
+    await store.process(change('shop-5', 1, second), nothing);
+    await store.process(change('shop-5', 2, second), nothing);
+    const failing = () =>
+      store.process(change('shop-5', 3, { referenceNumber }), () =>
+        Promise.reject(new Error('broken')),
+      );
+    await expect(failing()).rejects.toThrow('broken');
+    await expect(failing()).rejects.toThrow('broken');
+    const items = await list('shop-5');
+    expect(items.map(({ kind }) => kind)).toEqual(['second-payment', 'failed-change']);
+    for (const item of items) await store.discard(item);
+    expect(await list('shop-5')).toEqual([]);
   });
 });

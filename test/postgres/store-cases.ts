@@ -282,6 +282,9 @@ export function describeStore(database: () => Database): void {
       expect(await open().prune(new Date(2_000))).toBe(2 * 450);
       expect(await open().prune(new Date(2_000))).toBe(0);
       expect(await count('payment_store_failed_changes', 'raw_body', 'e30=')).toBe(0);
+      await database().query(
+        "DELETE FROM payment_store_failed_changes WHERE reference_number = 'many'",
+      );
       expect(await count('payment_store_payments', 'recorded_at_ms', '1000')).toBe(0);
     });
 

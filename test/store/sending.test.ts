@@ -82,6 +82,39 @@ describe('a claim whose answer was lost', () => {
   });
 });
 
+describe('a repetition that was not sent', () => {
+  const openUnresolved = async () => {
+    const { service, backend } = open();
+    const client = service.createClient({ idempotency: 'merchantPaymentReference' });
+    const store = openStore(backend, { client, leaseMs: undefined });
+    service.answer('order-1', 'answer-lost');
+    await store.create(order('order-1'));
+    const now = vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 40_000);
+    onTestFinished(() => now.mockRestore());
+    const isAsItWas = async () => {
+      expect(await store.get('order-1')).toMatchObject({ state: 'unresolved', attempts: 2 });
+      expect(service.requestsFor('order-1')).toHaveLength(1);
+    };
+    return { backend, store, isAsItWas };
+  };
+
+  it('because the answer to its claim was lost leaves the payment unresolved', async () => {
+    const { backend, store, isAsItWas } = await openUnresolved();
+    const failure = new Error('no database');
+    backend.claimFailures.push(failure);
+    await expect(store.recover()).rejects.toBe(failure);
+    await isAsItWas();
+  });
+
+  it('because the process stood still leaves the payment unresolved', async () => {
+    const { backend, store, isAsItWas } = await openUnresolved();
+    vi.useFakeTimers({ toFake: ['performance'] });
+    backend.claimMs = 10_001;
+    expect(await store.recover()).toEqual({ resent: 0, unresolved: 0 });
+    await isAsItWas();
+  });
+});
+
 describe('what is known when the answer arrives', () => {
   it('is the record of the earlier callback, even if the answer has another payment', async () => {
     const { service, store } = open();

@@ -218,6 +218,32 @@ describe('a claim that is made again, because its answer was lost', () => {
   });
 });
 
+describe('a claim to repeat what is unresolved', () => {
+  const wanted = { intent: undefined, owner: 'two', allowsRejected: false, leaseMs: 10 };
+  const repeated = { ...wanted, isRepetition: true };
+  const unresolved = (): OwnedRow => ({ ...owned, state: 'unresolved' });
+
+  it('is granted once the lease of the last attempt is over, and only to one', () => {
+    expect(claim(unresolved(), repeated, 1_999)).toBeUndefined();
+    const granted = claim(unresolved(), repeated, 2_000);
+    expect(granted).toMatchObject({ state: 'sending', owner: 'two', attempts: 2 });
+    expect(granted).toMatchObject({ leaseUntilMs: 2_010 });
+    expect(claim({ ...unresolved(), ...granted }, { ...repeated, owner: 'three' }, 2_000)).toBe(
+      undefined,
+    );
+  });
+
+  it('is granted of nothing else, and what is unresolved to no other claim', () => {
+    for (const state of ['recorded', 'rejected', 'created', 'unheard', 'elsewhere'] as const) {
+      expect(claim({ ...owned, state }, { ...repeated, allowsRejected: true }, 2_000)).toBe(
+        undefined,
+      );
+    }
+    expect(claim(unresolved(), wanted, 2_000)).toBeUndefined();
+    expect(claim(unresolved(), { ...wanted, intent: INTENT }, 2_000)).toBeUndefined();
+  });
+});
+
 describe('an order that is known only from callbacks', () => {
   const wanted = { owner: 'two', allowsRejected: false, leaseMs: 10 };
   const row = (referenceNumber: string | undefined): OwnedRow => {

@@ -1,4 +1,4 @@
-import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
+import zlib, { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import {
   completeAnswer,
@@ -9,6 +9,7 @@ import type {
   Answer as AnswerRead,
   ResponseHeaders,
 } from '../../../src/client/transport/transport.js';
+import { zstd } from '../odd-answers.js';
 import {
   answerBegun,
   authorization,
@@ -360,6 +361,13 @@ describe('an answer', () => {
     const stub = answer({ 'content-encoding': 'gzip' }, { body: gzipSync(json) });
     const read = completeAnswer(stub, 'POST', { ...rules, isDecoded: true });
     expect(Buffer.from(read.body).toString()).toBe('{"a":1}');
+  });
+
+  it('of a stub in zstd is decompressed where the runtime can', () => {
+    const stub = answer({ 'content-encoding': 'zstd' }, { body: zstd });
+    const byFetch = { ...rules, maxResponseBytes: 1_000, isDecoded: true };
+    const reason = 'zstdDecompressSync' in zlib ? undefined : 'encoded';
+    expect(completeAnswer(stub, 'POST', byFetch).bodyFailure?.reason).toBe(reason);
   });
 
   it.each([

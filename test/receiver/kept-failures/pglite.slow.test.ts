@@ -11,5 +11,5 @@ describe('a receiver with a store in PGlite', () => {
     await postgresStore(database).setup();
   });
 
-  itKeepsFailures((options) => postgresStore(database, options));
+  itKeepsFailures(() => postgresStore(database));
 });

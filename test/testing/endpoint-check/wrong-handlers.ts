@@ -164,16 +164,20 @@ const boundless: readonly WrongHandler[] = [
   },
 ];
 
-export const wrongHandlers: readonly WrongHandler[] = [
-  ...careless,
-  ...inexact,
-  ...wrongWindows,
-  ...narrowMinded,
-  ...repeated,
-  ...ordered,
-  ...hasty,
-  ...unpunctual,
-  ...boundless,
-  ...habits,
-  ...surroundings,
+const kinds = [
+  careless,
+  inexact,
+  wrongWindows,
+  narrowMinded,
+  repeated,
+  ordered,
+  hasty,
+  unpunctual,
+  boundless,
+  habits,
 ];
+
+/** One of each kind, and those with which the run soon ends. */
+export const usualFlaws = [...kinds.flatMap((kind) => kind.slice(0, 1)), ...surroundings];
+
+export const furtherFlaws = kinds.flatMap((kind) => kind.slice(1));
