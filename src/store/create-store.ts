@@ -67,7 +67,7 @@ class LoggingEngine<Tx> extends PaymentEngine<Tx> {
   }
 
   protected override onMissed(found: MissedPayment): void {
-    const fields = { operation: 'recover', ...logReferences(found) };
+    const fields = { operation: 'recover', ...referenceFields(found) };
     const message = 'a payment is paid at the service, and no callback about it has come';
     writeLine(this.#logger, 'error', { fields, message });
   }
