@@ -34,7 +34,7 @@ inline settle(number, isPaid, isOld) {
   if
   :: state != ELSEWHERE && (!isCreated || reference == 0) -> reference = number; end(CREATED)
   :: isCreated && reference == number -> state = CREATED
-  :: isCreated && reference != 0 && reference != number -> isSecond = true /* guard for second_is_listed: another one is the order's */
+  :: isCreated && reference != 0 && reference != number -> isSecond = true /* another one is the order's */
   :: else
   fi;
   listed[number] = isSecond;

@@ -37,8 +37,8 @@ CREATE TABLE IF NOT EXISTS `payment_store_changes` (
   reference_number varchar(128) NOT NULL,
   change_key varchar(128) NOT NULL,
   occurred_at_us bigint NOT NULL,
-  -- The newest change of the payment so far.
-  latest_us bigint NOT NULL,
+  -- The newest change of the payment so far: its time in half microseconds, and one more if it is paid.
+  latest_rank bigint NOT NULL,
   processed_at_ms bigint NOT NULL,
   PRIMARY KEY (merchant_payment_reference, reference_number, change_key),
   KEY processed (processed_at_ms)

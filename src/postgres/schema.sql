@@ -39,8 +39,8 @@ CREATE TABLE IF NOT EXISTS "payment_store_changes" (
   reference_number text COLLATE "C" NOT NULL,
   change_key text COLLATE "C" NOT NULL,
   occurred_at_us bigint NOT NULL,
-  -- The newest change of the payment so far.
-  latest_us bigint NOT NULL,
+  -- The newest change of the payment so far: its time in half microseconds, and one more if it is paid.
+  latest_rank bigint NOT NULL,
   processed_at_ms bigint NOT NULL,
   PRIMARY KEY (merchant_payment_reference, reference_number, change_key)
 ) WITH (fillfactor = 80);

@@ -8,10 +8,10 @@ export interface Script {
 }
 
 // One hash per order. Its fields:
-// - `watermark:<reference>`: when the latest processed change of that payment happened, in epoch microseconds
+// - `watermark:<reference>`: the rank of the latest processed change of that payment: its time in half microseconds, and one more if it is paid
 // - `done:<reference> <key>`: the owner that processed that change
 // - `paid`: the reference of the first payment of the order that was paid
-// - `paid:<reference>`: when that payment was last paid, in epoch microseconds
+// - `paid:<reference>`: the rank of the last `paid` of that payment
 // - `owner`, `key`: the current claim's fencing token, and the key of its change
 // - `until`, `lease`: when the claim expires, in epoch milliseconds, and its duration in milliseconds
 //
@@ -29,7 +29,7 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
 `;
 
 /**
- * ARGV has owner, reference, key, occurredAt, isPaid (1 or 0), leaseMs. That a payment is paid is true whatever becomes
+ * ARGV has owner, reference, key, rank, isPaid (1 or 0), leaseMs. That a payment is paid is true whatever becomes
  * of its change. A granted claim is `claimed:` and two digits: current, secondPayment.
  */
 export const CLAIM = toScript(`
@@ -43,7 +43,7 @@ if isPaid and not (claim[7] and at <= tonumber(claim[7])) then
 end
 if claim[1] then return 'duplicate' end
 -- At one instant, paid is the later status.
-local isBesidePaid = not isPaid and claim[7] and at == tonumber(claim[7])
+local isBesidePaid = not isPaid and claim[7] and at + 1 == tonumber(claim[7])
 ${NOW}
 if claim[3] and tonumber(claim[3]) > now and claim[4] ~= ARGV[1] then
   local latest = now + claim[5]
@@ -70,7 +70,7 @@ return 1
 `);
 
 /**
- * ARGV: owner, reference, key, occurredAt, retentionMs. A script of a user without a right ends where the right is
+ * ARGV: owner, reference, key, rank, retentionMs. A script of a user without a right ends where the right is
  * needed, so every command comes before the change is recorded.
  */
 export const FINISH = toScript(`

@@ -10,8 +10,8 @@ export interface SeenChange extends Pick<steps.Known, 'second'> {
   /** The order's row; undefined if there is none. */
   readonly row: steps.Settleable | undefined;
   readonly isProcessed: boolean;
-  /** When the newest processed change of the payment happened, in epoch microseconds as digits. */
-  readonly watermarkUs: string | undefined;
+  /** The rank of the newest processed change of the payment. */
+  readonly newest: string | undefined;
   /** The change's own failure. */
   readonly failure: { readonly attempts: number; readonly parked: boolean } | undefined;
 }
@@ -23,14 +23,14 @@ export interface Judged {
   readonly secondPayment: boolean;
   /** What its callback makes of the order. */
   readonly settled: steps.Settled;
-  /** The watermark once it is processed. */
-  readonly watermarkUs: string;
+  /** The same once it is processed. */
+  readonly newest: string;
   readonly failure: SeenChange['failure'];
 }
 
 export function judge(seen: SeenChange, change: Change): Judged {
-  const { row, second, failure, isProcessed, watermarkUs = change.occurredAtUs } = seen;
-  const isOlder = BigInt(watermarkUs) > BigInt(change.occurredAtUs);
+  const { row, second, failure, isProcessed, newest = change.rank } = seen;
+  const isOlder = BigInt(newest) > BigInt(change.rank);
   const settled = steps.settle(row, change, { isOld: isProcessed || isOlder, second });
   const paidBy = settled.change?.paidBy ?? row?.paidBy;
   const isLatest = !isOlder && !isBesidePaid(seen, change);
@@ -39,7 +39,7 @@ export function judge(seen: SeenChange, change: Change): Judged {
     current: isLatest && (paidBy === undefined || paidBy === change.referenceNumber),
     secondPayment: settled.outcome === 'second-payment',
     settled,
-    watermarkUs: isOlder ? watermarkUs : change.occurredAtUs,
+    newest: isOlder ? newest : change.rank,
     failure,
   };
 }

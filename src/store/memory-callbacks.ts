@@ -36,7 +36,7 @@ type Second = Omit<SecondRow, 'listedAtMs'> & StoredRecord;
 /** The processed changes of a payment. */
 interface Processed {
   readonly keys: Set<string>;
-  readonly watermarkUs: string;
+  readonly newest: string;
   readonly changedAtMs: number;
 }
 
@@ -86,7 +86,7 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
     try {
       // Memory can't be lost, so this signal never aborts.
       await work(new WorkContext(undefined, judged, new Loss()));
-      this.#remember(change, judged.watermarkUs);
+      this.#remember(change, judged.newest);
       return 'processed';
     } catch (error) {
       throw this.#fail(change, judged, error);
@@ -102,7 +102,7 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
     return {
       row: this.rows.get(key),
       isProcessed: processed?.keys.has(change.key) === true,
-      watermarkUs: processed?.watermarkUs,
+      newest: processed?.newest,
       failure: failed && { attempts: failed.attempts, parked: failed.parked },
       second: this.secondOf(key, change.finding),
     };
@@ -113,12 +113,12 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
     return this.#seconds.get(nameOf(key, referenceNumber));
   }
 
-  #remember(change: Change, watermarkUs: string): void {
+  #remember(change: Change, newest: string): void {
     const { merchantPaymentReference: order, referenceNumber, key } = change;
     const name = nameOf(order, referenceNumber);
     const keys = this.#processed.get(name)?.keys ?? new Set();
     this.#processed.delete(name);
-    this.#processed.set(name, { keys: keys.add(key), watermarkUs, changedAtMs: this.nowMs });
+    this.#processed.set(name, { keys: keys.add(key), newest, changedAtMs: this.nowMs });
     this.#failures.delete(nameOf(order, referenceNumber, key));
     this.#forgetOld();
   }

@@ -76,7 +76,7 @@ export function parseSeenChange(
   const seen: Mutable<SeenChange> = {
     row: undefined,
     isProcessed: false,
-    watermarkUs: undefined,
+    newest: undefined,
     failure: undefined,
     second: undefined,
   };
@@ -109,13 +109,13 @@ export function parseSecond(json: string | undefined): StoredRecord | undefined 
 
 function addProcessed(
   seen: Mutable<SeenChange>,
-  [processed, latestUs]: readonly Column[],
+  [processed, latest]: readonly Column[],
   key: string,
 ): void {
   seen.isProcessed ||= processed === key;
-  const { watermarkUs } = seen;
-  if (watermarkUs === undefined || toBigInt(watermarkUs) < toBigInt(latestUs)) {
-    seen.watermarkUs = textOf(latestUs);
+  const { newest } = seen;
+  if (newest === undefined || toBigInt(newest) < toBigInt(latest)) {
+    seen.newest = textOf(latest);
   }
 }
 

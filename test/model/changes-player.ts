@@ -121,7 +121,7 @@ function show(run: Run, { row, processed, newest, failures }: Changes): unknown 
     const newestChange = NUMBERS.find(
       (other) => paymentOfChange(other) === payment && timeOf(other) === newest[payment - 1],
     );
-    return [paymentOf(payment), read(run, newestChange ?? change, false).occurredAtUs];
+    return [paymentOf(payment), read(run, newestChange ?? change, false).rank];
   });
   return {
     ...shown,

@@ -153,7 +153,7 @@ function tables(prefix: string, query: Query): Omit<Lane, 'backend'> {
         [key],
       );
       const processed = await query(
-        `SELECT change_key AS name, reference_number AS payment, latest_us AS latest FROM ${changes}`,
+        `SELECT change_key AS name, reference_number AS payment, latest_rank AS latest FROM ${changes}`,
         [key],
       );
       const newest: Record<string, string> = {};

@@ -19,7 +19,7 @@ import { changeOf } from './orders.js';
 const NOTHING: SeenChange = {
   row: undefined,
   isProcessed: false,
-  watermarkUs: undefined,
+  newest: undefined,
   failure: undefined,
   second: undefined,
 };
@@ -28,18 +28,18 @@ const FAILED = { attempts: 3, parked: false };
 
 const read = (fields: Parameters<typeof changeOf>[0] = {}) =>
   readChange(changeOf(fields), databaseForms);
-const newer = read({ updatedAt: seconds(0, 1) }).occurredAtUs;
-const same = read().occurredAtUs;
+const newer = read({ updatedAt: seconds(0, 1) }).rank;
+const same = read().rank;
 
 describe('the verdict on a change', () => {
   it.each<[string, Partial<SeenChange>, FailurePolicy, string]>([
     ['new', {}, {}, 'run'],
     ['processed', { isProcessed: true }, {}, 'duplicate'],
-    ['processed and older', { isProcessed: true, watermarkUs: newer }, {}, 'duplicate'],
+    ['processed and older', { isProcessed: true, newest: newer }, {}, 'duplicate'],
     ['processed and parked', { isProcessed: true, failure: PARKED }, {}, 'duplicate'],
-    ['older', { watermarkUs: newer }, {}, 'run'],
-    ['older and parked', { watermarkUs: newer, failure: PARKED }, {}, 'parked'],
-    ['of the same time', { watermarkUs: same }, {}, 'run'],
+    ['older', { newest: newer }, {}, 'run'],
+    ['older and parked', { newest: newer, failure: PARKED }, {}, 'parked'],
+    ['of the same time', { newest: same }, {}, 'run'],
     ['failed', { failure: FAILED }, { parkAfter: 1 }, 'run'],
     ['parked', { failure: PARKED }, {}, 'parked'],
     ['parked and replayed', { failure: PARKED }, { runParked: true }, 'run'],
@@ -48,16 +48,13 @@ describe('the verdict on a change', () => {
   });
 
   it('that is older than a processed one leaves the watermark where it is', () => {
-    const judged = judge({ ...NOTHING, watermarkUs: newer }, read());
-    expect(judged).toMatchObject({ verdict: 'run', current: false, watermarkUs: newer });
+    const judged = judge({ ...NOTHING, newest: newer }, read());
+    expect(judged).toMatchObject({ verdict: 'run', current: false, newest: newer });
   });
 
   it('compares times of more digits than a number holds', () => {
-    const watermarkUs = '10000000000000000';
-    const judged = judge(
-      { ...NOTHING, watermarkUs },
-      { ...read(), occurredAtUs: '9999999999999999' },
-    );
+    const newest = '10000000000000000';
+    const judged = judge({ ...NOTHING, newest }, { ...read(), rank: '9999999999999999' });
     expect(judged.current).toBe(false);
   });
 });

@@ -103,7 +103,7 @@ describe('what a claim reads', () => {
           paidBy: 'PAY-2',
         },
         isProcessed: true,
-        watermarkUs: '9007199254740993',
+        newest: '9007199254740993',
         failure: undefined,
         second: undefined,
       });
@@ -120,7 +120,7 @@ describe('what a claim reads', () => {
         paidBy: undefined,
       },
       isProcessed: false,
-      watermarkUs: undefined,
+      newest: undefined,
       failure: undefined,
     });
   });

@@ -57,7 +57,7 @@ VALUES (${this.#sql.values([merchantPaymentReference, '', '', 'elsewhere', 0, 0]
     const order = ['state', 'reference_number', 'payment', 'payment_updated_at_us', 'paid_by'];
     return [
       this.#rows('order', order, payments, isOrder),
-      this.#rows('change', ['change_key', asText('latest_us')], changes, isPayment),
+      this.#rows('change', ['change_key', asText('latest_rank')], changes, isPayment),
       this.#rows('failure', ['attempts', 'parked'], failures, isChange),
     ];
   }
@@ -92,9 +92,9 @@ WHERE ${isSecond(this.#sql, merchantPaymentReference, referenceNumber)}`;
   record(change: Change, judged: Judged): readonly string[] {
     const { merchantPaymentReference, referenceNumber, key, occurredAtUs } = change;
     const insert = `INSERT INTO ${this.#tables.changes}
-  (${CHANGE.join(', ')}, occurred_at_us, latest_us, processed_at_ms)
+  (${CHANGE.join(', ')}, occurred_at_us, latest_rank, processed_at_ms)
 VALUES (${this.#sql.values([merchantPaymentReference, referenceNumber])}, ${this.#sql.durably(key)},
-  ${occurredAtUs}, ${judged.watermarkUs}, ${this.#dialect.now()})`;
+  ${occurredAtUs}, ${judged.newest}, ${this.#dialect.now()})`;
     return [
       insert,
       ...this.settle(change, judged),

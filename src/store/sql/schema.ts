@@ -60,7 +60,10 @@ const TABLES: Readonly<Record<keyof Tables, Table>> = {
     columns: {
       ...CHANGE,
       occurred_at_us: ['bigint'],
-      latest_us: ['bigint', 'The newest change of the payment so far.'],
+      latest_rank: [
+        'bigint',
+        'The newest change of the payment so far: its time in half microseconds, and one more if it is paid.',
+      ],
       processed_at_ms: ['bigint'],
     },
     primaryKey: CHANGE_KEY,

@@ -275,6 +275,7 @@ export class SqlBackend<Tx> implements Backend<Tx> {
 const NO_CHANGE: Omit<Change, 'merchantPaymentReference' | 'referenceNumber' | 'finding'> = {
   key: '',
   occurredAtUs: '0',
+  rank: '0',
   isPaid: false,
   policy: {},
   fullNames: '[]',
