@@ -26,7 +26,10 @@ export const PARTS = {
       'src/protocol/schema.ts',
       'src/protocol/strict-schema.ts',
     ],
-    tests: ['test/callback/**/*.test.ts', 'test/protocol/{instant,schema,schema-messages.slow}.test.ts'],
+    tests: [
+      'test/callback/**/*.test.ts',
+      'test/protocol/{instant,schema,schema-messages.slow}.test.ts',
+    ],
     concurrency: 2,
   },
   client: {
