@@ -250,7 +250,9 @@ it('answers 409', async () => {
     name: 'a new error code',
     atMost: 2,
     edit: {
-      'src/error-codes.ts': [["    'CHANGE_PARKED',\n", "    'EMPTY_KEY',\n    'CHANGE_PARKED',\n"]],
+      'src/error-codes.ts': [
+        ["    'CHANGE_PARKED',\n", "    'EMPTY_KEY',\n    'CHANGE_PARKED',\n"],
+      ],
       'src/store/change.ts': [
         [
           'import { fieldOf, ownFields }',
