@@ -585,12 +585,6 @@ export const EXPLAINED_SURVIVORS = [
   },
   {
     file: 'src/store/memory-callbacks.ts',
-    code: "const [order, payment, otherKey = ''] = row.place.names;",
-    to: '"Stryker was here!"',
-    why: 'The name of a failed change has three parts; the default is for the compiler.',
-  },
-  {
-    file: 'src/store/memory-callbacks.ts',
     code: "const { referenceNumber = '', payment = '{}', updatedAtUs } = finding;",
     to: '"Stryker was here!"',
     why: 'A second payment has a number; the default is for the compiler.',
