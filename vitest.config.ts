@@ -127,7 +127,7 @@ export default defineConfig({
         // Run in a browser, by `npm run test:browser`.
         'src/mock-server/dashboard/**',
       ],
-      reporter: [['text', { skipFull: true }], 'html', 'json-summary'],
+      reporter: [['text', { skipFull: true }], 'html'],
       thresholds: {
         branches: 95,
         functions: 95,

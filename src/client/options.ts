@@ -102,7 +102,13 @@ export interface PaymentClientOptions {
    * - `'merchantPaymentReference'`: by the payment's reference.
    * @default none: what may exist at the service is not sent again
    */
-  idempotency?: { readonly header: string } | 'merchantPaymentReference' | undefined;
+  idempotency?:
+    | {
+        /** The header's name. */
+        readonly header: string;
+      }
+    | 'merchantPaymentReference'
+    | undefined;
   /**
    * Receives a line for every request, without bodies or header values: pino or console, for example. At `warn` and
    * `error` it has the `merchantPaymentReference` of a creation.

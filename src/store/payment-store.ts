@@ -166,9 +166,8 @@ export interface PaymentStore<Tx = undefined, Taken = Tx> extends ManagedStore<T
   /**
    * Cleans up after crashes: payments whose process died while sending become `unresolved`, and recorded
    * payments are sent. With `lookUp`, unresolved payments, and those without a callback, are looked up at the service. If
-   * the client has `idempotency`, unresolved ones are sent again instead, once their lease is over; what the service then
-   * refuses stays unresolved, is not sent a third time, and is looked up. Any number of processes may call it at any time.
-   * If the
+   * the client has `idempotency`, unresolved ones are sent again instead, once their lease is over. What the service then
+   * refuses stays unresolved, and is looked up from then on. Any number of processes may call it at any time. If the
    * service would fail every payment alike (`error`), the other payments wait for the next call.
    *
    * @throws {ApiError} for a 401; the payments stay recorded

@@ -162,7 +162,7 @@ class Pass {
   }
 }
 
-/** Whether an error says nothing about the payment of its own request. */
+/** Whether the payment of the request that failed may exist. */
 function isInDoubt(error: MerchantPaymentsError): boolean {
   return (
     error.requestOutcome === 'unknown' || error.requestOutcome === 'accepted' || isConflict(error)

@@ -20,7 +20,7 @@ describe('every short trace of the model, on a real store', () => {
   it.each(there)('$name holds and answers what the model does', async ({ open }) => {
     const store = await open();
     try {
-      expect(await play(store, toDepth(2))).toMatchObject({ traces: 388 });
+      expect(await play(store, toDepth(2))).toMatchObject({ traces: 194 });
     } finally {
       await store.close();
     }

@@ -27,7 +27,7 @@ await new Promise((resolve) => application.listen(0, '127.0.0.1', () => resolve(
 service.callbackUrl = 'http://127.0.0.1:' + application.address().port + '/callbacks';
 const { url: baseUrl, apiKey, apiSecret } = service;
 const client = new PaymentClient({ baseUrl, apiKey, apiSecret, logger });
-const order = { merchantPaymentReference: 'planted-reference', amount: 100, currency: 'EUR' };
+const order = { merchantPaymentReference: 'order-1', amount: 100, currency: 'EUR' };
 const { payment } = await client.payments.create(order);
 service.faults.add({ on: 'request', type: 'client-error' });
 await client.payments.create(order).catch(() => undefined);

@@ -1,31 +1,8 @@
-/** What code might plant: each is read otherwise than `undefined`. */
-export const PLANTED: readonly (readonly [string, unknown])[] = [
-  ['true', true],
-  ['a number', 7],
-  ['a text', 'planted'],
-  ['a function', () => 'planted'],
-  ['an object', Object.freeze({})],
-];
-
 /** Runs with a field on every object that has none of its own by that name. */
 export function polluted<Result>(name: PropertyKey, value: unknown, run: () => Result): Result {
   plant(name, value);
   try {
     return run();
-  } finally {
-    Reflect.deleteProperty(Object.prototype, name);
-  }
-}
-
-/** As {@link polluted}, until a promise settles. */
-export async function pollutedUntil<Result>(
-  name: PropertyKey,
-  value: unknown,
-  run: () => Promise<Result>,
-): Promise<Result> {
-  plant(name, value);
-  try {
-    return await run();
   } finally {
     Reflect.deleteProperty(Object.prototype, name);
   }

@@ -23,8 +23,7 @@ export interface Runtime {
 }
 
 // The binaries come in packages of their own for each platform: nothing is run or fetched to install
-// them, and the lockfile pins their bytes. The oldest Node is with the packages of the tests, since every commit is
-// tested on it.
+// them, and the lockfile pins their bytes. The oldest Node is apart, since every commit is tested on it.
 const binaryIn = (folder: string, file: string) =>
   fileURLToPath(new URL(`${folder}/node_modules/${file}`, import.meta.url));
 const platform = `${process.platform}-${process.arch}`;
@@ -74,7 +73,10 @@ function listRuntimes(): readonly Runtime[] {
   const node = (version: 20 | 22 | 24 | 26): Runtime => ({
     name: `node-${version}`,
     kind: 'node',
-    binary: binaryIn(version === 20 ? '..' : 'binaries', `node-${version}-${platform}/bin/node`),
+    binary: binaryIn(
+      version === 20 ? 'oldest' : 'binaries',
+      `node-${version}-${platform}/bin/node`,
+    ),
     arguments: [],
     skipped: {},
   });

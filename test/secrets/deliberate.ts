@@ -8,11 +8,15 @@ export interface Exception {
 /** What shows something of what was planted on purpose. One that shows nothing any more fails. */
 export const deliberate = {
   'the answer of the service': {
-    shows: ['a body', 'the API key', 'the API secret', 'the Authorization header'],
+    shows: ['a body', 'a reference', 'the API key', 'the API secret', 'the Authorization header'],
     why: 'The answer is what the caller asked for, and is returned as received. It is in no error, log line or trace.',
   },
+  'a line at warn or error': {
+    shows: ['a reference'],
+    why: 'A person has to look for the payment. Of a callback, the line has it once that is verified.',
+  },
   'the payment of a callback': {
-    shows: ['a body'],
+    shows: ['a body', 'a reference'],
     why: "It is the merchant's own order data, verified, for which the function was called.",
   },
   "the merchant's own schema": {

@@ -22,6 +22,9 @@ export const signingKey = createSecretKey(signingKeyBytes);
 /** A customer's data, in the body of a request or of a callback. */
 export const customer = 'customer-Dn5kWq8rJx2vTs7hBm4zLp9c-Gy3fRu6eKa1';
 
+/** The merchant's reference of a payment. It may identify a customer, so it is only where a person has to look. */
+export const reference = 'order-Qx4mVn8tHd1w-Ks6rLz3pYb9c-Fu2gJe5aWo7';
+
 /** What the mock is set to. It is no secret of a merchant, and shown in fewer places than one thinks. */
 export const mockApiKey = 'mock-key-Hb8tNc3wXs6q';
 export const mockApiSecret = 'mock-secret-Vr4yKm7jPd1z-Lf9gUe2xQo5a';
@@ -35,6 +38,7 @@ export const planted = {
   'the signing secret as bytes': signingBytes,
   'the signing secret as a KeyObject': signingKeyBytes,
   'a body': customer,
+  'a reference': reference,
   'the API key of the mock': mockApiKey,
   'the API secret of the mock': mockApiSecret,
   'the signing secret of the mock': mockSigningSecret,

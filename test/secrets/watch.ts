@@ -137,7 +137,9 @@ function listen(see: See, onChannel: (name: string) => void): () => void {
   for (const level of CONSOLE) {
     const spy = vi
       .spyOn(console, level)
-      .mockImplementation((...args: unknown[]) => see(`console.${level}`, args));
+      .mockImplementation((...args: unknown[]) =>
+        see(`console.${level}`, args, level === 'error' ? 'a line at warn or error' : undefined),
+      );
     stops.push(() => spy.mockRestore());
   }
   const warned = (warning: Error) => see('a warning of the process', warning);

@@ -14,11 +14,12 @@ const {
   SIGNING_SECRET: signingSecret,
   CUSTOMER: customer,
 } = process.env;
-const order = { merchantPaymentReference: customer, amount: 5, currency: 'EUR' };
+const order = { merchantPaymentReference: 'order-1001', amount: 5, currency: 'EUR' };
+const extraBody = { note: customer };
 const date = new Date().toISOString().replace('Z', '+00:00');
 const rawBody = JSON.stringify({
   referenceNumber: '5a3f0e4c-9f0b-4e57-8a54-0d4f6c1b2a90',
-  merchantPaymentReference: customer,
+  merchantPaymentReference: 'order-1001',
   providerReference: customer,
   status: 'paid',
   createdAt: date,
@@ -94,11 +95,11 @@ const scenes = {
     new PaymentClient({ baseUrl: 'https://payments.example', apiKey, apiSecret: `${apiSecret}\n` }),
   'a failed call is not caught': async () => {
     const client = new PaymentClient(await echoing());
-    await client.payments.create(order);
+    await client.payments.create(order, { extraBody });
   },
   'a failed call is rejected unheard': async () => {
     const client = new PaymentClient(await echoing());
-    void client.payments.create(order);
+    void client.payments.create(order, { extraBody });
     await new Promise((resolve) => setTimeout(resolve, 60_000));
   },
   'a logger throws, and one rejects': async () => {
@@ -108,12 +109,12 @@ const scenes = {
     for (const level of [throwing, rejecting]) {
       const logger = { debug: level, info: level, warn: level, error: level };
       const client = new PaymentClient({ ...options, logger });
-      await client.payments.create(order).catch(console.error);
+      await client.payments.create(order, { extraBody }).catch(console.error);
     }
   },
   'a client is logged by console': async () => {
     const client = new PaymentClient({ ...(await echoing()), logger: console });
-    await client.payments.create(order).catch(console.error);
+    await client.payments.create(order, { extraBody }).catch(console.error);
     console.log(client);
     console.dir(client, { showHidden: true, depth: null });
   },

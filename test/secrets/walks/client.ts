@@ -15,11 +15,11 @@ import {
   transports,
   withoutJitter,
 } from '../../client/raw-server.js';
-import { apiKey, apiSecret, authorization, customer } from '../planted.js';
+import { apiKey, apiSecret, authorization, customer, reference } from '../planted.js';
 import { removed, spellingsOf } from '../search.js';
 import type { See, Walk, Walks } from '../watch.js';
 
-const order = { merchantPaymentReference: `order-${customer}`, amount: 2500, currency: 'EUR' };
+const order = { merchantPaymentReference: reference, amount: 2500, currency: 'EUR' };
 const extraBody = { note: customer };
 const body = JSON.stringify({ ...extraBody, ...order });
 
@@ -59,19 +59,20 @@ const echo = echoes.join(' | ');
 
 /** A logger that is printed as a developer would, with everything that it is given. */
 export function createLogger(see: See): NonNullable<PaymentClientOptions['logger']> {
-  const sink = new Writable({
-    write(chunk, _encoding, done) {
-      see('a printed log line', String(chunk));
-      done();
-    },
-  });
-  const printing = new Console({
-    stdout: sink,
-    inspectOptions: { depth: null, showHidden: true },
-  });
-  const level = (name: 'debug' | 'info' | 'warn' | 'error') => (fields: object, text: string) => {
-    see(`the ${name} log`, [fields, text]);
-    printing[name](fields, text);
+  const level = (name: 'debug' | 'info' | 'warn' | 'error') => {
+    const exception = name === 'warn' || name === 'error' ? 'a line at warn or error' : undefined;
+    const sink = new Writable({
+      write(chunk, _encoding, done) {
+        see('a printed log line', String(chunk), exception);
+        done();
+      },
+    });
+    const inspectOptions = { depth: null, showHidden: true };
+    const printing = new Console({ stdout: sink, inspectOptions });
+    return (fields: object, text: string) => {
+      see(`the ${name} log`, [fields, text], exception);
+      printing[name](fields, text);
+    };
   };
   return {
     debug: level('debug'),

@@ -65,7 +65,7 @@ export const redisServers: Record<string, (socket: Socket, command: string) => v
   },
   'that answers nonsense': replying(() => `+${customer}\r\n`),
   'that gave the claim to another': replying((command) =>
-    command.includes(claim) ? '+claimed:010\r\n' : ':0\r\n',
+    command.includes(claim) ? '+claimed:10\r\n' : ':0\r\n',
   ),
   'that goes away': (socket) => socket.destroy(),
 };

@@ -1,6 +1,6 @@
 import { createHmac, createSecretKey } from 'node:crypto';
 import { NOW_SECONDS, sampleRecord } from '../../callback/sample-callback.js';
-import { customer, signingBytes, signingKey, signingText } from '../planted.js';
+import { customer, reference, signingBytes, signingKey, signingText } from '../planted.js';
 
 /** The planted signing secret in each form that the package takes. */
 export const signingSecrets = {
@@ -11,7 +11,7 @@ export const signingSecrets = {
 
 export type PlantedSecret = (typeof signingSecrets)[keyof typeof signingSecrets];
 
-export const record = sampleRecord({ merchantPaymentReference: customer, note: customer });
+export const record = sampleRecord({ merchantPaymentReference: reference, note: customer });
 export const body = JSON.stringify(record);
 
 export interface Signed {

@@ -48,7 +48,7 @@ export async function receiveBy<Tx>(
   see('the store after its use', store);
 }
 
-/** Changes that fail with an error that shows all there is, are parked, replayed and listed. */
+/** Changes that fail with an error that shows all there is, are parked, replayed, listed and pruned. */
 export async function keepFailures(see: See, signingSecret: PlantedSecret): Promise<void> {
   const bytes = signingSecret instanceof Uint8Array ? signingSecret : signingBytes;
   const secrets = [signingText, bytes.toString('hex'), bytes.toString('base64')];
@@ -77,10 +77,12 @@ export async function keepFailures(see: See, signingSecret: PlantedSecret): Prom
     }
     for await (const change of store.attention({ kinds: ['failed-change'] })) {
       if (change.kind !== 'failed-change') continue;
-      // The reference is the merchant's own, and the body is kept where the merchant says so.
+      // The reference is the merchant's own, and the body is kept for a replay.
       const { merchantPaymentReference, rawBody, ...kept } = change;
       see('the kept change', kept);
       see('the replay', await receiver.replay(change).catch((error: unknown) => error));
+      await store.prune(new Date(change.lastFailedAt.getTime() + 3_600_000));
+      see('the replay without a body', await receiver.replay(change));
     }
     see('the store', store);
     see('the receiver', receiver);

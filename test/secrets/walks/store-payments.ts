@@ -3,12 +3,12 @@ import { PaymentClient } from '../../../src/client/payment-client.js';
 import { createCallbackReceiver } from '../../../src/receiver/callback-receiver.js';
 import type { PaymentStore } from '../../../src/store/payment-store.js';
 import { failureOf, now } from '../../callback/sample-callback.js';
-import { apiKey, apiSecret, authorization, customer, signingText } from '../planted.js';
+import { apiKey, apiSecret, authorization, customer, reference, signingText } from '../planted.js';
 import type { See } from '../watch.js';
 import { record, signed } from './signed-callback.js';
 
 export const order = {
-  merchantPaymentReference: `order-${customer}`,
+  merchantPaymentReference: reference,
   amount: 2500,
   currency: 'EUR',
 };
