@@ -18,7 +18,7 @@ CREATE TABLE IF NOT EXISTS "payment_store_payments" (
   reference_number text COLLATE "C",
   payment text,
   payment_updated_at_us bigint,
-  -- Of a missed payment: the status that lookUp has found. When lookUp is asked next; NULL for the next pass.
+  -- Of a missed payment: the status that lookUp has found, as JSON. When lookUp is asked next; NULL for the next pass.
   found_status text,
   look_at_ms bigint,
   -- The service's reference of the payment that has paid the order.

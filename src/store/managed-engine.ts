@@ -157,7 +157,7 @@ function listsOf(
   const withoutCallback = (kind: ListKind) => async (page: Page) =>
     (await backend.list(kind, page)).map((listed): Entry => {
       const { foundStatus } = listed.stored;
-      const found = foundStatus === undefined ? {} : { foundStatus };
+      const found = foundStatus === undefined ? {} : { foundStatus: JSON.parse(foundStatus) };
       return { place: listed.place, item: { kind: 'no-callback', ...found, ...toItem(listed) } };
     });
   return {

@@ -1,18 +1,19 @@
 import type { Backend } from './backend.js';
 import { MemoryCallbacks, type Row } from './memory-callbacks.js';
-import type {
-  Claim,
-  Claimed,
-  Decided,
-  Decision,
-  DueKind,
-  Finding,
-  Intent,
-  Listed,
-  ListKind,
-  Page,
-  PaymentRow,
-  Result,
+import {
+  type Claim,
+  type Claimed,
+  type Decided,
+  type Decision,
+  type DueKind,
+  type Finding,
+  FOUND_PAID,
+  type Intent,
+  type Listed,
+  type ListKind,
+  type Page,
+  type PaymentRow,
+  type Result,
 } from './payment-row.js';
 import * as steps from './steps.js';
 
@@ -82,7 +83,7 @@ export class MemoryBackend extends MemoryCallbacks implements Backend<undefined>
     const { nowMs } = this;
     const isListed = (row: Row): boolean => {
       if (row.state === 'missed')
-        return (row.foundStatus === 'paid' ? 'missed-paid' : 'missed') === kind;
+        return (row.foundStatus === FOUND_PAID ? 'missed-paid' : 'missed') === kind;
       const isLeased = kind === 'unresolved' && (row.leaseUntilMs ?? 0) > nowMs;
       return row.state === kind && !isLeased;
     };

@@ -32,7 +32,7 @@ export interface PaymentRow {
   readonly referenceNumber: string | undefined;
   /** JSON of the payment's record. */
   readonly payment: string | undefined;
-  /** The status that `lookUp` has found, while the payment is `missed`. */
+  /** JSON of the status that `lookUp` has found, while the payment is `missed`. */
   readonly foundStatus: string | undefined;
   /** JSON of a `SendFailure`. */
   readonly failure: string | undefined;
@@ -133,6 +133,9 @@ export interface Page {
   readonly after: Cursor | undefined;
   readonly limit: number;
 }
+
+/** `foundStatus` of a payment that was found paid. */
+export const FOUND_PAID = JSON.stringify('paid');
 
 /**
  * A list of payments, ordered by a time and their keys.

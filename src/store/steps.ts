@@ -184,7 +184,7 @@ export function look(
   return {
     ...change,
     state: isMissed ? 'missed' : 'unheard',
-    foundStatus: isMissed ? status : undefined,
+    foundStatus: isMissed ? JSON.stringify(status) : undefined,
   };
 }
 

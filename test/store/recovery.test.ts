@@ -1,9 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { StoreError } from '../../src/errors.js';
+import type { PaymentWithoutCallback } from '../../src/store/attention.js';
 import { MemoryBackend } from '../../src/store/memory-backend.js';
 import type { ListKind, Page } from '../../src/store/payment-row.js';
 import type { RecoveryOptions } from '../../src/store/payment-store.js';
 import { ContractService } from '../contract/store/service.js';
+import { collect } from '../contract/store/stage.js';
 import { recordLines } from '../protocol/recorded-lines.js';
 import { MEMORY, openStore } from './memory-engine.js';
 import { order } from './orders.js';
@@ -303,5 +305,79 @@ describe('a running recovery', () => {
       expect.objectContaining({ option, message: expect.stringContaining(message) }),
     );
     expect(backend.rounds).toBe(0);
+  });
+});
+
+describe('a look at the service', () => {
+  const lifetime = { leaseMs: 1_000, requestLifetimeMs: 10_000 };
+
+  function openWithClock() {
+    const service = new ContractService();
+    const clock = { nowMs: 0 };
+    const backend = new MemoryBackend({ ...MEMORY, now: () => clock.nowMs });
+    return { service, clock, store: openStore(backend, { client: service.client, ...lifetime }) };
+  }
+
+  it('that began before the lifetime was over decides nothing, however long it takes', async () => {
+    const { service, clock, store } = openWithClock();
+    service.answer('order-1', 'answer-lost');
+    await store.create(order('order-1'));
+    clock.nowMs = 9_999;
+    const lookUp = vi.fn(async () => {
+      clock.nowMs = 10_001;
+      return 'not-created' as const;
+    });
+    await store.recover({ lookUp });
+    expect(await store.get('order-1')).toMatchObject({ state: 'unresolved', attempts: 1 });
+    // The next pass asks again.
+    await store.recover({ lookUp });
+    expect(lookUp).toHaveBeenCalledTimes(2);
+    expect(await store.get('order-1')).toMatchObject({ state: 'created', attempts: 2 });
+  });
+
+  it('that finds an unresolved payment keeps its status too, once the lifetime is over', async () => {
+    for (const [nowMs, foundStatus] of [
+      [9_999, undefined],
+      [10_000, 'paid'],
+    ] as const) {
+      const { service, clock, store } = openWithClock();
+      service.answer('order-1', 'answer-lost');
+      await store.create(order('order-1'));
+      const [referenceNumber = ''] = service.paymentsOf('order-1');
+      clock.nowMs = nowMs;
+      const lookUp = vi.fn(() => ({ referenceNumber, status: 'paid' }));
+      expect(await store.recover({ lookUp })).toMatchObject({ found: 1 });
+      expect(lookUp).toHaveBeenCalledTimes(1);
+      const items = await collect(store.attention({ olderThanMs: 0 }));
+      expect(items).toMatchObject([{ kind: 'no-callback', attempts: 1 }]);
+      expect((items[0] as PaymentWithoutCallback).foundStatus).toBe(foundStatus);
+    }
+  });
+
+  it('that fails is repeated in the next pass', async () => {
+    const { clock, store } = openWithClock();
+    await store.create(order('order-1'));
+    clock.nowMs = 10_000;
+    const lookUp = vi.fn(() => Promise.reject(new Error('no connection')));
+    for (let count = 1; count <= 2; count += 1) {
+      await expect(store.recover({ lookUp })).rejects.toThrow('no connection');
+      expect(lookUp).toHaveBeenCalledTimes(count);
+    }
+  });
+
+  it('is taken at a hundred payments without a callback in each pass, the oldest first', async () => {
+    const { clock, store } = openWithClock();
+    for (let index = 0; index < 150; index += 1) {
+      clock.nowMs = 150 - index;
+      await store.create(order(`order-${index}`));
+    }
+    clock.nowMs = 100_000;
+    const asked: string[] = [];
+    const lookUp = (reference: string) => void asked.push(reference);
+    for (const count of [100, 150, 150]) {
+      await store.recover({ lookUp });
+      expect(asked).toHaveLength(count);
+    }
+    expect(asked).toEqual(Array.from({ length: 150 }, (_, index) => `order-${149 - index}`));
   });
 });

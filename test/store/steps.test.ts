@@ -410,8 +410,11 @@ describe('a look at the service', () => {
 
   it('keeps a status of which a callback should have told', () => {
     const row = { ...owned, state: 'unheard', payment: '{"status":"pending"}' } as const;
-    expect(look(row, found('paid'), 6_000)).toMatchObject({ state: 'missed', foundStatus: 'paid' });
-    const again = look({ ...row, state: 'missed', foundStatus: 'paid' }, found('pending'), 6_000);
+    expect(look(row, found('paid'), 6_000)).toMatchObject({
+      state: 'missed',
+      foundStatus: '"paid"',
+    });
+    const again = look({ ...row, state: 'missed', foundStatus: '"paid"' }, found('pending'), 6_000);
     expect(again).toMatchObject({ state: 'unheard', foundStatus: undefined });
     const unresolved = look({ ...row, state: 'unresolved' }, found('paid'), 6_000);
     expect(unresolved).not.toHaveProperty('state');

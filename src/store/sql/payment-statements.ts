@@ -1,4 +1,12 @@
-import type { Claim, DueKind, Intent, ListKind, Page, Result } from '../payment-row.js';
+import {
+  type Claim,
+  type DueKind,
+  FOUND_PAID,
+  type Intent,
+  type ListKind,
+  type Page,
+  type Result,
+} from '../payment-row.js';
 import { end } from '../steps.js';
 import type { Dialect, Key } from './dialect.js';
 import { COLUMNS, Sql } from './sql.js';
@@ -97,12 +105,13 @@ WHERE ${condition} LIMIT ${limit}${this.#dialect.skipLocked}`;
   }
 
   list(kind: ListKind, page: Page): string {
+    const paid = this.#sql.value(FOUND_PAID);
     // The index knows the state.
     const condition = {
       recorded: "state = 'recorded'",
       unresolved: `state IN ('unresolved', 'sending') AND lease_until_ms <= ${this.#dialect.now()}`,
-      'missed-paid': "state = 'missed' AND found_status = 'paid'",
-      missed: "state = 'missed' AND found_status <> 'paid'",
+      'missed-paid': `state = 'missed' AND found_status = ${paid}`,
+      missed: `state = 'missed' AND found_status <> ${paid}`,
       unheard: "state = 'unheard'",
     }[kind];
     const time = kind === 'unresolved' ? 'sent_at_ms' : 'changed_at_ms';

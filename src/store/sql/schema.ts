@@ -46,7 +46,7 @@ const TABLES: Readonly<Record<keyof Tables, Table>> = {
       payment_updated_at_us: ['bigint?'],
       found_status: [
         'text?',
-        'Of a missed payment: the status that lookUp has found. When lookUp is asked next; NULL for the next pass.',
+        'Of a missed payment: the status that lookUp has found, as JSON. When lookUp is asked next; NULL for the next pass.',
       ],
       look_at_ms: ['bigint?'],
       paid_by: ['name?', "The service's reference of the payment that has paid the order."],
