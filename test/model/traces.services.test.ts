@@ -23,7 +23,7 @@ describe('every short trace of the models, on a real store', () => {
     try {
       const [creations, callbacks] = await play(store, toDepth(3), toDepth(2));
       expect(creations).toMatchObject({ model: 'payments', traces: 918 });
-      expect(callbacks).toMatchObject({ model: 'changes', traces: 388 });
+      expect(callbacks).toMatchObject({ model: 'changes', traces: 194 });
     } finally {
       await store.close();
     }

@@ -128,8 +128,10 @@ export function describeMany({ openStore, query, send, serial }: SqlServer): voi
     ]);
   });
 
-  it('changes that reach every process, in any order, have each effect once, and none out of order', async () => {
-    await query(`CREATE TABLE effects (id ${serial}, reference varchar(99), minute int)`);
+  it('changes that reach every process, in any order, have each effect once, and none out of order as current', async () => {
+    await query(
+      `CREATE TABLE effects (id ${serial}, reference varchar(99), minute int, is_current int)`,
+    );
     const references = ['a', 'b', 'c'].map((name) => `shuffled-${name}`);
     const minutes = [3, 1, 4, 2, 5];
     const stores = Array.from({ length: 4 }, openStore);
@@ -137,23 +139,26 @@ export function describeMany({ openStore, query, send, serial }: SqlServer): voi
       references.flatMap((reference) =>
         minutes.map((_minute, index) => {
           const minute = minutes[(index + offset) % minutes.length] ?? 0;
-          return store.process(change(reference, minute), async ({ tx }) => {
+          return store.process(change(reference, minute), async ({ tx, current }) => {
             await send(
               tx,
-              `INSERT INTO effects (reference, minute) VALUES ('${reference}', ${minute})`,
+              `INSERT INTO effects (reference, minute, is_current) VALUES ('${reference}', ${minute}, ${Number(current)})`,
             );
           });
         }),
       ),
     );
     const outcomes = await Promise.all(deliveries);
-    const effects = await query('SELECT reference, minute FROM effects ORDER BY id');
+    const effects = await query('SELECT reference, minute, is_current FROM effects ORDER BY id');
     expect(effects).toHaveLength(outcomes.filter((outcome) => outcome === 'processed').length);
     for (const reference of references) {
       const ran = effects.filter((row) => row['reference'] === reference);
       const order = ran.map((row) => Number(row['minute']));
-      expect(order).toEqual([...new Set(order)].sort());
-      expect(order.at(-1)).toBe(5);
+      expect(order.toSorted()).toEqual([1, 2, 3, 4, 5]);
+      const told = ran.map((row) => Number(row['is_current']) === 1);
+      const isNewest = (minute: number, index: number) =>
+        Math.max(...order.slice(0, index), 0) < minute;
+      expect(told).toEqual(order.map(isNewest));
     }
   });
 }
