@@ -70,8 +70,10 @@ export function toError(
 }
 
 /** How to fix a connection that failed with this code of Node; follows the code in a message. */
-function remedyFor(code: string): string {
+function remedyFor(code: string, message: string): string {
   switch (code) {
+    case 'ERR_TLS_CERT_ALTNAME_INVALID':
+      return `, since the certificate is for another name: ${message}; check the host of the base URL or the proxy`;
     case 'DEPTH_ZERO_SELF_SIGNED_CERT':
     case 'SELF_SIGNED_CERT_IN_CHAIN':
     case 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY':
@@ -114,7 +116,8 @@ function describeFailure(
   { sent, reason }: Pick<Failure, 'sent' | 'reason'>,
 ): string {
   const code = cause?.code;
-  const because = code === undefined ? '' : ` (${code})${remedyFor(code)}`;
+  const because =
+    code === undefined ? '' : ` (${code})${remedyFor(code, (cause as ScrubbedCause).message)}`;
   if (reason === 'unusable') {
     return `got an answer that is not HTTP${because}; check for a proxy or firewall between this machine and the service`;
   }
