@@ -125,7 +125,11 @@ const entries = {
     text: 'answers 5xx with an error body',
     parameters: { status: number('HTTP status', { min: 500, max: 599 }, 500) },
   },
-  'html-error': { ...refuses, text: "answers 502 with a proxy's HTML page" },
+  'html-error': {
+    ...refuses,
+    text: "answers with a proxy's HTML page, as 502 or another status",
+    parameters: { status: number('HTTP status', { min: 200, max: 599 }, 502) },
+  },
   'malformed-json': { ...creates, text: 'answers 201 with broken JSON' },
   'truncated-body': { ...creates, text: 'answers 201 with half of the body' },
   'empty-body': { ...creates, text: 'answers 201 without a body' },
