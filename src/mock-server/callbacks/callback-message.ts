@@ -67,6 +67,10 @@ function changeBeforeSigning(
   fault: CheckedCallbackFault | undefined,
 ): Record<string, unknown> {
   if (fault?.type === 'unknown-status') return { ...record, status: fault.status };
+  if (fault?.type === 'missing-field') {
+    const { [fault.field]: _missing, ...others } = record;
+    return fault.as === 'null' ? { ...record, [fault.field]: null } : others;
+  }
   if (fault?.type === 'extra-field') return { ...record, [fault.field]: fault.value };
   return { ...record };
 }

@@ -188,6 +188,15 @@ const entries = {
     expects: 'accept it without acting on it',
     parameters: { status: text('Status to send', 'mock_unknown_status') },
   },
+  'missing-field': {
+    on,
+    text: 'sent without a field by which nothing is decided',
+    expects: 'accept it',
+    parameters: {
+      field: choice('Missing field', 'providerReference', 'createdAt'),
+      as: choice('Left out or null', 'left-out', 'null'),
+    },
+  },
   'extra-field': {
     on,
     text: 'sent with a field that the interface does not document',

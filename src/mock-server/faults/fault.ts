@@ -149,6 +149,20 @@ export type CallbackFault = {
       status?: string | undefined;
     }
   | {
+      /** The record lacks a field by which nothing is decided. */
+      type: 'missing-field';
+      /**
+       * The field.
+       * @default 'providerReference'
+       */
+      field?: 'providerReference' | 'createdAt' | undefined;
+      /**
+       * Whether the field is left out, or is null.
+       * @default 'left-out'
+       */
+      as?: 'left-out' | 'null' | undefined;
+    }
+  | {
       /** The record has a field that the interface does not document. */
       type: 'extra-field';
       /**
