@@ -146,6 +146,30 @@ export function assertUsableSecret(secret: string | Uint8Array, option: string):
   }
 }
 
+/**
+ * Refuses the signing secret that every copy of the mock has where customers pay. Called for each callback: a build
+ * that loads the application's modules also runs with NODE_ENV=production.
+ *
+ * @param isOfMock whether one of the secrets is that one
+ * @throws {InvalidOptionError} in production
+ */
+export function assertOwnSecret(isOfMock: boolean): void {
+  if (!isOfMock || !isProduction()) return;
+  throw new InvalidOptionError(
+    'signingSecret',
+    'signingSecret must be your own where NODE_ENV is production; received the one that every copy of the mock has, with which anyone could sign: set MERCHANT_PAYMENTS_SIGNING_SECRET, or for a test start the mock with another signing secret',
+  );
+}
+
+function isProduction(): boolean {
+  try {
+    return globalThis.process?.env?.['NODE_ENV'] === 'production';
+  } catch {
+    // A runtime that does not allow the variable to be read.
+    return false;
+  }
+}
+
 /** Imports one or several secrets. Refuses `[]`, with which no callback would be accepted. */
 export function importSecrets<Secret, Key>(
   signingSecret: Secret | readonly Secret[],
