@@ -1,8 +1,9 @@
 import type { PGlite } from '@electric-sql/pglite';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { postgresStore } from '../../src/postgres/postgres-store.js';
+import { ContractService } from '../contract/store/service.js';
 import { emptyPglite, openPglite } from '../pglite.js';
-import { change, deferred, heldWork, nothing } from './change.js';
+import { change, deferred, heldWork, nothing, order } from './change.js';
 import { describeStore } from './store-cases.js';
 
 let database: PGlite;
@@ -18,6 +19,16 @@ beforeAll(async () => {
 
 describe('postgresStore on PGlite', () => {
   describeStore(() => ({ pool: database, query: (text, values) => database.query(text, values) }));
+
+  it('marks the statement of a claim by its owner alone, since the driver tells no session', async () => {
+    const sent = vi.spyOn(database, 'query');
+    const store = postgresStore(database, { client: new ContractService().client });
+    await store.create(order('marked'));
+    const marks = sent.mock.calls.flatMap(([text]) => /^\/\*.*?\*\//.exec(text) ?? []);
+    expect(marks).toEqual([
+      expect.stringMatching(/^\/\* [\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12} \*\/$/),
+    ]);
+  });
 
   it('says when the work ended the transaction by its rollback()', async () => {
     const failing = postgresStore(database).process(change('rollback()'), ({ tx }) =>
