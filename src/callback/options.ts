@@ -89,8 +89,8 @@ export interface VerifiedCallback<Fields = unknown> {
   timestamp: Date;
   /** The index of the signing secret that matched, from 0. */
   secretIndex: number;
-  /** The bytes that were verified: a copy. */
-  rawBody: Uint8Array;
+  /** The bytes that were verified: a copy. A `Uint8Array`, of memory that fetch, Blob and WebCrypto take. */
+  rawBody: ReturnType<Uint8Array['slice']>;
 }
 
 /** One rule for each option of a verifier. */

@@ -14,7 +14,7 @@ export interface CallbackMessage {
   /** When it was signed, in epoch milliseconds: `timestamp` unless a fault shifted that. */
   readonly [SIGNED_AT_MS]: number;
   readonly signedString: string;
-  readonly rawBody: Uint8Array;
+  readonly rawBody: ReturnType<Uint8Array['slice']>;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
 }
