@@ -97,7 +97,7 @@ export async function openCallbackSides(
     async fill(rows) {
       await fillPayments(query, rows, 'OLD-');
       await query(`INSERT INTO ${PREFIX}changes
-          (merchant_payment_reference, reference_number, change_key, occurred_at_us, latest_us, processed_at_ms)
+          (merchant_payment_reference, reference_number, change_key, occurred_at_us, latest_rank, processed_at_ms)
         SELECT CONCAT('OLD-', n), CONCAT('PAY-OLD-', n), 'paid', 0, 0, 0 FROM ${numbers(rows)}`);
       await query(`INSERT INTO ${PREFIX}seen SELECT CONCAT('OLD-', n) FROM ${numbers(rows)}`);
     },

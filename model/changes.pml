@@ -75,7 +75,7 @@ inline judge() {
 
 /* What the callback says of its payment. */
 inline learn() {
-  settle(paymentOf(change), saysPaid(change), true);    /* guard for callback_settles: whatever becomes of its work */
+  settle(paymentOf(change), saysPaid(change), isProcessed[change] || newest[paymentOf(change)] > timeOf(change)); /* guard for callback_settles: whatever becomes of its work */
   isHeard[paymentOf(change)] = true;
   isHeardPaid[paymentOf(change)] = isHeardPaid[paymentOf(change)] || saysPaid(change)
 }

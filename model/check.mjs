@@ -1,5 +1,5 @@
 // Checks every claim of claims.mjs, prints one line for each, and exits with 1 unless all of them are as expected.
-// `node model/check.mjs one_payment` checks one claim. With --story, only the claims that fail: the shortest way to each
+// `node model/check.mjs one_payer` checks one claim. With --story, only the claims that fail: the shortest way to each
 // failure.
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
@@ -17,12 +17,12 @@ let count = 0;
 let unexpected = 0;
 
 async function check(setting, isFair) {
-  const { model, switches, holds = [], fails = [] } = setting;
+  const { switches, holds = [], fails = [] } = setting;
   const claims = [...(values.story ? [] : holds), ...fails].filter(
     (claim) => isInTheEnd(claim) === isFair && isWanted(claim),
   );
   if (claims.length === 0) return;
-  const file = join(folder, `${model}.pml`);
+  const file = join(folder, 'changes.pml');
   await withFolder(async (scratch) => {
     await build(file, switches, { scratch, isFair, isShort: values.story });
     for (const claim of claims) {
@@ -36,10 +36,9 @@ async function check(setting, isFair) {
   });
 }
 
-function print({ model, name }, claim, { holds, isExpected, states, seconds }) {
+function print({ name }, claim, { holds, isExpected, states, seconds }) {
   const verdict = `${holds ? 'holds' : 'fails'}, ${isExpected ? 'as expected' : 'UNEXPECTED'}`;
   const columns = [
-    model.padEnd(8),
     claim.padEnd(30),
     verdict.padEnd(18),
     `${states.toLocaleString('en').padStart(9)} states`,

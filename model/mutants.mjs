@@ -27,10 +27,9 @@ async function findCatch({ file, claim, without }) {
   return withFolder(async (scratch) => {
     await cp(folder, scratch, { recursive: true });
     await writeFile(join(scratch, file), without);
-    for (const { model, name, switches, holds = [] } of settings) {
-      const isConcerned = file === 'order.pml' || file === `${model}.pml`;
-      if (!isConcerned || !holds.includes(claim)) continue;
-      await build(join(scratch, `${model}.pml`), switches, { scratch, isFair, isMutant: true });
+    for (const { name, switches, holds = [] } of settings) {
+      if (!holds.includes(claim)) continue;
+      await build(join(scratch, 'changes.pml'), switches, { scratch, isFair, isMutant: true });
       const { holds: isHeld } = await verify(claim, { scratch, isFair });
       if (!isHeld) return name;
     }

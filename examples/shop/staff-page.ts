@@ -44,17 +44,16 @@ function toCard(item: Attention) {
   const { merchantPaymentReference: reference, since } = item;
   switch (item.kind) {
     case 'unresolved': {
-      const { attempts, stored } = item;
-      const { input, failure } = stored;
-      const amount = `${(input.amount / 100).toFixed(2)} ${input.currency}`; // in cents, as in main.ts
+      const { input, failure } = item.stored;
+      const amount = input && `${(input.amount / 100).toFixed(2)} ${input.currency}, `; // in cents, as in main.ts
       const actions = html`
-        ${button('resolve-not-created', { reference, attempts }, 'The service has no payment')}
-        <form method="post" action="/staff/confirm/resolve-created">
-          ${hidden({ reference, attempts })}
+        ${notCreated(item)}
+        <form method="post" action="/staff/confirm/mark-created">
+          ${hidden({ reference })}
           <input name="referenceNumber" placeholder="Reference number" aria-label="Reference number of ${reference}" pattern="[0-9a-fA-F\\-]{36}" title="The UUID that the service shows" required>
           <button type="submit">The service has this one</button>
         </form>`;
-      return card(reference, `${amount}, ${failure?.code ?? 'no answer'}`, since, actions);
+      return card(reference, `${amount ?? ''}${failure?.code ?? 'no answer'}`, since, actions);
     }
     case 'second-payment':
       return card(
@@ -71,8 +70,10 @@ function toCard(item: Attention) {
       const details = `${key}, attempts: ${attempts}, ${error.code ?? error.name}: ${error.message}`;
       return card(reference, details, since, actions);
     }
-    case 'no-callback':
-      return card(reference, 'created', since, discard(item, 'Done'));
+    case 'no-callback': {
+      const details = item.foundStatus ? `${item.foundStatus} at the service` : 'created';
+      return card(reference, details, since, html`${discard(item, 'Done')}${notCreated(item)}`);
+    }
   }
 }
 
@@ -82,6 +83,13 @@ function card(reference: string, details: string, since: Date, actions?: unknown
     <p class="faint">${ago(since)}: ${details}</p>
     <div class="actions">${actions}</div>
   </article>`;
+}
+
+/** As the list showed it: the decision is refused if the payment has changed since, or was listed too early. */
+function notCreated(item: Attention) {
+  const { merchantPaymentReference: reference } = item;
+  const fields = { reference, item: JSON.stringify(item) };
+  return button('mark-not-created', fields, 'The service has no payment');
 }
 
 /** With all that the decision is based on: it is refused if the item has changed since. */
@@ -94,12 +102,12 @@ type Question = (fields: Fields) => [question: string, consequence: string, yes:
 
 /** What each button asks before it acts, since nothing takes its action back. */
 const QUESTIONS: Record<StaffAction, Question> = {
-  'resolve-not-created': ({ reference }) => [
+  'mark-not-created': ({ reference }) => [
     `The service has no payment for ${reference}?`,
     'The customer may then pay again. If the service does have the payment after all, the order is paid twice.',
     'Yes, it has none',
   ],
-  'resolve-created': ({ reference, referenceNumber }) => [
+  'mark-created': ({ reference, referenceNumber }) => [
     `The service has payment ${referenceNumber} for ${reference}?`,
     'The order then waits for the callback of this payment, and nothing is sent again. With a wrong number, the real payment is listed as a second one.',
     'Yes, it has this one',

@@ -16,16 +16,15 @@ if (STAFF_TOKEN.length < 16) {
 }
 
 /** What a form sent. */
-export type Fields = Record<'reference' | 'referenceNumber' | 'attempts' | 'key' | 'item', string>;
+export type Fields = Record<'reference' | 'referenceNumber' | 'key' | 'item', string>;
 
 /** What staff can do. None of it can be undone. */
 const actions = {
   /** A person has looked at the service, which has the payment. */
-  'resolve-created': ({ reference, referenceNumber, attempts }: Fields) =>
-    store.resolve(reference, { created: { referenceNumber } }, { attempts: Number(attempts) }),
+  'mark-created': ({ reference, referenceNumber }: Fields) =>
+    store.markCreated(reference, { referenceNumber }),
   /** A person has looked at the service, which does not have the payment. */
-  'resolve-not-created': ({ reference, attempts }: Fields) =>
-    store.resolve(reference, 'not-created', { attempts: Number(attempts) }),
+  'mark-not-created': ({ item }: Fields) => store.markNotCreated(JSON.parse(item)),
   /** Runs a failed change again, with the body as received. */
   async replay({ key, referenceNumber }: Fields) {
     const { outcome } = await handleCallback.replay({ key, referenceNumber });

@@ -5,7 +5,7 @@ CREATE TABLE IF NOT EXISTS `payment_store_payments` (
   -- The request body as JSON, and its digest.
   body longtext NOT NULL,
   digest varchar(128) NOT NULL,
-  -- recorded, sending, created, unheard (created, no callback yet), rejected, unresolved, or elsewhere (not created by the store).
+  -- recorded, sending, created, unheard (created, no callback yet), missed (the same, and found with a status), rejected, unresolved, or elsewhere (not created by the store).
   state varchar(128) NOT NULL,
   -- The fencing token of the process that sends it, and the end of its lease.
   owner varchar(128),
@@ -18,6 +18,9 @@ CREATE TABLE IF NOT EXISTS `payment_store_payments` (
   reference_number varchar(128),
   payment longtext,
   payment_updated_at_us bigint,
+  -- Of a missed payment: the status that lookUp has found. When lookUp is asked next; NULL for the next pass.
+  found_status longtext,
+  look_at_ms bigint,
   -- The service's reference of the payment that has paid the order.
   paid_by varchar(128),
   -- Why the last attempt failed, as JSON.
@@ -34,8 +37,8 @@ CREATE TABLE IF NOT EXISTS `payment_store_changes` (
   reference_number varchar(128) NOT NULL,
   change_key varchar(128) NOT NULL,
   occurred_at_us bigint NOT NULL,
-  -- The newest change of the payment so far.
-  latest_us bigint NOT NULL,
+  -- The newest change of the payment so far: its time in half microseconds, and one more if it is paid.
+  latest_rank bigint NOT NULL,
   processed_at_ms bigint NOT NULL,
   PRIMARY KEY (merchant_payment_reference, reference_number, change_key),
   KEY processed (processed_at_ms)

@@ -69,7 +69,7 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
   return {
     async process(change, work) {
       // Read before the caller can change it.
-      const { occurredAtUs, ...read } = readStatusChange(change);
+      const { rank, ...read } = readStatusChange(change);
       const [order, reference, key] = await Promise.all([
         toRedisName(read.merchantPaymentReference),
         toRedisName(read.referenceNumber),
@@ -97,7 +97,7 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
         },
         finish: () =>
           retryUntil(confirmedAtMs + leaseMs, async () => {
-            const change = [reference, key, occurredAtUs];
+            const change = [reference, key, rank];
             return (await runInTime(FINISH, owner, ...change, retention)) === '1';
           }),
         async release() {
@@ -106,7 +106,7 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
       };
 
       const isPaid = read.isPaid ? '1' : '0';
-      const answer = run(CLAIM, owner, reference, key, occurredAtUs, isPaid, lease);
+      const answer = run(CLAIM, owner, reference, key, rank, isPaid, lease);
       const text = await answerWithin(commandTimeoutMs, answer).catch((error: unknown) => {
         releaseLater(answer, claim);
         throw error;

@@ -8,9 +8,10 @@ export interface Script {
 }
 
 // One hash per order. Its fields:
-// - `watermark:<reference>`: when the latest processed change of that payment happened, in epoch microseconds
+// - `watermark:<reference>`: the rank of the latest processed change of that payment: its time in half microseconds, and one more if it is paid
 // - `done:<reference> <key>`: the owner that processed that change
 // - `paid`: the reference of the first payment of the order that was paid
+// - `paid:<reference>`: the rank of the last `paid` of that payment
 // - `owner`, `key`: the current claim's fencing token, and the key of its change
 // - `until`, `lease`: when the claim expires, in epoch milliseconds, and its duration in milliseconds
 //
@@ -28,15 +29,21 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
 `;
 
 /**
- * ARGV has owner, reference, key, occurredAt, isPaid (1 or 0), leaseMs. That a payment is paid is true whatever becomes
+ * ARGV has owner, reference, key, rank, isPaid (1 or 0), leaseMs. That a payment is paid is true whatever becomes
  * of its change. A granted claim is `claimed:` and two digits: current, secondPayment.
  */
 export const CLAIM = toScript(`
 local done, watermark = 'done:' .. ARGV[2] .. ' ' .. ARGV[3], 'watermark:' .. ARGV[2]
-local claim = redis.call('HMGET', KEYS[1], done, watermark, 'until', 'owner', 'lease', 'paid')
-local isPaid, paid = ARGV[5] == '1', claim[6]
+local paidAt = 'paid:' .. ARGV[2]
+local claim = redis.call('HMGET', KEYS[1], done, watermark, 'until', 'owner', 'lease', 'paid', paidAt)
+local isPaid, paid, at = ARGV[5] == '1', claim[6], tonumber(ARGV[4])
 if isPaid and not paid then redis.call('HSET', KEYS[1], 'paid', ARGV[2]) end
+if isPaid and not (claim[7] and at <= tonumber(claim[7])) then
+  redis.call('HSET', KEYS[1], paidAt, ARGV[4])
+end
 if claim[1] then return 'duplicate' end
+-- At one instant, paid is the later status.
+local isBesidePaid = not isPaid and claim[7] and at + 1 == tonumber(claim[7])
 ${NOW}
 if claim[3] and tonumber(claim[3]) > now and claim[4] ~= ARGV[1] then
   local latest = now + claim[5]
@@ -48,7 +55,7 @@ end
 local deadline = string.format('%.0f', now + ARGV[6])
 redis.call('HSET', KEYS[1], 'owner', ARGV[1], 'key', ARGV[3], 'until', deadline, 'lease', ARGV[6])
 redis.call('PERSIST', KEYS[1])
-local isOlder = claim[2] and tonumber(ARGV[4]) < tonumber(claim[2])
+local isOlder = isBesidePaid or (claim[2] and at < tonumber(claim[2]))
 local isPaidByOther = paid and paid ~= ARGV[2]
 local function digit(is) return is and '1' or '0' end
 return 'claimed:' .. digit(not isOlder and not isPaidByOther) .. digit(isPaidByOther and isPaid)
@@ -63,7 +70,7 @@ return 1
 `);
 
 /**
- * ARGV: owner, reference, key, occurredAt, retentionMs. A script of a user without a right ends where the right is
+ * ARGV: owner, reference, key, rank, retentionMs. A script of a user without a right ends where the right is
  * needed, so every command comes before the change is recorded.
  */
 export const FINISH = toScript(`

@@ -103,9 +103,7 @@ class ChangeClaim implements Lease {
     const nowMs = this.#file.now();
     const judged = yield* this.#see();
     const { verdict } = judged;
-    if (isNews(judged) || verdict === 'run') {
-      for (const statement of statements.settle(this.#change, judged)) yield statement;
-    }
+    for (const statement of statements.settle(this.#change, judged)) yield statement;
     if (verdict === 'duplicate') return { outcome: verdict };
     if (yield* claims.isHeld(this.#order, nowMs)) return { outcome: 'busy' };
     if (verdict === 'parked') return { error: parkedError() };

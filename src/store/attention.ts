@@ -5,13 +5,14 @@ import type { StoredPayment } from './stored-payment.js';
 /**
  * What needs a person.
  *
- * - `unresolved`: a payment was sent, and may or may not exist at the service. It is listed once the lease of its last
- *   attempt has ended: its request can no longer arrive. Look it up at the service now, and `resolve` it.
+ * - `unresolved`: a payment was sent, and may or may not exist at the service. It is listed once the service can no longer
+ *   act on its request (`requestLifetimeMs`). Look it up at the service now, then `markCreated` or `markNotCreated`.
  * - `second-payment`: the service has another payment for the reference. Look both up, refund one if both are paid,
  *   then `discard` the item.
  * - `failed-change`: the work for a change failed. Fix the cause; the service's next delivery, or a replay, runs it.
  * - `no-callback`: a payment was created, and no callback about it has come. Look it up at the service, check that
- *   callbacks reach you, then `discard` the item.
+ *   callbacks reach you, then `discard` the item, or `markNotCreated` if the service has no such payment. Those that
+ *   `lookUp` has found paid come first, then those with another status.
  */
 export type AttentionKind = 'unresolved' | 'second-payment' | 'failed-change' | 'no-callback';
 
@@ -23,13 +24,15 @@ interface Item {
   merchantPaymentReference: string;
   /** Since when the item is on the list, by the store's clock: it was sent, found, failed first, or created then. */
   since: Date;
+  /** When it was listed, by the store's clock. A decision is based on what was so then. */
+  listedAt: Date;
 }
 
 /** A payment whose outcome is unknown. */
 export interface UnresolvedPayment extends Item {
   /** What is wrong. */
   kind: 'unresolved';
-  /** How often it was sent. `resolve` takes it, as `{ attempts }`. */
+  /** How often it was sent. */
   attempts: number;
   /** The payment. */
   stored: StoredPayment;
@@ -71,6 +74,13 @@ export interface FailedChange extends Item {
 export interface PaymentWithoutCallback extends Item {
   /** What is wrong. */
   kind: 'no-callback';
+  /** How often it was sent. */
+  attempts: number;
+  /**
+   * The status that `lookUp` has found at the service, if a callback should have told of it. It is not applied: the
+   * callback is the authority, so ask the service to send it again.
+   */
+  foundStatus?: string | undefined;
   /** The payment. */
   stored: StoredPayment;
 }

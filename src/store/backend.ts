@@ -7,6 +7,7 @@ import type {
   Cursor,
   Decided,
   Decision,
+  DueKind,
   Finding,
   Intent,
   Listed,
@@ -17,6 +18,7 @@ import type {
   SecondRow,
   StoredForms,
 } from './payment-row.js';
+import type { Look } from './steps.js';
 
 /** A failed change as stored. */
 export interface FailedRow {
@@ -45,8 +47,12 @@ export interface CallbackTables<Tx> {
   listSecond(page: Page): Promise<readonly SecondRow[]>;
   /** Lists failed changes, of one payment or all, ordered by their first failure and their names. */
   listFailed(page: Page, referenceNumber: string | undefined): Promise<readonly FailedRow[]>;
-  /** Stops waiting for the first callback of a `created` payment. */
-  stopWaiting(key: string): Promise<void>;
+  /**
+   * Stops waiting for the first callback of a `created` payment if it has this many attempts.
+   *
+   * @returns whether it has others, and nothing was changed
+   */
+  stopWaiting(key: string, attempts: number): Promise<boolean>;
   /**
    * Deletes a second payment if its record is still the same.
    *
@@ -65,7 +71,9 @@ export interface CallbackTables<Tx> {
   forgetFailed(name: ChangeName, attempts: number): Promise<boolean>;
   setup(): Promise<void>;
   /**
-   * Deletes what has ended and last changed before a time, and removes the bodies of changes that last failed before it.
+   * Deletes what has ended and last changed before a time, except what is listed as failed or as a second payment, its
+   * order, and the processed changes of a payment with a failed one. Removes the bodies of changes that last failed
+   * before that time.
    *
    * @returns how many rows were deleted
    */
@@ -84,8 +92,7 @@ export interface Backend<Tx = unknown> extends CallbackTables<Tx> {
   /**
    * Claims a payment, so that only one caller sends it.
    *
-   * - Nothing is stored, or the order is known only from callbacks: stores the `intent` and grants the claim; without
-   *   an `intent`, does nothing.
+   * - Nothing is stored: stores the `intent` and grants the claim; without an `intent`, does nothing.
    * - `recorded`: granted, unless the `intent` has another digest than the stored payment.
    * - `rejected`: granted if `allowsRejected`; an `intent` replaces the stored payment.
    * - `sending` under an expired lease: not granted; becomes `unresolved` and keeps its owner.
@@ -104,7 +111,7 @@ export interface Backend<Tx = unknown> extends CallbackTables<Tx> {
   record(key: string, intent: Intent, tx: Tx | undefined): Promise<PaymentRow | undefined>;
   /**
    * Stores the result of an attempt if the payment still has this owner, and clears the owner. The lease remains if
-   * the payment is now `unresolved`. A payment loses its owner to {@link process}, {@link resolve} or another claim,
+   * the payment is now `unresolved`. A payment loses its owner to {@link process}, {@link decide} or another claim,
    * but not when its lease expires.
    *
    * @param claimed what the claim returned; since then, others can have changed only its state and times
@@ -119,10 +126,23 @@ export interface Backend<Tx = unknown> extends CallbackTables<Tx> {
   /** Stores that the payment exists at the service, as a late answer says. */
   settle(key: string, finding: Finding): Promise<void>;
   /**
-   * Carries out a decision about an `unresolved` payment, or one with an expired lease, and clears its owner, if it
-   * has this many attempts. Any decision but `created` also requires that the lease of the last attempt has expired.
+   * Carries out a decision about an `unresolved` payment, or one with an expired lease, and clears its owner. That it
+   * does not exist counts only for a payment with these attempts that was listed once the last of them could no longer
+   * create it; then also for a `created` payment without a callback, if it is `rejected`.
    */
-  resolve(key: string, decision: Decision, attempts: number): Promise<Decided>;
+  decide(key: string, decision: Decision): Promise<Decided>;
+  /** Lists the payments about which `lookUp` is asked now. */
+  listDue(
+    kind: DueKind,
+    lifetimeMs: number,
+    page: Omit<Page, 'olderThanMs'>,
+  ): Promise<readonly Listed[]>;
+  /**
+   * Stores what a look that has decided nothing has found, and when the next one comes.
+   *
+   * @returns whether it did: the payment may have changed since, and may be asked about in the next pass
+   */
+  look(key: string, look: Look): Promise<boolean>;
   /** Resolves with what is stored under the key. */
   read(key: string): Promise<PaymentRow | undefined>;
   /**

@@ -70,15 +70,16 @@ export interface CallbackStore<Tx = undefined> {
 export interface ManagedStore<Tx = undefined> extends CallbackStore<Tx> {
   /**
    * Lists everything that needs a person, the oldest first within each kind. An unresolved payment is listed once the
-   * lease of its last attempt has ended, so that what you then find at the service is final. The list is read in pages,
-   * so you may resolve, replay or discard items meanwhile.
+   * service can no longer act on its request (`requestLifetimeMs`), so that what you then find at the service is final.
+   * The list is read in pages, so you may decide, replay or discard items meanwhile.
    *
    * @throws {InvalidOptionError} when an option is invalid or unknown
    */
   attention(options?: AttentionOptions): AsyncIterable<Attention>;
   /**
    * Takes an item off the list: forgets a failed change, whose next delivery runs it again, or a second payment, or
-   * stops waiting for a payment's first callback. An unresolved payment can't be discarded, so `resolve` it.
+   * stops waiting for a payment's first callback. An unresolved payment can't be discarded: use `markCreated` or
+   * `markNotCreated`.
    *
    * @throws {InvalidOptionError} when `item` is no item of `attention()` or is unresolved
    * @throws {StoreError} `STATE_CHANGED` when the item has changed since it was listed; nothing was discarded. An item
@@ -93,12 +94,13 @@ export interface ManagedStore<Tx = undefined> extends CallbackStore<Tx> {
    */
   setup(): Promise<void>;
   /**
-   * Deletes what has ended and last changed before `olderThan`: created and rejected payments, processed changes, second
-   * payments. A later delivery of a deleted change runs again, a deleted payment loses its watermark, and its reference
-   * can be created again. So keep them for longer than the service retries, or a customer may return to an order.
+   * Deletes what has ended and last changed before `olderThan`: created and rejected payments, and processed changes. A
+   * later delivery of a deleted change runs again, a deleted payment loses its watermark, and its reference can be created
+   * again. So keep them for longer than the service retries, or a customer may return to an order.
    *
-   * A failed change stays on the list, parked or not, until it is processed or discarded. Only the body of one that last
-   * failed before `olderThan` is removed, after which it can't be replayed.
+   * What `attention()` lists is kept, with its order, until it is decided, processed or discarded; a payment without a
+   * callback alone is deleted. The body of a change that last failed before `olderThan` is removed, after which it can't
+   * be replayed.
    *
    * @returns how many rows were deleted
    * @throws {InvalidOptionError} when `olderThan` is not a valid Date

@@ -6,16 +6,14 @@ import * as steps from './steps.js';
 // The decisions about a change, from what the store holds while the order is locked or claimed.
 
 /** What is stored about a change and its order. */
-export interface SeenChange {
+export interface SeenChange extends Pick<steps.Known, 'second'> {
   /** The order's row; undefined if there is none. */
   readonly row: steps.Settleable | undefined;
   readonly isProcessed: boolean;
-  /** When the newest processed change of the payment happened, in epoch microseconds as digits. */
-  readonly watermarkUs: string | undefined;
+  /** The rank of the newest processed change of the payment. */
+  readonly newest: string | undefined;
   /** The change's own failure. */
   readonly failure: { readonly attempts: number; readonly parked: boolean } | undefined;
-  /** The time of its record in the list of second payments; undefined if it is not on that list. */
-  readonly secondUpdatedAtUs: number | undefined;
 }
 
 /** What happens to a change. */
@@ -25,29 +23,36 @@ export interface Judged {
   readonly secondPayment: boolean;
   /** What its callback makes of the order. */
   readonly settled: steps.Settled;
-  /** The watermark once it is processed. */
-  readonly watermarkUs: string;
+  /** The same once it is processed. */
+  readonly newest: string;
   readonly failure: SeenChange['failure'];
-  readonly secondUpdatedAtUs: SeenChange['secondUpdatedAtUs'];
 }
 
 export function judge(seen: SeenChange, change: Change): Judged {
-  const { watermarkUs = change.occurredAtUs, failure } = seen;
-  const isOlder = BigInt(watermarkUs) > BigInt(change.occurredAtUs);
-  const settled = steps.settle(seen.row, change.finding, {
-    isPaid: change.isPaid,
-    isListed: seen.secondUpdatedAtUs !== undefined,
-  });
-  const paidBy = settled.change?.paidBy ?? seen.row?.paidBy;
+  const { row, second, failure, isProcessed, newest = change.rank } = seen;
+  const isOlder = BigInt(newest) > BigInt(change.rank);
+  const settled = steps.settle(row, change, { isOld: isProcessed || isOlder, second });
+  const paidBy = settled.change?.paidBy ?? row?.paidBy;
+  const isLatest = !isOlder && !isBesidePaid(seen, change);
   return {
     verdict: toVerdict(seen, change),
-    current: !isOlder && (paidBy === undefined || paidBy === change.referenceNumber),
+    current: isLatest && (paidBy === undefined || paidBy === change.referenceNumber),
     secondPayment: settled.outcome === 'second-payment',
     settled,
-    watermarkUs: isOlder ? watermarkUs : change.occurredAtUs,
+    newest: isOlder ? newest : change.rank,
     failure,
-    secondUpdatedAtUs: seen.secondUpdatedAtUs,
   };
+}
+
+/** Whether what is stored of the payment is `paid` at the same instant, which is then the later status. */
+function isBesidePaid({ row, second }: SeenChange, change: Change): boolean {
+  const isOfRow = row?.referenceNumber === change.referenceNumber;
+  return [isOfRow ? row : undefined, second].some(
+    (stored) =>
+      stored !== undefined &&
+      stored.updatedAtUs === change.finding.updatedAtUs &&
+      steps.isLater(stored, change),
+  );
 }
 
 /** Whether the order has, or is paid by, another payment than the change's. */
@@ -55,14 +60,14 @@ export function isOfAnother(
   row: SeenChange['row'],
   { referenceNumber }: Pick<Change, 'referenceNumber'>,
 ): boolean {
-  return [row?.referenceNumber, row?.paidBy].some(
-    (known) => known !== undefined && known !== referenceNumber,
-  );
+  // Of an order that the store did not create, the latest payment counts until one has paid it.
+  const first = row?.state === 'elsewhere' ? undefined : row?.referenceNumber;
+  return [first, row?.paidBy].some((known) => known !== undefined && known !== referenceNumber);
 }
 
-/** Whether the store learns something from the change even if its work does not complete. */
-export function isNews({ settled: { outcome, change } }: Pick<Judged, 'settled'>): boolean {
-  return outcome === 'settled' || outcome === 'second-payment' || change?.paidBy !== undefined;
+/** Whether the store learns something of the payment, which it keeps whatever becomes of the work. */
+export function isNews({ settled: { change, list } }: Pick<Judged, 'settled'>): boolean {
+  return change !== undefined || list !== undefined;
 }
 
 function toVerdict({ isProcessed, failure }: SeenChange, { policy }: Change): Judged['verdict'] {

@@ -14,6 +14,11 @@ export interface ReadChange {
   readonly key: string;
   /** When it happened, in epoch microseconds, as decimal digits: a bigint column holds more than a safe integer. */
   readonly occurredAtUs: string;
+  /**
+   * Its place among the changes of its payment, as decimal digits: its time in half microseconds, and one more if it is
+   * paid. So at one instant, paid is the later change.
+   */
+  readonly rank: string;
   readonly isPaid: boolean;
 }
 
@@ -38,8 +43,10 @@ export function readStatusChange(change: StatusChange): ReadChange {
     throw invalidOption('payment.updatedAt', expected, updatedAt);
   }
   const { occurredAt, microseconds } = parseInstant(updatedAt);
-  const occurredAtUs = String(BigInt(occurredAt.getTime()) * 1000n + BigInt(microseconds));
-  return { occurredAtUs, isPaid: isPaid(payment), ...names };
+  const us = BigInt(occurredAt.getTime()) * 1000n + BigInt(microseconds);
+  const paid = isPaid(payment);
+  const rank = String(us * 2n + (paid ? 1n : 0n));
+  return { occurredAtUs: String(us), rank, isPaid: paid, ...names };
 }
 
 /** Identifies a change, by names that every store can handle. */

@@ -3,6 +3,7 @@ import { durationSince, type Logger, referenceFields, writeLine } from '../proto
 import { fieldOfAny } from '../protocol/own-fields.js';
 import type { Backend } from './backend.js';
 import type { ManagedStore } from './callback-store.js';
+import type { MissedPayment } from './looks.js';
 import { ManagedEngine } from './managed-engine.js';
 import type { ClientOptions, ResolvedStoreOptions } from './options.js';
 import { PaymentEngine } from './payment-engine.js';
@@ -15,13 +16,13 @@ export function createStore<Tx>(
   options: ResolvedStoreOptions,
 ): ManagedStore<Tx> | PaymentStore<Tx> {
   const { client, logger } = options;
-  if (client === undefined) return new ManagedEngine(backend);
+  if (client === undefined) return new ManagedEngine(backend, options);
   const withClient = { ...options, client };
   if (logger === undefined) return new PaymentEngine(backend, withClient);
   return new LoggingEngine(backend, { ...withClient, logger });
 }
 
-type Operation = 'create' | 'send' | 'record' | 'resolve' | 'recover';
+type Operation = 'create' | 'send' | 'record' | 'markCreated' | 'markNotCreated' | 'recover';
 type Input<Name extends Operation, Tx> = Parameters<PaymentEngine<Tx>[Name]>;
 
 /** Writes a log line about each operation. */
@@ -48,16 +49,27 @@ class LoggingEngine<Tx> extends PaymentEngine<Tx> {
     return await this.#end(line, super.record(...args));
   }
 
-  override async resolve(...args: Input<'resolve', Tx>): Promise<void> {
-    const [merchantPaymentReference, as] = args;
-    const referenceNumber = fieldOfAny(fieldOfAny(as, 'created'), 'referenceNumber');
-    const line = this.#begin('resolve', { merchantPaymentReference, referenceNumber });
-    return await this.#end(line, super.resolve(...args));
+  override async markCreated(...args: Input<'markCreated', Tx>): Promise<void> {
+    const [merchantPaymentReference, found] = args;
+    const referenceNumber = fieldOfAny(found, 'referenceNumber');
+    const line = this.#begin('markCreated', { merchantPaymentReference, referenceNumber });
+    return await this.#end(line, super.markCreated(...args));
+  }
+
+  override async markNotCreated(...args: Input<'markNotCreated', Tx>): Promise<void> {
+    const line = this.#begin('markNotCreated', referencesIn(args));
+    return await this.#end(line, super.markNotCreated(...args));
   }
 
   override async recover(...args: Input<'recover', Tx>): Promise<Recovery> {
     const line = this.#begin('recover', {});
     return await this.#end(line, super.recover(...args), describeRecovery);
+  }
+
+  protected override onMissed(found: MissedPayment): void {
+    const fields = { operation: 'recover', ...referenceFields(found) };
+    const message = 'a payment is paid at the service, and no callback about it has come';
+    writeLine(this.#logger, 'error', { fields, message });
   }
 
   /** The references are read now, as the caller may change them later. */

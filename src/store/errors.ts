@@ -1,4 +1,4 @@
-import { StoreError } from '../errors.js';
+import { InvalidOptionError, StoreError } from '../errors.js';
 import type { Intent } from './payment-row.js';
 import { findDifferences } from './records.js';
 import type { PaymentState } from './stored-payment.js';
@@ -21,22 +21,46 @@ export function unknownReference(): StoreError {
   );
 }
 
-/** @param seen - the attempts on which the decision was based */
-export function movedOn(
-  { state, attempts }: { readonly state: PaymentState; readonly attempts: number },
-  seen: number,
-): StoreError {
+interface Stored {
+  readonly state: PaymentState;
+  readonly attempts: number;
+}
+
+export function notUnresolved({ state }: Stored): StoreError {
   return new StoreError(
     'STATE_CHANGED',
-    `The payment is '${state}' with ${counted(attempts)}, and the decision was about an 'unresolved' one with ${counted(seen)}. Nothing was changed. Read the payment again with get(); if it is still unresolved, look it up at the service again`,
+    `The payment is '${state}', and markCreated() takes only an unresolved one. Nothing was changed. Read it again with get()`,
   );
 }
 
-/** @param leftMs - how long the attempt may still take, in milliseconds */
-export function tooEarly(leftMs: number): StoreError {
+/** @param seen - the attempts with which it was listed */
+export function movedOn({ state, attempts }: Stored, seen: number): StoreError {
   return new StoreError(
     'STATE_CHANGED',
-    `It is too early for 'not-created': the last attempt may still create the payment. Nothing was changed. Look the payment up at the service again in ${Math.ceil(leftMs / 1000)} s`,
+    `The payment has changed since it was listed with ${counted(seen)}: it is '${state}' with ${counted(attempts)}. Nothing was changed. Read the list again with attention(); if it has the payment, look it up at the service again`,
+  );
+}
+
+/** @param leftMs - how long the service may still act on the request, in milliseconds */
+export function tooEarly(leftMs: number): StoreError {
+  const when = leftMs > 0 ? ` in ${Math.ceil(leftMs / 1000)} s` : '';
+  return new StoreError(
+    'STATE_CHANGED',
+    `The item was listed while the service could still create its payment. Nothing was changed. Read the list again with attention()${when}, then look the payment up at the service again`,
+  );
+}
+
+export function lifetimeTooShort(requestLifetimeMs: number, leaseMs: number): InvalidOptionError {
+  return new InvalidOptionError(
+    'requestLifetimeMs',
+    `requestLifetimeMs must be at least leaseMs (${leaseMs}); received ${requestLifetimeMs}: a request may be sent for as long as its lease lasts. Raise requestLifetimeMs, or lower leaseMs`,
+  );
+}
+
+export function timeoutTooLong(timeoutMs: number, requestLifetimeMs: number): InvalidOptionError {
+  return new InvalidOptionError(
+    'timeoutMs',
+    `timeoutMs plus 10 s must be at most requestLifetimeMs (${requestLifetimeMs}); received a timeoutMs of ${timeoutMs}. Lower it, or raise the store's requestLifetimeMs`,
   );
 }
 
@@ -86,7 +110,8 @@ export function assertSame(stored: Intent | undefined, intent: Intent | undefine
   throw referenceConflict(findDifferences((stored as Intent).body, (intent as Intent).body));
 }
 
-/** Whether they are the same payment, or one of them is not known. */
+/** Whether they are the same payment, or one of them is not known, like that of a payment known from callbacks alone. */
 export function isSame(one: Intent | undefined, other: Intent | undefined): boolean {
-  return one === undefined || other === undefined || one.digest === other.digest;
+  if (one === undefined || other === undefined) return true;
+  return one.digest === '' || one.digest === other.digest;
 }

@@ -24,13 +24,12 @@ export type { MemoryStoreOptions } from './memory.js';
 export { memoryStore } from './memory.js';
 export type { StoreOptions } from './options.js';
 export type {
+  ListedPayment,
   PaymentStore,
   RecordContext,
   RecoverOptions,
   Recovery,
   RecoveryOptions,
-  Resolution,
   RunningRecovery,
-  SeenPayment,
 } from './payment-store.js';
 export type { PaymentState, SendFailure, StoredPayment } from './stored-payment.js';

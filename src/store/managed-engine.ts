@@ -15,15 +15,20 @@ import type { CallbackTables, Lists } from './backend.js';
 import type { ChangeOutcome, ManagedStore, StatusChange, StoreContext } from './callback-store.js';
 import { readChange, toChangeName } from './change.js';
 import { itemChanged } from './errors.js';
-import type { Cursor, Listed, Page } from './payment-row.js';
+import type { Cursor, Listed, ListKind, Page, SecondRow } from './payment-row.js';
 import { readBody, toStoredPayment } from './records.js';
 
 /** A store without a client, over any backend. */
 export class ManagedEngine<Tx> implements ManagedStore<Tx> {
   readonly #backend: CallbackTables<Tx>;
+  readonly #lifetimeMs: number;
 
-  constructor(backend: CallbackTables<Tx>) {
+  constructor(
+    backend: CallbackTables<Tx>,
+    { requestLifetimeMs }: { readonly requestLifetimeMs: number },
+  ) {
     this.#backend = backend;
+    this.#lifetimeMs = requestLifetimeMs;
   }
 
   async process(
@@ -34,7 +39,7 @@ export class ManagedEngine<Tx> implements ManagedStore<Tx> {
   }
 
   attention(options?: AttentionOptions): AsyncIterable<Attention> {
-    return listAttention(this.#backend, options);
+    return listAttention(this.#backend, this.#lifetimeMs, options);
   }
 
   async discard(item: Attention): Promise<void> {
@@ -77,15 +82,16 @@ async function forget(backend: Lists, given: Attention): Promise<boolean> {
         (stored) => JSON.stringify(JSON.parse(stored)) === seen,
       );
     }
-    case 'no-callback':
-      await backend.stopWaiting(forms.toName(name('merchantPaymentReference')));
-      return false;
+    case 'no-callback': {
+      const attempts = wholeNumber({ unit: 'attempts' })(item.attempts, 'item.attempts');
+      return backend.stopWaiting(forms.toName(name('merchantPaymentReference')), attempts);
+    }
     default:
       throw invalidOption(
         'item',
         "an item of attention() of the kind 'second-payment', 'failed-change' or 'no-callback'",
         given,
-        'an unresolved payment is resolved, by resolve()',
+        'for an unresolved payment, use markCreated() or markNotCreated()',
       );
   }
 }
@@ -102,9 +108,13 @@ const rules = {
   referenceNumber: optional(givenName),
 } satisfies OptionRules<AttentionOptions>;
 
-/** @throws {InvalidOptionError} synchronously, when an option is invalid */
+/**
+ * @param lifetimeMs for how long after a claim the service may act on the request
+ * @throws {InvalidOptionError} synchronously, when an option is invalid
+ */
 export function listAttention(
   backend: Lists,
+  lifetimeMs: number,
   options: AttentionOptions = {},
 ): AsyncIterable<Attention> {
   const { kinds, olderThanMs, limit, referenceNumber } = resolveOptions(options, rules);
@@ -118,10 +128,17 @@ export function listAttention(
     );
   }
   const lists = listsOf(backend, referenceNumber && backend.forms.toName(referenceNumber));
-  return inTurn(wanted, limit ?? Number.POSITIVE_INFINITY, (kind, after, size) => {
-    const isLater = kind === 'no-callback' ? NO_CALLBACK_AFTER_MS : 0;
-    return lists[kind]({ olderThanMs: olderThanMs ?? isLater, after, limit: size });
+  const pages = wanted.flatMap((kind) => {
+    const ageMs = olderThanMs ?? (kind === 'no-callback' ? NO_CALLBACK_AFTER_MS : 0);
+    // Before, whoever looks the payment up could find nothing although it is about to be created.
+    const leastMs = kind === 'unresolved' ? Math.max(ageMs, lifetimeMs) : ageMs;
+    return lists[kind].map(
+      (read): ReadPage =>
+        (page) =>
+          read({ ...page, olderThanMs: leastMs }),
+    );
   });
+  return inTurn(pages, limit ?? Number.POSITIVE_INFINITY);
 }
 
 interface Entry {
@@ -129,63 +146,65 @@ interface Entry {
   readonly place: Cursor;
 }
 
-type ReadPage = (page: Page) => Promise<readonly Entry[]>;
+type ReadPage = (page: Omit<Page, 'olderThanMs'>) => Promise<readonly Entry[]>;
+type ReadOldPage = (page: Page) => Promise<readonly Entry[]>;
 
+/** The lists of each kind, in the order in which they are read. */
 function listsOf(
   backend: Lists,
   referenceNumber: string | undefined,
-): Readonly<Record<AttentionKind, ReadPage>> {
+): Readonly<Record<AttentionKind, readonly ReadOldPage[]>> {
+  const withoutCallback = (kind: ListKind) => async (page: Page) =>
+    (await backend.list(kind, page)).map((listed): Entry => {
+      const { foundStatus } = listed.stored;
+      const found = foundStatus === undefined ? {} : { foundStatus };
+      return { place: listed.place, item: { kind: 'no-callback', ...found, ...toItem(listed) } };
+    });
   return {
-    unresolved: async (page) =>
-      (await backend.list('unresolved', page)).map((listed) => ({
-        place: listed.place,
-        item: { kind: 'unresolved', attempts: listed.stored.attempts, ...toItem(listed) },
-      })),
-    'second-payment': async (page) =>
-      (await backend.listSecond(page)).map(({ place, payment: json }) => {
-        const payment = JSON.parse(json);
-        const { merchantPaymentReference, referenceNumber: number } = payment;
-        const item = {
-          kind: 'second-payment' as const,
-          merchantPaymentReference,
-          since: new Date(place.atMs),
-          referenceNumber: number,
-          payment,
-        };
-        return { place, item };
-      }),
-    'failed-change': async (page) =>
-      (await backend.listFailed(page, referenceNumber)).map(({ place, change }) => ({
-        place,
-        item: change,
-      })),
-    'no-callback': async (page) =>
-      (await backend.list('unheard', page)).map((listed) => ({
-        place: listed.place,
-        item: { kind: 'no-callback', ...toItem(listed) },
-      })),
+    unresolved: [
+      async (page) =>
+        (await backend.list('unresolved', page)).map((listed) => ({
+          place: listed.place,
+          item: { kind: 'unresolved', ...toItem(listed) },
+        })),
+    ],
+    'second-payment': [async (page) => (await backend.listSecond(page)).map(toSecond)],
+    'failed-change': [
+      async (page) =>
+        (await backend.listFailed(page, referenceNumber)).map(({ place, change }) => ({
+          place,
+          item: change,
+        })),
+    ],
+    'no-callback': (['missed-paid', 'missed', 'unheard'] as const).map(withoutCallback),
   };
 }
 
-function toItem({ place, stored }: Listed) {
+function toSecond({ place, payment: json, listedAtMs }: SecondRow): Entry {
+  const payment = JSON.parse(json);
+  const { merchantPaymentReference, referenceNumber } = payment;
+  const times = { since: new Date(place.atMs), listedAt: new Date(listedAtMs) };
+  const item = { merchantPaymentReference, ...times, referenceNumber, payment };
+  return { place, item: { kind: 'second-payment', ...item } };
+}
+
+function toItem({ place, stored, listedAtMs }: Listed) {
   return {
     merchantPaymentReference: readBody(stored.body).input.merchantPaymentReference,
     since: new Date(place.atMs),
+    listedAt: new Date(listedAtMs),
+    attempts: stored.attempts,
     stored: toStoredPayment(stored, { replayed: true }),
   };
 }
 
-async function* inTurn(
-  kinds: readonly AttentionKind[],
-  limit: number,
-  read: (kind: AttentionKind, after: Cursor | undefined, size: number) => Promise<readonly Entry[]>,
-): AsyncGenerator<Attention> {
+async function* inTurn(lists: readonly ReadPage[], limit: number): AsyncGenerator<Attention> {
   let left = limit;
-  for (const kind of kinds) {
+  for (const read of lists) {
     let after: Cursor | undefined;
     for (;;) {
       const size = Math.min(PAGE_SIZE, left);
-      const page = size === 0 ? [] : await read(kind, after, size);
+      const page = size === 0 ? [] : await read({ after, limit: size });
       for (const { item } of page) yield item;
       left -= page.length;
       if (page.length < size || left === 0) break;

@@ -5,6 +5,7 @@ import type {
   Claimed,
   Decided,
   Decision,
+  DueKind,
   Finding,
   Intent,
   Listed,
@@ -48,18 +49,24 @@ export class MemoryBackend extends MemoryCallbacks implements Backend<undefined>
   }
 
   async settle(key: string, finding: Finding): Promise<void> {
-    const secondUpdatedAtUs = this.secondUpdatedAtUs(key, finding);
-    const known = { isPaid: false, isListed: secondUpdatedAtUs !== undefined };
-    const settled = steps.settle(this.rows.get(key), finding, known);
-    this.settleOrder(key, finding, { settled, secondUpdatedAtUs });
+    const known = { isOld: true, second: this.secondOf(key, finding) };
+    const settled = steps.settle(this.rows.get(key), { finding, isPaid: false }, known);
+    this.settleOrder(key, finding, { settled });
   }
 
-  async resolve(key: string, decision: Decision, attempts: number): Promise<Decided> {
+  async decide(key: string, decision: Decision): Promise<Decided> {
     const row = this.rows.get(key);
     if (row === undefined) return { outcome: 'unknown' };
-    const { decided, change } = steps.resolve(row, decision, attempts, this.nowMs);
+    const { decided, change } = steps.decide(row, decision, this.nowMs);
     if (change !== undefined) this.change(key, row, change);
     return decided;
+  }
+
+  async look(key: string, look: steps.Look): Promise<boolean> {
+    const row = this.rows.get(key);
+    const change = row && steps.look(row, look, this.nowMs);
+    if (row !== undefined && change !== undefined) this.change(key, row, change);
+    return change !== undefined;
   }
 
   async read(key: string): Promise<PaymentRow | undefined> {
@@ -73,20 +80,43 @@ export class MemoryBackend extends MemoryCallbacks implements Backend<undefined>
 
   override async list(kind: ListKind, page: Page): Promise<readonly Listed[]> {
     const { nowMs } = this;
-    const isUnresolved = kind === 'unresolved';
-    const time = isUnresolved ? 'sentAtMs' : 'changedAtMs';
+    const isListed = (row: Row): boolean => {
+      if (row.state === 'missed')
+        return (row.foundStatus === 'paid' ? 'missed-paid' : 'missed') === kind;
+      const isLeased = kind === 'unresolved' && (row.leaseUntilMs ?? 0) > nowMs;
+      return row.state === kind && !isLeased;
+    };
+    return this.#list(isListed, kind === 'unresolved' ? 'sentAtMs' : 'changedAtMs', page);
+  }
+
+  async listDue(
+    kind: DueKind,
+    lifetimeMs: number,
+    page: Omit<Page, 'olderThanMs'>,
+  ): Promise<readonly Listed[]> {
+    const isListed = (row: Row) => steps.isDue(row, kind, lifetimeMs, this.nowMs);
+    return this.#list(isListed, 'sentAtMs', { ...page, olderThanMs: 0 });
+  }
+
+  #list(
+    isListed: (row: Row) => boolean,
+    time: 'sentAtMs' | 'changedAtMs',
+    page: Page,
+  ): readonly Listed[] {
+    const { nowMs } = this;
     const all = [...this.rows].flatMap(([key, row]) => {
       const stored = this.#read(row);
-      const isLeased = (row.leaseUntilMs ?? 0) > nowMs;
-      if (stored === undefined || row.state !== kind || (isUnresolved && isLeased)) return [];
-      return [{ key, stored, place: { atMs: row[time] ?? 0, names: [key] } }];
+      if (stored === undefined || !isListed(row)) return [];
+      return [{ key, stored, place: { atMs: row[time] ?? 0, names: [key] }, listedAtMs: nowMs }];
     });
     return this.page(all, page);
   }
 
-  override async stopWaiting(key: string): Promise<void> {
+  override async stopWaiting(key: string, attempts: number): Promise<boolean> {
     const row = this.rows.get(key);
-    if (row?.state === 'unheard') this.change(key, row, { state: 'created' });
+    const change = row && steps.stopWaiting(row, attempts);
+    if (row !== undefined && change) this.change(key, row, change);
+    return change === false;
   }
 
   #read(row: Row): PaymentRow | undefined {

@@ -1,10 +1,10 @@
 import { ownFields } from '../protocol/own-fields.js';
+import type { FailedChange } from './attention.js';
 import type { CallbackTables, FailedRow } from './backend.js';
 import type { ChangeOutcome, ManagedStore, StoreContext } from './callback-store.js';
 import type { Change, ChangeName } from './change.js';
 import {
   failureOf,
-  isNews,
   type Judged,
   judge,
   type KeptFailure,
@@ -14,6 +14,7 @@ import {
 import { reportParked } from './failure.js';
 import { Loss, WorkContext } from './loss.js';
 import { ManagedEngine } from './managed-engine.js';
+import { pageOf } from './memory-pages.js';
 import { warnInProduction } from './memory-warning.js';
 import type {
   Cursor,
@@ -26,20 +27,20 @@ import type {
   SecondRow,
   StoredForms,
 } from './payment-row.js';
-import type { OwnedRow, RowChange } from './steps.js';
+import type { OwnedRow, RowChange, StoredRecord } from './steps.js';
 
 export type Row = { -readonly [Field in keyof OwnedRow]: OwnedRow[Field] };
 
-interface Second extends SecondRow {
-  readonly updatedAtUs: number | undefined;
-}
+type Second = Omit<SecondRow, 'listedAtMs'> & StoredRecord;
 
 /** The processed changes of a payment. */
 interface Processed {
   readonly keys: Set<string>;
-  readonly watermarkUs: string;
+  readonly newest: string;
   readonly changedAtMs: number;
 }
+
+type Failed = Omit<FailedRow, 'change'> & { readonly change: Omit<FailedChange, 'listedAt'> };
 
 const MAX_FAILURES = 1_000;
 
@@ -59,7 +60,7 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
   /** By order and payment, too. */
   readonly #processed = new Map<string, Processed>();
   /** By order, payment and change, in the order of their first failure. */
-  readonly #failures = new Map<string, FailedRow>();
+  readonly #failures = new Map<string, Failed>();
   /** The orders of which a change is being processed. */
   readonly #working = new Set<string>();
   readonly #options: MemoryOptions;
@@ -77,7 +78,7 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
     this.#forgetOld();
     const judged = judge(this.#see(change), change);
     const { verdict } = judged;
-    if (isNews(judged) || verdict === 'run') this.settleOrder(key, change.finding, judged);
+    this.settleOrder(key, change.finding, judged);
     if (verdict === 'duplicate') return verdict;
     if (this.#working.has(key)) return 'busy';
     if (verdict === 'parked') throw parkedError();
@@ -85,7 +86,7 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
     try {
       // Memory can't be lost, so this signal never aborts.
       await work(new WorkContext(undefined, judged, new Loss()));
-      this.#remember(change, judged.watermarkUs);
+      this.#remember(change, judged.newest);
       return 'processed';
     } catch (error) {
       throw this.#fail(change, judged, error);
@@ -101,24 +102,23 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
     return {
       row: this.rows.get(key),
       isProcessed: processed?.keys.has(change.key) === true,
-      watermarkUs: processed?.watermarkUs,
+      newest: processed?.newest,
       failure: failed && { attempts: failed.attempts, parked: failed.parked },
-      secondUpdatedAtUs: this.secondUpdatedAtUs(key, change.finding),
+      second: this.secondOf(key, change.finding),
     };
   }
 
-  /** The time of a payment's record among the second payments; undefined if it is not there. */
-  protected secondUpdatedAtUs(key: string, { referenceNumber }: Finding): number | undefined {
-    const second = this.#seconds.get(nameOf(key, referenceNumber));
-    return second && (second.updatedAtUs ?? 0);
+  /** A payment's record among the second payments; undefined if it is not there. */
+  protected secondOf(key: string, { referenceNumber }: Finding): StoredRecord | undefined {
+    return this.#seconds.get(nameOf(key, referenceNumber));
   }
 
-  #remember(change: Change, watermarkUs: string): void {
+  #remember(change: Change, newest: string): void {
     const { merchantPaymentReference: order, referenceNumber, key } = change;
     const name = nameOf(order, referenceNumber);
     const keys = this.#processed.get(name)?.keys ?? new Set();
     this.#processed.delete(name);
-    this.#processed.set(name, { keys: keys.add(key), watermarkUs, changedAtMs: this.nowMs });
+    this.#processed.set(name, { keys: keys.add(key), newest, changedAtMs: this.nowMs });
     this.#failures.delete(nameOf(order, referenceNumber, key));
     this.#forgetOld();
   }
@@ -161,13 +161,14 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
   protected settleOrder(
     key: string,
     finding: Finding,
-    { settled, secondUpdatedAtUs }: Pick<Judged, 'settled' | 'secondUpdatedAtUs'>,
+    { settled: { change, list } }: Pick<Judged, 'settled'>,
   ): void {
-    const row = this.rows.get(key) ?? this.insert(key, { body: '', digest: '' }, 'elsewhere');
-    if (settled.change !== undefined) this.change(key, row, settled.change);
-    if (settled.outcome !== 'second-payment') return;
+    if (change !== undefined) {
+      const row = this.rows.get(key) ?? this.insert(key, { body: '', digest: '' }, 'elsewhere');
+      this.change(key, row, change);
+    }
+    if (list === undefined) return;
     const { referenceNumber = '', payment = '{}', updatedAtUs } = finding;
-    if (secondUpdatedAtUs !== undefined && (updatedAtUs ?? 0) < secondUpdatedAtUs) return;
     const name = nameOf(key, referenceNumber);
     const place = { atMs: this.nowMs, names: [key, referenceNumber] };
     this.#seconds.set(name, {
@@ -190,6 +191,8 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
       changedAtMs: nowMs,
       referenceNumber: undefined,
       payment: undefined,
+      foundStatus: undefined,
+      lookAtMs: undefined,
       updatedAtUs: undefined,
       paidBy: undefined,
       failure: undefined,
@@ -198,14 +201,14 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
     this.rows.set(key, row);
     for (const [oldest, other] of this.rows) {
       if (this.rows.size <= this.#options.maxEntries) break;
-      // Open payments are kept, even beyond the limit.
-      if (hasEnded(other)) this.rows.delete(oldest);
+      // What is open, or needs a person, is kept, even beyond the limit.
+      if (hasEnded(other) && !this.#isListed(oldest)) this.rows.delete(oldest);
     }
     return row;
   }
 
   protected change(key: string, row: Row, change: RowChange): void {
-    Object.assign(row, change, { changedAtMs: this.nowMs });
+    Object.assign(row, { changedAtMs: this.nowMs }, change);
     this.rows.delete(key);
     this.rows.set(key, row);
   }
@@ -219,32 +222,33 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
     return [];
   }
 
-  async stopWaiting(_key: string): Promise<void> {}
+  async stopWaiting(_key: string, _attempts: number): Promise<boolean> {
+    return false;
+  }
 
   async listSecond(page: Page): Promise<readonly SecondRow[]> {
-    return this.page([...this.#seconds.values()], page);
+    const listedAtMs = this.nowMs;
+    const listed = this.page([...this.#seconds.values()], page);
+    return listed.map(({ place, payment = '{}' }) => ({ place, payment, listedAtMs }));
   }
 
   async listFailed(page: Page, referenceNumber: string | undefined): Promise<readonly FailedRow[]> {
     const all = [...this.#failures.values()].filter(
       ({ place }) => referenceNumber === undefined || place.names[1] === referenceNumber,
     );
+    const listedAt = new Date(this.nowMs);
     // Copies, which their reader may change.
     return this.page(all, page).map(({ place, change }) => ({
       place,
-      change: structuredClone(change),
+      change: structuredClone({ ...change, listedAt }),
     }));
   }
 
   protected page<Entry extends { readonly place: Cursor }>(
     all: readonly Entry[],
-    { olderThanMs, after, limit }: Page,
+    page: Page,
   ): readonly Entry[] {
-    const untilMs = olderThanMs === 0 ? Number.POSITIVE_INFINITY : this.nowMs - olderThanMs;
-    return all
-      .filter(({ place }) => place.atMs <= untilMs && !(after && compare(place, after) <= 0))
-      .sort((one, other) => compare(one.place, other.place))
-      .slice(0, limit);
+    return pageOf(all, page, this.nowMs);
   }
 
   async forgetSecond(
@@ -252,7 +256,9 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
     referenceNumber: string,
     isSame: (payment: string) => boolean,
   ): Promise<boolean> {
-    return forgetIf(this.#seconds, nameOf(key, referenceNumber), ({ payment }) => isSame(payment));
+    return forgetIf(this.#seconds, nameOf(key, referenceNumber), ({ payment = '{}' }) =>
+      isSame(payment),
+    );
   }
 
   async forgetFailed(
@@ -269,10 +275,21 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
     for (const { change } of this.#failures.values()) {
       if (+change.lastFailedAt < beforeMs) delete change.rawBody;
     }
-    return (
-      this.#pruneChanges(beforeMs) +
-      deleteFrom(this.#seconds, ({ place }) => place.atMs < beforeMs) +
-      deleteFrom(this.rows, (row) => hasEnded(row) && row.changedAtMs < beforeMs)
+    let count = this.#pruneChanges(beforeMs);
+    for (const [key, row] of this.rows) {
+      if (!hasEnded(row) || row.changedAtMs >= beforeMs || this.#isListed(key)) continue;
+      count += Number(this.rows.delete(key));
+    }
+    return count;
+  }
+
+  /** Whether a person is needed because of a change or a payment of an order; of one payment, because of a change. */
+  #isListed(key: string, referenceNumber?: string): boolean {
+    const failed = [...this.#failures.values()];
+    const listed = referenceNumber === undefined ? [...failed, ...this.#seconds.values()] : failed;
+    return listed.some(
+      ({ place: { names } }) =>
+        names[0] === key && (referenceNumber === undefined || names[1] === referenceNumber),
     );
   }
 
@@ -280,7 +297,6 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
     const { maxEntries, retentionMs } = this.#options;
     const beforeMs = this.nowMs - retentionMs + 1;
     this.#pruneChanges(beforeMs, maxEntries);
-    deleteFrom(this.#failures, ({ change }) => +change.lastFailedAt < beforeMs);
   }
 
   /** Forgets the changes of payments beyond a number of them, and what last changed before a time. */
@@ -288,6 +304,9 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
     let count = 0;
     for (const [name, { keys, changedAtMs }] of this.#processed) {
       if (this.#processed.size <= maxEntries && changedAtMs >= beforeMs) break;
+      const [key, referenceNumber] = JSON.parse(name);
+      // A failed change that is replayed must still be seen to be older.
+      if (this.#isListed(key, referenceNumber)) continue;
       this.#processed.delete(name);
       count += keys.size;
     }
@@ -298,7 +317,8 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
 /** The store of a receiver that was given none: `memoryStore()`, without what creates payments. */
 export function memoryCallbacks(): ManagedStore {
   const limits = { maxEntries: 100_000, retentionMs: 86_400_000, now: Date.now };
-  return new ManagedEngine(new MemoryCallbacks(limits));
+  // It has no payments that it has sent.
+  return new ManagedEngine(new MemoryCallbacks(limits), { requestLifetimeMs: 0 });
 }
 
 /** Unique, whatever characters the names contain. */
@@ -308,13 +328,6 @@ function nameOf(...names: readonly (string | undefined)[]): string {
 
 function hasEnded({ state }: Row): boolean {
   return state !== 'recorded' && state !== 'sending' && state !== 'unresolved';
-}
-
-function compare(one: Cursor, other: Cursor): number {
-  if (one.atMs !== other.atMs) return one.atMs - other.atMs;
-  const at = one.names.findIndex((name, index) => name !== other.names[index]);
-  if (at === -1) return 0;
-  return (one.names[at] ?? '') < (other.names[at] ?? '') ? -1 : 1;
 }
 
 /** Returns whether the entry has changed, and was kept. */
@@ -327,11 +340,4 @@ function forgetIf<Entry>(
   if (entry === undefined || !isSame(entry)) return entry !== undefined;
   entries.delete(name);
   return false;
-}
-
-/** Returns how many there were. */
-function deleteFrom<Entry>(entries: Map<string, Entry>, isOld: (entry: Entry) => boolean): number {
-  let count = 0;
-  for (const [name, entry] of entries) if (isOld(entry)) count += Number(entries.delete(name));
-  return count;
 }

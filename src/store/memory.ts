@@ -15,13 +15,14 @@ import type { PaymentStore } from './payment-store.js';
 export interface MemoryStoreOptions extends StoreOptions {
   /**
    * How many orders, and how many payments with processed changes, are kept. Beyond that, those with the oldest last
-   * change are forgotten, except payments that are `recorded`, `sending` or `unresolved`. A whole number from 1.
+   * change are forgotten, except payments that are `recorded`, `sending` or `unresolved`, and those with a failed change or
+   * a second payment. A whole number from 1.
    * @default 100_000
    */
   maxEntries?: number | undefined;
   /**
-   * How long a payment's processed changes are remembered after the last of them, and a failed change after its last
-   * failure, in milliseconds. A whole number from 1.
+   * How long a payment's processed changes are remembered after the last of them, in milliseconds, if none of its changes
+   * is on the list of failed ones. A whole number from 1.
    * @default 86_400_000 (one day)
    */
   retentionMs?: number | undefined;

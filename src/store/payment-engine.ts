@@ -1,32 +1,34 @@
 import type { RequestOptions } from '../client/options.js';
 import type { CreatePaymentResult } from '../client/response.js';
 import { InvalidOptionError, MerchantPaymentsError } from '../errors.js';
-import { describeQuantity } from '../protocol/describe-value.js';
-import {
-  invalidOption,
-  isWholeNumberIn,
-  type OptionRules,
-  resolveOptions,
-  text,
-  wholeNumbersIn,
-} from '../protocol/options.js';
-import { fieldOf, fieldOfAny, ownFields } from '../protocol/own-fields.js';
+import { invalidOption, type OptionRules, resolveOptions, text } from '../protocol/options.js';
+import { fieldOf, fieldOfAny, isObject } from '../protocol/own-fields.js';
 import type { CreatePaymentInput } from '../protocol/payment.js';
 import { type PreparedCreation, prepareCreation } from '../protocol/prepared-creation.js';
 import type { Backend } from './backend.js';
-import { assertSame, movedOn, tooEarly, unknownReference } from './errors.js';
+import {
+  assertSame,
+  lifetimeTooShort,
+  movedOn,
+  notUnresolved,
+  timeoutTooLong,
+  tooEarly,
+  unknownReference,
+} from './errors.js';
+import { readListed } from './listed-payment.js';
+import type { MissedPayment } from './looks.js';
+
 import { ManagedEngine } from './managed-engine.js';
 import type { ClientOptions, StoreClient } from './options.js';
-import type { Decision, Intent, StoredForms } from './payment-row.js';
+import type { Intent } from './payment-row.js';
 import type {
+  ListedPayment,
   PaymentStore,
   RecordContext,
   RecoverOptions,
   Recovery,
   RecoveryOptions,
-  Resolution,
   RunningRecovery,
-  SeenPayment,
 } from './payment-store.js';
 import { toFinding, toIntent, toStoredPayment } from './records.js';
 import { lookUpRule, recover, startRecovery } from './recover.js';
@@ -37,6 +39,7 @@ import type { StoredPayment } from './stored-payment.js';
 const LEASE_MARGIN_MS = 10_000;
 
 type Prepared = PreparedCreation<CreatePaymentResult>;
+type Limited = Pick<Wanted, 'timeoutMs' | 'leaseMs'> & Pick<Prepared, 'body' | 'send'>;
 
 /** A store with a client, over any backend. */
 export class PaymentEngine<Tx> extends ManagedEngine<Tx> implements PaymentStore<Tx> {
@@ -45,10 +48,16 @@ export class PaymentEngine<Tx> extends ManagedEngine<Tx> implements PaymentStore
   readonly #sender: SingleSender;
 
   constructor(backend: Backend<Tx>, options: ClientOptions) {
-    super(backend);
+    super(backend, options);
+    const { client, leaseMs, requestLifetimeMs } = options;
+    if (leaseMs !== undefined && requestLifetimeMs < leaseMs) {
+      throw lifetimeTooShort(requestLifetimeMs, leaseMs);
+    }
     this.#backend = backend;
     this.#options = options;
-    this.#sender = new SingleSender(backend, options.client);
+    this.#sender = new SingleSender(backend, client);
+    const prepared = tryToPrepare(client);
+    if (prepared !== undefined) this.#limit(prepared);
   }
 
   async create(input: CreatePaymentInput, options?: RequestOptions): Promise<StoredPayment> {
@@ -102,43 +111,58 @@ export class PaymentEngine<Tx> extends ManagedEngine<Tx> implements PaymentStore
     return stored && toStoredPayment(stored, { replayed: true });
   }
 
-  async resolve(
+  async markCreated(
     merchantPaymentReference: string,
-    as: Resolution,
-    seen: SeenPayment,
+    found: Parameters<PaymentStore['markCreated']>[1],
   ): Promise<void> {
     const reference = text(merchantPaymentReference, 'merchantPaymentReference');
-    const decision = toDecision(reference, as, this.#backend.forms);
-    const attempts = readAttempts(seen);
-    const decided = await this.#backend.resolve(
-      this.#backend.forms.toName(reference),
-      decision,
-      attempts,
-    );
+    if (!isObject(found)) {
+      throw invalidOption('found', 'an object with the referenceNumber of the payment', found);
+    }
+    const referenceNumber = text(fieldOf(found, 'referenceNumber'), 'found.referenceNumber');
+    const { forms } = this.#backend;
+    const finding = toFinding({ merchantPaymentReference: reference, referenceNumber }, forms);
+    const decision = { state: 'created', finding } as const;
+    const decided = await this.#backend.decide(forms.toName(reference), decision);
     if (decided.outcome === 'unknown') throw unknownReference();
-    if (decided.outcome === 'resolved') return;
+    if (decided.outcome !== 'moved-on') return;
+    // Its callback, or another person, has told the same in the meantime.
+    if (decided.stored.referenceNumber === finding.referenceNumber) return;
+    throw notUnresolved(decided.stored);
+  }
+
+  async markNotCreated(item: ListedPayment): Promise<void> {
+    const { merchantPaymentReference, attempts, listedAtMs } = readListed(item);
+    const key = this.#backend.forms.toName(merchantPaymentReference);
+    const { requestLifetimeMs: lifetimeMs } = this.#options;
+    const decision = { state: 'rejected', attempts, listedAtMs, lifetimeMs } as const;
+    const decided = await this.#backend.decide(key, decision);
+    if (decided.outcome === 'unknown') throw unknownReference();
     if (decided.outcome === 'too-early') throw tooEarly(decided.leftMs);
+    if (decided.outcome === 'decided') return;
     const { stored } = decided;
-    // Its callback has settled it with the same result in the meantime.
-    const found = ownFields(decision).finding?.referenceNumber;
-    if (found !== undefined && stored.referenceNumber === found) return;
+    // The same decision, made before.
+    if (stored.state === 'rejected' && stored.attempts === attempts) return;
     throw movedOn(stored, attempts);
   }
 
   async recover(options: RecoverOptions = {}): Promise<Recovery> {
     const { lookUp } = resolveOptions(options, { lookUp: lookUpRule });
+    const { client, requestLifetimeMs } = this.#options;
     return recover(this.#backend, {
       resend: async (key, isRepetition) => {
         const stored = this.#stored(key, undefined);
         return this.#sender.resend({ ...stored, allowsRejected: false, isRepetition });
       },
-      lookUp:
-        lookUp &&
-        (async (reference) =>
-          toFound(reference, await lookUp.call(options, reference), this.#backend.forms)),
-      sendsAgain: mayRepeat(this.#options.client),
+      lookUp: lookUp && (async (reference) => lookUp.call(options, reference)),
+      lifetimeMs: requestLifetimeMs,
+      onMissed: (found) => this.onMissed(found),
+      sendsAgain: tryToPrepare(client)?.mayRepeat === true,
     });
   }
+
+  /** @internal Called for a payment that `lookUp` has found paid, and of which no callback has come. */
+  protected onMissed(_found: MissedPayment): void {}
 
   startRecovery(options?: RecoveryOptions): RunningRecovery {
     const isLogged = this.#options.logger !== undefined;
@@ -152,17 +176,19 @@ export class PaymentEngine<Tx> extends ManagedEngine<Tx> implements PaymentStore
     return { key, intent: undefined, send: undefined, options, timeoutMs, leaseMs };
   }
 
-  #prepare(
-    input: CreatePaymentInput,
-    options: RequestOptions | undefined,
-  ): Omit<Prepared, 'mayRepeat'> & { leaseMs: number } {
-    const { client, leaseMs: longest } = this.#options;
-    const prepared: Prepared = prepareCreation(client, input, options);
+  #prepare(input: CreatePaymentInput, options: RequestOptions | undefined): Limited {
+    return this.#limit(prepareCreation(this.#options.client, input, options));
+  }
+
+  #limit(prepared: Prepared): Limited {
+    const { leaseMs, requestLifetimeMs } = this.#options;
     const { body, send, timeoutMs: asked } = prepared;
-    if (longest === undefined) {
-      return { body, send, timeoutMs: asked, leaseMs: asked + LEASE_MARGIN_MS };
+    if (leaseMs !== undefined) {
+      return { body, send, timeoutMs: Math.min(asked, Math.floor(leaseMs / 2)), leaseMs };
     }
-    return { body, send, timeoutMs: Math.min(asked, Math.floor(longest / 2)), leaseMs: longest };
+    const lease = asked + LEASE_MARGIN_MS;
+    if (lease > requestLifetimeMs) throw timeoutTooLong(asked, requestLifetimeMs);
+    return { body, send, timeoutMs: asked, leaseMs: lease };
   }
 }
 
@@ -176,23 +202,12 @@ async function named<Value>(running: Promise<Value>): Promise<Value> {
   }
 }
 
-/** What a look at the service decides: a payment that does not exist may be sent again. */
-function toFound(
-  merchantPaymentReference: string,
-  found: { referenceNumber: string } | 'not-created' | undefined,
-  forms: StoredForms,
-): Decision | undefined {
-  if (found === undefined) return undefined;
-  if (found === 'not-created') return { state: 'recorded', failure: undefined };
-  return toDecision(merchantPaymentReference, { created: found }, forms);
-}
-
-/** Whether the service recognises what this client sends again. */
-function mayRepeat(client: StoreClient): boolean {
+/** Undefined if a variable of the client's environment is missing, without which nothing can be sent anyway. */
+function tryToPrepare(client: StoreClient): Prepared | undefined {
   try {
-    return prepareCreation(client, SAMPLE, undefined).mayRepeat;
+    return prepareCreation(client, SAMPLE, undefined);
   } catch {
-    return false; // a variable of its environment is missing, without which nothing can be sent anyway
+    return undefined;
   }
 }
 
@@ -203,38 +218,3 @@ const recordRules = {
   // Validated later, as part of the payment.
   extraBody: (value: unknown) => value as Record<string, unknown> | undefined,
 } satisfies OptionRules<RecordContext<unknown>>;
-
-/** @throws {InvalidOptionError} when the resolution is invalid */
-function toDecision(
-  merchantPaymentReference: string,
-  resolution: Resolution,
-  forms: StoredForms,
-): Decision {
-  if (resolution === 'not-created') return { state: 'rejected', failure: undefined };
-  const created = fieldOfAny(resolution, 'created');
-  if (typeof created !== 'object' || created === null) {
-    const expected = "'not-created' or { created: { referenceNumber } }";
-    const remedy = 'pass it to resolve() after the reference';
-    throw invalidOption('as', expected, resolution, remedy);
-  }
-  const referenceNumber = text(fieldOf(created, 'referenceNumber'), 'as.created.referenceNumber');
-  return {
-    state: 'created',
-    finding: toFinding({ merchantPaymentReference, referenceNumber }, forms),
-  };
-}
-
-const ATTEMPTS = { unit: 'attempts' };
-
-/** @throws {InvalidOptionError} when the attempts are missing or invalid */
-function readAttempts(seen: SeenPayment): number {
-  const attempts = fieldOfAny(seen, 'attempts');
-  if (isWholeNumberIn(attempts, ATTEMPTS)) return attempts;
-  throw invalidOption(
-    'seen.attempts',
-    wholeNumbersIn(ATTEMPTS),
-    attempts,
-    'pass the attempts of the payment that was looked up, as attention() lists it',
-    describeQuantity(attempts),
-  );
-}

@@ -4,13 +4,18 @@ import type { PaymentState } from './stored-payment.js';
  * The state of a row.
  *
  * - `unheard`: `created`, and no callback about it has come.
- * - `elsewhere`: callbacks name the order, and no payment of it was created through the store.
+ * - `missed`: the same, and `lookUp` has found a status of which a callback should have told.
+ * - `elsewhere`: no payment of the order was created through the store, and callbacks have told of one; or of none yet,
+ *   while its first change is processed.
  */
-export type RowState = PaymentState | 'unheard' | 'elsewhere';
+export type RowState = PaymentState | 'unheard' | 'missed' | 'elsewhere';
 
 /** A payment as stored. */
 export interface PaymentRow {
-  /** The request body as JSON with ordered keys, so that equal payments have equal texts. */
+  /**
+   * The request body as JSON with ordered keys, so that equal payments have equal texts. Empty for a payment that is
+   * known from callbacks alone, like its digest.
+   */
   readonly body: string;
   /** A digest of `body`. */
   readonly digest: string;
@@ -27,6 +32,8 @@ export interface PaymentRow {
   readonly referenceNumber: string | undefined;
   /** JSON of the payment's record. */
   readonly payment: string | undefined;
+  /** The status that `lookUp` has found, while the payment is `missed`. */
+  readonly foundStatus: string | undefined;
   /** JSON of a `SendFailure`. */
   readonly failure: string | undefined;
 }
@@ -83,25 +90,32 @@ export type Result =
       readonly finding?: undefined;
     };
 
-/** What a person, or a look at the service, found out about a payment. `recorded`: it may be sent again. */
-export type Decision =
-  | Extract<Result, { state: 'created' }>
-  | {
-      readonly state: 'rejected' | 'recorded';
-      readonly failure: undefined;
-      readonly finding?: undefined;
-    };
+/** What a person, or a look at the service, found out about a payment. */
+export type Decision = { readonly state: 'created'; readonly finding: Finding } | NotCreated;
+
+/** That a payment does not exist at the service. */
+export interface NotCreated {
+  /** `recorded`: it may be sent again. */
+  readonly state: 'rejected' | 'recorded';
+  /** The payment's when it was listed. */
+  readonly attempts: number;
+  /** When it was listed, before it was looked up: the store's time. */
+  readonly listedAtMs: number;
+  /** For how long after a claim the service may act on the request. */
+  readonly lifetimeMs: number;
+}
 
 /**
  * What became of a decision.
  *
- * - `resolved`: it is stored.
+ * - `decided`: it is stored.
  * - `moved-on`: the payment has another state or other attempts; nothing was changed.
- * - `too-early`: the lease of the last attempt has `leftMs` milliseconds left; nothing was changed.
+ * - `too-early`: it was listed while the last attempt could still create the payment, as it can for `leftMs`
+ *   milliseconds; nothing was changed.
  * - `unknown`: there is no such payment.
  */
 export type Decided =
-  | { readonly outcome: 'resolved' }
+  | { readonly outcome: 'decided' }
   | { readonly outcome: 'moved-on'; readonly stored: PaymentRow }
   | { readonly outcome: 'too-early'; readonly leftMs: number }
   | { readonly outcome: 'unknown' };
@@ -124,17 +138,27 @@ export interface Page {
  * A list of payments, ordered by a time and their keys.
  *
  * - `recorded`: by `changedAt`.
- * - `unresolved`: those and `sending` ones whose lease has expired, by `sentAt`. Before, a payment that can't be found
- *   at the service may still be created.
- * - `unheard`: `created` payments without a callback, by `changedAt`.
+ * - `unresolved`: those and `sending` ones whose lease has expired, by `sentAt`.
+ * - `missed-paid`, `missed`: those that `lookUp` has found paid, or with another status, by `changedAt`.
+ * - `unheard`: the other `created` payments without a callback, by `changedAt`.
  */
-export type ListKind = 'recorded' | 'unresolved' | 'unheard';
+export type ListKind = 'recorded' | 'unresolved' | 'missed-paid' | 'missed' | 'unheard';
+
+/**
+ * Payments about which `lookUp` is asked now, by `sentAt`.
+ *
+ * - `unresolved`: like that of {@link ListKind}, during the lease too: a payment that exists is created at once.
+ * - `waiting`: `created` ones without a callback, once the lifetime of their request is over.
+ */
+export type DueKind = 'unresolved' | 'waiting';
 
 /** An entry of a list of payments. */
 export interface Listed {
   readonly place: Cursor;
   readonly key: string;
   readonly stored: PaymentRow;
+  /** The store's time. */
+  readonly listedAtMs: number;
 }
 
 /** A second payment as stored. */
@@ -142,6 +166,8 @@ export interface SecondRow {
   readonly place: Cursor;
   /** JSON of its record. */
   readonly payment: string;
+  /** The store's time. */
+  readonly listedAtMs: number;
 }
 
 /** How a store keeps texts that it compares. A store in memory keeps them as they are, and needs no module of Node. */

@@ -13,34 +13,41 @@ export interface RecordContext<Tx> {
   extraBody?: Record<string, unknown> | undefined;
 }
 
-/** What was found out about an unresolved payment. */
-export type Resolution =
-  | {
-      /** It exists at the service. */
-      created: {
-        /** The service's identifier of the payment. */
-        referenceNumber: string;
-      };
-    }
-  | 'not-created';
-
-/** The payment on which a person's decision is based: the one that `attention()` listed before it was looked up. */
-export interface SeenPayment {
-  /** Its `attempts` when it was looked up at the service. A whole number from 0. */
+/** A payment as `attention()` listed it: the item itself, or as it came back from JSON. */
+export interface ListedPayment {
+  /** What is wrong. */
+  kind?: 'unresolved' | 'no-callback' | undefined;
+  /** The merchant's own reference. */
+  merchantPaymentReference: string;
+  /** How often it had been sent. A whole number from 0. */
   attempts: number;
+  /** When it was listed, by the store's clock: a Date, or its ISO text. */
+  listedAt: Date | string;
 }
 
 /** Options of {@link PaymentStore.recover}. */
 export interface RecoverOptions {
   /**
-   * Looks an unresolved payment up at the service. Return its `referenceNumber`, or `'not-created'` if the service
-   * certainly has no payment for this reference, which is then sent again, or nothing if you can't tell. It is called
-   * only once the last attempt can no longer create the payment, and has a minute. If it throws, its payment stays
-   * unresolved, and the others are recovered.
+   * Looks a payment up at the service. Return its `referenceNumber`, with its `status` if you know it, or
+   * `'not-created'` if the service certainly has no payment for this reference, or nothing if you can't tell. It has a
+   * minute. If it throws, nothing changes, and the others are recovered.
+   *
+   * It is asked about unresolved payments: one that it finds is created at once, and one that was not created is sent
+   * again, if it was looked up after the store's `requestLifetimeMs`. And it is asked about `created` payments of which
+   * no callback has come, once that time is over: a status that it finds is shown by `attention()`, and applied by its
+   * callback alone.
+   *
+   * Until `requestLifetimeMs` is over, each pass asks about an unresolved payment. After that, the next look at any
+   * payment comes when the time since it was sent has doubled. A pass asks about at most 100 created ones, the oldest
+   * first.
    */
   lookUp?(
     merchantPaymentReference: string,
-  ): Awaitable<Pick<PaymentStatusRecord, 'referenceNumber'> | 'not-created' | undefined>;
+  ): Awaitable<
+    | (Pick<PaymentStatusRecord, 'referenceNumber'> & Partial<Pick<PaymentStatusRecord, 'status'>>)
+    | 'not-created'
+    | undefined
+  >;
 }
 
 /** The result of {@link PaymentStore.recover}. */
@@ -99,7 +106,7 @@ export interface RunningRecovery extends AsyncDisposable {
 export interface PaymentStore<Tx = undefined, Taken = Tx> extends ManagedStore<Tx> {
   /**
    * Stores the payment and sends it. Called again for the same payment, it resolves with what is stored
-   * (`replayed`). While another caller is sending the payment, it waits for up to `timeoutMs`, and then resolves
+   * (`replayed`), and so it does, whatever the input, if callbacks have told of a payment that another program created. While another caller is sending the payment, it waits for up to `timeoutMs`, and then resolves
    * with `sending`. If that caller gives up without having sent it, this call sends it with a new
    * `timeoutMs`, because with the little time left the outcome could stay unknown. A rejected payment is
    * sent again, and may be corrected.
@@ -135,24 +142,32 @@ export interface PaymentStore<Tx = undefined, Taken = Tx> extends ManagedStore<T
   /** Resolves with what is stored under a reference, for example for the page to which the customer returns. */
   get(merchantPaymentReference: string): Promise<StoredPayment | undefined>;
   /**
-   * Resolves a payment by hand, after someone has looked it up at the service. With `'not-created'`, the payment
-   * becomes `rejected`: `create` or `send` sends it again, {@link recover} does not.
+   * Says that someone has found an unresolved payment at the service. It is then `created`, at once.
    *
-   * `seen` names what the decision is based on: a decision about an earlier attempt says nothing about a later one.
-   * For `'not-created'`, look the payment up once `attention()` lists it. Before, its request may still arrive, after you
-   * have looked.
-   *
-   * @throws {InvalidOptionError} when the reference, the resolution or `seen.attempts` is invalid
-   * @throws {StoreError} `UNKNOWN_REFERENCE`. `STATE_CHANGED`, with nothing changed, when the payment is not
-   * unresolved or has other attempts, and for `'not-created'` while the last attempt may still create the payment
-   * (until its lease ends)
+   * @throws {InvalidOptionError} when the reference or the `referenceNumber` is invalid
+   * @throws {StoreError} `UNKNOWN_REFERENCE`. `STATE_CHANGED`, with nothing changed, when the payment is not unresolved; a
+   * payment that is already stored with this `referenceNumber` is no error
    */
-  resolve(merchantPaymentReference: string, as: Resolution, seen: SeenPayment): Promise<void>;
+  markCreated(
+    merchantPaymentReference: string,
+    found: Pick<PaymentStatusRecord, 'referenceNumber'>,
+  ): Promise<void>;
+  /**
+   * Says that someone has looked a payment up at the service after `attention()` listed it, as `unresolved` or
+   * `no-callback`, and that it does not exist there. It is then `rejected`: `create` or `send` sends it again,
+   * {@link recover} does not. If its callback comes after all, it is `created`.
+   *
+   * @param item - the item of `attention()`, as it was listed or as it came back from JSON
+   * @throws {InvalidOptionError} when `item` is no such item
+   * @throws {StoreError} `UNKNOWN_REFERENCE`. `STATE_CHANGED`, with nothing changed, when the payment has changed since it
+   * was listed, or was listed while the service could still create it: read the list again
+   */
+  markNotCreated(item: ListedPayment): Promise<void>;
   /**
    * Cleans up after crashes: payments whose process died while sending become `unresolved`, and recorded
-   * payments are sent. With `lookUp`, unresolved payments are looked up at the service. If the
-   * client has `idempotency`, they are sent again instead, once the last attempt can no longer create the payment. What
-   * the service then refuses stays unresolved, and is looked up from then on. Any number of processes may call it at any time. If the
+   * payments are sent. With `lookUp`, unresolved payments, and those without a callback, are looked up at the service. If
+   * the client has `idempotency`, unresolved ones are sent again instead, once their lease is over. What the service then
+   * refuses stays unresolved, and is looked up from then on. Any number of processes may call it at any time. If the
    * service would fail every payment alike (`error`), the other payments wait for the next call.
    *
    * @throws {ApiError} for a 401; the payments stay recorded

@@ -2,7 +2,12 @@ import { parseInstant } from '../protocol/instant.js';
 import { parseExactly } from '../protocol/json.js';
 import { invalidOption } from '../protocol/options.js';
 import { ownFields } from '../protocol/own-fields.js';
-import { isDateTime, type PaymentStatusRecord, statusRecordFields } from '../protocol/payment.js';
+import {
+  type CreatePaymentInput,
+  isDateTime,
+  type PaymentStatusRecord,
+  statusRecordFields,
+} from '../protocol/payment.js';
 import type { Finding, Intent, PaymentRow, StoredForms } from './payment-row.js';
 import type { SendFailure, StoredPayment } from './stored-payment.js';
 
@@ -47,7 +52,9 @@ function sorted(value: unknown): unknown {
 }
 
 /** Splits a stored body into input and extra fields. */
-export function readBody(body: string): Pick<StoredPayment, 'input' | 'extraBody'> {
+export function readBody(
+  body: string,
+): Pick<StoredPayment, 'extraBody'> & { readonly input: CreatePaymentInput } {
   const fields = JSON.parse(body);
   // Most have no extra fields, and the split takes as long as the parser.
   if (Object.keys(fields).length === 3) return { input: fields, extraBody: undefined };
@@ -102,17 +109,20 @@ function readJson(text: string | undefined): PaymentFields | undefined {
   return text === undefined ? undefined : JSON.parse(text);
 }
 
+// Another program has created the payment, and its callbacks have a record.
+const CREATED_ELSEWHERE = { input: undefined, extraBody: undefined };
+
 /** Converts a stored payment to the public type. */
 export function toStoredPayment(stored: PaymentRow, known: Known): StoredPayment {
   const { replayed, error, payment = readJson(stored.payment) } = ownFields(known);
   const { body, state, attempts, recordedAtMs, sentAtMs, changedAtMs, failure } = stored;
-  const { input, extraBody } = readBody(body);
+  const { input, extraBody } = body === '' ? CREATED_ELSEWHERE : readBody(body);
   return {
-    merchantPaymentReference: input.merchantPaymentReference,
+    merchantPaymentReference: (input ?? payment)?.merchantPaymentReference as string,
     state,
     ...(payment !== undefined && { payment }),
     replayed,
-    input,
+    ...(input !== undefined && { input }),
     ...(extraBody !== undefined && { extraBody }),
     attempts,
     recordedAt: new Date(recordedAtMs),

@@ -4,7 +4,6 @@ import {
   type MerchantPaymentsError,
   RequestError,
   RequestTimeoutError,
-  StoreError,
 } from '../errors.js';
 import { causesOf } from '../protocol/describe-value.js';
 import {
@@ -15,139 +14,75 @@ import {
   timerMs,
   withDefault,
 } from '../protocol/options.js';
-import { startStopwatch, within } from '../protocol/waiting.js';
+import { within } from '../protocol/waiting.js';
 import type { Tables } from './backend.js';
-import type { Cursor, Decision, Listed, Page } from './payment-row.js';
+import { eachPage, Looks, type LookUp, type MissedPayment } from './looks.js';
+import type { Listed } from './payment-row.js';
 import type {
   RecoverOptions,
   Recovery,
   RecoveryOptions,
   RunningRecovery,
 } from './payment-store.js';
-import { readBody } from './records.js';
 import { isConflict, isSetupError, isVerdict, type Turn, wasRefused } from './sending.js';
 
-const PAGE_SIZE = 100;
 const AT_ONCE = 8;
-// Longer than a call of the client takes by default.
-const LOOK_UP_TIMEOUT_MS = 60_000;
 const REPORT_TIMEOUT_MS = 2_000;
-
-type LookUp = (merchantPaymentReference: string) => Promise<Decision | undefined>;
 
 interface Recovering {
   /** Sends a recorded payment, or repeats an unresolved one, unless it has changed since. */
   resend(key: string, isRepetition: boolean): Promise<Turn>;
-  /** Finds out whether a payment exists at the service. Undefined if it can't tell. */
+  /** Looks a payment up at the service. */
   readonly lookUp: LookUp | undefined;
+  /** For how long after a claim the service may act on the request. */
+  readonly lifetimeMs: number;
+  /** Called for a payment that `lookUp` has found paid, and of which no callback has come. */
+  readonly onMissed: (found: MissedPayment) => void;
   /** Whether the service recognises a repeated creation, so that an unresolved payment may be sent again. */
   readonly sendsAgain: boolean;
 }
 
 /**
- * Cleans up after crashes: what is unresolved is looked up or sent again, and what is recorded is sent.
+ * Cleans up after crashes: what is unresolved is looked up or sent again, what is recorded is sent, and what has no
+ * callback is looked up.
  *
  * @throws {StoreError} when the store fails
  * @throws what `lookUp` has thrown first, once all else is done
  */
-export async function recover(
-  backend: Tables,
-  { resend, lookUp, sendsAgain }: Recovering,
-): Promise<Recovery> {
+export async function recover(backend: Tables, recovering: Recovering): Promise<Recovery> {
+  const { resend, lookUp, lifetimeMs, onMissed, sendsAgain } = recovering;
   const pass = new Pass(resend);
   pass.unresolved = await backend.expire();
-  let found = 0;
-  const looks = new Looks();
+  const looks = lookUp && new Looks(backend, { lookUp, lifetimeMs, onMissed });
   // What the service has refused is not repeated: it would refuse it again, and only a look tells whether it exists.
   const isRepeated = ({ stored }: Listed): boolean => sendsAgain && !wasRefused(stored.failure);
-  const eachUnresolved = (handle: (listed: readonly Listed[]) => Promise<boolean>) =>
-    eachPage((page) => backend.list('unresolved', page), handle);
-  if (lookUp !== undefined) {
-    const decide = looks.by(lookUp);
-    await eachUnresolved(async (listed) => {
-      for (const one of listed)
-        if (!isRepeated(one)) found += await decideOne(backend, one, decide);
-      return !looks.areOver;
-    });
-  }
+  await looks?.atUnresolved((listed) => !isRepeated(listed));
   await eachPage(
-    (page) => backend.list('recorded', page),
+    (page) => backend.list('recorded', { ...page, olderThanMs: 0 }),
     async (listed) => {
       await pass.sendAll(listed, { areRepetitions: false });
       return pass.error === undefined;
     },
   );
   if (sendsAgain) {
-    await eachUnresolved(async (listed) => {
-      await pass.sendAll(listed.filter(isRepeated), { areRepetitions: true });
-      return !pass.isOver;
-    });
+    await eachPage(
+      (page) => backend.list('unresolved', { ...page, olderThanMs: 0 }),
+      async (listed) => {
+        await pass.sendAll(listed.filter(isRepeated), { areRepetitions: true });
+        return !pass.isOver;
+      },
+    );
   }
-  if (looks.failure !== undefined) throw looks.failure.error;
+  await looks?.atWaiting();
+  if (looks?.failure !== undefined) throw looks.failure.error;
   const { resent, unresolved, rejected, error } = pass;
   return {
     resent,
     unresolved,
-    ...(found > 0 && { found }),
+    ...(looks && looks.found > 0 && { found: looks.found }),
     ...(rejected > 0 && { rejected }),
     ...(error !== undefined && { error }),
   };
-}
-
-async function eachPage(
-  read: (page: Page) => Promise<readonly Listed[]>,
-  handle: (listed: readonly Listed[]) => Promise<boolean>,
-): Promise<void> {
-  let after: Cursor | undefined;
-  for (;;) {
-    const page = await read({ olderThanMs: 0, after, limit: PAGE_SIZE });
-    const mayContinue = await handle(page);
-    if (!mayContinue || page.length < PAGE_SIZE) return;
-    after = page.at(-1)?.place;
-  }
-}
-
-/** Returns 1 if the payment was found at the service. What has moved on since is left alone. */
-async function decideOne(backend: Tables, { key, stored }: Listed, decide: LookUp): Promise<0 | 1> {
-  const decision = await decide(readBody(stored.body).input.merchantPaymentReference);
-  if (decision === undefined) return 0;
-  const { outcome } = await backend.resolve(key, decision, stored.attempts);
-  return outcome === 'resolved' && decision.state === 'created' ? 1 : 0;
-}
-
-/** One payment that can't be looked up must keep neither the others nor what is recorded from being recovered. */
-class Looks {
-  /** The first one. */
-  failure: { readonly error: unknown } | undefined;
-  #failedMs = 0;
-
-  /** Whether those that failed have taken so long that the others wait for the next pass. */
-  get areOver(): boolean {
-    return this.#failedMs >= LOOK_UP_TIMEOUT_MS;
-  }
-
-  by(lookUp: LookUp): LookUp {
-    return async (merchantPaymentReference) => {
-      if (this.areOver) return undefined;
-      const elapsed = startStopwatch();
-      try {
-        return await within(LOOK_UP_TIMEOUT_MS, lookUp(merchantPaymentReference), () => {
-          throw lookUpTooLate();
-        });
-      } catch (error) {
-        this.failure ??= { error };
-        this.#failedMs += elapsed();
-        return undefined;
-      }
-    };
-  }
-}
-
-function lookUpTooLate(): StoreError {
-  return new StoreError(
-    'STORE_TIMEOUT',
-    `lookUp did not settle within ${LOOK_UP_TIMEOUT_MS} ms, so its payment stays unresolved; give its request a deadline`,
-  );
 }
 
 class Pass {

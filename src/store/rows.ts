@@ -3,7 +3,7 @@ import type { FailedRow } from './backend.js';
 import type { Change } from './change.js';
 import type { SeenChange } from './change-steps.js';
 import type { RowState, SecondRow } from './payment-row.js';
-import type { OwnedRow } from './steps.js';
+import type { OwnedRow, StoredRecord } from './steps.js';
 
 // Databases return each row as a JSON list, because drivers differ in how they return numbers and times.
 
@@ -12,6 +12,7 @@ const STATES: Readonly<Record<RowState, true>> = {
   sending: true,
   created: true,
   unheard: true,
+  missed: true,
   rejected: true,
   unresolved: true,
   elsewhere: true,
@@ -30,10 +31,11 @@ export interface KeyedRow {
 
 /** @throws {StoreError} `STORE_FAILED` for anything but a row of payments */
 export function parseOwnedRow(json: string): KeyedRow {
-  const columns = parse(json, 16);
+  const columns = parse(json, 18);
   const [key, body, digest, state, attempts, recordedAtMs, sentAtMs, changedAtMs, ...rest] =
     columns;
-  const [referenceNumber, payment, failure, owner, leaseUntilMs, updatedAtUs, paidBy, nowMs] = rest;
+  const [referenceNumber, payment, foundStatus, failure, owner, leaseUntilMs, ...last] = rest;
+  const [updatedAtUs, paidBy, lookAtMs, nowMs] = last;
   return {
     key: String(key),
     nowMs: Number(nowMs),
@@ -47,11 +49,13 @@ export function parseOwnedRow(json: string): KeyedRow {
       changedAtMs: Number(changedAtMs),
       referenceNumber: textOf(referenceNumber),
       payment: textOf(payment),
+      foundStatus: textOf(foundStatus),
       failure: textOf(failure),
       owner: textOf(owner),
       leaseUntilMs: numberOf(leaseUntilMs),
       updatedAtUs: numberOf(updatedAtUs),
       paidBy: textOf(paidBy),
+      lookAtMs: numberOf(lookAtMs),
     },
   };
 }
@@ -72,13 +76,13 @@ export function parseSeenChange(
   const seen: Mutable<SeenChange> = {
     row: undefined,
     isProcessed: false,
-    watermarkUs: undefined,
+    newest: undefined,
     failure: undefined,
-    secondUpdatedAtUs: undefined,
+    second: undefined,
   };
   for (const json of rows) {
     const [kind, ...columns] = parseList(json);
-    if (kind === 'order' && columns.length === 4) seen.row = toOrder(columns);
+    if (kind === 'order' && columns.length === 5) seen.row = toOrder(columns);
     else if (kind === 'change' && columns.length === 2) addProcessed(seen, columns, key);
     else if (kind === 'failure' && columns.length === 2) seen.failure = toFailure(columns);
     else if (kind !== 'limit') throw unknownRow();
@@ -86,24 +90,32 @@ export function parseSeenChange(
   return seen.row === undefined ? undefined : seen;
 }
 
-function toOrder([state, referenceNumber, updatedAtUs, paidBy]: readonly Column[]) {
+function toOrder([state, referenceNumber, payment, updatedAtUs, paidBy]: readonly Column[]) {
   return {
     state: toState(state),
     referenceNumber: textOf(referenceNumber),
+    payment: textOf(payment),
     updatedAtUs: numberOf(updatedAtUs),
     paidBy: textOf(paidBy),
   };
 }
 
+/** Parses what is stored of a second payment's record; undefined if it is not listed. */
+export function parseSecond(json: string | undefined): StoredRecord | undefined {
+  if (json === undefined) return undefined;
+  const [payment, updatedAtUs] = parse(json, 2);
+  return { payment: textOf(payment), updatedAtUs: numberOf(updatedAtUs) };
+}
+
 function addProcessed(
   seen: Mutable<SeenChange>,
-  [processed, latestUs]: readonly Column[],
+  [processed, latest]: readonly Column[],
   key: string,
 ): void {
   seen.isProcessed ||= processed === key;
-  const { watermarkUs } = seen;
-  if (watermarkUs === undefined || toBigInt(watermarkUs) < toBigInt(latestUs)) {
-    seen.watermarkUs = textOf(latestUs);
+  const { newest } = seen;
+  if (newest === undefined || toBigInt(newest) < toBigInt(latest)) {
+    seen.newest = textOf(latest);
   }
 }
 
@@ -119,9 +131,9 @@ function toBigInt(digits: Column): bigint {
 export function parseFailedRow(json: string): FailedRow {
   const [merchantPaymentReference, referenceNumber, key, fullNames, occurredAtUs, ...rest] = parse(
     json,
-    11,
+    12,
   );
-  const [firstFailedAtMs, lastFailedAtMs, attempts, parked, error, rawBody] = rest;
+  const [firstFailedAtMs, lastFailedAtMs, attempts, parked, error, rawBody, nowMs] = rest;
   const [fullMerchantReference, fullReferenceNumber, fullKey] = parseJson(fullNames) as string[];
   return {
     place: {
@@ -132,6 +144,7 @@ export function parseFailedRow(json: string): FailedRow {
       kind: 'failed-change',
       merchantPaymentReference: String(fullMerchantReference),
       since: new Date(Number(firstFailedAtMs)),
+      listedAt: new Date(Number(nowMs)),
       referenceNumber: String(fullReferenceNumber),
       key: String(fullKey),
       occurredAt: new Date(Math.floor(Number(occurredAtUs) / 1000)),
@@ -147,13 +160,14 @@ export function parseFailedRow(json: string): FailedRow {
 }
 
 export function parseSecondRow(json: string): SecondRow {
-  const [foundAtMs, merchantPaymentReference, referenceNumber, payment] = parse(json, 4);
+  const [foundAtMs, merchantPaymentReference, referenceNumber, payment, nowMs] = parse(json, 5);
   return {
     place: {
       atMs: Number(foundAtMs),
       names: [merchantPaymentReference, referenceNumber].map(String),
     },
     payment: String(payment),
+    listedAtMs: Number(nowMs),
   };
 }
 

@@ -1,14 +1,18 @@
 import { ownFields } from '../protocol/own-fields.js';
+import { isPaid } from '../protocol/payment.js';
 import type {
   Claim,
   Decided,
   Decision,
+  DueKind,
   Finding,
   Intent,
+  NotCreated,
   PaymentRow,
   Result,
   RowState,
 } from './payment-row.js';
+import type { PaymentState } from './stored-payment.js';
 
 // The decisions of a store's steps: each function takes the stored and locked payment, and returns the change to make.
 
@@ -22,6 +26,8 @@ export interface OwnedRow extends Omit<PaymentRow, 'state'> {
   readonly updatedAtUs: number | undefined;
   /** The service's reference of the payment that has paid the order. */
   readonly paidBy: string | undefined;
+  /** When `lookUp` is asked about it next; undefined for the next pass. */
+  readonly lookAtMs: number | undefined;
 }
 
 /** The fields that a step changes, besides the time of the change. */
@@ -41,18 +47,13 @@ export function claim(
   { intent, owner, allowsRejected, isRepetition, leaseMs }: Omit<Claim, 'key'>,
   nowMs: number,
 ): RowChange | undefined {
-  const { state, digest, attempts } = row;
+  const { state, attempts } = row;
   // The claim was granted before, and its answer was lost.
   const isOwn = state === 'sending' && row.owner === owner;
-  const isOver = (row.leaseUntilMs ?? 0) <= nowMs;
   const isFree = isRepetition
     ? // Two requests of one payment must not be under way at once, which no service recognises for certain.
-      state === 'unresolved' && isOver
-    : state === 'elsewhere'
-      ? intent !== undefined
-      : state === 'rejected'
-        ? allowsRejected
-        : state === 'recorded' && (intent === undefined || intent.digest === digest);
+      state === 'unresolved' && (row.leaseUntilMs ?? 0) <= nowMs
+    : isUnsent(row, intent, allowsRejected);
   if (!isFree && !isOwn) return expire(row, nowMs);
   const sending = { state: 'sending', owner, leaseUntilMs: nowMs + leaseMs } as const;
   const began = state === 'elsewhere' ? { recordedAtMs: nowMs } : {};
@@ -60,23 +61,38 @@ export function claim(
     attempts: isOwn ? attempts : attempts + 1,
     sentAtMs: nowMs,
     failure: undefined,
+    lookAtMs: undefined,
+    foundStatus: undefined,
     ...sending,
     ...intent,
     ...began,
   };
 }
 
+/** Whether no payment exists that a first request for this one would add to. */
+function isUnsent(row: OwnedRow, intent: Intent | undefined, allowsRejected: boolean): boolean {
+  if (row.state === 'elsewhere') return intent !== undefined && !isKnown(row);
+  if (row.state === 'rejected') return allowsRejected;
+  return row.state === 'recorded' && (intent === undefined || intent.digest === row.digest);
+}
+
 /** Returns undefined if the stored payment prevents it, and nothing changes. */
 export function record(
-  { state }: Pick<OwnedRow, 'state'>,
+  row: Pick<OwnedRow, 'state' | 'referenceNumber'>,
   intent: Intent,
   nowMs: number,
 ): RowChange | undefined {
-  if (state === 'elsewhere') return { state: 'recorded', recordedAtMs: nowMs, ...intent };
-  return state === 'rejected' ? { state: 'recorded', ...intent } : undefined;
+  if (row.state === 'rejected') return { state: 'recorded', ...intent };
+  const isEmpty = row.state === 'elsewhere' && !isKnown(row);
+  return isEmpty ? { state: 'recorded', recordedAtMs: nowMs, ...intent } : undefined;
 }
 
-/** The change after any end of an attempt to send. An `unresolved` payment keeps the lease, for {@link resolve}. */
+/** Whether callbacks have told of a payment that the store did not create: that is then the order's. */
+function isKnown({ referenceNumber }: Pick<OwnedRow, 'referenceNumber'>): boolean {
+  return referenceNumber !== undefined;
+}
+
+/** The change after any end of an attempt to send. An `unresolved` payment keeps the lease, for {@link decide}. */
 export function end(result: Result): RowChange {
   const { finding, failure } = ownFields(result);
   const isUnheard = finding !== undefined && finding.updatedAtUs === undefined;
@@ -85,99 +101,218 @@ export function end(result: Result): RowChange {
   return state === 'unresolved' ? change : { leaseUntilMs: undefined, ...change };
 }
 
-/** Returns what becomes of a decision, which is about a payment with this many attempts, and its change. */
-export function resolve(
+/** What the service's false answer, if there was one, said of the payment. */
+const NOTHING_FOUND = {
+  referenceNumber: undefined,
+  payment: undefined,
+  updatedAtUs: undefined,
+  foundStatus: undefined,
+} as const;
+
+/** Returns what becomes of a decision, and its change. */
+export function decide(
   row: OwnedRow,
   decision: Decision,
-  attempts: number,
   nowMs: number,
 ): { readonly decided: Decided; readonly change?: RowChange } {
   const stored = visible(row, nowMs);
   if (stored === undefined) return { decided: { outcome: 'unknown' } };
-  const { state } = stored;
-  const isOpen = state === 'unresolved' || state === 'sending';
-  const leftMs = (row.leaseUntilMs ?? 0) - nowMs;
-  if (isOpen && row.attempts === attempts) {
-    // The request of the last attempt may still reach the service, where no one could find its payment yet.
-    if (decision.state !== 'created' && leftMs > 0) {
-      return { decided: { outcome: 'too-early', leftMs } };
-    }
-    if (state === 'unresolved') return { decided: { outcome: 'resolved' }, change: end(decision) };
+  const isUnresolved = stored.state === 'unresolved';
+  const decided = { outcome: 'decided' } as const;
+  if (decision.state === 'created') {
+    return isUnresolved
+      ? { decided, change: end(decision) }
+      : { decided: { outcome: 'moved-on', stored } };
   }
-  return { decided: { outcome: 'moved-on', stored } };
+  const { state, attempts, listedAtMs, lifetimeMs } = decision;
+  // A success may have come from something in front of the service, as a person can find.
+  const isOpen = isUnresolved || (isWaiting(row.state) && state === 'rejected');
+  if (!isOpen || row.attempts !== attempts) return { decided: { outcome: 'moved-on', stored } };
+  const finalAtMs = finalAt(row, lifetimeMs);
+  // A time in the future is none of a list.
+  if (Math.min(listedAtMs, nowMs) < finalAtMs) {
+    return { decided: { outcome: 'too-early', leftMs: Math.max(0, finalAtMs - nowMs) } };
+  }
+  return { decided, change: { ...end({ state, failure: undefined }), ...NOTHING_FOUND } };
+}
+
+/** From when on nobody overlooks a payment that exists: before, the service may still act on the request. */
+function finalAt({ leaseUntilMs = 0, sentAtMs = 0 }: OwnedRow, lifetimeMs: number): number {
+  return Math.max(leaseUntilMs, sentAtMs + lifetimeMs);
+}
+
+/** Whether a payment is created, and its first callback has not come. */
+export function isWaiting(state: RowState): boolean {
+  return state === 'unheard' || state === 'missed';
+}
+
+/** Whether a person may stop waiting for the first callback: `false` if the payment was sent again since. */
+export function stopWaiting(
+  { state, attempts }: Pick<OwnedRow, 'state' | 'attempts'>,
+  seen: number,
+): RowChange | undefined | false {
+  if (!isWaiting(state)) return undefined;
+  return attempts === seen ? { state: 'created' } : false;
+}
+
+/** Whether `recover` asks `lookUp` about the payment now. */
+export function isDue(row: OwnedRow, kind: DueKind, lifetimeMs: number, nowMs: number): boolean {
+  const isOfKind =
+    kind === 'waiting'
+      ? isWaiting(row.state) && (row.sentAtMs ?? nowMs) + lifetimeMs <= nowMs
+      : { ...row, ...expire(row, nowMs) }.state === 'unresolved';
+  return isOfKind && (row.lookAtMs ?? nowMs) <= nowMs;
+}
+
+/**
+ * The change after a look at the service that has decided nothing. If the service could no longer act on the request,
+ * the next look comes when the time since the claim has doubled.
+ */
+export function look(
+  row: OwnedRow,
+  { attempts, listedAtMs, lifetimeMs, status }: Look,
+  nowMs: number,
+): RowChange | undefined {
+  const { sentAtMs = nowMs, changedAtMs } = row;
+  const isUnresolved = { ...row, ...expire(row, nowMs) }.state === 'unresolved';
+  if (row.attempts !== attempts || !(isUnresolved || isWaiting(row.state))) return undefined;
+  if (listedAtMs < finalAt(row, lifetimeMs)) return undefined;
+  // What a look finds changes neither the payment nor its age in a list.
+  const change = { lookAtMs: nowMs + (nowMs - sentAtMs), changedAtMs };
+  if (isUnresolved || status === undefined) return change;
+  const isMissed = status !== statusOf(row);
+  return {
+    ...change,
+    state: isMissed ? 'missed' : 'unheard',
+    foundStatus: isMissed ? status : undefined,
+  };
+}
+
+/** A look at the service. */
+export interface Look extends Omit<NotCreated, 'state'> {
+  /** The status that it has found; undefined if it has found none. */
+  readonly status: string | undefined;
+}
+
+function statusOf({ payment }: Pick<PaymentRow, 'payment'>): unknown {
+  return payment === undefined ? undefined : ownFields(JSON.parse(payment)).status;
+}
+
+/** What is stored of a payment's record. */
+export interface StoredRecord {
+  /** Its JSON. */
+  readonly payment: string | undefined;
+  /** Like that of a {@link Finding}. */
+  readonly updatedAtUs: number | undefined;
+}
+
+/** Whether what is stored is the later record of the same payment. At one instant, `paid` is the later one. */
+export function isLater(stored: StoredRecord, { finding, isPaid: nowPaid }: Told): boolean {
+  if (stored.updatedAtUs === undefined) return false;
+  const leftUs = (finding.updatedAtUs ?? Number.NEGATIVE_INFINITY) - stored.updatedAtUs;
+  if (leftUs !== 0) return leftUs < 0;
+  return !nowPaid && isPaid({ status: statusOf(stored) as string });
 }
 
 /** The part of a row that decides what a callback makes of it. */
-export type Settleable = Pick<OwnedRow, 'state' | 'referenceNumber' | 'updatedAtUs' | 'paidBy'>;
+export interface Settleable
+  extends StoredRecord,
+    Pick<OwnedRow, 'state' | 'referenceNumber' | 'paidBy'> {}
+
+/** What a callback or a late answer tells. */
+export interface Told {
+  readonly finding: Finding;
+  /** Whether it says that its payment is paid: the first such payment pays the order. */
+  readonly isPaid: boolean;
+}
+
+/** What else is known when an order is settled. */
+export interface Known {
+  /** Whether this change, or a newer one of its payment, was processed before. An answer is older than any change. */
+  readonly isOld: boolean;
+  /** The payment's record in the list of second payments; undefined if it is not there. */
+  readonly second: StoredRecord | undefined;
+}
 
 /**
  * What a callback or a late answer makes of an order.
  *
  * - `settled`: the payment was not known to be created, or no callback about it had come.
  * - `known`: it was known already.
- * - `second-payment`: the order has another payment, which was known first or has paid it. This one must be stored in
- *   the list of second payments.
+ * - `second-payment`: the order has another payment, which was known first or has paid it.
  * - `elsewhere`: the store did not create it.
  */
 export interface Settled {
   readonly outcome: 'settled' | 'known' | 'second-payment' | 'elsewhere';
+  /** Undefined if it says nothing new. */
   readonly change: RowChange | undefined;
+  /** What becomes of the list of second payments; undefined for nothing. */
+  readonly list: 'add' | 'update' | undefined;
 }
 
-/** What else is known when an order is settled. */
-export interface Known {
-  /** Whether the finding says that its payment is paid: the first such payment pays the order. */
-  readonly isPaid: boolean;
-  /** Whether the payment is in the list of second payments. */
-  readonly isListed: boolean;
-}
-
-export function settle(
-  row: Settleable | undefined,
-  finding: Finding,
-  { isPaid, isListed }: Known,
-): Settled {
+/** The record is what the service said, whatever becomes of the work. */
+export function settle(row: Settleable | undefined, told: Told, known: Known): Settled {
+  const { referenceNumber } = told.finding;
   const paidBy = row?.paidBy;
-  const { referenceNumber } = finding;
-  const paid = isPaid && paidBy === undefined ? { paidBy: referenceNumber } : undefined;
-  const { outcome, change } = settleOne(row, finding, paid);
-  const settled = { outcome, change: change && ownFields(change) };
+  const paid = told.isPaid && paidBy === undefined ? { paidBy: referenceNumber } : undefined;
+  const { outcome, record } = settleOne(row, told, { ...known, pays: paid !== undefined });
+  const change = paid || record ? ownFields({ ...paid, ...record }) : undefined;
   // Two paid payments of an order are a mistake, whichever of them the store has created.
-  const isSecond = isListed || (isPaid && paidBy !== undefined && paidBy !== referenceNumber);
-  return isSecond ? { ...settled, outcome: 'second-payment' } : settled;
+  const isOther = told.isPaid && paidBy !== undefined && paidBy !== referenceNumber;
+  const isSecond = outcome === 'second-payment' || known.second !== undefined || isOther;
+  if (!isSecond) return { outcome, change, list: undefined };
+  return { outcome: 'second-payment', change, list: toList(told, known) };
 }
 
-function settleOne(
-  row: Settleable | undefined,
-  finding: Finding,
-  paid: Pick<RowChange, 'paidBy'> | undefined,
-): Settled {
-  const { referenceNumber } = finding;
-  // Several payments of an order that the store did not create are no mistake.
+function toList(told: Told, { second, isOld }: Known): Settled['list'] {
+  if (second === undefined) return 'add';
+  return isOld || isLater(second, told) ? undefined : 'update';
+}
+
+/** What becomes of the order's own payment. */
+interface SettledOne extends Pick<Settled, 'outcome'> {
+  /** The record to store, with its state; undefined if what is stored stays. */
+  readonly record?: RowChange;
+}
+
+type Context = Pick<Known, 'isOld'> & { readonly pays: boolean };
+
+function settleOne(row: Settleable | undefined, told: Told, context: Context): SettledOne {
   if (row === undefined || row.state === 'elsewhere') {
-    return { outcome: 'elsewhere', change: { ...paid } };
+    const stays = row !== undefined && staysElsewhere(row, told, context);
+    return stays ? { outcome: 'elsewhere' } : { outcome: 'elsewhere', record: told.finding };
   }
-  const change = { ...paid, ...end({ state: 'created', finding }) };
-  if (row.state !== 'created' && row.state !== 'unheard') return { outcome: 'settled', change };
-  if (referenceNumber === undefined) return { outcome: 'known', change: undefined };
-  if (row.referenceNumber === undefined) return { outcome: 'settled', change };
-  if (row.referenceNumber !== referenceNumber) return { outcome: 'second-payment', change: paid };
-  const outcome = row.state === 'unheard' ? 'settled' : 'known';
-  const isOlder = (finding.updatedAtUs ?? 0) < (row.updatedAtUs ?? 0);
-  return { outcome, change: isOlder ? paid : change };
+  const { finding } = told;
+  const record = end({ state: 'created', finding });
+  if (row.state !== 'created' && !isWaiting(row.state)) return { outcome: 'settled', record };
+  if (finding.referenceNumber === undefined) return { outcome: 'known' };
+  if (row.referenceNumber === undefined) return { outcome: 'settled', record };
+  if (row.referenceNumber !== finding.referenceNumber) return { outcome: 'second-payment' };
+  if (isWaiting(row.state)) return { outcome: 'settled', record };
+  return context.isOld || isLater(row, told) ? { outcome: 'known' } : { outcome: 'known', record };
 }
 
 /**
- * Removes the fields that only the store sees, and shows an expired lease as `unresolved`. Undefined for a payment that
- * the store did not create.
+ * Whether an order that the store did not create keeps its payment and record. Several payments of it are no mistake:
+ * the latest counts until one has paid the order.
+ */
+function staysElsewhere(row: Settleable, told: Told, { isOld, pays }: Context): boolean {
+  if (!isKnown(row)) return false;
+  if (row.referenceNumber === told.finding.referenceNumber) return isOld || isLater(row, told);
+  return !pays && (isOld || row.paidBy !== undefined);
+}
+
+/**
+ * Removes the fields that only the store sees, and shows an expired lease as `unresolved`. A payment that is known from
+ * callbacks alone is `created`. Undefined if the order has no payment.
  */
 export function visible(row: OwnedRow, nowMs: number): PaymentRow | undefined {
-  const { owner, leaseUntilMs, updatedAtUs, paidBy, state, ...stored } = {
+  const { owner, leaseUntilMs, updatedAtUs, paidBy, lookAtMs, state, ...stored } = {
     ...row,
     ...expire(row, nowMs),
   };
-  if (state === 'elsewhere') return undefined;
-  return { state: state === 'unheard' ? 'created' : state, ...stored };
+  if (state === 'elsewhere') return isKnown(row) ? { state: 'created', ...stored } : undefined;
+  return { state: isWaiting(state) ? 'created' : (state as PaymentState), ...stored };
 }
 
 // The result of a single statement is known except for the database's time, which this process's clock replaces.
@@ -195,6 +330,7 @@ export function added({ body, digest }: Intent): PaymentRow {
     changedAtMs: atMs,
     referenceNumber: undefined,
     payment: undefined,
+    foundStatus: undefined,
     failure: undefined,
   };
 }

@@ -6,10 +6,10 @@ import type { CreatePaymentInput, PaymentStatusRecord } from '../protocol/paymen
  *
  * - `recorded`: it is waiting to be sent, and does not exist at the service.
  * - `sending`: a process is sending it right now.
- * - `created`: it exists at the service.
+ * - `created`: it exists at the service, whichever program has created it.
  * - `rejected`: the service did not accept it, or a person found that it was not created.
  * - `unresolved`: it was sent, and may or may not exist at the service. The store does not send it again, unless its
- *   client has `idempotency`: its callback settles it, or a person does, by `resolve`.
+ *   client has `idempotency`: its callback settles it, or a person does, by `markCreated` or `markNotCreated`.
  */
 export type PaymentState = 'recorded' | 'sending' | 'created' | 'rejected' | 'unresolved';
 
@@ -38,13 +38,13 @@ export interface StoredPayment {
   payment?: (Partial<PaymentStatusRecord> & Record<string, unknown>) | undefined;
   /** Whether this call sent nothing, and returns what was stored earlier or by another call. */
   replayed: boolean;
-  /** The three fields of the creation, as sent. */
-  input: CreatePaymentInput;
+  /** The three fields of the creation, as sent. Absent for a payment that is known from callbacks alone. */
+  input?: CreatePaymentInput | undefined;
   /** The fields sent in addition to them. Absent if there are none. */
   extraBody?: Record<string, unknown> | undefined;
   /** The number of attempts to send it, from 0. */
   attempts: number;
-  /** When it was recorded, by the store's clock; in the result of the call that recorded it, by this process's clock. */
+  /** When it was recorded, or first heard of, by the store's clock; in the result of the call that recorded it, by this process's clock. */
   recordedAt: Date;
   /** When the last attempt to send it began. Absent if there was none. */
   sentAt?: Date | undefined;

@@ -35,6 +35,8 @@ const ignore = (): void => {};
 
 const TIMEOUTS = {
   leaseMs: LEASE_MS,
+  // No request takes longer to be acted on.
+  requestLifetimeMs: LEASE_MS,
   lockTimeoutMs: LOCK_TIMEOUT_MS,
   acquireTimeoutMs: 2_000,
 };
@@ -150,7 +152,11 @@ function openOnMysql(url: string, client: PaymentClient): Shop<PoolConnection> {
 
 function openOnSqlite(url: string, client: PaymentClient): Shop<undefined> {
   const { database, write } = openSqliteMerchant(url);
-  const store = sqliteStore(database, { client, leaseMs: LEASE_MS });
+  const store = sqliteStore(database, {
+    client,
+    leaseMs: LEASE_MS,
+    requestLifetimeMs: LEASE_MS,
+  });
   const insertOrder = database.prepare(
     `INSERT OR IGNORE INTO orders (reference, status) VALUES (?, 'created')`,
   );

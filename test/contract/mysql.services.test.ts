@@ -6,6 +6,7 @@ import { providers } from '../mysql/providers/providers.js';
 import { killIdleTransaction, useDatabase } from '../mysql/server.js';
 import type { OpenProvider } from '../postgres/providers/providers.js';
 import { inDatabase } from '../services/mysql-url.js';
+import { letPassOf } from './let-pass.js';
 import { describeStore, type StoreUnderTest } from './store.js';
 
 const url = process.env['MYSQL_URL'] ?? '';
@@ -33,10 +34,8 @@ function useStore() {
     waitMs,
     // A case that calls this has one delivery under way.
     loseClaim: () => killIdleTransaction(observer, database),
-    async loseLease() {
-      await query(
-        `UPDATE payment_store_payments SET lease_until_ms = 0 WHERE state IN ('sending', 'unresolved')`,
-      );
+    async letPass(reference: string, ms: number) {
+      await query(letPassOf(reference, ms));
     },
   } satisfies Partial<StoreUnderTest>;
 

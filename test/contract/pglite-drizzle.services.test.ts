@@ -2,6 +2,7 @@ import { drizzle } from 'drizzle-orm/pglite';
 import { beforeAll } from 'vitest';
 import { fromDrizzle, postgresStore } from '../../src/postgres/index.js';
 import { emptyPglite } from '../pglite.js';
+import { letPassOf } from './let-pass.js';
 import { describeStore } from './store.js';
 
 let database: Awaited<ReturnType<typeof emptyPglite>>;
@@ -17,9 +18,7 @@ describeStore('postgresStore on Drizzle over PGlite', () => ({
   concurrent: false,
   database: () => db,
   transaction: (body) => db.transaction((tx) => body(tx)),
-  async loseLease() {
-    await database.query(
-      `UPDATE payment_store_payments SET lease_until_ms = 0 WHERE state IN ('sending', 'unresolved')`,
-    );
+  async letPass(reference, ms) {
+    await database.query(letPassOf(reference, ms));
   },
 }));

@@ -2,6 +2,7 @@ import type { PGlite } from '@electric-sql/pglite';
 import { beforeAll } from 'vitest';
 import { postgresStore, type Queryable } from '../../src/postgres/index.js';
 import { emptyPglite } from '../pglite.js';
+import { letPassOf } from './let-pass.js';
 import { describeStore } from './store.js';
 
 let database: PGlite;
@@ -15,9 +16,7 @@ describeStore<Queryable>('postgresStore on PGlite', () => ({
   concurrent: false,
   database: () => database,
   transaction: (body) => database.transaction((tx) => body(tx as Queryable)),
-  async loseLease() {
-    await database.query(
-      `UPDATE payment_store_payments SET lease_until_ms = 0 WHERE state IN ('sending', 'unresolved')`,
-    );
+  async letPass(reference, ms) {
+    await database.query(letPassOf(reference, ms));
   },
 }));

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe } from 'vitest';
 import { postgresStore } from '../../src/postgres/index.js';
 import { type OpenProvider, providers } from '../postgres/providers/providers.js';
 import { useEmptySchema } from '../services/postgres-schema.js';
+import { letPassOf } from './let-pass.js';
 import { describeStore, type StoreUnderTest } from './store.js';
 
 const url = process.env['DATABASE_URL'] ?? '';
@@ -28,10 +29,8 @@ function useSchema() {
       );
       if (rowCount !== 1) throw new Error(`${rowCount} transactions are open, not one`);
     },
-    async loseLease() {
-      await observer.query(
-        `UPDATE payment_store_payments SET lease_until_ms = 0 WHERE state IN ('sending', 'unresolved')`,
-      );
+    async letPass(reference: string, ms: number) {
+      await observer.query(letPassOf(reference, ms));
     },
   } satisfies Partial<StoreUnderTest>;
 

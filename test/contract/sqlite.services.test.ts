@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe } from 'vitest';
 import { sqliteStore } from '../../src/sqlite/index.js';
 import { databaseForms } from '../../src/store/sql/stored-forms.js';
 import { drivers, type OpenDatabase } from '../sqlite/open-database.js';
+import { letPassOf } from './let-pass.js';
 import type { ContractOptions } from './store.js';
 import { describeCallbackStore, describeStore } from './store.js';
 
@@ -50,10 +51,6 @@ describe.each(drivers)('$name:', ({ open }) => {
       return sqliteStore(database, options);
     },
     waitMs: 0,
-    loseLease() {
-      shop.exec(
-        `UPDATE payment_store_payments SET lease_until_ms = 0 WHERE state IN ('sending', 'unresolved')`,
-      );
-    },
+    letPass: (reference, ms) => void shop.exec(letPassOf(reference, ms)),
   }));
 });

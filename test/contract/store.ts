@@ -7,15 +7,19 @@ import { CallbackStage } from './store/callback-stage.js';
 import { testLateSenders, testRecovery } from './store/crashes.js';
 import { testCreation, testRecording, testTransactions } from './store/creation.js';
 import { testCurrent, testSecondPaid } from './store/current.js';
+import { testDecisions } from './store/decisions.js';
 import { testKeptFailures } from './store/failed-changes.js';
-import { testNames, testPruning, testResolution } from './store/keeping.js';
+import { testForeign } from './store/foreign.js';
+import { testInstants } from './store/instants.js';
+import { testNames, testPruning } from './store/keeping.js';
 import { testKeptBodies, testPrunedBodies } from './store/kept-bodies.js';
 import { testLookUp } from './store/look-up.js';
+import { testMissedCallbacks } from './store/missed.js';
 import { testOrder } from './store/order.js';
 import { testConcurrency, testCrashes, testLease, testOverlap, testWait } from './store/overlap.js';
 import { testRepetitions } from './store/repetitions.js';
 import { testNames as testChangeNames, testFailures, testRuns } from './store/runs.js';
-import { testElsewhere, testSettling, testSettlingWithoutWork } from './store/settling.js';
+import { testSettling, testSettlingWithoutWork } from './store/settling.js';
 import { Stage } from './store/stage.js';
 
 /** A store for callbacks, and what it can do. */
@@ -45,8 +49,8 @@ export interface CallbackStoreUnderTest {
 export interface StoreUnderTest<Tx = unknown> extends CallbackStoreUnderTest {
   /** Creates one as above. The lease of a payment must not expire during a case. */
   create(options: ContractOptions): Awaitable<ManagedStore<Tx>>;
-  /** Expires the lease under which the payment was sent last, as if its sender had died. */
-  loseLease(merchantPaymentReference: string): Awaitable<void>;
+  /** Makes a stored payment look as if this many milliseconds had passed: its sender then appears dead. */
+  letPass(merchantPaymentReference: string, ms: number): Awaitable<void>;
   /**
    * For a store whose `record` needs a `tx`: runs the body in a transaction of the store's database, which is rolled
    * back when it rejects.
@@ -87,12 +91,14 @@ export function describeStore<Tx>(name: string, make: () => StoreUnderTest<Tx>):
     testRecording(one);
     testSettling(one);
     testSettlingWithoutWork(one);
-    testElsewhere(one);
-    testResolution(one);
+    testForeign(one);
+    testInstants(one);
+    testDecisions(one);
     testLateSenders(one);
     testRecovery(one);
     testLookUp(one);
     testRepetitions(one);
+    testMissedCallbacks(one);
     testAttention(one);
     testPages(one);
     testPruning(one);

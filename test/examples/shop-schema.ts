@@ -27,7 +27,9 @@ export async function createShopSchema(): Promise<ShopSchema> {
   };
 }
 
-/** Ends the lease of every attempt to send, after which a person may say that nothing was created. */
-export async function endLeases({ query }: ShopSchema): Promise<void> {
-  await query('UPDATE payment_store_payments SET lease_until_ms = 0');
+/** Ends the time in which the service may act on a request, after which a person may say that it has created nothing. */
+export async function endLifetimes({ query }: ShopSchema): Promise<void> {
+  await query(
+    'UPDATE payment_store_payments SET lease_until_ms = 0, sent_at_ms = sent_at_ms - 900000',
+  );
 }

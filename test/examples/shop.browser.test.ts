@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { describeInBrowser, openPage } from '../browser/browser.js';
 import { type Example, startExample } from './example-process.js';
 import { createPayment, environmentFor, findPayment, signingSecret } from './payment-scene.js';
-import { createShopSchema, endLeases, type ShopSchema } from './shop-schema.js';
+import { createShopSchema, endLifetimes, type ShopSchema } from './shop-schema.js';
 
 const STAFF_TOKEN = 'the token of the tests';
 const MARKUP = '</p><b id="injected" onclick="1">';
@@ -111,7 +111,7 @@ describeInBrowser('the shop', () => {
       await heading(customer, 'We are checking your payment');
       expect(service.faults.pending()).toEqual([]);
       expect(paymentsOf(reference)).toHaveLength(1);
-      await endLeases(schema);
+      await endLifetimes(schema);
       await openLists(staff);
       expect(await lists(staff, 'Unresolved').innerText()).toContain(reference);
       await expectNoOverflow(staff);
@@ -135,7 +135,7 @@ describeInBrowser('the shop', () => {
       await openLists(staff);
       // The request may still be on its way.
       await isEmpty(staff, 'Unresolved');
-      await endLeases(schema);
+      await endLifetimes(schema);
       await openLists(staff);
       await resolveAsNotCreated(staff);
       await isEmpty(staff, 'Unresolved');
@@ -175,7 +175,7 @@ describeInBrowser('the shop', () => {
       service.faults.add({ on: 'request', type: 'lost-answer' });
       const reference = await order(customer);
       await heading(customer, 'We are checking your payment');
-      await endLeases(schema);
+      await endLifetimes(schema);
       await openLists(staff);
       const field = staff.getByLabel(`Reference number of ${reference}`);
       const send = staff.getByRole('button', { name: 'The service has this one' });
@@ -227,7 +227,7 @@ describeInBrowser('the shop', () => {
 
       const ask = async (method: string, password: string) => {
         const authorization = `Basic ${Buffer.from(`staff:${password}`).toString('base64')}`;
-        const path = method === 'POST' ? '/staff/resolve-not-created' : '/staff';
+        const path = method === 'POST' ? '/staff/mark-not-created' : '/staff';
         return (await fetch(`${address}${path}`, { method, headers: { authorization } })).status;
       };
       expect((await fetch(`${address}/staff`)).status).toBe(401);

@@ -3,11 +3,11 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { type Fault, type MockServer, startMockServer } from 'merchant-payments/mock-server';
-import type { Attention, AttentionKind } from 'merchant-payments/store';
+import type { Attention, AttentionKind, UnresolvedPayment } from 'merchant-payments/store';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { startExample } from './example-process.js';
 import { createPayment, environmentFor, findPayment, signingSecret } from './payment-scene.js';
-import { createShopSchema, endLeases, type ShopSchema } from './shop-schema.js';
+import { createShopSchema, endLifetimes, type ShopSchema } from './shop-schema.js';
 import { database } from './switchable-postgres.js';
 
 // The shop of docs/order-from-checkout-to-paid.md, without its pages, which shop.browser.test.ts opens.
@@ -201,7 +201,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('the shop, on Postgres', () => {
       expect(await click()).toBe('unresolved'); // the customer clicks again: nothing is sent
       expect(service.requests).toHaveLength(1);
       expect(await listed(store, 'unresolved')).toEqual([]); // its request may still arrive
-      await endLeases(schema);
+      await endLifetimes(schema);
       expect(await listed(store, 'unresolved')).toMatchObject([
         { merchantPaymentReference: REFERENCE, attempts: 1 },
       ]);
@@ -220,12 +220,13 @@ describe.skipIf(!process.env['DATABASE_URL'])('the shop, on Postgres', () => {
       expect(service.requests).toHaveLength(1);
       // The request may still be on its way.
       expect(await listed(store, 'unresolved')).toEqual([]);
-      const early = store.resolve(REFERENCE, 'not-created', { attempts: 1 });
+      const guessed = { merchantPaymentReference: REFERENCE, attempts: 1, listedAt: new Date() };
+      const early = store.markNotCreated(guessed);
       await expect(early).rejects.toMatchObject({ code: 'STATE_CHANGED' });
-      await endLeases(schema);
+      await endLifetimes(schema);
       const [seen] = await listed(store, 'unresolved');
       if (seen === undefined) expect.fail('it is not listed');
-      await store.resolve(REFERENCE, 'not-created', seen);
+      await store.markNotCreated(seen as UnresolvedPayment);
       expect(await listed(store, 'unresolved')).toEqual([]);
       expect(await click()).toBe('created');
       expect(service.payments.list()).toHaveLength(1);
@@ -236,9 +237,9 @@ describe.skipIf(!process.env['DATABASE_URL'])('the shop, on Postgres', () => {
       service.faults.add({ on: 'request', type: 'lost-answer' });
       await click();
       await service.setStatus(paymentOf(service), 'paid');
-      await endLeases(schema);
-      const resolved = store.resolve(REFERENCE, 'not-created', { attempts: 1 });
-      await expect(resolved).rejects.toMatchObject({ code: 'STATE_CHANGED' });
+      await endLifetimes(schema);
+      const listed = { merchantPaymentReference: REFERENCE, attempts: 1, listedAt: new Date() };
+      await expect(store.markNotCreated(listed)).rejects.toMatchObject({ code: 'STATE_CHANGED' });
       expect(await click()).toBe('created');
       expect(service.payments.list()).toHaveLength(1);
     });

@@ -12,11 +12,16 @@ import {
   saysPaid,
   timeOf,
 } from './changes.js';
-import { bodyOf, showRow } from './payments-player.js';
 import type { Player, Run } from './replay.js';
 import { LEASE_MS, ownerOf, paymentOf } from './stores.js';
 
 const NUMBERS = [1, 2, 3] as const;
+
+/** The body of the request that the model calls A. */
+function bodyOf(merchantPaymentReference: string): string {
+  return JSON.stringify({ merchantPaymentReference, amount: 1, currency: 'EUR' });
+}
+
 const keyOf = (change: ChangeNumber) => `change-${change}`;
 
 /** The store does not know the order, or is sending its payment. */
@@ -26,7 +31,7 @@ export function changesPlayer(parks: boolean, isSending: boolean): Player<Change
     async begin(lane, key) {
       const run: Run = { lane, key, claims: [], count: 0 };
       if (!isSending) return run;
-      const body = bodyOf(key, 'A');
+      const body = bodyOf(key);
       const intent = { body, digest: lane.backend.forms.toDigest(body) };
       const claim = { key, intent, owner: ownerOf(1), allowsRejected: true, leaseMs: LEASE_MS };
       const { stored } = await lane.backend.claim(claim);
@@ -103,7 +108,11 @@ function answerTo(delivery: Delivery, place: Changes, changed: Changes): unknown
 function show(run: Run, { row, processed, newest, failures }: Changes): unknown {
   const kept = NUMBERS.filter((change) => failures[change - 1] !== 'none');
   const seenFailures = kept.map((change) => [keyOf(change), failures[change - 1] === 'parked']);
-  const shown = { row: showRow(run, row), failures: Object.fromEntries(seenFailures) };
+  const body = row.body && bodyOf(run.key);
+  const shown = {
+    row: run.lane.show({ ...row, body }),
+    failures: Object.fromEntries(seenFailures),
+  };
   // In memory, only what follows shows these.
   if (!run.lane.hasTables) return shown;
   const done = NUMBERS.filter((change) => processed[change - 1]);
@@ -112,7 +121,7 @@ function show(run: Run, { row, processed, newest, failures }: Changes): unknown 
     const newestChange = NUMBERS.find(
       (other) => paymentOfChange(other) === payment && timeOf(other) === newest[payment - 1],
     );
-    return [paymentOf(payment), read(run, newestChange ?? change, false).occurredAtUs];
+    return [paymentOf(payment), read(run, newestChange ?? change, false).rank];
   });
   return {
     ...shown,

@@ -55,7 +55,8 @@ export function judge(
 }
 
 function learn(place: Changes, change: ChangeNumber): Changes {
-  const how = { isPaid: saysPaid(change), isCallback: true };
+  const isOld = place.processed[change - 1] === true || isOlder(place, change);
+  const how = { isPaid: saysPaid(change), isOld };
   return { ...place, row: settle(place.row, paymentOfChange(change), how) };
 }
 

@@ -1,4 +1,4 @@
-// Replays the traces of the models on every store: `node --import tsx test/model/main.ts`. `--depth 4 --store sqlite` goes less deep,
+// Replays the traces of the model on every store: `node --import tsx test/model/main.ts`. `--depth 4 --store sqlite` goes less deep,
 // on one store.
 import { parseArgs } from 'node:util';
 import { findMysql, findPostgres } from '../services/find-servers.js';
@@ -30,12 +30,10 @@ for (const [name, open] of Object.entries(stores)) {
     const store = await open?.();
     try {
       if (store === undefined) throw new Error('no server was found');
-      const replayed = await play(store, plan);
+      const { traces, steps } = await play(store, plan);
       const seconds = ((performance.now() - startedAtMs) / 1_000).toFixed(0);
-      for (const { model, traces, steps } of replayed) {
-        const counts = `${format(traces)} traces, ${format(steps)} steps compared`;
-        console.log(`${name}: ${model}, ${what}: ${counts}, 0 divergences (${seconds} s in all)`);
-      }
+      const counts = `${format(traces)} traces, ${format(steps)} steps compared`;
+      console.log(`${name}: ${what}: ${counts}, 0 divergences (${seconds} s)`);
     } catch (error) {
       console.error(name, what, error);
       process.exitCode = 1;

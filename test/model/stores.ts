@@ -9,7 +9,6 @@ import { sqliteStore } from '../../src/sqlite/index.js';
 import type { Backend } from '../../src/store/backend.js';
 import type { ManagedStore } from '../../src/store/callback-store.js';
 import { MemoryBackend } from '../../src/store/memory-backend.js';
-import type { Intent } from '../../src/store/payment-row.js';
 import { SqlBackend } from '../../src/store/sql/sql-backend.js';
 import { inDatabase } from '../services/mysql-url.js';
 import { drivers } from '../sqlite/open-database.js';
@@ -33,10 +32,6 @@ export interface Lane {
   readonly backend: Backend;
   /** Whether {@link look} and {@link lookAtChanges} see all that is stored. */
   readonly hasTables: boolean;
-  /** Stores an intent in a transaction of the merchant. */
-  record(key: string, intent: Intent): Promise<void>;
-  /** Ends the lease that is stored under the key. */
-  endLease(key: string): Promise<void>;
   look(key: string): Promise<Seen>;
   lookAtChanges(key: string): Promise<SeenChanges>;
   /** What {@link look} shows of a row of the model. */
@@ -77,20 +72,12 @@ export function memory(): ModelStore {
   return {
     lanes: 1,
     async open() {
-      let nowMs = Date.now();
-      let backend = openMemory();
-      function openMemory() {
-        return new MemoryBackend({ ...MEMORY, now: () => nowMs });
-      }
+      let backend = new MemoryBackend(MEMORY);
       return {
         get backend() {
           return backend as Backend;
         },
         hasTables: false,
-        record: async (key, intent) => void (await backend.record(key, intent)),
-        async endLease() {
-          nowMs += LONGER_THAN_A_LEASE_MS;
-        },
         look: (key) => lookThrough(backend as Backend, key),
         show: showThrough,
         async lookAtChanges() {
@@ -99,7 +86,7 @@ export function memory(): ModelStore {
           return { failures: Object.fromEntries(names) };
         },
         async leave() {
-          backend = openMemory();
+          backend = new MemoryBackend(MEMORY);
         },
       };
     },
@@ -108,7 +95,6 @@ export function memory(): ModelStore {
 }
 
 export const LEASE_MS = 1_000_000_000;
-const LONGER_THAN_A_LEASE_MS = 2 * LEASE_MS;
 const PAGE = { olderThanMs: 0, after: undefined, limit: 10 };
 
 /** What a backend's methods show: not its owner, nor who has paid. */
@@ -120,15 +106,15 @@ async function lookThrough(backend: Backend, key: string): Promise<Seen> {
     seconds.some((second) => second.payment.includes(paymentOf(payment))),
   );
   if (stored === undefined) return { state: undefined, listed };
-  const { state, attempts, body, referenceNumber: reference } = stored;
+  const { state, attempts, referenceNumber: reference } = stored;
+  const body = stored.body || undefined;
   return { state: isUnheard ? 'unheard' : state, attempts, body, reference, listed };
 }
 
-function showThrough(row: Row): Seen {
-  const { state, isOver, attempts, body, listed } = row;
-  if (state === 'nothing' || state === 'elsewhere') return { state: undefined, listed };
-  const shown = state === 'sending' && isOver ? 'unresolved' : state;
-  return { state: shown, attempts, body, reference: shownPayment(row.reference), listed };
+function showThrough({ state, attempts, body, listed, reference }: Row): Seen {
+  if (state === 'nothing') return { state: undefined, listed };
+  const shown = state === 'elsewhere' ? 'created' : state;
+  return { state: shown, attempts, body, reference: shownPayment(reference), listed };
 }
 
 const shownPayment = (payment: number) => (payment === 0 ? undefined : paymentOf(payment));
@@ -136,7 +122,7 @@ const shownPayment = (payment: number) => (payment === 0 ? undefined : paymentOf
 type Query = (sql: string, values: unknown[]) => Promise<Record<string, unknown>[]>;
 
 /** Reads the tables themselves, by a query with `?` for values. */
-function tables(prefix: string, query: Query): Omit<Lane, 'backend' | 'record'> {
+function tables(prefix: string, query: Query): Omit<Lane, 'backend'> {
   const payments = `${prefix}payments`;
   const isListed = (payment: number) => `(SELECT COUNT(*) FROM ${prefix}second_payments AS second
     WHERE second.merchant_payment_reference = one.merchant_payment_reference
@@ -146,10 +132,6 @@ function tables(prefix: string, query: Query): Omit<Lane, 'backend' | 'record'> 
     FROM ${payments} AS one WHERE merchant_payment_reference = ?`;
   return {
     hasTables: true,
-    async endLease(key) {
-      const set = `UPDATE ${payments} SET lease_until_ms = 0 WHERE merchant_payment_reference = ?`;
-      await query(set, [key]);
-    },
     async look(key) {
       const [row] = await query(select, [key]);
       return {
@@ -157,7 +139,6 @@ function tables(prefix: string, query: Query): Omit<Lane, 'backend' | 'record'> 
         body: row?.['body'] || undefined,
         owner: row?.['owner'] ?? undefined,
         lease: row?.['lease'] != null,
-        isOver: row?.['lease'] != null && Number(row['lease']) === 0,
         attempts: Number(row?.['attempts'] ?? 0),
         reference: row?.['reference'] ?? undefined,
         paidBy: row?.['paid_by'] ?? undefined,
@@ -172,7 +153,7 @@ function tables(prefix: string, query: Query): Omit<Lane, 'backend' | 'record'> 
         [key],
       );
       const processed = await query(
-        `SELECT change_key AS name, reference_number AS payment, latest_us AS latest FROM ${changes}`,
+        `SELECT change_key AS name, reference_number AS payment, latest_rank AS latest FROM ${changes}`,
         [key],
       );
       const newest: Record<string, string> = {};
@@ -228,13 +209,6 @@ export async function postgres(url: string, lanes: number): Promise<ModelStore> 
         ).rows;
       return {
         backend,
-        async record(key, intent) {
-          const tx = await pool.connect();
-          await tx.query('BEGIN');
-          await backend.record(key, intent, tx);
-          await tx.query('COMMIT');
-          tx.release();
-        },
         ...tables(prefix, query),
       };
     },
@@ -263,13 +237,6 @@ export async function mariadb(uri: string, lanes: number): Promise<ModelStore> {
       const backend = await setUp(store as ManagedStore<never>);
       return {
         backend,
-        async record(key, intent) {
-          const tx = await pool.getConnection();
-          await tx.beginTransaction();
-          await backend.record(key, intent, tx);
-          await tx.commit();
-          tx.release();
-        },
         ...tables(
           prefix,
           async (sql, values) => (await pool.query(sql, values))[0] as Record<string, unknown>[],
@@ -306,7 +273,6 @@ export function sqlite(): ModelStore {
       const backend = await setUp(store);
       return {
         backend,
-        record: async (key, intent) => void (await backend.record(key, intent, undefined)),
         ...tables(prefix, async (sql, values) => {
           const statement = prepare(sql);
           if (sql.startsWith('SELECT'))

@@ -46,7 +46,12 @@ describe('the gauges of what needs a person', () => {
   function open() {
     const service = new ContractService();
     let nowMs = Date.now();
-    const store = memoryStore({ client: service.client, leaseMs: LEASE_MS, now: () => nowMs });
+    const store = memoryStore({
+      client: service.client,
+      leaseMs: LEASE_MS,
+      requestLifetimeMs: LEASE_MS,
+      now: () => nowMs,
+    });
     const telemetry = startTelemetry({ store });
     return {
       service,
@@ -96,7 +101,7 @@ describe('the gauges of what needs a person', () => {
       expect(shown?.ages[kind]).toBeGreaterThanOrEqual(seconds);
       expect(shown?.ages[kind]).toBeLessThanOrEqual(elapsedSeconds + seconds);
     }
-    await store.resolve('order-1', 'not-created', { attempts: 1 });
+    await store.markCreated('order-1', { referenceNumber: 'PAY-1' });
     expect((await gauges(telemetry))?.counts['unresolved']).toBe(1);
   });
 

@@ -118,7 +118,7 @@ describe.skipIf(!process.env['DATABASE_URL'])(
       await store.create(order('order-new'));
       service.answer('order-lost', 'answer-lost');
       await store.create(order('order-lost'));
-      await store.resolve('order-lost', { created: { referenceNumber: 'found' } }, { attempts: 1 });
+      await store.markCreated('order-lost', { referenceNumber: 'found' });
       await store.process(change('order-new'), nothing);
       await store.process(change('order-new', 1), () => Promise.reject('broken')).catch(() => {});
       const { rows } = await observer.query(

@@ -33,9 +33,9 @@ export const operations: readonly Operation[] = [
   { name: 'send', writes: true, run: (store, { recorded }) => store.send(recorded) },
   { name: 'recover', writes: true, run: (store) => store.recover() },
   {
-    name: 'resolve',
+    name: 'markCreated',
     writes: true,
-    run: (store, { recorded }) => store.resolve(recorded, 'not-created', { attempts: 0 }),
+    run: (store, { recorded }) => store.markCreated(recorded, { referenceNumber: 'found' }),
   },
   {
     name: 'discard',
@@ -45,6 +45,8 @@ export const operations: readonly Operation[] = [
         kind: 'no-callback',
         merchantPaymentReference: recorded,
         since: new Date(0),
+        listedAt: new Date(0),
+        attempts: 0,
         stored: undefined as never,
       }),
   },

@@ -69,9 +69,9 @@ async function useAll(database: Database, prefix: string, transact: Transact): P
     'lost',
     store.create(order('lost')).then((created) => created.state),
   );
-  await note('too early', store.resolve('lost', 'not-created', { attempts: 1 }));
-  const created = { created: { referenceNumber: 'found' } };
-  await note('resolve', store.resolve('lost', created, { attempts: 1 }));
+  const listed = { merchantPaymentReference: 'lost', attempts: 1, listedAt: new Date() };
+  await note('too early', store.markNotCreated(listed));
+  await note('found', store.markCreated('lost', { referenceNumber: 'found' }));
   for (const reference of ['sent', 'recovered']) {
     await note(
       'record',

@@ -97,7 +97,11 @@ describe('postgresStore on PGlite', () => {
 });
 
 describe('a store of payments on PGlite', () => {
-  const loseLeases = () => database.query('UPDATE payment_store_payments SET lease_until_ms = 0');
+  /** Ends the time in which the service may act on a request. */
+  const endLifetimes = () =>
+    database.query(
+      'UPDATE payment_store_payments SET lease_until_ms = 0, sent_at_ms = sent_at_ms - 900000',
+    );
 
   function open() {
     const service = new ContractService();
@@ -130,19 +134,19 @@ describe('a store of payments on PGlite', () => {
     const { service, store, list } = open();
     service.answer('shop-2', 'answer-lost');
     expect(await store.create(order('shop-2'))).toMatchObject({ state: 'unresolved' });
-    await loseLeases();
-    expect(await list('shop-2')).toMatchObject([{ kind: 'unresolved', attempts: 1 }]);
-    await store.resolve('shop-2', 'not-created', { attempts: 1 });
+    expect(await list('shop-2')).toEqual([]);
+    await endLifetimes();
+    const [item] = await list('shop-2');
+    assert(item?.kind === 'unresolved');
+    await store.markNotCreated(item);
     service.answer('shop-2', 'answer-lost');
     expect(await store.create(order('shop-2'))).toMatchObject({ state: 'unresolved' });
-    await loseLeases();
-    const stale = store.resolve('shop-2', 'not-created', { attempts: 1 });
-    await expect(stale).rejects.toMatchObject({ code: 'STATE_CHANGED' });
+    await endLifetimes();
+    await expect(store.markNotCreated(item)).rejects.toMatchObject({ code: 'STATE_CHANGED' });
     await store.recover({ lookUp: () => ({ referenceNumber: 'found' }) });
     expect(await store.get('shop-2')).toMatchObject({ payment: { referenceNumber: 'found' } });
-    await expect(store.resolve('nobody', 'not-created', { attempts: 1 })).rejects.toMatchObject({
-      code: 'UNKNOWN_REFERENCE',
-    });
+    const nobody = store.markCreated('nobody', { referenceNumber: 'found' });
+    await expect(nobody).rejects.toMatchObject({ code: 'UNKNOWN_REFERENCE' });
   });
 
   it('sends what was recorded in the transaction of the order', async () => {

@@ -116,11 +116,11 @@ export function describeStore(database: () => Database): void {
       'processed',
     );
     const { rows } = await database().query(
-      `SELECT occurred_at_us::text AS occurred, latest_us::text AS latest
+      `SELECT occurred_at_us::text AS occurred, latest_rank::text AS latest
        FROM payment_store_changes WHERE change_key = $1`,
       [`time-${updatedAt}-0`],
     );
-    expect(rows).toEqual([{ occurred: stored, latest: stored }]);
+    expect(rows).toEqual([{ occurred: stored, latest: String(BigInt(stored) * 2n) }]);
   });
 
   it('puts the lock_timeout of before back for the work', async () => {

@@ -100,7 +100,16 @@ test.each([
 });
 
 test('has the methods of payments with a client, and none without one', () => {
-  const methods = ['create', 'record', 'send', 'get', 'resolve', 'recover', 'startRecovery'];
+  const methods = [
+    'create',
+    'record',
+    'send',
+    'get',
+    'markCreated',
+    'markNotCreated',
+    'recover',
+    'startRecovery',
+  ];
   const [without, withClient] = [
     sqliteStore(unused),
     sqliteStore(unused, { client: unusedClient }),

@@ -19,27 +19,27 @@ import { changeOf } from './orders.js';
 const NOTHING: SeenChange = {
   row: undefined,
   isProcessed: false,
-  watermarkUs: undefined,
+  newest: undefined,
   failure: undefined,
-  secondUpdatedAtUs: undefined,
+  second: undefined,
 };
 const PARKED = { attempts: 1, parked: true };
 const FAILED = { attempts: 3, parked: false };
 
 const read = (fields: Parameters<typeof changeOf>[0] = {}) =>
   readChange(changeOf(fields), databaseForms);
-const newer = read({ updatedAt: seconds(0, 1) }).occurredAtUs;
-const same = read().occurredAtUs;
+const newer = read({ updatedAt: seconds(0, 1) }).rank;
+const same = read().rank;
 
 describe('the verdict on a change', () => {
   it.each<[string, Partial<SeenChange>, FailurePolicy, string]>([
     ['new', {}, {}, 'run'],
     ['processed', { isProcessed: true }, {}, 'duplicate'],
-    ['processed and older', { isProcessed: true, watermarkUs: newer }, {}, 'duplicate'],
+    ['processed and older', { isProcessed: true, newest: newer }, {}, 'duplicate'],
     ['processed and parked', { isProcessed: true, failure: PARKED }, {}, 'duplicate'],
-    ['older', { watermarkUs: newer }, {}, 'run'],
-    ['older and parked', { watermarkUs: newer, failure: PARKED }, {}, 'parked'],
-    ['of the same time', { watermarkUs: same }, {}, 'run'],
+    ['older', { newest: newer }, {}, 'run'],
+    ['older and parked', { newest: newer, failure: PARKED }, {}, 'parked'],
+    ['of the same time', { newest: same }, {}, 'run'],
     ['failed', { failure: FAILED }, { parkAfter: 1 }, 'run'],
     ['parked', { failure: PARKED }, {}, 'parked'],
     ['parked and replayed', { failure: PARKED }, { runParked: true }, 'run'],
@@ -48,22 +48,24 @@ describe('the verdict on a change', () => {
   });
 
   it('that is older than a processed one leaves the watermark where it is', () => {
-    const judged = judge({ ...NOTHING, watermarkUs: newer }, read());
-    expect(judged).toMatchObject({ verdict: 'run', current: false, watermarkUs: newer });
+    const judged = judge({ ...NOTHING, newest: newer }, read());
+    expect(judged).toMatchObject({ verdict: 'run', current: false, newest: newer });
   });
 
   it('compares times of more digits than a number holds', () => {
-    const watermarkUs = '10000000000000000';
-    const judged = judge(
-      { ...NOTHING, watermarkUs },
-      { ...read(), occurredAtUs: '9999999999999999' },
-    );
+    const newest = '10000000000000000';
+    const judged = judge({ ...NOTHING, newest }, { ...read(), rank: '9999999999999999' });
     expect(judged.current).toBe(false);
   });
 });
 
 describe('whether a change is current', () => {
-  const row = { state: 'elsewhere', referenceNumber: undefined, updatedAtUs: undefined } as const;
+  const row = {
+    state: 'elsewhere',
+    referenceNumber: undefined,
+    payment: undefined,
+    updatedAtUs: undefined,
+  } as const;
   it.each([
     [undefined, 'authorized', true, false],
     [undefined, 'paid', true, false],
@@ -77,19 +79,36 @@ describe('whether a change is current', () => {
   });
 });
 
-describe('what a store learns even if the work does not complete', () => {
+describe('a change of the instant of a stored paid', () => {
+  const at = read().finding.updatedAtUs;
+  const paid = { payment: '{"status":"paid"}', updatedAtUs: at };
+  const row = { state: 'created', referenceNumber: 'payment-1', paidBy: 'payment-1' } as const;
+
+  it.each([
+    ['authorized', paid, undefined, false],
+    ['paid', paid, undefined, true],
+    ['authorized', { ...paid, payment: '{"status":"captured"}' }, undefined, true],
+    ['authorized', { ...paid, updatedAtUs: Number(at) - 1 }, undefined, true],
+    ['authorized', { payment: '{}', updatedAtUs: 0 }, paid, false],
+  ])('as %s beside %o, listed as %o, is current: %s', (status, record, second, current) => {
+    const seen = { ...NOTHING, row: { ...row, ...record }, second };
+    expect(judge(seen, read({ status })).current).toBe(current);
+  });
+});
+
+describe('what a store learns whatever becomes of the work', () => {
   const known = {
     state: 'created',
     referenceNumber: 'payment-1',
-    updatedAtUs: 0,
+    payment: '{}',
+    updatedAtUs: read().finding.updatedAtUs,
     paidBy: undefined,
   } as const;
   it.each<[string, SeenChange['row'], string, boolean]>([
-    ['nothing of an order elsewhere', undefined, 'authorized', false],
-    ['who has paid an order elsewhere', undefined, 'paid', true],
-    ['nothing of a known payment', known, 'authorized', false],
-    ['who has paid', known, 'paid', true],
-    ['nothing of a payment known to be paid', { ...known, paidBy: 'payment-1' }, 'paid', false],
+    ['the payment of an order elsewhere', undefined, 'authorized', true],
+    ['the status of a known payment', known, 'authorized', true],
+    ['nothing of a newer record', { ...known, updatedAtUs: 2 ** 52 }, 'authorized', false],
+    ['who has paid', { ...known, updatedAtUs: 2 ** 52 }, 'paid', true],
     ['that a payment exists', { ...known, state: 'unresolved' }, 'authorized', true],
     ['that a callback has come', { ...known, state: 'unheard' }, 'authorized', true],
     ['a second payment', { ...known, referenceNumber: 'another' }, 'authorized', true],
@@ -222,11 +241,15 @@ describe('a change of another payment than the order has', () => {
   ])('with %s', (_, known, isOther) => {
     const row = known && {
       state: 'created' as const,
+      payment: undefined,
       updatedAtUs: undefined,
       ...NO_NUMBERS,
       ...known,
     };
     expect(isOfAnother(row, { referenceNumber: 'mine' })).toBe(isOther);
+    // Until one has paid an order that the store did not create, each of its payments is the order's.
+    const elsewhere = row && { ...row, state: 'elsewhere' as const };
+    expect(isOfAnother(elsewhere, { referenceNumber: 'mine' })).toBe(known?.paidBy === 'other');
   });
 });
 

@@ -17,7 +17,8 @@ class ObservedBackend extends MemoryBackend {
   }
   override list(kind: ListKind, page: Page) {
     this.limits.push(page.limit);
-    this.ages[kind === 'unheard' ? 'no-callback' : kind] = page.olderThanMs;
+    const isWaiting = kind !== 'unresolved';
+    this.ages[isWaiting ? 'no-callback' : kind] = page.olderThanMs;
     return super.list(kind, page);
   }
   override listSecond(page: Page) {
@@ -40,10 +41,11 @@ async function unresolvedBackend(count: number): Promise<ObservedBackend> {
     await backend.claim(claim);
     await backend.finish(key, 'one', { state: 'unresolved', failure: undefined });
   }
-  backend.clockMs += 1;
+  backend.clockMs += LIFETIME_MS;
   return backend;
 }
 
+const LIFETIME_MS = 900_000;
 const kinds = ['unresolved'] as const;
 
 it.each([
@@ -54,7 +56,7 @@ it.each([
   { count: 3, limit: 5, given: 3, limits: [5] },
 ])('lists $given of $count in pages of $limits', async ({ count, limit, given, limits }) => {
   const backend = await unresolvedBackend(count);
-  const listed = await collect(listAttention(backend, { kinds, limit }));
+  const listed = await collect(listAttention(backend, LIFETIME_MS, { kinds, limit }));
   expect(listed).toHaveLength(given);
   expect(new Set(listed).size).toBe(given);
   expect(backend.limits).toEqual(limits);
@@ -62,29 +64,30 @@ it.each([
 
 it('reads no list after the limit has been reached', async () => {
   const backend = await unresolvedBackend(2);
-  await collect(listAttention(backend, { limit: 2 }));
+  await collect(listAttention(backend, LIFETIME_MS, { limit: 2 }));
   expect(Object.keys(backend.ages)).toEqual(['unresolved']);
 });
 
 it('lists payments that no call has sent', async () => {
-  const [listed] = await collect(listAttention(await unresolvedBackend(1)));
+  const [listed] = await collect(listAttention(await unresolvedBackend(1), LIFETIME_MS));
   expect(listed).toMatchObject({
     kind: 'unresolved',
     merchantPaymentReference: 'order-0',
     attempts: 1,
     since: new Date(1_000),
+    listedAt: new Date(1_000 + LIFETIME_MS),
     stored: { state: 'unresolved', replayed: true },
   });
 });
 
 describe('the age of what is listed', () => {
   it.each([
-    [undefined, { ...agesOf(0), 'no-callback': 3_600_000 }],
-    [0, agesOf(0)],
-    [7, agesOf(7)],
+    [undefined, { ...agesOf(0), unresolved: LIFETIME_MS, 'no-callback': 3_600_000 }],
+    [7, { ...agesOf(7), unresolved: LIFETIME_MS }],
+    [1_000_000, agesOf(1_000_000)],
   ])('is at least %s', async (olderThanMs, ages) => {
     const backend = new ObservedBackend();
-    await collect(listAttention(backend, { olderThanMs }));
+    await collect(listAttention(backend, LIFETIME_MS, { olderThanMs }));
     expect(backend.ages).toEqual(ages);
   });
 });
@@ -95,8 +98,10 @@ function agesOf(ms: number) {
 
 it('reads only failed changes if a referenceNumber is given', async () => {
   const backend = new ObservedBackend();
-  await collect(listAttention(backend, { referenceNumber: 'payment-1' }));
-  await collect(listAttention(backend, { referenceNumber: 'p', kinds: ['failed-change'] }));
+  await collect(listAttention(backend, LIFETIME_MS, { referenceNumber: 'payment-1' }));
+  await collect(
+    listAttention(backend, LIFETIME_MS, { referenceNumber: 'p', kinds: ['failed-change'] }),
+  );
   expect(Object.keys(backend.ages)).toEqual(['failed-change']);
 });
 
@@ -110,7 +115,9 @@ it.each<[string, unknown, string]>([
   ['kinds', { referenceNumber: 'p', kinds: ['unresolved'] }, "kinds must be left out, or ['failed"],
   ['reference', { reference: 'p' }, 'reference is not a known option'],
 ])('refuses a wrong %s at once: %o', (option, options, message) => {
-  expect(() => listAttention(new ObservedBackend(), options as AttentionOptions)).toThrow(
+  expect(() =>
+    listAttention(new ObservedBackend(), LIFETIME_MS, options as AttentionOptions),
+  ).toThrow(
     expect.objectContaining({
       option: expect.stringContaining(option),
       message: expect.stringContaining(message),

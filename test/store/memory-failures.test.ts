@@ -3,6 +3,7 @@ import type { Attention, FailedChange } from '../../src/store/attention.js';
 import type { CallbackStore, ManagedStore } from '../../src/store/callback-store.js';
 import { memoryStore } from '../../src/store/memory.js';
 import { memoryCallbacks } from '../../src/store/memory-callbacks.js';
+import { seconds } from '../contract/store/changes.js';
 import { changeOf } from './orders.js';
 
 type Fields = Parameters<typeof changeOf>[0];
@@ -25,25 +26,17 @@ async function list(store: ManagedStore): Promise<FailedChange[]> {
 const paymentsOf = (changes: FailedChange[]) => changes.map((change) => change.referenceNumber);
 
 describe('the failures in a store in memory', () => {
-  it('are forgotten retentionMs after the last failure, the change with them that was parked', async () => {
+  it('are kept longer than retentionMs, with the processed changes of their payment', async () => {
     let nowMs = 0;
     const store = memoryStore({ retentionMs: 1_000, now: () => nowMs });
-    const parked = { referenceNumber: 'parked', failures: { parkAfter: 1 } };
-    await fail(store, parked);
-    await fail(store, { referenceNumber: 'again' });
-    nowMs = 1;
-    await fail(store, { referenceNumber: 'again' });
-
-    nowMs = 999;
-    await store.process(changeOf({ key: 'other' }), done);
-    expect(await list(store)).toMatchObject([
-      { referenceNumber: 'again', since: new Date(0), lastFailedAt: new Date(1) },
-      { referenceNumber: 'parked', since: new Date(0), lastFailedAt: new Date(0) },
-    ]);
-    nowMs = 1_000;
-    await store.process(changeOf({ key: 'one more' }), done);
-    expect(paymentsOf(await list(store))).toEqual(['again']);
-    expect(await store.process(changeOf(parked), done)).toBe('processed');
+    await fail(store, { key: 'failed' });
+    const [newer, other] = [{ key: 'newer', updatedAt: seconds(1) }, { referenceNumber: 'other' }];
+    for (const one of [newer, other]) await store.process(changeOf(one), done);
+    nowMs = 10_000;
+    await store.process(changeOf({ key: 'one more', referenceNumber: 'another' }), done);
+    expect(await list(store)).toMatchObject([{ key: 'failed', since: new Date(0) }]);
+    expect(await store.process(changeOf(newer), done)).toBe('duplicate');
+    expect(await store.process(changeOf(other), done)).toBe('processed');
   });
 
   it('are the latest 1,000: the change that failed first is evicted', async () => {
@@ -120,7 +113,7 @@ describe('the store of a receiver that was given none', () => {
 describe('discard() of what is no such item', () => {
   it.each([{ kind: 'unresolved' }, {}])('says what it takes, and what to do: %o', async (item) => {
     await expect(memoryStore().discard(item as never)).rejects.toThrow(
-      "item must be an item of attention() of the kind 'second-payment', 'failed-change' or 'no-callback'; received an object; an unresolved payment is resolved, by resolve()",
+      "item must be an item of attention() of the kind 'second-payment', 'failed-change' or 'no-callback'; received an object; for an unresolved payment, use markCreated() or markNotCreated()",
     );
   });
 });
@@ -160,8 +153,11 @@ describe('prune() in memory', () => {
     await store.process(changeOf({ key: 'done' }), done);
     await fail(store, { key: 'failed' });
     nowMs = 10;
-    // The change, and the order of both.
+    // Its order and what was processed of its payment stay with it.
+    expect(await store.prune(new Date(10))).toBe(0);
+    const [failed] = await list(store);
+    expect(failed).toMatchObject({ key: 'failed' });
+    await store.discard(failed as FailedChange);
     expect(await store.prune(new Date(10))).toBe(2);
-    expect(await list(store)).toMatchObject([{ key: 'failed' }]);
   });
 });

@@ -208,7 +208,16 @@ describe('a store in memory', () => {
 
   it('creates payments only with a client', () => {
     const alone = memoryStore();
-    for (const name of ['create', 'record', 'send', 'get', 'resolve', 'recover', 'startRecovery']) {
+    for (const name of [
+      'create',
+      'record',
+      'send',
+      'get',
+      'markCreated',
+      'markNotCreated',
+      'recover',
+      'startRecovery',
+    ]) {
       expect(name in alone).toBe(false);
       expect(name in memoryStore({ client: unusedClient })).toBe(true);
     }

@@ -4,6 +4,7 @@ import type { Backend } from '../../src/store/backend.js';
 import { MemoryBackend } from '../../src/store/memory-backend.js';
 import type { StoreClient } from '../../src/store/options.js';
 import type { StoredPayment } from '../../src/store/stored-payment.js';
+import { collect } from '../contract/store/stage.js';
 import { explore, type Turns } from './explore.js';
 import { MEMORY, openStore } from './memory-engine.js';
 import { paid } from './orders.js';
@@ -11,6 +12,7 @@ import { unusedClient } from './unused-client.js';
 
 const REFERENCE = 'order-1';
 const LEASE_MS = 1_000_000;
+const TIMES = { leaseMs: LEASE_MS, requestLifetimeMs: LEASE_MS };
 const INPUT = { merchantPaymentReference: REFERENCE, amount: 1, currency: 'EUR' };
 
 /** What becomes of a request: whether a payment is created, and what the sender learns. */
@@ -44,10 +46,10 @@ async function run(
   let nowMs = 0;
   const shared = new MemoryBackend({ ...MEMORY, now: () => nowMs });
   const payments: string[] = [];
-  const resolve = shared.resolve.bind(shared);
-  shared.resolve = async (...args) => {
-    const decided = await resolve(...args);
-    if (decided.outcome === 'resolved' && args[1].state !== 'created') counting = 0;
+  const decide = shared.decide.bind(shared);
+  shared.decide = async (...args) => {
+    const decided = await decide(...args);
+    if (decided.outcome === 'decided' && args[1].state !== 'created') counting = 0;
     return decided;
   };
   let requests = 0;
@@ -69,7 +71,7 @@ async function run(
   const storeOf = (actor: string) => {
     const client: StoreClient = { payments: { create: () => send(actor) as never } };
     const backend = inSteps(shared, () => turns.step(actor));
-    return openStore(backend, { client, leaseMs: LEASE_MS });
+    return openStore(backend, { client, ...TIMES });
   };
 
   const isSettled = async () => {
@@ -102,20 +104,17 @@ async function run(
     });
     expect(outcome).toBe('processed');
   };
-  const decide = async (actor: string) => {
-    const store = openStore(shared, { client: unusedClient, leaseMs: LEASE_MS });
+  const lookAndDecide = async (actor: string) => {
+    const store = openStore(shared, { client: unusedClient, ...TIMES });
     await turns.stepWhen(actor, () => isUnresolved);
-    const seen = { attempts: (await shared.read(REFERENCE))?.attempts ?? 0 };
+    // The person reads the list once the lifetime of any request that has ended is over.
+    if (isUnresolved) nowMs += LEASE_MS;
+    const [item] = await collect(store.attention({ kinds: ['unresolved'] }));
     const [referenceNumber] = payments;
     await turns.step(actor);
-    // The person took longer than the lease of any attempt that has ended.
-    if (isUnresolved) nowMs += LEASE_MS;
     try {
-      if (referenceNumber !== undefined) {
-        await store.resolve(REFERENCE, { created: { referenceNumber } }, seen);
-      } else {
-        await store.resolve(REFERENCE, 'not-created', seen);
-      }
+      if (referenceNumber !== undefined) await store.markCreated(REFERENCE, { referenceNumber });
+      else if (item?.kind === 'unresolved') await store.markNotCreated(item);
     } catch (error) {
       expect(error).toMatchObject({ code: 'STATE_CHANGED' });
     }
@@ -135,8 +134,8 @@ async function run(
   const actors = [create('one'), create('other')];
   if (people)
     actors.push(
-      decide('person') as Promise<undefined>,
-      decide('second person') as Promise<undefined>,
+      lookAndDecide('person') as Promise<undefined>,
+      lookAndDecide('second person') as Promise<undefined>,
     );
   if (callback) actors.push(callBack() as Promise<undefined>);
   if (lookUp) actors.push(recoverByLookUp() as Promise<undefined>);

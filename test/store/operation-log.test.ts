@@ -8,8 +8,9 @@ const order = { merchantPaymentReference: 'order-1', amount: 2500, currency: 'EU
 function open() {
   const service = new ContractService();
   const { lines, logger } = recordLines();
-  const store = memoryStore({ client: service.client, logger });
-  return { service, store, lines };
+  const clock = { nowMs: Date.now() };
+  const store = memoryStore({ client: service.client, logger, now: () => clock.nowMs });
+  return { service, store, lines, clock };
 }
 
 const durationMs = expect.any(Number);
@@ -37,11 +38,11 @@ describe('the logger of a store', () => {
     );
   });
 
-  it('gets an unresolved payment at warn, and its resolution at debug', async () => {
+  it('gets an unresolved payment at warn, and the decision about it at debug', async () => {
     const { service, store, lines } = open();
     service.answer('order-1', 'answer-lost');
     await store.create(order);
-    await store.resolve('order-1', { created: { referenceNumber: 'PAY-1' } }, { attempts: 1 });
+    await store.markCreated('order-1', { referenceNumber: 'PAY-1' });
     expect(lines).toMatchObject([
       {
         level: 'warn',
@@ -53,7 +54,7 @@ describe('the logger of a store', () => {
           requestOutcome: 'unknown',
         },
       },
-      { level: 'debug', fields: { operation: 'resolve', durationMs } },
+      { level: 'debug', fields: { operation: 'markCreated', durationMs } },
     ]);
   });
 
@@ -180,9 +181,10 @@ describe('the logger of a store', () => {
     await store.record(order, { tx: undefined });
     service.answer('order-1', 'answer-lost');
     await store.send('order-1');
-    const found = { created: { referenceNumber: 'PAY-1' } };
-    await expect(store.resolve('order-1', found, { attempts: 7 })).rejects.toThrow();
-    await store.resolve('order-1', found, { attempts: 1 });
+    const listed = { merchantPaymentReference: 'order-1', attempts: 7, listedAt: new Date() };
+    await expect(store.markNotCreated(listed)).rejects.toThrow();
+    await store.markCreated('order-1', { referenceNumber: 'PAY-1' });
+    await expect(store.markCreated('order-1', { referenceNumber: 'PAY-2' })).rejects.toThrow();
     await store.create(order);
     await settle(store, paid('order-1', 'second'));
     const shown = lines.map(({ level, fields: { merchantPaymentReference, referenceNumber } }) => {
@@ -191,9 +193,28 @@ describe('the logger of a store', () => {
     expect(shown).toEqual([
       ['debug', undefined, undefined],
       ['warn', 'order-1', undefined],
-      ['error', 'order-1', 'PAY-1'],
+      ['error', 'order-1', undefined],
       ['debug', undefined, undefined],
+      ['error', 'order-1', 'PAY-2'],
       ['debug', undefined, undefined],
+    ]);
+  });
+
+  it('gets a payment that lookUp has found paid, and of which no callback has come, at error', async () => {
+    const { service, store, lines, clock } = open();
+    await store.create(order);
+    const [referenceNumber = ''] = service.paymentsOf('order-1');
+    for (const status of ['pending', 'declined', 'paid']) {
+      clock.nowMs += 86_400_000 * 2 ** lines.length;
+      await store.recover({ lookUp: () => ({ referenceNumber, status }) });
+    }
+    expect(lines.filter(({ level }) => level !== 'debug')).toEqual([
+      {
+        level: 'error',
+        message:
+          'merchant-payments: a payment is paid at the service, and no callback about it has come',
+        fields: { operation: 'recover', merchantPaymentReference: 'order-1', referenceNumber },
+      },
     ]);
   });
 

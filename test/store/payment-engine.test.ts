@@ -4,10 +4,12 @@ import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { PaymentClient } from '../../src/client/payment-client.js';
 import { ConnectionError, RequestAbortedError, RequestTimeoutError } from '../../src/errors.js';
 import { PREPARE_CREATION } from '../../src/protocol/prepared-creation.js';
+import type { UnresolvedPayment } from '../../src/store/attention.js';
 import { MemoryBackend } from '../../src/store/memory-backend.js';
 import type { Claim } from '../../src/store/payment-row.js';
 import type { PaymentStore } from '../../src/store/payment-store.js';
 import { ContractService } from '../contract/store/service.js';
+import { collect } from '../contract/store/stage.js';
 import { MEMORY, openStore } from './memory-engine.js';
 import { order, paid, settle } from './orders.js';
 
@@ -29,19 +31,20 @@ class ObservedBackend extends MemoryBackend {
 }
 
 function open({
-  leaseMs,
   backend = new ObservedBackend(),
+  ...options
 }: {
   leaseMs?: number;
+  requestLifetimeMs?: number;
   backend?: ObservedBackend;
 } = {}) {
   const service = new ContractService();
-  const store: PaymentStore<undefined> = openStore(backend, { client: service.client, leaseMs });
+  const store: PaymentStore<undefined> = openStore(backend, { client: service.client, ...options });
   return { service, backend, store };
 }
 
-/** What a person has looked up, after one attempt. */
-const SEEN = { attempts: 1 };
+/** A payment as attention() would list it after one attempt. */
+const ITEM = { merchantPaymentReference: 'order-1', attempts: 1, listedAt: new Date() };
 
 describe('the arguments of a store', () => {
   it.each<[string, (store: PaymentStore<undefined>) => Promise<unknown>, string, string]>([
@@ -72,52 +75,52 @@ describe('the arguments of a store', () => {
     ['send without a reference', (store) => store.send(''), 'merchantPaymentReference', 'empty'],
     ['get without a reference', (store) => store.get(''), 'merchantPaymentReference', 'empty'],
     [
-      'resolve without a resolution',
-      (store) => store.resolve('order-1', undefined as never, SEEN),
-      'as',
-      "as is missing; it must be 'not-created' or { created: { referenceNumber } }; pass it to resolve() after the reference",
+      'markCreated with nothing found',
+      (store) => store.markCreated('order-1', undefined as never),
+      'found',
+      'found is missing; it must be an object with the referenceNumber of the payment',
     ],
     [
-      'resolve with nothing found',
-      (store) => store.resolve('order-1', { created: null } as never, SEEN),
-      'as',
-      'received an object',
+      'markCreated with a number alone',
+      (store) => store.markCreated('order-1', 'PAY-1' as never),
+      'found',
+      'received a string',
     ],
     [
-      'resolve with a number alone',
-      (store) => store.resolve('order-1', { created: 'PAY-1' } as never, SEEN),
-      'as',
-      'received an object',
-    ],
-    [
-      'resolve without a number',
-      (store) => store.resolve('order-1', { created: {} } as never, SEEN),
-      'as.created.referenceNumber',
+      'markCreated without a number',
+      (store) => store.markCreated('order-1', {} as never),
+      'found.referenceNumber',
       'is missing',
     ],
     [
-      'resolve without what it is based on',
-      (store) => store.resolve('order-1', 'not-created', undefined as never),
-      'seen.attempts',
-      'seen.attempts is missing; it must be a whole number of attempts from 0; pass the attempts of the payment that was looked up, as attention() lists it',
+      'markNotCreated without an item',
+      (store) => store.markNotCreated(undefined as never),
+      'item',
+      "item is missing; it must be an item of attention() of the kind 'unresolved' or 'no-callback'",
     ],
     [
-      'resolve with null as what it is based on',
-      (store) => store.resolve('order-1', 'not-created', null as never),
-      'seen.attempts',
-      'seen.attempts is missing',
+      'markNotCreated with an item of another kind',
+      (store) => store.markNotCreated({ ...ITEM, kind: 'second-payment' } as never),
+      'item',
+      'received an object',
     ],
     [
-      'resolve with attempts of a form',
-      (store) => store.resolve('order-1', 'not-created', { attempts: '1' } as never),
-      'seen.attempts',
-      'seen.attempts must be a whole number of attempts from 0; received a string of 1 character; pass the attempts',
+      'markNotCreated with attempts of a form',
+      (store) => store.markNotCreated({ ...ITEM, attempts: '1' } as never),
+      'item.attempts',
+      'item.attempts must be a whole number of attempts from 0; received a string of 1 character',
     ],
     [
-      'resolve with less than no attempt',
-      (store) => store.resolve('order-1', 'not-created', { attempts: -1 }),
-      'seen.attempts',
+      'markNotCreated with less than no attempt',
+      (store) => store.markNotCreated({ ...ITEM, attempts: -1 }),
+      'item.attempts',
       'received -1',
+    ],
+    [
+      'markNotCreated with what was not listed',
+      (store) => store.markNotCreated({ ...ITEM, listedAt: undefined } as never),
+      'item.listedAt',
+      'item.listedAt is missing; it must be a valid Date or its ISO text; pass the item as attention() listed it, or as it came back from JSON',
     ],
     [
       'prune without a date',
@@ -239,49 +242,48 @@ describe('a call', () => {
   });
 });
 
-describe('a resolution by a person', () => {
+describe('a decision of a person', () => {
   it('may be repeated by its callback, but not with another number', async () => {
     const { store, service } = open();
     service.answer('order-1', 'answer-lost');
     await store.create(order('order-1'));
     const [referenceNumber = ''] = service.paymentsOf('order-1');
     await settle(store, paid('order-1', referenceNumber));
-    await store.resolve('order-1', { created: { referenceNumber } }, SEEN);
-    await store.resolve('order-1', { created: { referenceNumber } }, { attempts: 0 });
-    for (const resolution of [
-      { created: { referenceNumber: 'another' } },
-      'not-created',
-    ] as const) {
-      await expect(store.resolve('order-1', resolution, SEEN)).rejects.toMatchObject({
-        code: 'STATE_CHANGED',
-        message: expect.stringContaining("The payment is 'created' with 1 attempt, and"),
-      });
-    }
+    await store.markCreated('order-1', { referenceNumber });
+    await expect(store.markCreated('order-1', { referenceNumber: 'X' })).rejects.toMatchObject({
+      code: 'STATE_CHANGED',
+      message:
+        "The payment is 'created', and markCreated() takes only an unresolved one. Nothing was changed. Read it again with get()",
+    });
   });
 
   it('is refused with what has changed since', async () => {
     const { store, service } = open();
     service.answer('order-1', 'answer-lost');
     await store.create(order('order-1'));
-    await expect(store.resolve('order-1', 'not-created', { attempts: 2 })).rejects.toThrow(
-      "The payment is 'unresolved' with 1 attempt, and the decision was about an 'unresolved' one with 2 attempts. Nothing was changed. Read the payment again",
+    await expect(store.markNotCreated({ ...ITEM, attempts: 2 })).rejects.toThrow(
+      "The payment has changed since it was listed with 2 attempts: it is 'unresolved' with 1 attempt. Nothing was changed. Read the list again",
     );
   });
 
-  it('says when to look again, where an attempt may still create the payment', async () => {
+  it('says when to look again, where the service may still create the payment', async () => {
     vi.useFakeTimers({ toFake: ['Date'], now: 0 });
     onTestFinished(() => void vi.useRealTimers());
-    const { store, service } = open({ leaseMs: 40_000 });
+    const { store, service } = open({ leaseMs: 40_000, requestLifetimeMs: 60_000 });
     service.answer('order-1', 'answer-lost');
     await store.create(order('order-1'));
-    vi.setSystemTime(1_500);
-    await expect(store.resolve('order-1', 'not-created', SEEN)).rejects.toMatchObject({
+    vi.setSystemTime(40_500);
+    const early = { ...ITEM, listedAt: new Date() };
+    const tooEarly =
+      'The item was listed while the service could still create its payment. Nothing was changed. Read the list again with attention()';
+    await expect(store.markNotCreated(early)).rejects.toMatchObject({
       code: 'STATE_CHANGED',
-      message:
-        "It is too early for 'not-created': the last attempt may still create the payment. Nothing was changed. Look the payment up at the service again in 39 s",
+      message: `${tooEarly} in 20 s, then look the payment up at the service again`,
     });
-    vi.setSystemTime(40_000);
-    await store.resolve('order-1', 'not-created', SEEN);
+    vi.setSystemTime(60_000);
+    await expect(store.markNotCreated(early)).rejects.toThrow(`${tooEarly}, then look`);
+    const [item] = await collect(store.attention());
+    await store.markNotCreated(item as UnresolvedPayment);
     expect(await store.get('order-1')).toMatchObject({ state: 'rejected' });
   });
 
@@ -289,11 +291,41 @@ describe('a resolution by a person', () => {
     const { store, service } = open();
     service.answer('order-1', 'answer-lost');
     await store.create(order('order-1'));
-    await store.resolve('order-1', { created: { referenceNumber: 'PAY-1' } }, SEEN);
+    await store.markCreated('order-1', { referenceNumber: 'PAY-1' });
     expect((await store.get('order-1'))?.payment).toEqual({
       merchantPaymentReference: 'order-1',
       referenceNumber: 'PAY-1',
     });
+  });
+});
+
+describe('the time that the service has', () => {
+  it.each([
+    [
+      { requestLifetimeMs: 5_000, leaseMs: 5_001 },
+      'requestLifetimeMs',
+      'at least leaseMs (5001); received 5000',
+    ],
+    [
+      { requestLifetimeMs: 39_999 },
+      'timeoutMs',
+      'at most requestLifetimeMs (39999); received a timeoutMs of 30000',
+    ],
+    [{ requestLifetimeMs: 99 }, 'requestLifetimeMs', 'from 100 to 2147483647; received 99'],
+    [{ requestLifetimeMs: 1_000.5 }, 'requestLifetimeMs', 'received 1000.5'],
+  ])('is refused with %o', (options, option, message) => {
+    expect(() => open(options)).toThrow(
+      expect.objectContaining({ option, message: expect.stringContaining(message) }),
+    );
+  });
+
+  it('is at least that of a call, which stores nothing otherwise', async () => {
+    const { store } = open({ requestLifetimeMs: 40_000 });
+    const call = store.create(order('order-1'), { timeoutMs: 30_001 });
+    await expect(call).rejects.toMatchObject({ code: 'INVALID_OPTION', option: 'timeoutMs' });
+    expect(await store.get('order-1')).toBeUndefined();
+    const short = open({ requestLifetimeMs: 5_000, leaseMs: 5_000 });
+    expect(await short.store.create(order('order-1'))).toMatchObject({ state: 'created' });
   });
 });
 

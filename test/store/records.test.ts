@@ -15,6 +15,7 @@ const STORED: PaymentRow = {
   changedAtMs: 2,
   referenceNumber: undefined,
   payment: undefined,
+  foundStatus: undefined,
   failure: undefined,
 };
 

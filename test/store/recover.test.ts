@@ -8,7 +8,7 @@ import { MEMORY } from './memory-engine.js';
 import { order } from './orders.js';
 
 /** No unresolved payment is sent again. */
-const alone = { lookUp: undefined, sendsAgain: false };
+const alone = { lookUp: undefined, sendsAgain: false, lifetimeMs: 900_000, onMissed: () => {} };
 
 class CountingBackend extends MemoryBackend {
   pages = 0;
@@ -66,7 +66,7 @@ it('looks up every unresolved payment, of which there is more than a page', asyn
   nowMs = 1_000;
   const looked = new Set<string>();
   await recover(backend, {
-    sendsAgain: false,
+    ...alone,
     resend: () => Promise.reject(new Error('nothing is recorded')),
     async lookUp(reference) {
       looked.add(reference);

@@ -3,12 +3,14 @@ import {
   parseFailedRow,
   parseOne,
   parseOwnedRow,
+  parseSecond,
   parseSecondRow,
   parseSeenChange,
 } from '../../src/store/rows.js';
 
 const visible = ['key', '{}', 'digest', 'sending', '2', 1000, 2000, 3000];
-const row = [...visible, 'PAY-1', '{"a":1}', 'failed', 'owner', '4000', 5, 'PAY-2', '6000'];
+const found = ['PAY-1', '{"a":1}', 'paid'];
+const row = [...visible, ...found, 'failed', 'owner', '4000', 5, 'PAY-2', '7000', '6000'];
 const stored = {
   body: '{}',
   digest: 'digest',
@@ -19,6 +21,7 @@ const stored = {
   changedAtMs: 3000,
   referenceNumber: 'PAY-1',
   payment: '{"a":1}',
+  foundStatus: 'paid',
   failure: 'failed',
 };
 
@@ -26,24 +29,33 @@ describe('a row of payments', () => {
   it('is read with the fields that only the store sees', () => {
     expect(parseOwnedRow(JSON.stringify(row))).toEqual({
       key: 'key',
-      row: { ...stored, owner: 'owner', leaseUntilMs: 4000, updatedAtUs: 5, paidBy: 'PAY-2' },
+      row: {
+        ...stored,
+        owner: 'owner',
+        leaseUntilMs: 4000,
+        updatedAtUs: 5,
+        paidBy: 'PAY-2',
+        lookAtMs: 7000,
+      },
       nowMs: 6000,
     });
   });
 
   it('lacks what is null', () => {
-    const nothing = [...row.slice(0, 6), null, 3000, ...Array(7).fill(null), 6000];
+    const nothing = [...row.slice(0, 6), null, 3000, ...Array(9).fill(null), 6000];
     const { row: read } = parseOwnedRow(JSON.stringify(nothing));
     expect(read).toEqual({
       ...stored,
       sentAtMs: undefined,
       referenceNumber: undefined,
       payment: undefined,
+      foundStatus: undefined,
       failure: undefined,
       owner: undefined,
       leaseUntilMs: undefined,
       updatedAtUs: undefined,
       paidBy: undefined,
+      lookAtMs: undefined,
     });
   });
 
@@ -66,7 +78,7 @@ const UNKNOWN = expect.objectContaining({ code: 'STORE_FAILED' });
 
 describe('what a claim reads', () => {
   const change = { key: 'b' };
-  const order = ['order', 'created', 'PAY-1', '5', 'PAY-2'];
+  const order = ['order', 'created', 'PAY-1', '{}', '5', 'PAY-2'];
   const see = (...rows: readonly unknown[]) =>
     parseSeenChange(
       rows.map((row) => JSON.stringify(row)),
@@ -83,25 +95,32 @@ describe('what a claim reads', () => {
       [...changes.toReversed(), order],
     ]) {
       expect(see(...rows)).toStrictEqual({
-        row: { state: 'created', referenceNumber: 'PAY-1', updatedAtUs: 5, paidBy: 'PAY-2' },
+        row: {
+          state: 'created',
+          referenceNumber: 'PAY-1',
+          payment: '{}',
+          updatedAtUs: 5,
+          paidBy: 'PAY-2',
+        },
         isProcessed: true,
-        watermarkUs: '9007199254740993',
+        newest: '9007199254740993',
         failure: undefined,
-        secondUpdatedAtUs: undefined,
+        second: undefined,
       });
     }
   });
 
   it('lacks what is null, and what has no row', () => {
-    expect(see(['order', 'elsewhere', null, null, null])).toMatchObject({
+    expect(see(['order', 'elsewhere', null, null, null, null])).toMatchObject({
       row: {
         state: 'elsewhere',
         referenceNumber: undefined,
+        payment: undefined,
         updatedAtUs: undefined,
         paidBy: undefined,
       },
       isProcessed: false,
-      watermarkUs: undefined,
+      newest: undefined,
       failure: undefined,
     });
   });
@@ -132,7 +151,7 @@ describe('what a claim reads', () => {
     ['refund', 'a', 'b'],
     order.slice(0, -1),
     [...order, 1],
-    ['order', 'refunded', null, null, null],
+    ['order', 'refunded', null, null, null, null],
     ['change', 'a'],
     ['failure', 1],
     ['failure', 'a', 1, 1],
@@ -152,12 +171,13 @@ describe('a failed change from a row', () => {
   const failed = [...names, '-1', 1_000, '2000', '2', 1, '{"name":"Error","message":"broken"}'];
 
   it('has its names in full, its times to the millisecond below, and no body where none is stored', () => {
-    expect(parseFailedRow(JSON.stringify([...failed, null]))).toStrictEqual({
+    expect(parseFailedRow(JSON.stringify([...failed, null, 3_000]))).toStrictEqual({
       place: { atMs: 1_000, names: ['sha256:1', 'payment-1', 'key-1'] },
       change: {
         kind: 'failed-change',
         merchantPaymentReference: 'an order',
         since: new Date(1_000),
+        listedAt: new Date(3_000),
         referenceNumber: 'payment-1',
         key: 'key-1',
         occurredAt: new Date(-1),
@@ -170,24 +190,32 @@ describe('a failed change from a row', () => {
   });
 
   it('has the body that is stored in base64', () => {
-    const { change } = parseFailedRow(JSON.stringify([...failed.with(8, '0'), 'AP8=']));
+    const { change } = parseFailedRow(JSON.stringify([...failed.with(8, '0'), 'AP8=', 3_000]));
     expect(change.rawBody).toEqual(Uint8Array.of(0, 255));
     expect(change.parked).toBe(false);
   });
 
   it('is refused without being quoted when a text is not JSON', () => {
     const secret = failed.with(9, 'not JSON: secret');
-    const parse = () => parseFailedRow(JSON.stringify([...secret, null]));
+    const parse = () => parseFailedRow(JSON.stringify([...secret, null, 3_000]));
     expect(parse).toThrow(expect.objectContaining({ code: 'STORE_FAILED' }));
     expect(parse).not.toThrow('secret');
   });
 });
 
 it('a second payment from a row has its place and its record', () => {
-  expect(parseSecondRow(JSON.stringify(['5', 'order-1', 'PAY-2', '{"a":1}']))).toEqual({
+  expect(parseSecondRow(JSON.stringify(['5', 'order-1', 'PAY-2', '{"a":1}', '6']))).toEqual({
     place: { atMs: 5, names: ['order-1', 'PAY-2'] },
     payment: '{"a":1}',
+    listedAtMs: 6,
   });
+});
+
+it('what is stored of a second payment is its record, with its time', () => {
+  expect(parseSecond(undefined)).toBeUndefined();
+  expect(parseSecond('["{}","5"]')).toEqual({ payment: '{}', updatedAtUs: 5 });
+  expect(parseSecond('["{}",null]')).toEqual({ payment: '{}', updatedAtUs: undefined });
+  expect(() => parseSecond('["{}"]')).toThrow(UNKNOWN);
 });
 
 it.each([

@@ -16,7 +16,13 @@ describe('a receiver with a store that creates payments', () => {
     const contexts: PaymentContext<undefined>[] = [];
     let nowMs = 0;
     await using scene = await startScene({
-      createStore: (client) => memoryStore({ client, leaseMs: LEASE_MS, now: () => nowMs }),
+      createStore: (client) =>
+        memoryStore({
+          client,
+          leaseMs: LEASE_MS,
+          requestLifetimeMs: LEASE_MS,
+          now: () => nowMs,
+        }),
       onPayment: (_, context) => void contexts.push(context),
     });
     const { mock, store } = scene;
@@ -144,7 +150,7 @@ describe('a receiver with a store that creates payments', () => {
     expect(calls).toBe(0);
   });
 
-  it('passes on callbacks for payments that are not in the store', async () => {
+  it('passes on callbacks for payments that are not in the store, and then knows them', async () => {
     let calls = 0;
     await using scene = await startScene({
       createStore,
@@ -155,6 +161,9 @@ describe('a receiver with a store that creates payments', () => {
     const { payment } = await scene.client.payments.create(order('order-7'));
     await scene.mock.setStatus(String(payment.referenceNumber), 'paid');
     expect(calls).toBe(1);
-    expect(await scene.store.get('order-7')).toBeUndefined();
+    expect(await scene.store.get('order-7')).toMatchObject({ state: 'created', attempts: 0 });
+    const again = await scene.store.create({ ...order('order-7'), amount: 7 });
+    expect(again).toMatchObject({ replayed: true, payment: { status: 'paid' } });
+    expect(scene.mock.payments.list()).toHaveLength(1);
   });
 });

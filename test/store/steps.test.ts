@@ -1,14 +1,16 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Finding, PaymentRow } from '../../src/store/payment-row.js';
+import type { Finding, NotCreated, PaymentRow } from '../../src/store/payment-row.js';
 import {
   added,
   claim,
+  decide,
   end,
   finished,
+  isDue,
   type Known,
+  look,
   type OwnedRow,
   record,
-  resolve,
   type Settleable,
   settle,
   visible,
@@ -31,7 +33,8 @@ let owned: OwnedRow;
 
 beforeEach(() => {
   stored = at(1_000, () => added(INTENT));
-  owned = { ...stored, owner: 'one', leaseUntilMs: 2_000, updatedAtUs: 1, paidBy: undefined };
+  const unknown = { paidBy: undefined, lookAtMs: undefined };
+  owned = { ...stored, owner: 'one', leaseUntilMs: 2_000, updatedAtUs: 1, ...unknown };
 });
 
 it('a payment stored by a claim is sending for the first time', () => {
@@ -44,6 +47,7 @@ it('a payment stored by a claim is sending for the first time', () => {
     changedAtMs: 1_000,
     referenceNumber: undefined,
     payment: undefined,
+    foundStatus: undefined,
     failure: undefined,
   });
 });
@@ -71,81 +75,116 @@ it.each([
   expect(visible(owned, nowMs)).toStrictEqual({ ...stored, state });
 });
 
-const NOTHING = { isPaid: false, isListed: false };
-const PAID = { isPaid: true, isListed: false };
-const KNOWN = {
+const KNOWN: Settleable = {
   state: 'created',
   referenceNumber: 'PAY-1',
+  payment: '{"status":"pending"}',
   updatedAtUs: 5,
   paidBy: undefined,
-} as const;
-const at1 = (fields: Partial<Finding> = {}): Finding => ({ ...FINDING, updatedAtUs: 6, ...fields });
+};
+const NEW: Known = { isOld: false, second: undefined };
+const OLD: Known = { isOld: true, second: undefined };
+const ELSEWHERE = { ...KNOWN, state: 'elsewhere' } as const;
+const at6 = (fields: Partial<Finding> = {}): Finding => ({ ...FINDING, updatedAtUs: 6, ...fields });
+const told = (isPaid: boolean, fields?: Partial<Finding>) => ({ isPaid, finding: at6(fields) });
 
 describe('what a callback makes of an order', () => {
   it('without a number is settled if the payment is not created yet', () => {
-    const finding = { ...FINDING, referenceNumber: undefined };
-    expect(settle(owned, finding, NOTHING).outcome).toBe('settled');
-    expect(settle(KNOWN, finding, NOTHING)).toEqual({ outcome: 'known', change: undefined });
+    const answer = told(false, { referenceNumber: undefined });
+    expect(settle(owned, answer, OLD).outcome).toBe('settled');
+    const nothing = { outcome: 'known', change: undefined, list: undefined };
+    expect(settle(KNOWN, answer, OLD)).toEqual(nothing);
   });
 
-  it.each<[string, Partial<Settleable> | undefined, Partial<Finding>, Known, string, object]>([
-    ['nothing stored', undefined, {}, NOTHING, 'elsewhere', {}],
-    ['nothing stored', undefined, {}, PAID, 'elsewhere', { paidBy: 'PAY-1' }],
-    ['elsewhere', { state: 'elsewhere' }, {}, PAID, 'elsewhere', { paidBy: 'PAY-1' }],
-    ['elsewhere, paid', { state: 'elsewhere', paidBy: 'PAY-1' }, {}, PAID, 'elsewhere', {}],
-    ['elsewhere, paid', { state: 'elsewhere', paidBy: 'X' }, {}, NOTHING, 'elsewhere', {}],
-    ['elsewhere, paid', { state: 'elsewhere', paidBy: 'X' }, {}, PAID, 'second-payment', {}],
+  it.each<[string, Partial<Settleable> | undefined, boolean, string, object | undefined]>([
+    ['nothing stored', undefined, false, 'elsewhere', at6()],
+    ['nothing stored', undefined, true, 'elsewhere', { ...at6(), paidBy: 'PAY-1' }],
+    ['elsewhere', ELSEWHERE, true, 'elsewhere', { ...at6(), paidBy: 'PAY-1' }],
+    ['elsewhere, empty', { ...ELSEWHERE, referenceNumber: undefined }, false, 'elsewhere', at6()],
+    ['elsewhere, newer', { ...ELSEWHERE, updatedAtUs: 7 }, false, 'elsewhere', undefined],
+    ['elsewhere, of another', { ...ELSEWHERE, referenceNumber: 'X' }, false, 'elsewhere', at6()],
     [
-      'elsewhere, listed',
-      { state: 'elsewhere', paidBy: 'X' },
-      {},
-      { isPaid: false, isListed: true },
-      'second-payment',
-      {},
+      'elsewhere, paid by another',
+      { ...ELSEWHERE, referenceNumber: 'X', paidBy: 'X' },
+      false,
+      'elsewhere',
+      undefined,
     ],
-    ['recorded', { state: 'recorded' }, {}, NOTHING, 'settled', { state: 'created' }],
-    ['sending', { state: 'sending' }, {}, PAID, 'settled', { state: 'created', paidBy: 'PAY-1' }],
-    ['rejected', { state: 'rejected' }, {}, NOTHING, 'settled', { state: 'created' }],
+    [
+      'elsewhere, paid by another',
+      { ...ELSEWHERE, referenceNumber: 'X', paidBy: 'X' },
+      true,
+      'second-payment',
+      undefined,
+    ],
+    ['recorded', { state: 'recorded' }, false, 'settled', { state: 'created' }],
+    ['sending', { state: 'sending' }, true, 'settled', { state: 'created', paidBy: 'PAY-1' }],
+    ['rejected', { state: 'rejected' }, false, 'settled', { state: 'created' }],
     [
       'unresolved, paid',
       { state: 'unresolved', paidBy: 'X' },
-      {},
-      PAID,
+      true,
       'second-payment',
       { state: 'created' },
     ],
-    [
-      'unheard',
-      { state: 'unheard', updatedAtUs: undefined },
-      {},
-      NOTHING,
-      'settled',
-      { state: 'created' },
-    ],
-    ['known', {}, {}, NOTHING, 'known', { state: 'created', updatedAtUs: 6 }],
-    ['known, newer', { updatedAtUs: 7 }, {}, PAID, 'known', { paidBy: 'PAY-1' }],
-    ['known, paid', { paidBy: 'X' }, {}, NOTHING, 'known', { updatedAtUs: 6 }],
-    ['known, paid', { paidBy: 'X' }, {}, PAID, 'second-payment', { updatedAtUs: 6 }],
-    [
-      'number lost',
-      { referenceNumber: undefined },
-      {},
-      NOTHING,
-      'settled',
-      { referenceNumber: 'PAY-1' },
-    ],
-    ['another', { referenceNumber: 'X' }, {}, PAID, 'second-payment', { paidBy: 'PAY-1' }],
-  ])('%s: %o and %o with %o is %s', (_, row, finding, known, outcome, change) => {
-    const settled = settle(row && { ...KNOWN, ...row }, at1(finding), known);
+    ['unheard', { state: 'unheard' }, false, 'settled', { state: 'created' }],
+    ['missed', { state: 'missed' }, false, 'settled', { state: 'created' }],
+    ['known', {}, false, 'known', { state: 'created', updatedAtUs: 6 }],
+    ['known, newer', { updatedAtUs: 7 }, true, 'known', { paidBy: 'PAY-1' }],
+    ['known, newer', { updatedAtUs: 7 }, false, 'known', undefined],
+    ['known, paid', { paidBy: 'X' }, false, 'known', { updatedAtUs: 6 }],
+    ['known, paid', { paidBy: 'X' }, true, 'second-payment', { updatedAtUs: 6 }],
+    ['number lost', { referenceNumber: undefined }, false, 'settled', { referenceNumber: 'PAY-1' }],
+    ['another', { referenceNumber: 'X' }, true, 'second-payment', { paidBy: 'PAY-1' }],
+    ['another', { referenceNumber: 'X' }, false, 'second-payment', undefined],
+  ])('%s: %o, told of paid %s, is %s', (_, row, isPaid, outcome, change) => {
+    const settled = settle(row && { ...KNOWN, ...row }, told(isPaid), NEW);
     expect(settled.outcome).toBe(outcome);
-    expect(settled.change).toMatchObject(change);
+    if (change === undefined) expect(settled.change).toBeUndefined();
+    else expect(settled.change).toMatchObject(change);
     // Only the first payment that is paid pays the order.
-    if (!('paidBy' in change)) expect(settled.change).not.toHaveProperty('paidBy');
+    if (!('paidBy' in (change ?? {}))) expect(settled.change ?? {}).not.toHaveProperty('paidBy');
   });
 
-  it('changes nothing but who has paid if it is of another payment, or older', () => {
-    expect(settle({ ...KNOWN, referenceNumber: 'X' }, at1(), NOTHING).change).toBeUndefined();
-    expect(settle({ ...KNOWN, updatedAtUs: 7 }, at1(), NOTHING).change).toBeUndefined();
+  it.each<[string, Partial<Settleable> | undefined, boolean]>([
+    ['nothing stored', undefined, true],
+    ['elsewhere', { state: 'elsewhere' }, false],
+    ['elsewhere, of another', { state: 'elsewhere', referenceNumber: 'X' }, false],
+    ['unresolved', { state: 'unresolved' }, true],
+    ['known', {}, false],
+  ])('again, or behind a newer change, says nothing new of what is known: %s', (_, row, isNew) => {
+    const settled = settle(row && { ...KNOWN, ...row }, told(false), OLD);
+    expect(settled.change !== undefined).toBe(isNew);
+  });
+
+  it.each([
+    ['paid', false, false],
+    ['paid', true, true],
+    ['pending', false, true],
+  ])('of the instant of a stored %s, told of paid %s, is its record: %s', (status, ...rest) => {
+    const [isPaid, isRecord] = rest;
+    const row = { ...KNOWN, payment: JSON.stringify({ status }), updatedAtUs: 6, paidBy: 'PAY-1' };
+    for (const state of ['created', 'elsewhere'] as const) {
+      const { change } = settle({ ...row, state }, told(isPaid), NEW);
+      expect(change !== undefined).toBe(isRecord);
+    }
+    const second = { payment: row.payment, updatedAtUs: 6 };
+    const other = { ...KNOWN, referenceNumber: 'X', paidBy: 'X' };
+    const { list } = settle(other, told(isPaid), { isOld: false, second });
+    expect(list).toBe(isRecord ? 'update' : undefined);
+  });
+
+  it.each([
+    [undefined, false, 'add'],
+    [undefined, true, 'add'],
+    [5, false, 'update'],
+    [5, true, undefined],
+    [7, false, undefined],
+  ] as const)('lists a second payment, listed with the time %s, old %s: %s', (...row) => {
+    const [updatedAtUs, isOld, list] = row;
+    const second = updatedAtUs && { payment: '{}', updatedAtUs };
+    const other = { ...KNOWN, referenceNumber: 'X' };
+    expect(settle(other, told(true), { isOld, second: second || undefined }).list).toBe(list);
   });
 });
 
@@ -206,69 +245,176 @@ describe('a claim to repeat what is unresolved', () => {
 });
 
 describe('an order that is known only from callbacks', () => {
-  const row = () => ({ ...owned, state: 'elsewhere' as const, attempts: 0, recordedAtMs: 1 });
   const wanted = { owner: 'two', allowsRejected: false, leaseMs: 10 };
+  const row = (referenceNumber: string | undefined): OwnedRow => {
+    const known = { state: 'elsewhere', attempts: 0, recordedAtMs: 1, referenceNumber } as const;
+    return { ...owned, ...known };
+  };
 
-  it('is claimed and recorded as one that is new, and keeps who has paid it', () => {
+  it('of which none has told is claimed and recorded as one that is new', () => {
     const begun = { ...INTENT, recordedAtMs: 3_000 };
-    expect(claim(row(), { ...wanted, intent: INTENT }, 3_000)).toMatchObject({
+    expect(claim(row(undefined), { ...wanted, intent: INTENT }, 3_000)).toMatchObject({
       ...begun,
       state: 'sending',
       attempts: 1,
       sentAtMs: 3_000,
       leaseUntilMs: 3_010,
     });
-    expect(record(row(), INTENT, 3_000)).toEqual({ ...begun, state: 'recorded' });
+    expect(record(row(undefined), INTENT, 3_000)).toEqual({ ...begun, state: 'recorded' });
+    expect(claim(row(undefined), { ...wanted, intent: undefined }, 3_000)).toBeUndefined();
+    expect(decide(row(undefined), notCreated(0, 3_000), 3_000)).toEqual({
+      decided: { outcome: 'unknown' },
+    });
+    expect(visible(row(undefined), 3_000)).toBeUndefined();
   });
 
-  it('is not sent, resolved or shown', () => {
-    expect(claim(row(), { ...wanted, intent: undefined }, 3_000)).toBeUndefined();
-    expect(resolve(row(), NOT_CREATED, 0, 3_000)).toEqual({ decided: { outcome: 'unknown' } });
-    expect(visible(row(), 3_000)).toBeUndefined();
+  it('with a payment is created, and not sent', () => {
+    for (const intent of [INTENT, undefined]) {
+      expect(claim(row('PAY-1'), { ...wanted, intent }, 3_000)).toBeUndefined();
+    }
+    expect(record(row('PAY-1'), INTENT, 3_000)).toBeUndefined();
+    expect(visible(row('PAY-1'), 3_000)).toMatchObject({ state: 'created', attempts: 0 });
+    const { decided } = decide(row('PAY-1'), notCreated(0, 3_000), 3_000);
+    expect(decided.outcome).toBe('moved-on');
   });
 });
 
-const NOT_CREATED = { state: 'rejected', failure: undefined } as const;
+const LIFETIME_MS = 4_000;
 const CREATED = { state: 'created', finding: FINDING } as const;
+const notCreated = (attempts: number, listedAtMs: number): NotCreated => ({
+  state: 'rejected',
+  attempts,
+  listedAtMs,
+  lifetimeMs: LIFETIME_MS,
+});
 
-describe('the decision of a person', () => {
+describe('a decision', () => {
   it.each([
-    // state, nowMs (the lease ends at 2,000), decision, attempts, outcome
-    ['unresolved', 1_999, NOT_CREATED, 1, 'too-early'],
-    ['unresolved', 2_000, NOT_CREATED, 1, 'resolved'],
-    ['unresolved', 1_999, CREATED, 1, 'resolved'],
-    ['unresolved', 2_000, NOT_CREATED, 2, 'moved-on'],
-    ['unresolved', 1_999, NOT_CREATED, 0, 'moved-on'],
-    ['unresolved', 2_000, CREATED, 0, 'moved-on'],
-    ['sending', 1_999, NOT_CREATED, 1, 'too-early'],
-    ['sending', 1_999, NOT_CREATED, 2, 'moved-on'],
-    ['sending', 1_999, CREATED, 1, 'moved-on'],
-    ['sending', 2_000, NOT_CREATED, 1, 'resolved'],
-    ['sending', 2_000, CREATED, 1, 'resolved'],
-    ['recorded', 2_000, NOT_CREATED, 1, 'moved-on'],
-    ['rejected', 2_000, NOT_CREATED, 1, 'moved-on'],
-    ['created', 1_999, NOT_CREATED, 1, 'moved-on'],
-    ['created', 2_000, CREATED, 1, 'moved-on'],
-  ] as const)('on a payment that is %s at %d ms: %o with %d attempts is %s', (...row) => {
-    const [state, nowMs, decision, attempts, outcome] = row;
-    const { decided, change } = resolve({ ...owned, state }, decision, attempts, nowMs);
+    // It was sent at 1,000. state, attempts, listedAtMs, nowMs, outcome
+    ['unresolved', 1, 4_999, 4_999, 'too-early'],
+    ['unresolved', 1, 4_999, 9_000, 'too-early'],
+    ['unresolved', 1, 9_000, 4_999, 'too-early'],
+    ['unresolved', 1, 5_000, 5_000, 'decided'],
+    ['unresolved', 2, 5_000, 5_000, 'moved-on'],
+    ['unresolved', 0, 4_999, 4_999, 'moved-on'],
+    ['sending', 1, 1_999, 1_999, 'moved-on'],
+    ['sending', 1, 4_999, 4_999, 'too-early'],
+    ['sending', 1, 5_000, 5_000, 'decided'],
+    ['unheard', 1, 4_999, 4_999, 'too-early'],
+    ['unheard', 1, 5_000, 5_000, 'decided'],
+    ['missed', 1, 5_000, 5_000, 'decided'],
+    ['unheard', 2, 5_000, 5_000, 'moved-on'],
+    ['recorded', 1, 5_000, 5_000, 'moved-on'],
+    ['rejected', 1, 5_000, 5_000, 'moved-on'],
+    ['created', 1, 5_000, 5_000, 'moved-on'],
+  ] as const)(
+    'that a payment that is %s with %d attempts, listed at %d ms, does not exist is, at %d ms, %s',
+    (...row) => {
+      const [state, attempts, listedAtMs, nowMs, outcome] = row;
+      const known = { ...owned, state, referenceNumber: 'PAY-1', payment: '{}' };
+      const { decided, change } = decide(known, notCreated(attempts, listedAtMs), nowMs);
+      expect(decided.outcome).toBe(outcome);
+      expect(change).toEqual(
+        outcome === 'decided'
+          ? {
+              state: 'rejected',
+              failure: undefined,
+              owner: undefined,
+              leaseUntilMs: undefined,
+              referenceNumber: undefined,
+              payment: undefined,
+              updatedAtUs: undefined,
+              foundStatus: undefined,
+            }
+          : undefined,
+      );
+    },
+  );
+
+  it.each([
+    ['unresolved', 1_999, 'decided'],
+    ['sending', 1_999, 'moved-on'],
+    ['sending', 2_000, 'decided'],
+    ['created', 2_000, 'moved-on'],
+    ['unheard', 2_000, 'moved-on'],
+  ] as const)('that a payment that is %s exists is at %d ms %s', (state, nowMs, outcome) => {
+    const { decided, change } = decide({ ...owned, state }, CREATED, nowMs);
     expect(decided.outcome).toBe(outcome);
-    expect(change).toEqual(outcome === 'resolved' ? end(decision) : undefined);
+    expect(change).toEqual(outcome === 'decided' ? end(CREATED) : undefined);
   });
 
-  it('that is too early may come when the lease has ended', () => {
-    const { decided } = resolve(owned, NOT_CREATED, 1, 1_250);
+  it('by recover leaves a created payment alone', () => {
+    const again = { ...notCreated(1, 5_000), state: 'recorded' } as const;
+    expect(decide({ ...owned, state: 'unheard' }, again, 5_000).decided.outcome).toBe('moved-on');
+    const { change } = decide({ ...owned, state: 'unresolved' }, again, 5_000);
+    expect(change).toMatchObject({ state: 'recorded', leaseUntilMs: undefined });
+  });
+
+  it('waits for the longer of lease and lifetime, and says how long', () => {
+    const row = { ...owned, state: 'unresolved', leaseUntilMs: 7_000 } as const;
+    const { decided } = decide(row, notCreated(1, 6_250), 6_250);
     expect(decided).toEqual({ outcome: 'too-early', leftMs: 750 });
+    expect(decide(row, notCreated(1, 6_250), 8_000).decided).toEqual({
+      outcome: 'too-early',
+      leftMs: 0,
+    });
+    const none = { ...row, leaseUntilMs: undefined };
+    expect(decide(none, notCreated(1, 5_000), 5_000).decided).toEqual({ outcome: 'decided' });
   });
 
   it('on a payment that has moved on is answered with what is stored', () => {
-    const { decided } = resolve(owned, NOT_CREATED, 2, 2_000);
+    const { decided } = decide(owned, notCreated(2, 9_000), 9_000);
     expect(decided).toEqual({ outcome: 'moved-on', stored: { ...stored, state: 'unresolved' } });
   });
+});
 
-  it('is allowed where no lease is stored', () => {
-    const row = { ...owned, state: 'unresolved', leaseUntilMs: undefined } as const;
-    expect(resolve(row, NOT_CREATED, 1, 1_000).decided).toEqual({ outcome: 'resolved' });
+describe('a look at the service', () => {
+  const found = (status: string | undefined, listedAtMs = 5_000, attempts = 1) => ({
+    attempts,
+    listedAtMs,
+    lifetimeMs: LIFETIME_MS,
+    status,
+  });
+
+  it.each([
+    ['unresolved', 'unresolved', 1_000, undefined, true],
+    ['unresolved', 'waiting', 9_000, undefined, false],
+    ['sending', 'unresolved', 1_999, undefined, false],
+    ['sending', 'unresolved', 2_000, undefined, true],
+    ['created', 'waiting', 9_000, undefined, false],
+    ['unheard', 'unresolved', 9_000, undefined, false],
+    ['unheard', 'waiting', 4_999, undefined, false],
+    ['unheard', 'waiting', 5_000, undefined, true],
+    ['missed', 'waiting', 9_000, 9_001, false],
+    ['missed', 'waiting', 9_000, 9_000, true],
+    ['unresolved', 'unresolved', 9_000, 9_001, false],
+  ] as const)(
+    'is due of a payment that is %s among those that are %s at %d ms, next at %s: %s',
+    (...row) => {
+      const [state, kind, nowMs, lookAtMs, isNow] = row;
+      expect(isDue({ ...owned, state, lookAtMs }, kind, LIFETIME_MS, nowMs)).toBe(isNow);
+    },
+  );
+
+  it('is repeated when the time since the claim has doubled, and at once before the lifetime is over', () => {
+    for (const state of ['unresolved', 'unheard', 'missed'] as const) {
+      const row = { ...owned, state };
+      expect(look(row, found(undefined), 6_000)).toEqual({ lookAtMs: 11_000, changedAtMs: 1_000 });
+      expect(look(row, found(undefined, 4_999), 6_000)).toBeUndefined();
+      expect(look(row, found(undefined, 5_000, 2), 6_000)).toBeUndefined();
+    }
+    for (const state of ['created', 'rejected', 'recorded', 'elsewhere'] as const) {
+      expect(look({ ...owned, state }, found('paid'), 6_000)).toBeUndefined();
+    }
+  });
+
+  it('keeps a status of which a callback should have told', () => {
+    const row = { ...owned, state: 'unheard', payment: '{"status":"pending"}' } as const;
+    expect(look(row, found('paid'), 6_000)).toMatchObject({ state: 'missed', foundStatus: 'paid' });
+    const again = look({ ...row, state: 'missed', foundStatus: 'paid' }, found('pending'), 6_000);
+    expect(again).toMatchObject({ state: 'unheard', foundStatus: undefined });
+    const unresolved = look({ ...row, state: 'unresolved' }, found('paid'), 6_000);
+    expect(unresolved).not.toHaveProperty('state');
   });
 });
 

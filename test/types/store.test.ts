@@ -21,6 +21,7 @@ function compileOnly(_use: (client: PaymentClient) => unknown): void {
   expect(_use).toBeTypeOf('function');
 }
 
+const listed = { merchantPaymentReference: 'order-1001', attempts: 1, listedAt: new Date() };
 const input = { merchantPaymentReference: 'order-1001', amount: 2500, currency: 'EUR' };
 
 describe('a store', () => {
@@ -36,8 +37,10 @@ describe('a store', () => {
         alone.create(input),
         // @ts-expect-error no client sends it
         alone.record(input, { tx: undefined }),
-        // @ts-expect-error there is nothing to resolve
-        alone.resolve('order-1001', 'not-created', { attempts: 1 }),
+        // @ts-expect-error there is nothing to decide
+        alone.markCreated('order-1001', { referenceNumber: 'PAY-1' }),
+        // @ts-expect-error there is nothing to decide
+        alone.markNotCreated(listed),
         // @ts-expect-error there is nothing to recover
         alone.recover(),
         // @ts-expect-error there is nothing to recover
@@ -73,11 +76,15 @@ describe('the parameters of a store', () => {
     compileOnly((client) => {
       const store = memoryStore({ client });
       return [
-        store.resolve('order-1001', { created: { referenceNumber: 'PAY-1' } }, { attempts: 1 }),
+        store.markCreated('order-1001', { referenceNumber: 'PAY-1' }),
+        // @ts-expect-error which payment?
+        store.markCreated('order-1001'),
+        store.markNotCreated(listed),
+        store.markNotCreated({ ...listed, listedAt: '2026-01-31T12:00:00.000Z' }),
         // @ts-expect-error a decision about which attempt?
-        store.resolve('order-1001', 'not-created'),
-        // @ts-expect-error nobody decides that it is paid
-        store.resolve('order-1001', 'paid', { attempts: 1 }),
+        store.markNotCreated({ merchantPaymentReference: 'order-1001' }),
+        // @ts-expect-error such an item is discarded
+        store.markNotCreated({ ...listed, kind: 'second-payment' }),
         // @ts-expect-error a payment without its order would be sent
         store.record(input),
         // @ts-expect-error a payment without its order would be sent
@@ -87,7 +94,8 @@ describe('the parameters of a store', () => {
         store.recover({
           async lookUp(reference) {
             if (reference === '') return undefined;
-            return reference === 'none' ? 'not-created' : { referenceNumber: reference };
+            if (reference === 'none') return 'not-created';
+            return { referenceNumber: reference, status: 'paid' };
           },
         }),
         // @ts-expect-error a number without its name
@@ -116,7 +124,9 @@ it('an item of attention is told apart by its kind', () => {
       expectTypeOf(item.since).toEqualTypeOf<Date>();
       if (item.kind === 'unresolved') {
         expectTypeOf(item.stored).toEqualTypeOf<StoredPayment>();
-        await store.resolve(item.merchantPaymentReference, 'not-created', item);
+        await store.markNotCreated(item);
+        // @ts-expect-error another program may have created the payment
+        expectTypeOf(item.stored.input).toEqualTypeOf<CreatePaymentInput>();
       } else {
         await store.discard(item);
       }

@@ -1,7 +1,7 @@
 import type { Change, ChangeName } from '../change.js';
 import { isOfAnother, type Judged, type KeptFailure, type SeenChange } from '../change-steps.js';
 import type { Page } from '../payment-row.js';
-import { parseOne, parseSeenChange, type SeenKind } from '../rows.js';
+import { parseSecond, parseSeenChange, type SeenKind } from '../rows.js';
 import type { Dialect, Key, Tables } from './dialect.js';
 import { pageOf } from './payment-statements.js';
 import type { Step } from './session.js';
@@ -54,10 +54,10 @@ VALUES (${this.#sql.values([merchantPaymentReference, '', '', 'elsewhere', 0, 0]
     const { changes, failures, payments } = this.#tables;
     const { asText } = this.#dialect;
     const { isOrder, isPayment, isChange } = this.#conditions(change);
-    const order = ['state', 'reference_number', 'payment_updated_at_us', 'paid_by'];
+    const order = ['state', 'reference_number', 'payment', 'payment_updated_at_us', 'paid_by'];
     return [
       this.#rows('order', order, payments, isOrder),
-      this.#rows('change', ['change_key', asText('latest_us')], changes, isPayment),
+      this.#rows('change', ['change_key', asText('latest_rank')], changes, isPayment),
       this.#rows('failure', ['attempts', 'parked'], failures, isChange),
     ];
   }
@@ -75,13 +75,10 @@ VALUES (${this.#sql.values([merchantPaymentReference, '', '', 'elsewhere', 0, 0]
     const seen = parseSeenChange(rows, change);
     if (seen === undefined || !isOfAnother(seen.row, change)) return seen;
     const { merchantPaymentReference, referenceNumber } = change;
-    const [time] =
-      yield `SELECT ${this.#dialect.list('COALESCE(payment_updated_at_us, 0)')} FROM ${this.#tables.seconds}
+    const [second] =
+      yield `SELECT ${this.#dialect.list('payment, payment_updated_at_us')} FROM ${this.#tables.seconds}
 WHERE ${isSecond(this.#sql, merchantPaymentReference, referenceNumber)}`;
-    const secondUpdatedAtUs = parseOne(time);
-    return secondUpdatedAtUs === undefined
-      ? seen
-      : { ...seen, secondUpdatedAtUs: Number(secondUpdatedAtUs) };
+    return { ...seen, second: parseSecond(second) };
   }
 
   #conditions({ merchantPaymentReference, referenceNumber, key }: ChangeName) {
@@ -95,9 +92,9 @@ WHERE ${isSecond(this.#sql, merchantPaymentReference, referenceNumber)}`;
   record(change: Change, judged: Judged): readonly string[] {
     const { merchantPaymentReference, referenceNumber, key, occurredAtUs } = change;
     const insert = `INSERT INTO ${this.#tables.changes}
-  (${CHANGE.join(', ')}, occurred_at_us, latest_us, processed_at_ms)
+  (${CHANGE.join(', ')}, occurred_at_us, latest_rank, processed_at_ms)
 VALUES (${this.#sql.values([merchantPaymentReference, referenceNumber])}, ${this.#sql.durably(key)},
-  ${occurredAtUs}, ${judged.watermarkUs}, ${this.#dialect.now()})`;
+  ${occurredAtUs}, ${judged.newest}, ${this.#dialect.now()})`;
     return [
       insert,
       ...this.settle(change, judged),
@@ -108,22 +105,20 @@ VALUES (${this.#sql.values([merchantPaymentReference, referenceNumber])}, ${this
   /** The statements that settle the payment of a change, or of a late answer, in a transaction that is durable. */
   settle(
     { merchantPaymentReference, finding }: Pick<Change, 'merchantPaymentReference' | 'finding'>,
-    { settled, secondUpdatedAtUs }: Pick<Judged, 'settled' | 'secondUpdatedAtUs'>,
+    { settled: { change, list } }: Pick<Judged, 'settled'>,
   ): readonly string[] {
-    const { outcome, change } = settled;
     const statements =
       change === undefined
         ? []
         : [this.#sql.change(merchantPaymentReference, change, { isDurable: false })];
-    if (outcome !== 'second-payment') return statements;
     const { seconds } = this.#tables;
     const { referenceNumber, payment = '{}', updatedAtUs } = finding;
-    if (secondUpdatedAtUs === undefined) {
+    if (list === 'add') {
       const values = this.#sql.values([referenceNumber, payment, updatedAtUs]);
       statements.push(`INSERT INTO ${seconds}
   (merchant_payment_reference, reference_number, payment, payment_updated_at_us, found_at_ms)
 VALUES (${this.#sql.durably(merchantPaymentReference)}, ${values}, ${this.#dialect.now()})`);
-    } else if ((updatedAtUs ?? 0) >= secondUpdatedAtUs) {
+    } else if (list === 'update') {
       statements.push(`UPDATE ${seconds}
 SET payment = ${this.#sql.durably(payment)}, payment_updated_at_us = ${this.#sql.value(updatedAtUs)}
 WHERE ${this.#sql.match({ merchant_payment_reference: merchantPaymentReference, reference_number: referenceNumber })}`);
@@ -174,7 +169,8 @@ VALUES (${names}, ${occurredAtUs}, ${attempts}, ${Number(parked)}, ${this.#sql.d
   listFailed(page: Page, referenceNumber: string | undefined): string {
     const names = [...CHANGE, 'full_names', 'occurred_at_us'];
     const times = ['first_failed_at_ms', 'last_failed_at_ms'];
-    const columns = [...names, ...times, 'attempts', 'parked', 'error', 'raw_body'].join(', ');
+    const others = ['attempts', 'parked', 'error', 'raw_body', this.#dialect.now()];
+    const columns = [...names, ...times, ...others].join(', ');
     const condition =
       referenceNumber === undefined
         ? '1 = 1'
@@ -186,25 +182,33 @@ WHERE ${condition}${pageOf(this.#sql, page, ['first_failed_at_ms', ...CHANGE])}`
   /** A row as `parseSecondRow` reads it. */
   listSecond(page: Page): string {
     const columns = ['found_at_ms', 'merchant_payment_reference', 'reference_number'] as const;
-    return `SELECT ${this.#dialect.list(`${columns.join(', ')}, payment`)} FROM ${this.#tables.seconds}
+    const list = this.#dialect.list(`${columns.join(', ')}, payment, ${this.#dialect.now()}`);
+    return `SELECT ${list} FROM ${this.#tables.seconds}
 WHERE 1 = 1${pageOf(this.#sql, page, [...columns])}`;
   }
 
-  /** Locks some old rows of a table, and returns their keys as JSON lists. */
-  lockOld(table: 'changes' | 'seconds', beforeMs: number, limit: number): string {
-    return this.#lockWhere(table, `${OLD[table]} < ${beforeMs}`, limit);
+  /**
+   * Locks some old changes, and returns their keys as JSON lists. Those of a payment with a failed change stay: when that
+   * is replayed, it must still be seen to be older.
+   */
+  lockOld(beforeMs: number, limit: number): string {
+    const { changes, failures } = this.#tables;
+    const [order, payment] = CHANGE;
+    const isOld = `processed_at_ms < ${beforeMs} AND NOT EXISTS (SELECT 1 FROM ${failures} AS failed
+  WHERE failed.${order} = ${changes}.${order} AND failed.${payment} = ${changes}.${payment})`;
+    return this.#lockWhere(changes, isOld, limit);
   }
 
   /** Locks some failed changes that have a body and last failed before a time, and returns their keys likewise. */
   lockOldBodies(beforeMs: number, limit: number): string {
     // The first column has an index, and is never later than the second.
     const isOld = `first_failed_at_ms < ${beforeMs} AND last_failed_at_ms < ${beforeMs}`;
-    return this.#lockWhere('failures', `${isOld} AND raw_body IS NOT NULL`, limit);
+    return this.#lockWhere(this.#tables.failures, `${isOld} AND raw_body IS NOT NULL`, limit);
   }
 
-  #lockWhere(table: keyof typeof KEYS, condition: string, limit: number): string {
+  #lockWhere(table: string, condition: string, limit: number): string {
     const { list, skipLocked } = this.#dialect;
-    return `SELECT ${list(KEYS[table].join(', '))} FROM ${this.#tables[table]}
+    return `SELECT ${list(CHANGE.join(', '))} FROM ${table}
 WHERE ${condition} LIMIT ${limit}${skipLocked}`;
   }
 
@@ -213,37 +217,26 @@ WHERE ${condition} LIMIT ${limit}${skipLocked}`;
     return this.#dialect.updateByKey(
       this.#tables.failures,
       'raw_body = NULL',
-      keys.map((key) => this.#toKey('failures', key)),
+      keys.map((key) => this.#toKey(key)),
     );
   }
 
-  /** Deletes the rows with these keys. */
-  delete(table: 'changes' | 'seconds', keys: readonly string[]): string {
+  /** Deletes the changes with these keys. */
+  delete(keys: readonly string[]): string {
     return this.#dialect.deleteByKey(
-      this.#tables[table],
-      keys.map((key) => this.#toKey(table, key)),
+      this.#tables.changes,
+      keys.map((key) => this.#toKey(key)),
     );
   }
 
-  #toKey(table: keyof typeof KEYS, key: string): Key {
+  #toKey(key: string): Key {
     const values = JSON.parse(key);
-    const columns = KEYS[table].map((column, index) => [column, this.#sql.value(values[index])]);
+    const columns = CHANGE.map((column, index) => [column, this.#sql.value(values[index])]);
     return Object.fromEntries(columns);
   }
 }
 
 const UNION = '\nUNION ALL ';
-
-const KEYS = {
-  changes: CHANGE,
-  failures: CHANGE,
-  seconds: CHANGE.slice(0, 2),
-};
-
-const OLD = {
-  changes: 'processed_at_ms',
-  seconds: 'found_at_ms',
-};
 
 function isSecond(sql: Sql, key: string, referenceNumber: string): string {
   return sql.match({ merchant_payment_reference: key, reference_number: referenceNumber });

@@ -1,10 +1,12 @@
-import type { Claim, Intent, ListKind, Page, Result } from '../payment-row.js';
+import type { Claim, DueKind, Intent, ListKind, Page, Result } from '../payment-row.js';
 import { end } from '../steps.js';
 import type { Dialect, Key } from './dialect.js';
 import { COLUMNS, Sql } from './sql.js';
 
 /** The states of payments that have ended. */
-const ENDED = "state IN ('created', 'unheard', 'rejected', 'elsewhere')";
+const ENDED = "state IN ('created', 'unheard', 'missed', 'rejected', 'elsewhere')";
+/** The states of payments that wait for their first callback. */
+const WAITING = "state IN ('unheard', 'missed')";
 
 /**
  * The statements about payments, for every engine. A SELECT returns one text in each row, and no other statement
@@ -59,19 +61,21 @@ VALUES (${this.#sql.values([key, body, digest, 'recorded', 0])}, ${now}, ${now})
     });
   }
 
-  stopWaiting(key: string): string {
-    return this.#sql.change(key, { state: 'created' }, { condition: " AND state = 'unheard'" });
-  }
-
   /** Returns the keys, and locks their rows until the transaction ends. */
   lockExpired(limit: number): string {
     const expired = `(state = 'sending' AND lease_until_ms <= ${this.#dialect.now()})`;
     return this.#lockSome(expired, limit);
   }
 
-  /** Like {@link lockExpired}. */
+  /** Like {@link lockExpired}. An order stays while a person is needed because of one of its changes or payments. */
   lockEnded(beforeMs: number, limit: number): string {
-    return this.#lockSome(`${ENDED} AND changed_at_ms < ${beforeMs}`, limit);
+    const { failures, payments, seconds } = this.#dialect.tables;
+    const isUnlisted = [failures, seconds].map(
+      (table) => ` AND NOT EXISTS (SELECT 1 FROM ${table} AS listed
+  WHERE listed.merchant_payment_reference = ${payments}.merchant_payment_reference)`,
+    );
+    const isOld = `${ENDED} AND changed_at_ms < ${beforeMs}`;
+    return this.#lockSome(`${isOld}${isUnlisted.join('')}`, limit);
   }
 
   #lockSome(condition: string, limit: number): string {
@@ -93,12 +97,29 @@ WHERE ${condition} LIMIT ${limit}${this.#dialect.skipLocked}`;
   }
 
   list(kind: ListKind, page: Page): string {
-    const isUnresolved = kind === 'unresolved';
-    // The index knows the first condition.
-    const condition = isUnresolved
-      ? `state IN ('unresolved', 'sending') AND lease_until_ms <= ${this.#dialect.now()}`
-      : `state = '${kind}'`;
-    const time = isUnresolved ? 'sent_at_ms' : 'changed_at_ms';
+    // The index knows the state.
+    const condition = {
+      recorded: "state = 'recorded'",
+      unresolved: `state IN ('unresolved', 'sending') AND lease_until_ms <= ${this.#dialect.now()}`,
+      'missed-paid': "state = 'missed' AND found_status = 'paid'",
+      missed: "state = 'missed' AND found_status <> 'paid'",
+      unheard: "state = 'unheard'",
+    }[kind];
+    const time = kind === 'unresolved' ? 'sent_at_ms' : 'changed_at_ms';
+    return this.#listed(condition, page, time);
+  }
+
+  listDue(kind: DueKind, lifetimeMs: number, page: Omit<Page, 'olderThanMs'>): string {
+    const now = this.#dialect.now();
+    const condition = {
+      unresolved: `(state = 'unresolved' OR (state = 'sending' AND lease_until_ms <= ${now}))`,
+      waiting: `${WAITING} AND sent_at_ms <= ${now} - ${lifetimeMs}`,
+    }[kind];
+    const isDue = `${condition} AND (look_at_ms IS NULL OR look_at_ms <= ${now})`;
+    return this.#listed(isDue, { ...page, olderThanMs: 0 }, 'sent_at_ms');
+  }
+
+  #listed(condition: string, page: Page, time: 'sent_at_ms' | 'changed_at_ms'): string {
     return `SELECT ${this.#row} FROM ${this.#payments}
 WHERE ${condition}${pageOf(this.#sql, page, [time, 'merchant_payment_reference'])}`;
   }

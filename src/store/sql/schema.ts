@@ -30,7 +30,7 @@ const TABLES: Readonly<Record<keyof Tables, Table>> = {
       digest: ['name'],
       state: [
         'name',
-        'recorded, sending, created, unheard (created, no callback yet), rejected, unresolved, or elsewhere (not created by the store).',
+        'recorded, sending, created, unheard (created, no callback yet), missed (the same, and found with a status), rejected, unresolved, or elsewhere (not created by the store).',
       ],
       owner: ['name?', 'The fencing token of the process that sends it, and the end of its lease.'],
       lease_until_ms: ['bigint?'],
@@ -44,6 +44,11 @@ const TABLES: Readonly<Record<keyof Tables, Table>> = {
       ],
       payment: ['text?'],
       payment_updated_at_us: ['bigint?'],
+      found_status: [
+        'text?',
+        'Of a missed payment: the status that lookUp has found. When lookUp is asked next; NULL for the next pass.',
+      ],
+      look_at_ms: ['bigint?'],
       paid_by: ['name?', "The service's reference of the payment that has paid the order."],
       failure: ['text?', 'Why the last attempt failed, as JSON.'],
     },
@@ -55,7 +60,10 @@ const TABLES: Readonly<Record<keyof Tables, Table>> = {
     columns: {
       ...CHANGE,
       occurred_at_us: ['bigint'],
-      latest_us: ['bigint', 'The newest change of the payment so far.'],
+      latest_rank: [
+        'bigint',
+        'The newest change of the payment so far: its time in half microseconds, and one more if it is paid.',
+      ],
       processed_at_ms: ['bigint'],
     },
     primaryKey: CHANGE_KEY,

@@ -1,11 +1,11 @@
 import type { Backend, FailedRow } from '../backend.js';
 import type { Change, ChangeName } from '../change.js';
-import { judge } from '../change-steps.js';
 import type {
   Claim,
   Claimed,
   Decided,
   Decision,
+  DueKind,
   Finding,
   Intent,
   Listed,
@@ -151,20 +151,31 @@ export class SqlBackend<Tx> implements Backend<Tx> {
     yield lock;
     const seen = yield* this.#changes.see(answer, yield read);
     if (seen === undefined) throw unknownRow();
-    const judged = judge(seen, answer);
-    for (const statement of this.#changes.settle(answer, judged)) yield statement;
+    const settled = steps.settle(seen.row, answer, { isOld: true, second: seen.second });
+    for (const statement of this.#changes.settle(answer, { settled })) yield statement;
   }
 
-  resolve(key: string, decision: Decision, attempts: number): Promise<Decided> {
-    return this.#session.run(() => this.#resolveStep(key, decision, attempts));
+  decide(key: string, decision: Decision): Promise<Decided> {
+    return this.#session.run(() => this.#decideStep(key, decision));
   }
 
-  *#resolveStep(key: string, decision: Decision, attempts: number): Step<Decided> {
+  *#decideStep(key: string, decision: Decision): Step<Decided> {
     const found = yield* this.#lock(key);
     if (found === undefined) return { outcome: 'unknown' };
-    const { decided, change } = steps.resolve(found.row, decision, attempts, found.nowMs);
+    const { decided, change } = steps.decide(found.row, decision, found.nowMs);
     yield* this.#change(found, change);
     return decided;
+  }
+
+  look(key: string, look: steps.Look): Promise<boolean> {
+    return this.#session.run(() => this.#lookStep(key, look));
+  }
+
+  *#lookStep(key: string, look: steps.Look): Step<boolean> {
+    const found = yield* this.#lock(key);
+    const change = found && steps.look(found.row, look, found.nowMs);
+    if (found !== undefined && change !== undefined) yield* this.#change(found, change);
+    return change !== undefined;
   }
 
   async read(key: string): Promise<PaymentRow | undefined> {
@@ -178,13 +189,17 @@ export class SqlBackend<Tx> implements Backend<Tx> {
   }
 
   async list(kind: ListKind, page: Page): Promise<readonly Listed[]> {
-    const time = kind === 'unresolved' ? 'sentAtMs' : 'changedAtMs';
     const rows = await this.#session.read(this.#payments.list(kind, page));
-    return rows.map(parseOwnedRow).map((found) => ({
-      key: found.key,
-      stored: toStored(found) as PaymentRow,
-      place: { atMs: found.row[time] ?? 0, names: [found.key] },
-    }));
+    return rows.map((json) => toListed(json, kind === 'unresolved' ? 'sentAtMs' : 'changedAtMs'));
+  }
+
+  async listDue(
+    kind: DueKind,
+    lifetimeMs: number,
+    page: Omit<Page, 'olderThanMs'>,
+  ): Promise<readonly Listed[]> {
+    const rows = await this.#session.read(this.#payments.listDue(kind, lifetimeMs, page));
+    return rows.map((json) => toListed(json, 'sentAtMs'));
   }
 
   async listSecond(page: Page): Promise<readonly SecondRow[]> {
@@ -196,8 +211,15 @@ export class SqlBackend<Tx> implements Backend<Tx> {
     return rows.map(parseFailedRow);
   }
 
-  stopWaiting(key: string): Promise<void> {
-    return this.#session.run(() => one(this.#payments.stopWaiting(key)));
+  stopWaiting(key: string, attempts: number): Promise<boolean> {
+    return this.#session.run(() => this.#stopWaitingStep(key, attempts));
+  }
+
+  *#stopWaitingStep(key: string, attempts: number): Step<boolean> {
+    const found = yield* this.#lock(key);
+    const change = found && steps.stopWaiting(found.row, attempts);
+    if (found !== undefined && change) yield* this.#change(found, change);
+    return change === false;
   }
 
   forgetSecond(
@@ -218,15 +240,12 @@ export class SqlBackend<Tx> implements Backend<Tx> {
   }
 
   async prune(beforeMs: number): Promise<number> {
-    const lockBodies = this.#changes.lockOldBodies(beforeMs, AT_ONCE);
-    await this.#inBatches(lockBodies, (keys) => this.#changes.removeBodies(keys));
-    let total = 0;
-    for (const table of ['seconds', 'changes'] as const) {
-      const lock = this.#changes.lockOld(table, beforeMs, AT_ONCE);
-      total += await this.#inBatches(lock, (keys) => this.#changes.delete(table, keys));
-    }
-    const lock = this.#payments.lockEnded(beforeMs, AT_ONCE);
-    return total + (await this.#inBatches(lock, (keys) => this.#payments.delete(keys)));
+    const bodies = this.#changes.lockOldBodies(beforeMs, AT_ONCE);
+    await this.#inBatches(bodies, (keys) => this.#changes.removeBodies(keys));
+    const changes = this.#changes.lockOld(beforeMs, AT_ONCE);
+    const count = await this.#inBatches(changes, (keys) => this.#changes.delete(keys));
+    const orders = this.#payments.lockEnded(beforeMs, AT_ONCE);
+    return count + (await this.#inBatches(orders, (keys) => this.#payments.delete(keys)));
   }
 
   /** Returns undefined if there is no such payment. */
@@ -237,7 +256,7 @@ export class SqlBackend<Tx> implements Backend<Tx> {
 
   /** Returns what is then stored. */
   *#change({ key, row, nowMs }: KeyedRow, change: steps.RowChange | undefined): Step<PaymentRow> {
-    const changed = change === undefined ? row : { ...row, ...change, changedAtMs: nowMs };
+    const changed = change === undefined ? row : { ...row, changedAtMs: nowMs, ...change };
     if (change !== undefined) yield this.#sql.change(key, { changedAtMs: nowMs, ...change });
     return steps.visible(changed, nowMs) as PaymentRow;
   }
@@ -256,14 +275,11 @@ export class SqlBackend<Tx> implements Backend<Tx> {
 const NO_CHANGE: Omit<Change, 'merchantPaymentReference' | 'referenceNumber' | 'finding'> = {
   key: '',
   occurredAtUs: '0',
+  rank: '0',
   isPaid: false,
   policy: {},
   fullNames: '[]',
 };
-
-function* one(statement: string): Step<void> {
-  yield statement;
-}
 
 /** Returns whether the row has changed, and was kept. */
 function* forgetIf(
@@ -286,4 +302,11 @@ function* changeLocked(lock: string, change: (keys: readonly string[]) => string
 
 function toStored({ row, nowMs }: KeyedRow): PaymentRow | undefined {
   return steps.visible(row, nowMs);
+}
+
+function toListed(json: string, time: 'sentAtMs' | 'changedAtMs'): Listed {
+  const found = parseOwnedRow(json);
+  const { key, row, nowMs } = found;
+  const place = { atMs: row[time] ?? 0, names: [key] };
+  return { key, place, stored: toStored(found) as PaymentRow, listedAtMs: nowMs };
 }

@@ -13,11 +13,13 @@ export const COLUMNS: Readonly<Record<keyof OwnedRow, string>> = {
   changedAtMs: 'changed_at_ms',
   referenceNumber: 'reference_number',
   payment: 'payment',
+  foundStatus: 'found_status',
   failure: 'failure',
   owner: 'owner',
   leaseUntilMs: 'lease_until_ms',
   updatedAtUs: 'payment_updated_at_us',
   paidBy: 'paid_by',
+  lookAtMs: 'look_at_ms',
 };
 
 /**

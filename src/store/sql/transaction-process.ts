@@ -195,7 +195,7 @@ export class TransactionProcess<Tx> {
     }
   }
 
-  /** Ends without the work: what the callback says of the payment is true anyway. */
+  /** Ends without the work's writes: what the callback says of the payment is true anyway. */
   #end<Result>(
     result: Result,
     change: Change,
@@ -203,7 +203,7 @@ export class TransactionProcess<Tx> {
     kept: KeptFailure | undefined,
   ): Ending<Result> {
     const statements = [
-      ...(isNews(judged) ? this.#statements.settle(change, judged) : []),
+      ...this.#statements.settle(change, judged),
       ...(kept === undefined ? [] : [this.#statements.keep(change, judged, kept)]),
     ];
     if (statements.length === 0) return { end: 'rollback', result };

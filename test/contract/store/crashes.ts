@@ -9,6 +9,8 @@ export function testLateSenders(it: It<Stage>): void {
     const { input, reference } = await stage.loseSender(await stage.openPayments());
     const store = await stage.openPayments();
     assertPayment(await store.get(reference), { state: 'unresolved' });
+    expect(await stage.attentionTo(reference)).toStrictEqual([]);
+    await stage.outlive(reference);
     expect(await stage.attentionTo(reference)).toMatchObject([
       { kind: 'unresolved', attempts: 1, stored: { state: 'unresolved' } },
     ]);
@@ -52,7 +54,8 @@ export function testLateSenders(it: It<Stage>): void {
   it('does not let the late result of a sender overwrite that of a person', async (stage) => {
     const store = await stage.openPayments();
     const { reference, held, call } = await stage.loseSender(store);
-    await store.resolve(reference, 'not-created', { attempts: 1 });
+    await stage.outlive(reference);
+    await store.markNotCreated(await stage.listed(reference));
     held.answer('refused');
     await call.catch(() => undefined);
     assertPayment(await store.get(reference), { state: 'rejected' });
@@ -60,7 +63,8 @@ export function testLateSenders(it: It<Stage>): void {
   it('does not lose a payment that a sender created although it counted as dead', async (stage) => {
     const [one, other] = [await stage.openPayments(), await stage.openPayments()];
     const { input, reference, held, call } = await stage.loseSender(one);
-    await other.resolve(reference, 'not-created', { attempts: 1 });
+    await stage.outlive(reference);
+    await other.markNotCreated(await stage.listed(reference));
     assertPayment(await other.create(input), { state: 'created', replayed: false });
     const [first = ''] = stage.service.paymentsOf(reference);
     held.answer('created');

@@ -20,11 +20,20 @@ export function testCreation(it: It<Stage>): void {
   });
   it('creates nothing without a client, and shares its data with stores that do', async (stage) => {
     const store = await stage.openManaged();
-    for (const name of ['create', 'record', 'send', 'get', 'resolve', 'recover', 'startRecovery']) {
+    for (const name of [
+      'create',
+      'record',
+      'send',
+      'get',
+      'markCreated',
+      'markNotCreated',
+      'recover',
+      'startRecovery',
+    ]) {
       expect(name in store).toBe(false);
     }
     const { reference } = await stage.createUnresolved(await stage.openPayments());
-    await stage.loseLease(reference);
+    await stage.outlive(reference);
     expect(await stage.attentionTo(reference)).toMatchObject([{ kind: 'unresolved' }]);
   });
   it('returns the stored payment when it is created again, and sends nothing', async (stage) => {

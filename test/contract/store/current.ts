@@ -22,6 +22,21 @@ export function testCurrent(it: It<CallbackStage>): void {
     const late = change({ updatedAt: seconds(1, 999) });
     await stage.deliver(store, late).runsWith({ current: false });
   });
+  it('calls a change not current that happened at the instant of its payment’s paid', async (stage) => {
+    for (const isFailing of [false, true]) {
+      const { one: change, stores } = await twoPayments(stage);
+      const [store, another] = stores;
+      await stage.deliver(another, change()).runsWith({ current: true });
+      if (isFailing) await stage.deliverFailing(store, change(paid)).rejects();
+      else await stage.deliver(store, change(paid)).runsWith({ current: true });
+      await stage.deliver(another, change()).runsWith({ current: false });
+      await stage.deliver(another, change(paid)).runsWith({ current: true });
+      const next = change({ updatedAt: seconds(0, 1), status: 'refunded' });
+      await stage.deliver(store, next).runsWith({ current: true });
+      const beside = change({ updatedAt: seconds(0, 1), status: 'disputed' });
+      await stage.deliver(store, beside).runsWith({ current: true });
+    }
+  });
   it('calls the changes of each payment current while none has paid the order', async (stage) => {
     const { one, other, stores } = await twoPayments(stage);
     const [store, another] = stores;

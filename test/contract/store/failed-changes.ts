@@ -175,7 +175,8 @@ export function testKeptFailures(it: It<Stage>): void {
     const { referenceNumber } = event.payment;
     const limited = await listed(stage, { referenceNumber, limit: 2 });
     const all = await failuresOf(stage, event);
-    expect(limited).toStrictEqual(all.slice(0, 2));
+    const keysOf = (items: readonly FailedChange[]) => items.map(({ key }) => key);
+    expect(keysOf(limited)).toStrictEqual(keysOf(all).slice(0, 2));
     const times = all.map(({ since }) => Number(since));
     expect(times).toStrictEqual(times.toSorted((one, other) => one - other));
 

@@ -142,10 +142,10 @@ export function testPrunedBodies(it: It<Stage>): void {
       expect(await deliver()).toBe('failed');
       const before = await onlyKeptOf(stage, referenceNumber);
       await pruneBodyOf(stage, before);
-      const { rawBody, ...rest } = before;
+      const { rawBody, listedAt: _, ...rest } = before;
       expect(rawBody).toBeDefined();
       const change = await onlyKeptOf(stage, referenceNumber);
-      expect(change).toStrictEqual(rest);
+      expect(change).toStrictEqual({ ...rest, listedAt: change.listedAt });
       expect(change.parked).toBe(parkAfter === 1);
       mend();
       expect(await replay(change)).toBe('failed');
@@ -156,7 +156,8 @@ export function testPrunedBodies(it: It<Stage>): void {
         },
       });
       // The refused replay has changed nothing.
-      expect(await onlyKeptOf(stage, referenceNumber)).toStrictEqual(change);
+      const { listedAt: __, ...after } = await onlyKeptOf(stage, referenceNumber);
+      expect(after).toStrictEqual(rest);
       await (await stage.openManaged()).discard(change);
       expect(await keptOf(stage, referenceNumber)).toStrictEqual([]);
     }
@@ -166,8 +167,6 @@ export function testPrunedBodies(it: It<Stage>): void {
     await prune(stage, inADay);
     const { referenceNumber, deliver } = await createShop(stage);
     await deliver();
-    // The row of its order.
-    expect(await prune(stage, inADay)).toBe(1);
     expect(await prune(stage, inADay)).toBe(0);
     await onlyKeptOf(stage, referenceNumber);
   });

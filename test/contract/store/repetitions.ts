@@ -24,7 +24,7 @@ export function testRepetitions(it: It<Stage>): void {
     }
   });
   it('does not send it again with a client that says nothing of it, or hides it', async (stage) => {
-    const { reference } = await stage.createOver();
+    const { reference } = await stage.createOutlived();
     const recognised = stage.service.createClient({ idempotency: 'merchantPaymentReference' });
     const wrapper: StoreClient = {
       payments: { create: (input, options) => recognised.payments.create(input, options) },
@@ -104,8 +104,9 @@ export function testRepetitions(it: It<Stage>): void {
     await expect(store.create({ ...input, amount: 1 })).rejects.toMatchObject({
       code: 'REFERENCE_CONFLICT',
     });
-    expect(ofKind('unresolved', await stage.attentionTo(reference)).length).toBe(1);
-    await store.resolve(reference, 'not-created', { attempts: 2 });
+    expect(ofKind('unresolved', await stage.attentionTo(reference))).toStrictEqual([]);
+    await stage.outlive(reference);
+    await store.markNotCreated(await stage.listed(reference));
     assertPayment(await store.get(reference), { state: 'rejected' });
   });
   it('looks up only what the service refuses then', async (stage) => {

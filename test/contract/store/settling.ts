@@ -1,10 +1,9 @@
-import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import { RetryLaterError } from '../../../src/errors.js';
 import type { PaymentStore } from '../../../src/store/payment-store.js';
 import type { It } from './callback-stage.js';
-import { createPayment, createTwoPayments, instant, recordOf, seconds } from './changes.js';
-import { assertPayment, createInput, ofKind, rejectsWith, type Stage } from './stage.js';
+import { createPayment, recordOf, seconds } from './changes.js';
+import { assertPayment, createInput, ofKind, type Stage } from './stage.js';
 
 const second = { kinds: ['second-payment'] } as const;
 
@@ -73,8 +72,8 @@ export function testSettling(it: It<Stage>): void {
     expect(await statusAfter('captured', seconds(20))).toBe('captured');
     expect(await statusAfter('authorized', seconds(10))).toBe('captured');
     expect(await statusAfter('paid', seconds(30))).toBe('paid');
-    expect(await statusAfter('settled', seconds(30))).toBe('settled');
     expect(await statusAfter('refunded', seconds(30, 1))).toBe('refunded');
+    expect(await statusAfter('disputed', seconds(30, 1))).toBe('disputed');
     expect(await stage.attentionTo(reference)).toStrictEqual([]);
   });
   it('settles a created payment whose referenceNumber was lost', async (stage) => {
@@ -153,29 +152,24 @@ export function testSettlingWithoutWork(it: It<Stage>): void {
       expect(ofKind('unresolved', await stage.attentionTo(reference))).toStrictEqual([]);
     }
   });
-  it('settles the payment of a change that is parked', async (stage) => {
-    const { input, reference, store } = await stage.payment();
-    const failures = { parkAfter: 1 };
-    const parked = createPayment({ merchantPaymentReference: reference })({ failures });
-    // Parked before the store knew the payment.
+  it('keeps what a change that is parked says of its payment', async (stage) => {
+    const { store, reference, change } = await unresolved(stage);
+    const parked = change({ failures: { parkAfter: 1 } });
     await stage.deliverFailing(store, parked).rejects();
-    stage.service.answer(reference, 'answer-lost');
-    assertPayment(await store.create(input), { state: 'unresolved' });
-    const delivery = stage.deliver(store, parked);
-    expect(await delivery.rejects()).toMatchObject({ code: 'CHANGE_PARKED' });
+    expect(await stage.deliver(store, parked).rejects()).toMatchObject({ code: 'CHANGE_PARKED' });
     await settled(stage, reference);
   });
-  it('settles the payment of a duplicate', async (stage) => {
-    const store = await stage.openPayments();
-    const input = createInput();
-    const reference = input.merchantPaymentReference;
-    const change = createPayment({ merchantPaymentReference: reference })();
-    // The callback was faster than the request that is sent now, as after a crash.
-    await stage.deliver(store, change).answers('processed');
-    stage.service.answer(reference, 'answer-lost');
-    assertPayment(await store.create(input), { state: 'unresolved' });
-    await stage.deliver(store, change).answers('duplicate');
-    await settled(stage, reference);
+  it('shows what the service said, whatever became of the work', async (stage) => {
+    const { store, reference, change } = await unresolved(stage);
+    await stage.deliver(store, change({ status: 'paid' })).answers('processed');
+    const refunded = change({ status: 'refunded', updatedAt: seconds(5) });
+    await stage.deliverFailing(store, refunded).rejects();
+    assertPayment(await store.get(reference), { status: 'refunded' });
+    const late = change({ status: 'captured', updatedAt: seconds(3) });
+    await stage.deliverFailing(store, late).rejects();
+    assertPayment(await store.get(reference), { status: 'refunded' });
+    await stage.deliver(store, refunded).runsWith({ current: true });
+    assertPayment(await store.get(reference), { status: 'refunded' });
   });
   it('lists the second payment of a change whose work throws', async (stage) => {
     const store = await stage.openPayments();
@@ -183,87 +177,5 @@ export function testSettlingWithoutWork(it: It<Stage>): void {
     await stage.deliverFailing(store, other()).rejects();
     const items = await stage.attentionTo(reference, second);
     expect(items).toMatchObject([{ referenceNumber: other().payment.referenceNumber }]);
-  });
-}
-
-/** Orders that the store did not create. */
-export function testElsewhere(it: It<Stage>): void {
-  it('passes on callbacks for an order that it did not create, and does not know the order', async (stage) => {
-    const store = await stage.openPayments();
-    // A store refuses such a reference, but the service may accept it.
-    const blank = recordOf('  ', { referenceNumber: randomUUID(), status: 'authorized' });
-    await (await stage.callback(store, blank)).runsWith({ secondPayment: false });
-    for (const status of ['authorized', 'paid']) {
-      const reference = randomUUID();
-      const record = recordOf(reference, { referenceNumber: randomUUID(), status });
-      const delivery = await stage.callback(store, record);
-      await delivery.runsWith({ secondPayment: false, current: true });
-      expect(await store.get(reference)).toBeUndefined();
-      await rejectsWith(store.send(reference), 'UNKNOWN_REFERENCE');
-      const person = store.resolve(reference, 'not-created', { attempts: 0 });
-      await rejectsWith(person, 'UNKNOWN_REFERENCE');
-      expect(await stage.attentionTo(reference, { olderThanMs: 0 })).toStrictEqual([]);
-    }
-  });
-  it('creates the payment of an order of which it knows only callbacks', async (stage) => {
-    for (const how of ['create', 'record'] as const) {
-      const { input, reference, store } = await stage.payment();
-      const elsewhere = createPayment({ merchantPaymentReference: reference });
-      await stage.deliver(store, elsewhere()).answers('processed');
-      if (how === 'record') {
-        await stage.record(store, input);
-        assertPayment(await store.get(reference), { state: 'recorded', attempts: 0 });
-      }
-      const payment = await (how === 'record' ? store.send(reference) : store.create(input));
-      const [referenceNumber] = stage.service.paymentsOf(reference);
-      assertPayment(payment, { state: 'created', replayed: false, attempts: 1, referenceNumber });
-      assertPayment(await store.get(reference), { state: 'created', referenceNumber });
-      // The other payment of the order is now a second one.
-      const change = elsewhere({ updatedAt: seconds(1) });
-      await stage.deliver(store, change).runsWith({ secondPayment: true });
-    }
-  });
-  it('does not hide that a payment is the second to be paid of an order that was paid elsewhere', async (stage) => {
-    for (const kind of ['created', 'answer-lost', 'body-lost'] as const) {
-      const { input, reference, store } = await stage.payment();
-      const elsewhere = createPayment({ merchantPaymentReference: reference });
-      await stage.deliver(store, elsewhere({ status: 'paid' })).answers('processed');
-      stage.service.answer(reference, kind);
-      await store.create(input);
-      const [referenceNumber = ''] = stage.service.paymentsOf(reference);
-      const ours = createPayment({ merchantPaymentReference: reference, referenceNumber });
-      await stage.deliver(store, ours()).answers('processed');
-      const paid = ours({ status: 'paid', updatedAt: seconds(1) });
-      await stage.deliver(store, paid).runsWith({ current: false, secondPayment: true });
-      const items = await stage.attentionTo(reference, second);
-      expect(items).toMatchObject([{ referenceNumber, payment: { status: 'paid' } }]);
-      assertPayment(await store.get(reference), { referenceNumber, status: 'paid' });
-    }
-  });
-  it('lists a second payment whatever the time of its record', async (stage) => {
-    const store = await stage.openPayments();
-    for (const updatedAt of [instant(-1, 1), instant(0), instant(2 ** 42)]) {
-      const [one, other] = createTwoPayments();
-      const { merchantPaymentReference: reference } = one().payment;
-      await stage.deliver(store, one({ status: 'paid', updatedAt })).answers('processed');
-      const change = other({ status: 'paid', updatedAt });
-      await stage.deliver(store, change).runsWith({ secondPayment: true });
-      expect(await stage.attentionTo(reference, second)).toHaveLength(1);
-    }
-  });
-  it('keeps the newest record of a second payment of an order that it did not create', async (stage) => {
-    const store = await stage.openPayments();
-    const [one, other] = createTwoPayments();
-    const { merchantPaymentReference: reference } = one().payment;
-    for (const payment of [one, other]) {
-      await stage.deliver(store, payment({ status: 'paid' })).answers('processed');
-    }
-    const refunded = other({ status: 'refunded', updatedAt: seconds(2) });
-    await stage.deliver(store, refunded).runsWith({ secondPayment: true, current: false });
-    const late = other({ status: 'disputed', updatedAt: seconds(1) });
-    await stage.deliver(store, late).runsWith({ secondPayment: true, current: false });
-    expect(await stage.attentionTo(reference)).toMatchObject([
-      { kind: 'second-payment', payment: { status: 'refunded' } },
-    ]);
   });
 }

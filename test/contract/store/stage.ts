@@ -67,6 +67,13 @@ export class Stage extends CallbackStage {
     return { store, ...unresolved };
   }
 
+  /** Creates an unresolved payment, of which the service can no longer create one. */
+  async createOutlived() {
+    const { store, ...unresolved } = await this.createOver();
+    await this.outlive(unresolved.reference);
+    return { store, ...unresolved };
+  }
+
   /** Starts to create a payment that the service receives but does not answer yet. */
   async createHeld(store: PaymentStore<unknown>) {
     const input = createInput();
@@ -126,7 +133,31 @@ export class Stage extends CallbackStage {
 
   /** Ends the lease of this payment: a sender that still has it appears dead. */
   async loseLease(reference: string): Promise<void> {
-    await this.#store.loseLease(reference);
+    await this.letPass(reference, 60_000);
+  }
+
+  /** Ends the time in which the service may act on a request. */
+  async outlive(reference: string): Promise<void> {
+    await this.letPass(reference, 900_000);
+  }
+
+  /** Makes a payment look as if this many milliseconds had passed. */
+  async letPass(reference: string, ms: number): Promise<void> {
+    await this.#store.letPass(reference, ms);
+  }
+
+  /** The only item of a kind about an order, whatever its age; undefined if there is none. */
+  async itemOf<Kind extends AttentionKind>(kind: Kind, reference: string) {
+    const items = await this.attentionTo(reference, { kinds: [kind], olderThanMs: 0 });
+    expect(items.length).toBeLessThanOrEqual(1);
+    return ofKind(kind, items)[0];
+  }
+
+  /** The item of a payment that may be marked as not created. */
+  async listed(reference: string, kind: 'unresolved' | 'no-callback' = 'unresolved') {
+    const item = await this.itemOf(kind, reference);
+    assert(item !== undefined);
+    return item;
   }
 
   override async end(): Promise<void> {

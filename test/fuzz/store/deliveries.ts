@@ -85,7 +85,8 @@ export const raced: fc.Arbitrary<readonly Delivery[]> = fc.array(
   deliveries.map((delivery) => ({
     ...delivery,
     payment: PAYMENTS[0],
-    change: isPaid(delivery) ? 0 : delivery.change,
+    // What is `busy` may have told its status, or not: one that is newer than a `paid` would hide that.
+    change: isPaid(delivery) || occurredAtUs(delivery) > 1_000_000 ? 0 : delivery.change,
   })),
   { minLength: 2, maxLength: 5 },
 );

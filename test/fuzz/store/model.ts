@@ -26,7 +26,12 @@ interface OrderState {
   /** The payment that the store has created. */
   created: string | undefined;
   paidBy: string | undefined;
-  readonly seconds: Set<string>;
+  /** What is stored of the order's payment: the last that was told of it. */
+  record: Delivery | undefined;
+  /** By payment, what is stored of it. */
+  readonly seconds: Map<string, Delivery>;
+  /** By payment, the last of its deliveries that was told and says that it is paid. */
+  readonly paid: Map<string, Delivery>;
   /** The processed changes of each payment. */
   readonly processed: Map<string, Delivery[]>;
   /** By the name of the change. */
@@ -66,7 +71,7 @@ export class StoreModel {
     order.owner = holder;
     order.expired = false;
     const isOthers = order.paidBy !== undefined && order.paidBy !== delivery.payment;
-    const current = !this.#isOlder(delivery) && !isOthers;
+    const current = !this.#isOlder(delivery) && !this.#isBesidePaid(delivery) && !isOthers;
     return { told: { current, secondPayment: isSecond } };
   }
 
@@ -93,7 +98,17 @@ export class StoreModel {
   }
 
   #isOlder(delivery: Delivery): boolean {
-    return this.#processed(delivery).some((one) => occurredAtUs(one) > occurredAtUs(delivery));
+    return this.#processed(delivery).some((one) => !isLater(delivery, one));
+  }
+
+  /** Whether what is stored of its payment is `paid` at the same instant. A store that keeps no records knows only that. */
+  #isBesidePaid(delivery: Delivery): boolean {
+    if (isPaid(delivery)) return false;
+    const { record, seconds, paid } = this.#order(delivery.order);
+    const { payment } = delivery;
+    const own = record?.payment === payment ? record : undefined;
+    const stored = this.promises.keeps ? [own, seconds.get(payment)] : [paid.get(payment)];
+    return stored.some((one) => one && isPaid(one) && occurredAtUs(one) === occurredAtUs(delivery));
   }
 
   /** Returns whether the delivery is of a second payment of its order. */
@@ -103,10 +118,28 @@ export class StoreModel {
     const { payment } = delivery;
     const isAnother = order.created !== undefined && order.created !== payment;
     const isPaidTwice = isPaid(delivery) && order.paidBy !== undefined && order.paidBy !== payment;
-    if (isPaid(delivery)) order.paidBy ??= payment;
-    const isSecond = isAnother || isPaidTwice || order.seconds.has(payment);
-    if (isSecond && this.promises.keeps) order.seconds.add(payment);
+    const pays = isPaid(delivery) && order.paidBy === undefined;
+    const isOld = this.#isProcessed(delivery) || this.#isOlder(delivery);
+    if (this.#isRecord(delivery, { isOld, pays })) order.record = delivery;
+    if (pays) order.paidBy = payment;
+    if (isPaid(delivery) && isLater(delivery, order.paid.get(payment))) {
+      order.paid.set(payment, delivery);
+    }
+    const second = order.seconds.get(payment);
+    const isSecond = isAnother || isPaidTwice || second !== undefined;
+    const isNews = second === undefined || (!isOld && isLater(delivery, second));
+    if (isSecond && this.promises.keeps && isNews) order.seconds.set(payment, delivery);
     return isSecond;
+  }
+
+  /** Whether the delivery becomes what is stored of the order's payment. */
+  #isRecord(delivery: Delivery, { isOld, pays }: { isOld: boolean; pays: boolean }): boolean {
+    const { created, record, paidBy } = this.#order(delivery.order);
+    if (created !== undefined && created !== delivery.payment) return false;
+    if (record === undefined) return true;
+    if (record.payment === delivery.payment) return !isOld && isLater(delivery, record);
+    // Another program has created it: the latest payment counts until one has paid the order.
+    return pays || (!isOld && paidBy === undefined);
   }
 
   /** Whether the claim is this holder's, and alive. */
@@ -161,23 +194,25 @@ export class StoreModel {
     this.#order(delivery.order).expired = true;
   }
 
-  create(order: string): void {
-    this.#order(order).created ??= PAYMENTS[0];
+  /** A payment that callbacks have told of is the order's. */
+  create(name: string): void {
+    const order = this.#order(name);
+    if (order.record === undefined) order.created ??= PAYMENTS[0];
   }
 
-  /** Forgets everything but the failures. */
+  /** Forgets orders for which no person is needed, and what was processed of payments without a failure. */
   prune(): void {
-    const failures = [...this.#orders].map(([name, order]) => [name, order.failures] as const);
-    this.#orders.clear();
-    for (const [name, kept] of failures) {
-      for (const [change, failure] of kept) this.#order(name).failures.set(change, failure);
+    for (const [name, { failures, seconds, processed }] of this.#orders) {
+      const failed = new Set([...failures.values()].map(({ delivery }) => delivery.payment));
+      for (const payment of processed.keys()) if (!failed.has(payment)) processed.delete(payment);
+      if (failures.size === 0 && seconds.size === 0) this.#orders.delete(name);
     }
   }
 
   /** What needs a person. */
   get attention(): readonly string[] {
     return [...this.#orders].flatMap(([order, { seconds, failures }]) => [
-      ...[...seconds].map((payment) => `second ${order}/${payment}`),
+      ...[...seconds.keys()].map((payment) => `second ${order}/${payment}`),
       ...[...failures.entries()].map(
         ([name, { attempts, parked }]) => `failed ${name} ${attempts} ${parked}`,
       ),
@@ -194,7 +229,9 @@ export class StoreModel {
     const created: OrderState = {
       created: undefined,
       paidBy: undefined,
-      seconds: new Set(),
+      record: undefined,
+      seconds: new Map(),
+      paid: new Map(),
       processed: new Map(),
       failures: new Map(),
       owner: undefined,
@@ -203,4 +240,11 @@ export class StoreModel {
     this.#orders.set(name, created);
     return created;
   }
+}
+
+/** Whether the record of one delivery is not before that of another one of the same payment. */
+function isLater(one: Delivery, other: Delivery | undefined): boolean {
+  if (other === undefined) return true;
+  const leftUs = occurredAtUs(one) - occurredAtUs(other);
+  return leftUs === 0 ? isPaid(one) || !isPaid(other) : leftUs > 0;
 }

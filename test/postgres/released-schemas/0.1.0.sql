@@ -5,7 +5,7 @@ CREATE TABLE IF NOT EXISTS "payment_store_payments" (
   -- The request body as JSON, and its digest.
   body text NOT NULL,
   digest text COLLATE "C" NOT NULL,
-  -- recorded, sending, created, unheard (created, no callback yet), rejected, unresolved, or elsewhere (not created by the store).
+  -- recorded, sending, created, unheard (created, no callback yet), missed (the same, and found with a status), rejected, unresolved, or elsewhere (not created by the store).
   state text COLLATE "C" NOT NULL,
   -- The fencing token of the process that sends it, and the end of its lease.
   owner text COLLATE "C",
@@ -18,6 +18,9 @@ CREATE TABLE IF NOT EXISTS "payment_store_payments" (
   reference_number text COLLATE "C",
   payment text,
   payment_updated_at_us bigint,
+  -- Of a missed payment: the status that lookUp has found. When lookUp is asked next; NULL for the next pass.
+  found_status text,
+  look_at_ms bigint,
   -- The service's reference of the payment that has paid the order.
   paid_by text COLLATE "C",
   -- Why the last attempt failed, as JSON.
@@ -36,8 +39,8 @@ CREATE TABLE IF NOT EXISTS "payment_store_changes" (
   reference_number text COLLATE "C" NOT NULL,
   change_key text COLLATE "C" NOT NULL,
   occurred_at_us bigint NOT NULL,
-  -- The newest change of the payment so far.
-  latest_us bigint NOT NULL,
+  -- The newest change of the payment so far: its time in half microseconds, and one more if it is paid.
+  latest_rank bigint NOT NULL,
   processed_at_ms bigint NOT NULL,
   PRIMARY KEY (merchant_payment_reference, reference_number, change_key)
 ) WITH (fillfactor = 80);

@@ -44,9 +44,10 @@ async function work(see: See): Promise<void> {
   see('the instrumentation', instrumentation);
   for (let attempt = 0; attempt < 6; attempt += 1) {
     await store.create(order).catch(() => undefined);
-    nowMs += 60_000;
-    const seen = { attempts: attempt + 1 };
-    await store.resolve(order.merchantPaymentReference, 'not-created', seen).catch(() => undefined);
+    nowMs += 900_000;
+    for await (const item of store.attention({ kinds: ['unresolved'] })) {
+      if (item.kind === 'unresolved') await store.markNotCreated(item);
+    }
   }
   const receiver = createCallbackReceiver({
     now,

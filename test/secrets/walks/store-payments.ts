@@ -1,7 +1,7 @@
 import type { PaymentClientOptions } from '../../../src/client/options.js';
 import { PaymentClient } from '../../../src/client/payment-client.js';
 import { createCallbackReceiver } from '../../../src/receiver/callback-receiver.js';
-import type { PaymentStore, Resolution } from '../../../src/store/payment-store.js';
+import type { PaymentStore } from '../../../src/store/payment-store.js';
 import { failureOf, now } from '../../callback/sample-callback.js';
 import { apiKey, apiSecret, authorization, customer, reference, signingText } from '../planted.js';
 import type { See } from '../watch.js';
@@ -49,13 +49,16 @@ export async function use<Tx>(see: See, store: PaymentStore<Tx>): Promise<void> 
   see('a conflict of record', await failureOf(() => store.record(other, { tx: undefined as Tx })));
   see('an unknown reference', await failureOf(() => store.send(`${customer}-2`)));
   see('an invalid input', await failureOf(() => store.create({ ...order, currency: customer })));
-  const resolve = (resolution: Resolution, seen: unknown) =>
-    store.resolve(order.merchantPaymentReference, resolution, { attempts: seen as number });
-  see('a decision too early', await failureOf(() => resolve('not-created', attempts)));
-  see('a decision about other attempts', await failureOf(() => resolve('not-created', 0)));
-  see('invalid attempts', await failureOf(() => resolve('not-created', customer)));
-  await resolve({ created: { referenceNumber: 'first' } }, attempts);
-  see('a state', await failureOf(() => resolve('not-created', attempts)));
+  const { merchantPaymentReference } = order;
+  const mark = (seen: unknown, listedAt: unknown = new Date()) =>
+    store.markNotCreated({ merchantPaymentReference, attempts: seen, listedAt } as never);
+  see('a decision too early', await failureOf(() => mark(attempts)));
+  see('a decision about other attempts', await failureOf(() => mark(0)));
+  see('invalid attempts', await failureOf(() => mark(customer)));
+  see('an invalid time', await failureOf(() => mark(attempts, customer)));
+  const found = (referenceNumber: string) => ({ referenceNumber });
+  await store.markCreated(merchantPaymentReference, found('first'));
+  see('a state', await failureOf(() => store.markCreated(merchantPaymentReference, found('x'))));
   see('the store after its use', store);
 }
 

@@ -101,7 +101,7 @@ describe.skipIf(url === '').each(onPostgresJs)('%s', (name, open) => {
       ],
       [
         'the record of a change',
-        'latest_us, processed_at_ms',
+        'latest_rank, processed_at_ms',
         'TRANSACTION_LOST',
         () => deliver(nothing),
       ],

@@ -18,6 +18,8 @@ import {
 const broken = new Error('broken');
 const lost = new StoreError('TRANSACTION_LOST', 'lost');
 const failures = { onParked: vi.fn(), onNotKept: vi.fn() } satisfies FailurePolicy;
+/** An order that has the payment's record already, or a newer one. */
+const KNOWN: readonly Column[] = ['order', 'elsewhere', 'payment-1', '{}', 2 ** 52, null];
 const PROCESSED = ['change', 'change-1', '0'];
 const FAILED = ['failure', 1, 0];
 const PARKED = ['failure', 2, 1];
@@ -52,7 +54,11 @@ describe('a change', () => {
     ['of an order that was not known', {}, 'record, settle'],
     ['of an unresolved payment', { seen: [UNRESOLVED] }, 'record, settle'],
     ['that had failed', { seen: [NEW_ORDER, FAILED] }, 'record, settle, forget'],
-    ['of a second payment', { seen: [['order', 'created', 'PAY-2', 1, null]] }, 'record, list'],
+    [
+      'of a second payment',
+      { seen: [['order', 'created', 'PAY-2', '{}', 1, null]] },
+      'record, list',
+    ],
   ])('%s is recorded in the transaction of its work', async (_, script, ended) => {
     const server = new ScriptedServer([script]);
     const seen: unknown[] = [];
@@ -63,7 +69,8 @@ describe('a change', () => {
   });
 
   it.each<[Script, string]>([
-    [{ seen: [NEW_ORDER, PROCESSED] }, 'rollback'],
+    [{ seen: [KNOWN, PROCESSED] }, 'rollback'],
+    [{ seen: [NEW_ORDER, PROCESSED] }, 'undo, settle'],
     [{ seen: [UNRESOLVED, PROCESSED] }, 'undo, settle'],
   ])(
     'that is a duplicate at %o writes what it says of its payment alone',
@@ -128,7 +135,7 @@ describe('a claim that fails', () => {
 
 describe('work that fails', () => {
   it.each<[string, Script, string]>([
-    ['its failure', {}, 'undo, keep'],
+    ['its failure', { seen: [KNOWN] }, 'undo, keep'],
     ['its failure and its payment', { seen: [UNRESOLVED] }, 'undo, settle, keep'],
   ])('keeps %s in the transaction of its claim', async (_, script, ended) => {
     const server = new ScriptedServer([script]);
@@ -137,7 +144,7 @@ describe('work that fails', () => {
   });
 
   it.each<[string, Script, string]>([
-    ['nothing', {}, 'rollback'],
+    ['nothing', { seen: [KNOWN] }, 'rollback'],
     ['its payment', { seen: [UNRESOLVED] }, 'undo, settle'],
   ])('keeps %s if it is to be retried later', async (_, script, ended) => {
     const server = new ScriptedServer([script]);
@@ -147,7 +154,7 @@ describe('work that fails', () => {
   });
 
   it('parks its change after enough failures, and says so once that is stored', async () => {
-    const server = new ScriptedServer([{ seen: [NEW_ORDER, FAILED] }]);
+    const server = new ScriptedServer([{ seen: [KNOWN, FAILED] }]);
     const change = read({ failures: { parkAfter: 2 } });
     failures.onParked.mockImplementation(() => expect(server.ended).toEqual(['undo, keep']));
     await expect(server.process.process(change, failing)).rejects.toBe(broken);
@@ -158,7 +165,7 @@ describe('work that fails', () => {
 describe('a transaction that is lost', () => {
   it('has its failure kept in another one, and rejects with why it was lost', async () => {
     const { loss, work } = losing();
-    const server = new ScriptedServer([{ loss }, {}]);
+    const server = new ScriptedServer([{ loss }, { seen: [KNOWN] }]);
     const change = read({ failures: { parkAfter: 1 } });
     await expect(server.process.process(change, work)).rejects.toEqual(explained(lost));
     expect(server.ended).toEqual(['lost', 'undo, keep']);
@@ -168,7 +175,7 @@ describe('a transaction that is lost', () => {
 
   it('is not tried again, though its connection was dead: the work had begun', async () => {
     const { loss, work } = losing(dead);
-    const server = new ScriptedServer([{ loss }, {}]);
+    const server = new ScriptedServer([{ loss }, { seen: [KNOWN] }]);
     await expect(server.process.process(read(), work)).rejects.toEqual(explained(dead));
     expect(server.ended).toEqual(['lost', 'undo, keep']);
   });
@@ -183,29 +190,26 @@ describe('a transaction that is lost', () => {
   });
 
   it('after its work has failed rejects with the error of the work', async () => {
-    const server = new ScriptedServer([{ endError: lost }, {}]);
+    const server = new ScriptedServer([{ endError: lost }, { seen: [KNOWN] }]);
     await expect(server.process.process(read(), failing)).rejects.toBe(broken);
     expect(server.ended).toEqual(['lost', 'undo, keep']);
   });
 
   it('counts with what was kept since', async () => {
-    const server = new ScriptedServer([
-      { endError: lost },
-      { seen: [NEW_ORDER, FAILED.with(1, 6)] },
-    ]);
+    const server = new ScriptedServer([{ endError: lost }, { seen: [KNOWN, FAILED.with(1, 6)] }]);
     const change = read({ failures: { parkAfter: 7 } });
     await expect(server.process.process(change, failing)).rejects.toBe(broken);
     expect(failures.onParked).toHaveBeenCalledExactlyOnceWith(7);
   });
 
   it('counts though the change was parked since: its work has run', async () => {
-    const server = new ScriptedServer([{ endError: lost }, { seen: [NEW_ORDER, PARKED] }]);
+    const server = new ScriptedServer([{ endError: lost }, { seen: [KNOWN, PARKED] }]);
     await expect(server.process.process(read(), failing)).rejects.toBe(broken);
     expect(server.ended).toEqual(['lost', 'undo, keep']);
   });
 
   it('keeps nothing of a change that another process has processed since', async () => {
-    const server = new ScriptedServer([{ endError: lost }, { seen: [NEW_ORDER, PROCESSED] }]);
+    const server = new ScriptedServer([{ endError: lost }, { seen: [KNOWN, PROCESSED] }]);
     await expect(server.process.process(read(), failing)).rejects.toBe(broken);
     expect(server.ended).toEqual(['lost', 'rollback']);
     expect(failures.onNotKept).not.toHaveBeenCalled();
@@ -213,7 +217,7 @@ describe('a transaction that is lost', () => {
 
   it('needs no other one if there is nothing to keep', async () => {
     const { loss, work } = losing(new RetryLaterError());
-    const server = new ScriptedServer([{ loss }], { explain: (error) => error });
+    const server = new ScriptedServer([{ seen: [KNOWN], loss }], { explain: (error) => error });
     await expect(server.process.process(read(), work)).rejects.toBeInstanceOf(RetryLaterError);
     expect(server.ended).toEqual(['lost']);
     expect(failures.onNotKept).not.toHaveBeenCalled();
@@ -259,7 +263,7 @@ describe('a change that is parked', () => {
   const parked = expect.objectContaining({ code: 'CHANGE_PARKED' });
 
   it.each<[Script, string]>([
-    [{ seen: [NEW_ORDER, PARKED] }, 'rollback'],
+    [{ seen: [KNOWN, PARKED] }, 'rollback'],
     [{ seen: [UNRESOLVED, PARKED] }, 'undo, settle'],
   ])('at %o is not run, and writes what it says of its payment alone', async (script, ended) => {
     const server = new ScriptedServer([script]);
@@ -281,7 +285,7 @@ describe('a change that is parked', () => {
 describe('a change that this process has processed', () => {
   const rows = (...seen: readonly (readonly Column[])[]) => seen.map((row) => JSON.stringify(row));
   const processed = async (more: ConstructorParameters<typeof ScriptedServer>[1] = {}) => {
-    const server = new ScriptedServer([{}, { seen: [NEW_ORDER, PROCESSED] }], more);
+    const server = new ScriptedServer([{}, { seen: [KNOWN, PROCESSED] }], more);
     await server.process.process(read(), done);
     expect(server.read).not.toHaveBeenCalled();
     return server;
@@ -289,7 +293,7 @@ describe('a change that this process has processed', () => {
 
   it('is a duplicate without a transaction', async () => {
     const server = await processed();
-    server.read.mockResolvedValueOnce(rows(NEW_ORDER, PROCESSED));
+    server.read.mockResolvedValueOnce(rows(KNOWN, PROCESSED));
     expect(await server.process.process(read(), failing)).toBe('duplicate');
     expect(server.transactions).toBe(1);
   });
@@ -298,9 +302,9 @@ describe('a change that this process has processed', () => {
     ['says something new about its payment', async () => rows(UNRESOLVED, PROCESSED)],
     [
       'is of an order that has another payment',
-      async () => rows(['order', 'created', 'PAY-2', 1, null], PROCESSED),
+      async () => rows(['order', 'created', 'PAY-2', '{}', 1, null], PROCESSED),
     ],
-    ['is not known any more', async () => rows(NEW_ORDER)],
+    ['is not known any more', async () => rows(KNOWN)],
     ['has no order any more', async () => []],
     ['can’t be read', () => Promise.reject(dead)],
     ['is unknown', async () => ['{}']],
@@ -325,7 +329,7 @@ describe('a change that this process has processed', () => {
     }
     await server.process.process(read({ key: 'change-0' }), done);
     expect(server.read).not.toHaveBeenCalled();
-    server.read.mockResolvedValueOnce(rows(NEW_ORDER, ['change', 'change-2', '0']));
+    server.read.mockResolvedValueOnce(rows(KNOWN, ['change', 'change-2', '0']));
     expect(await server.process.process(read({ key: 'change-2' }), failing)).toBe('duplicate');
   });
 });
