@@ -1,5 +1,5 @@
 // Installs what only the larger suites need, beyond npm install: the packages of test/ and scripts/ with what is made of
-// them, and the oldest Node. Again, it installs what has changed.
+// them, and two more Nodes. Again, it installs what has changed.
 
 import { execFileSync } from 'node:child_process';
 import { existsSync, rmSync, symlinkSync } from 'node:fs';
@@ -7,7 +7,7 @@ import { existsSync, rmSync, symlinkSync } from 'node:fs';
 const run = (command, ...args) => execFileSync(command, args, { stdio: 'inherit' });
 
 // Install scripts of others may download what npm's registry does not have, so none runs.
-for (const folder of ['scripts', 'test', 'test/runtimes/oldest']) {
+for (const folder of ['scripts', 'test', 'test/runtimes/nodes']) {
   run(
     'npm',
     'install',

@@ -133,7 +133,7 @@ interface ResponseErrorDetails extends CallDetails {
 
 /**
  * The answer can't be used: `RESPONSE_UNUSABLE`. After a 2xx its `requestOutcome` is `accepted`, or `unknown` if a
- * store received the record of another reference.
+ * creation was answered with a page of HTML, or a store received the record of another reference.
  */
 export class ResponseError extends CallError {
   protected static override readonly brand: string = 'merchant-payments.ResponseError';

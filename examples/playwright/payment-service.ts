@@ -9,7 +9,7 @@ export const test = base.extend<object, { paymentService: MockServer }>({
         port: 4242,
         apiKey: 'mock_api_key',
         apiSecret: 'mock_api_secret',
-        signingSecret: 'mock_signing_secret',
+        signingSecret: 'test_signing_secret',
         callbackUrl: 'http://127.0.0.1:3000/callbacks/payments',
         paymentPage: true,
       });

@@ -10,7 +10,7 @@ export default defineConfig({
       MERCHANT_PAYMENTS_BASE_URL: 'http://127.0.0.1:4242',
       MERCHANT_PAYMENTS_API_KEY: 'mock_api_key',
       MERCHANT_PAYMENTS_API_SECRET: 'mock_api_secret',
-      MERCHANT_PAYMENTS_SIGNING_SECRET: 'mock_signing_secret',
+      MERCHANT_PAYMENTS_SIGNING_SECRET: 'test_signing_secret',
     },
   },
 });

@@ -11,6 +11,7 @@ export const guides = {
   ],
   Stores: [
     'docs/choose-a-store.md',
+    'docs/what-the-store-assumes.md',
     'docs/sqlite.md',
     'docs/postgres.md',
     'docs/mysql.md',

@@ -89,8 +89,8 @@ export interface VerifiedCallback<Fields = unknown> {
   timestamp: Date;
   /** The index of the signing secret that matched, from 0. */
   secretIndex: number;
-  /** The bytes that were verified: a copy. */
-  rawBody: Uint8Array;
+  /** The bytes that were verified: a copy. A `Uint8Array`, of memory that fetch, Blob and WebCrypto take. */
+  rawBody: ReturnType<Uint8Array['slice']>;
 }
 
 /** One rule for each option of a verifier. */
@@ -143,6 +143,30 @@ export function assertUsableSecret(secret: string | Uint8Array, option: string):
       option,
       `${option} must not be all zeros; received ${secret.byteLength} zero bytes: check that it was read`,
     );
+  }
+}
+
+/**
+ * Refuses the signing secret that every copy of the mock has where customers pay. Called for each callback: a build
+ * that loads the application's modules also runs with NODE_ENV=production.
+ *
+ * @param isOfMock whether one of the secrets is that one
+ * @throws {InvalidOptionError} in production
+ */
+export function assertOwnSecret(isOfMock: boolean): void {
+  if (!isOfMock || !isProduction()) return;
+  throw new InvalidOptionError(
+    'signingSecret',
+    'signingSecret must be your own where NODE_ENV is production; received the one that every copy of the mock has, with which anyone could sign: set MERCHANT_PAYMENTS_SIGNING_SECRET, or for a test start the mock with another signing secret',
+  );
+}
+
+function isProduction(): boolean {
+  try {
+    return globalThis.process?.env?.['NODE_ENV'] === 'production';
+  } catch {
+    // A runtime that does not allow the variable to be read.
+    return false;
   }
 }
 

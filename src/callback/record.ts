@@ -1,11 +1,16 @@
 import { CallbackVerificationError, describeIssues, type Issue } from '../errors.js';
-import { findStatusRecordIssues, type PaymentStatusRecord } from '../protocol/payment.js';
+import {
+  findStatusRecordIssues,
+  isAboutUndeciding,
+  type PaymentStatusRecord,
+} from '../protocol/payment.js';
 import { issuesOf, type StandardSchemaResult, toIssues } from '../protocol/standard-schema.js';
 import { type CallbackHeaders, findContentEncoding } from './headers.js';
 
 /**
  * Parses the text of an authentic body as a status record (interface section 2.2). The record is the result
- * of JSON.parse: unknown fields are kept, and nothing is converted.
+ * of JSON.parse: unknown fields are kept, and nothing is converted. Fields by which nothing is decided are left out
+ * where they are of another type.
  *
  * @throws {CallbackVerificationError} `INVALID_RECORD`
  */
@@ -17,8 +22,10 @@ export function parseStatusRecord(text: string): PaymentStatusRecord {
     // The parser's own message quotes the body.
     throw invalidRecord([{ path: [], message: 'the body must be JSON, but it does not parse' }]);
   }
-  const issues = findStatusRecordIssues(value);
-  if (issues !== undefined) throw invalidRecord(issues);
+  const issues = findStatusRecordIssues(value) ?? [];
+  const grave = issues.filter((issue) => !isAboutUndeciding(issue));
+  if (grave.length > 0) throw invalidRecord(grave);
+  for (const { path } of issues) Reflect.deleteProperty(value as object, path[0] as PropertyKey);
   return value as PaymentStatusRecord;
 }
 

@@ -1,12 +1,14 @@
 import type * as Crypto from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
 import { InvalidOptionError } from '../errors.js';
+import { isMockSigningSecret } from '../protocol/mock-secrets.js';
 import { invalidOption, resolveOptions } from '../protocol/options.js';
 import type { PaymentStatusRecord } from '../protocol/payment.js';
 import type { StandardSchemaV1 } from '../protocol/standard-schema.js';
 import { isUint8Array } from './body.js';
 import { decideCallbackKey, toDigestKey } from './key.js';
 import {
+  assertOwnSecret,
   assertUsableSecret,
   type CallbackRequest,
   importSecrets,
@@ -80,7 +82,9 @@ function prepare<Fields>(
 ): (request: CallbackRequest) => VerifiedCallback<NoInfer<Fields>> {
   const policy = resolveOptions(options, rules, { holds: 'signingSecret' });
   const keys = importSecrets(policy.signingSecret as SigningSecret, importSecret);
+  const isOfMock = keys.some((key) => isMockSigningSecret(key.export()));
   return (request) => {
+    assertOwnSecret(isOfMock);
     const opened = openCallback(request, policy);
     const secretIndex = findMatchingKey(opened, keys);
     const record = readRecord(opened, { secretIndex, secretCount: keys.length });

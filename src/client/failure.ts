@@ -38,13 +38,19 @@ interface CallContext {
 /** The outcome that an exchange leaves; undefined after a success. */
 export function outcomeOf(exchange: Exchange): RequestOutcome | undefined {
   if (exchange.kind === 'failure') return exchange.sent ? 'unknown' : 'not-sent';
-  const { status, bodyFailure } = exchange;
-  if (status >= 200 && status < 300) return bodyFailure === undefined ? undefined : 'accepted';
+  const { status, bodyFailure, isPage } = exchange;
+  if (isSuccess(status)) {
+    // Something else than the service has answered, and the request may have reached the service.
+    if (isPage) return 'unknown';
+    return bodyFailure === undefined ? undefined : 'accepted';
+  }
   // A redirect may follow success, for example to a checkout page. 408 and 499 may come from a proxy
   // that stopped waiting while the service carried on.
   const isRefusal = status >= 400 && status < 500 && status !== 408 && status !== 499;
   return isRefusal ? 'rejected' : 'unknown';
 }
+
+const isSuccess = (status: number): boolean => status >= 200 && status < 300;
 
 /**
  * Turns a failed exchange into an error. The only place that does.
@@ -64,14 +70,16 @@ export function toError(
     return givenUpError(gaveUp, verdict, context);
   }
   const answered = response as ServiceResponse;
-  return outcomeOf(exchange) === 'accepted'
+  return isSuccess(exchange.status)
     ? unusableAnswerError(exchange, answered, verdict, context)
     : apiError(exchange, answered, verdict, context);
 }
 
 /** How to fix a connection that failed with this code of Node; follows the code in a message. */
-function remedyFor(code: string): string {
+function remedyFor(code: string, message: string): string {
   switch (code) {
+    case 'ERR_TLS_CERT_ALTNAME_INVALID':
+      return `, since the certificate is for another name: ${message}; check the host of the base URL or the proxy`;
     case 'DEPTH_ZERO_SELF_SIGNED_CERT':
     case 'SELF_SIGNED_CERT_IN_CHAIN':
     case 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY':
@@ -110,7 +118,8 @@ function describeFailure(
   { sent, reason }: Pick<Failure, 'sent' | 'reason'>,
 ): string {
   const code = cause?.code;
-  const because = code === undefined ? '' : ` (${code})${remedyFor(code)}`;
+  const because =
+    code === undefined ? '' : ` (${code})${remedyFor(code, (cause as ScrubbedCause).message)}`;
   if (reason === 'unusable') {
     return `got an answer that is not HTTP${because}; check for a proxy or firewall between this machine and the service`;
   }
@@ -155,22 +164,26 @@ const bodyFailures: Readonly<Record<Exclude<BodyFailure['reason'], 'given-up'>, 
   unreadable: 'a body that cannot be read; fetch must return a Response',
 };
 
+const PAGE =
+  'a page of HTML, which is not from the service; check baseUrl, and what answers in front of the service';
+
 function unusableAnswerError(
-  { status, bodyFailure }: Answer,
+  { status, bodyFailure, isPage }: Answer,
   response: ServiceResponse,
   verdict: Verdict,
   context: FailureContext,
 ): MerchantPaymentsError {
-  // Only its body can make a 2xx unusable.
-  const { reason, cause } = bodyFailure as BodyFailure;
+  const reason = bodyFailure?.reason;
   if (reason === 'given-up') {
     return givenUpError(context.deadline.gaveUp as GiveUpReason, verdict, context);
   }
-  const what = `${describeCall(context)} was answered with ${status}, but with ${bodyFailures[reason]}.`;
+  // Only its body can make a 2xx unusable.
+  const body = isPage ? PAGE : bodyFailures[reason as keyof typeof bodyFailures];
+  const what = `${describeCall(context)} was answered with ${status}, but with ${body}.`;
   return new ResponseError(joinSentences(what, advise(verdict, context)), {
     ...verdict,
     response,
-    cause: scrubCause(cause, context),
+    cause: scrubCause(bodyFailure?.cause, context),
   });
 }
 

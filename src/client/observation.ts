@@ -211,7 +211,7 @@ function log(
     // Only there is JSON certain to be meant.
     if (call.operation === 'payments.create' && isOfAnother(response as ServiceResponse)) {
       const message =
-        'request succeeded, but its body is a page or broken JSON; check baseUrl and the proxies before the service';
+        'request succeeded, but its body is markup or broken JSON; check baseUrl and the proxies before the service';
       writeLine(logger, 'warn', { fields: named, message });
     } else writeLine(logger, 'debug', { fields, message: 'request succeeded' });
     return;

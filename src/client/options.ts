@@ -24,6 +24,7 @@ import {
 import type { StandardSchemaV1 } from '../protocol/standard-schema.js';
 import { type BaseUrl, baseUrl, isLoopback } from '../protocol/url.js';
 import {
+  assertOwnSecret,
   type Credential,
   Credentials,
   credential,
@@ -200,7 +201,11 @@ export function resolveClientOptions(options: PaymentClientOptions) {
     // Read at each call: msw replaces it when it begins to listen.
     fetch: fetch && (fetch === globalThis.fetch ? globalFetch : fetch),
     logger: given.logger ?? debugLogger,
-    readCredentials: toReader(bind(apiKey, options), bind(apiSecret, options)),
+    readCredentials: toReader(
+      bind(apiKey, options),
+      bind(apiSecret, options),
+      isLoopback(hostname),
+    ),
     /** The base URL's host and port, for traces and log lines. */
     server: {
       serverAddress: hostname.replace(/^\[|\]$/g, ''),
@@ -213,9 +218,14 @@ export type ResolvedClientOptions = ReturnType<typeof resolveClientOptions>;
 
 const globalFetch: typeof globalThis.fetch = (...request) => globalThis.fetch(...request);
 
-function toReader(apiKey: Credential, apiSecret: Credential): () => Promise<Credentials> {
+function toReader(
+  apiKey: Credential,
+  apiSecret: Credential,
+  isOnThisMachine: boolean,
+): () => Promise<Credentials> {
+  if (typeof apiSecret === 'string' && !isOnThisMachine) assertOwnSecret(apiSecret);
   if (typeof apiKey === 'function' || typeof apiSecret === 'function') {
-    return () => readCredentials(apiKey, apiSecret);
+    return () => readCredentials(apiKey, apiSecret, isOnThisMachine);
   }
   const credentials = Promise.resolve(new Credentials(apiKey, apiSecret));
   return () => credentials;

@@ -14,7 +14,7 @@ export interface CreatePaymentResult<Body = unknown, Fields = unknown> {
   response: ServiceResponse<Body>;
 }
 
-/** What the caller gets of an answer, with its JSON parsed. Never throws: a 2xx stays a success whatever its body. */
+/** What the caller gets of an answer, with its JSON parsed. Never throws. */
 export function toResponse({ status, headers, body }: Answer, attempts: number): ServiceResponse {
   // Without a byte order mark.
   const text = new TextDecoder().decode(body);
@@ -35,7 +35,20 @@ export function parseBody(text: string, headers: ResponseHeaders): unknown {
     : text;
 }
 
-/** Whether a text was meant to be JSON, or is a page of HTML: then something else than the service may have answered. */
+/**
+ * Whether the body is a page for people, as of a firewall, a captive portal or a maintenance notice: then something
+ * else than the service has answered, with whatever status. A service in PHP may send its JSON as text/html.
+ */
+export function isPage({ headers, bodyFailure }: Answer, text: string): boolean {
+  const start = text.trimStart();
+  if (/^<(?:!doctype\s+html|html)\b/i.test(start)) return true;
+  if (!/^(?:text\/html|application\/xhtml\+xml)\b/i.test(String(headers['content-type'])))
+    return false;
+  // What did not arrive whole can't be parsed.
+  return bodyFailure === undefined ? start !== '' && !isJson(start) : !/^[[{"]/.test(start);
+}
+
+/** Whether a text was meant to be JSON, or is markup: then something else than the service may have answered. */
 export function isOfAnother({ body, text, headers }: ServiceResponse): boolean {
   if (body !== text || text.trim() === '') return false;
   return isJsonType(headers['content-type']) || /^\s*</.test(text);
@@ -43,6 +56,15 @@ export function isOfAnother({ body, text, headers }: ServiceResponse): boolean {
 
 function isJsonType(contentType: string | string[] | undefined): boolean {
   return /^[^;]*[/+]json\b/i.test(String(contentType));
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** The payment in the body of a creation's answer. */

@@ -19,7 +19,7 @@ import {
 } from './failure.js';
 import { type AttemptResult, type CallTrace, observe } from './observation.js';
 import type { Call } from './prepared-request.js';
-import { toResponse } from './response.js';
+import { isPage, toResponse } from './response.js';
 import {
   combineOutcomes,
   decideRetry,
@@ -76,12 +76,14 @@ function judge(
   earlier: RequestOutcome,
 ): AttemptResult {
   const { call, request, deadline, transport, closing } = context;
-  const exchange =
+  const completed =
     received.kind === 'answer'
       ? completeAnswer(received, request.method, transport.answerRules)
       : received;
+  const response = completed.kind === 'answer' ? toResponse(completed, attempt) : undefined;
+  // Any other operation may answer with a page.
+  const exchange = call.operation === 'payments.create' ? markPage(completed, response) : completed;
   const answer = exchange.kind === 'answer' ? exchange : undefined;
-  const response = answer && toResponse(answer, attempt);
   const own = outcomeOf(exchange);
   if (own === undefined) {
     return { response, verdict: ACCEPTED, error: undefined, retryDelayMs: undefined };
@@ -110,6 +112,13 @@ function judge(
     },
   );
   return { response, verdict, error: toError(exchange, response, verdict, context), retryDelayMs };
+}
+
+function markPage(exchange: Exchange, response: ServiceResponse | undefined): Exchange {
+  if (exchange.kind === 'failure') return exchange;
+  return isPage(exchange, (response as ServiceResponse).text)
+    ? { ...exchange, isPage: true }
+    : exchange;
 }
 
 // A body of a megabyte can have half a million issues, and each is searched for secrets.

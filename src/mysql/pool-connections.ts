@@ -265,9 +265,10 @@ class Connection<Tx extends MysqlQueryable> implements OpenTransaction<Tx> {
   }
 }
 
-/** NaN if a wrapper of the pool hides it. */
-function sessionOf(connection: object): number {
-  return Number((connection as { readonly threadId?: unknown }).threadId);
+/** Undefined if a wrapper of the pool hides it. */
+function sessionOf(connection: object): number | undefined {
+  const { threadId } = connection as { readonly threadId?: unknown };
+  return typeof threadId === 'number' ? threadId : undefined;
 }
 
 function serverClosed(): Error {

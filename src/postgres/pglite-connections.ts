@@ -24,7 +24,7 @@ export function pgliteConnections<Tx extends Queryable>(
     isSingle: true,
     run: (body) => startInTime(database, acquireTimeoutMs, (tx) => runOn(tx, body)),
     read: async (statement) => failures.textsOf((await asker.query<object>(statement)).rows),
-    change: (statement) => hasChanged(asker.query<object>(statement(Number.NaN))),
+    change: (statement) => hasChanged(asker.query<object>(statement())),
     runIn: runInTransaction,
   };
 }

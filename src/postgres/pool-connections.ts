@@ -86,7 +86,7 @@ export function poolConnections<Tx extends Queryable>(
       }),
     read: (statement) =>
       alone(statement, async (running) => failures.textsOf((await running)?.rows)),
-    change: (statement) => alone(statement(Number.NaN), hasChanged),
+    change: (statement) => alone(statement(), hasChanged),
     runIn: runInTransaction,
   };
 }

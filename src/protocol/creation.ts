@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import type { Issue } from '../errors.js';
 import type { CreatePaymentInput } from './payment.js';
-import { fields, type Hints, run, type ShapeOf, toIssue } from './schema.js';
+import { fields, findIssues, type Hints, run, type ShapeOf, toIssue } from './schema.js';
 
 const REFERENCE = 'a string that is not blank';
 const reference = z.string(REFERENCE).check(
@@ -19,6 +19,18 @@ const amount = z
   .number(AMOUNT)
   .check(z.gte(Number.MIN_SAFE_INTEGER, AMOUNT), z.lte(Number.MAX_SAFE_INTEGER, AMOUNT));
 
+// 19.99 * 100 is 1998.9999999999998. A double keeps 15 digits of any decimal number; what remains is a rounding error.
+const toMeant = (value: number): number => Number(value.toPrecision(15));
+const exactAmount = amount.check(
+  z.refine((value) => Number.isInteger(value) || Number.isNaN(value) || toMeant(value) === value, {
+    error: 'a number without a rounding error',
+    params: {
+      received: (value) =>
+        `one with; was ${toMeant(value as number)} meant? Round it, or calculate in whole units`,
+    } satisfies Hints,
+  }),
+);
+
 const CURRENCY = 'three capital letters such as EUR';
 const currency = z.string(CURRENCY).check(
   z.refine((value) => !/^[a-z]{3}$/.test(value), {
@@ -29,23 +41,29 @@ const currency = z.string(CURRENCY).check(
   z.regex(/^[A-Z]{3}$/, CURRENCY),
 );
 
-const creation = fields(
-  { merchantPaymentReference: reference, amount, currency } satisfies ShapeOf<CreatePaymentInput>,
-  'an object with merchantPaymentReference, amount and currency',
-);
+const shape = {
+  merchantPaymentReference: reference,
+  amount,
+  currency,
+} satisfies ShapeOf<CreatePaymentInput>;
+const CREATION = 'an object with merchantPaymentReference, amount and currency';
+/** What a service can read. */
+const creation = fields(shape, CREATION);
+/** What the client sends. */
+const exactCreation = fields({ ...shape, amount: exactAmount }, CREATION);
 
-/** A payment creation, each field read once, or what is wrong with it. */
+/** A payment creation to send, each field read once, or what is wrong with it. */
 export function readCreation(
   value: unknown,
 ):
   | { readonly issues: readonly Issue[]; readonly input: undefined }
   | { readonly issues: undefined; readonly input: CreatePaymentInput } {
-  const read = run(creation, value);
+  const read = run(exactCreation, value);
   return read.findings === undefined
     ? { issues: undefined, input: read.output }
     : { issues: read.findings.map(toIssue), input: undefined };
 }
 
-/** Returns what is wrong with `value` as a payment creation; `undefined` if it can be sent. */
+/** Returns what is wrong with `value` as a payment creation that a service received; `undefined` if it is one. */
 export const findCreatePaymentIssues = (value: unknown): readonly Issue[] | undefined =>
-  readCreation(value).issues;
+  findIssues(creation, value);

@@ -8,7 +8,7 @@ export interface Operation {
   readonly path: string;
   /** Whether the method is safe: the operation creates nothing, however often it is sent. */
   readonly safe: boolean;
-  /** Returns what is wrong with an input; `undefined` if it can be sent. */
+  /** Returns what is wrong with an input that the mock received; `undefined` if nothing is. */
   readonly findInputIssues: (input: unknown) => readonly Issue[] | undefined;
   /** The fields of the input, which are the fields of the body. */
   readonly inputFields: readonly string[];

@@ -3,18 +3,21 @@ import type { Issue } from '../errors.js';
 import { hasRealDay } from './instant.js';
 import { fields, findIssues, type Hints, type ShapeOf } from './schema.js';
 
-/** A payment's status record: the body of a callback (interface section 2.2). Other fields are kept. */
+/**
+ * A payment's status record: the body of a callback (interface section 2.2). Other fields are kept. The two by which
+ * nothing is decided may be missing or null, and are left out if they are of another type than here.
+ */
 export interface PaymentStatusRecord {
   /** The service's identifier of the payment. */
   referenceNumber: string;
   /** The merchant's own reference, as given at creation. */
   merchantPaymentReference: string;
   /** Identifier of the payment at the downstream provider. May be empty. */
-  providerReference: string;
+  providerReference?: string | null;
   /** The status. The interface names only `paid`; expect any other text too. */
   status: 'paid' | (string & {});
   /** ISO 8601 date-time with a UTC offset. */
-  createdAt: string;
+  createdAt?: string | null;
   /** ISO 8601 date-time with a UTC offset. It orders the changes of a payment. */
   updatedAt: string;
 }
@@ -48,9 +51,9 @@ const dateTime = z.string(DATE_TIME).check(
 const recordFields = {
   referenceNumber: text,
   merchantPaymentReference: text,
-  providerReference: z.string('a string'),
+  providerReference: z.optional(z.nullable(z.string('a string or null'))),
   status: text,
-  createdAt: dateTime,
+  createdAt: z.optional(z.nullable(dateTime)),
   updatedAt: dateTime,
 } satisfies ShapeOf<PaymentStatusRecord>;
 
@@ -68,6 +71,15 @@ export const isDateTime = (value: unknown): boolean =>
 /** Returns what is wrong with `value` as a status record; `undefined` if it is one. */
 export const findStatusRecordIssues = (value: unknown): readonly Issue[] | undefined =>
   findIssues(statusRecord, value);
+
+const UNDECIDING: readonly PropertyKey[] = [
+  'providerReference',
+  'createdAt',
+] satisfies (keyof PaymentStatusRecord)[];
+
+/** Whether nothing is decided by the field that an issue is about, so that the record is of use without it. */
+export const isAboutUndeciding = ({ path: [field] }: Issue): boolean =>
+  field !== undefined && UNDECIDING.includes(field);
 
 /** Whether a status record says that the payment is paid. The interface names no other status. */
 export function isPaid({ status }: Pick<PaymentStatusRecord, 'status'>): boolean {

@@ -46,6 +46,19 @@ export function assertBodySize(rawBody: RawBody, maxBodyBytes: number): void {
   if (size > maxBodyBytes) throw new UnreadableBody(413);
 }
 
+/**
+ * Refuses a body that is announced as too large, before it comes.
+ *
+ * @throws {UnreadableBody} 413
+ */
+export function assertAnnouncedSize(
+  contentLength: string | null | undefined,
+  maxBodyBytes: number,
+): void {
+  // NaN for what is no number, which the count of the bytes then decides.
+  if (Number(contentLength) > maxBodyBytes) throw new UnreadableBody(413);
+}
+
 export function bodyWasRead(remedy: string): CallbackVerificationError {
   return new CallbackVerificationError(
     'RAW_BODY_REQUIRED',
@@ -70,6 +83,7 @@ export async function readWebBody(request: Request, limits: BodyLimits): Promise
   if (body === null) return new Uint8Array();
   const reader = body.getReader();
   try {
+    assertAnnouncedSize(request.headers.get('content-length'), limits.maxBodyBytes);
     return await within(BODY_TIMEOUT_MS, collect(reader, limits.maxBodyBytes), () => {
       throw new UnreadableBody(408);
     });

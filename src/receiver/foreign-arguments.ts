@@ -64,8 +64,17 @@ function describeArguments([first, second]: readonly unknown[]): string {
   if (isNodeResponse(second)) {
     return `a request and a response of node:http (Express, NestJS, Next.js pages). ${handlerOf('node', 'handler(request, response)')}`;
   }
-  if (isNodeResponse(given.res)) {
+  if (isNodeRequest(given.req) && isNodeResponse(given.res)) {
     return `Koa's context. ${handlerOf('node', 'handler(ctx.req, ctx.res)')}`;
+  }
+  if (isNodeResponse(fieldsOf(given.node).res)) {
+    return `h3's event. ${handlerOf('node', 'handler(event.node.req, event.node.res)')}`;
+  }
+  if (isNodeRequest(first) && hasMethods(first, 'pipe')) {
+    return `a request of node:http without its response. ${handlerOf('node', 'handler(request, response)')}`;
+  }
+  if (isNodeResponse(given.res)) {
+    return `an object whose res is a response of node:http. ${handlerOf('node', 'handler(request, response)')}`;
   }
   if (isHttpEvent(given)) {
     return `an HTTP event of AWS Lambda. ${handlerOf('lambda', 'handler(event, context)')}`;
@@ -131,6 +140,7 @@ interface Answerable {
 }
 
 function findResponse([first, second]: readonly unknown[]): Answerable | undefined {
-  const candidates = [second, fieldsOf(second).raw, fieldsOf(first).res];
+  const given = fieldsOf(first);
+  const candidates = [second, fieldsOf(second).raw, given.res, fieldsOf(given.node).res];
   return candidates.find(isNodeResponse) as Answerable | undefined;
 }

@@ -3,7 +3,13 @@ import type { Readable } from 'node:stream';
 import { isUint8Array, type RawBody } from '../callback/body.js';
 import { findContentEncoding } from '../callback/headers.js';
 import { CallbackVerificationError } from '../errors.js';
-import { BODY_TIMEOUT_MS, type BodyLimits, bodyWasRead, UnreadableBody } from './body.js';
+import {
+  assertAnnouncedSize,
+  BODY_TIMEOUT_MS,
+  type BodyLimits,
+  bodyWasRead,
+  UnreadableBody,
+} from './body.js';
 
 /** A request of node:http, and what its framework has made of it. */
 export interface NodeBodySource {
@@ -26,6 +32,7 @@ export async function readNodeBody(
   { stream, headers, keepers }: NodeBodySource,
   limits: BodyLimits,
 ): Promise<readonly RawBody[]> {
+  assertAnnouncedSize(headers['content-length'], limits.maxBodyBytes);
   const kept = listRawBodies(keepers);
   const isUnread = isUntouched(stream) && !(stream.destroyed && kept.length > 0);
   if (!isUnread) {

@@ -45,7 +45,7 @@ export interface SignCallbackInput {
 /** A callback as the service would send it (interface section 4.2). */
 export interface SignedCallback {
   /** The body to send, exactly these bytes. */
-  rawBody: Uint8Array;
+  rawBody: ReturnType<Uint8Array['slice']>;
   /** `content-type`, `x-timestamp` and `x-signature`; names in lower case. */
   headers: Record<string, string>;
 }
@@ -80,8 +80,7 @@ const rules = {
  *   payment: { merchantPaymentReference: 'order-1', status: 'paid' },
  *   signingSecret: 'test-signing-secret',
  * });
- * const body = Buffer.from(rawBody); // the types of fetch refuse other bytes
- * await fetch('http://127.0.0.1:3000/callbacks', { method: 'POST', headers, body });
+ * await fetch('http://127.0.0.1:3000/callbacks', { method: 'POST', headers, body: rawBody });
  * ```
  */
 export function signCallback(input: SignCallbackInput): SignedCallback {
@@ -96,7 +95,7 @@ export function signCallback(input: SignCallbackInput): SignedCallback {
   return { rawBody, headers: signedHeaders({ timestamp, body: rawBody, key, encoding }) };
 }
 
-function writeBody(payment: object | string, seconds: number): Uint8Array {
+function writeBody(payment: object | string, seconds: number): SignedCallback['rawBody'] {
   if (typeof payment === 'string') return new TextEncoder().encode(payment);
   if (ArrayBuffer.isView(payment)) return toBytes(payment);
   const record = { ...createSampleRecord(seconds), ...payment };

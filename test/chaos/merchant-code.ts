@@ -88,7 +88,8 @@ async function openOnRedis(
     async work(_, { current, ...change }) {
       const { key, reference, status } = change;
       const run = randomUUID();
-      await client.rpush('effects', JSON.stringify({ run, ...change, beganAtMs: Date.now() }));
+      const effect = { run, ...change, isCurrent: current, beganAtMs: Date.now() };
+      await client.rpush('effects', JSON.stringify(effect));
       await takeTime(key);
       // A holder that lost its lease must end while its successor is still working.
       if (await client.exists(`lost:${reference}`)) await pause(SLOW_WORK_MS);

@@ -64,7 +64,6 @@ describe.each(['SIGINT', 'SIGTERM'] as const)('%s while a payment is created', (
 
 describe('a 2xx that is not a payment fails: ', () => {
   test.each<[string, number, Record<string, string>, string]>([
-    ['a web page', 200, { 'content-type': 'text/html; charset=utf-8' }, '<h1>ok</h1>'],
     ['no body', 204, {}, ''],
     ['broken JSON', 201, { 'content-type': 'application/json' }, '{"a":'],
     ['a JSON text', 201, { 'content-type': 'application/json' }, '"ok"'],
@@ -90,6 +89,15 @@ describe('a 2xx that is not a payment fails: ', () => {
         stderr: `merchant-payments: the answer ${status} is not a payment, but one may exist\n`,
       });
     }
+  });
+
+  test('a web page, whose error says so', async () => {
+    const ended = await createWith((request, response) => {
+      const headers = { 'content-type': 'text/html; charset=utf-8' };
+      request.resume().on('end', () => response.writeHead(200, headers).end('<h1>ok</h1>'));
+    });
+    expect(ended).toMatchObject({ code: 1, stdout: '' });
+    expect(ended.stderr).toMatch(/^merchant-payments: RESPONSE_UNUSABLE: .*a page of HTML/);
   });
 
   test.each(['malformed-json', 'empty-body'])('the %s fault of the mock', async (fault) => {

@@ -21,9 +21,15 @@ const samples: Readonly<Record<string, string>> = {
   body: '{"code":"A"}',
 };
 
+/** Where a field of this name has other values. */
+const special: Readonly<Record<string, typeof samples>> = {
+  'client-error': { status: '422' },
+  'missing-field': { field: 'createdAt', as: 'null' },
+};
+
 describe.each(faultTargets)('a fault on a %s', (on) => {
   test.each(faultTypesOn(on))('%s is taken by the mock with all its fields', (type) => {
-    const own = type === 'client-error' ? { ...samples, status: '422' } : samples;
+    const own: typeof samples = { ...samples, ...special[type] };
     const set = Object.keys(faultCatalogue[type].parameters ?? {}).map(
       (name) => `${name}=${own[name]}`,
     );

@@ -253,9 +253,9 @@ describe('the log of a success', () => {
   const html = { 'content-type': 'text/html' };
   const text = { 'content-type': 'text/plain' };
   it.each<[string, string, string]>([
-    ['warn', 'a page', httpAnswer(200, '<!doctype html>', html)],
-    ['warn', 'a page without a type', httpAnswer(200, '\n<html>', {})],
-    ['warn', 'a page as JSON', httpAnswer(201, '<html>')],
+    ['warn', 'markup', httpAnswer(200, '<p>Created</p>', text)],
+    ['warn', 'markup without a type', httpAnswer(200, '\n<created/>', {})],
+    ['warn', 'markup as JSON', httpAnswer(201, '<created/>')],
     ['warn', 'broken JSON', httpAnswer(201, '{"referenceNumber":')],
     ['debug', 'a record', httpAnswer(201, record)],
     ['debug', 'text', httpAnswer(201, 'Created', text)],
@@ -276,11 +276,11 @@ describe('the log of a success', () => {
     const client = createClient(server.url, { logger });
     await client.payments.create(order);
     const doubt =
-      ', but its body is a page or broken JSON; check baseUrl and the proxies before the service';
+      ', but its body is markup or broken JSON; check baseUrl and the proxies before the service';
     expect(lines).toEqual([
       `${level} merchant-payments: request succeeded${level === 'warn' ? doubt : ''}`,
     ]);
-    // Another operation may well answer with a page.
+    // Another operation may well answer with markup.
     await client.request({ method: 'GET', path: '/receipt' });
     expect(lines[1]).toBe('debug merchant-payments: request succeeded');
   });

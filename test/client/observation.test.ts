@@ -383,8 +383,8 @@ describe('the logger', () => {
     const attempts = recordEvents();
     const { lines, logger } = recordLines();
     const later = httpAnswer(429, '', { 'retry-after': '0' });
-    const page = httpAnswer(200, '<html></html>', { 'content-type': 'text/html' });
-    const answers = [later, created, page, httpAnswer(422)];
+    const broken = httpAnswer(200, '{"referenceNumber":', { 'content-type': 'application/json' });
+    const answers = [later, created, broken, httpAnswer(422)];
     const server = await startRawServer({ answer: (_request, index) => answers[index] });
     const client = createClient(server.url, { logger });
     await client.payments.create(order);

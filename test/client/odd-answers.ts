@@ -36,7 +36,7 @@ const accepted: Verdict = {
   requestOutcome: 'accepted',
   safeToRetry: false,
 };
-const noHttp: Verdict = {
+const noAnswer: Verdict = {
   code: 'RESPONSE_UNUSABLE',
   requestOutcome: 'unknown',
   safeToRetry: false,
@@ -126,7 +126,7 @@ export const oddAnswers: readonly OddAnswer[] = [
   row(
     'two lengths that differ',
     answer(201, [JSON_TYPE, 'content-length: 5', `content-length: ${json.length}`], json),
-    noHttp,
+    noAnswer,
   ),
   row(
     'two lengths that agree',
@@ -135,15 +135,15 @@ export const oddAnswers: readonly OddAnswer[] = [
       [JSON_TYPE, `content-length: ${json.length}`, `content-length: ${json.length}`],
       json,
     ),
-    noHttp,
+    noAnswer,
   ),
-  row('a negative length', answer(201, [JSON_TYPE, 'content-length: -1'], json), noHttp),
+  row('a negative length', answer(201, [JSON_TYPE, 'content-length: -1'], json), noAnswer),
   row(
     'a length beyond all numbers',
     answer(201, [JSON_TYPE, 'content-length: 99999999999999999999'], json),
-    noHttp,
+    noAnswer,
   ),
-  row('a length and chunks', chunked(json, `content-length: ${json.length}`), noHttp),
+  row('a length and chunks', chunked(json, `content-length: ${json.length}`), noAnswer),
   row(
     'chunks with extensions and a trailer',
     answer(
@@ -191,7 +191,7 @@ export const oddAnswers: readonly OddAnswer[] = [
       ['content-type: text/html', 'content-encoding: gzip', 'connection: close'],
       gzipSync(html),
     ),
-    read('text'),
+    noAnswer,
   ),
   row('gzip in chunks', chunked(gzipSync(json), 'content-encoding: gzip'), read('payment')),
   row('gzip of nothing', encoded('gzip', ''), read('nothing')),
@@ -213,7 +213,7 @@ export const oddAnswers: readonly OddAnswer[] = [
       ['content-type: text/html', 'content-encoding: gzip', 'connection: close'],
       gzipSync(html).subarray(0, 40),
     ),
-    read('text'),
+    noAnswer,
   ),
   row(
     'gzip of JSON that is cut, without a type',
@@ -257,9 +257,33 @@ export const oddAnswers: readonly OddAnswer[] = [
   row('gzip in an unknown encoding', encoded('x-none, gzip', gzipSync(json)), accepted),
 
   // What it is.
-  row('HTML', typed('text/html', html), read('text')),
-  row('HTML that says that it is JSON', sized(201, html), read('text')),
-  row('HTML without an end', closed(200, html, 'content-type: text/html'), read('text')),
+  row('HTML', typed('text/html', html), noAnswer),
+  row('HTML that says that it is JSON', sized(201, html), noAnswer),
+  row('HTML without an end', closed(200, html, 'content-type: text/html'), noAnswer),
+  row('HTML in capitals', typed('text/plain', '<HTML LANG="en"><BODY>'), noAnswer),
+  row('HTML without a type', closed(200, '<html>'), noAnswer),
+  row('HTML after white space and a byte order mark', sized(200, `\ufeff\r\n ${html}`), noAnswer),
+  row('HTML that begins with another tag', typed('text/html', '<p>Sign in'), noAnswer),
+  row('XHTML', typed('Application/XHTML+xml; charset=utf-8', '<?xml version="1.0"?>'), noAnswer),
+  row('text as HTML', typed('text/html', 'Please sign in.'), noAnswer),
+  row(
+    'HTML that is cut',
+    answer(200, ['content-type: text/html', 'content-length: 500'], html),
+    noAnswer,
+  ),
+  row('HTML that is cut, as JSON', answer(200, [JSON_TYPE, 'content-length: 500'], html), noAnswer),
+  row('HTML larger than allowed', sized(200, html.padEnd(MAX_RESPONSE_BYTES + 1)), noAnswer),
+  row('JSON as HTML', typed('text/html; charset=utf-8', json), read('payment')),
+  row('a JSON text as HTML', typed('text/html', '"done"'), read('text')),
+  row(
+    'JSON as HTML that is cut',
+    answer(201, ['content-type: text/html', 'content-length: 500'], half),
+    accepted,
+  ),
+  row('nothing as HTML', typed('text/html', ''), read('nothing')),
+  row('blanks as HTML', typed('text/html', ' \n'), read('text')),
+  row('an element of another kind', typed('text/plain', '<htmlish>'), read('text')),
+  row('XML', typed('application/xml', '<payment/>'), read('text')),
   row('JSON with a byte order mark', sized(201, `\ufeff${json}`), read('payment')),
   row(
     'JSON with a byte order mark without a length',
@@ -326,7 +350,7 @@ export const oddAnswers: readonly OddAnswer[] = [
   row('a refusal in an unknown encoding', sized(422, 'x', 'content-encoding: x-none'), refused),
   row('a refusal larger than allowed', sized(422, 'x'.repeat(MAX_RESPONSE_BYTES + 1)), refused),
   row('a cut 500', answer(500, ['content-length: 500'], half), unknown),
-  row('no HTTP', Buffer.from('SSH-2.0-OpenSSH\r\n\r\n'), noHttp),
+  row('no HTTP', Buffer.from('SSH-2.0-OpenSSH\r\n\r\n'), noAnswer),
   row(
     'HTTP/2.0',
     Buffer.from(sized(201, json).toString('latin1').replace('1.1', '2.0'), 'latin1'),
@@ -339,7 +363,7 @@ export const oddAnswers: readonly OddAnswer[] = [
   ),
   row('a head without an end', Buffer.from('HTTP/1.1 201 Text\r\ncontent-le'), lost),
   row('nothing', Buffer.alloc(0), lost),
-  row('headers of 20,000 bytes', sized(201, json, `x-long: ${'x'.repeat(20_000)}`), noHttp),
+  row('headers of 20,000 bytes', sized(201, json, `x-long: ${'x'.repeat(20_000)}`), noAnswer),
   row('a header __proto__', sized(201, json, '__proto__: x'), read('payment')),
   row('cookies', sized(201, json, 'set-cookie: a=1', 'set-cookie: b=2'), read('payment')),
 ];

@@ -22,8 +22,8 @@ describe('a 2xx', () => {
 
   it.each<[string, string, string | undefined, unknown]>([
     ['an empty body', '', 'application/json', ''],
-    ['an HTML page', '<p>Created</p>', 'text/html', '<p>Created</p>'],
-    ['an HTML page labelled JSON', '<p>Created</p>', 'application/json', '<p>Created</p>'],
+    ['markup', '<p>Created</p>', 'text/plain', '<p>Created</p>'],
+    ['markup labelled JSON', '<p>Created</p>', 'application/json', '<p>Created</p>'],
     ['broken JSON', '{"referenceNumber":"7b0', 'application/json', '{"referenceNumber":"7b0'],
     ['a JSON string', '"done"', 'application/json', 'done'],
     ['a JSON number', '7', 'application/problem+json; charset=utf-8', 7],

@@ -17,7 +17,7 @@ import { startWarehouse, type Warehouse } from './warehouse.js';
 const { DATABASE_URL, REDIS_URL } = process.env;
 
 // pg-boss 12 needs it.
-const NODE_22 = 'test/node_modules/.bin/node';
+const NODE_22 = `test/runtimes/nodes/node_modules/node-22-${process.platform}-${process.arch}/bin/node`;
 
 /** Orders as the examples with Redis keep them. */
 function storeInRedis(service: MockServer): (reference: string) => Promise<void> {

@@ -52,6 +52,14 @@ it('sends its 413 although the body is cancelled', async () => {
   expect(scene.connections[0]?.bytesRead).toBeLessThan(300_000);
 });
 
+it('sends its 413 at once for a body that is announced as too large and never comes', async () => {
+  const scene = await openScene(makeServer, { maxBodyBytes: 1_000 });
+  const client = await openRawClient(scene);
+  await client.send(writeHead(sign().headers, 2 ** 40));
+  expect(await client.readAnswer()).toMatchObject({ status: 413 });
+  await client.closed;
+});
+
 it('sends its 408 although the body is cancelled', async () => {
   const scene = await openScene(makeServer);
   const client = await openRawClient(scene);

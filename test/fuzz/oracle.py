@@ -117,8 +117,8 @@ def is_record(body):
         return False
     return (
         all(is_text(record.get(f)) and record[f] != "" for f in ("referenceNumber", "merchantPaymentReference", "status"))
-        and is_text(record.get("providerReference"))
-        and all(is_text(record.get(f)) and is_date_time(record[f]) for f in ("createdAt", "updatedAt"))
+        and is_text(record.get("updatedAt"))
+        and is_date_time(record["updatedAt"])
     )
 
 

@@ -190,6 +190,7 @@ const callbackFaults: Record<CallbackFault['type'], readonly string[]> = {
   'missing-header': ['X-Signature is missing'],
   'reserialized-body': [],
   'unknown-status': [],
+  'missing-field': [],
   'extra-field': [],
 };
 

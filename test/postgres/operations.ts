@@ -21,6 +21,8 @@ export interface OperationScene {
 
 /** Every operation that runs on a connection of its own. */
 export const operations: readonly Operation[] = [
+  // Before the callback, which tells of a payment of the same order: then create sends nothing.
+  { name: 'create', writes: true, run: (store, { added }) => store.create(order(added)) },
   {
     name: 'process',
     writes: true,
@@ -29,7 +31,6 @@ export const operations: readonly Operation[] = [
       return store.process(event, async () => void onWork(event));
     },
   },
-  { name: 'create', writes: true, run: (store, { added }) => store.create(order(added)) },
   { name: 'send', writes: true, run: (store, { recorded }) => store.send(recorded) },
   { name: 'recover', writes: true, run: (store) => store.recover() },
   {

@@ -140,7 +140,9 @@ function callsIn(statements: readonly string[]) {
 
 // Parts of the grammar, whatever functions there are. x is a table.
 const KEYWORDS = new Set(
-  'AND ARRAY COALESCE CONFLICT IN KEY ON OPERATOR OR SELECT VALUES WHERE WITH X AS BY'.split(' '),
+  'AND ARRAY COALESCE CONFLICT EXISTS IN KEY ON OPERATOR OR SELECT VALUES WHERE WITH X AS BY'.split(
+    ' ',
+  ),
 );
 
 /** What counts the calls of the attacker's functions. A rollback takes none back. */

@@ -1,5 +1,5 @@
 import type { PGlite } from '@electric-sql/pglite';
-import { assert, beforeAll, describe, expect, it } from 'vitest';
+import { assert, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Queryable } from '../../src/postgres/pool.js';
 import { postgresStore } from '../../src/postgres/postgres-store.js';
 import { ContractService } from '../contract/store/service.js';
@@ -20,6 +20,16 @@ beforeAll(async () => {
 
 describe('postgresStore on PGlite', () => {
   describeStore(() => ({ pool: database, query: (text, values) => database.query(text, values) }));
+
+  it('marks the statement of a claim by its owner alone, since the driver tells no session', async () => {
+    const sent = vi.spyOn(database, 'query');
+    const store = postgresStore(database, { client: new ContractService().client });
+    await store.create(order('marked'));
+    const marks = sent.mock.calls.flatMap(([text]) => /^\/\*.*?\*\//.exec(text) ?? []);
+    expect(marks).toEqual([
+      expect.stringMatching(/^\/\* [\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12} \*\/$/),
+    ]);
+  });
 
   it('says when the work ended the transaction by its rollback()', async () => {
     const failing = postgresStore(database).process(change('rollback()'), ({ tx }) =>

@@ -34,10 +34,12 @@ export function findStatusRecordIssuesByHand(value: unknown): readonly Issue[] |
   };
   check('referenceNumber', isText(record.referenceNumber), TEXT);
   check('merchantPaymentReference', isText(record.merchantPaymentReference), TEXT);
-  check('providerReference', typeof record.providerReference === 'string', 'a string');
+  const provider = record.providerReference ?? '';
+  check('providerReference', typeof provider === 'string', 'a string or null');
   check('status', isText(record.status), TEXT);
   for (const field of ['createdAt', 'updatedAt'] as const) {
     const date = record[field];
+    if (field === 'createdAt' && (date === undefined || date === null)) continue;
     const isSpelled = typeof date === 'string' && ISO_DATE_TIME.test(date);
     check(field, isSpelled, DATE_TIME);
     if (!isSpelled || hasDay(date)) continue;

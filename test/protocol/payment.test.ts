@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findCreatePaymentIssues } from '../../src/protocol/creation.js';
+import { findCreatePaymentIssues, readCreation } from '../../src/protocol/creation.js';
 import { findStatusRecordIssues, isPaid, statusRecordFields } from '../../src/protocol/payment.js';
 import { sampleRecord } from '../callback/sample-callback.js';
 
@@ -103,6 +103,40 @@ describe('findCreatePaymentIssues', () => {
         message: `${must} with merchantPaymentReference, amount and currency${received}`,
       },
     ]);
+  });
+
+  it.each([
+    [19.99 * 100, '1999'],
+    [1.1 * 3, '3.3'],
+    [0.1 + 0.2, '0.3'],
+    [-(4.35 * 100), '-435'],
+    [1.005 * 1000, '1005'],
+  ])(
+    'leaves an amount that arithmetic spoilt (%d) to the client, which says %s',
+    (amount, meant) => {
+      expect(findCreatePaymentIssues({ ...input, amount })).toBeUndefined();
+      expect(readCreation({ ...input, amount }).issues).toEqual([
+        {
+          path: ['amount'],
+          message: `must be a number without a rounding error, received one with; was ${meant} meant? Round it, or calculate in whole units`,
+        },
+      ]);
+    },
+  );
+
+  it.each([19.99, 0.1, 1e-7, 123456789.01, -0.5, 1999, Number.MAX_SAFE_INTEGER])(
+    'the client sends %d',
+    (amount) => {
+      expect(readCreation({ ...input, amount }).issues).toBeUndefined();
+    },
+  );
+
+  it('finds one issue in an amount that is no number of JSON', () => {
+    for (const amount of [Number.NaN, Number.POSITIVE_INFINITY, 2 ** 60]) {
+      expect(readCreation({ ...input, amount }).issues).toEqual(
+        findCreatePaymentIssues({ ...input, amount }),
+      );
+    }
   });
 
   it('finds all that is wrong', () => {

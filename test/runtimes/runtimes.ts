@@ -55,7 +55,7 @@ export function findRuntimes(names: readonly string[]): readonly Runtime[] {
   for (const { name, binary } of chosen) {
     if (existsSync(binary)) continue;
     const command =
-      name === 'node-20'
+      name === 'node-20' || name === 'node-22'
         ? 'npm run packages'
         : 'npm --prefix test/runtimes/binaries ci --ignore-scripts';
     throw new Error(`${binary} is missing: ${command}`);
@@ -74,7 +74,7 @@ function listRuntimes(): readonly Runtime[] {
     name: `node-${version}`,
     kind: 'node',
     binary: binaryIn(
-      version === 20 ? 'oldest' : 'binaries',
+      version === 20 || version === 22 ? 'nodes' : 'binaries',
       `node-${version}-${platform}/bin/node`,
     ),
     arguments: [],

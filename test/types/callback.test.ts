@@ -18,6 +18,8 @@ import {
 } from '../../src/callback/index.js';
 import * as web from '../../src/callback/web/index.js';
 import type * as root from '../../src/index.js';
+import type { DeliveryAttempt } from '../../src/mock-server/callbacks/delivery.js';
+import { signCallback } from '../../src/testing/sign-callback.js';
 import { now, SECRET, sampleRecord, sampleRequest } from '../callback/sample-callback.js';
 
 describe('the status of a record', () => {
@@ -197,9 +199,20 @@ describe('the results', () => {
       key: string;
       timestamp: Date;
       secretIndex: number;
-      rawBody: Uint8Array;
+      rawBody: Uint8Array<ArrayBuffer>;
     }>();
     expect(verifyCallback(sampleRequest(), { signingSecret: SECRET, now }).secretIndex).toBe(0);
+  });
+
+  it('have bytes that fetch, Blob and WebCrypto take', async () => {
+    const { rawBody } = verifyCallback(sampleRequest(), { signingSecret: SECRET, now });
+    expect(await new Response(rawBody).json()).toEqual(sampleRecord());
+    expect(new Blob([rawBody]).size).toBe(rawBody.byteLength);
+    const digest = await crypto.subtle.digest('SHA-256', rawBody);
+    expect(digest.byteLength).toBe(32);
+    const signed = signCallback({ payment: {}, signingSecret: SECRET });
+    expect(await new Response(signed.rawBody).json()).toMatchObject({ status: 'paid' });
+    expectTypeOf<DeliveryAttempt['rawBody']>().toEqualTypeOf<Uint8Array<ArrayBuffer>>();
   });
 
   it('of the web twin are the same, as promises', async () => {

@@ -1,7 +1,9 @@
+import { isMockSigningSecret } from '../../protocol/mock-secrets.js';
 import { hasMethod, invalidOption, resolveOptions } from '../../protocol/options.js';
 import { fieldOfAny } from '../../protocol/own-fields.js';
 import { isUint8Array } from '../body.js';
 import {
+  assertOwnSecret,
   assertUsableSecret,
   type CallbackRequest,
   importSecrets,
@@ -91,8 +93,12 @@ function prepare<Fields>(
 ): (request: CallbackRequest) => Promise<VerifiedCallback<NoInfer<Fields>>> {
   const policy = resolveOptions(options, rules, { holds: 'signingSecret' });
   const secrets = importSecrets(policy.signingSecret as WebSigningSecret, toKeyMaterial);
+  const isOfMock = secrets.some(
+    (secret) => ArrayBuffer.isView(secret) && isMockSigningSecret(secret),
+  );
   let importing: Promise<CryptoKey[]> | undefined;
   return async (request) => {
+    assertOwnSecret(isOfMock);
     const given = openCallback(request, policy);
     const signed = joinSignedBytes(given);
     // The copy's part, since the caller could change the body during the waits below. The prefix is ASCII.

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { DeliveryAttempt, MockServer, MockServerOptions } from 'merchant-payments/mock-server';
 import type { CallbackDiagnosis } from 'merchant-payments/testing';
 import { hintOf } from '../../mock-server/callbacks/answer-hints.js';
+import { MOCK_API_SECRET, MOCK_SIGNING_SECRET } from '../../protocol/mock-secrets.js';
 import { LONGEST_TIMER_MS } from '../../protocol/options.js';
 import { plainJson, plainText } from '../../protocol/plain-text.js';
 import { isLoopback } from '../../protocol/url.js';
@@ -60,12 +61,8 @@ const options = {
   ),
   'payment-page': flag('Answers each creation with paymentUrl, a page on which a person pays.'),
   'api-key': credential('key', 'The API key that requests must present.', 'mock_api_key'),
-  'api-secret': credential(
-    'secret',
-    'The API secret that requests must present.',
-    'mock_api_secret',
-  ),
-  'signing-secret': credential('secret', 'The secret that signs callbacks.', 'mock_signing_secret'),
+  'api-secret': credential('secret', 'The API secret that requests must present.', MOCK_API_SECRET),
+  'signing-secret': credential('secret', 'The secret that signs callbacks.', MOCK_SIGNING_SECRET),
   'retry-schedule': parsed(
     {
       value: 'list',

@@ -53,7 +53,7 @@ export async function createProxyRoute(): Promise<OwnRoute> {
           createKeptClient(undici, origin, options as ConnectingOptions, socket),
         clientFactory: (proxy: URL, { connect }: { connect?: Connector }): Dispatcher =>
           new undici.Pool(proxy, {
-            connect: keepSockets(connect as Connector, sockets),
+            connect: keepSockets(failOnce(connect as Connector), sockets),
             // For the answer to CONNECT, which is a part of connecting.
             headersTimeout: CONNECT_TIMEOUT_MS,
           }),
@@ -106,30 +106,39 @@ function createKeptClient(
   options: ConnectingOptions,
   kept: KeptSocket,
 ): Client {
+  const connect = failOnce(options.connect);
   return new Client(origin, {
     ...options,
     keepAliveTimeout: KEEP_ALIVE_MS,
     connect: (connectOptions, callback) =>
-      options.connect(connectOptions, (...[error, socket]) => {
-        if (error !== null)
-          return callback(isTunnelError(error) ? tunnelFailed(error) : error, null);
+      connect(connectOptions, (...[error, socket]) => {
+        if (error !== null) return callback(error, null);
         kept.opened(socket);
         return callback(error, socket);
       }),
   });
 }
 
-/** Whether a proxy dropped the CONNECT, or answered with a status other than 200. */
-function isTunnelError({ code }: Error & { code?: unknown }): boolean {
-  return code === 'UND_ERR_SOCKET' || code === 'UND_ERR_ABORTED';
+/**
+ * Replaces the errors by whose code undici would not just fail the request: for a certificate of another name it
+ * counts the request as running for ever, and after a broken socket it connects again at once, endlessly.
+ */
+function failOnce(connect: Connector): Connector {
+  return (options, callback) =>
+    connect(options, (...[error, socket]) => {
+      if (error === null) return callback(error, socket);
+      return callback(replaceError(error), null);
+    });
 }
 
-/**
- * Replaces undici's error for a proxy. On its code for a broken socket, undici would reconnect at once, endlessly;
- * its code for a refusal suggests that the caller aborted.
- */
-function tunnelFailed(cause: Error): Error {
-  return Object.assign(new Error(cause.message, { cause }), { code: 'PROXY_TUNNEL_FAILED' });
+function replaceError(error: Error & { readonly code?: unknown }): Error {
+  const { code, message } = error;
+  // Its code and text are found in the cause.
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return new Error('', { cause: error });
+  // A proxy dropped the CONNECT, or answered with a status other than 200, whose code suggests that the caller aborted.
+  return code === 'UND_ERR_SOCKET' || code === 'UND_ERR_ABORTED'
+    ? Object.assign(new Error(message, { cause: error }), { code: 'PROXY_TUNNEL_FAILED' })
+    : error;
 }
 
 /**

@@ -95,11 +95,10 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Uint8Array): void {
     if (this.#settled) return;
+    // Of a body that is too large, too: its beginning shows whether it is a page.
+    this.#chunks.push(chunk.subarray(0, this.#maxResponseBytes - this.#size));
     this.#size += chunk.length;
-    if (this.#size <= this.#maxResponseBytes) {
-      this.#chunks.push(chunk);
-      return;
-    }
+    if (this.#size <= this.#maxResponseBytes) return;
     this.#settle(this.#answer({ reason: 'too-large' }));
     this.#abort(controller, 'The body is larger than maxResponseBytes');
   }

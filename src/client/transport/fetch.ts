@@ -118,9 +118,10 @@ async function readBody(
     if (!(Symbol.asyncIterator in Object(body))) return read({ reason: 'unreadable' });
     for await (const chunk of body) {
       if (!ArrayBuffer.isView(chunk)) return read({ reason: 'unreadable' });
+      // Of a body that is too large, too: its beginning shows whether it is a page.
+      chunks.push((chunk as Uint8Array).subarray(0, maxBytes - size));
       size += chunk.byteLength;
       if (size > maxBytes) return read({ reason: 'too-large' });
-      chunks.push(chunk as Uint8Array);
     }
     return read();
   } catch (cause) {

@@ -29,6 +29,8 @@ export interface Answer {
   /** The whole body; when `bodyFailure` is set, what of it was received. */
   readonly body: Uint8Array;
   readonly bodyFailure: BodyFailure | undefined;
+  /** Whether it is a page in place of the answer to a creation. */
+  readonly isPage?: boolean;
 }
 
 /** Why the body of an answer could not be read completely. */

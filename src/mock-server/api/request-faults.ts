@@ -62,10 +62,17 @@ interface FaultyRequest {
   readonly answer: () => PlainAnswer;
 }
 
-const HTML_PAGE = `<!doctype html>
-<html><head><title>502 Bad Gateway</title></head>
-<body><center><h1>502 Bad Gateway</h1></center></body></html>
+const NO_BODY: readonly number[] = [204, 205, 304];
+
+function htmlPage(status: number): PlainAnswer {
+  const page = `<!doctype html>
+<html><head><title>${status}</title></head>
+<body><center><h1>${status}</h1><p>A page of a proxy, not of the service.</p></center></body></html>
 `;
+  return textAnswer(status, NO_BODY.includes(status) ? '' : page, {
+    'content-type': 'text/html; charset=utf-8',
+  });
+}
 
 /** Answers a request as its fault says. */
 export async function answerWithFault(
@@ -117,7 +124,7 @@ export async function answerWithFault(
         message: 'The service could not handle the request.',
       });
     case 'html-error':
-      return textAnswer(502, HTML_PAGE, { 'content-type': 'text/html; charset=utf-8' });
+      return htmlPage(fault.status);
   }
 }
 

@@ -14,7 +14,7 @@ export interface CallbackMessage {
   /** When it was signed, in epoch milliseconds: `timestamp` unless a fault shifted that. */
   readonly [SIGNED_AT_MS]: number;
   readonly signedString: string;
-  readonly rawBody: Uint8Array;
+  readonly rawBody: ReturnType<Uint8Array['slice']>;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -67,6 +67,10 @@ function changeBeforeSigning(
   fault: CheckedCallbackFault | undefined,
 ): Record<string, unknown> {
   if (fault?.type === 'unknown-status') return { ...record, status: fault.status };
+  if (fault?.type === 'missing-field') {
+    const { [fault.field]: _missing, ...others } = record;
+    return fault.as === 'null' ? { ...record, [fault.field]: null } : others;
+  }
   if (fault?.type === 'extra-field') return { ...record, [fault.field]: fault.value };
   return { ...record };
 }

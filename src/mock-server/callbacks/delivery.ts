@@ -39,7 +39,7 @@ export interface DeliveryAttempt {
   /** The headers of interface section 4.2 as sent, names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   /** The body as sent. */
-  readonly rawBody: Uint8Array;
+  readonly rawBody: ReturnType<Uint8Array['slice']>;
   /** The signed text: `<timestamp>.<body>`. A fault can make it differ from what was sent. */
   readonly signedString: string;
   /** How it ended. */

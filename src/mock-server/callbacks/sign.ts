@@ -45,6 +45,10 @@ export function createSigningKey(option: string, secret: unknown): KeyObject {
 }
 
 /** Copies the bytes of any view. */
-export function toBytes({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Array {
+export function toBytes({
+  buffer,
+  byteOffset,
+  byteLength,
+}: ArrayBufferView): Uint8Array<ArrayBuffer> {
   return new Uint8Array(buffer, byteOffset, byteLength).slice();
 }

@@ -125,7 +125,11 @@ const entries = {
     text: 'answers 5xx with an error body',
     parameters: { status: number('HTTP status', { min: 500, max: 599 }, 500) },
   },
-  'html-error': { ...refuses, text: "answers 502 with a proxy's HTML page" },
+  'html-error': {
+    ...refuses,
+    text: "answers with a proxy's HTML page, as 502 or another status",
+    parameters: { status: number('HTTP status', { min: 200, max: 599 }, 502) },
+  },
   'malformed-json': { ...creates, text: 'answers 201 with broken JSON' },
   'truncated-body': { ...creates, text: 'answers 201 with half of the body' },
   'empty-body': { ...creates, text: 'answers 201 without a body' },
@@ -183,6 +187,15 @@ const entries = {
     text: 'sent with a status that your code does not know',
     expects: 'accept it without acting on it',
     parameters: { status: text('Status to send', 'mock_unknown_status') },
+  },
+  'missing-field': {
+    on,
+    text: 'sent without a field by which nothing is decided',
+    expects: 'accept it',
+    parameters: {
+      field: choice('Missing field', 'providerReference', 'createdAt'),
+      as: choice('Left out or null', 'left-out', 'null'),
+    },
   },
   'extra-field': {
     on,

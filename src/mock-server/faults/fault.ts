@@ -21,7 +21,6 @@ export type RequestFault = {
       /** What happens. These types have no parameters. */
       type:
         | 'unauthorized'
-        | 'html-error'
         | 'malformed-json'
         | 'truncated-body'
         | 'empty-body'
@@ -59,6 +58,15 @@ export type RequestFault = {
        * @default { code: 'REFUSED', message: 'The service refused the request.' }
        */
       body?: unknown;
+    }
+  | {
+      /** A page in place of the service's answer, as of a proxy, a firewall or a captive portal. */
+      type: 'html-error';
+      /**
+       * The status, from 200 to 599. With 204, 205 and 304 there is no body.
+       * @default 502
+       */
+      status?: number | undefined;
     }
   | {
       /** A 5xx. */
@@ -139,6 +147,20 @@ export type CallbackFault = {
        * @default 'mock_unknown_status'
        */
       status?: string | undefined;
+    }
+  | {
+      /** The record lacks a field by which nothing is decided. */
+      type: 'missing-field';
+      /**
+       * The field.
+       * @default 'providerReference'
+       */
+      field?: 'providerReference' | 'createdAt' | undefined;
+      /**
+       * Whether the field is left out, or is null.
+       * @default 'left-out'
+       */
+      as?: 'left-out' | 'null' | undefined;
     }
   | {
       /** The record has a field that the interface does not document. */

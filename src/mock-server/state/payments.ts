@@ -9,6 +9,10 @@ import type { SeededIds } from './seeded-ids.js';
 
 /** A payment of the mock service: its status record, and what it was created from. */
 export interface MockPayment extends Readonly<PaymentStatusRecord> {
+  /** Identifier of the payment at the downstream provider. */
+  readonly providerReference: string;
+  /** ISO 8601 date-time with a UTC offset. */
+  readonly createdAt: string;
   /** The amount, as given at creation. */
   readonly amount: number;
   /** The currency, as given at creation. */
@@ -185,7 +189,7 @@ function toOffsetDateTime(epochMs: number): string {
 }
 
 /** The fields of interface section 2.2, in its order. */
-export function toStatusRecord(payment: MockPayment): PaymentStatusRecord {
+export function toStatusRecord(payment: MockPayment) {
   return {
     referenceNumber: payment.referenceNumber,
     merchantPaymentReference: payment.merchantPaymentReference,
@@ -193,7 +197,7 @@ export function toStatusRecord(payment: MockPayment): PaymentStatusRecord {
     status: payment.status,
     createdAt: payment.createdAt,
     updatedAt: payment.updatedAt,
-  };
+  } satisfies PaymentStatusRecord;
 }
 
 /** The status that the end of a reference asks for, as in `order-1001-auto-paid`. */

@@ -54,7 +54,7 @@ export function providedConnections<Tx>(
       return run.loss.orSettled(run.settle());
     },
     read: async (statement) => failures.textsOf(await alone(statement)),
-    change: (statement) => engine.change(statement(Number.NaN), alone),
+    change: (statement) => engine.change(statement(), alone),
     async runIn(tx, body) {
       if (!provider.isTransaction(tx ?? {})) {
         const expected = `a transaction of ${provider.orm}: the one that it, or the store, passes to your code`;

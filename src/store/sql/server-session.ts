@@ -37,7 +37,7 @@ export class ServerSession<Tx> implements SqlSession<Tx> {
   ): Promise<boolean | undefined> {
     const { connections, failures } = this.#server;
     if (owner !== undefined && connections.runsLate) return Promise.resolve(undefined);
-    const text = (session: number) => statement(owner === undefined ? '' : markOf(owner, session));
+    const text = (session?: number) => statement(owner === undefined ? '' : markOf(owner, session));
     const change = () =>
       connections.change(text).catch((error) => {
         if (failures.isUndone(error)) return undefined;
@@ -115,8 +115,8 @@ export class ServerSession<Tx> implements SqlSession<Tx> {
 /**
  * A comment at the start of a claim, to find it among the running statements.
  *
- * @param session the driver's id of the session
+ * @param session the driver's id of the session, where only its statement may be cancelled
  */
-function markOf(owner: string, session: number): string {
-  return `/* ${owner} ${session} */ `;
+function markOf(owner: string, session: number | undefined): string {
+  return `/* ${session === undefined ? owner : `${owner} ${session}`} */ `;
 }

@@ -83,10 +83,10 @@ export interface Connections<Tx> {
   /**
    * Runs one INSERT or UPDATE in its own transaction.
    *
-   * @param statement returns it, given the driver's id of the session
+   * @param statement returns it, given the driver's id of the session if one is needed to cancel it
    * @returns whether it has changed a row; undefined, with nothing changed, if only a step can tell
    */
-  change(statement: (session: number) => string): Promise<boolean | undefined>;
+  change(statement: (session?: number) => string): Promise<boolean | undefined>;
   /**
    * Runs `body` in the merchant's transaction.
    *

@@ -133,10 +133,10 @@ export const checkTexts: Readonly<Record<EndpointCheckId, CheckText>> = {
     why: 'The interface does not show every field; from the day the service adds one, no payment would be recorded.',
     fix: 'Ignore unknown fields: use no strict schema. callbackHandler keeps them.',
   },
-  'empty-provider-reference': {
-    title: 'Accepts an empty providerReference',
-    why: 'A payment without a provider is still a payment.',
-    fix: 'Allow an empty providerReference.',
+  'missing-fields': {
+    title: 'Accepts a record whose providerReference is null and that has no createdAt',
+    why: 'Nothing is decided by either: a payment without a provider is still a payment.',
+    fix: 'Require only referenceNumber, merchantPaymentReference, status and updatedAt; callbackHandler does.',
   },
   'header-case': {
     title: 'Accepts header names in capitals',

@@ -28,7 +28,7 @@ export type EndpointCheckId =
   | 'raw-bytes'
   | 'unicode'
   | 'extra-fields'
-  | 'empty-provider-reference'
+  | 'missing-fields'
   | 'header-case'
   | 'unknown-status'
   | 'duplicate'

@@ -70,9 +70,15 @@ function readRecord(body: Uint8Array): Record<string, unknown> | undefined {
   const texts = ['referenceNumber', 'merchantPaymentReference', 'status'];
   const isRecord =
     texts.every((field) => typeof record[field] === 'string' && record[field] !== '') &&
-    typeof record['providerReference'] === 'string' &&
-    ['createdAt', 'updatedAt'].every((field) => isInstant(record[field]));
-  return isRecord ? record : undefined;
+    isInstant(record['updatedAt']);
+  if (!isRecord) return undefined;
+  const { providerReference = null, createdAt = null, ...others } = record;
+  const isProvider = providerReference === null || typeof providerReference === 'string';
+  return {
+    ...others,
+    ...('providerReference' in record && isProvider && { providerReference }),
+    ...('createdAt' in record && (createdAt === null || isInstant(createdAt)) && { createdAt }),
+  };
 }
 
 /** Date.parse knows a calendar; the text must have an offset besides. Enough for what arbitraries.ts makes. */

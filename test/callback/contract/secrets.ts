@@ -1,6 +1,6 @@
 import { createSecretKey } from 'node:crypto';
 import { runInNewContext } from 'node:vm';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import {
   now,
   OTHER_SECRET,
@@ -9,7 +9,12 @@ import {
   SECRET,
   sampleRequest,
 } from '../sample-callback.js';
-import { type CommonOptions, type Implementation, sampleVerifier } from './implementation.js';
+import {
+  type CommonOptions,
+  type Implementation,
+  type Secret,
+  sampleVerifier,
+} from './implementation.js';
 
 const unusable: [string, unknown, string][] = [
   ['an empty string', '', 'must be a string that is not empty; received an empty string'],
@@ -125,6 +130,45 @@ export function describeSecrets(implementation: Implementation): void {
       const run = createCallbackVerifier({ signingSecret: secret, now });
       secret.fill(0);
       expect((await run(sampleRequest())).secretIndex).toBe(0);
+    });
+  });
+
+  describe('the signing secret that every copy of the mock has', () => {
+    const secret = 'mock_signing_secret';
+    const forms: [string, unknown][] = [
+      ['text', secret],
+      ['bytes', Buffer.from(secret)],
+      ['a KeyObject', createSecretKey(secret, 'utf8')],
+      ['the second of several', [SECRET, secret]],
+    ];
+
+    it.each(forms)(
+      'is refused in production, as %s, when a callback comes',
+      async (_how, given) => {
+        const options = { signingSecret: given as Secret, now };
+        const run = createCallbackVerifier(options);
+        vi.stubEnv('NODE_ENV', 'production');
+        const refused = {
+          option: 'signingSecret',
+          message:
+            'signingSecret must be your own where NODE_ENV is production; received the one that every copy of the mock has, with which anyone could sign: set MERCHANT_PAYMENTS_SIGNING_SECRET, or for a test start the mock with another signing secret',
+        };
+        expect(await optionErrorOf(() => run(sampleRequest({ secret })))).toMatchObject(refused);
+        expect(await optionErrorOf(() => verify(sampleRequest(), options))).toMatchObject(refused);
+        vi.stubEnv('NODE_ENV', 'test');
+        await run(sampleRequest({ secret }));
+      },
+    );
+
+    it.each([undefined, '', 'development', 'test'])('is accepted with NODE_ENV=%s', async (env) => {
+      vi.stubEnv('NODE_ENV', env);
+      await verify(sampleRequest({ secret }), { signingSecret: secret });
+    });
+
+    it('is refused as a whole only: longer ones pass in production', async () => {
+      vi.stubEnv('NODE_ENV', 'production');
+      const longer = `${secret}_5f`;
+      await verify(sampleRequest({ secret: longer }), { signingSecret: longer });
     });
   });
 

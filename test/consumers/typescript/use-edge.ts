@@ -13,5 +13,12 @@ export const POST: (request: Request) => Promise<Response> = callbackHandler({
 export const verify = (request: Request, rawBody: ArrayBuffer) =>
   verifyCallback({ rawBody, headers: request.headers }, { signingSecret });
 
+export async function archive(
+  request: Request,
+): Promise<readonly [BodyInit, BlobPart, BufferSource]> {
+  const { rawBody } = await verify(request, await request.arrayBuffer());
+  return [rawBody, rawBody, rawBody];
+}
+
 // @ts-expect-error: a number is no signing secret
 export const wrongSecret: WebSigningSecret = 1;

@@ -5,6 +5,7 @@ import type { VerifiedCallback } from '../../../src/callback/options.js';
 import { createCallbackVerifier } from '../../../src/callback/verify.js';
 import { createCallbackVerifier as createWebVerifier } from '../../../src/callback/web/verify.js';
 import { CallbackVerificationError } from '../../../src/errors.js';
+import { isDateTime } from '../../../src/protocol/payment.js';
 import { mutatedFields, recordFields } from '../../callback/contract/arbitraries.js';
 import { now, SECRET, sampleRecord, sampleRequest } from '../../callback/sample-callback.js';
 import { checkBatches, type FuzzOptions, type FuzzResult, Tally } from '../property-runs.js';
@@ -84,6 +85,15 @@ async function verifiedBy(
   }
 }
 
+/** Without what is left out of a record: fields of another type, by which nothing is decided. */
+function withoutUnusable(record: Record<string, unknown>): Record<string, unknown> {
+  const { providerReference = null, createdAt = null } = record;
+  if (providerReference !== null && typeof providerReference !== 'string')
+    delete record['providerReference'];
+  if (createdAt !== null && !isDateTime(createdAt)) delete record['createdAt'];
+  return record;
+}
+
 function expectRecord(
   { payment, key }: VerifiedCallback,
   body: string | Uint8Array,
@@ -91,7 +101,9 @@ function expectRecord(
 ): void {
   const text = typeof body === 'string' ? body : Buffer.from(body).toString();
   // Deeper than that the comparison itself runs out of stack.
-  if (text.length < 1_000) assert(isDeepStrictEqual(payment, JSON.parse(text)), 'another record');
+  if (text.length < 1_000) {
+    assert(isDeepStrictEqual(payment, withoutUnusable(JSON.parse(text))), 'another record');
+  }
   assert.match(key, /^[A-Za-z0-9._-]{1,128}$/);
   const { referenceNumber, status, updatedAt } = payment;
   const change = JSON.stringify([referenceNumber, status, Date.parse(updatedAt)]);

@@ -139,6 +139,24 @@ describe('the record is unexpected, but correctly signed', () => {
     expect(payment?.status).toBe('paid');
   });
 
+  test.each([
+    [{}, 'providerReference', undefined],
+    [{ as: 'null' }, 'providerReference', null],
+    [{ field: 'createdAt' }, 'createdAt', undefined],
+    [{ field: 'createdAt', as: 'null' }, 'createdAt', null],
+  ] as const)('with missing-field %j it has %s: %j', async (parameters, field, value) => {
+    const { callback, secret, payment } = await sendWith({
+      on: 'callback',
+      type: 'missing-field',
+      ...parameters,
+    });
+    const body = parseBody(callback);
+    expect(Object.keys(body)).toHaveLength(value === null ? 6 : 5);
+    expect(body[field]).toBe(value);
+    expect(isSigned(callback, secret)).toBe(true);
+    expect(payment?.[field]).toBeTypeOf('string');
+  });
+
   test('with extra-field it has one more field', async () => {
     const named = {
       on: 'callback',

@@ -152,10 +152,11 @@ test('a fault of every type is accepted with its defaults', () => {
     'missing-header',
     'reserialized-body',
     'unknown-status',
+    'missing-field',
     'extra-field',
   ] as const;
   for (const type of requests) faults.add({ on: 'request', type });
   for (const type of callbacks) faults.add({ on: 'callback', type });
   faults.add({ on: 'request', type: 'delay', delayMs: 0 });
-  expect(faults.pending()).toHaveLength(24);
+  expect(faults.pending()).toHaveLength(25);
 });

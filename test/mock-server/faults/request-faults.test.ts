@@ -102,6 +102,33 @@ describe('a fault that refuses', () => {
     expect(await answer.text()).toMatch(/^<!doctype html>/);
     expect(server.payments.list()).toEqual([]);
   });
+
+  test.each([200, 201, 202, 503])(
+    'html-error with status %i is a page, and creates no payment',
+    async (status) => {
+      await using server = await startMockServer();
+      server.faults.add({ on: 'request', type: 'html-error', status });
+      const answer = await postPayment(server);
+      expect(answer.status).toBe(status);
+      expect(await answer.text()).toMatch(/^<!doctype html>/);
+      expect(server.payments.list()).toEqual([]);
+    },
+  );
+
+  test.each([204, 205, 304])('html-error with status %i has no body', async (status) => {
+    const service = createMockService();
+    service.faults.add({ on: 'request', type: 'html-error', status });
+    const answer = await service.fetch(new Request('http://mock.example/api/payments'));
+    expect(answer.status).toBe(status);
+    expect(await answer.text()).toBe('');
+  });
+
+  test.each([199, 600])('html-error is refused with status %i', (status) => {
+    const service = createMockService();
+    expect(() => service.faults.add({ on: 'request', type: 'html-error', status })).toThrow(
+      'fault.status must be a whole number from 200 to 599',
+    );
+  });
 });
 
 describe('a fault that damages the answer leaves the payment created', () => {

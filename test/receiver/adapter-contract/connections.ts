@@ -74,6 +74,21 @@ export function describeConnections(
       expect(scene.reported).toEqual([]);
     });
 
+    it.each([1_001, 2 ** 40, '18446744073709551615'])(
+      'is answered 413 at once for a body of %s bytes, which never comes',
+      async (length) => {
+        const scene = await openScene(makeServer, { maxBodyBytes: 1_000 });
+        const client = await openRawClient(scene);
+        await client.send(writeHead(sign().headers, length as number));
+        const answer = await client.readAnswer();
+        expect(answer.status).toBe(413);
+        if (saysClose) expect(answer.headers['connection']).toBe('close');
+        await client.closed;
+        expect(scene.callbacks).toEqual([]);
+        expect(scene.reported).toEqual([]);
+      },
+    );
+
     it('is not read for a length that is too short', async () => {
       const scene = await openScene(makeServer);
       const { rawBody, headers } = sign();

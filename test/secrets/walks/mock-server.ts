@@ -52,6 +52,7 @@ const callbackFaults = Object.keys({
   'missing-header': true,
   'reserialized-body': true,
   'unknown-status': true,
+  'missing-field': true,
   'extra-field': true,
 } satisfies Record<Exclude<CallbackFault['type'], 'reorder'>, true>);
 

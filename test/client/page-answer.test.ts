@@ -1,0 +1,71 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { PaymentClientOptions } from '../../src/client/options.js';
+import { PaymentClient } from '../../src/client/payment-client.js';
+import { ResponseError } from '../../src/errors.js';
+import { startMockServer } from '../../src/mock-server/server.js';
+import { memoryStore } from '../../src/store/memory.js';
+import { failureOf, order, withoutJitter } from './raw-server.js';
+
+/** A mock whose first answers are pages with status 200, as of a firewall, a portal or a maintenance notice. */
+async function startBehindPage(options: Partial<PaymentClientOptions> = {}) {
+  const mock = await startMockServer();
+  onTestFinished(() => mock.close());
+  mock.faults.add({ on: 'request', type: 'html-error', status: 200 });
+  const client = new PaymentClient({
+    baseUrl: mock.url,
+    apiKey: mock.apiKey,
+    apiSecret: mock.apiSecret,
+    ...options,
+  });
+  onTestFinished(() => client.close());
+  return { mock, client };
+}
+
+describe('a page in place of the answer to a creation', () => {
+  it('leaves the outcome unknown, is not retried, and the error has the page', async () => {
+    const { mock, client } = await startBehindPage();
+    const failure = await failureOf(client.payments.create(order));
+    expect(failure).toMatchObject({
+      code: 'RESPONSE_UNUSABLE',
+      requestOutcome: 'unknown',
+      safeToRetry: false,
+      response: { status: 200, text: expect.stringContaining('<html>') },
+    });
+    expect(failure).toBeInstanceOf(ResponseError);
+    expect(failure.message).toBe(
+      'POST /api/payments was answered with 200, but with a page of HTML, which is not from the service; check baseUrl, and what answers in front of the service. The service may have processed the request: do not send it again, and wait for its callback.',
+    );
+    expect(mock.requests).toHaveLength(1);
+  });
+
+  it('is retried where unknown outcomes are', async () => {
+    withoutJitter();
+    const { client } = await startBehindPage({ idempotency: 'merchantPaymentReference' });
+    const { payment, response } = await client.payments.create(order);
+    expect(response).toMatchObject({ status: 201, attempts: 2 });
+    expect(payment.merchantPaymentReference).toBe(order.merchantPaymentReference);
+  });
+
+  it('is unresolved in a store, which sends nothing again', async () => {
+    const { mock, client } = await startBehindPage();
+    const store = memoryStore({ client });
+    const stored = await store.create(order);
+    expect(stored).toMatchObject({
+      state: 'unresolved',
+      failure: { code: 'RESPONSE_UNUSABLE', requestOutcome: 'unknown' },
+    });
+    expect(await store.create(order)).toMatchObject({ state: 'unresolved', replayed: true });
+    expect(mock.requests).toHaveLength(1);
+  });
+});
+
+it('request() returns a page', async () => {
+  const { client } = await startBehindPage();
+  const { status, body } = await client.request({
+    method: 'POST',
+    path: '/api/payments',
+    body: order,
+  });
+  expect(status).toBe(200);
+  expect(body).toContain('<html>');
+});
