@@ -17,13 +17,18 @@ const samples: Readonly<Record<string, string>> = {
   bySeconds: '4',
   header: 'x-timestamp',
   field: 'name',
+  as: 'null',
   value: '{"a":1}',
   body: '{"code":"A"}',
 };
 
 describe.each(faultTargets)('a fault on a %s', (on) => {
   test.each(faultTypesOn(on))('%s is taken by the mock with all its fields', (type) => {
-    const own = type === 'client-error' ? { ...samples, status: '422' } : samples;
+    const own: Record<string, string> = {
+      ...samples,
+      ...(type === 'client-error' && { status: '422' }),
+      ...(type === 'missing-field' && { field: 'createdAt' }),
+    };
     const set = Object.keys(faultCatalogue[type].parameters ?? {}).map(
       (name) => `${name}=${own[name]}`,
     );

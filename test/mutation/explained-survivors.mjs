@@ -433,7 +433,7 @@ export const EXPLAINED_SURVIVORS = [
   },
   {
     file: 'src/client/transport/connections.ts',
-    code: "return Object.assign(new Error(cause.message, { cause }), { code: 'PROXY_TUNNEL_FAILED' });",
+    code: "? Object.assign(new Error(message, { cause: error }), { code: 'PROXY_TUNNEL_FAILED' })",
     to: '{}',
     why: 'Only the message and code of a cause are shown.',
   },
