@@ -64,6 +64,7 @@ describe.each(['SIGINT', 'SIGTERM'] as const)('%s while a payment is created', (
 
 describe('a 2xx that is not a payment fails: ', () => {
   test.each<[string, number, Record<string, string>, string]>([
+    ['markup', 200, { 'content-type': 'text/plain; charset=utf-8' }, '<h1>ok</h1>'],
     ['no body', 204, {}, ''],
     ['broken JSON', 201, { 'content-type': 'application/json' }, '{"a":'],
     ['a JSON text', 201, { 'content-type': 'application/json' }, '"ok"'],
@@ -107,6 +108,14 @@ describe('a 2xx that is not a payment fails: ', () => {
     expect(ended).toMatchObject({ code: 1, stdout: '' });
     expect(ended.stderr).toContain('the answer 201 is not a payment');
   });
+});
+
+test('a page in place of an answer fails, and one may exist', async () => {
+  await using mock = await startMock();
+  await mock.run('fault', 'add', 'request', 'html-error', '--set', 'status=200');
+  const ended = await mock.run(...createArgs);
+  expect(ended).toMatchObject({ code: 1, stdout: '' });
+  expect(ended.stderr).toMatch(/^merchant-payments: RESPONSE_UNUSABLE: .* but with a page of HTML/);
 });
 
 test('an answer that names its reference number is a payment, whatever else it has', async () => {

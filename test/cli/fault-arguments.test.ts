@@ -17,6 +17,7 @@ const samples: Readonly<Record<string, string>> = {
   bySeconds: '4',
   header: 'x-timestamp',
   field: 'name',
+  as: 'null',
   value: '{"a":1}',
   body: '{"code":"A"}',
 };

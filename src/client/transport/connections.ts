@@ -120,7 +120,7 @@ function createKeptClient(
 }
 
 /**
- * Replaces the errors by whose code undici would not just fail the request: for a certificate of another name it
+ * Replaces the errors by whose code undici would not just fail the request. For a certificate of another name it
  * counts the request as running for ever, and after a broken socket it connects again at once, endlessly.
  */
 function failOnce(connect: Connector): Connector {
