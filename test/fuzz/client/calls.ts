@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { PaymentClient } from '../../../src/client/payment-client.js';
-import { ApiError, MerchantPaymentsError } from '../../../src/errors.js';
+import { ApiError, MerchantPaymentsError, ResponseError } from '../../../src/errors.js';
 import { watchProcess } from '../process-watch.js';
 import { checkBatches, type FuzzOptions, type FuzzResult, Tally } from '../property-runs.js';
 import { readableStatuses } from './answer-heads.js';
@@ -277,6 +277,10 @@ function resent(
   return statuses.filter((known) => known.includes(421)).length;
 }
 
+/** A page in place of an answer says nothing about the payment. */
+const mayBePage = ({ pieces }: Answer): boolean =>
+  /html/i.test(Buffer.concat([...pieces]).toString('latin1'));
+
 /** Where the last answer leaves no doubt, the call ended by it. */
 function expectPlain(
   { script, requests, result }: EndedCall,
@@ -290,6 +294,11 @@ function expectPlain(
   if (usable(script, transport).some((answer) => canStall(answer, transport))) return;
   tally.add('held to a plain answer');
   if (isSuccess(status)) {
+    if (mayBePage(last) && 'error' in result) {
+      assert(result.error instanceof ResponseError, `a page was written, but: ${result.error}`);
+      assert.equal(result.error.requestOutcome, 'unknown');
+      return;
+    }
     assert('status' in result, `${status} was written, but: ${'error' in result && result.error}`);
     assert.equal(result.status, status);
     return;
