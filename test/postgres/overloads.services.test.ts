@@ -210,7 +210,7 @@ const EXPECTED: readonly Message[] = [
   ['rejected', 'API_ERROR'],
   ['lost', 'unresolved'],
   ['too early', 'STATE_CHANGED'],
-  ['resolve', undefined],
+  ['found', undefined],
   ['record', undefined],
   ['record', undefined],
   ['send', 'created'],
