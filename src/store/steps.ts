@@ -288,7 +288,11 @@ function settleOne(row: Settleable | undefined, told: Told, context: Context): S
   if (finding.referenceNumber === undefined) return { outcome: 'known' };
   if (row.referenceNumber === undefined) return { outcome: 'settled', record };
   if (row.referenceNumber !== finding.referenceNumber) return { outcome: 'second-payment' };
-  if (isWaiting(row.state)) return { outcome: 'settled', record };
+  // A late answer is no callback, and does not undo what a look has found.
+  const isAnswer = record.state === 'unheard';
+  if (isWaiting(row.state)) {
+    return { outcome: 'settled', record: isAnswer ? { ...record, state: row.state } : record };
+  }
   return context.isOld || isLater(row, told) ? { outcome: 'known' } : { outcome: 'known', record };
 }
 
