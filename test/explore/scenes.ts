@@ -12,14 +12,15 @@ const SOME = ['creates', 'refuses'] as const;
 export const scenes: Readonly<Record<string, ScenePlan>> = {
   'a customer': { clicks: ['AA'], acts: ALL, answers: ['page', 'bare', 'conflict'] },
   'two customers': { clicks: ['A', 'A'], acts: ALL, answers: ['bare'] },
-  'two customers, other bodies': { clicks: ['AB', 'B'], acts: SOME },
+  'two customers, other bodies': { clicks: ['A', 'B'], acts: SOME },
+  'two customers, other bodies, twice': { clicks: ['AB', 'B'], acts: SOME, isNightly: true },
   'two customers who click twice': {
     clicks: ['AA', 'AA'],
     acts: ALL,
     answers: ['page', 'bare', 'conflict'],
     isNightly: true,
   },
-  'slow claims': { clicks: ['A', 'A'], slowClaims: 1 },
+  'slow claims': { clicks: ['A'], recovers: 1, looksUp: 'number', slowClaims: 1, isNightly: true },
   'recover, a crash': { clicks: ['A'], acts: SOME, recovers: 2, crashes: 1 },
   'recover, two customers, a crash': {
     clicks: ['A', 'A'],
@@ -28,9 +29,16 @@ export const scenes: Readonly<Record<string, ScenePlan>> = {
     crashes: 1,
     isNightly: true,
   },
-  'record, send': { records: true, acts: ALL, recovers: 1, crashes: 1 },
+  'record, send': { records: true, acts: SOME, recovers: 1, crashes: 1 },
   'record, send, a customer': { records: true, clicks: ['B'], acts: SOME, isNightly: true },
-  'recover looks up': { clicks: ['A'], recovers: 2, looksUp: 'number', crashes: 1 },
+  'recover looks up': { clicks: ['A'], recovers: 1, looksUp: 'number', crashes: 1 },
+  'recover looks up, twice': {
+    clicks: ['A'],
+    recovers: 2,
+    looksUp: 'number',
+    crashes: 1,
+    isNightly: true,
+  },
   'recover looks up, a customer': {
     clicks: ['A', 'A'],
     recovers: 2,
@@ -63,7 +71,13 @@ export const scenes: Readonly<Record<string, ScenePlan>> = {
     answers: ['false success', 'bare'],
     changes: [PAID],
   },
-  callbacks: { clicks: ['A', 'A'], changes: [AUTHORIZED, PAID], failures: 1 },
+  callbacks: { clicks: ['A'], changes: [AUTHORIZED, PAID], failures: 1 },
+  'callbacks, two customers': {
+    clicks: ['A', 'A'],
+    changes: [AUTHORIZED, PAID],
+    failures: 1,
+    isNightly: true,
+  },
   'callbacks of one instant': { clicks: ['A'], changes: SAME_INSTANT, failures: 2 },
   'three callbacks': { foreign: 1, changes: [AUTHORIZED, PAID, REFUNDED], failures: 1 },
   'three callbacks, a customer': {

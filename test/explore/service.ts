@@ -54,7 +54,10 @@ export class Service {
     const { turns, scene } = this.#world;
     const { acts = ['creates'] } = scene;
     const name = `request${this.#requests.length}`;
-    if (turns.isAuto) return this.#serve(request, 'creates');
+    if (turns.isAuto) {
+      this.#serve(request, 'creates');
+      return;
+    }
     this.#world.act(name, async () => {
       const act = await turns.step(name, () => (this.#mayAct(request) ? acts : []));
       this.#serve(request, act);

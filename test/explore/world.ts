@@ -168,9 +168,10 @@ export class World implements Play {
     const { turns } = this;
     // Time that passes before a claim or during the work decides nothing.
     if (this.ledger.working !== undefined) return false;
-    if (turns.waiting.some((actor) => turns.isWaitingFor(actor, 'claim'))) return false;
-    const isLeaving = turns.waiting.some((actor) => turns.isWaitingFor(actor, 'leaves'));
-    if (isLeaving && !this.scene.stalls) return false;
+    const isNext = (label: string) =>
+      turns.waiting.some((actor) => turns.isWaitingFor(actor, label));
+    if (isNext('claim') || isNext('hears at once')) return false;
+    if (isNext('leaves') && !this.scene.stalls) return false;
     const before = turns.state() + this.#state();
     turns.nowMs += LEASE_MS;
     const after = turns.state() + this.#state();
