@@ -72,8 +72,10 @@ async function decide(world: World, me: string): Promise<void> {
   const { turns, scene } = world;
   const store = world.store(me);
   turns.begin(me);
-  await turns.step(me, () => (world.mayList ? ['lists'] : []));
-  const items = await world.listed();
+  const isOpen = () => ['sending', 'unresolved'].includes(world.tables.row()?.state ?? '');
+  const isReady = () => (scene.handmade ? isOpen() : world.mayList);
+  await turns.step(me, () => (isReady() ? ['lists'] : []));
+  const items = scene.handmade ? [] : await world.listed();
   turns.mark(me, 'list', OLD_MS);
   turns.note(me, items.map(describe));
   if (items.length === 0 && !scene.handmade) return;

@@ -66,7 +66,7 @@ export class Deliveries {
       if (outcome === 'busy') return 'busy';
     } catch (error) {
       if (error instanceof WorkError) {
-        ledger.failed.add(key);
+        ledger.fail(key);
         return 'failed';
       }
       const isParked = error instanceof MerchantPaymentsError && error.code === 'CHANGE_PARKED';

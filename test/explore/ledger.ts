@@ -37,6 +37,16 @@ export class Ledger {
     if (isPaid(change)) this.firstPaid ??= change.number;
   }
 
+  fail(key: string): void {
+    this.failed.add(key);
+    this.discarded.delete(key);
+  }
+
+  /** Whether a failed change should be listed. */
+  get hasFailed(): boolean {
+    return [...this.failed].some((key) => !this.isDone(key) && !this.discarded.has(key));
+  }
+
   isDone(key: string): boolean {
     return this.done.some((one) => one.key === key);
   }

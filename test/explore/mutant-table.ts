@@ -312,8 +312,8 @@ export const mutants: readonly Mutant[] = [
   },
   {
     file: STEPS,
-    from: "const isAnswer = record.state === 'unheard';",
-    to: 'const isAnswer = false;',
+    from: "record.state === 'unheard' ? row.state : 'created';",
+    to: 'record.state;',
     scene: 'a callback, a look',
   },
   {
@@ -366,6 +366,12 @@ export const mutants: readonly Mutant[] = [
     to: "if (state === '') return isKnown(row) ?",
     scene: 'another program',
   },
+  {
+    file: STEPS,
+    from: "return isProcessed ? undefined : 'add';",
+    to: "return 'add';",
+    scene: 'another program, a person',
+  },
   // changes
   {
     file: CHANGES,
@@ -375,8 +381,8 @@ export const mutants: readonly Mutant[] = [
   },
   {
     file: CHANGES,
-    from: '{ isOld: isProcessed || isOlder, second }',
-    to: '{ isOld: isOlder, second }',
+    from: '{ isOld: isProcessed || isOlder, isProcessed',
+    to: '{ isOld: isOlder, isProcessed',
     redundant:
       'what was processed before is in the record, which is then the later one, or the same',
   },

@@ -126,7 +126,7 @@ export class World implements Play {
     const isUnheard = row?.state === 'unheard' || row?.state === 'missed';
     const { payments } = this.service;
     const hasSecond = payments.some(({ number }) => this.tables.second(number) !== undefined);
-    return (isOpen && isOver) || isUnheard || hasSecond || this.failures.size > 0;
+    return (isOpen && isOver) || isUnheard || hasSecond || this.ledger.hasFailed;
   }
 
   /** A timer of the store's: it waits for another process that sends the payment. */

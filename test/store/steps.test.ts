@@ -99,6 +99,13 @@ describe('what a callback makes of an order', () => {
     expect(settle(missed, told(false), NEW).change).toMatchObject({ state: 'created' });
   });
 
+  it('does not list a discarded second payment again if its change was processed before', () => {
+    const paid = told(true, { referenceNumber: 'PAY-2' });
+    const row = { ...KNOWN, paidBy: 'PAY-1' };
+    expect(settle(row, paid, OLD).list).toBe('add');
+    expect(settle(row, paid, { ...OLD, isProcessed: true }).list).toBeUndefined();
+  });
+
   it('without a number is settled if the payment is not created yet', () => {
     const answer = told(false, { referenceNumber: undefined });
     expect(settle(owned, answer, OLD).outcome).toBe('settled');
