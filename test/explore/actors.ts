@@ -129,6 +129,7 @@ async function look(world: World, me: string, { store, item }: Choice): Promise<
   const found = service.find();
   turns.note(me, found);
   if (found === undefined) {
+    if (scene.handmade) await turns.step(me, () => ['decides']);
     const listed = item as ListedPayment;
     const given = scene.handmade ? { ...listed, listedAt: new Date(turns.nowMs) } : listed;
     await orRefused(store.markNotCreated(given));

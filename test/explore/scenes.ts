@@ -124,7 +124,13 @@ export const scenes: Readonly<Record<string, ScenePlan>> = {
     foreign: 1,
     foreignChanges: DECLINED,
   },
-  'another program, a person': { foreign: 2, changes: [PAID, REFUNDED], people: 1 },
+  'another program, a person': { foreign: 2, changes: [AUTHORIZED, PAID], people: 1 },
+  // A limit: of an order that the store did not create, only one payment's record is kept until one has paid it.
+  'another program, two payments, a refund overtakes its payment': {
+    foreign: 2,
+    changes: [PAID, REFUNDED],
+    mustFail: /is not the newest/,
+  },
   'another program, a look': {
     clicks: ['A'],
     foreign: 1,
