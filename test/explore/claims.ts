@@ -45,6 +45,8 @@ export function check(world: World): void {
     assert.equal(ledger.told.size, 0, 'a callback is forgotten');
     return;
   }
+  const isLeased = row.owner !== undefined && (row.leaseUntilMs ?? 0) > world.turns.nowMs;
+  assert.ok(row.state !== 'unresolved' || !isLeased, 'unresolved while its process may send');
   checkLooks(world, row);
   assert.equal(row.paidBy, ledger.firstPaid, 'the first paid payment pays the order');
   checkRecord(world, row);

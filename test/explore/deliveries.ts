@@ -105,6 +105,14 @@ export class Deliveries {
     const { firstPaid } = ledger;
     const isOther = firstPaid !== undefined && firstPaid !== change.number;
     if (isOther) assert.ok(!current, 'current, although another payment has paid the order');
+    const isStale = ({ status, at }: Told) => status === 'paid' && at === change.at;
+    if (
+      !isPaid(change) &&
+      ledger.numbers.size === 1 &&
+      ledger.toldOf(change.number).some(isStale)
+    ) {
+      assert.ok(!current, 'current, although it is paid at the same instant');
+    }
     const row = tables.row();
     const isBesides = row?.state !== 'elsewhere' && row?.referenceNumber !== change.number;
     if ((isOther && isPaid(change)) || isBesides) {

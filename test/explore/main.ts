@@ -9,7 +9,8 @@ const has = (flag: string): boolean => flags.includes(`--${flag}`);
 const begunAtMs = performance.now();
 let wrong = 0;
 for (const [name, scene] of Object.entries(scenes)) {
-  if (!name.includes(wanted) || (scene.isNightly && !has('nightly') && wanted === '')) continue;
+  if (!name.includes(wanted)) continue;
+  if (scene.isNightly && !has('nightly') && name !== wanted) continue;
   const limits = { isShortest: has('shortest') };
   const { isRight, text, explored } = await judgeScene(name, scene, limits);
   console.log(text);

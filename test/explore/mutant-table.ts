@@ -45,7 +45,8 @@ export const mutants: readonly Mutant[] = [
     file: STEPS,
     from: "state === 'unresolved' && (row.leaseUntilMs ?? 0) <= nowMs",
     to: "state === 'unresolved'",
-    scene: 'idempotency',
+    redundant:
+      'recover lists none under a lease; only a second recover, which no scene has, could come between',
   },
   {
     file: STEPS,
@@ -426,7 +427,7 @@ export const mutants: readonly Mutant[] = [
     file: CHANGES,
     from: 'return [isOfRow ? row : undefined, second].some(',
     to: 'return [row, second].some(',
-    scene: 'another program, two payments of one instant',
+    redundant: 'once a payment has paid, no change of another is current',
   },
   {
     file: CHANGES,

@@ -47,6 +47,7 @@ export const scenes: Readonly<Record<string, ScenePlan>> = {
     isNightly: true,
   },
   'recover looks up, a false success': {
+    isNightly: true,
     clicks: ['A'],
     answers: ['false success'],
     recovers: 2,
@@ -101,7 +102,9 @@ export const scenes: Readonly<Record<string, ScenePlan>> = {
     parkAfter: 1,
     people: 2,
   },
+  'a callback, a look': { clicks: ['A'], changes: [PAID], recovers: 1, looksUp: 'status' },
   'a callback, a look, a crash': {
+    isNightly: true,
     clicks: ['A'],
     changes: [PAID],
     recovers: 1,
@@ -124,7 +127,12 @@ export const scenes: Readonly<Record<string, ScenePlan>> = {
     foreign: 1,
     foreignChanges: DECLINED,
   },
-  'another program, a person': { foreign: 2, changes: [AUTHORIZED, PAID], people: 1 },
+  'another program, a person': {
+    isNightly: true,
+    foreign: 2,
+    changes: [AUTHORIZED, PAID],
+    people: 1,
+  },
   // A limit: of an order that the store did not create, only one payment's record is kept until one has paid it.
   'another program, two payments, a refund overtakes its payment': {
     foreign: 2,
