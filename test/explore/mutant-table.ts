@@ -90,20 +90,21 @@ export const mutants: readonly Mutant[] = [
     file: STEPS,
     from: '    lookAtMs: undefined,\n    foundStatus',
     to: '    foundStatus',
-    scene: 'looks up',
+    redundant:
+      'it only puts off the next look at a payment that was looked at, refused and sent again',
   },
   {
     file: STEPS,
     from: '    attempts: isOwn ? attempts : attempts + 1,',
     to: '    attempts,',
-    scene: 'two people',
+    scene: 'a false success, two people',
   },
   // record
   {
     file: STEPS,
     from: "const isEmpty = row.state === 'elsewhere' && !isKnown(row);",
     to: "const isEmpty = row.state === 'elsewhere';",
-    scene: 'record, recover',
+    scene: 'another program, record, recover',
   },
   {
     file: STEPS,
