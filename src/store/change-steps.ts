@@ -31,7 +31,7 @@ export interface Judged {
 export function judge(seen: SeenChange, change: Change): Judged {
   const { row, second, failure, isProcessed, newest = change.rank } = seen;
   const isOlder = BigInt(newest) > BigInt(change.rank);
-  const settled = steps.settle(row, change, { isOld: isProcessed || isOlder, second });
+  const settled = steps.settle(row, change, { isOld: isProcessed || isOlder, isProcessed, second });
   const paidBy = settled.change?.paidBy ?? row?.paidBy;
   const isLatest = !isOlder && !isBesidePaid(seen, change);
   return {

@@ -230,6 +230,8 @@ export interface Told {
 export interface Known {
   /** Whether this change, or a newer one of its payment, was processed before. An answer is older than any change. */
   readonly isOld: boolean;
+  /** Whether this very change was: a second payment that is not listed any more was discarded. */
+  readonly isProcessed?: boolean;
   /** The payment's record in the list of second payments; undefined if it is not there. */
   readonly second: StoredRecord | undefined;
 }
@@ -264,8 +266,8 @@ export function settle(row: Settleable | undefined, told: Told, known: Known): S
   return { outcome: 'second-payment', change, list: toList(told, known) };
 }
 
-function toList(told: Told, { second, isOld }: Known): Settled['list'] {
-  if (second === undefined) return 'add';
+function toList(told: Told, { second, isOld, isProcessed }: Known): Settled['list'] {
+  if (second === undefined) return isProcessed ? undefined : 'add';
   return isOld || isLater(second, told) ? undefined : 'update';
 }
 
@@ -288,7 +290,9 @@ function settleOne(row: Settleable | undefined, told: Told, context: Context): S
   if (finding.referenceNumber === undefined) return { outcome: 'known' };
   if (row.referenceNumber === undefined) return { outcome: 'settled', record };
   if (row.referenceNumber !== finding.referenceNumber) return { outcome: 'second-payment' };
-  if (isWaiting(row.state)) return { outcome: 'settled', record };
+  // A late answer is no callback, and does not undo what a look has found.
+  const state = record.state === 'unheard' ? row.state : 'created';
+  if (isWaiting(row.state)) return { outcome: 'settled', record: { ...record, state } };
   return context.isOld || isLater(row, told) ? { outcome: 'known' } : { outcome: 'known', record };
 }
 

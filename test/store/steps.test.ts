@@ -89,6 +89,23 @@ const at6 = (fields: Partial<Finding> = {}): Finding => ({ ...FINDING, updatedAt
 const told = (isPaid: boolean, fields?: Partial<Finding>) => ({ isPaid, finding: at6(fields) });
 
 describe('what a callback makes of an order', () => {
+  it('leaves what a look has found if it is a late answer, which is no callback', () => {
+    const answer = told(false, { updatedAtUs: undefined });
+    const missed: Settleable = { ...KNOWN, state: 'missed' };
+    expect(settle(missed, answer, OLD).change).toMatchObject({ state: 'missed' });
+    expect(settle({ ...KNOWN, state: 'unheard' }, answer, OLD).change).toMatchObject({
+      state: 'unheard',
+    });
+    expect(settle(missed, told(false), NEW).change).toMatchObject({ state: 'created' });
+  });
+
+  it('does not list a discarded second payment again if its change was processed before', () => {
+    const paid = told(true, { referenceNumber: 'PAY-2' });
+    const row = { ...KNOWN, paidBy: 'PAY-1' };
+    expect(settle(row, paid, OLD).list).toBe('add');
+    expect(settle(row, paid, { ...OLD, isProcessed: true }).list).toBeUndefined();
+  });
+
   it('without a number is settled if the payment is not created yet', () => {
     const answer = told(false, { referenceNumber: undefined });
     expect(settle(owned, answer, OLD).outcome).toBe('settled');

@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict';
+import type { Attention } from '../../src/store/attention.js';
+import type { Claim } from '../../src/store/payment-row.js';
+import type { OwnedRow } from '../../src/store/steps.js';
+import { INPUTS } from './actors.js';
+import { isPaid, newestOf } from './ledger.js';
+import { LEASE_MS, LIFETIME_MS } from './scene.js';
+import { REFERENCE } from './tables.js';
+import { orRefused, type World } from './world.js';
+
+/** While the service may have a payment that the store has sent. */
+const MAY_EXIST: readonly unknown[] = ['sending', 'unresolved', 'unheard', 'missed', 'created'];
+
+/** What must hold when a claim was granted: nothing is sent while an earlier request may have created a payment. */
+export function checkGranted(world: World, before: OwnedRow | undefined, given: unknown): void {
+  const { scene, ledger, service, turns } = world;
+  const { intent, isRepetition, allowsRejected } = given as Claim;
+  const isRecovery = before?.state === 'rejected' && !allowsRejected;
+  assert.ok(!isRecovery, 'recover() sends what was rejected');
+  const isOther = before?.state === 'recorded' && intent && intent.body !== before.body;
+  assert.ok(!isOther, 'another body is sent than the one recorded');
+  if (ledger.isForgotten) return;
+  if (isRepetition) {
+    const isOver = (before?.sentAtMs ?? 0) + LEASE_MS <= turns.nowMs;
+    assert.ok(isOver && before?.state === 'unresolved', 'sent again before its lease is over');
+    return;
+  }
+  const isKnown = [...ledger.numbers].length > 0 || service.ours.length > 0;
+  assert.ok(!isKnown, 'sent although a payment exists');
+  if (scene.late) return;
+  assert.ok(!service.isAwaited, 'sent although an earlier request may still create a payment');
+}
+
+/** What must hold after each step. */
+export function check(world: World): void {
+  const { ledger, service, tables } = world;
+  if (ledger.isForgotten) return;
+  assert.ok(service.ours.length <= 1, 'two payments');
+  const row = tables.row();
+  if (service.ours.length > 0) {
+    assert.ok(MAY_EXIST.includes(row?.state), `a payment exists, and the state is ${row?.state}`);
+  }
+  checkChanges(world);
+  if (row === undefined) {
+    assert.equal(ledger.told.size, 0, 'a callback is forgotten');
+    return;
+  }
+  const isLeased = row.owner !== undefined && (row.leaseUntilMs ?? 0) > world.turns.nowMs;
+  assert.ok(row.state !== 'unresolved' || !isLeased, 'unresolved while its process may send');
+  checkLooks(world, row);
+  assert.equal(row.paidBy, ledger.firstPaid, 'the first paid payment pays the order');
+  checkRecord(world, row);
+  checkSecond(world, row);
+  checkShown(world, row);
+}
+
+/** A callback that was answered with 200 is done or listed, and so is what has failed. */
+function checkChanges({ ledger, failures }: World): void {
+  for (const key of [...ledger.acknowledged, ...ledger.failed]) {
+    const isKnown = ledger.isDone(key) || failures.has(key) || ledger.discarded.has(key);
+    assert.ok(isKnown, 'a change is neither done nor listed');
+  }
+  for (const key of failures.keys()) {
+    assert.ok(!ledger.isDone(key), 'what is done is listed as failed');
+  }
+}
+
+/** What a look at the service finds belongs to the attempt that it was about, and delays no look that is due. */
+function checkLooks(_world: World, { state, foundStatus, lookAtMs, sentAtMs = 0 }: OwnedRow): void {
+  if (state === 'unheard') assert.equal(foundStatus, undefined, 'an earlier look is still shown');
+  if (state === 'missed') assert.ok(foundStatus, 'missed, and nothing was found');
+  if (lookAtMs === undefined || state === 'created') return;
+  assert.ok(lookAtMs >= sentAtMs + 2 * LIFETIME_MS, 'a look is put off while each pass must look');
+}
+
+/** `get()` shows what the service has said last. */
+function checkRecord({ ledger, tables }: World, row: OwnedRow): void {
+  const shown = tables.shown();
+  const { status } = JSON.parse(shown?.payment ?? '{}');
+  const told = ledger.toldOf(row.referenceNumber ?? '');
+  const newest = newestOf(told);
+  if (newest === undefined) {
+    assert.ok(status === undefined || status === 'pending', 'a status of which nobody has told');
+  } else {
+    assert.equal(status, newest.status, 'the record is not the newest');
+    assert.ok(
+      row.state === 'created' || row.state === 'elsewhere',
+      `a callback has come, and the state is ${row.state}`,
+    );
+  }
+  if (ledger.told.size === 0) return;
+  assert.equal(shown?.state, 'created', 'a callback has come, and the payment is not created');
+  assert.ok(row.referenceNumber, 'a callback has come, and its payment is not known');
+}
+
+/** Every payment beside the order's own is listed, until a person has taken it off the list. */
+function checkSecond({ ledger, tables }: World, row: OwnedRow): void {
+  for (const number of ledger.numbers) {
+    const isOwn = row.paidBy === undefined ? row.referenceNumber === number : row.paidBy === number;
+    // Of an order that the store did not create, several unpaid payments are no mistake.
+    const isMistake = row.state !== 'elsewhere' || ledger.paid.has(number);
+    const second = tables.second(number);
+    if (second === undefined) {
+      const isTold = isOwn || row.referenceNumber === number || ledger.discarded.has(number);
+      assert.ok(isTold || !isMistake, 'a second payment is not listed');
+      if (!ledger.paid.has(number) || isOwn) continue;
+      assert.ok(ledger.discarded.has(number), 'a second paid payment is not listed');
+      continue;
+    }
+    const { status } = JSON.parse(second.payment ?? '{}');
+    const newest = newestOf(ledger.toldOf(number));
+    assert.equal(status, newest?.status, 'the record of a second payment is not the newest');
+  }
+}
+
+/** An order that follows `current` shows the newest change of the payment that has paid it, or of its only one. */
+function checkShown({ ledger }: World, { paidBy }: OwnedRow): void {
+  if (ledger.working !== undefined) return;
+  const [only] = ledger.numbers;
+  const number = paidBy ?? (ledger.numbers.size === 1 ? only : undefined);
+  if (number === undefined) return;
+  const newest = newestOf(ledger.toldOf(number));
+  const done = newestOf(ledger.done.filter((one) => one.number === number));
+  const isPaidDone = ledger.done.some((one) => one.number === number && isPaid(one));
+  if (done === undefined || !(isPaidDone || done.key === newest?.key)) return;
+  assert.deepEqual(ledger.shown, done, 'the order does not show the newest change');
+}
+
+/** Everybody has gone. One person and `recover` bring whatever is left to an end in which nothing is open. */
+export async function checkEnd(world: World): Promise<void> {
+  const { turns, plain, ledger, service, tables, scene } = world;
+  if (ledger.isForgotten) return;
+  const before = tables.row()?.state;
+  turns.nowMs += 100_000;
+  for (let count = 0; count < 3; count += 1) {
+    for (const item of await world.listed()) await clear(world, item);
+    await orRefused(plain.recover());
+  }
+  assert.deepEqual(await world.listed(), [], 'something stays on the list');
+  const isUsed = (scene.clicks ?? []).length > 0;
+  const input = tables.row()?.body.includes('"amount":2') ? INPUTS.B : INPUTS.A;
+  if (isUsed) await orRefused(plain.create(input));
+  const state = tables.row()?.state;
+  const hasEnded = ['unheard', 'created', 'elsewhere', ...(isUsed ? [] : ['rejected', undefined])];
+  assert.ok(hasEnded.includes(state), `stuck in ${state}, before ${before}`);
+  if (isUsed) assert.ok(service.payments.length > 0, 'created, and there is no payment');
+  for (const { key } of ledger.told.values()) {
+    assert.ok(ledger.isDone(key) || ledger.discarded.has(key), 'a change is not done in the end');
+  }
+  world.failures = await tables.failures();
+  check(world);
+}
+
+async function clear({ plain, service, ledger, deliveries }: World, item: Attention) {
+  switch (item.kind) {
+    case 'failed-change': {
+      const change = ledger.told.get(item.key);
+      assert.ok(change, 'a change is listed that never came');
+      await deliveries.process('person', change, true);
+      return;
+    }
+    case 'second-payment':
+      ledger.discarded.add(item.referenceNumber);
+      return plain.discard(item);
+    case 'no-callback':
+      if (service.find() === undefined) await plain.markNotCreated(item);
+      else await plain.discard(item);
+      return;
+    default: {
+      const found = service.find();
+      if (found === undefined) await plain.markNotCreated(item);
+      else await plain.markCreated(REFERENCE, found);
+    }
+  }
+}

@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import { MerchantPaymentsError } from '../../src/errors.js';
+import type { StoreContext } from '../../src/store/callback-store.js';
+import { isPaid, type Told } from './ledger.js';
+import { OLD_MS } from './scene.js';
+import { REFERENCE } from './tables.js';
+import type { World } from './world.js';
+
+export type Change = Omit<Told, 'key'>;
+
+type Outcome = 'acknowledged' | 'busy' | 'failed';
+
+/** The callbacks, and the merchant's work for them. */
+export class Deliveries {
+  readonly #world: World;
+  #failures = 0;
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  state(): unknown {
+    return this.#failures;
+  }
+
+  /** A change is delivered until it is acknowledged, and once more. */
+  start(change: Change): void {
+    const key = `${change.number} ${change.status}${change.at}`;
+    this.#world.act(key, () => this.#deliver({ ...change, key }));
+  }
+
+  async #deliver(change: Told): Promise<void> {
+    const { turns, ledger, scene } = this.#world;
+    const { key } = change;
+    const isPruned = (scene.prunes ?? 0) > 0;
+    const existsAtMs = turns.nowMs;
+    if (isPruned) turns.mark(key, 'exists', OLD_MS);
+    // What arrives for the first time later than prune() keeps anything is documented.
+    const isInTime = () => !isPruned || turns.nowMs < existsAtMs + OLD_MS || ledger.failed.has(key);
+    const isFree = () => scene.overlaps === true || ledger.working === undefined;
+    for (let isRepeated = false; ; ) {
+      if (!isPruned) turns.begin(key, isRepeated ? 'again' : '');
+      await turns.step(key, () => (isFree() && isInTime() ? ['arrives'] : []));
+      const outcome = await this.process(key, change, false);
+      // What is delivered again after prune() runs again, as documented.
+      if (isRepeated || (isPruned && outcome === 'acknowledged')) return;
+      isRepeated = outcome === 'acknowledged';
+    }
+  }
+
+  /** Delivers, or replays, a change as a receiver does. */
+  async process(actor: string, change: Told, runParked: boolean): Promise<Outcome> {
+    const { plain, ledger, scene } = this.#world;
+    const { key, number, status, at } = change;
+    const payment = {
+      referenceNumber: number,
+      merchantPaymentReference: REFERENCE,
+      status,
+      updatedAt: `2026-01-01T00:00:0${at}Z`,
+    };
+    const failures = { parkAfter: scene.parkAfter, runParked };
+    ledger.tell(change);
+    try {
+      const work = (context: StoreContext<undefined>) => this.#work(actor, change, context);
+      const outcome = await plain.process({ key, payment, failures }, work);
+      if (outcome === 'busy') return 'busy';
+    } catch (error) {
+      if (error instanceof WorkError) {
+        ledger.fail(key);
+        return 'failed';
+      }
+      const isParked = error instanceof MerchantPaymentsError && error.code === 'CHANGE_PARKED';
+      if (!isParked) throw error;
+    }
+    ledger.acknowledged.add(key);
+    return 'acknowledged';
+  }
+
+  async #work(
+    actor: string,
+    change: Told,
+    { current, secondPayment }: StoreContext<undefined>,
+  ): Promise<void> {
+    const { turns, ledger, scene } = this.#world;
+    assert.equal(ledger.working, undefined, 'one change of an order at a time');
+    this.#checkContext(change, current, secondPayment);
+    ledger.working = change.key;
+    turns.note(actor, [current, secondPayment]);
+    const did = await turns.step(actor, () =>
+      this.#failures < (scene.failures ?? 0) ? ['works', 'throws'] : ['works'],
+    );
+    ledger.working = undefined;
+    if (did === 'throws') {
+      this.#failures += 1;
+      throw new WorkError();
+    }
+    if (!ledger.isForgotten) assert.ok(!ledger.isDone(change.key), 'done twice');
+    ledger.done.push(change);
+    if (current) ledger.shown = change;
+  }
+
+  #checkContext(change: Told, current: boolean, secondPayment: boolean | undefined): void {
+    const { ledger, tables } = this.#world;
+    if (ledger.isForgotten) return;
+    const { firstPaid } = ledger;
+    const isOther = firstPaid !== undefined && firstPaid !== change.number;
+    if (isOther) assert.ok(!current, 'current, although another payment has paid the order');
+    const isStale = ({ status, at }: Told) => status === 'paid' && at === change.at;
+    if (
+      !isPaid(change) &&
+      ledger.numbers.size === 1 &&
+      ledger.toldOf(change.number).some(isStale)
+    ) {
+      assert.ok(!current, 'current, although it is paid at the same instant');
+    }
+    const row = tables.row();
+    const isBesides = row?.state !== 'elsewhere' && row?.referenceNumber !== change.number;
+    if ((isOther && isPaid(change)) || isBesides) {
+      assert.ok(secondPayment, 'the work is not told of a second payment');
+    }
+    if (!isOther && !isBesides && ledger.numbers.size === 1) {
+      assert.ok(!secondPayment, 'the work is told of a second payment, and there is one');
+    }
+  }
+}
+
+class WorkError extends Error {}

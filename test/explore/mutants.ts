@@ -1,0 +1,56 @@
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { type Mutant, mutants } from './mutant-table.js';
+
+// Takes each guard away in a copy of the code, and explores that: a scene must go wrong, unless the table says why none
+// can. node --import tsx test/explore/mutants.ts [a part of its file's name or code]
+
+const [wanted = ''] = process.argv.slice(2);
+const copy = mkdtempSync(path.join(os.tmpdir(), 'explore-'));
+for (const name of ['src', 'test/explore', 'package.json', 'tsconfig.json']) {
+  cpSync(name, path.join(copy, name), { recursive: true });
+}
+symlinkSync(path.resolve('node_modules'), path.join(copy, 'node_modules'));
+
+/** The line about the first scene that goes wrong; undefined for none. */
+function explore(scene: string): string | undefined {
+  const words = ['--import', 'tsx', 'test/explore/main.ts', scene, '--until-wrong'];
+  const { status, stdout, stderr } = spawnSync('node', words, { cwd: copy, encoding: 'utf8' });
+  if (status === 0) return undefined;
+  return stdout.split('\n').find((line) => line.startsWith('WRONG')) ?? stderr.slice(0, 500);
+}
+
+function tryOne({ file, from, to, scene = '' }: Mutant): string | undefined {
+  const source = readFileSync(file, 'utf8');
+  if (source.split(from).length !== 2) throw new Error(`not once in ${file}: ${from}`);
+  const target = path.join(copy, file);
+  writeFileSync(
+    target,
+    source.replace(from, () => to),
+  );
+  try {
+    return explore(scene);
+  } finally {
+    writeFileSync(target, source);
+  }
+}
+
+const counts = { noticed: 0, redundant: 0, wrong: 0 };
+const isWanted = ({ file, from }: Mutant) => `${file} ${from}`.includes(wanted);
+const chosen = mutants.filter(isWanted);
+// Those that no scene notices take longest.
+const last = chosen.filter(({ redundant }) => redundant !== undefined);
+const first = chosen.filter(({ redundant }) => redundant === undefined);
+for (const mutant of [...first, ...last]) {
+  const { from, to, redundant } = mutant;
+  const seen = tryOne(mutant);
+  const isRight = (seen === undefined) === (redundant !== undefined);
+  counts[isRight ? (redundant ? 'redundant' : 'noticed') : 'wrong'] += 1;
+  const reason = seen ?? `not noticed${redundant ? `: ${redundant}` : ''}`;
+  console.log(`${isRight ? 'ok   ' : 'WRONG'} ${from.trim()} → ${to.trim()}\n      ${reason}`);
+}
+rmSync(copy, { recursive: true });
+console.log(`${counts.noticed} noticed, ${counts.redundant} redundant, ${counts.wrong} wrong`);
+process.exitCode = counts.wrong === 0 ? 0 : 1;

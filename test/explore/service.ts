@@ -1,0 +1,150 @@
+import { ApiError, ConnectionError, RequestTimeoutError, ResponseError } from '../../src/errors.js';
+import { LEASE_MS, LIFETIME_MS } from './scene.js';
+import type { World } from './world.js';
+
+/** A payment at the service. */
+export interface Payment {
+  readonly number: string;
+  /** Whether the store has sent it. */
+  readonly isOurs: boolean;
+}
+
+interface Request {
+  /** Until when the service may act on it. */
+  readonly untilMs: number;
+  act?: string;
+  payment?: Payment;
+}
+
+/** The client, the network and the service: requests that are acted on late, and answers that are lost. */
+export class Service {
+  readonly payments: Payment[] = [];
+  readonly #requests: Request[] = [];
+  readonly #world: World;
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  get ours(): readonly Payment[] {
+    return this.payments.filter(({ isOurs }) => isOurs);
+  }
+
+  /** Whether a request is under way that may still create a payment. */
+  get isAwaited(): boolean {
+    return this.#requests.some((request) => this.#mayAct(request));
+  }
+
+  /** Sends a creation, as `payments.create` does. */
+  async send(actor: string): Promise<unknown> {
+    const { turns, tables, scene } = this.#world;
+    const claimedAtMs = tables.row()?.sentAtMs ?? turns.nowMs;
+    const left = await turns.step(actor, () => ['leaves', 'has no connection']);
+    if (left !== 'leaves') throw new ConnectionError('not sent', { requestOutcome: 'not-sent' });
+    // The assumption counts from the claim, with stalls. A process that does not stall leaves within its lease.
+    const leastMs = scene.stalls ? 0 : turns.nowMs + LIFETIME_MS - LEASE_MS;
+    const request: Request = { untilMs: Math.max(claimedAtMs + LIFETIME_MS, leastMs) };
+    this.#requests.push(request);
+    this.#receive(request);
+    const heard = await turns.step(actor, () => this.#answersTo(request));
+    return { payment: this.#toAnswer(heard, request) };
+  }
+
+  #receive(request: Request): void {
+    const { turns, scene } = this.#world;
+    const { acts = ['creates'] } = scene;
+    const name = `request${this.#requests.length}`;
+    if (turns.isAuto) {
+      this.#serve(request, 'creates');
+      return;
+    }
+    this.#world.act(name, async () => {
+      const act = await turns.step(name, () => (this.#mayAct(request) ? acts : []));
+      this.#serve(request, act);
+    });
+  }
+
+  #mayAct({ act, untilMs }: Request): boolean {
+    const { turns, scene } = this.#world;
+    return act === undefined && (scene.late === true || turns.nowMs < untilMs);
+  }
+
+  #serve(request: Request, act: string): void {
+    request.act = act;
+    if (act !== 'creates') return;
+    const earlier = this.#world.scene.idempotency === 'kept' ? this.ours[0] : undefined;
+    request.payment = earlier ?? this.create(true);
+  }
+
+  #answersTo({ act, payment }: Request): readonly string[] {
+    const { answers = [] } = this.#world.scene;
+    const also = (...wanted: string[]) => answers.filter((answer) => wanted.includes(answer));
+    if (act === undefined) return ['gives up', ...also('page', 'false success')];
+    return ['answer', 'lost', ...also('page', ...(payment ? ['bare', 'conflict'] : []))];
+  }
+
+  #toAnswer(heard: string, { act, payment }: Request): object {
+    const outcome = { requestOutcome: 'unknown' } as const;
+    switch (heard) {
+      case 'gives up':
+        throw new RequestTimeoutError('no answer', outcome);
+      case 'lost':
+        throw new ConnectionError('lost', outcome);
+      case 'page':
+        throw new ResponseError('a page', outcome);
+      // The client's own retry of a request that was acted on.
+      case 'conflict':
+        throw refusal(409);
+      case 'answer':
+        if (payment !== undefined) return { referenceNumber: payment.number, status: 'pending' };
+        throw act === 'refuses' ? refusal(422) : refusal(429);
+      // A success without a record, which a proxy may have made up.
+      default:
+        return {};
+    }
+  }
+
+  /** A payment comes into being, and its changes are delivered from now on. */
+  create(isOurs: boolean): Payment {
+    const payment = { number: `payment-${this.payments.length + 1}`, isOurs };
+    this.payments.push(payment);
+    for (const change of this.#changesOf(payment)) {
+      this.#world.deliver({ ...change, number: payment.number });
+    }
+    return payment;
+  }
+
+  #changesOf({ isOurs }: Payment) {
+    const { changes = [], foreignChanges = changes } = this.#world.scene;
+    return isOurs ? changes : foreignChanges;
+  }
+
+  /** What someone finds who looks the order up: its first payment. */
+  find(): { readonly referenceNumber: string; readonly status: string } | undefined {
+    const [first] = this.payments;
+    if (first === undefined) return undefined;
+    return {
+      referenceNumber: first.number,
+      status: this.#changesOf(first).at(-1)?.status ?? 'pending',
+    };
+  }
+
+  state(): unknown {
+    const { turns } = this.#world;
+    const requests = this.#requests.map(({ act, payment, untilMs }) => [
+      act,
+      payment?.number,
+      act === undefined && turns.ageOf(untilMs, 0),
+    ]);
+    return [this.payments, requests];
+  }
+}
+
+function refusal(status: number): ApiError {
+  return new ApiError('refused', {
+    requestOutcome: 'rejected',
+    safeToRetry: status === 429,
+    serviceCode: '1001',
+    response: { status, headers: {}, body: undefined } as never,
+  });
+}
