@@ -277,9 +277,9 @@ function resent(
   return statuses.filter((known) => known.includes(421)).length;
 }
 
-/** A page in place of an answer says nothing about the payment. */
-const mayBePage = ({ pieces }: Answer): boolean =>
-  /html/i.test(Buffer.concat([...pieces]).toString('latin1'));
+/** A page in place of an answer says nothing about the payment. Its head or its body, which may come in chunks, tells. */
+const mayBePage = ({ pieces, validBody = 'html' }: Answer): boolean =>
+  /html/i.test(Buffer.concat([...pieces]).toString('latin1') + validBody);
 
 /** Where the last answer leaves no doubt, the call ended by it. */
 function expectPlain(
