@@ -77,7 +77,7 @@ describeInBrowser('faults in the dashboard', () => {
       await page.getByText(`Added: ${type}.`, { exact: true }).waitFor();
     }
     expect(server.faults.pending().map(({ type }) => type)).toEqual(types);
-    expect(types).toHaveLength(26);
+    expect(types).toHaveLength(27);
   });
 
   test('an invalid fault is refused with the reason', async () => {

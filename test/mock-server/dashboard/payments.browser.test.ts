@@ -134,7 +134,7 @@ describeInBrowser('payments in the dashboard', () => {
     const [, , ...types] = await menu
       .locator('option')
       .evaluateAll((options) => options.map((option) => option.getAttribute('value') ?? ''));
-    expect(types).toHaveLength(12);
+    expect(types).toHaveLength(13);
     for (const type of types.filter((each) => each !== 'reorder')) {
       await resend(page, type);
       await page.getByText(`fault: ${type}`).first().waitFor();
