@@ -17,7 +17,8 @@ export async function readOrder(reference: string) {
   if (rows[0] === undefined) return undefined;
   const stored = await store.get(reference);
   // The interface names no page to pay on. The mock's answers have this field; use your service's own.
-  return { ...rows[0], payment: stored?.state, paymentUrl: stored?.payment?.['paymentUrl'] };
+  const paymentUrl = stored?.state === 'created' ? stored.payment?.['paymentUrl'] : undefined;
+  return { ...rows[0], payment: stored?.state, paymentUrl };
 }
 
 /**

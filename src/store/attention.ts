@@ -1,6 +1,5 @@
-import type { PaymentStatusRecord } from '../protocol/payment.js';
 import type { FailureText } from './failure.js';
-import type { StoredPayment } from './stored-payment.js';
+import type { PaymentFields, StoredPayment } from './stored-payment.js';
 
 /**
  * What needs a person.
@@ -35,7 +34,7 @@ export interface UnresolvedPayment extends Item {
   /** How often it was sent. */
   attempts: number;
   /** The payment. */
-  stored: StoredPayment;
+  stored: StoredPayment & { state: 'unresolved' };
 }
 
 /** A further payment at the service with the `merchantPaymentReference` of an earlier one. */
@@ -45,7 +44,7 @@ export interface SecondPayment extends Item {
   /** The service's identifier of this payment. */
   referenceNumber: string;
   /** Its record, from the latest callback or the answer to its creation. */
-  payment: Partial<PaymentStatusRecord> & Record<string, unknown>;
+  payment: PaymentFields;
 }
 
 /** A change whose work failed and has not completed since. */
@@ -82,7 +81,7 @@ export interface PaymentWithoutCallback extends Item {
    */
   foundStatus?: string | undefined;
   /** The payment. */
-  stored: StoredPayment;
+  stored: StoredPayment & { state: 'created' };
 }
 
 /** Selects what `attention()` lists. */

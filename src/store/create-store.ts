@@ -117,10 +117,13 @@ interface Line {
   readonly message?: string;
 }
 
-function describePayment({ state, replayed, attempts, failure }: StoredPayment): Line {
+function describePayment(stored: StoredPayment): Line {
+  const { state, replayed, attempts, error } = stored;
+  const failure = state === 'sending' ? undefined : stored.failure;
   const fields = { state, replayed, attempts, ...failure };
-  if (state !== 'unresolved') return { fields };
-  return { fields, level: 'warn', message: 'a payment is unresolved' };
+  if (state === 'unresolved') return { fields, level: 'warn', message: 'a payment is unresolved' };
+  const isSent = error === undefined || state === 'created';
+  return isSent ? { fields } : { fields, level: 'warn', message: 'a payment was not created' };
 }
 
 function describeRecovery({ error, ...counts }: Recovery): Line {

@@ -17,6 +17,7 @@ import { readChange, toChangeName } from './change.js';
 import { itemChanged } from './errors.js';
 import type { Cursor, Listed, ListKind, Page, SecondRow } from './payment-row.js';
 import { readBody, toStoredPayment } from './records.js';
+import type { PaymentState, StoredPayment } from './stored-payment.js';
 
 /** A store without a client, over any backend. */
 export class ManagedEngine<Tx> implements ManagedStore<Tx> {
@@ -158,14 +159,17 @@ function listsOf(
     (await backend.list(kind, page)).map((listed): Entry => {
       const { foundStatus } = listed.stored;
       const found = foundStatus === undefined ? {} : { foundStatus: JSON.parse(foundStatus) };
-      return { place: listed.place, item: { kind: 'no-callback', ...found, ...toItem(listed) } };
+      return {
+        place: listed.place,
+        item: { kind: 'no-callback', ...found, ...toItem<'created'>(listed) },
+      };
     });
   return {
     unresolved: [
       async (page) =>
         (await backend.list('unresolved', page)).map((listed) => ({
           place: listed.place,
-          item: { kind: 'unresolved', ...toItem(listed) },
+          item: { kind: 'unresolved', ...toItem<'unresolved'>(listed) },
         })),
     ],
     'second-payment': [async (page) => (await backend.listSecond(page)).map(toSecond)],
@@ -188,13 +192,14 @@ function toSecond({ place, payment: json, listedAtMs }: SecondRow): Entry {
   return { place, item: { kind: 'second-payment', ...item } };
 }
 
-function toItem({ place, stored, listedAtMs }: Listed) {
+/** @typeParam State - the state of all payments of the list */
+function toItem<State extends PaymentState>({ place, stored, listedAtMs }: Listed) {
   return {
     merchantPaymentReference: readBody(stored.body).input.merchantPaymentReference,
     since: new Date(place.atMs),
     listedAt: new Date(listedAtMs),
     attempts: stored.attempts,
-    stored: toStoredPayment(stored, { replayed: true }),
+    stored: toStoredPayment(stored, { replayed: true }) as StoredPayment & { state: State },
   };
 }
 

@@ -17,7 +17,6 @@ import {
 } from './errors.js';
 import { readListed } from './listed-payment.js';
 import type { MissedPayment } from './looks.js';
-
 import { ManagedEngine } from './managed-engine.js';
 import type { ClientOptions, StoreClient } from './options.js';
 import type { Intent } from './payment-row.js';
@@ -65,7 +64,7 @@ export class PaymentEngine<Tx> extends ManagedEngine<Tx> implements PaymentStore
     const { key, intent } = toIntent(body, this.#backend.forms);
     const limits = { timeoutMs, leaseMs };
     const wanted = { key, intent, send, options, allowsRejected: true, ...limits };
-    return await named(this.#sender.send(wanted));
+    return await namedResult(this.#sender.send(wanted));
   }
 
   async record(input: CreatePaymentInput, context: RecordContext<Tx>): Promise<void> {
@@ -102,7 +101,7 @@ export class PaymentEngine<Tx> extends ManagedEngine<Tx> implements PaymentStore
       );
     }
     const stored = this.#stored(this.#backend.forms.toName(reference), options);
-    return await named(this.#sender.send({ ...stored, allowsRejected: true }));
+    return await namedResult(this.#sender.send({ ...stored, allowsRejected: true }));
   }
 
   async get(merchantPaymentReference: string): Promise<StoredPayment | undefined> {
@@ -200,6 +199,13 @@ async function named<Value>(running: Promise<Value>): Promise<Value> {
     if (error instanceof MerchantPaymentsError) Error.captureStackTrace?.(error);
     throw error;
   }
+}
+
+/** The same for the error of a result. */
+async function namedResult(running: Promise<StoredPayment>): Promise<StoredPayment> {
+  const stored = await named(running);
+  if (stored.error !== undefined) Error.captureStackTrace?.(stored.error);
+  return stored;
 }
 
 /** Undefined if a variable of the client's environment is missing, without which nothing can be sent anyway. */

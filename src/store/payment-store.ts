@@ -106,21 +106,22 @@ export interface RunningRecovery extends AsyncDisposable {
 export interface PaymentStore<Tx = undefined, Taken = Tx> extends ManagedStore<Tx> {
   /**
    * Stores the payment and sends it. Called again for the same payment, it resolves with what is stored
-   * (`replayed`), and so it does, whatever the input, if callbacks have told of a payment that another program created. While another caller is sending the payment, it waits for up to `timeoutMs`, and then resolves
-   * with `sending`. If that caller gives up without having sent it, this call sends it with a new
-   * `timeoutMs`, because with the little time left the outcome could stay unknown. A rejected payment is
-   * sent again, and may be corrected.
+   * (`replayed`), and so it does, whatever the input, if callbacks have told of a payment that another program created.
+   * While another caller is sending the payment, it waits for up to `timeoutMs`, and then resolves with `sending`. If that
+   * caller gives up without having sent it, this call sends it with a new `timeoutMs`, because with the little time left
+   * the outcome could stay unknown. A rejected payment is sent again, and may be corrected.
    *
-   * If the outcome is unknown, it resolves with `unresolved` and the `error`: the payment may exist, and
-   * its callback settles it.
+   * It resolves whatever the service and the network did; read the `state`, and the `error` of a payment that was not
+   * created. After an unknown outcome it is `unresolved`: the payment may exist, and its callback settles it. `recorded`
+   * was not sent, or got a 429: {@link recover}, `send` or another `create` sends it.
    *
    * @throws {InvalidRequestError} when the input is invalid; nothing was stored
    * @throws {InvalidOptionError} when an option of the call is invalid; nothing was stored
    * @throws {StoreError} `REFERENCE_CONFLICT` when another payment is stored under this reference; nothing
    * was sent. `STORE_TIMEOUT`, `MISSING_TABLES` or `STORE_FAILED` when the store fails, perhaps after sending: keep the
    * reference, with which another call never creates a second payment
-   * @throws {RequestError} when the service did not accept the payment (stored as `rejected`), and when nothing was
-   * sent or it answered 429 (stored as `recorded`: {@link recover}, `send` or another `create` sends it)
+   * @throws {InvalidCredentialsError} for a 401 (stored as `rejected`), {@link SecretUnavailableError} when the client's
+   * credentials can't be read, {@link RequestAbortedError} when the signal ended the call before anything was sent
    */
   create(input: CreatePaymentInput, options?: RequestOptions): Promise<StoredPayment>;
   /**

@@ -2,16 +2,9 @@ import { parseInstant } from '../protocol/instant.js';
 import { parseExactly } from '../protocol/json.js';
 import { invalidOption } from '../protocol/options.js';
 import { ownFields } from '../protocol/own-fields.js';
-import {
-  type CreatePaymentInput,
-  isDateTime,
-  type PaymentStatusRecord,
-  statusRecordFields,
-} from '../protocol/payment.js';
+import { type CreatePaymentInput, isDateTime, statusRecordFields } from '../protocol/payment.js';
 import type { Finding, Intent, PaymentRow, StoredForms } from './payment-row.js';
-import type { SendFailure, StoredPayment } from './stored-payment.js';
-
-type PaymentFields = Partial<PaymentStatusRecord> & Record<string, unknown>;
+import type { PaymentFields, SendFailure, StoredPayment } from './stored-payment.js';
 
 /**
  * Builds the payment to store, from the body of its request. Its JSON always has the fields of the input in the same
@@ -103,7 +96,9 @@ function toMicroseconds(text: string): number {
 }
 
 /** The fields that are not stored. */
-type Known = Pick<StoredPayment, 'replayed' | 'error' | 'payment'>;
+interface Known extends Pick<StoredPayment, 'replayed' | 'error'> {
+  readonly payment?: PaymentFields | undefined;
+}
 
 function readJson(text: string | undefined): PaymentFields | undefined {
   return text === undefined ? undefined : JSON.parse(text);
@@ -130,5 +125,5 @@ export function toStoredPayment(stored: PaymentRow, known: Known): StoredPayment
     changedAt: new Date(changedAtMs),
     ...(failure !== undefined && { failure: JSON.parse(failure) as SendFailure }),
     ...(error !== undefined && { error }),
-  };
+  } as StoredPayment;
 }

@@ -1,10 +1,4 @@
-import {
-  ApiError,
-  ConnectionError,
-  type MerchantPaymentsError,
-  RequestError,
-  RequestTimeoutError,
-} from '../errors.js';
+import { ApiError, RequestError } from '../errors.js';
 import { causesOf } from '../protocol/describe-value.js';
 import {
   func,
@@ -120,40 +114,38 @@ class Pass {
   }
 
   async #send(payment: string, isRepetition: boolean): Promise<void> {
-    try {
-      const { stored, replayed, error } = await this.#resend(payment, isRepetition);
-      if (replayed) return;
-      // Its payment stays unresolved, whatever the error.
-      if (isRepetition && error !== undefined && !isInDoubt(error)) throw error;
-      this.resent += 1;
-      if (stored?.state === 'created') this.#isAnswered = true;
-      if (stored?.state !== 'unresolved') return;
-      this.unresolved += 1;
-      if (error instanceof RequestError && !isConflict(error)) this.#end(error);
-    } catch (error) {
+    const { stored, replayed, error } = await this.#resend(payment, isRepetition).catch(
+      (thrown) => {
+        this.isOver = true;
+        throw thrown;
+      },
+    );
+    if (replayed) return;
+    if (error instanceof RequestError && !isInDoubt(error)) {
       this.#count(error, isRepetition);
-    }
-  }
-
-  /** Counts payments that the service did not accept. Throws errors that need a person. */
-  #count(error: unknown, isRepetition: boolean): void {
-    const isAnswered = error instanceof ApiError && error.httpStatus !== 401;
-    if (isAnswered) this.resent += 1;
-    if (isAnswered && error.httpStatus !== 429 && !isSetupError(error)) {
-      if (isVerdict(error)) {
-        if (isRepetition) this.unresolved += 1;
-        else this.rejected += 1;
-        this.#isAnswered = true;
-      } else {
-        // It may concern this payment alone, which stays recorded: the next one is tried.
-        this.error ??= error;
-      }
       return;
     }
-    this.isOver = true;
-    const isAway = error instanceof ConnectionError || error instanceof RequestTimeoutError;
-    if (!isAnswered && !isAway) throw error;
-    this.#end(error);
+    this.resent += 1;
+    if (stored?.state === 'created') this.#isAnswered = true;
+    if (stored?.state !== 'unresolved') return;
+    this.unresolved += 1;
+    if (error instanceof RequestError && !isConflict(error)) this.#end(error);
+  }
+
+  /** Counts a payment that the service did not accept, or that was not sent. */
+  #count(error: RequestError, isRepetition: boolean): void {
+    const isAnswered = error instanceof ApiError;
+    if (isAnswered) this.resent += 1;
+    if (!isAnswered || error.httpStatus === 429 || isSetupError(error)) {
+      this.#end(error);
+    } else if (isVerdict(error)) {
+      if (isRepetition) this.unresolved += 1;
+      else this.rejected += 1;
+      this.#isAnswered = true;
+    } else {
+      // It may concern this payment alone, which stays recorded: the next one is tried.
+      this.error ??= error;
+    }
   }
 
   #end(error: RequestError): void {
@@ -163,7 +155,7 @@ class Pass {
 }
 
 /** Whether the payment of the request that failed may exist. */
-function isInDoubt(error: MerchantPaymentsError): boolean {
+function isInDoubt(error: RequestError): boolean {
   return (
     error.requestOutcome === 'unknown' || error.requestOutcome === 'accepted' || isConflict(error)
   );

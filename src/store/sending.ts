@@ -1,6 +1,14 @@
 import type { RequestOptions } from '../client/options.js';
 import type { CreatePaymentResult } from '../client/response.js';
-import { ApiError, MerchantPaymentsError, type RequestOutcome, ResponseError } from '../errors.js';
+import {
+  ApiError,
+  ConnectionError,
+  InvalidCredentialsError,
+  MerchantPaymentsError,
+  type RequestOutcome,
+  RequestTimeoutError,
+  ResponseError,
+} from '../errors.js';
 import { fieldOfAny, ownFields } from '../protocol/own-fields.js';
 import { prepareCreation } from '../protocol/prepared-creation.js';
 import { startStopwatch } from '../protocol/waiting.js';
@@ -10,7 +18,7 @@ import type { StoreClient } from './options.js';
 import type { Claimed, Finding, Intent, PaymentRow, Result, StoredForms } from './payment-row.js';
 import { readBody, toFinding } from './records.js';
 import { wasNeverSent } from './sql/server-errors.js';
-import type { SendFailure, StoredPayment } from './stored-payment.js';
+import type { PaymentFields, SendFailure } from './stored-payment.js';
 import { pause } from './waiting.js';
 
 /** A payment that a caller wants sent. */
@@ -37,10 +45,10 @@ export interface Turn {
   readonly stored: PaymentRow | undefined;
   /** Whether nothing was sent. */
   readonly replayed: boolean;
-  /** The client's error, if there is a stored outcome to return in spite of it. */
+  /** The client's error, if the call that sent the payment has got one. */
   readonly error?: MerchantPaymentsError | undefined;
   /** The parsed `stored.payment`, if it is at hand. */
-  readonly payment?: StoredPayment['payment'];
+  readonly payment?: PaymentFields | undefined;
 }
 
 export interface Sender {
@@ -54,7 +62,8 @@ const MAX_CLAIMS = 5;
  * Claims the payment and, if the claim is granted, sends it.
  *
  * @param onEnd called before the promise settles
- * @throws {RequestError} when the service did not accept it, or nothing was sent; this is stored
+ * @throws {MerchantPaymentsError} when the caller must change something before any payment can be sent: its credentials or
+ * options, or its signal, which ended the call before anything was sent; this is stored
  * @throws {StoreError} when the store fails
  */
 export async function sendIfGranted(
@@ -135,7 +144,7 @@ async function call(
 interface Ended {
   readonly result: Result;
   /** The service's record, if it returned one. */
-  readonly payment?: StoredPayment['payment'];
+  readonly payment?: PaymentFields;
   /** The error to return together with what is stored. */
   readonly error?: MerchantPaymentsError;
   /** The error to throw instead. */
@@ -183,21 +192,30 @@ function toEnded(error: unknown, { allowsRejected, isRepetition }: Wanted): Ende
   if (requestOutcome === 'accepted' && isOurs) {
     return { result: created(NOTHING_KNOWN, failure), error };
   }
-  // A reference in use may mean that an earlier attempt, or another program, has created the payment. Nor does the
-  // refusal of a repetition say that the attempts before it have created nothing. Were it rejected, it could be
-  // corrected, and the service would not recognise another body: that makes a second payment.
-  if (requestOutcome === 'unknown' || isConflict(error) || isRepetition) {
-    const result: Result = { state: 'unresolved', failure };
-    return isOurs ? { result, error } : { result, thrown: error };
-  }
   const mayBeSentAgain =
     requestOutcome === 'not-sent' ||
     // A 429, even if the client's own retry of it was not sent.
     (isOurs && error.safeToRetry === true) ||
     // Keep it until the cause is fixed: in recover(), no caller would send it again.
     (!allowsRejected && !isVerdict(error));
-  const state = mayBeSentAgain ? 'recorded' : 'rejected';
-  return { result: { state, failure }, thrown: error };
+  // A reference in use may mean that an earlier attempt, or another program, has created the payment. Nor does the
+  // refusal of a repetition say that the attempts before it have created nothing. Were it rejected, it could be
+  // corrected, and the service would not recognise another body: that makes a second payment.
+  const isInDoubt = requestOutcome === 'unknown' || isConflict(error) || isRepetition;
+  const state = isInDoubt ? 'unresolved' : mayBeSentAgain ? 'recorded' : 'rejected';
+  const isReturned = isOurs && (requestOutcome === 'unknown' || isFromOutside(error));
+  return { result: { state, failure }, ...(isReturned ? { error } : { thrown: error }) };
+}
+
+/** Whether the service or the network did it. Wrong credentials are the caller's, and would fail every payment. */
+function isFromOutside(error: unknown): boolean {
+  if (error instanceof InvalidCredentialsError) return false;
+  return (
+    error instanceof ApiError ||
+    error instanceof ConnectionError ||
+    error instanceof RequestTimeoutError ||
+    error instanceof ResponseError
+  );
 }
 
 const CONFLICT = 409;

@@ -71,7 +71,8 @@ export class SingleSender {
       if (running === undefined) return this.#takeTurn(wanted);
       // The other call may have been cancelled, which leaves the payment recorded: then it is sent here.
       const turn = await running.turn.catch(() => undefined);
-      if (turn !== undefined) return { ...turn, replayed: true };
+      const isLeft = turn === undefined || turn.stored?.state === 'recorded';
+      if (!isLeft) return { ...turn, replayed: true };
     }
   }
 
@@ -107,8 +108,10 @@ export class SingleSender {
     const hasEnded = await waitFor(turn, endsAtMs - performance.now(), signalOf(options));
     if (!hasEnded) return { stored: await this.#backend.read(key), replayed: true };
     try {
-      // Without the error, which belongs to the other call.
-      return { stored: (await turn).stored, replayed: true };
+      const { stored: ended, error } = await turn;
+      const mayTry = error !== undefined && ended !== undefined && isFree(ended, intent);
+      if (mayTry && (isCallersOwn(error) || !isTheSame)) return undefined;
+      return { stored: ended, replayed: true, error };
     } catch (error) {
       if (isCallersOwn(error) || !isTheSame) return undefined;
       throw error;
@@ -126,12 +129,13 @@ function nextPause(pauseMs: number): number {
  * @throws {StoreError} when nothing is stored, another payment is, or the payment can't be claimed in time
  */
 function decide(
-  { stored, replayed }: Turn,
+  { stored, replayed, error }: Turn,
   intent: Intent | undefined,
   isLate: boolean,
 ): 'return' | 'claim' | 'wait' {
   if (stored === undefined) throw intent === undefined ? unknownReference() : notStoredInTime();
-  if (replayed && isFree(stored, intent)) {
+  // With an error, it was sent just now, by a call that this one waited for.
+  if (replayed && error === undefined && isFree(stored, intent)) {
     if (isLate) throw notGranted();
     return 'claim';
   }

@@ -25,17 +25,13 @@ export interface SendFailure {
   readonly httpStatus?: number | undefined;
 }
 
-/** A payment in a store. */
-export interface StoredPayment {
+/** The record of a payment, or the part of it that an answer had. */
+export type PaymentFields = Partial<PaymentStatusRecord> & Record<string, unknown>;
+
+/** What a payment in a store has in every state. */
+interface StoredFields {
   /** The merchant's own reference. */
   merchantPaymentReference: string;
-  /** Its state. */
-  state: PaymentState;
-  /**
-   * The payment's record, from the latest callback or else from the answer to its creation. Absent unless it is
-   * `created`, and after an answer whose body was lost.
-   */
-  payment?: (Partial<PaymentStatusRecord> & Record<string, unknown>) | undefined;
   /** Whether this call sent nothing, and returns what was stored earlier or by another call. */
   replayed: boolean;
   /** The three fields of the creation, as sent. Absent for a payment that is known from callbacks alone. */
@@ -50,11 +46,35 @@ export interface StoredPayment {
   sentAt?: Date | undefined;
   /** When its state or its record last changed. */
   changedAt: Date;
+}
+
+/** Why a payment was not created, or may not have been. */
+interface Failed {
   /** Why the last attempt to send failed, if it did. */
   failure?: SendFailure | undefined;
   /**
-   * The client's error, if this call sent the payment and returns a result in spite of it: the outcome is unknown
-   * (`unresolved`), or the answer was lost (`created`). Not stored.
+   * The client's error, if this call sent the payment, or waited for a call of this process that did. Not stored: another
+   * call has `failure` alone.
    */
   error?: MerchantPaymentsError | undefined;
 }
+
+/** A payment in a store. Read `state` first: what else there is depends on it. */
+export type StoredPayment = StoredFields &
+  (
+    | ({
+        /** It exists at the service. */
+        state: 'created';
+        /** Its record, from the latest callback or else from the answer. Absent after an answer whose body was lost. */
+        payment?: PaymentFields | undefined;
+      } & Failed)
+    | ({
+        /** `recorded`: not sent yet. `rejected`: not created. `unresolved`: nobody knows yet. */
+        state: 'recorded' | 'rejected' | 'unresolved';
+      } & Failed)
+    | {
+        /** A process is sending it right now. */
+        state: 'sending';
+        error?: undefined;
+      }
+  );

@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { PaymentClient } from '../../src/client/payment-client.js';
 import { callbackHandler } from '../../src/node/callback-handler.js';
+import type { StoredPayment } from '../../src/store/stored-payment.js';
 import {
   CALL_TIMEOUT_MS,
   isRecorded,
@@ -36,23 +37,21 @@ const handleCallback = callbackHandler<unknown>({
   },
 });
 
-async function buy(reference: string): Promise<string> {
+async function buy(reference: string): Promise<StoredPayment> {
   await shop.placeOrder(reference);
-  const { state } = isRecorded(reference)
-    ? await store.send(reference)
-    : await store.create(orderOf(reference));
-  return state;
+  return isRecorded(reference) ? store.send(reference) : store.create(orderOf(reference));
 }
 
 const server = createServer(async (request, response) => {
   const [, path, reference = ''] = request.url?.split('/') ?? [];
   if (path !== 'buy') return handleCallback(request, response);
   try {
-    response.end(await buy(reference));
+    const { state, error } = await buy(reference);
+    if (error !== undefined) tell({ error: `buy: ${describe(error)}` });
+    response.writeHead(state === 'rejected' || state === 'recorded' ? 402 : 200).end(state);
   } catch (error) {
     tell({ error: `buy: ${describe(error)}` });
-    const isOfService = (error as { requestOutcome?: string }).requestOutcome !== undefined;
-    response.writeHead(isOfService ? 402 : 503).end();
+    response.writeHead(503).end();
   }
 });
 server.listen(0, '127.0.0.1', () => tell({ port: (server.address() as AddressInfo).port }));

@@ -127,7 +127,7 @@ describe('the key of a payment', () => {
     const extraBody = { note: 'a', 7: 'x' };
     const open = () =>
       openStore(backend, { client: createClient(url, { idempotency, maxRetries: 0 }) });
-    await failureOf(open().create(order, { extraBody }));
+    expect(await open().create(order, { extraBody })).toMatchObject({ state: 'recorded' });
     await open().recover();
     expect(await open().get(order.merchantPaymentReference)).toMatchObject({ state: 'created' });
     const [key] = keys();

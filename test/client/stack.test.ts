@@ -167,18 +167,18 @@ type Caller = (call: () => Promise<unknown>) => Promise<unknown>;
 
 const callers: Record<string, Caller> = {
   'awaits it': async function placeTheOrder(call) {
-    await call();
+    return await call();
   },
   'awaits it later': async function placeTheOrder(call) {
     const creating = call();
     await Promise.resolve();
-    await creating;
+    return await creating;
   },
   'handles its failure': async function placeTheOrder(call) {
-    await call().catch((error: unknown) => Promise.reject(error));
+    return await call().catch((error: unknown) => Promise.reject(error));
   },
   'awaits it among others': async function placeTheOrder(call) {
-    await Promise.all([Promise.resolve(), call()]);
+    return (await Promise.all([call(), Promise.resolve()]))[0];
   },
 };
 
@@ -193,7 +193,10 @@ it.each(combinations)(
   async (failure, observer, how) => {
     const call = await failures[failure]?.(observers[observer]?.() ?? {});
     const caller = callers[how] as Caller;
-    const error = await caller(call as () => Promise<unknown>).catch((reason: unknown) => reason);
+    const error = await caller(call as () => Promise<unknown>).then(
+      (result) => (result as { readonly error?: unknown }).error,
+      (reason: unknown) => reason,
+    );
     const { name, message, stack } = error as Error;
     // Some compilers of tests number equal names.
     expect(stack).toMatch(/\n {4}at (?:async )?placeTheOrder\d* /);

@@ -6,6 +6,7 @@ import { fromDrizzle } from '../../src/postgres/index.js';
 import { postgresStore } from '../../src/postgres/postgres-store.js';
 import type { PaymentStore } from '../../src/store/payment-store.js';
 import { ContractService } from '../contract/store/service.js';
+import { recordIn } from '../contract/store/stage.js';
 import { expectToListWhatLiesAhead } from '../store/clock-set-back.js';
 import { unusedClient } from '../store/unused-client.js';
 import { change, collect, nothing, order } from './change.js';
@@ -386,7 +387,7 @@ describe.skipIf(!process.env['DATABASE_URL'])(
       const store = postgresStore<pg.PoolClient>(pool, { client: service.client });
       await store.setup();
       const extraBody = { payer: 'Łukasz 💳' };
-      const { payment } = await store.create(order('order-latin1'), { extraBody });
+      const payment = recordIn(await store.create(order('order-latin1'), { extraBody }));
       const referenceNumber = String(payment?.referenceNumber);
       const found = change('order-latin1', 0, { referenceNumber, ...extraBody } as never);
       expect(await store.process(found, nothing)).toBe('processed');

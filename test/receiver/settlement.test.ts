@@ -102,7 +102,8 @@ describe('a store that creates payments', () => {
       },
     });
     await deliver();
-    expect((await store.get(ORDER))?.payment).toEqual(sampleRecord({ referenceNumber: FIRST }));
+    const payment = sampleRecord({ referenceNumber: FIRST });
+    expect(await store.get(ORDER)).toMatchObject({ payment });
   });
 });
 

@@ -138,19 +138,45 @@ describe('the logger of a store', () => {
     expect(lines[0]).toMatchObject({ fields: { merchantPaymentReference: 'order-1' } });
   });
 
-  it('gets a failure at error, with the code and without the message, and the caller gets the error', async () => {
+  it('gets a payment that was not created at warn, with the code and without the message', async () => {
     const { service, store, lines } = open();
     service.answer('order-1', 422);
-    await expect(store.create(order)).rejects.toMatchObject({ httpStatus: 422 });
+    expect(await store.create(order)).toMatchObject({ error: { httpStatus: 422 } });
+    service.answer('order-1', 'refused');
+    await store.create(order);
+    const line = {
+      operation: 'create',
+      merchantPaymentReference: 'order-1',
+      replayed: false,
+      durationMs,
+    };
+    const refused = { requestOutcome: 'rejected', serviceCode: 'REFUSED', httpStatus: 422 };
+    expect(lines.map(({ fields }) => fields)).toEqual([
+      { ...line, state: 'rejected', attempts: 1, code: 'API_ERROR', ...refused },
+      {
+        ...line,
+        state: 'recorded',
+        attempts: 2,
+        code: 'CONNECTION_FAILED',
+        requestOutcome: 'not-sent',
+      },
+    ]);
+    expect(lines[0]).toMatchObject({
+      level: 'warn',
+      message: 'merchant-payments: a payment was not created',
+    });
+  });
+
+  it('gets a failure at error, with the code and without the message, and the caller gets the error', async () => {
+    const { store, lines } = open();
     await expect(store.create({ ...order, currency: 'euro' })).rejects.toThrow(/currency/);
     await expect(store.send('order-2')).rejects.toMatchObject({ code: 'UNKNOWN_REFERENCE' });
     await expect(store.create(undefined as never)).rejects.toThrow();
-    expect(lines.map(({ level }) => level)).toEqual(['error', 'error', 'error', 'error']);
+    expect(lines.map(({ level }) => level)).toEqual(['error', 'error', 'error']);
     const refused = (merchantPaymentReference: string) => {
       return { operation: 'create', merchantPaymentReference, durationMs };
     };
     expect(lines.map(({ fields }) => fields)).toEqual([
-      { ...refused('order-1'), code: 'API_ERROR', requestOutcome: 'rejected' },
       { ...refused('order-1'), code: 'INVALID_REQUEST', requestOutcome: 'not-sent' },
       { ...refused('order-2'), operation: 'send', code: 'UNKNOWN_REFERENCE' },
       { operation: 'create', code: 'INVALID_REQUEST', requestOutcome: 'not-sent', durationMs },

@@ -2,14 +2,19 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { PaymentClient } from '../../src/client/payment-client.js';
-import { ConnectionError, RequestAbortedError, RequestTimeoutError } from '../../src/errors.js';
+import {
+  ConnectionError,
+  RequestAbortedError,
+  RequestError,
+  RequestTimeoutError,
+} from '../../src/errors.js';
 import { PREPARE_CREATION } from '../../src/protocol/prepared-creation.js';
 import type { UnresolvedPayment } from '../../src/store/attention.js';
 import { MemoryBackend } from '../../src/store/memory-backend.js';
 import type { Claim } from '../../src/store/payment-row.js';
 import type { PaymentStore } from '../../src/store/payment-store.js';
 import { ContractService } from '../contract/store/service.js';
-import { collect } from '../contract/store/stage.js';
+import { collect, recordIn } from '../contract/store/stage.js';
 import { MEMORY, openStore } from './memory-engine.js';
 import { order, paid, settle } from './orders.js';
 
@@ -221,25 +226,23 @@ describe('a call', () => {
     expect(service.requestsFor('order-1')).toHaveLength(1);
   });
 
-  it('rejects with the error of the call it waited for when the service rejected the payment', async () => {
-    const { store, service } = open();
-    service.answer('order-1', 422);
-    const calls = [store.create(order('order-1')), store.send('order-1')];
-    const [first, second] = await Promise.allSettled(calls);
-    expect(first).toMatchObject({ status: 'rejected', reason: { serviceCode: 'REFUSED' } });
-    expect(second).toEqual(first);
-    expect(service.requestsFor('order-1')).toHaveLength(1);
-  });
-
-  it('does not return the error of another call', async () => {
-    const { store, service } = open();
-    service.answer('order-1', 'answer-lost');
-    const calls = [store.create(order('order-1')), store.create(order('order-1'))];
-    const [first, second] = await Promise.all(calls);
-    expect(first).toMatchObject({ state: 'unresolved', replayed: false, error: {} });
-    expect(second).toMatchObject({ state: 'unresolved', replayed: true });
-    expect(second).not.toHaveProperty('error');
-  });
+  it.each([
+    [422, 'rejected'],
+    ['refused', 'recorded'],
+    ['answer-lost', 'unresolved'],
+  ] as const)(
+    'has the error of the call it waited for, which ended with %s',
+    async (kind, state) => {
+      const { store, service } = open();
+      service.answer('order-1', kind);
+      const calls = [store.create(order('order-1')), store.create(order('order-1'))];
+      const [first, second] = await Promise.all(calls);
+      expect(first).toMatchObject({ state, replayed: false, error: expect.any(RequestError) });
+      expect(second).toMatchObject({ state, replayed: true, error: first?.error });
+      expect(await store.get('order-1')).not.toHaveProperty('error');
+      expect(service.requestsFor('order-1').length).toBeLessThanOrEqual(1);
+    },
+  );
 });
 
 describe('a decision of a person', () => {
@@ -292,7 +295,7 @@ describe('a decision of a person', () => {
     service.answer('order-1', 'answer-lost');
     await store.create(order('order-1'));
     await store.markCreated('order-1', { referenceNumber: 'PAY-1' });
-    expect((await store.get('order-1'))?.payment).toEqual({
+    expect(recordIn(await store.get('order-1'))).toEqual({
       merchantPaymentReference: 'order-1',
       referenceNumber: 'PAY-1',
     });
@@ -483,10 +486,9 @@ describe('a night on which the service refuses every payment', () => {
       client,
       leaseMs: undefined,
     });
-    await expect(store.create(order('order-1'))).rejects.toMatchObject({
-      code: 'CONNECTION_FAILED',
-      requestOutcome: 'rejected',
-      safeToRetry: true,
+    expect(await store.create(order('order-1'))).toMatchObject({
+      state: 'recorded',
+      error: { code: 'CONNECTION_FAILED', requestOutcome: 'rejected', safeToRetry: true },
     });
     expect(await store.get('order-1')).toMatchObject({ state: 'recorded' });
   });
@@ -526,13 +528,18 @@ describe('a call that waits for another of the same process', () => {
     return Promise.allSettled([store.create(order('order-1')), store.create(order('order-1'))]);
   }
 
+  const errorOf = (error: Error) =>
+    error instanceof ConnectionError || error instanceof RequestTimeoutError
+      ? { value: { state: 'recorded', error } }
+      : { status: 'rejected', reason: error };
+
   it.each([
     ['aborted', new RequestAbortedError('aborted', notSent)],
     ['too late', new RequestTimeoutError('too late', notSent)],
     ['aborted after a 429', new RequestAbortedError('aborted', { ...rejected, safeToRetry: true })],
   ])('sends by itself when that one was %s before it sent', async (_, error) => {
     const [first, second] = await callTwice(error);
-    expect(first).toMatchObject({ status: 'rejected', reason: error });
+    expect(first).toMatchObject(errorOf(error));
     expect(second).toMatchObject({ value: { state: 'created', replayed: false, attempts: 2 } });
   });
 
@@ -542,8 +549,8 @@ describe('a call that waits for another of the same process', () => {
     ['an error that is not of the client', foreign],
   ])('gets the error when that one ended with %s', async (_, error) => {
     const [first, second] = await callTwice(error);
-    expect(first).toMatchObject({ status: 'rejected', reason: error });
-    expect(second).toEqual(first);
+    expect(first).toMatchObject(errorOf(error));
+    expect(second).toMatchObject(errorOf(error));
   });
 
   it('does not take a send for another payment', async () => {
@@ -614,7 +621,7 @@ describe('a call that waits for another process', () => {
     await new Promise(setImmediate);
     await vi.advanceTimersByTimeAsync(29_500);
     held.answer('refused');
-    await expect(first).rejects.toMatchObject({ code: 'CONNECTION_FAILED' });
+    expect(await first).toMatchObject({ state: 'recorded', error: { code: 'CONNECTION_FAILED' } });
     await vi.advanceTimersByTimeAsync(1_000);
     expect(await second).toMatchObject({ state: 'created', replayed: false, attempts: 2 });
     expect(given).toEqual([30_000]);
@@ -695,7 +702,10 @@ describe('a backend that does not grant what is free', () => {
 it('sends a rejected payment again', async () => {
   const { store, service } = open();
   service.answer('order-1', 422);
-  await expect(store.create(order('order-1'))).rejects.toMatchObject({ serviceCode: 'REFUSED' });
+  expect(await store.create(order('order-1'))).toMatchObject({
+    state: 'rejected',
+    error: { serviceCode: 'REFUSED' },
+  });
   expect(await store.get('order-1')).toMatchObject({ state: 'rejected', replayed: true });
   expect(await store.send('order-1')).toMatchObject({ state: 'created', replayed: false });
 });

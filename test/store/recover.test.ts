@@ -1,5 +1,11 @@
 import { assert, describe, expect, it } from 'vitest';
-import { ApiError, ConnectionError, RequestTimeoutError, StoreError } from '../../src/errors.js';
+import {
+  ApiError,
+  ConnectionError,
+  type RequestError,
+  RequestTimeoutError,
+  StoreError,
+} from '../../src/errors.js';
 import { MemoryBackend } from '../../src/store/memory-backend.js';
 import type { ListKind, Page, PaymentRow } from '../../src/store/payment-row.js';
 import { recover } from '../../src/store/recover.js';
@@ -46,13 +52,17 @@ async function recoverMany(count: number, resend: (stored: PaymentRow) => Turn) 
 
 const details = { requestOutcome: 'rejected', safeToRetry: false } as const;
 const apiError = (status: number, serviceCode?: string) => {
+  const requestOutcome = status >= 500 ? 'unknown' : 'rejected';
   const response = { status, headers: {}, body: '', text: '', attempts: 1 };
-  return new ApiError('not accepted', { ...details, response, serviceCode });
+  return new ApiError('not accepted', { ...details, requestOutcome, response, serviceCode });
 };
 const refusal = apiError(422, 'VALIDATION_FAILED');
 const throwing = (error: Error) => () => {
   throw error;
 };
+const failing =
+  (error: RequestError) =>
+  (stored: PaymentRow): Turn => ({ stored, replayed: false, error });
 
 it('looks up every unresolved payment, of which there is more than a page', async () => {
   let nowMs = 0;
@@ -104,7 +114,7 @@ describe('a pass over recorded payments', () => {
   });
 
   it('continues after a rejected payment', async () => {
-    const { recovery, bodies } = await recoverMany(20, throwing(refusal));
+    const { recovery, bodies } = await recoverMany(20, failing(refusal));
     expect(bodies).toHaveLength(20);
     expect(recovery).toEqual({ resent: 20, unresolved: 0, rejected: 20 });
   });
@@ -117,11 +127,11 @@ describe('a pass over recorded payments', () => {
     'tries each payment once, alone, when a %s has no error code, or one that repeats it (%s)',
     async (status, serviceCode) => {
       const error = apiError(status, serviceCode);
-      const { recovery, bodies, pages } = await recoverMany(150, throwing(error));
+      const { recovery, bodies, pages } = await recoverMany(150, failing(error));
       expect(recovery).toEqual({ resent: 100, unresolved: 0, error });
       expect(bodies).toHaveLength(100);
       expect(pages).toBe(1);
-      expect(await recoverInTurns(throwing(error))).toEqual({ most: 1, all: 20 });
+      expect(await recoverInTurns(failing(error))).toEqual({ most: 1, all: 20 });
     },
   );
 
@@ -140,11 +150,11 @@ describe('a pass over recorded payments', () => {
   const noConnection = new ConnectionError('no connection', details);
 
   describe.each([
-    ['a 429', apiError(429), throwing(apiError(429)), { resent: 1, unresolved: 0 }],
-    ['a 403', apiError(403), throwing(apiError(403)), { resent: 1, unresolved: 0 }],
-    ['a 404', apiError(404), throwing(apiError(404)), { resent: 1, unresolved: 0 }],
-    ['a 405', apiError(405), throwing(apiError(405)), { resent: 1, unresolved: 0 }],
-    ['no connection', noConnection, throwing(noConnection), { resent: 0, unresolved: 0 }],
+    ['a 429', apiError(429), failing(apiError(429)), { resent: 1, unresolved: 0 }],
+    ['a 403', apiError(403), failing(apiError(403)), { resent: 1, unresolved: 0 }],
+    ['a 404', apiError(404), failing(apiError(404)), { resent: 1, unresolved: 0 }],
+    ['a 405', apiError(405), failing(apiError(405)), { resent: 1, unresolved: 0 }],
+    ['no connection', noConnection, failing(noConnection), { resent: 0, unresolved: 0 }],
     ['no answer', timeout, unresolved(timeout), { resent: 1, unresolved: 1 }],
     ['a 503', apiError(503), unresolved(apiError(503)), { resent: 1, unresolved: 1 }],
   ])('that meets %s', (_, error, resend, counts) => {
@@ -198,7 +208,7 @@ describe('a pass over recorded payments', () => {
   }
 
   it('has eight under way as soon as the service has rejected one', async () => {
-    expect(await recoverInTurns(throwing(refusal))).toEqual({ most: 8, all: 20 });
+    expect(await recoverInTurns(failing(refusal))).toEqual({ most: 8, all: 20 });
   });
 
   it('has one under way while it meets references in use', async () => {

@@ -3,7 +3,7 @@ import type { PaymentClient } from '../../src/client/payment-client.js';
 import { StoreError } from '../../src/errors.js';
 import type { PaymentContext } from '../../src/receiver/options.js';
 import { memoryStore } from '../../src/store/memory.js';
-import { collect } from '../contract/store/stage.js';
+import { collect, recordIn } from '../contract/store/stage.js';
 import { order } from './orders.js';
 import { startScene } from './settling-scene.js';
 
@@ -70,13 +70,13 @@ describe('a receiver with a store that creates payments', () => {
   it('keeps the newest record when callbacks arrive late', async () => {
     await using scene = await startScene({ createStore, onPayment: () => {} });
     const { mock, store } = scene;
-    const { payment } = await store.create(order('order-3'));
-    const referenceNumber = String(payment?.referenceNumber);
+    const created = await store.create(order('order-3'));
+    const referenceNumber = String(recordIn(created)?.referenceNumber);
     mock.faults.add({ on: 'callback', type: 'reorder' });
     const held = mock.setStatus(referenceNumber, 'authorized');
     await mock.setStatus(referenceNumber, 'paid');
     await held;
-    expect((await store.get('order-3'))?.payment?.status).toBe('paid');
+    expect(await store.get('order-3')).toMatchObject({ payment: { status: 'paid' } });
   });
 
   it('reports a second payment of one reference, once for each change', async () => {

@@ -1,5 +1,9 @@
 import { describe, expect, expectTypeOf, it } from 'vitest';
-import { PaymentClient, type PaymentStatusRecord } from '../../src/index.js';
+import {
+  type MerchantPaymentsError,
+  PaymentClient,
+  type PaymentStatusRecord,
+} from '../../src/index.js';
 import {
   type Attention,
   type AttentionKind,
@@ -10,9 +14,9 @@ import {
   type PaymentStore,
   type PaymentWithoutCallback,
   type SecondPayment,
+  type SendFailure,
   type StatusChange,
   type StoreContext,
-  type StoredPayment,
   type UnresolvedPayment,
 } from '../../src/store/index.js';
 
@@ -123,13 +127,36 @@ it('an item of attention is told apart by its kind', () => {
     for await (const item of store.attention()) {
       expectTypeOf(item.since).toEqualTypeOf<Date>();
       if (item.kind === 'unresolved') {
-        expectTypeOf(item.stored).toEqualTypeOf<StoredPayment>();
+        expectTypeOf(item.stored.failure).toEqualTypeOf<SendFailure | undefined>();
         await store.markNotCreated(item);
         // @ts-expect-error another program may have created the payment
         expectTypeOf(item.stored.input).toEqualTypeOf<CreatePaymentInput>();
       } else {
         await store.discard(item);
       }
+    }
+  });
+});
+
+it('a stored payment has a record or a failure only in the states that have one', () => {
+  compileOnly(async (client) => {
+    const stored = await memoryStore({ client }).create(input);
+    const { error } = stored;
+    expectTypeOf(error).toEqualTypeOf<MerchantPaymentsError | undefined>();
+    // @ts-expect-error only a created payment has a record
+    expectTypeOf(stored.payment);
+    switch (stored.state) {
+      case 'created':
+        expectTypeOf(stored.payment?.referenceNumber).toEqualTypeOf<string | undefined>();
+        return;
+      case 'recorded':
+      case 'rejected':
+      case 'unresolved':
+        return;
+      default:
+        expectTypeOf(stored.state).toEqualTypeOf<'sending'>();
+        // @ts-expect-error it has not failed
+        expectTypeOf(stored.failure);
     }
   });
 });

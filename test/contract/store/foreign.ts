@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import type { It } from './callback-stage.js';
 import { createPayment, createTwoPayments, instant, recordOf, seconds } from './changes.js';
-import { assertPayment, createInput, rejectsWith, type Stage } from './stage.js';
+import { assertPayment, createInput, recordIn, rejectsWith, type Stage } from './stage.js';
 
 const second = { kinds: ['second-payment'] } as const;
 /** Payments that another program has created: the store knows them from their callbacks. */
@@ -29,7 +29,7 @@ export function testForeign(it: It<Stage>): void {
         assertPayment(payment, { ...found, referenceNumber: record.referenceNumber, status });
         expect(payment?.merchantPaymentReference).toBe(reference);
         expect(payment).not.toHaveProperty('input');
-        expect(payment?.payment).toStrictEqual(record);
+        expect(recordIn(payment)).toStrictEqual(record);
       }
       await stage.record(store, { ...input, amount: 2 });
       await store.recover({ lookUp: () => 'not-created' });

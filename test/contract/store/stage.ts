@@ -5,7 +5,7 @@ import type { CreatePaymentInput, PaymentStatusRecord } from '../../../src/proto
 import type { Attention, AttentionKind, AttentionOptions } from '../../../src/store/attention.js';
 import type { CallbackStore, ManagedStore } from '../../../src/store/callback-store.js';
 import type { PaymentStore } from '../../../src/store/payment-store.js';
-import type { StoredPayment } from '../../../src/store/stored-payment.js';
+import type { PaymentFields, StoredPayment } from '../../../src/store/stored-payment.js';
 import type { ContractOptions, StoreUnderTest } from '../store.js';
 import { CallbackStage } from './callback-stage.js';
 import { recordOf } from './changes.js';
@@ -172,18 +172,24 @@ export function createInput(fields: Partial<CreatePaymentInput> = {}): CreatePay
   return { merchantPaymentReference: randomUUID(), amount: 2500, currency: 'EUR', ...fields };
 }
 
+/** The record of a payment that is created. */
+export function recordIn(stored: StoredPayment | undefined): PaymentFields | undefined {
+  return stored?.state === 'created' ? stored.payment : undefined;
+}
+
 /** Asserts the given fields of a payment from a store. */
 export function assertPayment(
   payment: StoredPayment | undefined,
   expected: Partial<Pick<StoredPayment, 'state' | 'replayed' | 'attempts'>> & {
+    readonly error?: unknown;
     readonly referenceNumber?: string | undefined;
     readonly status?: string;
   },
 ): void {
   assert(payment !== undefined);
-  const { state, replayed, attempts } = payment;
-  const { referenceNumber, status } = payment.payment ?? {};
-  const found = { state, replayed, attempts, referenceNumber, status };
+  const { state, replayed, attempts, error } = payment;
+  const { referenceNumber, status } = recordIn(payment) ?? {};
+  const found = { state, replayed, attempts, error, referenceNumber, status };
   expect(found).toMatchObject(expected);
 }
 
@@ -201,8 +207,10 @@ export async function rejectsWith(
 }
 
 /** Asserts that the service refuses the payment of a call, and resolves with the error. */
-export async function isRefused(call: Promise<unknown>): Promise<ApiError> {
-  const error = await call.catch((thrown: unknown) => thrown);
+export async function isRefused(call: Promise<StoredPayment>): Promise<ApiError> {
+  const payment = await call;
+  assertPayment(payment, { state: 'rejected', replayed: false });
+  const { error } = payment;
   assert(error instanceof ApiError);
   expect(error.requestOutcome).toBe('rejected');
   return error;

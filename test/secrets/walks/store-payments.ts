@@ -39,12 +39,12 @@ export function createClient(options: Partial<PaymentClientOptions> = {}): Payme
 /** What it keeps and gives back is the merchant's own; what it says when something fails is looked at. */
 export async function use<Tx>(see: See, store: PaymentStore<Tx>): Promise<void> {
   see('the store', store);
-  for (let attempt = 0; attempt < 2; attempt += 1) {
-    see('the error of create', await failureOf(() => store.create(order)));
+  for (const outcome of ['nothing sent', 'a refusal', 'an unknown outcome']) {
+    see(`the error of ${outcome}`, (await store.create(order)).error);
   }
-  const { error, failure, attempts } = await store.create(order);
-  see('the error of an unknown outcome', error);
-  see('the failure that is kept', failure);
+  const stored = await store.create(order);
+  const { attempts } = stored;
+  see('the failure that is kept', stored.state === 'unresolved' && stored.failure);
   see('a conflict', await failureOf(() => store.create(other)));
   see('a conflict of record', await failureOf(() => store.record(other, { tx: undefined as Tx })));
   see('an unknown reference', await failureOf(() => store.send(`${customer}-2`)));
