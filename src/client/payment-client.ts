@@ -124,7 +124,8 @@ export class PaymentClient {
    * MERCHANT_PAYMENTS_API_SECRET. They are read by this call, not on import. A variable that is missing or
    * empty is read again at each call of the client, which fails while it is missing (`INVALID_OPTION`, nothing
    * is sent). So a module can create the client where an application is built without its secrets, for example
-   * by `next build`. To fail at startup instead, pass the values to `new PaymentClient()`.
+   * by `next build`. `setup()` and `startRecovery()` of a store fail while one is missing, so an application without
+   * them does not start.
    *
    * @param overrides - options that take precedence over the environment
    * @param env - the environment; `process.env` by default

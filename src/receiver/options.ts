@@ -67,7 +67,7 @@ export interface CallbackReceiverOptions<Tx = undefined, Fields = unknown, Secre
    * callback, so that a secret can change without a restart: cache one that is slow to fetch. If it throws or
    * takes more than 10 s (`SECRET_UNAVAILABLE`), or returns an invalid secret, the reply is 500.
    * @default MERCHANT_PAYMENTS_SIGNING_SECRET in the environment, read when the first callback arrives; without it the
-   * reply is 500
+   * reply is 500, of which the handler warns once when it is created
    */
   signingSecret?:
     | Secret

@@ -44,7 +44,7 @@ import {
   replyTo,
   WRONG_METHOD,
 } from './reply.js';
-import { BusyChanges, changeOverdue, OnceAMinute, report, reportRefusal } from './report.js';
+import { BusyChanges, changeOverdue, OnceAMinute, report, reportRefusal, warn } from './report.js';
 import {
   assertFits,
   createVerifierSource,
@@ -78,6 +78,7 @@ export function createReceiver<Tx, Secret, Fields>(
   const getVerification = createVerifierSource(
     resolved.signingSecret as CallbackReceiverOptions<Tx, Fields, Secret>['signingSecret'],
     (signingSecret) => createVerifier({ ...resolved.policy, signingSecret }),
+    (message) => warn(resolved.logger, message),
   );
   const receiver = new Receiver(resolved, getVerification);
   const log = createCallbackLog(resolved.logger);

@@ -1,7 +1,7 @@
 import type { VerifiedCallback } from '../callback/options.js';
 import { type CallbackVerificationError, StoreError } from '../errors.js';
 import { causesOf } from '../protocol/describe-value.js';
-import { referenceFields } from '../protocol/logger.js';
+import { type Logger, referenceFields, writeLine } from '../protocol/logger.js';
 import { within } from '../protocol/waiting.js';
 
 // A log that hangs must not keep the service waiting.
@@ -37,6 +37,12 @@ function describeOne(error: unknown): string {
   // The error for several failed attempts to connect has no message.
   const parts = Array.isArray(errors) ? ` (${errors.map(String).join('; ')})` : '';
   return `${name}${error.stack ?? String(error)}${parts}`;
+}
+
+/** Tells who starts the application what will go wrong. */
+export function warn(logger: Logger | undefined, message: string): void {
+  if (logger === undefined) console.warn(`merchant-payments: ${message}`);
+  else writeLine(logger, 'warn', { fields: {}, message });
 }
 
 /** Calls `onError` and waits for it. If it fails, the reply stays the same. */

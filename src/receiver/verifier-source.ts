@@ -45,11 +45,13 @@ type Secrets<Secret> = Secret | readonly Secret[];
  * Returns a function that gives the verifier for the current signing secret. Imports keys again only when the
  * secret has changed.
  *
+ * @param onMissing called at once if there is no secret
  * @throws {InvalidOptionError} when a fixed secret is invalid
  */
 export function createVerifierSource<Secret>(
   signingSecret: CallbackReceiverOptions<unknown, unknown, Secret>['signingSecret'],
   createVerifier: (signingSecret: Secrets<Secret>) => Verifier,
+  onMissing: (message: string) => void,
 ): () => Awaitable<Verification> {
   const create = (given: Secrets<Secret>): Verification => ({
     verify: createVerifier(given),
@@ -57,6 +59,9 @@ export function createVerifierSource<Secret>(
   });
   let last: Verification | undefined;
   if (signingSecret === undefined) {
+    // No error yet: frameworks load routes while they build, where the secret may not be available.
+    if (isMissing(readEnvironment()))
+      onMissing(`${MISSING}, so each callback gets a 500; ${REMEDY}`);
     return () => {
       last ??= create(readVariable() as Secret);
       return last;
@@ -75,6 +80,10 @@ export function createVerifierSource<Secret>(
 }
 
 const VARIABLE = 'MERCHANT_PAYMENTS_SIGNING_SECRET';
+const MISSING = 'signingSecret is missing';
+const REMEDY = `set ${VARIABLE} in the environment, or pass signingSecret`;
+
+const isMissing = (secret: string | undefined): secret is undefined | '' => !secret?.trim();
 
 /**
  * Reads the default of `signingSecret`.
@@ -83,9 +92,11 @@ const VARIABLE = 'MERCHANT_PAYMENTS_SIGNING_SECRET';
  */
 function readVariable(): string {
   const secret = readEnvironment();
-  if (secret !== undefined && secret.trim() !== '') return secretText(secret, VARIABLE);
-  const message = `signingSecret is missing, so the callback was not verified, and the service retries; set ${VARIABLE} in the environment, or pass signingSecret`;
-  throw new InvalidOptionError('signingSecret', message);
+  if (!isMissing(secret)) return secretText(secret, VARIABLE);
+  throw new InvalidOptionError(
+    'signingSecret',
+    `${MISSING}, so the callback was not verified, and the service retries; ${REMEDY}`,
+  );
 }
 
 /** Undefined in a runtime without variables, or that does not allow this one to be read. */

@@ -90,6 +90,7 @@ export interface ManagedStore<Tx = undefined> extends CallbackStore<Tx> {
    * Creates missing tables, columns and indexes. Any number of processes may call it at the same time. If everything
    * exists, it changes nothing and needs no right to create.
    *
+   * @throws {InvalidOptionError} when an option of the client is missing
    * @throws {StoreError} `MISSING_TABLES` when a table has other columns; `STORE_TIMEOUT`, `STORE_FAILED`
    */
   setup(): Promise<void>;

@@ -163,7 +163,13 @@ export class PaymentEngine<Tx> extends ManagedEngine<Tx> implements PaymentStore
   /** @internal Called for a payment that `lookUp` has found paid, and of which no callback has come. */
   protected onMissed(_found: MissedPayment): void {}
 
+  override async setup(): Promise<void> {
+    this.#prepare(SAMPLE, undefined);
+    return super.setup();
+  }
+
   startRecovery(options?: RecoveryOptions): RunningRecovery {
+    this.#prepare(SAMPLE, undefined);
     const isLogged = this.#options.logger !== undefined;
     return startRecovery((wanted) => this.recover(wanted), options, isLogged);
   }

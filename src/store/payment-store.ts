@@ -180,7 +180,7 @@ export interface PaymentStore<Tx = undefined, Taken = Tx> extends ManagedStore<T
   /**
    * Calls {@link recover} now and every `everyMs`, until it is stopped. It does not keep the process alive.
    *
-   * @throws {InvalidOptionError} when an option is invalid
+   * @throws {InvalidOptionError} when an option is invalid, or one of the client's is missing
    */
   startRecovery(options?: RecoveryOptions): RunningRecovery;
 }

@@ -1220,3 +1220,35 @@ describe('construction', () => {
     expect(signingSecret).not.toHaveBeenCalled();
   });
 });
+
+describe('a handler that is created without its secret', () => {
+  const VARIABLE = 'MERCHANT_PAYMENTS_SIGNING_SECRET';
+  const text = `signingSecret is missing, so each callback gets a 500; set ${VARIABLE} in the environment, or pass signingSecret`;
+  const onPayment = () => {};
+
+  it.each(['', ' ', undefined])('warns once, with %j', (value) => {
+    vi.stubEnv(VARIABLE, value);
+    const warn = vi.spyOn(console, 'warn').mockImplementation(() => {});
+    createCallbackReceiver({ onPayment });
+    expect(warn.mock.calls).toEqual([[`merchant-payments: ${text}`]]);
+  });
+
+  it('warns its logger', () => {
+    vi.stubEnv(VARIABLE, '');
+    const warn = vi.fn();
+    createCallbackReceiver({
+      onPayment,
+      logger: { debug() {}, info() {}, warn, error() {} },
+    });
+    expect(warn.mock.calls).toEqual([[{}, `merchant-payments: ${text}`]]);
+  });
+
+  it('does not warn if it has one', () => {
+    vi.stubEnv(VARIABLE, 'whsec_of_its_own');
+    const warn = vi.spyOn(console, 'warn').mockImplementation(() => {});
+    createCallbackReceiver({ onPayment });
+    vi.stubEnv(VARIABLE, '');
+    createCallbackReceiver({ onPayment, signingSecret: 'whsec_of_its_own' });
+    expect(warn).not.toHaveBeenCalled();
+  });
+});

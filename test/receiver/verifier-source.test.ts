@@ -6,27 +6,42 @@ type Secrets = string | Uint8Array | readonly (string | Uint8Array)[];
 /** What a verifier was made of, each time one was. */
 function sourceOf(signingSecret: () => Secrets | Promise<Secrets>) {
   const made: unknown[] = [];
-  const getVerifier = createVerifierSource<string | Uint8Array>(signingSecret, (secrets) => {
-    made.push(secrets);
-    return (() => undefined) as unknown as Verifier;
-  });
+  const getVerifier = createVerifierSource<string | Uint8Array>(
+    signingSecret,
+    (secrets) => {
+      made.push(secrets);
+      return (() => undefined) as unknown as Verifier;
+    },
+    unexpected,
+  );
   return { made, getVerifier };
+}
+
+function unexpected(message: string): void {
+  throw new Error(message);
 }
 
 describe('the verifier of the secret in the environment', () => {
   const create = () => {
     const made: unknown[] = [];
-    const getVerifier = createVerifierSource<string>(undefined, (secret) => {
-      made.push(secret);
-      return (() => undefined) as unknown as Verifier;
-    });
-    return { made, getVerifier };
+    const warnings: string[] = [];
+    const getVerifier = createVerifierSource<string>(
+      undefined,
+      (secret) => {
+        made.push(secret);
+        return (() => undefined) as unknown as Verifier;
+      },
+      (message) => warnings.push(message),
+    );
+    return { made, getVerifier, warnings };
   };
   const VARIABLE = 'MERCHANT_PAYMENTS_SIGNING_SECRET';
 
   it('is created at the first callback, and once', () => {
-    const { made, getVerifier } = create();
+    const { made, getVerifier, warnings } = create();
+    expect(warnings).toHaveLength(1);
     vi.stubEnv(VARIABLE, 'one');
+    expect(create().warnings).toEqual([]);
     const first = getVerifier();
     vi.stubEnv(VARIABLE, 'two');
     expect(getVerifier()).toBe(first);
