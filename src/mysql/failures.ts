@@ -78,6 +78,8 @@ export const failures: ServerFailures = /* @__PURE__ */ new ServerFailures({
   codes: {
     // ER_BAD_DB_ERROR and ER_NO_SUCH_TABLE; ER_BAD_FIELD_ERROR for a table of another version.
     missing: [1049, 1146, 1054],
+    // ER_DBACCESS_DENIED_ERROR and ER_TABLEACCESS_DENIED_ERROR.
+    denied: [1044, 1142],
     lockTimeout: [LOCK_WAIT_TIMEOUT],
     deadlock: [DEADLOCK],
     // By KILL QUERY, and by max_statement_time of MariaDB and MAX_EXECUTION_TIME of MySQL: the limit of the

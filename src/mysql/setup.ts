@@ -1,7 +1,7 @@
 import type { Dialect, Tables } from '../store/sql/dialect.js';
 import { missingColumns, schemaOf, tableNames } from '../store/sql/schema.js';
 import type { Connections, ServerTimeouts } from '../store/sql/transactions.js';
-import { wrongCharset } from './failures.js';
+import { failures, wrongCharset } from './failures.js';
 import { HERE } from './location.js';
 
 /** Creates missing tables, columns and indexes. If nothing is missing, it changes nothing and needs no right to create. */
@@ -16,7 +16,9 @@ export async function setup<Tx>(
       // Each in its own transaction, which it commits, whatever the session's defaults are.
       await connections.run(async (transaction) => {
         await transaction.begin(timeouts, []);
-        await transaction.ask(statement);
+        await transaction.ask(statement).catch((error) => {
+          throw failures.explainSetup(error, statement.replaceAll(HERE, ''));
+        });
         return { end: 'commit', result: undefined, undo: false, statements: [] };
       });
     }

@@ -26,6 +26,8 @@ export function databaseErrorOf(error: unknown): unknown {
 
 // The server has become a standby or refuses writes.
 const READ_ONLY = '25006';
+// INSUFFICIENT_PRIVILEGE.
+const DENIED = '42501';
 // Postgres ends the connection.
 const CONNECTION_ENDED = /^(?:08|57P0)/;
 const IDLE_TOO_LONG = '25P03';
@@ -37,7 +39,7 @@ export function isReadOnly(error: unknown): boolean {
 
 const REMEDIES: Readonly<Record<string, string>> = {
   '25P02': 'An earlier statement of your transaction has failed, so all of it must be rolled back',
-  '42501':
+  [DENIED]:
     'Give the role USAGE on the schema, and GRANT SELECT, INSERT, UPDATE, DELETE on the tables of the store; setup() also needs CREATE on the schema, and to own a table that lacks something',
   '57014':
     'The statement_timeout of the role, the pool or the server is too short, or someone cancelled the statement: give the connections of the store one that is longer than commandTimeoutMs',
@@ -68,6 +70,7 @@ export const failures: ServerFailures = /* @__PURE__ */ new ServerFailures({
   codes: {
     // UNDEFINED_DATABASE, UNDEFINED_SCHEMA, UNDEFINED_TABLE, UNDEFINED_COLUMN.
     missing: ['3D000', '3F000', '42P01', '42703'],
+    denied: [DENIED],
     lockTimeout: ['55P03'],
     deadlock: ['40P01'],
     cancelled: ['57014'],

@@ -29,7 +29,9 @@ export async function setup<Tx>(
     );
     for (const create of await findMissing(ask, dialect)) {
       await ask(create).catch((error) => {
-        throw failures.isLockTimeout(error) ? setupBlocked(error) : error;
+        throw failures.isLockTimeout(error)
+          ? setupBlocked(error)
+          : failures.explainSetup(error, create);
       });
     }
     return { end: 'commit', result: undefined, undo: false, statements: [] };

@@ -173,11 +173,22 @@ describe.skipIf(!url)('a user who may not create anything', () => {
     expect(await store.prune(new Date(0))).toBe(0);
   });
 
-  it('is refused by the server where they are missing', async () => {
+  it('is told what to run where a column is missing', async () => {
+    await query(`ALTER TABLE ${database}.payment_store_payments DROP COLUMN found_status`);
+    const refused = await mysqlStore(open())
+      .setup()
+      .catch((error: Error) => error.message);
+    const statement = /Run this as a role that may: (ALTER TABLE .* ADD COLUMN found_status .*);$/;
+    expect(refused).toMatch(statement);
+    await query(String(statement.exec(String(refused))?.[1]));
+    await mysqlStore(open()).setup();
+  });
+
+  it('is told what to run where a table is missing', async () => {
     const store = mysqlStore(open(), { prefix: 'not_migrated_' });
     await expect(store.setup()).rejects.toMatchObject({
-      code: 'STORE_FAILED',
-      message: expect.stringContaining('refused a statement of the store'),
+      code: 'MISSING_TABLES',
+      message: expect.stringMatching(/CREATE TABLE IF NOT EXISTS .*not_migrated_payments` \( \w/),
       cause: { errno: 1142 },
     });
     await expect(store.process(change('user'), nothing)).rejects.toMatchObject({

@@ -75,13 +75,24 @@ describe.skipIf(!process.env['DATABASE_URL'])('a role that may not create tables
     expect(await store.process(change('role'), nothing)).toBe('processed');
   });
 
-  it('is refused by Postgres where they are missing', async () => {
+  it('is told what to run where a table is missing', async () => {
     const store = postgresStore(pool, { prefix: 'not_migrated_' });
     await expect(store.setup()).rejects.toMatchObject({
-      code: 'STORE_FAILED',
-      message: expect.stringContaining('CREATE on the schema'),
+      code: 'MISSING_TABLES',
+      message: expect.stringMatching(/CREATE TABLE IF NOT EXISTS "not_migrated_payments" \( \w/),
       cause: { code: '42501' },
     });
+  });
+
+  it('is told what to run where a column is missing', async () => {
+    await observer.query('ALTER TABLE payment_store_payments DROP COLUMN found_status');
+    const refused = await postgresStore(pool)
+      .setup()
+      .catch((error: Error) => error.message);
+    const statement = /Run this as a role that may: (ALTER TABLE .* ADD COLUMN found_status .*);$/;
+    expect(refused).toMatch(statement);
+    await observer.query(String(statement.exec(String(refused))?.[1]));
+    await postgresStore(pool).setup();
   });
 });
 

@@ -9,6 +9,9 @@ interface PrismaError extends Error {
         readonly originalCode?: unknown;
         readonly originalMessage?: unknown;
         readonly state?: unknown;
+        readonly kind?: unknown;
+        readonly host?: unknown;
+        readonly port?: unknown;
       };
     };
   };
@@ -31,17 +34,37 @@ export function innermostError(
   mark: (error: Error, failure: PrismaFailure) => Error,
 ): unknown {
   let found = error;
-  let inner = error;
-  for (let depth = 0; depth < 8 && typeof inner === 'object' && inner !== null; depth += 1) {
+  for (const inner of wrappedIn(error)) {
     if (isPrismas(inner)) {
       const failure = read(inner);
       return mark(new Error(failure.message, { cause: inner }), failure);
     }
     if (isOfServer(inner)) found = inner;
+  }
+  return found;
+}
+
+/** The error of a connection that could not be made, so that no statement was sent; undefined for any other. */
+export function connectErrorOf(error: unknown): unknown {
+  for (const inner of wrappedIn(error)) {
+    const { syscall } = inner as { syscall?: unknown };
+    if (syscall === 'connect' || syscall === 'getaddrinfo') return inner;
+    if (!isPrismas(inner)) continue;
+    const { kind, host, port } = inner.meta?.driverAdapterError?.cause ?? {};
+    if (kind !== 'DatabaseNotReachable') continue;
+    return new Error(`can't reach ${host}${port === undefined ? '' : `:${port}`}`);
+  }
+  return undefined;
+}
+
+/** The error, and those that ORMs have wrapped in it. */
+function* wrappedIn(error: unknown): Generator<object> {
+  let inner = error;
+  for (let depth = 0; depth < 8 && typeof inner === 'object' && inner !== null; depth += 1) {
+    yield inner;
     const { driverError, cause } = inner as { driverError?: unknown; cause?: unknown };
     inner = driverError ?? cause;
   }
-  return found;
 }
 
 function isPrismas(error: object): error is PrismaError {

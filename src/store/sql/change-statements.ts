@@ -3,7 +3,7 @@ import { isOfAnother, type Judged, type KeptFailure, type SeenChange } from '../
 import type { Page } from '../payment-row.js';
 import { parseSecond, parseSeenChange, type SeenKind } from '../rows.js';
 import type { Dialect, Key, Tables } from './dialect.js';
-import { pageOf } from './payment-statements.js';
+import { type Batch, lockBatch, type Names, pageOf } from './payment-statements.js';
 import type { Step } from './session.js';
 import { Sql } from './sql.js';
 
@@ -188,50 +188,48 @@ WHERE 1 = 1${pageOf(this.#sql, page, [...columns])}`;
   }
 
   /**
-   * Locks some old changes, and returns their keys as JSON lists. Those of a payment with a failed change stay: when that
+   * Locks a batch of old changes: see {@link lockBatch}. Those of a payment with a failed change stay: when that
    * is replayed, it must still be seen to be older.
    */
-  lockOld(beforeMs: number, limit: number): string {
+  lockOld(batch: Batch): string {
     const { changes, failures } = this.#tables;
     const [order, payment] = CHANGE;
-    const isOld = `processed_at_ms < ${beforeMs} AND NOT EXISTS (SELECT 1 FROM ${failures} AS failed
+    const condition = `NOT EXISTS (SELECT 1 FROM ${failures} AS failed
   WHERE failed.${order} = ${changes}.${order} AND failed.${payment} = ${changes}.${payment})`;
-    return this.#lockWhere(changes, isOld, limit);
+    return this.#lockBatch({ table: changes, time: 'processed_at_ms', condition }, batch);
   }
 
-  /** Locks some failed changes that have a body and last failed before a time, and returns their keys likewise. */
-  lockOldBodies(beforeMs: number, limit: number): string {
-    // The first column has an index, and is never later than the second.
-    const isOld = `first_failed_at_ms < ${beforeMs} AND last_failed_at_ms < ${beforeMs}`;
-    return this.#lockWhere(this.#tables.failures, `${isOld} AND raw_body IS NOT NULL`, limit);
+  /** The same for failed changes that have a body and last failed before a time. */
+  lockOldBodies(batch: Batch): string {
+    // The time of the first failure has an index, and is never later than that of the last.
+    const condition = `last_failed_at_ms < ${batch.beforeMs} AND raw_body IS NOT NULL`;
+    const table = this.#tables.failures;
+    return this.#lockBatch({ table, time: 'first_failed_at_ms', condition }, batch);
   }
 
-  #lockWhere(table: string, condition: string, limit: number): string {
-    const { list, skipLocked } = this.#dialect;
-    return `SELECT ${list(CHANGE.join(', '))} FROM ${table}
-WHERE ${condition} LIMIT ${limit}${skipLocked}`;
+  #lockBatch(from: { table: string; time: string; condition: string }, batch: Batch): string {
+    return lockBatch(this.#dialect, { ...from, names: CHANGE }, batch);
   }
 
   /** Removes the bodies of the failed changes with these keys. */
-  removeBodies(keys: readonly string[]): string {
+  removeBodies(names: readonly Names[]): string {
     return this.#dialect.updateByKey(
       this.#tables.failures,
       'raw_body = NULL',
-      keys.map((key) => this.#toKey(key)),
+      names.map((one) => this.#toKey(one)),
     );
   }
 
   /** Deletes the changes with these keys. */
-  delete(keys: readonly string[]): string {
+  delete(names: readonly Names[]): string {
     return this.#dialect.deleteByKey(
       this.#tables.changes,
-      keys.map((key) => this.#toKey(key)),
+      names.map((one) => this.#toKey(one)),
     );
   }
 
-  #toKey(key: string): Key {
-    const values = JSON.parse(key);
-    const columns = CHANGE.map((column, index) => [column, this.#sql.value(values[index])]);
+  #toKey(names: Names): Key {
+    const columns = CHANGE.map((column, index) => [column, this.#sql.value(names[index])]);
     return Object.fromEntries(columns);
   }
 }

@@ -6,15 +6,48 @@ import {
   type ListKind,
   type Page,
   type Result,
+  type RowState,
 } from '../payment-row.js';
 import { end } from '../steps.js';
 import type { Dialect, Key } from './dialect.js';
 import { COLUMNS, Sql } from './sql.js';
 
 /** The states of payments that have ended. */
-const ENDED = "state IN ('created', 'unheard', 'missed', 'rejected', 'elsewhere')";
+export const ENDED: readonly RowState[] = ['created', 'unheard', 'missed', 'rejected', 'elsewhere'];
 /** The states of payments that wait for their first callback. */
 const WAITING = "state IN ('unheard', 'missed')";
+
+const ORDERS = { time: 'changed_at_ms', names: ['merchant_payment_reference'] } as const;
+
+/** Where a batch of rows begins and ends. */
+export interface Batch {
+  /** The time of the last row of the batch before: it need not be sought again from the beginning. */
+  readonly fromMs: number;
+  readonly beforeMs: number;
+  readonly limit: number;
+}
+
+interface Batched {
+  readonly table: string;
+  /** The column of a time, by which an index orders the rows of the condition. */
+  readonly time: string;
+  /** The columns that name a row. */
+  readonly names: Names;
+  readonly condition: string;
+}
+
+/** The columns of a row's primary key. */
+export type Names = readonly string[];
+
+/** Locks the next rows, without waiting for others, and returns the time and names of each as a JSON list. */
+export function lockBatch(
+  { list, skipLocked }: Dialect,
+  { table, time, names, condition }: Batched,
+  { fromMs, beforeMs, limit }: Batch,
+): string {
+  return `SELECT ${list([time, ...names].join(', '))} FROM ${table}
+WHERE ${time} >= ${fromMs} AND ${time} < ${beforeMs} AND ${condition} ORDER BY ${time} LIMIT ${limit}${skipLocked}`;
+}
 
 /**
  * The statements about payments, for every engine. A SELECT returns one text in each row, and no other statement
@@ -69,39 +102,39 @@ VALUES (${this.#sql.values([key, body, digest, 'recorded', 0])}, ${now}, ${now})
     });
   }
 
-  /** Returns the keys, and locks their rows until the transaction ends. */
-  lockExpired(limit: number): string {
-    const expired = `(state = 'sending' AND lease_until_ms <= ${this.#dialect.now()})`;
-    return this.#lockSome(expired, limit);
+  /** Locks a batch of payments whose lease is over: see {@link lockBatch}. */
+  lockExpired(batch: Batch): string {
+    const { now, tables } = this.#dialect;
+    const isExpired = `state = 'sending' AND lease_until_ms <= ${now()}`;
+    return lockBatch(
+      this.#dialect,
+      { ...ORDERS, table: tables.payments, condition: isExpired },
+      batch,
+    );
   }
 
-  /** Like {@link lockExpired}. An order stays while a person is needed because of one of its changes or payments. */
-  lockEnded(beforeMs: number, limit: number): string {
+  /** The same for orders that have ended. An order stays while a person is needed because of its changes or payments. */
+  lockEnded(state: RowState, batch: Batch): string {
     const { failures, payments, seconds } = this.#dialect.tables;
     const isUnlisted = [failures, seconds].map(
       (table) => ` AND NOT EXISTS (SELECT 1 FROM ${table} AS listed
   WHERE listed.merchant_payment_reference = ${payments}.merchant_payment_reference)`,
     );
-    const isOld = `${ENDED} AND changed_at_ms < ${beforeMs}`;
-    return this.#lockSome(`${isOld}${isUnlisted.join('')}`, limit);
+    const condition = `state = '${state}'${isUnlisted.join('')}`;
+    return lockBatch(this.#dialect, { ...ORDERS, table: payments, condition }, batch);
   }
 
-  #lockSome(condition: string, limit: number): string {
-    return `SELECT merchant_payment_reference FROM ${this.#payments}
-WHERE ${condition} LIMIT ${limit}${this.#dialect.skipLocked}`;
-  }
-
-  expire(keys: readonly string[]): string {
+  expire(names: readonly Names[]): string {
     const set = `state = 'unresolved', changed_at_ms = ${this.#dialect.now()}`;
-    return this.#dialect.updateByKey(this.#payments, set, this.#keysOf(keys));
+    return this.#dialect.updateByKey(this.#payments, set, this.#keysOf(names));
   }
 
-  delete(keys: readonly string[]): string {
-    return this.#dialect.deleteByKey(this.#payments, this.#keysOf(keys));
+  delete(names: readonly Names[]): string {
+    return this.#dialect.deleteByKey(this.#payments, this.#keysOf(names));
   }
 
-  #keysOf(keys: readonly string[]): readonly Key[] {
-    return keys.map((key) => ({ merchant_payment_reference: this.#sql.value(key) }));
+  #keysOf(names: readonly Names[]): readonly Key[] {
+    return names.map(([key]) => ({ merchant_payment_reference: this.#sql.value(key) }));
   }
 
   list(kind: ListKind, page: Page): string {

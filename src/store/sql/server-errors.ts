@@ -6,6 +6,8 @@ export type ErrorCode = string | number;
 export interface ErrorCodes {
   /** The database, a table or a column does not exist. */
   readonly missing: readonly ErrorCode[];
+  /** The role lacks a right. */
+  readonly denied: readonly ErrorCode[];
   /** A lock was not granted in time. */
   readonly lockTimeout: readonly ErrorCode[];
   /** Another transaction has won a deadlock. */

@@ -1,5 +1,6 @@
 import { InvalidOptionError, MerchantPaymentsError, StoreError } from '../../errors.js';
 import { nameFailure } from '../../protocol/describe-value.js';
+import { connectErrorOf } from '../providers/driver-errors.js';
 import { type ServerErrorKinds, ServerErrors, TransactionOpen, unsent } from './server-errors.js';
 
 /** What differs between the errors of database servers. */
@@ -189,6 +190,8 @@ export class ServerFailures extends ServerErrors {
   /** Converts any failure of a step to an error for users. */
   explain(error: unknown): unknown {
     if (error instanceof StoreError || error instanceof InvalidOptionError) return error;
+    const unreachable = connectErrorOf(error);
+    if (unreachable !== undefined) return this.noConnection(unreachable);
     const { name, remedyFor } = this.#words;
     const found = this.#words.databaseErrorOf(error);
     const cause = error instanceof TransactionOpen ? error : this.#withoutStatement(found);
@@ -214,6 +217,18 @@ export class ServerFailures extends ServerErrors {
       'STORE_FAILED',
       `${name}, or the connection to it, failed during a step of the store; see cause. It is unknown whether the step was done; it is safe to repeat it`,
       { cause },
+    );
+  }
+
+  /** Names the statement if the role may not create what the store lacks: someone else must run it. */
+  explainSetup(error: unknown, statement: string): unknown {
+    const found = this.#words.databaseErrorOf(error);
+    if (!this.is('denied', found)) return error;
+    const plain = statement.replace(/--.*/g, '').replace(/\s+/g, ' ').trim();
+    return new StoreError(
+      'MISSING_TABLES',
+      `setup() may not create what the store lacks. Run this as a role that may: ${plain};`,
+      { cause: this.#withoutStatement(found) },
     );
   }
 

@@ -26,7 +26,7 @@ import {
 import * as steps from '../steps.js';
 import { ChangeStatements } from './change-statements.js';
 import type { Dialect } from './dialect.js';
-import { PaymentStatements } from './payment-statements.js';
+import { type Batch, ENDED, type Names, PaymentStatements } from './payment-statements.js';
 import { wasNeverSent } from './server-errors.js';
 import type { SqlSession, Step } from './session.js';
 import { Sql } from './sql.js';
@@ -184,8 +184,8 @@ export class SqlBackend<Tx> implements Backend<Tx> {
   }
 
   expire(): Promise<number> {
-    const lock = this.#payments.lockExpired(AT_ONCE);
-    return this.#inBatches(lock, (keys) => this.#payments.expire(keys));
+    const lock = (batch: Batch) => this.#payments.lockExpired(batch);
+    return this.#inBatches(Number.MAX_SAFE_INTEGER, lock, (names) => this.#payments.expire(names));
   }
 
   async list(kind: ListKind, page: Page): Promise<readonly Listed[]> {
@@ -240,12 +240,16 @@ export class SqlBackend<Tx> implements Backend<Tx> {
   }
 
   async prune(beforeMs: number): Promise<number> {
-    const bodies = this.#changes.lockOldBodies(beforeMs, AT_ONCE);
-    await this.#inBatches(bodies, (keys) => this.#changes.removeBodies(keys));
-    const changes = this.#changes.lockOld(beforeMs, AT_ONCE);
-    const count = await this.#inBatches(changes, (keys) => this.#changes.delete(keys));
-    const orders = this.#payments.lockEnded(beforeMs, AT_ONCE);
-    return count + (await this.#inBatches(orders, (keys) => this.#payments.delete(keys)));
+    const [payments, changes] = [this.#payments, this.#changes];
+    const bodies = (batch: Batch) => changes.lockOldBodies(batch);
+    await this.#inBatches(beforeMs, bodies, (names) => changes.removeBodies(names));
+    const old = (batch: Batch) => changes.lockOld(batch);
+    let count = await this.#inBatches(beforeMs, old, (names) => changes.delete(names));
+    for (const state of ENDED) {
+      const orders = (batch: Batch) => payments.lockEnded(state, batch);
+      count += await this.#inBatches(beforeMs, orders, (names) => payments.delete(names));
+    }
+    return count;
   }
 
   /** Returns undefined if there is no such payment. */
@@ -261,10 +265,16 @@ export class SqlBackend<Tx> implements Backend<Tx> {
     return steps.visible(changed, nowMs) as PaymentRow;
   }
 
-  async #inBatches(lock: string, change: (keys: readonly string[]) => string): Promise<number> {
-    for (let total = 0; ; ) {
-      const count = await this.#session.run(() => changeLocked(lock, change));
+  async #inBatches(
+    beforeMs: number,
+    lock: (batch: Batch) => string,
+    change: (names: readonly Names[]) => string,
+  ): Promise<number> {
+    for (let [total, fromMs] = [0, 0]; ; ) {
+      const statement = lock({ fromMs, beforeMs, limit: AT_ONCE });
+      const { count, lastMs } = await this.#session.run(() => changeLocked(statement, change));
       total += count;
+      fromMs = lastMs;
       if (count < AT_ONCE) return total;
       // SQLite answers at once, and would let nothing else run in between.
       await new Promise(setImmediate);
@@ -294,10 +304,13 @@ function* forgetIf(
   return false;
 }
 
-function* changeLocked(lock: string, change: (keys: readonly string[]) => string): Step<number> {
-  const keys = yield lock;
-  if (keys.length > 0) yield change(keys);
-  return keys.length;
+function* changeLocked(
+  lock: string,
+  change: (names: readonly Names[]) => string,
+): Step<{ readonly count: number; readonly lastMs: number }> {
+  const rows = (yield lock).map((json) => JSON.parse(json) as [atMs: number, ...names: Names]);
+  if (rows.length > 0) yield change(rows.map(([, ...names]) => names));
+  return { count: rows.length, lastMs: Number(rows.at(-1)?.[0]) };
 }
 
 function toStored({ row, nowMs }: KeyedRow): PaymentRow | undefined {

@@ -1,4 +1,4 @@
-import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { mysqlStore } from '../../../src/mysql/mysql-store.js';
 import { change, nothing } from '../../postgres/change.js';
 import { inDatabase } from '../../services/mysql-url.js';
@@ -119,5 +119,24 @@ describe.skipIf(!uri).each(Object.entries(providers))('a store on %s', (_, open)
     expect(await written('deadlock')).toEqual([]);
     expect(await isRecorded('deadlock')).toBe(false);
     expect(await deliver('deadlock', (db) => db.insert('deadlock', 'again'))).toBe('processed');
+  });
+});
+
+// TypeORM connects before there is a store, and Prisma's driver retries for 10 s and then tells of its pool.
+const lazy = Object.entries(providers).filter(([name]) => !/TypeORM|Prisma/.test(name));
+
+describe.each(lazy)('%s without a server', (_, open) => {
+  it.each([
+    ['127.0.0.1:1', '127.0.0.1:1'],
+    ['database.invalid:3000', 'database.invalid'],
+  ])('says that %s was not reached, and that nothing was done', async (host, named) => {
+    const { provider, close } = await open(`mysql://root@${host}/test`);
+    onTestFinished(() => void close());
+    const store = mysqlStore(provider);
+    await expect(store.setup()).rejects.toMatchObject({
+      code: 'STORE_FAILED',
+      message: expect.stringContaining('provided no connection, so nothing was done'),
+      cause: { message: expect.stringContaining(named) },
+    });
   });
 });

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { postgresStore } from '../../../src/postgres/postgres-store.js';
 import { describeProvider, useProvider } from '../../store/sql/provider-cases.js';
 import { unusedClient } from '../../store/unused-client.js';
@@ -70,5 +70,24 @@ describe.skipIf(url === '').each(Object.entries(providers))('a store on %s', (_,
     const outcomes = isThere ? ['processed'] : ['TRANSACTION_LOST', DIVISION_BY_ZERO];
     expect(outcomes).toContain(outcome);
     expect(await written('dangling')).toEqual(isThere ? ['paid'] : []);
+  });
+});
+
+// TypeORM connects before there is a store.
+const lazy = Object.entries(providers).filter(([name]) => name !== 'TypeORM');
+
+describe.each(lazy)('%s without a server', (_, open) => {
+  it.each([
+    ['127.0.0.1:1', '127.0.0.1:1'],
+    ['database.invalid:3000', 'database.invalid'],
+  ])('says that %s was not reached, and that nothing was done', async (host, named) => {
+    const { provider, close } = await open(`postgres://root@${host}/test`, 'public');
+    onTestFinished(() => void close());
+    const store = postgresStore(provider);
+    await expect(store.setup()).rejects.toMatchObject({
+      code: 'STORE_FAILED',
+      message: expect.stringContaining('provided no connection, so nothing was done'),
+      cause: { message: expect.stringContaining(named) },
+    });
   });
 });
