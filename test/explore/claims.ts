@@ -31,6 +31,13 @@ export function checkGranted(world: World, before: OwnedRow | undefined, given: 
   assert.ok(!service.isAwaited, 'sent although an earlier request may still create a payment');
 }
 
+/** What must hold when a person has stopped waiting for a callback: no other decision is undone. */
+export function checkStopped({ tables }: World, before: OwnedRow | undefined): void {
+  const state = before?.state;
+  if (state === 'unheard' || state === 'missed') return;
+  assert.equal(tables.row()?.state, state, 'who stops waiting undoes another decision');
+}
+
 /** What must hold after each step. */
 export function check(world: World): void {
   const { ledger, service, tables } = world;
@@ -41,6 +48,8 @@ export function check(world: World): void {
     assert.ok(MAY_EXIST.includes(row?.state), `a payment exists, and the state is ${row?.state}`);
   }
   checkChanges(world);
+  const isSaid = row?.referenceNumber !== undefined || row?.payment !== undefined;
+  assert.ok(row?.state !== 'rejected' || !isSaid, 'what a false answer said is still shown');
   if (row === undefined) {
     assert.equal(ledger.told.size, 0, 'a callback is forgotten');
     return;
@@ -55,13 +64,16 @@ export function check(world: World): void {
 }
 
 /** A callback that was answered with 200 is done or listed, and so is what has failed. */
-function checkChanges({ ledger, failures }: World): void {
-  for (const key of [...ledger.acknowledged, ...ledger.failed]) {
+function checkChanges({ ledger, failures, scene }: World): void {
+  for (const key of [...ledger.acknowledged, ...ledger.failed.keys()]) {
     const isKnown = ledger.isDone(key) || failures.has(key) || ledger.discarded.has(key);
     assert.ok(isKnown, 'a change is neither done nor listed');
   }
-  for (const key of failures.keys()) {
+  for (const [key, { attempts, parked }] of failures) {
     assert.ok(!ledger.isDone(key), 'what is done is listed as failed');
+    assert.equal(attempts, ledger.failed.get(key), 'a failure is not counted');
+    const isParked = attempts >= (scene.parkAfter ?? Number.POSITIVE_INFINITY);
+    assert.equal(parked, isParked, 'a change is not parked after so many failures');
   }
 }
 
@@ -143,7 +155,9 @@ export async function checkEnd(world: World): Promise<void> {
   const state = tables.row()?.state;
   const hasEnded = ['unheard', 'created', 'elsewhere', ...(isUsed ? [] : ['rejected', undefined])];
   assert.ok(hasEnded.includes(state), `stuck in ${state}, before ${before}`);
-  if (isUsed) assert.ok(service.payments.length > 0, 'created, and there is no payment');
+  if (isUsed && !ledger.isDropped) {
+    assert.ok(service.payments.length > 0, 'created, and there is no payment');
+  }
   for (const { key } of ledger.told.values()) {
     assert.ok(ledger.isDone(key) || ledger.discarded.has(key), 'a change is not done in the end');
   }

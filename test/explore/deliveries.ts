@@ -61,14 +61,15 @@ export class Deliveries {
     const failures = { parkAfter: scene.parkAfter, runParked };
     ledger.tell(change);
     try {
-      const work = (context: StoreContext<undefined>) => this.#work(actor, change, context);
+      const work = (context: StoreContext<undefined>) => {
+        const isParked = ledger.failuresOf(key) >= (scene.parkAfter ?? Number.POSITIVE_INFINITY);
+        assert.ok(runParked || !isParked, 'a parked change runs');
+        return this.#work(actor, change, context);
+      };
       const outcome = await plain.process({ key, payment, failures }, work);
       if (outcome === 'busy') return 'busy';
     } catch (error) {
-      if (error instanceof WorkError) {
-        ledger.fail(key);
-        return 'failed';
-      }
+      if (error instanceof WorkError) return 'failed';
       const isParked = error instanceof MerchantPaymentsError && error.code === 'CHANGE_PARKED';
       if (!isParked) throw error;
     }
@@ -84,6 +85,7 @@ export class Deliveries {
     const { turns, ledger, scene } = this.#world;
     assert.equal(ledger.working, undefined, 'one change of an order at a time');
     this.#checkContext(change, current, secondPayment);
+    const failures = ledger.failuresOf(change.key);
     ledger.working = change.key;
     turns.note(actor, [current, secondPayment]);
     const did = await turns.step(actor, () =>
@@ -92,6 +94,7 @@ export class Deliveries {
     ledger.working = undefined;
     if (did === 'throws') {
       this.#failures += 1;
+      ledger.fail(change.key, failures + 1);
       throw new WorkError();
     }
     if (!ledger.isForgotten) assert.ok(!ledger.isDone(change.key), 'done twice');

@@ -79,7 +79,7 @@ export class Service {
   #answersTo({ act, payment }: Request): readonly string[] {
     const { answers = [] } = this.#world.scene;
     const also = (...wanted: string[]) => answers.filter((answer) => wanted.includes(answer));
-    if (act === undefined) return ['gives up', ...also('page', 'false success')];
+    if (act === undefined) return ['gives up', ...also('page', 'false success', 'false record')];
     return ['answer', 'lost', ...also('page', ...(payment ? ['bare', 'conflict'] : []))];
   }
 
@@ -98,6 +98,9 @@ export class Service {
       case 'answer':
         if (payment !== undefined) return { referenceNumber: payment.number, status: 'pending' };
         throw act === 'refuses' ? refusal(422) : refusal(429);
+      // A record that a proxy has made up.
+      case 'false record':
+        return { referenceNumber: 'made up', status: 'pending' };
       // A success without a record, which a proxy may have made up.
       default:
         return {};

@@ -8,7 +8,7 @@ import { createStore } from '../../src/store/create-store.js';
 import { storeRules } from '../../src/store/options.js';
 import type { PaymentStore } from '../../src/store/payment-store.js';
 import { act } from './actors.js';
-import { check, checkEnd, checkGranted } from './claims.js';
+import { check, checkEnd, checkGranted, checkStopped } from './claims.js';
 import { type Change, Deliveries } from './deliveries.js';
 import type { Play } from './explorer.js';
 import { Ledger } from './ledger.js';
@@ -93,9 +93,13 @@ export class World implements Play {
     turns.note(actor, timeless(result));
     if (name === 'listDue') turns.mark(actor, 'list', OLD_MS);
     if (name === 'decide' || name === 'look') turns.unmark(actor, 'list');
+    if (name === 'stopWaiting') checkStopped(this, before);
     if (name !== 'claim') return result;
     const { granted } = result as { granted: boolean };
-    if (granted && before?.owner !== tables.row()?.owner) checkGranted(this, before, args[0]);
+    if (granted && before?.owner !== tables.row()?.owner) {
+      checkGranted(this, before, args[0]);
+      this.ledger.claims += 1;
+    }
     await this.#hear(actor);
     return result;
   }
