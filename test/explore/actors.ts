@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Attention } from '../../src/store/attention.js';
 import type { ListedPayment, PaymentStore } from '../../src/store/payment-store.js';
+import { checkReturned } from './claims.js';
 import { LEASE_MS, OLD_MS } from './scene.js';
 import { REFERENCE } from './tables.js';
 import { orRefused, type World } from './world.js';
@@ -50,7 +51,10 @@ async function click(world: World, me: string, place: number): Promise<void> {
     world.started.add(me);
     // Until when it waits for another process.
     if ((scene.clicks?.length ?? 0) > 1 || scene.recovers) turns.mark(me, 'create', LEASE_MS);
-    await orRefused(store.create(INPUTS[body as 'A']));
+    const begunAtMs = turns.nowMs;
+    const creating = store.create(INPUTS[body as 'A']);
+    const isReturned = creating.then((stored) => checkReturned(world, stored, { body, begunAtMs }));
+    await orRefused(isReturned);
   }
 }
 

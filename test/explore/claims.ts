@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { Attention } from '../../src/store/attention.js';
 import type { Claim } from '../../src/store/payment-row.js';
 import type { OwnedRow } from '../../src/store/steps.js';
+import type { StoredPayment } from '../../src/store/stored-payment.js';
 import { INPUTS } from './actors.js';
 import { isPaid, newestOf } from './ledger.js';
 import { LEASE_MS, LIFETIME_MS } from './scene.js';
@@ -29,6 +30,18 @@ export function checkGranted(world: World, before: OwnedRow | undefined, given: 
   assert.ok(!isKnown, 'sent although a payment exists');
   if (scene.late) return;
   assert.ok(!service.isAwaited, 'sent although an earlier request may still create a payment');
+}
+
+/** What must hold of what `create` returns. */
+export function checkReturned(
+  { turns }: World,
+  { input, state }: StoredPayment,
+  { body, begunAtMs }: { readonly body: string; readonly begunAtMs: number },
+): void {
+  const isSame = input === undefined || input.amount === INPUTS[body as 'A'].amount;
+  assert.ok(isSame, 'create() returns another body');
+  assert.notEqual(state, 'recorded', 'create() has neither sent nor refused it');
+  assert.ok(state !== 'sending' || turns.nowMs > begunAtMs, 'create() does not wait for another');
 }
 
 /** What must hold when a person has stopped waiting for a callback: no other decision is undone. */

@@ -11,6 +11,8 @@ export type Act = 'creates' | 'refuses' | 'is busy';
 export interface Scene {
   /** Customers, by the bodies that they send one after another. */
   readonly clicks?: readonly string[];
+  /** Whether customers, `send` and `recover` share a process. */
+  readonly isOneProcess?: boolean;
   /** Whether a `record` in the merchant's transaction comes too, and `send` after it. */
   readonly records?: boolean;
   /** What the service may do with a request. @default it creates the payment */
