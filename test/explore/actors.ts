@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { Attention } from '../../src/store/attention.js';
 import type { ListedPayment, PaymentStore } from '../../src/store/payment-store.js';
 import { checkReturned } from './claims.js';
+import { newestOf } from './ledger.js';
 import { LEASE_MS, OLD_MS } from './scene.js';
 import { REFERENCE } from './tables.js';
 import { orRefused, type World } from './world.js';
@@ -40,7 +41,7 @@ export function act(world: World): void {
 }
 
 async function click(world: World, me: string, place: number): Promise<void> {
-  const { turns, scene } = world;
+  const { turns, scene, service, ledger } = world;
   const bodies = scene.clicks?.[place] ?? '';
   // Who of two equal customers comes first makes no difference.
   const isTwin = place > 0 && scene.clicks?.[place - 1] === bodies;
@@ -55,6 +56,8 @@ async function click(world: World, me: string, place: number): Promise<void> {
     const creating = store.create(INPUTS[body as 'A']);
     const isReturned = creating.then((stored) => checkReturned(world, stored, { body, begunAtMs }));
     await orRefused(isReturned);
+    const number = service.answered.get(me);
+    if (number !== undefined) ledger.heard.add(number);
   }
 }
 
@@ -165,7 +168,11 @@ async function discard(world: World, { store, item, claims }: Choice): Promise<v
   const { tables, ledger } = world;
   const isDone = await orRefused(store.discard(item));
   if (!isDone) return;
-  if (item.kind === 'second-payment') ledger.discarded.add(item.referenceNumber);
+  if (item.kind === 'second-payment' && !ledger.discarded.has(item.referenceNumber)) {
+    const newest = newestOf(ledger.toldOf(item.referenceNumber));
+    assert.equal(item.payment.status, newest?.status, 'what has changed since is discarded');
+    ledger.discarded.add(item.referenceNumber);
+  }
   if (item.kind === 'failed-change') ledger.discarded.add(item.key);
   const row = tables.row();
   if (item.kind !== 'no-callback' || ledger.claims === claims) return;

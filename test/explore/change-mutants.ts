@@ -111,4 +111,36 @@ export const changeMutants: readonly Mutant[] = [
     to: '}\n    if (list',
     scene: 'callbacks',
   },
+  {
+    file: MEMORY,
+    from: 'if (entry === undefined || !isSame(entry)) return',
+    to: 'if (entry === undefined) return',
+    scene: 'another program, two payments, refunded, a person',
+  },
+  {
+    file: MEMORY,
+    from: '({ change }) => change.attempts === attempts);',
+    to: '() => true);',
+    scene: 'parked after',
+  },
+  // prune
+  { file: MEMORY, from: 'if (!hasEnded(row) || row', to: 'if (row', scene: 'prune' },
+  {
+    file: MEMORY,
+    from: 'row.changedAtMs >= beforeMs || this.#isListed(key)) continue;',
+    to: 'row.changedAtMs >= beforeMs) continue;',
+    scene: 'prune',
+  },
+  {
+    file: MEMORY,
+    from: 'if (!hasEnded(row) || row.changedAtMs >= beforeMs ||',
+    to: 'if (!hasEnded(row) ||',
+    scene: 'prune',
+  },
+  {
+    file: MEMORY,
+    from: 'if (this.#isListed(key, referenceNumber)) continue;',
+    to: '',
+    scene: 'prune',
+  },
 ];

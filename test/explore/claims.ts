@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Attention } from '../../src/store/attention.js';
+import type { ChangeName } from '../../src/store/change.js';
 import type { Claim } from '../../src/store/payment-row.js';
 import type { OwnedRow } from '../../src/store/steps.js';
 import type { StoredPayment } from '../../src/store/stored-payment.js';
@@ -40,8 +41,10 @@ export function checkReturned(
 ): void {
   const isSame = input === undefined || input.amount === INPUTS[body as 'A'].amount;
   assert.ok(isSame, 'create() returns another body');
+  // A late caller learns what others have found meanwhile.
+  if (turns.nowMs > begunAtMs) return;
   assert.notEqual(state, 'recorded', 'create() has neither sent nor refused it');
-  assert.ok(state !== 'sending' || turns.nowMs > begunAtMs, 'create() does not wait for another');
+  assert.notEqual(state, 'sending', 'create() does not wait for another');
 }
 
 /** What must hold when a person has stopped waiting for a callback: no other decision is undone. */
@@ -49,6 +52,18 @@ export function checkStopped({ tables }: World, before: OwnedRow | undefined): v
   const state = before?.state;
   if (state === 'unheard' || state === 'missed') return;
   assert.equal(tables.row()?.state, state, 'who stops waiting undoes another decision');
+}
+
+/** What must hold when a person has discarded a failed change: it has not failed again since it was listed. */
+export async function checkForgotten(
+  { ledger, tables }: World,
+  name: unknown,
+  attempts: unknown,
+): Promise<void> {
+  const { key } = name as ChangeName;
+  const failures = await tables.failures();
+  const isUnseen = !ledger.isDone(key) && ledger.failuresOf(key) > Number(attempts);
+  assert.ok(!isUnseen || failures.has(key), 'a failure that was not seen is discarded');
 }
 
 /** What must hold after each step. */
@@ -72,6 +87,7 @@ export function check(world: World): void {
   checkLooks(world, row);
   assert.equal(row.paidBy, ledger.firstPaid, 'the first paid payment pays the order');
   checkRecord(world, row);
+  checkHeard(world, row);
   checkSecond(world, row);
   checkShown(world, row);
 }
@@ -113,9 +129,21 @@ function checkRecord({ ledger, tables }: World, row: OwnedRow): void {
       `a callback has come, and the state is ${row.state}`,
     );
   }
+  if (row.state === 'elsewhere' && row.paidBy !== undefined) {
+    assert.equal(row.referenceNumber, row.paidBy, 'the payment that is shown has not paid');
+  }
   if (ledger.told.size === 0) return;
   assert.equal(shown?.state, 'created', 'a callback has come, and the payment is not created');
   assert.ok(row.referenceNumber, 'a callback has come, and its payment is not known');
+}
+
+/** A payment of which an answer has told is the order's own, or listed, before its first callback. */
+function checkHeard({ ledger, tables }: World, row: OwnedRow): void {
+  for (const number of ledger.heard) {
+    const isOwn = row.referenceNumber === number || row.paidBy === number;
+    const isListed = tables.second(number) !== undefined || ledger.discarded.has(number);
+    assert.ok(isOwn || isListed, 'a payment of which an answer has told is forgotten');
+  }
 }
 
 /** Every payment beside the order's own is listed, until a person has taken it off the list. */

@@ -29,6 +29,8 @@ export class Ledger {
   /** How many rows each `prune` has deleted. */
   readonly pruned: number[] = [];
 
+  /** The payments of which an answer has told that was heard to its end. */
+  readonly heard = new Set<string>();
   /** How many claims were granted. */
   claims = 0;
   /** A person has stopped waiting for a callback without a look at the service. */
@@ -88,6 +90,7 @@ export class Ledger {
       this.isForgotten,
       this.isDropped,
       this.claims,
+      [...this.heard],
       this.pruned,
     ];
   }

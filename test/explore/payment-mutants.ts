@@ -134,7 +134,7 @@ export const paymentMutants: readonly Mutant[] = [
     file: STEPS,
     from: "isUnresolved || (isWaiting(row.state) && state === 'rejected')",
     to: 'isUnresolved',
-    scene: 'a false success',
+    scene: 'a false record',
   },
   {
     file: STEPS,
@@ -153,13 +153,13 @@ export const paymentMutants: readonly Mutant[] = [
     file: STEPS,
     from: 'if (Math.min(listedAtMs, nowMs) < finalAtMs) {',
     to: 'if (false) {',
-    scene: 'a false success, a person',
+    scene: 'a false record, a person',
   },
   {
     file: STEPS,
     from: 'Math.min(listedAtMs, nowMs)',
     to: 'nowMs',
-    scene: 'a false success, a person',
+    scene: 'a false record, a person',
   },
   {
     file: STEPS,
@@ -178,7 +178,7 @@ export const paymentMutants: readonly Mutant[] = [
     file: STEPS,
     from: 'Math.max(leaseUntilMs, sentAtMs + lifetimeMs)',
     to: 'leaseUntilMs',
-    scene: 'a false success, a person',
+    scene: 'a false record, a person',
   },
   {
     file: STEPS,

@@ -32,8 +32,10 @@ export interface Scene {
   readonly hasty?: boolean;
   /** The changes of each payment that are delivered. */
   readonly changes?: readonly Status[];
-  /** Those of payments of another program, if they differ. */
-  readonly foreignChanges?: readonly Status[];
+  /** Those of each payment of another program, if they differ. */
+  readonly foreignChanges?: readonly (readonly Status[])[];
+  /** Whether no change of a payment overtakes an earlier one. */
+  readonly isInOrder?: boolean;
   /** How often work may throw. */
   readonly failures?: number;
   /** After how many failures a change is parked. */

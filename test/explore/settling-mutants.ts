@@ -51,7 +51,7 @@ export const settlingMutants: readonly Mutant[] = [
     file: STEPS,
     from: "outcome === 'second-payment' || known.second !== undefined || isOther;",
     to: "outcome === 'second-payment' || isOther;",
-    scene: 'another program',
+    scene: 'another program, two payments, refunded',
   },
   {
     file: STEPS,
@@ -70,13 +70,14 @@ export const settlingMutants: readonly Mutant[] = [
     file: STEPS,
     from: "return isOld || isLater(second, told) ? undefined : 'update';",
     to: "return isOld ? undefined : 'update';",
-    scene: 'another program',
+    scene: 'another program, two payments, a failure',
   },
   {
     file: STEPS,
     from: "if (row.state !== 'created' && !isWaiting(row.state)) return {",
     to: 'if (false) return {',
-    scene: 'callbacks',
+    redundant:
+      'a row without a callback has no number; a late answer without one, of a payment that exists, comes before any decision',
   },
   {
     file: STEPS,
@@ -120,19 +121,19 @@ export const settlingMutants: readonly Mutant[] = [
     file: STEPS,
     from: 'return !pays && (isOld || row.paidBy !== undefined);',
     to: 'return !pays && isOld;',
-    scene: 'another program',
+    scene: 'another program, two payments',
   },
   {
     file: STEPS,
     from: 'return !pays && (isOld || row.paidBy !== undefined);',
     to: 'return row.paidBy !== undefined;',
-    scene: 'another program',
+    scene: 'another program, two declined',
   },
   {
     file: STEPS,
     from: 'return !pays && (isOld || row.paidBy !== undefined);',
     to: 'return isOld || row.paidBy !== undefined;',
-    scene: 'another program',
+    scene: 'a refund overtakes the payment that pays',
   },
   {
     file: STEPS,

@@ -9,7 +9,7 @@ import { createStore } from '../../src/store/create-store.js';
 import { storeRules } from '../../src/store/options.js';
 import type { PaymentStore } from '../../src/store/payment-store.js';
 import { act } from './actors.js';
-import { check, checkEnd, checkGranted, checkStopped } from './claims.js';
+import { check, checkEnd, checkForgotten, checkGranted, checkStopped } from './claims.js';
 import { type Change, Deliveries } from './deliveries.js';
 import type { Play } from './explorer.js';
 import { Ledger } from './ledger.js';
@@ -107,6 +107,7 @@ export class World implements Play {
     if (name === 'listDue') turns.mark(actor, 'list', OLD_MS);
     if (name === 'decide' || name === 'look') turns.unmark(actor, 'list');
     if (name === 'stopWaiting') checkStopped(this, before);
+    if (name === 'forgetFailed') await checkForgotten(this, args[0], args[1]);
     if (name !== 'claim') return result;
     const { granted } = result as { granted: boolean };
     if (granted && before?.owner !== tables.row()?.owner) {
