@@ -194,6 +194,7 @@ async function prune(world: World, me: string, times: number): Promise<void> {
       assert.ok(isKept, 'prune forgets what attention() lists');
     }
     if (row === undefined || tables.row() !== undefined) continue;
+    assert.ok(row.changedAtMs <= turns.nowMs - keptMs, 'prune forgets what is young');
     assert.deepEqual(kept, [], 'prune forgets the payment of what attention() lists');
     ledger.isForgotten = !scene.prunesYoung;
   }

@@ -216,6 +216,6 @@ export const paymentMutants: readonly Mutant[] = [
     file: STEPS,
     from: 'foundStatus: isMissed ? JSON.stringify(status) : undefined,',
     to: 'foundStatus: JSON.stringify(status),',
-    scene: 'look',
+    scene: 'a look that finds nothing new',
   },
 ];

@@ -55,7 +55,7 @@ export const sendingMutants: readonly Mutant[] = [
     file: SENDER,
     from: 'if (replayed && isFree(stored, intent)) {',
     to: 'if (false) {',
-    scene: 'one process',
+    redundant: 'in memory nobody gives up between a claim and the read after it',
   },
   {
     file: SENDER,
