@@ -23,8 +23,6 @@
 #define PARKS 0      /* parkAfter: 1, and a person who replays */
 #endif
 
-#include "order.pml"
-
 /* Payment 1 is authorized (change 1), then paid (change 2). The order's second payment is paid (change 3). */
 #define paymentOf(change) (change == 3 -> 2 : 1)
 #define timeOf(change) (change == 2 -> 2 : 1)
@@ -35,6 +33,7 @@ mtype:kept = { NO_FAILURE, FAILED, PARKED }
 
 /* ---- What the store holds about changes (change-steps.ts, SeenChange); arrays are indexed by change ---- */
 
+byte paidBy;               /* the number of the payment that has paid the order; 0 for none */
 bool isProcessed[4];
 byte newest[3];            /* by payment: the time of its newest processed change */
 mtype:kept failures[4] = NO_FAILURE;
@@ -54,8 +53,7 @@ bool isRecordedTwice;      /* a change was recorded as processed that had been a
 byte mails;                /* how many mails were sent; 2 stands for more */
 bool acknowledged[4];      /* answered with 200: the service delivers it no more */
 bool isOnceFailed[4];      /* its work has thrown, and the store has answered that it keeps the failure */
-bool isHeard[3];           /* by payment: one of its callbacks was answered, not with `busy`, and its failure stored */
-bool isHeardPaid[3];       /* by payment: the same of a callback that says that it is paid */
+bool isHeardPaid[3];       /* by payment: a callback that says that it is paid was answered, not with `busy`, and its failure stored */
 
 #define me (_pid + 1)
 
@@ -73,10 +71,19 @@ inline judge() {
   verdict = (isProcessed[change] -> DUPLICATE : verdict) /* guard for recorded_once: it was processed */
 }
 
+/* Of steps.settle, what decides which changes are current. */
+inline settle() {
+  if
+  :: (saysPaid(change)
+      && paidBy == 0                                    /* guard for one_payer: the first paid payment pays the order */
+     ) -> paidBy = paymentOf(change)
+  :: else
+  fi
+}
+
 /* What the callback says of its payment. */
 inline learn() {
-  settle(paymentOf(change), saysPaid(change), isProcessed[change] || newest[paymentOf(change)] > timeOf(change)); /* guard for callback_settles: whatever becomes of its work */
-  isHeard[paymentOf(change)] = true;
+  settle();                                             /* guard for paid_is_kept: whatever becomes of its work */
   isHeardPaid[paymentOf(change)] = isHeardPaid[paymentOf(change)] || saysPaid(change)
 }
 
@@ -147,7 +154,7 @@ inline failApart() {
 /* TransactionProcess.#inTransaction. Only what is in one `atomic` block with `holder == me` is committed. */
 proctype Instance() {
   byte change;
-  bool isReplay, isOlder, isCurrent, isSecond;
+  bool isReplay, isOlder, isCurrent;
   mtype:judgement verdict = RUN;
   do
   :: atomic { receive() }
@@ -205,7 +212,7 @@ active proctype Database() {
 /* LeaseProcess, MemoryBackend.process */
 proctype Instance() {
   byte change;
-  bool isReplay, isOlder, isCurrent, isSecond;
+  bool isReplay, isOlder, isCurrent;
   mtype:judgement verdict = RUN;
   do
   :: atomic {
@@ -267,17 +274,8 @@ active proctype Clock() {
 
 #endif
 
-/* If the store creates payment 1 itself, the answer comes at any time, or never: steps.end. */
-proctype Sender() {
-  atomic { (LEASE || holder == 0) && owner == 1 -> reference = 1; end(UNHEARD) }
-}
-
 init {
   atomic {
-    if
-    :: state = ELSEWHERE
-    :: state = SENDING; owner = 1; run Sender()
-    fi;
     run Instance();
     run Instance()
   }
@@ -294,10 +292,8 @@ ltl done_means_processed { [] ((isProcessed[1] == isDone[1]) && (isProcessed[2] 
 ltl mailed_once { [] (mails <= 1) }
 ltl one_work_at_a_time { [] (working <= 1) }
 ltl acknowledged_is_done_or_listed { [] (isAnswered(1) && isAnswered(2) && isAnswered(3)) }
-ltl callback_settles { [] ((isHeard[1] -> state == ELSEWHERE || state == CREATED) && (isHeard[2] -> state != SENDING)) }
 ltl paid_is_kept { [] (isHeardPaid[1] || isHeardPaid[2] -> paidBy != 0) }
 ltl one_payer { [] (paidBy == 1 -> [] (paidBy == 1)) && [] (paidBy == 2 -> [] (paidBy == 2)) }
-ltl second_is_listed { [] (isHeardPaid[1] && isHeardPaid[2] -> listed[1] || listed[2]) }
 ltl order_shows_the_newest { [] ((isProcessed[2] && paidBy == 1 -> shown == 2) && (isProcessed[3] && paidBy == 2 -> shown == 3)) }
 ltl failure_is_kept { [] ((isOnceFailed[1] -> isKept(1) || isProcessed[1]) && (isOnceFailed[2] -> isKept(2) || isProcessed[2])) }
 ltl processed_is_not_listed { [] (!(isProcessed[1] && isKept(1)) && !(isProcessed[2] && isKept(2)) && !(isProcessed[3] && isKept(3))) }

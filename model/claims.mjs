@@ -4,10 +4,8 @@
 
 const callbacks = [
   'one_work_at_a_time',
-  'callback_settles',
   'paid_is_kept',
   'one_payer',
-  'second_is_listed',
   'order_shows_the_newest',
   'newest_stays',
   'order_gets_free',

@@ -1,6 +1,6 @@
-// Shows that no guard of the models is idle. A line with the comment "guard for <claim>" is deleted, and the claim
+// Shows that no guard of the model is idle. A line with the comment "guard for <claim>" is deleted, and the claim
 // must then fail in one of its settings. Exits with 1 if a guard is not missed.
-import { cp, readdir, readFile, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { isInTheEnd, settings } from './claims.mjs';
@@ -8,28 +8,25 @@ import { build, eachOf, folder, verify, withFolder } from './spin.mjs';
 
 const GUARD = /\/\* guard for (\w+): (.*) \*\//;
 
+const FILE = 'changes.pml';
+
 async function readGuards() {
-  const files = (await readdir(folder)).filter((name) => name.endsWith('.pml'));
-  const texts = await Promise.all(files.map((file) => readFile(join(folder, file), 'utf8')));
-  return files.flatMap((file, index) => {
-    const lines = texts[index].split('\n');
-    return lines.flatMap((line, at) => {
-      const [, claim, reason] = GUARD.exec(line) ?? [];
-      if (claim === undefined) return [];
-      return [{ file, line: at + 1, claim, reason, without: lines.toSpliced(at, 1).join('\n') }];
-    });
+  const lines = (await readFile(join(folder, FILE), 'utf8')).split('\n');
+  return lines.flatMap((line, at) => {
+    const [, claim, reason] = GUARD.exec(line) ?? [];
+    if (claim === undefined) return [];
+    return [{ line: at + 1, claim, reason, without: lines.toSpliced(at, 1).join('\n') }];
   });
 }
 
 /** Returns the first setting in which the claim fails without the guard. */
-async function findCatch({ file, claim, without }) {
+async function findCatch({ claim, without }) {
   const isFair = isInTheEnd(claim);
   return withFolder(async (scratch) => {
-    await cp(folder, scratch, { recursive: true });
-    await writeFile(join(scratch, file), without);
+    await writeFile(join(scratch, FILE), without);
     for (const { name, switches, holds = [] } of settings) {
       if (!holds.includes(claim)) continue;
-      await build(join(scratch, 'changes.pml'), switches, { scratch, isFair, isMutant: true });
+      await build(join(scratch, FILE), switches, { scratch, isFair, isMutant: true });
       const { holds: isHeld } = await verify(claim, { scratch, isFair });
       if (!isHeld) return name;
     }
@@ -44,7 +41,7 @@ const tasks = guards.map((guard) => async () => {
   if (found === undefined) idle += 1;
   const verdict = found === undefined ? 'NOT MISSED' : `fails: ${found}`;
   console.log(
-    `${guard.file}:${guard.line}`.padEnd(18),
+    `${FILE}:${guard.line}`.padEnd(18),
     guard.claim.padEnd(24),
     `without "${guard.reason}"`.padEnd(60),
     verdict,

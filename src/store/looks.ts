@@ -81,12 +81,17 @@ export class Looks {
     await this.#keep(listed, look.found);
   }
 
-  #toDecision(found: Found, { stored, listedAtMs }: Listed): Decision | undefined {
+  #toDecision(found: Found, listed: Listed): Decision | undefined {
+    const { stored, listedAtMs } = listed;
     const { lifetimeMs } = this.#options;
     const { attempts } = stored;
     if (found === undefined) return undefined;
-    // It may be sent again, if it was listed late enough: before it was looked up.
-    if (found === 'not-created') return { state: 'recorded', attempts, listedAtMs, lifetimeMs };
+    if (found === 'not-created') {
+      // It may be sent again, if it was listed late enough: before it was looked up.
+      return this.#isOver(listed)
+        ? { state: 'recorded', attempts, listedAtMs, lifetimeMs }
+        : undefined;
+    }
     const { referenceNumber } = found;
     const finding = { merchantPaymentReference: referenceOf(stored), referenceNumber };
     return { state: 'created', finding: toFinding(finding, this.#backend.forms) };
@@ -97,15 +102,20 @@ export class Looks {
     if (look !== undefined) await this.#keep(listed, look.found);
   }
 
-  /** Keeps what was found of a payment without a callback, and when to look next. */
-  async #keep({ key, stored, listedAtMs }: Listed, found: Found): Promise<void> {
-    const { attempts } = stored;
+  /** Keeps what was found of a payment without a callback, and when to look next: before, each pass looks. */
+  async #keep(listed: Listed, found: Found): Promise<void> {
+    if (!this.#isOver(listed)) return;
+    const { key, stored } = listed;
     const { referenceNumber, status } = typeof found === 'object' ? found : NOTHING;
-    const { lifetimeMs } = this.#options;
-    const isStored = await this.#backend.look(key, { attempts, listedAtMs, lifetimeMs, status });
+    const isStored = await this.#backend.look(key, { attempts: stored.attempts, status });
     if (!isStored || status === undefined || !isPaid({ status })) return;
     const { onMissed } = this.#options;
     onMissed({ merchantPaymentReference: referenceOf(stored), referenceNumber });
+  }
+
+  /** Whether the service could no longer act on the request when it was listed. Before, a pass writes nothing. */
+  #isOver({ stored, listedAtMs }: Listed): boolean {
+    return listedAtMs >= (stored.sentAtMs ?? 0) + this.#options.lifetimeMs;
   }
 
   /** Whether those that failed have taken so long that the others wait for the next pass. */

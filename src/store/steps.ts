@@ -165,18 +165,17 @@ export function isDue(row: OwnedRow, kind: DueKind, lifetimeMs: number, nowMs: n
 }
 
 /**
- * The change after a look at the service that has decided nothing. If the service could no longer act on the request,
+ * The change after a look at the service that has decided nothing, once the service can no longer act on the request:
  * the next look comes when the time since the claim has doubled.
  */
 export function look(
   row: OwnedRow,
-  { attempts, listedAtMs, lifetimeMs, status }: Look,
+  { attempts, status }: Look,
   nowMs: number,
 ): RowChange | undefined {
   const { sentAtMs = nowMs, changedAtMs } = row;
   const isUnresolved = { ...row, ...expire(row, nowMs) }.state === 'unresolved';
   if (row.attempts !== attempts || !(isUnresolved || isWaiting(row.state))) return undefined;
-  if (listedAtMs < finalAt(row, lifetimeMs)) return undefined;
   // What a look finds changes neither the payment nor its age in a list.
   const change = { lookAtMs: nowMs + (nowMs - sentAtMs), changedAtMs };
   if (isUnresolved || status === undefined) return change;
@@ -189,7 +188,7 @@ export function look(
 }
 
 /** A look at the service. */
-export interface Look extends Omit<NotCreated, 'state'> {
+export interface Look extends Pick<NotCreated, 'attempts'> {
   /** The status that it has found; undefined if it has found none. */
   readonly status: string | undefined;
 }

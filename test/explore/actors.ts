@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import type { Attention } from '../../src/store/attention.js';
 import type { ListedPayment, PaymentStore } from '../../src/store/payment-store.js';
+import { checkReturned } from './claims.js';
+import { newestOf } from './ledger.js';
 import { LEASE_MS, OLD_MS } from './scene.js';
 import { REFERENCE } from './tables.js';
 import { orRefused, type World } from './world.js';
@@ -15,12 +17,22 @@ type Store = PaymentStore<undefined>;
 
 /** Lets everybody in a scene act. */
 export function act(world: World): void {
-  const { clicks = [], records, recovers = 0, people = 0, prunes = 0, foreign = 0 } = world.scene;
+  const {
+    clicks = [],
+    records,
+    recovers = 0,
+    recoverers = 1,
+    people = 0,
+    prunes = 0,
+    foreign = 0,
+  } = world.scene;
   for (const place of clicks.keys()) {
     world.act(`click${place}`, (me) => click(world, me, place));
   }
   if (records) world.act('recorder', (me) => record(world, me));
-  if (recovers > 0) world.act('recover', (me) => recover(world, me, recovers));
+  for (let place = 0; recovers > 0 && place < recoverers; place += 1) {
+    world.act(`recover${place}`, (me) => recover(world, me, recovers));
+  }
   for (let place = 0; place < people; place += 1) {
     world.act(`person${place}`, (me) => decide(world, me));
   }
@@ -29,7 +41,7 @@ export function act(world: World): void {
 }
 
 async function click(world: World, me: string, place: number): Promise<void> {
-  const { turns, scene } = world;
+  const { turns, scene, service, ledger } = world;
   const bodies = scene.clicks?.[place] ?? '';
   // Who of two equal customers comes first makes no difference.
   const isTwin = place > 0 && scene.clicks?.[place - 1] === bodies;
@@ -40,7 +52,12 @@ async function click(world: World, me: string, place: number): Promise<void> {
     world.started.add(me);
     // Until when it waits for another process.
     if ((scene.clicks?.length ?? 0) > 1 || scene.recovers) turns.mark(me, 'create', LEASE_MS);
-    await orRefused(store.create(INPUTS[body as 'A']));
+    const begunAtMs = turns.nowMs;
+    const creating = store.create(INPUTS[body as 'A']);
+    const isReturned = creating.then((stored) => checkReturned(world, stored, { body, begunAtMs }));
+    await orRefused(isReturned);
+    const number = service.answered.get(me);
+    if (number !== undefined) ledger.heard.add(number);
   }
 }
 
@@ -76,13 +93,14 @@ async function decide(world: World, me: string): Promise<void> {
   const isReady = () => (scene.handmade ? isOpen() : world.mayList);
   await turns.step(me, () => (isReady() ? ['lists'] : []));
   const items = scene.handmade ? [] : await world.listed();
+  const { claims } = world.ledger;
   turns.mark(me, 'list', OLD_MS);
   turns.note(me, items.map(describe));
   if (items.length === 0 && !scene.handmade) return;
   const kinds = items.map(({ kind }) => `takes ${kind}`);
   const taken = kinds.length > 1 ? await turns.step(me, () => kinds) : kinds[0];
   const item = items[kinds.indexOf(taken ?? '')] ?? handmade(world);
-  await decideOne(world, me, { store, item });
+  await decideOne(world, me, { store, item, claims });
 }
 
 function handmade({ tables }: World): Attention {
@@ -104,28 +122,36 @@ function describe(item: Attention): unknown {
 interface Choice {
   readonly store: Store;
   readonly item: Attention;
+  /** How many claims were granted when it was listed. */
+  readonly claims: number;
 }
 
-async function decideOne(world: World, me: string, { store, item }: Choice): Promise<void> {
+async function decideOne(world: World, me: string, choice: Choice): Promise<void> {
   const { turns, deliveries, ledger } = world;
+  const { item } = choice;
   switch (item.kind) {
     case 'second-payment':
-      return discard(world, store, item);
+      return discard(world, choice);
     case 'failed-change': {
       const how = await turns.step(me, () => ['replays', 'discards']);
-      if (how === 'discards') return discard(world, store, item);
+      if (how === 'discards') return discard(world, choice);
       const change = ledger.told.get(item.key);
       if (change !== undefined) await deliveries.process(me, change, true);
       return;
     }
     default:
-      return look(world, me, { store, item });
+      return look(world, me, choice);
   }
 }
 
-async function look(world: World, me: string, { store, item }: Choice): Promise<void> {
-  const { turns, service, scene } = world;
-  await turns.step(me, () => ['looks']);
+async function look(world: World, me: string, choice: Choice): Promise<void> {
+  const { turns, service, scene, ledger } = world;
+  const { store, item } = choice;
+  const isHasty = scene.hasty === true && item.kind === 'no-callback';
+  if ((await turns.step(me, () => ['looks', ...(isHasty ? ['drops'] : [])])) === 'drops') {
+    ledger.isDropped = true;
+    return discard(world, choice);
+  }
   const found = service.find();
   turns.note(me, found);
   if (found === undefined) {
@@ -133,19 +159,23 @@ async function look(world: World, me: string, { store, item }: Choice): Promise<
     const listed = item as ListedPayment;
     const given = scene.handmade ? { ...listed, listedAt: new Date(turns.nowMs) } : listed;
     await orRefused(store.markNotCreated(given));
-  } else if (item.kind === 'no-callback') await discard(world, store, item);
+  } else if (item.kind === 'no-callback') await discard(world, choice);
   else await orRefused(store.markCreated(REFERENCE, found));
 }
 
 /** What has changed since it was listed must not be discarded. */
-async function discard(world: World, store: Store, item: Attention): Promise<void> {
+async function discard(world: World, { store, item, claims }: Choice): Promise<void> {
   const { tables, ledger } = world;
   const isDone = await orRefused(store.discard(item));
   if (!isDone) return;
-  if (item.kind === 'second-payment') ledger.discarded.add(item.referenceNumber);
+  if (item.kind === 'second-payment' && !ledger.discarded.has(item.referenceNumber)) {
+    const newest = newestOf(ledger.toldOf(item.referenceNumber));
+    assert.equal(item.payment.status, newest?.status, 'what has changed since is discarded');
+    ledger.discarded.add(item.referenceNumber);
+  }
   if (item.kind === 'failed-change') ledger.discarded.add(item.key);
   const row = tables.row();
-  if (item.kind !== 'no-callback' || row?.attempts === item.attempts) return;
+  if (item.kind !== 'no-callback' || ledger.claims === claims) return;
   assert.notEqual(row?.state, 'created', 'a decision about an earlier attempt counts');
 }
 
@@ -164,6 +194,7 @@ async function prune(world: World, me: string, times: number): Promise<void> {
       assert.ok(isKept, 'prune forgets what attention() lists');
     }
     if (row === undefined || tables.row() !== undefined) continue;
+    assert.ok(row.changedAtMs <= turns.nowMs - keptMs, 'prune forgets what is young');
     assert.deepEqual(kept, [], 'prune forgets the payment of what attention() lists');
     ledger.isForgotten = !scene.prunesYoung;
   }

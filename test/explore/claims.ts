@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import type { Attention } from '../../src/store/attention.js';
+import type { ChangeName } from '../../src/store/change.js';
 import type { Claim } from '../../src/store/payment-row.js';
 import type { OwnedRow } from '../../src/store/steps.js';
+import type { StoredPayment } from '../../src/store/stored-payment.js';
 import { INPUTS } from './actors.js';
 import { isPaid, newestOf } from './ledger.js';
 import { LEASE_MS, LIFETIME_MS } from './scene.js';
@@ -31,6 +33,39 @@ export function checkGranted(world: World, before: OwnedRow | undefined, given: 
   assert.ok(!service.isAwaited, 'sent although an earlier request may still create a payment');
 }
 
+/** What must hold of what `create` returns. */
+export function checkReturned(
+  { turns }: World,
+  { input, state }: StoredPayment,
+  { body, begunAtMs }: { readonly body: string; readonly begunAtMs: number },
+): void {
+  const isSame = input === undefined || input.amount === INPUTS[body as 'A'].amount;
+  assert.ok(isSame, 'create() returns another body');
+  // A late caller learns what others have found meanwhile.
+  if (turns.nowMs > begunAtMs) return;
+  assert.notEqual(state, 'recorded', 'create() has neither sent nor refused it');
+  assert.notEqual(state, 'sending', 'create() does not wait for another');
+}
+
+/** What must hold when a person has stopped waiting for a callback: no other decision is undone. */
+export function checkStopped({ tables }: World, before: OwnedRow | undefined): void {
+  const state = before?.state;
+  if (state === 'unheard' || state === 'missed') return;
+  assert.equal(tables.row()?.state, state, 'who stops waiting undoes another decision');
+}
+
+/** What must hold when a person has discarded a failed change: it has not failed again since it was listed. */
+export async function checkForgotten(
+  { ledger, tables }: World,
+  name: unknown,
+  attempts: unknown,
+): Promise<void> {
+  const { key } = name as ChangeName;
+  const failures = await tables.failures();
+  const isUnseen = !ledger.isDone(key) && ledger.failuresOf(key) > Number(attempts);
+  assert.ok(!isUnseen || failures.has(key), 'a failure that was not seen is discarded');
+}
+
 /** What must hold after each step. */
 export function check(world: World): void {
   const { ledger, service, tables } = world;
@@ -41,6 +76,8 @@ export function check(world: World): void {
     assert.ok(MAY_EXIST.includes(row?.state), `a payment exists, and the state is ${row?.state}`);
   }
   checkChanges(world);
+  const isSaid = row?.referenceNumber !== undefined || row?.payment !== undefined;
+  assert.ok(row?.state !== 'rejected' || !isSaid, 'what a false answer said is still shown');
   if (row === undefined) {
     assert.equal(ledger.told.size, 0, 'a callback is forgotten');
     return;
@@ -50,18 +87,22 @@ export function check(world: World): void {
   checkLooks(world, row);
   assert.equal(row.paidBy, ledger.firstPaid, 'the first paid payment pays the order');
   checkRecord(world, row);
+  checkHeard(world, row);
   checkSecond(world, row);
   checkShown(world, row);
 }
 
 /** A callback that was answered with 200 is done or listed, and so is what has failed. */
-function checkChanges({ ledger, failures }: World): void {
-  for (const key of [...ledger.acknowledged, ...ledger.failed]) {
+function checkChanges({ ledger, failures, scene }: World): void {
+  for (const key of [...ledger.acknowledged, ...ledger.failed.keys()]) {
     const isKnown = ledger.isDone(key) || failures.has(key) || ledger.discarded.has(key);
     assert.ok(isKnown, 'a change is neither done nor listed');
   }
-  for (const key of failures.keys()) {
+  for (const [key, { attempts, parked }] of failures) {
     assert.ok(!ledger.isDone(key), 'what is done is listed as failed');
+    assert.equal(attempts, ledger.failed.get(key), 'a failure is not counted');
+    const isParked = attempts >= (scene.parkAfter ?? Number.POSITIVE_INFINITY);
+    assert.equal(parked, isParked, 'a change is not parked after so many failures');
   }
 }
 
@@ -88,9 +129,21 @@ function checkRecord({ ledger, tables }: World, row: OwnedRow): void {
       `a callback has come, and the state is ${row.state}`,
     );
   }
+  if (row.state === 'elsewhere' && row.paidBy !== undefined) {
+    assert.equal(row.referenceNumber, row.paidBy, 'the payment that is shown has not paid');
+  }
   if (ledger.told.size === 0) return;
   assert.equal(shown?.state, 'created', 'a callback has come, and the payment is not created');
   assert.ok(row.referenceNumber, 'a callback has come, and its payment is not known');
+}
+
+/** A payment of which an answer has told is the order's own, or listed, before its first callback. */
+function checkHeard({ ledger, tables }: World, row: OwnedRow): void {
+  for (const number of ledger.heard) {
+    const isOwn = row.referenceNumber === number || row.paidBy === number;
+    const isListed = tables.second(number) !== undefined || ledger.discarded.has(number);
+    assert.ok(isOwn || isListed, 'a payment of which an answer has told is forgotten');
+  }
 }
 
 /** Every payment beside the order's own is listed, until a person has taken it off the list. */
@@ -143,7 +196,9 @@ export async function checkEnd(world: World): Promise<void> {
   const state = tables.row()?.state;
   const hasEnded = ['unheard', 'created', 'elsewhere', ...(isUsed ? [] : ['rejected', undefined])];
   assert.ok(hasEnded.includes(state), `stuck in ${state}, before ${before}`);
-  if (isUsed) assert.ok(service.payments.length > 0, 'created, and there is no payment');
+  if (isUsed && !ledger.isDropped) {
+    assert.ok(service.payments.length > 0, 'created, and there is no payment');
+  }
   for (const { key } of ledger.told.values()) {
     assert.ok(ledger.isDone(key) || ledger.discarded.has(key), 'a change is not done in the end');
   }

@@ -13,6 +13,7 @@ type Outcome = 'acknowledged' | 'busy' | 'failed';
 /** The callbacks, and the merchant's work for them. */
 export class Deliveries {
   readonly #world: World;
+  readonly #begun: Told[] = [];
   #failures = 0;
 
   constructor(world: World) {
@@ -26,21 +27,28 @@ export class Deliveries {
   /** A change is delivered until it is acknowledged, and once more. */
   start(change: Change): void {
     const key = `${change.number} ${change.status}${change.at}`;
-    this.#world.act(key, () => this.#deliver({ ...change, key }));
+    const told = { ...change, key };
+    this.#begun.push(told);
+    this.#world.act(key, () => this.#deliver(told));
   }
 
   async #deliver(change: Told): Promise<void> {
     const { turns, ledger, scene } = this.#world;
-    const { key } = change;
+    const { key, number, at } = change;
     const isPruned = (scene.prunes ?? 0) > 0;
     const existsAtMs = turns.nowMs;
     if (isPruned) turns.mark(key, 'exists', OLD_MS);
     // What arrives for the first time later than prune() keeps anything is documented.
     const isInTime = () => !isPruned || turns.nowMs < existsAtMs + OLD_MS || ledger.failed.has(key);
+    const isNext = () =>
+      !scene.isInOrder ||
+      this.#begun.every(
+        (other) => other.number !== number || other.at >= at || ledger.told.has(other.key),
+      );
     const isFree = () => scene.overlaps === true || ledger.working === undefined;
     for (let isRepeated = false; ; ) {
       if (!isPruned) turns.begin(key, isRepeated ? 'again' : '');
-      await turns.step(key, () => (isFree() && isInTime() ? ['arrives'] : []));
+      await turns.step(key, () => (isFree() && isNext() && isInTime() ? ['arrives'] : []));
       const outcome = await this.process(key, change, false);
       // What is delivered again after prune() runs again, as documented.
       if (isRepeated || (isPruned && outcome === 'acknowledged')) return;
@@ -50,7 +58,7 @@ export class Deliveries {
 
   /** Delivers, or replays, a change as a receiver does. */
   async process(actor: string, change: Told, runParked: boolean): Promise<Outcome> {
-    const { plain, ledger, scene } = this.#world;
+    const { plain, ledger, scene, tables } = this.#world;
     const { key, number, status, at } = change;
     const payment = {
       referenceNumber: number,
@@ -60,15 +68,19 @@ export class Deliveries {
     };
     const failures = { parkAfter: scene.parkAfter, runParked };
     ledger.tell(change);
+    const wasListed = tables.second(number) !== undefined;
     try {
-      const work = (context: StoreContext<undefined>) => this.#work(actor, change, context);
+      const work = (context: StoreContext<undefined>) => {
+        const isParked = ledger.failuresOf(key) >= (scene.parkAfter ?? Number.POSITIVE_INFINITY);
+        assert.ok(runParked || !isParked, 'a parked change runs');
+        return this.#work(actor, change, context);
+      };
       const outcome = await plain.process({ key, payment, failures }, work);
       if (outcome === 'busy') return 'busy';
+      const isListed = !wasListed && tables.second(number) !== undefined;
+      assert.ok(outcome === 'processed' || !isListed, 'a duplicate lists a second payment');
     } catch (error) {
-      if (error instanceof WorkError) {
-        ledger.fail(key);
-        return 'failed';
-      }
+      if (error instanceof WorkError) return 'failed';
       const isParked = error instanceof MerchantPaymentsError && error.code === 'CHANGE_PARKED';
       if (!isParked) throw error;
     }
@@ -84,6 +96,7 @@ export class Deliveries {
     const { turns, ledger, scene } = this.#world;
     assert.equal(ledger.working, undefined, 'one change of an order at a time');
     this.#checkContext(change, current, secondPayment);
+    const failures = ledger.failuresOf(change.key);
     ledger.working = change.key;
     turns.note(actor, [current, secondPayment]);
     const did = await turns.step(actor, () =>
@@ -92,6 +105,7 @@ export class Deliveries {
     ledger.working = undefined;
     if (did === 'throws') {
       this.#failures += 1;
+      ledger.fail(change.key, failures + 1);
       throw new WorkError();
     }
     if (!ledger.isForgotten) assert.ok(!ledger.isDone(change.key), 'done twice');

@@ -16,8 +16,8 @@ export class Ledger {
   readonly acknowledged = new Set<string>();
   /** Those whose work has completed. */
   readonly done: Told[] = [];
-  /** Those whose work has failed. */
-  readonly failed = new Set<string>();
+  /** The changes whose work has failed, and how often, of which its last run knew. */
+  readonly failed = new Map<string, number>();
   /** Payments, and changes, that a person has taken off the list. */
   readonly discarded = new Set<string>();
   /** What an order that follows `current` shows. */
@@ -29,6 +29,12 @@ export class Ledger {
   /** How many rows each `prune` has deleted. */
   readonly pruned: number[] = [];
 
+  /** The payments of which an answer has told that was heard to its end. */
+  readonly heard = new Set<string>();
+  /** How many claims were granted. */
+  claims = 0;
+  /** A person has stopped waiting for a callback without a look at the service. */
+  isDropped = false;
   /** The payment of which a callback has told first that it is paid. */
   firstPaid: string | undefined;
 
@@ -37,14 +43,19 @@ export class Ledger {
     if (isPaid(change)) this.firstPaid ??= change.number;
   }
 
-  fail(key: string): void {
-    this.failed.add(key);
+  /** How often the work of a change has failed, of what is listed. */
+  failuresOf(key: string): number {
+    return this.discarded.has(key) ? 0 : (this.failed.get(key) ?? 0);
+  }
+
+  fail(key: string, count: number): void {
+    this.failed.set(key, count);
     this.discarded.delete(key);
   }
 
   /** Whether a failed change should be listed. */
   get hasFailed(): boolean {
-    return [...this.failed].some((key) => !this.isDone(key) && !this.discarded.has(key));
+    return [...this.failed.keys()].some((key) => !this.isDone(key) && !this.discarded.has(key));
   }
 
   isDone(key: string): boolean {
@@ -77,6 +88,9 @@ export class Ledger {
       this.firstPaid,
       this.working,
       this.isForgotten,
+      this.isDropped,
+      this.claims,
+      [...this.heard],
       this.pruned,
     ];
   }

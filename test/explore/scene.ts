@@ -11,23 +11,31 @@ export type Act = 'creates' | 'refuses' | 'is busy';
 export interface Scene {
   /** Customers, by the bodies that they send one after another. */
   readonly clicks?: readonly string[];
+  /** Whether customers, `send` and `recover` share a process. */
+  readonly isOneProcess?: boolean;
   /** Whether a `record` in the merchant's transaction comes too, and `send` after it. */
   readonly records?: boolean;
   /** What the service may do with a request. @default it creates the payment */
   readonly acts?: readonly Act[];
   /** What the answer may be besides the payment's record, or nothing. */
-  readonly answers?: readonly ('page' | 'false success' | 'bare' | 'conflict')[];
+  readonly answers?: readonly ('page' | 'false success' | 'false record' | 'bare' | 'conflict')[];
   /** How often `recover` runs. */
   readonly recovers?: number;
+  /** In how many processes it does. @default 1 */
+  readonly recoverers?: number;
   /** Whether it looks payments up, and whether it then sees their status. */
   readonly looksUp?: 'number' | 'status';
   readonly people?: number;
   /** Whether people decide by an item that they have made themselves, without the list. */
   readonly handmade?: boolean;
+  /** Whether people may stop waiting for a callback without a look at the service. */
+  readonly hasty?: boolean;
   /** The changes of each payment that are delivered. */
   readonly changes?: readonly Status[];
-  /** Those of payments of another program, if they differ. */
-  readonly foreignChanges?: readonly Status[];
+  /** Those of each payment of another program, if they differ. */
+  readonly foreignChanges?: readonly (readonly Status[])[];
+  /** Whether no change of a payment overtakes an earlier one. */
+  readonly isInOrder?: boolean;
   /** How often work may throw. */
   readonly failures?: number;
   /** After how many failures a change is parked. */

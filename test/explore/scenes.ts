@@ -4,15 +4,28 @@ const AUTHORIZED = { status: 'authorized', at: 1 };
 const PAID = { status: 'paid', at: 2 };
 const REFUNDED = { status: 'refunded', at: 3 };
 const SAME_INSTANT = [{ status: 'authorized', at: 2 }, PAID];
-const DECLINED = [{ status: 'declined', at: 1 }];
+const DECLINED = { status: 'declined', at: 1 };
 const ALL = ['creates', 'refuses', 'is busy'] as const;
 const SOME = ['creates', 'refuses'] as const;
 
 /** Each must hold, or must fail because an assumption does not hold: else the explorer would be blind. */
 export const scenes: Readonly<Record<string, ScenePlan>> = {
   'a customer': { clicks: ['AA'], acts: ALL, answers: ['page', 'bare', 'conflict'] },
-  'two customers': { clicks: ['A', 'A'], acts: ALL, answers: ['bare'] },
+  'two customers': { clicks: ['A', 'A'], acts: ALL },
   'two customers, other bodies': { clicks: ['A', 'B'], acts: SOME },
+  'two customers, one process': { clicks: ['A', 'A'], acts: SOME, isOneProcess: true },
+  'two customers, other bodies, one process': {
+    clicks: ['A', 'B'],
+    acts: SOME,
+    isOneProcess: true,
+  },
+  'a customer, recover, one process': {
+    clicks: ['A'],
+    acts: SOME,
+    recovers: 1,
+    idempotency: 'kept',
+    isOneProcess: true,
+  },
   'two customers, other bodies, twice': { clicks: ['AB', 'B'], acts: SOME, isNightly: true },
   'two customers who click twice': {
     clicks: ['AA', 'AA'],
@@ -22,11 +35,35 @@ export const scenes: Readonly<Record<string, ScenePlan>> = {
   },
   'slow claims': { clicks: ['A'], recovers: 1, looksUp: 'number', slowClaims: 1, isNightly: true },
   'recover, a crash': { clicks: ['A'], acts: SOME, recovers: 2, crashes: 1 },
+  'slow claims, idempotency': {
+    clicks: ['A'],
+    recovers: 1,
+    slowClaims: 1,
+    idempotency: 'kept',
+    isNightly: true,
+  },
   'recover, two customers, a crash': {
     clicks: ['A', 'A'],
     acts: SOME,
     recovers: 1,
     crashes: 1,
+    isNightly: true,
+  },
+  'two recover': { clicks: ['A'], acts: SOME, recovers: 1, recoverers: 2 },
+  'two recover look up': {
+    clicks: ['A'],
+    recovers: 1,
+    recoverers: 2,
+    looksUp: 'number',
+    crashes: 1,
+    isNightly: true,
+  },
+  'two recover, idempotency': {
+    clicks: ['A'],
+    acts: SOME,
+    recovers: 1,
+    recoverers: 2,
+    idempotency: 'kept',
     isNightly: true,
   },
   'record, send': { records: true, acts: SOME, recovers: 1, crashes: 1 },
@@ -54,7 +91,7 @@ export const scenes: Readonly<Record<string, ScenePlan>> = {
     looksUp: 'status',
     changes: [PAID],
   },
-  'two people': { clicks: ['A'], people: 2 },
+  'two people': { clicks: ['A'], people: 2, isNightly: true },
   'two people, a customer': { clicks: ['AA'], people: 2, isNightly: true },
   'a person, recover looks up': {
     clicks: ['A'],
@@ -63,9 +100,22 @@ export const scenes: Readonly<Record<string, ScenePlan>> = {
     looksUp: 'number',
     isNightly: true,
   },
-  'a stall, recover looks up': { clicks: ['A'], recovers: 1, looksUp: 'number', stalls: true },
-  'a stall, a person': { clicks: ['AA'], people: 1, stalls: true },
-  'a false success, a person': { clicks: ['AA'], people: 1, answers: ['false success'] },
+  'a stall, recover looks up': {
+    clicks: ['A'],
+    recovers: 1,
+    looksUp: 'number',
+    stalls: true,
+    isNightly: true,
+  },
+  'a stall, a person': { clicks: ['AA'], people: 1, stalls: true, isNightly: true },
+  'a false record, a person': { clicks: ['AA'], people: 1, answers: ['false record'] },
+  'a false success, two hasty people': {
+    clicks: ['A'],
+    people: 2,
+    answers: ['false success'],
+    hasty: true,
+    isNightly: true,
+  },
   'a false success, two people': {
     isNightly: true,
     clicks: ['AA'],
@@ -101,14 +151,28 @@ export const scenes: Readonly<Record<string, ScenePlan>> = {
     parkAfter: 1,
     people: 1,
   },
+  'parked after two failures': {
+    foreign: 1,
+    changes: [PAID],
+    failures: 3,
+    parkAfter: 2,
+    people: 1,
+  },
   'a parked change, two people': {
     foreign: 1,
     changes: [PAID],
     failures: 2,
     parkAfter: 1,
     people: 2,
+    isNightly: true,
   },
   'a callback, a look': { clicks: ['A'], changes: [PAID], recovers: 1, looksUp: 'status' },
+  'a look that finds nothing new': {
+    clicks: ['A'],
+    recovers: 1,
+    looksUp: 'status',
+    isNightly: true,
+  },
   'a callback, a look, a crash': {
     isNightly: true,
     clicks: ['A'],
@@ -126,12 +190,41 @@ export const scenes: Readonly<Record<string, ScenePlan>> = {
   },
   'another program': { clicks: ['A'], foreign: 1, changes: [PAID], failures: 1 },
   'another program, two payments': { foreign: 2, changes: [AUTHORIZED, PAID] },
+  'another program, two payments, a failure': {
+    foreign: 2,
+    changes: [AUTHORIZED, PAID],
+    failures: 1,
+    isNightly: true,
+  },
+  'another program, two payments, refunded': {
+    foreign: 2,
+    changes: [PAID, REFUNDED],
+    isInOrder: true,
+  },
+  'another program, two payments, refunded, a person': {
+    foreign: 2,
+    changes: [PAID, REFUNDED],
+    isInOrder: true,
+    people: 1,
+    isNightly: true,
+  },
+  'another program, two declined payments': {
+    foreign: 2,
+    changes: [{ status: 'authorized', at: 0 }, DECLINED],
+  },
   'another program, two payments of one instant': { foreign: 2, changes: SAME_INSTANT },
+  'another program, a customer, a person': {
+    clicks: ['A'],
+    acts: ['refuses'],
+    people: 1,
+    foreign: 1,
+    changes: [PAID],
+  },
   'another program, declined, then paid': {
     clicks: ['A'],
     changes: [PAID],
     foreign: 1,
-    foreignChanges: DECLINED,
+    foreignChanges: [[DECLINED]],
   },
   'another program, a person': {
     isNightly: true,
@@ -144,6 +237,11 @@ export const scenes: Readonly<Record<string, ScenePlan>> = {
     foreign: 2,
     changes: [PAID, REFUNDED],
     mustFail: /is not the newest/,
+  },
+  'another program, two payments, a refund overtakes the payment that pays': {
+    foreign: 2,
+    foreignChanges: [[PAID, REFUNDED], [AUTHORIZED]],
+    mustFail: /the record is not the newest/,
   },
   'another program, a look': {
     clicks: ['A'],

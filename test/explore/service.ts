@@ -1,5 +1,5 @@
 import { ApiError, ConnectionError, RequestTimeoutError, ResponseError } from '../../src/errors.js';
-import { LEASE_MS, LIFETIME_MS } from './scene.js';
+import { LEASE_MS, LIFETIME_MS, type Status } from './scene.js';
 import type { World } from './world.js';
 
 /** A payment at the service. */
@@ -19,6 +19,8 @@ interface Request {
 /** The client, the network and the service: requests that are acted on late, and answers that are lost. */
 export class Service {
   readonly payments: Payment[] = [];
+  /** The payment of which the answer to an actor has told. */
+  readonly answered = new Map<string, string>();
   readonly #requests: Request[] = [];
   readonly #world: World;
 
@@ -47,6 +49,7 @@ export class Service {
     this.#requests.push(request);
     this.#receive(request);
     const heard = await turns.step(actor, () => this.#answersTo(request));
+    if (heard === 'answer' && request.payment) this.answered.set(actor, request.payment.number);
     return { payment: this.#toAnswer(heard, request) };
   }
 
@@ -79,7 +82,7 @@ export class Service {
   #answersTo({ act, payment }: Request): readonly string[] {
     const { answers = [] } = this.#world.scene;
     const also = (...wanted: string[]) => answers.filter((answer) => wanted.includes(answer));
-    if (act === undefined) return ['gives up', ...also('page', 'false success')];
+    if (act === undefined) return ['gives up', ...also('page', 'false success', 'false record')];
     return ['answer', 'lost', ...also('page', ...(payment ? ['bare', 'conflict'] : []))];
   }
 
@@ -98,9 +101,12 @@ export class Service {
       case 'answer':
         if (payment !== undefined) return { referenceNumber: payment.number, status: 'pending' };
         throw act === 'refuses' ? refusal(422) : refusal(429);
+      // A record that a proxy has made up.
+      case 'false record':
+        return { referenceNumber: 'made up', status: 'pending' };
       // A success without a record, which a proxy may have made up.
       default:
-        return {};
+        throw new ResponseError('no record', { requestOutcome: 'accepted' });
     }
   }
 
@@ -114,9 +120,11 @@ export class Service {
     return payment;
   }
 
-  #changesOf({ isOurs }: Payment) {
-    const { changes = [], foreignChanges = changes } = this.#world.scene;
-    return isOurs ? changes : foreignChanges;
+  #changesOf(payment: Payment): readonly Status[] {
+    const { changes = [], foreignChanges } = this.#world.scene;
+    if (payment.isOurs) return changes;
+    const foreign = this.payments.filter(({ isOurs }) => !isOurs);
+    return foreignChanges?.[foreign.indexOf(payment)] ?? changes;
   }
 
   /** What someone finds who looks the order up: its first payment. */

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { MerchantPaymentsError } from '../../src/errors.js';
 import { resolveOptions } from '../../src/protocol/options.js';
 import { PREPARE_CREATION } from '../../src/protocol/prepared-creation.js';
@@ -8,7 +9,7 @@ import { createStore } from '../../src/store/create-store.js';
 import { storeRules } from '../../src/store/options.js';
 import type { PaymentStore } from '../../src/store/payment-store.js';
 import { act } from './actors.js';
-import { check, checkEnd, checkGranted } from './claims.js';
+import { check, checkEnd, checkForgotten, checkGranted, checkStopped } from './claims.js';
 import { type Change, Deliveries } from './deliveries.js';
 import type { Play } from './explorer.js';
 import { Ledger } from './ledger.js';
@@ -20,6 +21,9 @@ import { type Step, Turns } from './turns.js';
 /** What only reads is taken with the step before it. */
 const READS: readonly PropertyKey[] = ['list', 'listDue', 'listSecond', 'listFailed', 'read'];
 
+/** Who takes a step, of those that share a process. */
+export const sharing = new AsyncLocalStorage<string>();
+
 /** One order, and everything that acts on it. */
 export class World implements Play {
   readonly turns = new Turns();
@@ -29,13 +33,14 @@ export class World implements Play {
   readonly service = new Service(this);
   readonly deliveries = new Deliveries(this);
   /** A store whose steps are taken at once. */
-  readonly plain = this.#open('plain', this.tables);
+  readonly plain = this.#open(() => 'plain', this.tables);
   /** The failed changes as listed. */
   failures: Awaited<ReturnType<Tables['failures']>> = new Map();
   /** The customers who have begun. */
   readonly started = new Set<string>();
   #crashesLeft: number;
   #slowClaims = 0;
+  #shared: PaymentStore<undefined> | undefined;
   readonly #errors: unknown[] = [];
 
   constructor(scene: Scene) {
@@ -46,26 +51,34 @@ export class World implements Play {
 
   /** Lets an actor act. */
   act(name: string, run: (name: string) => Promise<void>): void {
-    run(name).catch((error) => this.#errors.push(error));
+    const running = this.scene.isOneProcess ? sharing.run(name, run, name) : run(name);
+    running.catch((error) => this.#errors.push(error));
   }
 
   deliver(change: Change): void {
     this.deliveries.start(change);
   }
 
-  /** A store as a process of its own has it: each method of its backend is a step of this actor. */
+  /** A store as a process has it: each method of its backend is a step of the actor. */
   store(actor: string): PaymentStore<undefined> {
-    return this.#open(actor, this.#inSteps(actor));
+    if (!this.scene.isOneProcess)
+      return this.#open(
+        () => actor,
+        this.#inSteps(() => actor),
+      );
+    const getActor = () => sharing.getStore() ?? '';
+    this.#shared ??= this.#open(getActor, this.#inSteps(getActor));
+    return this.#shared;
   }
 
-  #open(actor: string, backend: Backend<undefined>): PaymentStore<undefined> {
+  #open(getActor: () => string, backend: Backend<undefined>): PaymentStore<undefined> {
     const client = {
       payments: { create: () => assert.fail('a store prepares what it sends') },
       [PREPARE_CREATION]: (input: object) => ({
         body: JSON.stringify(input),
         timeoutMs: LEASE_MS,
         mayRepeat: this.scene.idempotency !== undefined,
-        send: () => this.service.send(actor),
+        send: () => this.service.send(getActor()),
       }),
     };
     const options = { client, leaseMs: LEASE_MS, requestLifetimeMs: LIFETIME_MS };
@@ -73,12 +86,12 @@ export class World implements Play {
     return createStore(backend, rules) as PaymentStore<undefined>;
   }
 
-  #inSteps(actor: string): Backend<undefined> {
+  #inSteps(getActor: () => string): Backend<undefined> {
     return new Proxy<Backend<undefined>>(this.tables, {
       get: (target, name) => {
         const method = Reflect.get(target, name, target);
         if (typeof method !== 'function' || name === 'process') return method;
-        return (...args: unknown[]) => this.#step(actor, String(name), args);
+        return (...args: unknown[]) => this.#step(getActor(), String(name), args);
       },
     });
   }
@@ -93,9 +106,14 @@ export class World implements Play {
     turns.note(actor, timeless(result));
     if (name === 'listDue') turns.mark(actor, 'list', OLD_MS);
     if (name === 'decide' || name === 'look') turns.unmark(actor, 'list');
+    if (name === 'stopWaiting') checkStopped(this, before);
+    if (name === 'forgetFailed') await checkForgotten(this, args[0], args[1]);
     if (name !== 'claim') return result;
     const { granted } = result as { granted: boolean };
-    if (granted && before?.owner !== tables.row()?.owner) checkGranted(this, before, args[0]);
+    if (granted && before?.owner !== tables.row()?.owner) {
+      checkGranted(this, before, args[0]);
+      this.ledger.claims += 1;
+    }
     await this.#hear(actor);
     return result;
   }
@@ -129,21 +147,27 @@ export class World implements Play {
     return (isOpen && isOver) || isUnheard || hasSecond || this.ledger.hasFailed;
   }
 
-  /** A timer of the store's: it waits for another process that sends the payment. */
-  wait(go: () => void, ms: number): void {
+  /** A timer of the store's: it waits for another call that sends the payment. Returns what ends it. */
+  wait(go: () => void, ms: number): () => void {
     const { turns, tables } = this;
+    let isEnded = false;
+    const end = () => {
+      isEnded = true;
+    };
     // Deadlines of calls that always settle here.
-    if (ms > LEASE_MS) return;
+    if (ms > LEASE_MS) return end;
     if (turns.isAuto) {
       turns.nowMs += ms;
       queueMicrotask(go);
-      return;
+      return end;
     }
     const atMs = turns.nowMs;
     // Before, it would find the same again.
     const isReady = () => tables.row()?.state !== 'sending' || turns.nowMs > atMs;
-    const woken = turns.step(turns.current, () => (isReady() ? ['wakes'] : []), { isNoted: false });
-    void woken.then(go);
+    const labels = () => (!isEnded && isReady() ? ['wakes'] : []);
+    const actor = sharing.getStore() ?? turns.current;
+    void turns.step(actor, labels, { isNoted: false }).then(go);
+    return end;
   }
 
   more(isReplay: boolean): readonly Step[] {

@@ -1,4 +1,4 @@
-// What a store makes of the callbacks of one order, as model/changes.pml has it: `judge`, `learn`, `recordChange` and
+// What a store makes of the callbacks of one order, as model/changes.pml has it: `judge`, `recordChange` and
 // `keep`. A delivery is one step here: what happens within it is a transaction, or runs under a lease.
 import { isDeepStrictEqual } from 'node:util';
 import { end, NOTHING, type Payment, type Row, settle } from './order.js';

@@ -1,4 +1,5 @@
-// The row of an order, and what a callback makes of it, as model/order.pml has them.
+// The row of an order, and what a callback makes of it: `end` and `settle` of src/store/steps.ts. It has at most two
+// payments at the service, numbered 1 and 2.
 
 /** `nothing`: there is no row. */
 export type State = 'nothing' | 'elsewhere' | 'sending' | 'unheard' | 'created';

@@ -86,6 +86,39 @@ it('looks up every unresolved payment, of which there is more than a page', asyn
   expect(looked.size).toBe(150);
 });
 
+it.each(['not-created', undefined] as const)(
+  'writes nothing about a payment that lookUp answers with %s while the service may act on the request',
+  async (answer) => {
+    let nowMs = 0;
+    const calls: string[] = [];
+    class Observed extends MemoryBackend {
+      override decide(...args: Parameters<MemoryBackend['decide']>) {
+        calls.push('decide');
+        return super.decide(...args);
+      }
+      override look(...args: Parameters<MemoryBackend['look']>) {
+        calls.push('look');
+        return super.look(...args);
+      }
+    }
+    const backend = new Observed({ ...MEMORY, now: () => nowMs });
+    const intent = { body: JSON.stringify(order('order-1')), digest: '' };
+    await backend.claim({ key: 'order-1', intent, owner: 'one', allowsRejected: true, leaseMs: 1 });
+    await backend.finish('order-1', 'one', { state: 'unresolved', failure: undefined });
+    const looking = {
+      ...alone,
+      resend: () => Promise.resolve({ stored: undefined, replayed: true }),
+      lookUp: async () => answer,
+    };
+    nowMs = alone.lifetimeMs - 1;
+    await recover(backend, looking);
+    expect(calls).toStrictEqual([]);
+    nowMs += 1;
+    await recover(backend, looking);
+    expect(calls).toStrictEqual([answer === undefined ? 'look' : 'decide']);
+  },
+);
+
 describe('a pass over recorded payments', () => {
   it('takes each of 250 payments once, also when they stay recorded', async () => {
     const { recovery, bodies, pages } = await recoverMany(250, (stored) => ({

@@ -1,0 +1,146 @@
+import type { Mutant } from './mutant-table.js';
+
+const CHANGES = 'src/store/change-steps.ts';
+const MEMORY = 'src/store/memory-callbacks.ts';
+
+/** Of the decisions about a change. */
+export const changeMutants: readonly Mutant[] = [
+  {
+    file: CHANGES,
+    from: 'const isOlder = BigInt(newest) > BigInt(change.rank);',
+    to: 'const isOlder = false;',
+    scene: 'callbacks',
+  },
+  {
+    file: CHANGES,
+    from: '{ isOld: isProcessed || isOlder, isProcessed',
+    to: '{ isOld: isOlder, isProcessed',
+    redundant:
+      'what was processed before is in the record, which is then the later one, or the same',
+  },
+  {
+    file: CHANGES,
+    from: 'const isLatest = !isOlder && !isBesidePaid(seen, change);',
+    to: 'const isLatest = !isOlder;',
+    scene: 'one instant',
+  },
+  {
+    file: CHANGES,
+    from: 'const isLatest = !isOlder && !isBesidePaid(seen, change);',
+    to: 'const isLatest = !isBesidePaid(seen, change);',
+    scene: 'callbacks',
+  },
+  {
+    file: CHANGES,
+    from: 'const paidBy = settled.change?.paidBy ?? row?.paidBy;',
+    to: 'const paidBy = row?.paidBy;',
+    redundant: 'the change that pays is of the payment that pays',
+  },
+  {
+    file: CHANGES,
+    from: 'isLatest && (paidBy === undefined || paidBy === change.referenceNumber)',
+    to: 'isLatest',
+    scene: 'another program',
+  },
+  {
+    file: CHANGES,
+    from: "secondPayment: settled.outcome === 'second-payment',",
+    to: 'secondPayment: false,',
+    scene: 'another program',
+  },
+  {
+    file: CHANGES,
+    from: 'newest: isOlder ? newest : change.rank,',
+    to: 'newest: change.rank,',
+    scene: 'three callbacks',
+  },
+  {
+    file: CHANGES,
+    from: 'return [isOfRow ? row : undefined, second].some(',
+    to: 'return [row, second].some(',
+    redundant: 'once a payment has paid, no change of another is current',
+  },
+  {
+    file: CHANGES,
+    from: 'return [isOfRow ? row : undefined, second].some(',
+    to: 'return [isOfRow ? row : undefined].some(',
+    redundant:
+      'a payment on the list of second payments is beside one that has paid, or the store has created',
+  },
+  {
+    file: CHANGES,
+    from: 'stored.updatedAtUs === change.finding.updatedAtUs &&',
+    to: '',
+    scene: 'callbacks',
+  },
+  { file: CHANGES, from: "if (isProcessed) return 'duplicate';", to: '', scene: 'callbacks' },
+  {
+    file: CHANGES,
+    from: "failure?.parked && !policy.runParked ? 'parked' : 'run'",
+    to: "failure?.parked ? 'parked' : 'run'",
+    scene: 'parked',
+  },
+  {
+    file: CHANGES,
+    from: "failure?.parked && !policy.runParked ? 'parked' : 'run'",
+    to: "'run'",
+    scene: 'parked',
+  },
+  {
+    file: CHANGES,
+    from: 'if (!isFailure(error)) return undefined;',
+    to: 'return undefined;',
+    scene: 'callbacks',
+  },
+  { file: CHANGES, from: '(failure?.attempts ?? 0) + 1', to: '1', scene: 'parked after' },
+  {
+    file: CHANGES,
+    from: 'parked: isEnough || failure?.parked === true,',
+    to: 'parked: isEnough,',
+    redundant: 'attempts only grow',
+  },
+  {
+    file: MEMORY,
+    from: "if (this.#working.has(key)) return 'busy';",
+    to: '',
+    scene: 'callbacks at once',
+  },
+  {
+    file: MEMORY,
+    from: 'this.change(key, row, change);\n    }\n    if (list',
+    to: '}\n    if (list',
+    scene: 'callbacks',
+  },
+  {
+    file: MEMORY,
+    from: 'if (entry === undefined || !isSame(entry)) return',
+    to: 'if (entry === undefined) return',
+    scene: 'another program, two payments, refunded, a person',
+  },
+  {
+    file: MEMORY,
+    from: '({ change }) => change.attempts === attempts);',
+    to: '() => true);',
+    scene: 'parked after',
+  },
+  // prune
+  { file: MEMORY, from: 'if (!hasEnded(row) || row', to: 'if (row', scene: 'prune' },
+  {
+    file: MEMORY,
+    from: 'row.changedAtMs >= beforeMs || this.#isListed(key)) continue;',
+    to: 'row.changedAtMs >= beforeMs) continue;',
+    scene: 'prune',
+  },
+  {
+    file: MEMORY,
+    from: 'if (!hasEnded(row) || row.changedAtMs >= beforeMs ||',
+    to: 'if (!hasEnded(row) ||',
+    scene: 'prune',
+  },
+  {
+    file: MEMORY,
+    from: 'if (this.#isListed(key, referenceNumber)) continue;',
+    to: '',
+    scene: 'prune',
+  },
+];
