@@ -24,6 +24,7 @@ const codes = {
   StoreError: [
     'REFERENCE_CONFLICT',
     'UNKNOWN_REFERENCE',
+    'NOT_REPLACEABLE',
     'STATE_CHANGED',
     'SECOND_PAYMENT',
     'STORE_TIMEOUT',

@@ -3,6 +3,7 @@ import {
   CallError,
   CodedError,
   type ErrorClass,
+  type ErrorDetails,
   type Issue,
   OptionError,
   ownFields,
@@ -202,6 +203,24 @@ export class CallbackVerificationError extends CodedError<CodeOf<'CallbackVerifi
  */
 export class StoreError extends CodedError<CodeOf<'StoreError'>> {
   protected static override readonly brand: string = 'merchant-payments.StoreError';
+  /**
+   * Of `NOT_REPLACEABLE`: an attempt has `paid` the order, the latest is `open` since the service may still create it,
+   * another one has `replaced` it, or the new reference is `in-use` by another payment.
+   */
+  declare readonly reason?: 'paid' | 'open' | 'replaced' | 'in-use';
+  /** Of `NOT_REPLACEABLE`: the reference of the attempt that has replaced the other one, if one has. */
+  declare readonly replacedBy?: string;
+
+  /** @internal */
+  constructor(
+    code: CodeOf<'StoreError'>,
+    message: string,
+    details?: ErrorDetails & Pick<StoreError, 'reason' | 'replacedBy'>,
+  ) {
+    super(code, message, details);
+    const { reason, replacedBy } = details ?? {};
+    setFields<StoreError>(this, { reason, replacedBy });
+  }
 }
 
 /** The mock of the service could not complete an operation; `code` says why. */

@@ -23,6 +23,7 @@ import {
   wholeNumber,
   withDefault,
 } from '../protocol/options.js';
+import type { CreatePaymentInput } from '../protocol/payment.js';
 import type { Awaitable } from '../protocol/waiting.js';
 import type { CallbackStore } from '../store/callback-store.js';
 import { memoryCallbacks } from '../store/memory-callbacks.js';
@@ -44,14 +45,18 @@ export interface PaymentContext<Tx> {
    * or the store lost its lease or connection. Stop then, by throwing; the service retries.
    */
   signal: AbortSignal;
+  /** The order's first `merchantPaymentReference`: by it your tables know the order, whichever attempt this is. */
+  order: string;
+  /** What this attempt asked for, as sent: a cart may have changed since. Absent if another program created the payment. */
+  input?: CreatePaymentInput | undefined;
   /**
-   * Whether this status is now the order's: no newer change of the payment was processed before, and no other payment has
-   * paid the order. Copy the status to your order only if this is true; ship when `isPaid(payment)` either way, once.
+   * Whether this status is now the order's: no newer change of the payment was processed before, and it is the payment that
+   * has paid the order or, if none has, that of the order's latest attempt. Copy the status to your order only if this is true; ship when `isPaid(payment)` either way, once.
    */
   current: boolean;
   /**
-   * Whether the service has another payment for this `merchantPaymentReference`: look both up at the service,
-   * and refund one if both are paid. `onError` gets a `StoreError` `SECOND_PAYMENT`, and `attention()` lists it.
+   * Whether another payment has paid the order, or the service has another one for this `merchantPaymentReference`: look
+   * both up at the service, and refund one if both are paid. `onError` gets a `StoreError` `SECOND_PAYMENT`, and `attention()` lists it.
    */
   secondPayment: boolean;
 }

@@ -142,6 +142,12 @@ export class PaymentWork<Tx> {
       get signal() {
         return getSignal();
       },
+      order:
+        (fieldOf(store, 'order') as string | undefined) ??
+        this.#scene.callback.payment.merchantPaymentReference,
+      get input() {
+        return store.input;
+      },
       // A merchant's own store may leave these out.
       current: fieldOf(store, 'current') !== false,
       secondPayment: fieldOf(store, 'secondPayment') === true,

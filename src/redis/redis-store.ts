@@ -113,7 +113,10 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
       });
       const found = readAnswer(text);
       if (typeof found === 'string') return found;
-      return runUnderLease(claim, (signal) => work(new WorkContext(undefined, found, { signal })));
+      const context = { ...found, order: read.merchantPaymentReference };
+      return runUnderLease(claim, (signal) =>
+        work(new WorkContext(undefined, context, { signal })),
+      );
     },
   };
 }

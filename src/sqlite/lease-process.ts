@@ -15,6 +15,7 @@ import { type Lease, runUnderLease } from '../store/lease/lease.js';
 import { WorkContext } from '../store/loss.js';
 import type { ChangeStatements } from '../store/sql/change-statements.js';
 import type { Step } from '../store/sql/session.js';
+import { databaseForms } from '../store/sql/stored-forms.js';
 import type { Claims } from './claims.js';
 import { isInUse, isLocked } from './database.js';
 import { explain, inTransaction, leftOpen, notKept, notRecorded } from './failures.js';
@@ -65,12 +66,15 @@ class ChangeClaim implements Lease {
   readonly #file: ProcessingFile;
   readonly #change: Change;
   readonly #owner = randomUUID();
+  /** The key of the order, which is claimed for all of its attempts. */
+  #order: string;
   #expiresAtMs = 0;
   #isReleased = false;
 
   constructor(file: ProcessingFile, change: Change) {
     this.#file = file;
     this.#change = change;
+    this.#order = change.merchantPaymentReference;
     this.durationMs = file.leaseMs;
     this.renewForMs = file.renewForMs;
   }
@@ -102,7 +106,8 @@ class ChangeClaim implements Lease {
     // Read the clock here, because the driver may have waited for the write lock.
     const nowMs = this.#file.now();
     const judged = yield* this.#see();
-    const { verdict } = judged;
+    const { verdict, order } = judged;
+    this.#order = databaseForms.toName(order);
     for (const statement of statements.settle(this.#change, judged)) yield statement;
     if (verdict === 'duplicate') return { outcome: verdict };
     if (yield* claims.isHeld(this.#order, nowMs)) return { outcome: 'busy' };
@@ -186,10 +191,6 @@ class ChangeClaim implements Lease {
     const [, read] = this.#file.statements.claim(this.#change);
     const seen = yield* this.#file.statements.see(this.#change, yield read);
     return seen && judge(seen, this.#change);
-  }
-
-  get #order(): string {
-    return this.#change.merchantPaymentReference;
   }
 
   get #whileLeased(): Patience {

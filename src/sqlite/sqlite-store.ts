@@ -2,14 +2,16 @@ import {
   clock,
   matching,
   type OptionRules,
+  optional,
   resolveOptions,
+  text,
   wholeNumber,
   withDefault,
 } from '../protocol/options.js';
 import type { CreatePaymentInput } from '../protocol/payment.js';
 import type { ManagedStore } from '../store/callback-store.js';
 import { createStore } from '../store/create-store.js';
-import { assertSame } from '../store/errors.js';
+import { assertRecorded } from '../store/errors.js';
 import { type StoreOptions, storeRules } from '../store/options.js';
 import { PaymentEngine } from '../store/payment-engine.js';
 import type { PaymentStore, RecordContext } from '../store/payment-store.js';
@@ -64,11 +66,9 @@ const rules = {
 } satisfies OptionRules<SqliteStoreOptions>;
 
 /** The second argument of the synchronous `record`. */
-export interface SyncRecordContext {
+export interface SyncRecordContext extends Omit<RecordContext<never>, 'tx'> {
   /** Records at once, in the transaction that is open on the connection. */
   sync: true;
-  /** Fields that the interface does not document, sent in addition to the three. */
-  extraBody?: Record<string, unknown> | undefined;
 }
 
 /** A store in SQLite, with a client. */
@@ -194,6 +194,7 @@ const syncRules = {
   sync: matching<true>('true, or left out with tx in its place', (sync) => sync === true),
   // Validated later, as part of the payment.
   extraBody: (value: unknown) => value as Record<string, unknown> | undefined,
+  replaces: optional(text),
 } satisfies OptionRules<SyncRecordContext>;
 
 function withSyncRecord(
@@ -203,11 +204,11 @@ function withSyncRecord(
 ): SqliteStore {
   const { record } = engine;
   const recordNow = (input: CreatePaymentInput, context: SyncRecordContext): void => {
-    const { extraBody } = resolveOptions(context, syncRules, { owner: 'context' });
-    const { key, intent } = engine.toRecord(input, extraBody);
-    assertSame(
-      session.runNow(() => backend.recordStep(key, intent)),
-      intent,
+    const { extraBody, replaces } = resolveOptions(context, syncRules, { owner: 'context' });
+    const recording = engine.toRecord(input, { extraBody, replaces });
+    assertRecorded(
+      recording,
+      session.runNow(() => backend.recordStep(recording)),
     );
   };
   return Object.assign(engine, {

@@ -9,11 +9,13 @@ import type {
   Decision,
   DueKind,
   Finding,
-  Intent,
   Listed,
   ListKind,
+  Order,
   Page,
   PaymentRow,
+  Recorded,
+  Recording,
   Result,
   SecondRow,
   StoredForms,
@@ -106,9 +108,16 @@ export interface Backend<Tx = unknown> extends CallbackTables<Tx> {
   /**
    * Stores an intent as `recorded` if nothing or a `rejected` payment is stored.
    *
-   * @returns the payment that is stored now; may be undefined if it is the intent
+   * If it replaces another attempt, that one is marked in the same step, which is refused if the attempt is not the order's
+   * latest, the order is paid, or either reference is another's. With `declined`, the intent may be that of a further
+   * attempt at its order, under a reference that the store names, or of the latest one.
+   *
+   * Locks are taken from the attempt to its order, never back: nobody who holds an order's first row waits for another row
+   * of the order.
    */
-  record(key: string, intent: Intent, tx: Tx | undefined): Promise<PaymentRow | undefined>;
+  record(recording: Recording, tx: Tx | undefined): Promise<Recorded>;
+  /** Reads the attempts at an order; undefined if there is none, or its reference is that of a later attempt. */
+  readOrder(key: string): Promise<Order | undefined>;
   /**
    * Stores the result of an attempt if the payment still has this owner, and clears the owner. The lease remains if
    * the payment is now `unresolved`. A payment loses its owner to {@link process}, {@link decide} or another claim,

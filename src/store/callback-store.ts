@@ -1,4 +1,4 @@
-import type { PaymentStatusRecord } from '../protocol/payment.js';
+import type { CreatePaymentInput, PaymentStatusRecord } from '../protocol/payment.js';
 import type { Attention, AttentionOptions } from './attention.js';
 import type { FailurePolicy } from './failure.js';
 
@@ -21,17 +21,20 @@ export interface StoreContext<Tx> {
   tx: Tx;
   /** Aborts when this process loses its claim on the change, because its lease or its connection is lost. */
   signal: AbortSignal;
+  /** The order's first `merchantPaymentReference`: by it the merchant's own tables know the order, whichever attempt this is. */
+  order: string;
+  /** What this attempt asked for, as sent. Absent if another program created the payment. */
+  input?: CreatePaymentInput | undefined;
   /**
-   * Whether the status of this change is now the order's. False if a newer change of the payment was processed before,
-   * and for a payment of an order that another payment has paid.
+   * Whether the status of this change is now the order's: no newer change of the payment was processed before, and it is the
+   * payment that has paid the order or, if none has, that of the order's latest attempt.
    */
   current: boolean;
   /**
-   * Whether the service has another payment for this `merchantPaymentReference`: the one that the store created, or
-   * the one that has paid.
-   * @default false
+   * Whether it is another payment than the one that has paid the order, or of the same `merchantPaymentReference` as one
+   * that the store created.
    */
-  secondPayment?: boolean | undefined;
+  secondPayment: boolean;
 }
 
 /**

@@ -7,7 +7,7 @@ import * as steps from './steps.js';
 
 /** What is stored about a change and its order. */
 export interface SeenChange extends Pick<steps.Known, 'second'> {
-  /** The order's row; undefined if there is none. */
+  /** The row of its reference, with `paidBy` of the order; undefined if there is none. */
   readonly row: steps.Settleable | undefined;
   readonly isProcessed: boolean;
   /** The rank of the newest processed change of the payment. */
@@ -19,6 +19,10 @@ export interface SeenChange extends Pick<steps.Known, 'second'> {
 /** What happens to a change. */
 export interface Judged {
   readonly verdict: 'run' | 'duplicate' | 'parked';
+  /** The order's first reference. */
+  readonly order: string;
+  /** The body of the payment's creation; undefined if another program created it. */
+  readonly body: string | undefined;
   readonly current: boolean;
   readonly secondPayment: boolean;
   /** What its callback makes of the order. */
@@ -34,9 +38,14 @@ export function judge(seen: SeenChange, change: Change): Judged {
   const settled = steps.settle(row, change, { isOld: isProcessed || isOlder, isProcessed, second });
   const paidBy = settled.change?.paidBy ?? row?.paidBy;
   const isLatest = !isOlder && !isBesidePaid(seen, change);
+  // Until an attempt has paid the order, the latest one tells its status.
+  const isOrders =
+    paidBy === undefined ? row?.replacedBy === undefined : paidBy === change.referenceNumber;
   return {
     verdict: toVerdict(seen, change),
-    current: isLatest && (paidBy === undefined || paidBy === change.referenceNumber),
+    order: row?.order === undefined ? change.reference : JSON.parse(row.order),
+    body: row?.body || undefined,
+    current: isLatest && isOrders,
     secondPayment: settled.outcome === 'second-payment',
     settled,
     newest: isOlder ? newest : change.rank,

@@ -57,6 +57,8 @@ export interface Change extends ReadChange {
   /** What the change says about its payment. */
   readonly finding: Finding;
   readonly policy: FailurePolicy;
+  /** The merchant's reference in full. */
+  readonly reference: string;
   /** The names in full, as JSON: the merchant's reference, the service's, the key. */
   readonly fullNames: string;
 }
@@ -68,6 +70,7 @@ export function readChange(change: StatusChange, forms: StoredForms): Change {
   return {
     finding: toFinding({ ...change.payment }, forms),
     policy: readPolicy(ownFields(change).failures ?? {}),
+    reference: merchantPaymentReference,
     fullNames: JSON.stringify([merchantPaymentReference, referenceNumber, key]),
     ...read,
     ...toChangeName(read, forms),

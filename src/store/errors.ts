@@ -1,5 +1,5 @@
 import { InvalidOptionError, StoreError } from '../errors.js';
-import type { Intent } from './payment-row.js';
+import type { Intent, Recorded, Recording, Refused } from './payment-row.js';
 import { findDifferences } from './records.js';
 import type { PaymentState } from './stored-payment.js';
 
@@ -18,6 +18,46 @@ export function unknownReference(): StoreError {
   return new StoreError(
     'UNKNOWN_REFERENCE',
     `The store has no payment with this merchantPaymentReference. Record it first, and commit the transaction before you send it; it may have been pruned`,
+  );
+}
+
+/** The reference of a further attempt, which is no order's. */
+export function referenceOfAttempt(): StoreError {
+  return new StoreError(
+    'REFERENCE_CONFLICT',
+    'This merchantPaymentReference is that of a further attempt at an order. Nothing was sent. Use the reference of the order, or pass replaces',
+  );
+}
+
+const REASONS: Readonly<Record<Exclude<Refused, 'unknown'>, string>> = {
+  paid: 'an attempt has paid its order: show that payment, by getOrder()',
+  open: 'the service may still create it: wait for its callback, or for recover() and attention()',
+  replaced: 'another attempt has replaced it (replacedBy): show that one, or replace it',
+  'in-use': 'the new merchantPaymentReference is in use by another payment: take another one',
+};
+
+/** @param replacedBy - JSON of the reference of the attempt that has replaced it */
+export function notReplaceable(refused: Refused, replacedBy?: string): StoreError {
+  if (refused === 'unknown') return unknownReference();
+  return new StoreError(
+    'NOT_REPLACEABLE',
+    `The payment was not replaced, and nothing was sent: ${REASONS[refused]}`,
+    { reason: refused, ...(replacedBy !== undefined && { replacedBy: JSON.parse(replacedBy) }) },
+  );
+}
+
+export function paidByAnother(): StoreError {
+  return new StoreError(
+    'NOT_REPLACEABLE',
+    'The payment was not sent: another attempt has paid its order. Show that payment, by getOrder()',
+    { reason: 'paid' },
+  );
+}
+
+export function replacesItself(): InvalidOptionError {
+  return new InvalidOptionError(
+    'replaces',
+    'replaces must be the reference of an earlier attempt; received that of the payment itself',
   );
 }
 
@@ -102,6 +142,15 @@ export function itemChanged(): StoreError {
     'STATE_CHANGED',
     'The item has changed since it was listed, and was not discarded: its work has failed again, or the service has sent a newer record. List it again with attention(), and look at it again',
   );
+}
+
+/** @throws {StoreError} when it was refused, or another payment is stored under its reference */
+export function assertRecorded({ key, replaces }: Recording, recorded: Recorded): void {
+  const { refused, stored, replacedBy } = recorded;
+  if (refused !== undefined) throw notReplaceable(refused, replacedBy);
+  const isAttempt = stored?.order !== undefined && recorded.key === key;
+  if (isAttempt && replaces === undefined) throw referenceOfAttempt();
+  assertSame(stored, recorded.intent);
 }
 
 /** @throws {StoreError} when both are known and differ */

@@ -1,4 +1,6 @@
+import type { CreatePaymentInput } from '../protocol/payment.js';
 import type { StoreContext } from './callback-store.js';
+import { readBody } from './records.js';
 
 export function toError(reason: unknown): Error {
   if (reason instanceof Error) return reason;
@@ -63,22 +65,32 @@ export class Loss {
   }
 }
 
+/** What the store knows of a change when its work begins. */
+interface Found extends Omit<StoreContext<never>, 'tx' | 'signal' | 'input'> {
+  /** The body of the payment's creation. */
+  readonly body?: string | undefined;
+}
+
 /** The argument of `work`. Its signal is created on first use, because it is expensive and most work never reads it. */
 export class WorkContext<Tx> implements StoreContext<Tx> {
   readonly tx: Tx;
+  readonly order: string;
   readonly current: boolean;
   readonly secondPayment: boolean;
+  readonly #body: string | undefined;
   readonly #transaction: { readonly signal: AbortSignal };
 
-  constructor(
-    tx: Tx,
-    { current, secondPayment = false }: Omit<StoreContext<Tx>, 'tx' | 'signal'>,
-    transaction: { readonly signal: AbortSignal },
-  ) {
+  constructor(tx: Tx, found: Found, transaction: { readonly signal: AbortSignal }) {
     this.tx = tx;
-    this.current = current;
-    this.secondPayment = secondPayment;
+    this.order = found.order;
+    this.current = found.current;
+    this.secondPayment = found.secondPayment;
+    this.#body = found.body;
     this.#transaction = transaction;
+  }
+
+  get input(): CreatePaymentInput | undefined {
+    return this.#body === undefined ? undefined : readBody(this.#body).input;
   }
 
   get signal(): AbortSignal {

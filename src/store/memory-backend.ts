@@ -1,6 +1,15 @@
 import type { Backend } from './backend.js';
 import { MemoryCallbacks, type Row } from './memory-callbacks.js';
 import {
+  isPaidByAnother,
+  type NewAttempt,
+  nextAttempt,
+  type OrderRow,
+  refuse,
+  replaced,
+  toOrder,
+} from './order-steps.js';
+import {
   type Claim,
   type Claimed,
   type Decided,
@@ -8,11 +17,13 @@ import {
   type DueKind,
   type Finding,
   FOUND_PAID,
-  type Intent,
   type Listed,
   type ListKind,
+  type Order,
   type Page,
   type PaymentRow,
+  type Recorded,
+  type Recording,
   type Result,
 } from './payment-row.js';
 import * as steps from './steps.js';
@@ -25,21 +36,71 @@ export class MemoryBackend extends MemoryCallbacks implements Backend<undefined>
     const { intent } = wanted;
     const row = this.rows.get(key) ?? (intent && this.insert(key, intent, 'recorded'));
     if (row === undefined) return { granted: false, stored: undefined };
+    if (row.order !== undefined && isPaidByAnother(row, this.paidBy(row))) {
+      if (row.state === 'recorded') this.change(key, row, { state: 'rejected' });
+      return { granted: false, stored: this.#read(row), isPaid: true };
+    }
     const change = steps.claim(row, wanted, this.nowMs);
     if (change !== undefined) this.change(key, row, change);
     return { granted: change?.state === 'sending', stored: this.#read(row) };
   }
 
-  async record(key: string, intent: Intent): Promise<PaymentRow | undefined> {
+  async record({ key, intent, replaces, declined }: Recording): Promise<Recorded> {
+    const wanted = { key, intent };
+    if (replaces !== undefined) return this.#replace(replaces, wanted);
+    const order = declined && this.#orderOf(key);
+    if (declined === undefined || order === undefined) return this.#recordOne(wanted);
+    const meant = nextAttempt(order, wanted, declined, this.forms);
+    if (meant.is === 'paid') return { ...meant.attempt, intent: undefined };
+    if (meant.is === 'open') return this.#recordOne(meant.attempt);
+    for (let number = order.count + 1; ; number += 1) {
+      const recorded = this.#replace(meant.replaces, meant.toAttempt(number));
+      if (recorded.refused !== 'in-use') return recorded;
+    }
+  }
+
+  #recordOne({ key, intent }: NewAttempt): Recorded {
     const row = this.rows.get(key);
     if (row === undefined) {
       this.insert(key, intent, 'recorded');
-      return undefined;
+      return { key, intent };
     }
     const change = steps.record(row, intent, this.nowMs);
-    if (change === undefined) return this.#read(row);
+    if (change === undefined) return { key, intent, stored: this.#read(row) };
     this.change(key, row, change);
-    return undefined;
+    return { key, intent };
+  }
+
+  #replace(replaces: string, attempt: NewAttempt): Recorded {
+    const { key, intent } = attempt;
+    const row = this.rows.get(replaces);
+    if (row === undefined) return { ...attempt, refused: 'unknown' };
+    const { replacedBy } = row;
+    if (this.rows.has(key)) {
+      const isDone = replacedBy === JSON.stringify(key);
+      return isDone ? this.#recordOne(attempt) : { ...attempt, refused: 'in-use' };
+    }
+    const refused = refuse(row, this.paidBy(row), this.nowMs);
+    if (refused !== undefined) return { ...attempt, refused, replacedBy };
+    this.insert(key, intent, 'recorded').order = row.order ?? JSON.stringify(replaces);
+    this.change(replaces, row, replaced(row, JSON.stringify(key)));
+    return attempt;
+  }
+
+  async readOrder(key: string): Promise<Order | undefined> {
+    return this.#orderOf(key);
+  }
+
+  #orderOf(first: string): Order | undefined {
+    const rows: OrderRow[] = [];
+    for (let key: string | undefined = first; key !== undefined; ) {
+      const row = this.rows.get(key);
+      const stored = row && this.#read(row);
+      if (row === undefined || stored === undefined) return undefined;
+      rows.push({ key, row, stored });
+      key = row.replacedBy === undefined ? undefined : JSON.parse(row.replacedBy);
+    }
+    return toOrder(rows);
   }
 
   async finish(key: string, owner: string, result: Result): Promise<PaymentRow | undefined> {

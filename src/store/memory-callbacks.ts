@@ -77,12 +77,12 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
     const { merchantPaymentReference: key } = change;
     this.#forgetOld();
     const judged = judge(this.#see(change), change);
-    const { verdict } = judged;
+    const { verdict, order } = judged;
     this.settleOrder(key, change.finding, judged);
     if (verdict === 'duplicate') return verdict;
-    if (this.#working.has(key)) return 'busy';
+    if (this.#working.has(order)) return 'busy';
     if (verdict === 'parked') throw parkedError();
-    this.#working.add(key);
+    this.#working.add(order);
     try {
       // Memory can't be lost, so this signal never aborts.
       await work(new WorkContext(undefined, judged, new Loss()));
@@ -91,7 +91,7 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
     } catch (error) {
       throw this.#fail(change, judged, error);
     } finally {
-      this.#working.delete(key);
+      this.#working.delete(order);
     }
   }
 
@@ -99,13 +99,19 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
     const { merchantPaymentReference: key, referenceNumber } = change;
     const processed = this.#processed.get(nameOf(key, referenceNumber));
     const failed = this.#failures.get(nameOf(key, referenceNumber, change.key))?.change;
+    const row = this.rows.get(key);
     return {
-      row: this.rows.get(key),
+      row: row?.order === undefined ? row : { ...row, paidBy: this.paidBy(row) },
       isProcessed: processed?.keys.has(change.key) === true,
       newest: processed?.newest,
       failure: failed && { attempts: failed.attempts, parked: failed.parked },
       second: this.secondOf(key, change.finding),
     };
+  }
+
+  /** The payment that has paid the order of an attempt. */
+  protected paidBy({ order, paidBy }: Row): string | undefined {
+    return order === undefined ? paidBy : this.rows.get(JSON.parse(order))?.paidBy;
   }
 
   /** A payment's record among the second payments; undefined if it is not there. */
@@ -166,6 +172,9 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
     if (change !== undefined) {
       const row = this.rows.get(key) ?? this.insert(key, { body: '', digest: '' }, 'elsewhere');
       this.change(key, row, change);
+      const first = row.order === undefined ? undefined : this.rows.get(JSON.parse(row.order));
+      const { paidBy } = change;
+      if (first !== undefined && paidBy !== undefined) first.paidBy = paidBy;
     }
     if (list === undefined) return;
     const { referenceNumber = '', payment = '{}', updatedAtUs } = finding;
@@ -196,15 +205,32 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
       updatedAtUs: undefined,
       paidBy: undefined,
       failure: undefined,
+      order: undefined,
+      replacedBy: undefined,
       ...intent,
     };
     this.rows.set(key, row);
-    for (const [oldest, other] of this.rows) {
+    for (const [oldest] of this.rows) {
       if (this.rows.size <= this.#options.maxEntries) break;
       // What is open, or needs a person, is kept, even beyond the limit.
-      if (hasEnded(other) && !this.#isListed(oldest)) this.rows.delete(oldest);
+      this.#forgetOrder(oldest, Number.POSITIVE_INFINITY);
     }
     return row;
+  }
+
+  /** Deletes all rows of an order, or none: each must have ended, have changed before a time, and need no person. */
+  #forgetOrder(first: string, beforeMs: number): number {
+    const keys: string[] = [];
+    for (let key: string | undefined = first; key !== undefined; ) {
+      const row = this.rows.get(key);
+      const isOld = row !== undefined && hasEnded(row) && row.changedAtMs < beforeMs;
+      if (!isOld || this.#isListed(key)) return 0;
+      if (keys.length === 0 && row.order !== undefined) return 0;
+      keys.push(key);
+      key = row.replacedBy === undefined ? undefined : JSON.parse(row.replacedBy);
+    }
+    for (const key of keys) this.rows.delete(key);
+    return keys.length;
   }
 
   protected change(key: string, row: Row, change: RowChange): void {
@@ -276,10 +302,7 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
       if (+change.lastFailedAt < beforeMs) delete change.rawBody;
     }
     let count = this.#pruneChanges(beforeMs);
-    for (const [key, row] of this.rows) {
-      if (!hasEnded(row) || row.changedAtMs >= beforeMs || this.#isListed(key)) continue;
-      count += Number(this.rows.delete(key));
-    }
+    for (const key of this.rows.keys()) count += this.#forgetOrder(key, beforeMs);
     return count;
   }
 

@@ -2,10 +2,12 @@ import type { PaymentClient } from '../client/payment-client.js';
 import { type Logger, loggerRule } from '../protocol/logger.js';
 import {
   hasMethod,
+  listOf,
   matching,
   type OptionRules,
   optional,
   type Resolved,
+  text,
   timerMs,
   withDefault,
 } from '../protocol/options.js';
@@ -21,6 +23,13 @@ export interface StoreOptions {
    * @default none: the store handles callbacks alone
    */
   client?: StoreClient | undefined;
+  /**
+   * The statuses of a payment after which its customer may try again, such as `['declined']`: the interface names none.
+   * `create` and `record` for an order whose latest payment has one of them make a further attempt, under a reference that
+   * the store names (`order-2`, …). Calls for the order then mean its latest attempt, and once one has paid it, that one.
+   * @default none: only `replaces` makes a further attempt
+   */
+  declined?: readonly string[] | undefined;
   /**
    * How long a process may take to send a payment, in milliseconds, before it counts as dead and the payment becomes
    * `unresolved`. A call may take at most half of this, whatever its `timeoutMs`. A whole
@@ -54,6 +63,7 @@ export const storeRules = {
       hasMethod(client?.payments, 'create'),
     ),
   ),
+  declined: optional(listOf(text, 'statuses')),
   leaseMs: optional(timerMs(100)),
   requestLifetimeMs: withDefault(900_000, timerMs(100)),
   logger: optional(loggerRule),

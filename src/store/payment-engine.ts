@@ -1,15 +1,23 @@
 import type { RequestOptions } from '../client/options.js';
 import type { CreatePaymentResult } from '../client/response.js';
 import { InvalidOptionError, MerchantPaymentsError } from '../errors.js';
-import { invalidOption, type OptionRules, resolveOptions, text } from '../protocol/options.js';
+import {
+  invalidOption,
+  type OptionRules,
+  optional,
+  resolveOptions,
+  text,
+} from '../protocol/options.js';
 import { fieldOf, fieldOfAny, isObject } from '../protocol/own-fields.js';
 import type { CreatePaymentInput } from '../protocol/payment.js';
 import { type PreparedCreation, prepareCreation } from '../protocol/prepared-creation.js';
 import type { Backend } from './backend.js';
 import {
+  assertRecorded,
   assertSame,
   lifetimeTooShort,
   movedOn,
+  notGranted,
   notUnresolved,
   timeoutTooLong,
   tooEarly,
@@ -19,7 +27,8 @@ import { readListed } from './listed-payment.js';
 import type { MissedPayment } from './looks.js';
 import { ManagedEngine } from './managed-engine.js';
 import type { ClientOptions, StoreClient } from './options.js';
-import type { Intent } from './payment-row.js';
+import { isOver as isOverBy } from './order-steps.js';
+import type { PaymentRow, Recording, Statuses } from './payment-row.js';
 import type {
   ListedPayment,
   PaymentStore,
@@ -34,8 +43,10 @@ import { lookUpRule, recover, startRecovery } from './recover.js';
 import type { Wanted } from './sending.js';
 import { SingleSender } from './single-sender.js';
 import type { StoredPayment } from './stored-payment.js';
+import { assertNotAborted, signalOf } from './waiting.js';
 
 const LEASE_MARGIN_MS = 10_000;
+const MAX_TRIES = 10;
 
 type Prepared = PreparedCreation<CreatePaymentResult>;
 type Limited = Pick<Wanted, 'timeoutMs' | 'leaseMs'> & Pick<Prepared, 'body' | 'send'>;
@@ -45,6 +56,7 @@ export class PaymentEngine<Tx> extends ManagedEngine<Tx> implements PaymentStore
   readonly #backend: Backend<Tx>;
   readonly #options: ClientOptions;
   readonly #sender: SingleSender;
+  readonly #declined: Statuses | undefined;
 
   constructor(backend: Backend<Tx>, options: ClientOptions) {
     super(backend, options);
@@ -55,20 +67,78 @@ export class PaymentEngine<Tx> extends ManagedEngine<Tx> implements PaymentStore
     this.#backend = backend;
     this.#options = options;
     this.#sender = new SingleSender(backend, client);
+    this.#declined = options.declined && new Set(options.declined);
     const prepared = tryToPrepare(client);
     if (prepared !== undefined) this.#limit(prepared);
   }
 
-  async create(input: CreatePaymentInput, options?: RequestOptions): Promise<StoredPayment> {
+  async create(
+    input: CreatePaymentInput,
+    given?: RequestOptions & { readonly replaces?: string | undefined },
+  ): Promise<StoredPayment> {
+    const { replaces: replaced, ...options } = given ?? {};
     const { body, send, timeoutMs, leaseMs } = this.#prepare(input, options);
     const { key, intent } = toIntent(body, this.#backend.forms);
     const limits = { timeoutMs, leaseMs };
     const wanted = { key, intent, send, options, allowsRejected: true, ...limits };
-    return await namedResult(this.#sender.send(wanted));
+    if (replaced === undefined) return await namedResult(this.#sendOrder(wanted));
+    const replaces = text(replaced, 'replaces');
+    assertNotAborted(signalOf(options));
+    await named(this.#record({ key, intent, replaces }, undefined));
+    return await namedResult(this.#send({ ...wanted, ...STORED }));
+  }
+
+  async #send(wanted: Wanted): Promise<StoredPayment> {
+    const turn = await this.#sender.send(wanted);
+    return toStoredPayment(turn.stored as PaymentRow, turn);
+  }
+
+  /** Sends the attempt at an order that is meant: the one that has paid it, the latest, or a further one. */
+  async #sendOrder(wanted: Wanted): Promise<StoredPayment> {
+    const declined = this.#declined;
+    if (declined === undefined) return this.#send(wanted);
+    const isOver = (stored: PaymentRow) => isOverBy(stored, declined);
+    let meant = wanted;
+    for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+      const turn = await this.#sender.send({ ...meant, isOver });
+      const stored = turn.stored as PaymentRow;
+      const isOther = turn.isPaid || (turn.replayed && isOver(stored));
+      if (!isOther) return toStoredPayment(stored, turn);
+      const next = await this.#nextAttempt(wanted, meant.key, declined);
+      if (next.is === 'result') return toStoredPayment(next.stored, { replayed: true });
+      meant = next.key === undefined ? wanted : { ...wanted, ...STORED, key: next.key };
+    }
+    throw notGranted();
+  }
+
+  /** What a call for an order means, whose attempt `tried` is over: a result, or the key of another attempt. */
+  async #nextAttempt(
+    { key, intent }: Wanted,
+    tried: string,
+    declined: Statuses,
+  ): Promise<
+    | { readonly is: 'result'; readonly stored: PaymentRow }
+    | { readonly is: 'attempt'; readonly key: string | undefined }
+  > {
+    if (intent === undefined) {
+      const order = await this.#backend.readOrder(key);
+      const { key: latest, stored } = order?.paid ?? order?.latest ?? {};
+      if (stored === undefined || (order?.paid === undefined && latest !== tried)) {
+        return { is: 'attempt', key: latest };
+      }
+      return { is: 'result', stored };
+    }
+    const recorded = await this.#backend.record({ key, intent, declined }, undefined);
+    // Another call was faster.
+    if (recorded.refused !== undefined) return { is: 'attempt', key: undefined };
+    const { stored } = recorded;
+    if (recorded.intent === undefined && stored !== undefined) return { is: 'result', stored };
+    assertSame(stored, recorded.intent);
+    return { is: 'attempt', key: recorded.key };
   }
 
   async record(input: CreatePaymentInput, context: RecordContext<Tx>): Promise<void> {
-    const { tx, extraBody } = resolveOptions(context, recordRules, {
+    const { tx, extraBody, replaces } = resolveOptions(context, recordRules, {
       owner: 'context',
       holds: 'tx, as in record(payment, { tx })',
     });
@@ -80,16 +150,24 @@ export class PaymentEngine<Tx> extends ManagedEngine<Tx> implements PaymentStore
         'without it, the payment would be sent even if its order is not stored',
       );
     }
-    const { key, intent } = this.toRecord(input, extraBody);
-    assertSame(await named(this.#backend.record(key, intent, tx as Tx | undefined)), intent);
+    await named(this.#record(this.toRecord(input, { extraBody, replaces }), tx as Tx | undefined));
+  }
+
+  async #record(recording: Recording, tx: Tx | undefined): Promise<void> {
+    assertRecorded(recording, await this.#backend.record(recording, tx));
   }
 
   /** @internal Validates a payment to record. */
   toRecord(
     input: CreatePaymentInput,
-    extraBody: Record<string, unknown> | undefined,
-  ): { readonly key: string; readonly intent: Intent } {
-    return toIntent(this.#prepare(input, { extraBody }).body, this.#backend.forms);
+    { extraBody, replaces }: Omit<RecordContext<unknown>, 'tx'>,
+  ): Recording {
+    const recording = toIntent(this.#prepare(input, { extraBody }).body, this.#backend.forms);
+    return {
+      ...recording,
+      replaces,
+      declined: replaces === undefined ? this.#declined : undefined,
+    };
   }
 
   async send(merchantPaymentReference: string, options?: RequestOptions): Promise<StoredPayment> {
@@ -101,7 +179,13 @@ export class PaymentEngine<Tx> extends ManagedEngine<Tx> implements PaymentStore
       );
     }
     const stored = this.#stored(this.#backend.forms.toName(reference), options);
-    return await namedResult(this.#sender.send({ ...stored, allowsRejected: true }));
+    return await namedResult(this.#sendOrder({ ...stored, allowsRejected: true }));
+  }
+
+  async getOrder(order: string): Promise<StoredPayment | undefined> {
+    const reference = text(order, 'order');
+    const found = await this.#backend.readOrder(this.#backend.forms.toName(reference));
+    return found && toStoredPayment((found.paid ?? found.latest).stored, { replayed: true });
   }
 
   async get(merchantPaymentReference: string): Promise<StoredPayment | undefined> {
@@ -223,10 +307,14 @@ function tryToPrepare(client: StoreClient): Prepared | undefined {
   }
 }
 
+/** How a payment that is recorded is sent: as it is stored. */
+const STORED = { intent: undefined, send: undefined };
+
 const SAMPLE = { merchantPaymentReference: 'sample', amount: 0, currency: 'XXX' };
 
 const recordRules = {
   tx: (value: unknown) => value,
   // Validated later, as part of the payment.
   extraBody: (value: unknown) => value as Record<string, unknown> | undefined,
+  replaces: optional(text),
 } satisfies OptionRules<RecordContext<unknown>>;

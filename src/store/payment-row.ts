@@ -36,12 +36,66 @@ export interface PaymentRow {
   readonly foundStatus: string | undefined;
   /** JSON of a `SendFailure`. */
   readonly failure: string | undefined;
+  /** Of a later attempt at an order: JSON of the order's first reference. */
+  readonly order: string | undefined;
+  /** JSON of the reference of the attempt that has replaced this one. */
+  readonly replacedBy: string | undefined;
 }
 
 /** A payment to store. */
 export interface Intent {
   readonly body: string;
   readonly digest: string;
+}
+
+/** A payment to record. */
+export interface Recording {
+  readonly key: string;
+  readonly intent: Intent;
+  /** The reference in full of the attempt that it replaces. */
+  readonly replaces?: string | undefined;
+  /** The statuses after which a further attempt at the order is recorded in its place; undefined for none. */
+  readonly declined?: Statuses | undefined;
+}
+
+export type Statuses = ReadonlySet<unknown>;
+
+/** What was recorded. */
+export interface Recorded {
+  /** The attempt that is meant. */
+  readonly key: string;
+  /** Undefined if another attempt has paid the order, so that nothing is to be sent. */
+  readonly intent: Intent | undefined;
+  /** What is stored now; may be undefined if it is the intent. */
+  readonly stored?: PaymentRow | undefined;
+  /** Why it replaces nothing; nothing was changed. */
+  readonly refused?: Refused | undefined;
+  /** JSON of the reference of the attempt that has replaced the other one. */
+  readonly replacedBy?: string | undefined;
+}
+
+/**
+ * Why an attempt can't be replaced, or sent.
+ *
+ * - `unknown`: it is not stored.
+ * - `paid`: an attempt has paid the order.
+ * - `open`: the service may still create it.
+ * - `replaced`: another attempt has replaced it.
+ * - `in-use`: the new reference is another payment's.
+ */
+export type Refused = 'unknown' | 'paid' | 'open' | 'replaced' | 'in-use';
+
+/** The attempts at an order. */
+export interface Order {
+  readonly latest: Attempt;
+  /** The one that has paid it. */
+  readonly paid: Attempt | undefined;
+  readonly count: number;
+}
+
+export interface Attempt {
+  readonly key: string;
+  readonly stored: PaymentRow;
 }
 
 /** A request to send a payment. */
@@ -68,6 +122,8 @@ export interface Claimed {
   readonly granted: boolean;
   /** The payment as stored after the claim; undefined if there is none. */
   readonly stored: PaymentRow | undefined;
+  /** Whether it is not sent because another attempt has paid the order. */
+  readonly isPaid?: boolean | undefined;
 }
 
 /** What a callback or an answer says about a payment. */

@@ -5,8 +5,18 @@ import type { Awaitable } from '../protocol/waiting.js';
 import type { ManagedStore } from './callback-store.js';
 import type { StoredPayment } from './stored-payment.js';
 
+/** A further attempt at an order, under a reference of the merchant's own. */
+interface Replacing {
+  /**
+   * The reference of the order's latest attempt, which this one replaces. An order that is paid, or whose latest attempt may
+   * still be created, refuses it (`NOT_REPLACEABLE`). The same call again is the same attempt.
+   * @default none: the reference is an order's
+   */
+  replaces?: string | undefined;
+}
+
 /** The second argument of {@link PaymentStore.record}. */
-export interface RecordContext<Tx> {
+export interface RecordContext<Tx> extends Replacing {
   /** Your own open transaction, or the `tx` that the store passed to your work. */
   tx: Tx;
   /** Fields that the interface does not document, sent in addition to the three. */
@@ -118,12 +128,13 @@ export interface PaymentStore<Tx = undefined, Taken = Tx> extends ManagedStore<T
    * @throws {InvalidRequestError} when the input is invalid; nothing was stored
    * @throws {InvalidOptionError} when an option of the call is invalid; nothing was stored
    * @throws {StoreError} `REFERENCE_CONFLICT` when another payment is stored under this reference; nothing
-   * was sent. `STORE_TIMEOUT`, `MISSING_TABLES` or `STORE_FAILED` when the store fails, perhaps after sending: keep the
+   * was sent. `NOT_REPLACEABLE` for what can't be replaced, and for an attempt whose order another one has paid; nothing was
+   * sent. `STORE_TIMEOUT`, `MISSING_TABLES` or `STORE_FAILED` when the store fails, perhaps after sending: keep the
    * reference, with which another call never creates a second payment
    * @throws {InvalidCredentialsError} for a 401 (stored as `rejected`), {@link SecretUnavailableError} when the client's
    * credentials can't be read, {@link RequestAbortedError} when the signal ended the call before anything was sent
    */
-  create(input: CreatePaymentInput, options?: RequestOptions): Promise<StoredPayment>;
+  create(input: CreatePaymentInput, options?: RequestOptions & Replacing): Promise<StoredPayment>;
   /**
    * Stores the payment in your own transaction, and sends nothing: order and payment are stored together or
    * not at all. Call {@link send} after the commit; after a crash, {@link recover} sends it. Called
@@ -131,17 +142,27 @@ export interface PaymentStore<Tx = undefined, Taken = Tx> extends ManagedStore<T
    *
    * @throws {InvalidRequestError} when the input is invalid
    * @throws {InvalidOptionError} with a database server, when `tx` is missing or not an open transaction
-   * @throws {StoreError} `REFERENCE_CONFLICT` when another payment is stored under this reference
+   * @throws {StoreError} `REFERENCE_CONFLICT` when another payment is stored under this reference; `NOT_REPLACEABLE` for
+   * what can't be replaced
    */
   record(input: CreatePaymentInput, context: RecordContext<Taken>): Promise<void>;
   /**
-   * Sends a recorded payment: like {@link create}, for a payment that is already stored.
+   * Sends a recorded payment: like {@link create}, for a payment that is already stored. With the reference of an order of
+   * which the store names the attempts, it sends the latest one.
    *
-   * @throws {StoreError} `UNKNOWN_REFERENCE` when nothing is stored under this reference
+   * @throws {StoreError} `UNKNOWN_REFERENCE` when nothing is stored under this reference; `NOT_REPLACEABLE` for an attempt
+   * whose order another one has paid
    */
   send(merchantPaymentReference: string, options?: RequestOptions): Promise<StoredPayment>;
-  /** Resolves with what is stored under a reference, for example for the page to which the customer returns. */
+  /** Resolves with what is stored under a reference. */
   get(merchantPaymentReference: string): Promise<StoredPayment | undefined>;
+  /**
+   * Resolves with the payment that has paid an order, or with its latest attempt, for example for the page to which the
+   * customer returns.
+   *
+   * @param order - the order's first reference
+   */
+  getOrder(order: string): Promise<StoredPayment | undefined>;
   /**
    * Says that someone has found an unresolved payment at the service. It is then `created`, at once.
    *

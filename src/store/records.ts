@@ -112,8 +112,12 @@ export function toStoredPayment(stored: PaymentRow, known: Known): StoredPayment
   const { replayed, error, payment = readJson(stored.payment) } = ownFields(known);
   const { body, state, attempts, recordedAtMs, sentAtMs, changedAtMs, failure } = stored;
   const { input, extraBody } = body === '' ? CREATED_ELSEWHERE : readBody(body);
+  const reference = (input ?? payment)?.merchantPaymentReference as string;
+  const { order, replacedBy } = stored;
   return {
-    merchantPaymentReference: (input ?? payment)?.merchantPaymentReference as string,
+    merchantPaymentReference: reference,
+    order: order === undefined ? reference : JSON.parse(order),
+    ...(replacedBy !== undefined && { replacedBy: JSON.parse(replacedBy) }),
     state,
     ...(payment !== undefined && { payment }),
     replayed,

@@ -31,11 +31,11 @@ export interface KeyedRow {
 
 /** @throws {StoreError} `STORE_FAILED` for anything but a row of payments */
 export function parseOwnedRow(json: string): KeyedRow {
-  const columns = parse(json, 18);
+  const columns = parse(json, 20);
   const [key, body, digest, state, attempts, recordedAtMs, sentAtMs, changedAtMs, ...rest] =
     columns;
   const [referenceNumber, payment, foundStatus, failure, owner, leaseUntilMs, ...last] = rest;
-  const [updatedAtUs, paidBy, lookAtMs, nowMs] = last;
+  const [updatedAtUs, paidBy, lookAtMs, order, replacedBy, nowMs] = last;
   return {
     key: String(key),
     nowMs: Number(nowMs),
@@ -56,6 +56,8 @@ export function parseOwnedRow(json: string): KeyedRow {
       updatedAtUs: numberOf(updatedAtUs),
       paidBy: textOf(paidBy),
       lookAtMs: numberOf(lookAtMs),
+      order: textOf(order),
+      replacedBy: textOf(replacedBy),
     },
   };
 }
@@ -82,7 +84,7 @@ export function parseSeenChange(
   };
   for (const json of rows) {
     const [kind, ...columns] = parseList(json);
-    if (kind === 'order' && columns.length === 5) seen.row = toOrder(columns);
+    if (kind === 'order' && columns.length === 8) seen.row = toOrder(columns);
     else if (kind === 'change' && columns.length === 2) addProcessed(seen, columns, key);
     else if (kind === 'failure' && columns.length === 2) seen.failure = toFailure(columns);
     else if (kind !== 'limit') throw unknownRow();
@@ -90,13 +92,17 @@ export function parseSeenChange(
   return seen.row === undefined ? undefined : seen;
 }
 
-function toOrder([state, referenceNumber, payment, updatedAtUs, paidBy]: readonly Column[]) {
+function toOrder([state, referenceNumber, payment, updatedAtUs, ...rest]: readonly Column[]) {
+  const [paidBy, body, order, replacedBy] = rest;
   return {
     state: toState(state),
     referenceNumber: textOf(referenceNumber),
     payment: textOf(payment),
     updatedAtUs: numberOf(updatedAtUs),
     paidBy: textOf(paidBy),
+    body: String(body),
+    order: textOf(order),
+    replacedBy: textOf(replacedBy),
   };
 }
 

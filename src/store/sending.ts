@@ -33,6 +33,8 @@ export interface Wanted {
   readonly allowsRejected: boolean;
   /** Whether it is unresolved, and sent again to a service that recognises repetitions. */
   readonly isRepetition?: boolean;
+  /** Whether a call for the order means another attempt than this one. */
+  readonly isOver?: (stored: PaymentRow) => boolean;
   /** How long the call may take, in milliseconds. */
   readonly timeoutMs: number;
   /** The lease of the claim, in milliseconds: longer than `timeoutMs`. */
@@ -45,6 +47,8 @@ export interface Turn {
   readonly stored: PaymentRow | undefined;
   /** Whether nothing was sent. */
   readonly replayed: boolean;
+  /** Whether it was not sent because another attempt has paid the order. */
+  readonly isPaid?: boolean | undefined;
   /** The client's error, if the call that sent the payment has got one. */
   readonly error?: MerchantPaymentsError | undefined;
   /** The parsed `stored.payment`, if it is at hand. */
@@ -77,8 +81,8 @@ export async function sendIfGranted(
     for (let count = 0; count < MAX_CLAIMS; count += 1) {
       const owner = crypto.randomUUID();
       const elapsed = startStopwatch();
-      const { granted, stored } = await claim(backend, wanted, owner);
-      if (!granted || stored === undefined) return { stored, replayed: true };
+      const { granted, stored, isPaid } = await claim(backend, wanted, owner);
+      if (!granted || stored === undefined) return { stored, replayed: true, isPaid };
       // If this process was suspended meanwhile, the lease may not last for the call.
       const isLongEnough = elapsed() + timeoutMs <= leaseMs;
       if (isLongEnough) return await send(sender, wanted, { owner, stored });

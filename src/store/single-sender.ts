@@ -1,11 +1,18 @@
 import { MerchantPaymentsError } from '../errors.js';
 import type { Tables } from './backend.js';
-import { assertSame, isSame, notGranted, notStoredInTime, unknownReference } from './errors.js';
+import {
+  assertSame,
+  isSame,
+  notGranted,
+  notStoredInTime,
+  paidByAnother,
+  referenceOfAttempt,
+  unknownReference,
+} from './errors.js';
 import type { StoreClient } from './options.js';
 import type { Intent, PaymentRow } from './payment-row.js';
-import { toStoredPayment } from './records.js';
 import { sendIfGranted, type Turn, type Wanted } from './sending.js';
-import type { StoredPayment } from './stored-payment.js';
+import { mayBeOrder } from './steps.js';
 import { assertNotAborted, pause, signalOf, waitFor } from './waiting.js';
 
 const FIRST_PAUSE_MS = 20;
@@ -34,19 +41,19 @@ export class SingleSender {
    *
    * @throws {RequestAbortedError} at once, when the signal is already aborted
    */
-  send(wanted: Wanted): Promise<StoredPayment> {
+  send(wanted: Wanted): Promise<Turn> {
     assertNotAborted(signalOf(wanted.options));
     return this.#send(wanted);
   }
 
-  async #send(wanted: Wanted): Promise<StoredPayment> {
-    const { intent, options, timeoutMs } = wanted;
+  async #send(wanted: Wanted): Promise<Turn> {
+    const { options, timeoutMs } = wanted;
     const endsAtMs = performance.now() + timeoutMs;
     for (let pauseMs = 0; ; pauseMs = nextPause(pauseMs)) {
       const turn = await this.#turn(wanted, endsAtMs);
       const leftMs = endsAtMs - performance.now();
-      const next = decide(turn, intent, leftMs <= 0);
-      if (next === 'return') return toStoredPayment(turn.stored as PaymentRow, turn);
+      const next = decide(turn, wanted, leftMs <= 0);
+      if (next === 'return') return turn;
       if (next === 'wait') await this.#waitForOther(wanted, endsAtMs);
       // At first, another sender gave up between the claim and the read. If that repeats, the store is at fault.
       else if (pauseMs > 0) await pause(Math.min(pauseMs, leftMs), signalOf(options));
@@ -96,22 +103,21 @@ export class SingleSender {
   /** Waits for another call of this process. Resolves with undefined if this call must send the payment itself. */
   async #joinTurn(
     { intent: other, turn }: Running,
-    { key, intent, options }: Wanted,
+    { key, intent, options, isOver }: Wanted,
     endsAtMs: number,
   ): Promise<Turn | undefined> {
     const isTheSame = isSame(other, intent);
-    if (!isTheSame) {
-      // What is stored decides which of the two is wrong.
-      const stored = await this.#backend.read(key);
-      if (stored !== undefined && !isFree(stored, intent)) assertSame(stored, intent);
-    }
+    // What is stored decides which of the two is wrong.
+    const known = isTheSame ? undefined : await this.#backend.read(key);
+    if (known !== undefined && isOver?.(known)) return { stored: known, replayed: true };
+    if (known !== undefined && !isFree(known, intent)) assertSame(known, intent);
     const hasEnded = await waitFor(turn, endsAtMs - performance.now(), signalOf(options));
     if (!hasEnded) return { stored: await this.#backend.read(key), replayed: true };
     try {
-      const { stored: ended, error } = await turn;
-      const mayTry = error !== undefined && ended !== undefined && isFree(ended, intent);
+      const { stored, error, isPaid } = await turn;
+      const mayTry = error !== undefined && stored !== undefined && isFree(stored, intent);
       if (mayTry && (isCallersOwn(error) || !isTheSame)) return undefined;
-      return { stored: ended, replayed: true, error };
+      return { stored, replayed: true, error, isPaid };
     } catch (error) {
       if (isCallersOwn(error) || !isTheSame) return undefined;
       throw error;
@@ -129,11 +135,14 @@ function nextPause(pauseMs: number): number {
  * @throws {StoreError} when nothing is stored, another payment is, or the payment can't be claimed in time
  */
 function decide(
-  { stored, replayed, error }: Turn,
-  intent: Intent | undefined,
+  { stored, replayed, error, isPaid }: Turn,
+  { intent, isOver }: Wanted,
   isLate: boolean,
 ): 'return' | 'claim' | 'wait' {
   if (stored === undefined) throw intent === undefined ? unknownReference() : notStoredInTime();
+  if (replayed && isOver !== undefined && (isPaid || isOver(stored))) return 'return';
+  if (isPaid) throw paidByAnother();
+  if (!mayBeOrder(stored, intent)) throw referenceOfAttempt();
   // With an error, it was sent just now, by a call that this one waited for.
   if (replayed && error === undefined && isFree(stored, intent)) {
     if (isLate) throw notGranted();
@@ -145,6 +154,7 @@ function decide(
 
 /** Whether the payment may be claimed. */
 function isFree(stored: PaymentRow, intent: Intent | undefined): boolean {
+  if (stored.replacedBy !== undefined) return false;
   if (stored.state === 'rejected') return true;
   return stored.state === 'recorded' && isSame(stored, intent);
 }

@@ -24,7 +24,7 @@ export interface OwnedRow extends Omit<PaymentRow, 'state'> {
   readonly leaseUntilMs: number | undefined;
   /** Like that of a {@link Finding}. */
   readonly updatedAtUs: number | undefined;
-  /** The service's reference of the payment that has paid the order. */
+  /** The service's reference of the payment that has paid the order: on its first row, and on that of its attempt. */
   readonly paidBy: string | undefined;
   /** When `lookUp` is asked about it next; undefined for the next pass. */
   readonly lookAtMs: number | undefined;
@@ -71,17 +71,27 @@ export function claim(
 
 /** Whether no payment exists that a first request for this one would add to. */
 function isUnsent(row: OwnedRow, intent: Intent | undefined, allowsRejected: boolean): boolean {
+  if (row.replacedBy !== undefined || !mayBeOrder(row, intent)) return false;
   if (row.state === 'elsewhere') return intent !== undefined && !isKnown(row);
   if (row.state === 'rejected') return allowsRejected;
   return row.state === 'recorded' && (intent === undefined || intent.digest === row.digest);
 }
 
+/** Whether it is no further attempt: its reference is no order's, and a call for it has no intent. */
+export function mayBeOrder(
+  { order }: Pick<PaymentRow, 'order'>,
+  intent: Intent | undefined,
+): boolean {
+  return intent === undefined || order === undefined;
+}
+
 /** Returns undefined if the stored payment prevents it, and nothing changes. */
 export function record(
-  row: Pick<OwnedRow, 'state' | 'referenceNumber'>,
+  row: Pick<OwnedRow, 'state' | 'referenceNumber' | 'replacedBy'>,
   intent: Intent,
   nowMs: number,
 ): RowChange | undefined {
+  if (row.replacedBy !== undefined) return undefined;
   if (row.state === 'rejected') return { state: 'recorded', ...intent };
   const isEmpty = row.state === 'elsewhere' && !isKnown(row);
   return isEmpty ? { state: 'recorded', recordedAtMs: nowMs, ...intent } : undefined;
@@ -216,7 +226,8 @@ export function isLater(stored: StoredRecord, { finding, isPaid: nowPaid }: Told
 /** The part of a row that decides what a callback makes of it. */
 export interface Settleable
   extends StoredRecord,
-    Pick<OwnedRow, 'state' | 'referenceNumber' | 'paidBy'> {}
+    Pick<OwnedRow, 'state' | 'referenceNumber' | 'paidBy'>,
+    Partial<Pick<OwnedRow, 'body' | 'order' | 'replacedBy'>> {}
 
 /** What a callback or a late answer tells. */
 export interface Told {
@@ -316,33 +327,4 @@ export function visible(row: OwnedRow, nowMs: number): PaymentRow | undefined {
   };
   if (state === 'elsewhere') return isKnown(row) ? { state: 'created', ...stored } : undefined;
   return { state: isWaiting(state) ? 'created' : (state as PaymentState), ...stored };
-}
-
-// The result of a single statement is known except for the database's time, which this process's clock replaces.
-
-/** The payment that a claim has stored as new. */
-export function added({ body, digest }: Intent): PaymentRow {
-  const atMs = Date.now();
-  return {
-    body,
-    digest,
-    state: 'sending',
-    attempts: 1,
-    recordedAtMs: atMs,
-    sentAtMs: atMs,
-    changedAtMs: atMs,
-    referenceNumber: undefined,
-    payment: undefined,
-    foundStatus: undefined,
-    failure: undefined,
-  };
-}
-
-/** The stored payment after the end of an attempt to send. */
-export function finished(claimed: PaymentRow, result: Result): PaymentRow {
-  const changedAtMs = Date.now();
-  const { state, failure } = result;
-  if (state !== 'created') return { ...claimed, state, failure, changedAtMs };
-  const { referenceNumber, payment } = result.finding;
-  return { ...claimed, state, failure, changedAtMs, referenceNumber, payment };
 }

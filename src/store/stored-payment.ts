@@ -32,6 +32,10 @@ export type PaymentFields = Partial<PaymentStatusRecord> & Record<string, unknow
 interface StoredFields {
   /** The merchant's own reference. */
   merchantPaymentReference: string;
+  /** The order's first reference. The same, unless this is a further attempt. */
+  order: string;
+  /** The reference of the attempt that has replaced this one, which is then never sent. */
+  replacedBy?: string | undefined;
   /** Whether this call sent nothing, and returns what was stored earlier or by another call. */
   replayed: boolean;
   /** The three fields of the creation, as sent. Absent for a payment that is known from callbacks alone. */

@@ -2,6 +2,7 @@ import { describe, it } from 'vitest';
 import type { Awaitable } from '../../src/protocol/waiting.js';
 import type { CallbackStore, ManagedStore, StatusChange } from '../../src/store/callback-store.js';
 import type { StoreOptions } from '../../src/store/options.js';
+import { testDeclined, testReplaced } from './store/attempts.js';
 import { testAttention, testPages } from './store/attention.js';
 import { CallbackStage } from './store/callback-stage.js';
 import { testLateSenders, testRecovery } from './store/crashes.js';
@@ -61,7 +62,7 @@ export interface StoreUnderTest<Tx = unknown> extends CallbackStoreUnderTest {
 }
 
 /** The options of a store that a case sets. */
-export type ContractOptions = Pick<StoreOptions, 'client'>;
+export type ContractOptions = Pick<StoreOptions, 'client' | 'declined'>;
 
 /**
  * The promises of a store for callbacks. Each case works on its own orders, with random references, and leaves them in
@@ -92,6 +93,8 @@ export function describeStore<Tx>(name: string, make: () => StoreUnderTest<Tx>):
     testSettling(one);
     testSettlingWithoutWork(one);
     testForeign(one);
+    testDeclined(one);
+    testReplaced(one);
     testInstants(one);
     testDecisions(one);
     testLateSenders(one);

@@ -982,6 +982,8 @@ describe('the context', () => {
       {
         tx: undefined,
         signal: expect.any(AbortSignal),
+        order: 'order-1001',
+        input: undefined,
         current: true,
         secondPayment: false,
       },

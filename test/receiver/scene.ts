@@ -53,7 +53,7 @@ export function createScene<Tx = undefined>(
 /** What a store of the test's own passes to the work. */
 export function contextOf(): StoreContext<undefined> {
   const { signal } = new AbortController();
-  return { tx: undefined, signal, current: true };
+  return { tx: undefined, signal, order: 'order-1001', current: true, secondPayment: false };
 }
 
 /** A signed POST of a record with these fields. */

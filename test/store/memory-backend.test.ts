@@ -39,7 +39,7 @@ const finding = (referenceNumber: string | undefined, updatedAtUs?: number): Fin
 describe('a claim', () => {
   it('makes the payment sending under its owner, with one more attempt', async () => {
     const { backend, clock, claim } = open();
-    await backend.record('a', INTENT);
+    await backend.record({ key: 'a', intent: INTENT });
     clock.nowMs = 1_010;
     expect(await claim('a')).toEqual({
       granted: true,
@@ -62,13 +62,13 @@ describe('a claim', () => {
     const { backend, claim } = open();
     expect(await claim('a', { intent: undefined })).toEqual({ granted: false });
     expect(await backend.read('a')).toBeUndefined();
-    await backend.record('a', INTENT);
+    await backend.record({ key: 'a', intent: INTENT });
     expect(await claim('a', { intent: undefined })).toMatchObject({ granted: true });
   });
 
   it('for another payment is not granted, unless the stored one was rejected', async () => {
     const { backend, claim } = open();
-    await backend.record('a', INTENT);
+    await backend.record({ key: 'a', intent: INTENT });
     expect(await claim('a', { intent: OTHER })).toMatchObject({ granted: false, stored: INTENT });
     await claim('a');
     await backend.finish('a', 'one', REJECTED);
@@ -108,21 +108,30 @@ describe('a payment that does not change', () => {
 describe('a record', () => {
   it('returns the payment that prevents it, including one with an expired lease', async () => {
     const { backend, clock, claim } = open();
-    expect(await backend.record('a', INTENT)).toBeUndefined();
-    expect(await backend.record('a', OTHER)).toMatchObject({
-      ...INTENT,
-      state: 'recorded',
+    expect(await backend.record({ key: 'a', intent: INTENT })).toEqual({
+      key: 'a',
+      intent: INTENT,
+    });
+    expect(await backend.record({ key: 'a', intent: OTHER })).toMatchObject({
+      stored: {
+        ...INTENT,
+        state: 'recorded',
+      },
     });
     await claim('a');
     clock.nowMs += LEASE_MS;
-    expect(await backend.record('a', INTENT)).toMatchObject({ state: 'unresolved' });
+    expect(await backend.record({ key: 'a', intent: INTENT })).toMatchObject({
+      stored: {
+        state: 'unresolved',
+      },
+    });
   });
 
   it('replaces a rejected payment', async () => {
     const { backend, claim } = open();
     await claim('a');
     await backend.finish('a', 'one', REJECTED);
-    expect(await backend.record('a', OTHER)).toBeUndefined();
+    expect(await backend.record({ key: 'a', intent: OTHER })).toEqual({ key: 'a', intent: OTHER });
     expect(await backend.read('a')).toMatchObject({ ...OTHER, state: 'recorded' });
   });
 });
@@ -168,7 +177,7 @@ describe('what a late answer says', () => {
 describe('a list', () => {
   it('orders entries of the same time by key', async () => {
     const { backend, claim } = open();
-    for (const key of ['c', 'a', 'd', 'b']) await backend.record(key, INTENT);
+    for (const key of ['c', 'a', 'd', 'b']) await backend.record({ key: key, intent: INTENT });
     await claim('is no longer recorded');
     const keys = async (more: Partial<Page>) =>
       (await backend.list('recorded', page(more))).map(({ key }) => key);
@@ -181,9 +190,9 @@ describe('a list', () => {
 
   it('includes payments that are exactly as old as asked for', async () => {
     const { backend, clock } = open();
-    await backend.record('b', INTENT);
+    await backend.record({ key: 'b', intent: INTENT });
     clock.nowMs += 1;
-    await backend.record('a', INTENT);
+    await backend.record({ key: 'a', intent: INTENT });
     clock.nowMs += 9;
     const keys = async (olderThanMs: number) =>
       (await backend.list('recorded', page({ olderThanMs }))).map(({ key }) => key);
@@ -247,7 +256,7 @@ it('stops waiting only for the callback of a payment that was created', async ()
 it('expires each lease once, and stores when', async () => {
   const { backend, clock, claim } = open();
   await claim('a');
-  await backend.record('b', INTENT);
+  await backend.record({ key: 'b', intent: INTENT });
   expect(await backend.expire()).toBe(0);
   clock.nowMs += LEASE_MS;
   expect(await backend.expire()).toBe(1);
@@ -282,7 +291,7 @@ describe('a deleted payment', () => {
     const { backend, clock, claim } = open();
     const keys = ['created', 'twice', 'rejected', 'unresolved', 'sending', 'late'];
     for (const key of keys) await claim(key);
-    await backend.record('recorded', INTENT);
+    await backend.record({ key: 'recorded', intent: INTENT });
     await backend.settle('created', finding('PAY-1'));
     await backend.settle('twice', finding('PAY-1'));
     await backend.settle('twice', finding('PAY-2'));
@@ -302,21 +311,21 @@ describe('a deleted payment', () => {
 
   it('is the one with the oldest last change, when there are too many', async () => {
     const { backend, claim } = open(3);
-    await backend.record('recorded', INTENT);
+    await backend.record({ key: 'recorded', intent: INTENT });
     for (const key of ['first', 'second']) {
       await claim(key);
       await backend.finish(key, 'one', REJECTED);
     }
     await backend.settle('first', finding('PAY-1'));
     expect(await backend.read('second')).toBeDefined();
-    await backend.record('new', INTENT);
+    await backend.record({ key: 'new', intent: INTENT });
     expect(await backend.read('second')).toBeUndefined();
     for (const key of ['recorded', 'first', 'new']) expect(await backend.read(key)).toBeDefined();
   });
 
   it('is never an open one, however many there are', async () => {
     const { backend } = open(1);
-    for (const key of ['a', 'b', 'c']) await backend.record(key, INTENT);
+    for (const key of ['a', 'b', 'c']) await backend.record({ key: key, intent: INTENT });
     for (const key of ['a', 'b', 'c']) expect(await backend.read(key)).toBeDefined();
   });
 });

@@ -17,6 +17,8 @@ const STORED: PaymentRow = {
   payment: undefined,
   foundStatus: undefined,
   failure: undefined,
+  order: undefined,
+  replacedBy: undefined,
 };
 
 describe('a stored payment', () => {
@@ -97,6 +99,7 @@ describe('the public form of a stored payment', () => {
   it('has no field without a value', () => {
     expect(Object.keys(toStoredPayment(STORED, { replayed: true }))).toEqual([
       'merchantPaymentReference',
+      'order',
       'state',
       'replayed',
       'input',

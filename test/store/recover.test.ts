@@ -36,7 +36,7 @@ class CountingBackend extends MemoryBackend {
 async function recoverMany(count: number, resend: (stored: PaymentRow) => Turn) {
   const backend = new CountingBackend();
   for (let index = 0; index < count; index += 1) {
-    await backend.record(`order-${index}`, { body: `body ${index}`, digest: '' });
+    await backend.record({ key: `order-${index}`, intent: { body: `body ${index}`, digest: '' } });
   }
   const bodies: string[] = [];
   const recovery = await recover(backend, {
@@ -219,7 +219,10 @@ describe('a pass over recorded payments', () => {
     let [underWay, most, all] = [0, 0, 0];
     const backend = new CountingBackend();
     for (let index = 0; index < 20; index += 1) {
-      await backend.record(`order-${index}`, { body: `body ${index}`, digest: '' });
+      await backend.record({
+        key: `order-${index}`,
+        intent: { body: `body ${index}`, digest: '' },
+      });
     }
     const recovering = recover(backend, {
       ...alone,

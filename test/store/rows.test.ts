@@ -10,7 +10,19 @@ import {
 
 const visible = ['key', '{}', 'digest', 'sending', '2', 1000, 2000, 3000];
 const found = ['PAY-1', '{"a":1}', 'paid'];
-const row = [...visible, ...found, 'failed', 'owner', '4000', 5, 'PAY-2', '7000', '6000'];
+const row = [
+  ...visible,
+  ...found,
+  'failed',
+  'owner',
+  '4000',
+  5,
+  'PAY-2',
+  '7000',
+  '"order-1"',
+  '"order-3"',
+  '6000',
+];
 const stored = {
   body: '{}',
   digest: 'digest',
@@ -36,13 +48,15 @@ describe('a row of payments', () => {
         updatedAtUs: 5,
         paidBy: 'PAY-2',
         lookAtMs: 7000,
+        order: '"order-1"',
+        replacedBy: '"order-3"',
       },
       nowMs: 6000,
     });
   });
 
   it('lacks what is null', () => {
-    const nothing = [...row.slice(0, 6), null, 3000, ...Array(9).fill(null), 6000];
+    const nothing = [...row.slice(0, 6), null, 3000, ...Array(11).fill(null), 6000];
     const { row: read } = parseOwnedRow(JSON.stringify(nothing));
     expect(read).toEqual({
       ...stored,
@@ -56,6 +70,8 @@ describe('a row of payments', () => {
       updatedAtUs: undefined,
       paidBy: undefined,
       lookAtMs: undefined,
+      order: undefined,
+      replacedBy: undefined,
     });
   });
 
@@ -78,7 +94,7 @@ const UNKNOWN = expect.objectContaining({ code: 'STORE_FAILED' });
 
 describe('what a claim reads', () => {
   const change = { key: 'b' };
-  const order = ['order', 'created', 'PAY-1', '{}', '5', 'PAY-2'];
+  const order = ['order', 'created', 'PAY-1', '{}', '5', 'PAY-2', '', null, null];
   const see = (...rows: readonly unknown[]) =>
     parseSeenChange(
       rows.map((row) => JSON.stringify(row)),
@@ -101,6 +117,9 @@ describe('what a claim reads', () => {
           payment: '{}',
           updatedAtUs: 5,
           paidBy: 'PAY-2',
+          body: '',
+          order: undefined,
+          replacedBy: undefined,
         },
         isProcessed: true,
         newest: '9007199254740993',
@@ -111,7 +130,7 @@ describe('what a claim reads', () => {
   });
 
   it('lacks what is null, and what has no row', () => {
-    expect(see(['order', 'elsewhere', null, null, null, null])).toMatchObject({
+    expect(see(['order', 'elsewhere', null, null, null, null, '', null, null])).toMatchObject({
       row: {
         state: 'elsewhere',
         referenceNumber: undefined,
@@ -151,7 +170,7 @@ describe('what a claim reads', () => {
     ['refund', 'a', 'b'],
     order.slice(0, -1),
     [...order, 1],
-    ['order', 'refunded', null, null, null, null],
+    ['order', 'refunded', null, null, null, null, '', null, null],
     ['change', 'a'],
     ['failure', 1],
     ['failure', 'a', 1, 1],

@@ -1,11 +1,10 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Finding, NotCreated, PaymentRow } from '../../src/store/payment-row.js';
+import { added, finished } from '../../src/store/sql/written-rows.js';
 import {
-  added,
   claim,
   decide,
   end,
-  finished,
   isDue,
   type Known,
   look,
@@ -49,6 +48,8 @@ it('a payment stored by a claim is sending for the first time', () => {
     payment: undefined,
     foundStatus: undefined,
     failure: undefined,
+    order: undefined,
+    replacedBy: undefined,
   });
 });
 

@@ -65,7 +65,7 @@ describe('a store', () => {
   it('may be written by a user, with process alone', () => {
     const own: CallbackStore = {
       async process(change: StatusChange, work) {
-        const context = { current: true, secondPayment: false };
+        const context = { current: true, secondPayment: false, order: 'order-1001' };
         const { signal } = new AbortController();
         await work({ ...context, tx: undefined, signal });
         return change.key === '' ? 'busy' : 'processed';

@@ -1,11 +1,12 @@
 import type { Change, ChangeName } from '../change.js';
 import { isOfAnother, type Judged, type KeptFailure, type SeenChange } from '../change-steps.js';
 import type { Page } from '../payment-row.js';
-import { parseSecond, parseSeenChange, type SeenKind } from '../rows.js';
+import { parseOne, parseSecond, parseSeenChange, type SeenKind } from '../rows.js';
 import type { Dialect, Key, Tables } from './dialect.js';
 import { type Batch, lockBatch, type Names, pageOf } from './payment-statements.js';
 import type { Step } from './session.js';
 import { Sql } from './sql.js';
+import { databaseForms, keyOf } from './stored-forms.js';
 
 const CHANGE = ['merchant_payment_reference', 'reference_number', 'change_key'] as const;
 
@@ -54,7 +55,10 @@ VALUES (${this.#sql.values([merchantPaymentReference, '', '', 'elsewhere', 0, 0]
     const { changes, failures, payments } = this.#tables;
     const { asText } = this.#dialect;
     const { isOrder, isPayment, isChange } = this.#conditions(change);
-    const order = ['state', 'reference_number', 'payment', 'payment_updated_at_us', 'paid_by'];
+    const order = [
+      ...(['state', 'reference_number', 'payment', 'payment_updated_at_us'] as const),
+      ...(['paid_by', 'body', 'order_name', 'replaced_by'] as const),
+    ];
     return [
       this.#rows('order', order, payments, isOrder),
       this.#rows('change', ['change_key', asText('latest_rank')], changes, isPayment),
@@ -72,13 +76,25 @@ VALUES (${this.#sql.values([merchantPaymentReference, '', '', 'elsewhere', 0, 0]
    * for more if the order has another payment.
    */
   *see(change: Change, rows: readonly string[]): Step<SeenChange | undefined> {
-    const seen = parseSeenChange(rows, change);
+    const own = parseSeenChange(rows, change);
+    const seen = own && (yield* this.#withOrder(own));
     if (seen === undefined || !isOfAnother(seen.row, change)) return seen;
     const { merchantPaymentReference, referenceNumber } = change;
     const [second] =
       yield `SELECT ${this.#dialect.list('payment, payment_updated_at_us')} FROM ${this.#tables.seconds}
 WHERE ${isSecond(this.#sql, merchantPaymentReference, referenceNumber)}`;
     return { ...seen, second: parseSecond(second) };
+  }
+
+  /** Locks the order of a later attempt, and sees which payment has paid it. */
+  *#withOrder(seen: SeenChange): Step<SeenChange> {
+    const { row } = seen;
+    if (row?.order === undefined) return seen;
+    const { list, forUpdate } = this.#dialect;
+    const isFirst = this.#sql.match({ merchant_payment_reference: keyOf(row.order) });
+    const [paidBy] =
+      yield `SELECT ${list('paid_by')} FROM ${this.#tables.payments} WHERE ${isFirst}${forUpdate}`;
+    return { ...seen, row: { ...row, paidBy: parseOne(paidBy) } };
   }
 
   #conditions({ merchantPaymentReference, referenceNumber, key }: ChangeName) {
@@ -105,12 +121,15 @@ VALUES (${this.#sql.values([merchantPaymentReference, referenceNumber])}, ${this
   /** The statements that settle the payment of a change, or of a late answer, in a transaction that is durable. */
   settle(
     { merchantPaymentReference, finding }: Pick<Change, 'merchantPaymentReference' | 'finding'>,
-    { settled: { change, list } }: Pick<Judged, 'settled'>,
+    { settled: { change, list }, order }: Pick<Judged, 'settled'> & Partial<Pick<Judged, 'order'>>,
   ): readonly string[] {
+    const apart = { isDurable: false };
     const statements =
-      change === undefined
-        ? []
-        : [this.#sql.change(merchantPaymentReference, change, { isDurable: false })];
+      change === undefined ? [] : [this.#sql.change(merchantPaymentReference, change, apart)];
+    const first = order === undefined ? merchantPaymentReference : databaseForms.toName(order);
+    if (change?.paidBy !== undefined && first !== merchantPaymentReference) {
+      statements.push(this.#sql.change(first, { paidBy: change.paidBy }, apart));
+    }
     const { seconds } = this.#tables;
     const { referenceNumber, payment = '{}', updatedAtUs } = finding;
     if (list === 'add') {

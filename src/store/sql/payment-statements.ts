@@ -77,12 +77,16 @@ VALUES (${this.#sql.values([key, body, digest])}, ${this.#sql.durably('sending')
   ${now} + ${leaseMs}, 1, ${now}, ${now}, ${now})${this.#dialect.ifNew}`;
   }
 
-  /** Stores an intent as `recorded` if nothing is stored, and locks the row. */
-  insert(key: string, { body, digest }: Intent): string {
+  /**
+   * Stores an intent as `recorded` if nothing is stored, and locks the row.
+   *
+   * @param order JSON of the order's first reference, of a later attempt
+   */
+  insert(key: string, { body, digest }: Intent, order?: string): string {
     const now = this.#dialect.now();
     return `INSERT INTO ${this.#payments}
-  (merchant_payment_reference, body, digest, state, attempts, recorded_at_ms, changed_at_ms)
-VALUES (${this.#sql.values([key, body, digest, 'recorded', 0])}, ${now}, ${now})${this.#dialect.orLock('merchant_payment_reference')}`;
+  (merchant_payment_reference, body, digest, state, attempts, order_name, recorded_at_ms, changed_at_ms)
+VALUES (${this.#sql.values([key, body, digest, 'recorded', 0, order])}, ${now}, ${now})${this.#dialect.orLock('merchant_payment_reference')}`;
   }
 
   /** Returns the row. */
@@ -115,13 +119,33 @@ VALUES (${this.#sql.values([key, body, digest, 'recorded', 0])}, ${now}, ${now})
 
   /** The same for orders that have ended. An order stays while a person is needed because of its changes or payments. */
   lockEnded(state: RowState, batch: Batch): string {
+    const isSingle = 'order_name IS NULL AND replaced_by IS NULL';
+    const condition = `state = '${state}' AND ${isSingle}${this.#isUnlisted}`;
+    return lockBatch(this.#dialect, { ...ORDERS, table: this.#payments, condition }, batch);
+  }
+
+  /** Lists the first rows of orders with further attempts, if they have ended before a time. */
+  listReplaced(page: Page, beforeMs: number): string {
+    const condition = `state IN (${this.#sql.values(ENDED)}) AND changed_at_ms < ${beforeMs} AND order_name IS NULL AND replaced_by IS NOT NULL`;
+    return `SELECT ${this.#row} FROM ${this.#payments}
+WHERE ${condition}${pageOf(this.#sql, page, ['changed_at_ms', 'merchant_payment_reference'])}`;
+  }
+
+  /** Locks an attempt that may be deleted if the others of its order may be, and returns what has replaced it. */
+  lockAttempt(key: string, beforeMs: number): string {
+    const isOne = this.#sql.match({ merchant_payment_reference: key });
+    const hasEnded = `state IN (${this.#sql.values(ENDED)}) AND changed_at_ms < ${beforeMs}`;
+    return `SELECT ${this.#dialect.list('replaced_by')} FROM ${this.#payments}
+WHERE ${isOne} AND ${hasEnded}${this.#isUnlisted}${this.#dialect.skipLocked}`;
+  }
+
+  get #isUnlisted(): string {
     const { failures, payments, seconds } = this.#dialect.tables;
-    const isUnlisted = [failures, seconds].map(
+    const conditions = [failures, seconds].map(
       (table) => ` AND NOT EXISTS (SELECT 1 FROM ${table} AS listed
   WHERE listed.merchant_payment_reference = ${payments}.merchant_payment_reference)`,
     );
-    const condition = `state = '${state}'${isUnlisted.join('')}`;
-    return lockBatch(this.#dialect, { ...ORDERS, table: payments, condition }, batch);
+    return conditions.join('');
   }
 
   expire(names: readonly Names[]): string {

@@ -49,7 +49,15 @@ const TABLES: Readonly<Record<keyof Tables, Table>> = {
         'Of a missed payment: the status that lookUp has found, as JSON. When lookUp is asked next; NULL for the next pass.',
       ],
       look_at_ms: ['bigint?'],
-      paid_by: ['name?', "The service's reference of the payment that has paid the order."],
+      paid_by: [
+        'name?',
+        "The service's reference of the payment that has paid the order: on its first row, and on that of its attempt.",
+      ],
+      order_name: [
+        'text?',
+        "Of a later attempt at an order: the order's first reference, as JSON. Then the reference that has replaced this one.",
+      ],
+      replaced_by: ['text?'],
       failure: ['text?', 'Why the last attempt failed, as JSON.'],
     },
     primaryKey: 'merchant_payment_reference',

@@ -1,8 +1,10 @@
 import type { Backend, FailedRow } from '../backend.js';
 import type { Change, ChangeName } from '../change.js';
+import { isPaidByAnother } from '../order-steps.js';
 import type {
   Claim,
   Claimed,
+  Cursor,
   Decided,
   Decision,
   DueKind,
@@ -10,27 +12,25 @@ import type {
   Intent,
   Listed,
   ListKind,
+  Order,
   Page,
   PaymentRow,
+  Recorded,
+  Recording,
   Result,
   SecondRow,
 } from '../payment-row.js';
-import {
-  type KeyedRow,
-  parseFailedRow,
-  parseOne,
-  parseOwnedRow,
-  parseSecondRow,
-  unknownRow,
-} from '../rows.js';
+import { parseFailedRow, parseOne, parseOwnedRow, parseSecondRow, unknownRow } from '../rows.js';
 import * as steps from '../steps.js';
 import { ChangeStatements } from './change-statements.js';
 import type { Dialect } from './dialect.js';
 import { type Batch, ENDED, type Names, PaymentStatements } from './payment-statements.js';
 import { wasNeverSent } from './server-errors.js';
-import type { SqlSession, Step } from './session.js';
+import { type SqlSession, type Step, walk } from './session.js';
 import { Sql } from './sql.js';
+import { SqlOrders, toStored } from './sql-orders.js';
 import { databaseForms } from './stored-forms.js';
+import { added, finished } from './written-rows.js';
 
 const AT_ONCE = 200;
 const NOT_SENT: Result = { state: 'recorded', failure: undefined };
@@ -49,17 +49,17 @@ export class SqlBackend<Tx> implements Backend<Tx> {
   readonly needsTransaction: boolean;
   readonly process: Backend<Tx>['process'];
   readonly #session: SqlSession<Tx>;
-  readonly #sql: Sql;
   readonly #payments: PaymentStatements;
   readonly #changes: ChangeStatements;
+  readonly #orders: SqlOrders;
 
   constructor({ session, dialect, process, needsTransaction }: SqlBackendOptions<Tx>) {
     this.#session = session;
     this.process = process;
     this.needsTransaction = needsTransaction;
-    this.#sql = new Sql(dialect);
     this.#payments = new PaymentStatements(dialect);
     this.#changes = new ChangeStatements(dialect);
+    this.#orders = new SqlOrders(this.#payments, new Sql(dialect));
   }
 
   setup(): Promise<void> {
@@ -69,7 +69,7 @@ export class SqlBackend<Tx> implements Backend<Tx> {
   async claim(claim: Claim): Promise<Claimed> {
     const { intent } = claim;
     const isAdded = intent !== undefined && (await this.#add(claim, intent));
-    if (isAdded) return { granted: true, stored: steps.added(intent) };
+    if (isAdded) return { granted: true, stored: added(intent) };
     return this.#session.run(() => this.#claimStep(claim));
   }
 
@@ -101,22 +101,32 @@ export class SqlBackend<Tx> implements Backend<Tx> {
   *#claimStep(claim: Claim): Step<Claimed> {
     const { key, intent } = claim;
     if (intent !== undefined) yield this.#payments.insert(key, intent);
-    const found = yield* this.#lock(key);
+    const found = yield* this.#orders.lock(key);
     if (found === undefined) return { granted: false, stored: undefined };
-    const change = steps.claim(found.row, claim, found.nowMs);
-    const stored = yield* this.#change(found, change);
+    const { row } = found;
+    if (row.order !== undefined && isPaidByAnother(row, yield* this.#orders.paidBy(row))) {
+      const refused = row.state === 'recorded' ? ({ state: 'rejected' } as const) : undefined;
+      return { granted: false, stored: yield* this.#orders.change(found, refused), isPaid: true };
+    }
+    const change = steps.claim(row, claim, found.nowMs);
+    const stored = yield* this.#orders.change(found, change);
     return { granted: change?.state === 'sending', stored };
   }
 
-  record(key: string, intent: Intent, tx: Tx | undefined): Promise<PaymentRow | undefined> {
-    const step = () => this.recordStep(key, intent);
+  record(recording: Recording, tx: Tx | undefined): Promise<Recorded> {
+    const step = () => this.recordStep(recording);
     return tx === undefined ? this.#session.run(step) : this.#session.runIn(tx, step);
   }
 
-  *recordStep(key: string, intent: Intent): Step<PaymentRow | undefined> {
-    yield this.#payments.insert(key, intent);
-    const found = (yield* this.#lock(key)) as KeyedRow;
-    return yield* this.#change(found, steps.record(found.row, intent, found.nowMs));
+  recordStep(recording: Recording): Step<Recorded> {
+    return this.#orders.record(recording);
+  }
+
+  readOrder(key: string): Promise<Order | undefined> {
+    return walk(
+      () => this.#orders.read(key),
+      (statement) => this.#session.read(statement),
+    );
   }
 
   async finish(
@@ -130,13 +140,13 @@ export class SqlBackend<Tx> implements Backend<Tx> {
     if (isFinished === undefined) {
       return this.#session.run(() => this.#finishStep(key, owner, result));
     }
-    return isFinished ? steps.finished(claimed as PaymentRow, result) : undefined;
+    return isFinished ? finished(claimed as PaymentRow, result) : undefined;
   }
 
   *#finishStep(key: string, owner: string, result: Result): Step<PaymentRow | undefined> {
-    const found = yield* this.#lock(key);
+    const found = yield* this.#orders.lock(key);
     if (found?.row.owner !== owner) return undefined;
-    return yield* this.#change(found, steps.end(result));
+    return yield* this.#orders.change(found, steps.end(result));
   }
 
   settle(key: string, finding: Finding): Promise<void> {
@@ -160,10 +170,10 @@ export class SqlBackend<Tx> implements Backend<Tx> {
   }
 
   *#decideStep(key: string, decision: Decision): Step<Decided> {
-    const found = yield* this.#lock(key);
+    const found = yield* this.#orders.lock(key);
     if (found === undefined) return { outcome: 'unknown' };
     const { decided, change } = steps.decide(found.row, decision, found.nowMs);
-    yield* this.#change(found, change);
+    yield* this.#orders.change(found, change);
     return decided;
   }
 
@@ -172,9 +182,9 @@ export class SqlBackend<Tx> implements Backend<Tx> {
   }
 
   *#lookStep(key: string, look: steps.Look): Step<boolean> {
-    const found = yield* this.#lock(key);
+    const found = yield* this.#orders.lock(key);
     const change = found && steps.look(found.row, look, found.nowMs);
-    if (found !== undefined && change !== undefined) yield* this.#change(found, change);
+    if (found !== undefined && change !== undefined) yield* this.#orders.change(found, change);
     return change !== undefined;
   }
 
@@ -216,9 +226,9 @@ export class SqlBackend<Tx> implements Backend<Tx> {
   }
 
   *#stopWaitingStep(key: string, attempts: number): Step<boolean> {
-    const found = yield* this.#lock(key);
+    const found = yield* this.#orders.lock(key);
     const change = found && steps.stopWaiting(found.row, attempts);
-    if (found !== undefined && change) yield* this.#change(found, change);
+    if (found !== undefined && change) yield* this.#orders.change(found, change);
     return change === false;
   }
 
@@ -249,20 +259,22 @@ export class SqlBackend<Tx> implements Backend<Tx> {
       const orders = (batch: Batch) => payments.lockEnded(state, batch);
       count += await this.#inBatches(beforeMs, orders, (names) => payments.delete(names));
     }
-    return count;
+    return count + (await this.#pruneOrders(beforeMs));
   }
 
-  /** Returns undefined if there is no such payment. */
-  *#lock(key: string): Step<KeyedRow | undefined> {
-    const [json] = yield this.#payments.lock(key);
-    return json === undefined ? undefined : parseOwnedRow(json);
-  }
-
-  /** Returns what is then stored. */
-  *#change({ key, row, nowMs }: KeyedRow, change: steps.RowChange | undefined): Step<PaymentRow> {
-    const changed = change === undefined ? row : { ...row, changedAtMs: nowMs, ...change };
-    if (change !== undefined) yield this.#sql.change(key, { changedAtMs: nowMs, ...change });
-    return steps.visible(changed, nowMs) as PaymentRow;
+  /** Orders with further attempts, of which all rows go or none. */
+  async #pruneOrders(beforeMs: number): Promise<number> {
+    let count = 0;
+    for (let after: Cursor | undefined; ; ) {
+      const page = { olderThanMs: 0, after, limit: AT_ONCE };
+      const rows = await this.#session.read(this.#payments.listReplaced(page, beforeMs));
+      const firsts = rows.map((json) => toListed(json, 'changedAtMs'));
+      for (const { key } of firsts) {
+        count += await this.#session.run(() => this.#orders.prune(key, beforeMs));
+      }
+      if (rows.length < AT_ONCE) return count;
+      after = firsts.at(-1)?.place;
+    }
   }
 
   async #inBatches(
@@ -288,6 +300,7 @@ const NO_CHANGE: Omit<Change, 'merchantPaymentReference' | 'referenceNumber' | '
   rank: '0',
   isPaid: false,
   policy: {},
+  reference: '',
   fullNames: '[]',
 };
 
@@ -311,10 +324,6 @@ function* changeLocked(
   const rows = (yield lock).map((json) => JSON.parse(json) as [atMs: number, ...names: Names]);
   if (rows.length > 0) yield change(rows.map(([, ...names]) => names));
   return { count: rows.length, lastMs: Number(rows.at(-1)?.[0]) };
-}
-
-function toStored({ row, nowMs }: KeyedRow): PaymentRow | undefined {
-  return steps.visible(row, nowMs);
 }
 
 function toListed(json: string, time: 'sentAtMs' | 'changedAtMs'): Listed {

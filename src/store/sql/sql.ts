@@ -20,6 +20,8 @@ export const COLUMNS: Readonly<Record<keyof OwnedRow, string>> = {
   updatedAtUs: 'payment_updated_at_us',
   paidBy: 'paid_by',
   lookAtMs: 'look_at_ms',
+  order: 'order_name',
+  replacedBy: 'replaced_by',
 };
 
 /**

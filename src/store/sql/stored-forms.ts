@@ -13,6 +13,11 @@ function toStoredName(text: string): string {
   return `sha256:${hash('sha256', Buffer.from(text, 'utf16le'), 'base64url')}`;
 }
 
+/** The key of a reference that is stored as JSON. */
+export function keyOf(reference: string): string {
+  return toStoredName(JSON.parse(reference));
+}
+
 /** The digest of a request's body. */
 function toDigest(body: string): string {
   return hash('sha256', body, 'base64url');

@@ -101,6 +101,8 @@ export class TransactionProcess<Tx> {
       const rows = await this.#server.connections.read(this.#statements.read(change));
       const seen = parseSeenChange(rows, change);
       if (seen === undefined || isOfAnother(seen.row, change)) return false;
+      // Only its order knows which payment has paid it.
+      if (seen.row?.order !== undefined) return false;
       const judged = judge(seen, change);
       return judged.verdict === 'duplicate' && !isNews(judged);
     } catch {

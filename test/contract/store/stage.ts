@@ -37,6 +37,12 @@ export class Stage extends CallbackStage {
     return store as PaymentStore<unknown>;
   }
 
+  /** The same for a store that tries again after `declined`. */
+  async openShop(): Promise<PaymentStore<unknown>> {
+    const { client } = this.service;
+    return (await this.#store.create({ client, declined: ['declined'] })) as PaymentStore<unknown>;
+  }
+
   /** Opens a store, and creates the input of a payment that no other case uses. */
   async payment() {
     const input = createInput();
@@ -123,6 +129,17 @@ export class Stage extends CallbackStage {
     const record = recordOf(reference, { referenceNumber, status: 'paid' });
     await this.callback(store, record);
     return record;
+  }
+
+  /** Processes a change of the payment that the service has created for the reference. */
+  async change(
+    store: CallbackStore<unknown>,
+    reference: string,
+    status: string,
+    more: Partial<PaymentStatusRecord> = {},
+  ): Promise<Delivery> {
+    const [referenceNumber = ''] = this.service.paymentsOf(reference);
+    return this.callback(store, { ...recordOf(reference, { referenceNumber, status }), ...more });
   }
 
   /** What needs a person because of one order. */

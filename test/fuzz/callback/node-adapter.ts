@@ -101,7 +101,9 @@ async function startEndpoint(): Promise<Endpoint> {
           await work({
             tx: undefined,
             signal: new AbortController().signal,
+            order: 'order-1',
             current: true,
+            secondPayment: false,
           });
           return 'processed';
         },

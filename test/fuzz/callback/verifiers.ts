@@ -69,7 +69,9 @@ function createJudges(profile: (typeof profiles)[number], index: number): Judges
         await work({
           tx: undefined,
           signal: new AbortController().signal,
+          order: 'order-1',
           current: true,
+          secondPayment: false,
         });
         return 'processed';
       },

@@ -58,7 +58,9 @@ export async function fuzzLambdaEvents(options: FuzzOptions): Promise<FuzzResult
         await work({
           tx: undefined,
           signal: new AbortController().signal,
+          order: 'order-1',
           current: true,
+          secondPayment: false,
         });
         return 'processed';
       },

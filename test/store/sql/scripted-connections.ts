@@ -23,7 +23,17 @@ export interface Script {
   readonly endError?: Error;
 }
 
-export const NEW_ORDER: readonly Column[] = ['order', 'elsewhere', null, null, null, null];
+export const NEW_ORDER: readonly Column[] = [
+  'order',
+  'elsewhere',
+  null,
+  null,
+  null,
+  null,
+  '',
+  null,
+  null,
+];
 export const UNRESOLVED = NEW_ORDER.with(1, 'unresolved');
 
 export const busy = new Error('busy');

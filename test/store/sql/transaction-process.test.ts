@@ -19,7 +19,17 @@ const broken = new Error('broken');
 const lost = new StoreError('TRANSACTION_LOST', 'lost');
 const failures = { onParked: vi.fn(), onNotKept: vi.fn() } satisfies FailurePolicy;
 /** An order that has the payment's record already, or a newer one. */
-const KNOWN: readonly Column[] = ['order', 'elsewhere', 'payment-1', '{}', 2 ** 52, null];
+const KNOWN: readonly Column[] = [
+  'order',
+  'elsewhere',
+  'payment-1',
+  '{}',
+  2 ** 52,
+  null,
+  '',
+  null,
+  null,
+];
 const PROCESSED = ['change', 'change-1', '0'];
 const FAILED = ['failure', 1, 0];
 const PARKED = ['failure', 2, 1];
@@ -56,7 +66,7 @@ describe('a change', () => {
     ['that had failed', { seen: [NEW_ORDER, FAILED] }, 'record, settle, forget'],
     [
       'of a second payment',
-      { seen: [['order', 'created', 'PAY-2', '{}', 1, null]] },
+      { seen: [['order', 'created', 'PAY-2', '{}', 1, null, '', null, null]] },
       'record, list',
     ],
   ])('%s is recorded in the transaction of its work', async (_, script, ended) => {
@@ -302,7 +312,7 @@ describe('a change that this process has processed', () => {
     ['says something new about its payment', async () => rows(UNRESOLVED, PROCESSED)],
     [
       'is of an order that has another payment',
-      async () => rows(['order', 'created', 'PAY-2', '{}', 1, null], PROCESSED),
+      async () => rows(['order', 'created', 'PAY-2', '{}', 1, null, '', null, null], PROCESSED),
     ],
     ['is not known any more', async () => rows(KNOWN)],
     ['has no order any more', async () => []],
