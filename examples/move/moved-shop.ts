@@ -20,10 +20,9 @@ const handleCallback = callbackHandler({
     const order = readOrder(reference);
     if (order === undefined) throw new RetryLaterError('order not stored yet');
     // The store does not know what the old route has heard, so the table decides too.
-    const isAnother = order.shipped_at !== null && order.reference_number !== referenceNumber;
-    if (isAnother && isPaid(payment))
-      console.error(`${reference} is paid twice: ${referenceNumber}`);
-    if (current && !isAnother) copyStatus(payment); // unless the order's status is newer
+    const another = order.shipped_at !== null && order.reference_number !== referenceNumber;
+    if (another && isPaid(payment)) console.error(`${reference} is paid twice: ${referenceNumber}`);
+    if (current && !another) copyStatus(payment); // unless the order's status is newer
     if (isPaid(payment)) ship(reference); // unless it is shipped
   },
 });

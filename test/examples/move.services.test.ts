@@ -40,11 +40,13 @@ const startOldShop = () => start('old-shop');
 const startMovedShop = () => start('moved-shop');
 const startMovedShopThatCreates = () => start('moved-shop', { CREATE_BY: 'store' });
 
-function migrate(): void {
+function execute(sql: string): void {
   const database = new Database(file);
-  database.exec(readFileSync('examples/move/migration.sql', 'utf8'));
+  database.exec(sql);
   database.close();
 }
+
+const migrate = () => execute(readFileSync('examples/move/migration.sql', 'utf8'));
 
 /** Resolves with the order, and the state of its payment in the store. */
 async function click(shop: Example, reference: string) {
@@ -101,6 +103,7 @@ it('moves an order at any stage, without a second payment, and ships it once', a
   // An instance after the other.
   const moved = await startMovedShop();
   expect(await setStatus('late', 'authorized')).toBe(200);
+  expect(await click(moved, 'late')).toMatchObject({ in_store: 0, state: 'created' });
   await click(oldShop, 'beside');
   await oldShop.stop('SIGTERM');
   await click(moved, 'by-hand');
@@ -162,6 +165,20 @@ it('tells of a second payment of the old code, of which the store has not heard 
   await service.setStatus(second ?? '', 'refunded');
   expect(await click(moved, 'order')).toMatchObject({ status: 'paid', reference_number: first });
   expect(countParcels('order')).toBe(1);
+});
+
+it('creates the payment of an old order that a person gives to the store', async () => {
+  const oldShop = await startOldShop();
+  service.faults.add({ on: 'request', type: 'reset-before-headers' });
+  expect((await post(oldShop, 'order')).status).toBe(500);
+  expect(countPayments('order')).toBe(0);
+  migrate();
+  const moved = await startMovedShopThatCreates();
+  await click(moved, 'order');
+  expect(countPayments('order')).toBe(0);
+  execute("UPDATE orders SET in_store = 1 WHERE reference = 'order'");
+  for (const _click of [1, 2]) await click(moved, 'order');
+  expect(countPayments('order')).toBe(1);
 });
 
 it('asks the service to try again for an order that it does not have', async () => {
