@@ -15,7 +15,7 @@ interface Order {
 const orders = new Map<string, Order>();
 export const store = memoryStore({ client: PaymentClient.fromEnv() });
 
-/** A click on "Pay". However often it is repeated, one reference has one payment. */
+/** A click on "Pay". Another one sends no second payment. */
 export async function checkout(merchantPaymentReference: string): Promise<Order> {
   const order = orders.get(merchantPaymentReference) ?? { status: 'waiting for payment' };
   orders.set(merchantPaymentReference, order); // before the payment: its callback may arrive before the answer

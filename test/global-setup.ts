@@ -9,6 +9,9 @@ const examples = [
   'express',
   'fastify',
   'hono',
+  'move/moved-shop',
+  'move/old-shop',
+  'move/way-back',
   'nestjs',
   'observability/main',
   'queues/bullmq',
@@ -38,9 +41,8 @@ export default async function makePrograms(): Promise<() => void> {
     promisify(execFile)(process.execPath, ['scripts/build-dashboard.mjs']),
   ]);
   cpSync('examples/shop/public', path.join(folder, 'examples/shop/public'), { recursive: true });
-  // As scripts/install-packages.mjs does for their sources.
-  const packages = path.join(folder, 'examples/node_modules');
-  symlinkSync(path.resolve('test/node_modules'), packages, 'junction');
+  // As scripts/install-packages.mjs does for the sources of the examples. What they share is not in their folder.
+  symlinkSync(path.resolve('test/node_modules'), path.join(folder, 'node_modules'), 'junction');
   process.env['TEST_PROGRAMS'] = folder;
   return () => rmSync(folder, { recursive: true, force: true });
 }

@@ -1,8 +1,8 @@
 import { store, transaction } from './database.js';
 
 /**
- * A click on "Pay". However often it is repeated, one reference has one payment. Resolves once the order is
- * stored, even if the call fails: its page shows the payment's state.
+ * A click on "Pay". Another one sends no second payment. Resolves once the order is stored, even if the call
+ * fails: its page shows the payment's state.
  */
 export async function checkout(merchantPaymentReference: string, amount: number): Promise<void> {
   await transaction(async (tx) => {

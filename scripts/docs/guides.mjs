@@ -2,7 +2,11 @@ import { existsSync } from 'node:fs';
 
 /** The site's pages, by groups of its navigation, in the order of use. A page's title is its first heading. */
 export const guides = {
-  Start: ['docs/start.md', 'docs/order-from-checkout-to-paid.md'],
+  Start: [
+    'docs/start.md',
+    'docs/order-from-checkout-to-paid.md',
+    'docs/move-an-existing-integration.md',
+  ],
   'Create and handle': [
     'docs/create-payments.md',
     'docs/handle-callbacks.md',

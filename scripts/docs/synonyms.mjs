@@ -1,6 +1,7 @@
 /** What readers search for in other words than ours, and the words to look for, too. */
 export const synonyms = {
   'api key': 'create payments client',
+  'cut over': 'move an existing integration',
   'dead letter': 'when something needs a person failed change',
   'double charge': 'create payments once',
   'exactly once': 'choose a store once',
@@ -25,7 +26,9 @@ export const synonyms = {
   install: 'start in five minutes',
   ipn: 'handle callbacks',
   localhost: 'work with the mock',
+  legacy: 'move an existing integration',
   logging: 'watch in production logs',
+  migrate: 'move an existing integration',
   monitoring: 'watch in production',
   msw: 'test your integration without a port',
   nextjs: 'frameworks next.js',

@@ -10,6 +10,11 @@ const shown: Record<string, readonly string[]> = {
     'shop/checkout.ts',
     'shop/callbacks.ts',
   ],
+  'docs/move-an-existing-integration.md': [
+    'move/migration.sql',
+    'move/moved-shop.ts',
+    'move/way-back.ts',
+  ],
   'docs/postgres.md': ['transactions/pg.ts'],
   'docs/mysql.md': ['transactions/mysql-tables.sql'],
   'docs/orm.md': [

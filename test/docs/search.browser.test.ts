@@ -30,6 +30,7 @@ const QUERIES: Record<string, readonly string[]> = {
     'swagger',
     'upgrade',
   ],
+  'move-an-existing-integration': ['cut over', 'legacy', 'migrate'],
   mysql: ['mariadb'],
   'open-points': ['cents'],
   'order-from-checkout-to-paid': ['checkout', 'double click'],
