@@ -11,8 +11,8 @@ const setNumber = database.prepare('UPDATE orders SET reference_number = ? WHERE
 
 for (const { reference } of unknown.all() as { reference: string }[]) {
   const stored = await store.get(reference);
-  const number = stored?.payment?.referenceNumber;
-  if (stored?.state === 'created' && number !== undefined) {
+  const number = stored?.state === 'created' ? stored.payment?.referenceNumber : undefined;
+  if (number !== undefined) {
     setNumber.run(number, reference);
   } else {
     console.log(`${reference} is ${stored?.state}`);
