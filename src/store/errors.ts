@@ -54,13 +54,6 @@ export function paidByAnother(): StoreError {
   );
 }
 
-export function replacesItself(): InvalidOptionError {
-  return new InvalidOptionError(
-    'replaces',
-    'replaces must be the reference of an earlier attempt; received that of the payment itself',
-  );
-}
-
 interface Stored {
   readonly state: PaymentState;
   readonly attempts: number;

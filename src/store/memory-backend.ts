@@ -36,7 +36,7 @@ export class MemoryBackend extends MemoryCallbacks implements Backend<undefined>
     const { intent } = wanted;
     const row = this.rows.get(key) ?? (intent && this.insert(key, intent, 'recorded'));
     if (row === undefined) return { granted: false, stored: undefined };
-    if (row.order !== undefined && isPaidByAnother(row, this.paidBy(row))) {
+    if (row.order !== undefined && isPaidByAnother(row, this.paidBy(row), wanted)) {
       if (row.state === 'recorded') this.change(key, row, { state: 'rejected' });
       return { granted: false, stored: this.#read(row), isPaid: true };
     }

@@ -1,6 +1,7 @@
 import { ownFields } from '../protocol/own-fields.js';
 import type {
   Attempt,
+  Claim,
   Intent,
   Order,
   PaymentRow,
@@ -118,7 +119,13 @@ export function replaced({ state }: OwnedRow, replacedBy: string): RowChange {
   return state === 'recorded' ? { replacedBy, state: 'rejected' } : { replacedBy };
 }
 
-/** Whether an attempt is not to be sent, because another one has paid the order. */
-export function isPaidByAnother({ state }: OwnedRow, paidBy: string | undefined): boolean {
-  return paidBy !== undefined && (state === 'recorded' || state === 'rejected');
+/** Whether an attempt is not to be sent, or repeated, because another one has paid the order. */
+export function isPaidByAnother(
+  { state }: OwnedRow,
+  paidBy: string | undefined,
+  { isRepetition }: Pick<Claim, 'isRepetition'>,
+): boolean {
+  if (paidBy === undefined) return false;
+  if (isRepetition) return state === 'unresolved';
+  return state === 'recorded' || state === 'rejected';
 }

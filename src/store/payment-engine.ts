@@ -27,7 +27,7 @@ import { readListed } from './listed-payment.js';
 import type { MissedPayment } from './looks.js';
 import { ManagedEngine } from './managed-engine.js';
 import type { ClientOptions, StoreClient } from './options.js';
-import { isOver as isOverBy } from './order-steps.js';
+import { isOver } from './order-steps.js';
 import type { PaymentRow, Recording, Statuses } from './payment-row.js';
 import type {
   ListedPayment,
@@ -40,7 +40,7 @@ import type {
 } from './payment-store.js';
 import { toFinding, toIntent, toStoredPayment } from './records.js';
 import { lookUpRule, recover, startRecovery } from './recover.js';
-import type { Wanted } from './sending.js';
+import type { Turn, Wanted } from './sending.js';
 import { SingleSender } from './single-sender.js';
 import type { StoredPayment } from './stored-payment.js';
 import { assertNotAborted, signalOf } from './waiting.js';
@@ -76,12 +76,12 @@ export class PaymentEngine<Tx> extends ManagedEngine<Tx> implements PaymentStore
     input: CreatePaymentInput,
     given?: RequestOptions & { readonly replaces?: string | undefined },
   ): Promise<StoredPayment> {
-    const { replaces: replaced, ...options } = given ?? {};
+    const { options, replaced } = splitOptions(given);
     const { body, send, timeoutMs, leaseMs } = this.#prepare(input, options);
     const { key, intent } = toIntent(body, this.#backend.forms);
     const limits = { timeoutMs, leaseMs };
     const wanted = { key, intent, send, options, allowsRejected: true, ...limits };
-    if (replaced === undefined) return await namedResult(this.#sendOrder(wanted));
+    if (replaced === undefined) return await namedResult(this.#createOrder(wanted));
     const replaces = text(replaced, 'replaces');
     assertNotAborted(signalOf(options));
     await named(this.#record({ key, intent, replaces }, undefined));
@@ -93,48 +93,48 @@ export class PaymentEngine<Tx> extends ManagedEngine<Tx> implements PaymentStore
     return toStoredPayment(turn.stored as PaymentRow, turn);
   }
 
-  /** Sends the attempt at an order that is meant: the one that has paid it, the latest, or a further one. */
-  async #sendOrder(wanted: Wanted): Promise<StoredPayment> {
+  /** Sends the attempt that a call for the order means: the one that has paid it, the latest, or a further one. */
+  async #createOrder(wanted: Wanted & Pick<Recording, 'intent'>): Promise<StoredPayment> {
     const declined = this.#declined;
     if (declined === undefined) return this.#send(wanted);
-    const isOver = (stored: PaymentRow) => isOverBy(stored, declined);
-    let meant = wanted;
+    const { key, intent } = wanted;
+    let meant: Wanted = wanted;
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-      const turn = await this.#sender.send({ ...meant, isOver });
-      const stored = turn.stored as PaymentRow;
-      const isOther = turn.isPaid || (turn.replayed && isOver(stored));
-      if (!isOther) return toStoredPayment(stored, turn);
-      const next = await this.#nextAttempt(wanted, meant.key, declined);
-      if (next.is === 'result') return toStoredPayment(next.stored, { replayed: true });
-      meant = next.key === undefined ? wanted : { ...wanted, ...STORED, key: next.key };
+      const { turn, isOver } = await this.#try(meant, declined);
+      if (!isOver) return toStoredPayment(turn.stored as PaymentRow, turn);
+      const recorded = await this.#backend.record({ key, intent, declined }, undefined);
+      // Another call was faster.
+      if (recorded.refused !== undefined) continue;
+      const { stored } = recorded;
+      const isPaid = recorded.intent === undefined && stored !== undefined;
+      if (isPaid) return toStoredPayment(stored, { replayed: true });
+      assertSame(stored, recorded.intent);
+      meant = { ...wanted, ...STORED, key: recorded.key };
     }
     throw notGranted();
   }
 
-  /** What a call for an order means, whose attempt `tried` is over: a result, or the key of another attempt. */
-  async #nextAttempt(
-    { key, intent }: Wanted,
-    tried: string,
+  /** The same for what is stored: no further attempt is made. */
+  async #sendOrder(wanted: Wanted): Promise<StoredPayment> {
+    const declined = this.#declined;
+    if (declined === undefined) return this.#send(wanted);
+    const { turn, isOver } = await this.#try(wanted, declined);
+    const order = isOver ? await this.#backend.readOrder(wanted.key) : undefined;
+    if (order?.paid !== undefined) return toStoredPayment(order.paid.stored, { replayed: true });
+    const { key } = order?.latest ?? wanted;
+    const latest = key === wanted.key ? turn : (await this.#try({ ...wanted, key }, declined)).turn;
+    return toStoredPayment(latest.stored as PaymentRow, latest);
+  }
+
+  /** Sends an attempt, unless a call for its order means another one. */
+  async #try(
+    wanted: Wanted,
     declined: Statuses,
-  ): Promise<
-    | { readonly is: 'result'; readonly stored: PaymentRow }
-    | { readonly is: 'attempt'; readonly key: string | undefined }
-  > {
-    if (intent === undefined) {
-      const order = await this.#backend.readOrder(key);
-      const { key: latest, stored } = order?.paid ?? order?.latest ?? {};
-      if (stored === undefined || (order?.paid === undefined && latest !== tried)) {
-        return { is: 'attempt', key: latest };
-      }
-      return { is: 'result', stored };
-    }
-    const recorded = await this.#backend.record({ key, intent, declined }, undefined);
-    // Another call was faster.
-    if (recorded.refused !== undefined) return { is: 'attempt', key: undefined };
-    const { stored } = recorded;
-    if (recorded.intent === undefined && stored !== undefined) return { is: 'result', stored };
-    assertSame(stored, recorded.intent);
-    return { is: 'attempt', key: recorded.key };
+  ): Promise<{ readonly turn: Turn; readonly isOver: boolean }> {
+    const turn = await this.#sender.send({ ...wanted, isOver: (one) => isOver(one, declined) });
+    const { stored, replayed, isPaid } = turn;
+    const isOther = replayed && stored !== undefined && isOver(stored, declined);
+    return { turn, isOver: isOther || isPaid === true };
   }
 
   async record(input: CreatePaymentInput, context: RecordContext<Tx>): Promise<void> {
@@ -305,6 +305,16 @@ function tryToPrepare(client: StoreClient): Prepared | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** The client knows no `replaces`. */
+function splitOptions(given: (RequestOptions & { readonly replaces?: unknown }) | undefined): {
+  readonly options: RequestOptions | undefined;
+  readonly replaced: unknown;
+} {
+  if (!isObject(given)) return { options: given, replaced: undefined };
+  const { replaces: replaced, ...options } = given;
+  return { options, replaced };
 }
 
 /** How a payment that is recorded is sent: as it is stored. */

@@ -140,9 +140,9 @@ function decide(
   isLate: boolean,
 ): 'return' | 'claim' | 'wait' {
   if (stored === undefined) throw intent === undefined ? unknownReference() : notStoredInTime();
+  if (!mayBeOrder(stored, intent)) throw referenceOfAttempt();
   if (replayed && isOver !== undefined && (isPaid || isOver(stored))) return 'return';
   if (isPaid) throw paidByAnother();
-  if (!mayBeOrder(stored, intent)) throw referenceOfAttempt();
   // With an error, it was sent just now, by a call that this one waited for.
   if (replayed && error === undefined && isFree(stored, intent)) {
     if (isLate) throw notGranted();

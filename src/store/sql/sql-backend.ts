@@ -104,7 +104,7 @@ export class SqlBackend<Tx> implements Backend<Tx> {
     const found = yield* this.#orders.lock(key);
     if (found === undefined) return { granted: false, stored: undefined };
     const { row } = found;
-    if (row.order !== undefined && isPaidByAnother(row, yield* this.#orders.paidBy(row))) {
+    if (row.order !== undefined && isPaidByAnother(row, yield* this.#orders.paidBy(row), claim)) {
       const refused = row.state === 'recorded' ? ({ state: 'rejected' } as const) : undefined;
       return { granted: false, stored: yield* this.#orders.change(found, refused), isPaid: true };
     }

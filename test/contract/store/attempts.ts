@@ -180,6 +180,11 @@ export function testDeclined(it: It<Stage>): void {
       expect(await one.getOrder(further)).toBeUndefined();
       expect(await one.send(further)).toMatchObject({ replayed: true });
     }
+    await stage.change(store, further, 'declined');
+    await store.create(input);
+    assertPayment(await store.send(further), { status: 'declined', replayed: true });
+    const attempt = { ...input, merchantPaymentReference: further };
+    await rejectsWith(store.create(attempt), 'REFERENCE_CONFLICT');
     expect(stage.service.requestsFor(further)).toHaveLength(1);
   });
 }
@@ -257,6 +262,19 @@ export function testReplaced(it: It<Stage>): void {
     await refusedWith(store.create(further, replaces), 'paid');
     expect(stage.service.requestsFor(attempt)).toStrictEqual([]);
     expect(await store.getOrder(order)).toMatchObject({ merchantPaymentReference: order });
+  });
+  it('does not repeat an attempt whose order another one has paid', async (stage) => {
+    const { input, order, further, attempt, replaces } = await createOrder(stage);
+    const idempotency = { header: 'idempotency-key' };
+    const store = await stage.openPayments(stage.service.createClient({ idempotency }));
+    await store.create(input);
+    stage.service.answer(attempt, 500);
+    assertPayment(await store.create(further, replaces), { state: 'unresolved' });
+    await stage.change(store, order, 'paid');
+    await stage.loseLease(attempt);
+    await store.recover();
+    assertPayment(await store.get(attempt), { state: 'unresolved', attempts: 1 });
+    expect(stage.service.requestsFor(attempt)).toHaveLength(1);
   });
   it('takes an attempt of the merchant’s own for that of its order', async (stage) => {
     const { input, order, further, attempt, replaces } = await createOrder(stage);
