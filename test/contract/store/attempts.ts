@@ -53,6 +53,9 @@ export function testDeclined(it: It<Stage>): void {
       { ...input, merchantPaymentReference: further },
     ]);
     expect(await stage.attentionTo(further)).toStrictEqual([]);
+    const late = await stage.change(store, order, 'paid', { updatedAt: at(2) });
+    await late.runsWith({ current: false, secondPayment: true });
+    expect(await stage.attentionTo(order, second)).toHaveLength(1);
   });
   it('makes one attempt of two clicks after a decline', async (stage) => {
     const { store, input, order, further } = await createDeclined(stage);
@@ -81,7 +84,10 @@ export function testDeclined(it: It<Stage>): void {
     await store.create(input);
     const late = await stage.change(store, order, 'paid', { updatedAt: at(2) });
     await late.runsWith({ current: true, secondPayment: false });
-    assertPayment(await store.create(input), { status: 'paid', replayed: true });
+    for (const shown of [await store.create(input), await store.send(order)]) {
+      expect(shown).toMatchObject({ merchantPaymentReference: order, replayed: true });
+      assertPayment(shown, { status: 'paid' });
+    }
     expect(await store.getOrder(order)).toMatchObject({ merchantPaymentReference: order });
     // Of an attempt that does not count any more.
     const declined = await stage.change(store, further, 'declined', { updatedAt: at(3) });
@@ -255,6 +261,7 @@ export function testReplaced(it: It<Stage>): void {
     const { store, input, order, further, attempt, replaces } = await createOrder(stage);
     await store.create(input);
     await stage.transaction((tx) => store.record(further, { tx, ...replaces }));
+    await rejectsWith(store.create(further), 'REFERENCE_CONFLICT');
     await stage.change(store, order, 'paid');
     await store.recover();
     assertPayment(await store.get(attempt), { state: 'rejected', attempts: 0 });
