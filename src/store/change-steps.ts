@@ -32,11 +32,11 @@ export function judge(seen: SeenChange, change: Change): Judged {
   const { row, second, failure, isProcessed, newest = change.rank } = seen;
   const isOlder = BigInt(newest) > BigInt(change.rank);
   const settled = steps.settle(row, change, { isOld: isProcessed || isOlder, isProcessed, second });
-  const paidBy = settled.change?.paidBy ?? row?.paidBy;
+  const paidBy = row?.paidBy ?? change.referenceNumber;
   const isLatest = !isOlder && !isBesidePaid(seen, change);
   return {
     verdict: toVerdict(seen, change),
-    current: isLatest && (paidBy === undefined || paidBy === change.referenceNumber),
+    current: isLatest && paidBy === change.referenceNumber,
     secondPayment: settled.outcome === 'second-payment',
     settled,
     newest: isOlder ? newest : change.rank,

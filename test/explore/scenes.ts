@@ -213,6 +213,24 @@ export const scenes: Readonly<Record<string, ScenePlan>> = {
     changes: [{ status: 'authorized', at: 0 }, DECLINED],
   },
   'another program, two payments of one instant': { foreign: 2, changes: SAME_INSTANT },
+  'another program, a second payment of one instant': {
+    clicks: ['A'],
+    changes: [],
+    foreign: 1,
+    foreignChanges: [SAME_INSTANT],
+    failures: 1,
+  },
+  'another program, a refund at the instant of the second payment': {
+    clicks: ['A'],
+    changes: [PAID],
+    foreign: 1,
+    foreignChanges: [
+      [
+        { status: 'paid', at: 1 },
+        { status: 'refunded', at: 2 },
+      ],
+    ],
+  },
   'another program, a customer, a person': {
     clicks: ['A'],
     acts: ['refuses'],

@@ -105,14 +105,15 @@ VALUES (${this.#sql.values([merchantPaymentReference, referenceNumber])}, ${this
   /** The statements that settle the payment of a change, or of a late answer, in a transaction that is durable. */
   settle(
     { merchantPaymentReference, finding }: Pick<Change, 'merchantPaymentReference' | 'finding'>,
-    { settled: { change, list } }: Pick<Judged, 'settled'>,
+    { settled: { change, list, later } }: Pick<Judged, 'settled'>,
   ): readonly string[] {
     const statements =
       change === undefined
         ? []
         : [this.#sql.change(merchantPaymentReference, change, { isDurable: false })];
     const { seconds } = this.#tables;
-    const { referenceNumber, payment = '{}', updatedAtUs } = finding;
+    const { referenceNumber } = finding;
+    const { payment = '{}', updatedAtUs } = later ?? finding;
     if (list === 'add') {
       const values = this.#sql.values([referenceNumber, payment, updatedAtUs]);
       statements.push(`INSERT INTO ${seconds}
