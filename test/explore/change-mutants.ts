@@ -58,7 +58,7 @@ export const changeMutants: readonly Mutant[] = [
     file: CHANGES,
     from: 'return [isOfRow ? row : undefined, second].some(',
     to: 'return [isOfRow ? row : undefined].some(',
-    scene: 'a second payment of one instant',
+    scene: 'another program, a second payment of one instant',
   },
   {
     file: CHANGES,

@@ -100,6 +100,15 @@ export const scenes: Readonly<Record<string, ScenePlan>> = {
     looksUp: 'number',
     isNightly: true,
   },
+  'a look in vain, a person': {
+    clicks: ['AA'],
+    acts: ['refuses'],
+    people: 1,
+    recovers: 1,
+    looksUp: 'number',
+    looksInVain: true,
+    isNightly: true,
+  },
   'a stall, recover looks up': {
     clicks: ['A'],
     recovers: 1,
@@ -219,6 +228,7 @@ export const scenes: Readonly<Record<string, ScenePlan>> = {
     foreign: 1,
     foreignChanges: [SAME_INSTANT],
     failures: 1,
+    isNightly: true,
   },
   'another program, a refund at the instant of the second payment': {
     clicks: ['A'],
@@ -286,7 +296,13 @@ export const scenes: Readonly<Record<string, ScenePlan>> = {
     prunes: 1,
     isNightly: true,
   },
-  idempotency: { clicks: ['A'], acts: SOME, idempotency: 'kept', recovers: 1 },
+  idempotency: {
+    clicks: ['A'],
+    acts: SOME,
+    idempotency: 'kept',
+    recovers: 1,
+    isNightly: true,
+  },
   'idempotency, a crash': {
     clicks: ['A'],
     acts: SOME,
