@@ -55,7 +55,6 @@ export const scenes: Readonly<Record<string, ScenePlan>> = {
     recovers: 1,
     recoverers: 2,
     looksUp: 'number',
-    crashes: 1,
     isNightly: true,
   },
   'two recover, idempotency': {
