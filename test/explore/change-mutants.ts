@@ -52,7 +52,7 @@ export const changeMutants: readonly Mutant[] = [
     file: CHANGES,
     from: 'return [isOfRow ? row : undefined, second].some(',
     to: 'return [row, second].some(',
-    scene: 'a refund at the instant',
+    scene: 'another program, a refund at the instant of the second payment',
   },
   {
     file: CHANGES,

@@ -239,6 +239,7 @@ export const scenes: Readonly<Record<string, ScenePlan>> = {
         { status: 'refunded', at: 2 },
       ],
     ],
+    isNightly: true,
   },
   'another program, a customer, a person': {
     clicks: ['A'],

@@ -151,6 +151,6 @@ export const settlingMutants: readonly Mutant[] = [
     file: STEPS,
     from: 'isOwn && isLater(row, told) ? row',
     to: 'false ? row',
-    scene: 'a refund at the instant',
+    scene: 'another program, a refund at the instant of the second payment',
   },
 ];
