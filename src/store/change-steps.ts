@@ -36,11 +36,12 @@ export function judge(seen: SeenChange, change: Change): Judged {
   const { row, second, failure, isProcessed, newest = change.rank } = seen;
   const isOlder = BigInt(newest) > BigInt(change.rank);
   const settled = steps.settle(row, change, { isOld: isProcessed || isOlder, isProcessed, second });
-  const paidBy = settled.change?.paidBy ?? row?.paidBy;
   const isLatest = !isOlder && !isBesidePaid(seen, change);
   // Until an attempt has paid the order, the latest one tells its status.
   const isOrders =
-    paidBy === undefined ? row?.replacedBy === undefined : paidBy === change.referenceNumber;
+    row?.paidBy === undefined
+      ? change.isPaid || row?.replacedBy === undefined
+      : row.paidBy === change.referenceNumber;
   return {
     verdict: toVerdict(seen, change),
     order: row?.order === undefined ? change.reference : JSON.parse(row.order),

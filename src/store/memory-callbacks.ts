@@ -167,7 +167,7 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
   protected settleOrder(
     key: string,
     finding: Finding,
-    { settled: { change, list } }: Pick<Judged, 'settled'>,
+    { settled: { change, list, later } }: Pick<Judged, 'settled'>,
   ): void {
     if (change !== undefined) {
       const row = this.rows.get(key) ?? this.insert(key, { body: '', digest: '' }, 'elsewhere');
@@ -177,7 +177,8 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
       if (first !== undefined && paidBy !== undefined) first.paidBy = paidBy;
     }
     if (list === undefined) return;
-    const { referenceNumber = '', payment = '{}', updatedAtUs } = finding;
+    const { referenceNumber = '' } = finding;
+    const { payment = '{}', updatedAtUs } = later ?? finding;
     const name = nameOf(key, referenceNumber);
     const place = { atMs: this.nowMs, names: [key, referenceNumber] };
     this.#seconds.set(name, {

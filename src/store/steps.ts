@@ -174,10 +174,7 @@ export function isDue(row: OwnedRow, kind: DueKind, lifetimeMs: number, nowMs: n
   return isOfKind && (row.lookAtMs ?? nowMs) <= nowMs;
 }
 
-/**
- * The change after a look at the service that has decided nothing, once the service can no longer act on the request:
- * the next look comes when the time since the claim has doubled.
- */
+/** The change after a look at the service that has decided nothing, once the lifetime of the request is over. */
 export function look(
   row: OwnedRow,
   { attempts, status }: Look,
@@ -186,7 +183,7 @@ export function look(
   const { sentAtMs = nowMs, changedAtMs } = row;
   const isUnresolved = { ...row, ...expire(row, nowMs) }.state === 'unresolved';
   if (row.attempts !== attempts || !(isUnresolved || isWaiting(row.state))) return undefined;
-  // What a look finds changes neither the payment nor its age in a list.
+  // The next look comes when the time since the claim has doubled. None changes the payment's age in a list.
   const change = { lookAtMs: nowMs + (nowMs - sentAtMs), changedAtMs };
   if (isUnresolved || status === undefined) return change;
   const isMissed = status !== statusOf(row);
@@ -260,6 +257,8 @@ export interface Settled {
   readonly change: RowChange | undefined;
   /** What becomes of the list of second payments; undefined for nothing. */
   readonly list: 'add' | 'update' | undefined;
+  /** What the order knows of that payment, if it is later than what the callback tells. */
+  readonly later: StoredRecord | undefined;
 }
 
 /** The record is what the service said, whatever becomes of the work. */
@@ -272,8 +271,10 @@ export function settle(row: Settleable | undefined, told: Told, known: Known): S
   // Two paid payments of an order are a mistake, whichever of them the store has created.
   const isOther = told.isPaid && paidBy !== undefined && paidBy !== referenceNumber;
   const isSecond = outcome === 'second-payment' || known.second !== undefined || isOther;
-  if (!isSecond) return { outcome, change, list: undefined };
-  return { outcome: 'second-payment', change, list: toList(told, known) };
+  if (!isSecond) return { outcome, change, list: undefined, later: undefined };
+  const isOwn = row !== undefined && row.referenceNumber === referenceNumber;
+  const later = isOwn && isLater(row, told) ? row : undefined;
+  return { outcome: 'second-payment', change, list: toList(told, known), later };
 }
 
 function toList(told: Told, { second, isOld, isProcessed }: Known): Settled['list'] {

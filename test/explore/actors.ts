@@ -72,7 +72,8 @@ async function recover(world: World, me: string, times: number): Promise<void> {
   const { turns, service, scene } = world;
   const store = world.store(me);
   const lookUp = async () => {
-    await turns.step(me, () => ['looks']);
+    const how = await turns.step(me, () => ['looks', ...(scene.looksInVain ? ['fails'] : [])]);
+    if (how === 'fails') return undefined;
     const found = service.find();
     turns.note(me, found);
     if (found === undefined) return 'not-created' as const;
@@ -154,6 +155,7 @@ async function look(world: World, me: string, choice: Choice): Promise<void> {
   }
   const found = service.find();
   turns.note(me, found);
+  ledger.isMarked = true;
   if (found === undefined) {
     if (scene.handmade) await turns.step(me, () => ['decides']);
     const listed = item as ListedPayment;

@@ -32,13 +32,7 @@ export const changeMutants: readonly Mutant[] = [
   },
   {
     file: CHANGES,
-    from: 'const paidBy = settled.change?.paidBy ?? row?.paidBy;',
-    to: 'const paidBy = row?.paidBy;',
-    redundant: 'the change that pays is of the payment that pays',
-  },
-  {
-    file: CHANGES,
-    from: 'isLatest && (paidBy === undefined || paidBy === change.referenceNumber)',
+    from: 'isLatest && paidBy === change.referenceNumber',
     to: 'isLatest',
     scene: 'another program',
   },
@@ -58,14 +52,13 @@ export const changeMutants: readonly Mutant[] = [
     file: CHANGES,
     from: 'return [isOfRow ? row : undefined, second].some(',
     to: 'return [row, second].some(',
-    redundant: 'once a payment has paid, no change of another is current',
+    scene: 'another program, a refund at the instant of the second payment',
   },
   {
     file: CHANGES,
     from: 'return [isOfRow ? row : undefined, second].some(',
     to: 'return [isOfRow ? row : undefined].some(',
-    redundant:
-      'a payment on the list of second payments is beside one that has paid, or the store has created',
+    scene: 'another program, a second payment of one instant',
   },
   {
     file: CHANGES,

@@ -196,6 +196,8 @@ export async function checkEnd(world: World): Promise<void> {
   const state = tables.row()?.state;
   const hasEnded = ['unheard', 'created', 'elsewhere', ...(isUsed ? [] : ['rejected', undefined])];
   assert.ok(hasEnded.includes(state), `stuck in ${state}, before ${before}`);
+  const isRefused = service.hasRefused || ledger.isMarked;
+  assert.ok(state !== 'rejected' || isRefused, 'rejected, and nobody has refused it');
   if (isUsed && !ledger.isDropped) {
     assert.ok(service.payments.length > 0, 'created, and there is no payment');
   }
@@ -218,11 +220,13 @@ async function clear({ plain, service, ledger, deliveries }: World, item: Attent
       ledger.discarded.add(item.referenceNumber);
       return plain.discard(item);
     case 'no-callback':
+      ledger.isMarked = true;
       if (service.find() === undefined) await plain.markNotCreated(item);
       else await plain.discard(item);
       return;
     default: {
       const found = service.find();
+      ledger.isMarked = true;
       if (found === undefined) await plain.markNotCreated(item);
       else await plain.markCreated(REFERENCE, found);
     }

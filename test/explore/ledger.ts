@@ -33,6 +33,8 @@ export class Ledger {
   readonly heard = new Set<string>();
   /** How many claims were granted. */
   claims = 0;
+  /** A person has decided about a payment. */
+  isMarked = false;
   /** A person has stopped waiting for a callback without a look at the service. */
   isDropped = false;
   /** The payment of which a callback has told first that it is paid. */
@@ -89,6 +91,7 @@ export class Ledger {
       this.working,
       this.isForgotten,
       this.isDropped,
+      this.isMarked,
       this.claims,
       [...this.heard],
       this.pruned,

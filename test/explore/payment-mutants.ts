@@ -76,8 +76,7 @@ export const paymentMutants: readonly Mutant[] = [
     file: STEPS,
     from: '    lookAtMs: undefined,\n    foundStatus',
     to: '    foundStatus',
-    redundant:
-      'it only puts off the next look at a payment that was looked at, refused and sent again',
+    scene: 'a look in vain, a person',
   },
   {
     file: STEPS,
@@ -209,8 +208,7 @@ export const paymentMutants: readonly Mutant[] = [
     file: STEPS,
     from: 'if (row.attempts !== attempts || !(isUnresolved',
     to: 'if (!(isUnresolved',
-    redundant:
-      'a look at an earlier attempt was listed before the later one could end, and is not kept',
+    scene: 'two recover look up',
   },
   {
     file: STEPS,

@@ -25,6 +25,8 @@ export interface Scene {
   readonly recoverers?: number;
   /** Whether it looks payments up, and whether it then sees their status. */
   readonly looksUp?: 'number' | 'status';
+  /** Whether it may find out nothing. */
+  readonly looksInVain?: boolean;
   readonly people?: number;
   /** Whether people decide by an item that they have made themselves, without the list. */
   readonly handmade?: boolean;

@@ -55,7 +55,6 @@ export const scenes: Readonly<Record<string, ScenePlan>> = {
     recovers: 1,
     recoverers: 2,
     looksUp: 'number',
-    crashes: 1,
     isNightly: true,
   },
   'two recover, idempotency': {
@@ -98,6 +97,15 @@ export const scenes: Readonly<Record<string, ScenePlan>> = {
     people: 1,
     recovers: 2,
     looksUp: 'number',
+    isNightly: true,
+  },
+  'a look in vain, a person': {
+    clicks: ['AA'],
+    acts: ['refuses'],
+    people: 1,
+    recovers: 1,
+    looksUp: 'number',
+    looksInVain: true,
     isNightly: true,
   },
   'a stall, recover looks up': {
@@ -213,6 +221,26 @@ export const scenes: Readonly<Record<string, ScenePlan>> = {
     changes: [{ status: 'authorized', at: 0 }, DECLINED],
   },
   'another program, two payments of one instant': { foreign: 2, changes: SAME_INSTANT },
+  'another program, a second payment of one instant': {
+    clicks: ['A'],
+    changes: [],
+    foreign: 1,
+    foreignChanges: [SAME_INSTANT],
+    failures: 1,
+    isNightly: true,
+  },
+  'another program, a refund at the instant of the second payment': {
+    clicks: ['A'],
+    changes: [PAID],
+    foreign: 1,
+    foreignChanges: [
+      [
+        { status: 'paid', at: 1 },
+        { status: 'refunded', at: 2 },
+      ],
+    ],
+    isNightly: true,
+  },
   'another program, a customer, a person': {
     clicks: ['A'],
     acts: ['refuses'],
@@ -268,7 +296,13 @@ export const scenes: Readonly<Record<string, ScenePlan>> = {
     prunes: 1,
     isNightly: true,
   },
-  idempotency: { clicks: ['A'], acts: SOME, idempotency: 'kept', recovers: 1 },
+  idempotency: {
+    clicks: ['A'],
+    acts: SOME,
+    idempotency: 'kept',
+    recovers: 1,
+    isNightly: true,
+  },
   'idempotency, a crash': {
     clicks: ['A'],
     acts: SOME,

@@ -37,13 +37,13 @@ export const sendingMutants: readonly Mutant[] = [
     file: SENDING,
     from: "requestOutcome === 'not-sent' ||",
     to: '',
-    redundant: 'a rejected payment is sent again, too, when its customer comes back',
+    scene: 'record, send',
   },
   {
     file: SENDING,
     from: '(!allowsRejected && !isVerdict(error))',
     to: 'false',
-    redundant: 'a rejected payment is sent again, too, when its customer comes back',
+    redundant: 'no scene has something before the service that turns recover() away',
   },
   {
     file: SENDING,

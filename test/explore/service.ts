@@ -37,6 +37,10 @@ export class Service {
     return this.#requests.some((request) => this.#mayAct(request));
   }
 
+  get hasRefused(): boolean {
+    return this.#requests.some(({ act }) => act === 'refuses');
+  }
+
   /** Sends a creation, as `payments.create` does. */
   async send(actor: string): Promise<unknown> {
     const { turns, tables, scene } = this.#world;

@@ -21,7 +21,7 @@ export const settlingMutants: readonly Mutant[] = [
     file: STEPS,
     from: 'return !nowPaid && isPaid(',
     to: 'return isPaid(',
-    redundant: 'the same paid record is stored again, or not',
+    scene: 'callbacks',
   },
   {
     file: STEPS,
@@ -146,5 +146,11 @@ export const settlingMutants: readonly Mutant[] = [
     from: "return isProcessed ? undefined : 'add';",
     to: "return 'add';",
     scene: 'another program, a person',
+  },
+  {
+    file: STEPS,
+    from: 'isOwn && isLater(row, told) ? row',
+    to: 'false ? row',
+    scene: 'another program, a refund at the instant of the second payment',
   },
 ];

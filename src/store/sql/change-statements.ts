@@ -121,7 +121,10 @@ VALUES (${this.#sql.values([merchantPaymentReference, referenceNumber])}, ${this
   /** The statements that settle the payment of a change, or of a late answer, in a transaction that is durable. */
   settle(
     { merchantPaymentReference, finding }: Pick<Change, 'merchantPaymentReference' | 'finding'>,
-    { settled: { change, list }, order }: Pick<Judged, 'settled'> & Partial<Pick<Judged, 'order'>>,
+    {
+      settled: { change, list, later },
+      order,
+    }: Pick<Judged, 'settled'> & Partial<Pick<Judged, 'order'>>,
   ): readonly string[] {
     const apart = { isDurable: false };
     const statements =
@@ -131,7 +134,8 @@ VALUES (${this.#sql.values([merchantPaymentReference, referenceNumber])}, ${this
       statements.push(this.#sql.change(first, { paidBy: change.paidBy }, apart));
     }
     const { seconds } = this.#tables;
-    const { referenceNumber, payment = '{}', updatedAtUs } = finding;
+    const { referenceNumber } = finding;
+    const { payment = '{}', updatedAtUs } = later ?? finding;
     if (list === 'add') {
       const values = this.#sql.values([referenceNumber, payment, updatedAtUs]);
       statements.push(`INSERT INTO ${seconds}

@@ -118,6 +118,19 @@ export function testSettling(it: It<Stage>): void {
     const numbers = [first(), other()].map(({ payment }) => payment.referenceNumber);
     expect(listed.map((item) => item.referenceNumber).sort()).toStrictEqual(numbers.sort());
   });
+  it('lists the newest record of the payment of the store, also if its refund overtakes its paid', async (stage) => {
+    const store = await stage.openPayments();
+    const { reference, referenceNumber, first, other } = await createKnown(stage, store);
+    await stage.deliver(store, other({ status: 'paid' })).answers('processed');
+    const refunded = first({ status: 'refunded', updatedAt: seconds(2) });
+    await stage.deliver(store, refunded).answers('processed');
+    const paid = first({ status: 'paid', updatedAt: seconds(1) });
+    await stage.deliver(store, paid).runsWith({ current: false, secondPayment: true });
+    assertPayment(await store.get(reference), { status: 'refunded' });
+    const listed = ofKind('second-payment', await stage.attentionTo(reference, second));
+    const own = listed.find((item) => item.referenceNumber === referenceNumber);
+    expect(own).toMatchObject({ payment: { status: 'refunded' } });
+  });
   it('lists the payment of an answer as second if the callback named another one', async (stage) => {
     const store = await stage.openPayments();
     const { reference, held, call } = await stage.createHeld(store);
