@@ -21,8 +21,11 @@ CREATE TABLE IF NOT EXISTS "payment_store_payments" (
   -- Of a missed payment: the status that lookUp has found, as JSON. When lookUp is asked next; NULL for the next pass.
   found_status text,
   look_at_ms bigint,
-  -- The service's reference of the payment that has paid the order.
+  -- The service's reference of the payment that has paid the order: on its first row, and on that of its attempt.
   paid_by text COLLATE "C",
+  -- Of a later attempt at an order: the order's first reference, as JSON. Then the reference that has replaced this one.
+  order_name text,
+  replaced_by text,
   -- Why the last attempt failed, as JSON.
   failure text,
   PRIMARY KEY (merchant_payment_reference)

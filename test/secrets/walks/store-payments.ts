@@ -52,6 +52,9 @@ export async function use<Tx>(see: See, store: PaymentStore<Tx>): Promise<void> 
   const { merchantPaymentReference } = order;
   const mark = (seen: unknown, listedAt: unknown = new Date()) =>
     store.markNotCreated({ merchantPaymentReference, attempts: seen, listedAt } as never);
+  const further = { ...order, merchantPaymentReference: `${customer}-3` };
+  const replaces = { replaces: merchantPaymentReference };
+  see('an attempt too early', await failureOf(() => store.create(further, replaces)));
   see('a decision too early', await failureOf(() => mark(attempts)));
   see('a decision about other attempts', await failureOf(() => mark(0)));
   see('invalid attempts', await failureOf(() => mark(customer)));
