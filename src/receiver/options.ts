@@ -26,7 +26,7 @@ import {
 import type { CreatePaymentInput } from '../protocol/payment.js';
 import type { Awaitable } from '../protocol/waiting.js';
 import type { CallbackStore } from '../store/callback-store.js';
-import { memoryCallbacks } from '../store/memory-callbacks.js';
+import { memoryCallbacks } from '../store/default-store.js';
 import { keepsFailures } from './kept-failures.js';
 import { createRejectionLog, reportToConsole } from './report.js';
 

@@ -1,7 +1,7 @@
 import { ownFields } from '../protocol/own-fields.js';
 import type { FailedChange } from './attention.js';
 import type { CallbackTables, FailedRow } from './backend.js';
-import type { ChangeOutcome, ManagedStore, StoreContext } from './callback-store.js';
+import type { ChangeOutcome, StoreContext } from './callback-store.js';
 import type { Change, ChangeName } from './change.js';
 import {
   failureOf,
@@ -13,8 +13,7 @@ import {
 } from './change-steps.js';
 import { reportParked } from './failure.js';
 import { Loss, WorkContext } from './loss.js';
-import { ManagedEngine } from './managed-engine.js';
-import { pageOf } from './memory-pages.js';
+import { forgetIf, nameOf, pageOf } from './memory-entries.js';
 import { warnInProduction } from './memory-warning.js';
 import type {
   Cursor,
@@ -338,30 +337,6 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
   }
 }
 
-/** The store of a receiver that was given none: `memoryStore()`, without what creates payments. */
-export function memoryCallbacks(): ManagedStore {
-  const limits = { maxEntries: 100_000, retentionMs: 86_400_000, now: Date.now };
-  // It has no payments that it has sent.
-  return new ManagedEngine(new MemoryCallbacks(limits), { requestLifetimeMs: 0 });
-}
-
-/** Unique, whatever characters the names contain. */
-function nameOf(...names: readonly (string | undefined)[]): string {
-  return JSON.stringify(names);
-}
-
 function hasEnded({ state }: Row): boolean {
   return state !== 'recorded' && state !== 'sending' && state !== 'unresolved';
-}
-
-/** Returns whether the entry has changed, and was kept. */
-function forgetIf<Entry>(
-  entries: Map<string, Entry>,
-  name: string,
-  isSame: (entry: Entry) => boolean,
-): boolean {
-  const entry = entries.get(name);
-  if (entry === undefined || !isSame(entry)) return entry !== undefined;
-  entries.delete(name);
-  return false;
 }

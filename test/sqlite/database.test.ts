@@ -88,7 +88,7 @@ test.each([
   [{ prefix: 'a\n' }, 'prefix', 'ASCII letters'],
   [{ client: {} }, 'client', 'must be a PaymentClient'],
   [{ tablePrefix: 'shop_' }, 'tablePrefix', 'tablePrefix is not a known option'],
-  [null, 'options', 'must be an object with client, leaseMs'],
+  [null, 'options', 'must be an object with client, declined'],
 ])('refuses the options %j', (options, option, says) => {
   expect(() => sqliteStore(unused, options as object)).toThrow(
     expect.objectContaining({

@@ -19,3 +19,20 @@ function compare(one: Cursor, other: Cursor): number {
   if (at === -1) return 0;
   return (one.names[at] ?? '') < (other.names[at] ?? '') ? -1 : 1;
 }
+
+/** Unique, whatever characters the names contain. */
+export function nameOf(...names: readonly (string | undefined)[]): string {
+  return JSON.stringify(names);
+}
+
+/** Returns whether the entry has changed, and was kept. */
+export function forgetIf<Entry>(
+  entries: Map<string, Entry>,
+  name: string,
+  isSame: (entry: Entry) => boolean,
+): boolean {
+  const entry = entries.get(name);
+  if (entry === undefined || !isSame(entry)) return entry !== undefined;
+  entries.delete(name);
+  return false;
+}
