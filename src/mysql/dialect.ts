@@ -50,6 +50,7 @@ export function mysqlDialect(prefix: string): Dialect {
     deleteByKey: (name, keys) => `DELETE found FROM ${found(name, keys)}`,
     // All rows, whatever the session's sql_select_limit is.
     readEnds: ' LIMIT 18446744073709551615',
+    savepointAgain: undefined,
     literal,
     durably: (text) => text,
   };

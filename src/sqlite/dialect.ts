@@ -26,6 +26,7 @@ export function sqliteDialect(prefix: string, now: () => number): Dialect {
     orLock: () => ' ON CONFLICT DO NOTHING',
     ...byKey,
     readEnds: '',
+    savepointAgain: undefined,
     literal: (text) => `'${text.replaceAll("'", "''")}'`,
     // The session makes every transaction durable.
     durably: (literal) => literal,

@@ -39,6 +39,17 @@ describe.skipIf(!process.env['DATABASE_URL'])('what is sent to Postgres', () => 
     take();
   });
 
+  it('is two more for a further attempt: the lock of its order, and a savepoint that keeps it', async () => {
+    await store.create(order('first'));
+    await store.create(order('further'), { replaces: 'first' });
+    const [referenceNumber = ''] = service.paymentsOf('further');
+    take();
+    const event = change('further', 0, { referenceNumber, status: 'paid' });
+    expect(await store.process(event, work)).toBe('processed');
+    const locked = ['SELECT', 'SAVEPOINT'];
+    expect(words(take())).toEqual([CLAIM, ...locked, 'SELECT', 'RELEASE … COMMIT']);
+  });
+
   it('is as many without a client, when no order is known', async () => {
     const callbacks = postgresStore<pg.PoolClient>(pool);
     expect(await callbacks.process(change('no-client'), work)).toBe('processed');

@@ -90,10 +90,11 @@ WHERE ${isSecond(this.#sql, merchantPaymentReference, referenceNumber)}`;
   *#withOrder(seen: SeenChange): Step<SeenChange> {
     const { row } = seen;
     if (row?.order === undefined) return seen;
-    const { list, forUpdate } = this.#dialect;
+    const { list, forUpdate, savepointAgain } = this.#dialect;
     const isFirst = this.#sql.match({ merchant_payment_reference: keyOf(row.order) });
     const [paidBy] =
       yield `SELECT ${list('paid_by')} FROM ${this.#tables.payments} WHERE ${isFirst}${forUpdate}`;
+    if (savepointAgain !== undefined) yield savepointAgain;
     return { ...seen, row: { ...row, paidBy: parseOne(paidBy) } };
   }
 

@@ -313,6 +313,28 @@ export function testReplaced(it: It<Stage>): void {
     const { current, secondPayment, order: told } = late.context ?? {};
     expect({ current, secondPayment, told }).toMatchObject({ current: false, told: order });
   });
+  it('keeps an order for the attempt that has paid it, although its work fails', async (stage) => {
+    const { store, input, order, further, attempt, replaces } = await createOrder(stage);
+    await store.create(input);
+    await store.create(further, replaces);
+    const paid = (reference: string) => {
+      const [referenceNumber = ''] = stage.service.paymentsOf(reference);
+      return createPayment({ merchantPaymentReference: reference, referenceNumber })({
+        status: 'paid',
+      });
+    };
+    const [first, other] = [paid(attempt), paid(order)];
+    const failing = await stage.begin(store, first);
+    const waiting = await stage.deliverHeldOff(store, other);
+    failing.fail();
+    await failing.rejects();
+    await waiting.settled;
+    expect(waiting.context?.secondPayment).toBeOneOf([true, undefined]);
+    const again = { ...other, key: randomUUID() };
+    await stage.deliver(store, again).runsWith({ current: false, secondPayment: true });
+    await stage.deliver(store, first).runsWith({ current: true, secondPayment: false });
+    expect(await store.getOrder(order)).toMatchObject({ merchantPaymentReference: attempt });
+  });
   it('keeps the rows of an order together when it prunes', async (stage) => {
     const { store, input, order, further, attempt, replaces } = await createOrder(stage);
     await store.create(input);
