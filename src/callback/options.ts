@@ -157,7 +157,7 @@ export function assertOwnSecret(isOfMock: boolean): void {
   if (!isOfMock || !isProduction()) return;
   throw new InvalidOptionError(
     'signingSecret',
-    'signingSecret must be your own where NODE_ENV is production; received the one that every copy of the mock has, with which anyone could sign: set MERCHANT_PAYMENTS_SIGNING_SECRET, or for a test start the mock with another signing secret',
+    "signingSecret must be your own where NODE_ENV is production; received the mock's, with which anyone could sign: set MERCHANT_PAYMENTS_SIGNING_SECRET",
   );
 }
 

@@ -1,7 +1,7 @@
 import { CallbackVerificationError, describeIssues, type Issue } from '../errors.js';
 import {
   findStatusRecordIssues,
-  isAboutUndeciding,
+  leaveOutUnusable,
   type PaymentStatusRecord,
 } from '../protocol/payment.js';
 import { issuesOf, type StandardSchemaResult, toIssues } from '../protocol/standard-schema.js';
@@ -22,11 +22,9 @@ export function parseStatusRecord(text: string): PaymentStatusRecord {
     // The parser's own message quotes the body.
     throw invalidRecord([{ path: [], message: 'the body must be JSON, but it does not parse' }]);
   }
-  const issues = findStatusRecordIssues(value) ?? [];
-  const grave = issues.filter((issue) => !isAboutUndeciding(issue));
-  if (grave.length > 0) throw invalidRecord(grave);
-  for (const { path } of issues) Reflect.deleteProperty(value as object, path[0] as PropertyKey);
-  return value as PaymentStatusRecord;
+  const issues = findStatusRecordIssues(value);
+  if (issues !== undefined) throw invalidRecord(issues);
+  return leaveOutUnusable(value as PaymentStatusRecord);
 }
 
 // Created at the first callback: jest-environment-jsdom has no TextDecoder, and must be able to load the

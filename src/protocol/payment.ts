@@ -39,6 +39,11 @@ const text = z.string(TEXT).check(z.regex(/./s, TEXT));
 // changes would be a guess.
 const ISO_DATE_TIME =
   /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d(?::(?:[0-5]\d|60)(?:[.,]\d+)?)?(?:Z|[+-](?:0\d|1\d|2[0-3])(?::?[0-5]\d)?)$/i;
+/** Whether `value` is a date-time that a status record may have. */
+export function isDateTime(value: unknown): boolean {
+  return typeof value === 'string' && ISO_DATE_TIME.test(value) && hasRealDay(value);
+}
+
 const DATE_TIME = 'an ISO 8601 date-time with a UTC offset, such as 2026-01-31T12:00:00+00:00';
 const dateTime = z.string(DATE_TIME).check(
   z.regex(ISO_DATE_TIME, { error: DATE_TIME, abort: true }),
@@ -48,38 +53,40 @@ const dateTime = z.string(DATE_TIME).check(
   }),
 );
 
+const UNDECIDING = {
+  providerReference: (value: unknown): boolean => typeof value === 'string',
+  createdAt: isDateTime,
+};
+
 const recordFields = {
   referenceNumber: text,
   merchantPaymentReference: text,
-  providerReference: z.optional(z.nullable(z.string('a string or null'))),
   status: text,
-  createdAt: z.optional(z.nullable(dateTime)),
   updatedAt: dateTime,
-} satisfies ShapeOf<PaymentStatusRecord>;
+} satisfies ShapeOf<Omit<PaymentStatusRecord, keyof typeof UNDECIDING>>;
 
 const statusRecord = fields(recordFields, 'an object with the fields of a payment status record');
 
 /** The fields of a status record, in the interface's order. */
-export const statusRecordFields = Object.keys(
-  recordFields,
-) as readonly (keyof PaymentStatusRecord)[];
-
-/** Whether `value` is a date-time that a status record may have. */
-export const isDateTime = (value: unknown): boolean =>
-  typeof value === 'string' && ISO_DATE_TIME.test(value) && hasRealDay(value);
+export const statusRecordFields = [
+  ...(['referenceNumber', 'merchantPaymentReference', 'providerReference'] as const),
+  ...(['status', 'createdAt', 'updatedAt'] as const),
+] satisfies readonly (keyof PaymentStatusRecord)[];
 
 /** Returns what is wrong with `value` as a status record; `undefined` if it is one. */
 export const findStatusRecordIssues = (value: unknown): readonly Issue[] | undefined =>
   findIssues(statusRecord, value);
 
-const UNDECIDING: readonly PropertyKey[] = [
-  'providerReference',
-  'createdAt',
-] satisfies (keyof PaymentStatusRecord)[];
-
-/** Whether nothing is decided by the field that an issue is about, so that the record is of use without it. */
-export const isAboutUndeciding = ({ path: [field] }: Issue): boolean =>
-  field !== undefined && UNDECIDING.includes(field);
+/** Leaves out the fields by which nothing is decided, where they are not what they should be. */
+export function leaveOutUnusable(record: PaymentStatusRecord): PaymentStatusRecord {
+  for (const [field, isUsable] of Object.entries(UNDECIDING)) {
+    const value = record[field as keyof typeof UNDECIDING];
+    if (value !== undefined && value !== null && !isUsable(value)) {
+      Reflect.deleteProperty(record, field);
+    }
+  }
+  return record;
+}
 
 /** Whether a status record says that the payment is paid. The interface names no other status. */
 export function isPaid({ status }: Pick<PaymentStatusRecord, 'status'>): boolean {

@@ -34,17 +34,13 @@ export function findStatusRecordIssuesByHand(value: unknown): readonly Issue[] |
   };
   check('referenceNumber', isText(record.referenceNumber), TEXT);
   check('merchantPaymentReference', isText(record.merchantPaymentReference), TEXT);
-  const provider = record.providerReference ?? '';
-  check('providerReference', typeof provider === 'string', 'a string or null');
   check('status', isText(record.status), TEXT);
-  for (const field of ['createdAt', 'updatedAt'] as const) {
-    const date = record[field];
-    if (field === 'createdAt' && (date === undefined || date === null)) continue;
-    const isSpelled = typeof date === 'string' && ISO_DATE_TIME.test(date);
-    check(field, isSpelled, DATE_TIME);
-    if (!isSpelled || hasDay(date)) continue;
+  const { updatedAt } = record;
+  const isSpelled = typeof updatedAt === 'string' && ISO_DATE_TIME.test(updatedAt);
+  check('updatedAt', isSpelled, DATE_TIME);
+  if (isSpelled && !hasDay(updatedAt)) {
     const message = `must be ${DATE_TIME}, received a day that its month does not have`;
-    issues.push({ path: [field], message });
+    issues.push({ path: ['updatedAt'], message });
   }
   return issues.length === 0 ? undefined : issues;
 }

@@ -151,7 +151,7 @@ export function describeSecrets(implementation: Implementation): void {
         const refused = {
           option: 'signingSecret',
           message:
-            'signingSecret must be your own where NODE_ENV is production; received the one that every copy of the mock has, with which anyone could sign: set MERCHANT_PAYMENTS_SIGNING_SECRET, or for a test start the mock with another signing secret',
+            "signingSecret must be your own where NODE_ENV is production; received the mock's, with which anyone could sign: set MERCHANT_PAYMENTS_SIGNING_SECRET",
         };
         expect(await optionErrorOf(() => run(sampleRequest({ secret })))).toMatchObject(refused);
         expect(await optionErrorOf(() => verify(sampleRequest(), options))).toMatchObject(refused);
