@@ -6,7 +6,7 @@ import { store, transaction } from './database.js';
  */
 export async function checkout(merchantPaymentReference: string, amount: number): Promise<void> {
   await transaction(async (tx) => {
-    // First, as a callback does: it locks the payment, then writes the order.
+    // First, since a callback too locks the payment before it writes the order.
     await store.record({ merchantPaymentReference, amount, currency: 'EUR' }, { tx });
     await tx.query(
       'INSERT INTO orders (merchant_payment_reference) VALUES ($1) ON CONFLICT DO NOTHING',
