@@ -34,7 +34,10 @@ export interface UnresolvedPayment extends Item {
   /** How often it was sent. */
   attempts: number;
   /** The payment. */
-  stored: StoredPayment & { state: 'unresolved' };
+  stored: StoredPayment & {
+    /** That of the kind. */
+    state: 'unresolved';
+  };
 }
 
 /** Another payment than the one that has paid the order, or a further one for a reference that has one already. */
@@ -81,7 +84,10 @@ export interface PaymentWithoutCallback extends Item {
    */
   foundStatus?: string | undefined;
   /** The payment. */
-  stored: StoredPayment & { state: 'created' };
+  stored: StoredPayment & {
+    /** That of the kind. */
+    state: 'created';
+  };
 }
 
 /** Selects what `attention()` lists. */

@@ -80,6 +80,7 @@ export type StoredPayment = StoredFields &
     | {
         /** A process is sending it right now. */
         state: 'sending';
+        /** None, as it is not known yet. */
         error?: undefined;
       }
   );
