@@ -10,8 +10,7 @@ const redis = new Redis(process.env.REDIS_URL ?? 'redis://127.0.0.1:6379');
 
 export const handler = callbackHandler({
   store: redisStore(redis),
-  async onPayment({ payment }, { current }) {
-    const reference = payment.merchantPaymentReference;
+  async onPayment({ payment }, { order: reference, current }) {
     const order = `order:${reference}`; // a hash, stored before the payment was created
     if ((await redis.exists(order)) === 0) throw new RetryLaterError('order not stored yet');
     // Written once, on any number of instances; a worker ships what has the field.

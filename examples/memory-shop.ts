@@ -8,27 +8,33 @@ import { memoryStore } from 'merchant-payments/store';
 const PRICE = 2500;
 
 interface Order {
-  status: string;
+  status?: string;
   shippedAt?: Date;
 }
 
 const orders = new Map<string, Order>();
-export const store = memoryStore({ client: PaymentClient.fromEnv() });
+export const store = memoryStore({
+  client: PaymentClient.fromEnv(),
+  declined: ['declined'], // your service's statuses after which a customer may try again
+});
 
-/** A click on "Pay". Another one sends no second payment. */
+/**
+ * A click on "Pay". Another one sends no second payment, except after a decline, when it tries again. Resolves with what
+ * the page shows: the status of the payment that has paid the order, or of the latest attempt.
+ */
 export async function checkout(merchantPaymentReference: string): Promise<Order> {
-  const order = orders.get(merchantPaymentReference) ?? { status: 'waiting for payment' };
+  const order = orders.get(merchantPaymentReference) ?? {};
   orders.set(merchantPaymentReference, order); // before the payment: its callback may arrive before the answer
-  await store.create({ merchantPaymentReference, amount: PRICE, currency: 'EUR' });
-  return order;
+  const stored = await store.create({ merchantPaymentReference, amount: PRICE, currency: 'EUR' });
+  const status = stored.state === 'created' ? stored.payment?.status : undefined;
+  return { ...order, status: status ?? stored.state };
 }
 
 /** `onPayment` of these examples. */
 export async function settle(
   { payment }: VerifiedCallback,
-  { current }: PaymentContext<unknown>,
+  { order: reference, current }: PaymentContext<unknown>,
 ): Promise<void> {
-  const reference = payment.merchantPaymentReference;
   const order = orders.get(reference);
   // Answered with 503: the service retries. A 200 would lose the payment.
   if (order === undefined) throw new RetryLaterError('order not stored yet');

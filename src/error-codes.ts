@@ -71,8 +71,8 @@ export type CallbackVerificationErrorCode = CodeOf<'CallbackVerificationError'>;
  * - `REFERENCE_CONFLICT`: another payment is stored under this `merchantPaymentReference`; nothing was sent.
  * - `UNKNOWN_REFERENCE`: the store has no payment with this `merchantPaymentReference`.
  * - `STATE_CHANGED`: the payment has changed since it was looked up, or an attempt to send it may still be under way.
- * - `SECOND_PAYMENT`: the service has a second payment for one reference; look both up, and
- *   refund one if both are paid.
+ * - `SECOND_PAYMENT`: an order has a second payment; look both up, and refund one if both are
+ *   paid.
  * - `STORE_TIMEOUT`: the store did not answer in time.
  * - `LEASE_LOST`: the work took longer than its lease; another process may have run it too.
  * - `TRANSACTION_LOST`: the work ended or broke its transaction, or the connection was lost; nothing was

@@ -15,8 +15,8 @@ const createByStore = process.env.CREATE_BY === 'store';
 const app = express();
 const handleCallback = callbackHandler({
   store,
-  onPayment({ payment }, { current }) {
-    const { merchantPaymentReference: reference, referenceNumber } = payment;
+  onPayment({ payment }, { order: reference, current }) {
+    const { referenceNumber } = payment;
     const order = readOrder(reference);
     if (order === undefined) throw new RetryLaterError('order not stored yet');
     // The store does not know what the old route has heard, so the table decides too.

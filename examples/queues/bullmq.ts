@@ -37,8 +37,8 @@ for (const client of [redis, queue]) client.on('error', console.error); // they 
 
 const handler = callbackHandler({
   store: redisStore(redis),
-  async onPayment({ payment, key }, { current }) {
-    const { merchantPaymentReference: reference, status } = payment;
+  async onPayment({ payment, key }, { order: reference, current }) {
+    const { status } = payment;
     const order = `order:${reference}`; // a hash, stored at checkout
     // Checked here: a job that waits for its order would fail for good in the end.
     if ((await redis.exists(order)) === 0) throw new RetryLaterError('order not stored yet');

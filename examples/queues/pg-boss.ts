@@ -41,8 +41,8 @@ await boss.createQueue(queue, {
 
 const handler = callbackHandler({
   store,
-  async onPayment({ payment }, { tx, current }) {
-    const { merchantPaymentReference: reference, status } = payment;
+  async onPayment({ payment }, { tx, order: reference, current }) {
+    const { status } = payment;
     const { rowCount } = await tx.query(
       'UPDATE orders SET is_paid = is_paid OR $2 WHERE merchant_payment_reference = $1',
       [reference, isPaid(payment)],

@@ -1,16 +1,17 @@
 import { store, transaction } from './database.js';
 
 /**
- * A click on "Pay". Another one sends no second payment. Resolves once the order is stored, even if the call
- * fails: its page shows the payment's state.
+ * A click on "Pay". Another one sends no second payment, except after a decline, when it tries again. Resolves once
+ * the order is stored, even if the call fails: its page shows the payment's state.
  */
 export async function checkout(merchantPaymentReference: string, amount: number): Promise<void> {
   await transaction(async (tx) => {
+    // First, since a callback too locks the payment before it writes the order.
+    await store.record({ merchantPaymentReference, amount, currency: 'EUR' }, { tx });
     await tx.query(
       'INSERT INTO orders (merchant_payment_reference) VALUES ($1) ON CONFLICT DO NOTHING',
       [merchantPaymentReference],
     );
-    await store.record({ merchantPaymentReference, amount, currency: 'EUR' }, { tx });
   });
   const { error } = await store
     .send(merchantPaymentReference, { timeoutMs: 15_000 })

@@ -12,7 +12,9 @@ pool.on('error', ({ message }) => console.error(message));
 pool.on('connect', (connection) => connection.on('error', console.error));
 
 export const client = PaymentClient.fromEnv();
-export const store = postgresStore(pool, { client });
+/** The statuses after which a customer may try again: yours, since the interface names none. */
+export const DECLINED = ['declined'];
+export const store = postgresStore(pool, { client, declined: DECLINED });
 
 /** Runs `work` in a transaction: all of it is stored, or nothing. */
 export async function transaction(work: (tx: pg.PoolClient) => Promise<void>): Promise<void> {

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Request, Response } from 'express';
-import { pool, store } from './database.js';
+import { DECLINED, pool, store } from './database.js';
 
 const INTERVAL_MS = 500;
 
@@ -15,10 +15,11 @@ export async function readOrder(reference: string) {
     [reference],
   );
   if (rows[0] === undefined) return undefined;
-  const stored = await store.get(reference);
+  const stored = await store.getOrder(reference); // the payment that has paid it, or the latest attempt
+  const record = stored?.state === 'created' ? stored.payment : undefined;
+  const payment = DECLINED.includes(record?.status ?? '') ? 'declined' : stored?.state;
   // The interface names no page to pay on. The mock's answers have this field; use your service's own.
-  const paymentUrl = stored?.state === 'created' ? stored.payment?.['paymentUrl'] : undefined;
-  return { ...rows[0], payment: stored?.state, paymentUrl };
+  return { ...rows[0], payment, paymentUrl: record?.['paymentUrl'] };
 }
 
 /**

@@ -22,20 +22,20 @@ await store.setup();
 export async function checkout(reference: string, amount: number) {
   const payment = { merchantPaymentReference: reference, amount, currency: 'EUR' };
   await db.transaction().execute(async (tx) => {
+    await store.record(payment, { tx });
     await tx
       .insertInto('orders')
       .values({ reference })
       .onConflict((conflict) => conflict.doNothing())
       .execute();
-    await store.record(payment, { tx });
   });
   return store.send(reference);
 }
 
 export const handler = callbackHandler({
   store,
-  async onPayment({ payment }, { tx, current }) {
-    const { merchantPaymentReference: reference, status } = payment;
+  async onPayment({ payment }, { tx, order: reference, current }) {
+    const { status } = payment;
     // An older status must not replace a newer one.
     if (current) {
       const { numUpdatedRows } = await tx

@@ -18,10 +18,10 @@ export async function checkout(reference: string, amount: number) {
   let failure: Error | undefined;
   try {
     await tx.query('BEGIN');
+    await store.record(payment, { tx });
     await tx.query('INSERT INTO orders (reference) VALUES ($1) ON CONFLICT DO NOTHING', [
       reference,
     ]);
-    await store.record(payment, { tx });
     await tx.query('COMMIT');
   } catch (error) {
     await tx.query('ROLLBACK').catch((lost: Error) => {
@@ -36,8 +36,8 @@ export async function checkout(reference: string, amount: number) {
 
 export const handler = callbackHandler({
   store,
-  async onPayment({ payment }, { tx, current }) {
-    const { merchantPaymentReference: reference, status } = payment;
+  async onPayment({ payment }, { tx, order: reference, current }) {
+    const { status } = payment;
     // An older status must not replace a newer one.
     if (current) {
       const { rowCount } = await tx.query('UPDATE orders SET status = $2 WHERE reference = $1', [

@@ -12,16 +12,16 @@ await store.setup();
 export async function checkout(reference: string, amount: number) {
   const payment = { merchantPaymentReference: reference, amount, currency: 'EUR' };
   await sql.begin(async (tx) => {
-    await tx`INSERT INTO orders ${tx({ reference })} ON CONFLICT DO NOTHING`;
     await store.record(payment, { tx });
+    await tx`INSERT INTO orders ${tx({ reference })} ON CONFLICT DO NOTHING`;
   });
   return store.send(reference);
 }
 
 export const handler = callbackHandler({
   store,
-  async onPayment({ payment }, { tx, current }) {
-    const { merchantPaymentReference: reference, status } = payment;
+  async onPayment({ payment }, { tx, order: reference, current }) {
+    const { status } = payment;
     // An older status must not replace a newer one.
     if (current) {
       const { count } = await tx`

@@ -10,16 +10,16 @@ await store.setup();
 export async function checkout(reference: string, amount: number) {
   const payment = { merchantPaymentReference: reference, amount, currency: 'EUR' };
   await prisma.$transaction(async (tx) => {
-    await tx.orders.createMany({ data: { reference }, skipDuplicates: true });
     await store.record(payment, { tx });
+    await tx.orders.createMany({ data: { reference }, skipDuplicates: true });
   });
   return store.send(reference);
 }
 
 export const handler = callbackHandler({
   store,
-  async onPayment({ payment }, { tx, current }) {
-    const { merchantPaymentReference: reference, status } = payment;
+  async onPayment({ payment }, { tx, order: reference, current }) {
+    const { status } = payment;
     // An older status must not replace a newer one.
     if (current) {
       const { count } = await tx.orders.updateMany({ where: { reference }, data: { status } });

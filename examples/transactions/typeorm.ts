@@ -28,16 +28,16 @@ await store.setup();
 export async function checkout(reference: string, amount: number) {
   const payment = { merchantPaymentReference: reference, amount, currency: 'EUR' };
   await dataSource.transaction(async (tx) => {
-    await tx.upsert(orders, { reference }, ['reference']);
     await store.record(payment, { tx });
+    await tx.upsert(orders, { reference }, ['reference']);
   });
   return store.send(reference);
 }
 
 export const handler = callbackHandler({
   store,
-  async onPayment({ payment }, { tx, current }) {
-    const { merchantPaymentReference: reference, status } = payment;
+  async onPayment({ payment }, { tx, order: reference, current }) {
+    const { status } = payment;
     // An older status must not replace a newer one.
     if (current) {
       const { affected } = await tx.update(orders, { reference }, { status });

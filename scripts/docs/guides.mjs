@@ -9,6 +9,7 @@ export const guides = {
   ],
   'Create and handle': [
     'docs/create-payments.md',
+    'docs/when-a-payment-is-declined.md',
     'docs/handle-callbacks.md',
     'docs/frameworks.md',
     'docs/queues.md',

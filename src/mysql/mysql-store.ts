@@ -57,12 +57,12 @@ type WithClient = ServerStoreOptions & { readonly client: NonNullable<StoreOptio
  * const store = mysqlStore(pool, { client: PaymentClient.fromEnv() });
  * await store.setup();
  *
- * const { state, payment } = await store.create({
+ * const stored = await store.create({
  *   merchantPaymentReference: 'order-1001',
  *   amount: 2500,
  *   currency: 'EUR',
  * });
- * console.log(state, payment?.referenceNumber);
+ * if (stored.state === 'created') console.log(stored.payment?.referenceNumber);
  * ```
  *
  * @param database - a `Pool` of `mysql2/promise`, or `pool.promise()` of one of `mysql2`

@@ -71,12 +71,12 @@ type WithClient = ServerStoreOptions & { readonly client: NonNullable<StoreOptio
  * const store = postgresStore(pool, { client: PaymentClient.fromEnv() });
  * await store.setup();
  *
- * const { state, payment } = await store.create({
+ * const stored = await store.create({
  *   merchantPaymentReference: 'order-1001',
  *   amount: 2500,
  *   currency: 'EUR',
  * });
- * console.log(state, payment?.referenceNumber);
+ * if (stored.state === 'created') console.log(stored.payment?.referenceNumber);
  * ```
  *
  * @param database - a `Pool` of `pg` or a PGlite

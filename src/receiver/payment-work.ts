@@ -209,6 +209,6 @@ export class PaymentWork<Tx> {
 function secondPayment(): StoreError {
   return new StoreError(
     'SECOND_PAYMENT',
-    'The service has a second payment for the merchantPaymentReference of this callback: look both up at the service, and refund one if both are paid. attention() of the store lists it, and onPayment gets it with secondPayment: true',
+    'The order of this callback has a second payment, for the same merchantPaymentReference or by another attempt: look both up at the service, and refund one if both are paid. attention() of the store lists it, and onPayment gets it with secondPayment: true',
   );
 }

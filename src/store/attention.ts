@@ -6,8 +6,8 @@ import type { PaymentFields, StoredPayment } from './stored-payment.js';
  *
  * - `unresolved`: a payment was sent, and may or may not exist at the service. It is listed once the service can no longer
  *   act on its request (`requestLifetimeMs`). Look it up at the service now, then `markCreated` or `markNotCreated`.
- * - `second-payment`: the service has another payment for the reference. Look both up, refund one if both are paid,
- *   then `discard` the item.
+ * - `second-payment`: another payment has paid the order, or the service has another one for the reference. Look both up,
+ *   refund one if both are paid, then `discard` the item.
  * - `failed-change`: the work for a change failed. Fix the cause; the service's next delivery, or a replay, runs it.
  * - `no-callback`: a payment was created, and no callback about it has come. Look it up at the service, check that
  *   callbacks reach you, then `discard` the item, or `markNotCreated` if the service has no such payment. Those that
@@ -34,10 +34,13 @@ export interface UnresolvedPayment extends Item {
   /** How often it was sent. */
   attempts: number;
   /** The payment. */
-  stored: StoredPayment & { state: 'unresolved' };
+  stored: StoredPayment & {
+    /** That of the kind. */
+    state: 'unresolved';
+  };
 }
 
-/** A further payment at the service with the `merchantPaymentReference` of an earlier one. */
+/** Another payment than the one that has paid the order, or a further one for a reference that has one already. */
 export interface SecondPayment extends Item {
   /** What is wrong. */
   kind: 'second-payment';
@@ -81,7 +84,10 @@ export interface PaymentWithoutCallback extends Item {
    */
   foundStatus?: string | undefined;
   /** The payment. */
-  stored: StoredPayment & { state: 'created' };
+  stored: StoredPayment & {
+    /** That of the kind. */
+    state: 'created';
+  };
 }
 
 /** Selects what `attention()` lists. */

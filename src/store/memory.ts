@@ -56,12 +56,12 @@ const rules = {
  * import { memoryStore } from 'merchant-payments/store';
  *
  * const store = memoryStore({ client: PaymentClient.fromEnv() });
- * const { state, payment } = await store.create({
+ * const stored = await store.create({
  *   merchantPaymentReference: 'order-1001',
  *   amount: 2500,
  *   currency: 'EUR',
  * });
- * console.log(state, payment?.referenceNumber);
+ * if (stored.state === 'created') console.log(stored.payment?.referenceNumber);
  * ```
  */
 export function memoryStore(

@@ -131,8 +131,8 @@ export interface PaymentStore<Tx = undefined, Taken = Tx> extends ManagedStore<T
    * was sent. `NOT_REPLACEABLE` for what can't be replaced, and for an attempt whose order another one has paid; nothing was
    * sent. `STORE_TIMEOUT`, `MISSING_TABLES` or `STORE_FAILED` when the store fails, perhaps after sending: keep the
    * reference, with which another call never creates a second payment
-   * @throws {InvalidCredentialsError} for a 401 (stored as `rejected`), {@link SecretUnavailableError} when the client's
-   * credentials can't be read, {@link RequestAbortedError} when the signal ended the call before anything was sent
+   * @throws {InvalidCredentialsError} for a 401 (stored as `rejected`), `SecretUnavailableError` when the client's
+   * credentials can't be read, `RequestAbortedError` when the signal ended the call before anything was sent
    */
   create(input: CreatePaymentInput, options?: RequestOptions & Replacing): Promise<StoredPayment>;
   /**

@@ -7,7 +7,8 @@ import type { CreatePaymentInput, PaymentStatusRecord } from '../protocol/paymen
  * - `recorded`: it is waiting to be sent, and does not exist at the service.
  * - `sending`: a process is sending it right now.
  * - `created`: it exists at the service, whichever program has created it.
- * - `rejected`: the service did not accept it, or a person found that it was not created.
+ * - `rejected`: the service did not accept it, or a person found that it was not created, or another attempt has replaced it,
+ *   or paid the order, before it was sent.
  * - `unresolved`: it was sent, and may or may not exist at the service. The store does not send it again, unless its
  *   client has `idempotency`: its callback settles it, or a person does, by `markCreated` or `markNotCreated`.
  */
@@ -79,6 +80,7 @@ export type StoredPayment = StoredFields &
     | {
         /** A process is sending it right now. */
         state: 'sending';
+        /** None, as it is not known yet. */
         error?: undefined;
       }
   );

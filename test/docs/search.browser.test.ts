@@ -42,6 +42,7 @@ const QUERIES: Record<string, readonly string[]> = {
   start: ['getting started', 'install', 'quickstart'],
   'test-your-integration': ['fake timers', 'jest', 'msw', 'unit tests', 'vitest'],
   'watch-in-production': ['alerts', 'logging', 'metrics', 'monitoring', 'opentelemetry'],
+  'when-a-payment-is-declined': ['decline', 'declined', 'retry payment'],
   'when-something-needs-a-person': ['dead letter', 'refund', 'stuck payment', 'unresolved'],
   'work-with-the-mock': ['cli', 'dashboard', 'docker', 'localhost', 'sandbox', 'test mode'],
 };

@@ -60,6 +60,27 @@ test('README: the Express application passes the test that is shown for it', asy
   expect(await run('app.test')).toBe('');
 });
 
+test('README: the Express application tries again after a decline, and finds the order', async () => {
+  const [app, shown] = readme.slice(1);
+  const [setUp = ''] = shown?.code.split(/^mock\.faults/m) ?? [];
+  const code = `${setUp}
+const click = () => fetch('http://127.0.0.1:3000/orders/order-1/pay', { method: 'POST' });
+await click();
+await mock.setStatus('order-1', 'declined');
+await Promise.all([click(), click()]);
+assert.deepEqual(mock.payments.list().map((one) => one.merchantPaymentReference), ['order-1', 'order-1-2']);
+await mock.pay('order-1-2');
+await click();
+assert.equal(mock.payments.list().length, 2);
+for (const { outcome } of mock.deliveries) assert.equal(outcome, 'acknowledged');
+for (const running of [server, mock]) running.close();
+`;
+  const run = await bundlePrograms(
+    [app, { name: 'declined.ts', code }].filter((one) => one !== undefined),
+  );
+  expect(await run('declined')).toBe('');
+});
+
 test('README: the first screen is short, and so is the page', () => {
   const lines = readFileSync('README.md', 'utf8').split('\n');
   expect(lines.length).toBeLessThanOrEqual(111);

@@ -77,6 +77,25 @@ export async function expectToHandlePayments(
   expect(linesOf(lines, late)).toEqual([`${late} is paid`, shipped(late)]);
 }
 
+/** What the shop of the frameworks does after a decline: the same click tries again, and the attempt pays the order. */
+export async function expectToTryAgain(
+  { printed }: Pick<Example, 'printed'>,
+  { service, checkout }: Pick<Scene, 'service' | 'checkout'>,
+): Promise<void> {
+  const reference = `order-${randomUUID()}`;
+  expect(await checkout(reference)).toEqual({ status: 'created' });
+  await service.setStatus(findPayment(service, reference), 'declined');
+  await printed(`${reference} is declined`);
+  const clicks = [1, 2].map(() => checkout(reference));
+  expect(await Promise.all(clicks)).toEqual(Array(2).fill({ status: 'created' }));
+  await service.setStatus(findPayment(service, `${reference}-2`), 'paid');
+  await printed(`${reference} is shipped`);
+  expect(await checkout(reference)).toMatchObject({ status: 'paid' });
+  const payments = service.payments.list();
+  const attempts = payments.filter((one) => one.merchantPaymentReference.startsWith(reference));
+  expect(attempts).toHaveLength(2);
+}
+
 /** Creates a payment at the service, and stores nothing. */
 export async function createPayment(service: MockServer, reference: string): Promise<void> {
   const { url: baseUrl, apiKey, apiSecret } = service;

@@ -18,7 +18,7 @@ let address = '';
 
 async function startShop(): Promise<void> {
   schema = await createShopSchema();
-  service = await startMockServer({ signingSecret, retryScheduleMs: [] });
+  service = await startMockServer({ signingSecret, retryScheduleMs: [], paymentPage: true });
   const env = { ...environmentFor(service), DATABASE_URL: schema.url, STAFF_TOKEN };
   instances = await Promise.all([1, 2].map(() => startExample('shop/with-staff.ts', env)));
   const [first = '', second] = instances.map(({ url }) => new URL(url).origin);
@@ -32,7 +32,7 @@ async function endShop(): Promise<void> {
   await schema?.[Symbol.asyncDispose]();
 }
 
-const settings = () => ({ origins: [address, 'about:'], expectedErrors: /40[09]/ });
+const settings = () => ({ origins: [address, service.url, 'about:'], expectedErrors: /40[09]/ });
 const viewport = { width: 400, height: 800 };
 const httpCredentials = { username: 'staff', password: STAFF_TOKEN };
 const openAsCustomer = () => openPage({ ...settings(), context: { viewport } });
@@ -48,8 +48,28 @@ async function order(customer: Page, clicks: 1 | 2 = 1): Promise<string> {
   return new URL(customer.url()).pathname.split('/').at(-1) ?? '';
 }
 
+const isOf = (order: string) => (payment: { merchantPaymentReference: string }) =>
+  payment.merchantPaymentReference.startsWith(order);
+
 const paymentsOf = (reference: string) =>
   service.payments.list().filter((payment) => payment.merchantPaymentReference === reference);
+
+/** A click on the service's own page, which sends the customer back to the shop. */
+async function atService(customer: Page, button: 'Pay' | 'Decline'): Promise<void> {
+  await customer.getByRole('link', { name: 'Go to the payment page' }).click();
+  await customer.getByRole('button', { name: button, exact: true }).click();
+  await customer.waitForURL(`${address}/orders/*`);
+}
+
+const tryAgain = (customer: Page) => customer.getByRole('button', { name: 'Try again' });
+
+/** An order whose payment was declined, in the customer's tab. */
+async function orderDeclined(customer: Page): Promise<string> {
+  const reference = await order(customer);
+  await service.setStatus(findPayment(service, reference), 'declined');
+  await heading(customer, 'Your payment was declined');
+  return reference;
+}
 
 const openLists = (staff: Page) => staff.goto(`${address}/staff`);
 
@@ -140,7 +160,7 @@ describeInBrowser('the shop', () => {
       await resolveAsNotCreated(staff);
       await isEmpty(staff, 'Unresolved');
       await heading(customer, 'Your payment was not accepted');
-      await customer.getByRole('button', { name: 'Pay' }).click();
+      await tryAgain(customer).click();
       await heading(customer, 'Waiting for your payment');
 
       const referenceNumber = findPayment(service, reference);
@@ -205,6 +225,83 @@ describeInBrowser('the shop', () => {
         await press(staff, 'Done', 'Its callback is still processed');
       }
       await isEmpty(staff, 'No callback');
+    });
+
+    test('lets a customer try again after a decline, and pay then', async () => {
+      await using watched = await openAsCustomer();
+      const customer = watched.page;
+      const reference = await order(customer);
+      await atService(customer, 'Decline');
+      await heading(customer, 'Your payment was declined');
+      await expectNoOverflow(customer);
+      await tryAgain(customer).click({ clickCount: 2 });
+      await heading(customer, 'Waiting for your payment');
+      expect(await tryAgain(customer).count()).toBe(0);
+      expect(new URL(customer.url()).pathname).toBe(`/orders/${reference}`);
+      await atService(customer, 'Pay');
+      await heading(customer, 'Thank you, it is paid');
+      expect(paymentsOf(reference)).toMatchObject([{ status: 'declined' }]);
+      expect(paymentsOf(`${reference}-2`)).toMatchObject([{ status: 'paid' }]);
+      expect(await customer.getByRole('button').count()).toBe(0);
+    });
+
+    test('makes one attempt of two tabs after a decline, and tells both that it is paid', async () => {
+      await using watched = await openAsCustomer();
+      const customer = watched.page;
+      const reference = await orderDeclined(customer);
+      const tab = await customer.context().newPage();
+      await tab.goto(customer.url());
+      await heading(tab, 'Your payment was declined');
+      await Promise.all([customer, tab].map((page) => tryAgain(page).click()));
+      for (const page of [customer, tab]) await heading(page, 'Waiting for your payment');
+      expect(paymentsOf(`${reference}-2`)).toHaveLength(1);
+      await service.setStatus(findPayment(service, `${reference}-2`), 'paid');
+      for (const page of [customer, tab]) await heading(page, 'Thank you, it is paid');
+      // A tab that has missed all of it.
+      const body = new URLSearchParams({ reference });
+      const late = await fetch(`${address}/orders`, { method: 'POST', body });
+      expect(late.url).toBe(customer.url());
+      expect(service.payments.list().filter(isOf(reference))).toHaveLength(2);
+    });
+
+    test('asks not to order again while the further attempt is unresolved', async () => {
+      await using watched = await openAsCustomer();
+      const customer = watched.page;
+      const reference = await orderDeclined(customer);
+      service.faults.add({ on: 'request', type: 'lost-answer' });
+      await tryAgain(customer).click();
+      await heading(customer, 'We are checking your payment');
+      expect(await customer.getByRole('button').count()).toBe(0);
+      await service.setStatus(findPayment(service, `${reference}-2`), 'declined');
+      await heading(customer, 'Your payment was declined');
+      await tryAgain(customer).click();
+      await heading(customer, 'Waiting for your payment');
+      expect(service.payments.list().filter(isOf(reference))).toHaveLength(3);
+    });
+
+    test('takes the older attempt when that is paid after all, and shows staff the second', async () => {
+      await using watchedCustomer = await openAsCustomer();
+      await using watchedStaff = await openAsStaff();
+      const [customer, staff] = [watchedCustomer.page, watchedStaff.page];
+      const reference = await orderDeclined(customer);
+      await tryAgain(customer).click();
+      await heading(customer, 'Waiting for your payment');
+      const [first, second] = [reference, `${reference}-2`].map((one) => findPayment(service, one));
+      await service.setStatus(first ?? '', 'paid');
+      await heading(customer, 'Thank you, it is paid');
+      await service.setStatus(second ?? '', 'paid');
+      await openLists(staff);
+      await lists(staff, 'Second payments')
+        .getByText(second ?? '')
+        .waitFor();
+      await service.setStatus(second ?? '', 'refunded');
+      await openLists(staff);
+      await press(staff, 'Done', 'the customer has paid twice');
+      await isEmpty(staff, 'Second payments');
+      await customer.reload();
+      await heading(customer, 'Thank you, it is paid');
+      const followed = 'SELECT status, reference_number FROM orders WHERE reference_number = $1';
+      expect(await schema.query(followed, [first])).toMatchObject([{ status: 'paid' }]);
     });
 
     test('shows a second payment to staff alone, and markup as text', async () => {

@@ -131,6 +131,18 @@ function describeSamples({ samples, query, stubUrl }: Database): void {
       expect(await stored(reference)).toEqual(['paid', 1]);
     });
 
+    it('ships the order that a further attempt has paid', async () => {
+      const { checkout, store } = await open(name);
+      const reference = `again-${name}`;
+      await checkout(reference, 2500);
+      expect(await setStatus(findPayment(service, reference), 'declined')).toBe(200);
+      const further = { merchantPaymentReference: `${name}-2`, amount: 2500, currency: 'EUR' };
+      await store.create(further, { replaces: reference });
+      expect(await setStatus(findPayment(service, `${name}-2`), 'paid')).toBe(200);
+      expect(await stored(reference)).toEqual(['paid', 1]);
+      expect(await checkout(reference, 2500)).toMatchObject({ replayed: true });
+    });
+
     it('keeps the status of a paid order when a second payment changes', async () => {
       const { checkout } = await open(name);
       const reference = `twice-${name}`;

@@ -151,7 +151,7 @@ describe('a second payment', () => {
       expect.objectContaining({
         code: 'SECOND_PAYMENT',
         message: expect.stringMatching(
-          /^The service has a second payment .+ refund one if both are paid/,
+          /^The order of this callback has a second payment, .+ refund one if both are paid/,
         ),
       }),
       SECOND,

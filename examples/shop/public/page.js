@@ -9,6 +9,7 @@ const texts = {
     'We are checking your payment',
     'Please do not pay or order again. This page changes as soon as we know more.',
   ],
+  declined: ['Your payment was declined', 'Your order is not paid. You may try again.'],
   rejected: ['Your payment was not accepted', 'Nothing was charged. You may try again.'],
   paid: ['Thank you, it is paid', 'Your tea is on its way.'],
   // A status of your account's payments: the interface names none but `paid`.
@@ -22,8 +23,9 @@ function show({ payment, status, isPaid, paymentUrl }) {
   const [title, text] = texts[shown] ?? texts.recorded;
   find('title').textContent = title;
   find('text').textContent = text;
-  find('pay').hidden = isPaid || payment !== 'rejected';
-  find('go').hidden = isPaid || !/^https?:/.test(paymentUrl);
+  const mayTryAgain = !isPaid && ['declined', 'rejected'].includes(payment);
+  find('pay').hidden = !mayTryAgain;
+  find('go').hidden = isPaid || mayTryAgain || !/^https?:/.test(paymentUrl);
   find('go').href = `${paymentUrl}?returnUrl=${encodeURIComponent(location.href)}`;
 }
 
@@ -42,6 +44,7 @@ function listen() {
 if (location.pathname !== '/') {
   find('offer').hidden = true;
   find('pay').hidden = true;
+  find('button').textContent = 'Try again';
   find('order').hidden = false;
   listen();
 }

@@ -11,9 +11,9 @@ export async function startMyApplication(settings: {
   const orders = new Map<string, { status: string; shipments: number }>();
   const onPayment: Parameters<typeof callbackHandler>[0]['onPayment'] = (
     { payment },
-    { current },
+    { order: reference, current },
   ) => {
-    const order = orders.get(payment.merchantPaymentReference);
+    const order = orders.get(reference);
     if (order === undefined) throw new RetryLaterError('order not stored yet');
     if (isPaid(payment) && order.shipments === 0) order.shipments += 1;
     if (current) order.status = payment.status;
