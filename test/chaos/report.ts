@@ -1,6 +1,7 @@
 import type { Delivery, DeliveryAttempt } from '../../src/mock-server/callbacks/delivery.js';
 import type { Fleet } from './fleet.js';
 import { countEffects, type Effect, findMistakes, type Guarantee } from './history.js';
+import { findOrderMistakes } from './order-history.js';
 import { endOf, isWithin, type Outage } from './outage.js';
 import type { Traffic } from './traffic.js';
 
@@ -26,6 +27,7 @@ interface Findings {
   readonly effects: readonly Effect[];
   readonly orders: ReadonlyMap<string, string>;
   readonly shipments: ReadonlyMap<string, number> | undefined;
+  readonly seconds?: ReadonlySet<string> | undefined;
   readonly isReadableWhileDown: boolean;
   readonly durationMs: number;
   /** What a run finds besides. */
@@ -38,9 +40,10 @@ const EXPECTED_IN_OUTAGE = EXPECTED_RESULTS.filter((result) => result !== 'reply
 const SHOWN_MISTAKES = 20;
 
 export function createReport(findings: Findings): Report {
-  const { traffic, outages, fleet, guarantee, effects, orders, shipments, more } = findings;
+  const { traffic, outages, fleet, guarantee, effects, orders, shipments, seconds, more } =
+    findings;
   const { changes, deliveries } = traffic;
-  const history = { changes, effects, orders, shipments };
+  const history = { changes, effects, orders, shipments, seconds };
   const attempts = deliveries.flatMap((delivery) => delivery.attempts);
   const inOutage = attempts.filter((attempt) =>
     outages.some((outage) => isWithin(outage, attempt)),
@@ -48,6 +51,7 @@ export function createReport(findings: Findings): Report {
   const mistakes = [
     ...(more?.mistakes ?? []),
     ...findMistakes(history, guarantee),
+    ...findOrderMistakes(history),
     ...fleet.mistakes,
     ...findUnacknowledged(deliveries),
     ...findUnexpected(attempts, EXPECTED_RESULTS, 'at any time'),
