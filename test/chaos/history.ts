@@ -36,6 +36,8 @@ export interface History {
   readonly orders: ReadonlyMap<string, string>;
   /** How often goods were shipped for an order: once for each change, where the merchant guards it by key. */
   readonly shipments?: ReadonlyMap<string, number> | undefined;
+  /** The latest payment of each order in the store. Without it, an order has one. */
+  readonly latest?: ReadonlyMap<string, string> | undefined;
   /** The references of the second payments that the store lists. */
   readonly seconds?: ReadonlySet<string> | undefined;
 }
@@ -47,7 +49,7 @@ export type Guarantee = 'exactly-once' | 'at-least-once';
 interface PaymentHistory {
   readonly reference: string;
   readonly order: string;
-  /** Whether it is the only payment of its order. */
+  /** Whether it is the only payment of its order in the store. */
   readonly isOnly: boolean;
   readonly changes: readonly Change[];
   /** Of each effect, the index of its change. */
@@ -122,7 +124,7 @@ function followsNewer({ done, effects }: PaymentHistory): boolean[] {
 }
 
 function findWrongOlder(payment: PaymentHistory): string[] {
-  // Of several payments of an order, one counts.
+  // Of several payments of an order, one counts, whether or not the latest was sent.
   if (!payment.isOnly) return [];
   const follows = followsNewer(payment);
   return payment.effects.flatMap(({ status, isCurrent }, index) =>
@@ -137,16 +139,15 @@ function findUntoldOlder(payment: PaymentHistory): string[] {
   );
 }
 
-function splitByPayment({ changes, effects }: History): PaymentHistory[] {
+function splitByPayment({ changes, effects, latest }: History): PaymentHistory[] {
   const effectsByPayment = groupBy('reference', effects);
-  const changesByOrder = groupBy('order', changes);
   return [...groupBy('reference', changes)].map(([reference, ofPayment]) => {
     const ofEffects = effectsByPayment.get(reference) ?? [];
     const [{ order }] = ofPayment as [Change];
     return {
       reference,
       order,
-      isOnly: changesByOrder.get(order)?.length === ofPayment.length,
+      isOnly: order === (latest?.get(order) ?? reference),
       changes: ofPayment,
       effects: ofEffects,
       done: ofEffects.map(({ key }) => ofPayment.findIndex((change) => change.key === key)),

@@ -3,6 +3,8 @@ import { LEASE_MS } from './timing.js';
 
 /** One order's part of a history. */
 interface OrderHistory {
+  /** Its latest payment in the store. */
+  readonly latest: string;
   readonly changes: readonly Change[];
   readonly effects: readonly Effect[];
   /** The merchant's order: the last status written. */
@@ -18,6 +20,7 @@ export function findOrderMistakes(history: History): string[] {
   const effectsByOrder = groupBy('order', history.effects);
   return [...groupBy('order', history.changes)].flatMap(([order, changes]) => {
     const part = {
+      latest: history.latest?.get(order) ?? order,
       changes,
       effects: effectsByOrder.get(order) ?? [],
       status: history.orders.get(order),
@@ -51,13 +54,12 @@ function payersOf({ effects }: OrderHistory): string[] {
   return [...groupBy('reference', paying).keys()];
 }
 
-/** The order has the status of the payment that has paid it or, if none has, of the latest. */
+/** The order has the status of the payment that has paid it or, if none has, of the latest if that exists. */
 function findWrongEnd(part: OrderHistory): string[] {
-  const { changes, status, shipped = changes.length } = part;
+  const { changes, latest, status, shipped = changes.length } = part;
   const byPayment = groupBy('reference', changes);
   const [payer] = payersOf(part);
-  const counting = byPayment.get(payer ?? '') ?? [...byPayment.values()].at(-1);
-  const last = counting?.at(-1)?.status;
+  const last = byPayment.get(payer ?? latest)?.at(-1)?.status ?? status;
   return [
     ...(status === last ? [] : [`the order is ${status}, not ${last}`]),
     ...(shipped === changes.length ? [] : [`${shipped} shipments of ${changes.length} changes`]),

@@ -14,7 +14,7 @@ import { findLocked, findUnwanted, tryAgain } from './second-tries.js';
 import { seededRandom } from './seeded-random.js';
 import { type FrontTrouble, type ServiceFront, startFront } from './service-front.js';
 import { ServiceLife } from './service-life.js';
-import { CALL_TIMEOUT_MS, type ShopConfig, type ShopKind } from './shop-config.js';
+import { CALL_TIMEOUT_MS, type ShopConfig, type ShopKind, toOrder } from './shop-config.js';
 import { openShop, type Shop } from './shop-database.js';
 import { LEASE_MS, RETRY_SCHEDULE_MS } from './timing.js';
 
@@ -158,6 +158,8 @@ async function causeEvents(scene: Scene) {
   const after = await lookAtIntents(intents);
   const seconds = await list(store, 'second-payment');
   const orders = await database.readOrders();
+  // Each order's payments follow one another.
+  const latest = new Map([...after.states.keys()].map((one) => [toOrder(one), one]));
   const mistakes = [
     ...watched.torn,
     ...(before?.mistakes ?? []),
@@ -178,7 +180,7 @@ async function causeEvents(scene: Scene) {
     ...prefixed('at the end: ', after.counts),
     'looks for torn orders': watched.looks,
   };
-  return { traffic, outages, orders, seconds, more: { mistakes, counts } };
+  return { traffic, outages, orders, latest, seconds, more: { mistakes, counts } };
 }
 
 /** What goes wrong in front of the service. */
