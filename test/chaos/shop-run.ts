@@ -152,7 +152,11 @@ async function causeEvents(scene: Scene) {
   await front.idle();
   const before = isMeanwhile ? undefined : await lookAtIntents(intents);
   await life.catchUp();
-  const { locked, tried } = await findLocked({ ...intents, shopUrl: scene.shopUrl });
+  const { locked, tried } = await findLocked({
+    ...intents,
+    shopUrl: scene.shopUrl,
+    orders: isMeanwhile ? references : [],
+  });
   await life.catchUp();
   const traffic = await life.end();
   const after = await lookAtIntents(intents);
