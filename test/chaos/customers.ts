@@ -2,11 +2,14 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { RequestFault } from '../../src/mock-server/faults/fault.js';
 import type { MockServer } from '../../src/mock-server/server.js';
 
-export interface CustomersOptions {
+export interface Customers {
   readonly mock: MockServer;
   readonly shopUrl: string;
-  readonly references: readonly string[];
   readonly random: () => number;
+}
+
+export interface CustomersOptions extends Customers {
+  readonly references: readonly string[];
   /** Called when an order has been asked for. The customer takes the next when it has resolved. */
   onOrderDone(reference: string, count: number): Promise<void> | void;
 }
@@ -42,7 +45,7 @@ export async function placeOrders(options: CustomersOptions): Promise<void> {
   await Promise.all(Array.from({ length: IN_FLIGHT }, takeOneAfterAnother));
 }
 
-function addFault(merchantPaymentReference: string, { mock, random }: CustomersOptions): void {
+export function addFault(merchantPaymentReference: string, { mock, random }: Customers): void {
   const type = FAULTS[Math.floor(random() * FAULTS.length)] as 'hang';
   // What is rejected is sent again for the next caller.
   const times = (type as string) === 'unauthorized' && random() < 0.5 ? ATTEMPTS * CALLERS : 1;
@@ -50,7 +53,10 @@ function addFault(merchantPaymentReference: string, { mock, random }: CustomersO
 }
 
 /** As a customer does: again when the process that was asked has died, or the shop is out of order. */
-async function ask(reference: string, { shopUrl }: CustomersOptions): Promise<void> {
+export async function ask(
+  reference: string,
+  { shopUrl }: Pick<Customers, 'shopUrl'>,
+): Promise<void> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     const answer = await fetch(`${shopUrl}/buy/${reference}`, {
       headers: { connection: 'close' },

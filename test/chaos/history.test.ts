@@ -1,16 +1,25 @@
 import { describe, expect, it } from 'vitest';
-import { countEffects, findMistakes, type History } from './history.js';
+import {
+  countEffects,
+  findMistakes as findOfPayments,
+  type Guarantee,
+  type History,
+} from './history.js';
+import { findOrderMistakes } from './order-history.js';
 
 const change = (status: string, acknowledgedAtMs = Number.POSITIVE_INFINITY) => ({
   key: `key-${status}`,
   reference: 'P',
+  order: 'P',
   status,
   acknowledgedAtMs,
 });
 const effect = (name: string, beganAtMs: number, doneAtMs = beganAtMs + 10) => ({
   key: `key-${name.toLowerCase()}`,
   reference: 'P',
+  order: 'P',
   status: name.toLowerCase(),
+  isSecond: false,
   isCurrent: name === name.toLowerCase(),
   beganAtMs,
   doneAtMs,
@@ -24,6 +33,11 @@ function history(statuses: string, order = statuses.replace(/[A-Z]/g, '').at(-1)
     orders: new Map(order === undefined ? [] : [['P', order]]),
   };
 }
+
+const findMistakes = (left: History, guarantee: Guarantee) => [
+  ...findOfPayments(left, guarantee),
+  ...findOrderMistakes(left),
+];
 
 describe('findMistakes', () => {
   it.each([['abc'], ['bAc'], ['cAB'], ['acB']])('finds none in the effects %s', (statuses) => {

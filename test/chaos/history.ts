@@ -1,9 +1,9 @@
-import { LEASE_MS } from './timing.js';
-
 /** A status change of a payment, as the service made it. */
 export interface Change {
   readonly key: string;
   readonly reference: string;
+  /** That of its order, which has several payments if its customer has tried again. */
+  readonly order: string;
   readonly status: string;
   /** When the service had the first acknowledgement, in epoch milliseconds. Infinite without one. */
   readonly acknowledgedAtMs: number;
@@ -13,9 +13,13 @@ export interface Change {
 export interface Effect {
   readonly key: string;
   readonly reference: string;
+  /** That of its order, as the store said. */
+  readonly order: string;
   readonly status: string;
-  /** What the store said: false if a newer change was processed before. */
+  /** What the store said: false if a newer change was processed before, or another payment counts. */
   readonly isCurrent: boolean;
+  /** What the store said: whether another payment has paid the order. */
+  readonly isSecond: boolean;
   /** When the function began, in epoch milliseconds. */
   readonly beganAtMs: number;
   /** When its last write was done. Infinite when it threw or died before. */
@@ -24,14 +28,18 @@ export interface Effect {
 
 /** What a run left behind. */
 export interface History {
-  /** Of each payment in the order in which they happened. */
+  /** Of each payment in the order in which they happened, and the payments of an order as they were created. */
   readonly changes: readonly Change[];
   /** Of each payment in the order in which they were done. */
   readonly effects: readonly Effect[];
-  /** The merchant's orders: the last status written, by the payment's reference. */
+  /** The merchant's orders: the last status written, by the order's reference. */
   readonly orders: ReadonlyMap<string, string>;
-  /** How often goods were shipped for a payment: once for each change, where the merchant guards it by key. */
+  /** How often goods were shipped for an order: once for each change, where the merchant guards it by key. */
   readonly shipments?: ReadonlyMap<string, number> | undefined;
+  /** The latest payment of each order in the store. Without it, an order has one. */
+  readonly latest?: ReadonlyMap<string, string> | undefined;
+  /** The references of the second payments that the store lists. */
+  readonly seconds?: ReadonlySet<string> | undefined;
 }
 
 /** What the store promises of effects. */
@@ -40,33 +48,25 @@ export type Guarantee = 'exactly-once' | 'at-least-once';
 /** One payment's part of a history. */
 interface PaymentHistory {
   readonly reference: string;
+  readonly order: string;
+  /** Whether it is the only payment of its order in the store. */
+  readonly isOnly: boolean;
   readonly changes: readonly Change[];
   /** Of each effect, the index of its change. */
   readonly done: readonly number[];
   readonly effects: readonly Effect[];
-  readonly order: string | undefined;
-  /** Undefined where the merchant ships nothing. */
-  readonly shipped: number | undefined;
 }
 
 type Rule = (payment: PaymentHistory) => string[];
 
 const RULES: Readonly<Record<Guarantee, readonly Rule[]>> = {
-  'exactly-once': [
-    findLost,
-    findOverlap,
-    findForeign,
-    findWrongEnd,
-    findWrongOlder,
-    findRepeated,
-    findUntoldOlder,
-  ],
+  'exactly-once': [findLost, findForeign, findWrongOlder, findRepeated, findUntoldOlder],
   // An effect is repeated, and an older one may follow and be current, when a process died before it
   // could say that the newer one was done.
-  'at-least-once': [findLost, findOverlap, findForeign, findWrongEnd, findWrongOlder],
+  'at-least-once': [findLost, findForeign, findWrongOlder],
 };
 
-/** What must not be in a history: one line for each mistake. */
+/** What must not be in the history of a payment: one line for each mistake. */
 export function findMistakes(history: History, guarantee: Guarantee): string[] {
   const mistakes = splitByPayment(history).flatMap((payment) =>
     RULES[guarantee].flatMap((rule) =>
@@ -99,28 +99,11 @@ function findLost({ changes, done, effects }: PaymentHistory): string[] {
   });
 }
 
-// Beyond this a claim may have been lost: to an outage, with the process none the wiser.
-const SURELY_HELD_MS = LEASE_MS / 2;
-
-function findOverlap({ effects }: PaymentHistory): string[] {
-  return effects.flatMap((first) =>
-    first.doneAtMs - first.beganAtMs > SURELY_HELD_MS
-      ? []
-      : effects
-          .filter(({ beganAtMs }) => first.beganAtMs < beganAtMs && beganAtMs < first.doneAtMs)
-          .map((second) => `${second.status} was begun while ${first.status} was being processed`),
-  );
-}
-
-function findForeign({ done }: PaymentHistory): string[] {
-  return done.includes(-1) ? ['effect of no change'] : [];
-}
-
-function findWrongEnd({ changes, order, shipped = changes.length }: PaymentHistory): string[] {
-  const last = changes.at(-1)?.status;
+function findForeign({ done, effects, order }: PaymentHistory): string[] {
+  const others = effects.filter((effect) => effect.order !== order);
   return [
-    ...(order === last ? [] : [`the order is ${order}, not ${last}`]),
-    ...(shipped === changes.length ? [] : [`${shipped} shipments of ${changes.length} changes`]),
+    ...(done.includes(-1) ? ['effect of no change'] : []),
+    ...others.map((effect) => `effect of the order ${effect.order}`),
   ];
 }
 
@@ -141,6 +124,8 @@ function followsNewer({ done, effects }: PaymentHistory): boolean[] {
 }
 
 function findWrongOlder(payment: PaymentHistory): string[] {
+  // Of several payments of an order, one counts, whether or not the latest was sent.
+  if (!payment.isOnly) return [];
   const follows = followsNewer(payment);
   return payment.effects.flatMap(({ status, isCurrent }, index) =>
     isCurrent || follows[index] ? [] : [`${status} was run as older with nothing newer done`],
@@ -154,17 +139,18 @@ function findUntoldOlder(payment: PaymentHistory): string[] {
   );
 }
 
-function splitByPayment({ changes, effects, orders, shipments }: History): PaymentHistory[] {
-  const effectsByPayment = groupByReference(effects);
-  return [...groupByReference(changes)].map(([reference, ofPayment]) => {
+function splitByPayment({ changes, effects, latest }: History): PaymentHistory[] {
+  const effectsByPayment = groupBy('reference', effects);
+  return [...groupBy('reference', changes)].map(([reference, ofPayment]) => {
     const ofEffects = effectsByPayment.get(reference) ?? [];
+    const [{ order }] = ofPayment as [Change];
     return {
       reference,
+      order,
+      isOnly: order === (latest?.get(order) ?? reference),
       changes: ofPayment,
       effects: ofEffects,
       done: ofEffects.map(({ key }) => ofPayment.findIndex((change) => change.key === key)),
-      order: orders.get(reference),
-      shipped: shipments && (shipments.get(reference) ?? 0),
     };
   });
 }
@@ -183,13 +169,15 @@ export function countEffects({ changes, effects }: History) {
   };
 }
 
-function groupByReference<Item extends { readonly reference: string }>(
+/** In the order in which the groups begin. */
+export function groupBy<Name extends string, Item extends { readonly [name in Name]: string }>(
+  name: Name,
   items: readonly Item[],
 ): Map<string, Item[]> {
   const groups = new Map<string, Item[]>();
   for (const item of items) {
-    const group = groups.get(item.reference);
-    if (group === undefined) groups.set(item.reference, [item]);
+    const group = groups.get(item[name]);
+    if (group === undefined) groups.set(item[name], [item]);
     else group.push(item);
   }
   return groups;

@@ -85,10 +85,16 @@ async function openOnRedis(
   await client.connect().catch(ignore);
   return {
     store: storeWithLostRenewals({ storeClient, client, onMistake }),
-    async work(_, { current, ...change }) {
+    async work(_, { current, second, ...change }) {
       const { key, reference, status } = change;
       const run = randomUUID();
-      const effect = { run, ...change, isCurrent: current, beganAtMs: Date.now() };
+      const effect = {
+        run,
+        ...change,
+        isCurrent: current,
+        isSecond: second,
+        beganAtMs: Date.now(),
+      };
       await client.rpush('effects', JSON.stringify(effect));
       await takeTime(key);
       // A holder that lost its lease must end while its successor is still working.
@@ -110,7 +116,7 @@ export async function createHandler(config: WorkerConfig, listeners: Listeners):
     onError: listeners.onError,
     onPayment({ key, payment }, { tx, current }) {
       const { referenceNumber: reference, status } = payment;
-      return work(tx, { key, reference, status, current });
+      return work(tx, { key, reference, order: reference, status, current, second: false });
     },
   });
 }

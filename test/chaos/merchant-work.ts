@@ -4,11 +4,15 @@ import { SLOW_WORK_MS } from './timing.js';
 /** A status change, as a merchant's function writes it. */
 export interface OrderChange {
   readonly key: string;
-  /** By what the merchant knows the order. */
+  /** By what the merchant knows the payment. */
   readonly reference: string;
+  /** By what it knows the order. */
+  readonly order: string;
   readonly status: string;
   /** Whether its status is now the order's. */
   readonly current: boolean;
+  /** Whether another payment has paid the order. */
+  readonly second: boolean;
 }
 
 const LONGEST_WORK_MS = 20;

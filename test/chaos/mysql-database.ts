@@ -6,7 +6,7 @@ import type { Effect } from './history.js';
 
 // No constraint that could hide what the store lets through.
 const MERCHANT_TABLES = [
-  'CREATE TABLE effects (id bigint AUTO_INCREMENT PRIMARY KEY, `key` text, reference text, status text, is_current boolean, began_at_ms bigint, done_at_ms bigint)',
+  'CREATE TABLE effects (id bigint AUTO_INCREMENT PRIMARY KEY, `key` text, reference text, order_reference text, status text, is_current boolean, is_second boolean, began_at_ms bigint, done_at_ms bigint)',
   'CREATE TABLE orders (reference varchar(200) PRIMARY KEY, status text)',
 ];
 
@@ -41,13 +41,18 @@ export async function startMysqlDatabase(): Promise<Database> {
     // The store lets one change of a payment in at a time, so that their numbers tell the order.
     async readEffects() {
       const rows = await query<
-        Omit<Effect, 'isCurrent'> & { isCurrent: number; doneAtMs: number | null }
+        Omit<Effect, 'isCurrent' | 'isSecond'> & {
+          isCurrent: number;
+          isSecond: number;
+          doneAtMs: number | null;
+        }
       >(
-        'SELECT `key`, reference, status, is_current AS isCurrent, began_at_ms AS beganAtMs, done_at_ms AS doneAtMs FROM effects ORDER BY id',
+        'SELECT `key`, reference, order_reference AS `order`, status, is_current AS isCurrent, is_second AS isSecond, began_at_ms AS beganAtMs, done_at_ms AS doneAtMs FROM effects ORDER BY id',
       );
       return rows.map((row) => ({
         ...row,
         isCurrent: row.isCurrent === 1,
+        isSecond: row.isSecond === 1,
         doneAtMs: row.doneAtMs ?? Number.POSITIVE_INFINITY,
       }));
     },

@@ -6,8 +6,8 @@ import type { Effect } from './history.js';
 
 // No constraint that could hide what the store lets through.
 const MERCHANT_TABLES = `
-CREATE TABLE effects (id bigserial PRIMARY KEY, key text, reference text, status text,
-  is_current boolean, began_at_ms bigint, done_at_ms bigint);
+CREATE TABLE effects (id bigserial PRIMARY KEY, key text, reference text, order_reference text,
+  status text, is_current boolean, is_second boolean, began_at_ms bigint, done_at_ms bigint);
 CREATE TABLE orders (reference text PRIMARY KEY, status text)`;
 
 export async function startPostgresDatabase(): Promise<Database> {
@@ -34,7 +34,7 @@ WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()`);
     restart: server.restart,
     // The store lets one change of a payment in at a time, so that their numbers tell the order.
     readEffects: () =>
-      query<Effect>(`SELECT key, reference, status, is_current AS "isCurrent",
+      query<Effect>(`SELECT key, reference, order_reference AS "order", status, is_current AS "isCurrent", is_second AS "isSecond",
   began_at_ms::float8 AS "beganAtMs", coalesce(done_at_ms::float8, 'Infinity') AS "doneAtMs" FROM effects ORDER BY id`),
     async readOrders() {
       const rows = await query<{ reference: string; status: string }>('SELECT * FROM orders');

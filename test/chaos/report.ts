@@ -1,6 +1,7 @@
 import type { Delivery, DeliveryAttempt } from '../../src/mock-server/callbacks/delivery.js';
 import type { Fleet } from './fleet.js';
-import { countEffects, type Effect, findMistakes, type Guarantee } from './history.js';
+import { countEffects, findMistakes, type Guarantee, type History } from './history.js';
+import { findOrderMistakes } from './order-history.js';
 import { endOf, isWithin, type Outage } from './outage.js';
 import type { Traffic } from './traffic.js';
 
@@ -14,7 +15,7 @@ export interface Report {
   readonly text: string;
 }
 
-interface Findings {
+interface Findings extends Omit<History, 'changes'> {
   /** What was tested. */
   readonly subject: string;
   readonly seed: number;
@@ -23,9 +24,6 @@ interface Findings {
   readonly fleet: Pick<Fleet, 'kills' | 'starts' | 'crashes' | 'mistakes' | 'errors'>;
   readonly traffic: Traffic;
   readonly outages: readonly Outage[];
-  readonly effects: readonly Effect[];
-  readonly orders: ReadonlyMap<string, string>;
-  readonly shipments: ReadonlyMap<string, number> | undefined;
   readonly isReadableWhileDown: boolean;
   readonly durationMs: number;
   /** What a run finds besides. */
@@ -38,9 +36,9 @@ const EXPECTED_IN_OUTAGE = EXPECTED_RESULTS.filter((result) => result !== 'reply
 const SHOWN_MISTAKES = 20;
 
 export function createReport(findings: Findings): Report {
-  const { traffic, outages, fleet, guarantee, effects, orders, shipments, more } = findings;
+  const { traffic, outages, fleet, guarantee, more } = findings;
   const { changes, deliveries } = traffic;
-  const history = { changes, effects, orders, shipments };
+  const history = { ...findings, changes };
   const attempts = deliveries.flatMap((delivery) => delivery.attempts);
   const inOutage = attempts.filter((attempt) =>
     outages.some((outage) => isWithin(outage, attempt)),
@@ -48,6 +46,7 @@ export function createReport(findings: Findings): Report {
   const mistakes = [
     ...(more?.mistakes ?? []),
     ...findMistakes(history, guarantee),
+    ...findOrderMistakes(history),
     ...fleet.mistakes,
     ...findUnacknowledged(deliveries),
     ...findUnexpected(attempts, EXPECTED_RESULTS, 'at any time'),

@@ -3,9 +3,13 @@ import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as pause } from 'node:timers/promises';
+import { LOOK_UP_PATH } from './shop-config.js';
 
 /** What goes wrong in front of the service, where it has created the payment or is still to do so. */
-export type FrontTrouble = 'answers 500' | 'answers late' | 'arrives late';
+export interface FrontTrouble {
+  readonly type: 'answers 500' | 'answers late' | 'arrives late';
+  readonly delayMs: number;
+}
 
 /** What stands in front of the service. */
 export interface ServiceFront {
@@ -18,7 +22,8 @@ export interface ServiceFront {
 interface FrontOptions {
   readonly serviceUrl: string;
   pickTrouble(): FrontTrouble | undefined;
-  pickDelayMs(): number;
+  /** What is answered to who looks a payment up. */
+  lookUp(reference: string): unknown;
 }
 
 // The service never answers some, and the client of one that arrives late is gone.
@@ -50,20 +55,24 @@ export async function startFront(options: FrontOptions): Promise<ServiceFront> {
 async function pass(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
-  { serviceUrl, pickTrouble, pickDelayMs }: FrontOptions,
+  { serviceUrl, pickTrouble, lookUp }: FrontOptions,
 ): Promise<void> {
-  const trouble = pickTrouble();
-  const body = await buffer(incoming);
-  if (trouble === 'arrives late') await pause(pickDelayMs());
   const { method, headers, url = '/' } = incoming;
+  if (url.startsWith(LOOK_UP_PATH)) {
+    outgoing.end(JSON.stringify(lookUp(url.slice(LOOK_UP_PATH.length))));
+    return;
+  }
+  const { type, delayMs = 0 } = pickTrouble() ?? {};
+  const body = await buffer(incoming);
+  if (type === 'arrives late') await pause(delayMs);
   const signal = AbortSignal.timeout(PATIENCE_MS);
   const sent = request(serviceUrl + url, { method, headers, agent: false, signal });
   outgoing.once('close', () => sent.destroy());
   const answer = await new Promise<IncomingMessage>((resolve, reject) => {
     sent.on('response', resolve).on('error', reject).end(body);
   });
-  if (trouble === 'answers late') await pause(pickDelayMs());
-  if (trouble === 'answers 500') {
+  if (type === 'answers late') await pause(delayMs);
+  if (type === 'answers 500') {
     answer.resume();
     outgoing.writeHead(500).end();
     return;

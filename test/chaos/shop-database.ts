@@ -8,18 +8,19 @@ import type { PaymentStore } from '../../src/store/payment-store.js';
 import { failSometimes, type OrderChange, takeTime } from './merchant-work.js';
 import { writeToMysql } from './mysql-merchant.js';
 import { writeToPostgres } from './postgres-merchant.js';
-import { isRecorded, orderOf, type ShopKind } from './shop-config.js';
+import { DECLINED, isRecorded, orderOf, type ShopKind } from './shop-config.js';
 import { openSqliteMerchant } from './sqlite-merchant.js';
-import { LEASE_MS, LOCK_TIMEOUT_MS } from './timing.js';
+import { LEASE_MS, LIFETIME_MS, LOCK_TIMEOUT_MS } from './timing.js';
+import { findTornOrders, type OrderOrPayment, ordersAndPayments } from './torn-orders.js';
 
 /** The store and the orders in one database, as each process of a shop has them. */
 export interface Shop<Tx = unknown> {
   readonly store: PaymentStore<Tx>;
-  /** Stores an order where there is none; in the same transaction its payment, where that is to be recorded. */
+  /** Stores an order where there is none; in the same transaction its payment, or a further one, where that is to be recorded. */
   placeOrder(reference: string): Promise<void>;
   /** Writes what a callback changes, in the store's transaction where it has one. */
   changeOrder(tx: Tx, change: OrderChange): Promise<void>;
-  /** The orders that, at one moment, were half recorded or ahead of their payment: what one transaction excludes. */
+  /** The orders that, at one moment, were half recorded or ahead of their payments: what one transaction excludes. */
   findTorn(): Promise<string[]>;
   close(): unknown;
 }
@@ -33,50 +34,19 @@ const OPEN = { postgres: openOnPostgres, mysql: openOnMysql, sqlite: openOnSqlit
 
 const ignore = (): void => {};
 
-const TIMEOUTS = {
+const OPTIONS = {
+  declined: [DECLINED],
   leaseMs: LEASE_MS,
-  // No request takes longer to be acted on.
-  requestLifetimeMs: LEASE_MS,
-  lockTimeoutMs: LOCK_TIMEOUT_MS,
-  acquireTimeoutMs: 2_000,
+  requestLifetimeMs: LIFETIME_MS,
 };
 
-// As the lives of payments have them: none goes back.
-const STATUSES = ['created', 'authorized', 'captured', 'paid', 'failed', 'settled'];
-
-/** An order beside its payment in the store, at one moment. A null reference: there is none. */
-interface OrderAndPayment {
-  readonly order: string | null;
-  readonly status: string | null;
-  readonly payment: string | null;
-  /** Null until a callback of it was received. */
-  readonly paymentStatus: string | null;
-}
-
-/**
- * An order may be behind its payment, which is settled although the work failed; it is never ahead of it.
- */
-function isTorn({ order, status, payment, paymentStatus }: OrderAndPayment): boolean {
-  if (order === null) return true;
-  if (payment === null && isRecorded(order)) return true;
-  return STATUSES.indexOf(status ?? '') > STATUSES.indexOf(paymentStatus ?? 'created');
-}
-
-function referencesOfTorn(rows: readonly OrderAndPayment[]): string[] {
-  return rows.filter(isTorn).map(({ order, payment }) => order ?? payment ?? '');
-}
-
-const COLUMNS = 'o.reference AS "order", o.status, p.merchant_payment_reference AS payment';
-const ORDERS_AND_PAYMENTS = (
-  paymentStatus: string,
-) => `SELECT ${COLUMNS}, ${paymentStatus} AS "paymentStatus"
-FROM orders o FULL JOIN payment_store_payments p ON p.merchant_payment_reference = o.reference`;
+const TIMEOUTS = { lockTimeoutMs: LOCK_TIMEOUT_MS, acquireTimeoutMs: 2_000 };
 
 function openOnPostgres(url: string, client: PaymentClient): Shop<pg.PoolClient> {
   const pool = new pg.Pool({ connectionString: url, max: 5 });
   // The server also ends idle connections.
   pool.on('error', ignore);
-  const store = postgresStore(pool, { client, ...TIMEOUTS });
+  const store = postgresStore(pool, { client, ...OPTIONS, ...TIMEOUTS });
   return {
     store,
     async placeOrder(reference) {
@@ -85,10 +55,10 @@ function openOnPostgres(url: string, client: PaymentClient): Shop<pg.PoolClient>
       tx.on('error', ignore);
       try {
         await tx.query('BEGIN');
+        if (isRecorded(reference)) await store.record(orderOf(reference), { tx });
         await tx.query(`INSERT INTO orders VALUES ($1, 'created') ON CONFLICT DO NOTHING`, [
           reference,
         ]);
-        if (isRecorded(reference)) await store.record(orderOf(reference), { tx });
         await takeTime(reference);
         await tx.query('COMMIT');
       } catch (error) {
@@ -101,25 +71,16 @@ function openOnPostgres(url: string, client: PaymentClient): Shop<pg.PoolClient>
     },
     changeOrder: writeToPostgres,
     async findTorn() {
-      const text = ORDERS_AND_PAYMENTS(`p.payment::json ->> 'status'`);
-      return referencesOfTorn((await pool.query<OrderAndPayment>(text)).rows);
+      const text = ordersAndPayments(`payment::json ->> 'status'`);
+      return findTornOrders((await pool.query<OrderOrPayment>(text)).rows);
     },
     close: () => pool.end(),
   };
 }
 
-// It has no FULL JOIN.
-const MYSQL_COLUMNS = `o.reference AS \`order\`, o.status, p.merchant_payment_reference AS payment,
-  json_unquote(json_extract(p.payment, '$.status')) AS paymentStatus`;
-const ORDERS_AND_PAYMENTS_IN_MYSQL = `SELECT ${MYSQL_COLUMNS}
-FROM orders o LEFT JOIN payment_store_payments p ON p.merchant_payment_reference = o.reference
-UNION ALL SELECT ${MYSQL_COLUMNS}
-FROM payment_store_payments p LEFT JOIN orders o ON o.reference = p.merchant_payment_reference
-WHERE o.reference IS NULL`;
-
 function openOnMysql(url: string, client: PaymentClient): Shop<PoolConnection> {
   const pool = mysql.createPool({ uri: url, connectionLimit: 5 });
-  const store = mysqlStore(pool, { client, ...TIMEOUTS });
+  const store = mysqlStore(pool, { client, ...OPTIONS, ...TIMEOUTS });
   return {
     store,
     async placeOrder(reference) {
@@ -127,8 +88,8 @@ function openOnMysql(url: string, client: PaymentClient): Shop<PoolConnection> {
       tx.on('error', ignore);
       try {
         await tx.beginTransaction();
-        await tx.query(`INSERT IGNORE INTO orders VALUES (?, 'created')`, [reference]);
         if (isRecorded(reference)) await store.record(orderOf(reference), { tx });
+        await tx.query(`INSERT IGNORE INTO orders VALUES (?, 'created')`, [reference]);
         await takeTime(reference);
         await tx.commit();
       } catch (error) {
@@ -141,10 +102,8 @@ function openOnMysql(url: string, client: PaymentClient): Shop<PoolConnection> {
     },
     changeOrder: writeToMysql,
     async findTorn() {
-      const [rows] = await pool.query<(OrderAndPayment & RowDataPacket)[]>(
-        ORDERS_AND_PAYMENTS_IN_MYSQL,
-      );
-      return referencesOfTorn(rows);
+      const text = ordersAndPayments(`json_unquote(json_extract(payment, '$.status'))`);
+      return findTornOrders((await pool.query<(OrderOrPayment & RowDataPacket)[]>(text))[0]);
     },
     close: () => pool.end(),
   };
@@ -152,17 +111,13 @@ function openOnMysql(url: string, client: PaymentClient): Shop<PoolConnection> {
 
 function openOnSqlite(url: string, client: PaymentClient): Shop<undefined> {
   const { database, write } = openSqliteMerchant(url);
-  const store = sqliteStore(database, {
-    client,
-    leaseMs: LEASE_MS,
-    requestLifetimeMs: LEASE_MS,
-  });
+  const store = sqliteStore(database, { client, ...OPTIONS });
   const insertOrder = database.prepare(
     `INSERT OR IGNORE INTO orders (reference, status) VALUES (?, 'created')`,
   );
   const place = database.transaction((reference: string) => {
-    insertOrder.run(reference);
     if (isRecorded(reference)) store.record(orderOf(reference), { sync: true });
+    insertOrder.run(reference);
     failSometimes(0.05);
   });
   return {
@@ -170,8 +125,8 @@ function openOnSqlite(url: string, client: PaymentClient): Shop<undefined> {
     placeOrder: async (reference) => place.immediate(reference),
     changeOrder: (_, change) => write(change),
     async findTorn() {
-      const text = ORDERS_AND_PAYMENTS(`json_extract(p.payment, '$.status')`);
-      return referencesOfTorn(database.prepare(text).all() as OrderAndPayment[]);
+      const text = ordersAndPayments(`json_extract(payment, '$.status')`);
+      return findTornOrders(database.prepare(text).all() as OrderOrPayment[]);
     },
     close: () => database.close(),
   };

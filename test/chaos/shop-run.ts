@@ -8,12 +8,13 @@ import { placeOrders } from './customers.js';
 import type { Database } from './database.js';
 import { Disruptions } from './disruptions.js';
 import { Fleet } from './fleet.js';
-import { findWrongOrders, lookAtIntents, untilNothingIsOpen } from './intents.js';
+import { findWrongOrders, list, lookAtIntents, lookUp, untilNothingIsOpen } from './intents.js';
 import { createReport, type Report } from './report.js';
+import { findLocked, findUnwanted, tryAgain } from './second-tries.js';
 import { seededRandom } from './seeded-random.js';
 import { type FrontTrouble, type ServiceFront, startFront } from './service-front.js';
 import { ServiceLife } from './service-life.js';
-import { CALL_TIMEOUT_MS, type ShopConfig, type ShopKind } from './shop-config.js';
+import { CALL_TIMEOUT_MS, type ShopConfig, type ShopKind, toOrder } from './shop-config.js';
 import { openShop, type Shop } from './shop-database.js';
 import { LEASE_MS, RETRY_SCHEDULE_MS } from './timing.js';
 
@@ -35,13 +36,16 @@ export interface ShopRunOptions {
 }
 
 const SIGNING_SECRET = 'the signing secret of the crash test';
-const TROUBLES: readonly FrontTrouble[] = ['answers 500', 'answers late', 'arrives late'];
+const TROUBLES: readonly FrontTrouble['type'][] = ['answers 500', 'answers late', 'arrives late'];
+// One in so many creations reaches the service only when the lease of its sender is over.
+const SLOWEST_ONE_IN = 10;
 
 interface Scene extends ShopRunOptions {
   readonly random: () => number;
   readonly database: Database;
   readonly mock: MockServer;
   readonly front: ServiceFront;
+  readonly troubles: Troubles;
   readonly shop: Shop;
   readonly shopUrl: string;
   readonly fleet: Fleet;
@@ -67,11 +71,11 @@ export async function runShopTest(options: ShopRunOptions): Promise<Report> {
       retryScheduleMs: RETRY_SCHEDULE_MS,
     });
     cleanUps.unshift(() => mock.close());
+    const troubles = new Troubles(random);
     const front = await startFront({
       serviceUrl: mock.url,
-      pickTrouble: () => (random() < 0.1 ? TROUBLES[Math.floor(random() * 3)] : undefined),
-      // Some outlast the lease as well.
-      pickDelayMs: () => CALL_TIMEOUT_MS + random() * 1.5 * LEASE_MS,
+      pickTrouble: () => troubles.next(),
+      lookUp: (reference) => lookUp(reference, mock),
     });
     cleanUps.unshift(front.close);
     const service = { baseUrl: front.url, apiKey: mock.apiKey, apiSecret: mock.apiSecret };
@@ -86,7 +90,8 @@ export async function runShopTest(options: ShopRunOptions): Promise<Report> {
     };
     fleet = await Fleet.start({ size, config, random, worker: 'shop-worker.ts' });
     cleanUps.unshift(() => fleet?.stop());
-    const scene = { ...options, random, database, mock, front, shop, shopUrl: balancer.url, fleet };
+    const shopUrl = balancer.url;
+    const scene = { ...options, random, database, mock, front, troubles, shop, shopUrl, fleet };
     const found = await causeEvents(scene);
     return createReport({
       subject: `shop on ${kind}, callbacks ${options.callbacks}`,
@@ -106,7 +111,7 @@ export async function runShopTest(options: ShopRunOptions): Promise<Report> {
 }
 
 async function causeEvents(scene: Scene) {
-  const { orders: count, database, mock, front, shop, fleet, random } = scene;
+  const { orders: count, database, mock, front, troubles, shop, fleet, random } = scene;
   const { store } = shop;
   // One after the other, so that as many of them fall into each part of the run.
   const references = Array.from(
@@ -130,7 +135,7 @@ async function causeEvents(scene: Scene) {
   const untilDone = async (reference: string, done: number): Promise<void> => {
     if (!isMeanwhile) return;
     disruptions.next(done);
-    await life.untilOver(reference);
+    await tryAgain(reference, { ...scene, life });
   };
   await placeOrders({ ...scene, references, onOrderDone: untilDone })
     .then(() => life.end())
@@ -140,30 +145,74 @@ async function causeEvents(scene: Scene) {
   const outages = await disruptions.end();
 
   mock.faults.clear();
+  troubles.end();
   await front.idle();
-  await untilNothingIsOpen(references, store);
+  const intents = { mock, store, orders: references };
+  await untilNothingIsOpen(intents);
   await front.idle();
-  const intents = { mock, store, references };
   const before = isMeanwhile ? undefined : await lookAtIntents(intents);
+  await life.catchUp();
+  const { locked, tried } = await findLocked({
+    ...intents,
+    shopUrl: scene.shopUrl,
+    orders: isMeanwhile ? references : [],
+  });
   await life.catchUp();
   const traffic = await life.end();
   const after = await lookAtIntents(intents);
+  const seconds = await list(store, 'second-payment');
   const orders = await database.readOrders();
+  // Each order's payments follow one another.
+  const latest = new Map([...after.states.keys()].map((one) => [toOrder(one), one]));
   const mistakes = [
     ...watched.torn,
     ...(before?.mistakes ?? []),
     ...after.mistakes,
     ...after.unsettled.map((one) => `${one} exists and is unresolved after its callbacks`),
     ...findWrongOrders(after, orders, mock),
+    ...locked,
+    ...findUnwanted(mock),
   ];
   const counts = {
     orders: references.length,
     requests: mock.requests.length,
+    'requests that outlasted the lease': troubles.slowest,
+    'further payments': after.states.size - references.length,
+    'of those, tried at the end': tried,
+    'second payments, listed': seconds.size,
     ...prefixed('before the callbacks: ', before?.counts),
     ...prefixed('at the end: ', after.counts),
     'looks for torn orders': watched.looks,
   };
-  return { traffic, outages, orders, more: { mistakes, counts } };
+  return { traffic, outages, orders, latest, seconds, more: { mistakes, counts } };
+}
+
+/** What goes wrong in front of the service. */
+class Troubles {
+  /** How many requests took longer than the lease until they reached it. */
+  slowest = 0;
+  readonly #random: () => number;
+  #requests = 0;
+  #areOver = false;
+
+  constructor(random: () => number) {
+    this.#random = random;
+  }
+
+  next(): FrontTrouble | undefined {
+    if (this.#areOver) return undefined;
+    this.#requests += 1;
+    if (this.#requests % SLOWEST_ONE_IN === 0) {
+      this.slowest += 1;
+      return { type: 'arrives late', delayMs: LEASE_MS * (1.1 + 0.4 * this.#random()) };
+    }
+    const type = TROUBLES[Math.floor(this.#random() * 30)];
+    return type && { type, delayMs: CALL_TIMEOUT_MS + this.#random() * LEASE_MS };
+  }
+
+  end(): void {
+    this.#areOver = true;
+  }
 }
 
 /** Looks for orders that are not what the store has of them, while everything is under way. */

@@ -11,13 +11,14 @@ import { openSqlite } from './sqlite-file.js';
 // In the store's file. The key guards the goods, as the store promises at least once; the counter has
 // no constraint that could hide a second shipment.
 const MERCHANT_TABLES = `
-CREATE TABLE effects (id INTEGER PRIMARY KEY, key TEXT, reference TEXT, status TEXT, is_current INTEGER,
-  began_at_ms INTEGER, done_at_ms INTEGER);
+CREATE TABLE effects (id INTEGER PRIMARY KEY, key TEXT, reference TEXT, order_reference TEXT,
+  status TEXT, is_current INTEGER, is_second INTEGER, began_at_ms INTEGER, done_at_ms INTEGER);
 CREATE TABLE shipped_keys (key TEXT PRIMARY KEY);
 CREATE TABLE orders (reference TEXT PRIMARY KEY, status TEXT, shipments INTEGER NOT NULL DEFAULT 0)`;
 
-type EffectRow = Omit<Effect, 'isCurrent' | 'doneAtMs'> & {
+type EffectRow = Omit<Effect, 'isCurrent' | 'isSecond' | 'doneAtMs'> & {
   isCurrent: number;
+  isSecond: number;
   doneAtMs: number | null;
 };
 
@@ -61,13 +62,15 @@ export async function startSqliteDatabase(): Promise<Database> {
     async readEffects() {
       const rows = database
         .prepare(
-          `SELECT key, reference, status, is_current AS isCurrent, began_at_ms AS beganAtMs, done_at_ms AS doneAtMs
+          `SELECT key, reference, order_reference AS "order", status, is_current AS isCurrent, is_second AS isSecond,
+             began_at_ms AS beganAtMs, done_at_ms AS doneAtMs
            FROM effects ORDER BY id`,
         )
         .all() as EffectRow[];
-      return rows.map(({ isCurrent, doneAtMs, ...effect }) => ({
+      return rows.map(({ isCurrent, isSecond, doneAtMs, ...effect }) => ({
         ...effect,
         isCurrent: isCurrent === 1,
+        isSecond: isSecond === 1,
         doneAtMs: doneAtMs ?? Number.POSITIVE_INFINITY,
       }));
     },

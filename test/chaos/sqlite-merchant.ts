@@ -13,7 +13,8 @@ export function openSqliteMerchant(file: string): SqliteMerchant {
   // Short: all callbacks of the process wait meanwhile, one after another.
   const database = openSqlite(file, { timeoutMs: 10 });
   const insertEffect = database.prepare(
-    'INSERT INTO effects (key, reference, status, is_current, began_at_ms) VALUES (?, ?, ?, ?, ?)',
+    `INSERT INTO effects (key, reference, order_reference, status, is_current, is_second, began_at_ms)
+VALUES (?, ?, ?, ?, ?, ?, ?)`,
   );
   const guard = database.prepare('INSERT OR IGNORE INTO shipped_keys VALUES (?)');
   const ship = database.prepare(`INSERT INTO orders (reference, shipments) VALUES (?, 1)
@@ -21,21 +22,23 @@ ON CONFLICT (reference) DO UPDATE SET shipments = shipments + 1`);
   const mirror = database.prepare('UPDATE orders SET status = ? WHERE reference = ?');
   const endEffect = database.prepare('UPDATE effects SET done_at_ms = ? WHERE id = ?');
   const finish = database.transaction(
-    (run: number | bigint, { key, reference, status, current }: OrderChange) => {
-      if (guard.run(key).changes === 1) ship.run(reference);
-      if (current) mirror.run(status, reference);
+    (run: number | bigint, { key, order, status, current }: OrderChange) => {
+      if (guard.run(key).changes === 1) ship.run(order);
+      if (current) mirror.run(status, order);
       endEffect.run(Date.now(), run);
     },
   );
   return {
     database,
     async write(change) {
-      const { key, reference, status, current } = change;
+      const { key, reference, order, status, current, second } = change;
       const { lastInsertRowid } = insertEffect.run(
         key,
         reference,
+        order,
         status,
         Number(current),
+        Number(second),
         Date.now(),
       );
       await takeTime(key);

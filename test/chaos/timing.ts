@@ -4,6 +4,9 @@
  */
 export const LEASE_MS = 2_000;
 
+/** How long the service may take to act on a request: more than the lease and than its slowest answer. */
+export const LIFETIME_MS = 5_000;
+
 /** How long the stores on Postgres and MySQL let a callback wait for another of its order. */
 export const LOCK_TIMEOUT_MS = 300;
 

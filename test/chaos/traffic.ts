@@ -82,6 +82,7 @@ export async function changeStatuses(options: ChangeOptions): Promise<Traffic> {
   const changes = deliveries.map(({ payment, status, attempts }) => ({
     key: callbackKey(payment),
     reference,
+    order: reference,
     status,
     acknowledgedAtMs: Math.min(...attempts.filter(isAcknowledged).map(endOf)),
   }));
