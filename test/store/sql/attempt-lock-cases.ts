@@ -53,30 +53,26 @@ class Round {
     await this.#store.create(inputOf(order));
     await this.#change(`${order}-2`, 'declined');
     const [first, second] = [order, `${order}-2`] as const;
-    // The payments of two orders in three are paid meanwhile.
-    const paid = [undefined, first, second][this.#number % 3];
-    const told = await this.#tryAtOnce([first, second], paid);
-    expect(told.filter(({ isPayer }) => isPayer)).toHaveLength(paid === undefined ? 0 : 1);
-    const latest = await this.#store.getOrder(order);
-    expect(paid === undefined || latest?.merchantPaymentReference === paid).toBe(true);
-    const third = String(latest?.merchantPaymentReference);
-    if (paid !== undefined) return;
+    // Of one in four no payment is paid meanwhile, of one in four both.
+    const paid = [[], [first], [second], [first, second]][this.#number % 4] as string[];
+    await this.#tryAtOnce([first, second], paid);
+    const { merchantPaymentReference: third = '' } = (await this.#store.getOrder(order)) ?? {};
+    if (paid.length > 0) return expect(paid).toContain(third);
     expect([first, second]).not.toContain(third);
     await this.#store.send(third);
     await this.#change(third, 'declined');
-    const late = await this.#tryAtOnce([first, second, third], third);
-    expect(late.filter(({ isPayer }) => isPayer)).toHaveLength(1);
+    await this.#tryAtOnce([first, second, third], [third]);
     expect(await this.#store.getOrder(order)).toMatchObject({ merchantPaymentReference: third });
   }
 
-  /** Callbacks of all attempts beside all that makes and sends further ones. Resolves with what the work was told. */
-  async #tryAtOnce(attempts: readonly string[], paid: string | undefined) {
+  /** Callbacks of all attempts beside all that makes and sends further ones. */
+  async #tryAtOnce(attempts: readonly string[], paid: readonly string[]): Promise<void> {
     const { order } = this;
     const latest = attempts.at(-1) as string;
     const own = (form: string) => ({ ...inputOf(`${latest}-${form}`) });
     const changes = attempts.flatMap((attempt) => [
       this.#change(attempt, 'declined'),
-      this.#change(attempt, attempt === paid ? 'paid' : 'declined'),
+      this.#change(attempt, paid.includes(attempt) ? 'paid' : 'declined'),
     ]);
     const tries = [
       this.#store.create(inputOf(order)),
@@ -96,7 +92,8 @@ class Round {
       Promise.all(changes),
       ...tries.map((one) => one.catch(unlessRefused)),
     ]);
-    return told;
+    const payers = told.filter(({ isPayer }) => isPayer);
+    expect(payers).toHaveLength(Math.min(paid.length, 1));
   }
 
   /** A change of an attempt, whose work writes the merchant's own row of the order. */
