@@ -140,6 +140,8 @@ export function itemChanged(): StoreError {
 /** @throws {StoreError} when it was refused, or another payment is stored under its reference */
 export function assertRecorded({ key, replaces }: Recording, recorded: Recorded): void {
   const { refused, stored, replacedBy } = recorded;
+  // A call for an order that was paid just then records nothing, as if it had come later.
+  if (refused === 'paid' && replaces === undefined) return;
   if (refused !== undefined) throw notReplaceable(refused, replacedBy);
   const isAttempt = stored?.order !== undefined && recorded.key === key;
   if (isAttempt && replaces === undefined) throw referenceOfAttempt();

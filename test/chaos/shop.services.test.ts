@@ -9,7 +9,7 @@ const TIMEOUT_MS = 150_000;
 
 async function expectNoMistake(options: Pick<ShopRunOptions, 'kind' | 'callbacks'>): Promise<void> {
   // Orders that are tried again have several payments.
-  const orders = options.callbacks === 'meanwhile' ? 40 : 60;
+  const orders = options.callbacks === 'meanwhile' ? 40 : 50;
   const report = await runShopTest({ ...options, orders, processes: 4, killEveryMs: 200 });
   console.log(report.text);
   const { mistakes, counts } = report;

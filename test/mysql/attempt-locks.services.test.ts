@@ -8,7 +8,7 @@ import { useDatabase } from './server.js';
 const long = { lockTimeoutMs: 60_000, acquireTimeoutMs: 60_000 };
 
 describe.skipIf(!process.env['MYSQL_URL'])('the attempts at an order in MariaDB', () => {
-  const { openPool, query, transaction } = useDatabase('mp_attempt_locks');
+  const { openPool, query, transaction, waitForBlocked } = useDatabase('mp_attempt_locks');
 
   beforeAll(async () => {
     await query(
@@ -26,6 +26,7 @@ describe.skipIf(!process.env['MYSQL_URL'])('the attempts at an order in MariaDB'
     transaction,
     send: (tx, sql) => (tx as PoolConnection).query(sql),
     query,
+    waitForBlocked,
     async countDeadlocks() {
       const [row] = await query<{ count: number }>(
         `SELECT count FROM information_schema.innodb_metrics WHERE name = 'lock_deadlocks'`,

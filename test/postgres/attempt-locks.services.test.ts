@@ -41,6 +41,10 @@ describe.skipIf(!process.env['DATABASE_URL'])('the attempts at an order in Postg
     },
     send: (tx, sql) => (tx as pg.PoolClient).query(sql),
     query: async (sql) => (await observer.query(sql)).rows,
+    async waitForBlocked(count) {
+      const blocked = `SELECT FROM pg_stat_activity WHERE application_name = $1 AND wait_event_type = 'Lock'`;
+      while ((await observer.query(blocked, [application_name])).rows.length !== count);
+    },
     async countDeadlocks() {
       const others = 'SELECT FROM pg_stat_activity WHERE application_name = $1';
       while ((await observer.query(others, [application_name])).rows.length > 0);

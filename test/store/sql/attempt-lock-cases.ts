@@ -3,7 +3,7 @@ import type { PaymentClient } from '../../../src/client/payment-client.js';
 import { StoreError } from '../../../src/errors.js';
 import type { PaymentStore } from '../../../src/store/payment-store.js';
 import { ContractService } from '../../contract/store/service.js';
-import { change, order as inputOf } from '../../postgres/change.js';
+import { change, heldWork, order as inputOf, nothing } from '../../postgres/change.js';
 
 /** A server with the store's tables and a merchant's: `own_orders (reference, status)`, with `reference` as its key. */
 export interface AttemptServer {
@@ -13,11 +13,13 @@ export interface AttemptServer {
   transaction(body: (tx: unknown) => Promise<void>): Promise<void>;
   send(tx: unknown, sql: string): Promise<unknown>;
   query(sql: string): Promise<Record<string, unknown>[]>;
+  /** Settles when so many connections wait for a lock. */
+  waitForBlocked(count: number): Promise<void>;
   /** How many deadlocks the server has found so far, in all transactions that have ended. */
   countDeadlocks(): Promise<number>;
 }
 
-const ROUNDS = 200;
+const ROUNDS = 150;
 const AT_ONCE = 4;
 const LONG_AGO = new Date(0);
 const LATER = new Date(Date.now() + 86_400_000);
@@ -53,30 +55,26 @@ class Round {
     await this.#store.create(inputOf(order));
     await this.#change(`${order}-2`, 'declined');
     const [first, second] = [order, `${order}-2`] as const;
-    // The payments of two orders in three are paid meanwhile.
-    const paid = [undefined, first, second][this.#number % 3];
-    const told = await this.#tryAtOnce([first, second], paid);
-    expect(told.filter(({ isPayer }) => isPayer)).toHaveLength(paid === undefined ? 0 : 1);
-    const latest = await this.#store.getOrder(order);
-    expect(paid === undefined || latest?.merchantPaymentReference === paid).toBe(true);
-    const third = String(latest?.merchantPaymentReference);
-    if (paid !== undefined) return;
+    // Of one in four no payment is paid meanwhile, of one in four both.
+    const paid = [[], [first], [second], [first, second]][this.#number % 4] as string[];
+    await this.#tryAtOnce([first, second], paid);
+    const { merchantPaymentReference: third = '' } = (await this.#store.getOrder(order)) ?? {};
+    if (paid.length > 0) return expect(paid).toContain(third);
     expect([first, second]).not.toContain(third);
     await this.#store.send(third);
     await this.#change(third, 'declined');
-    const late = await this.#tryAtOnce([first, second, third], third);
-    expect(late.filter(({ isPayer }) => isPayer)).toHaveLength(1);
+    await this.#tryAtOnce([first, second, third], [third]);
     expect(await this.#store.getOrder(order)).toMatchObject({ merchantPaymentReference: third });
   }
 
-  /** Callbacks of all attempts beside all that makes and sends further ones. Resolves with what the work was told. */
-  async #tryAtOnce(attempts: readonly string[], paid: string | undefined) {
+  /** Callbacks of all attempts beside all that makes and sends further ones. */
+  async #tryAtOnce(attempts: readonly string[], paid: readonly string[]): Promise<void> {
     const { order } = this;
     const latest = attempts.at(-1) as string;
     const own = (form: string) => ({ ...inputOf(`${latest}-${form}`) });
     const changes = attempts.flatMap((attempt) => [
       this.#change(attempt, 'declined'),
-      this.#change(attempt, attempt === paid ? 'paid' : 'declined'),
+      this.#change(attempt, paid.includes(attempt) ? 'paid' : 'declined'),
     ]);
     const tries = [
       this.#store.create(inputOf(order)),
@@ -96,7 +94,8 @@ class Round {
       Promise.all(changes),
       ...tries.map((one) => one.catch(unlessRefused)),
     ]);
-    return told;
+    const payers = told.filter(({ isPayer }) => isPayer);
+    expect(payers).toHaveLength(Math.min(paid.length, 1));
   }
 
   /** A change of an attempt, whose work writes the merchant's own row of the order. */
@@ -107,10 +106,14 @@ class Round {
     const referenceNumber = String(payment?.referenceNumber);
     let isPayer = false;
     const event = change(merchantPaymentReference, minute, { referenceNumber, status });
-    const outcome = await store.process(event, async ({ tx, secondPayment }) => {
-      isPayer = status === 'paid' && !secondPayment;
-      await this.#write(tx, status);
-    });
+    const deliver = () =>
+      store.process(event, async ({ tx, secondPayment }) => {
+        isPayer = status === 'paid' && !secondPayment;
+        await this.#write(tx, status);
+      });
+    // What a deadlock has ended is busy, and the service sends it again.
+    let outcome = await deliver();
+    while (outcome === 'busy') outcome = await deliver();
     expect(outcome).toBe('processed');
     return { isPayer };
   }
@@ -142,11 +145,36 @@ export function describeAttemptLocks(server: AttemptServer): void {
     expect((await server.countDeadlocks()) - before).toBe(0);
   });
 
+  it('record nothing if the order is paid just then, as when it was paid before', async () => {
+    const service = new ContractService();
+    const store = server.openStore(service.client);
+    const input = inputOf('paid-meanwhile');
+    await store.create(input);
+    const [referenceNumber = ''] = service.paymentsOf('paid-meanwhile');
+    const tell = (status: string, minute: number) =>
+      change('paid-meanwhile', minute, { referenceNumber, status });
+    await store.process(tell('declined', 1), nothing);
+    const held = heldWork<unknown>();
+    const paying = store.process(tell('paid', 2), held.work);
+    await held.started;
+    const recording = server.transaction((tx) => store.record(input, { tx }));
+    await server.waitForBlocked(1);
+    held.finish();
+    expect(await paying).toBe('processed');
+    await recording;
+    await server.transaction((tx) => store.record(input, { tx }));
+    expect(await store.create(input)).toMatchObject({
+      replayed: true,
+      payment: { status: 'paid' },
+    });
+    expect(await store.get('paid-meanwhile-2')).toBeUndefined();
+  });
+
   it('never deadlock with prune', async () => {
     const service = new ContractService();
     const [one, two] = [server.openStore(service.client), server.openStore(service.client)];
     const before = await server.countDeadlocks();
-    for (let number = 0; number < ROUNDS / 4; number += 1) {
+    for (let number = 0; number < ROUNDS / 5; number += 1) {
       const order = `pruned-${number}`;
       await one.create(inputOf(order));
       const declined = (reference: string, minute: number) =>
