@@ -1,4 +1,5 @@
-import { judgeScene } from './run.js';
+import { orderScenes } from './order-scenes.js';
+import { judgeOrder, judgeScene } from './run.js';
 import { scenes } from './scenes.js';
 
 // node --import tsx test/explore/main.ts [a part of a scene's name] [--nightly] [--shortest] [--story] [--until-wrong]
@@ -8,11 +9,19 @@ const has = (flag: string): boolean => flags.includes(`--${flag}`);
 
 const begunAtMs = performance.now();
 let wrong = 0;
-for (const [name, scene] of Object.entries(scenes)) {
+const limits = { isShortest: has('shortest') };
+const all = [
+  ...Object.entries(scenes).map(
+    ([name, scene]) => [name, scene, () => judgeScene(name, scene, limits)] as const,
+  ),
+  ...Object.entries(orderScenes).map(
+    ([name, scene]) => [name, scene, () => judgeOrder(name, scene, limits)] as const,
+  ),
+];
+for (const [name, { isNightly }, judge] of all) {
   if (!name.includes(wanted)) continue;
-  if (scene.isNightly && !has('nightly') && name !== wanted) continue;
-  const limits = { isShortest: has('shortest') };
-  const { isRight, text, explored } = await judgeScene(name, scene, limits);
+  if (isNightly && !has('nightly') && name !== wanted) continue;
+  const { isRight, text, explored } = await judge();
   console.log(text);
   const { failure } = explored;
   if (failure !== undefined && (!isRight || has('story'))) {
