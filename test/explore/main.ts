@@ -1,5 +1,4 @@
-import { orderScenes } from './order-scenes.js';
-import { judgeOrder, judgeScene } from './run.js';
+import { judgeScene } from './run.js';
 import { scenes } from './scenes.js';
 
 // node --import tsx test/explore/main.ts [a part of a scene's name] [--nightly] [--shortest] [--story] [--until-wrong]
@@ -9,19 +8,11 @@ const has = (flag: string): boolean => flags.includes(`--${flag}`);
 
 const begunAtMs = performance.now();
 let wrong = 0;
-const limits = { isShortest: has('shortest') };
-const all = [
-  ...Object.entries(scenes).map(
-    ([name, scene]) => [name, scene, () => judgeScene(name, scene, limits)] as const,
-  ),
-  ...Object.entries(orderScenes).map(
-    ([name, scene]) => [name, scene, () => judgeOrder(name, scene, limits)] as const,
-  ),
-];
-for (const [name, { isNightly }, judge] of all) {
+for (const [name, scene] of Object.entries(scenes)) {
   if (!name.includes(wanted)) continue;
-  if (isNightly && !has('nightly') && name !== wanted) continue;
-  const { isRight, text, explored } = await judge();
+  if (scene.isNightly && !has('nightly') && name !== wanted) continue;
+  const limits = { isShortest: has('shortest') };
+  const { isRight, text, explored } = await judgeScene(name, scene, limits);
   console.log(text);
   const { failure } = explored;
   if (failure !== undefined && (!isRight || has('story'))) {

@@ -1,24 +1,13 @@
-import { type Explored, explore, type Limits, type Play } from './explorer.js';
-import type { OrderPlan } from './order-scenes.js';
-import { OrderWorld } from './orders.js';
+import { type Explored, explore, type Limits } from './explorer.js';
 import type { ScenePlan } from './scene.js';
 import { sharing, World } from './world.js';
 
-/** A play with its own time. */
-interface TimedPlay extends Play {
-  wait(go: () => void, ms: number): () => void;
-}
-
 /** Explores a scene, with the scene's time in place of the machine's. */
-export function runScene(scene: ScenePlan, limits?: Limits): Promise<Explored> {
-  return run(() => new World(scene), limits);
-}
-
-async function run(make: () => TimedPlay, limits?: Limits): Promise<Explored> {
-  let world: TimedPlay | undefined;
+export async function runScene(scene: ScenePlan, limits?: Limits): Promise<Explored> {
+  let world: World | undefined;
   const open = () => {
     counts.clear();
-    world = make();
+    world = new World(scene);
     return world;
   };
   const counts = new Map<string, number>();
@@ -68,22 +57,13 @@ export interface Judgement {
 }
 
 /** Explores a scene, and says whether it holds or fails as it must. */
-export function judgeScene(name: string, scene: ScenePlan, limits?: Limits): Promise<Judgement> {
-  return judge(name, scene, () => runScene(scene, limits));
-}
-
-/** The same for a scene of several attempts at an order. */
-export function judgeOrder(name: string, scene: OrderPlan, limits?: Limits): Promise<Judgement> {
-  return judge(name, scene, () => run(() => new OrderWorld(scene), limits));
-}
-
-async function judge(
+export async function judgeScene(
   name: string,
-  scene: Pick<ScenePlan, 'mustFail'>,
-  exploring: () => Promise<Explored>,
+  scene: ScenePlan,
+  limits?: Limits,
 ): Promise<Judgement> {
   const startedAtMs = performance.now();
-  const explored = await exploring();
+  const explored = await runScene(scene, limits);
   const seconds = ((performance.now() - startedAtMs) / 1_000).toFixed(1);
   const { failure, isComplete, states, steps } = explored;
   const { mustFail } = scene;
