@@ -36,14 +36,16 @@ export function checkGranted(world: World, before: OwnedRow | undefined, given: 
 /** What must hold of what `create` returns. */
 export function checkReturned(
   { turns }: World,
-  { input, state }: StoredPayment,
+  { input, state, error }: StoredPayment,
   { body, begunAtMs }: { readonly body: string; readonly begunAtMs: number },
 ): void {
   const isSame = input === undefined || input.amount === INPUTS[body as 'A'].amount;
   assert.ok(isSame, 'create() returns another body');
   // A late caller learns what others have found meanwhile.
   if (turns.nowMs > begunAtMs) return;
-  assert.notEqual(state, 'recorded', 'create() has neither sent nor refused it');
+  const isUnsent = state === 'recorded' || state === 'rejected';
+  const isTurnedAway = ['not-sent', 'rejected'].includes(error?.requestOutcome ?? '');
+  assert.ok(!isUnsent || isTurnedAway, 'create() has neither sent nor refused it');
   assert.notEqual(state, 'sending', 'create() does not wait for another');
 }
 
