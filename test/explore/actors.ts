@@ -3,6 +3,7 @@ import type { Attention } from '../../src/store/attention.js';
 import type { ListedPayment, PaymentStore } from '../../src/store/payment-store.js';
 import { checkReturned } from './claims.js';
 import { newestOf } from './ledger.js';
+import { checkPaid, checkRefused } from './order-claims.js';
 import { LEASE_MS, OLD_MS } from './scene.js';
 import { REFERENCE } from './tables.js';
 import { orRefused, type World } from './world.js';
@@ -13,6 +14,9 @@ export const INPUTS = {
   B: { merchantPaymentReference: REFERENCE, amount: 2, currency: 'EUR' },
 };
 
+/** A further attempt under a reference of the merchant's own. */
+export const OWN = { ...INPUTS.A, merchantPaymentReference: 'own-1' };
+
 type Store = PaymentStore<undefined>;
 
 /** Lets everybody in a scene act. */
@@ -20,6 +24,8 @@ export function act(world: World): void {
   const {
     clicks = [],
     records,
+    replaces,
+    merchants = 1,
     recovers = 0,
     recoverers = 1,
     people = 0,
@@ -30,6 +36,9 @@ export function act(world: World): void {
     world.act(`click${place}`, (me) => click(world, me, place));
   }
   if (records) world.act('recorder', (me) => record(world, me));
+  for (let place = 0; replaces && place < merchants; place += 1) {
+    world.act(`merchant${place}`, (me) => replace(world, me, replaces));
+  }
   for (let place = 0; recovers > 0 && place < recoverers; place += 1) {
     world.act(`recover${place}`, (me) => recover(world, me, recovers));
   }
@@ -52,10 +61,9 @@ async function click(world: World, me: string, place: number): Promise<void> {
     world.started.add(me);
     // Until when it waits for another process.
     if ((scene.clicks?.length ?? 0) > 1 || scene.recovers) turns.mark(me, 'create', LEASE_MS);
-    const begunAtMs = turns.nowMs;
+    const begun = { atMs: turns.nowMs, paidBy: ledger.firstPaid };
     const creating = store.create(INPUTS[body as 'A']);
-    const isReturned = creating.then((stored) => checkReturned(world, stored, { body, begunAtMs }));
-    await orRefused(isReturned);
+    await orRefused(creating.then((stored) => checkReturned(world, stored, { body, begun })));
     const number = service.answered.get(me);
     if (number !== undefined) ledger.heard.add(number);
   }
@@ -65,16 +73,29 @@ async function record(world: World, me: string): Promise<void> {
   const store = world.store(me);
   await orRefused(store.record(INPUTS.A, { tx: undefined }));
   world.turns.begin(me, 'recorded');
-  await orRefused(store.send(REFERENCE));
+  const paidBy = world.ledger.firstPaid;
+  await orRefused(store.send(REFERENCE).then((stored) => checkPaid(world, stored, paidBy)));
+}
+
+async function replace(world: World, me: string, how: 'create' | 'record'): Promise<void> {
+  const store = world.store(me);
+  const begin = () =>
+    how === 'create'
+      ? store.create(OWN, { replaces: REFERENCE })
+      : store.record(OWN, { tx: undefined, replaces: REFERENCE });
+  await orRefused(Promise.resolve(begin()).catch(checkRefused));
+  if (how === 'create') return;
+  world.turns.begin(me, 'recorded');
+  await orRefused(store.send(OWN.merchantPaymentReference));
 }
 
 async function recover(world: World, me: string, times: number): Promise<void> {
   const { turns, service, scene } = world;
   const store = world.store(me);
-  const lookUp = async () => {
+  const lookUp = async (reference: string) => {
     const how = await turns.step(me, () => ['looks', ...(scene.looksInVain ? ['fails'] : [])]);
     if (how === 'fails') return undefined;
-    const found = service.find();
+    const found = service.find(reference);
     turns.note(me, found);
     if (found === undefined) return 'not-created' as const;
     return scene.looksUp === 'status' ? found : { referenceNumber: found.referenceNumber };
@@ -94,13 +115,13 @@ async function decide(world: World, me: string): Promise<void> {
   const isReady = () => (scene.handmade ? isOpen() : world.mayList);
   await turns.step(me, () => (isReady() ? ['lists'] : []));
   const items = scene.handmade ? [] : await world.listed();
-  const { claims } = world.ledger;
   turns.mark(me, 'list', OLD_MS);
   turns.note(me, items.map(describe));
   if (items.length === 0 && !scene.handmade) return;
   const kinds = items.map(({ kind }) => `takes ${kind}`);
   const taken = kinds.length > 1 ? await turns.step(me, () => kinds) : kinds[0];
   const item = items[kinds.indexOf(taken ?? '')] ?? handmade(world);
+  const claims = world.ledger.claimsOf(item.merchantPaymentReference);
   await decideOne(world, me, { store, item, claims });
 }
 
@@ -123,7 +144,7 @@ function describe(item: Attention): unknown {
 interface Choice {
   readonly store: Store;
   readonly item: Attention;
-  /** How many claims were granted when it was listed. */
+  /** How many claims of its reference were granted when it was listed. */
   readonly claims: number;
 }
 
@@ -153,7 +174,8 @@ async function look(world: World, me: string, choice: Choice): Promise<void> {
     ledger.isDropped = true;
     return discard(world, choice);
   }
-  const found = service.find();
+  const { merchantPaymentReference: reference } = item;
+  const found = service.find(reference);
   turns.note(me, found);
   ledger.isMarked = true;
   if (found === undefined) {
@@ -162,7 +184,7 @@ async function look(world: World, me: string, choice: Choice): Promise<void> {
     const given = scene.handmade ? { ...listed, listedAt: new Date(turns.nowMs) } : listed;
     await orRefused(store.markNotCreated(given));
   } else if (item.kind === 'no-callback') await discard(world, choice);
-  else await orRefused(store.markCreated(REFERENCE, found));
+  else await orRefused(store.markCreated(reference, found));
 }
 
 /** What has changed since it was listed must not be discarded. */
@@ -176,8 +198,9 @@ async function discard(world: World, { store, item, claims }: Choice): Promise<v
     ledger.discarded.add(item.referenceNumber);
   }
   if (item.kind === 'failed-change') ledger.discarded.add(item.key);
-  const row = tables.row();
-  if (item.kind !== 'no-callback' || ledger.claims === claims) return;
+  const { merchantPaymentReference: reference } = item;
+  const row = tables.row(reference);
+  if (item.kind !== 'no-callback' || ledger.claimsOf(reference) === claims) return;
   assert.notEqual(row?.state, 'created', 'a decision about an earlier attempt counts');
 }
 
@@ -186,7 +209,8 @@ async function prune(world: World, me: string, times: number): Promise<void> {
   for (let count = 0; count < times; count += 1) {
     const isReady = () => scene.prunesYoung === true || turns.nowMs >= OLD_MS;
     await turns.step(me, () => (isReady() ? ['prunes'] : []));
-    const [before, row] = [await world.listed(), tables.row()];
+    const before = await world.listed();
+    const rows = tables.references.map((reference) => tables.row(reference));
     const keptMs = scene.prunesYoung ? 0 : OLD_MS;
     ledger.pruned.push(await plain.prune(new Date(turns.nowMs - keptMs + 1)));
     const kept = before.filter(({ kind }) => kind !== 'no-callback').map(describe);
@@ -195,8 +219,12 @@ async function prune(world: World, me: string, times: number): Promise<void> {
       const isKept = after.some((other) => JSON.stringify(other) === JSON.stringify(one));
       assert.ok(isKept, 'prune forgets what attention() lists');
     }
-    if (row === undefined || tables.row() !== undefined) continue;
-    assert.ok(row.changedAtMs <= turns.nowMs - keptMs, 'prune forgets what is young');
+    const left = tables.references.length;
+    assert.ok([0, rows.length].includes(left), 'prune forgets a part of an order');
+    if (left === rows.length) continue;
+    for (const row of rows) {
+      assert.ok(Number(row?.changedAtMs) <= turns.nowMs - keptMs, 'prune forgets what is young');
+    }
     assert.deepEqual(kept, [], 'prune forgets the payment of what attention() lists');
     ledger.isForgotten = !scene.prunesYoung;
   }

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
-import type { Attention } from '../../src/store/attention.js';
 import type { ChangeName } from '../../src/store/change.js';
 import type { Claim } from '../../src/store/payment-row.js';
 import type { OwnedRow } from '../../src/store/steps.js';
 import type { StoredPayment } from '../../src/store/stored-payment.js';
 import { INPUTS } from './actors.js';
 import { isPaid, newestOf } from './ledger.js';
+import { checkClaimed, checkPaid } from './order-claims.js';
 import { LEASE_MS, LIFETIME_MS } from './scene.js';
 import { REFERENCE } from './tables.js';
-import { orRefused, type World } from './world.js';
+import type { World } from './world.js';
 
 /** While the service may have a payment that the store has sent. */
 const MAY_EXIST: readonly unknown[] = ['sending', 'unresolved', 'unheard', 'missed', 'created'];
@@ -16,43 +16,58 @@ const MAY_EXIST: readonly unknown[] = ['sending', 'unresolved', 'unheard', 'miss
 /** What must hold when a claim was granted: nothing is sent while an earlier request may have created a payment. */
 export function checkGranted(world: World, before: OwnedRow | undefined, given: unknown): void {
   const { scene, ledger, service, turns } = world;
-  const { intent, isRepetition, allowsRejected } = given as Claim;
+  const { key, intent, isRepetition, allowsRejected } = given as Claim;
   const isRecovery = before?.state === 'rejected' && !allowsRejected;
   assert.ok(!isRecovery, 'recover() sends what was rejected');
   const isOther = before?.state === 'recorded' && intent && intent.body !== before.body;
   assert.ok(!isOther, 'another body is sent than the one recorded');
   if (ledger.isForgotten) return;
+  checkClaimed(world, before);
   if (isRepetition) {
     const isOver = (before?.sentAtMs ?? 0) + LEASE_MS <= turns.nowMs;
     assert.ok(isOver && before?.state === 'unresolved', 'sent again before its lease is over');
     return;
   }
-  const isKnown = [...ledger.numbers].length > 0 || service.ours.length > 0;
+  const isKnown = ledger.numbersOf(key).size > 0 || service.oursOf(key).length > 0;
   assert.ok(!isKnown, 'sent although a payment exists');
   if (scene.late) return;
-  assert.ok(!service.isAwaited, 'sent although an earlier request may still create a payment');
+  assert.ok(!service.isAwaited(key), 'sent although an earlier request may still create a payment');
 }
 
 /** What must hold of what `create` returns. */
 export function checkReturned(
-  { turns }: World,
-  { input, state, error }: StoredPayment,
-  { body, begunAtMs }: { readonly body: string; readonly begunAtMs: number },
+  world: World,
+  stored: StoredPayment,
+  { body, begun }: { readonly body: string; readonly begun: Begun },
 ): void {
+  const { input, state, error } = stored;
+  checkPaid(world, stored, begun.paidBy);
   const isSame = input === undefined || input.amount === INPUTS[body as 'A'].amount;
   assert.ok(isSame, 'create() returns another body');
   // A late caller learns what others have found meanwhile.
-  if (turns.nowMs > begunAtMs) return;
-  const isLeft = state === 'recorded' && error === undefined;
-  assert.ok(!isLeft, 'create() has neither sent it nor said why not');
+  if (world.turns.nowMs > begun.atMs) return;
+  const isUnsent = state === 'recorded' || state === 'rejected';
+  const isTurnedAway = ['not-sent', 'rejected'].includes(error?.requestOutcome ?? '');
+  assert.ok(!isUnsent || isTurnedAway, 'create() has neither sent nor refused it');
   assert.notEqual(state, 'sending', 'create() does not wait for another');
 }
 
+/** When a call began. */
+interface Begun {
+  readonly atMs: number;
+  /** The payment that had paid the order. */
+  readonly paidBy: string | undefined;
+}
+
 /** What must hold when a person has stopped waiting for a callback: no other decision is undone. */
-export function checkStopped({ tables }: World, before: OwnedRow | undefined): void {
+export function checkStopped(
+  { tables }: World,
+  reference: string,
+  before: OwnedRow | undefined,
+): void {
   const state = before?.state;
   if (state === 'unheard' || state === 'missed') return;
-  assert.equal(tables.row()?.state, state, 'who stops waiting undoes another decision');
+  assert.equal(tables.row(reference)?.state, state, 'who stops waiting undoes another decision');
 }
 
 /** What must hold when a person has discarded a failed change: it has not failed again since it was listed. */
@@ -71,26 +86,38 @@ export async function checkForgotten(
 export function check(world: World): void {
   const { ledger, service, tables } = world;
   if (ledger.isForgotten) return;
-  assert.ok(service.ours.length <= 1, 'two payments');
-  const row = tables.row();
-  if (service.ours.length > 0) {
+  checkChanges(world);
+  // A payment of an attempt exists also if its row is forgotten.
+  const references = new Set([
+    REFERENCE,
+    ...tables.references,
+    ...service.payments.map((one) => one.reference),
+  ]);
+  for (const reference of references) checkOne(world, reference);
+  checkShown(world);
+}
+
+function checkOne(world: World, reference: string): void {
+  const { ledger, service, tables } = world;
+  const row = tables.row(reference);
+  const ours = service.oursOf(reference);
+  assert.ok(ours.length <= 1, 'two payments');
+  if (ours.length > 0) {
     assert.ok(MAY_EXIST.includes(row?.state), `a payment exists, and the state is ${row?.state}`);
   }
-  checkChanges(world);
   const isSaid = row?.referenceNumber !== undefined || row?.payment !== undefined;
   assert.ok(row?.state !== 'rejected' || !isSaid, 'what a false answer said is still shown');
   if (row === undefined) {
-    assert.equal(ledger.told.size, 0, 'a callback is forgotten');
+    assert.equal(ledger.numbersOf(reference).size, 0, 'a callback is forgotten');
     return;
   }
   const isLeased = row.owner !== undefined && (row.leaseUntilMs ?? 0) > world.turns.nowMs;
   assert.ok(row.state !== 'unresolved' || !isLeased, 'unresolved while its process may send');
   checkLooks(world, row);
   assert.equal(row.paidBy, ledger.firstPaid, 'the first paid payment pays the order');
-  checkRecord(world, row);
-  checkHeard(world, row);
-  checkSecond(world, row);
-  checkShown(world, row);
+  checkRecord(world, reference, row);
+  checkHeard(world, reference, row);
+  checkSecond(world, reference, row);
 }
 
 /** A callback that was answered with 200 is done or listed, and so is what has failed. */
@@ -116,9 +143,10 @@ function checkLooks(_world: World, { state, foundStatus, lookAtMs, sentAtMs = 0 
 }
 
 /** `get()` shows what the service has said last. */
-function checkRecord({ ledger, tables }: World, row: OwnedRow): void {
-  const shown = tables.shown();
+function checkRecord({ ledger, tables }: World, reference: string, row: OwnedRow): void {
+  const shown = tables.shown(reference);
   const { status } = JSON.parse(shown?.payment ?? '{}');
+  const isOfOther = ledger.referenceOf(row.paidBy ?? '') !== reference;
   const told = ledger.toldOf(row.referenceNumber ?? '');
   const newest = newestOf(told);
   if (newest === undefined) {
@@ -130,30 +158,32 @@ function checkRecord({ ledger, tables }: World, row: OwnedRow): void {
       `a callback has come, and the state is ${row.state}`,
     );
   }
-  if (row.state === 'elsewhere' && row.paidBy !== undefined) {
+  if (row.state === 'elsewhere' && !isOfOther) {
     assert.equal(row.referenceNumber, row.paidBy, 'the payment that is shown has not paid');
   }
-  if (ledger.told.size === 0) return;
+  if (ledger.numbersOf(reference).size === 0) return;
   assert.equal(shown?.state, 'created', 'a callback has come, and the payment is not created');
   assert.ok(row.referenceNumber, 'a callback has come, and its payment is not known');
 }
 
 /** A payment of which an answer has told is the order's own, or listed, before its first callback. */
-function checkHeard({ ledger, tables }: World, row: OwnedRow): void {
-  for (const number of ledger.heard) {
+function checkHeard({ ledger, service, tables }: World, reference: string, row: OwnedRow): void {
+  for (const payment of service.payments) {
+    const { number } = payment;
+    if (payment.reference !== reference || !ledger.heard.has(number)) continue;
     const isOwn = row.referenceNumber === number || row.paidBy === number;
-    const isListed = tables.second(number) !== undefined || ledger.discarded.has(number);
+    const isListed = tables.second(payment) !== undefined || ledger.discarded.has(number);
     assert.ok(isOwn || isListed, 'a payment of which an answer has told is forgotten');
   }
 }
 
 /** Every payment beside the order's own is listed, until a person has taken it off the list. */
-function checkSecond({ ledger, tables }: World, row: OwnedRow): void {
-  for (const number of ledger.numbers) {
+function checkSecond({ ledger, tables }: World, reference: string, row: OwnedRow): void {
+  for (const number of ledger.numbersOf(reference)) {
     const isOwn = row.paidBy === undefined ? row.referenceNumber === number : row.paidBy === number;
     // Of an order that the store did not create, several unpaid payments are no mistake.
     const isMistake = row.state !== 'elsewhere' || ledger.paid.has(number);
-    const second = tables.second(number);
+    const second = tables.second({ number, reference });
     if (second === undefined) {
       const isTold = isOwn || row.referenceNumber === number || ledger.discarded.has(number);
       assert.ok(isTold || !isMistake, 'a second payment is not listed');
@@ -167,69 +197,19 @@ function checkSecond({ ledger, tables }: World, row: OwnedRow): void {
   }
 }
 
-/** An order that follows `current` shows the newest change of the payment that has paid it, or of its only one. */
-function checkShown({ ledger }: World, { paidBy }: OwnedRow): void {
+/**
+ * An order that follows `current` shows the newest change of the payment that has paid it, or of the only payment of its
+ * latest attempt.
+ */
+function checkShown({ ledger, tables }: World): void {
   if (ledger.working !== undefined) return;
-  const [only] = ledger.numbers;
-  const number = paidBy ?? (ledger.numbers.size === 1 ? only : undefined);
+  const numbers = ledger.numbersOf(tables.attempts.at(-1) ?? REFERENCE);
+  const [only] = numbers;
+  const number = ledger.firstPaid ?? (numbers.size === 1 ? only : undefined);
   if (number === undefined) return;
   const newest = newestOf(ledger.toldOf(number));
   const done = newestOf(ledger.done.filter((one) => one.number === number));
   const isPaidDone = ledger.done.some((one) => one.number === number && isPaid(one));
   if (done === undefined || !(isPaidDone || done.key === newest?.key)) return;
   assert.deepEqual(ledger.shown, done, 'the order does not show the newest change');
-}
-
-/** Everybody has gone. One person and `recover` bring whatever is left to an end in which nothing is open. */
-export async function checkEnd(world: World): Promise<void> {
-  const { turns, plain, ledger, service, tables, scene } = world;
-  if (ledger.isForgotten) return;
-  const before = tables.row()?.state;
-  turns.nowMs += 100_000;
-  for (let count = 0; count < 3; count += 1) {
-    for (const item of await world.listed()) await clear(world, item);
-    await orRefused(plain.recover());
-  }
-  assert.deepEqual(await world.listed(), [], 'something stays on the list');
-  const isUsed = (scene.clicks ?? []).length > 0;
-  const input = tables.row()?.body.includes('"amount":2') ? INPUTS.B : INPUTS.A;
-  if (isUsed) await orRefused(plain.create(input));
-  const state = tables.row()?.state;
-  const hasEnded = ['unheard', 'created', 'elsewhere', ...(isUsed ? [] : ['rejected', undefined])];
-  assert.ok(hasEnded.includes(state), `stuck in ${state}, before ${before}`);
-  const isRefused = service.hasRefused || ledger.isMarked;
-  assert.ok(state !== 'rejected' || isRefused, 'rejected, and nobody has refused it');
-  if (isUsed && !ledger.isDropped) {
-    assert.ok(service.payments.length > 0, 'created, and there is no payment');
-  }
-  for (const { key } of ledger.told.values()) {
-    assert.ok(ledger.isDone(key) || ledger.discarded.has(key), 'a change is not done in the end');
-  }
-  world.failures = await tables.failures();
-  check(world);
-}
-
-async function clear({ plain, service, ledger, deliveries }: World, item: Attention) {
-  switch (item.kind) {
-    case 'failed-change': {
-      const change = ledger.told.get(item.key);
-      assert.ok(change, 'a change is listed that never came');
-      await deliveries.process('person', change, true);
-      return;
-    }
-    case 'second-payment':
-      ledger.discarded.add(item.referenceNumber);
-      return plain.discard(item);
-    case 'no-callback':
-      ledger.isMarked = true;
-      if (service.find() === undefined) await plain.markNotCreated(item);
-      else await plain.discard(item);
-      return;
-    default: {
-      const found = service.find();
-      ledger.isMarked = true;
-      if (found === undefined) await plain.markNotCreated(item);
-      else await plain.markCreated(REFERENCE, found);
-    }
-  }
 }

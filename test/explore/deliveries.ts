@@ -59,16 +59,16 @@ export class Deliveries {
   /** Delivers, or replays, a change as a receiver does. */
   async process(actor: string, change: Told, runParked: boolean): Promise<Outcome> {
     const { plain, ledger, scene, tables } = this.#world;
-    const { key, number, status, at } = change;
+    const { key, number, reference, status, at } = change;
     const payment = {
       referenceNumber: number,
-      merchantPaymentReference: REFERENCE,
+      merchantPaymentReference: reference,
       status,
       updatedAt: `2026-01-01T00:00:0${at}Z`,
     };
     const failures = { parkAfter: scene.parkAfter, runParked };
     ledger.tell(change);
-    const wasListed = tables.second(number) !== undefined;
+    const wasListed = tables.second(change) !== undefined;
     try {
       const work = (context: StoreContext<undefined>) => {
         const isParked = ledger.failuresOf(key) >= (scene.parkAfter ?? Number.POSITIVE_INFINITY);
@@ -77,7 +77,7 @@ export class Deliveries {
       };
       const outcome = await plain.process({ key, payment, failures }, work);
       if (outcome === 'busy') return 'busy';
-      const isListed = !wasListed && tables.second(number) !== undefined;
+      const isListed = !wasListed && tables.second(change) !== undefined;
       assert.ok(outcome === 'processed' || !isListed, 'a duplicate lists a second payment');
     } catch (error) {
       if (error instanceof WorkError) return 'failed';
@@ -91,10 +91,11 @@ export class Deliveries {
   async #work(
     actor: string,
     change: Told,
-    { current, secondPayment }: StoreContext<undefined>,
+    { current, secondPayment, order }: StoreContext<undefined>,
   ): Promise<void> {
     const { turns, ledger, scene } = this.#world;
     assert.equal(ledger.working, undefined, 'one change of an order at a time');
+    assert.equal(order, REFERENCE, 'the work is told another order');
     this.#checkContext(change, current, secondPayment);
     const failures = ledger.failuresOf(change.key);
     ledger.working = change.key;
@@ -119,20 +120,19 @@ export class Deliveries {
     const { firstPaid } = ledger;
     const isOther = firstPaid !== undefined && firstPaid !== change.number;
     if (isOther) assert.ok(!current, 'current, although another payment has paid the order');
+    const isAlone = ledger.numbersOf(change.reference).size === 1;
     const isStale = ({ status, at }: Told) => status === 'paid' && at === change.at;
-    if (
-      !isPaid(change) &&
-      ledger.numbers.size === 1 &&
-      ledger.toldOf(change.number).some(isStale)
-    ) {
+    if (!isPaid(change) && isAlone && ledger.toldOf(change.number).some(isStale)) {
       assert.ok(!current, 'current, although it is paid at the same instant');
     }
-    const row = tables.row();
+    const row = tables.row(change.reference);
+    const isReplaced = row?.replacedBy !== undefined && firstPaid === undefined;
+    assert.ok(!isReplaced || !current, 'current, although another attempt stands in its place');
     const isBesides = row?.state !== 'elsewhere' && row?.referenceNumber !== change.number;
     if ((isOther && isPaid(change)) || isBesides) {
       assert.ok(secondPayment, 'the work is not told of a second payment');
     }
-    if (!isOther && !isBesides && ledger.numbers.size === 1) {
+    if (!isOther && !isBesides && isAlone) {
       assert.ok(!secondPayment, 'the work is told of a second payment, and there is one');
     }
   }

@@ -4,6 +4,8 @@ import type { Status } from './scene.js';
 export interface Told extends Status {
   /** The service's reference of the payment. */
   readonly number: string;
+  /** The merchant's. */
+  readonly reference: string;
   /** The change's key. */
   readonly key: string;
 }
@@ -31,8 +33,8 @@ export class Ledger {
 
   /** The payments of which an answer has told that was heard to its end. */
   readonly heard = new Set<string>();
-  /** How many claims were granted. */
-  claims = 0;
+  /** The references whose claims were granted, one for each. */
+  readonly claims: string[] = [];
   /** A person has decided about a payment. */
   isMarked = false;
   /** A person has stopped waiting for a callback without a look at the service. */
@@ -64,13 +66,23 @@ export class Ledger {
     return this.done.some((one) => one.key === key);
   }
 
+  /** The merchant's reference of a payment that a callback has told of. */
+  referenceOf(number: string): string | undefined {
+    return this.toldOf(number)[0]?.reference;
+  }
+
   toldOf(number: string): readonly Told[] {
     return [...this.told.values()].filter((one) => one.number === number);
   }
 
-  /** The payments that callbacks have told of. */
-  get numbers(): ReadonlySet<string> {
-    return new Set([...this.told.values()].map(({ number }) => number));
+  claimsOf(reference: string): number {
+    return this.claims.filter((one) => one === reference).length;
+  }
+
+  /** The payments of a reference that callbacks have told of. */
+  numbersOf(wanted: string): ReadonlySet<string> {
+    const told = [...this.told.values()].filter(({ reference }) => reference === wanted);
+    return new Set(told.map(({ number }) => number));
   }
 
   /** The payments that callbacks have told are paid. */
@@ -92,7 +104,7 @@ export class Ledger {
       this.isForgotten,
       this.isDropped,
       this.isMarked,
-      this.claims,
+      [...this.claims].sort(),
       [...this.heard],
       this.pruned,
     ];

@@ -15,6 +15,14 @@ export interface Scene {
   readonly isOneProcess?: boolean;
   /** Whether a `record` in the merchant's transaction comes too, and `send` after it. */
   readonly records?: boolean;
+  /** What the order's first attempt has become before anybody comes. Then, the customer may try again after a decline. */
+  readonly begins?: 'created' | 'declined';
+  /** Whether the customer may try again after a decline. @default whether the scene `begins` with an attempt */
+  readonly triesAgain?: boolean;
+  /** How the merchant replaces the first attempt by one under a reference of its own. */
+  readonly replaces?: 'create' | 'record';
+  /** How often it does. @default 1 */
+  readonly merchants?: number;
   /** What the service may do with a request. @default it creates the payment */
   readonly acts?: readonly Act[];
   /** What the answer may be besides the payment's record, or nothing. */
@@ -34,6 +42,8 @@ export interface Scene {
   readonly hasty?: boolean;
   /** The changes of each payment that are delivered. */
   readonly changes?: readonly Status[];
+  /** Those of each payment that the store has sent, if they differ; the last ones also of all that follow. */
+  readonly ownChanges?: readonly (readonly Status[])[];
   /** Those of each payment of another program, if they differ. */
   readonly foreignChanges?: readonly (readonly Status[])[];
   /** Whether no change of a payment overtakes an earlier one. */

@@ -1,3 +1,4 @@
+import { orderScenes } from './order-scenes.js';
 import type { ScenePlan } from './scene.js';
 
 const AUTHORIZED = { status: 'authorized', at: 1 };
@@ -10,6 +11,7 @@ const SOME = ['creates', 'refuses'] as const;
 
 /** Each must hold, or must fail because an assumption does not hold: else the explorer would be blind. */
 export const scenes: Readonly<Record<string, ScenePlan>> = {
+  ...orderScenes,
   'a customer': { clicks: ['AA'], acts: ALL, answers: ['page', 'bare', 'conflict'] },
   'two customers': { clicks: ['A', 'A'], acts: ALL },
   'two customers, other bodies': { clicks: ['A', 'B'], acts: SOME },

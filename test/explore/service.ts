@@ -1,15 +1,20 @@
 import { ApiError, ConnectionError, RequestTimeoutError, ResponseError } from '../../src/errors.js';
+import { checkLeft } from './order-claims.js';
 import { LEASE_MS, LIFETIME_MS, type Status } from './scene.js';
+import { REFERENCE } from './tables.js';
 import type { World } from './world.js';
 
 /** A payment at the service. */
 export interface Payment {
   readonly number: string;
+  /** The merchant's reference. */
+  readonly reference: string;
   /** Whether the store has sent it. */
   readonly isOurs: boolean;
 }
 
 interface Request {
+  readonly reference: string;
   /** Until when the service may act on it. */
   readonly untilMs: number;
   act?: string;
@@ -32,9 +37,13 @@ export class Service {
     return this.payments.filter(({ isOurs }) => isOurs);
   }
 
+  oursOf(wanted: string): readonly Payment[] {
+    return this.ours.filter(({ reference }) => reference === wanted);
+  }
+
   /** Whether a request is under way that may still create a payment. */
-  get isAwaited(): boolean {
-    return this.#requests.some((request) => this.#mayAct(request));
+  isAwaited(reference: string): boolean {
+    return this.#requests.some((one) => one.reference === reference && this.#mayAct(one));
   }
 
   get hasRefused(): boolean {
@@ -42,14 +51,15 @@ export class Service {
   }
 
   /** Sends a creation, as `payments.create` does. */
-  async send(actor: string): Promise<unknown> {
+  async send(actor: string, reference: string): Promise<unknown> {
     const { turns, tables, scene } = this.#world;
-    const claimedAtMs = tables.row()?.sentAtMs ?? turns.nowMs;
+    const claimedAtMs = tables.row(reference)?.sentAtMs ?? turns.nowMs;
     const left = await turns.step(actor, () => ['leaves', 'has no connection']);
     if (left !== 'leaves') throw new ConnectionError('not sent', { requestOutcome: 'not-sent' });
+    checkLeft(this.#world, reference);
     // The assumption counts from the claim, with stalls. A process that does not stall leaves within its lease.
     const leastMs = scene.stalls ? 0 : turns.nowMs + LIFETIME_MS - LEASE_MS;
-    const request: Request = { untilMs: Math.max(claimedAtMs + LIFETIME_MS, leastMs) };
+    const request: Request = { reference, untilMs: Math.max(claimedAtMs + LIFETIME_MS, leastMs) };
     this.#requests.push(request);
     this.#receive(request);
     const heard = await turns.step(actor, () => this.#answersTo(request));
@@ -79,8 +89,10 @@ export class Service {
   #serve(request: Request, act: string): void {
     request.act = act;
     if (act !== 'creates') return;
-    const earlier = this.#world.scene.idempotency === 'kept' ? this.ours[0] : undefined;
-    request.payment = earlier ?? this.create(true);
+    const { reference } = request;
+    const [known] = this.oursOf(reference);
+    const earlier = this.#world.scene.idempotency === 'kept' ? known : undefined;
+    request.payment = earlier ?? this.create(true, reference);
   }
 
   #answersTo({ act, payment }: Request): readonly string[] {
@@ -115,25 +127,27 @@ export class Service {
   }
 
   /** A payment comes into being, and its changes are delivered from now on. */
-  create(isOurs: boolean): Payment {
-    const payment = { number: `payment-${this.payments.length + 1}`, isOurs };
+  create(isOurs: boolean, reference: string = REFERENCE): Payment {
+    const number = `payment-${this.payments.length + 1}`;
+    const payment = { number, reference, isOurs };
     this.payments.push(payment);
     for (const change of this.#changesOf(payment)) {
-      this.#world.deliver({ ...change, number: payment.number });
+      this.#world.deliver({ ...change, number, reference });
     }
     return payment;
   }
 
   #changesOf(payment: Payment): readonly Status[] {
-    const { changes = [], foreignChanges } = this.#world.scene;
-    if (payment.isOurs) return changes;
+    const { changes = [], ownChanges, foreignChanges } = this.#world.scene;
+    if (payment.isOurs)
+      return ownChanges?.[this.ours.indexOf(payment)] ?? ownChanges?.at(-1) ?? changes;
     const foreign = this.payments.filter(({ isOurs }) => !isOurs);
     return foreignChanges?.[foreign.indexOf(payment)] ?? changes;
   }
 
-  /** What someone finds who looks the order up: its first payment. */
-  find(): { readonly referenceNumber: string; readonly status: string } | undefined {
-    const [first] = this.payments;
+  /** What someone finds who looks a reference up: its first payment. */
+  find(wanted: string): { readonly referenceNumber: string; readonly status: string } | undefined {
+    const first = this.payments.find(({ reference }) => reference === wanted);
     if (first === undefined) return undefined;
     return {
       referenceNumber: first.number,
@@ -143,7 +157,8 @@ export class Service {
 
   state(): unknown {
     const { turns } = this.#world;
-    const requests = this.#requests.map(({ act, payment, untilMs }) => [
+    const requests = this.#requests.map(({ reference, act, payment, untilMs }) => [
+      reference,
       act,
       payment?.number,
       act === undefined && turns.ageOf(untilMs, 0),

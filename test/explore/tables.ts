@@ -6,6 +6,12 @@ import type { Turns } from './turns.js';
 /** The merchant's reference of the one order. */
 export const REFERENCE = 'order-1';
 
+/** A payment, by the service's reference and the merchant's. */
+export interface Numbered {
+  readonly number: string;
+  readonly reference: string;
+}
+
 const LIMITS = { maxEntries: 1_000, retentionMs: 1_000_000_000 };
 const ALL = { olderThanMs: 0, after: undefined, limit: 100 };
 
@@ -18,21 +24,42 @@ export class Tables extends MemoryBackend {
     this.#turns = turns;
   }
 
-  /** A copy, since the row itself changes. */
-  row(): OwnedRow | undefined {
-    const row = this.rows.get(REFERENCE);
-    return row && { ...row };
+  /** A copy, since the row itself changes, with the payment that has paid its order. */
+  row(reference: string = REFERENCE): OwnedRow | undefined {
+    const row = this.rows.get(reference);
+    return row && { ...row, paidBy: this.paidBy(row) };
+  }
+
+  /** The references of all rows. */
+  get references(): readonly string[] {
+    return [...this.rows.keys()].sort();
+  }
+
+  /** Whether the payment of an attempt has paid the order, as its own row says. */
+  hasPaid(reference: string): boolean {
+    return this.rows.get(reference)?.paidBy !== undefined;
+  }
+
+  /** The references of the order, from the first attempt to the latest. */
+  get attempts(): readonly string[] {
+    const references: string[] = [];
+    for (let next: string | undefined = REFERENCE; next !== undefined; ) {
+      const row: OwnedRow | undefined = this.rows.get(next);
+      if (row !== undefined) references.push(next);
+      next = row?.replacedBy && JSON.parse(row.replacedBy);
+    }
+    return references;
   }
 
   /** What `get()` shows. */
-  shown(): ReturnType<typeof visible> {
-    const row = this.row();
+  shown(reference: string): ReturnType<typeof visible> {
+    const row = this.row(reference);
     return row && visible(row, this.#turns.nowMs);
   }
 
   /** A payment's record among the second payments; undefined if it is not there. */
-  second(referenceNumber: string): StoredRecord | undefined {
-    return this.secondOf(REFERENCE, { referenceNumber } as Finding);
+  second({ number, reference }: Numbered): StoredRecord | undefined {
+    return this.secondOf(reference, { referenceNumber: number } as Finding);
   }
 
   async failures(): Promise<ReadonlyMap<string, { attempts: number; parked: boolean }>> {
@@ -42,9 +69,13 @@ export class Tables extends MemoryBackend {
     );
   }
 
-  /** The row with ages in place of times. */
+  /** The rows with ages in place of times. */
   dump(isPruned: boolean): unknown {
-    const row = this.row();
+    return this.references.map((reference) => this.#dumpOne(reference, isPruned));
+  }
+
+  #dumpOne(reference: string, isPruned: boolean): unknown {
+    const row = this.rows.get(reference);
     if (row === undefined) return undefined;
     const { recordedAtMs, changedAtMs, sentAtMs, leaseUntilMs, lookAtMs, digest, ...rest } = row;
     const turns = this.#turns;

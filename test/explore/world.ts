@@ -8,11 +8,13 @@ import type { Backend } from '../../src/store/backend.js';
 import { createStore } from '../../src/store/create-store.js';
 import { storeRules } from '../../src/store/options.js';
 import type { PaymentStore } from '../../src/store/payment-store.js';
-import { act } from './actors.js';
-import { check, checkEnd, checkForgotten, checkGranted, checkStopped } from './claims.js';
+import { act, INPUTS } from './actors.js';
+import { check, checkForgotten, checkGranted, checkStopped } from './claims.js';
 import { type Change, Deliveries } from './deliveries.js';
+import { checkEnd } from './end-claims.js';
 import type { Play } from './explorer.js';
 import { Ledger } from './ledger.js';
+import { checkAttempts, checkOrder } from './order-claims.js';
 import { LEASE_MS, LIFETIME_MS, OLD_MS, type Scene } from './scene.js';
 import { Service } from './service.js';
 import { Tables } from './tables.js';
@@ -33,7 +35,7 @@ export class World implements Play {
   readonly service = new Service(this);
   readonly deliveries = new Deliveries(this);
   /** A store whose steps are taken at once. */
-  readonly plain = this.#open(() => 'plain', this.tables);
+  readonly plain: PaymentStore<undefined>;
   /** The failed changes as listed. */
   failures: Awaited<ReturnType<Tables['failures']>> = new Map();
   /** The customers who have begun. */
@@ -42,11 +44,41 @@ export class World implements Play {
   #slowClaims = 0;
   #shared: PaymentStore<undefined> | undefined;
   readonly #errors: unknown[] = [];
+  /** What each actor has claimed or read last. */
+  readonly #keys = new Map<string, string>();
+  /** The changes that are delivered only once the scene has begun. */
+  #held: Change[] | undefined;
 
   constructor(scene: Scene) {
     this.scene = scene;
+    this.plain = this.#open(() => 'plain', this.tables);
     this.#crashesLeft = scene.crashes ?? 0;
+    if (scene.begins === undefined) act(this);
+    else this.act('before', () => this.#begin());
+  }
+
+  /** The order's first attempt is created, and may be declined. */
+  async #begin(): Promise<void> {
+    const { turns, scene, plain, service, deliveries } = this;
+    const held: Change[] = [];
+    this.#held = held;
+    turns.isAuto = true;
+    await plain.create(INPUTS.A);
+    const [first] = service.payments;
+    if (scene.begins === 'declined' && first !== undefined) {
+      const { number, reference } = first;
+      const change = { key: 'the decline', number, reference, status: 'declined', at: 1 };
+      await deliveries.process('before', change, false);
+    }
+    turns.isAuto = false;
+    this.#held = undefined;
+    for (const change of held) this.deliver(change);
     act(this);
+  }
+
+  /** Whether a customer may try again after a decline. */
+  get triesAgain(): boolean {
+    return this.scene.triesAgain ?? this.scene.begins !== undefined;
   }
 
   /** Lets an actor act. */
@@ -56,7 +88,8 @@ export class World implements Play {
   }
 
   deliver(change: Change): void {
-    this.deliveries.start(change);
+    if (this.#held === undefined) this.deliveries.start(change);
+    else this.#held.push(change);
   }
 
   /** A store as a process has it: each method of its backend is a step of the actor. */
@@ -74,14 +107,15 @@ export class World implements Play {
   #open(getActor: () => string, backend: Backend<undefined>): PaymentStore<undefined> {
     const client = {
       payments: { create: () => assert.fail('a store prepares what it sends') },
-      [PREPARE_CREATION]: (input: object) => ({
+      [PREPARE_CREATION]: (input: { readonly merchantPaymentReference: string }) => ({
         body: JSON.stringify(input),
         timeoutMs: LEASE_MS,
         mayRepeat: this.scene.idempotency !== undefined,
-        send: () => this.service.send(getActor()),
+        send: () => this.service.send(getActor(), input.merchantPaymentReference),
       }),
     };
-    const options = { client, leaseMs: LEASE_MS, requestLifetimeMs: LIFETIME_MS };
+    const declined = this.triesAgain ? ['declined'] : undefined;
+    const options = { client, declined, leaseMs: LEASE_MS, requestLifetimeMs: LIFETIME_MS };
     const rules = resolveOptions(options as never, storeRules);
     return createStore(backend, rules) as PaymentStore<undefined>;
   }
@@ -100,19 +134,23 @@ export class World implements Play {
     const { turns, tables } = this;
     if (name === 'claim' && this.scene.slowClaims) turns.mark(actor, 'claim', LEASE_MS);
     if (!READS.includes(name)) await turns.step(actor, () => [name]);
-    const before = tables.row();
+    const key = keyOf(args[0]);
+    this.#keys.set(actor, key);
+    const before = tables.row(key);
+    const { attempts } = tables;
     const method = Reflect.get(tables, name) as (...given: unknown[]) => Promise<unknown>;
     const result = await method.apply(tables, [...args]);
     turns.note(actor, timeless(result));
     if (name === 'listDue') turns.mark(actor, 'list', OLD_MS);
     if (name === 'decide' || name === 'look') turns.unmark(actor, 'list');
-    if (name === 'stopWaiting') checkStopped(this, before);
+    if (name === 'record') checkAttempts(this, attempts);
+    if (name === 'stopWaiting') checkStopped(this, key, before);
     if (name === 'forgetFailed') await checkForgotten(this, args[0], args[1]);
     if (name !== 'claim') return result;
     const { granted } = result as { granted: boolean };
-    if (granted && before?.owner !== tables.row()?.owner) {
+    if (granted && before?.owner !== tables.row(key)?.owner) {
       checkGranted(this, before, args[0]);
-      this.ledger.claims += 1;
+      this.ledger.claims.push(key);
     }
     await this.#hear(actor);
     return result;
@@ -137,14 +175,15 @@ export class World implements Play {
 
   /** Whether `attention()` may list anything: cheaper than to ask it. */
   get mayList(): boolean {
-    const row = this.tables.row();
-    const { nowMs } = this.turns;
-    const isOver = (row?.sentAtMs ?? nowMs) + LIFETIME_MS <= nowMs;
-    const isOpen = row?.state === 'sending' || row?.state === 'unresolved';
-    const isUnheard = row?.state === 'unheard' || row?.state === 'missed';
-    const { payments } = this.service;
-    const hasSecond = payments.some(({ number }) => this.tables.second(number) !== undefined);
-    return (isOpen && isOver) || isUnheard || hasSecond || this.ledger.hasFailed;
+    const { turns, tables, service, ledger } = this;
+    const isListed = (reference: string) => {
+      const row = tables.row(reference);
+      const isOver = (row?.sentAtMs ?? turns.nowMs) + LIFETIME_MS <= turns.nowMs;
+      const isOpen = row?.state === 'sending' || row?.state === 'unresolved';
+      return (isOpen && isOver) || row?.state === 'unheard' || row?.state === 'missed';
+    };
+    const hasSecond = service.payments.some((payment) => tables.second(payment) !== undefined);
+    return tables.references.some(isListed) || hasSecond || ledger.hasFailed;
   }
 
   /** A timer of the store's: it waits for another call that sends the payment. Returns what ends it. */
@@ -162,10 +201,14 @@ export class World implements Play {
       return end;
     }
     const atMs = turns.nowMs;
-    // Before, it would find the same again.
-    const isReady = () => tables.row()?.state !== 'sending' || turns.nowMs > atMs;
-    const labels = () => (!isEnded && isReady() ? ['wakes'] : []);
     const actor = sharing.getStore() ?? turns.current;
+    const key = this.#keys.get(actor);
+    // Before, it would find the same again.
+    const isSending = (reference?: string) => tables.row(reference)?.state === 'sending';
+    const isAwaited = () =>
+      this.scene.isOneProcess ? tables.references.some(isSending) : isSending(key);
+    const isReady = () => !isAwaited() || turns.nowMs > atMs;
+    const labels = () => (!isEnded && isReady() ? ['wakes'] : []);
     void turns.step(actor, labels, { isNoted: false }).then(go);
     return end;
   }
@@ -213,7 +256,7 @@ export class World implements Play {
     const isPruned = (this.scene.prunes ?? 0) > 0;
     return JSON.stringify([
       tables.dump(isPruned),
-      service.payments.map(({ number }) => tables.second(number)?.payment),
+      service.payments.map((payment) => tables.second(payment)?.payment),
       [...this.failures].sort(),
       service.state(),
       ledger.state(),
@@ -228,11 +271,17 @@ export class World implements Play {
     if (this.#errors.length > 0) throw this.#errors[0];
     this.failures = await this.tables.failures();
     check(this);
+    await checkOrder(this);
   }
 
   async end(): Promise<void> {
     await checkEnd(this);
   }
+}
+
+/** The payment that a step of the store is about. */
+function keyOf(given: unknown): string {
+  return typeof given === 'string' ? given : String((given as { key?: unknown })?.key);
 }
 
 /** Without times and texts that decide nothing of what an actor does next. */
