@@ -3,7 +3,7 @@ import type { Attention } from '../../src/store/attention.js';
 import type { ListedPayment, PaymentStore } from '../../src/store/payment-store.js';
 import { checkReturned } from './claims.js';
 import { newestOf } from './ledger.js';
-import { checkPaid, checkRefused } from './order-claims.js';
+import { beginCall, checkRefused, checkShownBy, checkThrown } from './order-claims.js';
 import { LEASE_MS, OLD_MS } from './scene.js';
 import { REFERENCE } from './tables.js';
 import { orRefused, type World } from './world.js';
@@ -60,9 +60,10 @@ async function click(world: World, me: string, place: number): Promise<void> {
     await turns.start(me, `${body}${index}`, () => index > 0 || isReady());
     world.started.add(me);
     // Until when it waits for another process.
-    if ((scene.clicks?.length ?? 0) > 1 || scene.recovers) turns.mark(me, 'create', LEASE_MS);
-    const begun = { atMs: turns.nowMs, paidBy: ledger.firstPaid };
-    const creating = store.create(INPUTS[body as 'A']);
+    if ((scene.clicks?.length ?? 0) > 1 || scene.recovers || scene.replaces)
+      turns.mark(me, 'create', LEASE_MS);
+    const begun = beginCall(world);
+    const creating = store.create(INPUTS[body as 'A']).catch((error) => checkThrown(world, error));
     await orRefused(creating.then((stored) => checkReturned(world, stored, { body, begun })));
     const number = service.answered.get(me);
     if (number !== undefined) ledger.heard.add(number);
@@ -72,13 +73,14 @@ async function click(world: World, me: string, place: number): Promise<void> {
 async function record(world: World, me: string): Promise<void> {
   const store = world.store(me);
   await orRefused(store.record(INPUTS.A, { tx: undefined }));
-  world.turns.begin(me, 'recorded');
-  const paidBy = world.ledger.firstPaid;
-  await orRefused(store.send(REFERENCE).then((stored) => checkPaid(world, stored, paidBy)));
+  await world.turns.start(me, 'send', () => true);
+  const begun = beginCall(world);
+  await orRefused(store.send(REFERENCE).then((stored) => checkShownBy(world, stored, begun)));
 }
 
 async function replace(world: World, me: string, how: 'create' | 'record'): Promise<void> {
   const store = world.store(me);
+  world.turns.mark(me, 'create', LEASE_MS);
   const begin = () =>
     how === 'create'
       ? store.create(OWN, { replaces: REFERENCE })
@@ -86,7 +88,7 @@ async function replace(world: World, me: string, how: 'create' | 'record'): Prom
   await orRefused(Promise.resolve(begin()).catch(checkRefused));
   if (how === 'create') return;
   world.turns.begin(me, 'recorded');
-  await orRefused(store.send(OWN.merchantPaymentReference));
+  await orRefused(store.send(OWN.merchantPaymentReference).catch(checkRefused));
 }
 
 async function recover(world: World, me: string, times: number): Promise<void> {

@@ -32,8 +32,8 @@ export const changeMutants: readonly Mutant[] = [
   },
   {
     file: CHANGES,
-    from: 'isLatest && paidBy === change.referenceNumber',
-    to: 'isLatest',
+    from: ': row.paidBy === change.referenceNumber;',
+    to: ': true;',
     scene: 'another program',
   },
   {
@@ -94,14 +94,14 @@ export const changeMutants: readonly Mutant[] = [
   },
   {
     file: MEMORY,
-    from: "if (this.#working.has(key)) return 'busy';",
+    from: "if (this.#working.has(order)) return 'busy';",
     to: '',
     scene: 'callbacks at once',
   },
   {
     file: MEMORY,
-    from: 'this.change(key, row, change);\n    }\n    if (list',
-    to: '}\n    if (list',
+    from: 'this.change(key, row, change);\n      const first',
+    to: 'const first',
     scene: 'callbacks',
   },
   {
@@ -117,17 +117,17 @@ export const changeMutants: readonly Mutant[] = [
     scene: 'parked after',
   },
   // prune
-  { file: MEMORY, from: 'if (!hasEnded(row) || row', to: 'if (row', scene: 'prune' },
+  { file: MEMORY, from: '&& hasEnded(row) && row', to: '&& row', scene: 'prune' },
   {
     file: MEMORY,
-    from: 'row.changedAtMs >= beforeMs || this.#isListed(key)) continue;',
-    to: 'row.changedAtMs >= beforeMs) continue;',
+    from: 'if (!isOld || this.#isListed(key)) return 0;',
+    to: 'if (!isOld) return 0;',
     scene: 'prune',
   },
   {
     file: MEMORY,
-    from: 'if (!hasEnded(row) || row.changedAtMs >= beforeMs ||',
-    to: 'if (!hasEnded(row) ||',
+    from: '&& row.changedAtMs < beforeMs;',
+    to: ';',
     scene: 'prune',
   },
   {

@@ -5,7 +5,7 @@ import type { OwnedRow } from '../../src/store/steps.js';
 import type { StoredPayment } from '../../src/store/stored-payment.js';
 import { INPUTS } from './actors.js';
 import { isPaid, newestOf } from './ledger.js';
-import { checkClaimed, checkPaid } from './order-claims.js';
+import { type Begun, checkClaimed, checkShownBy } from './order-claims.js';
 import { LEASE_MS, LIFETIME_MS } from './scene.js';
 import { REFERENCE } from './tables.js';
 import type { World } from './world.js';
@@ -41,7 +41,7 @@ export function checkReturned(
   { body, begun }: { readonly body: string; readonly begun: Begun },
 ): void {
   const { input, state, error } = stored;
-  checkPaid(world, stored, begun.paidBy);
+  checkShownBy(world, stored, begun);
   const isSame = input === undefined || input.amount === INPUTS[body as 'A'].amount;
   assert.ok(isSame, 'create() returns another body');
   // A late caller learns what others have found meanwhile.
@@ -50,13 +50,6 @@ export function checkReturned(
   const isTurnedAway = ['not-sent', 'rejected'].includes(error?.requestOutcome ?? '');
   assert.ok(!isUnsent || isTurnedAway, 'create() has neither sent nor refused it');
   assert.notEqual(state, 'sending', 'create() does not wait for another');
-}
-
-/** When a call began. */
-interface Begun {
-  readonly atMs: number;
-  /** The payment that had paid the order. */
-  readonly paidBy: string | undefined;
 }
 
 /** What must hold when a person has stopped waiting for a callback: no other decision is undone. */

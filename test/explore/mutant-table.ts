@@ -1,4 +1,5 @@
 import { changeMutants } from './change-mutants.js';
+import { orderMutants } from './order-mutants.js';
 import { paymentMutants } from './payment-mutants.js';
 import { sendingMutants } from './sending-mutants.js';
 import { settlingMutants } from './settling-mutants.js';
@@ -20,4 +21,5 @@ export const mutants: readonly Mutant[] = [
   ...settlingMutants,
   ...changeMutants,
   ...sendingMutants,
+  ...orderMutants,
 ];

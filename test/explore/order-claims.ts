@@ -19,9 +19,21 @@ export function checkAttempts({ ledger, tables }: World, before: readonly string
   assert.equal(ledger.firstPaid, undefined, 'an attempt is made although its order is paid');
 }
 
-/** What must hold when a call that replaces an attempt is refused: it was not the same call that has replaced it. */
+/** What must hold when a click is refused: another body was sent, or is to be. */
+export function checkThrown({ ledger, scene }: World, error: unknown): never {
+  if (error instanceof StoreError && !ledger.isForgotten && !scene.slowClaims) {
+    assert.equal(error.code, 'REFERENCE_CONFLICT', `a click is refused: ${error.code}`);
+  }
+  throw error;
+}
+
+/** The same of a call that replaces an attempt: it was not the same call that has replaced it. */
 export function checkRefused(error: unknown): never {
-  if (error instanceof StoreError) assert.notEqual(error.reason, 'in-use', 'refused by itself');
+  if (error instanceof StoreError) {
+    const isSaid = ['NOT_REPLACEABLE', 'UNKNOWN_REFERENCE'].includes(error.code);
+    assert.ok(isSaid, `a call that replaces is refused: ${error.code}`);
+    assert.notEqual(error.reason, 'in-use', 'refused by itself');
+  }
   throw error;
 }
 
@@ -32,16 +44,32 @@ export function checkLeft({ tables, scene, ledger }: World, reference: string): 
   assert.equal(replacedBy, undefined, 'the request of a replaced attempt leaves');
 }
 
-/** What must hold of what a call for the order returns: the payment that had paid it when the call began. */
-export function checkPaid(
+/** What an order was when a call for it began. */
+export interface Begun {
+  readonly atMs: number;
+  /** The payment that had paid it. */
+  readonly paidBy: string | undefined;
+  /** The reference of its latest attempt. */
+  readonly latest: string;
+}
+
+export function beginCall({ turns, ledger, tables }: World): Begun {
+  const { firstPaid: paidBy } = ledger;
+  return { atMs: turns.nowMs, paidBy, latest: tables.attempts.at(-1) ?? '' };
+}
+
+/** What must hold of what a call for the order returns: the payment that has paid it, or an attempt that is not older. */
+export function checkShownBy(
   { triesAgain, ledger, tables }: World,
-  stored: StoredPayment,
-  paidBy: string | undefined,
+  { merchantPaymentReference: shown }: StoredPayment,
+  { paidBy, latest }: Begun,
 ): void {
-  if (!triesAgain || ledger.isForgotten || paidBy === undefined) return;
-  const reference = ledger.referenceOf(paidBy);
-  assert.equal(stored.merchantPaymentReference, reference, 'a paid order shows another attempt');
-  assert.equal(tables.row(reference)?.paidBy, paidBy);
+  if (!triesAgain || ledger.isForgotten) return;
+  const payer = ledger.referenceOf(ledger.firstPaid ?? '');
+  if (paidBy !== undefined) assert.equal(shown, payer, 'a paid order shows another attempt');
+  const { attempts } = tables;
+  const isOlder = attempts.indexOf(shown) < attempts.indexOf(latest);
+  assert.ok(shown === payer || !isOlder, 'a call for the order shows an older attempt');
 }
 
 /** What must hold of the attempts at the order after each step. */
@@ -101,8 +129,9 @@ export async function checkTriedAgain(
   const { merchantPaymentReference: reference, state } = stored;
   const count = before.length + (isFurther ? 1 : 0);
   assert.equal(tables.attempts.length, count, 'a click after a decline makes one attempt');
+  const payer = ledger.referenceOf(firstPaid ?? '');
+  assert.equal(reference, payer ?? tables.attempts.at(-1), 'the click shows another attempt');
   if (!isFurther) return;
-  assert.equal(reference, tables.attempts.at(-1), 'the click shows another attempt');
   assert.equal(state, 'created', 'the further attempt is not created');
   assert.equal(service.oursOf(reference).length, 1);
 }

@@ -15,12 +15,18 @@ export const orderScenes: Readonly<Record<string, ScenePlan>> = {
     crashes: 1,
     isNightly: true,
   },
-  'an order, two tabs, one process': { begins: 'declined', clicks: ['A', 'A'], isOneProcess: true },
+  'an order, two tabs, one process': {
+    begins: 'declined',
+    clicks: ['A', 'A'],
+    isOneProcess: true,
+    isNightly: true,
+  },
   'an order, two tabs, other bodies': { begins: 'declined', clicks: ['A', 'B'] },
   'an order, two tabs, other bodies, one process': {
     begins: 'declined',
     clicks: ['A', 'B'],
     isOneProcess: true,
+    isNightly: true,
   },
   'an order, a decline beside a click': {
     begins: 'created',
@@ -49,6 +55,11 @@ export const orderScenes: Readonly<Record<string, ScenePlan>> = {
     clicks: ['A'],
     failures: 1,
   },
+  'an order, a late change of the older attempt': {
+    begins: 'declined',
+    ownChanges: [[{ status: 'expired', at: 3 }], []],
+    clicks: ['A'],
+  },
   'an order, callbacks of two attempts at once': {
     begins: 'declined',
     ownChanges: [[PAID], [AUTHORIZED]],
@@ -66,6 +77,13 @@ export const orderScenes: Readonly<Record<string, ScenePlan>> = {
     ownChanges: [[PAID], [PAID]],
     clicks: ['A', 'A'],
     crashes: 1,
+    isNightly: true,
+  },
+  'an order, a late paid, two tabs, one process': {
+    begins: 'declined',
+    ownChanges: [[PAID], []],
+    clicks: ['A', 'A'],
+    isOneProcess: true,
     isNightly: true,
   },
   'an order, a late paid, a look': {
@@ -112,7 +130,20 @@ export const orderScenes: Readonly<Record<string, ScenePlan>> = {
     isNightly: true,
   },
   'an order, replaced': { begins: 'created', ownChanges: [[PAID], []], replaces: 'create' },
-  'an order, replaced twice': { begins: 'created', replaces: 'create', merchants: 2 },
+  'an order, replaced twice': {
+    begins: 'created',
+    replaces: 'create',
+    merchants: 2,
+    isNightly: true,
+  },
+  'an order, recorded twice in place of it, a late paid': {
+    begins: 'created',
+    ownChanges: [[PAID], []],
+    acts: SOME,
+    replaces: 'record',
+    merchants: 2,
+    isNightly: true,
+  },
   'an order, replaced beside a click': {
     begins: 'created',
     ownChanges: [[DECLINED], [PAID]],

@@ -1,3 +1,4 @@
+import { brokenScenes } from './broken-scenes.js';
 import { orderScenes } from './order-scenes.js';
 import type { ScenePlan } from './scene.js';
 
@@ -67,9 +68,15 @@ export const scenes: Readonly<Record<string, ScenePlan>> = {
     idempotency: 'kept',
     isNightly: true,
   },
-  'record, send': { records: true, acts: SOME, recovers: 1, crashes: 1 },
+  'record, send': {
+    records: true,
+    acts: SOME,
+    recovers: 1,
+    crashes: 1,
+    isNightly: true,
+  },
   'record, send, a customer': { records: true, clicks: ['B'], acts: SOME, isNightly: true },
-  'recover looks up': { clicks: ['A'], recovers: 1, looksUp: 'number', crashes: 1 },
+  'recover looks up': { clicks: ['A'], recovers: 1, looksUp: 'number' },
   'recover looks up, twice': {
     clicks: ['A'],
     recovers: 2,
@@ -176,7 +183,13 @@ export const scenes: Readonly<Record<string, ScenePlan>> = {
     people: 2,
     isNightly: true,
   },
-  'a callback, a look': { clicks: ['A'], changes: [PAID], recovers: 1, looksUp: 'status' },
+  'a callback, a look': {
+    clicks: ['A'],
+    changes: [PAID],
+    recovers: 1,
+    looksUp: 'status',
+    isNightly: true,
+  },
   'a look that finds nothing new': {
     clicks: ['A'],
     recovers: 1,
@@ -249,6 +262,7 @@ export const scenes: Readonly<Record<string, ScenePlan>> = {
     people: 1,
     foreign: 1,
     changes: [PAID],
+    isNightly: true,
   },
   'another program, declined, then paid': {
     clicks: ['A'],
@@ -313,50 +327,5 @@ export const scenes: Readonly<Record<string, ScenePlan>> = {
     crashes: 1,
     isNightly: true,
   },
-  'without its lifetime, a look': {
-    clicks: ['A'],
-    recovers: 1,
-    looksUp: 'number',
-    late: true,
-    mustFail: /two payments|a payment exists/,
-  },
-  'without its lifetime, a person': {
-    clicks: ['AA'],
-    people: 1,
-    late: true,
-    mustFail: /two payments|a payment exists/,
-  },
-  'without its lifetime, a stall': {
-    clicks: ['A'],
-    recovers: 1,
-    looksUp: 'number',
-    stalls: true,
-    late: true,
-    mustFail: /two payments|a payment exists/,
-  },
-  'without the list': {
-    clicks: ['AA'],
-    people: 1,
-    handmade: true,
-    mustFail: /two payments|a payment exists/,
-  },
-  'without the promise of idempotency': {
-    clicks: ['A'],
-    idempotency: 'broken',
-    recovers: 1,
-    mustFail: /two payments/,
-  },
-  'prune younger than a click': {
-    clicks: ['AA'],
-    prunes: 1,
-    prunesYoung: true,
-    mustFail: /a payment exists|two payments/,
-  },
-  'prune younger than a callback': {
-    foreign: 1,
-    changes: [PAID],
-    prunes: 1,
-    prunesYoung: true,
-    mustFail: /a callback is forgotten|done twice/,
-  },
+  ...brokenScenes,
 };

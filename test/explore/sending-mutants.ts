@@ -11,14 +11,14 @@ export const sendingMutants: readonly Mutant[] = [
   { file: SENDING, from: 'if (isLongEnough) return', to: 'if (true) return', scene: 'slow claims' },
   {
     file: SENDING,
-    from: "if (requestOutcome === 'unknown' || isConflict(error) || isRepetition) {",
-    to: "if (requestOutcome === 'unknown' || isRepetition) {",
+    from: "isInDoubt = requestOutcome === 'unknown' || isConflict(error) || isRepetition;",
+    to: "isInDoubt = requestOutcome === 'unknown' || isRepetition;",
     scene: 'a customer',
   },
   {
     file: SENDING,
-    from: "if (requestOutcome === 'unknown' || isConflict(error) || isRepetition) {",
-    to: "if (requestOutcome === 'unknown' || isConflict(error)) {",
+    from: "isInDoubt = requestOutcome === 'unknown' || isConflict(error) || isRepetition;",
+    to: "isInDoubt = requestOutcome === 'unknown' || isConflict(error);",
     scene: 'idempotency',
   },
   {
@@ -53,9 +53,15 @@ export const sendingMutants: readonly Mutant[] = [
   },
   {
     file: SENDER,
-    from: 'if (replayed && isFree(stored, intent)) {',
+    from: 'if (replayed && error === undefined && isFree(stored, intent)) {',
     to: 'if (false) {',
     redundant: 'in memory nobody gives up between a claim and the read after it',
+  },
+  {
+    file: SENDER,
+    from: 'if (replayed && error === undefined && isFree(stored, intent)) {',
+    to: 'if (replayed && isFree(stored, intent)) {',
+    scene: 'two customers, one process',
   },
   {
     file: SENDER,
@@ -71,9 +77,15 @@ export const sendingMutants: readonly Mutant[] = [
   },
   {
     file: SENDER,
-    from: 'if (!isTheSame) {',
-    to: 'if (false) {',
+    from: 'const known = isTheSame ?',
+    to: 'const known = true ?',
     redundant: 'the call is refused later, when the other has ended',
+  },
+  {
+    file: SENDER,
+    from: 'if (mayTry && (isCallersOwn(error) || !isTheSame)) return undefined;',
+    to: '',
+    redundant: 'the call is refused as another body, and the next click sends it',
   },
   {
     file: SENDER,

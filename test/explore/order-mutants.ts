@@ -1,0 +1,309 @@
+import type { Mutant } from './mutant-table.js';
+
+const ORDER = 'src/store/order-steps.ts';
+const STEPS = 'src/store/steps.ts';
+const CHANGES = 'src/store/change-steps.ts';
+const CALLBACKS = 'src/store/memory-callbacks.ts';
+const MEMORY = 'src/store/memory-backend.ts';
+const SENDER = 'src/store/single-sender.ts';
+const ENGINE = 'src/store/payment-engine.ts';
+
+/** Of the attempts at an order. */
+export const orderMutants: readonly Mutant[] = [
+  // which attempt a call means
+  {
+    file: ORDER,
+    from: 'stored.replacedBy !== undefined || isDeclined(stored, declined);',
+    to: 'isDeclined(stored, declined);',
+    scene: 'an order, replaced while a customer may try again',
+  },
+  {
+    file: ORDER,
+    from: 'stored.replacedBy !== undefined || isDeclined(stored, declined);',
+    to: 'stored.replacedBy !== undefined;',
+    scene: 'an order, two tabs',
+  },
+  {
+    file: ORDER,
+    from: "if (state !== 'created' || payment === undefined) return false;",
+    to: 'if (payment === undefined) return false;',
+    redundant: 'a payment of which a callback has told is created',
+  },
+  {
+    file: ORDER,
+    from: 'first.row.order !== undefined)\n    return undefined;',
+    to: 'false)\n    return undefined;',
+    scene: 'an order, two tabs',
+  },
+  {
+    file: ORDER,
+    from: 'const payer = later.find(({ row }) => row.paidBy !== undefined);',
+    to: 'const payer = undefined;',
+    scene: 'an order, from the first click',
+  },
+  {
+    file: ORDER,
+    from: '(first.row.paidBy === undefined ? undefined : first);',
+    to: 'undefined;',
+    scene: 'an order, a late paid',
+  },
+  {
+    file: ORDER,
+    from: "if (count === 1 && !isTriedAgain) return { is: 'open', attempt: wanted };",
+    to: '',
+    redundant: 'a call with another body for a payment is not told that it differs',
+  },
+  {
+    file: ORDER,
+    from: 'if (paid !== undefined) return',
+    to: 'if (false) return',
+    scene: 'an order, a late paid',
+  },
+  {
+    file: ORDER,
+    from: "if (!isTriedAgain) return { is: 'open', attempt: rename(",
+    to: "if (false) return { is: 'open', attempt: rename(",
+    scene: 'an order, two tabs',
+  },
+  {
+    file: ORDER,
+    from: 'count === 1 ? order : referenceOf(latest.stored);',
+    to: 'order;',
+    scene: 'an order, declined twice',
+  },
+  {
+    file: ORDER,
+    from: 'count === 1 ? order : referenceOf(latest.stored);',
+    to: 'referenceOf(latest.stored);',
+    scene: 'an order, another program',
+  },
+  // replacing
+  {
+    file: ORDER,
+    from: "if (row.replacedBy !== undefined) return 'replaced';",
+    to: '',
+    scene: 'an order, replaced beside a click',
+  },
+  {
+    file: ORDER,
+    from: "if (paidBy !== undefined) return 'paid';",
+    to: '',
+    scene: 'an order, replaced',
+  },
+  {
+    file: ORDER,
+    from: "stored.state === 'sending' || stored.state",
+    to: 'stored.state',
+    scene: 'an order, replaced while it is sent',
+  },
+  {
+    file: ORDER,
+    from: "|| stored.state === 'unresolved' ?",
+    to: '?',
+    scene: 'an order, replaced while it is sent',
+  },
+  {
+    file: ORDER,
+    from: "state === 'recorded' ? { replacedBy, state: 'rejected' } :",
+    to: '',
+    scene: 'an order, replaced while it is sent',
+  },
+  {
+    file: MEMORY,
+    from: 'return isDone ? this.#recordOne(attempt) :',
+    to: 'return',
+    scene: 'an order, replaced twice',
+  },
+  {
+    file: MEMORY,
+    from: 'return isDone ? this.#recordOne(attempt) :',
+    to: 'return true ? this.#recordOne(attempt) :',
+    redundant: 'no scene has another order under the name of an attempt',
+  },
+  {
+    file: MEMORY,
+    from: 'row.order ?? JSON.stringify(replaces);',
+    to: 'JSON.stringify(replaces);',
+    scene: 'an order, declined twice',
+  },
+  // claiming
+  {
+    file: STEPS,
+    from: 'row.replacedBy !== undefined || !mayBeOrder(row, intent)) return false;',
+    to: '!mayBeOrder(row, intent)) return false;',
+    scene: 'an order, replaced while it is sent',
+  },
+  {
+    file: STEPS,
+    from: 'row.replacedBy !== undefined || !mayBeOrder(row, intent)) return false;',
+    to: 'row.replacedBy !== undefined) return false;',
+    redundant: 'nobody calls create without replaces for the reference of an attempt',
+  },
+  {
+    file: STEPS,
+    from: 'if (row.replacedBy !== undefined) return undefined;',
+    to: '',
+    redundant: 'a call for the order records its latest attempt',
+  },
+  {
+    file: MEMORY,
+    from: 'row.order !== undefined && isPaidByAnother(',
+    to: 'isPaidByAnother(',
+    redundant: 'a first attempt that waits to be sent, or was refused, is paid by nothing',
+  },
+  {
+    file: MEMORY,
+    from: 'row.order !== undefined && isPaidByAnother(',
+    to: 'false && isPaidByAnother(',
+    scene: 'an order, a late paid',
+  },
+  {
+    file: MEMORY,
+    from: "if (row.state === 'recorded') this.change(key, row, { state: 'rejected' });",
+    to: '',
+    scene: 'an order, record, send, a late paid',
+  },
+  {
+    file: ORDER,
+    from: "if (isRepetition) return state === 'unresolved';",
+    to: 'if (isRepetition) return false;',
+    scene: 'an order, a late paid, idempotency',
+  },
+  {
+    file: ORDER,
+    from: "return state === 'recorded' || state === 'rejected';",
+    to: "return state === 'rejected';",
+    scene: 'an order, a late paid',
+  },
+  {
+    file: ORDER,
+    from: "return state === 'recorded' || state === 'rejected';",
+    to: "return state === 'recorded';",
+    scene: 'an order, recorded twice in place of it, a late paid',
+  },
+  // callbacks
+  {
+    file: CALLBACKS,
+    from: 'row?.order === undefined ? row : {',
+    to: 'true ? row : {',
+    scene: 'an order, a late paid',
+  },
+  {
+    file: CALLBACKS,
+    from: 'if (first !== undefined && paidBy !== undefined) first.paidBy = paidBy;',
+    to: '',
+    scene: 'an order, from the first click',
+  },
+  {
+    file: CALLBACKS,
+    from: 'const { verdict, order } = judged;',
+    to: 'const { verdict } = judged;\n    const order = key;',
+    scene: 'an order, callbacks of two attempts at once',
+  },
+  {
+    file: CALLBACKS,
+    from: 'if (keys.length === 0 && row.order !== undefined) return 0;',
+    to: '',
+    scene: 'an order, a late paid, pruned',
+  },
+  {
+    file: CHANGES,
+    from: 'row?.order === undefined ? change.reference :',
+    to: 'true ? change.reference :',
+    scene: 'an order, from the first click',
+  },
+  {
+    file: CHANGES,
+    from: '? change.isPaid || row?.replacedBy === undefined',
+    to: '? true',
+    scene: 'an order, a late change of the older attempt',
+  },
+  {
+    file: CHANGES,
+    from: '? change.isPaid || row?.replacedBy === undefined',
+    to: '? row?.replacedBy === undefined',
+    scene: 'an order, a late paid',
+  },
+  // calls
+  {
+    file: SENDER,
+    from: 'if (known !== undefined && isOver?.(known)) return',
+    to: 'if (false) return',
+    redundant:
+      'no scene has a call that comes while another one finds out that the payment was declined',
+  },
+  {
+    file: SENDER,
+    from: 'return { stored, replayed: true, error, isPaid };',
+    to: 'return { stored, replayed: true, error };',
+    redundant: 'the call claims the attempt itself, and learns the same',
+  },
+  {
+    file: SENDER,
+    from: 'if (!mayBeOrder(stored, intent)) throw referenceOfAttempt();',
+    to: '',
+    redundant: 'nobody calls create without replaces for the reference of an attempt',
+  },
+  {
+    file: SENDER,
+    from: "if (replayed && isOver !== undefined && (isPaid || isOver(stored))) return 'return';",
+    to: '',
+    scene: 'an order, a late paid',
+  },
+  {
+    file: SENDER,
+    from: 'if (isPaid) throw paidByAnother();',
+    to: '',
+    redundant:
+      'the call claims it in vain until its deadline, which a test of the contract notices',
+  },
+  {
+    file: SENDER,
+    from: 'if (stored.replacedBy !== undefined) return false;',
+    to: '',
+    redundant:
+      'the call claims it in vain until its deadline, which a test of the contract notices',
+  },
+  {
+    file: ENGINE,
+    from: 'if (recorded.refused !== undefined) continue;',
+    to: '',
+    redundant: 'in memory nothing happens between the two decisions of record()',
+  },
+  {
+    file: ENGINE,
+    from: 'const isPaid = recorded.intent === undefined && stored !== undefined;',
+    to: 'const isPaid = false;',
+    scene: 'an order, a late paid',
+  },
+  {
+    file: ENGINE,
+    from: 'assertSame(stored, recorded.intent);\n      meant',
+    to: 'meant',
+    scene: 'an order, two tabs, other bodies',
+  },
+  {
+    file: ENGINE,
+    from: 'isOver: isOther || isPaid === true };',
+    to: 'isOver: isOther };',
+    scene: 'an order, a late paid',
+  },
+  {
+    file: ENGINE,
+    from: 'isOver: isOther || isPaid === true };',
+    to: 'isOver: isPaid === true };',
+    scene: 'an order, two tabs',
+  },
+  {
+    file: ENGINE,
+    from: 'if (order?.paid !== undefined) return',
+    to: 'if (false) return',
+    scene: 'an order, record, send, a late paid',
+  },
+  {
+    file: ENGINE,
+    from: 'const { key } = order?.latest ?? wanted;',
+    to: 'const { key } = wanted;',
+    scene: 'an order, record, send',
+  },
+];
