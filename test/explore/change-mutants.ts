@@ -105,7 +105,7 @@ export const changeMutants: readonly Mutant[] = [
     scene: 'callbacks',
   },
   {
-    file: MEMORY,
+    file: 'src/store/memory-entries.ts',
     from: 'if (entry === undefined || !isSame(entry)) return',
     to: 'if (entry === undefined) return',
     scene: 'another program, two payments, refunded, a person',
