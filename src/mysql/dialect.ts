@@ -1,5 +1,4 @@
 import type { Dialect, Key } from '../store/sql/dialect.js';
-import { HERE } from './location.js';
 import { literal, quoteName } from './quoting.js';
 import { NOW_US } from './session.js';
 
@@ -22,9 +21,7 @@ STRAIGHT_JOIN ${table} AS found FORCE INDEX (PRIMARY) ON ${isSame.join(' AND ')}
 
 /** @param prefix already validated */
 export function mysqlDialect(prefix: string): Dialect {
-  // The work may change the session's database.
-  const table = (name: string) =>
-    `${prefix.includes('.') ? '' : HERE}${quoteName(`${prefix}${name}`)}`;
+  const table = (name: string) => quoteName(`${prefix}${name}`);
   const tables = {
     payments: table('payments'),
     changes: table('changes'),
@@ -48,10 +45,6 @@ export function mysqlDialect(prefix: string): Dialect {
     orLock: (column) => `\nON DUPLICATE KEY UPDATE ${column} = ${column}`,
     updateByKey: (name, set, keys) => `UPDATE ${found(name, keys)} SET ${set}`,
     deleteByKey: (name, keys) => `DELETE found FROM ${found(name, keys)}`,
-    // All rows, whatever the session's sql_select_limit is.
-    readEnds: ' LIMIT 18446744073709551615',
-    savepointAgain: undefined,
     literal,
-    durably: (text) => text,
   };
 }

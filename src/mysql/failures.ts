@@ -43,15 +43,19 @@ export const UNSUPPORTED_IN_PREPARED = 1295;
 /** ER_CANT_CHANGE_TX_CHARACTERISTICS: a transaction is open. */
 export const IN_TRANSACTION = 1568;
 
+const NO_SAVEPOINTS =
+  'Prepared statements can have no SAVEPOINT: with Prisma set useTextProtocol: new PrismaMariaDb(config, { useTextProtocol: true })';
+
 /** The errors of MySQL and MariaDB, for users. */
 export const failures: ServerFailures = /* @__PURE__ */ new ServerFailures({
   name: 'The database',
   poolRemedy: 'raise its connectionLimit',
   deadlineRemedy: "timeout in mysql2's query options",
   endedBy:
-    'COMMIT, ROLLBACK or a statement that commits implicitly (CREATE, ALTER, DROP, TRUNCATE, LOCK TABLES), perhaps in a procedure',
+    'COMMIT, ROLLBACK or a statement that commits implicitly (CREATE, ALTER, DROP, TRUNCATE, LOCK TABLES), perhaps in a procedure, or by a deadlock after which it continued',
   schema: 'mysqlSchema() (with the default prefix: mysql/schema.sql of this package)',
   statementLimits: 'max_statement_time, max_execution_time',
+  remedyFor: (error) => (errnoOf(error) === UNSUPPORTED_IN_PREPARED ? NO_SAVEPOINTS : undefined),
   codeOf: errnoOf,
   endsConnection: (error) =>
     CONNECTION_ENDED.includes(errnoOf(error)) ||
@@ -96,34 +100,9 @@ export const failures: ServerFailures = /* @__PURE__ */ new ServerFailures({
   },
 });
 
-/** The server can't run SAVEPOINT as a prepared statement. */
-export function savepointsRefused(orm: string, cause: unknown): StoreError {
-  return new StoreError(
-    'STORE_FAILED',
-    `${orm} uses prepared statements, and the database can't prepare SAVEPOINT, so nothing was processed; with Prisma set useTextProtocol: new PrismaMariaDb(config, { useTextProtocol: true })`,
-    { cause },
-  );
-}
-
 export function wrongCharset(): StoreError {
   return new StoreError(
     'STORE_FAILED',
     "The connections of the pool change characters of ASCII, such as the backslash, so the store would not recognize what it has processed; nothing was created. Connections in character sets such as sjis or swe7 do so: set charset: 'utf8mb4' for the pool",
-  );
-}
-
-export function rolledBackByDeadlock(cause: unknown): StoreError {
-  return new StoreError(
-    'TRANSACTION_LOST',
-    'A statement of the work met a deadlock and the work continued, but a deadlock rolls back the whole transaction; nothing was recorded, and a later delivery runs the work again. Let the error through',
-    { cause: withoutStatement(cause) },
-  );
-}
-
-export function rolledBackByTimeout(cause: unknown): StoreError {
-  return new StoreError(
-    'TRANSACTION_LOST',
-    'A statement of the work waited too long for a lock and the work continued, but this server then rolls back the whole transaction (innodb_rollback_on_timeout); nothing was recorded, and a later delivery runs the work again. Let the error through, or turn that setting off',
-    { cause: withoutStatement(cause) },
   );
 }

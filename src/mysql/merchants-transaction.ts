@@ -11,7 +11,6 @@ import {
   UNSUPPORTED_IN_PREPARED,
   withoutStatement,
 } from './failures.js';
-import type { Location } from './location.js';
 import type { MysqlQueryable } from './pool.js';
 import { asRows, send, statusOf } from './rows.js';
 import { READ_COMMITTED } from './session.js';
@@ -23,13 +22,12 @@ import { READ_COMMITTED } from './session.js';
  */
 export async function runInTransaction<Tx extends MysqlQueryable, Value>(
   tx: Tx,
-  location: Location,
   body: (ask: Ask) => Promise<Value>,
 ): Promise<Value> {
   await assertTransaction(tx);
   const ask: Ask = async (statement) => {
     try {
-      return failures.textsOf(asRows(await send(tx, await location.in(statement, ask))));
+      return failures.textsOf(asRows(await send(tx, statement)));
     } catch (error) {
       // The driver's error contains the statement, and so the request body.
       throw withoutStatement(error);

@@ -2,6 +2,10 @@ import { resolveOptions } from '../protocol/options.js';
 import type { ManagedStore } from '../store/callback-store.js';
 import type { StoreOptions } from '../store/options.js';
 import type { PaymentStore } from '../store/payment-store.js';
+import {
+  type ProvidedEngine,
+  providedConnections,
+} from '../store/providers/provided-connections.js';
 import { isProvider, type TransactionProvider } from '../store/providers/provider.js';
 import { schemaOf } from '../store/sql/schema.js';
 import {
@@ -11,10 +15,9 @@ import {
   serverStoreRules,
 } from '../store/sql/server-options.js';
 import { serverStore } from '../store/sql/server-store.js';
-import type { Ask } from '../store/sql/transactions.js';
 import { mysqlDialect } from './dialect.js';
 import { failures } from './failures.js';
-import { HERE, Location } from './location.js';
+import { assertOpen } from './merchants-transaction.js';
 import {
   assertPool,
   type MysqlPoolLike,
@@ -22,8 +25,7 @@ import {
   type MysqlTransactionOf,
 } from './pool.js';
 import { poolConnections } from './pool-connections.js';
-import { ormConnections } from './provided-transaction.js';
-import { literal } from './quoting.js';
+import { atMost } from './session.js';
 import { setup } from './setup.js';
 
 type WithClient = ServerStoreOptions & { readonly client: NonNullable<StoreOptions['client']> };
@@ -114,30 +116,22 @@ export function mysqlStore(
   assertPool(database);
   const resolved = resolveOptions(options, serverStoreRules);
   const dialect = mysqlDialect(resolved.prefix);
-  const location = new Location();
   const connections = isProvider<MysqlQueryable>(database)
-    ? ormConnections(database, resolved, location)
-    : poolConnections(database, resolved, location);
+    ? providedConnections(database, resolved, ENGINE)
+    : poolConnections(database, resolved);
   return serverStore(
     {
       connections,
       dialect,
       failures,
-      // At READ UNCOMMITTED, it returns more.
-      readsCommitted: false,
       setup: () => setup(connections, dialect, resolved),
-      cancel,
     },
     resolved,
   );
 }
 
-/** Finds nothing if a proxy gave the session another id than the driver knows: KILL would hit another session. */
-async function cancel(owner: string, read: Ask): Promise<void> {
-  const sessions = await read(`SELECT CAST(id AS CHAR) FROM information_schema.processlist
-WHERE LOCATE(CONCAT(${literal(`/* ${owner} `)}, id, ' */'), info) = 1`);
-  for (const session of sessions) await read(`KILL ${Number(session)}`);
-}
+// An ORM's transaction is at READ COMMITTED by itself.
+const ENGINE: ProvidedEngine = { failures, settings: () => undefined, atMost, assertOpen };
 
 /**
  * Returns the SQL that creates the tables of a `mysqlStore`, for migrations that run under another user than the
@@ -148,5 +142,5 @@ WHERE LOCATE(CONCAT(${literal(`/* ${owner} `)}, id, ' */'), info) = 1`);
  */
 export function mysqlSchema(options: SchemaOptions = {}): string[] {
   const { prefix } = resolveOptions(options, schemaRules);
-  return schemaOf(mysqlDialect(prefix)).map(({ create }) => create.replaceAll(HERE, ''));
+  return schemaOf(mysqlDialect(prefix)).map(({ create }) => create);
 }

@@ -1,276 +1,255 @@
 import { Loss, toError } from '../store/loss.js';
+import { runWithView } from '../store/providers/work-view.js';
 import { TransactionOpen } from '../store/sql/server-errors.js';
-import type {
-  ClaimLimits,
-  Connections,
-  Deadline,
-  OpenTransaction,
-  ServerTimeouts,
-} from '../store/sql/transactions.js';
 import {
-  errnoOf,
-  failures,
-  IN_TRANSACTION,
-  READ_ONLY_TRANSACTION,
-  withoutStatement,
-} from './failures.js';
-import type { Location } from './location.js';
+  type Connections,
+  type Deadline,
+  type Ending,
+  type OpenTransaction,
+  RELEASE,
+  SAVEPOINT,
+  type ServerTimeouts,
+} from '../store/sql/transactions.js';
+import { errnoOf, failures, IN_TRANSACTION, withoutStatement } from './failures.js';
 import { runInTransaction } from './merchants-transaction.js';
-import type { MysqlPoolLike, MysqlQueryable } from './pool.js';
-import { asRows, sendTo, statusOf } from './rows.js';
-import { withSavepoints } from './savepoints.js';
+import type { MysqlConnectionLike, MysqlPoolLike, MysqlQueryable } from './pool.js';
+import { asRows, sendTo } from './rows.js';
 import {
   atMost,
-  beginLimited,
+  block,
   COMMIT,
-  leaveSavepoint,
+  HAS_BLOCKS,
+  limitIdle,
   READ_COMMITTED,
-  RESTORE_ALL,
+  RESTORE_IDLE,
   ROLLBACK,
-  SAVEPOINT,
   START,
 } from './session.js';
 import { releaseOrDestroy, takeConnection } from './taken-connection.js';
 
+/** What the connections of a pool share. */
+interface OfPool<Tx extends MysqlQueryable> {
+  readonly pool: MysqlPoolLike<Tx>;
+  readonly timeouts: ServerTimeouts;
+  /** Whether the server runs a {@link block}; undefined before it was asked. */
+  hasBlocks: boolean | undefined;
+}
+
 /** The connections of a pool. */
 export function poolConnections<Tx extends MysqlQueryable>(
   pool: MysqlPoolLike<Tx>,
-  { acquireTimeoutMs, commandTimeoutMs, transactionTimeoutMs }: ServerTimeouts,
-  location: Location,
+  timeouts: ServerTimeouts,
 ): Connections<Tx> {
-  const ofWork: Deadline = {
-    timeoutMs: transactionTimeoutMs,
-    createError: failures.noEndOfWorkInTime,
-  };
-  const ofStatement: Deadline = {
-    timeoutMs: commandTimeoutMs,
-    createError: failures.noStepInTime,
-  };
-  const onConnection = async <Value>(
-    deadline: Deadline,
-    use: (connection: Connection<Tx>) => Promise<Value>,
-  ): Promise<Value> => {
-    const loss = new Loss();
-    const held: { connection?: Connection<Tx> } = {};
-    const onLost = (error = serverClosed()) =>
-      loss.report(held.connection?.lossBy(error) ?? failures.connectionLost(error));
-    const taken = await takeConnection(pool, acquireTimeoutMs, onLost);
-    const connection = new Connection<Tx>(taken, loss, location, commandTimeoutMs);
-    held.connection = connection;
-    // On a network that swallows packets, a statement never ends on its own, and the statements of the work have no
-    // other deadline.
-    const timer = setTimeout(
-      () => loss.report(deadline.createError(deadline.timeoutMs)),
-      deadline.timeoutMs,
-    );
-    try {
-      return await loss.orSettled(use(connection));
-    } catch (error) {
-      if (failures.spoilsConnection(error)) loss.report(toError(error));
-      await connection.rollBack();
-      throw error;
-    } finally {
-      clearTimeout(timer);
-      releaseOrDestroy(taken, onLost, loss.reason !== undefined || connection.isSpoiled);
-    }
-  };
-  let hasStatus: boolean | undefined;
+  const { commandTimeoutMs, transactionTimeoutMs } = timeouts;
+  const ofPool: OfPool<Tx> = { pool, timeouts, hasBlocks: undefined };
+  const ofWork = { timeoutMs: transactionTimeoutMs, createError: failures.noEndOfWorkInTime };
+  const ofStep = { timeoutMs: commandTimeoutMs, createError: failures.noStepInTime };
   return {
     isSingle: false,
     run: (body, deadline = ofWork) =>
-      onConnection(deadline, async (connection) => {
+      new Connection(ofPool, deadline).use(async (connection) => {
         const ending = await body(connection);
-        if (ending.end === 'rollback') await connection.rollBack();
-        else await connection.commit(ending.undo, ending.statements);
+        await connection.end(ending);
         return ending.result;
       }),
-    read: (statement) => onConnection(ofStatement, (connection) => connection.readAlone(statement)),
-    change: (statement) =>
-      onConnection(ofStatement, async (connection) => {
-        // Checked once, in advance: after a committed change it would be too late.
-        hasStatus ??= statusOf(await connection.send('DO 0')) !== undefined;
-        return hasStatus ? connection.changeAlone(statement(sessionOf(connection.tx))) : undefined;
-      }),
-    runIn: (tx, body) => runInTransaction(tx, location, body),
+    read: (statement) =>
+      new Connection(ofPool, ofStep).use((connection) => connection.read(statement)),
+    change: (statement, lockTimeoutMs) =>
+      new Connection(ofPool, ofStep).use((connection) =>
+        connection.change(statement, lockTimeoutMs),
+      ),
+    runIn: runInTransaction,
   };
 }
 
 /** A connection while a store has it. */
-class Connection<Tx extends MysqlQueryable> implements OpenTransaction<Tx> {
-  readonly tx: Tx;
-  /** Whether an error of the work shows that the connection is of no further use. */
-  isSpoiled = false;
-  readonly #loss: Loss;
-  readonly #location: Location;
-  readonly #commandTimeoutMs: number;
+class Connection<Tx extends MysqlQueryable> extends Loss implements OpenTransaction<Tx> {
+  /** Known once the pool has returned it. */
+  declare tx: Tx & MysqlConnectionLike;
+  readonly #of: OfPool<Tx>;
+  readonly #deadline: Deadline;
+  #startedAtMs = 0;
+  /** Whether a transaction may be open at the server. */
   #isOpen = false;
-  #hasWork = false;
+  #hasBegun = false;
+  #hasSavepoint = false;
   /** Whether COMMIT was sent, so that a loss leaves its outcome unknown. */
   #isEnding = false;
 
-  constructor(connection: Tx, loss: Loss, location: Location, commandTimeoutMs: number) {
-    this.tx = connection;
-    this.#loss = loss;
-    this.#location = location;
-    this.#commandTimeoutMs = commandTimeoutMs;
+  constructor(ofPool: OfPool<Tx>, deadline: Deadline) {
+    super();
+    this.#of = ofPool;
+    this.#deadline = deadline;
   }
 
-  get signal(): AbortSignal {
-    return this.#loss.signal;
-  }
-
-  lossBy(error: unknown): Error {
-    return this.#isEnding ? failures.endUnknown(error) : failures.connectionLost(error);
-  }
-
-  begin(limits: ClaimLimits, statements: readonly string[]): Promise<readonly string[]> {
-    const timeoutMs = limits.lockTimeoutMs + limits.commandTimeoutMs;
-    return this.#loss.within(timeoutMs, failures.noAnswerInTime, () =>
-      this.#begin(limits, statements),
-    );
-  }
-
-  async #begin(
-    limits: ClaimLimits,
-    [lock, ...others]: readonly string[],
-  ): Promise<readonly string[]> {
-    this.#hasWork = lock !== undefined;
-    this.#isOpen = true;
-    await this.send(this.#hasWork ? beginLimited(limits) : READ_COMMITTED).catch((error) => {
-      // START TRANSACTION would commit what is open, and without it the store's COMMIT would.
-      throw errnoOf(error) === IN_TRANSACTION ? this.#lose(new TransactionOpen()) : error;
-    });
-    if (lock === undefined) {
-      await this.send(START);
-      return [];
+  /** Takes the connection, uses it and gives it back, with no transaction open. */
+  async use<Value>(act: (connection: this) => Promise<Value>): Promise<Value> {
+    const { pool, timeouts } = this.#of;
+    const onLost = (error = new Error('the server closed the connection')) => this.#lose(error);
+    this.tx = await takeConnection(pool, timeouts.acquireTimeoutMs, onLost);
+    this.#startedAtMs = performance.now();
+    try {
+      this.#limit();
+      return await this.orSettled(this.#usedBy(act));
+    } catch (error) {
+      if (failures.spoilsConnection(error)) this.report(toError(error));
+      await this.#rollBack();
+      throw error;
+    } finally {
+      this.unlimited();
+      releaseOrDestroy(this.tx, onLost, this.reason !== undefined);
     }
-    const texts = [...(await this.#lock(lock, limits.lockTimeoutMs))];
-    for (const statement of others) texts.push(...(await this.ask(statement)));
-    await this.send(SAVEPOINT);
+  }
+
+  async #usedBy<Value>(act: (connection: this) => Promise<Value>): Promise<Value> {
+    const ofPool = this.#of;
+    if (ofPool.hasBlocks === undefined) {
+      const [answer] = await this.ask(HAS_BLOCKS);
+      ofPool.hasBlocks = answer !== 'no';
+    }
+    return act(this);
+  }
+
+  /**
+   * Limits what follows, by the deadline of the transaction if that is earlier: on a network that swallows packets, nothing
+   * else ends a statement.
+   */
+  #limit(limitMs = Number.POSITIVE_INFINITY): void {
+    const { timeoutMs, createError } = this.#deadline;
+    const endsAtMs = this.#startedAtMs + timeoutMs;
+    if (performance.now() + limitMs < endsAtMs) this.limit(limitMs, failures.noAnswerInTime);
+    else this.limit(timeoutMs, createError, endsAtMs);
+  }
+
+  async begin(lockTimeoutMs: number, statements: readonly string[]): Promise<readonly string[]> {
+    const { hasBlocks, timeouts } = this.#of;
+    this.#limit(lockTimeoutMs + timeouts.commandTimeoutMs);
+    const texts = hasBlocks
+      ? await this.#beginInBlock(lockTimeoutMs, statements)
+      : await this.#beginPlainly(lockTimeoutMs, statements);
+    this.#hasBegun = true;
+    this.#hasSavepoint = statements.length > 0;
+    this.#limit();
     return texts;
   }
 
-  async #lock(lock: string, lockTimeoutMs: number): Promise<readonly string[]> {
-    const untilMs = performance.now() + lockTimeoutMs;
-    for (let leftMs = lockTimeoutMs; ; leftMs = Math.ceil(untilMs - performance.now())) {
-      try {
-        return await this.ask(atMost(leftMs, lock));
-      } catch (error) {
-        // Those who wait for a new row whose INSERT is rolled back may meet a deadlock, which has ended the transaction.
-        if (!failures.isUndone(error) || performance.now() + 1 >= untilMs) throw error;
-        await this.send(READ_COMMITTED);
-        await this.send(START);
-      }
-    }
+  #beginInBlock(lockTimeoutMs: number, statements: readonly string[]): Promise<readonly string[]> {
+    const isOfWork = statements.length > 0;
+    const limits = isOfWork ? [limitIdle(this.#of.timeouts)] : [];
+    const before = this.#hasBegun ? [] : [READ_COMMITTED, ...limits, START];
+    const after = isOfWork ? [SAVEPOINT] : [];
+    return this.#askBlock(atMost(lockTimeoutMs, block([...before, ...statements, ...after])));
+  }
+
+  async #beginPlainly(
+    lockTimeoutMs: number,
+    [lock, ...others]: readonly string[],
+  ): Promise<readonly string[]> {
+    const before = this.#hasBegun ? [] : [READ_COMMITTED, START];
+    for (const statement of before) await this.#send(statement);
+    if (lock === undefined) return [];
+    const texts = [...(await this.ask(atMost(lockTimeoutMs, lock)))];
+    for (const statement of others) texts.push(...(await this.ask(statement)));
+    await this.#send(SAVEPOINT);
+    return texts;
   }
 
   async ask(statement: string): Promise<readonly string[]> {
-    return failures.textsOf(asRows(await this.send(statement)));
+    return failures.textsOf(asRows(await this.#send(statement)));
   }
 
-  async runWork(work: (tx: Tx) => Promise<void>): Promise<void> {
-    try {
-      await withSavepoints(this.tx, work);
-    } catch (error) {
-      // Closed only after its failure has been kept.
-      this.isSpoiled = failures.spoilsConnection(error);
-      throw error;
-    }
+  /** Resolves with the texts of all SELECTs of a block. */
+  async #askBlock(text: string): Promise<readonly string[]> {
+    // The answer to the block itself comes last, and is no list.
+    const answers = asRows(await this.#send(text)).filter((answer) => Array.isArray(answer));
+    return answers.flatMap((rows) => failures.textsOf(rows));
   }
 
-  async commit(undo: boolean, statements: readonly string[]): Promise<void> {
-    if (this.#loss.reason !== undefined) throw this.#loss.reason;
-    const work = this.#hasWork ? leaveSavepoint(undo) : [];
-    const commit = async (): Promise<void> => {
-      for (const statement of [...work, ...statements]) await this.send(statement);
-      this.#isEnding = true;
-      await this.send(COMMIT);
+  /** One SELECT, whatever the session's autocommit is. */
+  async read(statement: string): Promise<readonly string[]> {
+    if (this.#of.hasBlocks) {
+      const texts = await this.#askBlock(block([READ_COMMITTED, START, statement, COMMIT]));
       this.#isOpen = false;
-      if (this.#hasWork) await this.send(RESTORE_ALL);
-    };
-    try {
-      await this.#loss.within(this.#commandTimeoutMs, failures.noEndInTime, commit);
-    } catch (error) {
-      if (this.#isOpen) throw failures.explainFailedEnd(error);
-      // The rest only restores the session.
-      this.isSpoiled = true;
+      return texts;
     }
-  }
-
-  /** Rolls back what is open. If that fails, the connection counts as lost, and is closed. */
-  async rollBack(): Promise<void> {
-    if (!this.#isOpen || this.#loss.reason !== undefined) return;
-    this.#isOpen = false;
-    const rollBack = async (): Promise<void> => {
-      await this.send(ROLLBACK);
-      if (this.#hasWork) await this.send(RESTORE_ALL);
-    };
-    const rolling = this.#loss.within(this.#commandTimeoutMs, failures.noAnswerInTime, rollBack);
-    await this.#loss.orSettled(rolling).catch((error) => this.#lose(toError(error)));
-  }
-
-  /** In a transaction that other code forgot to end, the statement might use an old snapshot. */
-  async readAlone(statement: string): Promise<readonly string[]> {
-    const before = statusOf(await this.send('DO 0'));
-    if (before?.isInTransaction) throw this.#lose(new TransactionOpen());
+    await this.begin(this.#of.timeouts.lockTimeoutMs, []);
     const texts = await this.ask(statement);
-    if (before !== undefined && !before.isAutocommit) await this.send(COMMIT);
+    await this.end({ end: 'commit', result: undefined, statements: [] });
     return texts;
   }
 
-  async changeAlone(statement: string): Promise<boolean | undefined> {
-    let answer: unknown;
+  /** One statement in its own transaction. */
+  async change(statement: string, lockTimeoutMs: number): Promise<boolean | undefined> {
+    if (!this.#of.hasBlocks) return undefined;
+    const count = 'SELECT CAST(ROW_COUNT() AS CHAR)';
+    const all = block([READ_COMMITTED, START, statement, count, COMMIT]);
+    this.#isEnding = true;
+    const [changed] = await this.#askBlock(atMost(lockTimeoutMs, all));
+    this.#isOpen = false;
+    return Number(changed) > 0;
+  }
+
+  runWork(work: (tx: Tx) => Promise<void>): Promise<void> {
+    return runWithView<Tx>((end) => end.viewOf(this.tx), work);
+  }
+
+  async end(ending: Ending<unknown>): Promise<void> {
+    if (this.reason !== undefined) throw this.reason;
+    if (ending.end === 'rollback') return this.#rollBack();
+    const before = this.#hasSavepoint ? [RELEASE] : [];
+    const statements = [...before, ...ending.statements];
+    this.limit(this.#of.timeouts.commandTimeoutMs, failures.noEndInTime);
     try {
-      answer = await this.send(statement);
+      if (this.#of.hasBlocks) {
+        this.#isEnding = true;
+        await this.#send(block([...statements, COMMIT, ...this.#restore]));
+      } else {
+        for (const statement of statements) await this.#send(statement);
+        this.#isEnding = true;
+        await this.#send(COMMIT);
+      }
     } catch (error) {
-      // With autocommit off, the statement has begun a transaction.
-      if (!failures.losesConnection(error)) await this.send(ROLLBACK);
-      if (errnoOf(error) === READ_ONLY_TRANSACTION) return undefined;
-      throw error;
+      throw failures.explainFailedEnd(error);
     }
-    const { isAutocommit, isInTransaction } = statusOf(answer) ?? {};
-    const { affectedRows } = (answer ?? {}) as { affectedRows?: unknown };
-    if (isAutocommit === undefined || typeof affectedRows !== 'number')
-      throw failures.changedAnswer();
-    if (!isAutocommit) {
-      await this.send(ROLLBACK);
-      return undefined;
-    }
-    // This closes the connection, which rolls back the statement and the transaction that other code forgot to end.
-    if (isInTransaction) throw this.#lose(new TransactionOpen());
-    return affectedRows > 0;
+    this.#isOpen = false;
+  }
+
+  get #restore(): readonly string[] {
+    return this.#hasSavepoint ? [RESTORE_IDLE] : [];
+  }
+
+  /** Rolls back what is open. If that fails, the connection counts as lost, and is closed. */
+  async #rollBack(): Promise<void> {
+    if (!this.#isOpen || this.reason !== undefined) return;
+    this.limit(this.#of.timeouts.commandTimeoutMs, failures.noAnswerInTime);
+    const rolling = this.#send(this.#of.hasBlocks ? block([ROLLBACK, ...this.#restore]) : ROLLBACK);
+    this.#isOpen = false;
+    await this.orSettled(rolling).catch((error) => this.report(toError(error)));
   }
 
   /** Sends one statement. May settle late, or never, after a loss. */
-  async send(statement: string): Promise<unknown> {
-    const located = await this.#location.in(statement, (query) => this.ask(query));
+  #send(statement: string): Promise<unknown> {
+    this.#isOpen = true;
     return new Promise((resolve, reject) => {
       const fail = (error: unknown): void => {
         // The statement contains references, keys and bodies.
         const failure = withoutStatement(error);
-        if (failures.losesConnection(failure)) this.#lose(this.lossBy(failure));
-        reject(failure);
+        if (failures.losesConnection(failure)) this.#lose(failure);
+        // The connection of other code, whose transaction START would commit.
+        const isOthers = errnoOf(failure) === IN_TRANSACTION && !this.#hasBegun;
+        const reason = isOthers ? new TransactionOpen() : failure;
+        if (isOthers) this.report(toError(reason));
+        reject(reason);
       };
       try {
-        sendTo(this.tx, located, (error, given) => (error ? fail(error) : resolve(given)));
+        sendTo(this.tx, statement, (error, given) => (error ? fail(error) : resolve(given)));
       } catch (error) {
         fail(error);
       }
     });
   }
 
-  #lose(reason: Error): Error {
-    this.#loss.report(reason);
-    return reason;
+  #lose(error: unknown): void {
+    this.report(this.#isEnding ? failures.endUnknown(error) : failures.connectionLost(error));
   }
-}
-
-/** Undefined if a wrapper of the pool hides it. */
-function sessionOf(connection: object): number | undefined {
-  const { threadId } = connection as { readonly threadId?: unknown };
-  return typeof threadId === 'number' ? threadId : undefined;
-}
-
-function serverClosed(): Error {
-  return new Error('the server closed the connection');
 }

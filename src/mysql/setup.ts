@@ -2,7 +2,6 @@ import type { Dialect, Tables } from '../store/sql/dialect.js';
 import { missingColumns, schemaOf, tableNames } from '../store/sql/schema.js';
 import type { Connections, ServerTimeouts } from '../store/sql/transactions.js';
 import { failures, wrongCharset } from './failures.js';
-import { HERE } from './location.js';
 
 /** Creates missing tables, columns and indexes. If nothing is missing, it changes nothing and needs no right to create. */
 export async function setup<Tx>(
@@ -15,11 +14,11 @@ export async function setup<Tx>(
     for (const statement of await findMissing(connections, dialect, table)) {
       // Each in its own transaction, which it commits, whatever the session's defaults are.
       await connections.run(async (transaction) => {
-        await transaction.begin(timeouts, []);
+        await transaction.begin(timeouts.lockTimeoutMs, []);
         await transaction.ask(statement).catch((error) => {
-          throw failures.explainSetup(error, statement.replaceAll(HERE, ''));
+          throw failures.explainSetup(error, statement);
         });
-        return { end: 'commit', result: undefined, undo: false, statements: [] };
+        return { end: 'commit', result: undefined, statements: [] };
       });
     }
   }
@@ -71,7 +70,7 @@ async function findMissing<Tx>(
 
 /** The condition for a table in information_schema. Names are plain, so no quotes need to be escaped. */
 function whereIs(table: string): string {
-  const [name, database] = table.replaceAll(HERE, '').replaceAll('`', '').split('.').reverse();
+  const [name, database] = table.replaceAll('`', '').split('.').reverse();
   const schema = database === undefined ? 'DATABASE()' : `'${database}'`;
   return `table_schema = ${schema} AND table_name = '${name}'`;
 }

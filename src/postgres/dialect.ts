@@ -1,6 +1,5 @@
 import { byKey, type Dialect } from '../store/sql/dialect.js';
 import { literal, quoteName, withoutSchema } from './quoting.js';
-import { DURABLY, LIMIT_ENDS, SAVEPOINT } from './settings.js';
 
 /** @param prefix already validated */
 export function postgresDialect(prefix: string): Dialect {
@@ -27,10 +26,7 @@ export function postgresDialect(prefix: string): Dialect {
     ifNew: ' ON CONFLICT DO NOTHING',
     orLock: (column) => ` ON CONFLICT (${column}) DO UPDATE SET ${column} = excluded.${column}`,
     ...byKey,
-    readEnds: LIMIT_ENDS,
-    savepointAgain: SAVEPOINT,
     literal,
-    durably: (text) => `${text} || pg_catalog.left(${DURABLY}, 0)`,
   };
 }
 

@@ -2,7 +2,6 @@ import { InvalidOptionError } from '../errors.js';
 import { describeValue } from '../protocol/describe-value.js';
 import { hasMethods } from '../store/providers/provider.js';
 import type { Ask } from '../store/sql/transactions.js';
-import { listOf } from './answers.js';
 import { databaseErrorOf, failures, sqlStateOf } from './failures.js';
 import { type Queryable, statusOf } from './pool.js';
 
@@ -16,8 +15,7 @@ export async function runInTransaction<Tx extends Queryable, Value>(
   body: (ask: Ask) => Promise<Value>,
 ): Promise<Value> {
   assertTransaction(tx);
-  const ask: Ask = async (statement) =>
-    failures.textsOf(listOf(await tx.query(statement))[0]?.rows);
+  const ask: Ask = async (statement) => failures.textsOf((await tx.query<object>(statement)).rows);
   // Without a status, as of an older pg: fails outside a transaction.
   if (statusOf(tx) === undefined) await assertOpen(ask);
   return body(ask);

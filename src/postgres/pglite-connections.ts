@@ -1,60 +1,60 @@
-import type {
-  ClaimLimits,
-  Connections,
-  Ending,
-  OpenTransaction,
-  ServerTimeouts,
+import { runWithView } from '../store/providers/work-view.js';
+import {
+  type Connections,
+  type Ending,
+  type OpenTransaction,
+  RELEASE,
+  SAVEPOINT,
+  type ServerTimeouts,
 } from '../store/sql/transactions.js';
-import { hasChanged } from './answers.js';
 import { databaseErrorOf, failures } from './failures.js';
 import { runInTransaction } from './merchants-transaction.js';
 import type { PgliteLike, PgliteTransactionLike, Queryable } from './pool.js';
-import { withSavepoints } from './savepoints.js';
-import { leaveSavepoint, parseSession, SAVEPOINT, type Session, settings } from './settings.js';
+import { settings } from './settings.js';
 
 type PgliteTx<Tx> = Tx & PgliteTransactionLike;
 
 /** The one connection of a PGlite, which runs in the same process: each transaction waits for the previous one. */
 export function pgliteConnections<Tx extends Queryable>(
   database: PgliteLike<Tx>,
-  { acquireTimeoutMs }: ServerTimeouts,
+  timeouts: ServerTimeouts,
 ): Connections<Tx> {
   const asker = database as unknown as Queryable;
   return {
     isSingle: true,
-    run: (body) => startInTime(database, acquireTimeoutMs, (tx) => runOn(tx, body)),
+    run: (body) =>
+      startInTime(database, timeouts.acquireTimeoutMs, (tx) => runOn(tx, timeouts, body)),
     read: async (statement) => failures.textsOf((await asker.query<object>(statement)).rows),
-    change: (statement) => hasChanged(asker.query<object>(statement())),
+    change: async () => undefined,
     runIn: runInTransaction,
   };
 }
 
 async function runOn<Tx extends Queryable, Result>(
   tx: PgliteTx<Tx>,
+  timeouts: ServerTimeouts,
   body: (transaction: OpenTransaction<Tx>) => Promise<Ending<Result>>,
 ): Promise<Result> {
-  let session: Session | undefined;
+  let hasSavepoint = false;
   const ending = await body({
     tx,
     signal: new AbortController().signal,
-    async begin(limits: ClaimLimits, statements) {
-      const hasWork = statements.length > 0;
-      const before = [settings(limits), ...statements];
-      const after = hasWork ? [SAVEPOINT] : [];
-      const results = await clean(tx.exec([...before, ...after].join('; ')));
-      if (hasWork) session = parseSession(failures.textsOf(results[0]?.rows)[0]);
-      return results.slice(1, before.length).flatMap(({ rows }) => failures.textsOf(rows));
+    async begin(lockTimeoutMs, statements) {
+      const before = hasSavepoint ? [] : [settings({ ...timeouts, lockTimeoutMs })];
+      hasSavepoint = statements.length > 0;
+      const after = hasSavepoint ? [SAVEPOINT] : [];
+      const results = await clean(tx.exec([...before, ...statements, ...after].join('; ')));
+      return results
+        .slice(before.length, before.length + statements.length)
+        .flatMap(({ rows }) => failures.textsOf(rows));
     },
     ask: async (statement) => failures.textsOf((await clean(tx.query<object>(statement))).rows),
-    runWork: (work) => withSavepoints(tx, work),
+    runWork: (work) => runWithView<Tx>((end) => end.viewOf(tx), work),
   });
   if (ending.end === 'rollback') await tx.rollback();
   else {
     if (tx.closed) throw failures.transactionEnded();
-    const statements = [
-      ...(session ? leaveSavepoint(ending.undo, session) : []),
-      ...ending.statements,
-    ];
+    const statements = [...(hasSavepoint ? [RELEASE] : []), ...ending.statements];
     await clean(tx.exec(statements.join('; '))).catch((error) => {
       throw failures.explainFailedEnd(error);
     });

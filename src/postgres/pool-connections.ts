@@ -1,13 +1,15 @@
 import { Loss, toError } from '../store/loss.js';
+import { runWithView } from '../store/providers/work-view.js';
 import { TransactionOpen } from '../store/sql/server-errors.js';
-import type {
-  ClaimLimits,
-  Connections,
-  Deadline,
-  OpenTransaction,
-  ServerTimeouts,
+import {
+  type Connections,
+  type Deadline,
+  type Ending,
+  type OpenTransaction,
+  RELEASE,
+  SAVEPOINT,
+  type ServerTimeouts,
 } from '../store/sql/transactions.js';
-import { type Answer, hasChanged, listOf } from './answers.js';
 import { failures, sqlStateOf } from './failures.js';
 import { runInTransaction } from './merchants-transaction.js';
 import {
@@ -17,180 +19,166 @@ import {
   type Queryable,
   statusOf,
 } from './pool.js';
-import { withSavepoints } from './savepoints.js';
-import {
-  BEGIN,
-  leaveSavepoint,
-  parseSession,
-  SAVEPOINT,
-  type Session,
-  settings,
-} from './settings.js';
+import { BEGIN, settings } from './settings.js';
+
+/** The answer to one statement. */
+interface Answer {
+  readonly rows: readonly object[];
+  readonly rowCount?: number | null;
+  readonly command?: string;
+}
 
 /** The connections of a pool. */
 export function poolConnections<Tx extends Queryable>(
   pool: PgPoolLike<Tx>,
-  { acquireTimeoutMs, commandTimeoutMs, transactionTimeoutMs }: ServerTimeouts,
+  timeouts: ServerTimeouts,
 ): Connections<Tx> {
-  const ofWork: Deadline = {
-    timeoutMs: transactionTimeoutMs,
-    createError: failures.noEndOfWorkInTime,
-  };
-  const ofStatement: Deadline = {
-    timeoutMs: commandTimeoutMs,
-    createError: failures.noStepInTime,
-  };
-  const onConnection = async <Value>(
-    use: (connection: Connection<Tx>) => Promise<Value>,
-  ): Promise<Value> => {
-    const loss = new Loss();
-    // An `error` event without a listener ends the process.
-    const onError = (error: Error) => loss.report(failures.connectionLost(error));
-    const client = await takeConnection(pool, acquireTimeoutMs, onError);
-    const connection = new Connection(client, loss, commandTimeoutMs);
-    try {
-      const status = statusOf(client);
-      // Other code released the client without ending its transaction.
-      if (status === 'T' || status === 'E') throw connection.lose(new TransactionOpen());
-      return await use(connection);
-    } catch (error) {
-      if (failures.spoilsConnection(error)) loss.report(toError(error));
-      await connection.rollBack();
-      throw error;
-    } finally {
-      release(client, onError, loss.reason ?? connection.spoiledBy);
-    }
-  };
-  const alone = <Value>(
-    statement: string,
-    answered: (running: Promise<Answer>) => Promise<Value>,
-  ) =>
-    onConnection((connection) =>
-      connection.within(ofStatement, () =>
-        answered(connection.send(statement).then(([answer]) => answer as Answer)),
-      ),
-    );
+  const { commandTimeoutMs, transactionTimeoutMs } = timeouts;
+  const ofWork = { timeoutMs: transactionTimeoutMs, createError: failures.noEndOfWorkInTime };
+  const ofStep = { timeoutMs: commandTimeoutMs, createError: failures.noStepInTime };
   return {
     isSingle: false,
     run: (body, deadline = ofWork) =>
-      onConnection(async (connection) => {
-        const ending = await connection
-          .within(deadline, () => body(connection))
-          .catch((error) => {
-            const isOver = !connection.hasBegun && failures.isLost(error);
-            throw isOver ? failures.lostBeforeBegin(error) : error;
-          });
-        if (ending.end === 'rollback') await connection.rollBack();
-        else await connection.commit(ending.undo, ending.statements);
+      new Connection(pool, timeouts, deadline).use(async (connection) => {
+        const ending = await body(connection);
+        await connection.end(ending);
         return ending.result;
       }),
     read: (statement) =>
-      alone(statement, async (running) => failures.textsOf((await running)?.rows)),
-    change: (statement) => alone(statement(), hasChanged),
+      new Connection(pool, timeouts, ofStep).use((connection) => connection.ask(statement)),
+    change: (statement, lockTimeoutMs) =>
+      new Connection(pool, timeouts, ofStep).use((connection) =>
+        connection.change(statement, lockTimeoutMs),
+      ),
     runIn: runInTransaction,
   };
 }
 
 /** A connection while a store has it. */
-class Connection<Tx extends Queryable> implements OpenTransaction<Tx> {
-  readonly tx: Tx;
-  readonly #loss: Loss;
-  readonly #commandTimeoutMs: number;
-  /** Whether the server has answered that the transaction has begun. */
-  hasBegun = false;
-  /** An error of the work after which no other transaction should use the connection. */
-  spoiledBy: Error | undefined;
+class Connection<Tx extends Queryable> extends Loss implements OpenTransaction<Tx> {
+  /** Known once the pool has returned it. */
+  declare tx: Tx & PgClientLike;
+  readonly #pool: PgPoolLike<Tx>;
+  readonly #timeouts: ServerTimeouts;
+  readonly #deadline: Deadline;
+  readonly #onError: OnError = (error) => this.report(failures.connectionLost(error));
+  #startedAtMs = 0;
+  /** Whether a transaction may be open at the server. */
   #isOpen = false;
-  /** As before the work, once its savepoint is set. */
-  #session: Session | undefined;
+  #hasBegun = false;
+  #hasSavepoint = false;
 
-  constructor(client: Tx, loss: Loss, commandTimeoutMs: number) {
-    this.tx = client;
-    this.#loss = loss;
-    this.#commandTimeoutMs = commandTimeoutMs;
+  constructor(pool: PgPoolLike<Tx>, timeouts: ServerTimeouts, deadline: Deadline) {
+    super();
+    this.#pool = pool;
+    this.#timeouts = timeouts;
+    this.#deadline = deadline;
   }
 
-  get signal(): AbortSignal {
-    return this.#loss.signal;
-  }
-
-  lose(reason: Error): Error {
-    this.#loss.report(reason);
-    return reason;
+  /** Takes the connection, uses it and gives it back, with no transaction open. */
+  async use<Value>(act: (connection: this) => Promise<Value>): Promise<Value> {
+    const { acquireTimeoutMs } = this.#timeouts;
+    this.tx = await takeConnection(this.#pool, acquireTimeoutMs, this.#onError);
+    this.#startedAtMs = performance.now();
+    try {
+      const status = statusOf(this.tx);
+      // Other code released the client without ending its transaction.
+      if (status === 'T' || status === 'E') throw new TransactionOpen();
+      this.#limit();
+      return await this.orSettled(act(this));
+    } catch (error) {
+      if (error instanceof TransactionOpen || failures.spoilsConnection(error)) {
+        this.report(toError(error));
+      }
+      await this.#rollBack();
+      throw !this.#hasBegun && failures.isLost(error) ? failures.lostBeforeBegin(error) : error;
+    } finally {
+      this.unlimited();
+      release(this.tx, this.#onError, this.reason);
+    }
   }
 
   /**
-   * Runs the body with a deadline: on a network that swallows packets, a statement never ends on its own, and the
-   * statements of the body have no other deadline.
+   * Limits what follows, by the deadline of the transaction if that is earlier: on a network that swallows packets, nothing
+   * else ends a statement.
    */
-  within<Result>(
-    { timeoutMs, createError }: Deadline,
-    body: () => Promise<Result>,
-  ): Promise<Result> {
-    return this.#loss.within(timeoutMs, createError, () => this.#loss.orSettled(body()));
+  #limit(limitMs = Number.POSITIVE_INFINITY): void {
+    const { timeoutMs, createError } = this.#deadline;
+    const endsAtMs = this.#startedAtMs + timeoutMs;
+    if (performance.now() + limitMs < endsAtMs) this.limit(limitMs, failures.noAnswerInTime);
+    else this.limit(timeoutMs, createError, endsAtMs);
   }
 
-  async begin(limits: ClaimLimits, statements: readonly string[]): Promise<readonly string[]> {
-    const before = [BEGIN, settings(limits), ...statements];
-    this.#isOpen = true;
-    const hasWork = statements.length > 0;
-    const after = hasWork ? [SAVEPOINT] : [];
-    const timeoutMs = limits.lockTimeoutMs + limits.commandTimeoutMs;
-    const results = await this.#loss.within(timeoutMs, failures.noAnswerInTime, () =>
-      this.send([...before, ...after].join('; ')),
-    );
-    this.hasBegun = true;
-    const [session] = failures.textsOf(results[1]?.rows);
-    this.#session = hasWork ? parseSession(session) : undefined;
-    return results.slice(2, before.length).flatMap(({ rows }) => failures.textsOf(rows));
+  async begin(lockTimeoutMs: number, statements: readonly string[]): Promise<readonly string[]> {
+    const before = this.#hasBegun ? [] : this.#start(lockTimeoutMs);
+    this.#hasSavepoint = statements.length > 0;
+    const after = this.#hasSavepoint ? [SAVEPOINT] : [];
+    this.#limit(lockTimeoutMs + this.#timeouts.commandTimeoutMs);
+    const answers = await this.#send([...before, ...statements, ...after].join('; '));
+    this.#hasBegun = true;
+    this.#limit();
+    return answers
+      .slice(before.length, before.length + statements.length)
+      .flatMap(({ rows }) => failures.textsOf(rows));
+  }
+
+  #start(lockTimeoutMs: number): string[] {
+    return [BEGIN, settings({ ...this.#timeouts, lockTimeoutMs })];
   }
 
   async ask(statement: string): Promise<readonly string[]> {
-    return failures.textsOf((await this.send(statement))[0]?.rows);
+    return failures.textsOf((await this.#send(statement))[0]?.rows);
+  }
+
+  /** One statement in its own transaction. */
+  async change(statement: string, lockTimeoutMs: number): Promise<boolean> {
+    const before = this.#start(lockTimeoutMs);
+    // If the connection is lost now, it may have committed.
+    this.#hasBegun = true;
+    const answers = await this.#send([...before, statement, 'COMMIT'].join('; '));
+    this.#isOpen = false;
+    return Number(answers[before.length]?.rowCount) > 0;
   }
 
   runWork(work: (tx: Tx) => Promise<void>): Promise<void> {
-    return withSavepoints(this.tx, work).catch((error) => {
-      if (failures.spoilsConnection(error)) this.spoiledBy = toError(error);
-      throw error;
-    });
+    return runWithView<Tx>((end) => end.viewOf(this.tx), work);
   }
 
-  async commit(undo: boolean, statements: readonly string[]): Promise<void> {
-    if (this.#loss.reason !== undefined) throw this.#loss.reason;
-    const work = this.#session === undefined ? [] : leaveSavepoint(undo, this.#session);
-    const text = [...work, ...statements, 'COMMIT'].join('; ');
-    let results: readonly Answer[];
+  async end(ending: Ending<unknown>): Promise<void> {
+    if (this.reason !== undefined) throw this.reason;
+    if (ending.end === 'rollback') return this.#rollBack();
+    const before = this.#hasSavepoint ? [RELEASE] : [];
+    this.limit(this.#timeouts.commandTimeoutMs, failures.noEndInTime);
+    let answers: readonly Answer[];
     try {
-      results = await this.#loss.orSettled(
-        this.#loss.within(this.#commandTimeoutMs, failures.noEndInTime, () => this.send(text)),
-      );
+      answers = await this.#send([...before, ...ending.statements, 'COMMIT'].join('; '));
     } catch (error) {
       throw failures.explainFailedEnd(error);
     }
-    const command = results.at(-1)?.command;
     // Postgres answers the COMMIT of an aborted transaction with ROLLBACK, and no error.
+    const command = answers.at(-1)?.command;
     if (command !== undefined && command !== 'COMMIT') throw failures.transactionAborted();
     this.#isOpen = false;
   }
 
   /** Rolls back what is open. If that fails, the connection counts as lost, and is closed. */
-  async rollBack(): Promise<void> {
-    if (!this.#isOpen || this.#loss.reason !== undefined) return;
+  async #rollBack(): Promise<void> {
+    if (!this.#isOpen || this.reason !== undefined) return;
+    this.limit(this.#timeouts.commandTimeoutMs, failures.noAnswerInTime);
+    const rolling = this.#send('ROLLBACK');
     this.#isOpen = false;
-    const rolling = this.#loss.within(this.#commandTimeoutMs, failures.noAnswerInTime, () =>
-      this.send('ROLLBACK'),
-    );
-    await this.#loss.orSettled(rolling).catch((error) => this.#loss.report(toError(error)));
+    await this.orSettled(rolling).catch((error) => this.report(toError(error)));
   }
 
   /** May settle late, or never, after a loss. */
-  async send(text: string): Promise<readonly Answer[]> {
+  async #send(text: string): Promise<readonly Answer[]> {
+    this.#isOpen = true;
     try {
-      return listOf(await this.tx.query(text));
+      const answer: unknown = await this.tx.query(text);
+      return (Array.isArray(answer) ? answer : [answer]) as readonly Answer[];
     } catch (error) {
       // Not an answer from Postgres: the next answer on this connection may belong to this statement.
-      if (sqlStateOf(error) === undefined) this.#loss.report(toError(error));
+      if (sqlStateOf(error) === undefined) this.report(toError(error));
       throw error;
     }
   }

@@ -2,6 +2,10 @@ import { resolveOptions } from '../protocol/options.js';
 import type { ManagedStore } from '../store/callback-store.js';
 import type { StoreOptions } from '../store/options.js';
 import type { PaymentStore } from '../store/payment-store.js';
+import {
+  type ProvidedEngine,
+  providedConnections,
+} from '../store/providers/provided-connections.js';
 import { isProvider, type TransactionProvider } from '../store/providers/provider.js';
 import { schemaOf } from '../store/sql/schema.js';
 import {
@@ -14,6 +18,7 @@ import { serverStore } from '../store/sql/server-store.js';
 import type { Connections, ServerTimeouts } from '../store/sql/transactions.js';
 import { postgresDialect } from './dialect.js';
 import { failures } from './failures.js';
+import { assertOpen } from './merchants-transaction.js';
 import { pgliteConnections } from './pglite-connections.js';
 import {
   assertPool,
@@ -24,8 +29,7 @@ import {
   type TransactionOf,
 } from './pool.js';
 import { poolConnections } from './pool-connections.js';
-import { ormConnections } from './provided-transaction.js';
-import { literal } from './quoting.js';
+import { settings } from './settings.js';
 import { setup } from './setup.js';
 
 type WithClient = ServerStoreOptions & { readonly client: NonNullable<StoreOptions['client']> };
@@ -37,12 +41,12 @@ type WithClient = ServerStoreOptions & { readonly client: NonNullable<StoreOptio
  * transaction, so the effect of a change happens exactly once. Whatever `work` does elsewhere (an email,
  * another database, the pool instead of `tx`) is not rolled back and may happen again.
  *
- * `tx` is a client of the pool. A transaction that `work` begins on it becomes a savepoint, and so does an
- * ORM's nested transaction. Wrap a statement that may fail in one, because an error otherwise makes Postgres abort
- * the whole transaction. A COMMIT or ROLLBACK without a BEGIN by `work` is refused, and `release()` does
- * nothing. Await every query: if `work` returns while one is still running, the transaction is rolled back, and a
- * query sent later is refused. Session state (SET without LOCAL, `pg_advisory_lock`, LISTEN) stays on the
- * connection when it returns to the pool; use SET LOCAL and `pg_advisory_xact_lock`.
+ * `tx` is a client of the pool, in the store's transaction, which the store ends: if `work` sends COMMIT or ROLLBACK, it
+ * has failed (`TRANSACTION_LOST`) and runs again. Set a SAVEPOINT before a statement that may fail, because an error
+ * otherwise makes Postgres abort the whole transaction. A statement waits for a lock for at most `lockTimeoutMs`. Await
+ * every query: if `work` returns while one is still running, the transaction is rolled back, and a query sent later is
+ * refused. Session state (SET without LOCAL, `pg_advisory_lock`, LISTEN) stays on the connection when it returns to the
+ * pool; use SET LOCAL and `pg_advisory_xact_lock`, and leave the role and the `search_path` as you found them.
  *
  * If `work` uses the pool instead of `tx`, and such work holds all connections, it waits for a connection that
  * becomes free only when `work` has ended. `idleTimeoutMs` ends this deadlock.
@@ -101,7 +105,7 @@ export function postgresStore<Database extends PgPoolLike | PgliteLike>(
  *
  * The ORM owns the connection, so `tx` can do what the ORM allows: nested transactions are
  * the ORM's, and the store can't close a connection that does not answer. At a deadline the callback still
- * fails in time, the signal aborts, and the store asks Postgres to end the session.
+ * fails in time and the signal aborts.
  *
  * @example
  * ```ts
@@ -149,21 +153,19 @@ export function postgresStore(
       connections,
       dialect,
       failures,
-      readsCommitted: true,
-      setup: () => setup(connections, dialect, resolved),
-      cancel: (owner, read) =>
-        read(`SELECT pg_catalog.count(pg_catalog.pg_cancel_backend(pid))::text FROM pg_catalog.pg_stat_activity
-WHERE state = 'active' AND pg_catalog.starts_with(query, ${literal(`/* ${owner} `)}::text)`),
+      setup: () => setup(connections, dialect),
     },
     resolved,
   );
 }
 
+const ENGINE: ProvidedEngine = { failures, settings, atMost: (_, lock) => lock, assertOpen };
+
 function connect(
   database: PgPoolLike | PgliteLike | TransactionProvider<Queryable>,
   timeouts: ServerTimeouts,
 ): Connections<Queryable> {
-  if (isProvider<Queryable>(database)) return ormConnections(database, timeouts);
+  if (isProvider<Queryable>(database)) return providedConnections(database, timeouts, ENGINE);
   return isPglite(database)
     ? pgliteConnections(database, timeouts)
     : poolConnections(database, timeouts);

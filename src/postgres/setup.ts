@@ -1,7 +1,7 @@
 import { StoreError } from '../errors.js';
 import type { Dialect } from '../store/sql/dialect.js';
 import { missingColumns, primaryKeyOf, schemaOf, tableNames } from '../store/sql/schema.js';
-import type { Ask, Connections, ServerTimeouts } from '../store/sql/transactions.js';
+import type { Ask, Connections } from '../store/sql/transactions.js';
 import { indexName } from './dialect.js';
 import { failures } from './failures.js';
 
@@ -12,16 +12,12 @@ const SETUP_LOCK_TIMEOUT_MS = 60_000;
 const TABLE_LOCK_TIMEOUT_MS = 2_000;
 
 /** Creates missing tables, columns and indexes. If nothing is missing, it takes no lock and needs no right to create. */
-export async function setup<Tx>(
-  connections: Connections<Tx>,
-  dialect: Dialect,
-  timeouts: ServerTimeouts,
-): Promise<void> {
+export async function setup<Tx>(connections: Connections<Tx>, dialect: Dialect): Promise<void> {
   const missing = await findMissing((statement) => connections.read(statement), dialect);
   if (missing.length === 0) return;
   await connections.run(async (transaction) => {
     const ask: Ask = (statement) => transaction.ask(statement);
-    await transaction.begin({ ...timeouts, lockTimeoutMs: SETUP_LOCK_TIMEOUT_MS }, []);
+    await transaction.begin(SETUP_LOCK_TIMEOUT_MS, []);
     // Two concurrent CREATE TABLE IF NOT EXISTS can fail.
     await ask(`SELECT pg_catalog.pg_advisory_xact_lock(${SETUP_LOCK}::bigint)::text`);
     await ask(
@@ -34,7 +30,7 @@ export async function setup<Tx>(
           : failures.explainSetup(error, create);
       });
     }
-    return { end: 'commit', result: undefined, undo: false, statements: [] };
+    return { end: 'commit', result: undefined, statements: [] };
   });
 }
 

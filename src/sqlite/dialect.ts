@@ -25,10 +25,6 @@ export function sqliteDialect(prefix: string, now: () => number): Dialect {
     ifNew: ' ON CONFLICT DO NOTHING',
     orLock: () => ' ON CONFLICT DO NOTHING',
     ...byKey,
-    readEnds: '',
-    savepointAgain: undefined,
     literal: (text) => `'${text.replaceAll("'", "''")}'`,
-    // The session makes every transaction durable.
-    durably: (literal) => literal,
   };
 }

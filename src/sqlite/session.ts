@@ -106,9 +106,6 @@ export class SqliteSession implements SqlSession<SqliteDatabase | undefined> {
     return explained(() => isInTransaction(this.#database));
   }
 
-  // A step ends before another one can wait for it.
-  async cancel(): Promise<void> {}
-
   #walk<Value>(step: () => Step<Value>): Value {
     const statements = step();
     let next = statements.next();

@@ -12,28 +12,27 @@ export function toError(reason: unknown): Error {
  * signal is created only when the work reads it.
  */
 export class Loss {
-  #reason: Error | undefined;
+  /** Why it is lost; undefined if it is not. */
+  reason: Error | undefined;
   #controller: AbortController | undefined;
   #giveUp: ((reason: Error) => void) | undefined;
-
-  /** Why it is lost; undefined if it is not. */
-  get reason(): Error | undefined {
-    return this.#reason;
-  }
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #wakesMs = Number.POSITIVE_INFINITY;
+  #limit = NO_LIMIT;
 
   /** Aborts with {@link reason}. */
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
-      if (this.#reason !== undefined) this.#controller.abort(this.#reason);
+      if (this.reason !== undefined) this.#controller.abort(this.reason);
     }
     return this.#controller.signal;
   }
 
   /** Keeps the first reason, because later ones are its consequences. */
   report(reason: Error): void {
-    if (this.#reason !== undefined) return;
-    this.#reason = reason;
+    if (this.reason !== undefined) return;
+    this.reason = reason;
     this.#controller?.abort(reason);
     this.#giveUp?.(reason);
   }
@@ -46,23 +45,53 @@ export class Loss {
     return new Promise((resolve, reject) => {
       this.#giveUp = reject;
       running.then(resolve, reject);
-      if (this.#reason !== undefined) reject(this.#reason);
+      if (this.reason !== undefined) reject(this.reason);
     });
   }
 
-  /** Settles like what `run` returns, however late that is, and reports a loss if it has not settled in time. */
-  async within<Result>(
+  /**
+   * Reports a loss after `timeoutMs`, unless another limit or {@link unlimited} replaces this one before. One timer for
+   * all limits of a transaction: most are over before it first fires.
+   */
+  limit(
     timeoutMs: number,
     createError: (timeoutMs: number) => Error,
-    run: () => Promise<Result>,
-  ): Promise<Result> {
-    const timer = setTimeout(() => this.report(createError(timeoutMs)), timeoutMs);
-    try {
-      return await run();
-    } finally {
-      clearTimeout(timer);
-    }
+    dueMs = performance.now() + timeoutMs,
+  ): void {
+    this.#limit = { timeoutMs, createError, dueMs };
+    if (dueMs < this.#wakesMs) this.#sleep(performance.now());
   }
+
+  /** Nothing follows. */
+  unlimited(): void {
+    this.#limit = NO_LIMIT;
+    clearTimeout(this.#timer);
+    this.#wakesMs = Number.POSITIVE_INFINITY;
+  }
+
+  #sleep(nowMs: number): void {
+    clearTimeout(this.#timer);
+    this.#wakesMs = this.#limit.dueMs;
+    this.#timer = setTimeout(wake, this.#limit.dueMs - nowMs, this);
+  }
+
+  wake(): void {
+    const nowMs = performance.now();
+    const { dueMs, timeoutMs, createError } = this.#limit;
+    // A timer may fire up to a millisecond early.
+    if (dueMs - nowMs >= 1) this.#sleep(nowMs);
+    else this.report(createError(timeoutMs));
+  }
+}
+
+const NO_LIMIT = {
+  timeoutMs: 0,
+  dueMs: Number.POSITIVE_INFINITY,
+  createError: (timeoutMs: number) => new Error(`late after ${timeoutMs} ms`),
+};
+
+function wake(loss: Loss): void {
+  loss.wake();
 }
 
 /** What the store knows of a change when its work begins. */

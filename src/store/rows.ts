@@ -63,7 +63,7 @@ export function parseOwnedRow(json: string): KeyedRow {
 }
 
 /** The first column of a row that a claim reads. */
-export type SeenKind = 'order' | 'change' | 'failure' | 'limit';
+export type SeenKind = 'order' | 'change' | 'failure';
 
 /**
  * Parses what a claim reads: the order, the processed changes of the payment, and the change's own failure. Undefined
@@ -87,7 +87,7 @@ export function parseSeenChange(
     if (kind === 'order' && columns.length === 8) seen.row = toOrder(columns);
     else if (kind === 'change' && columns.length === 2) addProcessed(seen, columns, key);
     else if (kind === 'failure' && columns.length === 2) seen.failure = toFailure(columns);
-    else if (kind !== 'limit') throw unknownRow();
+    else throw unknownRow();
   }
   return seen.row === undefined ? undefined : seen;
 }

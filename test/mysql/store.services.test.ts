@@ -115,19 +115,6 @@ describe.skipIf(!process.env['MYSQL_URL']).each(FORMS)('mysqlStore, %s', (form, 
     }
   });
 
-  it('records where it claimed when the work uses another database', async () => {
-    const one = openPool({ connectionLimit: 1 }, statements);
-    const outcome = await outcomeOf(
-      mysqlStore<PoolConnection>(one),
-      change('use'),
-      async ({ tx }) => {
-        await tx.query('USE information_schema');
-      },
-    );
-    expect(outcome).toBe('processed');
-    expect(await recorded('use')).toBe(1);
-  });
-
   it('keeps stores with different prefixes apart, in another database too', async () => {
     const others = ['Other_', 'mp_store_store.third_'].map((prefix) =>
       mysqlStore(pool, { prefix }),

@@ -68,23 +68,6 @@ export function describeStore(database: () => Database): void {
       expect(await recorded('swallowed')).toBe(0);
     });
 
-    it.each(['COMMIT', 'ROLLBACK', 'COMMIT AND CHAIN', 'ROLLBACK AND CHAIN'])(
-      'by sending %s rejects with TRANSACTION_LOST',
-      async (statement) => {
-        const reference = `ended-by-${statement}`;
-        const failing = outcomeOf(open(), change(reference), async ({ tx }) => {
-          await insertOrder(tx, reference);
-          await tx.query(statement);
-        });
-        await expect(failing).rejects.toMatchObject({
-          code: 'TRANSACTION_LOST',
-          message: expect.stringContaining('Let the store end'),
-        });
-        expect(await orders(reference)).toBe(0);
-        expect(await outcomeOf(open(), change(reference), nothing)).toBe('processed');
-      },
-    );
-
     it('by ending it and failing then rejects with its own error', async () => {
       const failure = new Error('no stock');
       const failing = outcomeOf(open(), change('ended-and-failed'), async ({ tx }) => {
@@ -124,43 +107,17 @@ export function describeStore(database: () => Database): void {
     expect(rows).toEqual([{ occurred: stored, latest: String(BigInt(stored) * 2n) }]);
   });
 
-  it('puts the lock_timeout of before back for the work', async () => {
-    const show = async (tx: Pick<Database, 'query'>) =>
-      (await tx.query('SHOW lock_timeout')).rows[0];
-    const before = await show(database());
-    expect(before).not.toEqual({ lock_timeout: '0' });
-    await outcomeOf(open(), change('lock-timeout'), async ({ tx }) => {
-      expect(await show(tx)).toEqual(before);
-    });
-    expect(await show(database())).toEqual(before);
-  });
-
-  describe('work that changes the search_path', () => {
-    const tenant = 'mp_store_tenant';
-    beforeAll(async () => {
-      await database().query(`DROP SCHEMA IF EXISTS ${tenant} CASCADE`);
-      await database().query(`CREATE SCHEMA ${tenant}`);
-    });
-    afterAll(() => database().query(`DROP SCHEMA ${tenant} CASCADE`));
-    const processIn = (path: string, reference: string, minute: number) =>
-      outcomeOf(open(), change(reference, minute), async ({ tx }) => {
-        await tx.query(`SET LOCAL search_path TO ${path}`);
-      });
-
-    it('to a schema without the tables is recorded', async () => {
-      expect(await processIn('pg_catalog', 'no-tables', 1)).toBe('processed');
-      expect(await recorded('no-tables')).toBe(1);
-    });
-
-    it('to a schema that has such tables too is recorded where it was claimed', async () => {
-      const other = postgresStore(database().pool, { prefix: `${tenant}.payment_store_` });
-      await other.setup();
-      expect(await outcomeOf(other, change('tenant', 0), nothing)).toBe('processed');
-      expect(await processIn(tenant, 'tenant', 2)).toBe('processed');
-      expect(await recorded('tenant')).toBe(1);
-      expect(await isCurrent(open(), change('tenant', 1))).toBe(false);
-      expect(await isCurrent(other, change('tenant', 1))).toBe(true);
-    });
+  it('leaves the limits of the session as they were', async () => {
+    const show = async () =>
+      (
+        await database().query(
+          "SELECT current_setting('lock_timeout') AS lock, current_setting('idle_in_transaction_session_timeout') AS idle, current_setting('synchronous_commit') AS durable",
+        )
+      ).rows[0];
+    const before = await show();
+    await outcomeOf(open(), change('limits'), nothing);
+    await outcomeOf(open(), change('limits', 1), () => Promise.reject('failed')).catch(() => {});
+    expect(await show()).toEqual(before);
   });
 
   it('keeps stores with different prefixes apart', async () => {

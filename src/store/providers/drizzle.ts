@@ -1,5 +1,3 @@
-import { hasSettled, keepOffLost } from './keep-off-lost.js';
-import { postgresJsUntilOver } from './postgres-js.js';
 import {
   hasMethods,
   makeProvider,
@@ -8,7 +6,7 @@ import {
   rowsOf,
   type TransactionProvider,
 } from './provider.js';
-import { untilOver, type WorkEnd } from './work-end.js';
+import type { WorkEnd } from './work-view.js';
 
 /** A Drizzle database. */
 export interface DrizzleLike<Tx> {
@@ -56,13 +54,8 @@ export function fromDrizzle<Tx>(db: DrizzleLike<Tx>): TransactionProvider<Tx> {
     engine: engineOf(db),
     database: db,
     isSingle: hasMethods(client, ['transaction', 'query', 'exec']),
-    transaction: hasMethods(client, ['begin', 'unsafe'])
-      ? onPostgresJs(db)
-      : isPgPool(client)
-        ? onPgPool(db, client)
-        : (body) => db.transaction(body, CONFIG),
+    ...begunOn(db, client),
     isTransaction: (value) => hasMethods(value, ['execute', 'rollback']),
-    isLost: (tx) => hasSettled(tx as object),
     query: async (on, text) => rowsOf(await (on as Pick<typeof db, 'execute'>).execute(text)),
     connectionOf: (tx) => sessionOf(tx)?.client,
     forWork: (tx, end) => onSession(tx as DrizzleTransaction, end) as Tx,
@@ -71,48 +64,15 @@ export function fromDrizzle<Tx>(db: DrizzleLike<Tx>): TransactionProvider<Tx> {
 
 const CONFIG = { isolationLevel: 'read committed', accessMode: 'read write' } as const;
 
-/** With the configuration, Drizzle would send a statement that {@link keepOffLost} does not see. */
-function onPostgresJs<Tx>(db: DrizzleLike<Tx>) {
-  return (body: (tx: Tx) => Promise<void>) =>
-    keepOffLost<Tx>(
-      (kept) => db.transaction(kept),
-      async (tx) => {
-        await (tx as Pick<typeof db, 'execute'>).execute(
-          'SET TRANSACTION ISOLATION LEVEL READ COMMITTED READ WRITE',
-        );
-        await body(tx);
-      },
-    );
-}
-
-/** A pool of pg, or of a driver modelled on it. */
-interface PgPool {
-  connect(): Promise<{
-    release(error?: Error): void;
-    on(event: 'error', listener: (error: Error) => void): unknown;
-    removeListener(event: 'error', listener: (error: Error) => void): unknown;
-  }>;
-}
-
-const isPgPool = (client: unknown): client is PgPool =>
-  hasMethods(client, ['connect', 'query', 'end']);
-
-/** On a connection that is taken here: Drizzle never returns one to the pool on which BEGIN has failed. */
-function onPgPool<Tx>(db: DrizzleLike<Tx>, pool: PgPool) {
-  return async (body: (tx: Tx) => Promise<void>) => {
-    const client = await pool.connect();
-    let broken: Error | undefined;
-    const onError = (error: Error): void => {
-      broken = error;
-    };
-    client.on('error', onError);
-    const session = derive(sessionOf(db) as DrizzleSession, { client });
-    try {
-      return await derive(db, { session }).transaction(body, CONFIG);
-    } finally {
-      client.removeListener('error', onError);
-      client.release(broken);
-    }
+function begunOn<Tx>(db: DrizzleLike<Tx>, client: unknown) {
+  type Body = (tx: Tx) => Promise<void>;
+  if (!hasMethods(client, ['begin', 'unsafe'])) {
+    return { transaction: (body: Body) => db.transaction(body, CONFIG) };
+  }
+  // With the configuration, Drizzle would send a statement on postgres.js whose failure makes that hang.
+  return {
+    transaction: (body: Body) => db.transaction(body),
+    firstStatement: 'SET TRANSACTION ISOLATION LEVEL READ COMMITTED READ WRITE',
   };
 }
 
@@ -133,22 +93,16 @@ function sessionOf(tx: unknown): DrizzleSession | undefined {
   return inPostgres?.session ?? session;
 }
 
-/** The same transaction, with a session whose client refuses once the work has ended, and so do nested ones. */
+/** The same transaction, with a session whose client is a view, and so do nested ones. */
 function onSession(tx: DrizzleTransaction, end: WorkEnd): DrizzleTransaction {
-  const client = sessionOf(tx)?.client as object;
-  const isOfPostgresJs = hasMethods(client, ['savepoint', 'unsafe']);
-  const session = derive(sessionOf(tx) as DrizzleSession, {
-    client: isOfPostgresJs ? postgresJsUntilOver(client, end) : untilOver(client, end),
-  });
+  const own = sessionOf(tx) as DrizzleSession;
+  const session = derive(own, { client: end.viewOf(own.client as object) });
   const queries = Object.entries(tx.query ?? {}).map(([name, query]) => [
     name,
     derive(query, { session }),
   ]);
-  return derive(tx, {
-    session,
-    _: derive(tx._ ?? {}, { session }),
-    query: Object.fromEntries(queries),
-  });
+  const query = Object.fromEntries(queries);
+  return derive(tx, { session, _: derive(tx._ ?? {}, { session }), query });
 }
 
 function derive<Value extends object>(from: Value, own: Record<string, unknown>): Value {

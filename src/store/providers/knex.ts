@@ -6,7 +6,7 @@ import {
   rowsOf,
   type TransactionProvider,
 } from './provider.js';
-import { untilOver, type WorkEnd } from './work-end.js';
+import type { WorkEnd } from './work-view.js';
 
 /** A knex instance. */
 export interface KnexLike<Tx> {
@@ -20,22 +20,6 @@ export interface KnexLike<Tx> {
   ): Promise<unknown>;
   /** Runs a statement. */
   raw(sql: string): PromiseLike<unknown>;
-}
-
-/** The parts used of knex's transaction. */
-interface KnexTransaction {
-  isCompleted(): boolean;
-  readonly client: TransactionClient;
-}
-
-interface TransactionClient {
-  acquireConnection(): Promise<object>;
-  query(connection: object, query: unknown): Promise<unknown>;
-  stream(connection: object, ...more: unknown[]): Promise<unknown>;
-}
-
-interface Raw extends PromiseLike<unknown> {
-  connection(connection: object): PromiseLike<unknown>;
 }
 
 const WANTED = {
@@ -71,33 +55,50 @@ export function fromKnex<Tx>(knex: KnexLike<Tx>): TransactionProvider<Tx> {
       return rowsOf(await (connection === undefined ? raw : raw.connection(connection)));
     },
     connectionOf: (tx) => (tx as KnexTransaction).client.acquireConnection(),
-    hasEnded: (tx) => (tx as KnexTransaction).isCompleted(),
     async forWork(tx, end) {
       const { client: ofTransaction } = tx as KnexTransaction;
       const connection = await ofTransaction.acquireConnection();
       connections.set(tx as object, connection);
-      onView(ofTransaction, connection, end);
+      lend(ofTransaction, connection, end);
       // Not the same object, by which the store itself sends.
       return new Proxy(tx as object, {}) as Tx;
     },
   });
 }
 
-/**
- * Gives the work, and the transactions in it, a view of the connection that refuses once the work has ended. What ends
- * the transaction itself has the connection.
- */
-function onView(client: TransactionClient, connection: object, end: WorkEnd): void {
-  const { query, stream } = client;
-  const view = untilOver(connection, end);
-  const send = async (given: object, by: (on: object) => Promise<unknown>): Promise<unknown> => {
-    if (given !== view) return by(given);
+interface TransactionClient {
+  acquireConnection(): Promise<object>;
+  releaseConnection(connection: object): Promise<unknown>;
+  query(connection: object, query: unknown): Promise<unknown>;
+  stream(connection: object, ...more: unknown[]): Promise<unknown>;
+}
+
+interface KnexTransaction {
+  readonly client: TransactionClient;
+}
+
+interface Raw extends PromiseLike<unknown> {
+  connection(connection: object): PromiseLike<unknown>;
+}
+
+/** Lends the work, and the transactions in it, the connection. What ends the transaction itself has the connection. */
+function lend(client: TransactionClient, connection: object, end: WorkEnd): void {
+  const { query, stream, releaseConnection } = client;
+  /** The views that are lent, each with what ends the loan. */
+  const loans = new WeakMap<object, () => void>();
+  const send = async (given: object, by: (on: object) => Promise<unknown>): Promise<unknown> =>
+    loans.has(given) ? end.run(() => by(connection)) : by(given);
+  client.acquireConnection = async () => {
     end.assertNotOver();
-    const running = by(connection);
-    end.follow(running);
-    return running;
+    const loan = end.viewOf(connection);
+    // Counted from here: the query is sent later.
+    end.run(() => new Promise<void>((resolve) => loans.set(loan, resolve)));
+    return loan;
   };
-  client.acquireConnection = async () => view;
+  client.releaseConnection = async (given) => {
+    const endLoan = loans.get(given);
+    return endLoan === undefined ? releaseConnection.call(client, given) : endLoan();
+  };
   client.query = (given, asked) => send(given, (on) => query(on, asked));
   client.stream = (given, ...more) => send(given, (on) => stream(on, ...more));
 }

@@ -5,7 +5,7 @@ import {
   refuseKind,
   type TransactionProvider,
 } from './provider.js';
-import { untilOver, type WorkEnd } from './work-end.js';
+import type { WorkEnd } from './work-view.js';
 
 /** A Kysely instance. */
 export interface KyselyLike<Tx, Taken = Tx> {
@@ -36,8 +36,6 @@ interface Command {
 }
 
 interface Controlled {
-  readonly isCommitted: boolean;
-  readonly isRolledBack: boolean;
   commit(): Command;
   rollback(): Command;
 }
@@ -92,10 +90,6 @@ export function fromKysely<Tx, Taken = Tx>(
           throw error;
         }
       }),
-    hasEnded: (tx) => {
-      const { isCommitted, isRolledBack } = tx as Controlled;
-      return isCommitted || isRolledBack;
-    },
     isTransaction: (value) => (value as { isTransaction?: unknown }).isTransaction === true,
     query: async (on, text) => (await (on as Executing).executeQuery(compiled(text))).rows,
     forWork: (tx, end) => onExecutor(tx as KyselyTransaction, end) as Tx,
@@ -116,12 +110,13 @@ interface KyselyTransaction {
   withPlugin(plugin: object): KyselyTransaction;
 }
 
-/** The same transaction, with connections that refuse once the work has ended. */
+/** The same transaction, on a view of its connection. */
 function onExecutor(tx: KyselyTransaction, end: WorkEnd): KyselyTransaction {
   const executor = tx.getExecutor();
   const ofWork = executor.withConnectionProvider({
-    provideConnection: (consumer) =>
-      executor.provideConnection((connection) => consumer(untilOver(connection, end))),
+    // Counted from here: the query is sent later, once Kysely has the connection.
+    provideConnection: async (consumer) =>
+      end.run(() => executor.provideConnection((connection) => consumer(end.viewOf(connection)))),
   });
   // Nothing else makes a transaction with another executor.
   executor.withPlugin = () => ofWork;

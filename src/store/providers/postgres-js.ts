@@ -1,4 +1,3 @@
-import { hasSettled, keepOffLost } from './keep-off-lost.js';
 import {
   hasMethods,
   makeProvider,
@@ -7,7 +6,6 @@ import {
   rowsOf,
   type TransactionProvider,
 } from './provider.js';
-import type { WorkEnd } from './work-end.js';
 
 /** A client of postgres.js, which is also its pool. */
 export interface PostgresJsLike<Tx> {
@@ -43,82 +41,9 @@ export function fromPostgresJs<Tx>(sql: PostgresJsLike<Tx>): TransactionProvider
     orm: 'postgres.js',
     engine: 'postgres',
     database: sql,
-    transaction: (body) =>
-      keepOffLost((kept) => sql.begin('isolation level read committed read write', kept), body),
+    transaction: (body) => sql.begin('isolation level read committed read write', body),
     isTransaction: (value) => hasMethods(value, ['savepoint', 'unsafe']),
-    isLost: (tx) => hasSettled(tx as object),
     query: async (on, text) => rowsOf(await (on as Pick<typeof sql, 'unsafe'>).unsafe(text)),
-    forWork: (tx, end) => postgresJsUntilOver(tx as object, end) as Tx,
-  });
-}
-
-type Callable = (...args: unknown[]) => unknown;
-
-/** The parts used of a query of postgres.js, which is sent by its handler when it is first awaited. */
-interface PostgresJsQuery extends Promise<unknown> {
-  handler: (query: PostgresJsQuery) => unknown;
-  readonly reject: (error: unknown) => void;
-}
-
-/** A view of a transaction of postgres.js that refuses once the work has ended, nested transactions included. */
-export function postgresJsUntilOver<Sql extends object>(sql: Sql, end: WorkEnd): Sql {
-  const call = (method: Callable, args: unknown[]): unknown => {
-    const made = method.apply(sql, args);
-    if (isQuery(made)) return refuseLate(made, end);
-    if (made instanceof Promise) end.follow(made);
-    return made;
-  };
-  return new Proxy(sql, {
-    apply: (target, _this, args) => call(target as unknown as Callable, args),
-    get(target, name) {
-      const value: unknown = Reflect.get(target, name);
-      if (typeof value !== 'function') return value;
-      return (...args: unknown[]) => {
-        end.assertNotOver();
-        if (name === 'savepoint') return savepoint(value as Callable, args, end);
-        return call(value as Callable, args);
-      };
-    },
-  });
-}
-
-function isQuery(made: unknown): made is PostgresJsQuery {
-  const { handler, reject } = (made ?? {}) as Partial<PostgresJsQuery>;
-  return typeof handler === 'function' && typeof reject === 'function';
-}
-
-function refuseLate(query: PostgresJsQuery, end: WorkEnd): PostgresJsQuery {
-  const { handler } = query;
-  query.handler = (sent) => {
-    try {
-      end.assertNotOver();
-    } catch (error) {
-      return sent.reject(error);
-    }
-    const answer = handler(sent);
-    end.follow(sent);
-    return answer;
-  };
-  return query;
-}
-
-/**
- * After the work, postgres.js must not hear that the nested transaction has ended: it would send ROLLBACK TO on a
- * connection that another transaction may have.
- */
-function savepoint(method: Callable, args: unknown[], end: WorkEnd): Promise<unknown> {
-  const body = args.at(-1) as (sql: object) => unknown;
-  return new Promise((resolve, reject) => {
-    const kept = async (inner: object): Promise<unknown> => {
-      const running = Promise.resolve(body(postgresJsUntilOver(inner, end)));
-      const isInTime = await running.then(
-        () => !end.isOver,
-        () => !end.isOver,
-      );
-      if (isInTime) return running;
-      running.then(() => end.assertNotOver()).catch(reject);
-      return new Promise(() => undefined);
-    };
-    (method(...args.slice(0, -1), kept) as Promise<unknown>).then(resolve, reject);
+    forWork: (tx, end) => end.viewOf(tx as object) as Tx,
   });
 }

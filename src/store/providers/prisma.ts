@@ -1,5 +1,4 @@
 import { hasMethods, makeProvider, refuse, rowsOf, type TransactionProvider } from './provider.js';
-import type { WorkEnd } from './work-end.js';
 
 /** A client of Prisma. */
 export interface PrismaLike<Tx> {
@@ -50,48 +49,8 @@ export function fromPrisma<Tx>(prisma: PrismaLike<Tx>): TransactionProvider<Tx> 
       hasMethods(value, ['$queryRawUnsafe']) && !hasMethods(value, ['$connect']),
     query: async (on, text) =>
       rowsOf(await (on as Pick<typeof prisma, '$queryRawUnsafe'>).$queryRawUnsafe(text)),
-    forWork: (tx, end) => refuseLate(tx as object, end) as Tx,
+    forWork: (tx, end) => end.viewOf(tx as object) as Tx,
   });
-}
-
-type Callable = (...args: unknown[]) => unknown;
-// A query is sent when one of these is called.
-const SENDING: ReadonlySet<PropertyKey> = new Set(['then', 'catch', 'finally']);
-
-/** A view of a transaction, a model or a query of Prisma that refuses once the work has ended. */
-function refuseLate<Target extends object>(target: Target, end: WorkEnd): Target {
-  return new Proxy(target, {
-    get(_, name) {
-      const member: unknown = Reflect.get(target, name);
-      if (isThenable(target) && SENDING.has(name)) {
-        return (...args: never[]) => send(target, end)[name as 'then'](...args);
-      }
-      if (typeof member === 'object' && member !== null) return refuseLate(member, end);
-      if (typeof member !== 'function') return member;
-      return (...args: unknown[]) => {
-        if (name === '$transaction') return nest(member.bind(target), args, end);
-        const answer: unknown = Reflect.apply(member, target, args);
-        return isThenable(answer) ? refuseLate(answer, end) : answer;
-      };
-    },
-  });
-}
-
-/** Begins a nested transaction, which sends nothing itself once this one has ended. */
-async function nest(begin: Callable, [body, ...more]: unknown[], end: WorkEnd): Promise<unknown> {
-  end.assertNotOver();
-  return begin((inner: object) => (body as Callable)(refuseLate(inner, end)), ...more);
-}
-
-async function send(query: PromiseLike<unknown>, end: WorkEnd): Promise<unknown> {
-  end.assertNotOver();
-  const running = Promise.resolve(query.then((answer) => answer));
-  end.follow(running);
-  return running;
-}
-
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof (value as { then?: unknown } | null | undefined)?.then === 'function';
 }
 
 // Prisma has no public property for this.

@@ -1,210 +1,217 @@
-import type { StoreError } from '../../errors.js';
 import { invalidOption, LONGEST_TIMER_MS } from '../../protocol/options.js';
 import { Loss } from '../loss.js';
 import type { ServerFailures } from '../sql/server-failures.js';
 import type {
   Ask,
+  ClaimLimits,
   Connections,
   Deadline,
   Ending,
   OpenTransaction,
   ServerTimeouts,
 } from '../sql/transactions.js';
-import { hasEndedAlone } from './keep-off-lost.js';
-import type { Begun, ProvidedTransaction } from './provided-transaction.js';
+import { RELEASE, SAVEPOINT } from '../sql/transactions.js';
 import type { TransactionProvider } from './provider.js';
+import { runWithView } from './work-view.js';
 
 /** A database engine under an ORM. */
-export interface ProvidedEngine<Tx> {
+export interface ProvidedEngine {
   readonly failures: ServerFailures;
-  open(begun: Begun<Tx>): ProvidedTransaction<Tx>;
+  /** The statement with which a transaction begins, after those of the ORM. */
+  settings(limits: ClaimLimits): string | undefined;
+  /** Limits the wait for the lock of an order. */
+  atMost(timeoutMs: number, lock: string): string;
   /** @throws {InvalidOptionError} when the merchant's transaction has ended */
   assertOpen(ask: Ask): Promise<void>;
-  readonly change: (
-    statement: string,
-    alone: (statement: string) => Promise<readonly object[]>,
-  ) => Promise<boolean | undefined>;
 }
 
-/** The connections of an ORM. Its own deadlines apply in addition. */
+/** The connections of an ORM, which begins transactions, and commits or rolls back. Its own deadlines apply as well. */
 export function providedConnections<Tx>(
   provider: TransactionProvider<Tx>,
   timeouts: ServerTimeouts,
-  engine: ProvidedEngine<Tx>,
+  engine: ProvidedEngine,
 ): Connections<Tx> {
-  const { failures } = engine;
+  const { failures, assertOpen } = engine;
   const { acquireTimeoutMs, commandTimeoutMs, transactionTimeoutMs } = timeouts;
-  const ofWork = {
-    timeoutMs: transactionTimeoutMs,
-    createError: failures.noEndOfWorkInTime,
-  };
-  const timeoutMs = Math.min(acquireTimeoutMs + commandTimeoutMs, LONGEST_TIMER_MS);
-  const alone = (statement: string): Promise<readonly object[]> => {
-    const loss = new Loss();
-    return loss.within(timeoutMs, failures.noStepInTime, () =>
-      loss.orSettled(provider.query(provider.database, statement)),
-    );
-  };
+  const ofWork = { timeoutMs: transactionTimeoutMs, createError: failures.noEndOfWorkInTime };
   return {
     isSingle: provider.isSingle,
-    // The ORM waits for a connection, and can't be told to stop.
-    runsLate: true,
     run(body, deadline = ofWork) {
-      const run = new Run({ engine, provider, timeouts, body, deadline });
-      return run.loss.orSettled(run.settle());
+      const transaction = new ProvidedTransaction(provider, timeouts, engine);
+      return transaction.orSettled(transaction.run(body, deadline));
     },
-    read: async (statement) => failures.textsOf(await alone(statement)),
-    change: (statement) => engine.change(statement(), alone),
+    async read(statement) {
+      const loss = new Loss();
+      const timeoutMs = Math.min(acquireTimeoutMs + commandTimeoutMs, LONGEST_TIMER_MS);
+      loss.limit(timeoutMs, failures.noStepInTime);
+      const reading = provider.query(provider.database, statement);
+      const rows = await loss.orSettled(reading).finally(() => loss.unlimited());
+      return failures.textsOf(rows);
+    },
+    // In a step, which does nothing once its caller has given up: an ORM can't be told to stop waiting for a connection.
+    change: async () => undefined,
     async runIn(tx, body) {
       if (!provider.isTransaction(tx ?? {})) {
         const expected = `a transaction of ${provider.orm}: the one that it, or the store, passes to your code`;
         throw invalidOption('tx', expected, tx);
       }
       const ask: Ask = async (statement) => failures.textsOf(await provider.query(tx, statement));
-      await engine.assertOpen(ask);
+      await assertOpen(ask);
       return body(ask);
     },
   };
 }
 
+/**
+ * Waits until the ORM has heard of a broken connection: its statement rejects first, and the transaction later in the same
+ * turn of the event loop, but after the first immediates.
+ */
+async function lossHeard(): Promise<void> {
+  for (let turns = 0; turns < 2; turns += 1) await new Promise(setImmediate);
+}
+
 /** Thrown through the ORM to make it roll back. */
 class Undo extends Error {
   override readonly name = 'Undo';
-
-  constructor() {
-    super('merchant-payments: the transaction is rolled back, because there is nothing to record');
-  }
 }
 
-interface Scene<Tx, Result> {
-  readonly engine: ProvidedEngine<Tx>;
-  readonly provider: TransactionProvider<Tx>;
-  readonly timeouts: ServerTimeouts;
-  readonly body: (transaction: OpenTransaction<Tx>) => Promise<Ending<Result>>;
-  readonly deadline: Deadline;
-}
+/** One transaction of an ORM. */
+class ProvidedTransaction<Tx> extends Loss implements OpenTransaction<Tx> {
+  /** Known once the ORM has begun. */
+  declare tx: Tx;
+  readonly #provider: TransactionProvider<Tx>;
+  readonly #timeouts: ServerTimeouts;
+  readonly #engine: ProvidedEngine;
+  #hasBegun = false;
+  #hasSavepoint = false;
 
-/** One transaction that the ORM begins, and commits or rolls back, from the call of the ORM until its promise settles. */
-class Run<Tx, Result> {
-  readonly loss = new Loss();
-  readonly #scene: Scene<Tx, Result>;
-  readonly #failures: ServerFailures;
-  #transaction: ProvidedTransaction<Tx> | undefined;
-  /** Known once only COMMIT or ROLLBACK is left to do. */
-  #ending: Ending<Result> | undefined;
-  #failure: { readonly error: unknown } | undefined;
-  #end: ReturnType<typeof setTimeout> | undefined;
-  #hasSettled = false;
-  #giveUp = (): void => undefined;
-
-  constructor(scene: Scene<Tx, Result>) {
-    this.#scene = scene;
-    this.#failures = scene.engine.failures;
+  constructor(provider: TransactionProvider<Tx>, timeouts: ServerTimeouts, engine: ProvidedEngine) {
+    super();
+    this.#provider = provider;
+    this.#timeouts = timeouts;
+    this.#engine = engine;
   }
 
-  /** Settles when the transaction has ended, but may never do so after a loss. */
-  async settle(): Promise<Result> {
-    try {
-      await this.#settleAtOrm();
-      if (this.#failure !== undefined) throw this.#failure.error;
-      // The ORM's promise resolves early if the work itself has ended the transaction.
-      if (this.#ending === undefined) throw this.#lose(this.#failures.transactionEnded());
-      if (this.#ending.end === 'commit') await this.#transaction?.assertCommitted();
-      return this.#ending.result;
-    } finally {
-      clearTimeout(this.#end);
-    }
-  }
-
-  async #settleAtOrm(): Promise<void> {
-    const { provider, timeouts, deadline } = this.#scene;
-    const { acquireTimeoutMs } = timeouts;
-    const acquiring = this.#within(acquireTimeoutMs, (ms) => this.#failures.noConnectionInTime(ms));
-    const givenUp = new Promise<void>((resolve) => {
-      this.#giveUp = resolve;
-    });
+  async run<Result>(
+    body: (transaction: this) => Promise<Ending<Result>>,
+    deadline: Deadline,
+  ): Promise<Result> {
+    const { failures } = this.#engine;
+    const { acquireTimeoutMs } = this.#timeouts;
+    let ending: Ending<Result> | undefined;
+    let failure: { readonly error: unknown } | undefined;
+    let hasSettled = false;
     const limits = { acquireTimeoutMs, transactionTimeoutMs: deadline.timeoutMs };
+    this.limit(acquireTimeoutMs, failures.noConnectionInTime);
     try {
-      const running = provider.transaction((tx) => {
-        clearTimeout(acquiring);
-        return this.#inTransaction(tx);
+      await this.#provider.transaction(async (tx) => {
+        this.tx = tx;
+        this.#hasBegun = true;
+        try {
+          ending = await this.#runBody(body, deadline);
+        } catch (error) {
+          await lossHeard();
+          // There is nothing left to roll back. Asked to, postgres.js ends the process, or hangs on its next connection.
+          if (hasSettled) return new Promise(() => undefined);
+          failure = { error };
+          throw error;
+        }
+        if (ending.end === 'rollback') throw new Undo();
       }, limits);
-      await Promise.race([running, givenUp]);
     } catch (error) {
-      // The ORM's error is then the failure passed through, or a consequence of it.
-      const isFailure = this.#failure !== undefined && !hasEndedAlone(error);
-      if (isFailure || this.#ending?.end === 'rollback') return;
-      throw this.#explain(error);
+      if (failure !== undefined) throw failure.error;
+      if (!this.#hasBegun) throw failures.noConnection(error);
+      if (ending?.end !== 'rollback') {
+        const cause = failures.errorOfOrm(error);
+        throw this.#lose(
+          ending === undefined ? failures.connectionLost(cause) : failures.explainFailedEnd(cause),
+        );
+      }
     } finally {
-      this.#hasSettled = true;
-      clearTimeout(acquiring);
+      hasSettled = true;
+      this.unlimited();
     }
-  }
-
-  async #inTransaction(tx: Tx): Promise<void> {
-    const { engine, provider, timeouts } = this.#scene;
-    const transaction = engine.open({ provider, tx, loss: this.loss, timeouts });
-    this.#transaction = transaction;
-    try {
-      this.#ending = await this.#runBody(transaction);
-    } catch (error) {
-      // The ORM can't be asked to roll back.
-      if (this.#hasSettled) return new Promise(() => undefined);
-      this.#failure = { error };
-      throw error;
-    } finally {
-      this.#expectEnd();
-    }
-    if (this.#ending.end === 'rollback') throw new Undo();
+    // The ORM's promise resolves early if the work itself has ended the transaction.
+    if (ending === undefined) throw this.#lose(failures.transactionEnded());
+    return ending.result;
   }
 
   /** Does everything but COMMIT or ROLLBACK. */
-  async #runBody(transaction: ProvidedTransaction<Tx>): Promise<Ending<Result>> {
-    const stopListening = await transaction.listen();
-    const { timeoutMs, createError } = this.#scene.deadline;
-    const deadline = this.#within(timeoutMs, createError);
+  async #runBody<Result>(
+    body: (transaction: this) => Promise<Ending<Result>>,
+    { timeoutMs, createError }: Deadline,
+  ): Promise<Ending<Result>> {
+    const { failures } = this.#engine;
+    // Too late: the caller has already received the error that nothing was processed.
+    this.#assertNotLost();
+    this.limit(timeoutMs, createError);
+    const stopListening = await this.#provider.listen(this.tx, (error) =>
+      this.report(failures.connectionLost(failures.errorOfOrm(error))),
+    );
     try {
-      // Too late: the caller has already received the error that nothing was processed.
-      if (this.loss.reason !== undefined) throw new Undo();
-      const ending = await transaction.orDestroyed(this.#scene.body(transaction));
-      if (ending.end === 'commit') await transaction.record(ending);
-      if (this.loss.reason !== undefined) throw this.loss.reason;
+      const ending = await body(this);
+      if (ending.end === 'commit') await this.#record(ending.statements);
+      this.#assertNotLost();
+      this.limit(this.#timeouts.commandTimeoutMs, failures.noEndInTime);
       return ending;
     } finally {
-      await transaction.leave();
-      clearTimeout(deadline);
-      stopListening();
+      stopListening?.();
     }
   }
 
-  /** Starts the deadline of the COMMIT or ROLLBACK that the ORM sends now. */
-  #expectEnd(): void {
-    const { commandTimeoutMs } = this.#scene.timeouts;
-    this.#end = setTimeout(() => {
-      if (this.#ending?.end === 'commit') {
-        this.loss.report(this.#failures.noEndInTime(commandTimeoutMs));
-      }
-      this.#giveUp();
-    }, commandTimeoutMs);
+  async #record(statements: readonly string[]): Promise<void> {
+    const { failures } = this.#engine;
+    for (const statement of [...(this.#hasSavepoint ? [RELEASE] : []), ...statements]) {
+      await this.#query(statement).catch((error: unknown) => {
+        throw failures.explainFailedRecord(error);
+      });
+    }
   }
 
-  #explain(error: unknown): unknown {
-    if (this.#transaction === undefined) return this.#failures.noConnection(error);
-    const cause = this.#failures.errorOfOrm(error);
-    if (this.#ending !== undefined) return this.#failures.explainFailedEnd(cause);
-    return this.#lose(
-      this.#transaction.hasEnded
-        ? this.#failures.transactionEnded()
-        : this.#failures.connectionLost(cause),
-    );
+  async begin(
+    lockTimeoutMs: number,
+    [lock, ...others]: readonly string[],
+  ): Promise<readonly string[]> {
+    const { settings, atMost } = this.#engine;
+    const { firstStatement } = this.#provider;
+    const before = [firstStatement, settings({ ...this.#timeouts, lockTimeoutMs })];
+    for (const statement of this.#hasSavepoint ? [] : before) {
+      if (statement !== undefined) await this.#query(statement);
+    }
+    if (lock === undefined) return [];
+    const texts = [...(await this.ask(atMost(lockTimeoutMs, lock)))];
+    for (const statement of others) texts.push(...(await this.ask(statement)));
+    await this.#query(SAVEPOINT);
+    this.#hasSavepoint = true;
+    return texts;
   }
 
-  #lose(reason: StoreError): StoreError {
-    this.loss.report(reason);
+  async ask(statement: string): Promise<readonly string[]> {
+    return this.#engine.failures.textsOf(await this.#query(statement));
+  }
+
+  async #query(statement: string): Promise<readonly object[]> {
+    // An answer after the loss must not start the work, and some drivers end the process at a statement after it.
+    this.#assertNotLost();
+    try {
+      return await this.#provider.query(this.tx, statement);
+    } catch (error) {
+      throw this.#engine.failures.errorOfOrm(error);
+    } finally {
+      this.#assertNotLost();
+    }
+  }
+
+  runWork(work: (tx: Tx) => Promise<void>): Promise<void> {
+    return runWithView((end) => this.#provider.forWork(this.tx, end), work);
+  }
+
+  #assertNotLost(): void {
+    if (this.reason !== undefined) throw this.reason;
+  }
+
+  #lose(reason: unknown): unknown {
+    if (reason instanceof Error) this.report(reason);
     return reason;
-  }
-
-  #within(timeoutMs: number, createError: (timeoutMs: number) => Error) {
-    return setTimeout(() => this.loss.report(createError(timeoutMs)), timeoutMs);
   }
 }

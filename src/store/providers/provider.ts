@@ -1,7 +1,6 @@
 import { InvalidOptionError } from '../../errors.js';
 import { describeValue } from '../../protocol/describe-value.js';
-import type { Awaitable } from '../../protocol/waiting.js';
-import type { WorkEnd } from './work-end.js';
+import type { WorkEnd } from './work-view.js';
 
 /** Time limits in milliseconds, for ORMs that accept them. */
 export interface TransactionLimits {
@@ -30,46 +29,38 @@ export interface TransactionProvider<Tx, Taken = Tx> {
    * otherwise.
    */
   transaction(body: (tx: Tx) => Promise<void>, limits: TransactionLimits): Promise<unknown>;
+  /** What the store sends first in a transaction, if the ORM does not begin it at READ COMMITTED by itself. */
+  readonly firstStatement: string | undefined;
   /** Runs one statement without parameters: in a transaction, or on {@link database}, outside of one. */
   query(on: Tx | object, text: string): Promise<readonly object[]>;
+  /** The transaction for the work, on a view of its connection. */
+  forWork(tx: Tx, end: WorkEnd): Promise<Tx>;
+  /** Calls `lost` when the transaction's connection breaks, if the ORM shows it. Resolves with what stops it. */
+  listen(tx: Tx, lost: (error: Error) => void): Promise<(() => void) | undefined>;
   /** Whether `value` is a transaction of the ORM, and not the database itself, whose writes commit on their own. */
   isTransaction(value: unknown): value is Taken;
-  /**
-   * Calls `lost` if the connection of a transaction is lost. Resolves with a function that stops this, or with
-   * undefined if the driver does not report losses.
-   */
-  listen(tx: Tx, lost: (error: Error) => void): Promise<(() => void) | undefined>;
-  /** Whether the ORM knows that a transaction has ended, and so refuses statements itself. */
-  hasEnded(tx: Tx): boolean;
-  /** Whether a transaction has lost its connection, so that a statement on it could end the process. */
-  isLost(tx: Tx): boolean;
-  /** The same transaction for the work: everything that is sent through it after the end of the work is refused. */
-  forWork(tx: Tx, end: WorkEnd): Promise<Tx>;
 }
 
 // A global symbol, because an application may have loaded the package twice.
 const BRAND = Symbol.for('merchant-payments.transaction-provider');
 
-type Optional = 'engine' | 'isSingle' | 'hasEnded' | 'isLost';
-type Made<Tx> = Omit<TransactionProvider<Tx>, 'listen' | 'isTransaction' | 'forWork' | Optional> &
-  Partial<Pick<TransactionProvider<Tx>, Optional>> & {
+type Made<Tx> = Pick<TransactionProvider<Tx>, 'orm' | 'database' | 'transaction' | 'query'> &
+  Partial<Pick<TransactionProvider<Tx>, 'engine' | 'isSingle' | 'firstStatement'>> & {
     readonly isTransaction: (value: unknown) => boolean;
-    /** The connection of a transaction, if the driver exposes it. */
+    readonly forWork: (tx: Tx, end: WorkEnd) => Tx | Promise<Tx>;
     readonly connectionOf?: (tx: Tx) => unknown;
-    readonly forWork: (tx: Tx, end: WorkEnd) => Awaitable<Tx>;
   };
 
 export function makeProvider<Tx, Taken = Tx>({
-  connectionOf,
   isTransaction,
   forWork,
+  connectionOf,
   ...made
 }: Made<Tx>): TransactionProvider<Tx, Taken> {
   const provider: TransactionProvider<Tx, Taken> = {
     engine: undefined,
     isSingle: false,
-    hasEnded: () => false,
-    isLost: () => false,
+    firstStatement: undefined,
     ...made,
     isTransaction: (value): value is Taken => isTransaction(value),
     forWork: async (tx, end) => forWork(tx, end),

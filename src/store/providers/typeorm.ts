@@ -1,5 +1,4 @@
 import { hasMethods, makeProvider, refuse, rowsOf, type TransactionProvider } from './provider.js';
-import { untilOver } from './work-end.js';
 
 /** A DataSource of TypeORM. */
 export interface TypeOrmLike<Tx> {
@@ -17,9 +16,10 @@ export interface TypeOrmLike<Tx> {
 /** The parts used of TypeORM's EntityManager. */
 interface Manager {
   readonly queryRunner?: {
-    connect(): Promise<unknown>;
-    readonly broadcaster: object;
     readonly isTransactionActive: boolean;
+    readonly broadcaster: object;
+    connect(): Promise<object>;
+    query(...args: unknown[]): Promise<unknown>;
   };
 }
 
@@ -57,13 +57,16 @@ export function fromTypeOrm<Tx>(dataSource: TypeOrmLike<Tx>): TransactionProvide
     isTransaction: (value) => (value as Manager).queryRunner?.isTransactionActive === true,
     query: async (on, text) => rowsOf(await (on as Pick<typeof dataSource, 'query'>).query(text)),
     connectionOf: (tx) => (tx as Manager).queryRunner?.connect(),
-    hasEnded: (tx) => (tx as Manager).queryRunner?.isTransactionActive === false,
     forWork: async (tx, end) => {
       const runner = (tx as Required<Manager>).queryRunner;
-      const connection = untilOver((await runner.connect()) as object, end);
+      const connection = end.viewOf(await runner.connect());
       const ofWork = Object.create(runner, {
         connect: { value: async () => connection },
         databaseConnection: { value: connection },
+        // Counted from here: the query is sent later.
+        query: {
+          value: async (...args: unknown[]) => end.run(() => runner.query.apply(ofWork, args)),
+        },
       });
       // Its subscribers write through the runner too.
       ofWork.broadcaster = Object.create(runner.broadcaster, { queryRunner: { value: ofWork } });

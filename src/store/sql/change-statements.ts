@@ -5,70 +5,88 @@ import { parseOne, parseSecond, parseSeenChange, type SeenKind } from '../rows.j
 import type { Dialect, Key, Tables } from './dialect.js';
 import { type Batch, lockBatch, type Names, pageOf } from './payment-statements.js';
 import type { Step } from './session.js';
-import { Sql } from './sql.js';
+import { type Fill, Sql, template } from './sql.js';
 import { databaseForms, keyOf } from './stored-forms.js';
 
-const CHANGE = ['merchant_payment_reference', 'reference_number', 'change_key'] as const;
+const [ORDER, PAYMENT, KEY] = [
+  'merchant_payment_reference',
+  'reference_number',
+  'change_key',
+] as const;
+const CHANGE = [ORDER, PAYMENT, KEY];
+const ORDERS =
+  'state, reference_number, payment, payment_updated_at_us, paid_by, body, order_name, replaced_by';
 
-/** The statements about changes, for every engine. Those of a change run while its order's row is locked. */
+/**
+ * The statements about changes, for every engine. Those of a change run while its order's row is locked. The texts of
+ * the usual ones are built once.
+ */
 export class ChangeStatements {
   readonly #sql: Sql;
   readonly #dialect: Dialect;
   readonly #tables: Tables;
+  readonly #lock: Fill;
+  readonly #order: Fill;
+  readonly #lockedOrder: Fill;
+  readonly #others: Fill;
+  readonly #record: Fill;
+  readonly #isChange: Fill;
+  readonly #forget: Fill;
+  readonly #lockFailed: Fill;
 
   constructor(dialect: Dialect) {
     this.#sql = new Sql(dialect);
     this.#dialect = dialect;
     this.#tables = dialect.tables;
+    const { asText, forUpdate, list, orLock } = dialect;
+    const { changes, failures, payments } = dialect.tables;
+    const isOrder = `${ORDER} = {order}`;
+    const isPayment = `${isOrder} AND ${PAYMENT} = {payment}`;
+    const isChange = `${isPayment} AND ${KEY} = {key}`;
+    const rows = (kind: SeenKind, columns: string, table: string, condition: string) =>
+      `SELECT ${list(`'${kind}', ${columns}`)} FROM ${table} WHERE ${condition}`;
+    this.#lock = template(`INSERT INTO ${payments}
+  (${ORDER}, body, digest, state, attempts, recorded_at_ms, changed_at_ms)
+VALUES ({order}, '', '', 'elsewhere', 0, 0, {now})${orLock(ORDER)}`);
+    const order = rows('order', ORDERS, payments, isOrder);
+    this.#order = template(`${order}\nUNION ALL `);
+    this.#lockedOrder = template(`${order}${forUpdate}`);
+    // Without subqueries, which cost a server more to plan than the rows that they save.
+    const processed = rows('change', `${KEY}, ${asText('latest_rank')}`, changes, isPayment);
+    const failed = rows('failure', 'attempts, parked', failures, isChange);
+    this.#others = template(`${processed}\nUNION ALL ${failed}`);
+    this.#record = template(`INSERT INTO ${changes}
+  (${CHANGE.join(', ')}, occurred_at_us, latest_rank, processed_at_ms)
+VALUES ({order}, {payment}, {key}, {occurred}, {newest}, {now})`);
+    this.#isChange = template(isChange);
+    this.#forget = template(`DELETE FROM ${failures} WHERE ${isChange}`);
+    this.#lockFailed = template(
+      `SELECT ${list('attempts')} FROM ${failures} WHERE ${isChange}${forUpdate}`,
+    );
   }
 
   /**
    * Locks the order's row, which is made if there is none, and reads what {@link see} expects. Two statements, because
    * the second one must see what the first has waited for.
    */
-  claim(change: Change): readonly [lock: string, read: string] {
-    const read = this.read(change) + this.#dialect.readEnds;
-    return [this.lock(change.merchantPaymentReference), read];
+  claim(change: ChangeName): readonly [lock: string, read: string] {
+    const literals = this.#literals(change);
+    return [this.#lock(literals), this.#order(literals) + this.#others(literals)];
   }
 
-  /** The same for an order that should have a row, at a lower cost. If there is none, nothing is locked. */
-  claimKnown(change: Change): readonly [lock: string, read: string] {
-    const [order, ...others] = this.#seen(change);
-    const { forUpdate, readEnds } = this.#dialect;
-    return [`${order}${forUpdate}`, others.join(UNION) + readEnds];
+  /** The same for an order that has a row, at a lower cost. If there is none, nothing is locked. */
+  claimKnown(change: ChangeName): readonly [lock: string, read: string] {
+    const literals = this.#literals(change);
+    return [this.#lockedOrder(literals), this.#others(literals)];
   }
 
-  lock(merchantPaymentReference: string): string {
-    const { now, orLock } = this.#dialect;
-    return `INSERT INTO ${this.#tables.payments}
-  (merchant_payment_reference, body, digest, state, attempts, recorded_at_ms, changed_at_ms)
-VALUES (${this.#sql.values([merchantPaymentReference, '', '', 'elsewhere', 0, 0])}, ${now()})${orLock('merchant_payment_reference')}`;
-  }
-
-  /** The order, the processed changes of the payment, and the change's failure, as {@link see} expects them. */
-  read(change: Change): string {
-    return this.#seen(change).join(UNION);
-  }
-
-  // Without subqueries, which cost a server more to plan than the rows that they save.
-  #seen(change: Change): readonly [order: string, changes: string, failure: string] {
-    const { changes, failures, payments } = this.#tables;
-    const { asText } = this.#dialect;
-    const { isOrder, isPayment, isChange } = this.#conditions(change);
-    const order = [
-      ...(['state', 'reference_number', 'payment', 'payment_updated_at_us'] as const),
-      ...(['paid_by', 'body', 'order_name', 'replaced_by'] as const),
-    ];
-    return [
-      this.#rows('order', order, payments, isOrder),
-      this.#rows('change', ['change_key', asText('latest_rank')], changes, isPayment),
-      this.#rows('failure', ['attempts', 'parked'], failures, isChange),
-    ];
-  }
-
-  #rows(kind: SeenKind, columns: readonly string[], table: string, condition: string): string {
-    const list = [this.#sql.value(kind), ...columns].join(', ');
-    return `SELECT ${this.#dialect.list(list)} FROM ${table} WHERE ${condition}`;
+  #literals({ merchantPaymentReference, referenceNumber, key }: ChangeName) {
+    return {
+      order: this.#sql.value(merchantPaymentReference),
+      payment: this.#sql.value(referenceNumber),
+      key: this.#sql.value(key),
+      now: this.#dialect.now(),
+    };
   }
 
   /**
@@ -90,32 +108,21 @@ WHERE ${isSecond(this.#sql, merchantPaymentReference, referenceNumber)}`;
   *#withOrder(seen: SeenChange): Step<SeenChange> {
     const { row } = seen;
     if (row?.order === undefined) return seen;
-    const { list, forUpdate, savepointAgain } = this.#dialect;
+    const { list, forUpdate } = this.#dialect;
     const isFirst = this.#sql.match({ merchant_payment_reference: keyOf(row.order) });
     const [paidBy] =
       yield `SELECT ${list('paid_by')} FROM ${this.#tables.payments} WHERE ${isFirst}${forUpdate}`;
-    if (savepointAgain !== undefined) yield savepointAgain;
     return { ...seen, row: { ...row, paidBy: parseOne(paidBy) } };
-  }
-
-  #conditions({ merchantPaymentReference, referenceNumber, key }: ChangeName) {
-    const isOrder = this.#sql.match({ merchant_payment_reference: merchantPaymentReference });
-    const isPayment = `${isOrder} AND ${this.#sql.match({ reference_number: referenceNumber })}`;
-    const isChange = `${isPayment} AND ${this.#sql.match({ change_key: key })}`;
-    return { isOrder, isPayment, isChange };
   }
 
   /** The statements that record a change as processed, settle its payment, and forget its failure. */
   record(change: Change, judged: Judged): readonly string[] {
-    const { merchantPaymentReference, referenceNumber, key, occurredAtUs } = change;
-    const insert = `INSERT INTO ${this.#tables.changes}
-  (${CHANGE.join(', ')}, occurred_at_us, latest_rank, processed_at_ms)
-VALUES (${this.#sql.values([merchantPaymentReference, referenceNumber])}, ${this.#sql.durably(key)},
-  ${occurredAtUs}, ${judged.newest}, ${this.#dialect.now()})`;
+    const literals = this.#literals(change);
+    const { newest, failure } = judged;
     return [
-      insert,
+      this.#record({ ...literals, occurred: change.occurredAtUs, newest }),
       ...this.settle(change, judged),
-      ...(judged.failure === undefined ? [] : [this.forgetFailed(change)]),
+      ...(failure === undefined ? [] : [this.#forget(literals)]),
     ];
   }
 
@@ -127,12 +134,11 @@ VALUES (${this.#sql.values([merchantPaymentReference, referenceNumber])}, ${this
       order,
     }: Pick<Judged, 'settled'> & Partial<Pick<Judged, 'order'>>,
   ): readonly string[] {
-    const apart = { isDurable: false };
     const statements =
-      change === undefined ? [] : [this.#sql.change(merchantPaymentReference, change, apart)];
+      change === undefined ? [] : [this.#sql.change(merchantPaymentReference, change)];
     const first = order === undefined ? merchantPaymentReference : databaseForms.toName(order);
     if (change?.paidBy !== undefined && first !== merchantPaymentReference) {
-      statements.push(this.#sql.change(first, { paidBy: change.paidBy }, apart));
+      statements.push(this.#sql.change(first, { paidBy: change.paidBy }));
     }
     const { seconds } = this.#tables;
     const { referenceNumber } = finding;
@@ -141,10 +147,10 @@ VALUES (${this.#sql.values([merchantPaymentReference, referenceNumber])}, ${this
       const values = this.#sql.values([referenceNumber, payment, updatedAtUs]);
       statements.push(`INSERT INTO ${seconds}
   (merchant_payment_reference, reference_number, payment, payment_updated_at_us, found_at_ms)
-VALUES (${this.#sql.durably(merchantPaymentReference)}, ${values}, ${this.#dialect.now()})`);
+VALUES (${this.#sql.value(merchantPaymentReference)}, ${values}, ${this.#dialect.now()})`);
     } else if (list === 'update') {
       statements.push(`UPDATE ${seconds}
-SET payment = ${this.#sql.durably(payment)}, payment_updated_at_us = ${this.#sql.value(updatedAtUs)}
+SET payment = ${this.#sql.value(payment)}, payment_updated_at_us = ${this.#sql.value(updatedAtUs)}
 WHERE ${this.#sql.match({ merchant_payment_reference: merchantPaymentReference, reference_number: referenceNumber })}`);
     }
     return statements;
@@ -159,24 +165,23 @@ WHERE ${this.#sql.match({ merchant_payment_reference: merchantPaymentReference, 
     if (judged.failure !== undefined) {
       const body = rawBody === undefined ? '' : `, raw_body = ${this.#sql.value(rawBody)}`;
       return `UPDATE ${failures} SET attempts = ${attempts}, parked = ${Number(parked)},
-  error = ${this.#sql.durably(error)}, last_failed_at_ms = ${now}${body}
-WHERE ${this.#conditions(change).isChange}`;
+  error = ${this.#sql.value(error)}, last_failed_at_ms = ${now}${body}
+WHERE ${this.#isChange(this.#literals(change))}`;
     }
     const { merchantPaymentReference, referenceNumber, key, fullNames, occurredAtUs } = change;
     const names = this.#sql.values([merchantPaymentReference, referenceNumber, key, fullNames]);
     return `INSERT INTO ${failures}
   (${CHANGE.join(', ')}, full_names, occurred_at_us, attempts, parked, error, raw_body, first_failed_at_ms, last_failed_at_ms)
-VALUES (${names}, ${occurredAtUs}, ${attempts}, ${Number(parked)}, ${this.#sql.durably(error)}, ${this.#sql.value(rawBody)}, ${now}, ${now})`;
+VALUES (${names}, ${occurredAtUs}, ${attempts}, ${Number(parked)}, ${this.#sql.value(error)}, ${this.#sql.value(rawBody)}, ${now}, ${now})`;
   }
 
   /** Locks a failed change, and returns its attempts. */
   lockFailed(name: ChangeName): string {
-    const { list, forUpdate } = this.#dialect;
-    return `SELECT ${list('attempts')} FROM ${this.#tables.failures} WHERE ${this.#conditions(name).isChange}${forUpdate}`;
+    return this.#lockFailed(this.#literals(name));
   }
 
   forgetFailed(name: ChangeName): string {
-    return `DELETE FROM ${this.#tables.failures} WHERE ${this.#conditions(name).isChange}`;
+    return this.#forget(this.#literals(name));
   }
 
   /** Locks a second payment, and returns its record. */
@@ -217,9 +222,8 @@ WHERE 1 = 1${pageOf(this.#sql, page, [...columns])}`;
    */
   lockOld(batch: Batch): string {
     const { changes, failures } = this.#tables;
-    const [order, payment] = CHANGE;
     const condition = `NOT EXISTS (SELECT 1 FROM ${failures} AS failed
-  WHERE failed.${order} = ${changes}.${order} AND failed.${payment} = ${changes}.${payment})`;
+  WHERE failed.${ORDER} = ${changes}.${ORDER} AND failed.${PAYMENT} = ${changes}.${PAYMENT})`;
     return this.#lockBatch({ table: changes, time: 'processed_at_ms', condition }, batch);
   }
 
@@ -257,8 +261,6 @@ WHERE 1 = 1${pageOf(this.#sql, page, [...columns])}`;
     return Object.fromEntries(columns);
   }
 }
-
-const UNION = '\nUNION ALL ';
 
 function isSecond(sql: Sql, key: string, referenceNumber: string): string {
   return sql.match({ merchant_payment_reference: key, reference_number: referenceNumber });

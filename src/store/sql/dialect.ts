@@ -25,17 +25,8 @@ export interface Dialect {
   updateByKey(table: string, set: string, keys: readonly Key[]): string;
   /** Deletes rows in the same way. */
   deleteByKey(table: string, keys: readonly Key[]): string;
-  /** Ends the UNION that is read after the lock of an order; in Postgres, also the limit of the wait for that lock. */
-  readonly readEnds: string;
-  /**
-   * Sets the savepoint of the work again, after a row was locked that must stay locked when the work is undone; undefined
-   * where a savepoint frees no locks.
-   */
-  readonly savepointAgain: string | undefined;
   /** A literal of a text in ASCII. */
   literal(text: string): string;
-  /** An expression of a literal whose evaluation makes the transaction durable, whatever the session's default is. */
-  durably(literal: string): string;
 }
 
 /** The columns of a primary key, each with the literal of its value. */

@@ -64,17 +64,12 @@ export class PaymentStatements {
     this.#payments = dialect.tables.payments;
   }
 
-  /**
-   * Stores and claims a new payment, in a single statement.
-   *
-   * @param mark a comment by which the statement is found while it waits
-   */
-  add({ key, owner, leaseMs }: Claim, { body, digest }: Intent, mark: string): string {
+  /** Stores and claims a new payment, in a single statement. */
+  add({ key, owner, leaseMs }: Claim, { body, digest }: Intent): string {
     const now = this.#dialect.now();
-    return `${mark}INSERT INTO ${this.#payments}
+    return `INSERT INTO ${this.#payments}
   (merchant_payment_reference, body, digest, state, owner, lease_until_ms, attempts, recorded_at_ms, sent_at_ms, changed_at_ms)
-VALUES (${this.#sql.values([key, body, digest])}, ${this.#sql.durably('sending')}, ${this.#sql.value(owner)},
-  ${now} + ${leaseMs}, 1, ${now}, ${now}, ${now})${this.#dialect.ifNew}`;
+VALUES (${this.#sql.values([key, body, digest, 'sending', owner])}, ${now} + ${leaseMs}, 1, ${now}, ${now}, ${now})${this.#dialect.ifNew}`;
   }
 
   /**
@@ -101,9 +96,7 @@ VALUES (${this.#sql.values([key, body, digest, 'recorded', 0, order])}, ${now}, 
 
   /** Stores the end of an attempt in a single statement, if the payment still has this owner. */
   finish(key: string, owner: string, result: Result): string {
-    return this.#sql.change(key, end(result), {
-      condition: ` AND owner = ${this.#sql.value(owner)}`,
-    });
+    return this.#sql.change(key, end(result), ` AND owner = ${this.#sql.value(owner)}`);
   }
 
   /** Locks a batch of payments whose lease is over: see {@link lockBatch}. */

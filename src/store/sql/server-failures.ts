@@ -13,7 +13,7 @@ export interface ServerWords extends ServerErrorKinds {
   readonly deadlineRemedy: string;
   /** How the work may have ended its transaction. */
   readonly endedBy: string;
-  /** The functions that return and undo a savepoint's work, and the file with the tables. */
+  /** Where the SQL of the tables is. */
   readonly schema: string;
   /** The settings that cancel statements. */
   readonly statementLimits: string;
@@ -43,14 +43,13 @@ export class ServerFailures extends ServerErrors {
     this.#words = words;
   }
 
-  noConnectionInTime(acquireTimeoutMs: number): StoreError {
-    return unsent(
+  readonly noConnectionInTime = (acquireTimeoutMs: number): StoreError =>
+    unsent(
       new StoreError(
         'STORE_TIMEOUT',
         `The pool provided no connection within acquireTimeoutMs (${acquireTimeoutMs} ms), so nothing was done; check that the server can be reached, find what holds the pool's connections, make it larger, or ${this.#words.poolRemedy}`,
       ),
     );
-  }
 
   /** The pool has failed, or has given up waiting by its own limit. */
   noConnection(error: unknown): unknown {
@@ -117,28 +116,11 @@ export class ServerFailures extends ServerErrors {
     );
   }
 
-  /** The ORM has reported a commit that the server does not confirm. */
-  unconfirmedEnd(cause?: unknown): StoreError {
-    return new StoreError(
-      'TRANSACTION_LOST',
-      `${this.#words.name} did not confirm the COMMIT of the transaction; ${UNKNOWN_END}`,
-      { cause },
-    );
-  }
-
   connectionLost(cause: unknown): StoreError {
     return new StoreError(
       'TRANSACTION_LOST',
       `The connection to ${this.#inText} was lost while the work was running, and its transaction with it; ${RUN_AGAIN}. Stop the work when its signal aborts, and let it send a statement on tx at least every idleTimeoutMs: waiting for a second connection of a full pool takes longer`,
       { cause },
-    );
-  }
-
-  /** The transaction is no longer open at the server, for an unknown reason. */
-  transactionGone(): StoreError {
-    return new StoreError(
-      'TRANSACTION_LOST',
-      `The transaction ended at the server while the work was running: its connection was lost, or a statement failed and the work continued; ${RUN_AGAIN}. Stop the work when its signal aborts`,
     );
   }
 
@@ -158,10 +140,10 @@ export class ServerFailures extends ServerErrors {
     );
   }
 
-  changedAnswer(by = 'The pool'): StoreError {
+  changedAnswer(): StoreError {
     return new StoreError(
       'STORE_FAILED',
-      `${by} did not return the text that the database sent, so nothing was processed; look for a type parser, a plugin, or a wrapper of the pool, that changes what queries return`,
+      `The pool did not return the text that the database sent, so nothing was processed; look for a type parser, a plugin, or a wrapper of the pool, that changes what queries return`,
     );
   }
 
@@ -178,13 +160,6 @@ export class ServerFailures extends ServerErrors {
       if (typeof value === 'string') return value;
       throw this.changedAnswer();
     });
-  }
-
-  wrongIsolation(orm: string, isolation: string): StoreError {
-    return new StoreError(
-      'STORE_FAILED',
-      `${orm} began the transaction at ${isolation.toUpperCase()}, so nothing was processed; it must be READ COMMITTED, or a transaction that waited for another one would not see its writes. Look for an option of the ORM that sets the level of every transaction`,
-    );
   }
 
   /** Converts any failure of a step to an error for users. */

@@ -31,15 +31,11 @@ export class ServerSession<Tx> implements SqlSession<Tx> {
     );
   }
 
-  change(
-    statement: (mark: string) => string,
-    owner: string | undefined,
-  ): Promise<boolean | undefined> {
+  change(statement: string): Promise<boolean | undefined> {
     const { connections, failures } = this.#server;
-    if (owner !== undefined && connections.runsLate) return Promise.resolve(undefined);
-    const text = (session?: number) => statement(owner === undefined ? '' : markOf(owner, session));
+    const lockTimeoutMs = this.#lockTimeoutMs;
     const change = () =>
-      connections.change(text).catch((error) => {
+      connections.change(statement, lockTimeoutMs).catch((error) => {
         if (failures.isUndone(error)) return undefined;
         throw error;
       });
@@ -56,6 +52,11 @@ export class ServerSession<Tx> implements SqlSession<Tx> {
     });
   }
 
+  // Shorter than the deadline, so that the server answers, and the connection can be kept.
+  get #lockTimeoutMs(): number {
+    return Math.ceil(this.#timeouts.commandTimeoutMs * 0.9);
+  }
+
   run<Value>(step: () => Step<Value>): Promise<Value> {
     const deadline: Deadline = {
       timeoutMs: this.#timeouts.commandTimeoutMs,
@@ -66,17 +67,15 @@ export class ServerSession<Tx> implements SqlSession<Tx> {
 
   async #tryAll<Value>(step: () => Step<Value>, deadline: Deadline): Promise<Value> {
     const { connections, failures } = this.#server;
-    // Shorter than the deadline, so that the server answers, and the connection can be kept.
-    const limits = { ...this.#timeouts, lockTimeoutMs: Math.ceil(deadline.timeoutMs * 0.9) };
     let hasReconnected = false;
     for (let triesLeft = MAX_TRIES; ; triesLeft -= 1) {
       let hasBegun = false;
       try {
         return await connections.run(async (transaction) => {
-          await transaction.begin(limits, []);
+          await transaction.begin(this.#lockTimeoutMs, []);
           hasBegun = true;
           const result = await walk(step, (statement) => transaction.ask(statement));
-          return { end: 'commit', result, undo: false, statements: [] };
+          return { end: 'commit', result, statements: [] };
         }, deadline);
       } catch (error) {
         const wasDead: boolean = !hasBegun && !hasReconnected && failures.isLost(error);
@@ -96,11 +95,6 @@ export class ServerSession<Tx> implements SqlSession<Tx> {
       });
   }
 
-  cancel(owner: string): Promise<unknown> {
-    const read = (statement: string) => this.#server.connections.read(statement);
-    return this.#server.cancel(owner, read);
-  }
-
   async #explained<Value>(act: () => Promise<Value>): Promise<Value> {
     try {
       return await act();
@@ -110,13 +104,4 @@ export class ServerSession<Tx> implements SqlSession<Tx> {
       throw this.#server.failures.explain(isLoss ? error.cause : error);
     }
   }
-}
-
-/**
- * A comment at the start of a claim, to find it among the running statements.
- *
- * @param session the driver's id of the session, where only its statement may be cancelled
- */
-function markOf(owner: string, session: number | undefined): string {
-  return `/* ${session === undefined ? owner : `${owner} ${session}`} */ `;
 }

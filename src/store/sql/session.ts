@@ -13,14 +13,11 @@ export interface SqlSession<Tx> {
   /** Runs one SELECT. */
   read(statement: string): Promise<readonly string[]>;
   /**
-   * Runs one INSERT or UPDATE, marked with the owner by which {@link cancel} finds it.
+   * Runs one INSERT or UPDATE.
    *
    * @returns whether it has changed a row; undefined if only a step can tell
    */
-  change(
-    statement: (mark: string) => string,
-    owner: string | undefined,
-  ): Promise<boolean | undefined>;
+  change(statement: string): Promise<boolean | undefined>;
   /** Runs a step in a transaction that it begins and ends, again after a deadlock. */
   run<Value>(step: () => Step<Value>): Promise<Value>;
   /**
@@ -29,8 +26,6 @@ export interface SqlSession<Tx> {
    * @throws {InvalidOptionError} when `tx` is not an open transaction
    */
   runIn<Value>(tx: Tx, step: () => Step<Value>): Promise<Value>;
-  /** Cancels the marked statement, which the server still runs although its sender has given up. */
-  cancel(owner: string): Promise<unknown>;
 }
 
 /** Runs a step across awaits. */

@@ -9,7 +9,6 @@ import type {
   Decision,
   DueKind,
   Finding,
-  Intent,
   Listed,
   ListKind,
   Order,
@@ -25,7 +24,6 @@ import * as steps from '../steps.js';
 import { ChangeStatements } from './change-statements.js';
 import type { Dialect } from './dialect.js';
 import { type Batch, ENDED, type Names, PaymentStatements } from './payment-statements.js';
-import { wasNeverSent } from './server-errors.js';
 import { type SqlSession, type Step, walk } from './session.js';
 import { Sql } from './sql.js';
 import { SqlOrders, toStored } from './sql-orders.js';
@@ -33,7 +31,6 @@ import { databaseForms } from './stored-forms.js';
 import { added, finished } from './written-rows.js';
 
 const AT_ONCE = 200;
-const NOT_SENT: Result = { state: 'recorded', failure: undefined };
 
 interface SqlBackendOptions<Tx> {
   readonly session: SqlSession<Tx>;
@@ -68,34 +65,11 @@ export class SqlBackend<Tx> implements Backend<Tx> {
 
   async claim(claim: Claim): Promise<Claimed> {
     const { intent } = claim;
-    const isAdded = intent !== undefined && (await this.#add(claim, intent));
+    // The usual case, in one message.
+    const isAdded =
+      intent !== undefined && (await this.#session.change(this.#payments.add(claim, intent)));
     if (isAdded) return { granted: true, stored: added(intent) };
     return this.#session.run(() => this.#claimStep(claim));
-  }
-
-  /** The usual case, in one message. */
-  #add(claim: Claim, intent: Intent): Promise<boolean | undefined> {
-    let isSent = false;
-    const add = (mark: string): string => {
-      isSent = true;
-      return this.#payments.add(claim, intent, mark);
-    };
-    const adding = this.#session.change(add, claim.owner);
-    adding
-      .catch((error) => (isSent ? this.#withdraw(claim, error) : undefined))
-      .catch(() => undefined);
-    return adding;
-  }
-
-  /**
-   * After a connection is closed, a server still waits for the lock that its statement needs. So a claim whose sender
-   * has given up could still be granted once the other transaction rolls back, and its payment would never be sent.
-   */
-  async #withdraw({ key, owner }: Claim, error: unknown): Promise<void> {
-    if (wasNeverSent(error)) return;
-    // If this fails, the claim may already be granted, and is released below.
-    await this.#session.cancel(owner).catch(() => undefined);
-    await this.finish(key, owner, NOT_SENT, undefined);
   }
 
   *#claimStep(claim: Claim): Step<Claimed> {
@@ -135,8 +109,8 @@ export class SqlBackend<Tx> implements Backend<Tx> {
     result: Result,
     claimed: PaymentRow | undefined,
   ): Promise<PaymentRow | undefined> {
-    const finish = () => this.#payments.finish(key, owner, result);
-    const isFinished = claimed && (await this.#session.change(finish, undefined));
+    const isFinished =
+      claimed && (await this.#session.change(this.#payments.finish(key, owner, result)));
     if (isFinished === undefined) {
       return this.#session.run(() => this.#finishStep(key, owner, result));
     }

@@ -46,11 +46,6 @@ export class Sql {
     return values.map((value) => this.value(value)).join(', ');
   }
 
-  /** A text whose statement makes the transaction durable. One in each transaction that writes is enough. */
-  durably(text: string): string {
-    return this.dialect.durably(this.value(text));
-  }
-
   /** A condition that columns have these values. */
   match(columns: Readonly<Record<string, Value>>): string {
     return Object.entries(columns)
@@ -58,24 +53,32 @@ export class Sql {
       .join(' AND ');
   }
 
-  /**
-   * Changes a payment's row by its key, and by a further condition.
-   *
-   * @param isDurable false in a transaction with another statement that is durable, which costs time
-   */
-  change(
-    key: string,
-    change: RowChange,
-    { condition = '', isDurable = true }: { condition?: string; isDurable?: boolean } = {},
-  ): string {
-    const changed = Object.entries(change).map(([name, to]) => {
-      const value = name === 'state' && isDurable ? this.durably(String(to)) : this.value(to);
-      return `${COLUMNS[name as keyof OwnedRow]} = ${value}`;
-    });
-    if (change.changedAtMs === undefined) changed.push(`changed_at_ms = ${this.dialect.now()}`);
-    return `UPDATE ${this.dialect.tables.payments} SET ${changed.join(', ')}
+  /** Changes a payment's row by its key, and by a further condition. */
+  change(key: string, change: RowChange, condition = ''): string {
+    let set = '';
+    for (const name in change) {
+      const field = name as keyof OwnedRow;
+      set += `${COLUMNS[field]} = ${this.value(change[field])}, `;
+    }
+    if (change.changedAtMs === undefined) set += `changed_at_ms = ${this.dialect.now()}, `;
+    return `UPDATE ${this.dialect.tables.payments} SET ${set.slice(0, -2)}
 WHERE merchant_payment_reference = ${this.value(key)}${condition}`;
   }
+}
+
+/** Makes a statement of its text and these values, each of which is written as SQL. */
+export type Fill = (values: Readonly<Record<string, string>>) => string;
+
+/** Splits a text at its placeholders, such as `{order}`, once. */
+export function template(text: string): Fill {
+  const parts = text.split(/[{}]/);
+  return (values) => {
+    let filled = parts[0] ?? '';
+    for (let at = 1; at < parts.length; at += 2) {
+      filled += `${values[parts[at] ?? '']}${parts[at + 1]}`;
+    }
+    return filled;
+  };
 }
 
 /** Escapes JSON beyond ASCII, so that it does not depend on the character set of a connection or a database. */

@@ -15,11 +15,13 @@ export interface ServerTimeouts {
   readonly idleTimeoutMs: number;
 }
 
-/** The time limits of a claim. */
-export type ClaimLimits = Pick<
-  ServerTimeouts,
-  'lockTimeoutMs' | 'commandTimeoutMs' | 'idleTimeoutMs'
->;
+/** What a transaction sets for itself. */
+export type ClaimLimits = Pick<ServerTimeouts, 'lockTimeoutMs' | 'idleTimeoutMs'>;
+
+/** Set after the claim and before the work. It ends with the transaction, and so shows whether that is still open. */
+export const SAVEPOINT = 'SAVEPOINT merchant_payments';
+/** Comes first after the work, and fails if the work has ended the transaction, or a statement of it has failed. */
+export const RELEASE = 'RELEASE SAVEPOINT merchant_payments';
 
 /** A connection for one transaction, which the body begins. */
 export interface OpenTransaction<Tx> {
@@ -27,16 +29,21 @@ export interface OpenTransaction<Tx> {
   /** Aborts when the connection is lost, with a StoreError as its reason. */
   readonly signal: AbortSignal;
   /**
-   * Begins the READ COMMITTED transaction, runs the statements and sets a savepoint, in as few messages as possible.
-   * Call it once, before you send anything else.
+   * Begins the READ COMMITTED transaction and runs the statements, of which the first one may wait for a lock, in as few
+   * messages as possible. After statements it sets the savepoint. A later call runs its statements in the same
+   * transaction.
    *
    * @returns the text in each row of the statements
    * @throws {StoreError} `STORE_TIMEOUT` when there is no answer in time; else what the driver throws
    */
-  begin(limits: ClaimLimits, statements: readonly string[]): Promise<readonly string[]>;
+  begin(lockTimeoutMs: number, statements: readonly string[]): Promise<readonly string[]>;
   /** Runs one statement. Resolves with the text in each row. */
   ask(statement: string): Promise<readonly string[]>;
-  /** Runs the work with its `tx`, on which transactions become savepoints. */
+  /**
+   * Runs the work with a view of `tx`, which refuses everything once the work has ended.
+   *
+   * @throws {StoreError} `TRANSACTION_LOST` when the work returns while one of its queries runs; else what it throws
+   */
   runWork(work: (tx: Tx) => Promise<void>): Promise<void>;
 }
 
@@ -46,8 +53,6 @@ export type Ending<Result> =
   | {
       readonly end: 'commit';
       readonly result: Result;
-      /** Whether everything since the savepoint is rolled back first. */
-      readonly undo: boolean;
       /** Run just before COMMIT, which is not sent if one of them fails, or if the transaction has ended before. */
       readonly statements: readonly string[];
     };
@@ -78,15 +83,12 @@ export interface Connections<Tx> {
   ): Promise<Result>;
   /** Runs one SELECT. Resolves with the text in each row. */
   read(statement: string): Promise<readonly string[]>;
-  /** Whether a statement of {@link change} may run after its call has given up, as a claim must not. */
-  readonly runsLate?: boolean;
   /**
    * Runs one INSERT or UPDATE in its own transaction.
    *
-   * @param statement returns it, given the driver's id of the session if one is needed to cancel it
    * @returns whether it has changed a row; undefined, with nothing changed, if only a step can tell
    */
-  change(statement: (session?: number) => string): Promise<boolean | undefined>;
+  change(statement: string, lockTimeoutMs: number): Promise<boolean | undefined>;
   /**
    * Runs `body` in the merchant's transaction.
    *
@@ -100,13 +102,6 @@ export interface StoreServer<Tx> {
   readonly connections: Connections<Tx>;
   readonly dialect: Dialect;
   readonly failures: ServerFailures;
-  /** Whether a SELECT outside a transaction returns only what is committed, whatever the session's defaults are. */
-  readonly readsCommitted: boolean;
   /** Creates what is missing. */
   setup(): Promise<void>;
-  /**
-   * Cancels the statement that begins with a comment with this owner, which the server still runs although its sender
-   * has given up.
-   */
-  cancel(owner: string, read: Ask): Promise<unknown>;
 }

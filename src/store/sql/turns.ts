@@ -1,48 +1,43 @@
 /**
- * Runs actions of the same name one at a time, in the order of arrival.
+ * Lets one action at a time run under a name; the others wait in order.
  *
- * Without it, ten deliveries of one slow change would hold ten connections, nine of them only to
+ * Used for callbacks within a process: otherwise, many deliveries of one payment would each take a connection from the pool,
  * wait for the first, and the pool would have none left for other payments.
  */
 export class Turns {
+  /** Those that wait for the turn of each name that is taken. */
   readonly #queues = new Map<string, (() => void)[]>();
 
   /**
-   * Runs `action` in its turn, with the rest of `timeoutMs` (at least 1). Resolves with undefined, without running it,
-   * if it had to wait longer than `timeoutMs`.
+   * Takes the turn, which {@link leave} must give back.
+   *
+   * @returns undefined if it was free; else a promise of the rest of `timeoutMs` (at least 1), or of undefined if it was
+   * not free in time, and is not taken
    */
-  async take<Result>(
-    name: string,
-    timeoutMs: number,
-    action: (leftMs: number) => Promise<Result>,
-  ): Promise<Result | undefined> {
-    let leftMs = timeoutMs;
+  enter(name: string, timeoutMs: number): Promise<number | undefined> | undefined {
     const queue = this.#queues.get(name);
-    if (queue === undefined) this.#queues.set(name, []);
-    else {
-      const queuedAtMs = performance.now();
-      if (!(await waitInQueue(queue, timeoutMs))) return undefined;
-      leftMs = Math.max(1, timeoutMs - Math.ceil(performance.now() - queuedAtMs));
-    }
-    try {
-      return await action(leftMs);
-    } finally {
-      const next = this.#queues.get(name)?.shift();
-      if (next === undefined) this.#queues.delete(name);
-      else next();
-    }
+    if (queue !== undefined) return waitIn(queue, timeoutMs);
+    this.#queues.set(name, []);
+    return undefined;
+  }
+
+  leave(name: string): void {
+    const next = this.#queues.get(name)?.shift();
+    if (next === undefined) this.#queues.delete(name);
+    else next();
   }
 }
 
-function waitInQueue(queue: (() => void)[], timeoutMs: number): Promise<boolean> {
+function waitIn(queue: (() => void)[], timeoutMs: number): Promise<number | undefined> {
+  const queuedAtMs = performance.now();
   return new Promise((resolve) => {
     const proceed = (): void => {
       clearTimeout(timer);
-      resolve(true);
+      resolve(Math.max(1, timeoutMs - Math.ceil(performance.now() - queuedAtMs)));
     };
     const giveUp = (): void => {
       queue.splice(queue.indexOf(proceed), 1);
-      resolve(false);
+      resolve(undefined);
     };
     const timer = setTimeout(giveUp, timeoutMs);
     queue.push(proceed);

@@ -31,11 +31,6 @@ describe.skipIf(url === '').each(Object.entries(providers))('a store on %s', (_,
     loseConnection: () => observer.query(`SELECT pg_terminate_backend(pid) ${ofSessions}`),
     endsConnection: 'SELECT pg_terminate_backend(pg_backend_pid())',
     endings: ['COMMIT', 'ROLLBACK'],
-    async waitForSessionsToEnd() {
-      for (let open = -1; open !== 0; ) {
-        open = (await observer.query(`SELECT count(*)::int AS open ${ofSessions}`)).rows[0].open;
-      }
-    },
   });
   const { opened, written, isRecorded, deliver } = scene;
   describeProvider(scene);

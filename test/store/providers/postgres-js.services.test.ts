@@ -86,7 +86,7 @@ describe.skipIf(url === '').each(onPostgresJs)('%s', (name, open) => {
   describe.each(Object.entries(WAYS))('whose connection is %s', (_way, lose) => {
     it.each<[string, string, string, () => Promise<unknown>]>([
       ['the begin of a delivery', 'isolation level', 'processed', () => deliver(nothing)],
-      ['a claim', 'elsewhere', 'processed', () => deliver(nothing)],
+      ['a claim', 'for update', 'processed', () => deliver(nothing)],
       // The driver's own error, which Drizzle wraps, or the loss, whichever comes first.
       [
         'a statement of the work',
@@ -109,7 +109,7 @@ describe.skipIf(url === '').each(onPostgresJs)('%s', (name, open) => {
       ['the commit of a delivery', '\0commit\0', 'TRANSACTION_LOST', () => deliver(nothing)],
       [
         'the undoing of a delivery',
-        'rollback to savepoint',
+        '\0rollback\0',
         'OUT_OF_STOCK',
         () => deliver(() => Promise.reject(outOfStock)),
       ],
