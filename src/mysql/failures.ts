@@ -32,6 +32,8 @@ export const READ_ONLY_TRANSACTION = 1792;
 // ER_SERVER_SHUTDOWN, ER_CONNECTION_KILLED of MariaDB, ER_SESSION_WAS_KILLED and ER_CLIENT_INTERACTION_TIMEOUT of MySQL.
 const CONNECTION_ENDED: readonly unknown[] = [1053, 1927, 3169, 4031];
 const PARSE_ERROR = 1064;
+// Of MariaDB and MySQL.
+const STATEMENT_TIMEOUT = [1969, 3024];
 /** A wait for a lock took too long: the server has rolled back the statement. */
 export const LOCK_WAIT_TIMEOUT = 1205;
 /** A deadlock, after which the server has rolled back the whole transaction. */
@@ -84,11 +86,11 @@ export const failures: ServerFailures = /* @__PURE__ */ new ServerFailures({
     missing: [1049, 1146, 1054],
     // ER_DBACCESS_DENIED_ERROR and ER_TABLEACCESS_DENIED_ERROR.
     denied: [1044, 1142],
-    lockTimeout: [LOCK_WAIT_TIMEOUT],
+    lockTimeout: [LOCK_WAIT_TIMEOUT, ...STATEMENT_TIMEOUT],
     deadlock: [DEADLOCK],
     // By KILL QUERY, and by max_statement_time of MariaDB and MAX_EXECUTION_TIME of MySQL: the limit of the
     // statement that waits for the lock, or a shorter one of the session.
-    cancelled: [1317, 1969, 3024],
+    cancelled: [1317, ...STATEMENT_TIMEOUT],
     // ER_DUP_ENTRY; ER_TABLE_NOT_LOCKED_FOR_WRITE and ER_TABLE_NOT_LOCKED, after a forgotten LOCK TABLES on the
     // session, which the start of a transaction releases.
     undone: [DEADLOCK, 1062, 1099, 1100],

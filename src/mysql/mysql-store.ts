@@ -37,13 +37,14 @@ type WithClient = ServerStoreOptions & { readonly client: NonNullable<StoreOptio
  * transaction, so the effect of a change happens exactly once. Whatever `work` does elsewhere (an email,
  * another database, the pool instead of `tx`) is not rolled back and may happen again.
  *
- * `tx` is a connection of the pool. A transaction that `work` begins on it becomes a savepoint. A COMMIT or ROLLBACK
- * without a BEGIN by `work` is refused, and so is a statement that commits implicitly, such as CREATE TABLE. After a
- * deadlock, the server has rolled back everything: let the error through. Await every query.
+ * `tx` is a connection of the pool, in the store's transaction, which the store ends: if `work` sends COMMIT or ROLLBACK, or
+ * a statement that commits implicitly, such as CREATE TABLE, it has failed (`TRANSACTION_LOST`) and runs again. Use
+ * savepoints to undo a part. After a deadlock, the server has rolled back everything: let the error through. Await every
+ * query.
  *
  * Concurrent callbacks for one order run one after another, across any number of processes. Each waits for at most
- * `lockTimeoutMs`, which MySQL counts in whole seconds, and applies to the rows that `work` waits for too. If the connection is lost, the callback fails at once, without
- * waiting for `work`: stop `work` when its `signal` aborts, as a later delivery may run in the meantime.
+ * `lockTimeoutMs`. If the connection is lost, the callback fails at once, without waiting for `work`: stop `work` when its
+ * `signal` aborts, as a later delivery may run in the meantime.
  *
  * `record` writes through your `tx`: a connection of the pool on which your transaction is open, or the `tx` of `work`.
  * Everything else runs on another connection, which is released before anything is sent. So do not call `create`

@@ -104,8 +104,10 @@ class Connection<Tx extends MysqlQueryable> extends Loss implements OpenTransact
   async #usedBy<Value>(act: (connection: this) => Promise<Value>): Promise<Value> {
     const ofPool = this.#of;
     if (ofPool.hasBlocks === undefined) {
+      this.#limit(ofPool.timeouts.commandTimeoutMs);
       const [answer] = await this.ask(HAS_BLOCKS);
       ofPool.hasBlocks = answer !== 'no';
+      this.#limit();
     }
     return act(this);
   }

@@ -32,11 +32,6 @@ const DENIED = '42501';
 const CONNECTION_ENDED = /^(?:08|57P0)/;
 const IDLE_TOO_LONG = '25P03';
 
-/** Whether a statement was refused because its transaction, or the server, is read-only. */
-export function isReadOnly(error: unknown): boolean {
-  return sqlStateOf(databaseErrorOf(error)) === READ_ONLY;
-}
-
 const REMEDIES: Readonly<Record<string, string>> = {
   '25P02': 'An earlier statement of your transaction has failed, so all of it must be rolled back',
   [DENIED]:

@@ -61,12 +61,14 @@ class Connection<Tx extends Queryable> extends Loss implements OpenTransaction<T
   readonly #pool: PgPoolLike<Tx>;
   readonly #timeouts: ServerTimeouts;
   readonly #deadline: Deadline;
-  readonly #onError: OnError = (error) => this.report(failures.connectionLost(error));
+  readonly #onError: OnError = (error) => this.#lose(error);
   #startedAtMs = 0;
   /** Whether a transaction may be open at the server. */
   #isOpen = false;
   #hasBegun = false;
   #hasSavepoint = false;
+  /** Whether COMMIT was sent, so that a loss leaves its outcome unknown. */
+  #isEnding = false;
 
   constructor(pool: PgPoolLike<Tx>, timeouts: ServerTimeouts, deadline: Deadline) {
     super();
@@ -137,7 +139,9 @@ class Connection<Tx extends Queryable> extends Loss implements OpenTransaction<T
     this.#hasBegun = true;
     const answers = await this.#send([...before, statement, 'COMMIT'].join('; '));
     this.#isOpen = false;
-    return Number(answers[before.length]?.rowCount) > 0;
+    const { rowCount } = answers[before.length] ?? {};
+    if (typeof rowCount !== 'number') throw failures.changedAnswer();
+    return rowCount > 0;
   }
 
   runWork(work: (tx: Tx) => Promise<void>): Promise<void> {
@@ -150,6 +154,7 @@ class Connection<Tx extends Queryable> extends Loss implements OpenTransaction<T
     const before = this.#hasSavepoint ? [RELEASE] : [];
     this.limit(this.#timeouts.commandTimeoutMs, failures.noEndInTime);
     let answers: readonly Answer[];
+    this.#isEnding = true;
     try {
       answers = await this.#send([...before, ...ending.statements, 'COMMIT'].join('; '));
     } catch (error) {
@@ -178,9 +183,13 @@ class Connection<Tx extends Queryable> extends Loss implements OpenTransaction<T
       return (Array.isArray(answer) ? answer : [answer]) as readonly Answer[];
     } catch (error) {
       // Not an answer from Postgres: the next answer on this connection may belong to this statement.
-      if (sqlStateOf(error) === undefined) this.report(toError(error));
+      if (sqlStateOf(error) === undefined) this.#lose(error);
       throw error;
     }
+  }
+
+  #lose(error: unknown): void {
+    this.report(this.#isEnding ? failures.endUnknown(error) : failures.connectionLost(error));
   }
 }
 

@@ -193,7 +193,7 @@ describe.skipIf(!url)('a network that swallows what is sent', () => {
         const core = connection as unknown as Core;
         const send = core.query.bind(core);
         core.query = (...sent) => {
-          if (String(sent[0]).startsWith('COMMIT')) onCommit();
+          if (String(sent[0]).includes('COMMIT')) onCommit();
           return send(...sent);
         };
       });
@@ -302,25 +302,6 @@ describe.skipIf(!url)('a statement that is ended before the time for the lock is
     held.finish();
     expect(await first).toBe('processed');
     expect(await outcomeOf(mysqlStore(pool), change('ended', 1), nothing)).toBe('processed');
-  });
-
-  it('fails the callback, if a limit of the session ended it', async () => {
-    // MySQL's limit, max_execution_time, is for SELECT alone, and ends no wait for a table.
-    const [[version]] = (await observer.query('SELECT VERSION() AS of')) as unknown as [
-      [{ of: string }],
-    ];
-    if (!version.of.includes('MariaDB')) return;
-    const pool = openPool({ connectionLimit: 1 }, ['SET SESSION max_statement_time = 0.05']);
-    const store = mysqlStore(pool, { lockTimeoutMs: 60_000 });
-    const migration = await observer.getConnection();
-    try {
-      await migration.query('LOCK TABLES payment_store_changes WRITE');
-      await expect(outcomeOf(store, change('limited'), nothing)).rejects.toMatchObject(ended);
-    } finally {
-      await migration.query('UNLOCK TABLES');
-      migration.release();
-    }
-    expect(await outcomeOf(store, change('limited'), nothing)).toBe('processed');
   });
 });
 

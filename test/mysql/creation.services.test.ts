@@ -92,7 +92,7 @@ describe.skipIf(!process.env['MYSQL_URL'])('payments on the connections of mysql
     expect(await store.get('neighbour-3')).toMatchObject({ state: 'recorded' });
   });
 
-  it('closes the connection of a step that waits for too long', async () => {
+  it('ends a step that waits for too long', async () => {
     const service = new ContractService();
     const pool = openPool({ connectionLimit: 1 });
     const { client } = service;
@@ -101,26 +101,23 @@ describe.skipIf(!process.env['MYSQL_URL'])('payments on the connections of mysql
       await store.record(order('order-3'), { tx });
       await expect(store.create(order('order-3'))).rejects.toMatchObject({
         code: 'STORE_TIMEOUT',
-        message: expect.stringContaining('500 ms (commandTimeoutMs; '),
+        message: expect.stringContaining('Another transaction held the payment for too long'),
       });
     });
     expect(service.requestsFor('order-3')).toEqual([]);
     expect(await store.create(order('order-3'))).toMatchObject({ state: 'created', attempts: 1 });
   });
 
-  it('withdraws a claim that waited for too long, which MySQL would grant after its sender has given up', async () => {
+  it('does not claim a payment after its sender has given up waiting', async () => {
     const service = new ContractService();
     const { client } = service;
     const store = mysqlStore<PoolConnection>(openPool(), { client, commandTimeoutMs: 200 });
-    const claims = `SELECT id FROM information_schema.processlist WHERE db = '${database}' AND info LIKE '/*%INSERT%'`;
     const undone = new Error('the order was not stored');
     const call = transaction(async (tx) => {
       await store.record(order('order-7'), { tx });
       await expect(store.create(order('order-7'))).rejects.toMatchObject({
         code: 'STORE_TIMEOUT',
       });
-      // Those of MySQL that wait are not told that their connection is closed.
-      await expect.poll(() => query(claims), { timeout: 20_000 }).toEqual([]);
       throw undone;
     });
     await expect(call).rejects.toBe(undone);

@@ -2,11 +2,10 @@ import type { PoolConnection } from 'mysql2/promise';
 import { describe, expect, it } from 'vitest';
 import { mysqlStore } from '../../src/mysql/mysql-store.js';
 import { change, heldWork, nothing } from '../postgres/change.js';
-import { isCurrent } from '../store/held-delivery.js';
 import { outcomeOf } from '../store/outcome-of.js';
 import { terminate, useDatabase } from './server.js';
 
-const { openPool, observer, statusesOf, countRecorded } = useDatabase('mp_store_session');
+const { openPool, observer } = useDatabase('mp_store_session');
 
 describe.skipIf(!process.env['MYSQL_URL'])('the limits of the session', () => {
   const LIMITS =
@@ -17,22 +16,12 @@ describe.skipIf(!process.env['MYSQL_URL'])('the limits of the session', () => {
     ]);
   const own = { idle: 777, tables: 888, locks: 99 };
 
-  it('are those of the store while the work runs, but for rows, and no longer than its own', async () => {
-    const pool = open();
-    const limits = { lockTimeoutMs: 2_500, idleTimeoutMs: 30_000 };
-    await outcomeOf(mysqlStore<PoolConnection>(pool, limits), change('limits'), async ({ tx }) => {
-      const [rows] = await tx.query(LIMITS);
-      const [[version]] = (await tx.query('SELECT VERSION() AS text')) as unknown as [
-        [{ text: string }],
-      ];
-      // MySQL has no limit for a single statement that waits for a row.
-      const locks = version.text.includes('MariaDB') ? 99 : 3;
-      expect(rows).toMatchObject([{ idle: 30, tables: 3, locks }]);
-    });
-    const long = { lockTimeoutMs: 2_000_000, idleTimeoutMs: 2_000_000 };
-    await outcomeOf(mysqlStore<PoolConnection>(pool, long), change('limits', 1), async ({ tx }) => {
-      const [rows] = await tx.query(LIMITS);
-      expect(rows).toMatchObject([own]);
+  it('end a silent transaction of the work, in MariaDB', async () => {
+    const limits = { idleTimeoutMs: 29_001 };
+    const store = mysqlStore<PoolConnection>(open(), limits);
+    await outcomeOf(store, change('limits'), async ({ tx }) => {
+      const [rows] = await tx.query(`${LIMITS}, @@SESSION.idle_transaction_timeout AS silent`);
+      expect(rows).toMatchObject([{ ...own, silent: 30 }]);
     });
   });
 
@@ -68,8 +57,10 @@ describe.skipIf(!process.env['MYSQL_URL'])('the limits of the session', () => {
   ])('are its own again after %s', async (_, act) => {
     const pool = open();
     await act(pool).catch(() => undefined);
-    const [rows] = await pool.query(`${LIMITS}, @@SESSION.autocommit AS autocommit`);
-    expect(rows).toMatchObject([{ ...own, autocommit: 1 }]);
+    const [rows] = await pool.query(
+      `${LIMITS}, @@SESSION.autocommit AS autocommit, @@SESSION.idle_transaction_timeout AS silent`,
+    );
+    expect(rows).toMatchObject([{ ...own, autocommit: 1, silent: 0 }]);
     const connection = await pool.getConnection();
     await connection.query('START TRANSACTION');
     const count = async () => (await connection.query('SELECT COUNT(*) AS n FROM orders'))[0];
@@ -97,7 +88,7 @@ describe.skipIf(!process.env['MYSQL_URL'])('the limits of the session', () => {
 });
 
 describe.skipIf(!process.env['MYSQL_URL'])('what is sent to MySQL', () => {
-  it('is nine statements for a new change, besides those of the work', async () => {
+  it('is two messages for a new change in MariaDB, besides those of the work', async () => {
     const pool = openPool({ connectionLimit: 1 });
     const store = mysqlStore<PoolConnection>(pool);
     await outcomeOf(store, change('sent'), nothing);
@@ -114,7 +105,7 @@ describe.skipIf(!process.env['MYSQL_URL'])('what is sent to MySQL', () => {
     };
     connection.release();
     await outcomeOf(store, change('sent', 1), async ({ tx }) => void (await tx.query('DO 1')));
-    expect(sent.join(' ')).toBe('SET INSERT SELECT SAVEPOINT DO RELEASE INSERT UPDATE COMMIT SET');
+    expect(sent.join(' ')).toBe('BEGIN DO BEGIN');
   });
 });
 
@@ -139,30 +130,5 @@ describe.skipIf(!process.env['MYSQL_URL'])('a connection of the pool', () => {
     const pool = openPool({ connectionLimit: 1 });
     await pool.query('LOCK TABLES orders READ');
     expect(await outcomeOf(mysqlStore(pool), change('locked'), nothing)).toBe('processed');
-  });
-
-  it('that was released in another database serves callbacks in that of the pool', async () => {
-    const pool = openPool({ connectionLimit: 1 });
-    const store = mysqlStore<PoolConnection>(pool);
-    await outcomeOf(store, change('database'), async ({ tx }) => {
-      await tx.query('USE information_schema');
-    });
-    expect(await outcomeOf(store, change('database', 1), nothing)).toBe('processed');
-    expect(await outcomeOf(store, change('database', 1), nothing)).toBe('duplicate');
-    expect(await countRecorded('database')).toBe(2);
-    expect(await statusesOf('database')).toEqual([]);
-  });
-});
-
-describe.skipIf(!process.env['MYSQL_URL'])('a session that shows few rows', () => {
-  it('still knows which changes were processed, and which is the newest', async () => {
-    const store = mysqlStore(openPool({}, ['SET SESSION sql_select_limit = 1']));
-    for (const minute of [5, 6, 7]) {
-      expect(await outcomeOf(store, change('few', minute), nothing)).toBe('processed');
-    }
-    expect(await isCurrent(store, change('few', 1))).toBe(false);
-    for (const minute of [5, 6, 7]) {
-      expect(await outcomeOf(store, change('few', minute), nothing)).toBe('duplicate');
-    }
   });
 });

@@ -55,8 +55,6 @@ describe.skipIf(!process.env['MYSQL_URL']).each(FORMS)('mysqlStore, %s', (form, 
   const count = async (table: string, column: string, value: string): Promise<number> =>
     (await query(`SELECT 1 FROM ${table} WHERE ${column} = ?`, [value])).length;
   const orders = (reference: string) => count('orders', 'reference', reference);
-  const recorded = (reference: string) =>
-    count('payment_store_changes', 'merchant_payment_reference', reference);
   describeSqlStore({
     open,
     count,

@@ -1,7 +1,7 @@
 import type { PoolConnection } from 'mysql2/promise';
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { mysqlStore } from '../../src/mysql/mysql-store.js';
-import { change, nothing } from '../postgres/change.js';
+import { change } from '../postgres/change.js';
 import { outcomeOf } from '../store/outcome-of.js';
 import { describeTx } from '../store/sql/tx-cases.js';
 import { useDatabase } from './server.js';

@@ -213,7 +213,7 @@ describe.skipIf(!process.env['DATABASE_URL'])(
       client.release();
     });
 
-    it('withdraws a claim that waited for too long, which Postgres would grant after its sender has given up', async () => {
+    it('does not claim a payment after its sender has given up waiting', async () => {
       const service = new ContractService();
       const store = postgresStore<pg.PoolClient>(openPool(), {
         client: service.client,
@@ -229,11 +229,8 @@ describe.skipIf(!process.env['DATABASE_URL'])(
         await expect.poll(waiting, { timeout: 20_000 }).toBe(1);
         await expect(store.create(order('order-3'))).rejects.toMatchObject({
           code: 'STORE_TIMEOUT',
-          message: expect.stringMatching(
-            /^Postgres did not answer within 200 ms \(commandTimeoutMs; .*commit any transaction of yours/,
-          ),
+          message: expect.stringContaining('Another transaction held the payment for too long'),
         });
-        // Those of Postgres that wait are not told that their connection is closed.
         await expect.poll(waiting, { timeout: 20_000 }).toBe(1);
         throw undone;
       });

@@ -1,5 +1,5 @@
 import type { PGlite } from '@electric-sql/pglite';
-import { assert, beforeAll, describe, expect, it, vi } from 'vitest';
+import { assert, beforeAll, describe, expect, it } from 'vitest';
 import type { Queryable } from '../../src/postgres/pool.js';
 import { postgresStore } from '../../src/postgres/postgres-store.js';
 import { ContractService } from '../contract/store/service.js';
@@ -21,16 +21,6 @@ beforeAll(async () => {
 
 describe('postgresStore on PGlite', () => {
   describeStore(() => ({ pool: database, query: (text, values) => database.query(text, values) }));
-
-  it('marks the statement of a claim by its owner alone, since the driver tells no session', async () => {
-    const sent = vi.spyOn(database, 'query');
-    const store = postgresStore(database, { client: new ContractService().client });
-    await store.create(order('marked'));
-    const marks = sent.mock.calls.flatMap(([text]) => /^\/\*.*?\*\//.exec(text) ?? []);
-    expect(marks).toEqual([
-      expect.stringMatching(/^\/\* [\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12} \*\/$/),
-    ]);
-  });
 
   it('says when the work ended the transaction by its rollback()', async () => {
     const failing = outcomeOf(postgresStore(database), change('rollback()'), ({ tx }) =>
@@ -75,25 +65,6 @@ describe('postgresStore on PGlite', () => {
     await database.query('SELECT 1');
     expect(ran).toBe(false);
     expect(await outcomeOf(store, change('waiting'), nothing)).toBe('processed');
-  });
-
-  it('has savepoints for the transactions of the work', async () => {
-    await database.exec('CREATE TABLE nested (reference text)');
-    const store = postgresStore(database);
-    const insert = (reference: string) => `INSERT INTO nested VALUES ('${reference}')`;
-    const work = outcomeOf(store, change('pglite'), async ({ tx }) => {
-      await tx.query('BEGIN');
-      await tx.query(insert('kept'));
-      await tx.query('COMMIT');
-      const { exec } = tx as unknown as { exec(sql: string): Promise<unknown[]> };
-      expect(await exec('BEGIN')).toHaveLength(1);
-      await exec(insert('undone'));
-      await expect(exec('SELECT 1/0')).rejects.toThrow('division by zero');
-      await exec('ROLLBACK');
-    });
-    expect(await work).toBe('processed');
-    const { rows } = await database.query('SELECT reference FROM nested');
-    expect(rows).toEqual([{ reference: 'kept' }]);
   });
 });
 

@@ -24,17 +24,6 @@ describe.skipIf(!process.env['DATABASE_URL'])('the session', () => {
 
   const open = (more = '') => openPool({ options: `-c role=${role} ${more}` });
 
-  it('keeps the role that the work sets, and records as the one it had', async () => {
-    const pool = open();
-    const before = (await pool.query('SELECT current_user')).rows;
-    const outcome = await outcomeOf(postgresStore(pool), change('role'), async ({ tx }) => {
-      await tx.query(`SET LOCAL ROLE ${other}`);
-    });
-    expect(outcome).toBe('processed');
-    expect((await pool.query('SELECT current_user')).rows).toEqual(before);
-    expect(await outcomeOf(postgresStore(pool), change('role'), nothing)).toBe('duplicate');
-  });
-
   it('writes what it commits to disk where the role’s default is not to', async () => {
     const pool = open('-c synchronous_commit=off');
     const show = async (client: pg.Pool | PoolClient) =>
@@ -73,23 +62,6 @@ describe.skipIf(!process.env['DATABASE_URL'])('the session', () => {
       const { rows } = await tx.query('SHOW synchronous_commit');
       expect(rows).toEqual([{ synchronous_commit: 'local' }]);
     });
-  });
-
-  it('has its lock_timeout back after a wait', async () => {
-    const held = heldWork();
-    const first = outcomeOf(postgresStore(open()), change('waited', 1), held.work);
-    await held.started;
-    const second = outcomeOf(
-      postgresStore<PoolClient>(open(), { lockTimeoutMs: 60_000 }),
-      change('waited', 2),
-      async ({ tx }) => {
-        const { rows } = await tx.query('SHOW lock_timeout');
-        expect(rows).toEqual([{ lock_timeout: '1234ms' }]);
-      },
-    );
-    await waitForBlocked(1);
-    held.finish();
-    expect(await Promise.all([first, second])).toEqual(['processed', 'processed']);
   });
 
   it('fails a claim that a statement_timeout ends before the time for the lock is over', async () => {

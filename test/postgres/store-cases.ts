@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { PgliteLike, PgPoolLike, Queryable } from '../../src/postgres/pool.js';
 import { postgresStore } from '../../src/postgres/postgres-store.js';
 import { databaseForms } from '../../src/store/sql/stored-forms.js';

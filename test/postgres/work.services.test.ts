@@ -12,8 +12,6 @@ const { openPool, statusesOf, countRecorded } = useSchema('mp_work');
 describe.skipIf(!process.env['DATABASE_URL'])('the work of a change', () => {
   const store = postgresStore<pg.PoolClient>(openPool());
   const failures = { parkAfter: 3 };
-  const failedChanges = (reference: string) =>
-    collect(store.attention({ referenceNumber: change(reference).payment.referenceNumber }));
   const insert = (reference: string) => `INSERT INTO orders VALUES ('${reference}', 'paid')`;
 
   describe('that fails', () => {

@@ -54,7 +54,8 @@ export interface ServerStoreOptions extends StoreOptions, SchemaOptions {
    * The longest time that the work may go without a statement, in milliseconds, before the server ends its
    * transaction (`TRANSACTION_LOST`, and the signal aborts). Without this limit, a machine that vanished
    * would keep its order locked until the server notices, which can take hours. A whole number
-   * from 1 to 2_147_483_647. It does not apply to PGlite, which runs in the same process.
+   * from 1 to 2_147_483_647. It does not apply to PGlite, which runs in the same process, nor to MySQL and to ORMs on
+   * MariaDB.
    * @default 60_000
    */
   idleTimeoutMs?: number | undefined;

@@ -4,7 +4,7 @@ import { pgTable, text } from 'drizzle-orm/pg-core';
 import makeKnex, { type Knex } from 'knex';
 import { Kysely, PostgresDialect, sql as rawKysely } from 'kysely';
 import type pg from 'pg';
-import { DataSource, type EntityManager, EntitySchema } from 'typeorm';
+import { type EntityManager, EntitySchema } from 'typeorm';
 
 /** A handle of an ORM on a transaction. */
 export interface OrmTransaction {
@@ -121,17 +121,3 @@ export const orms: readonly Orm[] = [
   { name: 'Kysely', on: onKysely },
   { name: 'knex', on: (tx) => overKnex(knex, tx) },
 ];
-
-/** TypeORM, with a data source that the caller must close. */
-export async function openTypeOrm(url: string): Promise<Orm & { end(): Promise<void> }> {
-  const dataSource = new DataSource({ type: 'postgres', url, entities: [order] });
-  await dataSource.initialize();
-  return {
-    name: 'TypeORM',
-    on(tx) {
-      const runner = Object.assign(dataSource.createQueryRunner(), { databaseConnection: tx });
-      return overTypeOrm(runner.manager);
-    },
-    end: () => dataSource.destroy(),
-  };
-}
