@@ -6,7 +6,7 @@ import {
   type ServiceResponse,
 } from '../errors.js';
 import { fieldOf, hasOwn } from '../protocol/own-fields.js';
-import { issuesOf, type StandardSchemaV1, toIssues } from '../protocol/standard-schema.js';
+import { type StandardSchemaV1, toIssues } from '../protocol/standard-schema.js';
 import type { GiveUpReason } from './deadline.js';
 import { readRequestId } from './error-body.js';
 import {
@@ -136,7 +136,7 @@ export async function applyResponseSchema(
 ): Promise<ServiceResponse> {
   const run = async () => {
     const result = await schema['~standard'].validate(response.body);
-    const issues = issuesOf(result)?.slice(0, MAX_ISSUES);
+    const issues = result.issues?.slice(0, MAX_ISSUES);
     if (issues === undefined) return { ...response, body: fieldOf(result, 'value') };
     return redactIssues(toIssues(issues), context);
   };

@@ -1,4 +1,4 @@
-import { isUint8Array, type RawBody } from '../callback/body.js';
+import { isUint8Array } from '../callback/body.js';
 import { CallbackVerificationError } from '../errors.js';
 import { within } from '../protocol/waiting.js';
 
@@ -38,12 +38,18 @@ export function explainUnreadable(
   );
 }
 
-/** @throws {UnreadableBody} 413 when the body is larger than `maxBodyBytes` */
-export function assertBodySize(rawBody: RawBody, maxBodyBytes: number): void {
-  // What is neither text nor bytes is left to the verifier to refuse.
-  const size =
-    typeof rawBody === 'string' ? new TextEncoder().encode(rawBody).length : rawBody?.byteLength;
+/**
+ * Returns the body.
+ *
+ * @throws {UnreadableBody} 413 when it is larger than `maxBodyBytes`
+ */
+export function assertBodySize<Body extends string | Uint8Array>(
+  body: Body,
+  { maxBodyBytes }: BodyLimits,
+): Body {
+  const size = typeof body === 'string' ? new TextEncoder().encode(body).length : body.byteLength;
   if (size > maxBodyBytes) throw new UnreadableBody(413);
+  return body;
 }
 
 /**
@@ -59,16 +65,17 @@ export function assertAnnouncedSize(
   if (Number(contentLength) > maxBodyBytes) throw new UnreadableBody(413);
 }
 
-export function bodyWasRead(remedy: string): CallbackVerificationError {
+/** @param seen what is left of it, such as `request.body is an object` */
+export function bodyWasRead(remedy: string, seen?: string): CallbackVerificationError {
+  const left = seen === undefined ? '' : ` (${seen})`;
   return new CallbackVerificationError(
     'RAW_BODY_REQUIRED',
-    `The body was read or decoded before the callback handler, so the bytes that were signed are gone. ${remedy}`,
+    `The body was read or decoded before the callback handler${left}, so the bytes that were signed are gone. ${remedy}`,
   );
 }
 
 const REMEDY =
-  'Pass the request on before anything reads it: Hono: handler(c), the handler that callbackHandler() returned, without c.req.json() or a body validator before it; ' +
-  'Next.js app routes, SvelteKit, Workers: do not call request.json() or request.text() first';
+  'Pass the request on before anything reads it, such as request.json(), c.req.json() or a body validator';
 
 /**
  * Reads the body of a Fetch request as received, and counts it as it arrives. Beyond the limit it reads no

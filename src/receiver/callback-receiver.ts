@@ -1,6 +1,6 @@
-import { assertRequest, type CallbackRequest } from '../callback/options.js';
-import { createCallbackVerifier } from '../callback/verify.js';
-import { fieldOf } from '../protocol/own-fields.js';
+import { assertRequest } from '../callback/checks.js';
+import type { CallbackRequest } from '../callback/options.js';
+import { prepareSecrets } from '../callback/verify.js';
 import { type EntryPoint, foreignArguments } from './foreign-arguments.js';
 import type { ChangeId } from './kept-failures.js';
 import type { CallbackReceiverOptions } from './options.js';
@@ -74,11 +74,11 @@ export interface CallbackReceiver {
 export function createCallbackReceiver<Tx = undefined, Fields = unknown>(
   options: CallbackReceiverOptions<Tx, Fields>,
 ): CallbackReceiver {
-  const receiver = createReceiver(options, createCallbackVerifier);
+  const receiver = createReceiver(options, prepareSecrets);
   return {
     async receive(request) {
       assertRequest(request, 'method, headers and rawBody');
-      const { method, headers, rawBody, signal } = readRequest(request);
+      const { method, headers, rawBody, signal } = request;
       if (typeof method !== 'string') throw foreignArguments(ENTRY, [request]);
       return receiver.receive({
         // Some frameworks give it in lower case.
@@ -94,10 +94,3 @@ export function createCallbackReceiver<Tx = undefined, Fields = unknown>(
 }
 
 const ENTRY: EntryPoint = { name: 'receiver', takes: 'an object with method, headers and rawBody' };
-
-const FIELDS = ['method', 'headers', 'rawBody', 'signal'] satisfies (keyof ReceivedRequest)[];
-
-const readRequest = (request: ReceivedRequest): ReceivedRequest =>
-  Object.fromEntries(
-    FIELDS.map((field) => [field, fieldOf(request, field)]),
-  ) as unknown as ReceivedRequest;

@@ -1,7 +1,6 @@
 import { InvalidOptionError } from '../errors.js';
 import { describeValue } from '../protocol/describe-value.js';
 import type { ReceivingEnd } from './receiver.js';
-import { report, reportToConsole } from './report.js';
 
 /** Any object, as far as it is looked into. */
 type Fields = Readonly<Record<string, unknown>>;
@@ -17,20 +16,15 @@ export interface EntryPoint {
  * Refuses a call with what another framework passes, before anything is done: reports it to `onError`, and answers
  * 500 if there is a response of node:http.
  *
- * @param receive undefined before there is a receiver
  * @throws {InvalidOptionError} when there is nothing to answer with; it names the right entry point
  */
 export async function refuseArguments(
   entry: EntryPoint,
-  receive: ReceivingEnd['receive'] | undefined,
+  reportError: ReceivingEnd['report'],
   args: readonly unknown[],
 ): Promise<void> {
   const error = foreignArguments(entry, args);
-  const refuse = () => {
-    throw error;
-  };
-  if (receive === undefined) await report(reportToConsole, error, undefined);
-  else await receive({ method: 'POST', headers: {}, readBody: refuse });
+  await reportError(error);
   const response = findResponse(args);
   if (response === undefined) throw error;
   if (response.headersSent) return;
@@ -64,11 +58,11 @@ function describeArguments([first, second]: readonly unknown[]): string {
   if (isNodeResponse(second)) {
     return `a request and a response of node:http (Express, NestJS, Next.js pages). ${handlerOf('node', 'handler(request, response)')}`;
   }
-  if (isNodeRequest(given.req) && isNodeResponse(given.res)) {
-    return `Koa's context. ${handlerOf('node', 'handler(ctx.req, ctx.res)')}`;
-  }
-  if (isNodeResponse(fieldsOf(given.node).res)) {
+  if (isNodeResponse(fieldsOf(given['node']).res)) {
     return `h3's event. ${handlerOf('node', 'handler(event.node.req, event.node.res)')}`;
+  }
+  if (isNodeRequest(given.req) && isNodeResponse(given.res) && hasMethods(given, 'throw')) {
+    return `Koa's context. ${handlerOf('node', 'handler(ctx.req, ctx.res)')}`;
   }
   if (isNodeRequest(first) && hasMethods(first, 'pipe')) {
     return `a request of node:http without its response. ${handlerOf('node', 'handler(request, response)')}`;

@@ -1,13 +1,13 @@
-import type { VerifiedCallback } from '../callback/options.js';
-import { decodeBody, parseStatusRecord } from '../callback/record.js';
-import { toVerified } from '../callback/verification.js';
-import { callbackKey } from '../callback/web/key.js';
+import { copyOf } from '../callback/body.js';
+import { decodeBody, parseStatusRecord, type Verification } from '../callback/checks.js';
+import { callbackKeyAsync } from '../callback/verify-async.js';
 import { CallbackVerificationError, StoreError } from '../errors.js';
 import { hasMethod, invalidOption } from '../protocol/options.js';
 import { MIN_SHARED_WITH_CALLBACK, REDACTED, Redactor } from '../protocol/redaction.js';
 import type { FailedChange } from '../store/attention.js';
 import type { CallbackStore } from '../store/callback-store.js';
 import { describeFailure, type FailurePolicy } from '../store/failure.js';
+import type { Delivery } from './delivery.js';
 
 /** Identifies a failed change, as `attention()` lists it. */
 export type ChangeId = Pick<FailedChange, 'referenceNumber' | 'key'>;
@@ -19,49 +19,38 @@ export function keepsFailures<Tx>(
   return hasMethod(store, 'attention');
 }
 
-/** What became of the failure of one delivery. */
-export interface FailureNote {
-  /** The number of failures after which this delivery parked its change; undefined if it did not. */
-  parkedAfter?: number;
-  /** The store's error, if it could not store the failure. */
-  notKept?: unknown;
-}
-
-interface KeptDelivery {
-  readonly rawBody: Uint8Array;
-  /** The signing secrets, which must not be kept with an error. Undefined while they are unknown. */
-  readonly secrets: readonly unknown[] | undefined;
-  readonly isReplay: boolean;
-  readonly note: FailureNote;
-}
-
-/** What the store is to do with a failure of one delivery; it writes into the note. */
-export function createFailurePolicy(
-  parkAfter: FailurePolicy['parkAfter'],
-  { rawBody, secrets, isReplay, note }: KeptDelivery,
-): FailurePolicy {
+/** What a store that keeps failures is to do with one of this delivery. */
+export function failurePolicyOf<Tx>(
+  {
+    store,
+    parkAfter,
+  }: { readonly store: CallbackStore<Tx>; readonly parkAfter?: number | undefined },
+  { text, secrets, isReplay }: Pick<Delivery, 'text' | 'secrets' | 'isReplay'>,
+): FailurePolicy | undefined {
+  if (!keepsFailures(store)) return undefined;
   return {
     parkAfter,
     runParked: isReplay,
-    getRawBody: () => rawBody,
-    describeError: (error) =>
-      describeFailure(error, (texts) => {
-        if (secrets === undefined) return texts.map(() => REDACTED);
-        try {
-          const redactor = new Redactor(secrets.flatMap(textsOfSecret));
-          return redactor.redactAll(texts, decodeBody(rawBody), MIN_SHARED_WITH_CALLBACK);
-        } catch {
-          // Some runtimes of the fetch adapter lack Node's Buffer.
-          return texts.map(() => REDACTED);
-        }
-      }),
-    onParked: (attempts) => {
-      note.parkedAfter = attempts;
-    },
-    onNotKept: (error) => {
-      note.notKept = error;
-    },
+    // Made of the text: the merchant's code gets the bytes, and may have changed them.
+    getRawBody: () => copyOf(text),
+    describeError: (error) => describeFailure(error, (texts) => redact(texts, text, secrets)),
   };
+}
+
+/** Without the signing secrets, and withheld if it repeats the callback's body. */
+function redact(
+  texts: readonly string[],
+  body: string,
+  secrets: readonly unknown[] | undefined,
+): readonly string[] {
+  if (secrets === undefined) return texts.map(() => REDACTED);
+  try {
+    const redactor = new Redactor(secrets.flatMap(textsOfSecret));
+    return redactor.redactAll(texts, body, MIN_SHARED_WITH_CALLBACK);
+  } catch {
+    // Some runtimes of the fetch adapter lack Node's Buffer.
+    return texts.map(() => REDACTED);
+  }
 }
 
 /** The texts in which an error could show a secret. None for a key that can't be exported. */
@@ -76,6 +65,10 @@ function textsOfSecret(secret: unknown): string[] {
     ...(['hex', 'base64', 'base64url'] as const).map((encoding) => buffer.toString(encoding)),
   ];
 }
+
+/** The error for a delivery of a change that was parked before. */
+export const changeIsParked = (): StoreError =>
+  new StoreError('CHANGE_PARKED', 'The change is parked: it is kept, and waits for a replay');
 
 /** The error that `onError` gets after the failure that parked a change. */
 export function changeParked(attempts: number): StoreError {
@@ -115,12 +108,12 @@ export async function findKeptChange<Tx>(
 /** The error for a change that can't be replayed. */
 export function replayImpossible(kept: FailedChange | undefined): StoreError {
   const why =
-    kept?.rawBody === undefined
-      ? 'prune() has removed the body of this change, so there is nothing to replay: repair its order by hand, then discard the change'
-      : "The stored body is not of this change: it is no payment status record, or its referenceNumber, status and updatedAt are another change's; nothing was run. Look the payment up at the service, repair its order by hand, discard the change, and find out what wrote the body";
-  const processed =
-    'No failure of this change is kept: it was processed since, discarded, or forgotten by memoryStore';
-  return new StoreError('REPLAY_IMPOSSIBLE', kept === undefined ? processed : why);
+    kept === undefined
+      ? 'No failure of this change is kept: it was processed since, discarded, or forgotten by memoryStore'
+      : kept.rawBody === undefined
+        ? 'prune() has removed the body of this change, so there is nothing to replay: repair its order by hand, then discard the change'
+        : "The stored body is not of this change: it is no payment status record, or its referenceNumber, status and updatedAt are another change's; nothing was run. Look the payment up at the service, repair its order by hand, discard the change, and find out what wrote the body";
+  return new StoreError('REPLAY_IMPOSSIBLE', why);
 }
 
 /**
@@ -129,18 +122,19 @@ export function replayImpossible(kept: FailedChange | undefined): StoreError {
  *
  * @returns undefined without a body, or if the body is not of this change
  */
-export async function toCallback(
+export async function readKeptChange(
   kept: FailedChange | undefined,
-): Promise<VerifiedCallback | undefined> {
+): Promise<Verification | undefined> {
   if (kept?.rawBody === undefined) return undefined;
-  const { key, referenceNumber, rawBody, lastFailedAt } = kept;
+  const { key, referenceNumber, rawBody, lastFailedAt: timestamp } = kept;
   try {
     const text = decodeBody(rawBody);
     const payment = parseStatusRecord(text);
     const isOfChange =
-      payment.referenceNumber === referenceNumber && (await callbackKey(payment)) === key;
-    const record = { text, payment, sentAtMs: lastFailedAt.getTime(), secretIndex: 0 };
-    return isOfChange ? toVerified(record, key) : undefined;
+      payment.referenceNumber === referenceNumber && (await callbackKeyAsync(payment)) === key;
+    if (!isOfChange) return undefined;
+    const callback = { payment, key, timestamp, secretIndex: 0, rawBody: copyOf(text) };
+    return { text, callback };
   } catch (error) {
     if (error instanceof CallbackVerificationError) return undefined;
     throw error;

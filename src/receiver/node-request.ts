@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream';
 import { isUint8Array, type RawBody } from '../callback/body.js';
 import { findContentEncoding } from '../callback/headers.js';
 import { CallbackVerificationError } from '../errors.js';
+import { describeValue } from '../protocol/describe-value.js';
 import {
   assertAnnouncedSize,
   BODY_TIMEOUT_MS,
@@ -110,10 +111,7 @@ interface KeptBody {
 }
 
 const REMEDY =
-  'Express: mount callbackHandler before express.json(), or keep the bytes by express.json({ verify: (request, _response, bytes) => { request.rawBody = bytes; } }); ' +
-  'NestJS: NestFactory.create(AppModule, { rawBody: true }); Koa: route to it before a body parser; ' +
-  'Next.js pages: export const config = { api: { bodyParser: false } }; ' +
-  'Fastify: let no preParsing hook read the payload of this route';
+  'Mount the handler before what parses the body, or have it keep the bytes as request.rawBody; the guide "Frameworks" shows how for each';
 
 /**
  * Returns the bodies that were kept of a request whose stream something else has read: those of the length that the
@@ -138,7 +136,10 @@ function takeKeptBodies(
   if (isCompressed || !kept.some(isWhole)) {
     kept.push(...keepers.map(bodyOf).filter(isUint8Array));
   }
-  if (kept.length === 0) throw bodyWasRead(REMEDY);
+  if (kept.length === 0) {
+    const body = keepers.map(bodyOf).find((one) => one !== undefined);
+    throw bodyWasRead(REMEDY, body === undefined ? body : `request.body is ${describeValue(body)}`);
+  }
   const whole = kept.filter(isWhole);
   if (isCompressed && hasEnded) {
     const inflated = kept.filter((body) => !isWhole(body) && sizeOf(body) > 0);

@@ -1,5 +1,5 @@
 import type { VerifiedCallback } from '../callback/options.js';
-import { type CallbackVerificationError, StoreError } from '../errors.js';
+import { type CallbackVerificationError, MerchantPaymentsError, StoreError } from '../errors.js';
 import { causesOf } from '../protocol/describe-value.js';
 import { type Logger, referenceFields, writeLine } from '../protocol/logger.js';
 import { within } from '../protocol/waiting.js';
@@ -17,7 +17,10 @@ export function reportToConsole(error: unknown, callback?: VerifiedCallback): vo
   const what = isSecond
     ? 'a payment callback needs a person'
     : 'a payment callback could not be processed';
-  console.error(`merchant-payments: ${what}${subject}: ${describeFailure(error)}`);
+  // Of a request that was not verified, the stack shows nothing but this package.
+  const isOurs = callback === undefined && error instanceof MerchantPaymentsError;
+  const described = isOurs ? `[${error.code}] ${error.message}` : describeFailure(error);
+  console.error(`merchant-payments: ${what}${subject}: ${described}`);
 }
 
 function nameOf({ key, payment }: VerifiedCallback): string {
@@ -49,7 +52,7 @@ export function warn(logger: Logger | undefined, message: string): void {
 export async function report(
   onError: (error: unknown, callback?: VerifiedCallback) => unknown,
   error: unknown,
-  callback: VerifiedCallback | undefined,
+  callback?: VerifiedCallback,
 ): Promise<void> {
   try {
     const reported = callback === undefined ? onError(error) : onError(error, callback);
@@ -57,7 +60,10 @@ export async function report(
   } catch {}
 }
 
-/** Tells who answers for it why a request was no callback to process. */
+/**
+ * Tells who answers for it why a request was no callback to process. What any request shows, such as a body that was
+ * read too early or a secret that is missing, is reported once a minute.
+ */
 export async function reportRefusal(
   {
     onError,
@@ -66,14 +72,24 @@ export async function reportRefusal(
     onError(error: unknown): unknown;
     onRejected(error: CallbackVerificationError): unknown;
   },
-  status: number,
-  error: unknown,
+  { status, error, limit }: { status: number; error: unknown; limit: OnceAMinute },
 ): Promise<void> {
-  if (status === 500 || status === 422) return report(onError, error, undefined);
+  if (status === 422) return report(onError, error);
+  if (status === 500) {
+    const kind = kindOf(error);
+    if (kind === undefined || limit.take(kind) !== undefined) await report(onError, error);
+    return;
+  }
   try {
     // An asynchronous one that rejects must not end the process: anyone could cause that.
     Promise.resolve(onRejected(error as CallbackVerificationError)).catch(() => undefined);
   } catch {}
+}
+
+/** The kind of an error of this package; undefined for another, which code of the merchant's has thrown. */
+function kindOf(error: unknown): string | undefined {
+  if (!(error instanceof MerchantPaymentsError)) return undefined;
+  return `${error.code} ${(error as { option?: string }).option ?? ''}`;
 }
 
 const INTERVAL_MS = 60_000;

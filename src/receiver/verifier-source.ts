@@ -1,16 +1,15 @@
-import type { CallbackRequest, VerifiedCallback } from '../callback/options.js';
-import { assertSchemaAccepts, isPromiseLike } from '../callback/record.js';
+import { assertSchemaAccepts, type SigningHeaders, type Verification } from '../callback/checks.js';
 import { InvalidOptionError, SecretUnavailableError } from '../errors.js';
 import { nameFailure } from '../protocol/describe-value.js';
 import { secretText } from '../protocol/options.js';
 import type { PaymentStatusRecord } from '../protocol/payment.js';
-import { type Awaitable, within } from '../protocol/waiting.js';
+import type { StandardSchemaV1 } from '../protocol/standard-schema.js';
+import { type Awaitable, isPromiseLike, within } from '../protocol/waiting.js';
 import type { CallbackReceiverOptions } from './options.js';
 
-/** How long the merchant's `signingSecret` or `recordSchema` may take, in milliseconds. */
+/** How long the merchant's `signingSecret` or `recordSchema` may take: if it hangs, callbacks must not wait forever. */
 const USER_CODE_TIMEOUT_MS = 10_000;
 
-/** Limits the wait for the merchant's code: if it hangs, callbacks must not wait forever. */
 const withUserCodeTimeout = <Value>(given: PromiseLike<Value>, tooLate: () => Error) =>
   within(USER_CODE_TIMEOUT_MS, given, () => {
     throw tooLate();
@@ -19,22 +18,23 @@ const withUserCodeTimeout = <Value>(given: PromiseLike<Value>, tooLate: () => Er
 /** @throws {CallbackVerificationError} when the merchant's schema does not accept the record */
 export async function assertFits(
   payment: PaymentStatusRecord,
-  recordSchema: NonNullable<CallbackReceiverOptions['recordSchema']>,
+  recordSchema: StandardSchemaV1,
 ): Promise<void> {
   const result = recordSchema['~standard'].validate(payment);
-  const tooLate = () =>
-    new InvalidOptionError(
-      'recordSchema',
-      `recordSchema returned no result within ${USER_CODE_TIMEOUT_MS} ms, so the service got a 500 and retries; set a deadline on everything it waits for`,
-    );
-  assertSchemaAccepts(isPromiseLike(result) ? await withUserCodeTimeout(result, tooLate) : result);
+  if (!isPromiseLike(result)) return assertSchemaAccepts(result);
+  const message = `recordSchema returned no result within ${USER_CODE_TIMEOUT_MS} ms, so the service got a 500 and retries; set a deadline on everything it waits for`;
+  const tooLate = () => new InvalidOptionError('recordSchema', message);
+  assertSchemaAccepts(await withUserCodeTimeout(result, tooLate));
 }
 
-export type Verifier = (request: CallbackRequest) => Awaitable<VerifiedCallback>;
+/** Imports secrets, and returns what verifies a body whose headers were checked. */
+export type PrepareSecrets<Secret> = (
+  signingSecret: Secret | readonly Secret[],
+) => (signing: SigningHeaders, body: string | Uint8Array) => Awaitable<Verification>;
 
 /** How callbacks are verified now. */
-export interface Verification {
-  readonly verify: Verifier;
+export interface CurrentVerifier {
+  readonly verify: ReturnType<PrepareSecrets<unknown>>;
   /** What must not be kept with an error. */
   readonly secrets: readonly unknown[];
 }
@@ -50,18 +50,19 @@ type Secrets<Secret> = Secret | readonly Secret[];
  */
 export function createVerifierSource<Secret>(
   signingSecret: CallbackReceiverOptions<unknown, unknown, Secret>['signingSecret'],
-  createVerifier: (signingSecret: Secrets<Secret>) => Verifier,
+  prepareSecrets: PrepareSecrets<Secret>,
   onMissing: (message: string) => void,
-): () => Awaitable<Verification> {
-  const create = (given: Secrets<Secret>): Verification => ({
-    verify: createVerifier(given),
+): () => Awaitable<CurrentVerifier> {
+  const create = (given: Secrets<Secret>): CurrentVerifier => ({
+    verify: prepareSecrets(given),
     secrets: [given].flat(),
   });
-  let last: Verification | undefined;
+  let last: CurrentVerifier | undefined;
   if (signingSecret === undefined) {
     // No error yet: frameworks load routes while they build, where the secret may not be available.
-    if (isMissing(readEnvironment()))
+    if (isMissing(readEnvironment())) {
       onMissing(`${MISSING}, so each callback gets a 500; ${REMEDY}`);
+    }
     return () => {
       last ??= create(readVariable() as Secret);
       return last;
@@ -126,9 +127,8 @@ function unavailable(what: string): SecretUnavailableError {
 }
 
 function areSame(before: readonly unknown[], now: readonly unknown[]): boolean {
-  return (
-    before.length === now.length &&
-    // The bytes in an array may have changed.
-    now.every((secret, index) => secret === before[index] && !ArrayBuffer.isView(secret))
-  );
+  // The bytes in an array may have changed.
+  const isSame = (secret: unknown, index: number) =>
+    secret === before[index] && !ArrayBuffer.isView(secret);
+  return before.length === now.length && now.every(isSame);
 }

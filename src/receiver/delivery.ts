@@ -1,0 +1,280 @@
+import type { RawBody } from '../callback/body.js';
+import type { Verification } from '../callback/checks.js';
+import type { CallbackHeaders } from '../callback/headers.js';
+import { RetryLaterError, StoreError } from '../errors.js';
+import { causesOf, describeValue } from '../protocol/describe-value.js';
+import type { PaymentStatusRecord } from '../protocol/payment.js';
+import { type Awaitable, isPromiseLike } from '../protocol/waiting.js';
+import type { StoreContext } from '../store/callback-store.js';
+import type { BodyLimits } from './body.js';
+import { failurePolicyOf } from './kept-failures.js';
+import type { PaymentContext, ResolvedReceiverOptions } from './options.js';
+import { report } from './report.js';
+
+/** What an adapter knows about a request's sender and the runtime. */
+export interface Caller {
+  /** A signal that aborts when the client disconnects. Called only if the signal is used. */
+  getSignal?(): AbortSignal | undefined;
+  /** How long `onPayment` may take before the runtime ends the request, in milliseconds. */
+  getTimeLimitMs?(): number | undefined;
+}
+
+/** A request, as an adapter provides it. */
+export interface IncomingCallback extends Caller {
+  readonly method: string;
+  readonly headers: CallbackHeaders;
+  /**
+   * Resolves with the body: the bytes of the wire first, then, if a framework has inflated them, what it kept.
+   * Called at most once, and only if the body is needed.
+   */
+  readBody(limits: BodyLimits): Awaitable<readonly RawBody[]>;
+}
+
+/** A verified callback on its way through the store. */
+export interface Delivery extends Verification {
+  /** The record for the store: the merchant's schema and code get that of the callback, and could change it. */
+  readonly payment: PaymentStatusRecord;
+  /** The signing secrets, which must not be kept with an error. Undefined while they are unknown. */
+  readonly secrets: readonly unknown[] | undefined;
+  /** Whether it is a replay of a change that the store kept. */
+  readonly isReplay: boolean;
+  readonly caller: Caller;
+}
+
+/** What became of a delivery. */
+export type Delivered =
+  | { readonly outcome: 'processed' | 'duplicate' | 'busy' | 'parked' }
+  | FailedDelivery;
+
+/** A delivery that failed. */
+export interface FailedDelivery {
+  readonly outcome: 'failed';
+  readonly error: unknown;
+  /** What `onPayment` threw to be called again later; an ORM or a store may have wrapped it. */
+  readonly retryLater: RetryLaterError | undefined;
+  /** The number of failures after which this delivery parked its change; undefined if it did not. */
+  readonly parkedAfter?: number | undefined;
+  /** The store's error, if it could not store the failure. */
+  readonly notKept?: unknown;
+  /** What becomes of work that exceeded its time limit and continues. */
+  readonly late?: Promise<Delivered>;
+}
+
+type Options<Tx> = Pick<
+  ResolvedReceiverOptions<Tx>,
+  'store' | 'onPayment' | 'onPaymentTimeoutMs' | 'onError' | 'parkAfter'
+>;
+
+/** Counts running work, so that a process can wait for it before it exits. */
+export class Activity {
+  #running = 0;
+  #waiting: (() => void)[] = [];
+
+  /** Runs work that {@link idle} waits for. */
+  async during<Result>(work: () => Promise<Result>): Promise<Result> {
+    this.#running += 1;
+    try {
+      return await work();
+    } finally {
+      this.#running -= 1;
+      if (this.#running === 0) for (const resolve of this.#waiting.splice(0)) resolve();
+    }
+  }
+
+  /** Resolves as soon as no work is running. */
+  idle(): Promise<void> {
+    if (this.#running === 0) return Promise.resolve();
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+}
+
+/**
+ * Has the store process a change once, by `onPayment`. It never rejects. If the work exceeds its time limit, the result
+ * is that, but the work continues and the store keeps its claim, since the work may still write.
+ */
+export function deliver<Tx>(
+  options: Options<Tx>,
+  delivery: Delivery,
+  activity: Activity,
+): Promise<Delivered> {
+  let work: 'not begun' | 'running' | 'done' = 'not begun';
+
+  async function processChange(expire: (error: StoreError) => void): Promise<Delivered> {
+    const { callback, payment } = delivery;
+    const change = { key: callback.key, payment, failures: failurePolicyOf(options, delivery) };
+    try {
+      const result = await shimmed(options.store, change, async (context) => {
+        if (work !== 'not begun') {
+          throw new StoreError('CONTRACT_VIOLATION', 'store.process must run work once');
+        }
+        work = 'running';
+        // Counted separately: a store that has lost its lease may answer before the work has ended.
+        await activity.during(() => runWork(options, delivery, context, expire));
+        work = 'done';
+      });
+      return toDelivered(result, work === 'done');
+    } catch (error) {
+      return failedBy(error);
+    }
+  }
+
+  return new Promise((resolve) => {
+    const processing = processChange((error) => {
+      resolve({ ...failedBy(error), late: processing });
+    });
+    processing.then(resolve);
+  });
+}
+
+/** Calls `onPayment`, within its time limit. */
+async function runWork<Tx>(
+  options: Options<Tx>,
+  { callback, caller }: Delivery,
+  context: StoreContext<Tx>,
+  expire: (error: StoreError) => void,
+): Promise<void> {
+  const signal = new LazySignal(() => [context.signal, caller.getSignal?.()]);
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  try {
+    if (context.secondPayment) await report(options.onError, secondPayment(), callback);
+    const { merchantPaymentReference } = callback.payment;
+    const working: unknown = options.onPayment(
+      callback,
+      contextOf(context, merchantPaymentReference, signal),
+    );
+    // Work that has returned needs no deadline: no timer could have fired meanwhile.
+    if (!isPromiseLike(working)) return;
+    const limitMs = caller.getTimeLimitMs?.() ?? Number.POSITIVE_INFINITY;
+    const afterMs = Math.min(limitMs, options.onPaymentTimeoutMs);
+    timer = setTimeout(() => {
+      const error = workTimeout(afterMs, limitMs === afterMs);
+      expire(error);
+      signal.abort(error);
+    }, afterMs);
+    await working;
+  } finally {
+    clearTimeout(timer);
+    signal.stop();
+  }
+}
+
+/** Has own properties only, so that `{ ...context }` copies all of them. */
+function contextOf<Tx>(
+  context: StoreContext<Tx>,
+  reference: string,
+  late: LazySignal,
+): PaymentContext<Tx> {
+  // A merchant's own store may leave some out.
+  const { tx, order = reference, current = true, secondPayment = false } = context;
+  return {
+    tx,
+    get signal() {
+      return late.signal;
+    },
+    order,
+    get input() {
+      return context.input;
+    },
+    current,
+    secondPayment,
+  };
+}
+
+/** A signal that is created when it is first read: it costs as much as all else here, and few handlers read it. */
+class LazySignal {
+  readonly #getSources: () => readonly (AbortSignal | undefined)[];
+  readonly #stops: (() => void)[] = [];
+  #controller: AbortController | undefined;
+
+  constructor(getSources: () => readonly (AbortSignal | undefined)[]) {
+    this.#getSources = getSources;
+  }
+
+  get signal(): AbortSignal {
+    return this.#create().signal;
+  }
+
+  abort(reason: unknown): void {
+    this.#create().abort(reason);
+  }
+
+  /** Stops listening to the sources. */
+  stop(): void {
+    for (const stop of this.#stops) stop();
+  }
+
+  // Not AbortSignal.any: on Node 20 listeners of such a signal are never freed.
+  #create(): AbortController {
+    if (this.#controller !== undefined) return this.#controller;
+    const controller = new AbortController();
+    this.#controller = controller;
+    for (const source of this.#getSources()) {
+      if (source === undefined) continue;
+      const abort = (): void => controller.abort(source.reason);
+      if (source.aborted) abort();
+      source.addEventListener('abort', abort);
+      this.#stops.push(() => source.removeEventListener('abort', abort));
+    }
+    return controller;
+  }
+}
+
+const failedBy = (error: unknown): FailedDelivery => ({
+  outcome: 'failed',
+  error,
+  retryLater: [...causesOf(error)].find((cause) => cause instanceof RetryLaterError),
+});
+
+const OUTCOMES: readonly unknown[] = ['processed', 'duplicate', 'busy', 'parked'];
+
+/** Only a known outcome counts, since a merchant's own store may return anything. */
+function toDelivered(result: any, isDone: boolean): Delivered {
+  const { outcome } = result ?? {};
+  if (result?.outcome === 'failed') return { ...failedBy(result.error), ...result };
+  if (!OUTCOMES.includes(outcome)) {
+    throw new StoreError(
+      'CONTRACT_VIOLATION',
+      `store.process must resolve with the outcome 'processed', 'duplicate' or 'busy'; received ${describeValue(outcome)}`,
+    );
+  }
+  if (outcome === 'processed' && !isDone) {
+    const message = "store.process must not resolve with 'processed' unless work did";
+    throw new StoreError('CONTRACT_VIOLATION', message);
+  }
+  return result;
+}
+
+function workTimeout(afterMs: number, isOfCaller: boolean): StoreError {
+  const limit = isOfCaller ? "the function's own time limit" : 'onPaymentTimeoutMs';
+  return new StoreError(
+    'WORK_TIMEOUT',
+    `onPayment did not return within ${afterMs} ms (${limit}), so the service got a 500 and retries. The payment stays busy until onPayment returns: set a deadline on everything it waits for, stop when the signal aborts, and leave slow work to a queue`,
+  );
+}
+
+// Without the references, which may identify a customer: onError gets the callback too.
+function secondPayment(): StoreError {
+  return new StoreError(
+    'SECOND_PAYMENT',
+    'The order of this callback has a second payment, for the same merchantPaymentReference or by another attempt: look both up at the service, and refund one if both are paid. attention() of the store lists it, and onPayment gets it with secondPayment: true',
+  );
+}
+
+// INTERIM
+export async function shimmed(store: any, change: any, work: any): Promise<any> {
+  let begun = false;
+  let parkedAfter: any;
+  let notKept: any;
+  const failures = change.failures && {
+    ...change.failures,
+    onParked: (n: any) => { parkedAfter = n; },
+    onNotKept: (e: any) => { notKept = e; },
+  };
+  try {
+    const outcome = await store.process({ ...change, failures }, (c: any) => { begun = true; return work(c); });
+    return typeof outcome === 'string' ? { outcome } : outcome;
+  } catch (error) {
+    if (!begun && error instanceof StoreError && error.code === 'CHANGE_PARKED') return { outcome: 'parked' };
+    return { outcome: 'failed', error, parkedAfter, notKept };
+  }
+}
