@@ -1,11 +1,11 @@
 import { prepareSecretsAsync, type WebSigningSecret } from '../callback/verify-async.js';
 import { readWebBody } from '../receiver/body.js';
+import type { CallbackReceiver } from '../receiver/callback-receiver.js';
 import {
   type EntryPoint,
   findFetchRequest,
   refuseArguments,
 } from '../receiver/foreign-arguments.js';
-import type { CallbackReceiver } from '../receiver/callback-receiver.js';
 import type { CallbackReceiverOptions } from '../receiver/options.js';
 import { createReceiver } from '../receiver/receiver.js';
 

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { prepareSecrets } from '../callback/verify.js';
+import type { CallbackReceiver } from '../receiver/callback-receiver.js';
 import {
   type FastifyReplyLike,
   type FastifyRequestLike,
@@ -12,7 +13,6 @@ import {
   isNodeResponse,
   refuseArguments,
 } from '../receiver/foreign-arguments.js';
-import type { CallbackReceiver } from '../receiver/callback-receiver.js';
 import { closeIfUnread, readNodeBody, signalWhenGone } from '../receiver/node-request.js';
 import type { CallbackReceiverOptions } from '../receiver/options.js';
 import { createReceiver, type ReceivingEnd } from '../receiver/receiver.js';

@@ -5,7 +5,7 @@ import { RetryLaterError, StoreError } from '../errors.js';
 import { causesOf, describeValue } from '../protocol/describe-value.js';
 import type { PaymentStatusRecord } from '../protocol/payment.js';
 import { type Awaitable, isPromiseLike } from '../protocol/waiting.js';
-import type { StoreContext } from '../store/callback-store.js';
+import type { ChangeResult, StoreContext } from '../store/callback-store.js';
 import type { BodyLimits } from './body.js';
 import { failurePolicyOf } from './kept-failures.js';
 import type { PaymentContext, ResolvedReceiverOptions } from './options.js';
@@ -32,7 +32,8 @@ export interface IncomingCallback extends Caller {
 
 /** A verified callback on its way through the store. */
 export interface Delivery extends Verification {
-  /** The record for the store: the merchant's schema and code get that of the callback, and could change it. */
+  /** For the store and the log: the merchant's schema and code get the callback, and could change it. */
+  readonly key: string;
   readonly payment: PaymentStatusRecord;
   /** The signing secrets, which must not be kept with an error. Undefined while they are unknown. */
   readonly secrets: readonly unknown[] | undefined;
@@ -100,10 +101,10 @@ export function deliver<Tx>(
   let work: 'not begun' | 'running' | 'done' = 'not begun';
 
   async function processChange(expire: (error: StoreError) => void): Promise<Delivered> {
-    const { callback, payment } = delivery;
-    const change = { key: callback.key, payment, failures: failurePolicyOf(options, delivery) };
+    const { key, payment } = delivery;
+    const change = { key, payment, failures: failurePolicyOf(options, delivery) };
     try {
-      const result = await shimmed(options.store, change, async (context) => {
+      const result = await options.store.process(change, async (context) => {
         if (work !== 'not begun') {
           throw new StoreError('CONTRACT_VIOLATION', 'store.process must run work once');
         }
@@ -129,7 +130,7 @@ export function deliver<Tx>(
 /** Calls `onPayment`, within its time limit. */
 async function runWork<Tx>(
   options: Options<Tx>,
-  { callback, caller }: Delivery,
+  { callback, payment, caller }: Delivery,
   context: StoreContext<Tx>,
   expire: (error: StoreError) => void,
 ): Promise<void> {
@@ -137,11 +138,8 @@ async function runWork<Tx>(
   let timer: ReturnType<typeof setTimeout> | undefined;
   try {
     if (context.secondPayment) await report(options.onError, secondPayment(), callback);
-    const { merchantPaymentReference } = callback.payment;
-    const working: unknown = options.onPayment(
-      callback,
-      contextOf(context, merchantPaymentReference, signal),
-    );
+    const { merchantPaymentReference: order } = payment;
+    const working: unknown = options.onPayment(callback, contextOf(context, order, signal));
     // Work that has returned needs no deadline: no timer could have fired meanwhile.
     if (!isPromiseLike(working)) return;
     const limitMs = caller.getTimeLimitMs?.() ?? Number.POSITIVE_INFINITY;
@@ -162,14 +160,14 @@ async function runWork<Tx>(
 function contextOf<Tx>(
   context: StoreContext<Tx>,
   reference: string,
-  late: LazySignal,
+  lazy: LazySignal,
 ): PaymentContext<Tx> {
   // A merchant's own store may leave some out.
   const { tx, order = reference, current = true, secondPayment = false } = context;
   return {
     tx,
     get signal() {
-      return late.signal;
+      return lazy.signal;
     },
     order,
     get input() {
@@ -225,23 +223,28 @@ const failedBy = (error: unknown): FailedDelivery => ({
   retryLater: [...causesOf(error)].find((cause) => cause instanceof RetryLaterError),
 });
 
-const OUTCOMES: readonly unknown[] = ['processed', 'duplicate', 'busy', 'parked'];
-
 /** Only a known outcome counts, since a merchant's own store may return anything. */
-function toDelivered(result: any, isDone: boolean): Delivered {
-  const { outcome } = result ?? {};
-  if (result?.outcome === 'failed') return { ...failedBy(result.error), ...result };
-  if (!OUTCOMES.includes(outcome)) {
-    throw new StoreError(
-      'CONTRACT_VIOLATION',
-      `store.process must resolve with the outcome 'processed', 'duplicate' or 'busy'; received ${describeValue(outcome)}`,
-    );
+function toDelivered(result: ChangeResult, isDone: boolean): Delivered {
+  const { outcome, error, parkedAfter, notKept } = result ?? {};
+  switch (outcome) {
+    case 'failed':
+      return { ...failedBy(error), parkedAfter, notKept };
+    case 'processed':
+      if (isDone) return { outcome };
+      throw new StoreError(
+        'CONTRACT_VIOLATION',
+        "store.process must not resolve with 'processed' unless work did",
+      );
+    case 'duplicate':
+    case 'busy':
+    case 'parked':
+      return { outcome };
+    default:
+      throw new StoreError(
+        'CONTRACT_VIOLATION',
+        `store.process must resolve with an object whose outcome is 'processed', 'duplicate', 'busy', 'parked' or 'failed'; received ${describeValue(outcome ?? result)}`,
+      );
   }
-  if (outcome === 'processed' && !isDone) {
-    const message = "store.process must not resolve with 'processed' unless work did";
-    throw new StoreError('CONTRACT_VIOLATION', message);
-  }
-  return result;
 }
 
 function workTimeout(afterMs: number, isOfCaller: boolean): StoreError {
@@ -258,23 +261,4 @@ function secondPayment(): StoreError {
     'SECOND_PAYMENT',
     'The order of this callback has a second payment, for the same merchantPaymentReference or by another attempt: look both up at the service, and refund one if both are paid. attention() of the store lists it, and onPayment gets it with secondPayment: true',
   );
-}
-
-// INTERIM
-export async function shimmed(store: any, change: any, work: any): Promise<any> {
-  let begun = false;
-  let parkedAfter: any;
-  let notKept: any;
-  const failures = change.failures && {
-    ...change.failures,
-    onParked: (n: any) => { parkedAfter = n; },
-    onNotKept: (e: any) => { notKept = e; },
-  };
-  try {
-    const outcome = await store.process({ ...change, failures }, (c: any) => { begun = true; return work(c); });
-    return typeof outcome === 'string' ? { outcome } : outcome;
-  } catch (error) {
-    if (!begun && error instanceof StoreError && error.code === 'CHANGE_PARKED') return { outcome: 'parked' };
-    return { outcome: 'failed', error, parkedAfter, notKept };
-  }
 }

@@ -68,7 +68,10 @@ function textsOfSecret(secret: unknown): string[] {
 
 /** The error for a delivery of a change that was parked before. */
 export const changeIsParked = (): StoreError =>
-  new StoreError('CHANGE_PARKED', 'The change is parked: it is kept, and waits for a replay');
+  new StoreError(
+    'CHANGE_PARKED',
+    'The change was not run: it is parked after repeated failures; replay it when its cause is fixed, or discard it',
+  );
 
 /** The error that `onError` gets after the failure that parked a change. */
 export function changeParked(attempts: number): StoreError {

@@ -1,7 +1,7 @@
-import type { VerifiedCallback } from '../callback/options.js';
 import { CallbackVerificationError, MerchantPaymentsError } from '../errors.js';
 import { durationSince, type Logger, referenceFields, writeLine } from '../protocol/logger.js';
 import { hasSubscribers, openChannel, runTraced } from '../protocol/tracing.js';
+import type { Delivery } from './delivery.js';
 import type { CallbackOutcome, CallbackReply } from './reply.js';
 import { OnceAMinute } from './report.js';
 
@@ -42,7 +42,7 @@ export interface CallbackTrace {
 export interface Received {
   readonly reply: CallbackReply;
   /** Once it is verified. */
-  readonly callback?: VerifiedCallback;
+  readonly delivery?: Delivery;
   /** Why the reply is not 200, or why the change was parked. */
   readonly error?: unknown;
   readonly isOverdue?: boolean;
@@ -70,11 +70,11 @@ export async function observe(
   return isPublished ? channel.tracePromise(observed, trace) : observed();
 }
 
-function describe({ reply, callback, error, isOverdue }: Received): Partial<CallbackTrace> {
+function describe({ reply, delivery, error, isOverdue }: Received): Partial<CallbackTrace> {
   const { status, outcome } = reply;
   const { skewSeconds } = error instanceof CallbackVerificationError ? error : {};
   return {
-    ...(callback && { key: callback.key }),
+    ...(delivery && { key: delivery.key }),
     ...(error instanceof MerchantPaymentsError && { code: error.code }),
     ...(skewSeconds !== undefined && { skewSeconds }),
     ...(isOverdue && { overdue: true }),
@@ -89,11 +89,11 @@ export function createCallbackLog(
 ): ((trace: CallbackTrace, received: Received) => void) | undefined {
   if (logger === undefined) return undefined;
   const limit = new OnceAMinute();
-  return (trace, { callback, isOverdue }) => {
+  return (trace, { delivery, isOverdue }) => {
     const { outcome = 'failed', code = String(trace.status) } = trace;
     const write = (level: keyof Logger, message: string, more?: object): void => {
       const isForPerson = level === 'warn' || level === 'error';
-      const named = callback && isForPerson ? referenceFields(callback.payment) : {};
+      const named = delivery && isForPerson ? referenceFields(delivery.payment) : {};
       writeLine(logger, level, { fields: { ...trace, ...named, ...more }, message });
     };
     if (outcome !== 'rejected') {

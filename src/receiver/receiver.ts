@@ -183,29 +183,29 @@ class Receiver<Tx> {
     { callback, text }: Verification,
     { secrets, isReplay, caller }: Pick<Delivery, 'secrets' | 'isReplay' | 'caller'>,
   ): Promise<Delivery> {
+    const { key } = callback;
     const payment = { ...callback.payment };
     const { recordSchema } = this.#options;
     if (recordSchema !== undefined) await assertFits(callback.payment, recordSchema);
-    return { callback, text, payment, secrets, isReplay, caller };
+    return { callback, text, key, payment, secrets, isReplay, caller };
   }
 
   /** Delivers a verified callback, reports what needs a person, and replies. It never rejects. */
   async #process(delivery: Delivery): Promise<Received> {
-    const { callback, isReplay } = delivery;
     const delivered = await deliver(this.#options, delivery, this.activity);
-    let reply = replyTo(delivered, isReplay);
+    let reply = replyTo(delivered, delivery.isReplay);
     if (this.#options.explainAnswers) reply = explained(reply, reasonOf(delivered));
     switch (delivered.outcome) {
       case 'busy':
-        return { reply, callback, isOverdue: await this.#reportBusy(delivery) };
+        return { reply, delivery, isOverdue: await this.#reportBusy(delivery) };
       case 'failed':
-        return { reply, callback, ...(await this.#reportFailure(delivery, delivered)) };
+        return { reply, delivery, ...(await this.#reportFailure(delivery, delivered)) };
       case 'parked':
         // It was reported when it was parked.
-        return { reply, callback, error: changeIsParked() };
+        return { reply, delivery, error: changeIsParked() };
       default:
-        this.#busyChanges.forget(callback.key);
-        return { reply, callback };
+        this.#busyChanges.forget(delivery.key);
+        return { reply, delivery };
     }
   }
 
@@ -263,8 +263,8 @@ class Receiver<Tx> {
    * @returns whether it is such a change
    */
   async #reportBusy(delivery: Delivery): Promise<boolean> {
-    const { callback, isReplay } = delivery;
-    if (isReplay || !this.#isOld(delivery) || !this.#busyChanges.isLong(callback.key)) return false;
+    const { callback, key, isReplay } = delivery;
+    if (isReplay || !this.#isOld(delivery) || !this.#busyChanges.isLong(key)) return false;
     // It may happen to many changes at once.
     const skipped = this.#limit.take('CHANGE_OVERDUE');
     if (skipped !== undefined)

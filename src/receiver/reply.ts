@@ -1,6 +1,7 @@
 import { CallbackVerificationError, MerchantPaymentsError } from '../errors.js';
 import { UnreadableBody } from './body.js';
 import type { Delivered } from './delivery.js';
+import { changeIsParked } from './kept-failures.js';
 
 /** The result of a request to the callback endpoint. */
 export type CallbackOutcome = 'processed' | 'duplicate' | 'busy' | 'rejected' | 'failed';
@@ -75,15 +76,10 @@ const BUSY: Reason = {
   message: 'Another delivery of this payment is being processed',
 };
 
-const PARKED: Reason = {
-  code: 'CHANGE_PARKED',
-  message: 'The change is parked: it is kept, and waits for a replay',
-};
-
 /** Why a change was not processed; undefined if it was. */
 export function reasonOf(delivered: Delivered): Reason | undefined {
   if (delivered.outcome === 'failed') return reasonOfError(delivered.retryLater ?? delivered.error);
-  if (delivered.outcome === 'parked') return PARKED;
+  if (delivered.outcome === 'parked') return changeIsParked();
   return delivered.outcome === 'busy' ? BUSY : undefined;
 }
 
