@@ -32,7 +32,7 @@ export interface IncomingCallback extends Caller {
 
 /** A verified callback on its way through the store. */
 export interface Delivery extends Verification {
-  /** For the store and the log: the merchant's schema and code get the callback, and could change it. */
+  /** For the store and the log, which the merchant's code can't change. */
   readonly key: string;
   readonly payment: PaymentStatusRecord;
   /** The signing secrets, which must not be kept with an error. Undefined while they are unknown. */

@@ -128,13 +128,8 @@ class Receiver<Tx> {
         await report(this.#options.onError, replayImpossible(kept));
         return fail();
       }
-      let delivery: Delivery;
-      try {
-        const secrets = await this.#findSecrets();
-        delivery = await this.#accept(verification, { secrets, isReplay: true, caller: {} });
-      } catch (error) {
-        return (await this.#refuse(error)).reply;
-      }
+      const secrets = await this.#findSecrets();
+      const delivery = toDelivery(verification, { secrets, isReplay: true, caller: {} });
       return (await this.#process(delivery)).reply;
     });
   }
@@ -168,7 +163,7 @@ class Receiver<Tx> {
       try {
         const verifying = verify(signing, body);
         const verification = isPromiseLike(verifying) ? await verifying : verifying;
-        return await this.#accept(verification, { secrets, isReplay: false, caller: incoming });
+        return toDelivery(verification, { secrets, isReplay: false, caller: incoming });
       } catch (error) {
         const { code } = (error ?? {}) as Partial<CallbackVerificationError>;
         if (code !== 'SIGNATURE_MISMATCH') throw error;
@@ -178,23 +173,20 @@ class Receiver<Tx> {
     throw mismatch;
   }
 
-  /** Has the merchant's schema check the record. */
-  async #accept(
-    { callback, text }: Verification,
-    { secrets, isReplay, caller }: Pick<Delivery, 'secrets' | 'isReplay' | 'caller'>,
-  ): Promise<Delivery> {
-    const { key } = callback;
-    const payment = { ...callback.payment };
-    const { recordSchema } = this.#options;
-    if (recordSchema !== undefined) await assertFits(callback.payment, recordSchema);
-    return { callback, text, key, payment, secrets, isReplay, caller };
-  }
-
-  /** Delivers a verified callback, reports what needs a person, and replies. It never rejects. */
+  /**
+   * Has the merchant's schema check the record, and delivers the change. Reports what needs a person, and replies. It
+   * never rejects.
+   */
   async #process(delivery: Delivery): Promise<Received> {
+    const { recordSchema, explainAnswers } = this.#options;
+    try {
+      if (recordSchema !== undefined) await assertFits(delivery.callback.payment, recordSchema);
+    } catch (error) {
+      return this.#refuse(error, delivery);
+    }
     const delivered = await deliver(this.#options, delivery, this.activity);
     let reply = replyTo(delivered, delivery.isReplay);
-    if (this.#options.explainAnswers) reply = explained(reply, reasonOf(delivered));
+    if (explainAnswers) reply = explained(reply, reasonOf(delivered));
     switch (delivered.outcome) {
       case 'busy':
         return { reply, delivery, isOverdue: await this.#reportBusy(delivery) };
@@ -288,12 +280,30 @@ class Receiver<Tx> {
   }
 
   /** Replies to a request that is no callback to process, and reports why. */
-  async #refuse(thrown: unknown): Promise<Received> {
+  async #refuse(thrown: unknown, delivery?: Delivery): Promise<Received> {
     const error =
       thrown instanceof UnreadableBody ? explainUnreadable(thrown, this.#options) : thrown;
     const reply = refuse(thrown);
     await reportRefusal(this.#options, { status: reply.status, error, limit: this.#limit });
-    if (!this.#options.explainAnswers) return { reply, error };
-    return { reply: explained(reply, reasonOfError(error)), error };
+    const { explainAnswers } = this.#options;
+    return {
+      reply: explainAnswers ? explained(reply, reasonOfError(error)) : reply,
+      error,
+      ...(delivery && { delivery }),
+    };
   }
 }
+
+/** Of the record a copy: the merchant's schema and code get the callback's, and could change it. */
+const toDelivery = (
+  { callback, text }: Verification,
+  { secrets, isReplay, caller }: Pick<Delivery, 'secrets' | 'isReplay' | 'caller'>,
+): Delivery => ({
+  callback,
+  text,
+  key: callback.key,
+  payment: { ...callback.payment },
+  secrets,
+  isReplay,
+  caller,
+});

@@ -1,5 +1,10 @@
 import type { VerifiedCallback } from '../callback/options.js';
-import { type CallbackVerificationError, MerchantPaymentsError, StoreError } from '../errors.js';
+import {
+  CallbackVerificationError,
+  InvalidOptionError,
+  MerchantPaymentsError,
+  StoreError,
+} from '../errors.js';
 import { causesOf } from '../protocol/describe-value.js';
 import { type Logger, referenceFields, writeLine } from '../protocol/logger.js';
 import { within } from '../protocol/waiting.js';
@@ -17,9 +22,13 @@ export function reportToConsole(error: unknown, callback?: VerifiedCallback): vo
   const what = isSecond
     ? 'a payment callback needs a person'
     : 'a payment callback could not be processed';
-  // Of a request that was not verified, the stack shows nothing but this package.
-  const isOurs = callback === undefined && error instanceof MerchantPaymentsError;
-  const described = isOurs ? `[${error.code}] ${error.message}` : describeFailure(error);
+  // Any stranger can cause these, and their stack shows nothing but this package.
+  const isOfRequest =
+    error instanceof CallbackVerificationError || error instanceof InvalidOptionError;
+  const described =
+    isOfRequest && callback === undefined
+      ? `[${error.code}] ${error.message}`
+      : describeFailure(error);
   console.error(`merchant-payments: ${what}${subject}: ${described}`);
 }
 

@@ -73,8 +73,6 @@ function listFaults(bytes: Buffer): readonly CallbackFinding[] {
 }
 
 function describeLost(value: unknown): string {
-  // Any others were captured.
-  if (isUint8Array(value) || value instanceof ArrayBuffer) return 'bytes whose memory was detached';
   if (typeof value === 'object' && value !== null) return 'a parsed object';
   return typeof value === 'string' ? 'a string that holds a lone surrogate' : describeValue(value);
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { CallbackRequest } from '../../../src/callback/options.js';
 import { createCallbackVerifier } from '../../../src/callback/verify.js';
-import { createCallbackVerifier as createWebVerifier } from '../../../src/callback/web/verify.js';
+import { createAsyncCallbackVerifier } from '../../../src/callback/verify-async.js';
 import { CallbackVerificationError } from '../../../src/errors.js';
 import { createCallbackReceiver } from '../../../src/receiver/callback-receiver.js';
 import { checkBatches, type FuzzOptions, type FuzzResult, Tally } from '../property-runs.js';
@@ -82,7 +82,7 @@ function createJudges(profile: (typeof profiles)[number], index: number): Judges
   });
   return {
     node: createCallbackVerifier(options),
-    web: createWebVerifier(options),
+    web: createAsyncCallbackVerifier(options),
     async receive(request) {
       secretIndexes = [];
       const { status, outcome } = await receiver.receive({ method: 'POST', ...request });
