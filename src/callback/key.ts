@@ -58,7 +58,6 @@ function toMicroseconds(epochMs: number, microseconds: number): string {
   // From the year 2255 on, it would not be a safe integer.
   if (epochMs < 1000) return String(BigInt(epochMs) * 1000n + BigInt(microseconds));
   // In parts, since formatting a number beyond 32 bits takes eight times as long.
-  return `${Math.floor(epochMs / 1000)}${threeDigits(epochMs % 1000)}${threeDigits(microseconds)}`;
+  const rest = String(1_000_000 + (epochMs % 1000) * 1000 + microseconds);
+  return `${Math.floor(epochMs / 1000)}${rest.slice(1)}`;
 }
-
-const threeDigits = (value: number): string => String(value).padStart(3, '0');
