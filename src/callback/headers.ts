@@ -20,10 +20,7 @@ export type CallbackHeaders =
   | Readonly<Record<string, string | readonly string[] | undefined>>
   | Iterable<readonly [string, string]>;
 
-interface FoundHeaders {
-  timestamp: string | undefined;
-  signature: string | undefined;
-}
+type FoundHeaders = { timestamp?: string | undefined; signature?: string | undefined };
 
 // Of both names: others are skipped without lower-casing them.
 const NAME_LENGTH = TIMESTAMP_HEADER.length;
@@ -46,7 +43,7 @@ function findHeaders(headers: unknown): FoundHeaders {
     const expected = 'the headers of the request (an object, a Headers or pairs)';
     throw invalidOption('headers', expected, headers);
   }
-  const found: FoundHeaders = { timestamp: undefined, signature: undefined };
+  const found: FoundHeaders = {};
   if (isFetchHeaders(headers)) {
     found.timestamp = headers.get(TIMESTAMP_HEADER) ?? undefined;
     found.signature = headers.get(SIGNATURE_HEADER) ?? undefined;

@@ -8,10 +8,8 @@ const PLAIN = /^[A-Za-z0-9_-]+$/;
 // Job ids, columns and idempotency keys usually allow this many characters.
 const MAX_LENGTH = 128;
 
-/** A callback's key, or the text from whose digest it is made. */
-export type CallbackKeyForm =
-  | { readonly key: string; readonly digestOf?: undefined }
-  | { readonly digestOf: string };
+/** A callback's key, or the text from whose digest it is made: `sha256.`, which has one full stop less, and the digest. */
+export type CallbackKeyForm = string | { readonly digestOf: string };
 
 /**
  * Decides the key of a status change. It depends on the instant of `updatedAt`, not its spelling, and not on
@@ -27,7 +25,7 @@ export function decideKey(payment: PaymentStatusRecord): CallbackKeyForm {
   if (finer !== '') return digestOf(payment, `${instant}.${finer}`);
   const key = `${referenceNumber}.${status}.${instant}`;
   const isPlain = key.length <= MAX_LENGTH && PLAIN.test(referenceNumber) && PLAIN.test(status);
-  return isPlain ? { key } : digestOf(payment, instant);
+  return isPlain ? key : digestOf(payment, instant);
 }
 
 /** The same for a record that may lack a part, which is refused, or have another text as `updatedAt`. */
@@ -49,9 +47,6 @@ function digestOf({ referenceNumber, status }: PaymentStatusRecord, instant: str
   // unlike any other text here.
   return { digestOf: text.isWellFormed() ? text : JSON.stringify(text) };
 }
-
-/** Has one full stop; a readable key has two. */
-export const toDigestKey = (digest: string): string => `sha256.${digest}`;
 
 /** Microseconds since 1970. */
 function toMicroseconds(epochMs: number, microseconds: number): string {

@@ -9,7 +9,7 @@ import {
   type SigningHeaders,
   type Verification,
 } from './checks.js';
-import { type CallbackKeyForm, decideKey, decideKeyOfAny, toDigestKey } from './key.js';
+import { type CallbackKeyForm, decideKey, decideKeyOfAny } from './key.js';
 import {
   bytesOfSecret,
   type CallbackRequest,
@@ -105,10 +105,10 @@ export async function callbackKeyAsync(payment: PaymentStatusRecord): Promise<st
 }
 
 async function toKeyText(form: CallbackKeyForm): Promise<string> {
-  if (form.digestOf === undefined) return form.key;
+  if (typeof form === 'string') return form;
   const digest = await crypto.subtle.digest('SHA-256', copyOf(form.digestOf));
   const base64 = btoa(String.fromCharCode(...new Uint8Array(digest)));
-  return toDigestKey(base64.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', ''));
+  return `sha256.${base64.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')}`;
 }
 
 type CryptoKey = Parameters<typeof crypto.subtle.verify>[1];

@@ -14,7 +14,7 @@ import {
   type SigningHeaders,
   type Verification,
 } from './checks.js';
-import { type CallbackKeyForm, decideKey, decideKeyOfAny, toDigestKey } from './key.js';
+import { type CallbackKeyForm, decideKey, decideKeyOfAny } from './key.js';
 import {
   bytesOfSecret,
   type CallbackRequest,
@@ -109,8 +109,8 @@ export function callbackKey(payment: PaymentStatusRecord): string {
 }
 
 function toKeyText(form: CallbackKeyForm): string {
-  if (form.digestOf === undefined) return form.key;
-  return toDigestKey(loadCrypto().hash('sha256', form.digestOf, 'base64url'));
+  if (typeof form === 'string') return form;
+  return `sha256.${loadCrypto().hash('sha256', form.digestOf, 'base64url')}`;
 }
 
 /** Imports the secrets. What it returns checks a body whose headers were checked. */

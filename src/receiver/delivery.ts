@@ -61,25 +61,18 @@ export interface FailedDelivery {
   readonly late?: Promise<Delivered>;
 }
 
-type Options<Tx> = Pick<
-  ResolvedReceiverOptions<Tx>,
-  'store' | 'onPayment' | 'onPaymentTimeoutMs' | 'onError' | 'parkAfter'
->;
-
 /** Counts running work, so that a process can wait for it before it exits. */
 export class Activity {
   #running = 0;
   #waiting: (() => void)[] = [];
 
-  /** Runs work that {@link idle} waits for. */
-  async during<Result>(work: () => Promise<Result>): Promise<Result> {
+  begin(): void {
     this.#running += 1;
-    try {
-      return await work();
-    } finally {
-      this.#running -= 1;
-      if (this.#running === 0) for (const resolve of this.#waiting.splice(0)) resolve();
-    }
+  }
+
+  end(): void {
+    this.#running -= 1;
+    if (this.#running === 0) for (const resolve of this.#waiting.splice(0)) resolve();
   }
 
   /** Resolves as soon as no work is running. */
@@ -94,127 +87,123 @@ export class Activity {
  * is that, but the work continues and the store keeps its claim, since the work may still write.
  */
 export function deliver<Tx>(
-  options: Options<Tx>,
+  options: ResolvedReceiverOptions<Tx>,
   delivery: Delivery,
   activity: Activity,
 ): Promise<Delivered> {
-  let work: 'not begun' | 'running' | 'done' = 'not begun';
-
-  async function processChange(expire: (error: StoreError) => void): Promise<Delivered> {
-    const { key, payment } = delivery;
-    const change = { key, payment, failures: failurePolicyOf(options, delivery) };
-    try {
-      const result = await options.store.process(change, async (context) => {
-        if (work !== 'not begun') {
-          throw new StoreError('CONTRACT_VIOLATION', 'store.process must run work once');
-        }
-        work = 'running';
-        // Counted separately: a store that has lost its lease may answer before the work has ended.
-        await activity.during(() => runWork(options, delivery, context, expire));
-        work = 'done';
-      });
-      return toDelivered(result, work === 'done');
-    } catch (error) {
-      return failedBy(error);
-    }
-  }
-
   return new Promise((resolve) => {
-    const processing = processChange((error) => {
+    const processing = processChange(options, delivery, activity, (error) => {
       resolve({ ...failedBy(error), late: processing });
     });
     processing.then(resolve);
   });
 }
 
-/** Calls `onPayment`, within its time limit. */
-async function runWork<Tx>(
-  options: Options<Tx>,
-  { callback, payment, caller }: Delivery,
-  context: StoreContext<Tx>,
+/** @param expire called when the work exceeds its time limit */
+async function processChange<Tx>(
+  options: ResolvedReceiverOptions<Tx>,
+  delivery: Delivery,
+  activity: Activity,
   expire: (error: StoreError) => void,
-): Promise<void> {
-  const signal = new LazySignal(() => [context.signal, caller.getSignal?.()]);
-  let timer: ReturnType<typeof setTimeout> | undefined;
+): Promise<Delivered> {
+  const { callback, key, payment, caller } = delivery;
+  let state: 'not begun' | 'running' | 'done' = 'not begun';
+
+  async function work(context: StoreContext<Tx>): Promise<void> {
+    if (state !== 'not begun') {
+      throw new StoreError('CONTRACT_VIOLATION', 'store.process must run work once');
+    }
+    state = 'running';
+    // Counted separately: a store that has lost its lease may answer before the work has ended.
+    activity.begin();
+    const signal = createSignal(() => [context.signal, caller.getSignal?.()]);
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    try {
+      if (context.secondPayment) await report(options.onError, secondPayment(), callback);
+      const working: unknown = options.onPayment(callback, contextOf(context, payment, signal));
+      // Work that has returned needs no deadline: no timer could have fired meanwhile.
+      if (isPromiseLike(working)) {
+        const callerMs = caller.getTimeLimitMs?.() ?? Number.POSITIVE_INFINITY;
+        const isOfCaller = callerMs < options.onPaymentTimeoutMs;
+        const afterMs = isOfCaller ? callerMs : options.onPaymentTimeoutMs;
+        timer = setTimeout(() => {
+          const error = workTimeout(afterMs, isOfCaller);
+          expire(error);
+          signal.abort(error);
+        }, afterMs);
+        await working;
+      }
+      state = 'done';
+    } finally {
+      clearTimeout(timer);
+      signal.stop();
+      activity.end();
+    }
+  }
+
   try {
-    if (context.secondPayment) await report(options.onError, secondPayment(), callback);
-    const { merchantPaymentReference: order } = payment;
-    const working: unknown = options.onPayment(callback, contextOf(context, order, signal));
-    // Work that has returned needs no deadline: no timer could have fired meanwhile.
-    if (!isPromiseLike(working)) return;
-    const limitMs = caller.getTimeLimitMs?.() ?? Number.POSITIVE_INFINITY;
-    const afterMs = Math.min(limitMs, options.onPaymentTimeoutMs);
-    timer = setTimeout(() => {
-      const error = workTimeout(afterMs, limitMs === afterMs);
-      expire(error);
-      signal.abort(error);
-    }, afterMs);
-    await working;
-  } finally {
-    clearTimeout(timer);
-    signal.stop();
+    const failures = failurePolicyOf(options, delivery);
+    const result = await options.store.process({ key, payment, failures }, work);
+    return toDelivered(result, state);
+  } catch (error) {
+    return failedBy(error);
   }
 }
 
 /** Has own properties only, so that `{ ...context }` copies all of them. */
 function contextOf<Tx>(
   context: StoreContext<Tx>,
-  reference: string,
-  lazy: LazySignal,
+  { merchantPaymentReference }: PaymentStatusRecord,
+  signal: CreatedSignal,
 ): PaymentContext<Tx> {
   // A merchant's own store may leave some out.
-  const { tx, order = reference, current = true, secondPayment = false } = context;
+  const {
+    tx,
+    order = merchantPaymentReference,
+    current = true,
+    secondPayment: isSecond = false,
+  } = context;
   return {
     tx,
     get signal() {
-      return lazy.signal;
+      return signal.get();
     },
     order,
     get input() {
       return context.input;
     },
     current,
-    secondPayment,
+    secondPayment: isSecond,
   };
 }
 
-/** A signal that is created when it is first read: it costs as much as all else here, and few handlers read it. */
-class LazySignal {
-  readonly #getSources: () => readonly (AbortSignal | undefined)[];
-  readonly #stops: (() => void)[] = [];
-  #controller: AbortController | undefined;
+type CreatedSignal = ReturnType<typeof createSignal>;
 
-  constructor(getSources: () => readonly (AbortSignal | undefined)[]) {
-    this.#getSources = getSources;
-  }
-
-  get signal(): AbortSignal {
-    return this.#create().signal;
-  }
-
-  abort(reason: unknown): void {
-    this.#create().abort(reason);
-  }
-
-  /** Stops listening to the sources. */
-  stop(): void {
-    for (const stop of this.#stops) stop();
-  }
-
+/** A signal that is made when it is first read: it costs as much as all else here, and few handlers read it. */
+function createSignal(getSources: () => readonly (AbortSignal | undefined)[]) {
+  let controller: AbortController | undefined;
+  const stops: (() => void)[] = [];
   // Not AbortSignal.any: on Node 20 listeners of such a signal are never freed.
-  #create(): AbortController {
-    if (this.#controller !== undefined) return this.#controller;
-    const controller = new AbortController();
-    this.#controller = controller;
-    for (const source of this.#getSources()) {
-      if (source === undefined) continue;
-      const abort = (): void => controller.abort(source.reason);
-      if (source.aborted) abort();
-      source.addEventListener('abort', abort);
-      this.#stops.push(() => source.removeEventListener('abort', abort));
+  const make = (): AbortController => {
+    if (controller !== undefined) return controller;
+    const made = new AbortController();
+    controller = made;
+    for (const source of getSources()) {
+      const abort = (): void => made.abort(source?.reason);
+      if (source?.aborted) abort();
+      source?.addEventListener('abort', abort);
+      stops.push(() => source?.removeEventListener('abort', abort));
     }
-    return controller;
-  }
+    return made;
+  };
+  return {
+    get: () => make().signal,
+    abort: (reason: unknown) => make().abort(reason),
+    /** Stops listening to the sources. */
+    stop: () => {
+      for (const stop of stops) stop();
+    },
+  };
 }
 
 const failedBy = (error: unknown): FailedDelivery => ({
@@ -224,13 +213,13 @@ const failedBy = (error: unknown): FailedDelivery => ({
 });
 
 /** Only a known outcome counts, since a merchant's own store may return anything. */
-function toDelivered(result: ChangeResult, isDone: boolean): Delivered {
+function toDelivered(result: ChangeResult, state: string): Delivered {
   const { outcome, error, parkedAfter, notKept } = result ?? {};
   switch (outcome) {
     case 'failed':
       return { ...failedBy(error), parkedAfter, notKept };
     case 'processed':
-      if (isDone) return { outcome };
+      if (state === 'done') return { outcome };
       throw new StoreError(
         'CONTRACT_VIOLATION',
         "store.process must not resolve with 'processed' unless work did",

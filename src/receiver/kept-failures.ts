@@ -60,10 +60,7 @@ function textsOfSecret(secret: unknown): string[] {
   const bytes = typeof exportKey === 'function' ? exportKey.call(secret) : secret;
   if (!ArrayBuffer.isView(bytes)) return [];
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  return [
-    buffer.toString(),
-    ...(['hex', 'base64', 'base64url'] as const).map((encoding) => buffer.toString(encoding)),
-  ];
+  return [buffer.toString(), buffer.toString('hex'), buffer.toString('base64url')];
 }
 
 /** The error for a delivery of a change that was parked before. */
@@ -81,13 +78,7 @@ export function changeParked(attempts: number): StoreError {
   );
 }
 
-/**
- * Finds what the store kept of a change. The body is read from the store, never taken from the caller, since
- * only the store's was verified.
- *
- * @throws {InvalidOptionError} when `change` is not an object with a key and a referenceNumber
- * @throws {StoreError} `REPLAY_IMPOSSIBLE` when the store keeps no failures
- */
+/** What the store kept of a change: its body is read from there, never taken from the caller, since it was verified. */
 export async function findKeptChange<Tx>(
   store: CallbackStore<Tx>,
   change: ChangeId,
@@ -120,10 +111,8 @@ export function replayImpossible(kept: FailedChange | undefined): StoreError {
 }
 
 /**
- * Recreates the callback of a kept change. Its body was verified when it was received, but someone may have
- * written to the store since.
- *
- * @returns undefined without a body, or if the body is not of this change
+ * Recreates the callback of a kept change; undefined without a body, or if the body is not of this change. It was
+ * verified when it was received, but someone may have written to the store since.
  */
 export async function readKeptChange(
   kept: FailedChange | undefined,

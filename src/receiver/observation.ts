@@ -51,14 +51,14 @@ export interface Received {
 const getChannel = openChannel<CallbackTrace>('merchant-payments:callback');
 
 /** Runs one callback, publishes it to the channel's subscribers and logs it. */
-export async function observe(
+export function observe(
   method: string,
   log: ((trace: CallbackTrace, received: Received) => void) | undefined,
   run: () => Promise<Received>,
 ): Promise<CallbackReply> {
   const channel = getChannel();
   const isPublished = hasSubscribers(channel);
-  if (!isPublished && log === undefined) return (await run()).reply;
+  if (!isPublished && log === undefined) return run().then(({ reply }) => reply);
   const trace: CallbackTrace = { method };
   const startedAtMs = performance.now();
   const observed = async (): Promise<CallbackReply> => {

@@ -5,7 +5,7 @@ import { causesOf } from '../protocol/describe-value.js';
 import { parseInstant } from '../protocol/instant.js';
 import type { Rule } from '../protocol/options.js';
 import { type Awaitable, isPromiseLike, within } from '../protocol/waiting.js';
-import { assertBodySize, explainUnreadable, UnreadableBody } from './body.js';
+import { assertBodySize } from './body.js';
 import {
   Activity,
   type Delivered,
@@ -37,7 +37,6 @@ import {
   refuse,
   reject,
   replyTo,
-  WRONG_METHOD,
 } from './reply.js';
 import { BusyChanges, changeOverdue, OnceAMinute, report, reportRefusal, warn } from './report.js';
 import {
@@ -51,7 +50,6 @@ import {
 export interface ReceivingEnd {
   /** Resolves with the reply to a request. It never rejects. */
   receive(incoming: IncomingCallback): Promise<CallbackReply>;
-  /** Runs a change that the store kept. */
   replay(change: ChangeId): Promise<CallbackReply>;
   /** Resolves as soon as no work is running, including work that exceeded its time limit. */
   idle(): Promise<void>;
@@ -61,10 +59,7 @@ export interface ReceivingEnd {
   report(error: unknown): Promise<void>;
 }
 
-/**
- * @param adapterRules rules for an adapter's additional options
- * @throws {InvalidOptionError} when an option is invalid
- */
+/** @param adapterRules rules for an adapter's additional options */
 export function createReceiver<Tx, Secret, Fields>(
   options: CallbackReceiverOptions<Tx, Fields, Secret>,
   prepareSecrets: PrepareSecrets<Secret>,
@@ -104,25 +99,26 @@ class Receiver<Tx> {
 
   /** It never rejects. */
   async receive(incoming: IncomingCallback): Promise<Received> {
+    const { explainAnswers } = this.#options;
     if (incoming.method !== 'POST') {
-      const reply = reject(405);
-      return { reply: this.#options.explainAnswers ? explained(reply, WRONG_METHOD) : reply };
+      const reason = { code: 'METHOD_NOT_ALLOWED', message: 'A callback is sent by POST' };
+      return { reply: explainAnswers ? explained(reject(405), reason) : reject(405) };
     }
-    return this.activity.during(async () => {
-      let delivery: Delivery;
-      try {
-        delivery = await this.#verify(incoming);
-      } catch (error) {
-        return this.#refuse(error);
-      }
-      return this.#process(delivery);
-    });
+    this.activity.begin();
+    try {
+      return await this.#process(await this.#verify(incoming));
+    } catch (error) {
+      return await this.#refuse(error);
+    } finally {
+      this.activity.end();
+    }
   }
 
   /** Runs a change with the body that the store kept; its claim decides whether the change was already processed. */
   async replay(change: ChangeId): Promise<CallbackReply> {
     const kept = await findKeptChange(this.#options.store, change);
-    return this.activity.during(async () => {
+    this.activity.begin();
+    try {
       const verification = await readKeptChange(kept);
       if (verification === undefined) {
         await report(this.#options.onError, replayImpossible(kept));
@@ -131,7 +127,9 @@ class Receiver<Tx> {
       const secrets = await this.#findSecrets();
       const delivery = toDelivery(verification, { secrets, isReplay: true, caller: {} });
       return (await this.#process(delivery)).reply;
-    });
+    } finally {
+      this.activity.end();
+    }
   }
 
   /** Only to keep them out of a stored error, so a replay can do without. */
@@ -146,9 +144,6 @@ class Receiver<Tx> {
   /**
    * Verifies a request: its headers before its body is read, since anyone may send one. Of several forms of the body
    * the first that was signed counts.
-   *
-   * @throws {UnreadableBody} when the body broke off, took too long or is too large
-   * @throws {CallbackVerificationError} when the callback must not be trusted
    */
   async #verify(incoming: IncomingCallback): Promise<Delivery> {
     const signing = checkHeaders(incoming.headers, this.#options.policy);
@@ -173,10 +168,7 @@ class Receiver<Tx> {
     throw mismatch;
   }
 
-  /**
-   * Has the merchant's schema check the record, and delivers the change. Reports what needs a person, and replies. It
-   * never rejects.
-   */
+  /** Has the merchant's schema check the record, delivers the change, reports what needs a person, and replies. */
   async #process(delivery: Delivery): Promise<Received> {
     const { recordSchema, explainAnswers } = this.#options;
     try {
@@ -201,7 +193,7 @@ class Receiver<Tx> {
     }
   }
 
-  /** @returns what the log and the channel tell of the failure */
+  /** Returns what the log and the channel tell of the failure. */
   async #reportFailure(
     delivery: Delivery,
     failed: FailedDelivery,
@@ -217,12 +209,7 @@ class Receiver<Tx> {
     return { error: (await this.#reportKept(delivery, failed)) ?? error };
   }
 
-  /**
-   * Reports a failure that no list shows, which does not count towards `parkAfter` either, and a change that this
-   * delivery has parked.
-   *
-   * @returns the last error that was reported
-   */
+  /** Reports a failure that no list shows, and a change that this delivery has parked; returns the last error. */
   async #reportKept(
     { callback }: Delivery,
     { notKept, parkedAfter }: FailedDelivery,
@@ -238,21 +225,21 @@ class Receiver<Tx> {
    * unnoticed. An error that only passes the timeout on, as code that listens to the signal throws, was reported with it.
    */
   async #reportLate(delivery: Delivery, late: Promise<Delivered>, timeout: unknown): Promise<void> {
-    await this.activity.during(async () => {
-      const delivered = await late;
-      if (delivered.outcome !== 'failed') return;
+    this.activity.begin();
+    const delivered = await late;
+    if (delivered.outcome === 'failed') {
       const { error, retryLater } = delivered;
       const isKnown = retryLater !== undefined || [...causesOf(error)].includes(timeout);
       if (!isKnown) await report(this.#options.onError, error, delivery.callback);
       await this.#reportKept(delivery, delivered);
-    });
+    }
+    this.activity.end();
   }
 
   /**
    * Reports a change that is old and stays busy. Not at its first delivery: a service that delivers what it could not
-   * deliver for hours may send two changes of a payment at once. A replay's caller sees that it is busy.
-   *
-   * @returns whether it is such a change
+   * deliver for hours may send two changes of a payment at once. A replay's caller sees that it is busy. Returns whether
+   * it is such a change.
    */
   async #reportBusy(delivery: Delivery): Promise<boolean> {
     const { callback, key, isReplay } = delivery;
@@ -280,11 +267,11 @@ class Receiver<Tx> {
   }
 
   /** Replies to a request that is no callback to process, and reports why. */
-  async #refuse(thrown: unknown, delivery?: Delivery): Promise<Received> {
-    const error =
-      thrown instanceof UnreadableBody ? explainUnreadable(thrown, this.#options) : thrown;
-    const reply = refuse(thrown);
-    await reportRefusal(this.#options, { status: reply.status, error, limit: this.#limit });
+  async #refuse(error: unknown, delivery?: Delivery): Promise<Received> {
+    const reply = refuse(error);
+    // An authentic callback is always reported.
+    const limit = delivery === undefined ? this.#limit : undefined;
+    await reportRefusal(this.#options, { status: reply.status, error, limit });
     const { explainAnswers } = this.#options;
     return {
       reply: explainAnswers ? explained(reply, reasonOfError(error)) : reply,

@@ -66,21 +66,12 @@ interface Reason {
   readonly message: string;
 }
 
-export const WRONG_METHOD: Reason = {
-  code: 'METHOD_NOT_ALLOWED',
-  message: 'A callback is sent by POST',
-};
-
-const BUSY: Reason = {
-  code: 'BUSY',
-  message: 'Another delivery of this payment is being processed',
-};
-
 /** Why a change was not processed; undefined if it was. */
 export function reasonOf(delivered: Delivered): Reason | undefined {
   if (delivered.outcome === 'failed') return reasonOfError(delivered.retryLater ?? delivered.error);
   if (delivered.outcome === 'parked') return changeIsParked();
-  return delivered.outcome === 'busy' ? BUSY : undefined;
+  const message = 'Another delivery of this payment is being processed';
+  return delivered.outcome === 'busy' ? { code: 'BUSY', message } : undefined;
 }
 
 /** Only errors of this package hold no secret. The message of another may name a driver's password. */

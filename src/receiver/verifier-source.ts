@@ -15,7 +15,7 @@ const withUserCodeTimeout = <Value>(given: PromiseLike<Value>, tooLate: () => Er
     throw tooLate();
   });
 
-/** @throws {CallbackVerificationError} when the merchant's schema does not accept the record */
+/** Passes on what the merchant's schema found. */
 export async function assertFits(
   payment: PaymentStatusRecord,
   recordSchema: StandardSchemaV1,
@@ -46,7 +46,6 @@ type Secrets<Secret> = Secret | readonly Secret[];
  * secret has changed.
  *
  * @param onMissing called at once if there is no secret
- * @throws {InvalidOptionError} when a fixed secret is invalid
  */
 export function createVerifierSource<Secret>(
   signingSecret: CallbackReceiverOptions<unknown, unknown, Secret>['signingSecret'],
@@ -60,11 +59,9 @@ export function createVerifierSource<Secret>(
   let last: CurrentVerifier | undefined;
   if (signingSecret === undefined) {
     // No error yet: frameworks load routes while they build, where the secret may not be available.
-    if (isMissing(readEnvironment())) {
-      onMissing(`${MISSING}, so each callback gets a 500; ${REMEDY}`);
-    }
+    if (readVariable() === undefined) onMissing(missing('each callback gets a 500'));
     return () => {
-      last ??= create(readVariable() as Secret);
+      last ??= create(requireVariable() as Secret);
       return last;
     };
   }
@@ -81,49 +78,38 @@ export function createVerifierSource<Secret>(
 }
 
 const VARIABLE = 'MERCHANT_PAYMENTS_SIGNING_SECRET';
-const MISSING = 'signingSecret is missing';
-const REMEDY = `set ${VARIABLE} in the environment, or pass signingSecret`;
 
-const isMissing = (secret: string | undefined): secret is undefined | '' => !secret?.trim();
+const missing = (result: string): string =>
+  `signingSecret is missing, so ${result}; set ${VARIABLE} in the environment, or pass signingSecret`;
 
-/**
- * Reads the default of `signingSecret`.
- *
- * @throws {InvalidOptionError} naming the variable when it is missing or unusable
- */
-function readVariable(): string {
-  const secret = readEnvironment();
-  if (!isMissing(secret)) return secretText(secret, VARIABLE);
-  throw new InvalidOptionError(
-    'signingSecret',
-    `${MISSING}, so the callback was not verified, and the service retries; ${REMEDY}`,
-  );
-}
-
-/** Undefined in a runtime without variables, or that does not allow this one to be read. */
-function readEnvironment(): string | undefined {
+/** The default of `signingSecret`; undefined if it is missing, or the runtime does not allow it to be read. */
+function readVariable(): string | undefined {
   try {
-    return globalThis.process?.env?.[VARIABLE];
+    const secret = globalThis.process?.env?.[VARIABLE];
+    return secret?.trim() ? secret : undefined;
   } catch {
     return undefined;
   }
 }
 
-async function readSecret<Value>(read: () => Promise<Value>): Promise<Value> {
-  const reading = read().catch((error: unknown) => {
-    // Without the error itself: a parser's error can quote the secret.
-    throw unavailable(`signingSecret failed${nameFailure(error)}`);
-  });
-  return withUserCodeTimeout(reading, () =>
-    unavailable(`signingSecret returned no secret within ${USER_CODE_TIMEOUT_MS} ms`),
-  );
+function requireVariable(): string {
+  const secret = readVariable();
+  if (secret !== undefined) return secretText(secret, VARIABLE);
+  const message = missing('the callback was not verified, and the service retries');
+  throw new InvalidOptionError('signingSecret', message);
 }
 
-function unavailable(what: string): SecretUnavailableError {
-  return new SecretUnavailableError(
-    'signingSecret',
-    `${what}, so the callback was not verified, and the service retries; cache a secret that is slow to fetch`,
-  );
+async function readSecret<Value>(read: () => Promise<Value>): Promise<Value> {
+  const unavailable = (what: string): SecretUnavailableError => {
+    const message = `signingSecret ${what}, so the callback was not verified, and the service retries; cache a secret that is slow to fetch`;
+    return new SecretUnavailableError('signingSecret', message);
+  };
+  const reading = read().catch((error: unknown) => {
+    // Without the error itself: a parser's error can quote the secret.
+    throw unavailable(`failed${nameFailure(error)}`);
+  });
+  const tooLate = () => unavailable(`returned no secret within ${USER_CODE_TIMEOUT_MS} ms`);
+  return withUserCodeTimeout(reading, tooLate);
 }
 
 function areSame(before: readonly unknown[], now: readonly unknown[]): boolean {
