@@ -26,10 +26,7 @@ import {
 // secret that signed the callback after `checkHeaders` and before `readSigned`. Each refuses by an error of refusals.ts.
 
 /** The request of a verifier: its body is text or bytes, and its headers pass. */
-export function openRequest(
-  request: CallbackRequest,
-  policy: ResolvedPolicy,
-): { readonly body: string | Uint8Array; readonly signing: SigningHeaders } {
+export function openRequest(request: CallbackRequest, policy: ResolvedPolicy) {
   assertRequest(request, 'rawBody and headers');
   const body = assertRawBody(request.rawBody);
   return { body, signing: checkHeaders(request.headers, policy) };

@@ -2,17 +2,12 @@ import { CallbackVerificationError, describeIssues, type Issue } from '../errors
 
 // Why a callback is refused, in words. None quotes a header, the body or a secret.
 
-type Code = CallbackVerificationError['code'];
-
-const refusal = (code: Code, message: string): CallbackVerificationError =>
-  new CallbackVerificationError(code, message);
-
 /** The remedy for a body that is not the bytes as received. */
 export const HOW_TO_GET_THE_BYTES =
   'Get the bytes before anything parses them: in Express by express.raw({ type: \'application/json\' }) on this route, elsewhere as the guide "Frameworks" shows';
 
 export const rawBodyRequired = (received: string): CallbackVerificationError =>
-  refusal(
+  new CallbackVerificationError(
     'RAW_BODY_REQUIRED',
     `rawBody must be the bytes of the request (string, Uint8Array or ArrayBuffer); received ${received}. ${HOW_TO_GET_THE_BYTES}`,
   );
@@ -21,14 +16,14 @@ export const rawBodyRequired = (received: string): CallbackVerificationError =>
 export type SigningHeader = 'X-Timestamp' | 'X-Signature';
 
 export const missingHeader = (header: SigningHeader): CallbackVerificationError =>
-  refusal(
+  new CallbackVerificationError(
     header === 'X-Timestamp' ? 'MISSING_TIMESTAMP' : 'MISSING_SIGNATURE',
     `The ${header} header is missing; pass the headers of the request as received, and check that no proxy drops it`,
   );
 
 /** @param why what it must be, to follow "must be" */
 export const invalidHeader = (header: SigningHeader, why: string): CallbackVerificationError =>
-  refusal(
+  new CallbackVerificationError(
     header === 'X-Timestamp' ? 'INVALID_TIMESTAMP' : 'INVALID_SIGNATURE',
     `${header} must be ${why}`,
   );
@@ -58,7 +53,7 @@ export function signatureMismatch(
     encoding === undefined
       ? ''
       : `. The request has content-encoding ${encoding}, and the signature covers the bytes as received, so nothing may compress or inflate the body on its way`;
-  return refusal(
+  return new CallbackVerificationError(
     'SIGNATURE_MISMATCH',
     `X-Signature does not match the body under ${secrets}: the body is not the bytes as received, the secret belongs to another account, or the callback is forged${compressed}`,
   );

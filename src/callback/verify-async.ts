@@ -155,9 +155,8 @@ async function findKey(
 }
 
 function toMaterial(secret: WebSigningSecret, option: string): Bytes | WebCryptoKey {
-  const bytes = bytesOfSecret(secret, option);
-  if (bytes !== undefined) return bytes;
-  if (isVerifyingKey(secret)) return secret;
+  const material = bytesOfSecret(secret, option) ?? (isVerifyingKey(secret) ? secret : undefined);
+  if (material !== undefined) return material;
   const accepted =
     "a string, a Uint8Array, a secret KeyObject or an HMAC SHA-256 CryptoKey with the usage 'verify'";
   throw invalidOption(option, accepted, secret);
@@ -169,8 +168,9 @@ function isVerifyingKey(secret: unknown): secret is WebCryptoKey {
   return type === 'secret' && isHmac && usages?.includes('verify') === true;
 }
 
-async function importKey(material: Bytes | WebCryptoKey): Promise<CryptoKey> {
-  if (!ArrayBuffer.isView(material)) return material as CryptoKey;
-  const algorithm = { name: 'HMAC', hash: 'SHA-256' };
-  return crypto.subtle.importKey('raw', material, algorithm, false, ['verify']);
-}
+const HMAC = { name: 'HMAC', hash: 'SHA-256' };
+
+const importKey = async (material: Bytes | WebCryptoKey): Promise<CryptoKey> =>
+  ArrayBuffer.isView(material)
+    ? crypto.subtle.importKey('raw', material, HMAC, false, ['verify'])
+    : (material as CryptoKey);

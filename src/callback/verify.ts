@@ -160,14 +160,12 @@ function toKey(secret: SigningSecret, option: string): KeyObject {
 
 function assertFits(payment: PaymentStatusRecord, recordSchema: StandardSchemaV1): void {
   const result = recordSchema['~standard'].validate(payment);
-  if (!isPromiseLike(result)) {
-    assertSchemaAccepts(result);
-    return;
+  if (isPromiseLike(result)) {
+    // An unhandled rejection would end the process.
+    result.then(undefined, () => undefined);
+    const message =
+      'recordSchema must validate synchronously, but returned a promise; use verifyCallbackAsync, which awaits it';
+    throw new InvalidOptionError('recordSchema', message);
   }
-  // An unhandled rejection would end the process.
-  result.then(undefined, () => undefined);
-  throw new InvalidOptionError(
-    'recordSchema',
-    'recordSchema must validate synchronously, but returned a promise; use verifyCallbackAsync, which awaits it',
-  );
+  assertSchemaAccepts(result);
 }

@@ -30,9 +30,8 @@ export interface CallbackReceiver {
    * neither its age nor its signature is checked again. A replay goes through the store like a delivery: of two at
    * once only one runs. `callback.timestamp` is when the change last failed. Offer it to staff only.
    *
-   * @returns outcome `processed`, or `duplicate` if the change was processed meanwhile. It is `failed` (500, and `onError`
-   * is called) if `onPayment` failed again. If the change is no longer kept, `prune` has removed its body, or the body is
-   * another change's, it is `failed` with `REPLAY_IMPOSSIBLE`. `busy` and `rejected` are as for a delivery
+   * @returns as for a delivery, but `failed` (500, and `onError` is called) whenever it failed: with `REPLAY_IMPOSSIBLE` if
+   * the change is no longer kept, `prune` has removed its body, or the body is another change's
    * @throws {InvalidOptionError} when `change` is not an object with `key` and `referenceNumber`
    * @throws {StoreError} `REPLAY_IMPOSSIBLE` when the store keeps no failures; another code when it can't be read
    */

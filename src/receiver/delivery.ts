@@ -5,7 +5,7 @@ import { RetryLaterError, StoreError } from '../errors.js';
 import { causesOf, describeValue } from '../protocol/describe-value.js';
 import type { PaymentStatusRecord } from '../protocol/payment.js';
 import { type Awaitable, isPromiseLike } from '../protocol/waiting.js';
-import type { ChangeResult, StoreContext } from '../store/callback-store.js';
+import type { ChangeOutcome, ChangeResult, StoreContext } from '../store/callback-store.js';
 import type { BodyLimits } from './body.js';
 import { failurePolicyOf } from './kept-failures.js';
 import type { PaymentContext, ResolvedReceiverOptions } from './options.js';
@@ -43,11 +43,8 @@ export interface Delivery extends Verification {
 }
 
 /** What became of a delivery. */
-export type Delivered =
-  | { readonly outcome: 'processed' | 'duplicate' | 'busy' | 'parked' }
-  | FailedDelivery;
+export type Delivered = { readonly outcome: Exclude<ChangeOutcome, 'failed'> } | FailedDelivery;
 
-/** A delivery that failed. */
 export interface FailedDelivery {
   readonly outcome: 'failed';
   readonly error: unknown;
@@ -110,9 +107,7 @@ async function processChange<Tx>(
   let state: 'not begun' | 'running' | 'done' = 'not begun';
 
   async function work(context: StoreContext<Tx>): Promise<void> {
-    if (state !== 'not begun') {
-      throw new StoreError('CONTRACT_VIOLATION', 'store.process must run work once');
-    }
+    if (state !== 'not begun') throw violation('must run work once');
     state = 'running';
     // Counted separately: a store that has lost its lease may answer before the work has ended.
     activity.begin();
@@ -157,12 +152,7 @@ function contextOf<Tx>(
   signal: CreatedSignal,
 ): PaymentContext<Tx> {
   // A merchant's own store may leave some out.
-  const {
-    tx,
-    order = merchantPaymentReference,
-    current = true,
-    secondPayment: isSecond = false,
-  } = context;
+  const { tx, order = merchantPaymentReference, current = true } = context;
   return {
     tx,
     get signal() {
@@ -173,7 +163,7 @@ function contextOf<Tx>(
       return context.input;
     },
     current,
-    secondPayment: isSecond,
+    secondPayment: context.secondPayment ?? false,
   };
 }
 
@@ -220,21 +210,20 @@ function toDelivered(result: ChangeResult, state: string): Delivered {
       return { ...failedBy(error), parkedAfter, notKept };
     case 'processed':
       if (state === 'done') return { outcome };
-      throw new StoreError(
-        'CONTRACT_VIOLATION',
-        "store.process must not resolve with 'processed' unless work did",
-      );
+      throw violation("must not resolve with 'processed' unless work did");
     case 'duplicate':
     case 'busy':
     case 'parked':
       return { outcome };
     default:
-      throw new StoreError(
-        'CONTRACT_VIOLATION',
-        `store.process must resolve with an object whose outcome is 'processed', 'duplicate', 'busy', 'parked' or 'failed'; received ${describeValue(outcome ?? result)}`,
+      throw violation(
+        `must resolve with an object whose outcome is 'processed', 'duplicate', 'busy', 'parked' or 'failed'; received ${describeValue(outcome ?? result)}`,
       );
   }
 }
+
+const violation = (rule: string): StoreError =>
+  new StoreError('CONTRACT_VIOLATION', `store.process ${rule}`);
 
 function workTimeout(afterMs: number, isOfCaller: boolean): StoreError {
   const limit = isOfCaller ? "the function's own time limit" : 'onPaymentTimeoutMs';
@@ -245,9 +234,8 @@ function workTimeout(afterMs: number, isOfCaller: boolean): StoreError {
 }
 
 // Without the references, which may identify a customer: onError gets the callback too.
-function secondPayment(): StoreError {
-  return new StoreError(
+const secondPayment = (): StoreError =>
+  new StoreError(
     'SECOND_PAYMENT',
     'The order of this callback has a second payment, for the same merchantPaymentReference or by another attempt: look both up at the service, and refund one if both are paid. attention() of the store lists it, and onPayment gets it with secondPayment: true',
   );
-}

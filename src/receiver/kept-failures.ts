@@ -13,11 +13,9 @@ import type { Delivery } from './delivery.js';
 export type ChangeId = Pick<FailedChange, 'referenceNumber' | 'key'>;
 
 /** Whether a store keeps failures. */
-export function keepsFailures<Tx>(
-  store: CallbackStore<Tx>,
-): store is CallbackStore<Tx> & Required<Pick<CallbackStore<Tx>, 'attention'>> {
-  return hasMethod(store, 'attention');
-}
+export const keepsFailures = <Store extends object>(
+  store: Store,
+): store is Store & Required<Pick<CallbackStore, 'attention'>> => hasMethod(store, 'attention');
 
 /** What a store that keeps failures is to do with one of this delivery. */
 export function failurePolicyOf<Tx>(
@@ -79,8 +77,8 @@ export function changeParked(attempts: number): StoreError {
 }
 
 /** What the store kept of a change: its body is read from there, never taken from the caller, since it was verified. */
-export async function findKeptChange<Tx>(
-  store: CallbackStore<Tx>,
+export async function findKeptChange(
+  store: object,
   change: ChangeId,
 ): Promise<FailedChange | undefined> {
   const { key, referenceNumber } = (change ?? {}) as Partial<ChangeId>;
@@ -88,10 +86,9 @@ export async function findKeptChange<Tx>(
     throw invalidOption('change', 'an object with key and referenceNumber', change);
   }
   if (!keepsFailures(store)) {
-    throw new StoreError(
-      'REPLAY_IMPOSSIBLE',
-      'The store of this receiver keeps no failed changes; use postgresStore, mysqlStore, sqliteStore or memoryStore',
-    );
+    const message =
+      'The store of this receiver keeps no failed changes; use postgresStore, mysqlStore, sqliteStore or memoryStore';
+    throw new StoreError('REPLAY_IMPOSSIBLE', message);
   }
   for await (const kept of store.attention({ kinds: ['failed-change'], referenceNumber })) {
     if (kept.kind === 'failed-change' && kept.key === key) return kept;

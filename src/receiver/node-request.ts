@@ -51,9 +51,8 @@ export async function readNodeBody(
 }
 
 // With an encoding set, the stream yields decoded text.
-function isUntouched(source: Readable): boolean {
-  return !source.readableDidRead && !source.readableEnded && source.readableEncoding === null;
-}
+const isUntouched = (source: Readable): boolean =>
+  !source.readableDidRead && !source.readableEnded && source.readableEncoding === null;
 
 function isBeingRead(source: Readable): boolean {
   if (source.readableEnded !== false || source.destroyed) return false;

@@ -17,15 +17,9 @@ export interface CallbackTrace {
   status?: number;
   /** The result of the request. */
   outcome?: CallbackOutcome;
-  /**
-   * If an error of this package is the reason for a reply other than 200, or for parking the change: its
-   * `code`.
-   */
+  /** The `code` of an error of this package that is the reason for a reply other than 200, or for parking the change. */
   code?: string;
-  /**
-   * With `TIMESTAMP_OUTSIDE_WINDOW`: how many seconds X-Timestamp is behind the clock; negative if it is
-   * ahead.
-   */
+  /** With `TIMESTAMP_OUTSIDE_WINDOW`: how many seconds X-Timestamp is behind the clock; negative if it is ahead. */
   skewSeconds?: number;
   /**
    * Set if the change happened more than ten minutes ago and still waits: for its order, or for its payment, which was

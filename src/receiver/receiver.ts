@@ -146,7 +146,7 @@ class Receiver<Tx> {
    * the first that was signed counts.
    */
   async #verify(incoming: IncomingCallback): Promise<Delivery> {
-    const signing = checkHeaders(incoming.headers, this.#options.policy);
+    const signing = checkHeaders(incoming.headers, this.#options);
     // Only promises are awaited: awaiting everything takes 8% more CPU.
     const reading = incoming.readBody(this.#options);
     const given = isPromiseLike(reading) ? await reading : reading;
@@ -244,7 +244,6 @@ class Receiver<Tx> {
   async #reportBusy(delivery: Delivery): Promise<boolean> {
     const { callback, key, isReplay } = delivery;
     if (isReplay || !this.#isOld(delivery) || !this.#busyChanges.isLong(key)) return false;
-    // It may happen to many changes at once.
     const skipped = this.#limit.take('CHANGE_OVERDUE');
     if (skipped !== undefined)
       await report(this.#options.onError, changeOverdue(skipped), callback);
@@ -257,11 +256,10 @@ class Receiver<Tx> {
    */
   #isOld({ callback, payment }: Delivery): boolean {
     const occurredAtMs = parseInstant(payment.updatedAt).occurredAt.getTime();
-    const nowMs = Math.max(callback.timestamp.getTime(), this.#options.policy.now());
+    const nowMs = Math.max(callback.timestamp.getTime(), this.#options.now());
     return nowMs - occurredAtMs > OVERDUE_AFTER_MS;
   }
 
-  /** Reports a call that is no request. */
   report(error: unknown): Promise<void> {
     return reportRefusal(this.#options, { status: 500, error, limit: this.#limit });
   }

@@ -44,13 +44,13 @@ function askToRetry(afterSeconds = 1): CallbackReply {
   return { status: 503, headers: { 'retry-after': String(afterSeconds) }, outcome: 'busy' };
 }
 
-export function fail(): CallbackReply {
-  return { status: 500, headers: {}, outcome: 'failed' };
-}
+export const fail = (): CallbackReply => ({ status: 500, headers: {}, outcome: 'failed' });
 
-export function reject(status: 400 | 401 | 405 | 408 | 413 | 422): CallbackReply {
-  return { status, headers: status === 405 ? { allow: 'POST' } : {}, outcome: 'rejected' };
-}
+export const reject = (status: 400 | 401 | 405 | 408 | 413 | 422): CallbackReply => ({
+  status,
+  headers: status === 405 ? { allow: 'POST' } : {},
+  outcome: 'rejected',
+});
 
 /** The reply to a request that is no callback to process. */
 export function refuse(error: unknown): CallbackReply {

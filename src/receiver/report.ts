@@ -43,7 +43,6 @@ function describe(error: unknown, isOfRequest: boolean): string {
   return `${name}${error.stack ?? String(error)}${parts}`;
 }
 
-/** Tells who starts the application what will go wrong. */
 export function warn(logger: Logger | undefined, message: string): void {
   if (logger === undefined) console.warn(`merchant-payments: ${message}`);
   else writeLine(logger, 'warn', { fields: {}, message });

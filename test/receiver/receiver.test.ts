@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events';
 import { inspect } from 'node:util';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import * as z from 'zod';
-import { callbackKey } from '../../src/callback/verify.js';
+import { callbackKey, prepareSecrets } from '../../src/callback/verify.js';
 import {
   CallbackVerificationError,
   InvalidOptionError,
@@ -10,8 +10,12 @@ import {
   RetryLaterError,
 } from '../../src/errors.js';
 import type { StandardSchemaV1 } from '../../src/protocol/standard-schema.js';
-import { createCallbackReceiver } from '../../src/receiver/callback-receiver.js';
+import {
+  createCallbackReceiver,
+  type ReceivedRequest,
+} from '../../src/receiver/callback-receiver.js';
 import type { CallbackReceiverOptions, PaymentContext } from '../../src/receiver/options.js';
+import { createReceiver } from '../../src/receiver/receiver.js';
 import type {
   CallbackStore,
   ChangeOutcome,
@@ -19,6 +23,7 @@ import type {
   StatusChange,
 } from '../../src/store/callback-store.js';
 import { memoryStore } from '../../src/store/memory.js';
+import { schemaOf } from '../callback/contract/record-schema.js';
 import {
   NOW_SECONDS,
   now,
@@ -288,6 +293,72 @@ describe('a request that is refused', () => {
       option: 'request',
       message: 'request is missing; it must be an object with method, headers and rawBody',
     });
+  });
+});
+
+describe('the headers of a request', () => {
+  const unsigned: [string, object, string][] = [
+    ['neither header', {}, 'MISSING_TIMESTAMP'],
+    ['no signature', { 'x-timestamp': String(NOW_SECONDS) }, 'MISSING_SIGNATURE'],
+    [
+      'an old timestamp',
+      post({}, { timestamp: String(NOW_SECONDS - 301) }).headers,
+      'TIMESTAMP_OUTSIDE_WINDOW',
+    ],
+    ['no digest', { 'x-timestamp': String(NOW_SECONDS), 'x-signature': 'x' }, 'INVALID_SIGNATURE'],
+  ];
+
+  it.each(unsigned)('are refused with %s before the body is read', async (_what, headers, code) => {
+    const reasons: string[] = [];
+    const readBody = vi.fn(() => ['']);
+    const signingSecret = vi.fn(() => SECRET);
+    const { receive } = createReceiver(
+      { signingSecret, now, onPayment() {}, onRejected: (error) => void reasons.push(error.code) },
+      prepareSecrets,
+    );
+    const reply = await receive({ method: 'POST', headers: headers as never, readBody });
+    expect(reply).toEqual({ status: 401, headers: {}, outcome: 'rejected' });
+    expect(reasons).toEqual([code]);
+    expect(readBody).not.toHaveBeenCalled();
+    expect(signingSecret).not.toHaveBeenCalled();
+  });
+});
+
+describe('what any request shows', () => {
+  const shown: [string, Partial<CallbackReceiverOptions>, ReceivedRequest, string][] = [
+    [
+      'a body that was parsed',
+      {},
+      { ...post(), rawBody: sampleRecord() as never },
+      'RAW_BODY_REQUIRED',
+    ],
+    ['a secret that is missing', { signingSecret: () => '' }, post(), 'INVALID_OPTION'],
+    [
+      'a secret store that fails',
+      { signingSecret: () => Promise.reject(new Error('sealed')) },
+      post(),
+      'SECRET_UNAVAILABLE',
+    ],
+  ];
+
+  it.each(shown)('is reported once a minute: %s', async (_what, options, request, code) => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const scene = createScene(options);
+    for (let count = 0; count < 3; count += 1) expect(await scene.receive(request)).toEqual(failed);
+    expect(scene.reports).toMatchObject([{ error: { code } }]);
+    vi.advanceTimersByTime(60_000);
+    await scene.receive(request);
+    expect(scene.reports).toHaveLength(2);
+  });
+
+  it('does not silence what an authentic callback shows', async () => {
+    const recordSchema = schemaOf(() => {
+      throw new InvalidOptionError('schema', 'a bug in the schema');
+    });
+    const scene = createScene({ recordSchema });
+    for (let count = 0; count < 3; count += 1) await scene.receive(post());
+    expect(scene.reports).toHaveLength(3);
   });
 });
 
@@ -1197,7 +1268,7 @@ describe('construction', () => {
     ],
     [
       { ...right, store: {} },
-      'store must be a store: memoryStore(), postgresStore(pool), …; received an object',
+      'store must be a store: memoryStore(), postgresStore(pool), … (with process); received an object',
     ],
     [
       { ...right, maxBodyBytes: 0 },

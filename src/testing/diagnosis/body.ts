@@ -1,5 +1,5 @@
 import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync } from 'node:zlib';
-import { assertRawBody, isUint8Array } from '../../callback/body.js';
+import { assertRawBody } from '../../callback/body.js';
 import { HOW_TO_GET_THE_BYTES } from '../../callback/refusals.js';
 import { CallbackVerificationError } from '../../errors.js';
 import { describeValue } from '../../protocol/describe-value.js';
