@@ -192,7 +192,7 @@ module.exports = {
       severity: 'error',
       from: { path: '^src/(fetch|redis)/' },
       to: {
-        path: '^src/(callback/verify|receiver/(callback-receiver|node-)|store/sql/stored-forms|protocol/timers)',
+        path: '^src/(callback/verify\\.|receiver/(callback-receiver|node-)|store/sql/stored-forms|protocol/timers)',
         reachable: true,
       },
     },

@@ -1,16 +1,15 @@
 import { prepareSecretsAsync, type WebSigningSecret } from '../callback/verify-async.js';
 import { readWebBody } from '../receiver/body.js';
-import type { CallbackReceiver } from '../receiver/callback-receiver.js';
 import {
   type EntryPoint,
   findFetchRequest,
   refuseArguments,
 } from '../receiver/foreign-arguments.js';
 import type { CallbackReceiverOptions } from '../receiver/options.js';
-import { createReceiver } from '../receiver/receiver.js';
+import { createReceiver, type ReceivedWork } from '../receiver/receiver.js';
 
 /** Handles requests to the callback endpoint. */
-export interface FetchCallbackHandler extends Pick<CallbackReceiver, 'replay' | 'idle'> {
+export interface FetchCallbackHandler extends ReceivedWork {
   /** Answers one request by what a framework passes to a route: Hono's context, SvelteKit's event. */
   (context: FetchContextLike): Promise<Response>;
   /**

@@ -3,14 +3,13 @@ import type { CallbackHeaders } from '../callback/headers.js';
 import { prepareSecrets } from '../callback/verify.js';
 import { within } from '../protocol/waiting.js';
 import { bodyWasRead } from '../receiver/body.js';
-import type { CallbackReceiver } from '../receiver/callback-receiver.js';
 import { type EntryPoint, refuseArguments } from '../receiver/foreign-arguments.js';
 import type { CallbackReceiverOptions } from '../receiver/options.js';
-import { createReceiver } from '../receiver/receiver.js';
+import { createReceiver, type ReceivedWork } from '../receiver/receiver.js';
 import { type CallbackReply, fail } from '../receiver/reply.js';
 
 /** Handles events of the callback endpoint. */
-export interface LambdaCallbackHandler extends Pick<CallbackReceiver, 'replay' | 'idle'> {
+export interface LambdaCallbackHandler extends ReceivedWork {
   /**
    * Answers one event. With the function's `context`, the remaining time limits `onPaymentTimeoutMs`, and everything
    * else too, so that the service gets a 500 before the function times out. It does not reject because of a request.

@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { prepareSecrets } from '../callback/verify.js';
-import type { CallbackReceiver } from '../receiver/callback-receiver.js';
 import {
   type FastifyReplyLike,
   type FastifyRequestLike,
@@ -15,10 +14,10 @@ import {
 } from '../receiver/foreign-arguments.js';
 import { closeIfUnread, readNodeBody, signalWhenGone } from '../receiver/node-request.js';
 import type { CallbackReceiverOptions } from '../receiver/options.js';
-import { createReceiver, type ReceivingEnd } from '../receiver/receiver.js';
+import { createReceiver, type ReceivedWork, type ReceivingEnd } from '../receiver/receiver.js';
 
 /** Handles requests to the callback endpoint. */
-export interface CallbackHandler extends Pick<CallbackReceiver, 'replay' | 'idle'> {
+export interface CallbackHandler extends ReceivedWork {
   /** Answers one request by Fastify's request and reply, as in NestJS with FastifyAdapter. */
   (request: FastifyRequestLike, reply: FastifyReplyLike): Promise<void>;
   /** Answers one request by Koa's context. */

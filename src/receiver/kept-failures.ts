@@ -7,7 +7,6 @@ import { MIN_SHARED_WITH_CALLBACK, REDACTED, Redactor } from '../protocol/redact
 import type { FailedChange } from '../store/attention.js';
 import type { CallbackStore } from '../store/callback-store.js';
 import { describeFailure, type FailurePolicy } from '../store/failure.js';
-import type { Delivery } from './delivery.js';
 
 /** Identifies a failed change, as `attention()` lists it. */
 export type ChangeId = Pick<FailedChange, 'referenceNumber' | 'key'>;
@@ -17,13 +16,12 @@ export const keepsFailures = <Store extends object>(
   store: Store,
 ): store is Store & Required<Pick<CallbackStore, 'attention'>> => hasMethod(store, 'attention');
 
+type Failing = { text: string; secrets: readonly unknown[] | undefined; isReplay: boolean };
+
 /** What a store that keeps failures is to do with one of this delivery. */
-export function failurePolicyOf<Tx>(
-  {
-    store,
-    parkAfter,
-  }: { readonly store: CallbackStore<Tx>; readonly parkAfter?: number | undefined },
-  { text, secrets, isReplay }: Pick<Delivery, 'text' | 'secrets' | 'isReplay'>,
+export function failurePolicyOf(
+  { store, parkAfter }: { readonly store: object; readonly parkAfter?: number | undefined },
+  { text, secrets, isReplay }: Failing,
 ): FailurePolicy | undefined {
   if (!keepsFailures(store)) return undefined;
   return {

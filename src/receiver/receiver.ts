@@ -46,13 +46,30 @@ import {
   type PrepareSecrets,
 } from './verifier-source.js';
 
+/** What every handler has besides its call. */
+export interface ReceivedWork {
+  /**
+   * Runs `onPayment` for a failed change, with the body that the store kept. That was verified when it was received, so
+   * neither its age nor its signature is checked again. A replay goes through the store like a delivery: of two at
+   * once only one runs. `callback.timestamp` is when the change last failed. Offer it to staff only.
+   *
+   * @returns as for a delivery, but `failed` (500, and `onError` is called) whenever it failed: with `REPLAY_IMPOSSIBLE` if
+   * the change is no longer kept, `prune` has removed its body, or the body is another change's
+   * @throws {InvalidOptionError} when `change` is not an object with `key` and `referenceNumber`
+   * @throws {StoreError} `REPLAY_IMPOSSIBLE` when the store keeps no failures; another code when it can't be read
+   */
+  replay(change: ChangeId): Promise<CallbackReply>;
+  /**
+   * Resolves as soon as no callback is being processed; an `onPayment` that runs on after its timeout counts
+   * too. Stop accepting requests first. To wait for a limited time, race it with a timer.
+   */
+  idle(): Promise<void>;
+}
+
 /** The receiver that all adapters share. */
-export interface ReceivingEnd {
+export interface ReceivingEnd extends ReceivedWork {
   /** Resolves with the reply to a request. It never rejects. */
   receive(incoming: IncomingCallback): Promise<CallbackReply>;
-  replay(change: ChangeId): Promise<CallbackReply>;
-  /** Resolves as soon as no work is running, including work that exceeded its time limit. */
-  idle(): Promise<void>;
   /** As `idle`, but for at most `onPaymentTimeoutMs`: work that runs longer ignores its signal. */
   close(): Promise<void>;
   /** Reports a call that is no request, such as that of another framework. */
