@@ -56,7 +56,8 @@ function textsOfSecret(secret: unknown): string[] {
   const bytes = typeof exportKey === 'function' ? exportKey.call(secret) : secret;
   if (!ArrayBuffer.isView(bytes)) return [];
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  return [buffer.toString(), buffer.toString('hex'), buffer.toString('base64url')];
+  const encodings = ['utf8', 'hex', 'base64', 'base64url'] as const;
+  return encodings.map((encoding) => buffer.toString(encoding));
 }
 
 /** The error for a delivery of a change that was parked before. */

@@ -119,22 +119,23 @@ function expectVerdict(
   }
 }
 
-function expectReply(
-  reply: Received,
-  { codes, secretIndex }: OracleVerdict,
-  bodyBytes: number,
-): void {
+function expectReply(reply: Received, verdict: OracleVerdict, bodyBytes: number): void {
+  const { codes, secretIndex } = verdict;
   const accepted = codes.length === 0 && bodyBytes <= MAX_BODY_BYTES;
   assert.deepEqual(
     reply,
     accepted
       ? { status: 200, outcome: 'processed', secretIndexes: [secretIndex] }
-      : { ...refusal(codes, bodyBytes), secretIndexes: [] },
+      : { ...refusal(verdict, bodyBytes), secretIndexes: [] },
     `the receiver, where Python says ${codes}`,
   );
 }
 
-function refusal(codes: readonly string[], bodyBytes: number): { status: number; outcome: string } {
+function refusal(
+  { codes, headerCodes }: OracleVerdict,
+  bodyBytes: number,
+): { status: number; outcome: string } {
+  if (headerCodes.length > 0) return { status: 401, outcome: 'rejected' };
   if (bodyBytes > MAX_BODY_BYTES) return { status: 413, outcome: 'rejected' };
   if (codes.includes('RAW_BODY_REQUIRED')) return { status: 500, outcome: 'failed' };
   return { status: codes.includes('INVALID_RECORD') ? 422 : 401, outcome: 'rejected' };
