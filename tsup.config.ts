@@ -6,7 +6,7 @@ import { subpaths as exported } from './scripts/exports.mjs';
 const subpaths: readonly string[] = exported;
 
 // From many files, these would take several times as long to load.
-const inOneFile = ['', 'callback', 'callback/web'];
+const inOneFile = ['', 'callback'];
 
 // Built as CommonJS alone, which scripts/build.mjs re-exports: a second build would double the installed size,
 // and no browser or edge runtime bundles these.

@@ -9,7 +9,6 @@ const dist = (path) => new URL(`../dist/${path}`, import.meta.url).href;
 const subjects = {
   'merchant-payments/callback': dist('callback/index.js'),
   'merchant-payments': dist('index.js'),
-  'merchant-payments/callback/web': dist('callback/web/index.js'),
   zod: 'zod',
   undici: 'undici',
   stripe: 'stripe',

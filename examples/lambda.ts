@@ -1,8 +1,7 @@
 // Payment callbacks in AWS Lambda, behind API Gateway, a function URL or an ALB.
 
 import { Redis } from 'ioredis';
-import { isPaid, RetryLaterError } from 'merchant-payments';
-import { callbackHandler } from 'merchant-payments/lambda';
+import { callbackHandler, isPaid, RetryLaterError } from 'merchant-payments/lambda';
 import { redisStore } from 'merchant-payments/redis';
 
 // Instances are short-lived, so the store must be outside them.

@@ -46,7 +46,7 @@ function makeReport() {
     modulesOf.set(nameOf(statement), modules.add(moduleNameOf(statement)));
   }
 
-  /** `verifyCallback`, or `verifyCallback (callback/web/verify)` where modules have different ones. */
+  /** `verifyCallback`, or `callbackHandler (node/callback-handler)` where modules have different ones. */
   const label = (name, statement) =>
     modulesOf.get(nameOf(statement)).size === 1 ? name : `${name} (${moduleNameOf(statement)})`;
   const sections = subpaths.map((subpath, index) => {

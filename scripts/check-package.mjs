@@ -14,7 +14,7 @@ const folder = mkdtempSync(path.join(tmpdir(), 'merchant-payments-pack-'));
 const run = (command, ...args) => execFileSync(command, args, { stdio: 'inherit' });
 
 // Subpaths that run without Node modules, with the files that they share.
-const PORTABLE = ['callback/web', 'fetch', 'store', 'redis'];
+const PORTABLE = ['callback', 'fetch', 'store', 'redis'];
 
 const ALLOWED = [
   /^dist\/(?:[\w-]+\/)*[\w.-]+\.(?:c?js|d\.c?ts)$/,

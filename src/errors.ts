@@ -247,7 +247,7 @@ export interface RetryLaterOptions {
  *
  * @example
  * ```ts
- * import { RetryLaterError } from 'merchant-payments';
+ * import { RetryLaterError } from 'merchant-payments/node';
  *
  * declare const updatedRows: number;
  *

@@ -13,6 +13,8 @@ export type {
   VerifyCallbackOptions,
 } from './callback/options.js';
 export { callbackKey, createCallbackVerifier, verifyCallback } from './callback/verify.js';
+export type { WebCryptoKey, WebSigningSecret } from './callback/verify-async.js';
+export { createAsyncCallbackVerifier, verifyCallbackAsync } from './callback/verify-async.js';
 export type { CallSubject, CallTrace, RequestTrace } from './client/observation.js';
 export type { PaymentClientOptions, RequestOptions } from './client/options.js';
 export type { Payments } from './client/payment-client.js';

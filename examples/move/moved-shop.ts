@@ -3,8 +3,7 @@
 
 import type { AddressInfo } from 'node:net';
 import express from 'express';
-import { isPaid, RetryLaterError } from 'merchant-payments';
-import { callbackHandler } from 'merchant-payments/node';
+import { callbackHandler, isPaid, RetryLaterError } from 'merchant-payments/node';
 import { createByHand } from './by-hand.js';
 import { copyStatus, database, readOrder, ship } from './orders.js';
 import { client, store } from './store.js';

@@ -8,8 +8,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Queue, UnrecoverableError, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
-import { isPaid, RetryLaterError } from 'merchant-payments';
-import { callbackHandler } from 'merchant-payments/node';
+import { callbackHandler, isPaid, RetryLaterError } from 'merchant-payments/node';
 import { redisStore } from 'merchant-payments/redis';
 import { deliver, RefusedError } from './warehouse.js';
 

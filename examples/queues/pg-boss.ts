@@ -7,8 +7,7 @@
 
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { isPaid, RetryLaterError } from 'merchant-payments';
-import { callbackHandler } from 'merchant-payments/node';
+import { callbackHandler, isPaid, RetryLaterError } from 'merchant-payments/node';
 import { postgresStore } from 'merchant-payments/postgres';
 import pg from 'pg';
 import { type Job, type JobResult, PgBoss } from 'pg-boss';

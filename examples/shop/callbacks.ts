@@ -1,5 +1,4 @@
-import { isPaid, RetryLaterError } from 'merchant-payments';
-import { callbackHandler } from 'merchant-payments/node';
+import { callbackHandler, isPaid, RetryLaterError } from 'merchant-payments/node';
 import { store } from './database.js';
 
 export const handleCallback = callbackHandler({

@@ -1,5 +1,5 @@
 /**
- * Verifies callbacks on `node:crypto`, without loading the client.
+ * Verifies callbacks, without loading the client: on `node:crypto`, or on WebCrypto without any `node:` module.
  *
  * @module merchant-payments/callback
  */
@@ -22,3 +22,5 @@ export type {
   VerifyCallbackOptions,
 } from './options.js';
 export { callbackKey, createCallbackVerifier, verifyCallback } from './verify.js';
+export type { WebCryptoKey, WebSigningSecret } from './verify-async.js';
+export { createAsyncCallbackVerifier, verifyCallbackAsync } from './verify-async.js';

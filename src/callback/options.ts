@@ -12,7 +12,6 @@ import {
   wholeNumber,
   withDefault,
 } from '../protocol/options.js';
-import { entriesOf } from '../protocol/own-fields.js';
 import type { PaymentStatusRecord } from '../protocol/payment.js';
 import type { StandardSchemaV1 } from '../protocol/standard-schema.js';
 import {
@@ -20,7 +19,7 @@ import {
   signatureEncodings,
   type TimestampUnit,
 } from '../protocol/wire.js';
-import type { RawBody } from './body.js';
+import { type Bytes, copyOf, isUint8Array, type RawBody } from './body.js';
 import type { CallbackHeaders } from './headers.js';
 
 /** A callback as it was received (interface section 4.2). */
@@ -33,7 +32,7 @@ export interface CallbackRequest {
 
 /**
  * Options of a verifier. `Fields`, inferred from `recordSchema`, are the fields of a record that it accepts;
- * `Secret` is the runtime's type of signing secret.
+ * `Secret` is the verifier's type of signing secret.
  */
 export interface VerifyCallbackOptions<Fields = unknown, Secret = SigningSecret> {
   /** The merchant account's signing secret, or several during a rotation: any of them may match. */
@@ -62,7 +61,8 @@ export interface VerifyCallbackOptions<Fields = unknown, Secret = SigningSecret>
   /**
    * When another system received the callback and answered 200, such as a gateway that puts callbacks into a
    * queue: X-Timestamp is compared with this time in place of the clock. Take it from that system, never from
-   * the request, whose sender could choose it. Only `verifyCallback` takes it, since it belongs to one callback.
+   * the request, whose sender could choose it. Only `verifyCallback` and `verifyCallbackAsync` take it, since it belongs
+   * to one callback.
    */
   receivedAt?: Date | undefined;
   /**
@@ -89,13 +89,24 @@ export interface VerifiedCallback<Fields = unknown> {
   timestamp: Date;
   /** The index of the signing secret that matched, from 0. */
   secretIndex: number;
-  /** The bytes that were verified: a copy. A `Uint8Array`, of memory that fetch, Blob and WebCrypto take. */
-  rawBody: ReturnType<Uint8Array['slice']>;
+  /** The bytes that were verified: a copy, since frameworks reuse their buffers. fetch, Blob and WebCrypto take it. */
+  rawBody: Bytes;
 }
+
+/** The part of Node's secret `KeyObject` that is used, declared here so that Node's types are not needed. */
+export interface NodeSecretKey {
+  /** Must be `secret`. */
+  readonly type: string;
+  /** The key's bytes. */
+  export(): unknown;
+}
+
+/** A callback signing secret: text (its UTF-8 bytes are the key), bytes, or a secret `KeyObject`. */
+export type SigningSecret = string | Uint8Array | NodeSecretKey;
 
 /** One rule for each option of a verifier. */
 export const verifierRules = {
-  // Checked where keys are created from it, since its type depends on the runtime.
+  // Checked where keys are made of it, since its type depends on the verifier.
   signingSecret: (value: unknown): unknown => value,
   toleranceSeconds: withDefault(300, wholeNumber({ unit: 'seconds' })),
   signatureEncoding: withDefault('auto', oneOf('auto', ...signatureEncodings)),
@@ -109,84 +120,45 @@ export const verifierRules = {
   recordSchema: optional(standardSchema),
 } satisfies OptionRules<VerifyCallbackOptions>;
 
-/** The rules of `verifyCallback`, which allows `receivedAt`. */
-export const verifyRules: VerifierRules = { ...verifierRules, receivedAt: optional(date) };
-
 export type VerifierRules = typeof verifierRules;
 
-/** How callbacks are verified, except for the secret. */
-export type ResolvedPolicy = Omit<Resolved<typeof verifierRules>, 'signingSecret'>;
+/** The rules for one callback, which allow `receivedAt`. */
+export const verifyRules: VerifierRules = { ...verifierRules, receivedAt: optional(date) };
 
-/** The part of Node's secret `KeyObject` that is used, declared here so that Node's types are not needed. */
-export interface NodeSecretKey {
-  /** Must be `secret`. */
-  readonly type: string;
-  /** The key's bytes. */
-  export(): unknown;
-}
+/** With what the headers of a callback are compared. */
+export type ResolvedPolicy = Omit<
+  Resolved<VerifierRules>,
+  'signingSecret' | 'recordSchema' | 'receivedAt'
+> & { readonly receivedAt?: Date | undefined };
 
-/** A callback signing secret: text (its UTF-8 bytes are the key), bytes, or a secret `KeyObject`. */
-export type SigningSecret = string | Uint8Array | NodeSecretKey;
-
-/**
- * Refuses an empty secret, a placeholder and zero bytes, with which anyone could sign, and white space at an
- * edge, which would show only as mismatches later.
- *
- * @throws {InvalidOptionError} naming the option, never the value
- */
-export function assertUsableSecret(secret: string | Uint8Array, option: string): void {
-  if (typeof secret === 'string') secretText(secret, option);
-  else if (secret.byteLength === 0) {
-    throw new InvalidOptionError(option, `${option} must not be empty; received no bytes`);
-  } else if (secret.every((byte) => byte === 0)) {
-    throw new InvalidOptionError(
-      option,
-      `${option} must not be all zeros; received ${secret.byteLength} zero bytes: check that it was read`,
-    );
-  }
-}
-
-/**
- * Refuses the signing secret that every copy of the mock has where customers pay. Called for each callback: a build
- * that loads the application's modules also runs with NODE_ENV=production.
- *
- * @param isOfMock whether one of the secrets is that one
- * @throws {InvalidOptionError} in production
- */
-export function assertOwnSecret(isOfMock: boolean): void {
-  if (!isOfMock || !isProduction()) return;
-  throw new InvalidOptionError(
-    'signingSecret',
-    "signingSecret must be your own where NODE_ENV is production; received the mock's, with which anyone could sign: set MERCHANT_PAYMENTS_SIGNING_SECRET",
-  );
-}
-
-function isProduction(): boolean {
-  try {
-    return globalThis.process?.env?.['NODE_ENV'] === 'production';
-  } catch {
-    // A runtime that does not allow the variable to be read.
-    return false;
-  }
-}
-
-/** Imports one or several secrets. Refuses `[]`, with which no callback would be accepted. */
+/** Makes a key of each secret. Refuses `[]`, with which no callback would be accepted. */
 export function importSecrets<Secret, Key>(
   signingSecret: Secret | readonly Secret[],
-  importSecret: (secret: Secret, option: string) => Key,
+  toKey: (secret: Secret, option: string) => Key,
 ): readonly Key[] {
-  if (!Array.isArray(signingSecret))
-    return [importSecret(signingSecret as Secret, 'signingSecret')];
+  if (!Array.isArray(signingSecret)) return [toKey(signingSecret as Secret, 'signingSecret')];
   if (signingSecret.length === 0) {
     throw invalidOption('signingSecret', 'one secret or more', signingSecret);
   }
-  return entriesOf(signingSecret).map((secret, index) =>
-    importSecret(secret as Secret, `signingSecret[${index}]`),
-  );
+  return signingSecret.map((secret, index) => toKey(secret, `signingSecret[${index}]`));
 }
 
-/** @throws {InvalidOptionError} when `request` is not an object */
-export function assertRequest(request: unknown, holds: string): void {
-  if (typeof request === 'object' && request !== null) return;
-  throw invalidOption('request', `an object with ${holds}`, request);
+/**
+ * The bytes of a secret that is text, bytes or a KeyObject; undefined for anything else. Refuses an empty secret, a
+ * placeholder and zero bytes, with which anyone could sign, and white space at an edge, which would show only as
+ * mismatches later. The error names the option, never the value.
+ */
+export function bytesOfSecret(secret: unknown, option: string): Bytes | undefined {
+  if (typeof secret === 'string') return copyOf(secretText(secret, option));
+  const { type, export: exportKey } = (secret ?? {}) as Partial<NodeSecretKey>;
+  const isKey = type === 'secret' && typeof exportKey === 'function';
+  const bytes = isKey ? exportKey.call(secret) : secret;
+  if (!isUint8Array(bytes)) return undefined;
+  if (bytes.some((byte) => byte !== 0)) return copyOf(bytes);
+  throw new InvalidOptionError(
+    option,
+    bytes.length === 0
+      ? `${option} must not be empty; received no bytes`
+      : `${option} must not be all zeros; received ${bytes.length} zero bytes: check that it was read`,
+  );
 }

@@ -1,6 +1,5 @@
 import { InvalidOptionError } from '../errors.js';
 import { readOptions } from '../protocol/options.js';
-import { fieldOf } from '../protocol/own-fields.js';
 import { variables } from './credentials.js';
 import {
   clientRules,
@@ -34,7 +33,7 @@ export class EnvironmentOptions {
       const override = given[name];
       // Bound to the given object: a copy lacks its private fields.
       if (typeof override === 'function') return override.bind(overrides);
-      return override === undefined ? fieldOf(env, variables[name]) || undefined : override;
+      return override === undefined ? env[variables[name]] || undefined : override;
     };
     const known = names.map((name) => [name, read(name)] as const);
     const complete = (toFill: (name: Name) => unknown) => {

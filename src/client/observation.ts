@@ -112,7 +112,7 @@ const requests = openChannel<RequestTrace>('merchant-payments:request');
 /** Runs one call and publishes it. */
 export function observeCall<Result>(trace: CallTrace, run: () => Promise<Result>): Promise<Result> {
   const startedAtMs = performance.now();
-  return publish(calls, trace, async () => {
+  return publish(calls(), trace, async () => {
     try {
       const result = await runTraced(trace, run);
       trace.outcome = 'accepted';
@@ -133,7 +133,7 @@ export function observeCall<Result>(trace: CallTrace, run: () => Promise<Result>
 
 /** Whether attempts have a listener. Without one, nothing is read for it. */
 const isObserved = (logger: Logger | undefined): boolean =>
-  logger !== undefined || hasSubscribers(requests) || hasSubscribers(calls);
+  logger !== undefined || hasSubscribers(requests()) || hasSubscribers(calls());
 
 /** What observes the attempts of a call. */
 interface Observed {
@@ -160,7 +160,7 @@ export async function observe(
   const trace: RequestTrace = { ...subject, attempt: attempts, call };
   const startedAtMs = performance.now();
   let result: AttemptResult | undefined;
-  const running = publish(requests, trace, async () => {
+  const running = publish(requests(), trace, async () => {
     result = await run();
     trace.durationMs = durationSince(startedAtMs);
     trace.outcome = result.verdict.requestOutcome;
@@ -188,7 +188,7 @@ const idOf = (error: MerchantPaymentsError): string | undefined =>
 
 /** Runs some work and publishes it. Subscribers get its scrubbed error, but not its result. */
 async function publish<Trace extends object, Result>(
-  channel: ReturnType<typeof openChannel<Trace>>,
+  channel: ReturnType<ReturnType<typeof openChannel<Trace>>>,
   trace: Trace,
   work: () => Promise<Result>,
 ): Promise<Result> {

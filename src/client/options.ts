@@ -1,12 +1,6 @@
 import type { Dispatcher } from 'undici';
 import { InvalidOptionError } from '../errors.js';
-import {
-  debugLogger,
-  type LogContext,
-  type Logger,
-  logContext,
-  loggerRule,
-} from '../protocol/logger.js';
+import { type LogContext, type Logger, logContext, loggerRule } from '../protocol/logger.js';
 import {
   boolean,
   func,
@@ -200,7 +194,6 @@ export function resolveClientOptions(options: PaymentClientOptions) {
     ...given,
     // Read at each call: msw replaces it when it begins to listen.
     fetch: fetch && (fetch === globalThis.fetch ? globalFetch : fetch),
-    logger: given.logger ?? debugLogger,
     readCredentials: toReader(
       bind(apiKey, options),
       bind(apiSecret, options),

@@ -1,10 +1,10 @@
 import { InvalidOptionError, InvalidRequestError, type Issue } from '../errors.js';
 import { readCreation } from '../protocol/creation.js';
 import { describeMismatch } from '../protocol/describe-value.js';
-import { type NotJson, readFields, writeJson } from '../protocol/json.js';
+import { assertJson, type NotJson, readFields, writeJson } from '../protocol/json.js';
 import { type OperationName, operations } from '../protocol/operations.js';
 import { invalidOption } from '../protocol/options.js';
-import { fieldOf, isObject, readOnce } from '../protocol/own-fields.js';
+import { isObject } from '../protocol/own-fields.js';
 import type { CreatePaymentInput } from '../protocol/payment.js';
 import type { Credentials } from './credentials.js';
 import { assertNoKey, headerOf, toIdempotencyKey } from './idempotency.js';
@@ -62,8 +62,8 @@ export function prepareCreation(
   const extra = extraBody === undefined ? {} : readExtraBody(extraBody, inputFields, issues);
   if (read.issues !== undefined || issues.length > 0) throw new InvalidRequestError(issues);
   const { input } = read;
-  const others = serializeJson(extra, 'extraBody');
-  const body = `${others.slice(0, -1)}${others === '{}' ? '' : ','}${writeFields(input)}}`;
+  carryingJson(() => assertJson(extra, 'extraBody'));
+  const body = JSON.stringify({ ...extra, ...input });
   const draft = draftOf(client, { method, safe, path, body });
   return {
     operation: 'payments.create',
@@ -96,7 +96,7 @@ export function prepareRequest(
     const remedy = 'put the fields into the body of the request';
     throw new InvalidOptionError('extraBody', `extraBody is for payments.create; ${remedy}`);
   }
-  const { method: given, path, body } = readOnce(request, REQUEST_FIELDS);
+  const { method: given, path, body } = request as Partial<ServiceRequest>;
   const issues = [
     ...findMethodIssues(given, body),
     ...findPathIssues(path),
@@ -105,7 +105,7 @@ export function prepareRequest(
   if (issues.length > 0) throw new InvalidRequestError(issues);
   const method = String(given).toUpperCase();
   const safe = SAFE_METHODS.includes(method);
-  const text = body === undefined ? undefined : serializeJson(body, 'body');
+  const text = body === undefined ? undefined : carryingJson(() => writeJson(body, 'body'));
   const draft = draftOf(client, { method, safe, path: String(path), body: text });
   return {
     operation: 'request',
@@ -170,7 +170,7 @@ function findUnknownFields(
     .map((field) => ({ path: [field], message }));
 }
 
-/** Returns the fields of an extraBody, each read once, and adds what is wrong with them to the issues. */
+/** Returns the fields of an extraBody, and adds what is wrong with them to the issues. */
 function readExtraBody(
   extraBody: unknown,
   inputFields: readonly string[],
@@ -186,7 +186,7 @@ function readExtraBody(
     const message = 'must not replace a field of the payment; pass it in the first argument only';
     issues.push(...replaced.map((field) => ({ path: ['extraBody', field], message })));
     // It would replace all of the body, the payment's fields included.
-    if (Object.hasOwn(extra, 'toJSON') || typeof fieldOf(extraBody, 'toJSON') === 'function') {
+    if ('toJSON' in extraBody) {
       const message = 'must be left out; pass plain fields';
       issues.push({ path: ['extraBody', 'toJSON'], message });
     }
@@ -235,10 +235,10 @@ function findPathIssues(path: unknown): readonly Issue[] {
   return [];
 }
 
-/** @throws {InvalidRequestError} naming the place, when JSON can't carry the value as it is */
-function serializeJson(value: unknown, ...path: readonly string[]): string {
+/** @throws {InvalidRequestError} naming the place, when JSON can't carry a value as it is */
+function carryingJson<Result>(work: () => Result): Result {
   try {
-    return writeJson(value, ...path);
+    return work();
   } catch (error) {
     throw new InvalidRequestError([toIssue(error as NotJson)]);
   }
@@ -248,7 +248,3 @@ const toIssue = ({ path, expected, received }: NotJson): Issue => ({
   path,
   message: `must be ${expected}, received ${received}`,
 });
-
-/** The three fields. JSON.stringify would call a toJSON of a polluted Object.prototype. */
-const writeFields = ({ merchantPaymentReference, amount, currency }: CreatePaymentInput): string =>
-  `"merchantPaymentReference":${JSON.stringify(merchantPaymentReference)},"amount":${amount},"currency":"${currency}"`;

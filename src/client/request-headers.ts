@@ -1,6 +1,5 @@
 import { InvalidOptionError } from '../errors.js';
 import { invalidOption, type Rule } from '../protocol/options.js';
-import { fieldOf } from '../protocol/own-fields.js';
 import { version } from '../protocol/version.js';
 
 type Headers = Readonly<Record<string, string>>;
@@ -26,11 +25,7 @@ const OF_CONNECTION = [
 
 /** Checks request headers; gives their names in lower case. Errors never quote values, which may be secret. */
 export const requestHeaders: Rule<Headers> = (value, option) => {
-  if (
-    typeof value !== 'object' ||
-    value === null ||
-    fieldOf(value, Symbol.iterator) !== undefined
-  ) {
+  if (typeof value !== 'object' || value === null || Symbol.iterator in value) {
     throw invalidOption(option, 'an object of header names and values', value);
   }
   const headers = new Map<string, string>();

@@ -1,5 +1,4 @@
 import type { RequestOutcome, ResponseHeaders } from '../errors.js';
-import { ownFields } from '../protocol/own-fields.js';
 
 /** What one failed attempt means for the call. */
 export interface AttemptOutcome {
@@ -116,7 +115,7 @@ export function parseRetryAfter(
   headers: Partial<ResponseHeaders>,
   nowMs: number,
 ): number | undefined {
-  const { 'retry-after': wait, date } = ownFields(headers);
+  const { 'retry-after': wait, date } = headers;
   return parseWait(textOf(wait), parseHttpDate(textOf(date)) ?? nowMs);
 }
 

@@ -5,8 +5,7 @@ import {
   ResponseError,
   type ServiceResponse,
 } from '../errors.js';
-import { fieldOf, hasOwn } from '../protocol/own-fields.js';
-import { issuesOf, type StandardSchemaV1, toIssues } from '../protocol/standard-schema.js';
+import { type StandardSchemaV1, toIssues } from '../protocol/standard-schema.js';
 import type { GiveUpReason } from './deadline.js';
 import { readRequestId } from './error-body.js';
 import {
@@ -136,16 +135,15 @@ export async function applyResponseSchema(
 ): Promise<ServiceResponse> {
   const run = async () => {
     const result = await schema['~standard'].validate(response.body);
-    const issues = issuesOf(result)?.slice(0, MAX_ISSUES);
-    if (issues === undefined) return { ...response, body: fieldOf(result, 'value') };
-    return redactIssues(toIssues(issues), context);
+    if (result.issues === undefined) return { ...response, body: result.value };
+    return redactIssues(toIssues(result.issues.slice(0, MAX_ISSUES)), context);
   };
   // The payment exists whatever a broken schema does. Its error can quote the body.
   const checked = await context.deadline.race(run().catch(() => null));
   if (checked === undefined) {
     throw givenUpError(context.deadline.gaveUp as GiveUpReason, ACCEPTED, context);
   }
-  if (checked !== null && hasOwn(checked, 'status')) return checked;
+  if (checked !== null && 'status' in checked) return checked;
   const what =
     checked === null
       ? 'responseSchema threw, or returned neither a value nor issues.'

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { createCallbackVerifier } from '../callback/verify.js';
+import { prepareSecrets } from '../callback/verify.js';
 import { matching, type Rule } from '../protocol/options.js';
 import {
   type FastifyReplyLike,
@@ -9,6 +9,7 @@ import {
 import { type EntryPoint, refuseArguments } from '../receiver/foreign-arguments.js';
 import type { CallbackReceiverOptions } from '../receiver/options.js';
 import { createReceiver } from '../receiver/receiver.js';
+import { reportToConsole } from '../receiver/report.js';
 
 /**
  * A plugin for Fastify 4 and 5 with a route for payment callbacks. It is encapsulated. Its parser keeps the raw body,
@@ -47,7 +48,7 @@ export async function callbackPlugin(
   options: CallbackPluginOptions<unknown>,
 ): Promise<void> {
   if (typeof instance?.addContentTypeParser !== 'function') {
-    return refuseArguments(ENTRY, undefined, [instance, options]);
+    return refuseArguments(ENTRY, async (error) => reportToConsole(error), [instance, options]);
   }
   let path = '';
   const rules = {
@@ -57,7 +58,7 @@ export async function callbackPlugin(
       return path;
     },
   };
-  const { receive, close } = createReceiver(options, createCallbackVerifier, rules);
+  const { receive, close } = createReceiver(options, prepareSecrets, rules);
 
   instance.addHook('onClose', close);
   instance.addHook('onRequest', async (request) => {

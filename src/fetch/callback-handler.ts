@@ -1,17 +1,15 @@
-import { createCallbackVerifier, type WebSigningSecret } from '../callback/web/verify.js';
+import { prepareSecretsAsync, type WebSigningSecret } from '../callback/verify-async.js';
 import { readWebBody } from '../receiver/body.js';
 import {
   type EntryPoint,
   findFetchRequest,
   refuseArguments,
 } from '../receiver/foreign-arguments.js';
-import type { ChangeId } from '../receiver/kept-failures.js';
 import type { CallbackReceiverOptions } from '../receiver/options.js';
-import { createReceiver } from '../receiver/receiver.js';
-import { bodyOf, type CallbackReply } from '../receiver/reply.js';
+import { createReceiver, type ReceivedWork } from '../receiver/receiver.js';
 
 /** Handles requests to the callback endpoint. */
-export interface FetchCallbackHandler {
+export interface FetchCallbackHandler extends ReceivedWork {
   /** Answers one request by what a framework passes to a route: Hono's context, SvelteKit's event. */
   (context: FetchContextLike): Promise<Response>;
   /**
@@ -21,18 +19,6 @@ export interface FetchCallbackHandler {
    * `onError` gets too, names the right entry point
    */
   (request: Request): Promise<Response>;
-  /**
-   * Runs `onPayment` for a failed change that the store kept, like `replay` of `createCallbackReceiver`.
-   *
-   * @throws {StoreError} `REPLAY_IMPOSSIBLE` when the change is no longer kept, `prune` has removed its body, or
-   * the body is another change's
-   */
-  replay(change: ChangeId): Promise<CallbackReply>;
-  /**
-   * Resolves as soon as no callback is being processed; an `onPayment` that runs on after its timeout counts
-   * too. Stop accepting requests first. To wait for a limited time, race it with a timer.
-   */
-  idle(): Promise<void>;
 }
 
 /**
@@ -56,7 +42,7 @@ export interface FetchCallbackHandler {
 export function callbackHandler<Tx = undefined, Fields = unknown>(
   options: CallbackReceiverOptions<Tx, Fields, WebSigningSecret>,
 ): FetchCallbackHandler {
-  const { receive, replay, idle } = createReceiver(options, createCallbackVerifier);
+  const { receive, replay, idle, report } = createReceiver(options, prepareSecretsAsync);
 
   async function handlePaymentCallback(given: Request | FetchContextLike): Promise<Response>;
   async function handlePaymentCallback(
@@ -65,7 +51,7 @@ export function callbackHandler<Tx = undefined, Fields = unknown>(
   ): Promise<Response | undefined> {
     const request = findFetchRequest(given);
     if (request === undefined) {
-      await refuseArguments(ENTRY, receive, [given, second]);
+      await refuseArguments(ENTRY, report, [given, second]);
       return undefined;
     }
     const reply = await receive({
@@ -75,7 +61,7 @@ export function callbackHandler<Tx = undefined, Fields = unknown>(
       getSignal: () => request.signal,
     });
     const { status, headers } = reply;
-    return new Response(bodyOf(reply) ?? null, { status, headers });
+    return new Response(reply.body ?? null, { status, headers });
   }
   return Object.assign(handlePaymentCallback, { replay, idle });
 }

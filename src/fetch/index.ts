@@ -3,5 +3,8 @@
  *
  * @module merchant-payments/fetch
  */
+
+export { RetryLaterError } from '../errors.js';
+export { isPaid } from '../protocol/payment.js';
 export type { FetchCallbackHandler, FetchContextLike } from './callback-handler.js';
 export { callbackHandler } from './callback-handler.js';

@@ -1,18 +1,15 @@
 import type { RawBody } from '../callback/body.js';
 import type { CallbackHeaders } from '../callback/headers.js';
-import { createCallbackVerifier } from '../callback/verify.js';
-import { hasMethod } from '../protocol/options.js';
-import { readOnce } from '../protocol/own-fields.js';
+import { prepareSecrets } from '../callback/verify.js';
 import { within } from '../protocol/waiting.js';
 import { bodyWasRead } from '../receiver/body.js';
 import { type EntryPoint, refuseArguments } from '../receiver/foreign-arguments.js';
-import type { ChangeId } from '../receiver/kept-failures.js';
 import type { CallbackReceiverOptions } from '../receiver/options.js';
-import { createReceiver } from '../receiver/receiver.js';
-import { bodyOf, type CallbackReply, fail } from '../receiver/reply.js';
+import { createReceiver, type ReceivedWork } from '../receiver/receiver.js';
+import { type CallbackReply, fail } from '../receiver/reply.js';
 
 /** Handles events of the callback endpoint. */
-export interface LambdaCallbackHandler {
+export interface LambdaCallbackHandler extends ReceivedWork {
   /**
    * Answers one event. With the function's `context`, the remaining time limits `onPaymentTimeoutMs`, and everything
    * else too, so that the service gets a 500 before the function times out. It does not reject because of a request.
@@ -21,18 +18,6 @@ export interface LambdaCallbackHandler {
    * `onError` gets too, names the right entry point
    */
   (event: LambdaEvent, context?: LambdaContext): Promise<LambdaResult>;
-  /**
-   * Runs `onPayment` for a failed change that the store kept, like `replay` of `createCallbackReceiver`.
-   *
-   * @throws {StoreError} `REPLAY_IMPOSSIBLE` when the change is no longer kept, `prune` has removed its body, or
-   * the body is another change's
-   */
-  replay(change: ChangeId): Promise<CallbackReply>;
-  /**
-   * Resolves as soon as no callback is being processed; an `onPayment` that runs on after its timeout counts
-   * too. For tests and other hosts: a frozen function does not wait.
-   */
-  idle(): Promise<void>;
 }
 
 /**
@@ -58,26 +43,28 @@ export interface LambdaCallbackHandler {
 export function callbackHandler<Tx = undefined, Fields = unknown>(
   options: CallbackReceiverOptions<Tx, Fields>,
 ): LambdaCallbackHandler {
-  const { receive, replay, idle } = createReceiver(options, createCallbackVerifier);
+  const { receive, replay, idle, report } = createReceiver(options, prepareSecrets);
 
   async function handlePaymentCallback(
     given: LambdaEvent | null | undefined,
     context?: LambdaContext,
   ): Promise<LambdaResult> {
     // A function that is invoked by hand may get no event.
-    const event: LambdaEvent = readOnce(given ?? {}, FIELDS);
+    const event = given ?? {};
     // Not 405, which a queue or a schedule would take for success.
     if (readMethod(event) === '') {
-      await refuseArguments(ENTRY, receive, [given, context]);
+      await refuseArguments(ENTRY, report, [given, context]);
       return { statusCode: 500, headers: {}, body: '' };
     }
     const receiving = receive({
       method: readMethod(event),
       headers: readHeaders(event),
       readBody: () => [readBody(event)],
-      getTimeLimitMs: () => readTimeLimitMs(context),
+      // Less the time to report a failure and answer.
+      getTimeLimitMs: () => readRemainingMs(context, 500),
     });
-    const answerLimitMs = readAnswerLimitMs(context);
+    // Less the time to answer.
+    const answerLimitMs = readRemainingMs(context, 200);
     // Whatever takes so long, such as the store or onError: after its time the function would answer nothing.
     const reply =
       answerLimitMs === undefined ? await receiving : await within(answerLimitMs, receiving, fail);
@@ -92,7 +79,7 @@ const ENTRY: EntryPoint = {
 };
 
 const REMEDY =
-  'AWS Lambda: pass the event on as received; with middy leave httpJsonBodyParser out of this function';
+  'Pass the event on as received; with middy leave httpJsonBodyParser out of this function';
 
 /** The part of an event of API Gateway (REST and HTTP API), a function URL or an ALB that is used. */
 export interface LambdaEvent {
@@ -113,15 +100,6 @@ export interface LambdaEvent {
   readonly isBase64Encoded?: boolean | undefined;
 }
 
-const FIELDS = [
-  'httpMethod',
-  'requestContext',
-  'headers',
-  'multiValueHeaders',
-  'body',
-  'isBase64Encoded',
-] satisfies (keyof LambdaEvent)[];
-
 /** The part of a function's context that is used. */
 export interface LambdaContext {
   /** How long the function may still run, in milliseconds. */
@@ -140,44 +118,32 @@ export interface LambdaResult {
   body: string;
 }
 
-export function readMethod({ httpMethod, requestContext }: LambdaEvent): string {
+function readMethod({ httpMethod, requestContext }: LambdaEvent): string {
   const context = requestContext as { http?: { method?: string } } | undefined;
   return httpMethod ?? context?.http?.method ?? '';
 }
 
 // The lists are preferred: `headers` has only the last value of a repeated header.
-export function readHeaders({ headers, multiValueHeaders }: LambdaEvent): CallbackHeaders {
+function readHeaders({ headers, multiValueHeaders }: LambdaEvent): CallbackHeaders {
   const hasLists = Object.keys(multiValueHeaders ?? {}).length > 0;
   return (hasLists ? multiValueHeaders : headers) ?? {};
 }
 
-/** The remaining time, less the time to report a failure and answer. */
-export function readTimeLimitMs(context: LambdaContext | undefined): number | undefined {
-  return readRemainingMs(context, 500);
-}
-
-/** The remaining time, less the time to answer. */
-export function readAnswerLimitMs(context: LambdaContext | undefined): number | undefined {
-  return readRemainingMs(context, 200);
-}
-
-/** Less a reserve, or a share of a long time. */
+/** The function's remaining time, less a reserve, or a share of a long time. */
 function readRemainingMs(
   context: LambdaContext | undefined,
   reserveMs: number,
 ): number | undefined {
-  const remainingMs = hasMethod(context, 'getRemainingTimeInMillis')
-    ? context?.getRemainingTimeInMillis?.()
-    : undefined;
+  // Any second argument may come, such as the callback of an older runtime.
+  if (typeof context?.getRemainingTimeInMillis !== 'function') return undefined;
+  const remainingMs = context.getRemainingTimeInMillis();
   if (typeof remainingMs !== 'number' || Number.isNaN(remainingMs)) return undefined;
-  return Math.max(
-    1,
-    Math.floor(remainingMs - Math.max(reserveMs, (remainingMs * reserveMs) / 5_000)),
-  );
+  const keptMs = Math.max(reserveMs, (remainingMs * reserveMs) / 5_000);
+  return Math.max(1, Math.floor(remainingMs - keptMs));
 }
 
 /** @throws {CallbackVerificationError} `RAW_BODY_REQUIRED` when the body is no longer text */
-export function readBody({ body, isBase64Encoded }: LambdaEvent): RawBody {
+function readBody({ body, isBase64Encoded }: LambdaEvent): RawBody {
   if (body === null || body === undefined) return '';
   if (typeof body !== 'string') throw bodyWasRead(REMEDY);
   // A template of a gateway may write the text 'false'.
@@ -185,11 +151,11 @@ export function readBody({ body, isBase64Encoded }: LambdaEvent): RawBody {
   return isBase64 ? Buffer.from(body, 'base64') : body;
 }
 
-export function writeResult(
+function writeResult(
   { headers, multiValueHeaders }: LambdaEvent,
   reply: Pick<CallbackReply, 'status' | 'headers' | 'body'>,
 ): LambdaResult {
-  const result = { statusCode: reply.status, headers: reply.headers, body: bodyOf(reply) ?? '' };
+  const result = { statusCode: reply.status, headers: reply.headers, body: reply.body ?? '' };
   if (headers || !multiValueHeaders) return result;
   const lists = Object.entries(reply.headers).map(([name, value]) => [name, [value]]);
   return { ...result, multiValueHeaders: Object.fromEntries(lists) };

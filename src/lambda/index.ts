@@ -3,6 +3,9 @@
  *
  * @module merchant-payments/lambda
  */
+
+export { RetryLaterError } from '../errors.js';
+export { isPaid } from '../protocol/payment.js';
 export type {
   LambdaCallbackHandler,
   LambdaContext,

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { createCallbackVerifier } from '../callback/verify.js';
+import { prepareSecrets } from '../callback/verify.js';
 import {
   type FastifyReplyLike,
   type FastifyRequestLike,
@@ -12,14 +12,12 @@ import {
   isNodeResponse,
   refuseArguments,
 } from '../receiver/foreign-arguments.js';
-import type { ChangeId } from '../receiver/kept-failures.js';
 import { closeIfUnread, readNodeBody, signalWhenGone } from '../receiver/node-request.js';
 import type { CallbackReceiverOptions } from '../receiver/options.js';
-import { createReceiver, type ReceivingEnd } from '../receiver/receiver.js';
-import { bodyOf, type CallbackReply } from '../receiver/reply.js';
+import { createReceiver, type ReceivedWork, type ReceivingEnd } from '../receiver/receiver.js';
 
 /** Handles requests to the callback endpoint. */
-export interface CallbackHandler {
+export interface CallbackHandler extends ReceivedWork {
   /** Answers one request by Fastify's request and reply, as in NestJS with FastifyAdapter. */
   (request: FastifyRequestLike, reply: FastifyReplyLike): Promise<void>;
   /** Answers one request by Koa's context. */
@@ -31,18 +29,6 @@ export interface CallbackHandler {
    * the error, which `onError` gets too, names the right entry point
    */
   (request: IncomingMessage, response: ServerResponse): Promise<void>;
-  /**
-   * Runs `onPayment` for a failed change that the store kept, like `replay` of `createCallbackReceiver`.
-   *
-   * @throws {StoreError} `REPLAY_IMPOSSIBLE` when the change is no longer kept, `prune` has removed its body, or
-   * the body is another change's
-   */
-  replay(change: ChangeId): Promise<CallbackReply>;
-  /**
-   * Resolves as soon as no callback is being processed; an `onPayment` that runs on after its timeout counts
-   * too. Close the server first. To wait for a limited time, race it with a timer.
-   */
-  idle(): Promise<void>;
 }
 
 /**
@@ -69,7 +55,7 @@ export interface CallbackHandler {
 export function callbackHandler<Tx = undefined, Fields = unknown>(
   options: CallbackReceiverOptions<Tx, Fields>,
 ): CallbackHandler {
-  const { receive, replay, idle } = createReceiver(options, createCallbackVerifier);
+  const { receive, replay, idle, report } = createReceiver(options, prepareSecrets);
 
   async function handlePaymentCallback(
     given: IncomingMessage | FastifyRequestLike | KoaContextLike,
@@ -88,7 +74,7 @@ export function callbackHandler<Tx = undefined, Fields = unknown>(
       const keepers = [req as IncomingMessage, request];
       return answer(receive, req as IncomingMessage, res as ServerResponse, keepers);
     }
-    await refuseArguments(ENTRY, receive, [given, second]);
+    await refuseArguments(ENTRY, report, [given, second]);
   }
   return Object.assign(handlePaymentCallback, { replay, idle });
 }
@@ -123,5 +109,5 @@ async function answer(
   response.statusCode = reply.status;
   for (const [name, value] of Object.entries(reply.headers)) response.setHeader(name, value);
   closeIfUnread(request, response);
-  response.end(bodyOf(reply));
+  response.end(reply.body);
 }

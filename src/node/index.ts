@@ -3,6 +3,9 @@
  *
  * @module merchant-payments/node
  */
+
+export { RetryLaterError } from '../errors.js';
+export { isPaid } from '../protocol/payment.js';
 export type { FastifyReplyLike, FastifyRequestLike } from '../receiver/fastify-request.js';
 export type { CallbackHandler, KoaContextLike } from './callback-handler.js';
 export { callbackHandler } from './callback-handler.js';

@@ -1,54 +1,53 @@
 import { describeValue } from './describe-value.js';
-import { fieldOf, isPlain } from './own-fields.js';
+import { isPlain } from './own-fields.js';
+
+type Path = readonly PropertyKey[];
 
 /** Why a value can't be sent as it is. */
 export class NotJson {
-  readonly path: readonly PropertyKey[];
+  readonly path: Path;
   /** What the value must be. */
   readonly expected: string;
   /** Describes the value, without quoting it. */
   readonly received: string;
 
-  constructor(path: readonly PropertyKey[], expected: string, received: string) {
+  constructor(path: Path, expected: string, received: string) {
     this.path = path;
     this.expected = expected;
     this.received = received;
   }
 }
 
-/** Where the writer is. */
-interface Place {
-  /** To the value. A writer that throws leaves it there. */
-  readonly path: PropertyKey[];
-  /** The objects around the value. */
-  readonly around: object[];
-}
-
-// A deeper value would exhaust the stack of this writer, or of the service's parser.
+// A deeper value would exhaust the stack of JSON.stringify, or of the service's parser.
 const MAX_DEPTH = 500;
 
+const CARRIED = 'a value that JSON can carry';
+const READABLE = 'a plain object, an array or an object with toJSON';
+
 /**
- * Writes a value as JSON. It is read once, so that what was checked is what is sent. What JSON.stringify would leave
- * out or change is refused, as functions, symbols, bigints, NaN and infinity, `undefined` in a list, a Map or a Set,
- * and an object whose class shows no fields. A field that is `undefined` is left out, as an option is. An object's own toJSON, or that
- * of its class, is called: a Date becomes its ISO text.
+ * Writes a value as JSON.stringify does, and refuses what that would leave out or change: functions, symbols, bigints,
+ * NaN and infinity, `undefined` in a list, a Map or a Set, and an object whose class shows no fields. A field that is
+ * `undefined` is left out, as an option is.
  *
  * @throws {NotJson} for the first value that JSON does not carry
  */
-export const writeJson = (value: unknown, ...path: readonly PropertyKey[]): string =>
-  refusing(path, (place) => write(value, place));
+export function writeJson(value: unknown, ...path: Path): string {
+  assertJson(value, ...path);
+  return JSON.stringify(value);
+}
+
+/** @throws {NotJson} as {@link writeJson} */
+export const assertJson = (value: unknown, ...path: Path): void =>
+  refusing(path, () => assertCarried(value, path, []));
 
 /**
  * Copies the fields of an object, each read once.
  *
  * @throws {NotJson} for an object whose fields JSON does not show
  */
-export const readFields = (
-  value: object,
-  ...path: readonly PropertyKey[]
-): Record<string, unknown> =>
-  refusing(path, (place) => {
-    assertFieldsShow(value, place);
+export const readFields = (value: object, ...path: Path): Record<string, unknown> =>
+  refusing(path, () => {
+    assertFieldsShow(value, path);
     return { ...value };
   });
 
@@ -65,101 +64,77 @@ export function parseExactly(json: string, lost: (source: string) => unknown): u
   });
 }
 
-function refusing<Result>(path: readonly PropertyKey[], work: (place: Place) => Result): Result {
-  const place: Place = { path: [...path], around: [] };
+function refusing<Result>(path: Path, work: () => Result): Result {
   try {
-    return work(place);
+    return work();
   } catch (error) {
     if (error instanceof NotJson) throw error;
     // The error could quote the value.
-    throw refusal(place, READABLE, 'one whose getter, toJSON or Proxy failed');
+    throw new NotJson(path, READABLE, 'one whose getter or toJSON failed');
   }
 }
 
-/** @throws {NotJson} for an object whose entries or fields JSON would leave out */
-function assertFieldsShow(value: object, place: Place): void {
-  if (!isPlain(value)) {
-    if (fieldOf(value, Symbol.iterator) !== undefined) {
-      throw refusal(place, READABLE, 'one with entries, such as a Map, which JSON would leave out');
-    }
-    if (Object.keys(value).length === 0) {
-      throw refusal(place, READABLE, 'one whose class shows no fields');
-    }
+/** An object whose entries or fields JSON would leave out. */
+function assertFieldsShow(value: object, path: Path): void {
+  if (isPlain(value) || Array.isArray(value)) return;
+  if (Symbol.iterator in value) {
+    throw new NotJson(
+      path,
+      READABLE,
+      'one with entries, such as a Map, which JSON would leave out',
+    );
   }
-  // Afterwards: Node gives symbols to promises that async_hooks watch.
-  const symbols = Object.getOwnPropertySymbols(value);
-  if (symbols.some((symbol) => Object.getOwnPropertyDescriptor(value, symbol)?.enumerable)) {
-    throw refusal(place, READABLE, 'one with a symbol as a name');
-  }
-}
-
-const READABLE = 'a plain object, an array or an object with toJSON';
-
-const refusal = ({ path }: Place, expected: string, received: string): NotJson =>
-  new NotJson([...path], expected, received);
-
-function write(value: unknown, place: Place): string {
-  if (value === null || typeof value === 'boolean') return String(value);
-  if (typeof value === 'string') return JSON.stringify(value);
-  if (typeof value === 'object') return writeObject(value, place);
-  if (typeof value === 'number') {
-    if (Number.isFinite(value)) return JSON.stringify(value);
-    throw refusal(place, 'a finite number', describeValue(value));
-  }
-  throw refusal(place, 'a value that JSON can carry', describeValue(value));
+  if (Object.keys(value).length > 0) return;
+  throw new NotJson(path, READABLE, 'one whose class shows no fields');
 }
 
 // Newer than Node 20: a number as text, which keeps digits that a number loses.
 const { isRawJSON } = JSON as { isRawJSON?(value: object): boolean };
 
-function writeObject(value: object, place: Place): string {
-  if (isRawJSON?.(value)) return JSON.stringify(value);
-  if (place.around.includes(value)) {
-    throw refusal(place, 'a value that JSON can carry', 'an object that contains itself');
-  }
-  if (place.around.length === MAX_DEPTH) {
-    place.path.length = 1;
-    throw refusal(place, `at most ${MAX_DEPTH} levels deep`, 'more');
-  }
-  place.around.push(value);
-  const text = Array.isArray(value) ? writeList(value, place) : writeUnlisted(value, place);
-  place.around.pop();
-  return text;
-}
+const ALWAYS: readonly string[] = ['boolean', 'string'];
 
-function writeUnlisted(value: object, place: Place): string {
-  const toJSON = fieldOf(value, 'toJSON');
-  if (typeof toJSON !== 'function') return writeFields(value, place);
+/** @param around the objects around the value */
+function assertCarried(value: unknown, path: Path, around: readonly object[]): void {
+  if (value === null || ALWAYS.includes(typeof value)) return;
+  if (Number.isFinite(value)) return;
+  if (typeof value === 'number') {
+    throw new NotJson(path, 'a finite number', describeValue(value));
+  }
+  if (typeof value !== 'object') throw new NotJson(path, CARRIED, describeValue(value));
+  if (isRawJSON?.(value)) return;
+  if (around.includes(value)) {
+    throw new NotJson(path, CARRIED, 'an object that contains itself');
+  }
+  if (around.length === MAX_DEPTH) {
+    throw new NotJson(path.slice(0, 1), `at most ${MAX_DEPTH} levels deep`, 'more');
+  }
+  const { toJSON } = value as { toJSON?: unknown };
+  const outside = [...around, value];
+  if (typeof toJSON !== 'function') {
+    assertAllCarried(value, path, outside);
+    return;
+  }
   // Not instanceof: test runners have a second Date class.
   if (Object.prototype.toString.call(value) === '[object Date]' && Number.isNaN(Number(value))) {
-    throw refusal(place, 'a valid Date', 'an invalid one');
+    throw new NotJson(path, 'a valid Date', 'an invalid one');
   }
-  const result: unknown = toJSON.call(value, String(place.path.at(-1) ?? ''));
-  if (typeof result !== 'object' || result === null) return write(result, place);
-  // As JSON.stringify, which does not call the toJSON of a result.
-  return Array.isArray(result) ? writeList(result, place) : writeFields(result, place);
+  const result: unknown = toJSON.call(value, String(path.at(-1) ?? ''));
+  if (typeof result !== 'object' || result === null) assertCarried(result, path, around);
+  // JSON.stringify does not call the toJSON of a result.
+  else assertAllCarried(result, path, outside);
 }
 
-function writeFields(value: object, place: Place): string {
-  assertFieldsShow(value, place);
-  const texts: string[] = [];
-  for (const name of Object.keys(value)) {
-    place.path.push(name);
-    const field = (value as Readonly<Record<string, unknown>>)[name];
-    if (field !== undefined) texts.push(`${JSON.stringify(name)}:${write(field, place)}`);
-    place.path.pop();
+/** What an object or a list contains. */
+function assertAllCarried(value: object, path: Path, around: readonly object[]): void {
+  if (Array.isArray(value)) {
+    // A hole is written as `null`, as any `undefined` is.
+    for (const [index, entry] of value.entries()) {
+      assertCarried(entry, [...path, String(index)], around);
+    }
+    return;
   }
-  return `{${texts.join(',')}}`;
-}
-
-function writeList(list: readonly unknown[], place: Place): string {
-  const texts: string[] = [];
-  for (let index = 0; index < list.length; index += 1) {
-    place.path.push(String(index));
-    // Array.prototype may have an entry where the list has a hole.
-    texts.push(write(Object.hasOwn(list, index) ? list[index] : undefined, place));
-    place.path.pop();
+  assertFieldsShow(value, path);
+  for (const [name, field] of Object.entries(value)) {
+    if (field !== undefined) assertCarried(field, [...path, name], around);
   }
-  if (Object.keys(list).length === texts.length) return `[${texts.join(',')}]`;
-  throw refusal(place, 'a list without names', 'one with a name, which JSON would leave out');
 }

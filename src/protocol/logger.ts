@@ -1,4 +1,3 @@
-import type * as NodeUtil from 'node:util';
 import { InvalidOptionError } from '../errors.js';
 import { invalidOption, type Rule, withMethods } from './options.js';
 import { logText } from './plain-text.js';
@@ -27,32 +26,6 @@ export const loggerRule: Rule<Logger> = /* @__PURE__ */ withMethods<Logger>(
   'error',
 );
 
-interface ProcessLike {
-  getBuiltinModule?(name: 'node:util'): typeof NodeUtil | undefined;
-  emitWarning?(message: string, options: { code: string }): void;
-}
-
-// Not imported, since some runtimes of the fetch adapter have no Node modules.
-const { process } = globalThis as { process?: ProcessLike };
-const debuglog = process?.getBuiltinModule?.('node:util')?.debuglog?.('merchant-payments');
-const toDebugLog = (fields: object, message: string) => debuglog?.('%s %j', message, fields);
-
-/** Prints to stderr, where the environment has `NODE_DEBUG=merchant-payments`. */
-export const debugLogger: Logger | undefined = debuglog?.enabled
-  ? { debug: toDebugLog, info: toDebugLog, warn: toDebugLog, error: toDebugLog }
-  : undefined;
-
-/** Writes one line, to the debug log too. */
-export function writeLine(
-  logger: Logger,
-  level: keyof Logger,
-  { fields, message }: { fields: object; message: string },
-): void {
-  const text = `merchant-payments: ${message}`;
-  write(logger, level, fields, text);
-  if (logger !== debugLogger) debugLogger?.[level](fields, text);
-}
-
 // Methods that only these have: winston, Sentry, LogTape, Powertools for AWS Lambda.
 const MESSAGE_FIRST = ['startTimer', 'fmt', 'getChild', 'appendKeys'] as const;
 
@@ -62,9 +35,15 @@ function takesMessageFirst(logger: Logger): boolean {
 }
 
 /**
- * A logger that throws must not turn a success into a failure, and one that rejects must not end the process.
+ * Writes one line. A logger that throws must not turn a success into a failure, and one that rejects must not end the
+ * process.
  */
-function write(logger: Logger, level: keyof Logger, fields: object, text: string): void {
+export function writeLine(
+  logger: Logger,
+  level: keyof Logger,
+  { fields, message }: { fields: object; message: string },
+): void {
+  const text = `merchant-payments: ${message}`;
   const failed = (error: unknown) => warnOnce(logger, level, error);
   try {
     const line = takesMessageFirst(logger) ? ([text, fields] as never) : ([fields, text] as const);
@@ -81,7 +60,7 @@ function warnOnce(logger: Logger, level: keyof Logger, error: unknown): void {
   if (failing.has(logger)) return;
   failing.add(logger);
   const name = error instanceof Error ? error.name : typeof error;
-  process?.emitWarning?.(
+  globalThis.process?.emitWarning?.(
     `The logger's ${level} failed with ${name}, so lines of merchant-payments are lost. Pass the logger itself, or methods that are bound to it`,
     { code: 'LOGGER_FAILED' },
   );

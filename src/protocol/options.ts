@@ -1,6 +1,6 @@
 import { InvalidOptionError } from '../errors.js';
 import { describeQuantity, describeValue } from './describe-value.js';
-import { entriesOf, fieldOf, fieldOfAny, isObject, isPlain, ownFields } from './own-fields.js';
+import { isObject, isPlain, ownFields } from './own-fields.js';
 import { isStandardSchema, type StandardSchemaV1 } from './standard-schema.js';
 
 /**
@@ -28,8 +28,8 @@ interface OptionsOwner {
 }
 
 /**
- * Checks options by their rules, in the order of the rules, and returns them frozen, with defaults. Reads each option
- * once, and none of Object.prototype. Never writes to the caller's object.
+ * Checks options by their rules, in the order of the rules, and returns them frozen, with defaults, in an object that
+ * inherits nothing. Reads each option once. Never writes to the caller's object.
  *
  * @throws {InvalidOptionError} for an option that is invalid or unknown
  */
@@ -57,18 +57,18 @@ export function readOptions<Name extends string>(
   names: OptionsOwner = {},
 ): Readonly<Record<Name, unknown>> {
   if (!isObject(options)) {
-    const { owner = 'options', holds = known.join(', ') } = ownFields(names);
+    const { owner = 'options', holds = known.join(', ') } = names;
     throw invalidOption(owner, `an object with ${holds}`, options);
   }
   const unknown = findUnknown(options, known);
   if (unknown !== undefined) throw unknownOption(unknown, known, prefixOf(names));
   const read: Partial<Record<Name, unknown>> = ownFields({});
-  for (const name of known) read[name] = fieldOf(options, name);
+  for (const name of known) read[name] = (options as Record<Name, unknown>)[name];
   return read as Readonly<Record<Name, unknown>>;
 }
 
 function prefixOf(names: OptionsOwner): string {
-  const { owner } = ownFields(names);
+  const { owner } = names;
   return owner === undefined ? '' : `${owner}.`;
 }
 
@@ -158,14 +158,13 @@ export interface WholeNumberRange {
 }
 
 /** Says which whole numbers are accepted, to follow "must be". */
-export function wholeNumbersIn(given: WholeNumberRange): string {
-  const { min = 0, max, unit } = ownFields(given);
+export function wholeNumbersIn({ min = 0, max, unit }: WholeNumberRange): string {
   const range = max === undefined ? `from ${min}` : `from ${min} to ${max}`;
   return `a whole number ${unit === undefined ? '' : `of ${unit} `}${range}`;
 }
 
 export function isWholeNumberIn(value: unknown, given: WholeNumberRange): value is number {
-  const { min = 0, max = Number.MAX_SAFE_INTEGER } = ownFields(given);
+  const { min = 0, max = Number.MAX_SAFE_INTEGER } = given;
   return Number.isSafeInteger(value) && Number(value) >= min && Number(value) <= max;
 }
 
@@ -268,7 +267,7 @@ export const clock: Rule<() => number> = /* @__PURE__ */ withDefault(
 );
 
 export const hasMethod = (value: unknown, method: string): boolean =>
-  typeof fieldOfAny(value, method) === 'function';
+  typeof (value as Record<string, unknown> | null | undefined)?.[method] === 'function';
 
 /** An object of a library, recognised by its methods. */
 export function withMethods<Value>(what: string, ...methods: readonly string[]): Rule<Value> {
@@ -292,8 +291,8 @@ export const standardSchema: Rule<StandardSchemaV1> = /* @__PURE__ */ matching(
 export function listOf<Value>(rule: Rule<Value>, what: string): Rule<readonly Value[]> {
   return (value, option) => {
     if (!Array.isArray(value)) throw invalidOption(option, `an array of ${what}`, value);
-    const entries = entriesOf(value);
-    return Object.freeze(entries.map((entry, index) => rule(entry, `${option}[${index}]`)));
+    // A hole is an entry too.
+    return Object.freeze(Array.from(value, (entry, index) => rule(entry, `${option}[${index}]`)));
   };
 }
 

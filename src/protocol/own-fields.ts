@@ -28,12 +28,6 @@ function isObjectPrototype(value: object): boolean {
   );
 }
 
-/** The entries of a list, a hole as `undefined`: Array.prototype may have an entry there. */
-export const entriesOf = (list: readonly unknown[]): readonly unknown[] =>
-  Array.from({ length: list.length }, (_, index) =>
-    Object.hasOwn(list, index) ? list[index] : undefined,
-  );
-
 /** Whether a value is an object that can have fields. */
 export const isObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

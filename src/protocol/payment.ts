@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import type { Issue } from '../errors.js';
-import { hasRealDay } from './instant.js';
+import { hasDateTimeForm, hasRealDay } from './instant.js';
 import { fields, findIssues, type Hints, type ShapeOf } from './schema.js';
 
 /**
@@ -35,37 +35,34 @@ export interface CreatePaymentInput {
 const TEXT = 'a non-empty string';
 const text = z.string(TEXT).check(z.regex(/./s, TEXT));
 
-// Lenient in the spelling (fraction, `Z`, `+0200`), but an offset is required: without it the order of two
-// changes would be a guess.
-const ISO_DATE_TIME =
-  /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d(?::(?:[0-5]\d|60)(?:[.,]\d+)?)?(?:Z|[+-](?:0\d|1\d|2[0-3])(?::?[0-5]\d)?)$/i;
 /** Whether `value` is a date-time that a status record may have. */
 export function isDateTime(value: unknown): boolean {
-  return typeof value === 'string' && ISO_DATE_TIME.test(value) && hasRealDay(value);
+  return typeof value === 'string' && hasDateTimeForm(value) && hasRealDay(value);
 }
 
 const DATE_TIME = 'an ISO 8601 date-time with a UTC offset, such as 2026-01-31T12:00:00+00:00';
 const dateTime = z.string(DATE_TIME).check(
-  z.regex(ISO_DATE_TIME, { error: DATE_TIME, abort: true }),
+  z.refine(hasDateTimeForm, { error: DATE_TIME, abort: true }),
   z.refine(hasRealDay, {
     error: DATE_TIME,
     params: { received: () => 'a day that its month does not have' } satisfies Hints,
   }),
 );
 
-const UNDECIDING = {
-  providerReference: (value: unknown): boolean => typeof value === 'string',
-  createdAt: isDateTime,
-};
+type Undeciding = 'providerReference' | 'createdAt';
 
 const recordFields = {
   referenceNumber: text,
   merchantPaymentReference: text,
   status: text,
   updatedAt: dateTime,
-} satisfies ShapeOf<Omit<PaymentStatusRecord, keyof typeof UNDECIDING>>;
+} satisfies ShapeOf<Omit<PaymentStatusRecord, Undeciding>>;
 
-const statusRecord = fields(recordFields, 'an object with the fields of a payment status record');
+/** What a status record must be. */
+export const statusRecord = fields(
+  recordFields,
+  'an object with the fields of a payment status record',
+);
 
 /** The fields of a status record, in the interface's order. */
 export const statusRecordFields = [
@@ -73,18 +70,30 @@ export const statusRecordFields = [
   ...(['status', 'createdAt', 'updatedAt'] as const),
 ] satisfies readonly (keyof PaymentStatusRecord)[];
 
+const isText = (value: unknown): boolean => typeof value === 'string' && value !== '';
+
+/** Says what {@link statusRecord} says, in a fifth of the time; a test holds the two together. */
+export function isStatusRecord(value: unknown): value is PaymentStatusRecord {
+  const record = (value ?? {}) as Partial<PaymentStatusRecord>;
+  return (
+    isText(record.referenceNumber) &&
+    isText(record.merchantPaymentReference) &&
+    isText(record.status) &&
+    isDateTime(record.updatedAt)
+  );
+}
+
 /** Returns what is wrong with `value` as a status record; `undefined` if it is one. */
 export const findStatusRecordIssues = (value: unknown): readonly Issue[] | undefined =>
-  findIssues(statusRecord, value);
+  isStatusRecord(value) ? undefined : findIssues(statusRecord, value);
 
 /** Leaves out the fields by which nothing is decided, where they are not what they should be. */
 export function leaveOutUnusable(record: PaymentStatusRecord): PaymentStatusRecord {
-  for (const [field, isUsable] of Object.entries(UNDECIDING)) {
-    const value = record[field as keyof typeof UNDECIDING];
-    if (value !== undefined && value !== null && !isUsable(value)) {
-      Reflect.deleteProperty(record, field);
-    }
+  const { providerReference, createdAt } = record;
+  if (providerReference != null && typeof providerReference !== 'string') {
+    Reflect.deleteProperty(record, 'providerReference');
   }
+  if (createdAt != null && !isDateTime(createdAt)) Reflect.deleteProperty(record, 'createdAt');
   return record;
 }
 

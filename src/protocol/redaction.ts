@@ -26,8 +26,8 @@ export class Redactor {
   }
 
   /**
-   * Removes the secrets as they are, in JSON, in base64 and URL-encoded, in whole and in parts of 12 characters, since a
-   * server may cut what it repeats. A text that shares `minShared` characters with what was sent is withheld.
+   * Removes the secrets as they are, in JSON, in base64 and URL-encoded, in whole and in parts of 12 characters, since a server
+   * may cut what it repeats. A text that shares `minShared` characters with what was sent is withheld.
    */
   redactAll(texts: readonly string[], sent = '', minShared = MIN_SHARED): string[] {
     const searched = texts.map((text) => text.slice(0, MAX_SEARCHED));
@@ -88,20 +88,10 @@ function isInName(json: string, from: number, length: number): boolean {
   return name.length >= length;
 }
 
-/** How programs write a secret. */
+/** How programs write a secret: as it is, in JSON, in URLs, and in base64, whose padding is sometimes left off. */
 function spellings(secret: string): string[] {
   const base64 = Buffer.from(secret).toString('base64');
-  // Padding is sometimes left off; the rest can still be decoded.
   const base64url = Buffer.from(secret).toString('base64url');
-  const inUrls = [encodeURIComponent(secret), encodeURIComponent(base64)];
-  return [
-    secret,
-    JSON.stringify(secret).slice(1, -1),
-    ...inUrls,
-    // As .NET writes them.
-    ...inUrls.map((text) => text.replaceAll(/%../g, (code) => code.toLowerCase())),
-    base64,
-    base64.replaceAll('=', ''),
-    base64url,
-  ];
+  const plain = [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)];
+  return [...plain, base64, base64.replaceAll('=', ''), base64url];
 }

@@ -1,5 +1,4 @@
 import type { Issue } from '../errors.js';
-import { fieldOf, fieldOfAny } from './own-fields.js';
 import { logText } from './plain-text.js';
 
 /**
@@ -60,21 +59,15 @@ export interface StandardSchemaIssue {
 
 /** Whether a value is a validator. */
 export function isStandardSchema(value: unknown): boolean {
-  return typeof fieldOfAny(fieldOfAny(value, '~standard'), 'validate') === 'function';
+  const schema = value as Partial<StandardSchemaV1> | null | undefined;
+  return typeof schema?.['~standard']?.validate === 'function';
 }
-
-/** The issues of a result; `undefined` if the value was accepted. */
-export const issuesOf = (
-  result: StandardSchemaResult<unknown>,
-): readonly StandardSchemaIssue[] | undefined =>
-  fieldOf(result, 'issues') as readonly StandardSchemaIssue[] | undefined;
 
 /** The issues with their texts, which may quote the value, safe to log. */
 export function toIssues(issues: readonly StandardSchemaIssue[]): readonly Issue[] {
   return issues.map((issue) => {
-    const path = (fieldOf(issue, 'path') ?? []) as NonNullable<StandardSchemaIssue['path']>;
     return {
-      path: path
+      path: (issue.path ?? [])
         .map((segment) => (typeof segment === 'object' ? segment.key : segment))
         .map((key) => (typeof key === 'string' ? logText(key) : key)),
       // A validator may break the rule that it is text.

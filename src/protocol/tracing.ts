@@ -1,25 +1,32 @@
 import type * as DiagnosticsChannel from 'node:diagnostics_channel';
 
-interface ProcessLike {
-  getBuiltinModule?(name: 'node:diagnostics_channel'): typeof DiagnosticsChannel | undefined;
+type Channel<Trace extends object> = DiagnosticsChannel.TracingChannel<unknown, Trace>;
+
+/**
+ * Returns a function that opens a tracing channel of this package at its first call; `undefined` if the runtime has none.
+ * Not by an import, and not on load: some runtimes of the fetch adapter have no Node modules, and one throws when they
+ * are asked for.
+ */
+export function openChannel<Trace extends object>(name: string): () => Channel<Trace> | undefined {
+  let opened: { readonly channel: Channel<Trace> | undefined } | undefined;
+  return () => {
+    opened ??= { channel: loadDiagnostics()?.tracingChannel<unknown, Trace>(name) };
+    return opened.channel;
+  };
 }
 
-// Not imported: some runtimes of the fetch adapter have no Node modules, and in a browser bundle the import
-// would fail before the client's constructor could say why it refuses to run.
-const { process } = globalThis as { process?: ProcessLike };
-const diagnostics = process?.getBuiltinModule?.('node:diagnostics_channel');
-
-/** Opens a tracing channel of this package; `undefined` if the runtime has none. */
-export function openChannel<Trace extends object>(
-  name: string,
-): DiagnosticsChannel.TracingChannel<unknown, Trace> | undefined {
-  return diagnostics?.tracingChannel<unknown, Trace>(name);
+function loadDiagnostics(): typeof DiagnosticsChannel | undefined {
+  try {
+    return globalThis.process?.getBuiltinModule?.('node:diagnostics_channel');
+  } catch {
+    return undefined;
+  }
 }
 
 /** Whether a tracing channel has a subscriber. Bun does not say, so there it may have one. */
-export function hasSubscribers(
-  channel: { readonly hasSubscribers?: boolean | undefined } | undefined,
-): boolean {
+export function hasSubscribers<Channel extends { readonly hasSubscribers?: boolean | undefined }>(
+  channel: Channel | undefined,
+): channel is Channel {
   return channel !== undefined && (channel.hasSubscribers ?? true);
 }
 

@@ -72,3 +72,11 @@ export function startStopwatch(): () => number {
 
 /** A value, or a promise of it. */
 export type Awaitable<Value> = Value | PromiseLike<Value>;
+
+/**
+ * Accepts any thenable: a promise of another realm or library, treated as a result, would look like one without
+ * issues.
+ */
+export function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
+  return typeof (value as Partial<PromiseLike<unknown>> | null | undefined)?.then === 'function';
+}

@@ -1,4 +1,4 @@
-import { isUint8Array, type RawBody } from '../callback/body.js';
+import { isUint8Array } from '../callback/body.js';
 import { CallbackVerificationError } from '../errors.js';
 import { within } from '../protocol/waiting.js';
 
@@ -11,86 +11,69 @@ export interface BodyLimits {
 export const BODY_TIMEOUT_MS = 10_000;
 
 /** The body could not be read: it broke off (400), took too long (408) or is too large (413). */
-export class UnreadableBody {
-  readonly status: 400 | 408 | 413;
+export class UnreadableBody extends CallbackVerificationError {
+  readonly #status: 400 | 408 | 413;
 
-  constructor(status: 400 | 408 | 413) {
-    this.status = status;
+  constructor(status: 400 | 408 | 413, { maxBodyBytes }: BodyLimits) {
+    const why = {
+      400: 'broke off before its end, so it was not verified; if this repeats, check the proxy in front of the endpoint',
+      408: `did not arrive within ${BODY_TIMEOUT_MS} ms, so it was not verified; if this repeats, check the proxy in front of the endpoint`,
+      413: `has more than ${maxBodyBytes} bytes (maxBodyBytes), so it was not verified; raise the limit if the service sends such callbacks`,
+    };
+    super(status === 413 ? 'BODY_TOO_LARGE' : 'BODY_INCOMPLETE', `The body ${why[status]}`);
+    this.#status = status;
+  }
+
+  get status(): 400 | 408 | 413 {
+    return this.#status;
   }
 }
 
-/** The error for `onRejected`. */
-export function explainUnreadable(
-  { status }: UnreadableBody,
-  { maxBodyBytes }: BodyLimits,
-): CallbackVerificationError {
-  if (status === 413) {
-    return new CallbackVerificationError(
-      'BODY_TOO_LARGE',
-      `The body has more than ${maxBodyBytes} bytes (maxBodyBytes), so it was not verified; raise the limit if the service sends such callbacks`,
-    );
-  }
-  const what =
-    status === 408 ? `did not arrive within ${BODY_TIMEOUT_MS} ms` : 'broke off before its end';
-  return new CallbackVerificationError(
-    'BODY_INCOMPLETE',
-    `The body ${what}, so it was not verified; if this repeats, check the proxy in front of the endpoint`,
-  );
+/** Returns the body, unless it is too large. */
+export function assertBodySize<Body extends string | Uint8Array>(
+  body: Body,
+  limits: BodyLimits,
+): Body {
+  const size = typeof body === 'string' ? new TextEncoder().encode(body).length : body.byteLength;
+  if (size > limits.maxBodyBytes) throw new UnreadableBody(413, limits);
+  return body;
 }
 
-/** @throws {UnreadableBody} 413 when the body is larger than `maxBodyBytes` */
-export function assertBodySize(rawBody: RawBody, maxBodyBytes: number): void {
-  // What is neither text nor bytes is left to the verifier to refuse.
-  const size =
-    typeof rawBody === 'string' ? new TextEncoder().encode(rawBody).length : rawBody?.byteLength;
-  if (size > maxBodyBytes) throw new UnreadableBody(413);
-}
-
-/**
- * Refuses a body that is announced as too large, before it comes.
- *
- * @throws {UnreadableBody} 413
- */
+/** Refuses a body that is announced as too large, before it comes. */
 export function assertAnnouncedSize(
   contentLength: string | null | undefined,
-  maxBodyBytes: number,
+  limits: BodyLimits,
 ): void {
   // NaN for what is no number, which the count of the bytes then decides.
-  if (Number(contentLength) > maxBodyBytes) throw new UnreadableBody(413);
+  if (Number(contentLength) > limits.maxBodyBytes) throw new UnreadableBody(413, limits);
 }
 
-export function bodyWasRead(remedy: string): CallbackVerificationError {
+/** @param seen what is left of it, such as `request.body is an object` */
+export function bodyWasRead(remedy: string, seen?: string): CallbackVerificationError {
+  const left = seen === undefined ? '' : ` (${seen})`;
   return new CallbackVerificationError(
     'RAW_BODY_REQUIRED',
-    `The body was read or decoded before the callback handler, so the bytes that were signed are gone. ${remedy}`,
+    `The body was read or decoded before the callback handler${left}, so the bytes that were signed are gone. ${remedy}`,
   );
 }
 
 const REMEDY =
-  'Pass the request on before anything reads it: Hono: handler(c), the handler that callbackHandler() returned, without c.req.json() or a body validator before it; ' +
-  'Next.js app routes, SvelteKit, Workers: do not call request.json() or request.text() first';
+  'Pass the request on before anything reads it, such as request.json(), c.req.json() or a body validator';
 
-/**
- * Reads the body of a Fetch request as received, and counts it as it arrives. Beyond the limit it reads no
- * more.
- *
- * @throws {UnreadableBody} when it broke off, took too long or is too large
- * @throws {CallbackVerificationError} `RAW_BODY_REQUIRED` when it was already read
- */
+/** Reads the body of a Fetch request as received, and counts it as it arrives. Beyond the limit it reads no more. */
 export async function readWebBody(request: Request, limits: BodyLimits): Promise<Uint8Array> {
   const { body } = request;
   if (request.bodyUsed || body?.locked) throw bodyWasRead(REMEDY);
   if (body === null) return new Uint8Array();
   const reader = body.getReader();
   try {
-    assertAnnouncedSize(request.headers.get('content-length'), limits.maxBodyBytes);
-    return await within(BODY_TIMEOUT_MS, collect(reader, limits.maxBodyBytes), () => {
-      throw new UnreadableBody(408);
+    assertAnnouncedSize(request.headers.get('content-length'), limits);
+    return await within(BODY_TIMEOUT_MS, collect(reader, limits), () => {
+      throw new UnreadableBody(408, limits);
     });
   } catch (error) {
     cancelAfterReply(reader);
-    const isKnown = error instanceof UnreadableBody || error instanceof CallbackVerificationError;
-    throw isKnown ? error : new UnreadableBody(400);
+    throw error instanceof CallbackVerificationError ? error : new UnreadableBody(400, limits);
   }
 }
 
@@ -99,7 +82,7 @@ interface Reader {
   cancel(): Promise<void>;
 }
 
-async function collect(reader: Reader, maxBodyBytes: number): Promise<Uint8Array> {
+async function collect(reader: Reader, limits: BodyLimits): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for (;;) {
@@ -107,7 +90,7 @@ async function collect(reader: Reader, maxBodyBytes: number): Promise<Uint8Array
     if (done) return join(chunks, size);
     const chunk = toBytes(value);
     size += chunk.length;
-    if (size > maxBodyBytes) throw new UnreadableBody(413);
+    if (size > limits.maxBodyBytes) throw new UnreadableBody(413, limits);
     chunks.push(chunk);
   }
 }

@@ -1,10 +1,9 @@
-import { assertRequest, type CallbackRequest } from '../callback/options.js';
-import { createCallbackVerifier } from '../callback/verify.js';
-import { fieldOf } from '../protocol/own-fields.js';
+import { assertRequest } from '../callback/checks.js';
+import type { CallbackRequest } from '../callback/options.js';
+import { prepareSecrets } from '../callback/verify.js';
 import { type EntryPoint, foreignArguments } from './foreign-arguments.js';
-import type { ChangeId } from './kept-failures.js';
 import type { CallbackReceiverOptions } from './options.js';
-import { createReceiver } from './receiver.js';
+import { createReceiver, type ReceivedWork } from './receiver.js';
 import type { CallbackReply } from './reply.js';
 
 /** A request to the callback endpoint, in a form that any framework can provide. */
@@ -16,7 +15,7 @@ export interface ReceivedRequest extends CallbackRequest {
 }
 
 /** Receives requests to the callback endpoint. */
-export interface CallbackReceiver {
+export interface CallbackReceiver extends ReceivedWork {
   /**
    * Verifies the callback, processes its change once, and resolves with the reply. It does not reject because
    * of the request or because your functions throw: those determine the reply, and `onError` is called where
@@ -25,23 +24,6 @@ export interface CallbackReceiver {
    * @throws {InvalidOptionError} when `request` is not an object with a method, such as an event of AWS Lambda
    */
   receive(request: ReceivedRequest): Promise<CallbackReply>;
-  /**
-   * Runs `onPayment` for a failed change, with the body that the store kept. That was verified when it was received, so
-   * neither its age nor its signature is checked again. A replay goes through the store like a delivery: of two at
-   * once only one runs. `callback.timestamp` is when the change last failed. Offer it to staff only.
-   *
-   * @returns outcome `processed`, or `duplicate` if the change was processed meanwhile. It is `failed` (500, and `onError`
-   * is called) if `onPayment` failed again. If the change is no longer kept, `prune` has removed its body, or the body is
-   * another change's, it is `failed` with `REPLAY_IMPOSSIBLE`. `busy` and `rejected` are as for a delivery
-   * @throws {InvalidOptionError} when `change` is not an object with `key` and `referenceNumber`
-   * @throws {StoreError} `REPLAY_IMPOSSIBLE` when the store keeps no failures; another code when it can't be read
-   */
-  replay(change: ChangeId): Promise<CallbackReply>;
-  /**
-   * Resolves as soon as no callback is being processed; an `onPayment` that runs on after its timeout counts
-   * too. Stop accepting requests first. To wait for a limited time, race it with a timer.
-   */
-  idle(): Promise<void>;
 }
 
 /**
@@ -74,11 +56,11 @@ export interface CallbackReceiver {
 export function createCallbackReceiver<Tx = undefined, Fields = unknown>(
   options: CallbackReceiverOptions<Tx, Fields>,
 ): CallbackReceiver {
-  const receiver = createReceiver(options, createCallbackVerifier);
+  const receiver = createReceiver(options, prepareSecrets);
   return {
     async receive(request) {
       assertRequest(request, 'method, headers and rawBody');
-      const { method, headers, rawBody, signal } = readRequest(request);
+      const { method, headers, rawBody, signal } = request;
       if (typeof method !== 'string') throw foreignArguments(ENTRY, [request]);
       return receiver.receive({
         // Some frameworks give it in lower case.
@@ -94,10 +76,3 @@ export function createCallbackReceiver<Tx = undefined, Fields = unknown>(
 }
 
 const ENTRY: EntryPoint = { name: 'receiver', takes: 'an object with method, headers and rawBody' };
-
-const FIELDS = ['method', 'headers', 'rawBody', 'signal'] satisfies (keyof ReceivedRequest)[];
-
-const readRequest = (request: ReceivedRequest): ReceivedRequest =>
-  Object.fromEntries(
-    FIELDS.map((field) => [field, fieldOf(request, field)]),
-  ) as unknown as ReceivedRequest;

@@ -7,7 +7,6 @@ import {
   signalWhenGone,
 } from './node-request.js';
 import type { ReceivingEnd } from './receiver.js';
-import { bodyOf } from './reply.js';
 
 // The parts of Fastify 4 and 5 that are used. Fastify's own types would tie the package to one version.
 
@@ -52,7 +51,7 @@ export async function receiveFastify(
   closeIfUnread(request.raw, reply.raw);
   reply.code(answer.status);
   reply.headers(answer.headers);
-  return reply.send(bodyOf(answer));
+  return reply.send(answer.body);
 }
 
 /** A parser or a hook may have put a stream in place of the request's. */

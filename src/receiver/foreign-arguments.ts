@@ -1,10 +1,7 @@
+import type { ServerResponse } from 'node:http';
 import { InvalidOptionError } from '../errors.js';
 import { describeValue } from '../protocol/describe-value.js';
 import type { ReceivingEnd } from './receiver.js';
-import { report, reportToConsole } from './report.js';
-
-/** Any object, as far as it is looked into. */
-type Fields = Readonly<Record<string, unknown>>;
 
 /** An entry point, and what its handler takes. */
 export interface EntryPoint {
@@ -15,22 +12,15 @@ export interface EntryPoint {
 
 /**
  * Refuses a call with what another framework passes, before anything is done: reports it to `onError`, and answers
- * 500 if there is a response of node:http.
- *
- * @param receive undefined before there is a receiver
- * @throws {InvalidOptionError} when there is nothing to answer with; it names the right entry point
+ * 500. Throws the error, which names the right entry point, where there is no response of node:http to answer with.
  */
 export async function refuseArguments(
   entry: EntryPoint,
-  receive: ReceivingEnd['receive'] | undefined,
+  reportError: ReceivingEnd['report'],
   args: readonly unknown[],
 ): Promise<void> {
   const error = foreignArguments(entry, args);
-  const refuse = () => {
-    throw error;
-  };
-  if (receive === undefined) await report(reportToConsole, error, undefined);
-  else await receive({ method: 'POST', headers: {}, readBody: refuse });
+  await reportError(error);
   const response = findResponse(args);
   if (response === undefined) throw error;
   if (response.headersSent) return;
@@ -64,11 +54,11 @@ function describeArguments([first, second]: readonly unknown[]): string {
   if (isNodeResponse(second)) {
     return `a request and a response of node:http (Express, NestJS, Next.js pages). ${handlerOf('node', 'handler(request, response)')}`;
   }
-  if (isNodeRequest(given.req) && isNodeResponse(given.res)) {
-    return `Koa's context. ${handlerOf('node', 'handler(ctx.req, ctx.res)')}`;
-  }
-  if (isNodeResponse(fieldsOf(given.node).res)) {
+  if (isNodeResponse(fieldsOf(given['node']).res)) {
     return `h3's event. ${handlerOf('node', 'handler(event.node.req, event.node.res)')}`;
+  }
+  if (isNodeRequest(given.req) && isNodeResponse(given.res) && hasMethods(given, 'throw')) {
+    return `Koa's context. ${handlerOf('node', 'handler(ctx.req, ctx.res)')}`;
   }
   if (isNodeRequest(first) && hasMethods(first, 'pipe')) {
     return `a request of node:http without its response. ${handlerOf('node', 'handler(request, response)')}`;
@@ -85,6 +75,9 @@ function describeArguments([first, second]: readonly unknown[]): string {
   return `${describeValue(first)}. Pass on what the framework passes to a route; the guide "Frameworks" has one for each`;
 }
 
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Of any value, as far as it is looked into. */
 const fieldsOf = (value: unknown): Fields =>
   (typeof value === 'object' && value !== null) || typeof value === 'function'
     ? (value as Fields)
@@ -132,15 +125,8 @@ function isHttpEvent({ httpMethod, requestContext }: Fields): boolean {
 const isMessage = (event: Fields): boolean =>
   Array.isArray(event) || Array.isArray(event['Records']) || 'detail-type' in event;
 
-/** The part of a response of node:http that is used. */
-interface Answerable {
-  statusCode: number;
-  readonly headersSent?: boolean;
-  end(): unknown;
-}
-
-function findResponse([first, second]: readonly unknown[]): Answerable | undefined {
+function findResponse([first, second]: readonly unknown[]): ServerResponse | undefined {
   const given = fieldsOf(first);
   const candidates = [second, fieldsOf(second).raw, given.res, fieldsOf(given.node).res];
-  return candidates.find(isNodeResponse) as Answerable | undefined;
+  return candidates.find(isNodeResponse) as ServerResponse | undefined;
 }

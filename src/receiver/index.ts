@@ -4,6 +4,8 @@
  * @module merchant-payments/receiver
  */
 
+export { RetryLaterError } from '../errors.js';
+export { isPaid } from '../protocol/payment.js';
 export type { Awaitable } from '../protocol/waiting.js';
 export type { CallbackReceiver, ReceivedRequest } from './callback-receiver.js';
 export { createCallbackReceiver } from './callback-receiver.js';

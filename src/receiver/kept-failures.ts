@@ -1,7 +1,6 @@
-import type { VerifiedCallback } from '../callback/options.js';
-import { decodeBody, parseStatusRecord } from '../callback/record.js';
-import { toVerified } from '../callback/verification.js';
-import { callbackKey } from '../callback/web/key.js';
+import { copyOf } from '../callback/body.js';
+import { decodeBody, parseStatusRecord, type Verification } from '../callback/checks.js';
+import { callbackKeyAsync } from '../callback/verify-async.js';
 import { CallbackVerificationError, StoreError } from '../errors.js';
 import { hasMethod, invalidOption } from '../protocol/options.js';
 import { MIN_SHARED_WITH_CALLBACK, REDACTED, Redactor } from '../protocol/redaction.js';
@@ -13,40 +12,41 @@ import { describeFailure, type FailurePolicy } from '../store/failure.js';
 export type ChangeId = Pick<FailedChange, 'referenceNumber' | 'key'>;
 
 /** Whether a store keeps failures. */
-export function keepsFailures<Tx>(
-  store: CallbackStore<Tx>,
-): store is CallbackStore<Tx> & Required<Pick<CallbackStore<Tx>, 'attention'>> {
-  return hasMethod(store, 'attention');
-}
+export const keepsFailures = <Store extends object>(
+  store: Store,
+): store is Store & Required<Pick<CallbackStore, 'attention'>> => hasMethod(store, 'attention');
 
-interface KeptDelivery {
-  readonly rawBody: Uint8Array;
-  /** The signing secrets, which must not be kept with an error. Undefined while they are unknown. */
-  readonly secrets: readonly unknown[] | undefined;
-  readonly isReplay: boolean;
-}
+type Failing = { text: string; secrets: readonly unknown[] | undefined; isReplay: boolean };
 
-/** What the store is to do with a failure of one delivery. */
-export function createFailurePolicy(
-  parkAfter: FailurePolicy['parkAfter'],
-  { rawBody, secrets, isReplay }: KeptDelivery,
-): FailurePolicy {
+/** What a store that keeps failures is to do with one of this delivery. */
+export function failurePolicyOf(
+  { store, parkAfter }: { readonly store: object; readonly parkAfter?: number | undefined },
+  { text, secrets, isReplay }: Failing,
+): FailurePolicy | undefined {
+  if (!keepsFailures(store)) return undefined;
   return {
     parkAfter,
     runParked: isReplay,
-    getRawBody: () => rawBody,
-    describeError: (error) =>
-      describeFailure(error, (texts) => {
-        if (secrets === undefined) return texts.map(() => REDACTED);
-        try {
-          const redactor = new Redactor(secrets.flatMap(textsOfSecret));
-          return redactor.redactAll(texts, decodeBody(rawBody), MIN_SHARED_WITH_CALLBACK);
-        } catch {
-          // Some runtimes of the fetch adapter lack Node's Buffer.
-          return texts.map(() => REDACTED);
-        }
-      }),
+    // Made of the text: the merchant's code gets the bytes, and may have changed them.
+    getRawBody: () => copyOf(text),
+    describeError: (error) => describeFailure(error, (texts) => redact(texts, text, secrets)),
   };
+}
+
+/** Without the signing secrets, and withheld if it repeats the callback's body. */
+function redact(
+  texts: readonly string[],
+  body: string,
+  secrets: readonly unknown[] | undefined,
+): readonly string[] {
+  if (secrets === undefined) return texts.map(() => REDACTED);
+  try {
+    const redactor = new Redactor(secrets.flatMap(textsOfSecret));
+    return redactor.redactAll(texts, body, MIN_SHARED_WITH_CALLBACK);
+  } catch {
+    // Some runtimes of the fetch adapter lack Node's Buffer.
+    return texts.map(() => REDACTED);
+  }
 }
 
 /** The texts in which an error could show a secret. None for a key that can't be exported. */
@@ -56,19 +56,16 @@ function textsOfSecret(secret: unknown): string[] {
   const bytes = typeof exportKey === 'function' ? exportKey.call(secret) : secret;
   if (!ArrayBuffer.isView(bytes)) return [];
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  return [
-    buffer.toString(),
-    ...(['hex', 'base64', 'base64url'] as const).map((encoding) => buffer.toString(encoding)),
-  ];
+  const encodings = ['utf8', 'hex', 'base64', 'base64url'] as const;
+  return encodings.map((encoding) => buffer.toString(encoding));
 }
 
-/** The error for a delivery of a parked change, which is not run. */
-export function parkedBefore(): StoreError {
-  return new StoreError(
+/** The error for a delivery of a change that was parked before. */
+export const changeIsParked = (): StoreError =>
+  new StoreError(
     'CHANGE_PARKED',
     'The change was not run: it is parked after repeated failures; replay it when its cause is fixed, or discard it',
   );
-}
 
 /** The error that `onError` gets after the failure that parked a change. */
 export function changeParked(attempts: number): StoreError {
@@ -78,15 +75,9 @@ export function changeParked(attempts: number): StoreError {
   );
 }
 
-/**
- * Finds what the store kept of a change. The body is read from the store, never taken from the caller, since
- * only the store's was verified.
- *
- * @throws {InvalidOptionError} when `change` is not an object with a key and a referenceNumber
- * @throws {StoreError} `REPLAY_IMPOSSIBLE` when the store keeps no failures
- */
-export async function findKeptChange<Tx>(
-  store: CallbackStore<Tx>,
+/** What the store kept of a change: its body is read from there, never taken from the caller, since it was verified. */
+export async function findKeptChange(
+  store: object,
   change: ChangeId,
 ): Promise<FailedChange | undefined> {
   const { key, referenceNumber } = (change ?? {}) as Partial<ChangeId>;
@@ -94,10 +85,9 @@ export async function findKeptChange<Tx>(
     throw invalidOption('change', 'an object with key and referenceNumber', change);
   }
   if (!keepsFailures(store)) {
-    throw new StoreError(
-      'REPLAY_IMPOSSIBLE',
-      'The store of this receiver keeps no failed changes; use postgresStore, mysqlStore, sqliteStore or memoryStore',
-    );
+    const message =
+      'The store of this receiver keeps no failed changes; use postgresStore, mysqlStore, sqliteStore or memoryStore';
+    throw new StoreError('REPLAY_IMPOSSIBLE', message);
   }
   for await (const kept of store.attention({ kinds: ['failed-change'], referenceNumber })) {
     if (kept.kind === 'failed-change' && kept.key === key) return kept;
@@ -108,32 +98,31 @@ export async function findKeptChange<Tx>(
 /** The error for a change that can't be replayed. */
 export function replayImpossible(kept: FailedChange | undefined): StoreError {
   const why =
-    kept?.rawBody === undefined
-      ? 'prune() has removed the body of this change, so there is nothing to replay: repair its order by hand, then discard the change'
-      : "The stored body is not of this change: it is no payment status record, or its referenceNumber, status and updatedAt are another change's; nothing was run. Look the payment up at the service, repair its order by hand, discard the change, and find out what wrote the body";
-  const processed =
-    'No failure of this change is kept: it was processed since, discarded, or forgotten by memoryStore';
-  return new StoreError('REPLAY_IMPOSSIBLE', kept === undefined ? processed : why);
+    kept === undefined
+      ? 'No failure of this change is kept: it was processed since, discarded, or forgotten by memoryStore'
+      : kept.rawBody === undefined
+        ? 'prune() has removed the body of this change, so there is nothing to replay: repair its order by hand, then discard the change'
+        : "The stored body is not of this change: it is no payment status record, or its referenceNumber, status and updatedAt are another change's; nothing was run. Look the payment up at the service, repair its order by hand, discard the change, and find out what wrote the body";
+  return new StoreError('REPLAY_IMPOSSIBLE', why);
 }
 
 /**
- * Recreates the callback of a kept change. Its body was verified when it was received, but someone may have
- * written to the store since.
- *
- * @returns undefined without a body, or if the body is not of this change
+ * Recreates the callback of a kept change; undefined without a body, or if the body is not of this change. It was
+ * verified when it was received, but someone may have written to the store since.
  */
-export async function toCallback(
+export async function readKeptChange(
   kept: FailedChange | undefined,
-): Promise<VerifiedCallback | undefined> {
+): Promise<Verification | undefined> {
   if (kept?.rawBody === undefined) return undefined;
-  const { key, referenceNumber, rawBody, lastFailedAt } = kept;
+  const { key, referenceNumber, rawBody, lastFailedAt: timestamp } = kept;
   try {
     const text = decodeBody(rawBody);
     const payment = parseStatusRecord(text);
     const isOfChange =
-      payment.referenceNumber === referenceNumber && (await callbackKey(payment)) === key;
-    const record = { text, payment, sentAtMs: lastFailedAt.getTime(), secretIndex: 0 };
-    return isOfChange ? toVerified(record, key) : undefined;
+      payment.referenceNumber === referenceNumber && (await callbackKeyAsync(payment)) === key;
+    if (!isOfChange) return undefined;
+    const callback = { payment, key, timestamp, secretIndex: 0, rawBody: copyOf(text) };
+    return { text, callback };
   } catch (error) {
     if (error instanceof CallbackVerificationError) return undefined;
     throw error;

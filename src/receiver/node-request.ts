@@ -1,8 +1,10 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerHttp2Stream } from 'node:http2';
 import type { Readable } from 'node:stream';
 import { isUint8Array, type RawBody } from '../callback/body.js';
 import { findContentEncoding } from '../callback/headers.js';
 import { CallbackVerificationError } from '../errors.js';
+import { describeValue } from '../protocol/describe-value.js';
 import {
   assertAnnouncedSize,
   BODY_TIMEOUT_MS,
@@ -15,7 +17,6 @@ import {
 export interface NodeBodySource {
   /** The stream to read: the request itself, unless a hook has put another in its place. */
   readonly stream: Readable;
-  /** The request's headers. */
   readonly headers: IncomingHttpHeaders;
   /** The objects on which a framework may have kept the body. */
   readonly keepers: readonly object[];
@@ -24,15 +25,12 @@ export interface NodeBodySource {
 /**
  * Reads the body of a Node request as received: from its stream, whose bytes are counted as they arrive, or, if
  * something else has read that, from what was kept. Beyond the limit it reads no more.
- *
- * @throws {UnreadableBody} when it broke off, took too long or is too large
- * @throws {CallbackVerificationError} `RAW_BODY_REQUIRED` when it was already read, and not kept whole
  */
 export async function readNodeBody(
   { stream, headers, keepers }: NodeBodySource,
   limits: BodyLimits,
 ): Promise<readonly RawBody[]> {
-  assertAnnouncedSize(headers['content-length'], limits.maxBodyBytes);
+  assertAnnouncedSize(headers['content-length'], limits);
   const kept = listRawBodies(keepers);
   const isUnread = isUntouched(stream) && !(stream.destroyed && kept.length > 0);
   if (!isUnread) {
@@ -53,9 +51,8 @@ export async function readNodeBody(
 }
 
 // With an encoding set, the stream yields decoded text.
-function isUntouched(source: Readable): boolean {
-  return !source.readableDidRead && !source.readableEnded && source.readableEncoding === null;
-}
+const isUntouched = (source: Readable): boolean =>
+  !source.readableDidRead && !source.readableEnded && source.readableEncoding === null;
 
 function isBeingRead(source: Readable): boolean {
   if (source.readableEnded !== false || source.destroyed) return false;
@@ -71,9 +68,9 @@ function collect(source: Readable, limits: BodyLimits): Promise<Uint8Array> {
       clearTimeout(timer);
       source.off('data', onData).off('end', onEnd).off('close', onBroken).off('error', onBroken);
       // If the stream breaks later, that must not end the process.
-      source.on('error', ignore);
+      source.on('error', () => undefined);
     };
-    const refuse = (error: Error | UnreadableBody): void => {
+    const refuse = (error: Error): void => {
       settle();
       source.pause();
       reject(error);
@@ -82,7 +79,7 @@ function collect(source: Readable, limits: BodyLimits): Promise<Uint8Array> {
       const chunk = typeof given === 'string' ? Buffer.from(given) : given;
       if (isUint8Array(chunk)) {
         size += chunk.length;
-        if (size > limits.maxBodyBytes) refuse(new UnreadableBody(413));
+        if (size > limits.maxBodyBytes) refuse(new UnreadableBody(413, limits));
         else chunks.push(chunk);
       } else refuse(bodyWasRead(REMEDY));
     };
@@ -90,9 +87,9 @@ function collect(source: Readable, limits: BodyLimits): Promise<Uint8Array> {
       settle();
       resolve(chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks, size));
     };
-    const onBroken = (): void => refuse(new UnreadableBody(400));
+    const onBroken = (): void => refuse(new UnreadableBody(400, limits));
 
-    const timer = setTimeout(() => refuse(new UnreadableBody(408)), BODY_TIMEOUT_MS);
+    const timer = setTimeout(() => refuse(new UnreadableBody(408, limits)), BODY_TIMEOUT_MS);
     source.on('data', onData).on('end', onEnd).on('close', onBroken).on('error', onBroken);
     // A framework may have paused the stream.
     source.resume();
@@ -101,27 +98,13 @@ function collect(source: Readable, limits: BodyLimits): Promise<Uint8Array> {
   });
 }
 
-function ignore(): void {}
-
-/** Where frameworks keep a body that they have read. */
-interface KeptBody {
-  readonly rawBody?: unknown;
-  readonly body?: unknown;
-}
-
 const REMEDY =
-  'Express: mount callbackHandler before express.json(), or keep the bytes by express.json({ verify: (request, _response, bytes) => { request.rawBody = bytes; } }); ' +
-  'NestJS: NestFactory.create(AppModule, { rawBody: true }); Koa: route to it before a body parser; ' +
-  'Next.js pages: export const config = { api: { bodyParser: false } }; ' +
-  'Fastify: let no preParsing hook read the payload of this route';
+  'Mount the handler before what parses the body, or have it keep the bytes as request.rawBody; the guide "Frameworks" shows how for each';
 
 /**
- * Returns the bodies that were kept of a request whose stream something else has read: those of the length that the
- * wire had and, if the body was compressed, what it was inflated to. Any other is only a part, such as a placeholder
- * that was never filled, or text whose bytes were lost.
- *
- * @param hasEnded whether the stream was read to its end
- * @throws {CallbackVerificationError} `RAW_BODY_REQUIRED` when none is whole
+ * The bodies that were kept of a request whose stream something else has read: those of the length that the wire had
+ * and, if the body was compressed, what it was inflated to. Any other is only a part, such as a placeholder that was
+ * never filled, or text whose bytes were lost.
  */
 function takeKeptBodies(
   keepers: readonly object[],
@@ -138,7 +121,10 @@ function takeKeptBodies(
   if (isCompressed || !kept.some(isWhole)) {
     kept.push(...keepers.map(bodyOf).filter(isUint8Array));
   }
-  if (kept.length === 0) throw bodyWasRead(REMEDY);
+  if (kept.length === 0) {
+    const body = keepers.map(bodyOf).find((one) => one !== undefined);
+    throw bodyWasRead(REMEDY, body === undefined ? body : `request.body is ${describeValue(body)}`);
+  }
   const whole = kept.filter(isWhole);
   if (isCompressed && hasEnded) {
     const inflated = kept.filter((body) => !isWhole(body) && sizeOf(body) > 0);
@@ -153,11 +139,11 @@ function takeKeptBodies(
 /** What is kept as `rawBody`. */
 function listRawBodies(keepers: readonly object[]): RawBody[] {
   return keepers
-    .map((keeper) => (keeper as KeptBody).rawBody)
+    .map((keeper) => (keeper as { readonly rawBody?: unknown }).rawBody)
     .filter((body) => typeof body === 'string' || isUint8Array(body));
 }
 
-const bodyOf = (keeper: object): unknown => (keeper as KeptBody).body;
+const bodyOf = (keeper: object): unknown => (keeper as { readonly body?: unknown }).body;
 
 /** The Content-Length; undefined for a body in chunks. */
 function lengthOf(headers: IncomingHttpHeaders): number | undefined {
@@ -201,14 +187,8 @@ export function signalWhenGone(response: ServerResponse): AbortSignal {
 export function closeIfUnread(request: IncomingMessage, response: ServerResponse): void {
   if (request.complete) return;
   response.shouldKeepAlive = false;
-  const { stream } = response as { stream?: Http2Stream };
+  // Its `close` ends with code 0: the answer is complete.
+  const { stream } = response as { stream?: Pick<ServerHttp2Stream, 'once' | 'close'> };
   // After the turn in which the answer is sent: Node 22.23 and 26 would drop it with the stream.
   stream?.once('finish', () => setImmediate(() => stream.close()));
-}
-
-/** The part of an `Http2ServerResponse`'s stream that is used. */
-interface Http2Stream {
-  once(event: 'finish', listener: () => void): unknown;
-  /** Closes with code 0: the answer is complete. */
-  close(): void;
 }

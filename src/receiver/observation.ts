@@ -1,14 +1,7 @@
-import type { VerifiedCallback } from '../callback/options.js';
 import { CallbackVerificationError, MerchantPaymentsError } from '../errors.js';
-import {
-  debugLogger,
-  durationSince,
-  type Logger,
-  referenceFields,
-  writeLine,
-} from '../protocol/logger.js';
-import type { PaymentStatusRecord } from '../protocol/payment.js';
+import { durationSince, type Logger, referenceFields, writeLine } from '../protocol/logger.js';
 import { hasSubscribers, openChannel, runTraced } from '../protocol/tracing.js';
+import type { Delivery } from './delivery.js';
 import type { CallbackOutcome, CallbackReply } from './reply.js';
 import { OnceAMinute } from './report.js';
 
@@ -24,15 +17,9 @@ export interface CallbackTrace {
   status?: number;
   /** The result of the request. */
   outcome?: CallbackOutcome;
-  /**
-   * If an error of this package is the reason for a reply other than 200, or for parking the change: its
-   * `code`.
-   */
+  /** The `code` of an error of this package that is the reason for a reply other than 200, or for parking the change. */
   code?: string;
-  /**
-   * With `TIMESTAMP_OUTSIDE_WINDOW`: how many seconds X-Timestamp is behind the clock; negative if it is
-   * ahead.
-   */
+  /** With `TIMESTAMP_OUTSIDE_WINDOW`: how many seconds X-Timestamp is behind the clock; negative if it is ahead. */
   skewSeconds?: number;
   /**
    * Set if the change happened more than ten minutes ago and still waits: for its order, or for its payment, which was
@@ -45,71 +32,67 @@ export interface CallbackTrace {
   durationMs?: number;
 }
 
-const channel = openChannel<CallbackTrace>('merchant-payments:callback');
-
-/** A callback whose receipt is published or logged. */
-export interface Observation {
-  readonly trace: CallbackTrace;
-  /** Its references, once it is verified: only for lines that a person looks into. */
-  references?: Pick<PaymentStatusRecord, 'merchantPaymentReference' | 'referenceNumber'>;
+/** What became of a request: its reply, and what the log and the channel tell of it. */
+export interface Received {
+  readonly reply: CallbackReply;
+  /** Once it is verified. */
+  readonly delivery?: Delivery;
+  /** Why the reply is not 200, or why the change was parked. */
+  readonly error?: unknown;
+  readonly isOverdue?: boolean;
 }
+
+const getChannel = openChannel<CallbackTrace>('merchant-payments:callback');
 
 /** Runs one callback, publishes it to the channel's subscribers and logs it. */
 export function observe(
   method: string,
-  log: ((observation: Observation) => void) | undefined,
-  run: (observation: Observation | undefined) => Promise<CallbackReply>,
+  log: ((trace: CallbackTrace, received: Received) => void) | undefined,
+  run: () => Promise<Received>,
 ): Promise<CallbackReply> {
-  const published = hasSubscribers(channel) ? channel : undefined;
-  if (published === undefined && log === undefined) return run(undefined);
+  const channel = getChannel();
+  const isPublished = hasSubscribers(channel);
+  if (!isPublished && log === undefined) return run().then(({ reply }) => reply);
   const trace: CallbackTrace = { method };
-  const observation: Observation = { trace };
   const startedAtMs = performance.now();
   const observed = async (): Promise<CallbackReply> => {
-    const reply = await runTraced(trace, () => run(observation));
-    trace.status = reply.status;
-    trace.outcome = reply.outcome;
-    trace.durationMs = durationSince(startedAtMs);
-    log?.(observation);
-    return reply;
+    const received = await runTraced(trace, run);
+    Object.assign(trace, describe(received), { durationMs: durationSince(startedAtMs) });
+    log?.(trace, received);
+    return received.reply;
   };
-  return published === undefined ? observed() : published.tracePromise(observed, trace);
+  return isPublished ? channel.tracePromise(observed, trace) : observed();
 }
 
-/** Records which callback it is. */
-export function describeCallback(
-  observation: Observation | undefined,
-  { key, payment: { merchantPaymentReference, referenceNumber } }: VerifiedCallback,
-): void {
-  if (observation === undefined) return;
-  observation.trace.key = key;
-  observation.references = { merchantPaymentReference, referenceNumber };
-}
-
-/** Records on the trace why the reply is not 200. */
-export function describeError(trace: CallbackTrace | undefined, error: unknown): void {
-  if (trace === undefined) return;
-  if (error instanceof MerchantPaymentsError) trace.code = error.code;
-  if (!(error instanceof CallbackVerificationError)) return;
-  if (error.skewSeconds !== undefined) trace.skewSeconds = error.skewSeconds;
+function describe({ reply, delivery, error, isOverdue }: Received): Partial<CallbackTrace> {
+  const { status, outcome } = reply;
+  const { skewSeconds } = error instanceof CallbackVerificationError ? error : {};
+  return {
+    ...(delivery && { key: delivery.key }),
+    ...(error instanceof MerchantPaymentsError && { code: error.code }),
+    ...(skewSeconds !== undefined && { skewSeconds }),
+    ...(isOverdue && { overdue: true }),
+    status,
+    outcome,
+  };
 }
 
 /** Creates a function that writes a line for each callback, if there is a log. */
 export function createCallbackLog(
-  given: Logger | undefined,
-): ((observation: Observation) => void) | undefined {
-  const logger = given ?? debugLogger;
+  logger: Logger | undefined,
+): ((trace: CallbackTrace, received: Received) => void) | undefined {
   if (logger === undefined) return undefined;
   const limit = new OnceAMinute();
-  return ({ trace, references = {} }) => {
-    const { outcome, code = String(trace.status) } = trace;
+  return (trace, { delivery, isOverdue }) => {
+    const { outcome = 'failed', code = String(trace.status) } = trace;
     const write = (level: keyof Logger, message: string, more?: object): void => {
-      const named = level === 'warn' || level === 'error' ? referenceFields(references) : {};
+      const isForPerson = level === 'warn' || level === 'error';
+      const named = delivery && isForPerson ? referenceFields(delivery.payment) : {};
       writeLine(logger, level, { fields: { ...trace, ...named, ...more }, message });
     };
     if (outcome !== 'rejected') {
-      const [usual, message] = lines[outcome as keyof typeof lines];
-      write(trace.overdue ? 'warn' : usual, message);
+      const [usual, message] = lines[outcome];
+      write(isOverdue ? 'warn' : usual, message);
       return;
     }
     // Anyone can send these, and they must not flood a log at its usual level.

@@ -13,8 +13,6 @@ import { type Logger, loggerRule } from '../protocol/logger.js';
 import {
   boolean,
   func,
-  hasMethod,
-  matching,
   type OptionRules,
   optional,
   type Rule,
@@ -22,6 +20,7 @@ import {
   timerMs,
   wholeNumber,
   withDefault,
+  withMethods,
 } from '../protocol/options.js';
 import type { CreatePaymentInput } from '../protocol/payment.js';
 import type { Awaitable } from '../protocol/waiting.js';
@@ -115,17 +114,16 @@ export interface CallbackReceiverOptions<Tx = undefined, Fields = unknown, Secre
    */
   maxBodyBytes?: number | undefined;
   /**
-   * Called with every error that needs a person: one thrown by `onPayment`, the
-   * store, `signingSecret` or `recordSchema`; a body that was read too early; an authentic callback that is
-   * not a status record. Callbacks that fail verification go to `onRejected` instead. A promise is awaited
-   * before the reply, for at most two seconds. What it throws is ignored.
+   * Called with every error that needs a person: one thrown by `onPayment`, the store or `recordSchema`; an authentic
+   * callback that is not a status record; and once a minute for each code what any request shows, such as a body that was
+   * read too early, or a secret that is missing. Callbacks that fail verification go to `onRejected` instead. A promise
+   * is awaited before the reply, for at most two seconds. What it throws is ignored.
    * @default logs message and stack to console.error, without the fields that drivers add to their errors
    */
   onError?: ((error: unknown, callback?: VerifiedCallback) => Settled) | undefined;
   /**
    * Called with the reason for every callback that fails verification, or whose body is too large, too slow
-   * or incomplete. Anyone can send those, so limit what
-   * it writes. A promise is not awaited. What it throws is ignored.
+   * or incomplete. Anyone can send those, so limit what it writes. A promise is not awaited. What it throws is ignored.
    * @default console.warn, at most once a minute for each code; nothing if there is a `logger`
    */
   onRejected?: ((error: CallbackVerificationError) => unknown) | undefined;
@@ -139,15 +137,14 @@ export interface CallbackReceiverOptions<Tx = undefined, Fields = unknown, Secre
   logger?: Logger | undefined;
   /**
    * Whether the answer to a callback that was not processed has a body with the error's code and the reason, for
-   * development: the mock shows it beside the callback. The code of another package's error is `PROCESSING_FAILED`, with
-   * its name alone; a payment that is busy has `BUSY`. No secret is in it, but it tells a stranger why a forged callback
-   * failed, so leave it off in production.
+   * development: the mock shows it. The code of another package's error is `PROCESSING_FAILED`, with its name alone. No
+   * secret is in it, but it tells a stranger why a forged callback failed, so leave it off in production.
    * @default false, when no answer says more than its status
    */
   explainAnswers?: boolean | undefined;
 }
 
-type Handler<Name extends 'onPayment' | 'onError' | 'onRejected'> = NonNullable<
+type Handler<Name extends keyof CallbackReceiverOptions> = NonNullable<
   CallbackReceiverOptions<unknown>[Name]
 >;
 
@@ -156,9 +153,9 @@ const receiverRules = {
   onPayment: func<Handler<'onPayment'>>('that handles one payment callback'),
   onPaymentTimeoutMs: withDefault(60_000, timerMs()),
   store: optional(
-    matching<CallbackStore<unknown>>(
+    withMethods<CallbackStore<unknown>>(
       'a store: memoryStore(), postgresStore(pool), …',
-      (store: unknown) => hasMethod(store, 'process'),
+      'process',
     ),
   ),
   parkAfter: optional(wholeNumber({ min: 1, unit: 'failures' })),
@@ -172,47 +169,31 @@ const receiverRules = {
 /** A receiver's options, checked and with defaults. */
 export type ResolvedReceiverOptions<Tx> = ReturnType<typeof resolveReceiverOptions<Tx>>;
 
-/**
- * @param adapterRules rules for an adapter's additional options
- * @throws {InvalidOptionError} naming the option
- */
+/** @param adapterRules rules for an adapter's additional options */
 export function resolveReceiverOptions<Tx>(
   options: CallbackReceiverOptions<Tx, unknown, unknown>,
   adapterRules: Readonly<Record<string, Rule<unknown>>>,
 ) {
   const rules = { ...adapterRules, ...receiverRules };
-  const holds = 'onPayment';
-  const {
-    signingSecret,
-    onPayment,
-    store: given,
-    onError,
-    onRejected,
-    ...rest
-  } = resolveOptions(options, rules as typeof receiverRules, { holds });
-  const store = given ?? memoryCallbacks();
-  assertParking(rest.parkAfter, store);
-  const { toleranceSeconds, signatureEncoding, timestampUnit, now, ...limits } = rest;
+  const resolved = resolveOptions(options, rules as typeof receiverRules, { holds: 'onPayment' });
+  const { signingSecret, onPayment, onError, onRejected, parkAfter, logger } = resolved;
+  const store = resolved.store ?? memoryCallbacks();
+  if (parkAfter !== undefined && !keepsFailures(store)) throw parkingImpossible();
   return Object.freeze({
-    ...limits,
-    /** How callbacks are verified, except for the secret and the schema. */
-    policy: { toleranceSeconds, signatureEncoding, timestampUnit, now },
+    ...resolved,
     // Functions are bound to the options, since users may write them as methods that use `this`.
     signingSecret:
       typeof signingSecret === 'function' ? signingSecret.bind(options) : signingSecret,
     store: store as CallbackStore<Tx>,
     onPayment: onPayment.bind(options) as CallbackReceiverOptions<Tx>['onPayment'],
     onError: onError.bind(options),
-    onRejected: (onRejected ?? (rest.logger ? () => {} : createRejectionLog())).bind(options),
+    onRejected: (onRejected ?? (logger ? () => {} : createRejectionLog())).bind(options),
   });
 }
 
-/** @throws {InvalidOptionError} when changes would be acknowledged but not kept */
-function assertParking(parkAfter: number | undefined, store: CallbackStore<unknown>): void {
-  if (parkAfter !== undefined && !keepsFailures(store)) {
-    throw new InvalidOptionError(
-      'parkAfter',
-      'parkAfter needs a store that keeps failed changes: postgresStore, mysqlStore, sqliteStore or memoryStore; leave it out, so that the service retries',
-    );
-  }
-}
+/** Changes would be acknowledged but not kept. */
+const parkingImpossible = (): InvalidOptionError =>
+  new InvalidOptionError(
+    'parkAfter',
+    'parkAfter needs a store that keeps failed changes: postgresStore, mysqlStore, sqliteStore or memoryStore; leave it out, so that the service retries',
+  );

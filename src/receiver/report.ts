@@ -1,5 +1,10 @@
 import type { VerifiedCallback } from '../callback/options.js';
-import { type CallbackVerificationError, StoreError } from '../errors.js';
+import {
+  CallbackVerificationError,
+  InvalidOptionError,
+  MerchantPaymentsError,
+  StoreError,
+} from '../errors.js';
 import { causesOf } from '../protocol/describe-value.js';
 import { type Logger, referenceFields, writeLine } from '../protocol/logger.js';
 import { within } from '../protocol/waiting.js';
@@ -14,10 +19,10 @@ const REPORT_TIMEOUT_MS = 2_000;
 export function reportToConsole(error: unknown, callback?: VerifiedCallback): void {
   const subject = callback === undefined ? '' : ` (${nameOf(callback)})`;
   const isSecond = error instanceof StoreError && error.code === 'SECOND_PAYMENT';
-  const what = isSecond
-    ? 'a payment callback needs a person'
-    : 'a payment callback could not be processed';
-  console.error(`merchant-payments: ${what}${subject}: ${describeFailure(error)}`);
+  const what = isSecond ? 'needs a person' : 'could not be processed';
+  const texts = [...causesOf(error)].map((cause) => describe(cause, callback === undefined));
+  const failure = error === undefined ? 'undefined was thrown' : texts.join('\n  caused by: ');
+  console.error(`merchant-payments: a payment callback ${what}${subject}: ${failure}`);
 }
 
 function nameOf({ key, payment }: VerifiedCallback): string {
@@ -25,13 +30,12 @@ function nameOf({ key, payment }: VerifiedCallback): string {
   return named.map(([name, value]) => `${name} ${value}`).join(', ');
 }
 
-function describeFailure(error: unknown): string {
-  if (error === undefined) return 'undefined was thrown';
-  return [...causesOf(error)].map(describeOne).join('\n  caused by: ');
-}
-
-function describeOne(error: unknown): string {
+/** @param isOfRequest whether any stranger can cause it by a request: then its stack shows only this package */
+function describe(error: unknown, isOfRequest: boolean): string {
   if (!(error instanceof Error)) return typeof error === 'object' ? 'an object' : String(error);
+  const isRefusal =
+    error instanceof CallbackVerificationError || error instanceof InvalidOptionError;
+  if (isRefusal && isOfRequest) return `[${error.code}] ${error.message}`;
   const { code, errors } = error as { code?: unknown; errors?: unknown };
   const name = typeof code === 'string' ? `[${code}] ` : '';
   // The error for several failed attempts to connect has no message.
@@ -39,7 +43,6 @@ function describeOne(error: unknown): string {
   return `${name}${error.stack ?? String(error)}${parts}`;
 }
 
-/** Tells who starts the application what will go wrong. */
 export function warn(logger: Logger | undefined, message: string): void {
   if (logger === undefined) console.warn(`merchant-payments: ${message}`);
   else writeLine(logger, 'warn', { fields: {}, message });
@@ -49,7 +52,7 @@ export function warn(logger: Logger | undefined, message: string): void {
 export async function report(
   onError: (error: unknown, callback?: VerifiedCallback) => unknown,
   error: unknown,
-  callback: VerifiedCallback | undefined,
+  callback?: VerifiedCallback,
 ): Promise<void> {
   try {
     const reported = callback === undefined ? onError(error) : onError(error, callback);
@@ -57,23 +60,26 @@ export async function report(
   } catch {}
 }
 
-/** Tells who answers for it why a request was no callback to process. */
+/**
+ * Tells who answers for it why a request was no callback to process. What any request shows, such as a body that was
+ * read too early or a secret that is missing, is reported once a minute.
+ */
 export async function reportRefusal(
-  {
-    onError,
-    onRejected,
-  }: {
-    onError(error: unknown): unknown;
-    onRejected(error: CallbackVerificationError): unknown;
-  },
-  status: number,
-  error: unknown,
+  { onError, onRejected }: Handlers,
+  { status, error, limit }: { status: number; error: unknown; limit: OnceAMinute | undefined },
 ): Promise<void> {
-  if (status === 500 || status === 422) return report(onError, error, undefined);
+  const isOurs = status === 500 && error instanceof MerchantPaymentsError;
+  if (isOurs && limit !== undefined && limit.take(error.code) === undefined) return;
+  if (status === 500 || status === 422) return report(onError, error);
   try {
     // An asynchronous one that rejects must not end the process: anyone could cause that.
     Promise.resolve(onRejected(error as CallbackVerificationError)).catch(() => undefined);
   } catch {}
+}
+
+interface Handlers {
+  onError(error: unknown): unknown;
+  onRejected(error: CallbackVerificationError): unknown;
 }
 
 const INTERVAL_MS = 60_000;
@@ -82,10 +88,7 @@ const INTERVAL_MS = 60_000;
 export class OnceAMinute {
   readonly #last = new Map<string, { readonly atMs: number; skipped: number }>();
 
-  /**
-   * Returns how many events of this kind were skipped since the last one taken; `undefined` if this one is to be
-   * skipped.
-   */
+  /** How many events of this kind were skipped since the last one taken; `undefined` if this one is to be. */
   take(kind: string): number | undefined {
     const atMs = performance.now();
     const last = this.#last.get(kind);
@@ -100,10 +103,7 @@ export class OnceAMinute {
 
 const andBefore = (skipped: number): string => (skipped > 0 ? ` (and ${skipped} before it)` : '');
 
-/**
- * Creates the default of `onRejected`: a wrong secret or clock shows at the first callback, but the log can't
- * be flooded.
- */
+/** The default of `onRejected`: a wrong secret or clock shows at the first callback, but the log can't be flooded. */
 export function createRejectionLog(): (error: CallbackVerificationError) => void {
   const limit = new OnceAMinute();
   return ({ code, message }) => {
@@ -115,7 +115,6 @@ export function createRejectionLog(): (error: CallbackVerificationError) => void
   };
 }
 
-const LONG_BUSY_MS = 60_000;
 const MAX_BUSY_CHANGES = 1_000;
 
 /** The changes that were busy when they were last delivered to this process. */
@@ -126,7 +125,7 @@ export class BusyChanges {
   isLong(key: string): boolean {
     const nowMs = performance.now();
     const sinceMs = this.#sinceMs.get(key);
-    if (sinceMs !== undefined) return nowMs - sinceMs >= LONG_BUSY_MS;
+    if (sinceMs !== undefined) return nowMs - sinceMs >= INTERVAL_MS;
     const [oldest] = this.#sinceMs.keys();
     if (this.#sinceMs.size >= MAX_BUSY_CHANGES) this.#sinceMs.delete(oldest as string);
     this.#sinceMs.set(key, nowMs);
@@ -138,11 +137,7 @@ export class BusyChanges {
   }
 }
 
-/**
- * The error for an old change that stays busy.
- *
- * @param skipped how many were not reported since the last one
- */
+/** @param skipped how many were not reported since the last one */
 export function changeOverdue(skipped: number): StoreError {
   return new StoreError(
     'CHANGE_OVERDUE',

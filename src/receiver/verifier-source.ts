@@ -1,40 +1,40 @@
-import type { CallbackRequest, VerifiedCallback } from '../callback/options.js';
-import { assertSchemaAccepts, isPromiseLike } from '../callback/record.js';
+import { assertSchemaAccepts, type SigningHeaders, type Verification } from '../callback/checks.js';
 import { InvalidOptionError, SecretUnavailableError } from '../errors.js';
 import { nameFailure } from '../protocol/describe-value.js';
 import { secretText } from '../protocol/options.js';
 import type { PaymentStatusRecord } from '../protocol/payment.js';
-import { type Awaitable, within } from '../protocol/waiting.js';
+import type { StandardSchemaV1 } from '../protocol/standard-schema.js';
+import { type Awaitable, isPromiseLike, within } from '../protocol/waiting.js';
 import type { CallbackReceiverOptions } from './options.js';
 
-/** How long the merchant's `signingSecret` or `recordSchema` may take, in milliseconds. */
+/** How long the merchant's `signingSecret` or `recordSchema` may take: if it hangs, callbacks must not wait forever. */
 const USER_CODE_TIMEOUT_MS = 10_000;
 
-/** Limits the wait for the merchant's code: if it hangs, callbacks must not wait forever. */
 const withUserCodeTimeout = <Value>(given: PromiseLike<Value>, tooLate: () => Error) =>
   within(USER_CODE_TIMEOUT_MS, given, () => {
     throw tooLate();
   });
 
-/** @throws {CallbackVerificationError} when the merchant's schema does not accept the record */
+/** Passes on what the merchant's schema found. */
 export async function assertFits(
   payment: PaymentStatusRecord,
-  recordSchema: NonNullable<CallbackReceiverOptions['recordSchema']>,
+  recordSchema: StandardSchemaV1,
 ): Promise<void> {
   const result = recordSchema['~standard'].validate(payment);
-  const tooLate = () =>
-    new InvalidOptionError(
-      'recordSchema',
-      `recordSchema returned no result within ${USER_CODE_TIMEOUT_MS} ms, so the service got a 500 and retries; set a deadline on everything it waits for`,
-    );
-  assertSchemaAccepts(isPromiseLike(result) ? await withUserCodeTimeout(result, tooLate) : result);
+  if (!isPromiseLike(result)) return assertSchemaAccepts(result);
+  const message = `recordSchema returned no result within ${USER_CODE_TIMEOUT_MS} ms, so the service got a 500 and retries; set a deadline on everything it waits for`;
+  const tooLate = () => new InvalidOptionError('recordSchema', message);
+  assertSchemaAccepts(await withUserCodeTimeout(result, tooLate));
 }
 
-export type Verifier = (request: CallbackRequest) => Awaitable<VerifiedCallback>;
+/** Imports secrets, and returns what verifies a body whose headers were checked. */
+export type PrepareSecrets<Secret> = (
+  signingSecret: Secret | readonly Secret[],
+) => (signing: SigningHeaders, body: string | Uint8Array) => Awaitable<Verification>;
 
 /** How callbacks are verified now. */
-export interface Verification {
-  readonly verify: Verifier;
+export interface CurrentVerifier {
+  readonly verify: ReturnType<PrepareSecrets<unknown>>;
   /** What must not be kept with an error. */
   readonly secrets: readonly unknown[];
 }
@@ -46,24 +46,22 @@ type Secrets<Secret> = Secret | readonly Secret[];
  * secret has changed.
  *
  * @param onMissing called at once if there is no secret
- * @throws {InvalidOptionError} when a fixed secret is invalid
  */
 export function createVerifierSource<Secret>(
   signingSecret: CallbackReceiverOptions<unknown, unknown, Secret>['signingSecret'],
-  createVerifier: (signingSecret: Secrets<Secret>) => Verifier,
+  prepareSecrets: PrepareSecrets<Secret>,
   onMissing: (message: string) => void,
-): () => Awaitable<Verification> {
-  const create = (given: Secrets<Secret>): Verification => ({
-    verify: createVerifier(given),
+): () => Awaitable<CurrentVerifier> {
+  const create = (given: Secrets<Secret>): CurrentVerifier => ({
+    verify: prepareSecrets(given),
     secrets: [given].flat(),
   });
-  let last: Verification | undefined;
+  let last: CurrentVerifier | undefined;
   if (signingSecret === undefined) {
     // No error yet: frameworks load routes while they build, where the secret may not be available.
-    if (isMissing(readEnvironment()))
-      onMissing(`${MISSING}, so each callback gets a 500; ${REMEDY}`);
+    if (readVariable() === undefined) onMissing(missing('each callback gets a 500'));
     return () => {
-      last ??= create(readVariable() as Secret);
+      last ??= create(requireVariable() as Secret);
       return last;
     };
   }
@@ -80,55 +78,43 @@ export function createVerifierSource<Secret>(
 }
 
 const VARIABLE = 'MERCHANT_PAYMENTS_SIGNING_SECRET';
-const MISSING = 'signingSecret is missing';
-const REMEDY = `set ${VARIABLE} in the environment, or pass signingSecret`;
 
-const isMissing = (secret: string | undefined): secret is undefined | '' => !secret?.trim();
+const missing = (result: string): string =>
+  `signingSecret is missing, so ${result}; set ${VARIABLE} in the environment, or pass signingSecret`;
 
-/**
- * Reads the default of `signingSecret`.
- *
- * @throws {InvalidOptionError} naming the variable when it is missing or unusable
- */
-function readVariable(): string {
-  const secret = readEnvironment();
-  if (!isMissing(secret)) return secretText(secret, VARIABLE);
-  throw new InvalidOptionError(
-    'signingSecret',
-    `${MISSING}, so the callback was not verified, and the service retries; ${REMEDY}`,
-  );
-}
-
-/** Undefined in a runtime without variables, or that does not allow this one to be read. */
-function readEnvironment(): string | undefined {
+/** The default of `signingSecret`; undefined if it is missing, or the runtime does not allow it to be read. */
+function readVariable(): string | undefined {
   try {
-    return globalThis.process?.env?.[VARIABLE];
+    const secret = globalThis.process?.env?.[VARIABLE];
+    return secret?.trim() ? secret : undefined;
   } catch {
     return undefined;
   }
 }
 
-async function readSecret<Value>(read: () => Promise<Value>): Promise<Value> {
-  const reading = read().catch((error: unknown) => {
-    // Without the error itself: a parser's error can quote the secret.
-    throw unavailable(`signingSecret failed${nameFailure(error)}`);
-  });
-  return withUserCodeTimeout(reading, () =>
-    unavailable(`signingSecret returned no secret within ${USER_CODE_TIMEOUT_MS} ms`),
-  );
+function requireVariable(): string {
+  const secret = readVariable();
+  if (secret !== undefined) return secretText(secret, VARIABLE);
+  const message = missing('the callback was not verified, and the service retries');
+  throw new InvalidOptionError('signingSecret', message);
 }
 
-function unavailable(what: string): SecretUnavailableError {
-  return new SecretUnavailableError(
-    'signingSecret',
-    `${what}, so the callback was not verified, and the service retries; cache a secret that is slow to fetch`,
-  );
+async function readSecret<Value>(read: () => Promise<Value>): Promise<Value> {
+  const unavailable = (what: string): SecretUnavailableError => {
+    const message = `signingSecret ${what}, so the callback was not verified, and the service retries; cache a secret that is slow to fetch`;
+    return new SecretUnavailableError('signingSecret', message);
+  };
+  const reading = read().catch((error: unknown) => {
+    // Without the error itself: a parser's error can quote the secret.
+    throw unavailable(`failed${nameFailure(error)}`);
+  });
+  const tooLate = () => unavailable(`returned no secret within ${USER_CODE_TIMEOUT_MS} ms`);
+  return withUserCodeTimeout(reading, tooLate);
 }
 
 function areSame(before: readonly unknown[], now: readonly unknown[]): boolean {
-  return (
-    before.length === now.length &&
-    // The bytes in an array may have changed.
-    now.every((secret, index) => secret === before[index] && !ArrayBuffer.isView(secret))
-  );
+  // The bytes in an array may have changed.
+  const isSame = (secret: unknown, index: number) =>
+    secret === before[index] && !ArrayBuffer.isView(secret);
+  return before.length === now.length && now.every(isSame);
 }

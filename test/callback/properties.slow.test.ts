@@ -1,9 +1,21 @@
-import * as callback from '../../src/callback/index.js';
-import * as web from '../../src/callback/web/index.js';
+import {
+  callbackKey,
+  createAsyncCallbackVerifier,
+  createCallbackVerifier,
+  verifyCallback,
+  verifyCallbackAsync,
+} from '../../src/callback/index.js';
 import { describeVerifierProperties } from './verifier-contract.js';
 
-describeVerifierProperties({ name: 'merchant-payments/callback, on node:crypto', ...callback });
 describeVerifierProperties({
-  name: 'merchant-payments/callback/web, on WebCrypto',
-  ...web,
+  name: 'verifyCallback, on node:crypto',
+  verifyCallback,
+  createCallbackVerifier,
+  callbackKey,
+});
+describeVerifierProperties({
+  name: 'verifyCallbackAsync, on WebCrypto',
+  verifyCallback: verifyCallbackAsync,
+  createCallbackVerifier: createAsyncCallbackVerifier,
+  callbackKey,
 });

@@ -190,7 +190,6 @@ const spellings: readonly [string, Spelling][] = [
   ['in JSON', (text) => inner(JSON.stringify(text))],
   ['in base64', base64],
   ['in base64 without padding', (text) => unpadded(base64(text))],
-  ['in base64 in a URL', (text) => encodeURIComponent(base64(text))],
   ['in base64url', base64url],
 ];
 

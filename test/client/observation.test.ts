@@ -515,19 +515,21 @@ describe('observe', () => {
 });
 
 it('logs each request where the runtime has no tracing channels', async () => {
-  // It is looked for once, at import. What is imported later must find it.
+  // It is looked for once, at the first call.
   vi.resetModules();
   onTestFinished(() => void vi.resetModules());
   const lookUp = vi.spyOn(process, 'getBuiltinModule').mockReturnValue(undefined as never);
   const { PaymentClient } = await import('../../src/client/payment-client.js');
-  lookUp.mockRestore();
   const server = await startRawServer({ answer: () => created });
   const { lines, logger } = recordLines();
   const { url: baseUrl } = server;
   const client = new PaymentClient({ baseUrl, apiKey, apiSecret, logger });
   onTestFinished(() => client.close());
   const events = recordEvents();
-  expect((await client.payments.create(order)).payment.status).toBe(record.status);
+  const calling = client.payments.create(order);
+  await new Promise(setImmediate);
+  lookUp.mockRestore();
+  expect((await calling).payment.status).toBe(record.status);
   expect(lines).toMatchObject([
     { level: 'debug', message: 'merchant-payments: request succeeded' },
   ]);

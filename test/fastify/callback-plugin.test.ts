@@ -195,7 +195,7 @@ describe.each(versions)('%s', (name, createApp) => {
             return payload;
           });
         }),
-      'Fastify: let no preParsing hook read the payload of this route',
+      'Mount the handler before what parses the body',
     ));
 
   it('fails at once behind a hook that has put a parsed body in its place', () =>
@@ -206,7 +206,7 @@ describe.each(versions)('%s', (name, createApp) => {
             request.body = JSON.parse((await readPayload(request.body)).toString());
           });
         }),
-      'Fastify: let no preParsing hook read the payload of this route',
+      'Mount the handler before what parses the body',
     ));
 
   it('leaves alone a reply that another handler has sent', async () => {

@@ -1,6 +1,6 @@
 import { webcrypto } from 'node:crypto';
 import { expect, it } from 'vitest';
-import type { WebSigningSecret } from '../../src/callback/web/verify.js';
+import type { WebSigningSecret } from '../../src/callback/verify-async.js';
 import { callbackHandler } from '../../src/fetch/callback-handler.js';
 import type { CallbackReceiverOptions } from '../../src/receiver/options.js';
 import { SECRET, sign } from '../receiver/adapter-contract/scene.js';
@@ -63,20 +63,16 @@ it('gives 401 for a request without a body', async () => {
   expect(reported).toEqual([]);
 });
 
-it.each([
-  ['Next.js', (request: Request) => request.json()],
-  ['SvelteKit', (request: Request) => request.text()],
-  ['Workers', (request: Request) => request.arrayBuffer()],
-])('fails at once when the body was read, and says what to do in %s', async (framework, read) => {
+it('fails at once when the body was read, and says what to do', async () => {
   const { handler, references, reported } = createHandler();
   const { rawBody, headers } = sign();
   const request = post({ headers, body: rawBody });
-  await read(request);
+  await request.json();
   const response = await handler(request);
   expect(response.status).toBe(500);
   expect(references).toEqual([]);
   expect(reported).toMatchObject([{ code: 'RAW_BODY_REQUIRED' }]);
-  expect((reported[0] as Error).message).toContain(framework);
+  expect((reported[0] as Error).message).toContain('Pass the request on before anything reads it');
 });
 
 it('hands on the signal of the request', async () => {

@@ -9,8 +9,7 @@ import { expectProcessed, expectRemedy } from '../receiver/adapter-contract/read
 import { describeReplies } from '../receiver/adapter-contract/replies.js';
 import { deliver, type MakeServer, openScene, PATH } from '../receiver/adapter-contract/scene.js';
 
-const REMEDY =
-  'Hono: handler(c), the handler that callbackHandler() returned, without c.req.json() or a body validator before it';
+const REMEDY = 'Pass the request on before anything reads it';
 
 const mount =
   (...before: MiddlewareHandler[]): MakeServer =>

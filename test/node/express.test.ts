@@ -16,8 +16,7 @@ import {
   sign,
 } from '../receiver/adapter-contract/scene.js';
 
-const REMEDY =
-  'Express: mount callbackHandler before express.json(), or keep the bytes by express.json({ verify: (request, _response, bytes) => { request.rawBody = bytes; } })';
+const REMEDY = 'Mount the handler before what parses the body';
 
 const versions: [name: string, express: typeof express5][] = [
   ['Express 4', express4],

@@ -86,7 +86,7 @@ describe('NestJS', () => {
   it('fails at once without it', () =>
     expectRemedy(
       (options) => startNest(options, {}),
-      'NestJS: NestFactory.create(AppModule, { rawBody: true })',
+      'Mount the handler before what parses the body',
     ));
 
   it('works without it when mounted before the parser', () =>

@@ -30,7 +30,7 @@ describe('a page of Next.js, or another platform that hands on a request of node
       prepared(async (request) => {
         Object.assign(request, { body: JSON.parse((await readAll(request)).toString()) });
       }),
-      'Next.js pages: export const config = { api: { bodyParser: false } }',
+      'request.body is an object',
     ));
 
   it('is not asked for a body that it would parse, while the stream is unread', async () => {

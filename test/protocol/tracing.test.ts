@@ -1,7 +1,13 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { tracingChannel } from 'node:diagnostics_channel';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { hasSubscribers, type Runner, runTraced, runWithin } from '../../src/protocol/tracing.js';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import {
+  hasSubscribers,
+  openChannel,
+  type Runner,
+  runTraced,
+  runWithin,
+} from '../../src/protocol/tracing.js';
 
 const events = ['start', 'end', 'asyncStart', 'asyncEnd', 'error'] as const;
 
@@ -13,6 +19,15 @@ describe('a tracing channel', () => {
     channel[event].subscribe(listener);
     onTestFinished(() => void channel[event].unsubscribe(listener));
     expect(hasSubscribers(channel)).toBe(true);
+  });
+
+  it('is not asked for on load, and is missing in a runtime that throws then, as that of Next.js', () => {
+    const getBuiltinModule = vi.spyOn(process, 'getBuiltinModule').mockImplementation(() => {
+      throw new Error('A Node.js API is used which is not supported in the Edge Runtime');
+    });
+    const getChannel = openChannel('test:edge');
+    expect(getBuiltinModule).not.toHaveBeenCalled();
+    expect(getChannel()).toBeUndefined();
   });
 
   it('may have subscribers where it does not say, as on Bun, and has none where it is missing', () => {

@@ -1,11 +1,6 @@
 import { expect, it } from 'vitest';
 import { CallbackVerificationError } from '../../src/errors.js';
-import {
-  assertBodySize,
-  bodyWasRead,
-  explainUnreadable,
-  UnreadableBody,
-} from '../../src/receiver/body.js';
+import { assertBodySize, bodyWasRead, UnreadableBody } from '../../src/receiver/body.js';
 
 it.each([
   ['', 0],
@@ -19,31 +14,24 @@ it.each([
   ['\u{10ffff}', 4],
 ])('counts the bytes that %j has in UTF-8', (text, bytes) => {
   expect(Buffer.byteLength(text)).toBe(bytes);
-  expect(() => assertBodySize(text, bytes)).not.toThrow();
-  if (bytes > 0) expect(() => assertBodySize(text, bytes - 1)).toThrow(UnreadableBody);
+  expect(() => assertBodySize(text, { maxBodyBytes: bytes })).not.toThrow();
+  if (bytes > 0)
+    expect(() => assertBodySize(text, { maxBodyBytes: bytes - 1 })).toThrow(UnreadableBody);
 });
 
 it.each([
   ['Buffer', Buffer.alloc(11)],
   ['Uint8Array', new Uint8Array(11)],
-  ['ArrayBuffer', new ArrayBuffer(11)],
   ['string', 'x'.repeat(11)],
 ])('refuses a %s of 11 bytes under a limit of 10 with 413', (_name, rawBody) => {
-  expect(() => assertBodySize(rawBody, 11)).not.toThrow();
-  expect(() => assertBodySize(rawBody, 10)).toThrow(UnreadableBody);
+  expect(() => assertBodySize(rawBody, { maxBodyBytes: 11 })).not.toThrow();
+  expect(() => assertBodySize(rawBody, { maxBodyBytes: 10 })).toThrow(UnreadableBody);
   try {
-    assertBodySize(rawBody, 10);
+    assertBodySize(rawBody, { maxBodyBytes: 10 });
   } catch (error) {
-    expect(error).toEqual(new UnreadableBody(413));
+    expect(error).toMatchObject({ status: 413 });
   }
 });
-
-it.each([[{ status: 'paid' }], [null], [undefined], [7]])(
-  'leaves %j, which is no raw body, to the verifier',
-  (value) => {
-    expect(() => assertBodySize(value as unknown as string, 1)).not.toThrow();
-  },
-);
 
 it('says what happened to a body that was read too early, and the remedy', () => {
   const error = bodyWasRead('Read it later');
@@ -72,5 +60,5 @@ it.each([
   ],
 ] as const)('is explained when it was answered %i', (status, code, message) => {
   const limits = { maxBodyBytes: 10 };
-  expect(explainUnreadable(new UnreadableBody(status), limits)).toMatchObject({ code, message });
+  expect(new UnreadableBody(status, limits)).toMatchObject({ status, code, message });
 });

@@ -3,7 +3,7 @@ import { PassThrough, Readable } from 'node:stream';
 import { runInNewContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
 import { expect, it, vi } from 'vitest';
-import { BODY_TIMEOUT_MS, UnreadableBody } from '../../src/receiver/body.js';
+import { BODY_TIMEOUT_MS } from '../../src/receiver/body.js';
 import { readNodeBody } from '../../src/receiver/node-request.js';
 
 const limits = { maxBodyBytes: 10 };
@@ -62,7 +62,7 @@ it('stops beyond the limit, with 413, and takes nothing more', async () => {
       setImmediate(() => this.push(Buffer.alloc(6)));
     },
   });
-  await expect(read(source)).rejects.toEqual(new UnreadableBody(413));
+  await expect(read(source)).rejects.toMatchObject({ status: 413 });
   for (let turn = 0; turn < 10; turn += 1) await new Promise(setImmediate);
   // One that was under way, as a stream reads ahead.
   expect(produced).toBeLessThanOrEqual(3);
@@ -75,7 +75,7 @@ it('stops reading a body that stalls, with 408', async () => {
   try {
     const source = new PassThrough();
     source.write('half');
-    const seen = expect(read(source)).rejects.toEqual(new UnreadableBody(408));
+    const seen = expect(read(source)).rejects.toMatchObject({ status: 408 });
     await vi.advanceTimersByTimeAsync(BODY_TIMEOUT_MS - 1);
     expect(source.isPaused()).toBe(false);
     await vi.advanceTimersByTimeAsync(1);
@@ -110,7 +110,7 @@ it.each<[string, (source: PassThrough) => unknown]>([
   source.write('half');
   const body = read(source);
   end(source);
-  await expect(body).rejects.toEqual(new UnreadableBody(400));
+  await expect(body).rejects.toMatchObject({ status: 400 });
   // A further one must not end the process.
   expect(() => source.emit('error', new Error('again'))).not.toThrow();
 });
@@ -119,7 +119,7 @@ it('says 400 for a stream that was destroyed before', async () => {
   const source = new PassThrough();
   source.destroy();
   await new Promise(setImmediate);
-  await expect(read(source)).rejects.toEqual(new UnreadableBody(400));
+  await expect(read(source)).rejects.toMatchObject({ status: 400 });
 });
 
 it('resumes a stream that was paused', async () => {
@@ -254,9 +254,9 @@ it.each([
   ['bytes', [Buffer.from('é'), Buffer.from('ab')], 'éab'],
 ])('counts chunks of %s in bytes', async (_name, chunks, text) => {
   expect(String(await read(Readable.from(chunks), {}, { maxBodyBytes: 4 }))).toBe(text);
-  await expect(read(Readable.from(chunks), {}, { maxBodyBytes: 3 })).rejects.toEqual(
-    new UnreadableBody(413),
-  );
+  await expect(read(Readable.from(chunks), {}, { maxBodyBytes: 3 })).rejects.toMatchObject({
+    status: 413,
+  });
 });
 
 it('refuses chunks that are neither text nor bytes', async () => {
@@ -289,17 +289,13 @@ it.each<[string, () => PassThrough | Promise<PassThrough>]>([
   }
 });
 
-it.each([
-  'Express: mount callbackHandler before express.json()',
-  'express.json({ verify: (request, _response, bytes) => { request.rawBody = bytes; } })',
-  'NestJS: NestFactory.create(AppModule, { rawBody: true })',
-  'Koa: route to it before a body parser',
-  'Next.js pages: export const config = { api: { bodyParser: false } }',
-  'Fastify: let no preParsing hook read the payload',
-])('names the remedy: %s', async (remedy) => {
-  await expect(read(await readToEnd('all'))).rejects.toMatchObject({
-    message: expect.stringContaining(remedy),
-  });
+it('says what is left of a body that was read, and the remedy', async () => {
+  const message = async (keeper: object) =>
+    read(await readToEnd('all'), keeper).catch((error: Error) => error.message);
+  expect(await message({ body: { parsed: true } })).toMatch(
+    /handler \(request\.body is an object\), so .* keep the bytes as request\.rawBody; the guide "Frameworks"/,
+  );
+  expect(await message({})).toContain('before the callback handler, so the bytes');
 });
 
 async function readOnce(): Promise<PassThrough> {

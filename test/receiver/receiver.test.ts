@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events';
 import { inspect } from 'node:util';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import * as z from 'zod';
-import { callbackKey } from '../../src/callback/verify.js';
+import { callbackKey, prepareSecrets } from '../../src/callback/verify.js';
 import {
   CallbackVerificationError,
   InvalidOptionError,
@@ -10,8 +10,12 @@ import {
   RetryLaterError,
 } from '../../src/errors.js';
 import type { StandardSchemaV1 } from '../../src/protocol/standard-schema.js';
-import { createCallbackReceiver } from '../../src/receiver/callback-receiver.js';
+import {
+  createCallbackReceiver,
+  type ReceivedRequest,
+} from '../../src/receiver/callback-receiver.js';
 import type { CallbackReceiverOptions, PaymentContext } from '../../src/receiver/options.js';
+import { createReceiver } from '../../src/receiver/receiver.js';
 import type {
   CallbackStore,
   ChangeOutcome,
@@ -19,6 +23,7 @@ import type {
   StatusChange,
 } from '../../src/store/callback-store.js';
 import { memoryStore } from '../../src/store/memory.js';
+import { schemaOf } from '../callback/contract/record-schema.js';
 import {
   NOW_SECONDS,
   now,
@@ -157,10 +162,6 @@ describe('the order of changes', () => {
   it.each([
     [{}, { current: true, secondPayment: false }],
     [{ current: false }, { current: false, secondPayment: false }],
-    [
-      { current: 'no', secondPayment: 1 },
-      { current: true, secondPayment: false },
-    ],
   ])('is current with a store that does not say otherwise: %o', async (said, seen) => {
     const contexts: unknown[] = [];
     const { signal } = new AbortController();
@@ -295,6 +296,72 @@ describe('a request that is refused', () => {
   });
 });
 
+describe('the headers of a request', () => {
+  const unsigned: [string, object, string][] = [
+    ['neither header', {}, 'MISSING_TIMESTAMP'],
+    ['no signature', { 'x-timestamp': String(NOW_SECONDS) }, 'MISSING_SIGNATURE'],
+    [
+      'an old timestamp',
+      post({}, { timestamp: String(NOW_SECONDS - 301) }).headers,
+      'TIMESTAMP_OUTSIDE_WINDOW',
+    ],
+    ['no digest', { 'x-timestamp': String(NOW_SECONDS), 'x-signature': 'x' }, 'INVALID_SIGNATURE'],
+  ];
+
+  it.each(unsigned)('are refused with %s before the body is read', async (_what, headers, code) => {
+    const reasons: string[] = [];
+    const readBody = vi.fn(() => ['']);
+    const signingSecret = vi.fn(() => SECRET);
+    const { receive } = createReceiver(
+      { signingSecret, now, onPayment() {}, onRejected: (error) => void reasons.push(error.code) },
+      prepareSecrets,
+    );
+    const reply = await receive({ method: 'POST', headers: headers as never, readBody });
+    expect(reply).toEqual({ status: 401, headers: {}, outcome: 'rejected' });
+    expect(reasons).toEqual([code]);
+    expect(readBody).not.toHaveBeenCalled();
+    expect(signingSecret).not.toHaveBeenCalled();
+  });
+});
+
+describe('what any request shows', () => {
+  const shown: [string, Partial<CallbackReceiverOptions>, ReceivedRequest, string][] = [
+    [
+      'a body that was parsed',
+      {},
+      { ...post(), rawBody: sampleRecord() as never },
+      'RAW_BODY_REQUIRED',
+    ],
+    ['a secret that is missing', { signingSecret: () => '' }, post(), 'INVALID_OPTION'],
+    [
+      'a secret store that fails',
+      { signingSecret: () => Promise.reject(new Error('sealed')) },
+      post(),
+      'SECRET_UNAVAILABLE',
+    ],
+  ];
+
+  it.each(shown)('is reported once a minute: %s', async (_what, options, request, code) => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const scene = createScene(options);
+    for (let count = 0; count < 3; count += 1) expect(await scene.receive(request)).toEqual(failed);
+    expect(scene.reports).toMatchObject([{ error: { code } }]);
+    vi.advanceTimersByTime(60_000);
+    await scene.receive(request);
+    expect(scene.reports).toHaveLength(2);
+  });
+
+  it('does not silence what an authentic callback shows', async () => {
+    const recordSchema = schemaOf(() => {
+      throw new InvalidOptionError('schema', 'a bug in the schema');
+    });
+    const scene = createScene({ recordSchema });
+    for (let count = 0; count < 3; count += 1) await scene.receive(post());
+    expect(scene.reports).toHaveLength(3);
+  });
+});
+
 describe('signingSecret as a function', () => {
   it('is asked for every callback, so that a secret can change without a restart', async () => {
     const secrets = [SECRET, OTHER_SECRET];
@@ -394,7 +461,7 @@ describe('signingSecret as a method', () => {
     const signingSecret = () => {
       throw Object.assign(new Error(SECRET), { code });
     };
-    const receiver = createCallbackReceiver({ signingSecret, onPayment() {}, onError });
+    const receiver = createCallbackReceiver({ signingSecret, now, onPayment() {}, onError });
     expect(await receiver.receive(post())).toEqual(failed);
     const [error] = onError.mock.lastCall as [Error];
     expect(error.message).toContain(says);
@@ -1201,7 +1268,7 @@ describe('construction', () => {
     ],
     [
       { ...right, store: {} },
-      'store must be a store: memoryStore(), postgresStore(pool), …; received an object',
+      'store must be a store: memoryStore(), postgresStore(pool), … (with process); received an object',
     ],
     [
       { ...right, maxBodyBytes: 0 },

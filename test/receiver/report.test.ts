@@ -23,10 +23,11 @@ describe('the default of onError', () => {
     );
   });
 
-  it('names the code of errors of this package', async () => {
+  it('names the code of a request that was no callback, without a stack', async () => {
     const shown = listen();
     await createScene({ onError: undefined }).receive(postBody('{}'));
-    expect(shown()).toContain('could not be processed: [INVALID_RECORD] CallbackVerificationError');
+    expect(shown()).toContain('could not be processed: [INVALID_RECORD] The callback is authentic');
+    expect(shown()).not.toContain('\n    at ');
   });
 
   it('says only of a second payment that a person is needed', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { createVerifierSource, type Verifier } from '../../src/receiver/verifier-source.js';
+import { type CurrentVerifier, createVerifierSource } from '../../src/receiver/verifier-source.js';
 
 type Secrets = string | Uint8Array | readonly (string | Uint8Array)[];
 
@@ -10,7 +10,7 @@ function sourceOf(signingSecret: () => Secrets | Promise<Secrets>) {
     signingSecret,
     (secrets) => {
       made.push(secrets);
-      return (() => undefined) as unknown as Verifier;
+      return (() => undefined) as unknown as CurrentVerifier['verify'];
     },
     unexpected,
   );
@@ -29,7 +29,7 @@ describe('the verifier of the secret in the environment', () => {
       undefined,
       (secret) => {
         made.push(secret);
-        return (() => undefined) as unknown as Verifier;
+        return (() => undefined) as unknown as CurrentVerifier['verify'];
       },
       (message) => warnings.push(message),
     );

@@ -1,6 +1,6 @@
 import { runInNewContext } from 'node:vm';
 import { expect, it, vi } from 'vitest';
-import { BODY_TIMEOUT_MS, readWebBody, UnreadableBody } from '../../src/receiver/body.js';
+import { BODY_TIMEOUT_MS, readWebBody } from '../../src/receiver/body.js';
 import { waitFor } from '../wait-for.js';
 
 const limits = { maxBodyBytes: 10 };
@@ -50,7 +50,7 @@ it.each(chunksOf)('takes chunks that are %s, and counts their bytes', async (_na
     'éabcdefgh',
   );
   for (const chunks of [[first, second, make('i')], [make('éééééé')]]) {
-    await expect(readWebBody(inChunks(...chunks), limits)).rejects.toEqual(new UnreadableBody(413));
+    await expect(readWebBody(inChunks(...chunks), limits)).rejects.toMatchObject({ status: 413 });
   }
 });
 
@@ -72,7 +72,7 @@ it.each([
 ])('takes a body of %i bytes under a limit of 10: %s', async (length, status) => {
   const outcome = readWebBody(requestOf(bytes(length)), limits);
   if (status === undefined) expect((await outcome).length).toBe(length);
-  else await expect(outcome).rejects.toEqual(new UnreadableBody(413));
+  else await expect(outcome).rejects.toMatchObject({ status: 413 });
 });
 
 it('pulls nothing beyond the limit, and cancels the body once the reply is under way', async () => {
@@ -88,7 +88,7 @@ it('pulls nothing beyond the limit, and cancels the body once the reply is under
     },
     { highWaterMark: 0 },
   );
-  await expect(readWebBody(requestOf(body), limits)).rejects.toEqual(new UnreadableBody(413));
+  await expect(readWebBody(requestOf(body), limits)).rejects.toMatchObject({ status: 413 });
   // A server may take the cancelling for the end of the connection, and of the reply with it.
   expect(cancelled).not.toHaveBeenCalled();
   await waitFor(() => expect(cancelled).toHaveBeenCalled(), { interval: 1 });
@@ -102,7 +102,7 @@ it('stops reading a body that stalls', async () => {
       start: (controller) => controller.enqueue(bytes(1)),
     });
     const outcome = readWebBody(requestOf(body), limits);
-    const seen = expect(outcome).rejects.toEqual(new UnreadableBody(408));
+    const seen = expect(outcome).rejects.toMatchObject({ status: 408 });
     await vi.advanceTimersByTimeAsync(BODY_TIMEOUT_MS);
     await seen;
   } finally {
@@ -120,7 +120,7 @@ it('counts the time of the whole body, however busily it drips', async () => {
       },
     });
     const outcome = readWebBody(requestOf(body), { maxBodyBytes: 1_000 });
-    const seen = expect(outcome).rejects.toEqual(new UnreadableBody(408));
+    const seen = expect(outcome).rejects.toMatchObject({ status: 408 });
     await vi.advanceTimersByTimeAsync(BODY_TIMEOUT_MS);
     await seen;
   } finally {
@@ -142,7 +142,7 @@ it('says 400 for a body that breaks off', async () => {
   const body = new ReadableStream<Uint8Array>({
     pull: (controller) => controller.error(new Error('The client is gone')),
   });
-  await expect(readWebBody(requestOf(body), limits)).rejects.toEqual(new UnreadableBody(400));
+  await expect(readWebBody(requestOf(body), limits)).rejects.toMatchObject({ status: 400 });
 });
 
 it.each([

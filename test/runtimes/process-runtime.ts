@@ -10,7 +10,7 @@ import type { Runtime } from './runtimes.js';
 
 const inProcess: readonly GroupName[] = [
   'callback',
-  'callback/web',
+  'callback, async',
   'fetch',
   'client',
   'mock-server',

@@ -1,8 +1,8 @@
 import { createHmac, createSecretKey, randomBytes } from 'node:crypto';
 import { availableParallelism, cpus } from 'node:os';
-import { signatureMismatch } from '../../src/callback/signature.js';
+import { signatureMismatch } from '../../src/callback/refusals.js';
 import { createCallbackVerifier } from '../../src/callback/verify.js';
-import { createCallbackVerifier as createWebVerifier } from '../../src/callback/web/verify.js';
+import { createAsyncCallbackVerifier } from '../../src/callback/verify-async.js';
 import { version } from '../../src/protocol/version.js';
 import { largestT, type Measurement } from './welch.js';
 
@@ -72,7 +72,7 @@ type Implementation = 'node' | 'web' | 'control';
 
 const now = () => Number(timestamp) * 1000;
 const verify = createCallbackVerifier({ signingSecret: secret, now });
-const verifyByWeb = createWebVerifier({ signingSecret: secret, now });
+const verifyByWeb = createAsyncCallbackVerifier({ signingSecret: secret, now });
 
 const refusals: Record<Implementation, (encoding: Encoding) => Refuse> = {
   node: () => (request) => {
@@ -97,7 +97,7 @@ const refusals: Record<Implementation, (encoding: Encoding) => Refuse> = {
     const given = request.headers['x-signature'];
     try {
       for (let at = 0; at < expected.length; at += 1) {
-        if (expected.charCodeAt(at) !== given.charCodeAt(at)) throw signatureMismatch(1, {});
+        if (expected.charCodeAt(at) !== given.charCodeAt(at)) throw signatureMismatch(1, undefined);
       }
     } catch (error) {
       return error;

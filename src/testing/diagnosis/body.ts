@@ -1,5 +1,6 @@
 import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync } from 'node:zlib';
-import { assertRawBody, HOW_TO_GET_THE_BYTES, isUint8Array } from '../../callback/body.js';
+import { assertRawBody } from '../../callback/body.js';
+import { HOW_TO_GET_THE_BYTES } from '../../callback/refusals.js';
 import { CallbackVerificationError } from '../../errors.js';
 import { describeValue } from '../../protocol/describe-value.js';
 import { statusRecordFields } from '../../protocol/payment.js';
@@ -72,8 +73,6 @@ function listFaults(bytes: Buffer): readonly CallbackFinding[] {
 }
 
 function describeLost(value: unknown): string {
-  // Any others were captured.
-  if (isUint8Array(value) || value instanceof ArrayBuffer) return 'bytes whose memory was detached';
   if (typeof value === 'object' && value !== null) return 'a parsed object';
   return typeof value === 'string' ? 'a string that holds a lone surrogate' : describeValue(value);
 }

@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import { assertRequest, decodeBody, parseStatusRecord } from '../../callback/checks.js';
 import { findContentEncoding } from '../../callback/headers.js';
 import {
-  assertRequest,
   type CallbackRequest,
   importSecrets,
   type ResolvedPolicy,
@@ -10,7 +10,6 @@ import {
   type VerifyCallbackOptions,
   verifyRules,
 } from '../../callback/options.js';
-import { decodeBody, parseStatusRecord } from '../../callback/record.js';
 import { createCallbackVerifier, verifyCallback } from '../../callback/verify.js';
 import {
   CallbackVerificationError,

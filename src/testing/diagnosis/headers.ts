@@ -1,7 +1,6 @@
-import { type CallbackHeaders, readSignedHeaders } from '../../callback/headers.js';
+import { assertInsideWindow, parseSignature, parseTimestamp } from '../../callback/checks.js';
+import { type CallbackHeaders, readSigningHeaders } from '../../callback/headers.js';
 import type { ResolvedPolicy } from '../../callback/options.js';
-import { parseSignature } from '../../callback/signature.js';
-import { assertInsideWindow, parseTimestamp } from '../../callback/timestamp.js';
 import { type CallbackVerificationError, InvalidOptionError } from '../../errors.js';
 import { fieldOf } from '../../protocol/own-fields.js';
 import { SIGNATURE_HEADER, type SignatureEncoding, TIMESTAMP_HEADER } from '../../protocol/wire.js';
@@ -22,7 +21,7 @@ const TITLES = { timestamp: 'X-Timestamp', signature: 'X-Signature' } as const;
 /** @throws {InvalidOptionError} when `headers` is not a collection of headers */
 export function captureHeaders(headers: CallbackHeaders): Record<Part, CapturedHeader> {
   try {
-    readSignedHeaders(headers);
+    readSigningHeaders(headers);
   } catch (error) {
     if (error instanceof InvalidOptionError) throw error;
   }

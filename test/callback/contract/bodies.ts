@@ -31,28 +31,6 @@ const accepted: [string, () => unknown][] = [
   ['an ArrayBuffer', () => exactArrayBuffer()],
   ['a Uint8Array of another realm', () => fromOtherRealm('Uint8Array.from(values)')],
   ['an ArrayBuffer of another realm', () => fromOtherRealm('Uint8Array.from(values).buffer')],
-  ['a Uint8Array on shared memory', () => sharedBytes()],
-  ['a Buffer on shared memory', () => Buffer.from(sharedBytes().buffer)],
-  ['a SharedArrayBuffer', () => sharedBytes().buffer],
-];
-
-function sharedBytes(): Uint8Array<SharedArrayBuffer> {
-  const shared = new Uint8Array(new SharedArrayBuffer(bytes.length));
-  shared.set(bytes);
-  return shared;
-}
-
-/** The bytes, whose memory now belongs to another thread. */
-function detached<Body extends Uint8Array | ArrayBuffer>(body: Body): Body {
-  const memory = body instanceof Uint8Array ? body.buffer : body;
-  structuredClone(memory, { transfer: [memory as ArrayBuffer] });
-  return body;
-}
-
-const detachedBodies: [string, () => unknown][] = [
-  ['a Uint8Array', () => detached(Uint8Array.from(bytes))],
-  ['a Buffer', () => detached(Buffer.from(exactArrayBuffer()))],
-  ['an ArrayBuffer', () => detached(exactArrayBuffer())],
 ];
 
 const refused: [string, () => unknown, string][] = [
@@ -69,16 +47,6 @@ const refused: [string, () => unknown, string][] = [
   ['a String object', () => new String(text), 'a parsed object'],
   ['a lone high surrogate', () => '{"status":"\ud83e"}', 'a string with a lone surrogate'],
   ['a lone low surrogate', () => '\uddfe', 'a string with a lone surrogate'],
-];
-
-const remedies = [
-  'express.raw(',
-  'before express.json()',
-  'rawBody: true and req.rawBody',
-  'parseAs: "buffer"',
-  'await request.text()',
-  'bodyParser: false',
-  'isBase64Encoded',
 ];
 
 const invalidUtf8: [string, number[]][] = [
@@ -107,12 +75,6 @@ export function describeBodies(implementation: Implementation): void {
       expect(error.message).toContain(`received ${received}`);
     });
 
-    it.each(detachedBodies)('says so when the memory of %s is detached', async (_what, make) => {
-      const error = await refusalOf(() => verify({ rawBody: make(), headers }));
-      expect(error.code).toBe('RAW_BODY_REQUIRED');
-      expect(error.message).toContain('received bytes whose memory was detached');
-    });
-
     it.each(accepted)(
       'is given back as bytes for %s, in memory of its own',
       async (_what, make) => {
@@ -126,9 +88,10 @@ export function describeBodies(implementation: Implementation): void {
       },
     );
 
-    it.each(remedies)('names the remedy %s', async (remedy) => {
-      const error = await refusalOf(() => verify({ rawBody: {}, headers }));
-      expect(error.message).toContain(remedy);
+    it('that is parsed has a remedy', async () => {
+      const { message } = await refusalOf(() => verify({ rawBody: {}, headers }));
+      expect(message).toContain('express.raw(');
+      expect(message).toContain('the guide "Frameworks"');
     });
 
     it('is not changed by the verification', async () => {

@@ -19,10 +19,6 @@ const hex = sign(body, { encoding: 'hex' });
 const base64 = sign(body, { encoding: 'base64' });
 const base64url = sign(body, { encoding: 'base64url' });
 
-// The next character of the alphabet differs in the two bits that 43 characters have to spare.
-const nonCanonical = (text: string) =>
-  text.slice(0, 42) + String.fromCharCode(text.charCodeAt(42) + 1);
-
 const spellings: { what: string; text: string; encoding: Encoding }[] = [
   { what: 'hex in lower case', text: hex, encoding: 'hex' },
   { what: 'hex in upper case', text: hex.toUpperCase(), encoding: 'hex' },
@@ -49,8 +45,6 @@ const malformed: [string, string][] = [
   ['base64 padded twice', `${base64}=`],
   ['base64 with its padding in front', `=${base64.slice(0, 43)}`],
   ['both base64 alphabets in one', base64.replace('+', '-')],
-  ['a base64 whose last character is not canonical', nonCanonical(base64)],
-  ['a base64url whose last character is not canonical', nonCanonical(base64url)],
   ['a space before', ` ${hex}`],
   ['a space after', `${hex} `],
   ['a line feed after hex', `${hex}\n`],

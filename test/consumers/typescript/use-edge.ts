@@ -1,6 +1,6 @@
 // What a worker or an edge route uses: no types of Node, only those of the web.
 
-import { verifyCallback, type WebSigningSecret } from 'merchant-payments/callback/web';
+import { verifyCallbackAsync, type WebSigningSecret } from 'merchant-payments/callback';
 import { callbackHandler } from 'merchant-payments/fetch';
 
 const signingSecret: WebSigningSecret = 'secret';
@@ -11,7 +11,7 @@ export const POST: (request: Request) => Promise<Response> = callbackHandler({
 });
 
 export const verify = (request: Request, rawBody: ArrayBuffer) =>
-  verifyCallback({ rawBody, headers: request.headers }, { signingSecret });
+  verifyCallbackAsync({ rawBody, headers: request.headers }, { signingSecret });
 
 export async function archive(
   request: Request,

@@ -1,8 +1,7 @@
-import type { CallbackRequest } from 'merchant-payments/callback';
-import { createCallbackVerifier } from 'merchant-payments/callback/web';
+import { type CallbackRequest, createAsyncCallbackVerifier } from 'merchant-payments/callback';
 
 // Neither Node's types nor the DOM's: the subpath needs none.
-const verify = createCallbackVerifier({ signingSecret: 'whsec_example' });
+const verify = createAsyncCallbackVerifier({ signingSecret: 'whsec_example' });
 
 export async function statusOf(request: CallbackRequest): Promise<string> {
   const { payment, timestamp } = await verify(request);

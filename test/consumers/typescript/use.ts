@@ -9,8 +9,11 @@ import {
   type VerifiedCallback,
   verifyCallback,
 } from 'merchant-payments';
-import { createCallbackVerifier, type SigningSecret } from 'merchant-payments/callback';
-import { verifyCallback as verifyOnWeb } from 'merchant-payments/callback/web';
+import {
+  createCallbackVerifier,
+  type SigningSecret,
+  verifyCallbackAsync,
+} from 'merchant-payments/callback';
 import { callbackPlugin } from 'merchant-payments/fastify';
 import { callbackHandler as fetchHandler } from 'merchant-payments/fetch';
 import { type LambdaResult, callbackHandler as lambdaHandler } from 'merchant-payments/lambda';
@@ -46,7 +49,7 @@ export async function useAll(): Promise<unknown[]> {
   const verified: VerifiedCallback = verifyCallback(callback, { signingSecret });
   const secret: SigningSecret = createSecretKey(Buffer.from(signingSecret));
   createCallbackVerifier({ signingSecret: [secret, signingSecret] })(callback);
-  await verifyOnWeb(callback, { signingSecret });
+  await verifyCallbackAsync(callback, { signingSecret });
   const store: CallbackStore = memoryStore();
   const payments: PaymentStore = memoryStore({ client });
   for await (const { kind } of payments.attention()) console.log(kind);

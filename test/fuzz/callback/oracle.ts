@@ -16,6 +16,8 @@ export interface OracleCase {
 /** No codes mean that it is to be accepted; else each of them is right. */
 export interface OracleVerdict {
   readonly codes: readonly string[];
+  /** What is wrong with the headers alone, which a receiver looks at before the body. */
+  readonly headerCodes: readonly string[];
   readonly secretIndex?: number;
 }
 

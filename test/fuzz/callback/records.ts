@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import type { VerifiedCallback } from '../../../src/callback/options.js';
 import { createCallbackVerifier } from '../../../src/callback/verify.js';
-import { createCallbackVerifier as createWebVerifier } from '../../../src/callback/web/verify.js';
+import { createAsyncCallbackVerifier } from '../../../src/callback/verify-async.js';
 import { CallbackVerificationError } from '../../../src/errors.js';
 import { isDateTime } from '../../../src/protocol/payment.js';
 import { mutatedFields, recordFields } from '../../callback/contract/arbitraries.js';
@@ -51,7 +51,7 @@ const bodies: fc.Arbitrary<string | Uint8Array> = fc.oneof(
 );
 
 const verifyByNode = createCallbackVerifier({ signingSecret: SECRET, now });
-const verifyByWeb = createWebVerifier({ signingSecret: SECRET, now });
+const verifyByWeb = createAsyncCallbackVerifier({ signingSecret: SECRET, now });
 
 /** An authentic body is a record or INVALID_RECORD, and its key tells its change from any other. */
 export async function fuzzRecords(options: FuzzOptions): Promise<FuzzResult> {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { CallbackRequest } from '../../../src/callback/options.js';
 import { createCallbackVerifier } from '../../../src/callback/verify.js';
-import { createCallbackVerifier as createWebVerifier } from '../../../src/callback/web/verify.js';
+import { createAsyncCallbackVerifier } from '../../../src/callback/verify-async.js';
 import { CallbackVerificationError } from '../../../src/errors.js';
 import { createCallbackReceiver } from '../../../src/receiver/callback-receiver.js';
 import { checkBatches, type FuzzOptions, type FuzzResult, Tally } from '../property-runs.js';
@@ -82,7 +82,7 @@ function createJudges(profile: (typeof profiles)[number], index: number): Judges
   });
   return {
     node: createCallbackVerifier(options),
-    web: createWebVerifier(options),
+    web: createAsyncCallbackVerifier(options),
     async receive(request) {
       secretIndexes = [];
       const { status, outcome } = await receiver.receive({ method: 'POST', ...request });
@@ -119,22 +119,23 @@ function expectVerdict(
   }
 }
 
-function expectReply(
-  reply: Received,
-  { codes, secretIndex }: OracleVerdict,
-  bodyBytes: number,
-): void {
+function expectReply(reply: Received, verdict: OracleVerdict, bodyBytes: number): void {
+  const { codes, secretIndex } = verdict;
   const accepted = codes.length === 0 && bodyBytes <= MAX_BODY_BYTES;
   assert.deepEqual(
     reply,
     accepted
       ? { status: 200, outcome: 'processed', secretIndexes: [secretIndex] }
-      : { ...refusal(codes, bodyBytes), secretIndexes: [] },
+      : { ...refusal(verdict, bodyBytes), secretIndexes: [] },
     `the receiver, where Python says ${codes}`,
   );
 }
 
-function refusal(codes: readonly string[], bodyBytes: number): { status: number; outcome: string } {
+function refusal(
+  { codes, headerCodes }: OracleVerdict,
+  bodyBytes: number,
+): { status: number; outcome: string } {
+  if (headerCodes.length > 0) return { status: 401, outcome: 'rejected' };
   if (bodyBytes > MAX_BODY_BYTES) return { status: 413, outcome: 'rejected' };
   if (codes.includes('RAW_BODY_REQUIRED')) return { status: 500, outcome: 'failed' };
   return { status: codes.includes('INVALID_RECORD') ? 422 : 401, outcome: 'rejected' };

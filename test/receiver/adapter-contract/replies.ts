@@ -156,7 +156,8 @@ export function describeReplies(
           `set ${VARIABLE} in the environment, or pass signingSecret`,
         ),
       };
-      expect(scene.reported).toMatchObject([{ error }, { error }, { error }]);
+      // Any stranger can cause it, so once a minute.
+      expect(scene.reported).toMatchObject([{ error }]);
       vi.stubEnv(VARIABLE, SECRET);
       expect(await deliver(scene, callback)).toMatchObject({ status: 200 });
       // It is read once.
@@ -165,7 +166,7 @@ export function describeReplies(
       expect(await deliver(scene, { rawBody: '{}', headers: callback.headers })).toMatchObject({
         status: 401,
       });
-      expect(scene.reported).toHaveLength(3);
+      expect(scene.reported).toHaveLength(1);
     });
 
     it('are 503 with Retry-After when onPayment asks for a retry, which is not reported', async () => {

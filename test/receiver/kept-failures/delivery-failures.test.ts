@@ -1,7 +1,7 @@
 import { createSecretKey } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import {
-  createFailurePolicy,
+  failurePolicyOf,
   findKeptChange,
   keepsFailures,
 } from '../../../src/receiver/kept-failures.js';
@@ -11,8 +11,11 @@ import { createScene, post } from '../scene.js';
 const SECRET_TEXT = 'whsec-8c1f0a5d77b2';
 
 function describeWith(secrets: readonly unknown[] | undefined, error: Error) {
-  const delivery = { rawBody: Buffer.from('{}'), secrets, isReplay: false, note: {} };
-  return JSON.stringify(createFailurePolicy(undefined, delivery).describeError?.(error));
+  const policy = failurePolicyOf(
+    { store: memoryStore() },
+    { text: '{}', secrets, isReplay: false },
+  );
+  return JSON.stringify(policy?.describeError?.(error));
 }
 
 describe('the text of a kept error', () => {

@@ -1,5 +1,5 @@
 import { assert, describe, expect, it } from 'vitest';
-import { createCallbackVerifier } from '../../../src/callback/web/verify.js';
+import { prepareSecretsAsync } from '../../../src/callback/verify-async.js';
 import { createCallbackReceiver } from '../../../src/receiver/callback-receiver.js';
 import { createReceiver } from '../../../src/receiver/receiver.js';
 import { memoryStore } from '../../../src/store/memory.js';
@@ -40,10 +40,10 @@ describe('a receiver whose verifier is asynchronous', () => {
     const onPayment = () => Promise.reject(new Error('broken'));
     const { receive } = createReceiver(
       { signingSecret: SECRET, store, onPayment, now },
-      (options) => {
-        const verifier = createCallbackVerifier(options);
-        return async (received) => {
-          const verified = await verifier(received);
+      (secret: string | readonly string[]) => {
+        const verify = prepareSecretsAsync(secret);
+        return async (signing, body) => {
+          const verified = await verify(signing, body);
           rawBody.fill(0x20);
           return verified;
         };

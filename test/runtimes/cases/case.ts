@@ -12,7 +12,7 @@ export interface CaseGroup {
 
 export const groupNames = [
   'callback',
-  'callback/web',
+  'callback, async',
   'fetch',
   'client',
   'mock-server',

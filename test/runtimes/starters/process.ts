@@ -3,7 +3,7 @@
 
 import type { PaymentClientOptions } from 'merchant-payments';
 import { callback } from '../cases/callback.js';
-import { callbackWeb } from '../cases/callback-web.js';
+import { callbackAsync } from '../cases/callback-async.js';
 import { runGroups } from '../cases/case.js';
 import { clientCases } from '../cases/client.js';
 import { fetchAdapter } from '../cases/fetch.js';
@@ -25,6 +25,6 @@ const client = clientCases({
   unconnectedByFetch: 'Deno' in globalThis ? 'unknown' : 'not-sent',
 });
 
-await runGroups([callback, callbackWeb, fetchAdapter, client, mockServer], (line) =>
+await runGroups([callback, callbackAsync, fetchAdapter, client, mockServer], (line) =>
   console.log(JSON.stringify(line)),
 );

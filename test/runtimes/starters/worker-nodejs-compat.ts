@@ -1,8 +1,8 @@
 // For workerd with its Node compatibility: the verifier on node:crypto too.
 
 import { callback } from '../cases/callback.js';
-import { callbackWeb } from '../cases/callback-web.js';
+import { callbackAsync } from '../cases/callback-async.js';
 import { fetchAdapter } from '../cases/fetch.js';
 import { createWorker } from './worker.js';
 
-export default createWorker([callback, callbackWeb, fetchAdapter]);
+export default createWorker([callback, callbackAsync, fetchAdapter]);

@@ -1,6 +1,6 @@
 // For workerd without its Node compatibility.
 
-import { callbackWeb } from '../cases/callback-web.js';
+import { callbackAsync } from '../cases/callback-async.js';
 import { fetchAdapter } from '../cases/fetch.js';
 import { createWorker } from './worker.js';
 
@@ -8,4 +8,4 @@ if ('process' in globalThis || 'Buffer' in globalThis) {
   throw new Error('This workerd has Node compatibility');
 }
 
-export default createWorker([callbackWeb, fetchAdapter]);
+export default createWorker([callbackAsync, fetchAdapter]);

@@ -82,7 +82,7 @@ const scenes = {
         async process(_change, work) {
           void work({ tx: undefined, signal: new AbortController().signal, current: true });
           setTimeout(() => Promise.reject(new Error('the store is gone')), 1);
-          return 'busy';
+          return { outcome: 'busy' };
         },
       },
     }),

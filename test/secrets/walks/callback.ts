@@ -1,7 +1,6 @@
 import { webcrypto } from 'node:crypto';
 import { inspect } from 'node:util';
-import * as node from '../../../src/callback/index.js';
-import * as web from '../../../src/callback/web/index.js';
+import * as callbacks from '../../../src/callback/index.js';
 import { failureOf, now } from '../../callback/sample-callback.js';
 import { customer, signingBytes, signingText } from '../planted.js';
 import type { See, Walk, Walks } from '../watch.js';
@@ -92,7 +91,7 @@ async function keys(see: See, callbackKey: (payment: never) => unknown): Promise
 async function withCryptoKey(see: See): Promise<void> {
   const algorithm = { name: 'HMAC', hash: 'SHA-256' };
   const key = await webcrypto.subtle.importKey('raw', signingBytes, algorithm, true, ['verify']);
-  const verifier = web.createCallbackVerifier({ now, signingSecret: key });
+  const verifier = callbacks.createAsyncCallbackVerifier({ now, signingSecret: key });
   const verified = await verifier(signed(signingBytes));
   see('the verified callback', verified, 'the payment of a callback');
   see('the error', await failureOf(() => verifier({ ...signed(signingBytes), rawBody: body + 1 })));
@@ -100,17 +99,16 @@ async function withCryptoKey(see: See): Promise<void> {
 }
 
 export const callbackWalks: Walks = {
-  '. verifyCallback': everyVerdict(node.verifyCallback),
+  '. verifyCallback': everyVerdict(callbacks.verifyCallback),
   '. createCallbackVerifier': {
-    ...everyVerdict(asCreated(node.createCallbackVerifier)),
-    'when it is printed': printing(node.createCallbackVerifier),
+    ...everyVerdict(asCreated(callbacks.createCallbackVerifier)),
+    'when it is printed': printing(callbacks.createCallbackVerifier),
   },
-  '. callbackKey': { 'and its errors': (see) => keys(see, node.callbackKey) },
-  './callback/web verifyCallback': everyVerdict(web.verifyCallback),
-  './callback/web createCallbackVerifier': {
-    ...everyVerdict(asCreated(web.createCallbackVerifier)),
-    'when it is printed': printing(web.createCallbackVerifier),
+  '. callbackKey': { 'and its errors': (see) => keys(see, callbacks.callbackKey) },
+  '. verifyCallbackAsync': everyVerdict(callbacks.verifyCallbackAsync),
+  '. createAsyncCallbackVerifier': {
+    ...everyVerdict(asCreated(callbacks.createAsyncCallbackVerifier)),
+    'when it is printed': printing(callbacks.createAsyncCallbackVerifier),
     'with a CryptoKey': withCryptoKey,
   },
-  './callback/web callbackKey': { 'and its errors': (see) => keys(see, web.callbackKey) },
 };

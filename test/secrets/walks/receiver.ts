@@ -299,7 +299,8 @@ export const receiverWalks: Walks = {
           controller.error(new Error(customer));
         },
       });
-      const init = { method: 'POST', body, duplex: 'half' } as RequestInit;
+      const { headers } = signed(signingText);
+      const init = { method: 'POST', headers, body, duplex: 'half' } as RequestInit;
       await handler(new Request('http://shop.example/', init));
     },
   },

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { HOW_TO_GET_THE_BYTES } from '../../../src/callback/body.js';
+import { HOW_TO_GET_THE_BYTES } from '../../../src/callback/refusals.js';
 import {
   type CallbackDiagnosis,
   type CallbackFindingCode,

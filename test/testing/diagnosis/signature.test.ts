@@ -52,8 +52,6 @@ describe('a signature that is not a digest', () => {
     ],
     ['cut base64', `${base64.slice(0, 30)}=`, '31 characters.'],
     ['other text', 'no signature!', '13 characters.'],
-    // The last character carries two bits that no digest has.
-    ['base64 with spare bits', `${base64.slice(0, 42)}h=`, '44 characters.'],
     ['very long', 'ab'.repeat(100_000), '200000 characters, all hex digits'],
     ['a prefix', `sha256=${hex}`, '71 characters.'],
     ['white space', ` ${hex}`, '65 characters.'],

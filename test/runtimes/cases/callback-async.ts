@@ -1,4 +1,9 @@
-import * as api from 'merchant-payments/callback/web';
+import {
+  CallbackVerificationError,
+  callbackKey,
+  createAsyncCallbackVerifier,
+  verifyCallbackAsync,
+} from 'merchant-payments/callback';
 import { equal, failsWith } from './assert.js';
 import type { CaseGroup } from './case.js';
 import { NOW_SECONDS, SECRET, sign } from './signed-callback.js';
@@ -6,10 +11,15 @@ import { verificationCases } from './verification.js';
 
 const now = () => NOW_SECONDS * 1000;
 
-export const callbackWeb: CaseGroup = {
-  name: 'callback/web',
+export const callbackAsync: CaseGroup = {
+  name: 'callback, async',
   cases: [
-    ...verificationCases(api),
+    ...verificationCases({
+      verifyCallback: verifyCallbackAsync,
+      createCallbackVerifier: createAsyncCallbackVerifier,
+      callbackKey,
+      CallbackVerificationError,
+    }),
     {
       name: 'takes a CryptoKey that may verify, and refuses one that may not',
       async run() {
@@ -23,10 +33,10 @@ export const callbackWeb: CaseGroup = {
           );
         const signingSecret = await importKey('verify');
         const callback = await sign();
-        equal((await api.verifyCallback(callback, { signingSecret, now })).payment.status, 'paid');
+        equal((await verifyCallbackAsync(callback, { signingSecret, now })).payment.status, 'paid');
         const signing = await importKey('sign');
         await failsWith(
-          () => api.verifyCallback(callback, { signingSecret: signing, now }),
+          () => verifyCallbackAsync(callback, { signingSecret: signing, now }),
           'INVALID_OPTION',
         );
       },
@@ -43,7 +53,7 @@ export const callbackWeb: CaseGroup = {
         } as const;
         const callback = await sign();
         const options = { signingSecret: SECRET, now, recordSchema };
-        await failsWith(() => api.verifyCallback(callback, options), 'INVALID_RECORD');
+        await failsWith(() => verifyCallbackAsync(callback, options), 'INVALID_RECORD');
       },
     },
   ],
