@@ -28,16 +28,16 @@ export function withoutStatement(error: unknown): unknown {
 }
 
 /** A write in a read-only transaction, as in a session whose transactions are read-only by default. */
-export const READ_ONLY_TRANSACTION = 1792;
+const READ_ONLY_TRANSACTION = 1792;
 // ER_SERVER_SHUTDOWN, ER_CONNECTION_KILLED of MariaDB, ER_SESSION_WAS_KILLED and ER_CLIENT_INTERACTION_TIMEOUT of MySQL.
 const CONNECTION_ENDED: readonly unknown[] = [1053, 1927, 3169, 4031];
 const PARSE_ERROR = 1064;
 // Of MariaDB and MySQL.
 const STATEMENT_TIMEOUT = [1969, 3024];
 /** A wait for a lock took too long: the server has rolled back the statement. */
-export const LOCK_WAIT_TIMEOUT = 1205;
+const LOCK_WAIT_TIMEOUT = 1205;
 /** A deadlock, after which the server has rolled back the whole transaction. */
-export const DEADLOCK = 1213;
+const DEADLOCK = 1213;
 /** ER_SP_DOES_NOT_EXIST: the savepoint with which the work began is gone. */
 export const NO_SAVEPOINT = 1305;
 /** The server can't run this statement as a prepared one. */
