@@ -196,9 +196,7 @@ describe('callback verify', () => {
     const curl = `curl 'http://x' -H '${lines[1]}' --data-raw '${body}'`;
     const { code, stdout, stderr } = await verify(curl);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-    expect(stderr).toMatch(
-      /a curl command can't be read: give .*callback sign --json prints it\n$/,
-    );
+    expect(stderr).toMatch(/a curl command can't be read: give .*with headers and rawBody\n$/);
   });
 
   test.each([

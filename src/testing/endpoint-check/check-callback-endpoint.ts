@@ -80,7 +80,7 @@ export async function checkByClock(
     throw new RequestAbortedError(message, { requestOutcome: 'not-sent' });
   } finally {
     signal?.removeEventListener('abort', abort);
-    sender.abort();
+    await sender.close();
   }
 }
 

@@ -141,7 +141,7 @@ export class Stage {
   /** Sends requests at the same moment. */
   async sendAtOnce(requests: readonly SignedRequest[]): Promise<Answer[]> {
     this.options.signal?.throwIfAborted();
-    return this.#endpoint.postAtOnce(requests);
+    return Promise.all(requests.map((request) => this.#endpoint.post(request)));
   }
 
   /** Sends a callback that should be accepted. */
