@@ -23,6 +23,11 @@ interface CallbackPost {
 /** Headers of an answer, their names in lower case. */
 export type AnswerHeaders = Dispatcher.ResponseData['headers'];
 
+/** How long a server may take to accept the connections that were made to it. */
+const ACCEPT_MS = 20;
+/** A single-threaded server accepts the next connection only when the first has its answer. */
+const CONNECT_MS = 200;
+
 /** With more connections at once, this process would be too slow for them, and blame the endpoint. */
 const MOST_AT_ONCE = 200;
 
@@ -35,23 +40,58 @@ const startRealTimer = (run: () => void, milliseconds: number): (() => void) => 
   return () => timers.clearTimeout(timer);
 };
 
+interface SenderOptions {
+  readonly timeoutMs: number;
+  readonly startTimer?: typeof startRealTimer;
+  /**
+   * Whether each request has a connection of its own.
+   * @default false
+   */
+  readonly reset?: boolean;
+}
+
 /** Sends callbacks over one pool of connections, which the msw or nock of a test does not see. */
 export class CallbackSender {
   readonly #timeoutMs: number;
   readonly #startTimer: typeof startRealTimer;
+  readonly #reset: boolean;
   readonly #inFlight = new Set<CallbackExchange>();
   readonly #waiting: { readonly begin: () => void; readonly abort: () => void }[] = [];
   readonly #sockets = new Set<Socket>();
   #pool: Promise<Agent> | undefined;
+  /** Resolves when a connection that has been opened may be used. */
+  #gate: (() => Promise<void>) | undefined;
 
-  constructor(timeoutMs: number, startTimer = startRealTimer) {
+  constructor({ timeoutMs, startTimer = startRealTimer, reset = false }: SenderOptions) {
     this.#timeoutMs = timeoutMs;
     this.#startTimer = startTimer;
+    this.#reset = reset;
   }
 
   /** Never rejects: a failure is a result. */
   post(callback: CallbackPost): Promise<PostResult> {
     return this.#send('POST', callback);
+  }
+
+  /**
+   * Makes the requests of `send` go out together, each on a connection of its own: once all have connected, or a while
+   * after the first has. Connecting takes much longer than a handler, and would keep them apart.
+   */
+  async atOnce<Result>(count: number, send: () => Promise<Result>): Promise<Result> {
+    let missing = count;
+    let release = (): void => undefined;
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    this.#gate = () => {
+      if (missing === count) timers.setTimeout(release, CONNECT_MS);
+      missing -= 1;
+      if (missing === 0) timers.setTimeout(release, ACCEPT_MS);
+      return released;
+    };
+    return send().finally(() => {
+      this.#gate = undefined;
+    });
   }
 
   /** As {@link CallbackSender.post}. */
@@ -87,15 +127,25 @@ export class CallbackSender {
   ): Promise<void> {
     try {
       const { origin, pathname, search } = new URL(url);
-      this.#pool ??= openPool(this.#timeoutMs, this.#sockets);
+      this.#pool ??= openPool((options, callback) => this.#connect(options, callback));
       const pool = await this.#pool;
       // A kept connection that the endpoint has closed is seen to be closed, and another is opened.
       await new Promise<void>((resolve) => timers.setImmediate(resolve));
       if (exchange.hasEnded) return;
-      pool.dispatch({ origin, method, path: pathname + search, headers, body }, exchange);
+      const path = pathname + search;
+      pool.dispatch({ origin, method, path, headers, body, reset: this.#reset }, exchange);
     } catch (error) {
       exchange.onResponseError(undefined, error as Error);
     }
+  }
+
+  #connect(options: buildConnector.Options, callback: buildConnector.Callback): void {
+    const socket = openSocket(options, this.#timeoutMs, (...result) => {
+      if (this.#gate === undefined) callback(...result);
+      else void this.#gate().then(() => callback(...result));
+    });
+    this.#sockets.add(socket);
+    socket.once('close', () => this.#sockets.delete(socket));
   }
 
   /** Aborts every request under way; each ends as `failed`. */
@@ -116,16 +166,12 @@ export class CallbackSender {
 const ABORTED: PostResult = { outcome: 'failed', errorCode: 'Error' };
 
 /** Loads the one file of undici that is needed: all of it would set the dispatcher of the global `fetch`. */
-async function openPool(connectTimeoutMs: number, sockets: Set<Socket>): Promise<Agent> {
+async function openPool(connect: buildConnector.connector): Promise<Agent> {
   const file = await import('undici/lib/dispatcher/agent.js').catch(() => undefined);
   const Pool = typeof file?.default === 'function' ? file.default : (await import('undici')).Agent;
   return new Pool({
     connections: MOST_AT_ONCE,
-    connect(options, callback) {
-      const socket = openSocket(options, connectTimeoutMs, callback);
-      sockets.add(socket);
-      socket.once('close', () => sockets.delete(socket));
-    },
+    connect,
     // An exchange has a deadline.
     headersTimeout: 0,
     bodyTimeout: 0,
@@ -206,7 +252,7 @@ const NODE_CODES: Readonly<Record<string, string>> = {
 };
 
 // msw 3 and nock 15 replace it. If they did so before this file was loaded, their own way past it remains.
-const { connect } = Socket.prototype;
+const { connect: connectSocket } = Socket.prototype;
 interface Interceptors {
   readonly __MSW_INTERNAL_CONNECTION_CONTEXT?: { readonly run: (open: () => void) => void };
 }
@@ -243,7 +289,7 @@ function openSocket(
   });
   const address = { host, port: Number(port) || (isSecure ? 443 : 80), noDelay: true };
   const { __MSW_INTERNAL_CONNECTION_CONTEXT: past } = globalThis as Interceptors;
-  if (past === undefined) Reflect.apply(connect, socket, [address]);
+  if (past === undefined) Reflect.apply(connectSocket, socket, [address]);
   else past.run(() => void socket.connect(address));
   return socket;
 }

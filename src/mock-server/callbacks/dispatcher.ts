@@ -76,7 +76,7 @@ export class CallbackDispatcher {
 
   constructor(options: DispatcherOptions) {
     this.#options = options;
-    this.#sender = new CallbackSender(options.settings.callbackTimeoutMs);
+    this.#sender = new CallbackSender({ timeoutMs: options.settings.callbackTimeoutMs });
     this.#signingKey = createSigningKey('signingSecret', options.signingSecret);
     this.#newest = new NewestEntries(options.cap);
   }

@@ -68,6 +68,12 @@ export class Endpoint {
     };
   }
 
+  postAtOnce(requests: readonly SignedRequest[]): Promise<Answer[]> {
+    return this.#sender.atOnce(requests.length, () =>
+      Promise.all(requests.map((request) => this.post(request))),
+    );
+  }
+
   /** Makes the body of an answer safe to show. */
   #quote(text: string, { headers, body }: SignedRequest): string {
     const sent = [...Object.values(headers), Buffer.from(body.slice(-MAX_SENT)).toString()].join(
