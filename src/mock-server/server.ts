@@ -17,7 +17,7 @@ import {
 import { InProcessService } from './service.js';
 import { KEPT } from './state/cap.js';
 import { defaultCredential } from './state/seeded-ids.js';
-import { type SavedState, StateFile } from './state/state-file.js';
+import { type SavedState, StateFile } from './state-file.js';
 
 /** A mock of the Merchant Payment Service that listens on a port. */
 export interface MockServer extends MockService {

@@ -35,7 +35,7 @@ import {
   PaymentBook,
 } from './state/payments.js';
 import { defaultCredential, SeededIds } from './state/seeded-ids.js';
-import type { SavedState } from './state/state-file.js';
+import type { SavedState } from './state-file.js';
 
 const resendRules = {
   fault: optional((value) => checkResendFault(value)),

@@ -1,11 +1,11 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { InvalidOptionError } from '../../errors.js';
-import { timers } from '../../protocol/timers.js';
-import { parseJson } from '../api/http-messages.js';
-import type { RecordedRequest } from '../api/recorded-request.js';
-import type { DeliveryAttempt, EditableDelivery } from '../callbacks/delivery.js';
-import type { MockPayment } from './payments.js';
+import { InvalidOptionError } from '../errors.js';
+import { timers } from '../protocol/timers.js';
+import { parseJson } from './api/http-messages.js';
+import type { RecordedRequest } from './api/recorded-request.js';
+import type { DeliveryAttempt, EditableDelivery } from './callbacks/delivery.js';
+import type { MockPayment } from './state/payments.js';
 
 /** What survives a restart. Lists are oldest first. */
 export interface SavedState {
