@@ -20,6 +20,7 @@ const mockLayers = [
   'faults/',
   'api/',
   'callbacks/',
+  'state-file\\.ts$',
   '(mock-service|service)\\.ts$',
   'control/',
   'dashboard/page\\.ts$',
@@ -47,7 +48,7 @@ module.exports = {
       severity: 'error',
       from: {
         path: '^src/',
-        pathNot: '^src/(cli/|msw/|mock-server/control/diagnose)',
+        pathNot: '^src/(cli/|msw/)',
       },
       to: { path: '(^|/)index\\.ts$' },
     },
@@ -118,7 +119,8 @@ module.exports = {
       from: { path: '^src/mock-server/dashboard/app/' },
       to: {
         path: '^src/',
-        pathNot: '^src/mock-server/(dashboard/app/|faults/fault-catalogue|callbacks/answer-hints)',
+        pathNot:
+          '^src/mock-server/(dashboard/app/|control/control-types|faults/fault-catalogue|callbacks/answer-hints)',
         dependencyTypesNot: ['type-only'],
       },
     },

@@ -36,7 +36,7 @@ const OUTCOMES: Readonly<
   skipped: { word: 'skip', style: 'yellow' },
 };
 
-/** Describes a report for people: each check, what failed and why, and totals. */
+/** Describes a report for people: what failed and why, what was skipped, and the totals. */
 export function describeReport(report: EndpointReport, layout: Layout): string[] {
   const { checks, url, cause } = report;
   const { paint, width } = layout;
@@ -45,8 +45,6 @@ export function describeReport(report: EndpointReport, layout: Layout): string[]
   failed.sort((one, other) => Number(other.id === cause) - Number(one.id === cause));
   return [
     ...wrapText(`Checks of ${plainText(url)}`, width).map((line) => paint('bold', line)),
-    '',
-    ...checks.flatMap((check) => describeCheck(check, layout)),
     ...failed.flatMap((check) => describeFailure(check, layout)),
     ...describeSkipped(checks, layout),
     '',
@@ -64,9 +62,9 @@ export function describeCheck(
   return [paint(style, word) + first.slice(word.length), ...others];
 }
 
-/** Explains a failure: what was seen, why it matters, and what to do. */
+/** Explains a failure: what was seen, why it matters, what to do, and a line to paste for that. */
 function describeFailure(check: EndpointCheck, { width, paint }: Layout): string[] {
-  const { id, title, detail, answer, why, remedy, referenceNumbers } = check;
+  const { detail, answer, why, remedy, paste, referenceNumbers } = check;
   const look =
     referenceNumbers.length > 0
       ? `in the endpoint's log for ${referenceNumbers.join(', ')}`
@@ -74,14 +72,15 @@ function describeFailure(check: EndpointCheck, { width, paint }: Layout): string
   const explanation = { seen: detail, said: answer, why, fix: remedy, look };
   return [
     '',
-    ...wrapText(plainText(`${id}: ${title}`), width).map((line) => paint('red', line)),
+    ...describeCheck(check, { width, paint }),
     ...Object.entries(explanation).flatMap(([label, text]) =>
       text === undefined ? [] : labelledLines(`  ${label.padEnd(6)}`, plainText(text), width),
     ),
+    // Not wrapped, so that it can be copied.
+    ...(paste === undefined ? [] : [`  paste ${plainText(paste)}`]),
   ];
 }
 
-// The list above them names them, too.
 const MOST_NAMED = 8;
 
 // Most are skipped for the same reason.
@@ -105,10 +104,23 @@ function describeTotals(report: EndpointReport, { width, paint }: Layout): strin
   const { counts, durationMs, acknowledgeMs, passed } = report;
   const acknowledged =
     acknowledgeMs === undefined
-      ? 'No callback was acknowledged.'
-      : `Callbacks were acknowledged within ${acknowledgeMs.median} ms (median), ${acknowledgeMs.max} ms at most.`;
-  const totals = `${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped in ${(durationMs / 1000).toFixed(1)} s. ${acknowledged}`;
-  return wrapText(totals, width).map((line) => paint(passed ? 'green' : 'red', line));
+      ? [
+          paint(
+            'red',
+            'No callback was acknowledged, so this is a failure. If your endpoint looks',
+          ),
+          paint('red', 'its order up, give a stored one: --reference <text>'),
+        ]
+      : [];
+  const times =
+    acknowledgeMs === undefined
+      ? ''
+      : ` Callbacks were acknowledged within ${acknowledgeMs.median} ms (median), ${acknowledgeMs.max} ms at most.`;
+  const totals = `${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped in ${(durationMs / 1000).toFixed(1)} s.${times}`;
+  return [
+    ...acknowledged,
+    ...wrapText(totals, width).map((line) => paint(passed ? 'green' : 'red', line)),
+  ];
 }
 
 /** Writes a report as JUnit XML, which CI servers show as test results. */
@@ -134,8 +146,9 @@ export function toJUnitXml(report: EndpointReport): string {
 }
 
 function writeCase(check: EndpointCheck): string[] {
-  const { id, title, outcome, detail, why, remedy, answer, latencyMs = 0 } = check;
+  const { id, title, outcome, detail, why, remedy, paste, answer, latencyMs = 0 } = check;
   const said = answer === undefined ? '' : `\nAnswer: ${answer}`;
+  const line = paste === undefined ? '' : `\n${paste}`;
   const opening = `    <testcase${attributes({
     classname: 'merchant-payments.check',
     name: `${id}: ${title}`,
@@ -145,7 +158,7 @@ function writeCase(check: EndpointCheck): string[] {
   const inner =
     outcome === 'skipped'
       ? `<skipped${attributes({ message: detail })}/>`
-      : `<failure${attributes({ message: detail, type: id })}>${escapeText(`${why}\n${remedy}${said}`)}</failure>`;
+      : `<failure${attributes({ message: detail, type: id })}>${escapeText(`${why}\n${remedy}${line}${said}`)}</failure>`;
   return [`${opening}>`, `      ${inner}`, '    </testcase>'];
 }
 

@@ -26,9 +26,9 @@ export async function runCommandLine(
   }
 }
 
-/** Handles what no command does: the version, the general help, also of a word such as `payments`, and completion. */
+/** Handles what no command does: the version, and the general help, also of a word such as `payments`. */
 async function runBuiltIn(
-  [first, second, ...rest]: readonly string[],
+  [first, second]: readonly string[],
   terminal: Terminal,
 ): Promise<ExitCode | undefined> {
   const { stdout, stderr } = terminal;
@@ -41,11 +41,6 @@ async function runBuiltIn(
     const { overview } = await import('./help.js');
     (first === undefined ? stderr : stdout).write(await overview(textWidth(stdout)));
     return first === undefined ? 2 : 0;
-  }
-  if (first === 'completion' && second === 'words') {
-    const { completionsOf } = await import('./completion.js');
-    for (const word of await completionsOf(rest.slice(1))) printLine(terminal, word);
-    return 0;
   }
   return undefined;
 }

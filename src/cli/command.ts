@@ -18,8 +18,6 @@ export interface Option<Value = unknown> {
   readonly value?: string;
   /** What it does, its range and its default, in one line. */
   readonly help: string;
-  /** The allowed values, if they are few: for completion. */
-  readonly choices?: readonly string[];
   /** The name of the package's option that it sets, if different. */
   readonly sets?: string;
   /** @throws {UsageError} when a text is invalid; `name` is the option with its dashes */
@@ -34,7 +32,7 @@ export type Values<All extends Options> = {
 };
 
 type Parse<Value> = (name: string, text: string) => Value;
-type Help = Pick<Option, 'value' | 'help' | 'sets' | 'choices'>;
+type Help = Pick<Option, 'value' | 'help' | 'sets'>;
 
 /** A switch. */
 export const flag = (help: string): Option<boolean> => ({
@@ -121,8 +119,6 @@ export interface Command<Own extends Options = Options> {
   readonly summary: string;
   /** The names of its arguments, for example `['status']`: exactly these must be given. */
   readonly positionals?: readonly string[];
-  /** The allowed values of each argument, if they are few: for completion. */
-  readonly wordChoices?: readonly (readonly string[])[];
   readonly options: Own;
   /** Further paragraphs and definitions for the help, after the options. */
   readonly details?: readonly (string | Definition)[];

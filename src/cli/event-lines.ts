@@ -1,5 +1,5 @@
 import type { DeliveryAttempt, MockEvent, RecordedRequest } from 'merchant-payments/mock-server';
-import { answerLine } from '../mock-server/callbacks/answer-hints.js';
+import { answerLine, isForged } from '../mock-server/callbacks/answer-hints.js';
 import type {
   ControlAttempt,
   ControlDelivery,
@@ -28,7 +28,10 @@ export function requestLine(request: ControlRequest | RecordedRequest, paint: Pa
     ),
     ...[reference, price].flatMap((text) => (text === undefined ? [] : [plainText(text)])),
   ].join(' ');
-  return fault === undefined ? line : `${line}, ${paint('yellow', `fault ${plainText(fault)}`)}`;
+  const faulty =
+    fault === undefined ? line : `${line}, ${paint('yellow', `fault ${plainText(fault)}`)}`;
+  const reason = answer && answer.status >= 400 ? answerLine(answer.body) : undefined;
+  return reason === undefined ? faulty : `${faulty}: ${plainText(reason)}`;
 }
 
 /** Returns what a creation asks for, as far as its body can be read. */
@@ -53,18 +56,28 @@ export const answerOf = ({
 }): string =>
   String(response?.status ?? errorCode ?? (outcome === 'dropped' ? outcome : 'no answer'));
 
-/** Green when the endpoint accepted the callback, yellow when it was never sent, else red. */
-export const outcomeStyle = (outcome: DeliveryAttempt['outcome']) =>
-  outcome === 'acknowledged' ? 'green' : outcome === 'dropped' ? 'yellow' : 'red';
+const isForgery = (attempt: ControlAttempt | DeliveryAttempt): boolean =>
+  'forged' in attempt ? attempt.forged : isForged(attempt);
+
+/** Green when the endpoint did what it must, yellow when nothing was sent, else red. */
+export function attemptStyle(attempt: ControlAttempt | DeliveryAttempt | undefined) {
+  if (attempt === undefined || attempt.outcome === 'dropped') return 'yellow';
+  const { outcome, response: { status } = { status: 0 } } = attempt;
+  const isRefused = status >= 400 && status < 500;
+  return (isForgery(attempt) ? isRefused : outcome === 'acknowledged') ? 'green' : 'red';
+}
 
 /** `← 503 order-1007 paid, try 1, retry in 1s` */
 export function callbackLine(attempt: ControlAttempt | DeliveryAttempt, paint: Paint): string {
   const { merchantPaymentReference, status, outcome, response, fault, copy } = attempt;
   const parts = [
-    `← ${paint(outcomeStyle(outcome), plainText(answerOf(attempt)))} ${plainText(merchantPaymentReference)} ${plainText(status)}`,
+    `← ${paint(attemptStyle(attempt), plainText(answerOf(attempt)))} ${plainText(merchantPaymentReference)} ${plainText(status)}`,
     `try ${attempt.attempt}${copy > 0 ? ` copy ${copy}` : ''}`,
   ];
   if (fault !== undefined) parts.push(paint('yellow', `fault ${plainText(fault)}`));
+  if (isForgery(attempt) && outcome === 'acknowledged') {
+    parts.push(paint('red', 'a forgery that your endpoint accepted'));
+  }
   const next = retryOf(attempt);
   if (next !== undefined) parts.push(next);
   const said = outcome === 'refused' ? answerLine(response?.body ?? '') : undefined;
@@ -96,11 +109,8 @@ function deliveryLine(
 }
 
 /** The lines of a callback: its attempts, or why there are none yet. */
-export function deliveryLines(
-  delivery: ControlDelivery,
-  merchantPaymentReference: string,
-  paint: Paint,
-): string[] {
+export function deliveryLines(delivery: ControlDelivery, paint: Paint): string[] {
+  const { merchantPaymentReference } = delivery;
   const lines = delivery.attempts.flatMap((attempt) => [
     callbackLine(attempt, paint),
     ...(attempt.hint === undefined ? [] : [`  ${plainText(attempt.hint)}`]),

@@ -2,12 +2,8 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { Terminal } from './terminal.js';
 
-export const UP = '\u001b[A';
-export const DOWN = '\u001b[B';
 /** In raw mode the terminal sends no signal, but this. */
 export const CTRL_C = '\u0003';
-
-const CLEAR_LINE = '\r\u001b[K';
 
 /**
  * Runs the action of a key when it is pressed. Only in the foreground of a terminal: the system stops a
@@ -21,10 +17,7 @@ export async function listenToKeys(
 ): Promise<(() => void) | undefined> {
   if (!stdin.isTTY || !stdout.isTTY || !(await isInForeground())) return undefined;
   const press = (keys: string) => {
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: an arrow is three characters.
-    for (const [key] of keys.matchAll(/\u001b\[[A-Z]|./gs)) {
-      if (Object.hasOwn(actions, key)) actions[key]?.();
-    }
+    for (const key of keys) if (Object.hasOwn(actions, key)) actions[key]?.();
   };
   stdin.setRawMode(true).setEncoding('utf8').on('data', press);
   return () => {
@@ -40,24 +33,13 @@ async function isInForeground(): Promise<boolean> {
   return group === foreground;
 }
 
-/** Output whose last line may be rewritten, as the selection of a list: lines are printed above it. */
-export class StickyOutput {
-  readonly #stdout: NodeJS.WriteStream;
-  #last = '';
+const OPENERS: Partial<Record<NodeJS.Platform, string>> = { darwin: 'open', win32: 'explorer' };
 
-  constructor(stdout: NodeJS.WriteStream) {
-    this.#stdout = stdout;
-  }
-
-  print(line: string): void {
-    const isShown = this.#last !== '';
-    this.#stdout.write(isShown ? `${CLEAR_LINE}${line}\n${this.#last}` : `${line}\n`);
-  }
-
-  /** Shows a line below all others; an empty one hides it. */
-  stick(line: string): void {
-    if (line === this.#last) return;
-    this.#stdout.write(`${CLEAR_LINE}${line}`);
-    this.#last = line;
-  }
+/** Opens an address in the browser. Resolves with whether a program for that was there. */
+export async function openInBrowser(url: string, { env }: Pick<Terminal, 'env'>): Promise<boolean> {
+  const opener = OPENERS[process.platform] ?? 'xdg-open';
+  return promisify(execFile)(opener, [url], { env: { ...env } }).then(
+    () => true,
+    (error: NodeJS.ErrnoException) => error.code !== 'ENOENT',
+  );
 }

@@ -10,6 +10,10 @@ import { pathOf, printNote, type Terminal } from './terminal.js';
 const received = (text: string): string =>
   `received ${/^-?\d{1,20}(?:\.\d{1,20})?$/.test(text) ? text : describeValue(text)}`;
 
+/** As `received`, where no secret is expected: quotes a short word too. */
+const receivedWord = (text: string): string =>
+  /^[\w.:,+-]{1,12}$/.test(text) ? `received ${text}` : received(text);
+
 interface WholeNumberRange {
   readonly min: number;
   readonly max: number;
@@ -24,7 +28,7 @@ export function parseWholeNumber(
   const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
   if (value >= min && value <= max) return value;
   throw new UsageError(
-    `${name} must be a whole number from ${min} to ${max}, in digits; ${received(text)}`,
+    `${name} must be a whole number from ${min} to ${max}, in digits; ${receivedWord(text)}`,
   );
 }
 
@@ -36,11 +40,16 @@ export function parseOneOf<const Value extends string>(
 ): Value {
   const found = allowed.find((value) => value === text);
   if (found !== undefined) return found;
-  throw new UsageError(`${name} must be one of ${allowed.join(', ')}; ${received(text)}`);
+  throw new UsageError(`${name} must be one of ${allowed.join(', ')}; ${receivedWord(text)}`);
 }
 
-/** @throws {InvalidOptionError} unless `text` is an http or https URL without credentials */
-export const parseHttpUrl = (name: string, text: string): URL => httpUrl(text, name);
+const HOST_AND_PATH = /^(?:localhost|[\w-]+(?:\.[\w-]+)+)(?::\d{1,5})?(?:\/[\w./-]{0,100})?$/;
+
+/** @throws {InvalidOptionError | UsageError} unless `text` is an http or https URL without credentials */
+export function parseHttpUrl(name: string, text: string): URL {
+  if (!HOST_AND_PATH.test(text)) return httpUrl(text, name);
+  throw new UsageError(`${name} must begin with http:// or https://; give http://${text}`);
+}
 
 /** @throws {UsageError} unless `text` is three capital letters */
 export function parseCurrency(name: string, text: string): string {
@@ -61,7 +70,7 @@ export function parseDuration(name: string, text: string, maxMs: number): number
   const [, count, unit] = /^(\d{1,15}(?:\.\d{1,6})?)(ms|s|m|h|d)$/.exec(text) ?? [];
   if (count === undefined || unit === undefined) {
     throw new UsageError(
-      `${name} must be a number with its unit ms, s, m, h or d, such as 500ms, 90s or 2d; ${received(text)}`,
+      `${name} must be a number with its unit ms, s, m, h or d, such as 500ms, 90s or 2d; ${receivedWord(text)}`,
     );
   }
   const ms = Math.round(Number(count) * (UNIT_MS[unit] as number));
@@ -189,9 +198,8 @@ export const oneOf = <const Value extends string>(
   values: readonly [Value, ...Value[]],
   sets?: string,
 ): Option<Value | undefined> =>
-  parsed(
-    { value: values.join('|'), choices: values, help, ...(sets !== undefined && { sets }) },
-    (name, given) => parseOneOf(name, given, values),
+  parsed({ value: values.join('|'), help, ...(sets !== undefined && { sets }) }, (name, given) =>
+    parseOneOf(name, given, values),
   );
 
 /** An option with a fixed set of values; the first is the default. */

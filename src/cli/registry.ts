@@ -33,10 +33,6 @@ export const commandGroups: Readonly<Record<string, CommandGroup>> = {
   Check: {
     check: async () => (await import('./commands/check.js')).check,
     'callback verify': async () => (await import('./commands/callback-verify.js')).verify,
-    'callback sign': async () => (await import('./commands/callback-sign.js')).sign,
-  },
-  Other: {
-    completion: async () => (await import('./commands/completion.js')).completion,
   },
 };
 

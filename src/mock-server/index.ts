@@ -19,7 +19,7 @@ export type {
   Fault,
   RequestFault,
   RequestFaultMatch,
-} from './faults/fault.js';
+} from './faults/fault-catalogue.js';
 export type { MockFaults } from './faults/fault-list.js';
 export type { MockEvent, MockListener, MockService } from './mock-service.js';
 export type { MockServerOptions, MockServiceOptions } from './options.js';

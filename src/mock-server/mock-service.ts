@@ -5,7 +5,7 @@ import type {
   DeliveryMatch,
   ResendOptions,
 } from './callbacks/delivery.js';
-import type { Fault } from './faults/fault.js';
+import type { Fault } from './faults/fault-catalogue.js';
 import type { MockFaults } from './faults/fault-list.js';
 import type { WaitOptions } from './state/cap.js';
 import type { PaymentOrReference } from './state/payment-reference.js';

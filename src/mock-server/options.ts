@@ -81,7 +81,7 @@ export interface MockServiceOptions {
   timestampUnit?: TimestampUnit | undefined;
   /**
    * The status of a new payment. Creation is not a change and sends no callback.
-   * @default 'created'
+   * @default 'pending'
    */
   initialStatus?: string | undefined;
   /**
@@ -136,6 +136,12 @@ export interface MockServerOptions extends MockServiceOptions {
    * @default false
    */
   paymentPage?: boolean | undefined;
+  /**
+   * A file in which payments, requests and pending callbacks survive a restart. It is read at the start, and written
+   * after each change and by `close()`; one server at a time.
+   * @default none: they are forgotten
+   */
+  stateFile?: string | undefined;
 }
 
 // The colon ends the key in Basic authentication.
@@ -183,7 +189,7 @@ export const serviceRules = {
   callbackTimeoutMs: withDefault(10_000, timerMs()),
   signatureEncoding: withDefault('hex', oneOf(...signatureEncodings)),
   timestampUnit: withDefault('seconds', oneOf('seconds', 'milliseconds')),
-  initialStatus: withDefault('created', trimmedText),
+  initialStatus: withDefault('pending', trimmedText),
   autoStatus: optional(trimmedText),
   autoStatusAfterMs: withDefault(1_000, timerMs(0)),
   answerFields: withDefault({}, answerFields),
@@ -196,6 +202,7 @@ const serverRules = {
   port: withDefault(0, wholeNumber({ max: 65_535 })),
   host: withDefault('127.0.0.1', text),
   paymentPage: withDefault(false, boolean),
+  stateFile: optional(text),
 } satisfies OptionRules<MockServerOptions>;
 
 export type ResolvedServiceOptions = ReturnType<typeof resolveServiceOptions>;

@@ -5,6 +5,7 @@ import type { PlainAnswer, PlainRequest } from './api/http-messages.js';
 import { createRequest, listen, sendAnswer, sendFailure, toUrl } from './api/node-http.js';
 import { ControlFailure, failureAnswer } from './control/control-call.js';
 import { ControlInterface, isControlPath, redirectToPage } from './control/control-interface.js';
+import { missingPage } from './control/html-page.js';
 import { findIntrusion, isFromBrowser, type ListenAddress } from './control/request-guard.js';
 import { dashboardAnswer } from './dashboard/page.js';
 import type { MockService } from './mock-service.js';
@@ -16,6 +17,7 @@ import {
 import { InProcessService } from './service.js';
 import { KEPT } from './state/cap.js';
 import { defaultCredential } from './state/seeded-ids.js';
+import { type SavedState, StateFile } from './state-file.js';
 
 /** A mock of the Merchant Payment Service that listens on a port. */
 export interface MockServer extends MockService {
@@ -64,9 +66,19 @@ export async function startLimitedServer(
     apiKey: resolved.apiKey ?? defaultCredential(resolved, 'api_key'),
     apiSecret: resolved.apiSecret ?? defaultCredential(resolved, 'api_secret'),
   };
+  const file = resolved.stateFile === undefined ? undefined : new StateFile(resolved.stateFile);
+  const saved = file?.read();
   const server = createServer();
   await listen(server, resolved);
-  return new ListeningService({ ...resolved, ...credentials }, server, limit) as MockServer;
+  const listening = { ...resolved, ...credentials };
+  return new ListeningService(listening, { server, limit, file, saved }) as MockServer;
+}
+
+interface Surroundings {
+  readonly server: Server;
+  readonly limit: number;
+  readonly file: StateFile | undefined;
+  readonly saved: SavedState | undefined;
 }
 
 class ListeningService extends InProcessService {
@@ -74,13 +86,15 @@ class ListeningService extends InProcessService {
   readonly #server: Server;
   readonly #listens: ListenAddress;
   readonly #control: ControlInterface;
+  readonly #file: StateFile | undefined;
   #closing: Promise<void> | undefined;
 
-  constructor(options: ResolvedServerOptions, server: Server, limit: number) {
+  constructor(options: ResolvedServerOptions, { server, limit, file, saved }: Surroundings) {
     const address = server.address() as AddressInfo;
     const url = toUrl(address);
     super(options.paymentPage ? withPaymentUrl(options, url) : options, limit);
     this.#server = server;
+    this.#file = file;
     this.#listens = { host: options.host, address: address.address };
     this.url = url;
     this.#control = new ControlInterface({
@@ -89,6 +103,8 @@ class ListeningService extends InProcessService {
       ...this.inside,
       page: dashboardAnswer,
     });
+    if (saved !== undefined) this.restore(saved);
+    if (file !== undefined) this.subscribe(() => file.saveSoon(() => this.save()));
     server.on('request', (request, response) => this.#handle(request, response));
   }
 
@@ -107,6 +123,7 @@ class ListeningService extends InProcessService {
   async #close(): Promise<void> {
     const closed = new Promise((resolve) => this.#server.close(resolve));
     this.#control.close();
+    this.#file?.save(this.save());
     await super.close();
     this.#server.closeAllConnections();
     await closed;
@@ -131,7 +148,7 @@ class ListeningService extends InProcessService {
   #answer(request: PlainRequest, { headers }: IncomingMessage): PlainAnswer | Promise<PlainAnswer> {
     const { method, pathname: path } = request;
     const isControl = isControlPath(path);
-    if (!isControl && isVisit(request)) return redirectToPage();
+    if (!isControl && isVisit(request)) return answerVisit(path);
     // The API has credentials, but the command line's defaults are public.
     if (isControl || isFromBrowser(headers)) {
       const intrusion = findIntrusion({ method, path, headers, listens: this.#listens });
@@ -170,9 +187,16 @@ function withPaymentUrl<Options extends ResolvedServerOptions>(
 /** The service's API without credentials, for the command line, which does not know them. */
 const API_PREFIX = '/_mock/api/';
 
-/** Whether a browser opens the mock's address. */
-function isVisit({ method, pathname, headers }: PlainRequest): boolean {
-  return (
-    method === 'GET' && pathname === '/' && headers.get('accept')?.includes('text/html') === true
+/** Whether a browser opens an address or asks for its icon, which is no request of the merchant's code. */
+const isVisit = ({ method, pathname, headers }: PlainRequest): boolean =>
+  method === 'GET' &&
+  (pathname === '/favicon.ico' || headers.get('accept')?.includes('text/html') === true);
+
+function answerVisit(path: string): PlainAnswer {
+  if (path === '/') return redirectToPage();
+  if (path === '/favicon.ico') return { status: 404, headers: {}, body: '' };
+  return missingPage(
+    'There is nothing at this address',
+    'The mock answers its API and shows pages.',
   );
 }

@@ -35,6 +35,7 @@ import {
   PaymentBook,
 } from './state/payments.js';
 import { defaultCredential, SeededIds } from './state/seeded-ids.js';
+import type { SavedState } from './state-file.js';
 
 const resendRules = {
   fault: optional((value) => checkResendFault(value)),
@@ -232,6 +233,35 @@ export class InProcessService implements MockService {
     this.#isClosed = true;
     this.#forget(new MockServerError('SERVER_CLOSED', 'The mock service was closed'));
     this.#feed.clear();
+    await this.#dispatcher.close();
+  }
+
+  protected save(): SavedState {
+    const { seed, clock } = this.#options;
+    return {
+      seed,
+      ids: this.#ids.counts(),
+      aheadMs: clock.runs ? clock.now() - Date.now() : 0,
+      payments: this.#payments.list(),
+      requests: this.#requests.events,
+      attempts: this.#deliveries.events,
+      deliveries: this.#dispatcher.list(),
+    };
+  }
+
+  /** Goes on where an earlier run ended. */
+  protected restore(saved: SavedState): void {
+    const { seed, clock } = this.#options;
+    // Another seed gives other identifiers.
+    if (saved.seed === seed) this.#ids.restore(saved.ids);
+    if (clock.runs) clock.moveTo(Date.now() + saved.aheadMs);
+    for (const payment of saved.payments) {
+      this.#payments.restore(payment);
+      if (payment.history.length === 1) this.#automatic.schedule(payment);
+    }
+    for (const request of saved.requests) this.#requests.push(request);
+    for (const attempt of saved.attempts) this.#deliveries.push(attempt);
+    for (const delivery of saved.deliveries) this.#dispatcher.restore(delivery);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { RequestFault } from '../../src/mock-server/faults/fault.js';
+import type { RequestFault } from '../../src/mock-server/faults/fault-catalogue.js';
 import type { MockServer } from '../../src/mock-server/server.js';
 
 export interface Customers {

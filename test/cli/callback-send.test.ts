@@ -19,7 +19,7 @@ describe('callback send', () => {
 
   test('takes a request for a retry for what it is, as of an order that is not stored', async () => {
     await using merchant = await startMerchant(0, new Set(['order-1']));
-    for (const args of [[], ['--fault=extra-field']]) {
+    for (const args of [[], ['--fault=duplicate']]) {
       const early = await send(merchant.url, '--reference=order-2', ...args);
       expect(early).toMatchObject({ code: 0, stderr: '' });
       expect(early.stdout).toMatch(/^← 503 order-2 paid, try 1/);
@@ -38,18 +38,8 @@ describe('callback send', () => {
     ['duplicate', ['--set=copies=2'], [200, 200, 200], ['paid']],
     ['reorder', [], [200, 200], ['paid', 'pending']],
     ['drop', [], [0, 200], ['paid']],
-    ['late-callback', ['--set=delayMs=5'], [200], ['paid']],
-    ['stale-timestamp', [], [401], []],
-    ['stale-timestamp', ['--set=bySeconds=20'], [200], ['paid']],
-    ['future-timestamp', [], [401], []],
     ['tampered-body', [], [401], []],
     ['wrong-secret', [], [401], []],
-    ['missing-header', [], [401], []],
-    ['missing-header', ['--set=header=x-timestamp'], [401], []],
-    ['missing-header', ['--set=header=content-type'], [200], ['paid']],
-    ['reserialized-body', [], [401], []],
-    ['unknown-status', ['--set=status=lost'], [200], ['lost']],
-    ['extra-field', ['--set=field=x', '--set=value={"y":1}'], [200], ['paid']],
   ])('with the fault %s %j the package answers %j', async (fault, args, statuses, acted) => {
     await using merchant = await startMerchant();
     const { code, stdout, stderr } = await send(
@@ -112,7 +102,6 @@ describe('callback send', () => {
   test.each([
     [[], 500, /answered 500, but a valid callback must be accepted with 2xx/],
     [['--fault=duplicate'], 409, /answered 409.*and 1 more answers were not/],
-    [['--fault=unknown-status'], 422, /must be accepted/],
     [
       ['--fault=wrong-secret'],
       200,

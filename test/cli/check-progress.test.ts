@@ -19,5 +19,5 @@ test('on a terminal progress is one line that is written again, and then what fa
     expect(line.length).toBeLessThan(50);
   }
   expect(stdout).toMatch(/^Checks of\nhttp/);
-  expect(stdout).toMatch(/\nvalid-accepted: [\s\S]*\nskipped: [\s\S]*1 passed, 1 failed/);
+  expect(stdout).toMatch(/\nFAIL {2}valid-accepted: [\s\S]*\nskipped: [\s\S]*1 passed, 1 failed/);
 });

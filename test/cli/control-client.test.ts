@@ -176,7 +176,9 @@ describe('the address of the mock', () => {
   });
 
   test('is refused by the name of the flag or variable', () => {
-    expect(connect('localhost:4242', 'http://127.0.0.1')).toThrow('--mock-url must be an http');
+    expect(connect('localhost:4242', 'http://127.0.0.1')).toThrow(
+      '--mock-url must begin with http',
+    );
     expect(connect(undefined, 'nonsense')).toThrow('MERCHANT_PAYMENTS_MOCK_URL must be an http');
     expect(connect('http://a:hunter2@b')).toThrow('must not hold a user name');
   });

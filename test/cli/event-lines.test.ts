@@ -88,7 +88,9 @@ test.each(['null', '7', '{}', '{"merchantPaymentReference":7}', 'no JSON'])(
   async (body) => {
     const { lines, post } = startLog();
     await post(body);
-    expect(lines).toEqual(['→ POST /api/payments 400']);
+    expect(lines).toEqual([
+      expect.stringMatching(/^→ POST \/api\/payments 400: INVALID_REQUEST: /),
+    ]);
   },
 );
 
@@ -109,6 +111,9 @@ const attempt = {
   copy: 0,
   sentAt: at,
   latencyMs: 20,
+  timestamp: '1',
+  rawBody: new TextEncoder().encode('{}'),
+  signedString: '1.{}',
   outcome: 'refused',
   response: { status: 503, body: '' },
 } as unknown as DeliveryAttempt;
@@ -147,7 +152,17 @@ test('a callback says why it failed', () => {
 
 test('what went well is green, what did not is red', () => {
   expect(callbackLine(attempt, styled)).toMatch(/^← <red>503 /);
-  expect(callbackLine({ ...attempt, outcome: 'acknowledged' }, styled)).toMatch(/^← <green>503 /);
+  const accepted = {
+    ...attempt,
+    outcome: 'acknowledged',
+    response: { status: 200, body: '' },
+  } as const;
+  expect(callbackLine(accepted, styled)).toMatch(/^← <green>200 /);
+  expect(callbackLine({ ...accepted, fault: 'wrong-secret' }, styled)).toMatch(
+    /^← <red>200 .*<red>a forgery that your endpoint accepted$/,
+  );
+  const refused = { ...attempt, response: { status: 401, body: '' } };
+  expect(callbackLine({ ...refused, fault: 'wrong-secret' }, styled)).toMatch(/^← <green>401 /);
   const sent = { method: 'POST', path: '/', body: '', status: 201, fault: 'delay' };
   const request = sent as RecordedRequest;
   expect(requestLine(request, styled)).toBe('→ POST / <green>201, <yellow>fault delay');
@@ -177,7 +192,9 @@ test('an attempt as JSON has the fields that it has over HTTP, and no other but 
   await service.setStatus('a', 'paid');
   const [sent] = service.deliveries as [DeliveryAttempt];
   const json = (value: unknown) => JSON.parse(JSON.stringify(value));
-  const { hint, answerLine, ...plain } = json(viewAttempt(sent));
+  const { hint, answerLine, forged, ...shown } = json(viewAttempt(sent));
+  const plain = { ...shown, signedString: `${sent.timestamp}.${shown.rawBody}` };
+  expect(forged).toBe(false);
   expect(hint).toMatch(/\w/);
   expect(answerLine).toBeUndefined();
   expect(json(toJsonEvent({ type: 'attempt', attempt: sent }))).toEqual({

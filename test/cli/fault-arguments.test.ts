@@ -14,18 +14,12 @@ const samples: Readonly<Record<string, string>> = {
   retryAfterSeconds: '2',
   mode: 'at-once',
   copies: '3',
-  bySeconds: '4',
-  header: 'x-timestamp',
-  field: 'name',
-  as: 'null',
-  value: '{"a":1}',
   body: '{"code":"A"}',
 };
 
 /** Where a field of this name has other values. */
 const special: Readonly<Record<string, typeof samples>> = {
   'client-error': { status: '422' },
-  'missing-field': { field: 'createdAt', as: 'null' },
 };
 
 describe.each(faultTargets)('a fault on a %s', (on) => {
@@ -52,15 +46,8 @@ describe('the fields of a fault', () => {
       type: 'server-error',
       status: 503,
     });
-    expect(readFaultType('callback', 'unknown-status', ['status=503'])).toEqual({
-      on: 'callback',
-      type: 'unknown-status',
-      status: '503',
-    });
-    expect(readFaultType('callback', 'extra-field', ['field=a=b', 'value=[1]'])).toMatchObject({
-      field: 'a=b',
-      value: [1],
-    });
+    expect(readFaultType('request', 'client-error', ['body=a=b'])).toMatchObject({ body: 'a=b' });
+    expect(readFaultType('request', 'client-error', ['body=[1]'])).toMatchObject({ body: [1] });
     expect(readFaultMatch('callback', ['attempt=2', 'status=7'])).toEqual({
       attempt: 2,
       status: '7',

@@ -36,18 +36,18 @@ test('--json is the answer of the control interface', async () => {
     faults: [
       {
         id: '1',
-        on: 'callback',
-        type: 'extra-field',
+        on: 'request',
+        type: 'client-error',
         times: 'unlimited',
-        match: { attempt: 2 },
-        field: 'mockExtraField',
-        value: { a: 1 },
+        match: { method: 'POST' },
+        status: 409,
+        body: { a: 1 },
       },
     ],
   };
   const added = await mock.json(
-    ...['fault', 'add', 'callback', 'extra-field', '--set', 'value={"a":1}'],
-    ...['--times', 'unlimited', '--match', 'attempt=2'],
+    ...['fault', 'add', 'request', 'client-error', '--set', 'body={"a":1}'],
+    ...['--times', 'unlimited', '--match', 'method=POST'],
   );
   expect(added).toEqual(expected);
   expect(await mock.json('fault', 'list')).toEqual(expected);
@@ -56,7 +56,7 @@ test('--json is the answer of the control interface', async () => {
 
 test('text in a fault cannot control the terminal', async () => {
   await using mock = await startMock();
-  await mock.run('fault', 'add', 'callback', 'unknown-status', '--set', 'status=\u001b[2J');
+  await mock.run('fault', 'add', 'callback', 'drop', '--match', 'status=\u001b[2J');
   const { stdout } = await mock.run('fault', 'list');
   expect(stdout).toContain('status=\\x1b[2J');
 });

@@ -1,7 +1,10 @@
+import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { parseEnv } from 'node:util';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { startEndpoint } from '../mock-server/merchant-endpoint.js';
 import { createPayment, readEvents, runCommand, startCommand, startMock } from './run-command.js';
 
@@ -131,7 +134,7 @@ test('logs each request and each callback in a line', async () => {
 test('says that no callback was sent, and where callbacks go once that is set', async () => {
   await using mock = await startMock();
   await createPayment(mock, 'a');
-  await mock.printed(/ {2}· a 5 EUR created past the API\n/);
+  await mock.printed(/ {2}→ POST \/api\/payments 201 a 5 EUR\n/);
   await mock.run('payments', 'set-status', 'a', 'paid');
   await mock.printed(/← not sent a paid: no callback URL is set/);
   await fetch(`${mock.url}/_mock/settings`, {
@@ -172,7 +175,7 @@ test('with --json prints where it listens, then one line per event, and nothing 
   });
   const find = (type: string) => events.filter((event) => event['type'] === type);
   expect(find('payment')).toMatchObject([
-    { payment: { merchantPaymentReference: 'a\u001b', status: 'created' } },
+    { payment: { merchantPaymentReference: 'a\u001b', status: 'pending' } },
     { payment: { status: 'paid' } },
   ]);
   expect(find('request').at(-1)).toMatchObject({
@@ -249,15 +252,9 @@ test('passes every setting on', async () => {
   await using mock = await startMock(
     ...['--callback-url', endpoint.url, '--retry-schedule', '500ms, 1m,1d'],
     ...['--retry-signing', 'original', '--signature-encoding', 'base64'],
-    ...['--initial-status', 'pending'],
+    ...['--initial-status', 'new'],
   );
-  const state = await (await fetch(`${mock.url}/_mock/state`)).json();
-  expect(state).toMatchObject({
-    callbackUrl: endpoint.url,
-    signatureEncoding: 'base64',
-    retryScheduleMs: [500, 60_000, 86_400_000],
-  });
-  expect(await createPayment(mock, 'a')).toMatchObject({ status: 'pending' });
+  expect(await createPayment(mock, 'a')).toMatchObject({ status: 'new' });
   await mock.run('payments', 'set-status', 'a', 'paid');
   await mock.run('clock', 'advance', '2d');
   const [first, last] = [endpoint.received[0], endpoint.received[3]];
@@ -266,14 +263,20 @@ test('passes every setting on', async () => {
 });
 
 test('a schedule of none means no retry', async () => {
-  await using mock = await startMock('--retry-schedule', 'none');
-  const state = await (await fetch(`${mock.url}/_mock/state`)).json();
-  expect(state).toMatchObject({ retryScheduleMs: [] });
+  await using endpoint = await startEndpoint(() => 500);
+  await using mock = await startMock('--retry-schedule', 'none', '--callback-url', endpoint.url);
+  await createPayment(mock, 'a');
+  const delivery = await mock.json('payments', 'set-status', 'a', 'paid');
+  expect(delivery).toMatchObject({ state: 'given-up' });
 });
 
 test.each([
   [['--port', '65536'], '--port must be a whole number from 0 to 65535'],
-  [['--callback-url', 'localhost:3000'], '--callback-url must be an http or https URL'],
+  [
+    ['--callback-url', 'localhost:3000'],
+    'must begin with http:// or https://; give http://localhost:3000',
+  ],
+  [['--port', 'abc'], '--port must be a whole number from 0 to 65535, in digits; received abc'],
   [['--callback-url', 'http://a:hunter2@b'], '--callback-url must not hold a user name'],
   [['--retry-schedule', '1s,2'], 'each part of --retry-schedule must be a number with its unit'],
   [['--retry-schedule', '25d'], 'each part of --retry-schedule must be at most'],
@@ -296,4 +299,17 @@ test.each([
   expect(stderr).toMatch(/^merchant-payments: [^\n]+\n$/);
   expect(stderr).toContain(message);
   expect(stderr).not.toContain('hunter2');
+});
+
+test('with --state what happened survives a restart', async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'mock-state-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const state = ['--state', path.join(folder, 'state.json')];
+  const first = await startMock(...state);
+  await createPayment(first, 'a');
+  first.kill('SIGTERM');
+  expect((await first.ended).code).toBe(0);
+  await using second = await startMock(...state);
+  expect(await second.json('payments', 'list')).toMatchObject({ total: 1 });
+  expect(await second.json('requests', 'list')).toMatchObject({ total: 1 });
 });

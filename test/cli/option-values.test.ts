@@ -35,16 +35,18 @@ test.each([
   ['70000', 'received 70000'],
   ['-1.5', 'received -1.5'],
   ['', 'received an empty string'],
-  ['hunter2', 'received a string of 7 characters'],
-])('a message quotes a number and no other text, which may be a secret: %j', (text, received) => {
+  ['abc', 'received abc'],
+  ['a word', 'received a string of 6 characters'],
+  ['a-long-secret', 'received a string of 13 characters'],
+])('a message quotes a number and a short word: %j', (text, received) => {
   const range = { min: 1, max: 65_535 };
   const refused = [
     () => parseWholeNumber('--port', text, range),
     () => parseDuration('--after', text, 1),
     () => parseOneOf('--retry-signing', text, ['fresh', 'original']),
-    () => readPairs('--answer-field', [text]),
   ];
   for (const read of refused) expect(read).toThrow(new RegExp(`; ${received}$`));
+  expect(() => readPairs('--answer-field', ['hunter2'])).toThrow('a string of 7 characters');
 });
 
 describe('a duration', () => {
@@ -173,7 +175,14 @@ describe('a URL', () => {
     expect(parseHttpUrl('--url', 'https://shop.example').href).toBe('https://shop.example/');
   });
 
-  test.each(['', 'localhost', 'localhost:3000', 'ftp://a', '/path', 'http://'])(
+  test.each(['localhost', 'localhost:3000', 'shop.example/a/b', '127.0.0.1:3000/cb'])(
+    'is not read from %j, and http:// is named',
+    (text) => {
+      expect(() => parseHttpUrl('--url', text)).toThrow(`give http://${text}`);
+    },
+  );
+
+  test.each(['', 'ftp://a', '/path', 'http://', 'localhost:3000?token=a', 'a:b@localhost'])(
     'is not read from %j',
     (text) => {
       expect(() => parseHttpUrl('--url', text)).toThrow('--url must be an http or https URL');

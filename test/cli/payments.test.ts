@@ -11,7 +11,7 @@ test('a payment is created in the mock, with its additional fields', async () =>
   const { code, stdout, stderr } = await mock.run(...createArgs, ...fields);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(stdout).toMatch(
-    /^the payment was created\n {2}merchantPaymentReference +order-1\n {2}amount +12\.5 EUR\n {2}referenceNumber +[-\da-f]{36}\n {2}status +created\n$/,
+    /^the payment was created\n {2}merchantPaymentReference +order-1\n {2}amount +12\.5 EUR\n {2}referenceNumber +[-\da-f]{36}\n {2}status +pending\n$/,
   );
   expect(await mock.json('payments', 'list')).toMatchObject({
     total: 1,
@@ -58,7 +58,7 @@ test.each([
   expect(message).not.toContain('..');
   expect(stderr.split('\n')).toHaveLength(2);
   // It was tried once.
-  expect(await (await fetch(`${mock.url}/_mock/requests`)).json()).toMatchObject({ total: 1 });
+  expect(await mock.json('requests', 'list')).toMatchObject({ total: 1 });
 });
 
 test.each([
@@ -93,8 +93,8 @@ test('payments are listed newest first, searched and limited', async () => {
   const [head, ...lines] = stdout.trimEnd().split('\n');
   expect(head).toMatch(/^merchantPaymentReference +created +amount +status$/);
   expect(lines).toEqual([
-    expect.stringMatching(/^other-2 +\d\d:\d\d:\d\d +5 EUR +created$/),
-    expect.stringMatching(/^order-1 +\d\d:\d\d:\d\d +5 EUR +created$/),
+    expect.stringMatching(/^other-2 +\d\d:\d\d:\d\d +5 EUR +pending$/),
+    expect.stringMatching(/^order-1 +\d\d:\d\d:\d\d +5 EUR +pending$/),
   ]);
   const wide = await mock.run('payments', 'list', '--wide');
   expect(wide.stdout).toMatch(new RegExp(`^order-1 .* ${first.referenceNumber}$`, 'm'));
@@ -166,7 +166,7 @@ test("the merchant's reference names a payment if no other has the same", async 
 test('a word that names no payment changes nothing', async () => {
   await using mock = await startMock();
   const first = await createPayment(mock, 'order-1');
-  for (const word of ['order', first.referenceNumber.slice(1), 'created', '\u001b']) {
+  for (const word of ['order', first.referenceNumber.slice(1), 'pending', '\u001b']) {
     const none = await mock.run('payments', 'set-status', word, 'paid');
     expect(none).toMatchObject({ code: 1, stdout: '' });
     expect(none.stderr).toMatch(/^merchant-payments: There is no payment "[^\n]+\n$/);

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { startEndpoint } from '../mock-server/merchant-endpoint.js';
-import { createCaptureFolder } from './captured-callback.js';
+import { AT, capture, createCaptureFolder } from './captured-callback.js';
 import { runShell, shellCall, startProcess } from './command-process.js';
 import { secretEnv, signingSecret } from './merchant-server.js';
 import { startMock, toMock } from './run-command.js';
@@ -42,13 +42,14 @@ test('a file of variables that is missing is named, by this program and not by N
   });
 });
 
-test('commands are joined by pipes, and a reader that leaves is not a failure', async () => {
+test('a command reads from a pipe, and a reader that leaves is not a failure', async () => {
   const env = await captures.save(
     'secret.env',
     `MERCHANT_PAYMENTS_SIGNING_SECRET='${signingSecret}'\n`,
   );
   const call = shellCall.replace(' ', ` --env-file='${env}' `);
-  const joined = await runShell(`${call} callback sign --json | ${call} callback verify`);
+  const file = await captures.save('callback.json', JSON.stringify(capture()));
+  const joined = await runShell(`cat '${file}' | ${call} callback verify ${AT.join(' ')}`);
   expect(joined).toMatchObject({
     code: 0,
     stdout: expect.stringMatching(/^verified: /),

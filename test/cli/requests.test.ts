@@ -16,11 +16,13 @@ test('requests are listed newest first, with how they ended', async () => {
   await fetch(`${mock.url}/elsewhere`);
   const { stdout } = await mock.run('requests', 'list');
   const [head, ...lines] = stdout.trimEnd().split('\n');
-  expect(head).toMatch(/^merchantPaymentReference +time +request +amount +answer +fault$/);
+  expect(head).toMatch(/^merchantPaymentReference +time +request +amount +answer +reason +fault$/);
   expect(lines).toEqual([
-    expect.stringMatching(/^- +\d\d:\d\d:\d\d +GET \/elsewhere +- +401 +-$/),
-    expect.stringMatching(/^order-2 +\S+ +POST \/api\/payments +5 EUR +lost +lost-answer$/),
-    expect.stringMatching(/^order-1 +\S+ +POST \/api\/payments +5 EUR +201 +-$/),
+    expect.stringMatching(
+      /^- +\d\d:\d\d:\d\d +GET \/elsewhere +- +401 +INVALID_CREDENTIALS: Invalid credentials\. +-$/,
+    ),
+    expect.stringMatching(/^order-2 +\S+ +POST \/api\/payments +5 EUR +lost +- +lost-answer$/),
+    expect.stringMatching(/^order-1 +\S+ +POST \/api\/payments +5 EUR +201 +- +-$/),
   ]);
   const wide = await mock.run('requests', 'list', '--wide', '--search', 'order-1');
   expect(wide.stdout).toMatch(/ requestId +referenceNumber\n.* [-\da-f]{36} +[-\da-f]{36}\n$/);
@@ -65,7 +67,7 @@ test('a payment is shown with its fields, statuses and callbacks', async () => {
   // Its request first, then each status, by one form of time.
   expect(stdout.split('\n').slice(5)).toEqual([
     expect.stringMatching(/^\d\d:\d\d:\d\d {2}→ POST \/api\/payments 201 order-1 5 EUR$/),
-    expect.stringMatching(/^\d\d:\d\d:\d\d {2}· created$/),
+    expect.stringMatching(/^\d\d:\d\d:\d\d {2}· pending$/),
     expect.stringMatching(/^\d\d:\d\d:\d\d {2}· paid$/),
     '',
   ]);
@@ -85,7 +87,9 @@ test('a reset removes payments and faults', async () => {
     code: 0,
     stdout: 'the mock was reset\n',
   });
-  expect(await mock.json('reset')).toMatchObject({ counts: { payments: 0, faults: 0 } });
+  expect(await mock.json('reset')).toMatchObject({ url: mock.url });
+  expect(await mock.json('payments', 'list')).toMatchObject({ total: 0 });
+  expect(await mock.json('fault', 'list')).toEqual({ faults: [] });
 });
 
 test('a payment of the mock is paid automatically, and its answer has additional fields', async () => {
@@ -102,7 +106,7 @@ test('a payment of the mock is paid automatically, and its answer has additional
   });
   await mock.run('clock', 'advance', '59m');
   expect(await mock.json('payments', 'show', 'a')).toMatchObject({
-    payment: { status: 'created' },
+    payment: { status: 'pending' },
   });
   await mock.run('clock', 'advance', '1m');
   expect(await mock.json('payments', 'show', 'a')).toMatchObject({ payment: { status: 'paid' } });

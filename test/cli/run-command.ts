@@ -158,7 +158,7 @@ export async function createPayment(
   { url }: Pick<RunningMock, 'url'>,
   reference: string,
 ): Promise<CreatedPayment> {
-  const response = await fetch(`${url}/_mock/payments`, {
+  const response = await fetch(`${url}/_mock/api/payments`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ merchantPaymentReference: reference, amount: 5, currency: 'EUR' }),

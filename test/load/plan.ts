@@ -167,16 +167,8 @@ const CALLBACK_SITUATIONS: readonly CallbackSituation[] = [
     { on, type: 'drop' },
     { on, type: 'duplicate', mode: 'at-once' },
   ),
-  forAny('stale timestamp', 2, { on, type: 'stale-timestamp' }),
-  forAny('future timestamp', 2, { on, type: 'future-timestamp' }),
   forAny('tampered body', 3, { on, type: 'tampered-body' }),
   forAny('wrong secret', 3, { on, type: 'wrong-secret' }),
-  forAny('no X-Signature', 1, { on, type: 'missing-header', header: 'x-signature' }),
-  forAny('no X-Timestamp', 1, { on, type: 'missing-header', header: 'x-timestamp' }),
-  forAny('no Content-Type', 1, { on, type: 'missing-header', header: 'content-type' }),
-  forAny('re-serialised body', 2, { on, type: 'reserialized-body' }),
-  { ...forAny('unknown status', 6, { on, type: 'unknown-status' }), isForLast: false },
-  forAny('extra field', 3, { on, type: 'extra-field' }),
 ];
 const FOR_LAST = CALLBACK_SITUATIONS.filter(({ isForLast }) => isForLast);
 

@@ -34,7 +34,7 @@ test('a payment gets the status by itself after its time, with a callback', asyn
   });
   await create('order-1');
   await clock.advance(1_999);
-  expect(statuses()).toEqual(['created']);
+  expect(statuses()).toEqual(['pending']);
   await clock.advance(1);
   expect(statuses()).toEqual(['paid']);
   expect(service.deliveries).toMatchObject([{ status: 'paid', outcome: 'acknowledged' }]);
@@ -48,9 +48,9 @@ test('a reference can ask for a status, also against the option', async () => {
     await create(reference);
   }
   await clock.advance(999);
-  expect(statuses()).toEqual(Array(5).fill('created'));
+  expect(statuses()).toEqual(Array(5).fill('pending'));
   await clock.advance(1);
-  expect(statuses()).toEqual(['paid', 'failed-late_2', 'created', 'created', 'created']);
+  expect(statuses()).toEqual(['paid', 'failed-late_2', 'pending', 'pending', 'pending']);
   const other = startService({ autoStatus: 'paid', autoStatusAfterMs: 0 });
   await other.create('a-auto-failed');
   await other.create('a');
@@ -61,9 +61,9 @@ test('a reference can ask for a status, also against the option', async () => {
 test('a status that was set before stays', async () => {
   const { clock, service, create, statuses } = startService({ autoStatus: 'paid' });
   await service.setStatus(await create('a'), 'cancelled');
-  await service.setStatus(await create('b'), 'created');
+  await service.setStatus(await create('b'), 'pending');
   await clock.advance(1_000);
-  expect(statuses()).toEqual(['cancelled', 'created']);
+  expect(statuses()).toEqual(['cancelled', 'pending']);
 });
 
 test('a payment whose answer was lost pays itself too', async () => {
@@ -82,7 +82,7 @@ test('nothing of it is left after a reset', async () => {
   // The same identifier again.
   await create('b');
   await clock.advance(500);
-  expect(statuses()).toEqual(['created']);
+  expect(statuses()).toEqual(['pending']);
 });
 
 test('a creation answers further fields, with the reference number in their texts', async () => {

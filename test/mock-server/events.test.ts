@@ -24,7 +24,7 @@ describe('a listener', () => {
   test('hears of what another one makes happen after what made it happen', async () => {
     await using service = createMockService();
     service.subscribe((event) => {
-      if (event.type !== 'payment' || event.payment.status !== 'created') return;
+      if (event.type !== 'payment' || event.payment.status !== 'pending') return;
       void service.setStatus(event.payment.referenceNumber, 'paid');
     });
     const statuses: string[] = [];
@@ -32,7 +32,7 @@ describe('a listener', () => {
       if (event.type === 'payment') statuses.push(event.payment.status);
     });
     await service.fetch(creation());
-    expect(statuses).toEqual(['created', 'paid']);
+    expect(statuses).toEqual(['pending', 'paid']);
   });
 
   test('hears nothing of what was forgotten, after a reset', async () => {

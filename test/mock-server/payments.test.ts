@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { rank, textsOfPayment } from '../../src/mock-server/control/search.js';
 import { createManualClock } from '../../src/mock-server/index.js';
 import { createCaps } from '../../src/mock-server/state/cap.js';
 import { PaymentBook } from '../../src/mock-server/state/payments.js';
@@ -36,20 +35,6 @@ test('a payment is kept as it was given, frozen', () => {
   expect(book.list()[0]).toBe(changed);
   expect(book.ofOrder(odd.merchantPaymentReference)).toEqual([changed]);
   expect(book.get(odd.merchantPaymentReference)).toBe(changed);
-});
-
-test('a payment is found by a part of its reference, and changed like any other', () => {
-  const book = createBook();
-  const first = book.create({ ...order(0), merchantPaymentReference: 'A "B"' });
-  for (let number = 1; number < 4; number += 1) book.create(order(number));
-  expect(rank(book.list(), 'a "B"', textsOfPayment)).toEqual([first]);
-  expect(rank(book.list(), 'currency', textsOfPayment)).toEqual([]);
-  expect(rank(book.list(), '', textsOfPayment)).toEqual(book.list());
-  book.change(first, 'paid');
-  expect(book.get(first.referenceNumber)?.history.map(({ status }) => status)).toEqual([
-    'created',
-    'paid',
-  ]);
 });
 
 test('a second payment for an order names the first, also once that was dropped', () => {
@@ -95,21 +80,6 @@ test('what names no payment at all is refused', () => {
       'must be a referenceNumber, a merchantPaymentReference, or a payment',
     );
   }
-});
-
-test('a search prefers references to the identifiers that hold the same digits', () => {
-  const book = createBook(100);
-  for (let number = 0; number < 60; number += 1) book.create(order(number));
-  const [, ...others] = book.list();
-  const digit = others[0]?.referenceNumber.charAt(0) ?? '';
-  book.create({ ...order(0), merchantPaymentReference: digit });
-  book.create({ ...order(0), merchantPaymentReference: `${digit}-start` });
-  const payments = rank(book.list().reverse(), digit, textsOfPayment);
-  const found = payments.map((payment) => payment.merchantPaymentReference);
-  expect(found.slice(0, 2)).toEqual([digit, `${digit}-start`]);
-  const isNamed = found.map((reference) => reference.includes(digit));
-  expect(isNamed.indexOf(false)).toBe(isNamed.lastIndexOf(true) + 1);
-  expect(isNamed).toContain(false);
 });
 
 test('a payment that was dropped does not return when it is changed', () => {

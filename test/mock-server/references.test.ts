@@ -55,5 +55,5 @@ test('several payments of one order are told apart', async () => {
     option: 'referenceNumber',
     message: expect.stringContaining(`${first?.referenceNumber}, ${second?.referenceNumber}`),
   });
-  expect(server.payments.list().map(({ status }) => status)).toEqual(['created', 'created']);
+  expect(server.payments.list().map(({ status }) => status)).toEqual(['pending', 'pending']);
 });

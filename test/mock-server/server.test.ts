@@ -56,6 +56,23 @@ describe('over HTTP', () => {
     agent.destroy();
   });
 
+  test.each([
+    ['/favicon.ico', '*/*', 404],
+    ['/', 'text/html', 308],
+    ['/api/payments', 'text/html', 404],
+    ['/_mock/state', 'application/json', 200],
+  ])(
+    'what a browser asks for by itself or for a person is no request: %s',
+    async (path, accept, status) => {
+      await using server = await startMockServer();
+      server.faults.add({ on: 'request', type: 'unauthorized' });
+      const answer = await fetch(server.url + path, { headers: { accept }, redirect: 'manual' });
+      expect(answer.status).toBe(status);
+      expect(server.requests).toEqual([]);
+      expect(server.faults.pending()).toHaveLength(1);
+    },
+  );
+
   test('a client that leaves within its body creates nothing', async () => {
     await using server = await startMockServer();
     const request = http.request(`${server.url}/api/payments`, { method: 'POST' });

@@ -138,7 +138,7 @@ describe.skipIf(process.env['DATABASE_URL'] === undefined)('the shop of the skil
         await store(reference);
         return reference;
       },
-      overtaking: ({ merchantPaymentReference }) => store(merchantPaymentReference),
+      overtaking: true,
       countEffects: async ({ merchantPaymentReference: reference }) => {
         const [order] = await query('SELECT status FROM orders WHERE reference = $1', reference);
         return {
@@ -149,10 +149,7 @@ describe.skipIf(process.env['DATABASE_URL'] === undefined)('the shop of the skil
       effectCounts: 'paid',
     });
     const open = checks.filter(({ outcome }) => outcome !== 'passed');
-    // A shop that ships an order once makes nothing of a second payment: the store reports it.
-    expect(open.map(({ id, outcome }) => [id, outcome])).toEqual([
-      ['second-payment-effect', 'skipped'],
-    ]);
+    expect(open.map(({ id, outcome }) => [id, outcome])).toEqual([]);
   });
 
   test.each<{ payments: number; fault: RequestFault }>([

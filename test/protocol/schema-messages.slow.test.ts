@@ -14,7 +14,7 @@ describe('every schema', () => {
   // zod's own may quote the value, and a user could set others.
   it('has an error of its own', () => {
     z.config({ customError: () => 'foreign', localeError: () => 'foreign' });
-    const types = ['rate-limit', 'client-error', 'extra-field', 'duplicate', 'missing-header'];
+    const types = ['rate-limit', 'client-error', 'delay', 'duplicate', 'reorder'];
     const fault = fc.record(
       {
         on: fc.oneof(fc.constantFrom('request', 'callback'), fc.anything()),

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import * as z from 'zod/mini';
-import type { FaultEntries } from '../../src/mock-server/faults/fault-catalogue.js';
+import type { Fault } from '../../src/mock-server/index.js';
 import type { CreatePaymentInput } from '../../src/protocol/payment.js';
 import type { ShapeOf } from '../../src/protocol/schema.js';
 
@@ -51,26 +51,25 @@ it('a schema has the fields of its interface, with their types', () => {
   } satisfies ShapeOf<Answer>);
 });
 
-it('the catalogue has the parameters of each fault, with their kinds', () => {
-  const about = { on: 'request', text: '', creates: false } as const;
-  const status = { kind: 'number', label: '', min: 400, max: 499 } as const;
-  const body = { kind: 'json', label: '', default: {} } as const;
-  const whole = { ...about, parameters: { status, body } } satisfies FaultEntries['client-error'];
-  expect(Object.keys(whole.parameters)).toHaveLength(2);
+it('a fault has the fields that its entry of the catalogue names, with their kinds', () => {
+  const faults: Fault[] = [
+    { on: 'request', type: 'delay', delayMs: 5 },
+    { on: 'request', type: 'client-error', status: 422, body: [1], times: 2 },
+    { on: 'request', type: 'hang', match: { method: 'POST' } },
+    { on: 'callback', type: 'duplicate', mode: 'at-once', match: { attempt: 1 } },
+  ];
+  expect(faults).toHaveLength(4);
 
-  // @ts-expect-error a parameter is missing
-  void ({ ...about, parameters: { status } } satisfies FaultEntries['client-error']);
-  void ({
-    ...about,
-    // @ts-expect-error a parameter that the fault does not have
-    parameters: { status, body, delayMs: status },
-  } satisfies FaultEntries['client-error']);
-  // @ts-expect-error a parameter of a fault that has none
-  void ({ ...about, parameters: { status } } satisfies FaultEntries['hang']);
-  // @ts-expect-error a parameter of another kind
-  void ({ ...about, parameters: { status: body, body } } satisfies FaultEntries['client-error']);
-  const mode = { kind: 'choice', label: '', choices: ['in-turn', 'sideways'] } as const;
-  const sent = { on: 'callback', text: '', expects: '' } as const;
-  // @ts-expect-error a choice that the type does not have
-  void ({ ...sent, parameters: { mode, copies: status } } satisfies FaultEntries['duplicate']);
+  // @ts-expect-error a field that has no default is missing
+  void ({ on: 'request', type: 'delay' } satisfies Fault);
+  // @ts-expect-error a field of another fault
+  void ({ on: 'request', type: 'hang', delayMs: 5 } satisfies Fault);
+  // @ts-expect-error a field of another type
+  void ({ on: 'request', type: 'server-error', status: '500' } satisfies Fault);
+  // @ts-expect-error another choice
+  void ({ on: 'callback', type: 'duplicate', mode: 'sideways' } satisfies Fault);
+  // @ts-expect-error a fault on callbacks
+  void ({ on: 'request', type: 'drop' } satisfies Fault);
+  // @ts-expect-error what a fault on requests can't match
+  void ({ on: 'request', type: 'hang', match: { attempt: 1 } } satisfies Fault);
 });

@@ -1,6 +1,5 @@
 import { verifyCallback } from 'merchant-payments/callback';
 import type { CallbackFault, DeliveryAttempt, MockService } from 'merchant-payments/mock-server';
-import { faultTypesOn } from '../../mock-server/faults/fault-catalogue.js';
 import { LONGEST_TIMER_MS } from '../../protocol/options.js';
 import { type Call, defineCommand, list, text, UsageError, withDefault } from '../command.js';
 import { callbackLine } from '../event-lines.js';
@@ -19,7 +18,6 @@ const options = {
   status: text({ value: 'status', help: 'The status. Default: paid' }),
   fault: text({
     value: 'type',
-    choices: faultTypesOn('callback'),
     help: 'The fault of the callback, one of those below. Default: none',
   }),
   set: list({ value: 'field=value', help: 'A field of the fault, such as copies=3.' }),
@@ -42,7 +40,7 @@ export const send = defineCommand({
     'Faults and their fields:',
     ...describeFaults('callback'),
     '',
-    'With drop, the callback arrives with the retry; with reorder, an older change to pending follows the given one. callback sign prints a callback with any fields, for curl.',
+    'With drop, the callback arrives with the retry; with reorder, an older change to pending follows the given one.',
     '',
     'Succeeds if the endpoint answers each valid callback with 2xx, or with 503 and Retry-After as for an order that it does not know yet, and each invalid one with 4xx. Of copies sent at once, all but one may be answered 503. --json shows what was sent.',
   ],
@@ -99,8 +97,7 @@ async function sendCallback(
   if (fault) service.faults.add({ ...fault, match: { referenceNumber, attempt: 1 } });
   if (fault?.type === 'reorder') await service.setStatus(referenceNumber, 'pending');
   await service.setStatus(referenceNumber, given.status ?? 'paid');
-  const lateMs = fault?.type === 'late-callback' ? (fault.delayMs ?? 1_000) : 0;
-  const timeoutMs = Math.min(lateMs + given.timeout + 5_000, LONGEST_TIMER_MS);
+  const timeoutMs = Math.min(given.timeout + 5_000, LONGEST_TIMER_MS);
   const attempt = fault?.type === 'drop' ? 2 : 1;
   await service.waitForDelivery({ referenceNumber, attempt }, { timeoutMs });
   return [...service.deliveries];
@@ -125,8 +122,8 @@ async function createPayment(service: MockService, reference?: string): Promise<
 
 /** What the endpoint should have done with a callback, and whether it did. */
 interface Judgement {
-  /** `nothing` when no callback was sent, `any` when the interface leaves it open. */
-  readonly expected: 'accepted' | 'refused' | 'any' | 'nothing';
+  /** `nothing` when no callback was sent. */
+  readonly expected: 'accepted' | 'refused' | 'nothing';
   /** Why it should have refused: the code of the error that `verifyCallback` throws. */
   readonly reason?: string;
   readonly isAsExpected: boolean;
@@ -155,10 +152,6 @@ function judgeAnswer(
   if (sent.outcome === 'dropped') return { expected: 'nothing', isAsExpected: true };
   const reason = findReasonToRefuse(sent, signingSecret);
   if (reason !== undefined) return { expected: 'refused', reason, isAsExpected: isRefused(sent) };
-  // Verification does not need it, but a framework may.
-  if (sent.headers['content-type'] === undefined) {
-    return { expected: 'any', isAsExpected: isAccepted(sent) || isRefused(sent) };
-  }
   return { expected: 'accepted', isAsExpected: isAccepted(sent) || asksForRetry(sent, all) };
 }
 
@@ -227,6 +220,5 @@ function describeExpected({ expected, reason }: Judgement): string {
   if (expected === 'refused') {
     return `a callback that fails verification with ${reason} must be refused with 4xx, preferably 401`;
   }
-  if (expected === 'any') return 'a callback without content-type must be answered with 2xx or 4xx';
   return 'a valid callback must be accepted with 2xx, or answered with 503 and Retry-After';
 }

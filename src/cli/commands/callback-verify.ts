@@ -49,7 +49,7 @@ export const verify = defineCommand({
   details: ['It reads an HTTP message or JSON.'],
   examples: [
     'merchant-payments callback verify --http-file callback.http --at 2026-01-31T12:00:00Z',
-    'merchant-payments callback sign --json | merchant-payments callback verify',
+    'merchant-payments callback verify --json-file callback.json',
   ],
   async run(call) {
     const { terminal } = call;
@@ -130,10 +130,10 @@ export function parseCapture(source: Buffer): CapturedCallback {
     .replace(/^\ufeff/, '')
     .trimStart();
   if (head.startsWith('{')) return parseJsonCapture(source);
-  // The dashboard and callback sign offer curl commands, so users paste them here.
+  // The dashboard offers curl commands, so users paste them here.
   if (/^(?:\$ +)?curl\s/.test(head)) {
     throw new UsageError(
-      "a curl command can't be read: give an HTTP message, or JSON, as callback sign --json prints it",
+      "a curl command can't be read: give an HTTP message, or JSON with headers and rawBody",
     );
   }
   return parseHttpMessage(source);
@@ -209,8 +209,7 @@ function readMessageBody(rest: Buffer, headers: readonly HeaderPair[]): Captured
 }
 
 /**
- * Parses a capture in JSON: `headers`, and `rawBody` (text) or `rawBodyBase64`, as `callback sign --json` prints
- * it. Any other rawBody is not a raw body; the diagnosis explains it.
+ * Parses a capture in JSON: `headers`, and `rawBody` (text) or `rawBodyBase64`. Any other rawBody is not a raw body; the diagnosis explains it.
  */
 function parseJsonCapture(source: Buffer): CapturedCallback {
   let value: unknown;

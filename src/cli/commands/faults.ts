@@ -1,4 +1,8 @@
-import type { ControlFault, ControlFaults } from '../../mock-server/control/control-types.js';
+import type {
+  ControlFault,
+  ControlFaults,
+  ControlState,
+} from '../../mock-server/control/control-types.js';
 import {
   type FaultParameter,
   type FaultTarget,
@@ -31,7 +35,6 @@ import { countOf } from '../terminal.js';
 export const add = defineCommand({
   summary: 'Makes the next request or callback go wrong.',
   positionals: ['request|callback', 'type'],
-  wordChoices: [faultTargets, faultTargets.flatMap(faultTypesOn)],
   options: {
     times: parsed(
       {
@@ -49,7 +52,7 @@ export const add = defineCommand({
     }),
     set: listOption({
       value: 'field=value',
-      help: 'A field of the fault. The body of client-error and the value of extra-field may be JSON.',
+      help: 'A field of the fault. The body of client-error may be JSON.',
     }),
     'mock-url': mockUrlOption,
   },
@@ -92,7 +95,10 @@ export const list = defineCommand({
   summary: 'Lists the pending faults, oldest first.',
   options: { 'mock-url': mockUrlOption },
   examples: ['merchant-payments fault list'],
-  run: async (call) => showFaults(await connectToMock(call).get<ControlFaults>(['faults'])),
+  async run(call) {
+    const { faults } = await connectToMock(call).get<ControlState>(['state']);
+    return showFaults({ faults });
+  },
 });
 
 export const clear = defineCommand({
@@ -101,14 +107,14 @@ export const clear = defineCommand({
   examples: ['merchant-payments fault clear'],
   async run(call) {
     const client = connectToMock(call);
-    const { faults } = await client.get<ControlFaults>(['faults']);
+    const { faults } = await client.get<ControlState>(['state']);
     const left = await client.call<ControlFaults>({ method: 'DELETE', path: ['faults'] });
     return showFaults(left, `${countOf(faults.length, 'fault')} removed`);
   },
 });
 
 type Fields = Readonly<Record<string, unknown>>;
-type Kinds = Readonly<Record<string, FaultParameter['kind']>>;
+type Kinds = Readonly<Record<string, FaultParameter['kind'] | 'text'>>;
 
 function kindsOf(type: keyof typeof faultCatalogue): Kinds {
   const { parameters = {} } = faultCatalogue[type];

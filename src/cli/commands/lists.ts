@@ -1,23 +1,24 @@
 import type {
   ControlAttempt,
-  ControlAttemptPage,
-  ControlCallback,
-  ControlCallbackPage,
+  ControlDelivery,
   ControlPayment,
-  ControlPaymentDetail,
-  ControlPaymentPage,
   ControlRequest,
-  ControlRequestPage,
+  ControlState,
 } from '../../mock-server/control/control-types.js';
 import { type Call, defineCommand, flag, type Outcome, text, withDefault } from '../command.js';
-import { type ControlClient, connectToMock, mockUrlOption } from '../control-client.js';
-import { answerOf, creationIn, outcomeStyle } from '../event-lines.js';
+import { connectToMock, mockUrlOption } from '../control-client.js';
+import { answerOf, attemptStyle, creationIn } from '../event-lines.js';
 import { type Column, formatTable, formatTime } from '../layout.js';
 import { oneOf, wholeNumber } from '../option-values.js';
 
-const MOST = 1_000;
+/** How many of each kind the mock's state has. */
+const MOST = 200;
 
 const listOptions = {
+  search: text({
+    value: 'text',
+    help: 'Shows only entries with this text, in bodies too; case is ignored.',
+  }),
   limit: withDefault(
     wholeNumber(
       { value: 'n', help: `The number of entries to show, 1 to ${MOST}. Default: 100` },
@@ -31,21 +32,33 @@ const listOptions = {
 
 type ListCall = Call<typeof listOptions>;
 
-/** Shows the rows of a page as a table; the note says how many there are in all. */
-function showPage<Row>(
-  page: { readonly total: number },
-  rows: readonly Row[],
+const readState = (call: ListCall): Promise<ControlState> =>
+  connectToMock(call).get<ControlState>(['state']);
+
+/** Shows the newest rows that match as a table; the note says how many there are in all. */
+function showRows<Row>(
+  name: string,
+  all: readonly Row[],
   columns: readonly Column<Row>[],
-  { options }: ListCall,
+  { options: { search = '', limit, wide } }: ListCall,
 ): Outcome {
-  const shown = columns.filter(({ isWide }) => !isWide || options.wide);
-  if (rows.length === 0) return { json: page, note: 'nothing found' };
+  const found = all.filter((row) => contains(row, search.toLowerCase()));
+  const rows = found.slice(0, limit);
+  const shown = columns.filter(({ isWide }) => !isWide || wide);
+  const json = { [name]: rows, total: found.length };
+  if (rows.length === 0) return { json, note: 'nothing found' };
   return {
-    json: page,
+    json,
     lines: (layout) => formatTable(shown, rows, layout),
-    note: page.total > rows.length ? `${rows.length} of ${page.total} shown` : undefined,
+    note: found.length > rows.length ? `${rows.length} of ${found.length} shown` : undefined,
   };
 }
+
+/** Whether a text is in a value of the row, at any depth. */
+const contains = (value: unknown, text: string): boolean =>
+  typeof value === 'object' && value !== null
+    ? Object.values(value).some((one) => contains(one, text))
+    : String(value).toLowerCase().includes(text);
 
 const reference = {
   title: 'merchantPaymentReference',
@@ -59,8 +72,8 @@ const referenceNumber = {
 } as const;
 
 interface PaymentRow extends ControlPayment {
-  /** That of its last change. */
-  readonly callback: ControlCallback | undefined;
+  /** The newest. */
+  readonly callback: ControlDelivery | undefined;
 }
 
 const paymentColumns: readonly Column<PaymentRow>[] = [
@@ -70,8 +83,11 @@ const paymentColumns: readonly Column<PaymentRow>[] = [
   { title: 'status', text: ({ status }) => status, style: () => 'cyan' },
   {
     title: 'callback',
-    text: ({ callback }) => (callback?.last ? answerOf(callback.last) : (callback?.state ?? '')),
-    style: ({ callback }) => outcomeStyle(callback?.last?.outcome ?? 'dropped'),
+    text: ({ callback }) => {
+      const last = callback?.attempts.at(-1);
+      return last ? answerOf(last) : (callback?.state ?? '');
+    },
+    style: ({ callback }) => attemptStyle(callback?.attempts.at(-1)),
   },
   {
     title: 'note',
@@ -83,42 +99,21 @@ const paymentColumns: readonly Column<PaymentRow>[] = [
 
 export const listPayments = defineCommand({
   summary: 'Lists payments, newest first.',
-  options: {
-    search: text({
-      value: 'text',
-      help: 'Shows only payments with this text in a reference or the status; case is ignored.',
-    }),
-    ...listOptions,
-  },
+  options: listOptions,
   details: ['A second payment for one merchantPaymentReference has a note.'],
   examples: [
     'merchant-payments payments list',
     'merchant-payments payments list --search order-1 --wide',
   ],
   async run(call) {
-    const { limit, search } = call.options;
-    const client = connectToMock(call);
-    const page = await client.get<ControlPaymentPage>(['payments'], { limit, search });
-    const callbacks = await lastCallbacks(client);
-    const rows = page.payments.map((one) => ({
+    const { payments, deliveries } = await readState(call);
+    const rows = payments.map((one) => ({
       ...one,
-      callback: callbacks.get(one.referenceNumber),
+      callback: deliveries.find((other) => other.referenceNumber === one.referenceNumber),
     }));
-    return showPage(page, rows, paymentColumns, call);
+    return showRows('payments', rows, paymentColumns, call);
   },
 });
-
-/** Returns the callback of each payment's last change, of those that the mock lists. */
-async function lastCallbacks(client: ControlClient): Promise<Map<string, ControlCallback>> {
-  const { callbacks } = await client.get<ControlCallbackPage>(['callbacks'], { limit: MOST });
-  const sorted = callbacks.toSorted(
-    (one, other) =>
-      Date.parse(one.updatedAt) - Date.parse(other.updatedAt) || sentAtMs(one) - sentAtMs(other),
-  );
-  return new Map(sorted.map((one) => [one.referenceNumber, one]));
-}
-
-const sentAtMs = ({ last }: ControlCallback): number => Date.parse(last?.sentAt ?? '') || 0;
 
 const attemptColumns: readonly Column<ControlAttempt>[] = [
   reference,
@@ -129,7 +124,7 @@ const attemptColumns: readonly Column<ControlAttempt>[] = [
     text: ({ attempt, copy }) => (copy > 0 ? `${attempt} copy ${copy}` : String(attempt)),
     align: 'right',
   },
-  { title: 'answer', text: answerOf, style: ({ outcome }) => outcomeStyle(outcome) },
+  { title: 'answer', text: answerOf, style: attemptStyle },
   { title: 'ms', text: ({ latencyMs }) => latencyMs.toFixed(0), align: 'right' },
   { title: 'fault', text: ({ fault }) => fault ?? '', style: () => 'yellow' },
   {
@@ -145,7 +140,7 @@ export const listDeliveries = defineCommand({
   options: {
     payment: text({
       value: 'payment',
-      help: 'Shows only callbacks of this payment, named as for payments show.',
+      help: 'Shows only callbacks of this payment, by its referenceNumber or merchantPaymentReference.',
     }),
     outcome: oneOf('Shows only callbacks that ended like this.', [
       'acknowledged',
@@ -161,18 +156,17 @@ export const listDeliveries = defineCommand({
     'merchant-payments deliveries list --outcome refused --json',
   ],
   async run(call) {
-    const { limit, payment, outcome } = call.options;
-    const client = connectToMock(call);
-    const of =
-      payment === undefined
-        ? undefined
-        : await client.get<ControlPaymentDetail>(['payments', payment]);
-    const page = await client.get<ControlAttemptPage>(['deliveries'], {
-      limit,
-      outcome,
-      referenceNumber: of?.payment.referenceNumber,
-    });
-    return showPage(page, page.attempts, attemptColumns, call);
+    const { payment, outcome } = call.options;
+    const attempts = (await readState(call)).deliveries
+      .flatMap((delivery) => delivery.attempts)
+      .filter(
+        (one) =>
+          (payment === undefined ||
+            [one.referenceNumber, one.merchantPaymentReference].includes(payment)) &&
+          (outcome === undefined || one.outcome === outcome),
+      )
+      .toSorted((one, other) => Date.parse(other.sentAt) - Date.parse(one.sentAt));
+    return showRows('attempts', attempts, attemptColumns, call);
   },
 });
 
@@ -186,6 +180,7 @@ const requestColumns: readonly Column<ControlRequest>[] = [
     text: ({ status, outcome }) => String(status ?? outcome),
     style: ({ outcome }) => (outcome === 'accepted' ? 'green' : 'red'),
   },
+  { title: 'reason', text: ({ answerLine }) => answerLine ?? '' },
   { title: 'fault', text: ({ fault }) => fault ?? '', style: () => 'yellow' },
   { title: 'requestId', text: ({ requestId }) => requestId, isWide: true },
   referenceNumber,
@@ -194,7 +189,6 @@ const requestColumns: readonly Column<ControlRequest>[] = [
 export const listRequests = defineCommand({
   summary: 'Lists the requests of your code, newest first.',
   options: {
-    search: text({ value: 'text', help: 'Shows only requests with this text.' }),
     outcome: oneOf('Shows only requests that ended like this.', [
       'accepted',
       'refused',
@@ -206,12 +200,9 @@ export const listRequests = defineCommand({
   details: ['The answer of a lost request did not reach your code.'],
   examples: ['merchant-payments requests list --outcome lost'],
   async run(call) {
-    const { limit, search, outcome } = call.options;
-    const page = await connectToMock(call).get<ControlRequestPage>(['requests'], {
-      limit,
-      search,
-      outcome,
-    });
-    return showPage(page, page.requests, requestColumns, call);
+    const { outcome } = call.options;
+    const { requests } = await readState(call);
+    const asked = requests.filter((one) => outcome === undefined || one.outcome === outcome);
+    return showRows('requests', asked, requestColumns, call);
   },
 });

@@ -1,7 +1,5 @@
 import { once } from 'node:events';
-import type { DeliveryAttempt, MockServer, MockServerOptions } from 'merchant-payments/mock-server';
-import type { CallbackDiagnosis } from 'merchant-payments/testing';
-import { hintOf } from '../../mock-server/callbacks/answer-hints.js';
+import type { MockServer, MockServerOptions } from 'merchant-payments/mock-server';
 import { MOCK_API_SECRET, MOCK_SIGNING_SECRET } from '../../protocol/mock-secrets.js';
 import { LONGEST_TIMER_MS } from '../../protocol/options.js';
 import { plainJson, plainText } from '../../protocol/plain-text.js';
@@ -17,11 +15,8 @@ import {
   UsageError,
   withDefault,
 } from '../command.js';
-import { ControlClient } from '../control-client.js';
-import { describeDiagnosis } from '../diagnosis-text.js';
-import { callbackLine, describeCallbackUrl, EventLog, toJsonEvent } from '../event-lines.js';
-import { CTRL_C, DOWN, listenToKeys, StickyOutput, UP } from '../keys.js';
-import { labelledLines, layoutOf } from '../layout.js';
+import { describeCallbackUrl, EventLog, toJsonEvent } from '../event-lines.js';
+import { CTRL_C, listenToKeys, openInBrowser } from '../keys.js';
 import {
   choice,
   hostOption,
@@ -36,6 +31,7 @@ import {
   createPaint,
   interruptible,
   type Paint,
+  pathOf,
   printLine,
   printNote,
   type Terminal,
@@ -59,6 +55,11 @@ const options = {
     { value: 'url', help: 'Your callback endpoint. Can be set later, in the dashboard.' },
     parseHttpUrl,
   ),
+  state: text({
+    value: 'file',
+    help: 'A file in which payments, requests and pending callbacks survive a restart. Default: none, they are forgotten',
+    sets: 'stateFile',
+  }),
   'payment-page': flag('Answers each creation with paymentUrl, a page on which a person pays.'),
   'api-key': credential('key', 'The API key that requests must present.', 'mock_api_key'),
   'api-secret': credential('secret', 'The API secret that requests must present.', MOCK_API_SECRET),
@@ -84,7 +85,7 @@ const options = {
   'timestamp-unit': timestampUnitOption,
   'initial-status': text({
     value: 'status',
-    help: 'The status of a new payment. Default: created',
+    help: 'The status of a new payment. Default: pending',
   }),
   auto: text({
     value: 'status',
@@ -110,8 +111,6 @@ const options = {
   }),
 };
 
-const KEYS = '↑ ↓ select a callback, r resends it, d diagnoses it, q quits.';
-
 export const mock = defineCommand({
   summary: 'Runs a mock of the service, with a dashboard.',
   options,
@@ -120,7 +119,7 @@ export const mock = defineCommand({
     '',
     'A payment whose reference ends with -auto- and a status, such as order-1-auto-paid, changes to that status automatically, even without --auto.',
     '',
-    `On a terminal, ${KEYS} With --json, the first line has the type "listening", and each line after it is an event.`,
+    'On a terminal, o opens the dashboard, and Ctrl-C ends the mock. With --json, the first line has the type "listening", and each line after it is an event.',
   ],
   examples: [
     'merchant-payments mock --callback-url http://127.0.0.1:3000/callbacks/payments',
@@ -143,7 +142,7 @@ export const mock = defineCommand({
   },
 });
 
-async function start({ options: given }: Call<typeof options>): Promise<MockServer> {
+async function start({ options: given, terminal }: Call<typeof options>): Promise<MockServer> {
   const serverOptions: MockServerOptions = {
     port: given.port,
     host: given.host,
@@ -161,6 +160,7 @@ async function start({ options: given }: Call<typeof options>): Promise<MockServ
     autoStatusAfterMs: given.after,
     answerFields: readFields('--answer-field', given['answer-field']),
     seed: given.seed,
+    stateFile: given.state === undefined ? undefined : pathOf(terminal, given.state),
   };
   const { startMockServer } = await import('merchant-payments/mock-server');
   return startMockServer(serverOptions).catch((error: unknown) => {
@@ -218,81 +218,25 @@ interface Watching {
 }
 
 async function logAsText(server: MockServer, { terminal, stop }: Watching): Promise<() => void> {
-  const { stdout, env } = terminal;
-  const paint = createPaint(stdout, env);
-  const output = new StickyOutput(stdout);
-  for (const line of describeListening(server, paint)) output.print(line);
+  const paint = createPaint(terminal.stdout, terminal.env);
+  const print = (line: string) => printLine(terminal, line);
+  for (const line of describeListening(server, paint)) print(line);
   const log = new EventLog(paint);
   const unsubscribe = server.subscribe((event) => {
     const line = log.line(event);
-    if (line !== undefined) output.print(line);
-    if (event.type === 'settings') {
-      output.print(`· callbacks ${describeCallbackUrl(server.callbackUrl)}`);
-    }
+    if (line !== undefined) print(line);
+    if (event.type === 'settings') print(`· callbacks ${describeCallbackUrl(server.callbackUrl)}`);
   });
-  const ignoreKeys = await listenToKeys(terminal, keysOf(server, { terminal, stop, output }));
-  if (ignoreKeys !== undefined) output.print(`Keys: ${KEYS}`);
+  const open = async () => {
+    const url = dashboardUrl(server);
+    if (!(await openInBrowser(url, terminal))) print(`· open ${url} in a browser`);
+  };
+  const ignoreKeys = await listenToKeys(terminal, { o: () => void open(), [CTRL_C]: stop });
+  if (ignoreKeys !== undefined) print('Press o to open the dashboard.');
   return () => {
-    output.stick('');
     ignoreKeys?.();
     unsubscribe();
   };
-}
-
-function keysOf(
-  server: MockServer,
-  { terminal, stop, output }: Watching & { readonly output: StickyOutput },
-): Readonly<Record<string, () => void>> {
-  let selected: DeliveryAttempt | undefined;
-  const select = (step: 1 | -1) => {
-    const { deliveries } = server;
-    const at = deliveries.findIndex(({ id }) => id === selected?.id);
-    const next = (at < 0 ? deliveries.length : at) + step;
-    selected = next < 0 ? deliveries[0] : deliveries[next];
-    const line = selected && `▸ ${callbackLine(selected, (_style, plain) => plain)}`;
-    // A line that the terminal wraps can't be rewritten.
-    output.stick([...(line ?? '')].slice(0, (terminal.stdout.columns || 80) - 1).join(''));
-  };
-  /** The selected callback, or the newest one. */
-  const withCallback = (act: (attempt: DeliveryAttempt) => Promise<unknown>) => {
-    const attempt = selected ?? server.deliveries.at(-1);
-    if (attempt === undefined) output.print('· no callback has been sent yet');
-    // What the mock forgot, such as by a reset.
-    else void act(attempt).catch((error: Error) => output.print(`· ${plainText(error.message)}`));
-  };
-  return {
-    [UP]: () => select(-1),
-    [DOWN]: () => select(1),
-    r: () => withCallback(({ id }) => server.resend(id)),
-    d: () =>
-      withCallback(async (attempt) => {
-        output.print((await diagnose(server, attempt, terminal)).join('\n'));
-      }),
-    q: stop,
-    [CTRL_C]: stop,
-  };
-}
-
-async function diagnose(
-  server: MockServer,
-  attempt: DeliveryAttempt,
-  terminal: Terminal,
-): Promise<readonly string[]> {
-  const client = new ControlClient(new URL(server.url));
-  const diagnosis = await client.call<CallbackDiagnosis>({
-    method: 'POST',
-    path: ['diagnose'],
-    body: { attemptId: attempt.id },
-  });
-  const layout = layoutOf(terminal);
-  const hint = hintOf(attempt);
-  return [
-    '',
-    callbackLine(attempt, layout.paint),
-    ...(hint === undefined ? [] : labelledLines('  ', hint, layout.width)),
-    ...describeDiagnosis(diagnosis, layout),
-    '',
-  ];
 }
 
 function logAsJson(server: MockServer, terminal: Terminal): () => void {

@@ -1,11 +1,11 @@
 import type {
   ControlDelivery,
   ControlPaymentDetail,
-  ControlState,
+  ControlSettings,
 } from '../../mock-server/control/control-types.js';
 import { plainJson, plainText } from '../../protocol/plain-text.js';
 import { defineCommand } from '../command.js';
-import { ControlRefusal, connectToMock, mockUrlOption, PAYMENT_WORD } from '../control-client.js';
+import { connectToMock, mockUrlOption, PAYMENT_WORD } from '../control-client.js';
 import { callbackLine, deliveryLines, requestLine } from '../event-lines.js';
 import { fieldLines, formatTime } from '../layout.js';
 import { formatDuration, parseDuration } from '../option-values.js';
@@ -75,7 +75,7 @@ export const setStatus = defineCommand({
       json: delivery,
       lines: ({ paint }) => [
         plainText(`${word} is ${delivery.status}`),
-        ...deliveryLines(delivery, word, paint),
+        ...deliveryLines(delivery, paint),
       ],
     };
   },
@@ -92,13 +92,8 @@ export const resend = defineCommand({
   async run(call) {
     const [word = ''] = call.words;
     const client = connectToMock(call);
-    const resendFrom = (list: 'deliveries' | 'payments') =>
-      client.post<ControlDelivery>([list, word, 'resend'], {});
-    const sent = await resendFrom('deliveries').catch((error) => {
-      if (!(error instanceof ControlRefusal && error.code === 'NOT_FOUND')) throw error;
-      return resendFrom('payments');
-    });
-    return { json: sent, lines: ({ paint }) => deliveryLines(sent, word, paint) };
+    const sent = await client.post<ControlDelivery>(['deliveries', word, 'resend'], {});
+    return { json: sent, lines: ({ paint }) => deliveryLines(sent, paint) };
   },
 });
 
@@ -115,7 +110,7 @@ export const advance = defineCommand({
   examples: ['merchant-payments clock advance 1h', 'merchant-payments clock advance 90s --json'],
   async run(call) {
     const ms = parseDuration('<duration>', call.words[0] ?? '', LONGEST_ADVANCE_MS);
-    const state = await connectToMock(call).post<ControlState>(['clock', 'advance'], { ms });
+    const state = await connectToMock(call).post<ControlSettings>(['clock', 'advance'], { ms });
     const line = `the mock's clock moved ahead by ${formatDuration(ms)}, to ${formatTime(state.now)}`;
     return { json: state, lines: () => [line] };
   },
@@ -127,7 +122,7 @@ export const reset = defineCommand({
   details: ['In a mock that was started with --seed, identifiers start over.'],
   examples: ['merchant-payments reset'],
   async run(call) {
-    const state = await connectToMock(call).call<ControlState>({
+    const state = await connectToMock(call).call<ControlSettings>({
       method: 'POST',
       path: ['reset'],
       body: {},

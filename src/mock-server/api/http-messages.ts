@@ -1,7 +1,6 @@
 import type { Writable } from 'node:stream';
 import { MockServerError } from '../../errors.js';
 import { operations } from '../../protocol/operations.js';
-import { ownFields } from '../../protocol/own-fields.js';
 
 /** The longest request body that is read: 1 MiB. */
 export const MAX_BODY_BYTES = 1_048_576;
@@ -46,7 +45,9 @@ export class ConnectionLoss extends MockServerError {
 }
 
 export const toBytes = (body: string | Uint8Array): Buffer =>
-  typeof body === 'string' ? Buffer.from(body) : Buffer.from(body);
+  typeof body === 'string'
+    ? Buffer.from(body)
+    : Buffer.from(body.buffer, body.byteOffset, body.byteLength);
 
 export function fromRequest(request: Request): PlainRequest {
   const { method, headers, signal } = request;
@@ -80,7 +81,7 @@ async function readStream(
 }
 
 export function toResponse(answer: PlainAnswer): Response {
-  const { status, headers, body, loss } = ownFields(answer);
+  const { status, headers, body, loss } = answer;
   if (loss !== undefined) return new Response(breakOff(toBytes(body), loss), { status, headers });
   // For a string, Response adds text/plain; with some statuses it refuses even an empty body.
   const content = typeof body === 'string' ? Buffer.from(body) : body;
@@ -167,7 +168,7 @@ export function textAnswer(
 
 /** With the error body of interface section 2.3. */
 export function errorAnswer(requestId: string, error: ErrorAnswer): PlainAnswer {
-  const { status, code, message, headers } = ownFields(error);
+  const { status, code, message, headers } = error;
   return jsonAnswer(status, { code, message, requestId }, headers);
 }
 

@@ -1,7 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { MockServerError } from '../../errors.js';
-import { ownFields } from '../../protocol/own-fields.js';
 import { timers } from '../../protocol/timers.js';
 import { parseUrl } from '../../protocol/url.js';
 import {
@@ -123,7 +122,7 @@ function readBody(incoming: IncomingMessage): Promise<Uint8Array | undefined> {
 
 /** @throws {ConnectionLoss} when the connection is to break after the body */
 export async function sendAnswer(answer: PlainAnswer, outgoing: ServerResponse): Promise<void> {
-  const { status, headers, body, loss, follow } = ownFields(answer);
+  const { status, headers, body, loss, follow } = answer;
   outgoing.writeHead(status, headers);
   if (follow !== undefined) return follow(outgoing);
   if (loss === undefined) {

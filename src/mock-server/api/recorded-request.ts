@@ -1,6 +1,5 @@
 import { type OptionRules, optional, text } from '../../protocol/options.js';
-import { fieldOf, isObject, ownFields } from '../../protocol/own-fields.js';
-import type { RequestFault, RequestFaultMatch } from '../faults/fault.js';
+import type { RequestFault, RequestFaultMatch } from '../faults/fault-catalogue.js';
 import type { EntryKind } from '../state/cap.js';
 import { type PlainAnswer, toBytes } from './http-messages.js';
 
@@ -65,9 +64,9 @@ const REDACTED = '[redacted]';
 export function redactHeaders(
   headers: ReadonlyMap<string, string>,
 ): Readonly<Record<string, string>> {
-  const redacted = new Map(headers);
-  for (const name of SECRET_HEADERS) if (headers.has(name)) redacted.set(name, REDACTED);
-  return Object.freeze(Object.fromEntries(redacted));
+  const redacted = Object.fromEntries(headers);
+  for (const name of SECRET_HEADERS) if (headers.has(name)) redacted[name] = REDACTED;
+  return redacted;
 }
 
 export const withoutQuery = (target: string): string => target.split('?', 1)[0] as string;
@@ -79,20 +78,24 @@ export function toRequestFacts(request: RecordedRequest) {
 }
 
 export function referenceIn(json: unknown): string | undefined {
-  const reference = isObject(json) ? fieldOf(json, 'merchantPaymentReference') : undefined;
+  const reference = (json as Partial<Record<string, unknown>> | null | undefined)?.[
+    'merchantPaymentReference'
+  ];
   return typeof reference === 'string' ? reference : undefined;
 }
 
 const MAX_ANSWER_BYTES = 4096;
 
 export function recordAnswer(answer: PlainAnswer, withheld: boolean): RecordedAnswer {
-  const { status, headers, body, loss } = ownFields(answer);
-  const sent = toBytes(body);
-  const isCut = sent.byteLength > MAX_ANSWER_BYTES || loss !== undefined;
+  const { status, headers, body, loss } = answer;
+  // A short text is kept as it is, without a copy.
+  const isShort = typeof body === 'string' && body.length <= MAX_ANSWER_BYTES / 4;
+  const sent = isShort ? undefined : toBytes(body);
+  const isCut = (sent?.byteLength ?? 0) > MAX_ANSWER_BYTES || loss !== undefined;
   return {
     status,
     headers,
-    body: sent.toString('utf8', 0, MAX_ANSWER_BYTES),
+    body: sent?.toString('utf8', 0, MAX_ANSWER_BYTES) ?? String(body),
     ...(isCut && { cut: true }),
     ...(withheld && { withheld }),
   };

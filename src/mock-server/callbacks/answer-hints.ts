@@ -3,7 +3,8 @@ import type { DeliveryAttempt } from './delivery.js';
 
 // For the dashboard and the command line too, so without imports at run time but the faults.
 
-type Ended = Pick<DeliveryAttempt, 'outcome' | 'response' | 'errorCode' | 'fault'>;
+type Sent = Pick<DeliveryAttempt, 'fault' | 'timestamp' | 'rawBody' | 'signedString'>;
+type Ended = Sent & Pick<DeliveryAttempt, 'outcome' | 'response' | 'errorCode'>;
 
 /** What a status without a body usually means. The package's handlers send none, unless `explainAnswers` is set. */
 const STATUS_HINTS: Readonly<Record<number, string>> = {
@@ -38,30 +39,33 @@ const ERROR_HINTS: Readonly<Record<string, string>> = {
   DEPTH_ZERO_SELF_SIGNED_CERT: 'The certificate is self-signed',
 };
 
+/** Whether an endpoint must refuse it: another secret made the signature, or what was sent is not what was signed. */
+export function isForged({ fault, timestamp, rawBody, signedString }: Sent): boolean {
+  if (fault === 'wrong-secret') return true;
+  return `${timestamp}.${new TextDecoder().decode(rawBody)}` !== signedString;
+}
+
 /**
- * Says in a sentence why an attempt was not acknowledged: the fault that the mock itself applied, or else, where the
- * endpoint's answer says nothing, what is usual. `undefined` for what was acknowledged, and where the answer speaks.
+ * Says in a sentence why an attempt is not as it should be: a forgery that was accepted, the fault that the mock itself
+ * applied, or else, where the endpoint's answer says nothing, what is usual.
  */
-export function hintOf({ outcome, response, errorCode, fault }: Ended): string | undefined {
-  if (outcome === 'acknowledged') return undefined;
-  const byFault = fault && hintOfFault(fault);
-  if (byFault !== undefined) return byFault;
+export function hintOf(attempt: Ended): string | undefined {
+  const { outcome, response, errorCode, fault } = attempt;
+  if (outcome === 'acknowledged') return isForged(attempt) ? ACCEPTED_FORGERY : undefined;
+  if (isForged(attempt) || fault === 'drop') {
+    const entry = fault === undefined ? undefined : faultCatalogue[fault];
+    const what = entry && `by the fault ${fault}: ${entry.text}`;
+    if (fault === 'drop') return `Not sent, ${what}.`;
+    return `Forged ${what ?? 'by an edit after signing'}. Your endpoint should answer 401`;
+  }
   if (outcome === 'timed-out')
     return 'Your endpoint did not answer in time: answer first, and do slow work afterwards';
   if (response === undefined) return ERROR_HINTS[errorCode ?? ''];
   return response.body.trim() === '' ? STATUS_HINTS[response.status] : undefined;
 }
 
-/** `undefined` for a fault that is no reason to refuse: a copy, or a late callback. */
-export function hintOfFault(type: NonNullable<DeliveryAttempt['fault']>): string | undefined {
-  const entry = faultCatalogue[type];
-  if (entry.on !== 'callback' || !isReason(type)) return undefined;
-  const text = `The mock applied the fault ${type}: ${entry.text}.`;
-  return type === 'drop' ? text : `${text} Your endpoint should ${entry.expects}`;
-}
-
-const isReason = (type: string): boolean =>
-  !['duplicate', 'reorder', 'late-callback'].includes(type);
+export const ACCEPTED_FORGERY =
+  'Your endpoint accepted a forged callback: anyone could report a payment as paid. Verify the signature of the raw body';
 
 const MAX_LINE = 200;
 /** Of an answer that is longer, the rest is not looked at. */
@@ -92,5 +96,22 @@ function withoutTags(html: string): string {
     const end = part.indexOf('>');
     return /^(?:style|script|title)\b/i.test(part) ? '' : part.slice(end + 1);
   });
-  return parts.join(' ').split(/\s+/).join(' ');
+  return parts
+    .join(' ')
+    .replace(/&(?:#(\d{1,7})|#x([\da-f]{1,6})|(\w{2,6}));/gi, (entity, decimal, hex, name) => {
+      const code = decimal ? Number(decimal) : Number.parseInt(hex ?? '', 16);
+      if (code <= 0x10ffff) return String.fromCodePoint(code);
+      return ENTITIES[name?.toLowerCase()] ?? entity;
+    })
+    .split(/\s+/)
+    .join(' ');
 }
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  apos: "'",
+  nbsp: ' ',
+};

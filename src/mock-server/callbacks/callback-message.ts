@@ -5,14 +5,9 @@ import type { CheckedCallbackFault } from '../faults/fault-list.js';
 import type { CallbackEdit } from './delivery.js';
 import { signedHeaders } from './sign.js';
 
-// A symbol, since attempts take over the message's fields and users print those.
-export const SIGNED_AT_MS = Symbol('signedAtMs');
-
 /** A callback that is ready to send. */
 export interface CallbackMessage {
   readonly timestamp: string;
-  /** When it was signed, in epoch milliseconds: `timestamp` unless a fault shifted that. */
-  readonly [SIGNED_AT_MS]: number;
   readonly signedString: string;
   readonly rawBody: ReturnType<Uint8Array['slice']>;
   /** Names in lower case. */
@@ -35,11 +30,9 @@ const WRONG_SECRET = 'not the signing secret of any account';
 /** Writes and signs a callback (interface sections 4.2 and 5.2), and applies the fault. */
 export function createCallbackMessage(input: MessageInput): CallbackMessage {
   const { record, signedAtMs, key, encoding, unit, fault, edit } = input;
-  const signedAt = signedAtMs + timestampShift(fault) * 1000;
-  const timestamp = String(unit === 'seconds' ? Math.floor(signedAt / 1000) : signedAt);
-  const signedText =
-    edit?.signature === 'new' ? edit.body : JSON.stringify(changeBeforeSigning(record, fault));
-  const sentText = edit?.body ?? changeAfterSigning(signedText, record, fault);
+  const timestamp = String(unit === 'seconds' ? Math.floor(signedAtMs / 1000) : signedAtMs);
+  const signedText = edit?.signature === 'new' ? edit.body : JSON.stringify(record);
+  const sentText = edit?.body ?? (fault?.type === 'tampered-body' ? tamper(record) : signedText);
   // Not Buffer.from: a small piece of its pool would keep the whole pool in memory.
   const body = new TextEncoder().encode(signedText);
   const headers = signedHeaders({
@@ -50,46 +43,14 @@ export function createCallbackMessage(input: MessageInput): CallbackMessage {
   });
   return {
     timestamp,
-    [SIGNED_AT_MS]: signedAtMs,
     signedString: `${timestamp}.${signedText}`,
     rawBody: sentText === signedText ? body : new TextEncoder().encode(sentText),
-    headers: Object.freeze(omitHeader(headers, fault)),
+    headers: Object.freeze(headers),
   };
 }
 
-function timestampShift(fault: CheckedCallbackFault | undefined): number {
-  if (fault?.type === 'stale-timestamp') return -fault.bySeconds;
-  return fault?.type === 'future-timestamp' ? fault.bySeconds : 0;
-}
-
-function changeBeforeSigning(
-  record: PaymentStatusRecord,
-  fault: CheckedCallbackFault | undefined,
-): Record<string, unknown> {
-  if (fault?.type === 'unknown-status') return { ...record, status: fault.status };
-  if (fault?.type === 'missing-field') {
-    const { [fault.field]: _missing, ...others } = record;
-    return fault.as === 'null' ? { ...record, [fault.field]: null } : others;
-  }
-  if (fault?.type === 'extra-field') return { ...record, [fault.field]: fault.value };
-  return { ...record };
-}
-
-function changeAfterSigning(
-  signedText: string,
-  record: PaymentStatusRecord,
-  fault: CheckedCallbackFault | undefined,
-): string {
-  if (fault?.type === 'reserialized-body') return JSON.stringify(record, null, 2);
-  if (fault?.type !== 'tampered-body') return signedText;
-  const merchantPaymentReference = `${record.merchantPaymentReference}-tampered`;
-  return JSON.stringify({ ...record, merchantPaymentReference });
-}
-
-function omitHeader(
-  headers: Readonly<Record<string, string>>,
-  fault: CheckedCallbackFault | undefined,
-): Record<string, string> {
-  const missing = fault?.type === 'missing-header' ? fault.header : undefined;
-  return Object.fromEntries(Object.entries(headers).filter(([name]) => name !== missing));
-}
+const tamper = (record: PaymentStatusRecord): string =>
+  JSON.stringify({
+    ...record,
+    merchantPaymentReference: `${record.merchantPaymentReference}-tampered`,
+  });

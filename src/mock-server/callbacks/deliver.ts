@@ -1,6 +1,5 @@
 import { isIP, Socket } from 'node:net';
-import type { buildConnector, Client, Dispatcher } from 'undici';
-import { fieldOf, ownFields } from '../../protocol/own-fields.js';
+import type { Agent, buildConnector, Dispatcher } from 'undici';
 import { timers } from '../../protocol/timers.js';
 import type { DeliveryAttempt } from './delivery.js';
 
@@ -16,14 +15,18 @@ export type PostResult =
 interface CallbackPost {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: Uint8Array;
+  readonly body: Uint8Array | null;
   /** Called with the answer's headers, before its body is read. */
   readonly onHeaders?: ((headers: AnswerHeaders) => void) | undefined;
-  readonly hold?: RequestHold | undefined;
 }
 
 /** Headers of an answer, their names in lower case. */
 export type AnswerHeaders = Dispatcher.ResponseData['headers'];
+
+/** How long a server may take to accept the connections that were made to it. */
+const ACCEPT_MS = 20;
+/** A single-threaded server accepts the next connection only when the first has its answer. */
+const CONNECT_MS = 200;
 
 /** With more connections at once, this process would be too slow for them, and blame the endpoint. */
 const MOST_AT_ONCE = 200;
@@ -37,22 +40,32 @@ const startRealTimer = (run: () => void, milliseconds: number): (() => void) => 
   return () => timers.clearTimeout(timer);
 };
 
-/**
- * Sends callbacks, and can abort those that are under way. It uses undici and its own socket, so that the msw or nock
- * of a test does not take them.
- *
- * Every attempt opens a new connection: the endpoint could close a reused one just as an attempt starts,
- * and the log would show a failure that is not the endpoint's.
- */
+interface SenderOptions {
+  readonly timeoutMs: number;
+  readonly startTimer?: typeof startRealTimer;
+  /**
+   * Whether each request has a connection of its own.
+   * @default false
+   */
+  readonly reset?: boolean;
+}
+
+/** Sends callbacks over one pool of connections, which the msw or nock of a test does not see. */
 export class CallbackSender {
   readonly #timeoutMs: number;
   readonly #startTimer: typeof startRealTimer;
+  readonly #reset: boolean;
   readonly #inFlight = new Set<CallbackExchange>();
   readonly #waiting: { readonly begin: () => void; readonly abort: () => void }[] = [];
+  readonly #sockets = new Set<Socket>();
+  #pool: Promise<Agent> | undefined;
+  /** Resolves when a connection that has been opened may be used. */
+  #gate: (() => Promise<void>) | undefined;
 
-  constructor(timeoutMs: number, startTimer = startRealTimer) {
+  constructor({ timeoutMs, startTimer = startRealTimer, reset = false }: SenderOptions) {
     this.#timeoutMs = timeoutMs;
     this.#startTimer = startTimer;
+    this.#reset = reset;
   }
 
   /** Never rejects: a failure is a result. */
@@ -60,15 +73,36 @@ export class CallbackSender {
     return this.#send('POST', callback);
   }
 
+  /**
+   * Makes the requests of `send` go out together, each on a connection of its own: once all have connected, or a while
+   * after the first has. Connecting takes much longer than a handler, and would keep them apart.
+   */
+  async atOnce<Result>(count: number, send: () => Promise<Result>): Promise<Result> {
+    let missing = count;
+    let release = (): void => undefined;
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    this.#gate = () => {
+      if (missing === count) timers.setTimeout(release, CONNECT_MS);
+      missing -= 1;
+      if (missing === 0) timers.setTimeout(release, ACCEPT_MS);
+      return released;
+    };
+    return send().finally(() => {
+      this.#gate = undefined;
+    });
+  }
+
   /** As {@link CallbackSender.post}. */
   get(url: string): Promise<PostResult> {
-    return this.#send('GET', { url, headers: {}, body: new Uint8Array() });
+    return this.#send('GET', { url, headers: {}, body: null });
   }
 
   #send(method: 'GET' | 'POST', callback: CallbackPost): Promise<PostResult> {
     return new Promise((resolve) => {
       const begin = () => {
-        const exchange = new CallbackExchange(callback, (result) => {
+        const exchange = new CallbackExchange(callback.onHeaders, (result) => {
           cancelTimer();
           this.#inFlight.delete(exchange);
           resolve(result);
@@ -79,105 +113,131 @@ export class CallbackSender {
           this.#timeoutMs,
         );
         this.#inFlight.add(exchange);
-        void exchange.send(method);
+        void this.#dispatch(method, callback, exchange);
       };
       if (this.#inFlight.size < MOST_AT_ONCE) begin();
       else this.#waiting.push({ begin, abort: () => resolve(ABORTED) });
     });
   }
 
-  /** Aborts every attempt under way; each ends as `failed`. */
+  async #dispatch(
+    method: 'GET' | 'POST',
+    { url, headers, body }: CallbackPost,
+    exchange: CallbackExchange,
+  ): Promise<void> {
+    try {
+      const { origin, pathname, search } = new URL(url);
+      this.#pool ??= openPool((options, callback) => this.#connect(options, callback));
+      const pool = await this.#pool;
+      // A kept connection that the endpoint has closed is seen to be closed, and another is opened.
+      await new Promise<void>((resolve) => timers.setImmediate(resolve));
+      if (exchange.hasEnded) return;
+      const path = pathname + search;
+      pool.dispatch({ origin, method, path, headers, body, reset: this.#reset }, exchange);
+    } catch (error) {
+      exchange.onResponseError(undefined, error as Error);
+    }
+  }
+
+  #connect(options: buildConnector.Options, callback: buildConnector.Callback): void {
+    const socket = openSocket(options, this.#timeoutMs, (...result) => {
+      if (this.#gate === undefined) callback(...result);
+      else void this.#gate().then(() => callback(...result));
+    });
+    this.#sockets.add(socket);
+    socket.once('close', () => this.#sockets.delete(socket));
+  }
+
+  /** Aborts every request under way; each ends as `failed`. */
   abort(): void {
     for (const { abort } of this.#waiting.splice(0)) abort();
     for (const exchange of this.#inFlight) exchange.end(ABORTED);
+  }
+
+  /** Aborts as well, and closes the connections. */
+  async close(): Promise<void> {
+    this.abort();
+    await (await this.#pool)?.destroy();
+    // undici leaves those open that are still connecting.
+    for (const socket of this.#sockets) socket.destroy();
   }
 }
 
 const ABORTED: PostResult = { outcome: 'failed', errorCode: 'Error' };
 
-/** One request and its answer, on its own connection. */
+/** Loads the one file of undici that is needed: all of it would set the dispatcher of the global `fetch`. */
+async function openPool(connect: buildConnector.connector): Promise<Agent> {
+  const file = await import('undici/lib/dispatcher/agent.js').catch(() => undefined);
+  const Pool = typeof file?.default === 'function' ? file.default : (await import('undici')).Agent;
+  return new Pool({
+    connections: MOST_AT_ONCE,
+    connect,
+    // An exchange has a deadline.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  });
+}
+
+/** One request and its answer. */
 class CallbackExchange implements Dispatcher.DispatchHandler {
-  readonly #callback: CallbackPost;
+  readonly #onHeaders: CallbackPost['onHeaders'];
   readonly #settle: (result: PostResult) => void;
   readonly #chunks: Uint8Array[] = [];
-  #client: Client | undefined;
-  #socket: Socket | undefined;
-  #hasEnded = false;
+  #controller: Dispatcher.DispatchController | undefined;
+  hasEnded = false;
   #status = 0;
   #retryAfter: string | undefined;
   #size = 0;
 
-  constructor(callback: CallbackPost, settle: (result: PostResult) => void) {
-    this.#callback = ownFields(callback);
+  constructor(onHeaders: CallbackPost['onHeaders'], settle: (result: PostResult) => void) {
+    this.#onHeaders = onHeaders;
     this.#settle = settle;
   }
 
-  async send(method: 'GET' | 'POST'): Promise<void> {
-    const { url, headers, body, hold } = this.#callback;
-    try {
-      const { Client } = await loadClient();
-      if (this.#hasEnded) return;
-      const { origin, pathname, search } = new URL(url);
-      this.#client = new Client(origin, {
-        connect: (options, callback) => {
-          this.#socket = openSocket(options, hold, callback);
-        },
-        // The exchange has a deadline.
-        headersTimeout: 0,
-        bodyTimeout: 0,
-      });
-      this.#client.dispatch(
-        {
-          method,
-          path: pathname + search,
-          headers,
-          body: method === 'GET' ? null : body,
-          reset: true,
-        },
-        this,
-      );
-    } catch (error) {
-      this.onResponseError(undefined, error as Error);
-    }
-  }
-
-  /** Settles with the result, unless there was one before, and cuts the connection. */
+  /** Settles with the result, unless there was one before. An answer that is not complete costs the connection. */
   end(result: PostResult): void {
-    if (this.#hasEnded) return;
-    this.#hasEnded = true;
+    if (this.hasEnded) return;
+    this.hasEnded = true;
     this.#settle(result);
-    void this.#client?.destroy();
-    // undici leaves one open that is still connecting.
-    this.#socket?.destroy();
+    this.#controller?.abort(new Error('The exchange is over'));
   }
 
-  onRequestStart(): void {}
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.hasEnded) controller.abort(new Error('The exchange is over'));
+  }
 
   onResponseStart(_controller: unknown, status: number, headers: AnswerHeaders): void {
     // 103 Early Hints precedes the answer.
     if (status < 200) return;
     this.#status = status;
     this.#retryAfter = headers['retry-after']?.toString();
-    this.#callback.onHeaders?.(headers);
+    this.#onHeaders?.(headers);
   }
 
   onResponseData(_controller: unknown, chunk: Uint8Array): void {
     this.#chunks.push(chunk);
     this.#size += chunk.byteLength;
-    if (this.#size >= MAX_ANSWER_BYTES) this.onResponseEnd();
+    if (this.#size >= MAX_ANSWER_BYTES) this.end(this.#result());
+  }
+
+  onResponseEnd(): void {
+    this.#controller = undefined;
+    this.end(this.#result());
   }
 
   // An answer counts when it is complete or exceeds the limit. Before that, a broken connection or a timeout
   // means no answer.
-  onResponseEnd(): void {
+  #result(): PostResult {
     const status = this.#status;
     const body = Buffer.concat(this.#chunks).subarray(0, MAX_ANSWER_BYTES).toString();
     const outcome = status >= 200 && status < 300 ? 'acknowledged' : 'refused';
     const retryAfter = this.#retryAfter;
-    this.end({ outcome, response: { status, body, ...(retryAfter && { retryAfter }) } });
+    return { outcome, response: { status, body, ...(retryAfter && { retryAfter }) } };
   }
 
   onResponseError(_controller: unknown, error: NodeJS.ErrnoException): void {
+    this.#controller = undefined;
     const code = error.code ?? error.name;
     this.end({ outcome: 'failed', errorCode: NODE_CODES[code] ?? code });
   }
@@ -191,54 +251,45 @@ const NODE_CODES: Readonly<Record<string, string>> = {
   HTTPParserError: 'HPE_INVALID',
 };
 
-/** Loads the one file of undici that is needed: all of it would set the dispatcher of the global `fetch`. */
-async function loadClient(): Promise<{ readonly Client: typeof Client }> {
-  const file = await import('undici/lib/dispatcher/client.js').catch(() => undefined);
-  return typeof file?.default === 'function' ? { Client: file.default } : import('undici');
-}
-
-/** Makes several requests go out at the same moment, however long each takes to connect. */
-export interface RequestHold {
-  readonly onConnected: () => void;
-  /** Resolves when the request may be sent. */
-  readonly released: Promise<void>;
-}
-
 // msw 3 and nock 15 replace it. If they did so before this file was loaded, their own way past it remains.
-const { connect } = Socket.prototype;
+const { connect: connectSocket } = Socket.prototype;
 interface Interceptors {
   readonly __MSW_INTERNAL_CONNECTION_CONTEXT?: { readonly run: (open: () => void) => void };
 }
 
-/** Opens a connection that the interceptors of a test do not see. The request goes out when the hold ends. */
-export function openSocket(
+/** Opens a connection that the interceptors of a test do not see. */
+function openSocket(
   { hostname, port, protocol }: buildConnector.Options,
-  hold: RequestHold | undefined,
+  timeoutMs: number,
   callback: buildConnector.Callback,
 ): Socket {
   const host = hostname.replace(/^\[(.*)\]$/, '$1');
   const isSecure = protocol === 'https:';
   const socket = new Socket();
-  const fail = (error: Error) => callback(error, null);
-  const start = async (ready: Socket) => {
-    hold?.onConnected();
-    await hold?.released;
+  const timer = timers.setTimeout(
+    () => socket.destroy(new Error('It took too long to connect')),
+    timeoutMs,
+  );
+  timer.unref?.();
+  const fail = (error: Error) => {
+    timers.clearTimeout(timer);
+    callback(error, null);
+  };
+  const start = (ready: Socket) => {
+    timers.clearTimeout(timer);
     ready.off('error', fail);
     callback(null, ready);
   };
   socket.once('error', fail).once('connect', () => {
-    if (!isSecure) return void start(socket);
+    if (!isSecure) return start(socket);
     // Loaded on demand: it would add to every start, and few endpoints under test use TLS.
     const tls = process.getBuiltinModule('node:tls');
     const secure = tls.connect({ socket, host, servername: isIP(host) === 0 ? host : '' });
-    secure.once('error', fail).once('secureConnect', () => void start(secure));
+    secure.once('error', fail).once('secureConnect', () => start(secure));
   });
   const address = { host, port: Number(port) || (isSecure ? 443 : 80), noDelay: true };
-  const past = fieldOf(
-    globalThis,
-    '__MSW_INTERNAL_CONNECTION_CONTEXT',
-  ) as Interceptors[keyof Interceptors];
-  if (past === undefined) Reflect.apply(connect, socket, [address]);
+  const { __MSW_INTERNAL_CONNECTION_CONTEXT: past } = globalThis as Interceptors;
+  if (past === undefined) Reflect.apply(connectSocket, socket, [address]);
   else past.run(() => void socket.connect(address));
   return socket;
 }

@@ -1,5 +1,5 @@
 import { boolean, type OptionRules, optional, text, wholeNumber } from '../../protocol/options.js';
-import type { CallbackFault, CallbackFaultMatch } from '../faults/fault.js';
+import type { CallbackFault, CallbackFaultMatch } from '../faults/fault-catalogue.js';
 import type { EntryKind } from '../state/cap.js';
 import type { MockPayment } from '../state/payments.js';
 
@@ -71,7 +71,7 @@ export interface DeliveryAttempt {
  * - `not-configured`: there is no callbackUrl, so nothing is sent.
  * - `held`: held by a `reorder` fault until the payment's next delivery is sent.
  * - `sending`: an attempt is under way.
- * - `retrying`: waits for the next attempt, or a `late-callback` fault delays the first.
+ * - `retrying`: waits for the next attempt.
  * - `acknowledged`: the endpoint answered with 2xx.
  * - `given-up`: the retry schedule is used up.
  * - `cancelled`: the service was reset or closed first.

@@ -1,6 +1,5 @@
 import type { KeyObject } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
-import { ownFields } from '../../protocol/own-fields.js';
 import { timers } from '../../protocol/timers.js';
 import type { CheckedCallbackFault, FaultList } from '../faults/fault-list.js';
 import type { ResolvedServiceOptions } from '../options.js';
@@ -8,7 +7,7 @@ import { type Cap, type EventLog, NewestEntries } from '../state/cap.js';
 import type { ServiceTimer } from '../state/clock.js';
 import { type MockPayment, toStatusRecord } from '../state/payments.js';
 import type { SeededIds } from '../state/seeded-ids.js';
-import { type CallbackMessage, createCallbackMessage, SIGNED_AT_MS } from './callback-message.js';
+import { type CallbackMessage, createCallbackMessage } from './callback-message.js';
 import { CallbackSender, type PostResult } from './deliver.js';
 import type {
   CallbackEdit,
@@ -77,14 +76,14 @@ export class CallbackDispatcher {
 
   constructor(options: DispatcherOptions) {
     this.#options = options;
-    this.#sender = new CallbackSender(options.settings.callbackTimeoutMs);
+    this.#sender = new CallbackSender({ timeoutMs: options.settings.callbackTimeoutMs });
     this.#signingKey = createSigningKey('signingSecret', options.signingSecret);
     this.#newest = new NewestEntries(options.cap);
   }
 
   /** Settles when the first attempt, its copies and the deliveries it releases have ended. Never rejects. */
   async send(dispatch: Dispatch): Promise<Delivery> {
-    const { payment, fault: given, edit } = ownFields(dispatch);
+    const { payment, fault: given, edit } = dispatch;
     const url = this.#options.getUrl();
     const delivery: LiveDelivery = {
       id: this.#options.ids.next('delivery'),
@@ -130,34 +129,24 @@ export class CallbackDispatcher {
     attempt: number,
     canHold = false,
   ): CheckedCallbackFault | undefined {
-    const { edit, referenceNumber, status, payment } = ownFields(delivery);
+    const { edit, referenceNumber, status, payment } = delivery;
     if (edit !== undefined) return undefined;
     const { merchantPaymentReference } = payment;
     const facts = { referenceNumber, merchantPaymentReference, status, attempt };
     return this.#options.faults.take('callback', facts, canHold);
   }
 
-  async #attempt(
-    delivery: LiveDelivery,
-    attempt: number,
-    fault: CheckedCallbackFault | undefined,
-  ): Promise<void> {
-    if (fault?.type !== 'late-callback') return this.#attemptNow(delivery, attempt, fault);
-    this.#move(delivery, 'retrying');
-    this.#schedule(delivery, fault.delayMs, () => this.#attemptNow(delivery, attempt, fault));
-  }
-
-  #schedule(delivery: LiveDelivery, delayMs: number, attempt: () => Promise<void>): void {
+  #schedule(delivery: LiveDelivery, delayMs: number, attempt: number): void {
     const timer = this.#options.settings.clock.setTimeout(() => {
       this.#unfinished.set(delivery, undefined);
       this.#move(delivery, 'sending');
       // Returned, so that a manual clock waits for the attempt.
-      return attempt();
+      return this.#attempt(delivery, attempt, this.#takeFault(delivery, attempt));
     }, delayMs);
     this.#unfinished.set(delivery, timer);
   }
 
-  async #attemptNow(
+  async #attempt(
     delivery: LiveDelivery,
     attempt: number,
     fault: CheckedCallbackFault | undefined,
@@ -194,7 +183,7 @@ export class CallbackDispatcher {
       encoding: signatureEncoding,
       unit: timestampUnit,
       fault,
-      edit: ownFields(delivery).edit,
+      edit: delivery.edit,
     });
   }
 
@@ -259,10 +248,7 @@ export class CallbackDispatcher {
       return {};
     }
     delivery.state = 'retrying';
-    const next = attempt + 1;
-    this.#schedule(delivery, delayMs, () =>
-      this.#attempt(delivery, next, this.#takeFault(delivery, next)),
-    );
+    this.#schedule(delivery, delayMs, attempt + 1);
     return { nextRetryAt: new Date(clock.now() + delayMs) };
   }
 
@@ -278,13 +264,22 @@ export class CallbackDispatcher {
   }
 
   /** The newest deliveries, oldest first. */
-  list(): readonly EditableDelivery[] {
+  list(): readonly (EditableDelivery & { readonly url: string })[] {
     return this.#newest.list();
   }
 
-  /** When an attempt was signed, in epoch milliseconds, before a fault shifted the timestamp. */
-  signedAtMs(attempt: DeliveryAttempt): number | undefined {
-    return (attempt as DeliveryAttempt & Partial<CallbackMessage>)[SIGNED_AT_MS];
+  /** Takes over a delivery of an earlier run, and goes on where that ended. */
+  restore(saved: EditableDelivery & { readonly url: string }): void {
+    const delivery: LiveDelivery = { ...saved };
+    this.#newest.add(delivery.id, delivery);
+    if (delivery.state === 'held') {
+      this.#unfinished.set(delivery, undefined);
+      this.#held = [...this.#held, delivery];
+    } else if (delivery.state === 'retrying' || delivery.state === 'sending') {
+      const last = delivery.attempts.at(-1);
+      const leftMs = (last?.nextRetryAt?.getTime() ?? 0) - this.#options.settings.clock.now();
+      this.#schedule(delivery, Math.max(0, leftMs), (last?.attempt ?? 0) + 1);
+    }
   }
 
   /** Removes an attempt that the log dropped from its delivery, whose oldest it is. */
@@ -328,5 +323,10 @@ export class CallbackDispatcher {
     // Reported here, since later results are ignored.
     for (const [delivery] of unfinished) this.#move(delivery, 'cancelled');
     this.#sender.abort();
+  }
+
+  /** After {@link CallbackDispatcher.cancel}. */
+  close(): Promise<void> {
+    return this.#sender.close();
   }
 }

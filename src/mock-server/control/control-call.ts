@@ -12,7 +12,6 @@ import type { ControlError } from './control-types.js';
 
 /** A call of the control interface. */
 export interface ControlCall {
-  readonly query: URLSearchParams;
   /** The fields of the body; `{}` without one. */
   readonly body: Readonly<Record<string, unknown>>;
   readonly signal: AbortSignal;
@@ -86,8 +85,7 @@ export async function answerFailures(answer: () => Promise<PlainAnswer>): Promis
 
 export function notFound(what: string, id: string): ControlFailure {
   const shown = id.length <= 100 ? `"${id}"` : `of ${id.length} characters`;
-  const lost = what === 'payment' ? '; the mock keeps none when it is restarted' : '';
-  return new ControlFailure('NOT_FOUND', `There is no ${what} ${shown}${lost}`);
+  return new ControlFailure('NOT_FOUND', `There is no ${what} ${shown}`);
 }
 
 function toFailure(error: unknown): ControlFailure {
@@ -124,14 +122,6 @@ async function readFields(request: PlainRequest): Promise<Record<string, unknown
   throw new ControlFailure('INVALID_REQUEST', 'The body must be a JSON object in UTF-8');
 }
 
-/** @throws {ControlFailure} when `limit` is not a whole number from 1 to 1000 */
-export function readLimit(query: URLSearchParams): number {
-  const text = query.get('limit') ?? '100';
-  const limit = /^\d{1,4}$/.test(text) ? Number(text) : 0;
-  if (limit >= 1 && limit <= 1000) return limit;
-  throw new ControlFailure('INVALID_REQUEST', 'limit must be a whole number from 1 to 1000');
-}
-
 /**
  * Answers a call by the matching route.
  *
@@ -141,9 +131,9 @@ export async function answerCall(
   routes: readonly Route[],
   request: PlainRequest,
 ): Promise<PlainAnswer> {
-  const { method, pathname, search, signal } = request;
+  const { method, pathname, signal } = request;
   const body = method === 'POST' || method === 'PATCH' ? await readFields(request) : {};
-  const call: ControlCall = { query: new URLSearchParams(search), body, signal };
+  const call: ControlCall = { body, signal };
   const allowed: string[] = [];
   for (const [routeMethod, pattern, handle] of routes) {
     const id = matchPath(pattern, pathname.slice('/_mock'.length));

@@ -1,17 +1,20 @@
-import { describeIssues } from '../../errors.js';
-import { operations } from '../../protocol/operations.js';
-import type { CreatePaymentInput } from '../../protocol/payment.js';
-import { parseStrictly } from '../../protocol/strict-schema.js';
+import * as z from 'zod/mini';
+import type { ShapeOf } from '../../protocol/schema.js';
+import {
+  oneOf,
+  parseStrictly,
+  strictFields,
+  text,
+  wholeNumber,
+} from '../../protocol/strict-schema.js';
 import { version } from '../../protocol/version.js';
 import type { PlainAnswer, PlainRequest } from '../api/http-messages.js';
-import type { CallbackFault, Fault } from '../faults/fault.js';
+import type { CallbackEdit } from '../callbacks/delivery.js';
+import type { CallbackFault, Fault } from '../faults/fault-catalogue.js';
 import type { MockService } from '../mock-service.js';
 import type { ResolvedServerOptions } from '../options.js';
 import type { ServiceInside } from '../service.js';
-import { isMatching } from '../state/cap.js';
 import type { MockPayment } from '../state/payments.js';
-import { callbackGroups, countGroups, groupCallbacks } from './callback-groups.js';
-import * as bodies from './control-bodies.js';
 import {
   answerCall,
   answerFailures,
@@ -20,24 +23,23 @@ import {
   controlAnswer,
   notFound,
   type Route,
-  readLimit,
 } from './control-call.js';
-import type { ControlPaymentDetail, ControlState } from './control-types.js';
 import {
-  outcomeOf,
+  type ControlPaymentDetail,
+  type ControlSettings,
+  type ControlState,
+  SHOWN,
+} from './control-types.js';
+import {
   UNLIMITED,
-  viewAttempt,
-  viewCallback,
   viewDelivery,
   viewEvent,
   viewFaults,
   viewPayment,
   viewRequest,
 } from './control-view.js';
-import { diagnoseAttempt } from './diagnose.js';
 import { EventStreams } from './event-stream.js';
-import { answerPaymentPage } from './payment-page.js';
-import { rank, textsOfCallback, textsOfPayment, textsOfRequest } from './search.js';
+import { answerPaymentPage, isPaymentPage } from './payment-page.js';
 
 interface ControlInterfaceOptions extends ServiceInside {
   readonly service: MockService & { readonly url: string };
@@ -51,6 +53,28 @@ export function isControlPath(pathname: string): boolean {
   return pathname === '/_mock' || pathname.startsWith('/_mock/');
 }
 
+// The bodies of calls. What is unknown here is checked where it is used.
+const bodies = {
+  none: strictFields({}),
+  settings: strictFields({
+    callbackUrl: z.nullable(z.string('an http or https URL, or null for none')),
+  }),
+  status: strictFields({ status: text }),
+  resend: strictFields({
+    fault: z.unknown(),
+    edit: z.optional(
+      strictFields(
+        {
+          body: z.string('a string'),
+          signature: z._default(oneOf('new', 'kept'), 'new'),
+        } satisfies ShapeOf<CallbackEdit>,
+        'an object with body, a string, and optionally signature',
+      ),
+    ),
+  }),
+  advance: strictFields({ ms: wholeNumber({ unit: 'milliseconds' }) }),
+};
+
 /** Lets people and tools control a mock server: JSON below `/_mock/`, and the dashboard's page. */
 export class ControlInterface {
   readonly #options: ControlInterfaceOptions;
@@ -62,36 +86,29 @@ export class ControlInterface {
     this.#options = options;
     this.#streams = new EventStreams({
       feed: options.feed,
-      view: (event) => viewEvent(event, { state: () => this.#state(), faults: options.faults }),
+      view: (event) =>
+        viewEvent(event, { settings: () => this.#settings(), faults: options.faults }),
     });
     this.#routes = [
-      ['GET', '', () => redirectToPage()],
-      ['GET', '/', () => this.#options.page()],
-      ['GET', '/state', () => controlAnswer(200, this.#state())],
+      ['GET', '/', () => options.page()],
+      ['GET', '/state', () => this.#showState()],
+      ['GET', '/events', ({ signal }) => this.#streams.open(signal)],
       ['PATCH', '/settings', (call) => this.#changeSettings(call)],
-      ['GET', '/payments', (call) => this.#listPayments(call)],
-      ['POST', '/payments', (call) => this.#createPayment(call)],
       ['GET', '/payments/:id', (_call, id) => this.#showPayment(this.#findPayment(id))],
       ['POST', '/payments/:id/status', (call, id) => this.#setStatus(call, this.#findPayment(id))],
-      ['POST', '/payments/:id/resend', (call, id) => this.#resend(call, this.#findPayment(id))],
-      ['GET', '/deliveries', (call) => this.#listAttempts(call)],
-      ['POST', '/deliveries/:id/resend', (call, id) => this.#resendDelivery(call, id)],
-      ['GET', '/requests', (call) => this.#listRequests(call)],
-      ['POST', '/diagnose', (call) => diagnoseAttempt(call, this.#options)],
-      ['POST', '/clock/advance', (call) => this.#advanceClock(call)],
-      ['POST', '/reset', (call) => this.#reset(call)],
-      ['GET', '/events', ({ signal }) => this.#streams.open(signal)],
-      ['GET', '/callbacks', (call) => this.#listCallbacks(call)],
-      ['GET', '/faults', () => this.#showFaults()],
+      ['POST', '/deliveries/:id/resend', (call, id) => this.#resend(call, id)],
       ['POST', '/faults', (call) => this.#addFault(call)],
       ['DELETE', '/faults', () => this.#clearFaults()],
       ['DELETE', '/faults/:id', (_call, id) => this.#removeFault(id)],
+      ['POST', '/clock/advance', (call) => this.#advanceClock(call)],
+      ['POST', '/reset', (call) => this.#reset(call)],
     ];
   }
 
   answer(request: PlainRequest): Promise<PlainAnswer> {
+    if (request.pathname === '/_mock') return Promise.resolve(redirectToPage());
     return answerFailures(() =>
-      request.pathname.startsWith('/_mock/pay/')
+      isPaymentPage(request.pathname)
         ? answerPaymentPage(request, this.#options)
         : answerCall(this.#routes, request),
     );
@@ -102,26 +119,34 @@ export class ControlInterface {
     this.#streams.close();
   }
 
-  #state(): ControlState {
-    const { service, settings, caps } = this.#options;
-    const { clock, signatureEncoding, retryScheduleMs } = settings;
+  #settings(): ControlSettings {
+    const { service, settings } = this.#options;
+    const { clock } = settings;
+    const nowMs = clock.now();
     return {
       url: service.url,
       version,
-      now: new Date(clock.now()).toISOString(),
-      aheadMs: clock.now() - Date.now(),
+      now: new Date(nowMs).toISOString(),
+      aheadMs: nowMs - Date.now(),
       clockRuns: clock.runs,
-      paymentPage: settings.paymentPage,
       callbackUrl: service.callbackUrl ?? null,
-      signatureEncoding,
-      retryScheduleMs,
+    };
+  }
+
+  #showState(): PlainAnswer {
+    const { service, payments, dispatcher, faults, caps } = this.#options;
+    const [allPayments, deliveries] = [payments.list(), dispatcher.list()];
+    const state: ControlState = {
+      ...this.#settings(),
+      payments: newest(allPayments).map(viewPayment),
+      requests: newest(service.requests).map(viewRequest),
+      deliveries: newest(deliveries).map(viewDelivery),
+      ...viewFaults(faults),
       counts: {
-        payments: this.#options.payments.size,
+        payments: allPayments.length,
         requests: service.requests.length,
-        deliveries: service.deliveries.length,
-        callbacks: countGroups(groupCallbacks(this.#options.dispatcher.list())),
-        faults: this.#options.faults.list().length,
-        secondPayments: this.#options.payments.seconds,
+        deliveries: deliveries.length,
+        secondPayments: payments.seconds,
       },
       dropped: {
         payments: caps.payments.dropped,
@@ -130,61 +155,41 @@ export class ControlInterface {
         callbacks: caps.callbacks.dropped,
       },
     };
+    return controlAnswer(200, state);
   }
 
-  #changeSettings(call: ControlCall): PlainAnswer {
-    const { callbackUrl } = bodies.readBody(bodies.settings, call);
+  #answerSettings(): PlainAnswer {
+    return controlAnswer(200, this.#settings());
+  }
+
+  #changeSettings({ body }: ControlCall): PlainAnswer {
+    const { callbackUrl } = parseStrictly(bodies.settings, body);
     this.#options.service.callbackUrl = callbackUrl ?? undefined;
-    return controlAnswer(200, this.#state());
-  }
-
-  #listPayments({ query }: ControlCall): PlainAnswer {
-    const order = query.get('merchantPaymentReference');
-    const asked = this.#options.payments
-      .list()
-      .filter(
-        ({ merchantPaymentReference, secondOf }) =>
-          (order === null || order === merchantPaymentReference) &&
-          (query.get('second') !== 'true' || secondOf !== undefined),
-      )
-      .reverse();
-    const { shown, total } = readPage(query, asked, textsOfPayment);
-    return controlAnswer(200, { payments: shown.map(viewPayment), total });
-  }
-
-  #createPayment({ body }: ControlCall): PlainAnswer {
-    const issues = operations['payments.create'].findInputIssues(body);
-    if (issues !== undefined) {
-      throw new ControlFailure('INVALID_REQUEST', describeIssues(issues));
-    }
-    const payment = this.#options.payments.create(
-      body as unknown as CreatePaymentInput & Record<string, unknown>,
-    );
-    return controlAnswer(201, viewPayment(payment));
+    return this.#answerSettings();
   }
 
   #showPayment(payment: MockPayment): PlainAnswer {
-    const { referenceNumber, merchantPaymentReference } = payment;
+    const { referenceNumber, merchantPaymentReference: order } = payment;
     const { dispatcher, payments, service } = this.#options;
-    const isOfOrder = (one: { readonly merchantPaymentReference?: string | undefined }) =>
-      one.merchantPaymentReference === merchantPaymentReference;
     const detail: ControlPaymentDetail = {
       payment: viewPayment(payment),
       deliveries: dispatcher
         .list()
         .filter((one) => one.referenceNumber === referenceNumber)
         .map(viewDelivery),
-      requests: service.requests.filter(isOfOrder).map(viewRequest),
+      requests: service.requests
+        .filter((one) => one.merchantPaymentReference === order)
+        .map(viewRequest),
       others: payments
-        .ofOrder(merchantPaymentReference)
-        .filter((one) => one.referenceNumber !== referenceNumber)
-        .map(({ referenceNumber, status, createdAt }) => ({ referenceNumber, status, createdAt })),
+        .ofOrder(order)
+        .filter((one) => one !== payment)
+        .map(viewPayment),
     };
     return controlAnswer(200, detail);
   }
 
-  async #setStatus(call: ControlCall, payment: MockPayment): Promise<PlainAnswer> {
-    const { status } = bodies.readBody(bodies.newStatus, call);
+  async #setStatus({ body }: ControlCall, payment: MockPayment): Promise<PlainAnswer> {
+    const { status } = parseStrictly(bodies.status, body);
     return controlAnswer(200, viewDelivery(await this.#options.service.setStatus(payment, status)));
   }
 
@@ -194,55 +199,22 @@ export class ControlInterface {
     return payment;
   }
 
-  #resendDelivery(call: ControlCall, id: string): Promise<PlainAnswer> {
-    const delivery = this.#options.dispatcher.get(id);
-    if (delivery === undefined) throw notFound('delivery', id);
-    return this.#resend(call, delivery.payment, id);
-  }
-
-  /** @param id - of the delivery; without it the callback of the payment's current status is resent */
-  async #resend(call: ControlCall, payment: MockPayment, id?: string): Promise<PlainAnswer> {
-    const { fault, edit } = bodies.readBody(bodies.resending, call);
-    if (edit === undefined) {
-      const options = { fault: fault as CallbackFault | undefined };
-      return controlAnswer(
-        200,
-        viewDelivery(await this.#options.service.resend(id ?? payment, options)),
-      );
+  /** @param id - of a delivery, of an attempt, or of a payment, for the callback of its current status */
+  async #resend({ body }: ControlCall, id: string): Promise<PlainAnswer> {
+    const { service, dispatcher, payments } = this.#options;
+    const found = dispatcher.get(id);
+    const payment = found?.payment ?? payments.get(id);
+    if (payment === undefined) throw notFound('delivery or payment', id);
+    const { fault, edit } = parseStrictly(bodies.resend, body);
+    if (fault !== undefined && edit !== undefined) {
+      const message = 'The body must contain fault or edit, not both';
+      throw new ControlFailure('INVALID_REQUEST', message, { option: 'edit' });
     }
-    if (fault !== undefined) {
-      throw new ControlFailure('INVALID_REQUEST', 'The body must contain fault or edit, not both', {
-        option: 'edit',
-      });
-    }
-    const delivery = await this.#options.dispatcher.send({ payment, edit });
+    const delivery =
+      edit === undefined
+        ? await service.resend(found?.id ?? payment, { fault: fault as CallbackFault | undefined })
+        : await dispatcher.send({ payment, edit });
     return controlAnswer(200, viewDelivery(delivery));
-  }
-
-  #listAttempts({ query }: ControlCall): PlainAnswer {
-    const { service } = this.#options;
-    const attempts = service.deliveries.filter((one) => isAsked(query, one));
-    const newest = attempts.slice(-readLimit(query)).reverse();
-    return controlAnswer(200, { attempts: newest.map(viewAttempt), total: attempts.length });
-  }
-
-  #listRequests({ query }: ControlCall): PlainAnswer {
-    const asked = this.#options.service.requests
-      .filter((one) => isAsked(query, { ...one, outcome: outcomeOf(one) }))
-      .reverse();
-    const { shown, total } = readPage(query, asked, textsOfRequest);
-    return controlAnswer(200, { requests: shown.map(viewRequest), total });
-  }
-
-  #listCallbacks({ query }: ControlCall): PlainAnswer {
-    const groups = groupCallbacks(this.#options.dispatcher.list());
-    const wanted = query.get('group');
-    const chosen =
-      wanted === null ? callbackGroups : [parseStrictly(bodies.group, wanted, 'group')];
-    const asked = chosen.flatMap((group) => groups[group].map((one) => ({ ...one, group })));
-    const { shown, total } = readPage(query, asked, textsOfCallback);
-    const counts = countGroups(groups);
-    return controlAnswer(200, { callbacks: shown.map(viewCallback), total, counts });
   }
 
   #showFaults(status = 200): PlainAnswer {
@@ -265,8 +237,8 @@ export class ControlInterface {
     return this.#showFaults();
   }
 
-  async #advanceClock(call: ControlCall): Promise<PlainAnswer> {
-    const { ms } = bodies.readBody(bodies.advance, call);
+  async #advanceClock({ body }: ControlCall): Promise<PlainAnswer> {
+    const { ms } = parseStrictly(bodies.advance, body);
     // Before the wait, which would not end for an endpoint that advances the clock while it handles a callback.
     if (this.#isAdvancing) {
       throw new ControlFailure('CONFLICT', 'The clock is already being advanced; try again later');
@@ -280,33 +252,18 @@ export class ControlInterface {
       this.#isAdvancing = false;
     }
     this.#options.feed.emit({ type: 'clock' });
-    return controlAnswer(200, this.#state());
+    return this.#answerSettings();
   }
 
-  #reset(call: ControlCall): PlainAnswer {
-    bodies.readBody(bodies.noFields, call);
+  #reset({ body }: ControlCall): PlainAnswer {
+    parseStrictly(bodies.none, body);
     this.#options.service.reset();
-    return controlAnswer(200, this.#state());
+    return this.#answerSettings();
   }
 }
 
-const FILTERS = ['referenceNumber', 'merchantPaymentReference', 'outcome'] as const;
-
-/** Whether an entry has every value that the query names. */
-function isAsked(query: URLSearchParams, entry: object): boolean {
-  const asked = FILTERS.map((field) => [field, query.get(field) ?? undefined]);
-  return isMatching(Object.fromEntries(asked), entry);
-}
-
-/** The part of a list that a call asks for; with a search, what fits better comes first. */
-function readPage<Item>(
-  query: URLSearchParams,
-  asked: readonly Item[],
-  textsOf: Parameters<typeof rank<Item>>[2],
-): { readonly shown: readonly Item[]; readonly total: number } {
-  const found = rank(asked, query.get('search') ?? '', textsOf);
-  return { shown: found.slice(0, readLimit(query)), total: found.length };
-}
+const newest = <Entry>(oldestFirst: readonly Entry[]): Entry[] =>
+  oldestFirst.slice(-SHOWN).reverse();
 
 /** Not cached: another program may listen here later. */
 export function redirectToPage(): PlainAnswer {

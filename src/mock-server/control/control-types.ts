@@ -1,20 +1,17 @@
-import type { SignatureEncoding } from '../../protocol/wire.js';
-import type { CallbackDiagnosis, CallbackFinding } from '../../testing/diagnosis/diagnosis.js';
 import type { RecordedRequest } from '../api/recorded-request.js';
 import type { CallbackEdit, DeliveryAttempt, DeliveryState } from '../callbacks/delivery.js';
-import type { Fault } from '../faults/fault.js';
+import type { Fault } from '../faults/fault-catalogue.js';
 import type { CappedKind } from '../state/cap.js';
 import type { MockPayment } from '../state/payments.js';
-import type { CallbackGroup } from './callback-groups.js';
 
 // What the control interface sends to the dashboard and the command line, as JSON: dates are ISO 8601
 // strings, and undefined fields are absent.
 
-/** The entries up to the limit, and the number of all that match. */
-export type Page<Name extends string, Entry> = Record<Name, readonly Entry[]> & { total: number };
+/** How many of each kind the state has. */
+export const SHOWN = 200;
 
-/** `GET /_mock/state`: the settings of a mock service, and how much it holds. */
-export interface ControlState {
+/** The settings of a mock service, and its time. */
+export interface ControlSettings {
   url: string;
   version: string;
   now: string;
@@ -22,89 +19,63 @@ export interface ControlState {
   aheadMs: number;
   /** `false` for a clock that stands still until it is advanced. */
   clockRuns: boolean;
-  paymentPage: boolean;
   /** Where callbacks are sent; `null` when they are not. */
   callbackUrl: string | null;
-  signatureEncoding: SignatureEncoding;
-  retryScheduleMs: readonly number[];
-  /** `requests`, `deliveries` (attempts) and `callbacks` (deliveries by group) count what is still kept. */
-  counts: {
-    payments: number;
-    requests: number;
-    deliveries: number;
-    callbacks: CallbackCounts;
-    faults: number;
-    secondPayments: number;
-  };
-  /** How many were dropped at the service's limits, since the start or the last reset. Names as in `counts`. */
+}
+
+/** `GET /_mock/state`: everything, the newest 200 of each kind, newest first. */
+export interface ControlState extends ControlSettings {
+  payments: readonly ControlPayment[];
+  requests: readonly ControlRequest[];
+  deliveries: readonly ControlDelivery[];
+  /** The pending ones, oldest first. */
+  faults: readonly ControlFault[];
+  /** How many the service keeps, and how many of the payments are a second one of their order. */
+  counts: { payments: number; requests: number; deliveries: number; secondPayments: number };
+  /** How many were dropped at the service's limits, since the start or the last reset. */
   dropped: Record<CappedKind, number>;
 }
 
 export type ControlPayment = MockPayment;
 
-/** `GET /_mock/payments`: newest first; with a search, what fits better comes first. */
-export type ControlPaymentPage = Page<'payments', ControlPayment>;
-
+/** An attempt to deliver a callback. */
 export interface ControlAttempt
-  extends Omit<DeliveryAttempt, 'sentAt' | 'rawBody' | 'nextRetryAt'> {
+  extends Omit<DeliveryAttempt, 'sentAt' | 'rawBody' | 'nextRetryAt' | 'signedString'> {
   sentAt: string;
   rawBody: string;
+  /** The signed text, where it is not the timestamp, a full stop and the body as sent. */
+  signedString?: string | undefined;
   nextRetryAt?: string | undefined;
+  /** Whether it should have been refused: another secret made its signature, or its body was changed. */
+  forged: boolean;
   /** What the endpoint's answer says, in one line of at most 200 characters; absent when its body is empty. */
   answerLine?: string | undefined;
-  /** Why it was not acknowledged, as far as the mock knows: its own fault, or what an empty answer usually means. */
+  /** Why it is not as it should be, as far as the mock knows. */
   hint?: string | undefined;
 }
 
+/** The callback of a status change, with its ended attempts, oldest first. */
 export interface ControlDelivery {
   id: string;
   referenceNumber: string;
+  merchantPaymentReference: string;
   status: string;
   updatedAt: string;
   state: DeliveryState;
-  attempts: readonly ControlAttempt[];
   /** How its edited body was signed; absent when the body was not edited. */
   edited?: CallbackEdit['signature'] | undefined;
+  attempts: readonly ControlAttempt[];
 }
 
-/** A delivery in the list of callbacks, with the outcome of its last attempt and without bodies. */
-export interface ControlCallback extends Omit<ControlDelivery, 'attempts'> {
-  merchantPaymentReference: string;
-  group: CallbackGroup;
-  last?:
-    | (Pick<
-        ControlAttempt,
-        | 'attempt'
-        | 'sentAt'
-        | 'outcome'
-        | 'errorCode'
-        | 'latencyMs'
-        | 'fault'
-        | 'nextRetryAt'
-        | 'answerLine'
-        | 'hint'
-      > & { response?: { status: number } | undefined })
-    | undefined;
-}
-
-export type CallbackCounts = Record<CallbackGroup, number>;
-
-/** `GET /_mock/callbacks`: failures first, then newest first; with a search, what fits better comes before. */
-export type ControlCallbackPage = Page<'callbacks', ControlCallback> & { counts: CallbackCounts };
-
-/** `GET /_mock/payments/{referenceNumber}` */
+/** `GET /_mock/payments/{payment}`: a payment and its whole story. Lists are oldest first. */
 export interface ControlPaymentDetail {
   payment: ControlPayment;
-  /** Oldest first: those among the service's last 10,000. */
   deliveries: readonly ControlDelivery[];
-  /** The kept requests with its merchantPaymentReference, oldest first. */
+  /** The kept requests with its merchantPaymentReference. */
   requests: readonly ControlRequest[];
-  /** The other payments with its merchantPaymentReference, oldest first. */
-  others: readonly Pick<ControlPayment, 'referenceNumber' | 'status' | 'createdAt'>[];
+  /** The other payments with its merchantPaymentReference. */
+  others: readonly ControlPayment[];
 }
-
-/** `GET /_mock/deliveries`: finished attempts, newest first. */
-export type ControlAttemptPage = Page<'attempts', ControlAttempt>;
 
 export interface ControlRequest extends Omit<RecordedRequest, 'at' | 'json'> {
   at: string;
@@ -112,19 +83,9 @@ export interface ControlRequest extends Omit<RecordedRequest, 'at' | 'json'> {
    * `waiting`: not answered yet. `accepted`: a 2xx reached the caller. `refused`: another status did. `lost`: no answer
    * reached the caller.
    */
-  outcome: RequestOutcome;
-}
-
-export type RequestOutcome = 'waiting' | 'accepted' | 'refused' | 'lost';
-
-/** `GET /_mock/requests`: newest first; with a search, what fits better comes first. */
-export type ControlRequestPage = Page<'requests', ControlRequest>;
-
-/** `POST /_mock/diagnose`: what `diagnoseCallback` finds, after the fault that the mock applied. */
-export interface ControlDiagnosis extends Omit<CallbackDiagnosis, 'findings'> {
-  findings: readonly (Omit<CallbackFinding, 'code'> & {
-    code: CallbackFinding['code'] | 'mock-fault';
-  })[];
+  outcome: 'waiting' | 'accepted' | 'refused' | 'lost';
+  /** What the answer says, in one line, if it is no success. */
+  answerLine?: string | undefined;
 }
 
 type WithJsonTimes<AnyFault> = AnyFault extends unknown
@@ -137,7 +98,7 @@ export type ControlFault = WithJsonTimes<Fault> & {
   id: string;
 };
 
-/** `GET /_mock/faults`, and the answer to each change: the pending faults, oldest first. */
+/** The answer to a change of the faults: the pending ones, oldest first. */
 export interface ControlFaults {
   faults: readonly ControlFault[];
 }
@@ -157,15 +118,11 @@ export type ControlEvent =
   | { type: 'request'; request: ControlRequest }
   /** An attempt to deliver a callback ended. */
   | { type: 'attempt'; attempt: ControlAttempt }
-  /** The state of a delivery changed. */
-  | {
-      type: 'delivery';
-      delivery: Pick<ControlDelivery, 'id' | 'referenceNumber' | 'status' | 'state'> &
-        Pick<ControlPayment, 'merchantPaymentReference'>;
-    }
-  /** Faults were added, used up or cleared; the pending ones. */
+  /** A delivery is new, or its state changed. */
+  | { type: 'delivery'; isNew: boolean; delivery: Omit<ControlDelivery, 'attempts'> }
+  /** Faults were added, used up or cleared. */
   | { type: 'faults'; faults: readonly ControlFault[] }
   /** A limit was reached: the oldest of a kind are dropped from now on. */
   | { type: 'limit'; kind: CappedKind; message: string }
-  /** `state`: a setting was changed, or the clock was moved. `reset`: the mock was reset. */
-  | { type: 'state' | 'reset'; state: ControlState };
+  /** `settings`: a setting was changed, or the clock was moved. `reset`: the mock was reset. */
+  | { type: 'settings' | 'reset'; settings: ControlSettings };

@@ -1,20 +1,17 @@
 import type { RecordedRequest } from '../api/recorded-request.js';
-import { answerLine, hintOf } from '../callbacks/answer-hints.js';
+import { answerLine, hintOf, isForged } from '../callbacks/answer-hints.js';
 import type { DeliveryAttempt, EditableDelivery } from '../callbacks/delivery.js';
 import type { FaultList } from '../faults/fault-list.js';
 import type { MockEvent } from '../mock-service.js';
 import { type MockPayment, toStatusRecord } from '../state/payments.js';
-import type { CallbackGroup } from './callback-groups.js';
 import type {
   ControlAttempt,
-  ControlCallback,
   ControlDelivery,
   ControlEvent,
   ControlFaults,
   ControlPayment,
   ControlRequest,
-  ControlState,
-  RequestOutcome,
+  ControlSettings,
 } from './control-types.js';
 
 // Each view lists its fields, so that a field added later, perhaps a secret, is not sent.
@@ -25,28 +22,31 @@ function pick<From, Field extends keyof From>(from: From, ...fields: readonly Fi
 
 export function viewPayment(payment: MockPayment): ControlPayment {
   const { amount, currency, extra, history, secondOf } = payment;
-  return { ...toStatusRecord(payment), amount, currency, extra: { ...extra }, history, secondOf };
+  return { ...toStatusRecord(payment), amount, currency, extra, history, secondOf };
 }
 
-const OUTCOME = ['attempt', 'outcome', 'errorCode', 'latencyMs', 'fault'] as const;
-const MESSAGE = ['timestamp', 'headers', 'signedString', 'response'] as const;
-const IDS = ['id', 'deliveryId', 'referenceNumber', 'merchantPaymentReference'] as const;
+const IDS = ['id', 'deliveryId', 'referenceNumber', 'merchantPaymentReference', 'status'] as const;
+const SENT = ['attempt', 'copy', 'url', 'timestamp', 'headers', 'fault'] as const;
+const ENDED = ['outcome', 'response', 'errorCode', 'latencyMs'] as const;
 
-export const viewAttempt = (attempt: DeliveryAttempt): ControlAttempt => ({
-  ...pick(attempt, ...IDS, 'status', 'copy', 'url', ...OUTCOME, ...MESSAGE),
-  sentAt: attempt.sentAt.toISOString(),
-  rawBody: new TextDecoder().decode(attempt.rawBody),
-  ...viewReason(attempt),
-});
+export function viewAttempt(attempt: DeliveryAttempt): ControlAttempt {
+  const rawBody = new TextDecoder().decode(attempt.rawBody);
+  const { timestamp, signedString } = attempt;
+  return {
+    ...pick(attempt, ...IDS, ...SENT, ...ENDED),
+    sentAt: attempt.sentAt.toISOString(),
+    rawBody,
+    ...(signedString !== `${timestamp}.${rawBody}` && { signedString }),
+    nextRetryAt: attempt.nextRetryAt?.toISOString(),
+    forged: isForged(attempt),
+    answerLine: attempt.response && answerLine(attempt.response.body),
+    hint: hintOf(attempt),
+  };
+}
 
-const viewReason = (attempt: DeliveryAttempt) => ({
-  nextRetryAt: attempt.nextRetryAt?.toISOString(),
-  answerLine: attempt.response && answerLine(attempt.response.body),
-  hint: hintOf(attempt),
-});
-
-const viewChange = (delivery: EditableDelivery) => ({
+const viewChange = (delivery: EditableDelivery): Omit<ControlDelivery, 'attempts'> => ({
   ...pick(delivery, 'id', 'referenceNumber', 'status', 'state'),
+  merchantPaymentReference: delivery.payment.merchantPaymentReference,
   updatedAt: delivery.payment.updatedAt,
   edited: delivery.edit?.signature,
 });
@@ -56,32 +56,19 @@ export const viewDelivery = (delivery: EditableDelivery): ControlDelivery => ({
   attempts: delivery.attempts.map(viewAttempt),
 });
 
-export function viewCallback(
-  delivery: EditableDelivery & { readonly group: CallbackGroup },
-): ControlCallback {
-  const last = delivery.attempts.at(-1);
+export function viewRequest(request: RecordedRequest): ControlRequest {
+  const { answer } = request;
   return {
-    ...viewChange(delivery),
-    merchantPaymentReference: delivery.payment.merchantPaymentReference,
-    group: delivery.group,
-    last: last && {
-      ...pick(last, ...OUTCOME),
-      sentAt: last.sentAt.toISOString(),
-      response: last.response && { status: last.response.status },
-      ...viewReason(last),
-    },
+    ...pick(request, 'requestId', 'method', 'path', 'headers', 'body', 'answer'),
+    ...pick(request, 'merchantPaymentReference', 'referenceNumber'),
+    ...pick(request, 'authenticated', 'fault', 'status', 'ended'),
+    at: request.at.toISOString(),
+    outcome: outcomeOf(request),
+    answerLine: answer && answer.status >= 400 ? answerLine(answer.body) : undefined,
   };
 }
 
-export const viewRequest = (request: RecordedRequest): ControlRequest => ({
-  ...pick(request, 'requestId', 'method', 'path', 'headers', 'body', 'answer'),
-  ...pick(request, 'merchantPaymentReference', 'referenceNumber'),
-  ...pick(request, 'authenticated', 'fault', 'status', 'ended'),
-  at: request.at.toISOString(),
-  outcome: outcomeOf(request),
-});
-
-export function outcomeOf({ ended, status }: RecordedRequest): RequestOutcome {
+function outcomeOf({ ended, status }: RecordedRequest): ControlRequest['outcome'] {
   if (!ended) return 'waiting';
   if (status === undefined) return 'lost';
   return status >= 200 && status < 300 ? 'accepted' : 'refused';
@@ -99,11 +86,11 @@ export const viewFaults = (faults: FaultList): ControlFaults => ({
 });
 
 interface Now {
-  readonly state: () => ControlState;
+  readonly settings: () => ControlSettings;
   readonly faults: FaultList;
 }
 
-export function viewEvent(event: MockEvent, { state, faults }: Now): ControlEvent {
+export function viewEvent(event: MockEvent, { settings, faults }: Now): ControlEvent {
   switch (event.type) {
     case 'payment':
       return { type: 'payment', payment: viewPayment(event.payment) };
@@ -112,17 +99,17 @@ export function viewEvent(event: MockEvent, { state, faults }: Now): ControlEven
     case 'attempt':
       return { type: 'attempt', attempt: viewAttempt(event.attempt) };
     case 'delivery': {
-      const { merchantPaymentReference } = event.delivery.payment;
-      const shown = pick(event.delivery, 'id', 'referenceNumber', 'status', 'state');
-      return { type: 'delivery', delivery: { ...shown, merchantPaymentReference } };
+      const { attempts, state } = event.delivery;
+      const isNew = attempts.length === 0 && (state === 'sending' || state === 'not-configured');
+      return { type: 'delivery', isNew, delivery: viewChange(event.delivery) };
     }
     case 'faults':
       return { type: 'faults', ...viewFaults(faults) };
     case 'limit':
       return { type: 'limit', kind: event.kind, message: event.message };
     case 'reset':
-      return { type: 'reset', state: state() };
+      return { type: 'reset', settings: settings() };
     default:
-      return { type: 'state', state: state() };
+      return { type: 'settings', settings: settings() };
   }
 }

@@ -1,33 +1,43 @@
-import { createHash } from 'node:crypto';
-import { markupText } from '../../protocol/plain-text.js';
 import { httpUrl } from '../../protocol/url.js';
-import {
-  matchPath,
-  type PlainAnswer,
-  type PlainRequest,
-  textAnswer,
-} from '../api/http-messages.js';
+import { matchPath, type PlainAnswer, type PlainRequest } from '../api/http-messages.js';
 import type { MockService } from '../mock-service.js';
 import type { MockPayment, PaymentBook } from '../state/payments.js';
-import { ControlFailure, GUARD_HEADERS, notFound } from './control-call.js';
+import { ControlFailure, GUARD_HEADERS } from './control-call.js';
+import { escapeHtml, htmlPage, missingPage } from './html-page.js';
 
 interface PaymentPageSource {
   readonly service: Pick<MockService, 'pay' | 'setStatus'>;
   readonly payments: PaymentBook;
 }
 
-/** What the page offers. Works without a script: each is a button of one form. */
-const actions: Readonly<
-  Record<string, (source: PaymentPageSource, payment: MockPayment) => unknown>
-> = {
-  pay: ({ service }, payment) => service.pay(payment),
-  decline: ({ service }, payment) => service.setStatus(payment, DECLINED),
-  leave: () => undefined,
-  'pay-twice': payTwice,
-};
+export const isPaymentPage = (pathname: string): boolean => pathname.startsWith('/_mock/pay/');
+
+interface Action {
+  /** On the button. */
+  readonly text: string;
+  readonly act: (source: PaymentPageSource, payment: MockPayment) => unknown;
+  /** On the page that follows. */
+  readonly done: string;
+}
 
 /** The interface names `paid` alone. */
 const DECLINED = 'declined';
+
+/** What the page offers, `pay` to the customer and the others to tests. Works without a script. */
+const actions: Readonly<Record<string, Action>> = {
+  pay: {
+    text: 'Pay',
+    act: ({ service }, payment) => service.pay(payment),
+    done: 'Thank you, it is paid',
+  },
+  decline: {
+    text: 'Decline',
+    act: ({ service }, payment) => service.setStatus(payment, DECLINED),
+    done: 'The payment was declined',
+  },
+  leave: { text: 'Leave without paying', act: () => undefined, done: 'Nothing was paid' },
+  'pay-twice': { text: 'Pay twice', act: payTwice, done: 'It is paid twice, by two payments' },
+};
 
 /** As a customer does who pays in two tabs: a shop that sends a second creation gets a second payment. */
 async function payTwice({ service, payments }: PaymentPageSource, payment: MockPayment) {
@@ -39,7 +49,7 @@ async function payTwice({ service, payments }: PaymentPageSource, payment: MockP
 /**
  * The page on which a person pays, in place of the page that the real service may have: the interface shows none.
  *
- * @throws {ControlFailure} when there is no such payment or action
+ * @throws {ControlFailure} for another method or action
  * @throws {InvalidOptionError} when `returnUrl` is no http or https address
  */
 export async function answerPaymentPage(
@@ -47,11 +57,19 @@ export async function answerPaymentPage(
   source: PaymentPageSource,
 ): Promise<PlainAnswer> {
   const { method, pathname, search } = request;
-  const id = matchPath('/_mock/pay/:id', pathname) ?? '';
-  const payment = source.payments.get(id);
-  if (payment === undefined) throw notFound('payment', id);
-  if (method === 'GET')
-    return pageAnswer(payment, findReturnUrl(payment, new URLSearchParams(search)));
+  const payment = source.payments.get(matchPath('/_mock/pay/:id', pathname) ?? '');
+  if (payment === undefined) {
+    const text = 'There is no payment with this number. The mock may have been reset or restarted.';
+    return missingPage('This link leads to no payment', text);
+  }
+  if (method === 'GET') {
+    const query = new URLSearchParams(search);
+    const returnUrl = findReturnUrl(payment, query);
+    const done = actionOf(query.get('done'));
+    return done || payment.status === 'paid'
+      ? endPage(payment, done ?? actions['pay'], returnUrl)
+      : payPage(payment, returnUrl);
+  }
   if (method !== 'POST') {
     const headers = { allow: 'GET, POST' };
     throw new ControlFailure('METHOD_NOT_ALLOWED', 'The method must be GET or POST', { headers });
@@ -59,20 +77,22 @@ export async function answerPaymentPage(
   const body = await request.readBody();
   const form = new URLSearchParams(body && Buffer.from(body).toString());
   const returnUrl = findReturnUrl(payment, form);
-  const name = form.get('action') ?? '';
-  const act = Object.hasOwn(actions, name) ? actions[name] : undefined;
-  if (act === undefined) {
-    const names = Object.keys(actions).join(', ');
-    throw new ControlFailure('INVALID_REQUEST', `action must be one of ${names}`, {
-      option: 'action',
-    });
+  const name = form.get('action');
+  const action = actionOf(name);
+  if (action === undefined) {
+    const message = `action must be one of ${Object.keys(actions).join(', ')}`;
+    throw new ControlFailure('INVALID_REQUEST', message, { option: 'action' });
   }
   // Settles with the first attempt of the callback, unless a fault delays that: then the customer is back first.
   // A button that is pressed twice pays once.
-  if (source.payments.get(id)?.status !== 'paid') await act(source, payment);
-  const location = returnUrl?.href ?? pathname;
+  const isPaid = source.payments.get(payment)?.status === 'paid';
+  if (!isPaid) await action.act(source, payment);
+  const location = returnUrl?.href ?? `${pathname}?done=${isPaid ? 'pay' : name}`;
   return { status: 303, headers: { ...GUARD_HEADERS, location }, body: '' };
 }
+
+const actionOf = (name: string | null): Action | undefined =>
+  name !== null && Object.hasOwn(actions, name) ? actions[name] : undefined;
 
 /** That of the query or the form, or else of the creation, if it is an address there. */
 function findReturnUrl({ extra }: MockPayment, given: URLSearchParams): URL | undefined {
@@ -85,86 +105,65 @@ function findReturnUrl({ extra }: MockPayment, given: URLSearchParams): URL | un
   }
 }
 
-const STYLE = `
-:root { color-scheme: light dark; font: 1rem/1.5 system-ui, sans-serif; }
-body { margin: 0 auto; padding: 2rem 1rem; max-width: 30rem; }
-dl { display: grid; grid-template-columns: auto 1fr; gap: .25rem 1rem; }
-dd { margin: 0; overflow-wrap: anywhere; }
-button { font: inherit; margin: 0 .5rem .5rem 0; padding: .5rem 1rem; }
-`;
-const STYLE_DIGEST = createHash('sha256').update(STYLE).digest('base64');
+const buttonOf = (name: string, attributes = ''): string =>
+  `<button name="action" value="${name}"${attributes}>${actions[name]?.text}</button>`;
 
-function pageAnswer(payment: MockPayment, returnUrl: URL | undefined): PlainAnswer {
-  const { merchantPaymentReference, referenceNumber, amount, currency, status } = payment;
-  const isPaid = status === 'paid';
-  const facts = {
-    Order: merchantPaymentReference,
-    Amount: `${amount} ${currency}`,
-    Payment: referenceNumber,
-    Status: status,
-  };
-  const buttons = isPaid
-    ? [['leave', 'Back to the shop']]
-    : [
-        ['pay', 'Pay'],
-        ['decline', 'Decline'],
-        ['leave', 'Leave without paying'],
-        ['pay-twice', 'Pay twice'],
-      ];
-  const html = `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<link rel="icon" href="data:,">
-<title>${escapeHtml(`Pay ${merchantPaymentReference}`)}</title>
-<style>${STYLE}</style>
-</head>
-<body>
-<main>
-<h1>${isPaid ? 'It is paid' : 'Pay'}</h1>
-<p>This is the page of a mock. No money moves.</p>
-<dl>
-${Object.entries(facts)
-  .map(([name, value]) => `<dt>${name}</dt><dd>${escapeHtml(value)}</dd>`)
-  .join('\n')}
-</dl>
-<form method="post">
+function payPage(payment: MockPayment, returnUrl: URL | undefined): PlainAnswer {
+  const { merchantPaymentReference, status } = payment;
+  const others = Object.keys(actions).filter((name) => name !== 'pay');
+  const leads = returnUrl && `Each button leads back to ${returnUrl.origin}.`;
+  return htmlPage({
+    title: `Pay ${merchantPaymentReference}`,
+    formTarget: returnUrl,
+    body: `<main>
+<h1>You pay</h1>
+${amountOf(payment)}
+${factsOf(payment)}
+${status === DECLINED ? '<p class="bad" role="status">The last try was declined.</p>' : ''}
+<form method="post" id="pay">
 <input type="hidden" name="returnUrl" value="${escapeHtml(returnUrl?.href ?? '')}">
-${buttons.map(([name, text]) => `<button name="action" value="${name}">${text}</button>`).join('\n')}
+${buttonOf('pay', ' class="primary"')}
 </form>
-<p>${
-    returnUrl === undefined
-      ? 'There is no returnUrl, so each button leads back to this page.'
-      : `Each button leads to ${escapeHtml(returnUrl.href)}`
-  }</p>
 </main>
-</body>
-</html>
-`;
-  return textAnswer(200, html, {
-    ...GUARD_HEADERS,
-    'content-security-policy': createPolicy(returnUrl),
-    'content-type': 'text/html; charset=utf-8',
-    'cross-origin-opener-policy': 'same-origin',
-    // Without a referrer a browser sends the form with the origin null, which is refused.
-    'referrer-policy': 'same-origin',
-    'x-frame-options': 'DENY',
+<section class="tests" aria-labelledby="tests">
+<h2 id="tests">For tests</h2>
+<div>${others.map((name) => buttonOf(name, ' form="pay"')).join('\n')}</div>
+<p>This is the page of a mock: no money moves. ${escapeHtml(leads ?? '')}</p>
+<p>Payment ${escapeHtml(payment.referenceNumber)}</p>
+</section>`,
   });
 }
 
-/** Allows the page's style, and its form to end at the return URL: browsers hold a form's redirect to the policy. */
-function createPolicy(returnUrl: URL | undefined): string {
-  // A host may hold characters that end a directive.
-  const origin = /^https?:\/\/[\w.:[\]-]+$/.exec(returnUrl?.origin ?? '')?.[0] ?? '';
-  return [
-    "default-src 'none'",
-    `style-src 'sha256-${STYLE_DIGEST}'`,
-    'img-src data:',
-    `form-action 'self' ${origin}`.trim(),
-    "base-uri 'none'",
-    "frame-ancestors 'none'",
-  ].join('; ');
+/** After a button, and for a payment that is paid already. */
+function endPage(
+  payment: MockPayment,
+  { done = '' }: Partial<Action> = {},
+  returnUrl: URL | undefined,
+): PlainAnswer {
+  const isPaid = payment.status === 'paid';
+  const back =
+    returnUrl &&
+    `<a class="button primary" href="${escapeHtml(returnUrl.href)}">Back to the shop</a>`;
+  const again = '<a class="button" href="?">Back to the payment</a>';
+  return htmlPage({
+    title: `${done}: ${payment.merchantPaymentReference}`,
+    body: `<main>
+<div class="mark ${isPaid ? 'good' : 'bad'}" aria-hidden="true">${isPaid ? '✓' : '✕'}</div>
+<h1 role="status">${done}</h1>
+${amountOf(payment)}
+${factsOf(payment)}
+${back ?? (isPaid ? '<p class="muted">You can close this page.</p>' : again)}
+</main>
+<section class="tests"><p>This is the page of a mock: no money moved.</p>
+<p>Payment ${escapeHtml(payment.referenceNumber)}</p></section>`,
+  });
 }
 
-const escapeHtml = (text: string): string => markupText(text).replaceAll("'", '&#39;');
+const amountOf = ({ amount, currency }: MockPayment): string =>
+  `<p class="amount">${amount} <small>${escapeHtml(currency)}</small></p>`;
+
+const factsOf = ({ merchantPaymentReference, status }: MockPayment): string =>
+  `<dl>
+<dt>Order</dt><dd>${escapeHtml(merchantPaymentReference)}</dd>
+<dt>Status</dt><dd>${escapeHtml(status)}</dd>
+</dl>`;

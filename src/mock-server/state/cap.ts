@@ -6,7 +6,6 @@ import {
   timerMs,
   withDefault,
 } from '../../protocol/options.js';
-import { fieldOfAny } from '../../protocol/own-fields.js';
 import { timers } from '../../protocol/timers.js';
 import { type PaymentOrReference, toReference } from './payment-reference.js';
 
@@ -139,7 +138,7 @@ const waitRules = {
 /** Tells a payment, of the mock, the client or a store, from fields to match. */
 const isPayment = (match: object | string): match is PaymentOrReference =>
   typeof match === 'string' ||
-  ['createdAt', 'recordedAt'].some((field) => fieldOfAny(match, field) !== undefined);
+  ['createdAt', 'recordedAt'].some((field) => Object.hasOwn(Object(match), field));
 
 const DESCRIBED_EVENTS = 100;
 

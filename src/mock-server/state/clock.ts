@@ -7,7 +7,6 @@ import {
   wholeNumber,
   withDefault,
 } from '../../protocol/options.js';
-import { isObject } from '../../protocol/own-fields.js';
 
 /**
  * A mock service's time, which determines dates of payments, retries and delays. It stands still until it is
@@ -42,6 +41,8 @@ export interface ServiceClock extends MockClock {
   readonly runs: boolean;
   /** The time that callbacks are signed with, in epoch milliseconds. */
   signingTime(): number;
+  /** Moves the time ahead without running what falls due. */
+  moveTo(epochMs: number): void;
   /** Runs `run` once, `delayMs` milliseconds from now. */
   setTimeout(run: () => unknown, delayMs: number): ServiceTimer;
 }
@@ -57,7 +58,7 @@ export const asOption = (clock: ServiceClock): MockClock =>
 
 /** Takes what {@link createManualClock} returned, of any copy of the package. */
 export const manualClock: Rule<ServiceClock> = (value, option) => {
-  if (isObject(value) && Object.hasOwn(value, SERVICE_CLOCK)) {
+  if (typeof value === 'object' && value !== null && SERVICE_CLOCK in value) {
     return (value as { readonly [SERVICE_CLOCK]: ServiceClock })[SERVICE_CLOCK];
   }
   throw invalidOption(option, 'a clock made by createManualClock()', value);
@@ -168,6 +169,7 @@ function createClock({ now, moveTo, arm }: Time): Omit<ServiceClock, 'runs' | 's
 
   return {
     now,
+    moveTo,
     setTimeout(run, delayMs) {
       const timer: Timer = { dueAt: now() + delayMs, run, disarm: undefined };
       const place = timers.findLastIndex((other) => other.dueAt <= timer.dueAt) + 1;

@@ -1,5 +1,4 @@
 import { invalidOption } from '../../protocol/options.js';
-import { fieldOf, isObject } from '../../protocol/own-fields.js';
 
 /**
  * A payment, by its referenceNumber, by its merchantPaymentReference if no other payment has the same, or as an object
@@ -16,9 +15,10 @@ export type PaymentOrReference =
 
 /** @throws {InvalidOptionError} for anything but text, or an object with a reference */
 export function toReference(payment: PaymentOrReference): string {
-  const isGiven = isObject(payment);
-  const number = isGiven ? fieldOf(payment, 'referenceNumber') : payment;
-  const reference = number ?? (isGiven ? fieldOf(payment, 'merchantPaymentReference') : undefined);
+  const reference =
+    typeof payment === 'string'
+      ? payment
+      : (payment?.referenceNumber ?? payment?.merchantPaymentReference);
   if (typeof reference === 'string') return reference;
   throw invalidOption(
     'referenceNumber',

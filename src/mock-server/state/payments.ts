@@ -124,8 +124,7 @@ export class PaymentBook implements MockPayments {
     const { clock, ids, initialStatus, onChange } = this.#options;
     const { merchantPaymentReference, amount, currency, ...extra } = input;
     const createdAt = toOffsetDateTime(clock.now());
-    const numbers = this.#numbers.get(merchantPaymentReference) ?? new Set();
-    const [first] = numbers;
+    const [first] = this.#numbers.get(merchantPaymentReference) ?? [];
     const payment: MockPayment = Object.freeze({
       referenceNumber: ids.next('referenceNumber'),
       merchantPaymentReference,
@@ -139,11 +138,18 @@ export class PaymentBook implements MockPayments {
       history: Object.freeze([{ status: initialStatus, at: createdAt }]),
       secondOf: first,
     });
-    this.#numbers.set(merchantPaymentReference, numbers.add(payment.referenceNumber));
-    if (first !== undefined) this.#seconds += 1;
-    this.#payments.add(payment.referenceNumber, payment, (dropped) => this.#forget(dropped));
+    this.restore(payment);
     onChange(payment);
     return payment;
+  }
+
+  /** Adds a payment as it is. */
+  restore(payment: MockPayment): void {
+    const { merchantPaymentReference, referenceNumber, secondOf } = payment;
+    const numbers = this.#numbers.get(merchantPaymentReference) ?? new Set();
+    this.#numbers.set(merchantPaymentReference, numbers.add(referenceNumber));
+    if (secondOf !== undefined) this.#seconds += 1;
+    this.#payments.add(referenceNumber, payment, (dropped) => this.#forget(dropped));
   }
 
   #forget({ merchantPaymentReference, referenceNumber, secondOf }: MockPayment): void {
@@ -227,11 +233,12 @@ export class AutomaticStatuses {
 
   schedule(payment: MockPayment): void {
     const { clock, afterMs, setStatus } = this.#options;
-    const { merchantPaymentReference, referenceNumber } = payment;
+    const { merchantPaymentReference, referenceNumber, createdAt } = payment;
     const status = askedStatus(merchantPaymentReference) ?? this.#options.status;
     if (status === undefined) return;
+    const leftMs = Math.max(0, Date.parse(createdAt) + afterMs - clock.now());
     // Returned, so that a manual clock waits for the callback.
-    const timer = clock.setTimeout(() => setStatus(payment, status), afterMs);
+    const timer = clock.setTimeout(() => setStatus(payment, status), leftMs);
     this.#timers.set(referenceNumber, timer);
   }
 

@@ -24,6 +24,18 @@ export class SeededIds {
     return toUuid(hash('sha256', `${this.seed}.${purpose}.${count}`, 'buffer'));
   }
 
+  /** How many identifiers were given, by purpose. */
+  counts(): Readonly<Record<string, number>> {
+    return Object.fromEntries(this.#counts);
+  }
+
+  /** Goes on after those of an earlier run. */
+  restore(counts: Readonly<Record<string, number>>): void {
+    for (const [purpose, count] of Object.entries(counts)) {
+      this.#counts.set(purpose as IdPurpose, count);
+    }
+  }
+
   /** Restarts every sequence. */
   restart(): void {
     this.#counts.clear();

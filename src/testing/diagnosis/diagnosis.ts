@@ -5,7 +5,6 @@ import type { PaymentStatusRecord } from '../../protocol/payment.js';
 export const callbackFindingCodes = Object.freeze([
   'secret-edge-space',
   'secret-quoted',
-  'secret-encoded',
   'secret-other',
   'signature-missing',
   'signature-malformed',
@@ -18,9 +17,7 @@ export const callbackFindingCodes = Object.freeze([
   'body-empty',
   'body-base64',
   'body-compressed',
-  'body-utf16',
   'body-reserialized',
-  'body-trailing-newline',
   'record-invalid',
   'unexplained',
 ] as const);

@@ -31,20 +31,6 @@ const quoted: CallbackFinding = {
     'Remove them where the secret is set: docker --env-file and Kubernetes keep quotes that a shell or dotenv removes.',
 };
 
-type Encoding = 'base64' | 'base64url' | 'hex';
-
-const notDecoded = (encoding: Encoding): CallbackFinding => ({
-  code: 'secret-encoded',
-  message: `The signing secret is ${encoding} and was used as text, but the key is the decoded bytes.`,
-  remedy: `Decode it: signingSecret: Buffer.from(secret, '${encoding}').`,
-});
-
-const decoded = (encoding: Encoding): CallbackFinding => ({
-  code: 'secret-encoded',
-  message: `The signing secret was decoded, but the key is its text in ${encoding}.`,
-  remedy: `Pass the text as it was issued, without decoding it from ${encoding}.`,
-});
-
 /** For a mismatch that neither the body nor the headers explain. */
 export function otherSecret(secretCount: number, tried: readonly string[]): CallbackFinding {
   const made =
@@ -60,11 +46,6 @@ export function otherSecret(secretCount: number, tried: readonly string[]): Call
   };
 }
 
-// A longer secret was not pasted, so it has none of the usual mistakes.
-const MAX_SECRET_BYTES = 4096;
-// While rotating there are two or three. Each secret with other readings multiplies the work.
-const MAX_SECRETS_READ = 8;
-
 /** Returns the keys that the given secrets may represent. */
 export function listKeyReadings(secrets: readonly SigningSecret[]): readonly KeyReading[] {
   return secrets.flatMap((secret, secretIndex) => {
@@ -73,8 +54,7 @@ export function listKeyReadings(secrets: readonly SigningSecret[]): readonly Key
     );
     // verifyCallback refuses white space around a secret, so this reading is a finding too.
     const given = { bytes, findings: hasEdgeSpace(secret) ? [edgeSpaceIsKey] : [] };
-    const isRead = secretIndex < MAX_SECRETS_READ && bytes.byteLength <= MAX_SECRET_BYTES;
-    return [given, ...(isRead ? listOtherReadings(bytes) : [])]
+    return [given, ...listOtherReadings(bytes)]
       .filter((reading) => reading.bytes.byteLength > 0)
       .map((reading) => ({
         key: createSecretKey(reading.bytes),
@@ -104,31 +84,5 @@ function listOtherReadings(bytes: Buffer): readonly BytesReading[] {
   if (unquoted !== trimmed) {
     others.push({ bytes: Buffer.from(unquoted), findings: [...edge, quoted] });
   }
-  return [...others, ...[{ bytes, findings: [] }, ...others].flatMap(changeEncoding)];
-}
-
-function changeEncoding({ bytes, findings }: BytesReading): readonly BytesReading[] {
-  const text = bytes.toString();
-  const bare = text.replace(/={1,2}$/, '');
-  const from: Encoding[] = [];
-  if (/^(?:[\da-f]{2})+$/i.test(text)) from.push('hex');
-  if (/^[A-Za-z0-9+/]{4,}$/.test(bare)) from.push('base64');
-  else if (/^[\w-]{4,}$/.test(bare)) from.push('base64url');
-  const to: readonly (readonly [Encoding, string])[] = [
-    ['base64', bytes.toString('base64')],
-    ['base64', bytes.toString('base64').replace(/={1,2}$/, '')],
-    ['base64url', bytes.toString('base64url')],
-    ['hex', bytes.toString('hex')],
-    ['hex', bytes.toString('hex').toUpperCase()],
-  ];
-  return [
-    ...from.map((encoding) => ({
-      bytes: Buffer.from(text, encoding),
-      findings: [...findings, notDecoded(encoding)],
-    })),
-    ...to.map(([encoding, key]) => ({
-      bytes: Buffer.from(key),
-      findings: [...findings, decoded(encoding)],
-    })),
-  ];
+  return others;
 }

@@ -23,7 +23,7 @@ import { type CheckVerdict, fail, skip } from './verdict.js';
 /**
  * Checks your own callback endpoint over HTTP (interface sections 4.2, 5.2 and 6). It must accept what the service
  * sends, refuse everything else, and act once on each change, even if callbacks arrive twice, at once, late or out of
- * order. It sends about 50 requests, one check after the other, for made-up payments
+ * order. It sends about 40 requests, one check after the other, for made-up payments
  * that do not exist at the service. Effects are judged at the end, after one wait.
  *
  * The endpoint acts on these callbacks, so run it against a test system. Only your own records show whether
@@ -31,8 +31,8 @@ import { type CheckVerdict, fail, skip } from './verdict.js';
  *
  * One cause is one failure: checks that would fail for the same cause are skipped, and name it. Nothing else is
  * judged unless the endpoint answers, accepts a valid callback in time, refuses a forged one, and stays up. If
- * it refuses a valid callback, it is sent up to 100 more, signed in ways that endpoints expect by mistake, for
- * `timeoutMs` in all; `remedy` then explains the one that it accepts.
+ * it refuses a valid callback, it is sent at most nine more, in forms that endpoints expect by mistake; `remedy` then
+ * explains the one that it accepts.
  *
  * The report has everything that the checks found, including network failures, which do not reject the promise.
  *
@@ -69,7 +69,8 @@ export async function checkByClock(
 ): Promise<EndpointReport> {
   const resolved = resolveCheckOptions(url, options, clock);
   const { signal, timeoutMs } = resolved;
-  const sender = new CallbackSender(timeoutMs, clock.startTimer);
+  // An endpoint with a single thread would serve a kept connection alone.
+  const sender = new CallbackSender({ timeoutMs, startTimer: clock.startTimer, reset: true });
   const abort = (): void => sender.abort();
   signal?.addEventListener('abort', abort);
   try {
@@ -80,7 +81,7 @@ export async function checkByClock(
     throw new RequestAbortedError(message, { requestOutcome: 'not-sent' });
   } finally {
     signal?.removeEventListener('abort', abort);
-    sender.abort();
+    await sender.close();
   }
 }
 

@@ -1,17 +1,8 @@
-import type {
-  AnswerHeaders,
-  CallbackSender,
-  RequestHold,
-} from '../../mock-server/callbacks/deliver.js';
+import type { AnswerHeaders, CallbackSender } from '../../mock-server/callbacks/deliver.js';
 import { MIN_SHARED_WITH_CALLBACK, Redactor } from '../../protocol/redaction.js';
 import { parseUrl } from '../../protocol/url.js';
 import type { Answer } from './answer.js';
 import type { ResolvedCheckOptions } from './options.js';
-
-/** How long a server may take to accept the connections that were made to it. */
-const ACCEPT_MS = 20;
-/** A single-threaded server accepts the next connection only when the first has its answer. */
-const CONNECT_MS = 200;
 
 /** How much of an answer is shown. */
 const MAX_QUOTE = 200;
@@ -50,7 +41,7 @@ export class Endpoint {
   }
 
   /** Never rejects: a missing answer is a result too. */
-  async post({ headers, body }: SignedRequest, hold?: RequestHold): Promise<Answer> {
+  async post({ headers, body }: SignedRequest): Promise<Answer> {
     const { url, timeoutMs, clock, merchantPaymentReference: given } = this.#options;
     let received: AnswerHeaders = {};
     const sentAtMs = clock.now();
@@ -58,7 +49,7 @@ export class Endpoint {
     const onHeaders = (answered: AnswerHeaders): void => {
       received = answered;
     };
-    const result = await this.#sender.post({ url, headers, body, hold, onHeaders });
+    const result = await this.#sender.post({ url, headers, body, onHeaders });
     const latencyMs = clock.elapsedMs() - startedMs;
     const times = { sentAtMs, latencyMs, answeredAtMs: clock.now() };
     if (result.outcome === 'timed-out') return { ...times, failure: `none within ${timeoutMs} ms` };
@@ -77,6 +68,12 @@ export class Endpoint {
     };
   }
 
+  postAtOnce(requests: readonly SignedRequest[]): Promise<Answer[]> {
+    return this.#sender.atOnce(requests.length, () =>
+      Promise.all(requests.map((request) => this.post(request))),
+    );
+  }
+
   /** Makes the body of an answer safe to show. */
   #quote(text: string, { headers, body }: SignedRequest): string {
     const sent = [...Object.values(headers), Buffer.from(body.slice(-MAX_SENT)).toString()].join(
@@ -89,30 +86,6 @@ export class Endpoint {
       .replaceAll(/\s+/g, ' ')
       .trim();
     return shown.length > MAX_QUOTE ? `${shown.slice(0, MAX_QUOTE)}…` : shown;
-  }
-
-  /**
-   * Sends several requests, each on its own connection. They go out together once all have connected,
-   * or a while after the first has: connecting takes much longer than a handler, and would keep them apart.
-   */
-  postAtOnce(requests: readonly SignedRequest[]): Promise<Answer[]> {
-    let release = (): void => undefined;
-    const released = new Promise<void>((resolve) => {
-      release = resolve;
-    });
-    const answers: Promise<Answer>[] = [];
-    const connections = requests.map(
-      (request) =>
-        new Promise<unknown>((resolve) => {
-          const answer = this.post(request, { onConnected: () => resolve(undefined), released });
-          // A request that could not connect must not hold up the others.
-          void answer.then(resolve);
-          answers.push(answer);
-        }),
-    );
-    void Promise.race(connections).then(() => setTimeout(release, CONNECT_MS));
-    void Promise.all(connections).then(() => setTimeout(release, ACCEPT_MS));
-    return Promise.all(answers);
   }
 }
 

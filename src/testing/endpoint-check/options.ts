@@ -3,6 +3,7 @@ import type { SigningSecret } from '../../callback/options.js';
 import { InvalidOptionError } from '../../errors.js';
 import { createSigningKey } from '../../mock-server/callbacks/sign.js';
 import {
+  boolean,
   func,
   matching,
   type OptionRules,
@@ -108,13 +109,11 @@ export interface CheckCallbackEndpointOptions {
    */
   effectCounts?: 'paid' | 'changes' | undefined;
   /**
-   * Also sends a callback whose order is not stored, like one that overtakes the order's transaction. It must not be
-   * acknowledged. For an endpoint that looks the order up; the reference is a random `check-…`. A
-   * function is then called to store that order, and the callback is delivered again: now it must be
-   * acknowledged, with one effect. `true` leaves out that second half.
-   * @default false: the checks whose id begins with `overtaking` are skipped
+   * Whether a callback is sent whose order is not stored, like one that overtakes the order's transaction. It must not
+   * be acknowledged. For an endpoint that looks the order up; the reference is a random `check-…`.
+   * @default false
    */
-  overtaking?: boolean | ((payment: CheckedPayment) => void | PromiseLike<void>) | undefined;
+  overtaking?: boolean | undefined;
   /**
    * How long after the answer an effect may take to show in `countEffects`, in milliseconds: a whole number from
    * 0 to 2147483647. For work that is deferred until after the acknowledgement. At its end the run waits once for
@@ -130,7 +129,6 @@ export interface CheckCallbackEndpointOptions {
 
 type ReferenceOption = NonNullable<CheckCallbackEndpointOptions['merchantPaymentReference']>;
 type CountOption = NonNullable<CheckCallbackEndpointOptions['countEffects']>;
-type OvertakingOption = NonNullable<CheckCallbackEndpointOptions['overtaking']>;
 
 const countEffects: Rule<Exclude<CountOption, URL>> = (value, option) =>
   typeof value === 'function'
@@ -157,13 +155,7 @@ const rules = {
   ),
   countEffects: optional(countEffects),
   effectCounts: optional(oneOf('paid', 'changes')),
-  overtaking: withDefault(
-    false,
-    matching<OvertakingOption>(
-      'true, false, or a function that stores an order',
-      (value: unknown) => ['boolean', 'function'].includes(typeof value),
-    ),
-  ),
+  overtaking: withDefault(false, boolean),
   effectsWithinMs: withDefault(1_000, timerMs(0)),
   onCheck: optional(
     func<NonNullable<CheckCallbackEndpointOptions['onCheck']>>('that takes a check'),

@@ -68,7 +68,7 @@ export const wrongSecret: Scenario = {
   async run(stage) {
     const payment = await stage.createPayment();
     const request = stage.sign(stage.createRecord(payment), { key: FOREIGN_KEY });
-    const answer = await stage.forge(payment, request);
+    const answer = await stage.send(request);
     const verdict = judgeRefused('a signature made with another secret', answer);
     if (!isAccepted(answer)) return { 'wrong-secret': verdict };
     const other = await stage.send({ headers: {}, body: Buffer.from('not json') });

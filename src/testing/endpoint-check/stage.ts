@@ -47,8 +47,6 @@ const REDELIVERY_PAUSES_MS = [25, 50, 100, 200, 300, 300];
 /** What the scenarios of one run share. */
 export class Stage {
   readonly options: ResolvedCheckOptions;
-  /** Forged callbacks that were not accepted. */
-  readonly refused: { readonly payment: CheckedPayment; readonly answer: Answer }[] = [];
   /** Of the valid callbacks that were accepted. */
   readonly latenciesMs: number[] = [];
   /** Payments whose callbacks were accepted, for later checks to compare with. */
@@ -160,13 +158,6 @@ export class Stage {
       await this.options.clock.pause(milliseconds, this.options.signal);
       answer = await this.deliver(request);
     }
-    return answer;
-  }
-
-  /** Sends a callback that should be refused. */
-  async forge(payment: CheckedPayment, request: SignedRequest): Promise<Answer> {
-    const answer = await this.send(request);
-    if (!isAccepted(answer)) this.refused.push({ payment, answer });
     return answer;
   }
 

@@ -19,6 +19,8 @@ export interface CheckVerdict {
   readonly option?: EndpointCheckOption | undefined;
   /** The remedy, if it is more specific than that of the check. */
   readonly remedy?: string | undefined;
+  /** A line to paste for it. */
+  readonly paste?: string | undefined;
   /** Whether the failure loses no payment and pays none twice: other failures come first. */
   readonly isLesser?: boolean;
   /** Whether nothing else can be judged: the rest is skipped. */

@@ -42,7 +42,7 @@ describe('creating a payment', () => {
       referenceNumber: expect.stringMatching(UUID_V4),
       merchantPaymentReference: 'order-1',
       providerReference: expect.stringMatching(UUID_V4),
-      status: 'created',
+      status: 'pending',
       createdAt: '2026-01-31T12:00:00.000+00:00',
       updatedAt: '2026-01-31T12:00:00.000+00:00',
     });

@@ -1,8 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { answerLine, hintOf } from '../../../src/mock-server/callbacks/answer-hints.js';
 
+const sent = {
+  timestamp: '1',
+  rawBody: new TextEncoder().encode('{}'),
+  signedString: '1.{}',
+} as const;
 const refused = (status: number, body = '') =>
-  ({ outcome: 'refused', response: { status, body } }) as const;
+  ({ ...sent, outcome: 'refused', response: { status, body } }) as const;
 
 describe('the hint', () => {
   test.each([
@@ -10,30 +15,35 @@ describe('the hint', () => {
     [refused(404), 'Nothing is mounted'],
     [refused(503), 'asks for a retry'],
     [refused(500, ' \n'), 'Your code failed'],
-    [{ outcome: 'timed-out' } as const, 'did not answer in time'],
-    [{ outcome: 'failed', errorCode: 'ECONNREFUSED' } as const, 'Nothing listens'],
+    [{ ...sent, outcome: 'timed-out' } as const, 'did not answer in time'],
+    [{ ...sent, outcome: 'failed', errorCode: 'ECONNREFUSED' } as const, 'Nothing listens'],
   ])('of %j', (attempt, hint) => {
     expect(hintOf(attempt)).toContain(hint);
   });
 
   test.each([
-    ['that was acknowledged', { outcome: 'acknowledged', response: { status: 200, body: '' } }],
+    ['that was acknowledged', { ...refused(200), outcome: 'acknowledged' }],
     ['whose answer speaks', refused(401, '{"code":"SIGNATURE_MISMATCH"}')],
     ['of an unusual status', refused(418)],
-    ['of an unknown error', { outcome: 'failed', errorCode: 'EODD' }],
-    ['that has no code', { outcome: 'failed' }],
+    ['of an unknown error', { ...sent, outcome: 'failed', errorCode: 'EODD' }],
+    ['that has no code', { ...sent, outcome: 'failed' }],
     ['that a fault only repeats', { ...refused(418), fault: 'duplicate' }],
-    ['that a fault only delays', { ...refused(418), fault: 'late-callback' }],
   ] as const)('is absent for an attempt %s', (_what, attempt) => {
     expect(hintOf(attempt)).toBeUndefined();
   });
 
-  test('is the fault of the mock first, whatever the answer says', () => {
+  test('is the forgery first, whatever the answer says', () => {
     expect(hintOf({ ...refused(401, 'Bad signature'), fault: 'wrong-secret' })).toBe(
-      'The mock applied the fault wrong-secret: signed with another secret. Your endpoint should answer 401',
+      'Forged by the fault wrong-secret: signed with another secret. Your endpoint should answer 401',
     );
-    expect(hintOf({ outcome: 'dropped', fault: 'drop' })).toBe(
-      'The mock applied the fault drop: lost in transit; a retry may follow.',
+    expect(hintOf({ ...refused(401), signedString: '1.{"edited":true}' })).toBe(
+      'Forged by an edit after signing. Your endpoint should answer 401',
+    );
+    expect(hintOf({ ...refused(200), outcome: 'acknowledged', fault: 'wrong-secret' })).toContain(
+      'accepted a forged callback',
+    );
+    expect(hintOf({ ...sent, outcome: 'dropped', fault: 'drop' })).toBe(
+      'Not sent, by the fault drop: lost in transit; a retry may follow.',
     );
   });
 });
@@ -57,6 +67,7 @@ describe('the line of an answer', () => {
       '<!DOCTYPE html>\n<html>\n<head><title>Error</title><style>p > a {}</style></head>\n<body>\n<pre>TypeError: x<br> at y</pre>',
       'TypeError: x at y',
     ],
+    ['<p>&quot;a&quot; isn&#39;t &lt;b&gt; &amp; &#x63;&nbsp;&odd;</p>', `"a" isn't <b> & c &odd;`],
     ['x'.repeat(5_000), 'x'.repeat(200)],
     ['<'.repeat(5_000), undefined],
   ])('%j', (body, line) => {

@@ -83,7 +83,7 @@ describe('a status change', () => {
     await using endpoint = await startEndpoint();
     const { server, referenceNumber } = await startWithPayment({ callbackUrl: endpoint.url });
     await using _ = server;
-    const statuses = ['paid', 'paid', 'failed', 'something of its own', 'created'];
+    const statuses = ['paid', 'paid', 'failed', 'something of its own', 'pending'];
     for (const status of statuses) await server.setStatus(referenceNumber, status);
     expect(endpoint.received.map((callback) => parseBody(callback)['status'])).toEqual(statuses);
   });
@@ -106,7 +106,7 @@ describe('a status change', () => {
     await using _ = server;
     const before = server.payments.get(referenceNumber);
     await server.setStatus(referenceNumber, 'paid');
-    expect(before?.status).toBe('created');
+    expect(before?.status).toBe('pending');
     expect(server.payments.get(referenceNumber)?.status).toBe('paid');
   });
 
@@ -146,7 +146,7 @@ describe('a status change', () => {
       code: 'INVALID_OPTION',
       option: 'status',
     });
-    expect(server.payments.get(referenceNumber)?.status).toBe('created');
+    expect(server.payments.get(referenceNumber)?.status).toBe('pending');
   });
 
   test('can be sent again: the same record, as a new delivery', async () => {
@@ -158,5 +158,42 @@ describe('a status change', () => {
     expect(second.id).not.toBe(first.id);
     expect(endpoint.received).toHaveLength(2);
     expect(endpoint.received[1]?.rawBody).toEqual(endpoint.received[0]?.rawBody);
+  });
+});
+
+describe('the connection to the endpoint', () => {
+  test('is kept for the next callback, and closed with the mock', async () => {
+    const sockets = new Set<unknown>();
+    let open = 0;
+    await using endpoint = await startEndpoint(() => (response) => {
+      const { socket } = response;
+      if (socket && !sockets.has(socket)) {
+        sockets.add(socket);
+        open += 1;
+        socket.once('close', () => {
+          open -= 1;
+        });
+      }
+      response.end();
+    });
+    const { server, referenceNumber } = await startWithPayment({ callbackUrl: endpoint.url });
+    for (let count = 0; count < 5; count += 1) await server.pay(referenceNumber);
+    expect([sockets.size, open]).toEqual([1, 1]);
+    await server.close();
+    await expect.poll(() => open).toBe(0);
+  });
+
+  test('is opened again when the endpoint closed it meanwhile', async () => {
+    const closed: unknown[] = [];
+    await using endpoint = await startEndpoint(() => (response) => {
+      response.end(() => response.socket?.end());
+      response.socket?.once('close', () => closed.push(1));
+    });
+    const { server, referenceNumber } = await startWithPayment({ callbackUrl: endpoint.url });
+    await using _ = server;
+    for (let count = 1; count <= 5; count += 1) {
+      expect((await server.pay(referenceNumber)).state).toBe('acknowledged');
+      await expect.poll(() => closed.length).toBe(count);
+    }
   });
 });

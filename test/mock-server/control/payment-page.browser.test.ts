@@ -47,26 +47,40 @@ describeInBrowser('the page to pay on', () => {
     },
   );
 
-  test('the customer returns before the callback', async () => {
+  test('shows the amount, one Pay, and the ways of tests below; after it no second Pay', async () => {
     await using scene = await openPaymentPage();
-    const { page, server, shop } = scene;
-    server.faults.add({ on: 'callback', type: 'late-callback', delayMs: 3_600_000 });
-    await page.getByRole('button', { name: 'Pay', exact: true }).click();
+    const { page, server } = scene;
+    const pay = page.getByRole('main').getByRole('button');
+    expect(await pay.allInnerTexts()).toEqual(['Pay']);
+    const tests = page.getByRole('region', { name: 'For tests' }).getByRole('button');
+    expect(await tests.allInnerTexts()).toEqual(['Decline', 'Leave without paying', 'Pay twice']);
+    expect(await page.locator('.amount').innerText()).toBe('1000 EUR');
+    await server.pay('order-1');
+    await page.reload();
+    await page.getByText('Thank you, it is paid').waitFor();
+    expect(await page.getByRole('button').count()).toBe(0);
+    await page.getByRole('link', { name: 'Back to the shop' }).click();
     await page.getByText('Back in the shop').waitFor();
-    expect(shop.received.map(({ method }) => method)).toEqual(['GET']);
   });
 
-  test('axe finds nothing, and nothing scrolls sideways at 400 px', async () => {
-    await using scene = await openPaymentPage({
-      viewport: { width: 400, height: 800 },
-      bypassCSP: true, // only for axe
-    });
-    const { page } = scene;
-    await page.evaluate(axe.source);
-    const { violations } = (await page.evaluate('axe.run()')) as { violations: { id: string }[] };
-    expect(violations.map(({ id }) => id)).toEqual([]);
-    expect(
-      await page.evaluate('document.documentElement.scrollWidth - innerWidth'),
-    ).toBeLessThanOrEqual(0);
-  });
+  test.each([
+    [1440, 'light'],
+    [390, 'dark'],
+  ] as const)(
+    'axe finds nothing, and nothing scrolls sideways: %i px, %s',
+    async (width, colorScheme) => {
+      await using scene = await openPaymentPage({
+        viewport: { width, height: 844 },
+        colorScheme,
+        bypassCSP: true, // only for axe
+      });
+      const { page } = scene;
+      await page.evaluate(axe.source);
+      const { violations } = (await page.evaluate('axe.run()')) as { violations: { id: string }[] };
+      expect(violations.map(({ id }) => id)).toEqual([]);
+      expect(
+        await page.evaluate('document.documentElement.scrollWidth - innerWidth'),
+      ).toBeLessThanOrEqual(0);
+    },
+  );
 });

@@ -90,25 +90,39 @@ describe('each button', () => {
     expect(scene.endpoint.received).toHaveLength(1);
   });
 
-  test('under a late-callback fault the customer is back before the callback', async () => {
-    await using scene = await startPage({ returnUrl: SHOP });
-    scene.server.faults.add({ on: 'callback', type: 'late-callback', delayMs: 3_600_000 });
-    expect((await scene.press('pay')).status).toBe(303);
-    expect(scene.endpoint.received).toEqual([]);
-    expect(scene.server.payments.get(scene.referenceNumber)?.status).toBe('paid');
-  });
-
-  test('leads back to the page without a return URL', async () => {
+  test.each([
+    ['pay', 'Thank you, it is paid'],
+    ['decline', 'The payment was declined'],
+    ['leave', 'Nothing was paid'],
+    ['pay-twice', 'It is paid twice'],
+  ])('%s leads to a page of its own without a return URL', async (action, said) => {
     await using scene = await startPage();
     const path = `/_mock/pay/${scene.referenceNumber}`;
-    expect((await scene.show()).text).toContain('each button leads back to this page');
-    expect(await scene.press('pay')).toMatchObject({ status: 303, headers: { location: path } });
-    const { text } = await scene.show();
-    expect(text).toContain('<h1>It is paid</h1>');
-    expect(text).toContain('value="leave"');
+    const { status, headers } = await scene.press(action);
+    expect([status, headers.location]).toEqual([303, `${path}?done=${action}`]);
+    const { text } = await rawRequest(scene.server, 'GET', String(headers.location), {});
+    expect(text).toContain(said);
     expect(text).not.toContain('value="pay"');
   });
+
+  test('none is left once it is paid', async () => {
+    await using scene = await startPage();
+    await scene.press('pay');
+    const { text } = await scene.show();
+    expect(text).toContain('Thank you, it is paid');
+    expect(text).not.toContain('<button');
+  });
 });
+
+test.each(['/_mock/pay/unknown', '/_mock/pay/', '/_mock/pay/order-1/more'])(
+  '%s, a wrong link, is answered with a page',
+  async (path) => {
+    await using scene = await startPage();
+    const { status, headers, text } = await rawRequest(scene.server, 'GET', path, {});
+    expect([status, headers['content-type']]).toEqual([404, 'text/html; charset=utf-8']);
+    expect(text).toContain('This link leads to no payment');
+  },
+);
 
 describe('the return URL', () => {
   test('of the query wins over that of the creation', async () => {
@@ -154,7 +168,7 @@ describe('the page', () => {
     const { text } = await scene.show();
     expect(text).not.toMatch(/<script|<b>|alert\('/);
     expect(text).toContain('&quot;&gt;&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;&amp;');
-    expect(text).toContain('1000 EUR');
+    expect(text).toContain('1000 <small>EUR</small>');
   });
 
   test('allows no script, no frame and no other address', async () => {
@@ -185,16 +199,13 @@ describe('the page', () => {
     ]) {
       expect((await press('pay', {}, headers)).status).toBe(403);
     }
-    expect(server.payments.list()).toMatchObject([{ status: 'created' }]);
+    expect(server.payments.list()).toMatchObject([{ status: 'pending' }]);
     expect(
       (await press('pay', {}, { origin: server.url, 'sec-fetch-site': 'same-origin' })).status,
     ).toBe(303);
   });
 
   test.each([
-    ['GET', '/_mock/pay/unknown', '', 404],
-    ['GET', '/_mock/pay/', '', 404],
-    ['GET', '/_mock/pay/order-1/more', '', 404],
     ['PUT', '/_mock/pay/order-1', '', 405],
     ['POST', '/_mock/pay/order-1', 'action=refund', 400],
     ['POST', '/_mock/pay/order-1', 'action=constructor', 400],

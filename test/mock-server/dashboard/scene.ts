@@ -56,15 +56,9 @@ export async function openDashboard(options: SceneOptions = {}): Promise<Scene> 
 export const eventually = <Value>(read: () => Value | Promise<Value>) =>
   expect.poll(read, { timeout: 30_000 });
 
-/** Resends the open payment's status in one of the ways of the menu. */
-export async function resend(page: Page, way: string): Promise<void> {
-  await page.getByLabel('Resend the current status').selectOption(way);
-  await page.getByRole('button', { name: 'Resend', exact: true }).click();
-}
-
-/** A row of the list of payments; the overview may have a link of the same name. */
-export const paymentRow = (page: Page, text: string | RegExp): Locator =>
-  page.locator('.payment-row', { hasText: text });
+/** The line of the stream that has this text. */
+export const line = (page: Page, text: string | RegExp): Locator =>
+  page.locator('.line', { hasText: text });
 
 export interface Look {
   readonly name: string;

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { groupCallbacks } from '../../../src/mock-server/control/callback-groups.js';
 import {
   type CallbackFault,
   createManualClock,
@@ -62,22 +61,8 @@ async function sendWith(fault: CallbackFault) {
   };
 }
 
-const timestampOf = ({ headers }: ReceivedCallback) => Number(headers['x-timestamp']);
 const statusesOf = ({ received }: MerchantEndpoint) =>
   received.map((callback) => parseBody(callback)['status']);
-
-describe('the timestamp', () => {
-  test.each<[CallbackFault, number]>([
-    [{ on: 'callback', type: 'stale-timestamp' }, -600],
-    [{ on: 'callback', type: 'stale-timestamp', bySeconds: 301 }, -301],
-    [{ on: 'callback', type: 'future-timestamp' }, 600],
-    [{ on: 'callback', type: 'future-timestamp', bySeconds: 301 }, 301],
-  ])('is off, with a signature that is right: %j', async (fault, offset) => {
-    const { callback, secret } = await sendWith(fault);
-    expect(timestampOf(callback)).toBe(NOW_SECONDS + offset);
-    expect(isSigned(callback, secret)).toBe(true);
-  });
-});
 
 describe('the signature is wrong', () => {
   test('with tampered-body: the body names another order than the signed one', async () => {
@@ -94,81 +79,6 @@ describe('the signature is wrong', () => {
     expect(isSigned(callback, secret)).toBe(false);
     expect(callback.headers['x-signature']).toMatch(/^[0-9a-f]{64}$/);
     expect(payment).toMatchObject(parseBody(callback));
-  });
-
-  test('with reserialized-body: the same JSON in other bytes', async () => {
-    const { callback, secret, attempt } = await sendWith({
-      on: 'callback',
-      type: 'reserialized-body',
-    });
-    expect(isSigned(callback, secret)).toBe(false);
-    const signed = attempt?.signedString.slice(11) ?? '';
-    expect(callback.rawBody.toString()).not.toBe(signed);
-    expect(parseBody(callback)).toEqual(JSON.parse(signed));
-    expect(isSigned({ ...callback, rawBody: Buffer.from(signed) }, secret)).toBe(true);
-  });
-});
-
-test.each([
-  [undefined, 'x-signature'],
-  ['x-signature', 'x-signature'],
-  ['x-timestamp', 'x-timestamp'],
-  ['content-type', 'content-type'],
-] as const)('missing-header %s leaves out %s and nothing else', async (header, missing) => {
-  const { callback, attempt } = await sendWith({ on: 'callback', type: 'missing-header', header });
-  const left = ['content-type', 'x-timestamp', 'x-signature'].filter((name) => name !== missing);
-  expect(callback.headers[missing]).toBeUndefined();
-  expect(left.every((name) => callback.headers[name] !== undefined)).toBe(true);
-  expect(Object.keys(attempt?.headers ?? {})).toEqual(left);
-  expect(attempt?.timestamp).toBe(String(NOW_SECONDS));
-});
-
-describe('the record is unexpected, but correctly signed', () => {
-  test.each([
-    [undefined, 'mock_unknown_status'],
-    ['on_hold', 'on_hold'],
-  ])('with unknown-status %s it says %s', async (status, sent) => {
-    const { callback, secret, attempt, payment } = await sendWith({
-      on: 'callback',
-      type: 'unknown-status',
-      status,
-    });
-    expect(parseBody(callback)['status']).toBe(sent);
-    expect(isSigned(callback, secret)).toBe(true);
-    expect(attempt?.status).toBe('paid');
-    expect(payment?.status).toBe('paid');
-  });
-
-  test.each([
-    [{}, 'providerReference', undefined],
-    [{ as: 'null' }, 'providerReference', null],
-    [{ field: 'createdAt' }, 'createdAt', undefined],
-    [{ field: 'createdAt', as: 'null' }, 'createdAt', null],
-  ] as const)('with missing-field %j it has %s: %j', async (parameters, field, value) => {
-    const { callback, secret, payment } = await sendWith({
-      on: 'callback',
-      type: 'missing-field',
-      ...parameters,
-    });
-    const body = parseBody(callback);
-    expect(Object.keys(body)).toHaveLength(value === null ? 6 : 5);
-    expect(body[field]).toBe(value);
-    expect(isSigned(callback, secret)).toBe(true);
-    expect(payment?.[field]).toBeTypeOf('string');
-  });
-
-  test('with extra-field it has one more field', async () => {
-    const named = {
-      on: 'callback',
-      type: 'extra-field',
-      field: 'fees',
-      value: [{ net: 1 }],
-    } as const;
-    const { callback, secret } = await sendWith(named as unknown as CallbackFault);
-    expect(parseBody(callback)).toMatchObject({ status: 'paid', fees: [{ net: 1 }] });
-    expect(isSigned(callback, secret)).toBe(true);
-    const plain = await sendWith({ on: 'callback', type: 'extra-field' });
-    expect(parseBody(plain.callback)['mockExtraField']).toBe('added by the mock service');
   });
 });
 
@@ -259,47 +169,6 @@ test('an acknowledged attempt stays acknowledged when its duplicate is refused',
   const delivery = await scene.server.setStatus(scene.referenceNumber, 'paid');
   expect(delivery.attempts.map(({ outcome }) => outcome)).toEqual(['acknowledged', 'refused']);
   expect(delivery.state).toBe('acknowledged');
-});
-
-describe('late-callback', () => {
-  test('is sent after its delay, and setStatus does not wait for it', async () => {
-    await using scene = await setUp();
-    const { server, clock, endpoint, referenceNumber } = scene;
-    server.faults.add({ on: 'callback', type: 'late-callback', delayMs: 5_000 });
-    const delivery = await server.setStatus(referenceNumber, 'paid');
-    expect(delivery.state).toBe('retrying');
-    // Nothing has failed yet.
-    expect(groupCallbacks([delivery]).waiting).toEqual([delivery]);
-    await clock.advance(4_999);
-    expect(endpoint.received).toEqual([]);
-    await clock.advance(1);
-    expect(delivery.state).toBe('acknowledged');
-    expect(delivery.attempts).toMatchObject([{ attempt: 1, fault: 'late-callback' }]);
-    expect(isSigned(endpoint.received[0] as ReceivedCallback, server.signingSecret)).toBe(true);
-  });
-
-  test('can be overtaken by a later change, and applies to retries too', async () => {
-    await using scene = await setUp((count) => (count === 1 ? 500 : 200));
-    const { server, clock, endpoint, referenceNumber } = scene;
-    server.faults.add({ on: 'callback', type: 'late-callback', match: { attempt: 2 } });
-    await server.setStatus(referenceNumber, 'pending');
-    await clock.advance(1_000);
-    expect(statusesOf(endpoint)).toEqual(['pending']);
-    await server.setStatus(referenceNumber, 'paid');
-    await clock.advance(1_000);
-    expect(statusesOf(endpoint)).toEqual(['pending', 'paid', 'pending']);
-  });
-
-  test('is never sent after a reset', async () => {
-    await using scene = await setUp();
-    const { server, clock, endpoint, referenceNumber } = scene;
-    server.faults.add({ on: 'callback', type: 'late-callback' });
-    const delivery = await server.setStatus(referenceNumber, 'paid');
-    server.reset();
-    await clock.advance(10_000);
-    expect(delivery.state).toBe('cancelled');
-    expect(endpoint.received).toEqual([]);
-  });
 });
 
 describe('reorder', () => {

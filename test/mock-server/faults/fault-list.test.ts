@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { faultCatalogue } from '../../../src/mock-server/faults/fault-catalogue.js';
 import { createMockService, type Fault } from '../../../src/mock-server/index.js';
 
 const create = () => createMockService().faults;
@@ -8,17 +9,11 @@ describe('the list of faults', () => {
     const faults = create();
     faults.add({ on: 'request', type: 'hang' });
     faults.add({ on: 'callback', type: 'drop', times: 3, match: { status: 'paid' } });
-    faults.add({ on: 'callback', type: 'extra-field', value: { a: [1] }, times: Infinity });
+    faults.add({ on: 'request', type: 'client-error', body: { a: [1] }, times: Infinity });
     expect(faults.pending()).toEqual([
       { on: 'request', type: 'hang', times: 1 },
       { on: 'callback', type: 'drop', times: 3, match: { status: 'paid' } },
-      {
-        on: 'callback',
-        type: 'extra-field',
-        field: 'mockExtraField',
-        value: { a: [1] },
-        times: Infinity,
-      },
+      { on: 'request', type: 'client-error', status: 409, body: { a: [1] }, times: Infinity },
     ]);
   });
 
@@ -49,16 +44,16 @@ describe('the list of faults', () => {
 
   test('keeps and returns copies', () => {
     const faults = create();
-    const value = { deep: 1 };
-    const match = { status: 'paid' };
-    const fault: Fault = { on: 'callback', type: 'extra-field', value, match };
+    const body = { deep: 1 };
+    const match = { method: 'POST' };
+    const fault: Fault = { on: 'request', type: 'client-error', body, match };
     faults.add(fault);
-    value.deep = 2;
-    match.status = 'failed';
+    body.deep = 2;
+    match.method = 'PUT';
     const [first] = faults.pending();
-    Object.assign(first?.match ?? {}, { status: 'other' });
+    Object.assign(first?.match ?? {}, { method: 'GET' });
     expect(faults.pending()).toEqual([
-      expect.objectContaining({ value: { deep: 1 }, match: { status: 'paid' } }),
+      expect.objectContaining({ body: { deep: 1 }, match: { method: 'POST' } }),
     ]);
   });
 });
@@ -97,15 +92,10 @@ describe('a fault is refused, naming the field', () => {
     ['fault.mode', { on: 'callback', type: 'duplicate', mode: 'twice' }],
     ['fault.copies', { on: 'callback', type: 'duplicate', copies: 0 }],
     ['fault.copies', { on: 'callback', type: 'duplicate', copies: 101 }],
-    ['fault.bySeconds', { on: 'callback', type: 'stale-timestamp', bySeconds: 0 }],
-    ['fault.bySeconds', { on: 'callback', type: 'future-timestamp', bySeconds: Number.NaN }],
-    ['fault.header', { on: 'callback', type: 'missing-header', header: 'host' }],
-    ['fault.status', { on: 'callback', type: 'unknown-status', status: '' }],
-    ['fault.field', { on: 'callback', type: 'extra-field', field: 5 }],
-    ['fault.value.self', { on: 'callback', type: 'extra-field', value: circular }],
-    ['fault.value', { on: 'callback', type: 'extra-field', value: new Map() }],
-    ['fault.value.at', { on: 'callback', type: 'extra-field', value: { at: Number.NaN } }],
-    ['fault.value', { on: 'callback', type: 'extra-field', value: () => 1 }],
+    ['fault.body.self', { on: 'request', type: 'client-error', body: circular }],
+    ['fault.body', { on: 'request', type: 'client-error', body: new Map() }],
+    ['fault.body.at', { on: 'request', type: 'client-error', body: { at: Number.NaN } }],
+    ['fault.body', { on: 'request', type: 'client-error', body: () => 1 }],
   ])('%s: %j', (option, fault) => {
     const faults = create();
     expect(() => faults.add(fault as Fault)).toThrowError(
@@ -127,36 +117,9 @@ describe('a fault is refused, naming the field', () => {
 
 test('a fault of every type is accepted with its defaults', () => {
   const faults = create();
-  const requests = [
-    'unauthorized',
-    'rate-limit',
-    'server-error',
-    'html-error',
-    'malformed-json',
-    'truncated-body',
-    'empty-body',
-    'reset-before-headers',
-    'reset-in-body',
-    'hang',
-    'lost-answer',
-  ] as const;
-  const callbacks = [
-    'duplicate',
-    'reorder',
-    'drop',
-    'late-callback',
-    'stale-timestamp',
-    'future-timestamp',
-    'tampered-body',
-    'wrong-secret',
-    'missing-header',
-    'reserialized-body',
-    'unknown-status',
-    'missing-field',
-    'extra-field',
-  ] as const;
-  for (const type of requests) faults.add({ on: 'request', type });
-  for (const type of callbacks) faults.add({ on: 'callback', type });
-  faults.add({ on: 'request', type: 'delay', delayMs: 0 });
-  expect(faults.pending()).toHaveLength(25);
+  for (const [type, { on, parameters = {} }] of Object.entries(faultCatalogue)) {
+    // The two that need one.
+    faults.add({ on, type, ...('delayMs' in parameters && { delayMs: 0 }) } as Fault);
+  }
+  expect(faults.pending()).toHaveLength(19);
 });

@@ -220,7 +220,7 @@ describe('late-answer', () => {
     // As it was at its creation.
     expect(await (await answer).json()).toMatchObject({
       referenceNumber: payment?.referenceNumber,
-      status: 'created',
+      status: 'pending',
     });
   });
 

@@ -16,19 +16,13 @@ const escaped = (text: string) =>
   text.replaceAll('é', '\\u00e9').replaceAll('№', '\\u2116').replaceAll('🧾', '\\ud83e\\uddfe');
 /** As json.dumps separates. No string of a record here holds either of the two. */
 const spaced = (text: string) => text.replaceAll('","', '", "').replaceAll('":"', '": "');
-const sorted = (value: object) => compact(Object.fromEntries(Object.entries(value).sort()));
 
 /** Each program, and what it writes. */
 const programs: readonly (readonly [program: string, text: string])[] = [
   ['JSON.stringify', compact(rich)],
   ['JSON.stringify(value, null, 2)', pretty(rich, 2)],
-  ['JSON.stringify(value, null, 4)', pretty(rich, 4)],
   ["Python's json.dumps", spaced(escaped(compact(rich)))],
-  ["Python's json.dumps with ensure_ascii=False", spaced(compact(rich))],
   ["PHP's json_encode", slashes(escaped(compact(rich)))],
-  ["PHP's json_encode with JSON_UNESCAPED_UNICODE", slashes(compact(rich))],
-  ["PHP's json_encode with JSON_UNESCAPED_SLASHES", escaped(compact(rich))],
-  ['a program that sorts the keys', sorted(rich)],
 ];
 
 const pairs = programs.flatMap(([signer, signed]) =>
@@ -38,12 +32,7 @@ const pairs = programs.flatMap(([signer, signed]) =>
 );
 
 describe('a body that was serialized again is explained:', () => {
-  const sortedName = 'a program that sorts the keys';
-  const known = pairs.filter(
-    ({ signer, rewriter }) => signer !== sortedName && rewriter !== sortedName,
-  );
-
-  test.each(known)(
+  test.each(pairs)(
     'signed as by $signer, given as by $rewriter',
     ({ signer, signed, rewriter, rawBody }) => {
       for (const given of [rawBody, Buffer.from(rawBody)]) {
@@ -57,38 +46,6 @@ describe('a body that was serialized again is explained:', () => {
       }
     },
   );
-
-  test.each(programs)('by %s, with the keys sorted at signing', (_name, rawBody) => {
-    const signed = sorted(rich);
-    if (rawBody === signed) return;
-    expectExplained(diagnose({ signed, rawBody }), 'body-reserialized');
-  });
-
-  test('sorted by a program between, and signed in the order of the interface', () => {
-    const further = { zone: 'EU', amount: 5 };
-    const signed = compact({ ...record, ...further });
-    const moved = { zone: 'EU', amount: 5, ...Object.fromEntries(Object.entries(record).sort()) };
-    const diagnosis = diagnose({ signed, rawBody: compact(moved) });
-    expectExplained(diagnosis, 'body-reserialized');
-    expect(diagnosis.findings[0]?.message).toContain("that keeps the interface's order of keys");
-  });
-
-  test('sorted at all depths', () => {
-    const nested = { zone: 'EU', nested: { b: [1, { d: 1, c: 2 }], a: {} } };
-    const signed = `{${sorted(record).slice(1, -1).replace('"providerReference"', '"nested":{"a":{},"b":[1,{"c":2,"d":1}]},"providerReference"')},"zone":"EU"}`;
-    expectExplained(
-      diagnose({ signed, rawBody: compact({ ...record, ...nested }) }),
-      'body-reserialized',
-    );
-  });
-
-  test('sorted by name, keys that are numbers too', () => {
-    const signed = '{"":1,"10":{"9":2,"b":1},"9":3,"a":4}';
-    const rawBody = '{"a":4,"9":3,"10":{"b":1,"9":2},"":1}';
-    const diagnosis = diagnose({ signed, rawBody });
-    expectExplained(diagnosis, 'body-reserialized', 'record-invalid');
-    expect(diagnosis.findings[0]?.message).toContain('as a program that sorts the keys writes it.');
-  });
 
   test.each([
     ['as jq writes it', `${pretty(record, 2)}\n`],
@@ -113,36 +70,6 @@ test('escaped backslashes before a slash are not escapes of it', () => {
   expectExplained(diagnose({ signed: slashes(rawBody), rawBody }), 'body-reserialized');
 });
 
-describe('a newline at the end of the body is explained:', () => {
-  test.each([
-    ['LF added', COMPACT, `${COMPACT}\n`],
-    ['CR LF added', COMPACT, `${COMPACT}\r\n`],
-    ['a second LF added', `${COMPACT}\n`, `${COMPACT}\n\n`],
-    ['LF removed', `${COMPACT}\n`, COMPACT],
-    ['CR LF removed', `${COMPACT}\r\n`, COMPACT],
-  ])('%s', (_name, signed, captured) => {
-    for (const rawBody of [captured, Buffer.from(captured)]) {
-      expectExplained(diagnose({ signed, rawBody }), 'body-trailing-newline');
-    }
-  });
-
-  test('on text that is not JSON', () => {
-    const diagnosis = diagnose({ signed: 'a\nb', rawBody: 'a\nb\r\n' });
-    expectExplained(diagnosis, 'body-trailing-newline', 'record-invalid');
-  });
-
-  test('on bytes that are not UTF-8', () => {
-    const signed = Buffer.from([0x7b, 0xff, 0xfe, 0x7d]);
-    const rawBody = Buffer.concat([signed, Buffer.from('\n')]);
-    expectExplained(diagnose({ signed, rawBody }), 'body-trailing-newline', 'record-invalid');
-  });
-
-  test('saying which one was removed', () => {
-    const removed = diagnose({ signed: `${COMPACT}\r\n`, rawBody: COMPACT }).findings[0]?.message;
-    expect(removed).toBe('A newline (CR LF) was removed from the end of the body after signing.');
-  });
-});
-
 test('a body in base64 is explained, as AWS Lambda hands it over', () => {
   const base64 = Buffer.from(COMPACT).toString('base64');
   expectExplained(diagnose({ rawBody: base64 }), 'body-base64');
@@ -155,7 +82,7 @@ test('a body is read alike in every shape of its bytes', () => {
   const bytes = Buffer.from(`..${COMPACT}\n..`);
   const view = bytes.subarray(2, -2);
   for (const rawBody of [view, Uint8Array.from(view), Uint8Array.from(view).buffer]) {
-    expectExplained(diagnose({ rawBody }), 'body-trailing-newline');
+    expectExplained(diagnose({ rawBody }), 'body-reserialized');
   }
 });
 
@@ -181,16 +108,13 @@ describe('a body that lost its bytes is suspected:', () => {
 describe('a parsed object', () => {
   const options = { signingSecret: 'other-secret' };
 
-  test.each([...programs, ['JSON.stringify and a newline', `${compact(rich)}\n`] as const])(
-    'is said to match when it was signed as by %s',
-    (_name, signed) => {
-      const diagnosis = diagnose({ signed, rawBody: JSON.parse(signed) });
-      expectExplained(diagnosis, 'body-not-raw');
-      expect(diagnosis.error?.code).toBe('RAW_BODY_REQUIRED');
-      expect(diagnosis.findings[0]?.message).toContain('only the bytes were lost');
-      expect(diagnosis.findings[0]?.remedy).toContain('express.raw(');
-    },
-  );
+  test.each(programs)('is said to match when it was signed as by %s', (_name, signed) => {
+    const diagnosis = diagnose({ signed, rawBody: JSON.parse(signed) });
+    expectExplained(diagnosis, 'body-not-raw');
+    expect(diagnosis.error?.code).toBe('RAW_BODY_REQUIRED');
+    expect(diagnosis.findings[0]?.message).toContain('only the bytes were lost');
+    expect(diagnosis.findings[0]?.remedy).toContain('express.raw(');
+  });
 
   test('whose contents were not signed is refused as one', () => {
     const diagnosis = diagnose({ rawBody: { ...record, status: 'failed' } });
@@ -242,8 +166,7 @@ describe('outside vectors', () => {
     ['a status record', 'the same record pretty-printed', 'body-reserialized'],
     ['the same record pretty-printed', 'a status record', 'body-reserialized'],
     ['the same record pretty-printed', 'CRLF line ends', 'body-reserialized'],
-    ['a trailing line feed', 'a status record', 'body-trailing-newline'],
-    ['a status record', 'a trailing line feed', 'body-trailing-newline'],
+    ['a status record', 'a trailing line feed', 'body-reserialized'],
   ])('signed %s, captured %s', (signed, captured, ...codes) => {
     expectExplained(diagnoseVector(signed, captured), ...codes);
   });
@@ -284,27 +207,5 @@ describe('a body that was compressed after signing', () => {
     const { findings } = diagnose({ rawBody, headers });
     expect(findings.map(({ code }) => code).sort()).toEqual(['body-compressed', 'unexplained']);
     expect(JSON.stringify(findings)).toContain('The request has content-encoding gzip');
-  });
-});
-
-describe('a body in UTF-16', () => {
-  const little = Buffer.from(COMPACT, 'utf16le');
-  const big = Buffer.from(little).swap16();
-  const marked = Buffer.from(`\ufeff${COMPACT}`, 'utf16le');
-  const forms = [
-    ['with the low byte first', little],
-    ['with the high byte first', big],
-    ['with a byte order mark', marked],
-    ['with a byte order mark, high byte first', Buffer.from(marked).swap16()],
-  ] as const;
-
-  test.each(forms)('%s, that was signed in UTF-8', (_name, rawBody) => {
-    expectExplained(diagnose({ rawBody }), 'body-utf16');
-  });
-
-  test.each(forms)('%s, that is UTF-8 now', (_name, signed) => {
-    const diagnosis = diagnose({ signed, rawBody: COMPACT });
-    expect(diagnosis.signature).toBe('explained');
-    expect(diagnosis.findings[0]?.code).toBe('body-utf16');
   });
 });

@@ -1,13 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import {
-  type Case,
-  COMPACT,
-  codesOf,
-  diagnose,
-  expectExplained,
-  sign,
-  TIMESTAMP,
-} from './scene.js';
+import { COMPACT, codesOf, diagnose, expectExplained, sign, TIMESTAMP } from './scene.js';
 
 const MEGABYTE = 1024 * 1024;
 const depth = 100_000;
@@ -73,7 +65,7 @@ describe('hostile bodies are only refused:', () => {
   test('a smaller body is examined', () => {
     const large = JSON.stringify({ text: 'a'.repeat(250 * 1024) });
     expect(codesOf(diagnose({ signed: large, rawBody: `${large}\n` }))).toEqual([
-      'body-trailing-newline',
+      'body-reserialized',
       'record-invalid',
     ]);
   });
@@ -87,49 +79,17 @@ describe('hostile bodies are only refused:', () => {
 });
 
 describe('the work is bounded', () => {
-  const tried = (callback: Case) => {
-    const lines = diagnose({ signature: wrong, ...callback }).findings.find(
-      (finding) => finding.tried !== undefined,
-    )?.tried;
-    const [keys = 0, bodies = 0, hmacs = 0] = lines?.map((line) => Number.parseInt(line, 10)) ?? [];
-    return { keys, bodies, hmacs };
-  };
-
-  test('to every secret with every body, for a callback of usual size', () => {
-    const { keys, bodies, hmacs } = tried({ options: { signingSecret: ['one', '"two"\n'] } });
-    expect(hmacs).toBe(keys * bodies);
-    expect(hmacs).toBeLessThan(600);
-  });
-
-  test('to 10,000 HMACs', () => {
-    const signingSecret = Array.from({ length: 2000 }, (_, index) => `"secret-${index}"`);
-    expect(tried({ options: { signingSecret } }).hmacs).toBe(10_000);
-  });
-
-  test('to every secret as given, beyond that', () => {
-    const signingSecret = Array.from({ length: 10_500 }, (_, index) => `secret-${index}`);
-    expect(tried({ options: { signingSecret } }).hmacs).toBe(10_500);
-  });
-
-  test('to 64 MiB of hashed bytes', () => {
-    const length = 200 * 1024;
-    const signingSecret = Array.from({ length: 300 }, (_, index) => `secret-${index}`);
-    const { hmacs } = tried({ rawBody: '!'.repeat(length), options: { signingSecret } });
-    expect(hmacs * length).toBeGreaterThan(63 * MEGABYTE);
-    expect(hmacs * length).toBeLessThan(65 * MEGABYTE);
-  });
-
-  const secrets = ['one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten'];
-  const long = 'k'.repeat(MEGABYTE);
-  test.each<[string, Case]>([
-    ['a secret', { options: { signingSecret: secrets.map((secret) => secret + long) } }],
-    ['an X-Timestamp', { timestamp: '1'.repeat(MEGABYTE), options: { signingSecret: secrets } }],
-  ])('and %s of 1 MiB takes its part of them', (_name, callback) => {
-    expect(tried(callback).hmacs).toBe(63);
-  });
-
-  test('and no HMAC begins that would go beyond them', () => {
-    expect(tried({ rawBody: Buffer.alloc(40 * MEGABYTE, 0x61) }).hmacs).toBe(1);
+  test('to a few readings of the secret, each with a few of the body', () => {
+    const { findings } = diagnose({
+      signature: wrong,
+      options: { signingSecret: ['one', '"two"\n'] },
+    });
+    const tried = findings.find((finding) => finding.tried !== undefined)?.tried;
+    const [keys = 0, bodies = 0] = tried?.map((line) => Number.parseInt(line, 10)) ?? [];
+    expect(keys).toBeGreaterThan(2);
+    expect(keys).toBeLessThan(6);
+    expect(bodies).toBeGreaterThan(2);
+    expect(bodies).toBeLessThan(10);
   });
 
   test('to nothing when there is no digest', () => {
@@ -191,13 +151,13 @@ describe('hostile headers are only refused:', () => {
   });
 });
 
-test('a very long secret is used only as given', () => {
+test('a very long secret is used as it is', () => {
   const signingSecret = 'long'.repeat(MEGABYTE);
   const diagnosis = diagnose({
     key: signingSecret,
     rawBody: `${COMPACT}\n`,
     options: { signingSecret },
   });
-  expectExplained(diagnosis, 'body-trailing-newline');
+  expectExplained(diagnosis, 'body-reserialized');
   expect(sign(COMPACT)).not.toBe(sign(COMPACT, { secret: signingSecret }));
 });

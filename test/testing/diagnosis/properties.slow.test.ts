@@ -19,37 +19,24 @@ interface Mangling {
   readonly mangle: (text: string) => string | Buffer;
 }
 
-/** As json.dumps of Python writes it, with a space after commas and colons, or as JSON.stringify. */
-function dump(value: unknown, { spaced = false, sorted = false }): string {
-  const space = spaced ? ' ' : '';
-  if (Array.isArray(value)) {
-    return `[${value.map((item) => dump(item, { spaced, sorted })).join(`,${space}`)}]`;
-  }
+/** As json.dumps of Python separates, with a space after commas and colons. */
+function dump(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(dump).join(', ')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  const members = Object.entries(value);
-  if (sorted) members.sort(([left], [right]) => (left < right ? -1 : 1));
-  const written = members.map(
-    ([key, inner]) => `${JSON.stringify(key)}:${space}${dump(inner, { spaced, sorted })}`,
+  const written = Object.entries(value).map(
+    ([key, inner]) => `${JSON.stringify(key)}: ${dump(inner)}`,
   );
-  return `{${written.join(`,${space}`)}}`;
+  return `{${written.join(', ')}}`;
 }
 
 /** What is done to a body of JSON.stringify on its way. */
 const manglings: readonly Mangling[] = [
-  ...[2, 4].map((indent) => ({
-    code: 'body-reserialized' as const,
-    mangle: (text: string) => JSON.stringify(JSON.parse(text), null, indent),
-  })),
-  { code: 'body-reserialized', mangle: (text) => dump(JSON.parse(text), { spaced: true }) },
   {
     code: 'body-reserialized',
-    mangle: (text) => escapeUnicode(dump(JSON.parse(text), { spaced: true })),
+    mangle: (text) => JSON.stringify(JSON.parse(text), null, 2),
   },
-  { code: 'body-reserialized', mangle: (text) => text.replaceAll('/', '\\/') },
-  { code: 'body-reserialized', mangle: escapeUnicode },
+  { code: 'body-reserialized', mangle: (text) => escapeUnicode(dump(JSON.parse(text))) },
   { code: 'body-reserialized', mangle: (text) => escapeUnicode(text.replaceAll('/', '\\/')) },
-  { code: 'body-trailing-newline', mangle: (text) => `${text}\n` },
-  { code: 'body-trailing-newline', mangle: (text) => `${text}\r\n` },
   { code: 'body-base64', mangle: (text) => Buffer.from(text).toString('base64') },
 ];
 
@@ -90,10 +77,7 @@ describe('for any record and secret', () => {
   });
 
   test('what was undone of the body after signing is the first finding', () => {
-    const undoable: readonly Mangling[] = [
-      ...manglings.filter(({ code }) => code !== 'body-base64'),
-      { code: 'body-reserialized', mangle: (text) => dump(JSON.parse(text), { sorted: true }) },
-    ];
+    const undoable = manglings.filter(({ code }) => code !== 'body-base64');
     fc.assert(
       fc.property(
         callbacks,
@@ -112,37 +96,6 @@ describe('for any record and secret', () => {
         },
       ),
       { numRuns: 150 },
-    );
-  });
-
-  test('how the secret was misread is the first finding', () => {
-    const misreadings: readonly (readonly [
-      CallbackFindingCode,
-      (key: Buffer) => string | Buffer,
-    ])[] = [
-      ['secret-encoded', (key) => key.toString('base64')],
-      ['secret-encoded', (key) => key.toString('base64url')],
-      ['secret-encoded', (key) => key.toString('hex')],
-    ];
-    fc.assert(
-      fc.property(
-        records,
-        fc
-          .uint8Array({ minLength: 24, maxLength: 64 })
-          .map((bytes) => Buffer.from([0xff, ...bytes, 0xfe])),
-        fc.constantFrom(...misreadings),
-        fc.constantFrom(...manglings.slice(0, 3)),
-        (record, key, [code, misread], { mangle }) => {
-          const signed = JSON.stringify(record);
-          const options = { signingSecret: misread(key) };
-          expect(codesOf(diagnose({ signed, key, options }))).toEqual([code]);
-          expect(codesOf(diagnose({ signed, rawBody: mangle(signed), key, options }))).toEqual([
-            code,
-            'body-reserialized',
-          ]);
-        },
-      ),
-      { numRuns: 60 },
     );
   });
 

@@ -19,7 +19,6 @@ import {
 } from './scene.js';
 
 const record = sampleRecord();
-const key = Buffer.from('fbef3effffc1d2771f88e4fa903b5c6d', 'hex');
 const digest = sign(COMPACT);
 const late = String(NOW_SECONDS - 400);
 const early = String(NOW_SECONDS + 400);
@@ -35,8 +34,6 @@ const cases: readonly (readonly [CallbackFindingCode, Case])[] = [
   ['secret-edge-space', withSecret(`${SECRET}\n`)],
   ['secret-edge-space', withSecret(`${SECRET}\n`, `${SECRET}\n`)],
   ['secret-quoted', withSecret(`"${SECRET}"`)],
-  ['secret-encoded', withSecret(key.toString('hex'), key)],
-  ['secret-encoded', withSecret(key, key.toString('hex'))],
   ['secret-other', { key: 'other' }],
   ['signature-missing', { headers: { 'x-timestamp': TIMESTAMP } }],
   ['signature-missing', { headers: { 'x-timestamp': TIMESTAMP, signature: digest } }],
@@ -58,9 +55,7 @@ const cases: readonly (readonly [CallbackFindingCode, Case])[] = [
   ['body-empty', withBody('')],
   ['body-base64', withBody(Buffer.from(COMPACT).toString('base64'))],
   ['body-compressed', withBody(gzipSync(COMPACT))],
-  ['body-utf16', withBody(Buffer.from(COMPACT, 'utf16le'))],
   ['body-reserialized', withBody(JSON.stringify(record, null, 2))],
-  ['body-trailing-newline', withBody(`${COMPACT}\n`)],
   ['record-invalid', { signed: '{}' }],
   ['unexplained', { signed: '{}', key: 'other' }],
 ];

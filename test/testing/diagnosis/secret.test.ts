@@ -1,13 +1,7 @@
-import { createSecretKey } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { InvalidOptionError } from '../../../src/errors.js';
 import type { CallbackFindingCode } from '../../../src/testing/index.js';
 import { COMPACT, codesOf, diagnose, expectExplained, now, SECRET } from './scene.js';
-
-const key = Buffer.from('fbef3effffc1d2771f88e4fa903b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d', 'hex');
-const base64 = key.toString('base64');
-const base64url = key.toString('base64url');
-const hex = key.toString('hex');
 
 type Row = [
   name: string,
@@ -25,40 +19,10 @@ describe('a secret that was read wrongly is explained:', () => {
     ['double quotes', `"${SECRET}"`, SECRET, 'secret-quoted'],
     ['single quotes', `'${SECRET}'`, SECRET, 'secret-quoted'],
     ['quotes and a newline', `"${SECRET}"\n`, SECRET, 'secret-edge-space', 'secret-quoted'],
-    ['still base64', base64, key, 'secret-encoded'],
-    ['still base64 without padding', base64.replace('=', ''), key, 'secret-encoded'],
-    ['still base64url', base64url, key, 'secret-encoded'],
-    ['still hex', hex, key, 'secret-encoded'],
-    ['still hex, in capitals', hex.toUpperCase(), key, 'secret-encoded'],
-    ['bytes of the base64', Buffer.from(base64), key, 'secret-encoded'],
-    ['still hex, with a newline', `${hex}\n`, key, 'secret-edge-space', 'secret-encoded'],
-    ['decoded from base64', key, base64, 'secret-encoded'],
-    ['decoded from base64 without padding', key, base64.replace('=', ''), 'secret-encoded'],
-    ['decoded from base64url', key, base64url, 'secret-encoded'],
-    ['decoded from hex', key, hex, 'secret-encoded'],
-    ['decoded from hex in capitals', key, hex.toUpperCase(), 'secret-encoded'],
-    ['decoded to text', 'plain text', Buffer.from('plain text').toString('hex'), 'secret-encoded'],
-    ['base64 in quotes', `"${base64}"`, key, 'secret-quoted', 'secret-encoded'],
   ])('%s', (_name, signingSecret, signer, ...codes) => {
     const diagnosis = diagnose({ key: signer, options: { signingSecret } });
     expectExplained(diagnosis, ...codes);
     expect(diagnosis.secretIndex).toBe(0);
-  });
-
-  test('a KeyObject of the wrong bytes', () => {
-    const signingSecret = createSecretKey(Buffer.from(base64));
-    expectExplained(diagnose({ key, options: { signingSecret } }), 'secret-encoded');
-  });
-
-  test.each([
-    ['hex', hex],
-    ['base64', base64],
-    ['base64url', base64url],
-  ] as const)('naming the encoding: %s', (encoding, text) => {
-    const [notDecoded] = diagnose({ key, options: { signingSecret: text } }).findings;
-    expect(notDecoded?.remedy).toContain(`Buffer.from(secret, '${encoding}')`);
-    const [decoded] = diagnose({ key: text, options: { signingSecret: key } }).findings;
-    expect(decoded?.message).toContain(`its text in ${encoding}.`);
   });
 });
 
@@ -81,7 +45,7 @@ describe('a secret that did not make the signature', () => {
     expect(finding?.message).toContain('a secret other than the signing secret');
     expect(finding?.message).toContain('forged');
     expect(finding?.remedy).toContain('account and environment (test or live)');
-    expect(finding?.tried).toHaveLength(3);
+    expect(finding?.tried).toHaveLength(2);
     for (const line of finding?.tried ?? []) expect(line).toMatch(/^[1-9]\d* /);
   });
 
@@ -112,7 +76,7 @@ describe('white space around a secret', () => {
       code: 'INVALID_OPTION',
       message: expect.stringContaining('signingSecret must not begin or end with white space'),
     });
-    expectExplained(diagnosis, 'secret-edge-space', 'body-trailing-newline');
+    expectExplained(diagnosis, 'secret-edge-space', 'body-reserialized');
   });
 
   test('is listed even when nothing explains the signature', () => {
@@ -146,30 +110,10 @@ test('quotes with nothing between stand for no empty key, with which anyone can 
   expect(codesOf(diagnosis)).toEqual(['secret-other']);
 });
 
-test('a text of more than 4096 bytes is not read in other ways', () => {
-  for (const [length, signature] of [
-    [2048, 'explained'],
-    [2049, 'unexplained'],
-  ] as const) {
-    const long = Buffer.alloc(length, 7);
-    const diagnosis = diagnose({ key: long, options: { signingSecret: long.toString('hex') } });
-    expect(diagnosis.signature).toBe(signature);
-  }
-});
-
 describe('several secrets', () => {
   test('verify by any of them, saying which', () => {
     const diagnosis = diagnose({ options: { signingSecret: ['one', 'two', SECRET] } });
     expect(diagnosis).toMatchObject({ verified: true, secretIndex: 2, findings: [] });
-  });
-
-  test('are read in other ways, the first eight', () => {
-    const others = (count: number) => Array.from({ length: count }, (_, index) => `other-${index}`);
-    const eighth = diagnose({ key, options: { signingSecret: [...others(7), base64] } });
-    expectExplained(eighth, 'secret-encoded');
-    expect(eighth.secretIndex).toBe(7);
-    const ninth = diagnose({ key, options: { signingSecret: [...others(8), base64] } });
-    expect(codesOf(ninth)).toEqual(['secret-other']);
   });
 
   test('by the thousand are all tried as given, and end', () => {

@@ -142,7 +142,7 @@ describe('headers in other shapes are read alike:', () => {
   ])('%s', (_name, headers) => {
     expectExplained(
       diagnose({ rawBody: `${COMPACT}\n`, headers: headers as never }),
-      'body-trailing-newline',
+      'body-reserialized',
     );
   });
 

@@ -39,7 +39,7 @@ describe('the unit', () => {
 
   test('is found beside what else explains the signature', () => {
     const diagnosis = diagnose({ timestamp: MILLISECONDS, rawBody: `${COMPACT}\n` });
-    expectExplained(diagnosis, 'timestamp-unit', 'body-trailing-newline');
+    expectExplained(diagnosis, 'timestamp-unit', 'body-reserialized');
   });
 
   test('is found beside a distance from the clock', () => {

@@ -126,7 +126,7 @@ describe('a signature that nothing explains', () => {
     expect(finding?.message).toContain('the body was damaged');
     expect(finding?.message).toContain('another secret');
     expect(finding?.message).toContain('forged');
-    expect(finding?.tried).toHaveLength(3);
+    expect(finding?.tried).toHaveLength(2);
   });
 
   test('is not explained by a record of other contents', () => {
@@ -136,13 +136,13 @@ describe('a signature that nothing explains', () => {
 });
 
 describe('faults in several parts are explained together:', () => {
-  const key = Buffer.alloc(32, 7);
+  const key = 'whsec_of_this_account';
   const pretty = JSON.stringify(sampleRecord(), null, 2);
 
   test('secret and body', () => {
     expectExplained(
-      diagnose({ key, rawBody: pretty, options: { signingSecret: key.toString('base64') } }),
-      'secret-encoded',
+      diagnose({ key, rawBody: pretty, options: { signingSecret: `"${key}"` } }),
+      'secret-quoted',
       'body-reserialized',
     );
   });
@@ -154,17 +154,16 @@ describe('faults in several parts are explained together:', () => {
         timestamp: String((NOW_SECONDS - 4000) * 1000),
         rawBody: `${COMPACT}\n`,
         options: {
-          signingSecret: ['other', `"${key.toString('hex')}"\n`],
+          signingSecret: ['other', `"${key}"\n`],
           signatureEncoding: 'base64',
         },
       }),
       'secret-edge-space',
       'secret-quoted',
-      'secret-encoded',
       'signature-encoding',
       'timestamp-unit',
       'timestamp-outside-window',
-      'body-trailing-newline',
+      'body-reserialized',
     );
   });
 });

@@ -1,8 +1,5 @@
 import type { PaymentStatusRecord } from '../../../src/protocol/payment.js';
-import type {
-  CheckCallbackEndpointOptions,
-  CheckedPayment,
-} from '../../../src/testing/endpoint-check/options.js';
+import type { CheckCallbackEndpointOptions } from '../../../src/testing/endpoint-check/options.js';
 import { type Callback, Shop } from './shop.js';
 
 /** Takes payments of orders that are stored, and ships once what is paid. */
@@ -16,12 +13,8 @@ export class StrictShop extends Shop {
       this.#stored.add(`order-${this.#made}`);
       return `order-${this.#made}`;
     },
-    overtaking: async (payment) => this.store(payment),
+    overtaking: true,
   };
-
-  protected store({ merchantPaymentReference }: CheckedPayment): void {
-    this.#stored.add(merchantPaymentReference);
-  }
 
   protected isStored({ merchantPaymentReference }: PaymentStatusRecord): boolean {
     return this.#stored.has(merchantPaymentReference);

@@ -32,7 +32,7 @@ const narrowMinded: readonly WrongHandler[] = [
   },
   {
     flaw: 'falls over JSON that is none, and is not there for a moment',
-    fails: ['malformed-body', 'after-malformed-body'],
+    fails: ['malformed-body'],
     create: () =>
       new (class extends Shop {
         #isDown = false;
@@ -51,23 +51,6 @@ const narrowMinded: readonly WrongHandler[] = [
             this.#isDown = true;
             throw new Error('uncaught');
           }
-          return super.isAuthentic(callback);
-        }
-      })(),
-  },
-  {
-    flaw: 'goes away after JSON that is none',
-    fails: ['after-malformed-body'],
-    create: () =>
-      new (class extends Shop {
-        #malformed = 0;
-        protected override async handle(request: IncomingMessage, response: ServerResponse) {
-          const isGone = this.#malformed === 4;
-          if (isGone) this.#malformed = 0;
-          await (isGone ? request.socket.destroy() : super.handle(request, response));
-        }
-        protected override isAuthentic(callback: Callback): boolean {
-          if (['null', 'not json'].includes(callback.body.toString())) this.#malformed += 1;
           return super.isAuthentic(callback);
         }
       })(),
@@ -138,22 +121,6 @@ const boundless: readonly WrongHandler[] = [
       new (class extends Shop {
         protected override read(request: IncomingMessage): Promise<Buffer> {
           return collect(request);
-        }
-      })(),
-  },
-  {
-    flaw: 'is out of memory for a moment after a large body',
-    fails: ['after-large-body'],
-    create: () =>
-      new (class extends Shop {
-        #exhausted = false;
-        protected override async read(request: IncomingMessage): Promise<Buffer | undefined> {
-          const isExhausted = this.#exhausted;
-          this.#exhausted = false;
-          if (isExhausted) throw new RangeError('Array buffer allocation failed');
-          const body = await super.read(request);
-          this.#exhausted = body === undefined;
-          return body;
         }
       })(),
   },

@@ -58,40 +58,6 @@ export const repeated: readonly WrongHandler[] = [
     options: { effectsWithinMs: 1_000 },
   },
   {
-    flaw: 'knows duplicates by payment and status',
-    fails: ['returning-status-effect'],
-    create: () =>
-      new (class extends Shop {
-        protected override changeOf({ referenceNumber, status }: PaymentStatusRecord): string {
-          return `${referenceNumber} ${status}`;
-        }
-      })(),
-  },
-  {
-    flaw: 'knows duplicates by order and status',
-    fails: ['returning-status-effect', 'second-payment-effect'],
-    create: () =>
-      new (class extends Shop {
-        protected override changeOf(payment: PaymentStatusRecord): string {
-          return JSON.stringify([payment.merchantPaymentReference, payment.status]);
-        }
-      })(),
-  },
-  {
-    flaw: 'refuses a second payment of an order',
-    fails: ['second-payment'],
-    create: () =>
-      new (class extends Shop {
-        readonly #payments = new Map<string, string>();
-        protected override async process(payment: PaymentStatusRecord, callback: Callback) {
-          const { merchantPaymentReference, referenceNumber } = payment;
-          const known = this.#payments.get(merchantPaymentReference) ?? referenceNumber;
-          this.#payments.set(merchantPaymentReference, known);
-          return known === referenceNumber ? super.process(payment, callback) : 409;
-        }
-      })(),
-  },
-  {
     flaw: 'knows duplicates by their signature',
     fails: ['resigned-retry-effect'],
     create: () =>
@@ -201,7 +167,7 @@ export const repeated: readonly WrongHandler[] = [
   },
   {
     flaw: 'answers 409 to every callback of a payment but the first',
-    fails: ['duplicate', 'second-change'],
+    fails: ['duplicate', 'older-change', 'second-change-effect'],
     create: () =>
       new (class extends Shop {
         protected override async process(payment: PaymentStatusRecord, callback: Callback) {

@@ -249,36 +249,6 @@ const afterVerification: readonly WrongHandler[] = [
       })(),
   },
   {
-    flaw: 'one status for all it refuses, and a text that differs',
-    fails: ['valid-accepted'],
-    says: /with another body than to a signature made with another secret .*The signature was accepted/,
-    create: () => ({
-      orders: new Orders(),
-      listener: new (class extends Shop {
-        protected override async process(): Promise<number> {
-          return 418;
-        }
-        protected override answer(response: ServerResponse, status: number): void {
-          response.writeHead(400).end(status === 418 ? 'unknown order' : 'bad request');
-        }
-      })().listener,
-    }),
-  },
-  {
-    flaw: 'the first callback waits for a connection that is not open',
-    fails: ['valid-accepted'],
-    says: /answered 500, and 200 to the same callback again .*only when it is ready/,
-    create: () =>
-      new (class extends Shop {
-        #isOpen = false;
-        protected override async query(): Promise<void> {
-          if (this.#isOpen) return;
-          this.#isOpen = true;
-          throw new Error('connection is closed');
-        }
-      })(),
-  },
-  {
     flaw: '200 at once, and all the rest afterwards',
     fails: ['wrong-secret'],
     says: /answered 200 to both .*It answers 2xx to everything/,

@@ -1,6 +1,5 @@
 import type { ComponentChildren } from 'preact';
 import { useId, useRef, useState } from 'preact/hooks';
-import { refresh } from './state.js';
 
 /** An action of the user, and its outcome. */
 interface Action {
@@ -32,7 +31,6 @@ export function useAction(): Action {
       return false;
     } finally {
       isRunning.current = false;
-      refresh();
     }
   }
 
@@ -58,8 +56,8 @@ interface ButtonProps {
   /** Without it, the button submits its form. */
   readonly onClick?: (() => void) | undefined;
   readonly kind?: 'primary' | 'plain' | 'danger' | undefined;
-  readonly isSmall?: boolean | undefined;
-  readonly describedBy?: string | undefined;
+  readonly isPressed?: boolean | undefined;
+  readonly isExpanded?: boolean | undefined;
 }
 
 export function Button({ kind = 'plain', action, onClick, ...props }: ButtonProps) {
@@ -67,9 +65,10 @@ export function Button({ kind = 'plain', action, onClick, ...props }: ButtonProp
   return (
     <button
       type={onClick === undefined ? 'submit' : 'button'}
-      class={`button ${kind}${props.isSmall ? ' small' : ''}`}
+      class={`button ${kind}`}
       aria-disabled={isBusy || undefined}
-      aria-describedby={props.describedBy}
+      aria-pressed={props.isPressed}
+      aria-expanded={props.isExpanded}
       onClick={isBusy ? undefined : onClick}
     >
       {props.children}
@@ -92,41 +91,26 @@ interface FieldProps {
   readonly onValue: (value: string) => void;
   /** Buttons beside it. */
   readonly children?: ComponentChildren;
-  /** What the value means. */
-  readonly hint?: string | undefined;
 }
 
-function Field({
-  id,
-  label,
-  hint,
-  children,
-}: Omit<FieldProps, 'value' | 'onValue'> & { id: string }) {
+function Field(props: { id: string; label: string; children: ComponentChildren }) {
   return (
     <div class="field">
-      <label for={id}>{label}</label>
-      <div class="joined">{children}</div>
-      {hint !== undefined && (
-        <p id={`${id}-hint`} class="hint">
-          {hint}
-        </p>
-      )}
+      <label for={props.id}>{props.label}</label>
+      <div class="joined">{props.children}</div>
     </div>
   );
 }
 
 interface TextFieldProps extends FieldProps {
-  readonly type?: 'text' | 'number' | 'search' | undefined;
+  readonly type?: 'text' | 'number' | undefined;
   readonly placeholder?: string | undefined;
   readonly isRequired?: boolean | undefined;
-  readonly isDisabled?: boolean | undefined;
-  readonly min?: string | undefined;
-  readonly onKey?: ((event: KeyboardEvent) => void) | undefined;
 }
 
 export function TextField({ label, value, onValue, children, ...props }: TextFieldProps) {
   const id = useId();
-  const { type = 'text', placeholder, min } = props;
+  const { type = 'text', placeholder } = props;
   return (
     <Field id={id} label={label}>
       <input
@@ -136,13 +120,10 @@ export function TextField({ label, value, onValue, children, ...props }: TextFie
         value={value}
         placeholder={placeholder}
         required={props.isRequired}
-        disabled={props.isDisabled}
         step={type === 'number' ? 'any' : undefined}
-        min={min}
         autocomplete="off"
         spellcheck={false}
         onInput={({ currentTarget }) => onValue(currentTarget.value)}
-        onKeyDown={props.onKey}
       />
       {children}
     </Field>
@@ -151,24 +132,16 @@ export function TextField({ label, value, onValue, children, ...props }: TextFie
 
 interface SelectFieldProps extends FieldProps {
   readonly choices: readonly string[];
-  /** What a choice is called, if not by its value. */
-  readonly names?: Readonly<Record<string, string>> | undefined;
 }
 
-export function SelectField({ label, value, onValue, children, ...props }: SelectFieldProps) {
+export function SelectField({ label, value, onValue, children, choices }: SelectFieldProps) {
   const id = useId();
-  const { choices, names, hint } = props;
   return (
-    <Field id={id} label={label} hint={hint}>
-      <select
-        id={id}
-        value={value}
-        aria-describedby={hint === undefined ? undefined : `${id}-hint`}
-        onChange={({ currentTarget }) => onValue(currentTarget.value)}
-      >
+    <Field id={id} label={label}>
+      <select id={id} value={value} onChange={({ currentTarget }) => onValue(currentTarget.value)}>
         {choices.map((choice) => (
           <option key={choice} value={choice}>
-            {names?.[choice] ?? choice}
+            {choice}
           </option>
         ))}
       </select>
@@ -177,7 +150,7 @@ export function SelectField({ label, value, onValue, children, ...props }: Selec
   );
 }
 
-export function TextArea({ label, value, onValue, placeholder }: TextFieldProps) {
+export function TextArea({ label, value, onValue }: FieldProps) {
   const id = useId();
   return (
     <Field id={id} label={label}>
@@ -185,7 +158,6 @@ export function TextArea({ label, value, onValue, placeholder }: TextFieldProps)
         id={id}
         rows={6}
         value={value}
-        placeholder={placeholder}
         spellcheck={false}
         onInput={({ currentTarget }) => onValue(currentTarget.value)}
       />
@@ -207,38 +179,5 @@ export function Checkbox({ isChecked, onCheck, children }: CheckboxProps) {
       <input type="checkbox" checked={isChecked} onChange={toggle} />
       {children}
     </label>
-  );
-}
-
-interface SectionProps {
-  readonly title: string;
-  readonly children: ComponentChildren;
-  readonly class?: string;
-  /** Next to the title. */
-  readonly actions?: ComponentChildren;
-}
-
-/** A region with a title and a frame. */
-export function Card({ title, children, class: className = '', actions }: SectionProps) {
-  const id = useId();
-  return (
-    <section class={`card ${className}`} aria-labelledby={id}>
-      <div class="card-head">
-        <h3 id={id}>{title}</h3>
-        {actions}
-      </div>
-      {children}
-    </section>
-  );
-}
-
-/** A view that is read from top to bottom. */
-export function Page({ title, children, class: className = '' }: SectionProps) {
-  const id = useId();
-  return (
-    <section class={`page ${className}`} aria-labelledby={id}>
-      <h2 id={id}>{title}</h2>
-      {children}
-    </section>
   );
 }

@@ -1,98 +1,26 @@
 import { useEffect, useState } from 'preact/hooks';
-import type {
-  ControlAttempt,
-  ControlCallback,
-  ControlEvent,
-  ControlFault,
-  ControlPayment,
-  ControlPaymentDetail,
-  ControlRequest,
-  ControlState,
-  Page,
+import {
+  type ControlDelivery,
+  type ControlEvent,
+  type ControlSettings,
+  type ControlState,
+  SHOWN,
 } from '../../control/control-types.js';
-import { ControlFailure, control, followEvents, MockUnreachable } from './control-client.js';
-import { describeOutcome } from './delivery-text.js';
-import type { Route } from './route.js';
-import { readServiceClock } from './time.js';
+import { control, followEvents, MockUnreachable } from './control-client.js';
+import { readServiceClock } from './format.js';
 
-/** The rows of each list. */
-interface RowOf {
-  readonly payments: ControlPayment;
-  readonly callbacks: ControlCallback;
-  readonly requests: ControlRequest;
-}
-
-export type ListName = keyof RowOf;
-
-export interface List<Row> {
-  readonly rows: readonly Row[];
-  /** How many match in all. */
-  readonly total: number;
-  /** How many of these the reader has had a chance to see; new ones wait while the list is held. */
-  readonly seen: number;
-  /** The search and the filter that the rows match. */
-  readonly query: string;
-}
-
-type Lists = { readonly [Name in ListName]?: List<RowOf[Name]> };
-
-/** What the overview shows: the newest of what went wrong. */
-export interface Troubles {
-  readonly callbacks: readonly ControlCallback[];
-  readonly payments: readonly ControlPayment[];
-  readonly requests: readonly ControlRequest[];
-}
-
-/** The data of the page, as last fetched. */
+/** What the page shows: the mock's state, fetched once for each connection and kept up to date by its events. */
 export interface Snapshot {
   readonly connection: 'connecting' | 'live' | 'reconnecting';
-  readonly service?: ControlState | undefined;
-  readonly lists: Lists;
-  /** What is searched for in each list. */
-  readonly searches: Readonly<Partial<Record<ListName, string>>>;
-  /** The open payment; `missing` when the mock does not have it. */
-  readonly detail?: ControlPaymentDetail | 'missing' | undefined;
-  readonly troubles?: Troubles | undefined;
-  readonly faults?: readonly ControlFault[] | undefined;
-  /** The mock's message when it refused a call. */
+  readonly state?: ControlState | undefined;
   readonly failure?: string | undefined;
-  /** For screen readers. */
-  readonly announcement: string;
 }
 
-/** How many rows a list has at most; older ones are found by searching. */
-const MAX_ROWS = 200;
-/** How many of each kind of trouble are fetched. */
-const MAX_TROUBLES = 50;
-export const MAX_DELIVERIES = 200;
-/** Pause between two fetches of the same part, so that a burst of events does not load the mock. */
-const REFETCH_PAUSE_MS = 200;
-/** Time for a screen reader to finish a sentence; what happens meanwhile is summarised in the next one. */
-const ANNOUNCE_PAUSE_MS = 1_000;
-
-/** Data fetched together. */
-type Part = 'service' | 'detail' | 'troubles' | 'faults' | ListName;
-
-const staleAfter: Readonly<Record<ControlEvent['type'], readonly Part[]>> = {
-  payment: ['service', 'payments', 'detail', 'troubles'],
-  request: ['service', 'requests', 'detail', 'troubles'],
-  attempt: ['service', 'detail', 'callbacks', 'troubles'],
-  delivery: ['service', 'detail', 'callbacks', 'troubles'],
-  faults: ['service', 'faults'],
-  limit: ['service'],
-  state: ['service', 'detail'],
-  reset: ['service', 'detail', 'troubles', 'faults', 'payments', 'callbacks', 'requests'],
-};
-
-// The page's copy of the mock's data. Events mark parts of it as stale; an animation frame fetches those that
-// are stale and shown, never one part twice at a time. So a burst of a thousand events costs a handful of calls,
-// nothing piles up, and no answer is older than the event that it was fetched for.
-let snapshot: Snapshot = { connection: 'connecting', lists: {}, searches: {}, announcement: '' };
-let route: Route = { view: 'payments' };
-let isHeld = false;
+let snapshot: Snapshot = { connection: 'connecting' };
+/** What arrived while the state is fetched, or since the last frame. */
+let pending: ControlEvent[] = [];
+let isLoading = false;
 let hasFrame = false;
-const stale = new Set<Part>();
-const busy = new Set<Part>();
 const listeners = new Set<(snapshot: Snapshot) => void>();
 
 export function useSnapshot(): Snapshot {
@@ -110,191 +38,112 @@ function update(change: Partial<Snapshot>): void {
 }
 
 export function start(): void {
-  followEvents(Object.keys(staleAfter), {
+  followEvents({
     onOpen: () => {
       update({ connection: 'live' });
-      refresh();
+      void load();
     },
     onLost: () => update({ connection: 'reconnecting' }),
     onEvent: (event) => {
-      if (event.type === 'attempt') announce(event.attempt);
-      if (event.type === 'reset') isHeld = false;
-      markStale(staleAfter[event.type]);
+      pending.push(event);
+      if (hasFrame) return;
+      hasFrame = true;
+      // A burst of events is drawn once.
+      requestAnimationFrame(() => {
+        hasFrame = false;
+        applyPending();
+      });
     },
   });
 }
 
-/** Switches to a view and fetches its data. */
-export function show(next: Route): void {
-  const before = openPayment();
-  if (route.view !== next.view) isHeld = false;
-  route = next;
-  if (before !== openPayment()) update({ detail: undefined });
-  refresh();
-}
-
-/** Settles once the matches are there. */
-export async function searchFor(name: ListName, text: string): Promise<void> {
-  update({ searches: { ...snapshot.searches, [name]: text } });
-  await load(name).catch(fail);
-}
-
-/** Holds the list while it is read: its rows stay, and new ones are counted. */
-export function hold(holds: boolean): void {
-  if (isHeld === holds) return;
-  isHeld = holds;
-  if (!holds) refresh();
-}
-
-/** Shows the rows held back so far. */
-export async function showNewest(name: ListName): Promise<void> {
-  const held = isHeld;
-  isHeld = false;
-  await load(name).finally(() => {
-    isHeld = held;
-  });
-}
-
-/** Fetches everything shown. For after an action, which is answered before its events are sent. */
-export function refresh(): void {
-  markStale(staleAfter.reset);
-}
-
-function openPayment(): string | undefined {
-  return route.view === 'payments' ? route.rest : undefined;
-}
-
-const announced: ControlAttempt[] = [];
-
-/** Announces that an attempt to deliver a callback has ended. */
-function announce(attempt: ControlAttempt): void {
-  if (announced.push(attempt) > 1) return;
-  window.setTimeout(() => {
-    const attempts = announced.splice(0);
-    const { status, merchantPaymentReference } = attempts.at(-1) ?? attempt;
-    const outcome = describeOutcome(attempts.at(-1) ?? attempt);
-    const count = attempts.length > 1 ? `${attempts.length} callback attempts. The last one: ` : '';
-    const announcement = `${count}Callback ${status} of ${merchantPaymentReference}: ${outcome}`;
-    update({ announcement });
-  }, ANNOUNCE_PAUSE_MS);
-}
-
-function markStale(parts: readonly Part[]): void {
-  for (const part of parts) stale.add(part);
-  if (hasFrame) return;
-  hasFrame = true;
-  requestAnimationFrame(() => {
-    hasFrame = false;
-    // A hidden page follows no events either. When it is shown, it reconnects and fetches everything.
-    if (!document.hidden) for (const part of [...stale]) fetchPart(part);
-  });
-}
-
-function fetchPart(part: Part): void {
-  if (busy.has(part)) return;
-  stale.delete(part);
-  // A view fetches its parts when it is opened.
-  if (!isShown(part)) return;
-  busy.add(part);
-  void load(part)
-    .catch(fail)
-    .then(() => {
-      window.setTimeout(() => {
-        busy.delete(part);
-        if (stale.has(part)) markStale([part]);
-      }, REFETCH_PAUSE_MS);
-    });
-}
-
-function isShown(part: Part): boolean {
-  if (part === 'service') return true;
-  if (part === 'detail') return openPayment() !== undefined;
-  return route.view === (part === 'troubles' ? 'payments' : part);
-}
-
-async function load(part: Part): Promise<void> {
-  const change = await fetchers[part]();
-  update({ failure: undefined, ...change });
-}
-
-const fetchers: Readonly<Record<Part, () => Promise<Partial<Snapshot>>>> = {
-  async service() {
-    const service = await control.getState();
-    readServiceClock(service.now, service.clockRuns);
-    return { service };
-  },
-  async detail() {
-    const referenceNumber = openPayment() ?? '';
-    const detail = await fetchDetail(referenceNumber);
-    return referenceNumber === openPayment() ? { detail } : {};
-  },
-  async troubles() {
-    const [{ callbacks }, { payments }, lost, refused] = await Promise.all([
-      control.listCallbacks({ group: 'failed', limit: MAX_TROUBLES }),
-      control.listPayments({ second: 'true', limit: MAX_TROUBLES }),
-      control.listRequests({ outcome: 'lost', limit: MAX_TROUBLES }),
-      control.listRequests({ outcome: 'refused', limit: MAX_TROUBLES }),
-    ]);
-    const requests = [...lost.requests, ...refused.requests].sort(
-      (left, right) => Date.parse(right.at) - Date.parse(left.at),
-    );
-    return { troubles: { callbacks, payments, requests } };
-  },
-  faults: () => control.listFaults(),
-  payments: () =>
-    loadList('payments', control.listPayments, ({ referenceNumber }) => referenceNumber),
-  callbacks: () =>
-    loadList(
-      'callbacks',
-      ({ filter: group, ...query }) => control.listCallbacks({ ...query, group }),
-      ({ id }) => id,
-    ),
-  requests: () =>
-    loadList(
-      'requests',
-      ({ filter: outcome, ...query }) => control.listRequests({ ...query, outcome }),
-      ({ requestId }) => requestId,
-    ),
-};
-
-async function fetchDetail(referenceNumber: string): Promise<ControlPaymentDetail | 'missing'> {
+async function load(): Promise<void> {
+  isLoading = true;
   try {
-    const detail = await control.getPayment(referenceNumber);
-    return { ...detail, deliveries: detail.deliveries.slice(-MAX_DELIVERIES) };
+    const state = await control.getState();
+    readServiceClock(state.now, state.clockRuns);
+    update({ state, failure: undefined });
   } catch (error) {
-    if (error instanceof ControlFailure && error.status === 404) return 'missing';
-    throw error;
+    // The event stream notices that the mock is gone, and reads the state when it is back.
+    if (!(error instanceof MockUnreachable)) update({ failure: String(error) });
+  }
+  isLoading = false;
+  applyPending();
+}
+
+function applyPending(): void {
+  if (isLoading || snapshot.state === undefined || pending.length === 0) return;
+  const events = pending;
+  pending = [];
+  update({ state: events.reduce(apply, snapshot.state) });
+}
+
+/** The state after an event, which may be part of it already. */
+function apply(state: ControlState, event: ControlEvent): ControlState {
+  switch (event.type) {
+    case 'payment': {
+      const isNew = event.payment.history.length === 1;
+      const next = put(state, 'payments', 'referenceNumber', event.payment, isNew);
+      if (event.payment.secondOf === undefined || next.counts === state.counts) return next;
+      const secondPayments = next.counts.secondPayments + 1;
+      return { ...next, counts: { ...next.counts, secondPayments } };
+    }
+    case 'request':
+      return put(state, 'requests', 'requestId', event.request, !event.request.ended);
+    case 'delivery': {
+      const known = state.deliveries.find(({ id }) => id === event.delivery.id);
+      const delivery = { attempts: [], ...known, ...event.delivery };
+      return put(state, 'deliveries', 'id', delivery, event.isNew);
+    }
+    case 'attempt': {
+      const { attempt } = event;
+      const known = state.deliveries.find(({ id }) => id === attempt.deliveryId);
+      // Of an old delivery, which the page does not show.
+      if (known === undefined) return state;
+      const others = known.attempts.filter(({ id }) => id !== attempt.id);
+      const delivery: ControlDelivery = { ...known, attempts: [...others, attempt] };
+      return put(state, 'deliveries', 'id', delivery, false);
+    }
+    case 'faults':
+      return { ...state, faults: event.faults };
+    case 'limit':
+      return { ...state, dropped: { ...state.dropped, [event.kind]: 1 } };
+    case 'settings':
+      return { ...state, ...readSettings(event.settings) };
+    case 'reset':
+      return {
+        ...state,
+        ...readSettings(event.settings),
+        payments: [],
+        requests: [],
+        deliveries: [],
+        faults: [],
+        counts: { payments: 0, requests: 0, deliveries: 0, secondPayments: 0 },
+        dropped: { payments: 0, requests: 0, deliveries: 0, callbacks: 0 },
+      };
   }
 }
 
-// A type, as an interface is no Record.
-type Query = { readonly search: string | undefined; readonly filter: string | undefined };
-
-function queryOf(name: ListName): Query {
-  const filter = name !== 'payments' && route.view === name ? route.rest : undefined;
-  return { search: snapshot.searches[name], filter };
+function readSettings(settings: ControlSettings): ControlSettings {
+  readServiceClock(settings.now, settings.clockRuns);
+  return settings;
 }
 
-async function loadList<Name extends ListName>(
+type ListName = 'payments' | 'requests' | 'deliveries';
+type Row<Name extends ListName> = ControlState[Name][number];
+
+/** Replaces a row in its place, or adds a new one as the newest. Others are too old to be shown. */
+function put<Name extends ListName>(
+  state: ControlState,
   name: Name,
-  list: (query: Query & { limit: number }) => Promise<Page<Name, RowOf[Name]>>,
-  keyOf: (row: RowOf[Name]) => string,
-): Promise<Partial<Snapshot>> {
-  const query = JSON.stringify(queryOf(name));
-  const { [name]: rows, total } = await list({ ...queryOf(name), limit: MAX_ROWS });
-  // The answer to an earlier search is of no use.
-  if (query !== JSON.stringify(queryOf(name))) return {};
-  const shown = snapshot.lists[name] as List<RowOf[Name]> | undefined;
-  const newest = new Map(rows.map((row) => [keyOf(row), row]));
-  const next =
-    isHeld && shown?.query === query && shown.rows.length > 0
-      ? { ...shown, rows: shown.rows.map((row) => newest.get(keyOf(row)) ?? row), total }
-      : { rows, total, seen: total, query };
-  return { lists: { ...snapshot.lists, [name]: next } };
-}
-
-function fail(error: unknown): void {
-  // The event stream notices that the mock is gone, and everything is fetched when it is back.
-  if (error instanceof MockUnreachable) return;
-  update({ failure: error instanceof Error ? error.message : String(error) });
+  key: keyof Row<Name>,
+  row: Row<Name>,
+  isNew: boolean,
+): ControlState {
+  const rows = state[name] as readonly Row<Name>[];
+  const place = rows.findIndex((other) => other[key] === row[key]);
+  if (place >= 0) return { ...state, [name]: rows.with(place, row) };
+  if (!isNew) return state;
+  const counts = { ...state.counts, [name]: state.counts[name] + 1 };
+  return { ...state, [name]: [row, ...rows].slice(0, SHOWN), counts };
 }

@@ -1,6 +1,5 @@
-import type { ComponentChildren } from 'preact';
 import { useId, useState } from 'preact/hooks';
-import type { Tone } from './delivery-text.js';
+import type { Tone } from './lines.js';
 
 interface BadgeProps {
   readonly text: string;
@@ -35,38 +34,6 @@ export function StatusBadge({ status }: { status: string }) {
   return <Badge text={status} tone={tone} sign={sign} />;
 }
 
-/** The fault that the mock applied. */
-export function FaultBadge({ fault }: { fault: string | undefined }) {
-  return fault === undefined ? null : <Badge text={`fault: ${fault}`} tone="waiting" />;
-}
-
-interface DetailsProps {
-  readonly class: string;
-  readonly summary: ComponentChildren;
-  readonly children: ComponentChildren;
-  /** Whether it is open until the reader opens, closes or uses it. */
-  readonly isOpen?: boolean;
-  /** Whether the keys find it as a row of a list. */
-  readonly isRow?: boolean;
-}
-
-/** Draws its content only while it is open: a page may have hundreds. */
-export function Details({ summary, children, isOpen = false, ...props }: DetailsProps) {
-  const [chosen, choose] = useState<boolean | undefined>(undefined);
-  const isShown = chosen ?? isOpen;
-  return (
-    <details
-      class={props.class}
-      open={isShown}
-      onFocusIn={() => choose(isShown)}
-      onToggle={({ currentTarget: { open } }) => open !== isShown && choose(open)}
-    >
-      <summary data-row={props.isRow}>{summary}</summary>
-      {isShown && children}
-    </details>
-  );
-}
-
 interface TextProps {
   readonly label: string;
   readonly text: string;
@@ -92,7 +59,7 @@ export function CopyButton({ label, text }: TextProps) {
   return (
     <>
       <span class="copy">
-        <button type="button" class="button plain small" onClick={() => void copy()}>
+        <button type="button" class="button plain" onClick={() => void copy()}>
           {label}
         </button>
         <span role="status">{said}</span>

@@ -1,0 +1,7 @@
+// A file of undici, which has types for the whole alone.
+declare module 'undici/lib/dispatcher/agent.js' {
+  import type { Agent } from 'undici';
+
+  const agent: typeof Agent;
+  export default agent;
+}

@@ -1,0 +1,103 @@
+import { createHash } from 'node:crypto';
+import { markupText } from '../../protocol/plain-text.js';
+import { type PlainAnswer, textAnswer } from '../api/http-messages.js';
+import { GUARD_HEADERS } from './control-call.js';
+
+const STYLE = `
+:root { color-scheme: light dark; --ground: light-dark(#eef1f5, #10141a); --card: light-dark(#fff, #1a1f27);
+  --text: light-dark(#17202b, #e6eaf0); --muted: light-dark(#566072, #a3adbd); --line: light-dark(#dce0e8, #303743);
+  --accent: light-dark(#0b6e69, #5fd4ca); --on-accent: light-dark(#fff, #04211f); --good: light-dark(#14713b, #6fd695);
+  --bad: light-dark(#b3261e, #ff9d94); }
+* { box-sizing: border-box; }
+body { margin: 0; min-height: 100vh; display: grid; place-content: start center; grid-template-columns: minmax(0, 26rem);
+  gap: 1rem; padding: clamp(1rem, 8vh, 5rem) 1rem 1rem; background: var(--ground); color: var(--text);
+  font: 1rem/1.5 system-ui, sans-serif; font-variant-numeric: tabular-nums; }
+main { padding: 2rem; border: 1px solid var(--line); border-radius: 16px; background: var(--card);
+  box-shadow: 0 8px 30px rgb(0 0 0 / .08); }
+h1 { margin: 0 0 .25rem; font-size: 1rem; font-weight: 600; color: var(--muted); }
+.amount { margin: 0; font-size: 2.75rem; font-weight: 700; line-height: 1.15; overflow-wrap: anywhere; }
+.amount small { font-size: 1.25rem; font-weight: 600; color: var(--muted); }
+.mark { width: 3rem; height: 3rem; margin-bottom: 1rem; border: 3px solid; border-radius: 50%; display: grid;
+  place-content: center; font-size: 1.5rem; font-weight: 700; }
+.good { color: var(--good); } .bad { color: var(--bad); }
+dl { display: grid; grid-template-columns: auto minmax(0, 1fr); gap: .25rem 1rem; margin: 1.25rem 0; padding: 1rem 0 0;
+  border-top: 1px solid var(--line); }
+dt, .muted { color: var(--muted); } dd { margin: 0; text-align: end; overflow-wrap: anywhere; }
+p { margin: 0 0 1rem; }
+button, .button { display: block; width: 100%; padding: .75rem 1rem; border: 1px solid var(--line); border-radius: 10px;
+  background: transparent; color: inherit; font: inherit; font-weight: 600; text-align: center; text-decoration: none;
+  cursor: pointer; }
+button.primary, .button.primary { border-color: transparent; background: var(--accent); color: var(--on-accent); }
+:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
+.tests { padding: 0 .25rem; font-size: .875rem; color: var(--muted); }
+.tests h2 { margin: 0 0 .5rem; font-size: .875rem; }
+.tests div { display: flex; flex-wrap: wrap; gap: .5rem; margin-bottom: .75rem; }
+.tests p { margin: 0 0 .25rem; }
+.tests button { width: auto; padding: .375rem .75rem; font-weight: 400; }
+`;
+const STYLE_DIGEST = createHash('sha256').update(STYLE).digest('base64');
+
+interface HtmlPage {
+  /** @default 200 */
+  readonly status?: number;
+  readonly title: string;
+  /** Markup: what it quotes must be escaped. */
+  readonly body: string;
+  /** Where a form may lead: browsers hold a form's redirect to the policy. */
+  readonly formTarget?: URL | undefined;
+}
+
+/** A page for a person, without a script. */
+export function htmlPage({ status = 200, title, body, formTarget }: HtmlPage): PlainAnswer {
+  const html = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<link rel="icon" href="data:,">
+<title>${escapeHtml(title)}</title>
+<style>${STYLE}</style>
+</head>
+<body>
+${body}
+</body>
+</html>
+`;
+  return textAnswer(status, html, {
+    ...GUARD_HEADERS,
+    'content-security-policy': createPolicy(formTarget),
+    'content-type': 'text/html; charset=utf-8',
+    'cross-origin-opener-policy': 'same-origin',
+    // Without a referrer a browser sends the form with the origin null, which is refused.
+    'referrer-policy': 'same-origin',
+    'x-frame-options': 'DENY',
+  });
+}
+
+/** For an address at which the mock has nothing. */
+export const missingPage = (heading: string, text: string): PlainAnswer =>
+  htmlPage({
+    status: 404,
+    title: heading,
+    body: `<main>
+<div class="mark bad" aria-hidden="true">?</div>
+<h1>${escapeHtml(heading)}</h1>
+<p>${escapeHtml(text)}</p>
+<a class="button" href="/_mock/">Open the dashboard</a>
+</main>`,
+  });
+
+function createPolicy(formTarget: URL | undefined): string {
+  // A host may hold characters that end a directive.
+  const origin = /^https?:\/\/[\w.:[\]-]+$/.exec(formTarget?.origin ?? '')?.[0] ?? '';
+  return [
+    "default-src 'none'",
+    `style-src 'sha256-${STYLE_DIGEST}'`,
+    'img-src data:',
+    `form-action 'self' ${origin}`.trim(),
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+}
+
+export const escapeHtml = (text: string): string => markupText(text).replaceAll("'", '&#39;');

@@ -1,0 +1,134 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import {
+  createManualClock,
+  type MockServer,
+  startMockServer,
+} from '../../src/mock-server/index.js';
+import { readState } from './control/control-client.js';
+import { createPayment, order, postPayment } from './merchant-client.js';
+import { isSigned, parseBody, startEndpoint } from './merchant-endpoint.js';
+
+let folder: string;
+let stateFile: string;
+beforeEach(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'state-'));
+  stateFile = path.join(folder, 'mock.json');
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+/** What a merchant sees of the mock. */
+async function whatIsShown(server: MockServer) {
+  const { payments, requests, deliveries, counts } = await readState(server);
+  return { payments, requests, deliveries, counts };
+}
+
+describe('after a restart with the same file', () => {
+  test('payments, requests and callbacks are as they were, and pending callbacks are sent', async () => {
+    const clock = createManualClock({ now: 1_769_860_800_000 });
+    await using endpoint = await startEndpoint((count) => (count < 3 ? 503 : 200));
+    const options = {
+      stateFile,
+      clock,
+      seed: 7,
+      callbackUrl: endpoint.url,
+      retryScheduleMs: [1_000, 60_000],
+    };
+    const first = await startMockServer(options);
+    const referenceNumber = await createPayment(first);
+    await createPayment(first);
+    await postPayment(first, { ...order, amount: 'many' });
+    await first.pay(referenceNumber);
+    first.faults.add({ on: 'callback', type: 'reorder' });
+    await first.setStatus(referenceNumber, 'refunded');
+    await clock.advance(1_000);
+    const before = await whatIsShown(first);
+    await first.close();
+
+    await using second = await startMockServer(options);
+    expect(await whatIsShown(second)).toEqual(before);
+    expect(before.deliveries.map(({ state }) => state)).toEqual(['held', 'retrying']);
+    await clock.advance(59_999);
+    expect(endpoint.received).toHaveLength(2);
+    await clock.advance(1);
+    expect(endpoint.received).toHaveLength(3);
+    expect(second.deliveries.map(({ attempt, outcome }) => [attempt, outcome])).toEqual([
+      [1, 'refused'],
+      [2, 'refused'],
+      [3, 'acknowledged'],
+    ]);
+    expect(endpoint.received.every((one) => isSigned(one, second.signingSecret))).toBe(true);
+    // Numbers go on, and what a reorder fault held is still held.
+    const next = await createPayment(second, { ...order, merchantPaymentReference: 'next' });
+    expect(before.payments.map((one) => one.referenceNumber)).not.toContain(next);
+    await second.setStatus(referenceNumber, 'chargeback');
+    expect(endpoint.received.slice(3).map((one) => parseBody(one)['status'])).toEqual([
+      'chargeback',
+      'refunded',
+    ]);
+  });
+
+  test('an automatic status comes when it is due, and a moved clock is still ahead', async () => {
+    const first = await startMockServer({
+      stateFile,
+      autoStatus: 'paid',
+      autoStatusAfterMs: 500_000,
+    });
+    const referenceNumber = await createPayment(first);
+    await fetch(`${first.url}/_mock/clock/advance`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"ms":400000}',
+    });
+    await first.close();
+    await using second = await startMockServer({
+      stateFile,
+      autoStatus: 'paid',
+      autoStatusAfterMs: 500_000,
+    });
+    expect((await readState(second)).aheadMs).toBeGreaterThanOrEqual(400_000);
+    expect(second.payments.get(referenceNumber)?.status).toBe('pending');
+    await fetch(`${second.url}/_mock/clock/advance`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"ms":100000}',
+    });
+    expect(second.payments.get(referenceNumber)?.status).toBe('paid');
+  });
+
+  test('what was written before a kill is there, and a reset is kept too', async () => {
+    await using first = await startMockServer({ stateFile });
+    await createPayment(first);
+    await expect.poll(() => readFile(stateFile, 'utf8').catch(() => '')).toContain('order-1');
+    // As a process that is killed leaves it.
+    await writeFile(`${stateFile}.copy`, await readFile(stateFile));
+    await using second = await startMockServer({ stateFile: `${stateFile}.copy` });
+    expect(second.payments.list()).toMatchObject([{ merchantPaymentReference: 'order-1' }]);
+    second.reset();
+    await second.close();
+    await using third = await startMockServer({ stateFile: `${stateFile}.copy` });
+    expect(third.payments.list()).toEqual([]);
+  });
+});
+
+test.each(['', 'no json', '[]', '{"format":2}', '{"format":1}'])(
+  'a file that holds %j is refused, and stays',
+  async (content) => {
+    await writeFile(stateFile, content);
+    await expect(startMockServer({ stateFile })).rejects.toMatchObject({
+      code: 'INVALID_OPTION',
+      option: 'stateFile',
+      message: expect.stringContaining('delete it, or name another file'),
+    });
+    expect(await readFile(stateFile, 'utf8')).toBe(content);
+  },
+);
+
+test('a folder in place of the file is refused', async () => {
+  await expect(startMockServer({ stateFile: folder })).rejects.toMatchObject({
+    option: 'stateFile',
+    message: expect.stringContaining("can't be read (EISDIR)"),
+  });
+});
