@@ -9,7 +9,7 @@ import { useRoles } from './roles.js';
 import { useSchema } from './server.js';
 
 const schema = 'mp_session';
-const { openPool, observer, waitForBlocked } = useSchema(schema);
+const { openPool, observer } = useSchema(schema);
 
 const role = 'mp_session_plain';
 const other = 'mp_session_tenant';
