@@ -1,13 +1,17 @@
-import { type Explored, explore, type Limits } from './explorer.js';
+import { type Explored, explore, type Limits, type Play } from './explorer.js';
+import { Processing } from './processing.js';
+import type { ProcessingScene } from './processing-scene.js';
 import type { ScenePlan } from './scene.js';
 import { sharing, World } from './world.js';
 
+export type AnyScene = ScenePlan | ProcessingScene;
+
 /** Explores a scene, with the scene's time in place of the machine's. */
-export async function runScene(scene: ScenePlan, limits?: Limits): Promise<Explored> {
-  let world: World | undefined;
-  const open = () => {
+export async function runScene(scene: AnyScene, limits?: Limits): Promise<Explored> {
+  let world: World | Processing | undefined;
+  const open = (): Play => {
     counts.clear();
-    world = new World(scene);
+    world = 'engine' in scene ? new Processing(scene) : new World(scene);
     return world;
   };
   const counts = new Map<string, number>();
@@ -59,7 +63,7 @@ export interface Judgement {
 /** Explores a scene, and says whether it holds or fails as it must. */
 export async function judgeScene(
   name: string,
-  scene: ScenePlan,
+  scene: AnyScene,
   limits?: Limits,
 ): Promise<Judgement> {
   const startedAtMs = performance.now();

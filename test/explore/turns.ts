@@ -92,8 +92,13 @@ export class Turns {
   /** Ends an actor where it stands. */
   kill(actor: string): void {
     this.#dead.add(actor);
-    this.#waiting.delete(actor);
+    this.leave(actor);
     this.begin(actor, 'dead');
+  }
+
+  /** Ends what an actor waits for. It may come again. */
+  leave(actor: string): void {
+    this.#waiting.delete(actor);
   }
 
   get waiting(): readonly string[] {
