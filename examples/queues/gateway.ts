@@ -51,7 +51,10 @@ export async function handle<Tx>(
 ): Promise<void> {
   const signingSecret = process.env.MERCHANT_PAYMENTS_SIGNING_SECRET ?? '';
   const { payment, key } = verifyCallback(request, { signingSecret, receivedAt });
-  const outcome = await store.process({ key, payment }, (context) => onPayment(payment, context));
+  const { outcome, error } = await store.process({ key, payment }, (context) =>
+    onPayment(payment, context),
+  );
+  if (outcome === 'failed') throw error;
   if (outcome === 'busy') throw new Error('another change of this order is being processed');
 }
 

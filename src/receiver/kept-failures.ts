@@ -19,26 +19,17 @@ export function keepsFailures<Tx>(
   return hasMethod(store, 'attention');
 }
 
-/** What became of the failure of one delivery. */
-export interface FailureNote {
-  /** The number of failures after which this delivery parked its change; undefined if it did not. */
-  parkedAfter?: number;
-  /** The store's error, if it could not store the failure. */
-  notKept?: unknown;
-}
-
 interface KeptDelivery {
   readonly rawBody: Uint8Array;
   /** The signing secrets, which must not be kept with an error. Undefined while they are unknown. */
   readonly secrets: readonly unknown[] | undefined;
   readonly isReplay: boolean;
-  readonly note: FailureNote;
 }
 
-/** What the store is to do with a failure of one delivery; it writes into the note. */
+/** What the store is to do with a failure of one delivery. */
 export function createFailurePolicy(
   parkAfter: FailurePolicy['parkAfter'],
-  { rawBody, secrets, isReplay, note }: KeptDelivery,
+  { rawBody, secrets, isReplay }: KeptDelivery,
 ): FailurePolicy {
   return {
     parkAfter,
@@ -55,12 +46,6 @@ export function createFailurePolicy(
           return texts.map(() => REDACTED);
         }
       }),
-    onParked: (attempts) => {
-      note.parkedAfter = attempts;
-    },
-    onNotKept: (error) => {
-      note.notKept = error;
-    },
   };
 }
 
@@ -75,6 +60,14 @@ function textsOfSecret(secret: unknown): string[] {
     buffer.toString(),
     ...(['hex', 'base64', 'base64url'] as const).map((encoding) => buffer.toString(encoding)),
   ];
+}
+
+/** The error for a delivery of a parked change, which is not run. */
+export function parkedBefore(): StoreError {
+  return new StoreError(
+    'CHANGE_PARKED',
+    'The change was not run: it is parked after repeated failures; replay it when its cause is fixed, or discard it',
+  );
 }
 
 /** The error that `onError` gets after the failure that parked a change. */

@@ -7,9 +7,8 @@ import { fieldOf } from '../protocol/own-fields.js';
 import type { Awaitable } from '../protocol/waiting.js';
 import type { StatusChange, StoreContext } from '../store/callback-store.js';
 import type { BodyLimits } from './body.js';
-import type { FailureNote } from './kept-failures.js';
 import type { PaymentContext, ResolvedReceiverOptions } from './options.js';
-import { assertOutcome, type DeliveryResult, toFailed } from './reply.js';
+import { type DeliveryResult, toDeliveryResult, toFailed } from './reply.js';
 import { report } from './report.js';
 
 /** Counts running work, so that a process can wait for it before it exits. */
@@ -83,29 +82,29 @@ export class PaymentWork<Tx> {
   /**
    * Has the store do the work. It never rejects. If the work exceeds its time limit, the result is that, but the work
    * continues and the store keeps its claim, since the work may still write.
-   *
-   * @param note what the store does with a failure
    */
-  async deliver(change: StatusChange, note: FailureNote): Promise<DeliveryResult> {
+  async deliver(change: StatusChange): Promise<DeliveryResult> {
     const expired = new Promise<StoreError>((resolve) => {
       this.#expire = resolve;
     });
-    const processing = this.#process(change, note);
+    const processing = this.#process(change);
     const first = await Promise.race([processing, expired]);
     if (!(first instanceof StoreError)) return first;
-    return { ...toFailed(first, true, {}), late: processing };
+    return { ...toFailed(first), late: processing };
   }
 
-  async #process(change: StatusChange, note: FailureNote): Promise<DeliveryResult> {
+  async #process(change: StatusChange): Promise<DeliveryResult> {
     try {
-      const outcome = await this.#options.store.process(change, (store) => this.#run(store));
-      if (outcome === 'processed' && this.#state !== 'done') {
+      const result = toDeliveryResult(
+        await this.#options.store.process(change, (store) => this.#run(store)),
+      );
+      if (result.outcome === 'processed' && this.#state !== 'done') {
         const message = "store.process must not resolve with 'processed' unless work did";
         throw new StoreError('CONTRACT_VIOLATION', message);
       }
-      return { outcome: assertOutcome(outcome) };
+      return result;
     } catch (error) {
-      return toFailed(error, this.#state !== 'not begun', note);
+      return toFailed(error);
     }
   }
 

@@ -11,7 +11,6 @@ import {
   type ChangeId,
   changeParked,
   createFailurePolicy,
-  type FailureNote,
   findKeptChange,
   keepsFailures,
   replayImpossible,
@@ -97,8 +96,6 @@ interface Delivery {
   readonly change: StatusChange;
   /** Whether it is a replay of a change that the store kept. */
   readonly isReplay: boolean;
-  /** The store writes into it until `process` settles. */
-  readonly note: FailureNote;
   readonly trace: CallbackTrace | undefined;
 }
 
@@ -202,32 +199,30 @@ class Receiver<Tx> {
     secrets,
     isReplay,
     trace,
-  }: Omit<Delivery, 'change' | 'note'> & {
+  }: Omit<Delivery, 'change'> & {
     readonly secrets: readonly unknown[] | undefined;
   }): Promise<Delivery> {
     const { store, recordSchema } = this.#options;
-    const note: FailureNote = {};
     // Of the body a copy: the merchant's code may change the bytes that it gets.
     const failures = keepsFailures(store)
       ? createFailurePolicy(this.#options.parkAfter, {
           rawBody: callback.rawBody.slice(),
           secrets,
           isReplay,
-          note,
         })
       : undefined;
     // A copy: the merchant's schema and code get the callback's record, and could change it.
     const payment = { ...callback.payment };
     const change = { key: callback.key, payment, failures };
     if (recordSchema !== undefined) await assertFits(callback.payment, recordSchema);
-    return { callback, change, isReplay, note, trace };
+    return { callback, change, isReplay, trace };
   }
 
   /** Delivers an accepted callback, reports what needs a person, and replies. It never rejects. */
   async #process(delivery: Delivery, caller: Caller): Promise<CallbackReply> {
-    const { callback, change, note } = delivery;
+    const { callback, change } = delivery;
     const work = new PaymentWork(this.#options, { callback, caller, activity: this.activity });
-    const result = await work.deliver(change, note);
+    const result = await work.deliver(change);
     if (result.outcome === undefined) await this.#reportFailure(delivery, result);
     if (result.outcome === 'busy') await this.#reportBusy(delivery);
     else if (result.outcome !== undefined) this.#busyChanges.forget(callback.key);
@@ -247,12 +242,12 @@ class Receiver<Tx> {
     }
     // A parked change was reported when it was parked.
     if (!isParked) await report(this.#options.onError, error, callback);
-    await this.#reportNote(failed.note, callback, trace);
+    await this.#reportKept(failed.kept, callback, trace);
   }
 
   /** Reports a failure that no list shows, and a change that this delivery has parked. */
-  async #reportNote(
-    { notKept, parkedAfter }: FailureNote,
+  async #reportKept(
+    { notKept, parkedAfter }: Failed['kept'],
     callback: VerifiedCallback,
     trace?: CallbackTrace,
   ): Promise<void> {
@@ -281,10 +276,10 @@ class Receiver<Tx> {
     await this.activity.during(async () => {
       const result = await late;
       if (result.outcome !== undefined) return;
-      const { error, retryLater, note } = result;
+      const { error, retryLater, kept } = result;
       const isKnown = retryLater !== undefined || [...causesOf(error)].includes(timeout);
       if (!isKnown) await report(this.#options.onError, error, callback);
-      await this.#reportNote(note, callback);
+      await this.#reportKept(kept, callback);
     });
   }
 

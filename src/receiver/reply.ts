@@ -5,9 +5,9 @@ import {
   StoreError,
 } from '../errors.js';
 import { causesOf, describeValue } from '../protocol/describe-value.js';
-import type { ChangeOutcome } from '../store/callback-store.js';
+import type { ChangeResult } from '../store/callback-store.js';
 import { UnreadableBody } from './body.js';
-import type { FailureNote } from './kept-failures.js';
+import { parkedBefore } from './kept-failures.js';
 
 /** The result of a request to the callback endpoint. */
 export type CallbackOutcome = 'processed' | 'duplicate' | 'busy' | 'rejected' | 'failed';
@@ -29,7 +29,7 @@ export const bodyOf = (reply: Pick<CallbackReply, 'body'>): string | undefined =
   Object.hasOwn(reply, 'body') ? reply.body : undefined;
 
 /** What became of a delivery. */
-export type DeliveryResult = { readonly outcome: ChangeOutcome } | Failed;
+export type DeliveryResult = { readonly outcome: 'processed' | 'duplicate' | 'busy' } | Failed;
 
 /** A delivery that failed. */
 export interface Failed {
@@ -40,20 +40,38 @@ export interface Failed {
   /** Whether the change was parked before, so that the store did not run it. */
   readonly isParked: boolean;
   /** What the store did with the failure. */
-  readonly note: FailureNote;
+  readonly kept: Pick<ChangeResult, 'parkedAfter' | 'notKept'>;
   /** What becomes of work that exceeded its time limit and continues. */
   readonly late?: Promise<DeliveryResult>;
 }
 
-/** @param hasBegun whether the store has started the work */
-export function toFailed(error: unknown, hasBegun: boolean, note: FailureNote): Failed {
-  return {
-    outcome: undefined,
-    error,
-    retryLater: [...causesOf(error)].find((cause) => cause instanceof RetryLaterError),
-    isParked: !hasBegun && error instanceof StoreError && error.code === 'CHANGE_PARKED',
-    note,
-  };
+export function toFailed(error: unknown, kept: Failed['kept'] = {}): Failed {
+  const retryLater = [...causesOf(error)].find((cause) => cause instanceof RetryLaterError);
+  return { outcome: undefined, error, retryLater, isParked: false, kept };
+}
+
+/**
+ * Only a known outcome counts as success.
+ *
+ * @throws {StoreError} `CONTRACT_VIOLATION` when a merchant's own store returned anything else
+ */
+export function toDeliveryResult(result: ChangeResult): DeliveryResult {
+  const { outcome } = result ?? {};
+  switch (outcome) {
+    case 'processed':
+    case 'duplicate':
+    case 'busy':
+      return { outcome };
+    case 'parked':
+      return { ...toFailed(parkedBefore()), isParked: true };
+    case 'failed':
+      return toFailed(result.error, result);
+    default:
+      throw new StoreError(
+        'CONTRACT_VIOLATION',
+        `store.process must resolve with an object whose outcome is 'processed', 'duplicate', 'busy', 'parked' or 'failed'; received ${describeValue(outcome ?? result)}`,
+      );
+  }
 }
 
 /** The reply to a delivery. The service retries one that failed, unless its change is kept and parked. */
@@ -61,9 +79,9 @@ export function replyTo(result: DeliveryResult, isReplay: boolean): CallbackRepl
   const { outcome } = result;
   if (outcome === 'busy') return askToRetry();
   if (outcome !== undefined) return { status: 200, headers: {}, outcome };
-  const { retryLater, isParked, note } = result;
+  const { retryLater, isParked, kept } = result;
   if (retryLater !== undefined) return askToRetry(retryLater.retryAfterSeconds);
-  const isKept = isParked || note.parkedAfter !== undefined;
+  const isKept = isParked || kept.parkedAfter !== undefined;
   // A replay's caller must learn that it failed.
   return isKept && !isReplay ? { status: 200, headers: {}, outcome: 'failed' } : fail();
 }
@@ -131,19 +149,4 @@ export function explain(
   const { code, message } = reason;
   const headers = { ...reply.headers, 'content-type': 'application/json' };
   return { ...reply, headers, body: JSON.stringify({ code, message }) };
-}
-
-const OUTCOMES: readonly unknown[] = ['processed', 'duplicate', 'busy'] satisfies ChangeOutcome[];
-
-/**
- * Only a known outcome counts as success.
- *
- * @throws {StoreError} `CONTRACT_VIOLATION` when a merchant's own store returned anything else
- */
-export function assertOutcome(outcome: ChangeOutcome): ChangeOutcome {
-  if (OUTCOMES.includes(outcome)) return outcome;
-  throw new StoreError(
-    'CONTRACT_VIOLATION',
-    `store.process must resolve with 'processed', 'duplicate' or 'busy'; received ${describeValue(outcome)}`,
-  );
 }

@@ -100,6 +100,11 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
             const change = [reference, key, rank];
             return (await runInTime(FINISH, owner, ...change, retention)) === '1';
           }),
+        async fail(error) {
+          // The work's error matters more; a lease that can't be released will expire.
+          await claim.release().catch(() => undefined);
+          return { outcome: 'failed', error };
+        },
         async release() {
           await runInTime(RELEASE, owner, retention);
         },
@@ -112,7 +117,7 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
         throw error;
       });
       const found = readAnswer(text);
-      if (typeof found === 'string') return found;
+      if (typeof found === 'string') return { outcome: found };
       const context = { ...found, order: read.merchantPaymentReference };
       return runUnderLease(claim, (signal) =>
         work(new WorkContext(undefined, context, { signal })),

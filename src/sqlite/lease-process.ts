@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { StoreError } from '../errors.js';
 import { hasOwn } from '../protocol/own-fields.js';
-import type { ChangeOutcome, StoreContext } from '../store/callback-store.js';
+import type { ChangeResult, StoreContext } from '../store/callback-store.js';
 import type { Change } from '../store/change.js';
 import {
   failureOf,
@@ -8,9 +9,8 @@ import {
   type Judged,
   judge,
   type KeptFailure,
-  parkedError,
+  toFailed,
 } from '../store/change-steps.js';
-import { reportNotKept, reportParked } from '../store/failure.js';
 import { type Lease, runUnderLease } from '../store/lease/lease.js';
 import { WorkContext } from '../store/loss.js';
 import type { ChangeStatements } from '../store/sql/change-statements.js';
@@ -32,10 +32,7 @@ export interface ProcessingFile {
 }
 
 /** What a claim finds. */
-type Begun =
-  | { readonly outcome: ChangeOutcome }
-  | { readonly error: Error }
-  | { readonly judged: Judged };
+type Begun = ChangeResult | { readonly judged: Judged };
 
 // The callback has already failed, and its answer waits for this.
 const KEEP_PATIENCE_MS = 2_000;
@@ -48,14 +45,14 @@ export async function processUnderLease<Tx>(
   file: ProcessingFile,
   change: Change,
   work: (context: StoreContext<Tx | undefined>) => Promise<void>,
-): Promise<ChangeOutcome> {
+): Promise<ChangeResult> {
   const claim = new ChangeClaim(file, change);
   const begun = claim.begin();
-  if (hasOwn(begun, 'outcome')) return begun.outcome;
-  if (hasOwn(begun, 'error')) throw begun.error;
-  return runUnderLease(claim, (signal) =>
-    claim.run(() => work(new WorkContext(undefined, begun.judged, { signal }))),
-  );
+  if (hasOwn(begun, 'outcome')) return begun;
+  return runUnderLease(claim, async (signal) => {
+    await work(new WorkContext(undefined, begun.judged, { signal }));
+    if (file.session.isInTransaction) throw leftOpen();
+  });
 }
 
 /** A change that is being processed, and the claim on its order. */
@@ -69,7 +66,6 @@ class ChangeClaim implements Lease {
   /** The key of the order, which is claimed for all of its attempts. */
   #order: string;
   #expiresAtMs = 0;
-  #isReleased = false;
 
   constructor(file: ProcessingFile, change: Change) {
     this.#file = file;
@@ -111,36 +107,23 @@ class ChangeClaim implements Lease {
     for (const statement of statements.settle(this.#change, judged)) yield statement;
     if (verdict === 'duplicate') return { outcome: verdict };
     if (yield* claims.isHeld(this.#order, nowMs)) return { outcome: 'busy' };
-    if (verdict === 'parked') return { error: parkedError() };
+    if (verdict === 'parked') return { outcome: verdict };
     yield* claims.take(this.#order, this.#owner, nowMs, leaseMs);
     return { judged };
   }
 
-  /** Runs the work. If it fails, the failure is stored together with the release of the claim. */
-  async run(work: () => Promise<void>): Promise<void> {
-    let patienceMs = KEEP_PATIENCE_MS;
+  /** The failure is stored together with the release of the claim. */
+  async fail(error: unknown): Promise<ChangeResult> {
+    // Code that has left a transaction open has returned, so that waiting would not end it.
+    const isLeftOpen = error instanceof StoreError && error.code === 'TRANSACTION_LOST';
+    const patience = patienceOf(isLeftOpen ? 0 : KEEP_PATIENCE_MS, notKept);
     try {
-      await work();
-      if (!this.#file.session.isInTransaction) return;
-      // The code that has left it open has returned, so that waiting would not end it.
-      patienceMs = 0;
-      throw leftOpen();
-    } catch (error) {
-      await this.#fail(error, patienceOf(patienceMs, notKept));
-      throw error;
-    }
-  }
-
-  async #fail(error: unknown, patience: Patience): Promise<void> {
-    try {
-      const kept = await this.#file.session.runFor(patience, () => this.#keep(error));
-      reportParked(this.#change, kept);
+      return toFailed(error, await this.#file.session.runFor(patience, () => this.#keep(error)));
     } catch (storeError) {
-      reportNotKept(this.#change, storeError);
       // The answer does not wait any longer: what blocks the file may outlast the lease, which expires by itself.
       this.release().catch(() => undefined);
+      return { ...toFailed(error, undefined), notKept: storeError };
     }
-    this.#isReleased = true;
   }
 
   *#keep(error: unknown): Step<KeptFailure | undefined> {
@@ -175,7 +158,6 @@ class ChangeClaim implements Lease {
   }
 
   async release(): Promise<void> {
-    if (this.#isReleased) return;
     const { session, claims } = this.#file;
     await session.runFor(this.#whileLeased, () => claims.release(this.#order, this.#owner));
   }

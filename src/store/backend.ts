@@ -1,5 +1,5 @@
 import type { FailedChange } from './attention.js';
-import type { ChangeOutcome, StoreContext } from './callback-store.js';
+import type { ChangeResult, StoreContext } from './callback-store.js';
 import type { Change, ChangeName } from './change.js';
 import type {
   Claim,
@@ -42,7 +42,7 @@ export interface CallbackTables<Tx> {
   process(
     change: Change,
     work: (context: StoreContext<Tx>) => Promise<void>,
-  ): Promise<ChangeOutcome>;
+  ): Promise<ChangeResult>;
   /** Lists payments: see {@link ListKind}. */
   list(kind: ListKind, page: Page): Promise<readonly Listed[]>;
   /** Lists second payments, ordered by when they were found and their names. */

@@ -43,8 +43,22 @@ export interface StoreContext<Tx> {
  * - `processed`: `work` ran and completed.
  * - `duplicate`: `work` had already completed for this change.
  * - `busy`: another change of the same order is being processed right now.
+ * - `parked`: not run, because it is parked after repeated failures.
+ * - `failed`: `work` threw, or its transaction was lost. Nothing was recorded, and a later delivery runs it again.
  */
-export type ChangeOutcome = 'processed' | 'duplicate' | 'busy';
+export type ChangeOutcome = 'processed' | 'duplicate' | 'busy' | 'parked' | 'failed';
+
+/** What became of a change. */
+export interface ChangeResult {
+  /** The outcome. */
+  outcome: ChangeOutcome;
+  /** Why it is `failed`: what `work` threw, or a `StoreError`. */
+  error?: unknown;
+  /** The number of failures, if this one has parked the change. */
+  parkedAfter?: number | undefined;
+  /** The store's error, if a store that keeps failures could not keep this one. */
+  notKept?: unknown;
+}
 
 /**
  * Remembers which changes were processed, so that each is processed once, however often it is delivered
@@ -57,14 +71,13 @@ export interface CallbackStore<Tx = undefined> {
   /**
    * Runs `work` unless the change was processed before, is parked, or has to wait.
    *
-   * Rejects with the error that `work` throws, and when the store fails; the change is then not processed. A store
-   * that keeps failures stores the failure before it rejects. For a parked change it rejects with a `StoreError`
-   * `CHANGE_PARKED`, without running `work`.
+   * When `work` throws, the result is `failed` with its error; a store that keeps failures has kept it by then. Rejects
+   * when the store fails; the change is then not processed. A store of your own may also reject with what `work` throws.
    */
   process(
     change: StatusChange,
     work: (context: StoreContext<Tx>) => Promise<void>,
-  ): Promise<ChangeOutcome>;
+  ): Promise<ChangeResult>;
   /** Lists what needs a person, if the store keeps it. */
   attention?(options?: AttentionOptions): AsyncIterable<Attention>;
 }

@@ -1,4 +1,4 @@
-import { StoreError } from '../errors.js';
+import type { ChangeResult } from './callback-store.js';
 import type { Change } from './change.js';
 import { describeFailure, isFailure } from './failure.js';
 import * as steps from './steps.js';
@@ -89,8 +89,8 @@ function toVerdict({ isProcessed, failure }: SeenChange, { policy }: Change): Ju
 export interface KeptFailure {
   readonly attempts: number;
   readonly parked: boolean;
-  /** Whether this failure has parked it. */
-  readonly isNewlyParked: boolean;
+  /** The number of failures, if this one has parked the change. */
+  readonly parkedAfter: number | undefined;
   /** The description of the error, as JSON. */
   readonly error: string;
   /** Undefined if the policy has none. */
@@ -111,7 +111,7 @@ export function failureOf(
   return {
     attempts,
     parked: isEnough || failure?.parked === true,
-    isNewlyParked: isEnough && failure?.parked !== true,
+    parkedAfter: isEnough && failure?.parked !== true ? attempts : undefined,
     // Not described in another way: the policy removes secrets.
     error: JSON.stringify(described ?? { name: 'Error', message: '' }),
     rawBody,
@@ -127,10 +127,7 @@ function tryTo<Value>(read: () => Value): Value | undefined {
   }
 }
 
-/** The error for a parked change, which is not run. */
-export function parkedError(): StoreError {
-  return new StoreError(
-    'CHANGE_PARKED',
-    'The change was not run: it is parked after repeated failures; replay it when its cause is fixed, or discard it',
-  );
+/** What became of a change whose work has failed. */
+export function toFailed(error: unknown, kept: KeptFailure | undefined): ChangeResult {
+  return { outcome: 'failed', error, parkedAfter: kept?.parkedAfter };
 }

@@ -77,10 +77,7 @@ export function readChange(change: StatusChange, forms: StoredForms): Change {
   };
 }
 
-const POLICY = [
-  ...(['parkAfter', 'runParked'] as const),
-  ...(['getRawBody', 'describeError', 'onParked', 'onNotKept'] as const),
-];
+const POLICY = ['parkAfter', 'runParked', 'getRawBody', 'describeError'] as const;
 
 // Its functions may be methods of a class of the caller's.
 function readPolicy(policy: FailurePolicy): FailurePolicy {

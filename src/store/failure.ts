@@ -32,31 +32,6 @@ export interface FailurePolicy {
   getRawBody?(): Uint8Array;
   /** Returns the description of the work's error to store. By default, the one that {@link FailureText} describes. */
   describeError?(error: unknown): FailureText;
-  /** Called after a failure has parked the change and this is stored. */
-  onParked?(attempts: number): void;
-  /** Called with the store's error when a failure could not be stored. `process` rejects with the work's error. */
-  onNotKept?(error: unknown): void;
-}
-
-/** Tells the policy that this delivery has parked its change. */
-export function reportParked(
-  { policy }: { readonly policy: FailurePolicy },
-  kept: { readonly attempts: number; readonly isNewlyParked: boolean } | undefined,
-): void {
-  if (kept?.isNewlyParked !== true) return;
-  try {
-    policy.onParked?.(kept.attempts);
-  } catch {}
-}
-
-/** Tells the policy that the failure could not be stored. */
-export function reportNotKept(
-  { policy }: { readonly policy: FailurePolicy },
-  error: unknown,
-): void {
-  try {
-    policy.onNotKept?.(error);
-  } catch {}
 }
 
 /** Whether an error that the work threw counts as a failure of its change. */

@@ -15,6 +15,7 @@ export type {
 export type {
   CallbackStore,
   ChangeOutcome,
+  ChangeResult,
   ManagedStore,
   StatusChange,
   StoreContext,

@@ -12,7 +12,7 @@ import {
 import { fieldOf, isObject, ownFields } from '../protocol/own-fields.js';
 import type { Attention, AttentionKind, AttentionOptions } from './attention.js';
 import type { CallbackTables, Lists } from './backend.js';
-import type { ChangeOutcome, ManagedStore, StatusChange, StoreContext } from './callback-store.js';
+import type { ChangeResult, ManagedStore, StatusChange, StoreContext } from './callback-store.js';
 import { readChange, toChangeName } from './change.js';
 import { itemChanged } from './errors.js';
 import type { Cursor, Listed, ListKind, Page, SecondRow } from './payment-row.js';
@@ -35,7 +35,7 @@ export class ManagedEngine<Tx> implements ManagedStore<Tx> {
   async process(
     change: StatusChange,
     work: (context: StoreContext<Tx>) => Promise<void>,
-  ): Promise<ChangeOutcome> {
+  ): Promise<ChangeResult> {
     return this.#backend.process(readChange(change, this.#backend.forms), work);
   }
 

@@ -1,17 +1,16 @@
 import { ownFields } from '../protocol/own-fields.js';
 import type { FailedChange } from './attention.js';
 import type { CallbackTables, FailedRow } from './backend.js';
-import type { ChangeOutcome, StoreContext } from './callback-store.js';
+import type { ChangeResult, StoreContext } from './callback-store.js';
 import type { Change, ChangeName } from './change.js';
 import {
   failureOf,
   type Judged,
   judge,
   type KeptFailure,
-  parkedError,
   type SeenChange,
+  toFailed,
 } from './change-steps.js';
-import { reportParked } from './failure.js';
 import { Loss, WorkContext } from './loss.js';
 import { forgetIf, nameOf, pageOf } from './memory-entries.js';
 import { warnInProduction } from './memory-warning.js';
@@ -71,24 +70,26 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
   async process(
     change: Change,
     work: (context: StoreContext<undefined>) => Promise<void>,
-  ): Promise<ChangeOutcome> {
+  ): Promise<ChangeResult> {
     warnInProduction();
     const { merchantPaymentReference: key } = change;
     this.#forgetOld();
     const judged = judge(this.#see(change), change);
     const { verdict, order } = judged;
     this.settleOrder(key, change.finding, judged);
-    if (verdict === 'duplicate') return verdict;
-    if (this.#working.has(order)) return 'busy';
-    if (verdict === 'parked') throw parkedError();
+    if (verdict === 'duplicate') return { outcome: verdict };
+    if (this.#working.has(order)) return { outcome: 'busy' };
+    if (verdict === 'parked') return { outcome: verdict };
     this.#working.add(order);
     try {
       // Memory can't be lost, so this signal never aborts.
       await work(new WorkContext(undefined, judged, new Loss()));
       this.#remember(change, judged.newest);
-      return 'processed';
+      return { outcome: 'processed' };
     } catch (error) {
-      throw this.#fail(change, judged, error);
+      const kept = failureOf(change, judged, error);
+      if (kept !== undefined) this.#keep(change, kept);
+      return toFailed(error, kept);
     } finally {
       this.#working.delete(order);
     }
@@ -126,13 +127,6 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
     this.#processed.set(name, { keys: keys.add(key), newest, changedAtMs: this.nowMs });
     this.#failures.delete(nameOf(order, referenceNumber, key));
     this.#forgetOld();
-  }
-
-  #fail(change: Change, judged: Judged, error: unknown): unknown {
-    const kept = failureOf(change, judged, error);
-    if (kept !== undefined) this.#keep(change, kept);
-    reportParked(change, kept);
-    return error;
   }
 
   #keep(change: Change, { attempts, parked, error, rawBody }: KeptFailure): void {

@@ -58,17 +58,17 @@ export function storeWithLostRenewals(options: LostRenewalsOptions): CallbackSto
   return {
     async process(change, work) {
       let isOvertaken = false;
-      const outcome = await store.process(change, async (context) => {
+      const result = await store.process(change, async (context) => {
         const begun = await client.incr(`begun:${change.payment.referenceNumber}`);
         await work(context);
         if (Math.random() >= 0.04) return;
         isOvertaken = await loseLease(change.payment, begun);
         if (Math.random() < 0.5) throw new Error('the work failed late');
       });
-      if (isOvertaken && outcome === 'processed') {
+      if (isOvertaken && result.outcome === 'processed') {
         onMistake('a holder that another had overtaken was told that it processed the change');
       }
-      return outcome;
+      return result;
     },
   };
 }

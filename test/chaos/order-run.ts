@@ -8,6 +8,7 @@ import { postgresStore } from '../../src/postgres/postgres-store.js';
 import { redisStore } from '../../src/redis/redis-store.js';
 import { sqliteStore } from '../../src/sqlite/sqlite-store.js';
 import type { CallbackStore } from '../../src/store/callback-store.js';
+import { outcomeOf } from '../store/outcome-of.js';
 import { DATABASES } from './crash-run.js';
 import { openSqlite } from './sqlite-file.js';
 
@@ -114,7 +115,7 @@ async function changeStatuses(
       await pause(WORK_MS);
       running -= 1;
     };
-    while ((await store.process({ key: status, payment }, work)) === 'busy') {
+    while ((await outcomeOf(store, { key: status, payment }, work)) === 'busy') {
       counts.busy += 1;
       await pause(REDELIVERY_MS);
     }

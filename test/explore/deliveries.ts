@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { MerchantPaymentsError } from '../../src/errors.js';
 import type { StoreContext } from '../../src/store/callback-store.js';
 import { isPaid, type Told } from './ledger.js';
 import { OLD_MS } from './scene.js';
@@ -75,14 +74,14 @@ export class Deliveries {
         assert.ok(runParked || !isParked, 'a parked change runs');
         return this.#work(actor, change, context);
       };
-      const outcome = await plain.process({ key, payment, failures }, work);
+      const { outcome, error } = await plain.process({ key, payment, failures }, work);
+      if (error !== undefined) throw error;
       if (outcome === 'busy') return 'busy';
       const isListed = !wasListed && tables.second(change) !== undefined;
       assert.ok(outcome === 'processed' || !isListed, 'a duplicate lists a second payment');
     } catch (error) {
       if (error instanceof WorkError) return 'failed';
-      const isParked = error instanceof MerchantPaymentsError && error.code === 'CHANGE_PARKED';
-      if (!isParked) throw error;
+      throw error;
     }
     ledger.acknowledged.add(key);
     return 'acknowledged';

@@ -2,6 +2,7 @@ import type { PoolConnection } from 'mysql2/promise';
 import { describe, expect, it } from 'vitest';
 import { mysqlStore } from '../../src/mysql/mysql-store.js';
 import { change, heldWork } from '../postgres/change.js';
+import { outcomeOf } from '../store/outcome-of.js';
 import { describeMany, describeProcesses, type SqlServer } from '../store/sql/concurrency-cases.js';
 import { terminate, useDatabase } from './server.js';
 
@@ -30,7 +31,7 @@ describe.skipIf(!process.env['MYSQL_URL'])('several processes on a server', () =
       const ran: { minute: number; current: boolean }[] = [];
       const held = heldWork<PoolConnection>();
       const outcomes = [0, 1, 2, 3, 4].map((minute) =>
-        store.process(change(reference, minute), async (context) => {
+        outcomeOf(store, change(reference, minute), async (context) => {
           ran.push({ minute, current: context.current });
           // Whichever reaches the server first.
           if (ran.length === 1) await held.work(context);

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { mysqlStore } from '../../src/mysql/mysql-store.js';
 import { change, deferred, heldWork, nothing } from '../postgres/change.js';
 import { inDatabase } from '../services/mysql-url.js';
+import { outcomeOf } from '../store/outcome-of.js';
 import { describeNetwork, SHORT, useNetwork } from '../store/sql/network-cases.js';
 import { terminate, useDatabase } from './server.js';
 
@@ -28,7 +29,7 @@ describe.skipIf(!url)('a connection that is lost while the work runs', () => {
     const pool = openPool({ connectionLimit: 1 });
     const store = mysqlStore<PoolConnection>(pool);
     const held = heldWork<PoolConnection>();
-    const running = store.process(change('idle'), held.work);
+    const running = outcomeOf(store, change('idle'), held.work);
     // It rejects before the test has come to ask.
     running.catch(() => undefined);
     const { tx, signal } = await held.started;
@@ -39,7 +40,7 @@ describe.skipIf(!url)('a connection that is lost while the work runs', () => {
     await expect(running).rejects.toBe(signal.reason);
     expect(await countRecorded('idle')).toBe(0);
     expect(threadsOf(pool)).not.toContain(tx.threadId);
-    expect(await store.process(change('idle'), nothing)).toBe('processed');
+    expect(await outcomeOf(store, change('idle'), nothing)).toBe('processed');
     held.finish();
   });
 
@@ -47,13 +48,13 @@ describe.skipIf(!url)('a connection that is lost while the work runs', () => {
     const pool = openPool({ connectionLimit: 1 });
     const held = heldWork<PoolConnection>();
     const impatient = mysqlStore<PoolConnection>(pool, { idleTimeoutMs: 1_000 });
-    const running = impatient.process(change('silent'), held.work);
+    const running = outcomeOf(impatient, change('silent'), held.work);
     running.catch(() => undefined);
     const { signal } = await held.started;
     await once(signal, 'abort');
     await expect(running).rejects.toMatchObject({ code: 'TRANSACTION_LOST' });
     // By an store that waits longer: on a busy machine a second may pass between two statements too.
-    expect(await mysqlStore(pool).process(change('silent'), nothing)).toBe('processed');
+    expect(await outcomeOf(mysqlStore(pool), change('silent'), nothing)).toBe('processed');
     held.finish();
   });
 
@@ -69,7 +70,7 @@ describe.skipIf(!url)('a connection that is lost while the work runs', () => {
       await pool.query('SELECT 1');
     };
     const outcomes = await Promise.allSettled(
-      ['full-1', 'full-2'].map((name) => store.process(change(name), work)),
+      ['full-1', 'full-2'].map((name) => outcomeOf(store, change(name), work)),
     );
     // The first one to end may free its connection in time for the other one.
     const lost = outcomes.filter(({ status }) => status === 'rejected');
@@ -77,7 +78,7 @@ describe.skipIf(!url)('a connection that is lost while the work runs', () => {
     for (const outcome of lost)
       expect(outcome).toMatchObject({ reason: { code: 'TRANSACTION_LOST' } });
     for (const [index, { status }] of outcomes.entries()) {
-      const again = await mysqlStore(pool).process(change(`full-${index + 1}`), nothing);
+      const again = await outcomeOf(mysqlStore(pool), change(`full-${index + 1}`), nothing);
       expect(again).toBe(status === 'rejected' ? 'processed' : 'duplicate');
     }
   });
@@ -86,7 +87,7 @@ describe.skipIf(!url)('a connection that is lost while the work runs', () => {
     const pool = openPool({ connectionLimit: 1 });
     const store = mysqlStore<PoolConnection>(pool);
     let threadId: number | undefined;
-    const running = store.process(change('active'), async ({ tx }) => {
+    const running = outcomeOf(store, change('active'), async ({ tx }) => {
       threadId = tx.threadId;
       const sleeping = tx.query('SELECT SLEEP(60)');
       await terminate(observer, tx);
@@ -95,12 +96,12 @@ describe.skipIf(!url)('a connection that is lost while the work runs', () => {
     await expect(running).rejects.toBeInstanceOf(Error);
     expect(await countRecorded('active')).toBe(0);
     expect(threadsOf(pool)).not.toContain(threadId);
-    expect(await store.process(change('active'), nothing)).toBe('processed');
+    expect(await outcomeOf(store, change('active'), nothing)).toBe('processed');
   });
 
   it('and whose error the work swallows rejects with TRANSACTION_LOST', async () => {
     const store = mysqlStore<PoolConnection>(openPool({ connectionLimit: 1 }));
-    const running = store.process(change('swallowed'), async ({ tx }) => {
+    const running = outcomeOf(store, change('swallowed'), async ({ tx }) => {
       const sleeping = tx.query('SELECT SLEEP(60)').catch(() => undefined);
       await terminate(observer, tx);
       await sleeping;
@@ -115,7 +116,7 @@ describe.skipIf(!url)('a pool whose connections are all taken', () => {
     const pool = openPool({ connectionLimit: 1 });
     const store = mysqlStore(pool, { acquireTimeoutMs: 5 });
     const taken = await pool.getConnection();
-    await expect(store.process(change('exhausted'), nothing)).rejects.toMatchObject({
+    await expect(outcomeOf(store, change('exhausted'), nothing)).rejects.toMatchObject({
       code: 'STORE_TIMEOUT',
       message: expect.stringContaining('acquireTimeoutMs'),
     });
@@ -139,27 +140,33 @@ describe.skipIf(!url)('a connection', () => {
       return { threadId, listeners };
     };
     const before = await look();
-    await store.process(change('given-back', 2), nothing);
-    await store.process(change('given-back', 2), nothing);
-    await store.process(change('given-back', 1), nothing);
-    await store.process(change('given-back', 3), () => Promise.reject('failed')).catch(String);
+    await outcomeOf(store, change('given-back', 2), nothing);
+    await outcomeOf(store, change('given-back', 2), nothing);
+    await outcomeOf(store, change('given-back', 1), nothing);
+    await outcomeOf(store, change('given-back', 3), () => Promise.reject('failed')).catch(String);
     expect(await look()).toEqual(before);
   });
 
   it('to a server that has become read-only is closed and not used again', async () => {
     const pool = openPool({ connectionLimit: 1 });
     let threadId: number | undefined;
-    const failing = mysqlStore<PoolConnection>(pool).process(change('spoiled'), async ({ tx }) => {
-      threadId = tx.threadId;
-      await tx.query("SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = 1290, MESSAGE_TEXT = 'read only'");
-    });
+    const failing = outcomeOf(
+      mysqlStore<PoolConnection>(pool),
+      change('spoiled'),
+      async ({ tx }) => {
+        threadId = tx.threadId;
+        await tx.query(
+          "SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = 1290, MESSAGE_TEXT = 'read only'",
+        );
+      },
+    );
     await expect(failing).rejects.toMatchObject({ errno: 1290 });
     expect(threadsOf(pool)).not.toContain(threadId);
   });
 
   it('has what the driver says as its failure when there is no server', async () => {
     const pool = mysql.createPool({ host: '127.0.0.1', port: 1 });
-    await expect(mysqlStore(pool).process(change('no-server'), nothing)).rejects.toMatchObject({
+    await expect(outcomeOf(mysqlStore(pool), change('no-server'), nothing)).rejects.toMatchObject({
       code: 'STORE_FAILED',
       cause: { code: 'ECONNREFUSED' },
     });
@@ -218,13 +225,13 @@ describe.skipIf(!url)('a network that swallows what is sent', () => {
     const store = mysqlStore(pool, { ...SHORT, acquireTimeoutMs: 300 });
     await warmUp();
     proxy.swallow();
-    const lost = ['a', 'b', 'c', 'd'].map((name) => store.process(change(name), nothing));
+    const lost = ['a', 'b', 'c', 'd'].map((name) => outcomeOf(store, change(name), nothing));
     for (const outcome of await Promise.allSettled(lost)) {
       expect(outcome).toMatchObject({ status: 'rejected' });
     }
     proxy.cut();
     proxy.heal();
-    const after = ['a', 'b', 'c'].map((name) => mysqlStore(pool).process(change(name), nothing));
+    const after = ['a', 'b', 'c'].map((name) => outcomeOf(mysqlStore(pool), change(name), nothing));
     expect(await Promise.all(after)).toEqual(['processed', 'processed', 'processed']);
     expect(sizeOf(pool)).toBe(2);
   });
@@ -242,12 +249,12 @@ describe.skipIf(!url)('a network that swallows what is sent', () => {
 describe.skipIf(!url)('a wait for another callback', () => {
   it('is not taken for a server that does not answer', async () => {
     const held = heldWork();
-    const first = mysqlStore(openPool()).process(change('slow'), held.work);
+    const first = outcomeOf(mysqlStore(openPool()), change('slow'), held.work);
     await held.started;
     const pool = openPool({ connectionLimit: 1 });
     // Longer than commandTimeoutMs: what is waited for is the other callback.
     const impatient = mysqlStore(pool, { lockTimeoutMs: 400, commandTimeoutMs: 200 });
-    expect(await impatient.process(change('slow'), nothing)).toBe('busy');
+    expect(await outcomeOf(impatient, change('slow'), nothing)).toBe('busy');
     expect(sizeOf(pool)).toBe(1);
     await waitForBlocked(0);
     held.finish();
@@ -258,13 +265,13 @@ describe.skipIf(!url)('a wait for another callback', () => {
     const pool = openPool();
     const held = heldWork();
     const store = mysqlStore(pool, { lockTimeoutMs: 5 });
-    const first = store.process(change('locked'), held.work);
+    const first = outcomeOf(store, change('locked'), held.work);
     await held.started;
-    expect(await store.process(change('locked'), nothing)).toBe('busy');
+    expect(await outcomeOf(store, change('locked'), nothing)).toBe('busy');
     expect(sizeOf(pool)).toBe(1);
-    expect(await store.process(change('locked', 1), nothing)).toBe('busy');
+    expect(await outcomeOf(store, change('locked', 1), nothing)).toBe('busy');
     expect(
-      await mysqlStore(openPool(), { lockTimeoutMs: 5 }).process(change('locked'), nothing),
+      await outcomeOf(mysqlStore(openPool(), { lockTimeoutMs: 5 }), change('locked'), nothing),
     ).toBe('busy');
     held.finish();
     expect(await first).toBe('processed');
@@ -279,11 +286,12 @@ describe.skipIf(!url)('a statement that is ended before the time for the lock is
 
   it('fails the callback, if someone ended it', async () => {
     const held = heldWork();
-    const first = mysqlStore(openPool()).process(change('ended'), held.work);
+    const first = outcomeOf(mysqlStore(openPool()), change('ended'), held.work);
     await held.started;
     const pool = openPool({ connectionLimit: 1 });
     const [rows] = await pool.query('SELECT CONNECTION_ID() AS id');
-    const waiting = mysqlStore(pool, { lockTimeoutMs: 60_000 }).process(
+    const waiting = outcomeOf(
+      mysqlStore(pool, { lockTimeoutMs: 60_000 }),
       change('ended', 1),
       nothing,
     );
@@ -293,7 +301,7 @@ describe.skipIf(!url)('a statement that is ended before the time for the lock is
     await failed;
     held.finish();
     expect(await first).toBe('processed');
-    expect(await mysqlStore(pool).process(change('ended', 1), nothing)).toBe('processed');
+    expect(await outcomeOf(mysqlStore(pool), change('ended', 1), nothing)).toBe('processed');
   });
 
   it('fails the callback, if a limit of the session ended it', async () => {
@@ -307,12 +315,12 @@ describe.skipIf(!url)('a statement that is ended before the time for the lock is
     const migration = await observer.getConnection();
     try {
       await migration.query('LOCK TABLES payment_store_changes WRITE');
-      await expect(store.process(change('limited'), nothing)).rejects.toMatchObject(ended);
+      await expect(outcomeOf(store, change('limited'), nothing)).rejects.toMatchObject(ended);
     } finally {
       await migration.query('UNLOCK TABLES');
       migration.release();
     }
-    expect(await store.process(change('limited'), nothing)).toBe('processed');
+    expect(await outcomeOf(store, change('limited'), nothing)).toBe('processed');
   });
 });
 
@@ -324,13 +332,13 @@ describe.skipIf(!url)('a migration that locks the table', () => {
     try {
       await migration.query('LOCK TABLES payment_store_changes WRITE');
       for (const name of ['one', 'two']) {
-        expect(await store.process(change(`behind-${name}`), nothing)).toBe('busy');
+        expect(await outcomeOf(store, change(`behind-${name}`), nothing)).toBe('busy');
       }
       expect(sizeOf(pool)).toBe(1);
     } finally {
       await migration.query('UNLOCK TABLES');
       migration.release();
     }
-    expect(await store.process(change('behind-one'), nothing)).toBe('processed');
+    expect(await outcomeOf(store, change('behind-one'), nothing)).toBe('processed');
   });
 });

@@ -3,6 +3,7 @@ import mysql from 'mysql2/promise';
 import { describe, expect, it } from 'vitest';
 import { mysqlSchema, mysqlStore } from '../../src/mysql/mysql-store.js';
 import { change, nothing } from '../postgres/change.js';
+import { outcomeOf } from '../store/outcome-of.js';
 import { failureOf } from '../store/sql/failure-of.js';
 
 // Neither connects before it is used.
@@ -31,7 +32,7 @@ describe('the pool', () => {
 
   it('whose connections are none fails at the first callback', async () => {
     const store = mysqlStore({ getConnection: async () => ({}) } as never);
-    await expect(store.process(change('none'), nothing)).rejects.toMatchObject({
+    await expect(outcomeOf(store, change('none'), nothing)).rejects.toMatchObject({
       code: 'INVALID_OPTION',
       option: 'database',
     });

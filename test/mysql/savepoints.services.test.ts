@@ -2,6 +2,7 @@ import type { PoolConnection } from 'mysql2/promise';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { mysqlStore } from '../../src/mysql/mysql-store.js';
 import { change, nothing } from '../postgres/change.js';
+import { outcomeOf } from '../store/outcome-of.js';
 import { useDatabase } from './server.js';
 
 const { openPool, query, waitForBlocked } = useDatabase('mp_store_savepoints');
@@ -36,7 +37,7 @@ describe.skipIf(!process.env['MYSQL_URL'])('tx of a pool of mysql2', () => {
     `INSERT INTO orders VALUES ('${reference}', '${status}')`;
 
   it('is the connection of mysql2, and stays the pool’s after release()', async () => {
-    const outcome = await store.process(change('connection'), async ({ tx }) => {
+    const outcome = await outcomeOf(store, change('connection'), async ({ tx }) => {
       const plain = await openPool().getConnection();
       expect(tx).toBeInstanceOf(plain.constructor);
       plain.release();
@@ -73,7 +74,7 @@ describe.skipIf(!process.env['MYSQL_URL'])('tx of a pool of mysql2', () => {
         ['begin', 'rollback work', 'commit'].map((sql) => () => tx.execute({ sql })),
     ],
   ])('makes savepoints of transactions that are begun and ended %s', async (name, methodsOf) => {
-    const outcome = await store.process(change(name), async ({ tx }) => {
+    const outcome = await outcomeOf(store, change(name), async ({ tx }) => {
       const [begin, rollBack, commit] = methodsOf(tx) as (() => Promise<unknown>)[];
       await tx.query(insert(name, 'before'));
       await begin?.();
@@ -85,7 +86,7 @@ describe.skipIf(!process.env['MYSQL_URL'])('tx of a pool of mysql2', () => {
     });
     expect(outcome).toBe('processed');
     expect(await statuses(name)).toEqual(['before', 'nested']);
-    const failing = store.process(change(name, 1), async ({ tx }) => {
+    const failing = outcomeOf(store, change(name, 1), async ({ tx }) => {
       const [begin, , commit] = methodsOf(tx) as (() => Promise<unknown>)[];
       await begin?.();
       await tx.query(insert(name, 'gone'));
@@ -97,7 +98,7 @@ describe.skipIf(!process.env['MYSQL_URL'])('tx of a pool of mysql2', () => {
   });
 
   it('makes them on the connection with callbacks too, which some ORMs take', async () => {
-    const outcome = await store.process(change('callbacks'), async ({ tx }) => {
+    const outcome = await outcomeOf(store, change('callbacks'), async ({ tx }) => {
       const core = tx.connection as unknown as CallbackConnection;
       const call = (act: (answered: (error: Error | null) => void) => void) =>
         new Promise<void>((resolve, reject) => act((error) => (error ? reject(error) : resolve())));
@@ -137,7 +138,7 @@ describe.skipIf(!process.env['MYSQL_URL'])('tx of a pool of mysql2', () => {
     'GRANT SELECT ON *.* TO nobody',
   ])('refuses %s before it is sent', async (statement) => {
     const reference = `refused-${statement}`.slice(0, 60);
-    const failing = store.process(change(reference), async ({ tx }) => {
+    const failing = outcomeOf(store, change(reference), async ({ tx }) => {
       await tx.query("INSERT INTO orders VALUES ('refused', 'new')");
       await tx.query(statement).catch(() => undefined);
     });
@@ -146,11 +147,11 @@ describe.skipIf(!process.env['MYSQL_URL'])('tx of a pool of mysql2', () => {
       message: expect.stringContaining('was not sent'),
     });
     expect(await statuses('refused')).toEqual([]);
-    expect(await store.process(change(reference), nothing)).toBe('processed');
+    expect(await outcomeOf(store, change(reference), nothing)).toBe('processed');
   });
 
   it.each(['reset', 'changeUser', 'destroy', 'end'] as const)('refuses %s()', async (method) => {
-    const failing = store.process(change(method), async ({ tx }) => {
+    const failing = outcomeOf(store, change(method), async ({ tx }) => {
       await Promise.resolve(tx[method]({})).catch(() => undefined);
     });
     await expect(failing).rejects.toMatchObject({
@@ -168,14 +169,14 @@ describe.skipIf(!process.env['MYSQL_URL'])('tx of a pool of mysql2', () => {
     ["SELECT 'COMMIT; ROLLBACK'"],
     ['SAVEPOINT one'],
   ])('lets %s through', async (statement) => {
-    const outcome = await store.process(change(`through-${statement}`), async ({ tx }) => {
+    const outcome = await outcomeOf(store, change(`through-${statement}`), async ({ tx }) => {
       await tx.query(statement);
     });
     expect(outcome).toBe('processed');
   });
 
   it('notices at once when a procedure commits, and sends nothing after it', async () => {
-    const failing = store.process(change('procedure'), async ({ tx }) => {
+    const failing = outcomeOf(store, change('procedure'), async ({ tx }) => {
       await tx.query('CALL commits()');
       await expect(tx.query(insert('procedure'))).rejects.toMatchObject({
         code: 'TRANSACTION_LOST',
@@ -186,18 +187,18 @@ describe.skipIf(!process.env['MYSQL_URL'])('tx of a pool of mysql2', () => {
       message: expect.stringContaining('perhaps in a procedure'),
     });
     expect(await statuses('procedure')).toEqual([]);
-    expect(await store.process(change('procedure'), nothing)).toBe('processed');
+    expect(await outcomeOf(store, change('procedure'), nothing)).toBe('processed');
   });
 
   it('records nothing when a procedure commits and begins another transaction', async () => {
-    const failing = store.process(change('hidden'), async ({ tx }) => {
+    const failing = outcomeOf(store, change('hidden'), async ({ tx }) => {
       await tx.query('CALL commits_and_begins()');
     });
     await expect(failing).rejects.toMatchObject({
       code: 'TRANSACTION_LOST',
       message: expect.stringContaining('perhaps in a procedure'),
     });
-    expect(await store.process(change('hidden'), nothing)).toBe('processed');
+    expect(await outcomeOf(store, change('hidden'), nothing)).toBe('processed');
   });
 
   it('records nothing when the work goes on after a deadlock, which has undone it', async () => {
@@ -207,7 +208,7 @@ describe.skipIf(!process.env['MYSQL_URL'])('tx of a pool of mysql2', () => {
     const lock = (status: string) =>
       `UPDATE orders SET status = status WHERE reference = 'deadlock' AND status = '${status}'`;
     const other = await two.getConnection();
-    const failing = store.process(change('deadlock'), async ({ tx }) => {
+    const failing = outcomeOf(store, change('deadlock'), async ({ tx }) => {
       // The one that has changed less is the victim.
       await other.query('START TRANSACTION');
       await other.query(insert('deadlock', 'more'));
@@ -277,7 +278,7 @@ describe.skipIf(!process.env['MYSQL_URL'])('tx of a pool of mysql2', () => {
 
     it.each(ways)('work that goes on by %s is recorded', async (way, send) => {
       const waiting = await openWaiting({ rollsBack: false });
-      const outcome = await waiting.process(change(`timeout-kept-${way}`), async ({ tx }) => {
+      const outcome = await outcomeOf(waiting, change(`timeout-kept-${way}`), async ({ tx }) => {
         await send(tx, insert('timeout-before'));
         await expect(send(tx, lock)).rejects.toMatchObject({ errno: 1205 });
         await send(tx, insert('timeout-after'));
@@ -290,7 +291,7 @@ describe.skipIf(!process.env['MYSQL_URL'])('tx of a pool of mysql2', () => {
       'of a server that rolls back then, work that goes on by %s writes nothing',
       async (_, send) => {
         const waiting = await openWaiting({ rollsBack: true });
-        const failing = waiting.process(change('timeout-lost'), async ({ tx }) => {
+        const failing = outcomeOf(waiting, change('timeout-lost'), async ({ tx }) => {
           await send(tx, insert('timeout-before'));
           await expect(send(tx, lock)).rejects.toMatchObject({ errno: 1205 });
           await expect(send(tx, insert('timeout-after'))).rejects.toThrow(
@@ -308,7 +309,7 @@ describe.skipIf(!process.env['MYSQL_URL'])('tx of a pool of mysql2', () => {
   });
 
   it('leads the error of a statement to the work', async () => {
-    const failing = store.process(change('error'), async ({ tx }) => {
+    const failing = outcomeOf(store, change('error'), async ({ tx }) => {
       await tx.query('SELECT nothing');
     });
     await expect(failing).rejects.toMatchObject({ errno: 1054 });
@@ -316,10 +317,10 @@ describe.skipIf(!process.env['MYSQL_URL'])('tx of a pool of mysql2', () => {
 
   it('sends nothing for work that has ended, because the connection may be in another transaction', async () => {
     let late: PoolConnection | undefined;
-    await store.process(change('late'), async ({ tx }) => {
+    await outcomeOf(store, change('late'), async ({ tx }) => {
       late = tx;
     });
-    await store.process(change('other'), async () => {
+    await outcomeOf(store, change('other'), async () => {
       await expect(late?.query(insert('late'))).rejects.toThrow('The query was not sent');
     });
     expect(await statuses('late')).toEqual([]);
@@ -331,10 +332,10 @@ describe.skipIf(!process.env['MYSQL_URL'])('tx of a pool of mysql2', () => {
       (tx: PoolConnection) =>
         void (tx.connection as unknown as CallbackConnection).query(insert('forgotten')),
     ]) {
-      const forgetful = store.process(change('forgotten'), async ({ tx }) => send(tx));
+      const forgetful = outcomeOf(store, change('forgotten'), async ({ tx }) => send(tx));
       await expect(forgetful).rejects.toMatchObject({ code: 'TRANSACTION_LOST' });
       expect(await statuses('forgotten')).toEqual([]);
     }
-    expect(await store.process(change('forgotten'), nothing)).toBe('processed');
+    expect(await outcomeOf(store, change('forgotten'), nothing)).toBe('processed');
   });
 });

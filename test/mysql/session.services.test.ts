@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { mysqlStore } from '../../src/mysql/mysql-store.js';
 import { change, heldWork, nothing } from '../postgres/change.js';
 import { isCurrent } from '../store/held-delivery.js';
+import { outcomeOf } from '../store/outcome-of.js';
 import { terminate, useDatabase } from './server.js';
 
 const { openPool, observer, statusesOf, countRecorded } = useDatabase('mp_store_session');
@@ -19,7 +20,7 @@ describe.skipIf(!process.env['MYSQL_URL'])('the limits of the session', () => {
   it('are those of the store while the work runs, but for rows, and no longer than its own', async () => {
     const pool = open();
     const limits = { lockTimeoutMs: 2_500, idleTimeoutMs: 30_000 };
-    await mysqlStore<PoolConnection>(pool, limits).process(change('limits'), async ({ tx }) => {
+    await outcomeOf(mysqlStore<PoolConnection>(pool, limits), change('limits'), async ({ tx }) => {
       const [rows] = await tx.query(LIMITS);
       const [[version]] = (await tx.query('SELECT VERSION() AS text')) as unknown as [
         [{ text: string }],
@@ -29,36 +30,36 @@ describe.skipIf(!process.env['MYSQL_URL'])('the limits of the session', () => {
       expect(rows).toMatchObject([{ idle: 30, tables: 3, locks }]);
     });
     const long = { lockTimeoutMs: 2_000_000, idleTimeoutMs: 2_000_000 };
-    await mysqlStore<PoolConnection>(pool, long).process(change('limits', 1), async ({ tx }) => {
+    await outcomeOf(mysqlStore<PoolConnection>(pool, long), change('limits', 1), async ({ tx }) => {
       const [rows] = await tx.query(LIMITS);
       expect(rows).toMatchObject([own]);
     });
   });
 
   it.each<[string, (pool: ReturnType<typeof open>) => Promise<unknown>]>([
-    ['a commit', (pool) => mysqlStore(pool).process(change('commit'), nothing)],
+    ['a commit', (pool) => outcomeOf(mysqlStore(pool), change('commit'), nothing)],
     [
       'work that fails',
-      (pool) => mysqlStore(pool).process(change('fails'), () => Promise.reject(new Error('no'))),
+      (pool) => outcomeOf(mysqlStore(pool), change('fails'), () => Promise.reject(new Error('no'))),
     ],
     [
       'a rollback',
       async (pool) => {
-        await mysqlStore(pool).process(change('twice'), nothing);
-        return mysqlStore(pool).process(change('twice'), nothing);
+        await outcomeOf(mysqlStore(pool), change('twice'), nothing);
+        return outcomeOf(mysqlStore(pool), change('twice'), nothing);
       },
     ],
     [
       'work whose statement fails',
       (pool) =>
-        mysqlStore<PoolConnection>(pool).process(change('statement'), async ({ tx }) => {
+        outcomeOf(mysqlStore<PoolConnection>(pool), change('statement'), async ({ tx }) => {
           await tx.query('SELECT nothing');
         }),
     ],
     [
       'a deadlock that the work swallows',
       (pool) =>
-        mysqlStore<PoolConnection>(pool).process(change('deadlock'), async ({ tx }) => {
+        outcomeOf(mysqlStore<PoolConnection>(pool), change('deadlock'), async ({ tx }) => {
           const deadlock =
             "SIGNAL SQLSTATE '40001' SET MYSQL_ERRNO = 1213, MESSAGE_TEXT = 'deadlock'";
           await tx.query(deadlock).catch(() => undefined);
@@ -83,11 +84,11 @@ describe.skipIf(!process.env['MYSQL_URL'])('the limits of the session', () => {
 
   it('are its own again after a wait for another callback', async () => {
     const held = heldWork();
-    const first = mysqlStore(openPool()).process(change('busy'), held.work);
+    const first = outcomeOf(mysqlStore(openPool()), change('busy'), held.work);
     await held.started;
     const pool = open();
     const impatient = mysqlStore(pool, { lockTimeoutMs: 5 });
-    expect(await impatient.process(change('busy', 1), nothing)).toBe('busy');
+    expect(await outcomeOf(impatient, change('busy', 1), nothing)).toBe('busy');
     held.finish();
     await first;
     const [rows] = await pool.query(LIMITS);
@@ -99,7 +100,7 @@ describe.skipIf(!process.env['MYSQL_URL'])('what is sent to MySQL', () => {
   it('is nine statements for a new change, besides those of the work', async () => {
     const pool = openPool({ connectionLimit: 1 });
     const store = mysqlStore<PoolConnection>(pool);
-    await store.process(change('sent'), nothing);
+    await outcomeOf(store, change('sent'), nothing);
     const sent: string[] = [];
     const connection = await pool.getConnection();
     const core = connection.connection as unknown as Record<
@@ -112,7 +113,7 @@ describe.skipIf(!process.env['MYSQL_URL'])('what is sent to MySQL', () => {
       return query(...args);
     };
     connection.release();
-    await store.process(change('sent', 1), async ({ tx }) => void (await tx.query('DO 1')));
+    await outcomeOf(store, change('sent', 1), async ({ tx }) => void (await tx.query('DO 1')));
     expect(sent.join(' ')).toBe('SET INSERT SELECT SAVEPOINT DO RELEASE INSERT UPDATE COMMIT SET');
   });
 });
@@ -121,14 +122,14 @@ describe.skipIf(!process.env['MYSQL_URL'])('a connection of the pool', () => {
   it('that the server has closed while it was idle is replaced for the first callback', async () => {
     const pool = openPool({ connectionLimit: 1 });
     const store = mysqlStore(pool);
-    await store.process(change('before'), nothing);
+    await outcomeOf(store, change('before'), nothing);
     const connection = await pool.getConnection();
     const { threadId } = connection;
     connection.release();
     // The first statement finds that out, as on a network that says nothing of it.
     connection.connection.removeAllListeners('end');
     await terminate(observer, connection);
-    expect(await store.process(change('after'), nothing)).toBe('processed');
+    expect(await outcomeOf(store, change('after'), nothing)).toBe('processed');
     const next = await pool.getConnection();
     expect(next.threadId).not.toBe(threadId);
     next.release();
@@ -137,17 +138,17 @@ describe.skipIf(!process.env['MYSQL_URL'])('a connection of the pool', () => {
   it('that was released with tables locked serves callbacks', async () => {
     const pool = openPool({ connectionLimit: 1 });
     await pool.query('LOCK TABLES orders READ');
-    expect(await mysqlStore(pool).process(change('locked'), nothing)).toBe('processed');
+    expect(await outcomeOf(mysqlStore(pool), change('locked'), nothing)).toBe('processed');
   });
 
   it('that was released in another database serves callbacks in that of the pool', async () => {
     const pool = openPool({ connectionLimit: 1 });
     const store = mysqlStore<PoolConnection>(pool);
-    await store.process(change('database'), async ({ tx }) => {
+    await outcomeOf(store, change('database'), async ({ tx }) => {
       await tx.query('USE information_schema');
     });
-    expect(await store.process(change('database', 1), nothing)).toBe('processed');
-    expect(await store.process(change('database', 1), nothing)).toBe('duplicate');
+    expect(await outcomeOf(store, change('database', 1), nothing)).toBe('processed');
+    expect(await outcomeOf(store, change('database', 1), nothing)).toBe('duplicate');
     expect(await countRecorded('database')).toBe(2);
     expect(await statusesOf('database')).toEqual([]);
   });
@@ -157,11 +158,11 @@ describe.skipIf(!process.env['MYSQL_URL'])('a session that shows few rows', () =
   it('still knows which changes were processed, and which is the newest', async () => {
     const store = mysqlStore(openPool({}, ['SET SESSION sql_select_limit = 1']));
     for (const minute of [5, 6, 7]) {
-      expect(await store.process(change('few', minute), nothing)).toBe('processed');
+      expect(await outcomeOf(store, change('few', minute), nothing)).toBe('processed');
     }
     expect(await isCurrent(store, change('few', 1))).toBe(false);
     for (const minute of [5, 6, 7]) {
-      expect(await store.process(change('few', minute), nothing)).toBe('duplicate');
+      expect(await outcomeOf(store, change('few', minute), nothing)).toBe('duplicate');
     }
   });
 });

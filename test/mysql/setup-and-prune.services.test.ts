@@ -4,6 +4,7 @@ import { mysqlSchema, mysqlStore } from '../../src/mysql/mysql-store.js';
 import { change, collect, heldWork, nothing } from '../postgres/change.js';
 import { inDatabase } from '../services/mysql-url.js';
 import { isCurrent } from '../store/held-delivery.js';
+import { outcomeOf } from '../store/outcome-of.js';
 import { useDatabase } from './server.js';
 
 const { openPool, query, database } = useDatabase('mp_store_setup');
@@ -33,7 +34,7 @@ describe.skipIf(!url)('setup', () => {
 
   it('does not wait for a callback that is being processed', async () => {
     const held = heldWork();
-    const running = mysqlStore(openPool()).process(change('at-start'), held.work);
+    const running = outcomeOf(mysqlStore(openPool()), change('at-start'), held.work);
     await held.started;
     await mysqlStore(openPool()).setup();
     held.finish();
@@ -69,7 +70,7 @@ describe.skipIf(!url)('setup', () => {
     expect(await shape()).not.toEqual(before);
     await store.setup();
     expect(await shape()).toEqual(before);
-    expect(await store.process(change('lacking'), nothing)).toBe('processed');
+    expect(await outcomeOf(store, change('lacking'), nothing)).toBe('processed');
   });
 
   it('explains that a session with sql_mode ORACLE uses another syntax', async ({ skip }) => {
@@ -91,7 +92,7 @@ describe.skipIf(!url)('setup', () => {
       cause: { errno: 1049 },
     };
     await expect(store.setup()).rejects.toMatchObject(missing);
-    await expect(store.process(change('nowhere'), nothing)).rejects.toMatchObject(missing);
+    await expect(outcomeOf(store, change('nowhere'), nothing)).rejects.toMatchObject(missing);
     await pool.end();
   });
 
@@ -103,7 +104,7 @@ describe.skipIf(!url)('setup', () => {
       expect(await tablesOf(prefix)).toEqual(ALL);
       const store = mysqlStore(pool, { prefix });
       await store.setup();
-      expect(await store.process(change(prefix), nothing)).toBe('processed');
+      expect(await outcomeOf(store, change(prefix), nothing)).toBe('processed');
     }
   });
 
@@ -132,8 +133,8 @@ describe.skipIf(!url)('setup', () => {
       if (isRefused) return;
       const key = String.fromCharCode(...Array.from({ length: 95 }, (_, index) => 32 + index));
       const one = change(`charset-${name}`, 0, { key });
-      expect(await store.process(one, nothing)).toBe('processed');
-      expect(await store.process(one, nothing)).toBe('duplicate');
+      expect(await outcomeOf(store, one, nothing)).toBe('processed');
+      expect(await outcomeOf(store, one, nothing)).toBe('duplicate');
     },
   );
 });
@@ -168,8 +169,8 @@ describe.skipIf(!url)('a user who may not create anything', () => {
   it('may call setup where a migration has made the tables, process and prune', async () => {
     const store = mysqlStore<PoolConnection>(open());
     await store.setup();
-    expect(await store.process(change('user'), nothing)).toBe('processed');
-    expect(await store.process(change('user'), nothing)).toBe('duplicate');
+    expect(await outcomeOf(store, change('user'), nothing)).toBe('processed');
+    expect(await outcomeOf(store, change('user'), nothing)).toBe('duplicate');
     expect(await store.prune(new Date(0))).toBe(0);
   });
 
@@ -191,14 +192,14 @@ describe.skipIf(!url)('a user who may not create anything', () => {
       message: expect.stringMatching(/CREATE TABLE IF NOT EXISTS .*not_migrated_payments` \( \w/),
       cause: { errno: 1142 },
     });
-    await expect(store.process(change('user'), nothing)).rejects.toMatchObject({
+    await expect(outcomeOf(store, change('user'), nothing)).rejects.toMatchObject({
       code: expect.stringMatching(/^(STORE_FAILED|MISSING_TABLES)$/),
     });
   });
 
   it('is refused where it may not write, and nothing runs', async () => {
     await query(`REVOKE INSERT ON ${database}.payment_store_payments FROM ${account}`);
-    const running = mysqlStore(open()).process(change('may-not'), () =>
+    const running = outcomeOf(mysqlStore(open()), change('may-not'), () =>
       Promise.reject(new Error('the work ran')),
     );
     await expect(running).rejects.toMatchObject({ code: 'STORE_FAILED', cause: { errno: 1142 } });
@@ -226,9 +227,9 @@ describe.skipIf(!url)('prune', () => {
     ).length;
 
   it('forgets changes from before, and keeps the mark of a payment that changed since', async () => {
-    await store.process(change('pruned', 3), nothing);
-    await store.process(change('pruned', 1), nothing);
-    await store.process(change('pruned', 2), nothing);
+    await outcomeOf(store, change('pruned', 3), nothing);
+    await outcomeOf(store, change('pruned', 1), nothing);
+    await outcomeOf(store, change('pruned', 2), nothing);
     const old = 'UPDATE payment_store_changes SET processed_at_ms = ? WHERE change_key = ?';
     await query(old, [daysAgo(9).getTime(), change('pruned', 3).key]);
     await query(old, [daysAgo(8).getTime(), change('pruned', 1).key]);
@@ -237,20 +238,20 @@ describe.skipIf(!url)('prune', () => {
     expect(await store.prune(daysAgo(7))).toBe(1);
     // Forgotten as a change, yet known as the latest.
     expect(await isCurrent(store, change('pruned', 2.5))).toBe(false);
-    expect(await store.process(change('pruned', 2), nothing)).toBe('duplicate');
+    expect(await outcomeOf(store, change('pruned', 2), nothing)).toBe('duplicate');
   });
 
   it('forgets a payment without a change since', async () => {
-    await store.process(change('forgotten', 2), nothing);
+    await outcomeOf(store, change('forgotten', 2), nothing);
     await olden('forgotten', change('forgotten', 2).key, 9);
     expect(await store.prune(daysAgo(8))).toBe(2);
-    expect(await store.process(change('forgotten', 1), nothing)).toBe('processed');
+    expect(await outcomeOf(store, change('forgotten', 1), nothing)).toBe('processed');
   });
 
   it('leaves an order whose change is being processed its mark, and waits for nothing', async () => {
-    await store.process(change('in-progress', 1), nothing);
+    await outcomeOf(store, change('in-progress', 1), nothing);
     const held = heldWork<PoolConnection>();
-    const running = store.process(change('in-progress', 2), held.work);
+    const running = outcomeOf(store, change('in-progress', 2), held.work);
     await held.started;
     expect(await store.prune(inADay())).toBeGreaterThan(0);
     held.finish();

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { mysqlStore } from '../../src/mysql/mysql-store.js';
 import { change, collect, nothing } from '../postgres/change.js';
 import { isCurrent } from '../store/held-delivery.js';
+import { outcomeOf } from '../store/outcome-of.js';
 import { describeSqlStore } from '../store/sql/store-cases.js';
 import { useDatabase } from './server.js';
 
@@ -66,7 +67,7 @@ describe.skipIf(!process.env['MYSQL_URL']).each(FORMS)('mysqlStore, %s', (form, 
 
   describe('the work’s own writes', () => {
     it('are hidden from other connections until they are committed', async () => {
-      await open().process(change('unseen'), async ({ tx }) => {
+      await outcomeOf(open(), change('unseen'), async ({ tx }) => {
         await insertOrder(tx, 'unseen');
         expect(await orders('unseen')).toBe(0);
       });
@@ -74,7 +75,7 @@ describe.skipIf(!process.env['MYSQL_URL']).each(FORMS)('mysqlStore, %s', (form, 
     });
 
     it('are kept when the work goes on after a statement that failed', async () => {
-      const outcome = await open().process(change('went-on'), async ({ tx }) => {
+      const outcome = await outcomeOf(open(), change('went-on'), async ({ tx }) => {
         await insertOrder(tx, 'went-on');
         await insertOrder(tx, 'went-on').catch(() => undefined);
       });
@@ -85,7 +86,7 @@ describe.skipIf(!process.env['MYSQL_URL']).each(FORMS)('mysqlStore, %s', (form, 
 
   it('stores when it was processed, whatever the time zone is', async () => {
     const before = Date.now() - 1_000;
-    await open().process(change('processed-at'), nothing);
+    await outcomeOf(open(), change('processed-at'), nothing);
     const [row] = await query<{ at: number }>(
       "SELECT processed_at_ms AS at FROM payment_store_changes WHERE merchant_payment_reference = 'processed-at'",
     );
@@ -109,16 +110,20 @@ describe.skipIf(!process.env['MYSQL_URL']).each(FORMS)('mysqlStore, %s', (form, 
       [1, nothing],
       [3, () => Promise.reject(new Error('failed'))],
     ] as const) {
-      await store.process(change('settings', minute), work).catch(() => undefined);
+      await outcomeOf(store, change('settings', minute), work).catch(() => undefined);
       expect(await settings()).toEqual(before);
     }
   });
 
   it('records where it claimed when the work uses another database', async () => {
     const one = openPool({ connectionLimit: 1 }, statements);
-    const outcome = await mysqlStore<PoolConnection>(one).process(change('use'), async ({ tx }) => {
-      await tx.query('USE information_schema');
-    });
+    const outcome = await outcomeOf(
+      mysqlStore<PoolConnection>(one),
+      change('use'),
+      async ({ tx }) => {
+        await tx.query('USE information_schema');
+      },
+    );
     expect(outcome).toBe('processed');
     expect(await recorded('use')).toBe(1);
   });
@@ -129,11 +134,11 @@ describe.skipIf(!process.env['MYSQL_URL']).each(FORMS)('mysqlStore, %s', (form, 
     );
     for (const other of others) await other.setup();
     for (const store of [open(), ...others]) {
-      expect(await store.process(change(`tables-${form}`), nothing)).toBe('processed');
-      expect(await store.process(change(`tables-${form}`), nothing)).toBe('duplicate');
+      expect(await outcomeOf(store, change(`tables-${form}`), nothing)).toBe('processed');
+      expect(await outcomeOf(store, change(`tables-${form}`), nothing)).toBe('duplicate');
     }
     await others[0]?.prune(new Date(Date.now() + 86_400_000));
-    expect(await open().process(change(`tables-${form}`), nothing)).toBe('duplicate');
+    expect(await outcomeOf(open(), change(`tables-${form}`), nothing)).toBe('duplicate');
   });
 
   it('lists more failed changes than fit on a page, each once, in order', async () => {
@@ -188,7 +193,7 @@ describe.skipIf(!process.env['MYSQL_URL']).each(FORMS)('mysqlStore, %s', (form, 
         message: expect.stringContaining('call setup()'),
         cause: { errno },
       };
-      await expect(store.process(change('missing'), nothing)).rejects.toMatchObject(missing);
+      await expect(outcomeOf(store, change('missing'), nothing)).rejects.toMatchObject(missing);
       await expect(store.prune(new Date())).rejects.toMatchObject(missing);
     });
   });
@@ -223,10 +228,10 @@ describe.skipIf(!process.env['MYSQL_URL'])('a claim', () => {
       );
       return (rows as unknown[]).length;
     };
-    await store.process(change('known', 1), nothing);
+    await outcomeOf(store, change('known', 1), nothing);
     // The first time with nothing kept.
     for (const kept of [0, 1]) {
-      const running = store.process(change('known', 2), async () => {
+      const running = outcomeOf(store, change('known', 2), async () => {
         expect(await freeRows('payments')).toBe(0);
         expect(await freeRows('changes')).toBe(1);
         expect(await freeRows('failed_changes')).toBe(kept);

@@ -2,6 +2,7 @@ import type { PoolClient } from 'pg';
 import { describe, expect, it } from 'vitest';
 import { postgresStore } from '../../src/postgres/postgres-store.js';
 import { isCurrent } from '../store/held-delivery.js';
+import { outcomeOf } from '../store/outcome-of.js';
 import { describeMany, describeProcesses, type SqlServer } from '../store/sql/concurrency-cases.js';
 import { change, heldWork, nothing } from './change.js';
 import { terminate, useSchema } from './server.js';
@@ -31,9 +32,9 @@ describe.skipIf(!process.env['DATABASE_URL'])('several processes on a server', (
 describe.skipIf(!process.env['DATABASE_URL'])('a change whose work was lost in a crash', () => {
   it('is not current when a later one was processed between', async () => {
     const store = postgresStore<PoolClient>(openPool());
-    const lost = store.process(change('between', 1), async ({ tx }) => terminate(observer, tx));
+    const lost = outcomeOf(store, change('between', 1), async ({ tx }) => terminate(observer, tx));
     await expect(lost).rejects.toThrow();
-    expect(await store.process(change('between', 2), nothing)).toBe('processed');
+    expect(await outcomeOf(store, change('between', 2), nothing)).toBe('processed');
     expect(await isCurrent(store, change('between', 1))).toBe(false);
   });
 });
@@ -41,25 +42,25 @@ describe.skipIf(!process.env['DATABASE_URL'])('a change whose work was lost in a
 describe.skipIf(!process.env['DATABASE_URL'])('a payment that is locked for too long', () => {
   it('is busy in another process', async () => {
     const held = heldWork();
-    const first = postgresStore(openPool()).process(change('locked', 1), held.work);
+    const first = outcomeOf(postgresStore(openPool()), change('locked', 1), held.work);
     await held.started;
     // Without the store's own limit, this one would wait without end.
     const pool = openPool({ options: '-c lock_timeout=0' });
     const other = postgresStore(pool, { lockTimeoutMs: 5 });
-    expect(await other.process(change('locked', 1), nothing)).toBe('busy');
-    expect(await other.process(change('locked', 2), nothing)).toBe('busy');
+    expect(await outcomeOf(other, change('locked', 1), nothing)).toBe('busy');
+    expect(await outcomeOf(other, change('locked', 2), nothing)).toBe('busy');
     held.finish();
     expect(await first).toBe('processed');
-    expect(await other.process(change('locked', 1), nothing)).toBe('duplicate');
+    expect(await outcomeOf(other, change('locked', 1), nothing)).toBe('duplicate');
   });
 
   it('is busy in this process, without a connection', async () => {
     const pool = openPool();
     const store = postgresStore(pool, { lockTimeoutMs: 5 });
     const held = heldWork();
-    const first = store.process(change('locked-here', 1), held.work);
+    const first = outcomeOf(store, change('locked-here', 1), held.work);
     await held.started;
-    expect(await store.process(change('locked-here', 1), nothing)).toBe('busy');
+    expect(await outcomeOf(store, change('locked-here', 1), nothing)).toBe('busy');
     expect(pool.totalCount).toBe(1);
     held.finish();
     expect(await first).toBe('processed');
@@ -71,10 +72,10 @@ describe.skipIf(!process.env['DATABASE_URL'])('duplicates of a change', () => {
     const pool = openPool({ max: 3 });
     const store = postgresStore<PoolClient>(pool, long);
     const held = heldWork<PoolClient>();
-    const first = store.process(change('duplicates'), held.work);
+    const first = outcomeOf(store, change('duplicates'), held.work);
     await held.started;
-    const second = store.process(change('duplicates'), nothing);
-    expect(await store.process(change('another'), nothing)).toBe('processed');
+    const second = outcomeOf(store, change('duplicates'), nothing);
+    expect(await outcomeOf(store, change('another'), nothing)).toBe('processed');
     expect(pool).toMatchObject({ totalCount: 2, idleCount: 1, waitingCount: 0 });
     held.finish();
     expect(await Promise.all([first, second])).toEqual(['processed', 'duplicate']);

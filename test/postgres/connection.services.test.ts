@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import pg, { type PoolClient } from 'pg';
 import { describe, expect, it } from 'vitest';
 import { postgresStore } from '../../src/postgres/postgres-store.js';
+import { outcomeOf } from '../store/outcome-of.js';
 import { change, deferred, heldWork, nothing } from './change.js';
 import { followFirstConnection } from './first-connection.js';
 import { terminate, useSchema } from './server.js';
@@ -16,7 +17,7 @@ describe.skipIf(!process.env['DATABASE_URL'])(
       const connection = followFirstConnection(pool);
       const store = postgresStore<PoolClient>(pool);
       const held = heldWork<PoolClient>();
-      const running = store.process(change('idle'), held.work);
+      const running = outcomeOf(store, change('idle'), held.work);
       // It rejects before the test has come to ask.
       running.catch(() => undefined);
       const { tx, signal } = await held.started;
@@ -27,7 +28,7 @@ describe.skipIf(!process.env['DATABASE_URL'])(
       await expect(running).rejects.toBe(signal.reason);
       expect(await recorded('idle')).toBe(0);
       expect(connection.isInPool()).toBe(false);
-      expect(await store.process(change('idle'), nothing)).toBe('processed');
+      expect(await outcomeOf(store, change('idle'), nothing)).toBe('processed');
       held.finish();
     });
 
@@ -35,14 +36,14 @@ describe.skipIf(!process.env['DATABASE_URL'])(
       const pool = openPool({ max: 1 });
       const held = heldWork<PoolClient>();
       const impatient = postgresStore<PoolClient>(pool, { idleTimeoutMs: 1_000 });
-      const running = impatient.process(change('silent'), held.work);
+      const running = outcomeOf(impatient, change('silent'), held.work);
       running.catch(() => undefined);
       const { signal } = await held.started;
       await once(signal, 'abort');
       expect(signal.reason).toMatchObject({ code: 'TRANSACTION_LOST', cause: { code: '25P03' } });
       await expect(running).rejects.toBe(signal.reason);
       // By a store that waits longer: on a busy machine a second may pass between two statements too.
-      expect(await postgresStore(pool).process(change('silent'), nothing)).toBe('processed');
+      expect(await outcomeOf(postgresStore(pool), change('silent'), nothing)).toBe('processed');
       held.finish();
     });
 
@@ -58,7 +59,7 @@ describe.skipIf(!process.env['DATABASE_URL'])(
         reads.push(read);
         await read;
       };
-      const deadlocked = ['full-1', 'full-2'].map((name) => store.process(change(name), work));
+      const deadlocked = ['full-1', 'full-2'].map((name) => outcomeOf(store, change(name), work));
       const outcomes = await Promise.allSettled(deadlocked);
       // The first one to end may free its connection in time for the other one.
       const lost = outcomes.filter(({ status }) => status === 'rejected');
@@ -68,7 +69,7 @@ describe.skipIf(!process.env['DATABASE_URL'])(
       }
       expect(await Promise.all(reads)).toHaveLength(2);
       for (const [index, { status }] of outcomes.entries()) {
-        const again = await postgresStore(pool).process(change(`full-${index + 1}`), nothing);
+        const again = await outcomeOf(postgresStore(pool), change(`full-${index + 1}`), nothing);
         expect(again).toBe(status === 'rejected' ? 'processed' : 'duplicate');
       }
     });
@@ -77,18 +78,18 @@ describe.skipIf(!process.env['DATABASE_URL'])(
       const pool = openPool({ max: 1 });
       const connection = followFirstConnection(pool);
       const store = postgresStore<PoolClient>(pool);
-      const running = store.process(change('active'), async ({ tx }) => {
+      const running = outcomeOf(store, change('active'), async ({ tx }) => {
         await tx.query('SELECT pg_terminate_backend(pg_backend_pid())');
       });
       await expect(running).rejects.toMatchObject({ code: '57P01' });
       expect(await recorded('active')).toBe(0);
       expect(connection.isInPool()).toBe(false);
-      expect(await store.process(change('active'), nothing)).toBe('processed');
+      expect(await outcomeOf(store, change('active'), nothing)).toBe('processed');
     });
 
     it('in a statement whose error the work swallows rejects with TRANSACTION_LOST', async () => {
       const store = postgresStore<PoolClient>(openPool({ max: 1 }));
-      const running = store.process(change('swallowed'), async ({ tx }) => {
+      const running = outcomeOf(store, change('swallowed'), async ({ tx }) => {
         await tx.query('SELECT pg_terminate_backend(pg_backend_pid())').catch(() => undefined);
       });
       await expect(running).rejects.toMatchObject({
@@ -105,7 +106,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('a pool whose connections are all 
     const pool = openPool({ max: 1 });
     const store = postgresStore(pool, { acquireTimeoutMs: 5 });
     const taken = await pool.connect();
-    await expect(store.process(change('exhausted'), nothing)).rejects.toMatchObject({
+    await expect(outcomeOf(store, change('exhausted'), nothing)).rejects.toMatchObject({
       code: 'STORE_TIMEOUT',
     });
     expect(pool.waitingCount).toBe(1);
@@ -121,13 +122,13 @@ describe.skipIf(!process.env['DATABASE_URL'])('a connection', () => {
   it('is given back after each outcome, with the listeners it had', async () => {
     const pool = openPool({ max: 1 });
     const store = postgresStore(pool);
-    await store.process(change('given-back', 2), nothing);
+    await outcomeOf(store, change('given-back', 2), nothing);
     const idle = await pool.connect();
     const listeners = idle.listenerCount('error');
     idle.release();
-    await store.process(change('given-back', 2), nothing);
-    await store.process(change('given-back', 1), nothing);
-    await store.process(change('given-back', 3), () => Promise.reject('failed')).catch(String);
+    await outcomeOf(store, change('given-back', 2), nothing);
+    await outcomeOf(store, change('given-back', 1), nothing);
+    await outcomeOf(store, change('given-back', 3), () => Promise.reject('failed')).catch(String);
     const again = await pool.connect();
     expect(again).toBe(idle);
     expect(again.listenerCount('error')).toBe(listeners);
@@ -142,7 +143,9 @@ describe.skipIf(!process.env['DATABASE_URL'])('a connection', () => {
 
   it('has what Postgres says as its failure when there is no server', async () => {
     const pool = new pg.Pool({ host: '127.0.0.1', port: 1 });
-    await expect(postgresStore(pool).process(change('no-server'), nothing)).rejects.toMatchObject({
+    await expect(
+      outcomeOf(postgresStore(pool), change('no-server'), nothing),
+    ).rejects.toMatchObject({
       code: 'STORE_FAILED',
       message: expect.stringContaining('nothing was done'),
       cause: { code: 'ECONNREFUSED' },
@@ -159,11 +162,11 @@ describe.skipIf(!process.env['DATABASE_URL'])(
       const client = await pool.connect();
       await client.query("BEGIN; INSERT INTO orders VALUES ('forgotten', 'new')");
       client.release();
-      await expect(store.process(change('after it'), nothing)).rejects.toMatchObject({
+      await expect(outcomeOf(store, change('after it'), nothing)).rejects.toMatchObject({
         code: 'STORE_FAILED',
         cause: { message: expect.stringContaining('an open transaction') },
       });
-      expect(await store.process(change('after it'), nothing)).toBe('processed');
+      expect(await outcomeOf(store, change('after it'), nothing)).toBe('processed');
       const { rows } = await observer.query(`SELECT FROM orders WHERE reference = 'forgotten'`);
       expect(rows).toEqual([]);
     });

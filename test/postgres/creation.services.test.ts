@@ -8,6 +8,7 @@ import type { PaymentStore } from '../../src/store/payment-store.js';
 import { ContractService } from '../contract/store/service.js';
 import { recordIn } from '../contract/store/stage.js';
 import { expectToListWhatLiesAhead } from '../store/clock-set-back.js';
+import { outcomeOf } from '../store/outcome-of.js';
 import { unusedClient } from '../store/unused-client.js';
 import { change, collect, nothing, order } from './change.js';
 import { useSchema } from './server.js';
@@ -120,8 +121,10 @@ describe.skipIf(!process.env['DATABASE_URL'])(
       service.answer('order-lost', 'answer-lost');
       await store.create(order('order-lost'));
       await store.markCreated('order-lost', { referenceNumber: 'found' });
-      await store.process(change('order-new'), nothing);
-      await store.process(change('order-new', 1), () => Promise.reject('broken')).catch(() => {});
+      await outcomeOf(store, change('order-new'), nothing);
+      await outcomeOf(store, change('order-new', 1), () => Promise.reject('broken')).catch(
+        () => {},
+      );
       const { rows } = await observer.query(
         `SELECT DISTINCT what, setting FROM ${prefix}seen ORDER BY what`,
       );
@@ -390,10 +393,12 @@ describe.skipIf(!process.env['DATABASE_URL'])(
       const payment = recordIn(await store.create(order('order-latin1'), { extraBody }));
       const referenceNumber = String(payment?.referenceNumber);
       const found = change('order-latin1', 0, { referenceNumber, ...extraBody } as never);
-      expect(await store.process(found, nothing)).toBe('processed');
+      expect(await outcomeOf(store, found, nothing)).toBe('processed');
       expect(await store.get('order-latin1')).toMatchObject({ extraBody, payment: extraBody });
       const failing = () => Promise.reject(new Error('no room for Łukasz'));
-      await expect(store.process(change('latin1'), failing)).rejects.toThrow('no room for Łukasz');
+      await expect(outcomeOf(store, change('latin1'), failing)).rejects.toThrow(
+        'no room for Łukasz',
+      );
       const kept = await collect(store.attention({ kinds: ['failed-change'] }));
       expect(kept).toMatchObject([{ error: { message: 'no room for Łukasz' } }]);
       await pool.end();

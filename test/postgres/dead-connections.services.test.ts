@@ -8,6 +8,7 @@ import type { PaymentStore } from '../../src/store/payment-store.js';
 import { fromDrizzle } from '../../src/store/providers/drizzle.js';
 import { fromKysely } from '../../src/store/providers/kysely.js';
 import { ContractService } from '../contract/store/service.js';
+import { outcomeOf } from '../store/outcome-of.js';
 import { change, nothing, order } from './change.js';
 import { operations } from './operations.js';
 import { recordMessages } from './recorded-messages.js';
@@ -100,7 +101,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('connections that died while nobod
     for (let time = 0; time < 3; time += 1) {
       if (time > 0) await warmUp(pool, 2);
       die();
-      expect(await store.process(change(`drizzle-${time}`), nothing)).toBe('processed');
+      expect(await outcomeOf(store, change(`drizzle-${time}`), nothing)).toBe('processed');
     }
     expect({ taken: pool.totalCount - pool.idleCount, waiting: pool.waitingCount }).toEqual({
       taken: 0,
@@ -125,7 +126,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('connections that died while nobod
     });
     let runs = 0;
     die();
-    const running = store.process(change('twice'), async () => {
+    const running = outcomeOf(store, change('twice'), async () => {
       runs += 1;
     });
     await expect(running).rejects.toMatchObject({
@@ -142,7 +143,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('connections that died while nobod
     pool.on('error', () => undefined);
     const store = postgresStore<pg.PoolClient>(pool);
     let runs = 0;
-    const running = store.process(change('begun'), async ({ tx }) => {
+    const running = outcomeOf(store, change('begun'), async ({ tx }) => {
       runs += 1;
       await tx.query("INSERT INTO orders VALUES ('begun', 'paid')");
       endUnheard(`${schema}_begun`);
@@ -150,7 +151,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('connections that died while nobod
     await expect(running).rejects.toMatchObject({ code: 'TRANSACTION_LOST' });
     expect(runs).toBe(1);
     expect(await statusesOf('begun')).toEqual([]);
-    expect(await store.process(change('begun'), nothing)).toBe('processed');
+    expect(await outcomeOf(store, change('begun'), nothing)).toBe('processed');
   });
 
   it('may have stored a claim whose answer was lost: its sender takes it up and sends once', async () => {

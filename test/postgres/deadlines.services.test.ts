@@ -1,6 +1,7 @@
 import pg, { type PoolClient } from 'pg';
 import { describe, expect, it } from 'vitest';
 import { postgresStore } from '../../src/postgres/postgres-store.js';
+import { outcomeOf } from '../store/outcome-of.js';
 import { describeNetwork, SHORT, useNetwork } from '../store/sql/network-cases.js';
 import { change, heldWork, nothing } from './change.js';
 import { followFirstConnection } from './first-connection.js';
@@ -42,15 +43,17 @@ describe.skipIf(!process.env['DATABASE_URL'])('a network that swallows what is s
     const store = postgresStore(pool, { ...SHORT, acquireTimeoutMs: 300 });
     await warmUp();
     proxy.swallow();
-    const lost = ['a', 'b', 'c', 'd'].map((name) => store.process(change(name), nothing));
+    const lost = ['a', 'b', 'c', 'd'].map((name) => outcomeOf(store, change(name), nothing));
     for (const outcome of await Promise.allSettled(lost)) {
       expect(outcome).toMatchObject({ status: 'rejected', reason: { code: 'STORE_TIMEOUT' } });
     }
     // What took the places of the lost connections could not be made either.
-    await expect(store.process(change('e'), nothing)).rejects.toThrow('acquireTimeoutMs');
+    await expect(outcomeOf(store, change('e'), nothing)).rejects.toThrow('acquireTimeoutMs');
     proxy.cut();
     proxy.heal();
-    const after = ['a', 'b', 'c'].map((name) => postgresStore(pool).process(change(name), nothing));
+    const after = ['a', 'b', 'c'].map((name) =>
+      outcomeOf(postgresStore(pool), change(name), nothing),
+    );
     expect(await Promise.all(after)).toEqual(['processed', 'processed', 'processed']);
     expect(pool).toMatchObject({ totalCount: 2, waitingCount: 0 });
   });
@@ -89,11 +92,11 @@ describe.skipIf(!process.env['DATABASE_URL'])('a wait for another callback', () 
     );
     const [one, two] = pools as [pg.Pool, pg.Pool];
     const held = heldWork();
-    const first = postgresStore(one).process(change('slow'), held.work);
+    const first = outcomeOf(postgresStore(one), change('slow'), held.work);
     await held.started;
     // Longer than commandTimeoutMs: what is waited for is the other callback.
     const impatient = postgresStore(two, { lockTimeoutMs: 400, commandTimeoutMs: 200 });
-    expect(await impatient.process(change('slow'), nothing)).toBe('busy');
+    expect(await outcomeOf(impatient, change('slow'), nothing)).toBe('busy');
     held.finish();
     expect(await first).toBe('processed');
     expect(two).toMatchObject({ totalCount: 1, idleCount: 1 });
@@ -111,7 +114,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('a migration that locks the tables
       await migration.query('BEGIN');
       await migration.query('LOCK TABLE payment_store_changes IN ACCESS EXCLUSIVE MODE');
       for (const name of ['one', 'two', 'three']) {
-        expect(await store.process(change(`behind-${name}`), nothing)).toBe('busy');
+        expect(await outcomeOf(store, change(`behind-${name}`), nothing)).toBe('busy');
       }
       const { rows } = await observer.query(
         "SELECT count(*)::int AS sessions FROM pg_stat_activity WHERE application_name = 'mp_behind_migration'",
@@ -121,6 +124,6 @@ describe.skipIf(!process.env['DATABASE_URL'])('a migration that locks the tables
       await migration.query('ROLLBACK');
       migration.release();
     }
-    expect(await store.process(change('behind-one'), nothing)).toBe('processed');
+    expect(await outcomeOf(store, change('behind-one'), nothing)).toBe('processed');
   });
 });

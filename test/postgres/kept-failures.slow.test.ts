@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { postgresStore } from '../../src/postgres/postgres-store.js';
 import type { FailedChange } from '../../src/store/attention.js';
 import { emptyPglite } from '../pglite.js';
+import { outcomeOf } from '../store/outcome-of.js';
 import { change, collect, nothing } from './change.js';
 
 let database: PGlite;
@@ -26,16 +27,16 @@ async function list(reference: string): Promise<FailedChange[]> {
 
 describe('a failure', () => {
   it('rejects as it is when it can’t be kept, which is told, and never parks then', async () => {
-    const told: unknown[] = [];
-    const failures = {
-      parkAfter: 1,
-      onParked: () => void told.push('parked'),
-      onNotKept: (error: unknown) => void told.push(error),
-    };
-    const event = change('unkept', 0, { failures });
-    const failing = postgresStore(database).process(event, () => fail('the handler is broken'));
-    await expect(failing).rejects.toThrow('the handler is broken');
-    expect(told).toMatchObject([{ code: 'STORE_FAILED', cause: { message: 'the disk is full' } }]);
+    const event = change('unkept', 0, { failures: { parkAfter: 1 } });
+    const result = await postgresStore(database).process(event, () =>
+      fail('the handler is broken'),
+    );
+    expect(result).toMatchObject({
+      outcome: 'failed',
+      error: { message: 'the handler is broken' },
+      parkedAfter: undefined,
+      notKept: { code: 'STORE_FAILED', cause: { message: 'the disk is full' } },
+    });
     expect(await list('unkept')).toEqual([]);
   });
 
@@ -43,8 +44,8 @@ describe('a failure', () => {
     const store = postgresStore(database);
     const insert = (tx: { query(sql: string): Promise<unknown> }) =>
       tx.query("INSERT INTO once VALUES ('at commit')");
-    await store.process(change('at-commit'), () => fail()).catch(() => undefined);
-    const failing = store.process(change('at-commit'), async ({ tx }) => {
+    await outcomeOf(store, change('at-commit'), () => fail()).catch(() => undefined);
+    const failing = outcomeOf(store, change('at-commit'), async ({ tx }) => {
       await insert(tx);
       await insert(tx);
     });
@@ -52,7 +53,7 @@ describe('a failure', () => {
     expect(await list('at-commit')).toMatchObject([
       { attempts: 2, error: { code: 'STORE_FAILED' } },
     ]);
-    await store.process(change('at-commit'), ({ tx }) => insert(tx).then(nothing));
+    await outcomeOf(store, change('at-commit'), ({ tx }) => insert(tx).then(nothing));
     expect(await list('at-commit')).toEqual([]);
   });
 });
@@ -63,7 +64,7 @@ describe('prune', () => {
     const getRawBody = () => new Uint8Array([1]);
     for (const parkAfter of [1, undefined]) {
       const event = change(`aged-${parkAfter}`, 0, { failures: { parkAfter, getRawBody } });
-      await store.process(event, () => fail()).catch(() => undefined);
+      await outcomeOf(store, event, () => fail()).catch(() => undefined);
     }
     const at = (time: string) => Date.parse(time);
     await database.exec(`UPDATE payment_store_failed_changes SET first_failed_at_ms = ${at('2020-01-01')}

@@ -2,6 +2,7 @@ import type pg from 'pg';
 import { describe, expect, it } from 'vitest';
 import { postgresStore } from '../../src/postgres/postgres-store.js';
 import { ContractService } from '../contract/store/service.js';
+import { outcomeOf } from '../store/outcome-of.js';
 import { change, nothing, order } from './change.js';
 import { recordMessages } from './recorded-messages.js';
 import { useSchema } from './server.js';
@@ -33,7 +34,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('what is sent to Postgres', () => 
   };
 
   it('is three messages for a new change: its claim, the work’s own, and its end', async () => {
-    expect(await store.process(await created('new'), work)).toBe('processed');
+    expect(await outcomeOf(store, await created('new'), work)).toBe('processed');
     expect(words(take())).toEqual([CLAIM, 'SELECT', 'RELEASE … COMMIT']);
     expect(await store.get('new')).toMatchObject({ state: 'created' });
     take();
@@ -45,54 +46,54 @@ describe.skipIf(!process.env['DATABASE_URL'])('what is sent to Postgres', () => 
     const [referenceNumber = ''] = service.paymentsOf('further');
     take();
     const event = change('further', 0, { referenceNumber, status: 'paid' });
-    expect(await store.process(event, work)).toBe('processed');
+    expect(await outcomeOf(store, event, work)).toBe('processed');
     const locked = ['SELECT', 'SAVEPOINT'];
     expect(words(take())).toEqual([CLAIM, ...locked, 'SELECT', 'RELEASE … COMMIT']);
   });
 
   it('is as many without a client, when no order is known', async () => {
     const callbacks = postgresStore<pg.PoolClient>(pool);
-    expect(await callbacks.process(change('no-client'), work)).toBe('processed');
+    expect(await outcomeOf(callbacks, change('no-client'), work)).toBe('processed');
     expect(words(take())).toEqual([CLAIM, 'SELECT', 'RELEASE … COMMIT']);
   });
 
   it('is two more for an order that a store with a client has not created', async () => {
-    await store.process(change('unknown'), nothing);
+    await outcomeOf(store, change('unknown'), nothing);
     expect(words(take())).toEqual([CLAIM, 'ROLLBACK', CLAIM, 'RELEASE … COMMIT']);
     // Nor are the next ones expected.
-    await store.process(change('unknown-2'), nothing);
+    await outcomeOf(store, change('unknown-2'), nothing);
     expect(words(take())).toEqual([CLAIM, 'RELEASE … COMMIT']);
   });
 
   it('is as many for work that fails, with its failure, and for its next delivery', async () => {
     const event = await created('fails');
-    const failing = store.process(event, async ({ tx }) => {
+    const failing = outcomeOf(store, event, async ({ tx }) => {
       await tx.query('SELECT 1');
       throw new Error('out of stock');
     });
     await expect(failing).rejects.toThrow('out of stock');
     expect(words(take())).toEqual([CLAIM, 'SELECT', 'ROLLBACK … COMMIT']);
-    await store.process(event, work);
+    await outcomeOf(store, event, work);
     expect(words(take())).toEqual([CLAIM, 'SELECT', 'RELEASE … COMMIT']);
   });
 
   it('is one message for a duplicate of what this process has processed, two for another', async () => {
     const event = await created('twice');
-    await store.process(event, nothing);
+    await outcomeOf(store, event, nothing);
     take();
-    expect(await store.process(event, nothing)).toBe('duplicate');
+    expect(await outcomeOf(store, event, nothing)).toBe('duplicate');
     expect(words(take())).toEqual(['SELECT']);
     const other = postgresStore<pg.PoolClient>(pool, { client: service.client });
-    expect(await other.process(event, nothing)).toBe('duplicate');
+    expect(await outcomeOf(other, event, nothing)).toBe('duplicate');
     expect(words(take())).toEqual([CLAIM, 'ROLLBACK']);
   });
 
   it('is as many as ever for a change that this process has processed, and that was pruned', async () => {
     const event = await created('pruned');
-    await store.process(event, nothing);
+    await outcomeOf(store, event, nothing);
     await store.prune(new Date(Date.now() + 60_000));
     take();
-    expect(await store.process(event, work)).toBe('processed');
+    expect(await outcomeOf(store, event, work)).toBe('processed');
     expect(words(take())[0]).toBe('SELECT');
   });
 

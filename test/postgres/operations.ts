@@ -1,5 +1,6 @@
 import type { StatusChange } from '../../src/store/callback-store.js';
 import type { PaymentStore } from '../../src/store/payment-store.js';
+import { outcomeOf } from '../store/outcome-of.js';
 import { change, collect, order } from './change.js';
 
 /** What a database that fails may hit. */
@@ -28,7 +29,7 @@ export const operations: readonly Operation[] = [
     writes: true,
     run(store, { added, onWork }) {
       const event = change(added);
-      return store.process(event, async () => void onWork(event));
+      return outcomeOf(store, event, async () => void onWork(event));
     },
   },
   { name: 'send', writes: true, run: (store, { recorded }) => store.send(recorded) },

@@ -2,6 +2,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { postgresStore } from '../../src/postgres/postgres-store.js';
 import { hasPgbouncer, type Pgbouncer, startPgbouncer } from '../services/start-pgbouncer.js';
+import { outcomeOf } from '../store/outcome-of.js';
 import { change, heldWork, nothing } from './change.js';
 import { useSchema } from './server.js';
 
@@ -28,7 +29,7 @@ describe.skipIf(skipped)('postgresStore through pgbouncer in transaction mode', 
     const store = postgresStore(pool, { prefix });
     const outcomes = await Promise.all(
       Array.from({ length: 60 }, (_, index) =>
-        store.process(change(`order-${index % 20}`), async ({ tx }) => {
+        outcomeOf(store, change(`order-${index % 20}`), async ({ tx }) => {
           await tx.query(`INSERT INTO ${schema}.orders VALUES ($1, $2)`, ['bouncer', index % 20]);
         }),
       ),
@@ -42,10 +43,10 @@ describe.skipIf(skipped)('postgresStore through pgbouncer in transaction mode', 
 
   it('waits for another instance, and finds no setting of the claim on its connections', async () => {
     const held = heldWork();
-    const first = postgresStore(openPool()).process(change('held'), held.work);
+    const first = outcomeOf(postgresStore(openPool()), change('held'), held.work);
     await held.started;
     expect(
-      await postgresStore(pool, { prefix, lockTimeoutMs: 5 }).process(change('held'), nothing),
+      await outcomeOf(postgresStore(pool, { prefix, lockTimeoutMs: 5 }), change('held'), nothing),
     ).toBe('busy');
     held.finish();
     expect(await first).toBe('processed');

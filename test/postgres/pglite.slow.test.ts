@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { postgresStore } from '../../src/postgres/postgres-store.js';
 import { openPglite } from '../pglite.js';
+import { outcomeOf } from '../store/outcome-of.js';
 import { change, nothing } from './change.js';
 
 it('rejects with the database’s own error as the cause when it is closed', async () => {
@@ -8,7 +9,7 @@ it('rejects with the database’s own error as the cause when it is closed', asy
   await closed.close();
   const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout');
   const before = timers().length;
-  await expect(postgresStore(closed).process(change('closed'), nothing)).rejects.toMatchObject({
+  await expect(outcomeOf(postgresStore(closed), change('closed'), nothing)).rejects.toMatchObject({
     code: 'STORE_FAILED',
     cause: { message: 'PGlite is closed' },
   });

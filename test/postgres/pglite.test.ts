@@ -4,6 +4,7 @@ import type { Queryable } from '../../src/postgres/pool.js';
 import { postgresStore } from '../../src/postgres/postgres-store.js';
 import { ContractService } from '../contract/store/service.js';
 import { emptyPglite } from '../pglite.js';
+import { outcomeOf } from '../store/outcome-of.js';
 import { change, collect, deferred, heldWork, nothing, order } from './change.js';
 import { describeStore } from './store-cases.js';
 
@@ -32,7 +33,7 @@ describe('postgresStore on PGlite', () => {
   });
 
   it('says when the work ended the transaction by its rollback()', async () => {
-    const failing = postgresStore(database).process(change('rollback()'), ({ tx }) =>
+    const failing = outcomeOf(postgresStore(database), change('rollback()'), ({ tx }) =>
       tx.rollback(),
     );
     await expect(failing).rejects.toMatchObject({
@@ -42,7 +43,7 @@ describe('postgresStore on PGlite', () => {
   });
 
   it('hands on a signal that is not aborted', async () => {
-    await postgresStore(database).process(change('signal'), async ({ signal }) => {
+    await outcomeOf(postgresStore(database), change('signal'), async ({ signal }) => {
       expect(signal.aborted).toBe(false);
     });
   });
@@ -50,13 +51,13 @@ describe('postgresStore on PGlite', () => {
   it('is busy for a change whose payment is being processed for too long', async () => {
     const store = postgresStore(database, { lockTimeoutMs: 5 });
     const held = heldWork();
-    const first = store.process(change('busy', 1), held.work);
+    const first = outcomeOf(store, change('busy', 1), held.work);
     await held.started;
-    expect(await store.process(change('busy', 1), nothing)).toBe('busy');
-    expect(await store.process(change('busy', 2), nothing)).toBe('busy');
+    expect(await outcomeOf(store, change('busy', 1), nothing)).toBe('busy');
+    expect(await outcomeOf(store, change('busy', 2), nothing)).toBe('busy');
     held.finish();
     expect(await first).toBe('processed');
-    expect(await store.process(change('busy', 1), nothing)).toBe('duplicate');
+    expect(await outcomeOf(store, change('busy', 1), nothing)).toBe('duplicate');
   });
 
   it('rejects when the database is not free in time, and does not run the work later', async () => {
@@ -64,7 +65,7 @@ describe('postgresStore on PGlite', () => {
     const taken = deferred<void>();
     const other = database.transaction(() => taken.promise);
     let ran = false;
-    const waiting = store.process(change('waiting'), async () => {
+    const waiting = outcomeOf(store, change('waiting'), async () => {
       ran = true;
     });
     await expect(waiting).rejects.toMatchObject({ code: 'STORE_TIMEOUT' });
@@ -73,14 +74,14 @@ describe('postgresStore on PGlite', () => {
     // Whatever waited has had its turn when this one has.
     await database.query('SELECT 1');
     expect(ran).toBe(false);
-    expect(await store.process(change('waiting'), nothing)).toBe('processed');
+    expect(await outcomeOf(store, change('waiting'), nothing)).toBe('processed');
   });
 
   it('has savepoints for the transactions of the work', async () => {
     await database.exec('CREATE TABLE nested (reference text)');
     const store = postgresStore(database);
     const insert = (reference: string) => `INSERT INTO nested VALUES ('${reference}')`;
-    const work = store.process(change('pglite'), async ({ tx }) => {
+    const work = outcomeOf(store, change('pglite'), async ({ tx }) => {
       await tx.query('BEGIN');
       await tx.query(insert('kept'));
       await tx.query('COMMIT');
@@ -123,7 +124,7 @@ describe('a store of payments on PGlite', () => {
     assert(waiting?.kind === 'no-callback');
     const [referenceNumber = ''] = service.paymentsOf('shop-1');
     const paid = change('shop-1', 1, { status: 'paid', referenceNumber });
-    await store.process(paid, async ({ current, secondPayment }) => {
+    await outcomeOf(store, paid, async ({ current, secondPayment }) => {
       expect({ current, secondPayment }).toEqual({ current: true, secondPayment: false });
     });
     expect(await list('shop-1')).toEqual([]);
@@ -190,10 +191,10 @@ describe('a store of payments on PGlite', () => {
     await store.create(order('shop-5'));
     const [referenceNumber = ''] = service.paymentsOf('shop-5');
     const second = { status: 'paid', referenceNumber: 'another' };
-    await store.process(change('shop-5', 1, second), nothing);
-    await store.process(change('shop-5', 2, second), nothing);
+    await outcomeOf(store, change('shop-5', 1, second), nothing);
+    await outcomeOf(store, change('shop-5', 2, second), nothing);
     const failing = () =>
-      store.process(change('shop-5', 3, { referenceNumber }), () =>
+      outcomeOf(store, change('shop-5', 3, { referenceNumber }), () =>
         Promise.reject(new Error('broken')),
       );
     await expect(failing()).rejects.toThrow('broken');

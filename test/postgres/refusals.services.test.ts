@@ -6,6 +6,7 @@ import type { ServerStoreOptions } from '../../src/store/sql/server-options.js';
 import { ContractService } from '../contract/store/service.js';
 import { hasPostgres, startPostgres } from '../services/start-postgres.js';
 import type { ThrowawayServer } from '../services/throwaway-server.js';
+import { outcomeOf } from '../store/outcome-of.js';
 import { change, nothing, order } from './change.js';
 import { type Operation, type OperationScene, operations } from './operations.js';
 import { useRoles } from './roles.js';
@@ -49,7 +50,7 @@ async function expectRefusal(
   expect(await healthy.get(names.added)).toBeUndefined();
   const unsent = { state: 'recorded', attempts: 0 };
   expect(await healthy.get(names.recorded)).toMatchObject(unsent);
-  expect(await healthy.process(change(names.added), nothing)).toBe('processed');
+  expect(await outcomeOf(healthy, change(names.added), nothing)).toBe('processed');
   expect(await healthy.send(names.recorded)).toMatchObject({ state: 'created' });
 }
 type Act = () => Promise<unknown>;

@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { describe, expect, it } from 'vitest';
 import { postgresStore } from '../../src/postgres/postgres-store.js';
+import { outcomeOf } from '../store/outcome-of.js';
 import { change, nothing } from './change.js';
 import { useSchema } from './server.js';
 
@@ -19,7 +20,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('tx of a pool of pg', () => {
   const insert = (reference: string) => `INSERT INTO orders VALUES ('${reference}', 'new')`;
 
   it('is a client of pg, and stays the pool’s after release()', async () => {
-    const outcome = await store.process(change('client'), async ({ tx }) => {
+    const outcome = await outcomeOf(store, change('client'), async ({ tx }) => {
       expect(tx).toBeInstanceOf(pg.Client);
       expect(tx.escapeIdentifier('a"b')).toBe('"a""b"');
       const { rowCount } = await tx.query(insert('client'));
@@ -34,7 +35,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('tx of a pool of pg', () => {
 
   it('hears the notices of its statements', async () => {
     const heard: (string | undefined)[] = [];
-    await store.process(change('notice'), async ({ tx }) => {
+    await outcomeOf(store, change('notice'), async ({ tx }) => {
       const listen = ({ message }: { message?: string | undefined }) => heard.push(message);
       tx.on('notice', listen);
       await tx.query("DO $$ BEGIN RAISE NOTICE 'one'; END $$");
@@ -46,7 +47,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('tx of a pool of pg', () => {
 
   it('takes a query object, which sends itself', async () => {
     const rows = await new Promise((resolve, reject) => {
-      const reading = store.process(change('query-object'), async ({ tx }) => {
+      const reading = outcomeOf(store, change('query-object'), async ({ tx }) => {
         const query = new pg.Query<{ one: number }>('SELECT 1 AS one');
         await new Promise<void>((done) => {
           query.on('end', (result) => {
@@ -62,7 +63,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('tx of a pool of pg', () => {
   });
 
   it('leads the error of a statement to the work', async () => {
-    const failing = store.process(change('stack'), async function shipOrder({ tx }) {
+    const failing = outcomeOf(store, change('stack'), async function shipOrder({ tx }) {
       await tx.query('SELECT 1/0');
     });
     const { stack } = await failing.catch((error) => error);
@@ -71,26 +72,26 @@ describe.skipIf(!process.env['DATABASE_URL'])('tx of a pool of pg', () => {
 
   it('sends nothing for work that has ended, because the connection may be in another transaction', async () => {
     let late: pg.PoolClient | undefined;
-    await store.process(change('late'), async ({ tx }) => {
+    await outcomeOf(store, change('late'), async ({ tx }) => {
       late = tx;
     });
-    await store.process(change('other'), async () => {
+    await outcomeOf(store, change('other'), async () => {
       await expect(late?.query(insert('late'))).rejects.toThrow('The query was not sent');
     });
     expect(await statuses('late')).toEqual([]);
   });
 
   it('is rolled back when the work returns before its query, and runs again', async () => {
-    const forgetful = store.process(change('forgotten'), async ({ tx }) => {
+    const forgetful = outcomeOf(store, change('forgotten'), async ({ tx }) => {
       void tx.query(insert('forgotten'));
     });
     await expect(forgetful).rejects.toMatchObject({ code: 'TRANSACTION_LOST' });
     expect(await statuses('forgotten')).toEqual([]);
-    expect(await store.process(change('forgotten'), nothing)).toBe('processed');
+    expect(await outcomeOf(store, change('forgotten'), nothing)).toBe('processed');
   });
 
   it('refuses the second of two transactions at once, whose work the first would undo', async () => {
-    const failing = store.process(change('at-once'), async ({ tx }) => {
+    const failing = outcomeOf(store, change('at-once'), async ({ tx }) => {
       const run = async (status: string, end: string) => {
         await tx.query('BEGIN');
         await tx.query(insert(status));
@@ -103,7 +104,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('tx of a pool of pg', () => {
   });
 
   it('refuses a COMMIT among several statements before it is sent', async () => {
-    const failing = store.process(change('several'), async ({ tx }) => {
+    const failing = outcomeOf(store, change('several'), async ({ tx }) => {
       await tx.query(`${insert('several')}; COMMIT`);
     });
     await expect(failing).rejects.toMatchObject({
@@ -114,7 +115,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('tx of a pool of pg', () => {
   });
 
   it('can not be made serializable in a nested transaction', async () => {
-    const failing = store.process(change('serializable'), async ({ tx }) => {
+    const failing = outcomeOf(store, change('serializable'), async ({ tx }) => {
       await tx.query('BEGIN');
       await tx.query('SET TRANSACTION ISOLATION LEVEL SERIALIZABLE');
     });

@@ -2,6 +2,7 @@ import pg, { type PoolClient } from 'pg';
 import { describe, expect, it } from 'vitest';
 import { postgresStore } from '../../src/postgres/postgres-store.js';
 import { isCurrent } from '../store/held-delivery.js';
+import { outcomeOf } from '../store/outcome-of.js';
 import { change, heldWork, nothing } from './change.js';
 import { followFirstConnection } from './first-connection.js';
 import { useRoles } from './roles.js';
@@ -26,19 +27,19 @@ describe.skipIf(!process.env['DATABASE_URL'])('the session', () => {
   it('keeps the role that the work sets, and records as the one it had', async () => {
     const pool = open();
     const before = (await pool.query('SELECT current_user')).rows;
-    const outcome = await postgresStore(pool).process(change('role'), async ({ tx }) => {
+    const outcome = await outcomeOf(postgresStore(pool), change('role'), async ({ tx }) => {
       await tx.query(`SET LOCAL ROLE ${other}`);
     });
     expect(outcome).toBe('processed');
     expect((await pool.query('SELECT current_user')).rows).toEqual(before);
-    expect(await postgresStore(pool).process(change('role'), nothing)).toBe('duplicate');
+    expect(await outcomeOf(postgresStore(pool), change('role'), nothing)).toBe('duplicate');
   });
 
   it('writes what it commits to disk where the role’s default is not to', async () => {
     const pool = open('-c synchronous_commit=off');
     const show = async (client: pg.Pool | PoolClient) =>
       (await client.query('SHOW synchronous_commit')).rows[0].synchronous_commit;
-    await postgresStore(pool).process(change('commit'), async ({ tx }) => {
+    await outcomeOf(postgresStore(pool), change('commit'), async ({ tx }) => {
       expect(await show(tx)).toBe('on');
     });
     expect(await show(pool)).toBe('off');
@@ -58,7 +59,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('the session', () => {
     const store = postgresStore(open('-c synchronous_commit=off'));
     for (const parkAfter of [1, undefined]) {
       const failed = change(`failed-${parkAfter}`, 0, { failures: { parkAfter } });
-      const failing = store.process(failed, () => Promise.reject(new Error('out of stock')));
+      const failing = outcomeOf(store, failed, () => Promise.reject(new Error('out of stock')));
       await expect(failing).rejects.toThrow('out of stock');
     }
     const { rows } = await observer.query(`SELECT setting FROM ${schema}.${seen}`);
@@ -68,7 +69,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('the session', () => {
 
   it('keeps a default that is on its way to disk', async () => {
     const pool = open('-c synchronous_commit=local');
-    await postgresStore(pool).process(change('local'), async ({ tx }) => {
+    await outcomeOf(postgresStore(pool), change('local'), async ({ tx }) => {
       const { rows } = await tx.query('SHOW synchronous_commit');
       expect(rows).toEqual([{ synchronous_commit: 'local' }]);
     });
@@ -76,9 +77,10 @@ describe.skipIf(!process.env['DATABASE_URL'])('the session', () => {
 
   it('has its lock_timeout back after a wait', async () => {
     const held = heldWork();
-    const first = postgresStore(open()).process(change('waited', 1), held.work);
+    const first = outcomeOf(postgresStore(open()), change('waited', 1), held.work);
     await held.started;
-    const second = postgresStore<PoolClient>(open(), { lockTimeoutMs: 60_000 }).process(
+    const second = outcomeOf(
+      postgresStore<PoolClient>(open(), { lockTimeoutMs: 60_000 }),
       change('waited', 2),
       async ({ tx }) => {
         const { rows } = await tx.query('SHOW lock_timeout');
@@ -92,18 +94,18 @@ describe.skipIf(!process.env['DATABASE_URL'])('the session', () => {
 
   it('fails a claim that a statement_timeout ends before the time for the lock is over', async () => {
     const held = heldWork();
-    const first = postgresStore(open()).process(change('cut', 1), held.work);
+    const first = outcomeOf(postgresStore(open()), change('cut', 1), held.work);
     await held.started;
     const cut = postgresStore(open('-c statement_timeout=1'));
     for (const delivery of [1, 2]) {
-      await expect(cut.process(change('cut', delivery), nothing)).rejects.toMatchObject({
+      await expect(outcomeOf(cut, change('cut', delivery), nothing)).rejects.toMatchObject({
         code: 'STORE_FAILED',
         message: expect.stringContaining('statement_timeout'),
         cause: expect.objectContaining({ code: '57014' }),
       });
     }
     const patient = postgresStore(open('-c statement_timeout=60s'), { lockTimeoutMs: 5 });
-    expect(await patient.process(change('cut', 2), nothing)).toBe('busy');
+    expect(await outcomeOf(patient, change('cut', 2), nothing)).toBe('busy');
     held.finish();
     expect(await first).toBe('processed');
   });
@@ -124,8 +126,8 @@ describe.skipIf(!process.env['DATABASE_URL'])('the session', () => {
     const counts: number[] = [];
     for (const [index, timeouts] of settings.entries()) {
       const store = postgresStore(pool, timeouts);
-      await store.process(change(`shape-${index}`), nothing);
-      await store.process(change(`shape-${index}`), nothing);
+      await outcomeOf(store, change(`shape-${index}`), nothing);
+      await outcomeOf(store, change(`shape-${index}`), nothing);
       counts.push(shapes.size);
     }
     expect(counts[2]).toBe(counts[0]);
@@ -145,13 +147,13 @@ describe.skipIf(!process.env['DATABASE_URL'])('the session', () => {
         const store = postgresStore(open(options));
         const reference = text.replaceAll(' ', '');
         const event = change(`${reference}-${setting}`, 0, { key: reference });
-        expect(await store.process(event, nothing)).toBe('processed');
+        expect(await outcomeOf(store, event, nothing)).toBe('processed');
         const { rows } = await observer.query(
           'SELECT change_key AS key FROM payment_store_changes WHERE merchant_payment_reference = $1',
           [event.payment.merchantPaymentReference],
         );
         expect(rows).toEqual([{ key: reference }]);
-        expect(await store.process(event, nothing)).toBe('duplicate');
+        expect(await outcomeOf(store, event, nothing)).toBe('duplicate');
       }
     },
   );
@@ -163,16 +165,20 @@ describe.skipIf(!process.env['DATABASE_URL'])(
     it.each(['25006', '0A000'])('(%s) is closed and not used again', async (sqlState) => {
       const pool = openPool({ max: 1 });
       const connection = followFirstConnection(pool);
-      const failing = postgresStore(pool).process(change(`spoiled-${sqlState}`), async ({ tx }) => {
-        await tx.query(`DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '${sqlState}'; END $$`);
-      });
+      const failing = outcomeOf(
+        postgresStore(pool),
+        change(`spoiled-${sqlState}`),
+        async ({ tx }) => {
+          await tx.query(`DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '${sqlState}'; END $$`);
+        },
+      );
       await expect(failing).rejects.toMatchObject({ code: sqlState });
       expect(connection.isInPool()).toBe(false);
     });
 
     it('is kept after any other error of a statement', async () => {
       const pool = openPool({ max: 1 });
-      const failing = postgresStore(pool).process(change('kept'), async ({ tx }) => {
+      const failing = outcomeOf(postgresStore(pool), change('kept'), async ({ tx }) => {
         await tx.query('SELECT 1/0');
       });
       await expect(failing).rejects.toMatchObject({ code: '22012' });
@@ -194,8 +200,8 @@ describe.skipIf(!process.env['DATABASE_URL'])('a pool that gives results in its 
     const work = async () => {
       runs += 1;
     };
-    expect(await store.process(change('as-text', 1), work)).toBe('processed');
-    expect(await store.process(change('as-text', 1), work)).toBe('duplicate');
+    expect(await outcomeOf(store, change('as-text', 1), work)).toBe('processed');
+    expect(await outcomeOf(store, change('as-text', 1), work)).toBe('duplicate');
     expect(await isCurrent(store, change('as-text', 0))).toBe(false);
     expect(runs).toBe(1);
     await store.setup();
@@ -214,14 +220,16 @@ describe.skipIf(!process.env['DATABASE_URL'])('a pool that gives results in its 
     });
     const pool = openWith({ Client: ArrayClient } as never);
     const store = postgresStore(pool);
-    expect(await store.process(change('as-arrays'), nothing)).toBe('processed');
-    expect(await store.process(change('as-arrays'), nothing)).toBe('duplicate');
+    expect(await outcomeOf(store, change('as-arrays'), nothing)).toBe('processed');
+    expect(await outcomeOf(store, change('as-arrays'), nothing)).toBe('duplicate');
     await pool.end();
   });
 
   it('that returns nothing readable fails with an explanation', async () => {
     const pool = openWith({ types: { getTypeParser: () => () => 7 } as never });
-    await expect(postgresStore(pool).process(change('as-numbers'), nothing)).rejects.toMatchObject({
+    await expect(
+      outcomeOf(postgresStore(pool), change('as-numbers'), nothing),
+    ).rejects.toMatchObject({
       code: 'STORE_FAILED',
       message: expect.stringContaining('type parser'),
     });

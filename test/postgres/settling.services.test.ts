@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { describe, expect, it } from 'vitest';
 import { postgresStore } from '../../src/postgres/postgres-store.js';
+import { outcomeOf } from '../store/outcome-of.js';
 import { startScene } from '../store/settling-scene.js';
 import { change, collect, heldWork, order } from './change.js';
 import { useSchema } from './server.js';
@@ -104,7 +105,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('a receiver with a store in Postgr
     const { payment } = await client.payments.create(order('order-7'));
     const held = heldWork<pg.PoolClient>();
     const other = postgresStore<pg.PoolClient>(openPool());
-    const first = other.process(change('order-7'), held.work);
+    const first = outcomeOf(other, change('order-7'), held.work);
     await held.started;
     const delivery = await mock.setStatus(String(payment.referenceNumber), 'paid');
     held.finish();

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { postgresStore } from '../../src/postgres/postgres-store.js';
 import { isCurrent } from '../store/held-delivery.js';
+import { outcomeOf } from '../store/outcome-of.js';
 import { change, heldWork, nothing } from './change.js';
 import { useSchema } from './server.js';
 
@@ -32,7 +33,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('setup', () => {
     const pool = openPool({ options: '-c search_path=public' });
     const store = postgresStore(pool, { prefix: 'mp_setup.Shop_' });
     await store.setup();
-    expect(await store.process(change('schema'), nothing)).toBe('processed');
+    expect(await outcomeOf(store, change('schema'), nothing)).toBe('processed');
     const { rows } = await observer.query('SELECT * FROM mp_setup."Shop_changes"');
     expect(rows).toMatchObject([{ merchant_payment_reference: 'schema', change_key: 'schema-0' }]);
   });
@@ -48,7 +49,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('setup', () => {
 
   it('does not wait for a callback that is being processed', async () => {
     const held = heldWork();
-    const running = postgresStore(openPool()).process(change('at-start'), held.work);
+    const running = outcomeOf(postgresStore(openPool()), change('at-start'), held.work);
     await held.started;
     await postgresStore(openPool()).setup();
     held.finish();
@@ -72,7 +73,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('a role that may not create tables
   it('may call setup where a migration has made them, and process', async () => {
     const store = postgresStore(pool);
     await store.setup();
-    expect(await store.process(change('role'), nothing)).toBe('processed');
+    expect(await outcomeOf(store, change('role'), nothing)).toBe('processed');
   });
 
   it('is told what to run where a table is missing', async () => {
@@ -108,9 +109,9 @@ describe.skipIf(!process.env['DATABASE_URL']).each(['read committed', 'serializa
     );
 
     it('leaves a payment whose change is being processed, and waits for nothing', async () => {
-      await store.process(change('in-progress', 1), nothing);
+      await outcomeOf(store, change('in-progress', 1), nothing);
       const held = heldWork();
-      const running = store.process(change('in-progress', 2), held.work);
+      const running = outcomeOf(store, change('in-progress', 2), held.work);
       await held.started;
       expect(await store.prune(inADay())).toBe(1);
       held.finish();

@@ -5,6 +5,7 @@ import type { Queryable } from '../../src/postgres/pool.js';
 import { postgresSchema, postgresStore } from '../../src/postgres/postgres-store.js';
 import { ContractService } from '../contract/store/service.js';
 import { emptyPglite } from '../pglite.js';
+import { outcomeOf } from '../store/outcome-of.js';
 import { change, collect, nothing, order } from './change.js';
 
 let database: PGlite;
@@ -37,15 +38,17 @@ async function useAll(): Promise<void> {
   const service = new ContractService();
   const store = postgresStore<Queryable>(database, { client: service.client });
   const failures = { getRawBody: () => new Uint8Array([1]) };
-  expect(await store.process(change('order', 1), nothing)).toBe('processed');
-  expect(await store.process(change('order', 1), nothing)).toBe('duplicate');
-  const failing = store.process(change('failed', 0, { failures }), () => Promise.reject('broken'));
+  expect(await outcomeOf(store, change('order', 1), nothing)).toBe('processed');
+  expect(await outcomeOf(store, change('order', 1), nothing)).toBe('duplicate');
+  const failing = outcomeOf(store, change('failed', 0, { failures }), () =>
+    Promise.reject('broken'),
+  );
   await expect(failing).rejects.toBe('broken');
   service.answer('lost', 'answer-lost');
   expect(await store.create(order('created'))).toMatchObject({ state: 'created' });
   expect(await store.create(order('lost'))).toMatchObject({ state: 'unresolved' });
   const second = change('created', 0, { status: 'paid', referenceNumber: 'another' });
-  expect(await store.process(second, nothing)).toBe('processed');
+  expect(await outcomeOf(store, second, nothing)).toBe('processed');
   await database.query(
     'UPDATE payment_store_payments SET lease_until_ms = 0, sent_at_ms = sent_at_ms - 900000',
   );
@@ -71,9 +74,9 @@ describe('setup', () => {
   it('keeps what is stored', async () => {
     const store = postgresStore(database);
     await store.setup();
-    await store.process(change('kept'), nothing);
+    await outcomeOf(store, change('kept'), nothing);
     await store.setup();
-    expect(await store.process(change('kept'), nothing)).toBe('duplicate');
+    expect(await outcomeOf(store, change('kept'), nothing)).toBe('duplicate');
   });
 
   it('adds each optional column that a table lacks, and names each other one', async () => {
@@ -157,10 +160,10 @@ describe('the schema of a release', () => {
     await database.exec('DROP SCHEMA public CASCADE; CREATE SCHEMA public');
     await database.exec(readFileSync(`${folder}/${release}.sql`, 'utf8'));
     const store = postgresStore(database);
-    await store.process(change('before'), nothing);
+    await outcomeOf(store, change('before'), nothing);
     await store.setup();
     expect(await shape()).toEqual(wanted);
-    expect(await store.process(change('before'), nothing)).toBe('duplicate');
+    expect(await outcomeOf(store, change('before'), nothing)).toBe('duplicate');
     await useAll();
   });
 });

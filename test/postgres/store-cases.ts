@@ -3,6 +3,7 @@ import type { PgliteLike, PgPoolLike, Queryable } from '../../src/postgres/pool.
 import { postgresStore } from '../../src/postgres/postgres-store.js';
 import { databaseForms } from '../../src/store/sql/stored-forms.js';
 import { isCurrent } from '../store/held-delivery.js';
+import { outcomeOf } from '../store/outcome-of.js';
 import { describeSqlStore } from '../store/sql/store-cases.js';
 import { change, nothing, START } from './change.js';
 
@@ -38,7 +39,7 @@ export function describeStore(database: () => Database): void {
     tx.query('INSERT INTO orders (reference, status) VALUES ($1, $2)', [reference, status]);
 
   it('undoes the work’s writes when a deferred constraint fails at COMMIT', async () => {
-    const failing = open().process(change('deferred'), async ({ tx }) => {
+    const failing = outcomeOf(open(), change('deferred'), async ({ tx }) => {
       await insertOrder(tx, 'deferred');
       await insertOrder(tx, 'deferred');
     });
@@ -49,12 +50,12 @@ export function describeStore(database: () => Database): void {
     });
     expect(await orders('deferred')).toBe(0);
     expect(await recorded('deferred')).toBe(0);
-    expect(await open().process(change('deferred'), nothing)).toBe('processed');
+    expect(await outcomeOf(open(), change('deferred'), nothing)).toBe('processed');
   });
 
   describe('work that breaks its transaction', () => {
     it('by continuing after a failed statement rejects with TRANSACTION_LOST', async () => {
-      const failing = open().process(change('swallowed'), async ({ tx }) => {
+      const failing = outcomeOf(open(), change('swallowed'), async ({ tx }) => {
         await insertOrder(tx, 'swallowed');
         await tx.query('SELECT 1/0').catch(() => undefined);
       });
@@ -71,7 +72,7 @@ export function describeStore(database: () => Database): void {
       'by sending %s rejects with TRANSACTION_LOST',
       async (statement) => {
         const reference = `ended-by-${statement}`;
-        const failing = open().process(change(reference), async ({ tx }) => {
+        const failing = outcomeOf(open(), change(reference), async ({ tx }) => {
           await insertOrder(tx, reference);
           await tx.query(statement);
         });
@@ -80,13 +81,13 @@ export function describeStore(database: () => Database): void {
           message: expect.stringContaining('Let the store end'),
         });
         expect(await orders(reference)).toBe(0);
-        expect(await open().process(change(reference), nothing)).toBe('processed');
+        expect(await outcomeOf(open(), change(reference), nothing)).toBe('processed');
       },
     );
 
     it('by ending it and failing then rejects with its own error', async () => {
       const failure = new Error('no stock');
-      const failing = open().process(change('ended-and-failed'), async ({ tx }) => {
+      const failing = outcomeOf(open(), change('ended-and-failed'), async ({ tx }) => {
         await tx.query('ROLLBACK').catch(() => undefined);
         throw failure;
       });
@@ -94,7 +95,7 @@ export function describeStore(database: () => Database): void {
     });
 
     it('but undoes a part of it by savepoints is processed', async () => {
-      const outcome = await open().process(change('savepoints'), async ({ tx }) => {
+      const outcome = await outcomeOf(open(), change('savepoints'), async ({ tx }) => {
         await insertOrder(tx, 'savepoints', 'kept');
         await tx.query('SAVEPOINT one');
         await insertOrder(tx, 'savepoints', 'undone');
@@ -112,7 +113,7 @@ export function describeStore(database: () => Database): void {
     ['1969-12-31T23:59:59.999999Z', '-1'],
     ['9999-12-31T23:59:59.999999Z', '253402300799999999'],
   ])('stores the time %s exactly', async (updatedAt, stored) => {
-    expect(await open().process(change(`time-${updatedAt}`, 0, { updatedAt }), nothing)).toBe(
+    expect(await outcomeOf(open(), change(`time-${updatedAt}`, 0, { updatedAt }), nothing)).toBe(
       'processed',
     );
     const { rows } = await database().query(
@@ -128,7 +129,7 @@ export function describeStore(database: () => Database): void {
       (await tx.query('SHOW lock_timeout')).rows[0];
     const before = await show(database());
     expect(before).not.toEqual({ lock_timeout: '0' });
-    await open().process(change('lock-timeout'), async ({ tx }) => {
+    await outcomeOf(open(), change('lock-timeout'), async ({ tx }) => {
       expect(await show(tx)).toEqual(before);
     });
     expect(await show(database())).toEqual(before);
@@ -142,7 +143,7 @@ export function describeStore(database: () => Database): void {
     });
     afterAll(() => database().query(`DROP SCHEMA ${tenant} CASCADE`));
     const processIn = (path: string, reference: string, minute: number) =>
-      open().process(change(reference, minute), async ({ tx }) => {
+      outcomeOf(open(), change(reference, minute), async ({ tx }) => {
         await tx.query(`SET LOCAL search_path TO ${path}`);
       });
 
@@ -154,7 +155,7 @@ export function describeStore(database: () => Database): void {
     it('to a schema that has such tables too is recorded where it was claimed', async () => {
       const other = postgresStore(database().pool, { prefix: `${tenant}.payment_store_` });
       await other.setup();
-      expect(await other.process(change('tenant', 0), nothing)).toBe('processed');
+      expect(await outcomeOf(other, change('tenant', 0), nothing)).toBe('processed');
       expect(await processIn(tenant, 'tenant', 2)).toBe('processed');
       expect(await recorded('tenant')).toBe(1);
       expect(await isCurrent(open(), change('tenant', 1))).toBe(false);
@@ -165,12 +166,12 @@ export function describeStore(database: () => Database): void {
   it('keeps stores with different prefixes apart', async () => {
     const other = postgresStore(database().pool, { prefix: 'Other_' });
     await other.setup();
-    expect(await open().process(change('tables'), nothing)).toBe('processed');
-    expect(await other.process(change('tables'), nothing)).toBe('processed');
-    expect(await other.process(change('tables'), nothing)).toBe('duplicate');
+    expect(await outcomeOf(open(), change('tables'), nothing)).toBe('processed');
+    expect(await outcomeOf(other, change('tables'), nothing)).toBe('processed');
+    expect(await outcomeOf(other, change('tables'), nothing)).toBe('duplicate');
     expect(await count('"Other_changes"', 'merchant_payment_reference', 'tables')).toBe(1);
     await other.prune(new Date(START.getTime() * 2));
-    expect(await open().process(change('tables'), nothing)).toBe('duplicate');
+    expect(await outcomeOf(open(), change('tables'), nothing)).toBe('duplicate');
   });
 
   describe('a table that is not there', () => {
@@ -184,7 +185,7 @@ export function describeStore(database: () => Database): void {
         message: expect.stringContaining('call setup()'),
         cause: { code },
       };
-      await expect(store.process(change('missing'), nothing)).rejects.toMatchObject(missing);
+      await expect(outcomeOf(store, change('missing'), nothing)).rejects.toMatchObject(missing);
       await expect(store.prune(START)).rejects.toMatchObject(missing);
     });
 
@@ -200,17 +201,17 @@ export function describeStore(database: () => Database): void {
         };
         // A claim does not look for second payments.
         if (table !== 'second_payments') {
-          await expect(store.process(change('half'), nothing)).rejects.toMatchObject(missing);
+          await expect(outcomeOf(store, change('half'), nothing)).rejects.toMatchObject(missing);
         }
         await expect(store.prune(START)).rejects.toMatchObject(missing);
         await store.setup();
-        const outcome = await store.process(change(`half-${table}`), nothing);
+        const outcome = await outcomeOf(store, change(`half-${table}`), nothing);
         expect(outcome).toBe('processed');
       },
     );
 
     it('of the work’s own is the work’s failure', async () => {
-      const failing = open().process(change('missing'), async ({ tx }) => {
+      const failing = outcomeOf(open(), change('missing'), async ({ tx }) => {
         await tx.query('SELECT * FROM nowhere');
       });
       await expect(failing).rejects.toMatchObject({ code: '42P01' });
@@ -222,7 +223,7 @@ export function describeStore(database: () => Database): void {
       $$ BEGIN RAISE EXCEPTION USING ERRCODE = '53100'; END $$`);
     await database().query(`CREATE OR REPLACE TRIGGER full_disk BEFORE INSERT ON payment_store_changes
       FOR EACH ROW WHEN (NEW.merchant_payment_reference = 'unrecorded') EXECUTE FUNCTION full_disk()`);
-    const failing = open().process(change('unrecorded'), ({ tx }) =>
+    const failing = outcomeOf(open(), change('unrecorded'), ({ tx }) =>
       insertOrder(tx, 'unrecorded').then(nothing),
     );
     await expect(failing).rejects.toMatchObject({ code: 'STORE_FAILED', cause: { code: '53100' } });
@@ -230,7 +231,7 @@ export function describeStore(database: () => Database): void {
   });
 
   it('rejects with the work’s own error where it would be busy for one of ours', async () => {
-    const failing = open().process(change('own-lock-timeout'), async ({ tx }) => {
+    const failing = outcomeOf(open(), change('own-lock-timeout'), async ({ tx }) => {
       await tx.query("DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '55P03'; END $$");
     });
     await expect(failing).rejects.toMatchObject({ code: '55P03' });
@@ -246,7 +247,7 @@ export function describeStore(database: () => Database): void {
 
     it('forgets changes from before, and keeps an order that changed since', async () => {
       const store = open();
-      for (const minute of [1, 2, 3]) await store.process(change('pruned', minute), nothing);
+      for (const minute of [1, 2, 3]) await outcomeOf(store, change('pruned', minute), nothing);
       await olden('pruned', change('pruned', 1).key, 9);
       await olden('pruned', change('pruned', 2).key, 8);
       expect(await store.prune(daysAgo(8.5))).toBe(1);
@@ -255,12 +256,12 @@ export function describeStore(database: () => Database): void {
       expect(await recorded('pruned')).toBe(1);
       // Forgotten as a change, yet older than the last.
       expect(await isCurrent(store, change('pruned', 2))).toBe(false);
-      expect(await store.process(change('pruned', 3), nothing)).toBe('duplicate');
+      expect(await outcomeOf(store, change('pruned', 3), nothing)).toBe('duplicate');
     });
 
     it('forgets an order without a change since', async () => {
       const store = open();
-      await store.process(change('forgotten', 2), nothing);
+      await outcomeOf(store, change('forgotten', 2), nothing);
       await olden('forgotten', change('forgotten', 2).key, 9);
       await database().query(
         'UPDATE payment_store_payments SET changed_at_ms = $2 WHERE merchant_payment_reference = $1',
@@ -268,7 +269,7 @@ export function describeStore(database: () => Database): void {
       );
       expect(await store.prune(daysAgo(8))).toBe(2);
       expect(await recorded('forgotten')).toBe(0);
-      expect(await store.process(change('forgotten', 1), nothing)).toBe('processed');
+      expect(await outcomeOf(store, change('forgotten', 1), nothing)).toBe('processed');
     });
 
     it('counts more than one batch of each kind', async () => {

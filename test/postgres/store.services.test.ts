@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { postgresStore } from '../../src/postgres/postgres-store.js';
+import { outcomeOf } from '../store/outcome-of.js';
 import { change, nothing } from './change.js';
 import { useSchema } from './server.js';
 import { describeStore } from './store-cases.js';
@@ -13,7 +14,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('postgresStore on a server', () =>
   it('hides its writes from other connections until it commits', async () => {
     const orders = async () =>
       (await observer.query('SELECT * FROM orders WHERE status = $1', ['unseen'])).rows;
-    await postgresStore(pool).process(change('unseen'), async ({ tx }) => {
+    await outcomeOf(postgresStore(pool), change('unseen'), async ({ tx }) => {
       await tx.query("INSERT INTO orders VALUES ('unseen', 'unseen')");
       expect(await orders()).toEqual([]);
     });
@@ -22,7 +23,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('postgresStore on a server', () =>
 
   it('writes on a database whose default is read only', async () => {
     const readOnly = postgresStore(openPool({ options: '-c default_transaction_read_only=on' }));
-    expect(await readOnly.process(change('read-only'), nothing)).toBe('processed');
+    expect(await outcomeOf(readOnly, change('read-only'), nothing)).toBe('processed');
   });
 });
 

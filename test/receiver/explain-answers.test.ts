@@ -39,7 +39,7 @@ const rows: [what: string, options: Options, request: object, status: number, bo
   ],
   [
     'a payment that is busy',
-    { store: { process: async () => 'busy' } },
+    { store: { process: async () => ({ outcome: 'busy' }) } },
     {},
     503,
     { code: 'BUSY', message: 'Another delivery of this payment is being processed' },
@@ -97,7 +97,7 @@ describe('explainAnswers', () => {
       const store = {
         async process(_change: unknown, work: (context: object) => Promise<void>) {
           if (outcome === 'processed') await work(contextOf());
-          return outcome;
+          return { outcome };
         },
       };
       const reply = await createScene({ explainAnswers: true, store: store as never }).receive(

@@ -87,7 +87,7 @@ describe('the tracing channel merchant-payments:callback', () => {
   it('tells that a change which waits is overdue', async () => {
     const { ended } = subscribe();
     const onPayment = () => Promise.reject(new RetryLaterError('not stored yet'));
-    const busyInbox: CallbackStore = { process: async () => 'busy' };
+    const busyInbox: CallbackStore = { process: async () => ({ outcome: 'busy' }) };
     const overdue = post({ updatedAt: '2026-01-31T11:00:00Z' });
     vi.useFakeTimers({ toFake: ['performance'] });
     for (const options of [{ onPayment }, { store: busyInbox }]) {

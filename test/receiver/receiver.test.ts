@@ -12,7 +12,12 @@ import {
 import type { StandardSchemaV1 } from '../../src/protocol/standard-schema.js';
 import { createCallbackReceiver } from '../../src/receiver/callback-receiver.js';
 import type { CallbackReceiverOptions, PaymentContext } from '../../src/receiver/options.js';
-import type { CallbackStore, ChangeOutcome, StatusChange } from '../../src/store/callback-store.js';
+import type {
+  CallbackStore,
+  ChangeOutcome,
+  ChangeResult,
+  StatusChange,
+} from '../../src/store/callback-store.js';
 import { memoryStore } from '../../src/store/memory.js';
 import {
   NOW_SECONDS,
@@ -162,7 +167,7 @@ describe('the order of changes', () => {
     const old: CallbackStore = {
       async process(_change, work) {
         await work({ tx: undefined, signal, ...said } as never);
-        return 'processed';
+        return { outcome: 'processed' };
       },
     };
     const scene = createScene({
@@ -487,7 +492,7 @@ describe('recordSchema', () => {
 });
 
 describe('the store', () => {
-  const answering = (answer: () => Promise<ChangeOutcome>): CallbackStore => ({ process: answer });
+  const answering = (answer: () => Promise<ChangeResult>): CallbackStore => ({ process: answer });
 
   it.each([
     ['processed', processed],
@@ -497,7 +502,7 @@ describe('the store', () => {
     const store: CallbackStore = {
       async process(_change, work) {
         if (outcome === 'processed') await work(contextOf());
-        return outcome;
+        return { outcome };
       },
     };
     const scene = createScene({ store });
@@ -505,7 +510,7 @@ describe('the store', () => {
   });
 
   it('that says processed without running the work loses no callback', async () => {
-    const scene = createScene({ store: answering(async () => 'processed') });
+    const scene = createScene({ store: answering(async () => ({ outcome: 'processed' })) });
     expect(await scene.receive(post())).toEqual(failed);
     expect(scene.reports).toMatchObject([{ error: { code: 'CONTRACT_VIOLATION' } }]);
   });
@@ -533,7 +538,7 @@ describe('the store', () => {
       async process(_change, work) {
         const context = contextOf();
         await work(context).catch(() => undefined);
-        return 'processed';
+        return { outcome: 'processed' };
       },
     };
     const scene = createScene({ store: swallowing, onPayment: () => Promise.reject(new Error()) });
@@ -547,7 +552,7 @@ describe('the store', () => {
       const swallowing: CallbackStore = {
         async process(_change, work) {
           await work(contextOf()).catch(() => {});
-          return outcome;
+          return { outcome };
         },
       };
       const onPayment = () => Promise.reject(new Error('trouble'));
@@ -560,7 +565,7 @@ describe('the store', () => {
     const hasty: CallbackStore = {
       async process(_change, work) {
         work(contextOf());
-        return 'processed';
+        return { outcome: 'processed' };
       },
     };
     const gate = createGate();
@@ -575,7 +580,7 @@ describe('the store', () => {
         const context = contextOf();
         await work(context);
         await work(context);
-        return 'processed';
+        return { outcome: 'processed' };
       },
     };
     const scene = createScene({ store: repeating });
@@ -585,7 +590,7 @@ describe('the store', () => {
   });
 
   it('may answer without a promise', async () => {
-    const scene = createScene({ store: { process: () => 'duplicate' as never } });
+    const scene = createScene({ store: { process: () => ({ outcome: 'duplicate' }) as never } });
     expect(await scene.receive(post())).toEqual(duplicate);
   });
 
@@ -606,7 +611,7 @@ describe('the store', () => {
       store: {
         async process(_change, work) {
           await work({ ...contextOf(), tx: { id: 7 } });
-          return 'processed';
+          return { outcome: 'processed' };
         },
       },
       onPayment: (_callback, { tx }) => void seen.push(tx),
@@ -616,7 +621,7 @@ describe('the store', () => {
   });
 
   it('is not asked before the callback is verified', async () => {
-    const process = vi.fn(async (): Promise<ChangeOutcome> => 'processed');
+    const process = vi.fn(async (): Promise<ChangeResult> => ({ outcome: 'processed' }));
     const scene = createScene({ store: { process } });
     await scene.receive(post({}, { secret: OTHER_SECRET }));
     await scene.receive(postBody('{}'));
@@ -633,7 +638,7 @@ describe('the signal', () => {
       store: {
         async process(_change, work) {
           await work({ ...contextOf(), signal: lease.signal });
-          return 'processed';
+          return { outcome: 'processed' };
         },
       },
       async onPayment(_callback, context) {
@@ -670,7 +675,7 @@ describe('the signal', () => {
         store: {
           async process(_change, work) {
             await work({ ...contextOf(), signal: lease.signal });
-            return 'processed';
+            return { outcome: 'processed' };
           },
         },
         onPayment: (_callback, { signal }) => void signals.push(signal),
@@ -822,7 +827,7 @@ describe('a change that stays busy', () => {
     onTestFinished(() => void vi.useRealTimers());
     // A process that has run for an hour.
     vi.advanceTimersByTime(3_600_000);
-    return createScene({ store: { process: async () => 'busy' }, ...options });
+    return createScene({ store: { process: async () => ({ outcome: 'busy' }) }, ...options });
   };
   const codesOf = ({ reports }: ReturnType<typeof createScene>) =>
     reports.map(({ error }) => codeOf(error));
@@ -855,7 +860,7 @@ describe('a change that stays busy', () => {
         async process(_change, work) {
           const outcome = outcomes.shift() ?? 'duplicate';
           if (outcome === 'processed') await work({} as never);
-          return outcome;
+          return { outcome };
         },
       },
     });
@@ -961,7 +966,7 @@ describe('RetryLaterError', () => {
       store: {
         async process(_change, work) {
           await work(contextOf()).catch(() => Promise.reject(trouble));
-          return 'processed';
+          return { outcome: 'processed' };
         },
       },
       onPayment: () => Promise.reject(later),

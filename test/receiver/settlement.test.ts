@@ -202,7 +202,7 @@ describe('a second payment', () => {
       run: (context: StoreContext<undefined>) => Promise<void>,
     ) => {
       await run({ ...contextOf(), secondPayment: true });
-      return 'processed' as const;
+      return { outcome: 'processed' as const };
     };
     const scene = createScene({ store: { process }, onPayment: () => work.opened });
     work.open();

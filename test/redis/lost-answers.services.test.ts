@@ -7,6 +7,7 @@ import type { IoredisClient, RedisClient } from '../../src/redis/client.js';
 import { redisStore } from '../../src/redis/redis-store.js';
 import { RELEASE } from '../../src/redis/scripts.js';
 import { changeAt, deliver, hold } from '../store/held-delivery.js';
+import { outcomeOf } from '../store/outcome-of.js';
 import { waitFor } from '../wait-for.js';
 import { type ConnectedClient, plainKinds, redisUrl } from './clients.js';
 import { type PausableProxy, startPausableProxy } from './pausable-proxy.js';
@@ -52,7 +53,7 @@ describe.skipIf(!process.env['REDIS_URL']).each(plainKinds)('with $name', (kind)
   test('a claim that is not answered in time rejects and runs no work', async () => {
     const work = vi.fn(async () => {});
     proxy.holdCommands();
-    await expect(openImpatient().process(change, work)).rejects.toMatchObject({
+    await expect(outcomeOf(openImpatient(), change, work)).rejects.toMatchObject({
       name: 'StoreError',
       code: 'STORE_TIMEOUT',
       message: expect.stringContaining('within 400 ms (commandTimeoutMs)'),
@@ -90,7 +91,7 @@ describe.skipIf(!process.env['REDIS_URL']).each(plainKinds)('with $name', (kind)
     const store = redisStore(connected.client, { prefix, leaseMs: 1_000, commandTimeoutMs: 999 });
     const work = vi.fn(async () => {});
     proxy.holdReplies();
-    const result = store.process(change, work);
+    const result = outcomeOf(store, change, work);
     await waitFor(async () => expect(await admin.hget(hash, 'owner')).not.toBeNull());
     // A newer change of another process, once the claim has run out: as time does, without waiting.
     await admin.hset(hash, 'until', 1);

@@ -5,6 +5,7 @@ import type { IoredisClient } from '../../src/redis/client.js';
 import { redisStore, resolveRedisStoreOptions } from '../../src/redis/redis-store.js';
 import { CLAIM } from '../../src/redis/scripts.js';
 import { changeAt } from '../store/held-delivery.js';
+import { outcomeOf } from '../store/outcome-of.js';
 
 const never = () => new Promise<never>(() => {});
 const client = { evalsha: never, eval: never };
@@ -107,7 +108,7 @@ test.each([
     eval: never,
   };
   const work = vi.fn(async () => {});
-  expect(await redisStore(asOne).process(change, work)).toBe('processed');
+  expect(await outcomeOf(redisStore(asOne), change, work)).toBe('processed');
   expect(work).toHaveBeenCalledWith(
     expect.objectContaining({ current: false, secondPayment: true }),
   );
@@ -120,7 +121,7 @@ test.each([0, 0n, '0', Buffer.from('0'), false, true, null, undefined, '', 'OK',
       evalsha: async (sha1) => (sha1 === (await CLAIM.sha1()) ? 'claimed:10' : answer),
       eval: never,
     };
-    const delivered = redisStore(wrong).process(change, async () => {});
+    const delivered = outcomeOf(redisStore(wrong), change, async () => {});
     await expect(delivered).rejects.toMatchObject({ code: 'LEASE_LOST' });
   },
 );
@@ -143,7 +144,7 @@ test.each([
 ])('runs no work when the answer to a claim is %o', async (answer) => {
   const wrong: IoredisClient = { evalsha: async () => answer, eval: never };
   const work = vi.fn(async () => {});
-  const delivered = redisStore(wrong).process(change, work);
+  const delivered = outcomeOf(redisStore(wrong), change, work);
   await expect(delivered).rejects.toMatchObject({ code: 'INVALID_OPTION', option: 'client' });
   expect(work).not.toHaveBeenCalled();
 });
@@ -158,7 +159,7 @@ test.each([
     eval: (): unknown => answer ?? pipeline,
   };
   const store = redisStore(pipeline as never);
-  const delivered = store.process(change, () => Promise.reject(new Error('the work was run')));
+  const delivered = outcomeOf(store, change, () => Promise.reject(new Error('the work was run')));
   await expect(delivered).rejects.toMatchObject({
     code: 'INVALID_OPTION',
     option: 'client',

@@ -5,6 +5,7 @@ import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { redisStore } from '../../src/redis/redis-store.js';
 import { changeAt, deliver } from '../store/held-delivery.js';
+import { outcomeOf } from '../store/outcome-of.js';
 import { redisUrl } from './clients.js';
 import { type HttpFront, startHttpFront } from './http-front.js';
 
@@ -86,7 +87,9 @@ describe.skipIf(!redisUrl)('over HTTP', () => {
     'a signal of the client that is aborted runs no work, with automatic pipelines: %s',
     async (enableAutoPipelining) => {
       const store = open({ enableAutoPipelining, signal: AbortSignal.abort() });
-      const delivered = store.process(change, () => Promise.reject(new Error('the work was run')));
+      const delivered = outcomeOf(store, change, () =>
+        Promise.reject(new Error('the work was run')),
+      );
       await expect(delivered).rejects.toMatchObject({
         code: enableAutoPipelining ? 'STORE_FAILED' : 'INVALID_OPTION',
       });

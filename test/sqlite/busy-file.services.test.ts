@@ -1,8 +1,8 @@
 import { describe, expect, test, vi } from 'vitest';
 import { sqliteStore } from '../../src/sqlite/sqlite-store.js';
 import type { CallbackStore } from '../../src/store/callback-store.js';
-import type { FailurePolicy } from '../../src/store/failure.js';
 import { changeAt, deliver, hold } from '../store/held-delivery.js';
+import { outcomeOf } from '../store/outcome-of.js';
 import { unusedClient } from '../store/unused-client.js';
 import { waitFor } from '../wait-for.js';
 import { drivers, type OpenDatabase } from './open-database.js';
@@ -115,23 +115,22 @@ describe.each(drivers)('with $name', ({ open }) => {
       const exec = vi.spyOn(database, 'exec');
       // With both clocks at a standstill, any wait would be without end.
       vi.spyOn(performance, 'now').mockReturnValue(0);
-      const notKept: unknown[] = [];
-      const failures: FailurePolicy = { onNotKept: (error) => void notKept.push(error) };
-      const failed = store.process({ ...first, failures }, async () => {
+      const failed = await store.process(first, async () => {
         database.exec('BEGIN; CREATE TABLE orders (id)');
         exec.mockClear();
       });
-      await expect(failed).rejects.toMatchObject({
-        code: 'TRANSACTION_LOST',
-        message: expect.stringContaining('end it before the work returns'),
-      });
-      expect(exec).not.toHaveBeenCalled();
-      expect(notKept).toMatchObject([
-        {
+      expect(failed).toMatchObject({
+        outcome: 'failed',
+        error: {
+          code: 'TRANSACTION_LOST',
+          message: expect.stringContaining('end it before the work returns'),
+        },
+        notKept: {
           code: 'STORE_TIMEOUT',
           message: expect.stringContaining('was open on the connection. Keep transactions short'),
         },
-      ]);
+      });
+      expect(exec).not.toHaveBeenCalled();
       vi.restoreAllMocks();
       database.exec('ROLLBACK');
       // Released as soon as the connection is free, though the clock of the lease stands still.
@@ -178,7 +177,7 @@ describe.each(drivers)('with $name', ({ open }) => {
         const { store, database } = await openEmpty();
         make(database);
         const work = vi.fn(async () => {});
-        await expect(store.process(first, work)).rejects.toMatchObject(refused(says));
+        await expect(outcomeOf(store, first, work)).rejects.toMatchObject(refused(says));
         await expect(store.create(order('order-1'))).rejects.toMatchObject(refused(says));
         expect(work).not.toHaveBeenCalled();
         const unmade = sqliteStore(database, { prefix: 'none_' });

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { describe, expect, test, vi } from 'vitest';
 import { sqliteStore } from '../../src/sqlite/sqlite-store.js';
 import { changeAt, deliver, hold, isCurrent } from '../store/held-delivery.js';
+import { outcomeOf } from '../store/outcome-of.js';
 import { unusedClient } from '../store/unused-client.js';
 import { waitFor } from '../wait-for.js';
 import { drivers } from './open-database.js';
@@ -62,7 +63,7 @@ describe.each(drivers)('with $name', ({ open }) => {
 
     test('holds no transaction open while the work runs, which may make its own', async () => {
       const { store, database } = await scene.open();
-      await store.process(first, async () => {
+      await outcomeOf(store, first, async () => {
         expect(database.inTransaction ?? database.isTransaction).toBe(false);
         database.exec('BEGIN; CREATE TABLE orders (id); INSERT INTO orders VALUES (7); COMMIT');
       });

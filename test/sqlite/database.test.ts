@@ -10,6 +10,7 @@ import { sqliteDialect } from '../../src/sqlite/dialect.js';
 import { sqliteStore } from '../../src/sqlite/sqlite-store.js';
 import { Sql } from '../../src/store/sql/sql.js';
 import { changeAt } from '../store/held-delivery.js';
+import { outcomeOf } from '../store/outcome-of.js';
 import { unusedClient } from '../store/unused-client.js';
 
 test.each([
@@ -127,7 +128,7 @@ test.each([undefined, null, Promise.resolve([['{}']]), {}, [1], [{ answer: 1 }],
     const database = { exec: () => undefined, prepare: () => ({ run: () => {}, all: () => rows }) };
     const work = vi.fn(async () => {});
     const change = changeAt('2026-01-31T12:00:00Z');
-    await expect(sqliteStore(database).process(change, work)).rejects.toMatchObject({
+    await expect(outcomeOf(sqliteStore(database), change, work)).rejects.toMatchObject({
       code: 'INVALID_OPTION',
       option: 'database',
       message:
@@ -143,7 +144,7 @@ test.each([[[]], [[['[]']]], [[['{"state":1}']]], [[['claimed']]]])(
     const database = { exec: () => undefined, prepare: () => ({ run: () => {}, all: () => rows }) };
     const work = vi.fn(async () => {});
     const change = changeAt('2026-01-31T12:00:00Z');
-    await expect(sqliteStore(database).process(change, work)).rejects.toMatchObject({
+    await expect(outcomeOf(sqliteStore(database), change, work)).rejects.toMatchObject({
       code: 'STORE_FAILED',
     });
     expect(work).not.toHaveBeenCalled();

@@ -1,8 +1,8 @@
 import { describe, expect, test, vi } from 'vitest';
 import { RetryLaterError } from '../../src/errors.js';
 import type { ManagedStore, StatusChange } from '../../src/store/callback-store.js';
-import type { FailurePolicy } from '../../src/store/failure.js';
 import { changeAt } from '../store/held-delivery.js';
+import { outcomeOf } from '../store/outcome-of.js';
 import { waitFor } from '../wait-for.js';
 import { drivers } from './open-database.js';
 import { LEASE_MS, Scene } from './scene.js';
@@ -12,7 +12,7 @@ const second = changeAt('2026-01-31T12:00:01Z');
 
 const broken = () => Promise.reject(new Error('broken'));
 const failOf = (store: ManagedStore, change: StatusChange) =>
-  expect(store.process(change, broken)).rejects.toThrow('broken');
+  expect(outcomeOf(store, change, broken)).rejects.toThrow('broken');
 
 /** The keys of the changes that are listed. */
 async function list(store: ManagedStore, options: { limit?: number } = {}): Promise<string[]> {
@@ -51,26 +51,22 @@ describe.each(drivers)('with $name, changes that failed', ({ open }) => {
 
   test('are not those that are to be retried later', async () => {
     const { store } = await scene.open();
-    const onNotKept = vi.fn();
-    const later = store.process({ ...first, failures: { onNotKept } }, () =>
-      Promise.reject(new RetryLaterError()),
-    );
-    await expect(later).rejects.toThrow(RetryLaterError);
+    const error = new RetryLaterError();
+    const result = await store.process(first, () => Promise.reject(error));
+    expect(result).toStrictEqual({ outcome: 'failed', error, parkedAfter: undefined });
     expect(await list(store)).toEqual([]);
-    expect(onNotKept).not.toHaveBeenCalled();
-    expect(await store.process(first, async () => {})).toBe('processed');
+    expect(await outcomeOf(store, first, async () => {})).toBe('processed');
   });
 
   /** A delivery whose work locks the file from another connection, and fails. */
-  async function lockedWhenKept(failures: FailurePolicy = {}) {
+  async function lockedWhenKept() {
     const { store, database } = await scene.open();
     const other = scene.connect();
     const exec = vi.spyOn(database, 'exec');
-    const delivered = store.process({ ...second, failures }, async () => {
+    const failed = store.process(second, async () => {
       other.exec('BEGIN IMMEDIATE');
       throw new Error('broken');
     });
-    const failed = expect(delivered).rejects.toThrow('broken');
     await expect
       .poll(() => exec.mock.results.filter(({ type }) => type === 'throw').length)
       .toBeGreaterThan(0);
@@ -80,40 +76,38 @@ describe.each(drivers)('with $name, changes that failed', ({ open }) => {
   test('are kept once the file is free again', async () => {
     const { store, other, failed } = await lockedWhenKept();
     other.exec('ROLLBACK');
-    await failed;
+    expect(await failed).toMatchObject({ error: { message: 'broken' } });
     expect(await list(store)).toEqual(['order-1']);
-    expect(await store.process(second, async () => {})).toBe('processed');
+    expect(await outcomeOf(store, second, async () => {})).toBe('processed');
   });
 
   test('fail with their own error when the file stays locked for two seconds, long before the lease has expired', async () => {
-    const notKept: unknown[] = [];
-    const { store, other, failed } = await lockedWhenKept({
-      onNotKept: (error) => void notKept.push(error),
-    });
+    const { store, other, failed } = await lockedWhenKept();
     endPatience();
-    await failed;
-    expect(notKept).toMatchObject([
-      {
+    expect(await failed).toMatchObject({
+      error: { message: 'broken' },
+      notKept: {
         code: 'STORE_TIMEOUT',
         message:
           'The failure of the change could not be stored: another connection had the file locked for 2 s. Keep transactions short, and keep no transaction or iterate() open across an await',
         cause: expect.objectContaining({ message: 'database is locked' }),
       },
-    ]);
+    });
     vi.restoreAllMocks();
     other.exec('ROLLBACK');
     // The claim is released as soon as the file is free.
     await waitFor(async () =>
-      expect(await store.process(second, async () => {})).toBe('processed'),
+      expect(await outcomeOf(store, second, async () => {})).toBe('processed'),
     );
     expect(await list(store)).toEqual([]);
   });
 
   test('are not kept by a process whose claim another one has taken over', async () => {
     const { store } = await scene.open();
-    const failing = store.process(first, async () => {
+    const failing = outcomeOf(store, first, async () => {
       scene.nowMs += LEASE_MS;
-      expect(await (await scene.store()).process(first, async () => {})).toBe('processed');
+      const other = await scene.store();
+      expect(await outcomeOf(other, first, async () => {})).toBe('processed');
       throw new Error('too late');
     });
     await expect(failing).rejects.toThrow('too late');

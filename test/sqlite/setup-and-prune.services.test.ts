@@ -1,6 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import { sqliteStore } from '../../src/sqlite/sqlite-store.js';
 import { changeAt, deliver, hold, isCurrent } from '../store/held-delivery.js';
+import { outcomeOf } from '../store/outcome-of.js';
 import { unusedClient } from '../store/unused-client.js';
 import { drivers, type OpenDatabase } from './open-database.js';
 import { count, LEASE_MS, order, readAll, Scene } from './scene.js';
@@ -19,8 +20,8 @@ describe.each(drivers)('with $name', ({ open }) => {
       const { database, store } = await scene.open();
       const seen: number[] = [];
       const work = async () => void seen.push(levelOf(database));
-      await store.process(first, work);
-      await store.process(second, work);
+      await outcomeOf(store, first, work);
+      await outcomeOf(store, second, work);
       expect([...seen, levelOf(database)]).toEqual([2, 2, 2]);
     });
 
@@ -151,7 +152,7 @@ describe.each(drivers)('with $name', ({ open }) => {
       expect(await deliver(store, first)).toBe('duplicate');
       const broken = changeAt('2026-01-31T12:00:03Z', { status: 'paid' });
       await expect(
-        store.process(broken, () => Promise.reject(new Error('broken'))),
+        outcomeOf(store, broken, () => Promise.reject(new Error('broken'))),
       ).rejects.toThrow('broken');
       expect(await deliver(store, broken)).toBe('processed');
     });
@@ -249,7 +250,7 @@ describe.each(drivers)('with $name', ({ open }) => {
       const failures = { getRawBody: () => Uint8Array.of(1) };
       const broken = { ...changeAt('2026-01-31T12:00:00Z', { order: 'order-2' }), failures };
       await deliver(store, first);
-      await store.process(broken, () => Promise.reject(new Error('broken'))).catch(() => {});
+      await outcomeOf(store, broken, () => Promise.reject(new Error('broken'))).catch(() => {});
       const prepare = vi.spyOn(database, 'prepare');
       await store.prune(new Date(scene.nowMs + 1));
       const statements = prepare.mock.calls.map(([sql]) => sql);

@@ -50,7 +50,7 @@ async function run(fails: Name | undefined, turns: Turns): Promise<void> {
           }
           completed.push({ name, context });
         })
-        .catch(() => 'failed' as const);
+        .then((result) => result.outcome);
       isBusy = outcome === 'busy';
       if (!isBusy && outcome !== 'failed') return;
     }

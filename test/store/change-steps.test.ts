@@ -6,7 +6,6 @@ import {
   isNews,
   isOfAnother,
   judge,
-  parkedError,
   type SeenChange,
 } from '../../src/store/change-steps.js';
 import type { FailurePolicy } from '../../src/store/failure.js';
@@ -15,6 +14,7 @@ import { databaseForms } from '../../src/store/sql/stored-forms.js';
 import { seconds } from '../contract/store/changes.js';
 import { collect } from '../contract/store/stage.js';
 import { changeOf } from './orders.js';
+import { outcomeOf } from './outcome-of.js';
 
 const NOTHING: SeenChange = {
   row: undefined,
@@ -129,7 +129,7 @@ describe('the failure that is stored', () => {
     expect(keep({})).toStrictEqual({
       attempts: 1,
       parked: false,
-      isNewlyParked: false,
+      parkedAfter: undefined,
       error: '{"name":"TypeError","message":"broken"}',
       rawBody: undefined,
     });
@@ -154,7 +154,8 @@ describe('the failure that is stored', () => {
   ])('with parkAfter %s after %o has %s attempts, parked %s', (parkAfter, failure, ...expected) => {
     const [attempts, parked, isNewlyParked] = expected;
     const kept = keep({ parkAfter }, { failure });
-    expect(kept).toMatchObject({ attempts, parked, isNewlyParked });
+    const parkedAfter = isNewlyParked ? attempts : undefined;
+    expect(kept).toMatchObject({ attempts, parked, parkedAfter });
   });
 
   it('is described by the policy, and has its body', () => {
@@ -171,12 +172,12 @@ describe('work that fails', () => {
   };
   const broken = new Error('a secret');
 
-  it.each(['describeError', 'getRawBody', 'onParked'] as const)(
+  it.each(['describeError', 'getRawBody'] as const)(
     'has its own error as the failure if %s throws',
     async (name) => {
       const store = memoryStore();
       const change = changeOf({ failures: { parkAfter: 1, [name]: fail } });
-      await expect(store.process(change, () => Promise.reject(broken))).rejects.toBe(broken);
+      await expect(outcomeOf(store, change, () => Promise.reject(broken))).rejects.toBe(broken);
       const [item] = await collect(store.attention());
       // Without a description by the policy, which removes secrets.
       const message = name === 'describeError' ? '' : 'a secret';
@@ -188,7 +189,7 @@ describe('work that fails', () => {
     const store = memoryStore();
     const described = { name: 'Described', message: 'by the policy' };
     const change = changeOf({ failures: { describeError: () => described } });
-    const delivery = store.process(change, () => Promise.reject(broken));
+    const delivery = outcomeOf(store, change, () => Promise.reject(broken));
     change.failures = undefined;
     await expect(delivery).rejects.toBe(broken);
     expect(await collect(store.attention())).toMatchObject([{ error: described }]);
@@ -203,29 +204,22 @@ describe('work that fails', () => {
     }
     const store = memoryStore();
     const change = changeOf({ failures: new Policy() });
-    await expect(store.process(change, () => Promise.reject(broken))).rejects.toBe(broken);
+    await expect(outcomeOf(store, change, () => Promise.reject(broken))).rejects.toBe(broken);
     const error = { name: 'Described', message: 'by its class' };
     expect(await collect(store.attention())).toMatchObject([{ error }]);
   });
 
   it('that is parked is reported once', async () => {
     const store = memoryStore();
-    const parked: number[] = [];
-    const failures = { parkAfter: 2, onParked: (attempts: number) => void parked.push(attempts) };
-    for (let time = 0; time < 3; time += 1) {
-      await store.process(changeOf({ failures }), () => Promise.reject(broken)).catch(() => {});
-    }
-    const replay = changeOf({ failures: { ...failures, runParked: true } });
-    await store.process(replay, () => Promise.reject(broken)).catch(() => {});
-    expect(parked).toEqual([2]);
-  });
-});
-
-describe('a parked change', () => {
-  it('says what to do', () => {
-    const { code, message } = parkedError();
-    expect(code).toBe('CHANGE_PARKED');
-    expect(message).toMatch(/^The change was not run: it is parked .*replay it .*, or discard it$/);
+    const fail = (runParked: boolean) =>
+      store.process(changeOf({ failures: { parkAfter: 2, runParked } }), () =>
+        Promise.reject(broken),
+      );
+    const error = broken;
+    expect(await fail(false)).toStrictEqual({ outcome: 'failed', error, parkedAfter: undefined });
+    expect(await fail(false)).toStrictEqual({ outcome: 'failed', error, parkedAfter: 2 });
+    expect(await fail(false)).toStrictEqual({ outcome: 'parked' });
+    expect(await fail(true)).toStrictEqual({ outcome: 'failed', error, parkedAfter: undefined });
   });
 });
 

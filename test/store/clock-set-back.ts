@@ -4,6 +4,7 @@ import type { PaymentStore } from '../../src/store/payment-store.js';
 import { ContractService } from '../contract/store/service.js';
 import { collect, referencesOf } from '../contract/store/stage.js';
 import { changeOf, order } from './orders.js';
+import { outcomeOf } from './outcome-of.js';
 
 /** What a store lists, and sends, of which the times lie ahead since its clock was set back. */
 export async function expectToListWhatLiesAhead<Tx>(
@@ -17,9 +18,9 @@ export async function expectToListWhatLiesAhead<Tx>(
   service.answer('ahead-refused', 'refused');
   for (const input of orders) await store.create(input).catch(() => undefined);
   const second = changeOf({ order: 'ahead-created' });
-  await store.process(second, async () => {});
+  await outcomeOf(store, second, async () => {});
   const failed = changeOf({ order: 'ahead-failed', referenceNumber: 'failed' });
-  await store.process(failed, () => Promise.reject(new Error('broken'))).catch(() => undefined);
+  await outcomeOf(store, failed, () => Promise.reject(new Error('broken'))).catch(() => undefined);
   await setBack();
   const items = await collect(store.attention({ olderThanMs: 0 }));
   for (const kind of ['second-payment', 'failed-change', 'no-callback']) {

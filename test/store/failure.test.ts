@@ -1,11 +1,6 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { RetryLaterError, StoreError } from '../../src/errors.js';
-import {
-  describeFailure,
-  isFailure,
-  reportNotKept,
-  reportParked,
-} from '../../src/store/failure.js';
+import { describeFailure, isFailure } from '../../src/store/failure.js';
 
 describe('what is kept of an error', () => {
   it('is its name, code and message', () => {
@@ -111,36 +106,5 @@ describe('what counts as a failure of the change', () => {
     ],
   ])('%s', (_, error, expected) => {
     expect(isFailure(error)).toBe(expected);
-  });
-});
-
-describe('a policy', () => {
-  const throwing = () => {
-    throw new Error('of the policy');
-  };
-  const parked = { attempts: 3, isNewlyParked: true };
-
-  it('is told when its delivery has parked the change, and only then', () => {
-    const onParked = vi.fn();
-    reportParked({ policy: { onParked } }, undefined);
-    reportParked({ policy: { onParked } }, { ...parked, isNewlyParked: false });
-    expect(onParked).not.toHaveBeenCalled();
-    reportParked({ policy: { onParked } }, parked);
-    expect(onParked).toHaveBeenCalledExactlyOnceWith(3);
-  });
-
-  it('is told of a failure that could not be stored', () => {
-    const onNotKept = vi.fn();
-    const error = new Error('the disk is full');
-    reportNotKept({ policy: { onNotKept } }, error);
-    expect(onNotKept).toHaveBeenCalledExactlyOnceWith(error);
-  });
-
-  it('may lack these functions, and what they throw hides nothing', () => {
-    reportParked({ policy: {} }, parked);
-    reportParked({ policy: { onParked: throwing } }, parked);
-    reportNotKept({ policy: {} }, new Error('lost'));
-    reportNotKept({ policy: { onNotKept: throwing } }, new Error('lost'));
-    expect.assertions(0);
   });
 });

@@ -1,4 +1,5 @@
 import type { CallbackStore, ChangeOutcome, StatusChange } from '../../src/store/callback-store.js';
+import { outcomeOf } from './outcome-of.js';
 
 /** A change of one payment, of which the key and the time differ from call to call. */
 export function changeAt(
@@ -44,7 +45,7 @@ export async function hold(store: CallbackStore, change: StatusChange): Promise<
   });
   let result: Promise<ChangeOutcome> | undefined;
   const signal = await new Promise<AbortSignal>((begun, notBegun) => {
-    result = store.process(change, (context) => {
+    result = outcomeOf(store, change, (context) => {
       begun(context.signal);
       return end;
     });
@@ -67,7 +68,7 @@ export async function hold(store: CallbackStore, change: StatusChange): Promise<
 
 /** Delivers with work that completes at once. */
 export function deliver(store: CallbackStore, change: StatusChange): Promise<ChangeOutcome> {
-  return store.process(change, async () => {});
+  return outcomeOf(store, change, async () => {});
 }
 
 /** Resolves with whether the work was told that the change is current; undefined if it did not run. */
@@ -76,7 +77,7 @@ export async function isCurrent<Tx>(
   change: StatusChange,
 ): Promise<boolean | undefined> {
   let told: boolean | undefined;
-  await store.process(change, async ({ current }) => {
+  await outcomeOf(store, change, async ({ current }) => {
     told = current;
   });
   return told;

@@ -1,11 +1,12 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { CallbackStore } from '../../src/store/callback-store.js';
 import { changeOf, order } from './orders.js';
+import { outcomeOf } from './outcome-of.js';
 import { unusedClient } from './unused-client.js';
 
 async function receive(store: CallbackStore, ...references: string[]): Promise<void> {
   for (const referenceNumber of references) {
-    await store.process(changeOf({ referenceNumber }), async () => {});
+    await outcomeOf(store, changeOf({ referenceNumber }), async () => {});
   }
 }
 

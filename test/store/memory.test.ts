@@ -3,6 +3,7 @@ import type { CallbackStore } from '../../src/store/callback-store.js';
 import { memoryStore } from '../../src/store/memory.js';
 import { seconds } from '../contract/store/changes.js';
 import { changeOf, order } from './orders.js';
+import { outcomeOf } from './outcome-of.js';
 import { unusedClient } from './unused-client.js';
 
 const HOUR_MS = 3_600_000;
@@ -12,7 +13,7 @@ const done = async () => {};
 async function processAll(store: CallbackStore, ...references: string[]): Promise<string[]> {
   const outcomes: string[] = [];
   for (const reference of references) {
-    outcomes.push(await store.process(changeIn(reference), done));
+    outcomes.push(await outcomeOf(store, changeIn(reference), done));
   }
   return outcomes;
 }
@@ -24,7 +25,8 @@ const changeIn = (reference: string, fields: Parameters<typeof changeOf>[0] = {}
 /** A delivery whose work runs until `end`. */
 function hold(store: CallbackStore, change = changeOf()) {
   let end = () => {};
-  const outcome = store.process(
+  const outcome = outcomeOf(
+    store,
     change,
     () =>
       new Promise((resolve) => {
@@ -48,8 +50,8 @@ describe('a store in memory', () => {
     const changes = ['1', '2', '3'].map((key, index) =>
       changeOf({ key, updatedAt: seconds(index) }),
     );
-    for (const change of changes) expect(await store.process(change, done)).toBe('processed');
-    for (const change of changes) expect(await store.process(change, done)).toBe('duplicate');
+    for (const change of changes) expect(await outcomeOf(store, change, done)).toBe('processed');
+    for (const change of changes) expect(await outcomeOf(store, change, done)).toBe('duplicate');
   });
 
   it('counts the payments of one order one by one', async () => {
@@ -57,7 +59,7 @@ describe('a store in memory', () => {
     const outcomes = async (...references: string[]) => {
       const found = [];
       for (const referenceNumber of references) {
-        found.push(await store.process(changeOf({ referenceNumber }), done));
+        found.push(await outcomeOf(store, changeOf({ referenceNumber }), done));
       }
       return found;
     };
@@ -68,17 +70,17 @@ describe('a store in memory', () => {
   it('forgets all changes of a payment at once, with its watermark', async () => {
     const store = memoryStore({ maxEntries: 3 });
     await processAll(store, 'a');
-    await store.process(changeIn('a', { key: 'change-2' }), done);
+    await outcomeOf(store, changeIn('a', { key: 'change-2' }), done);
     await processAll(store, 'b', 'c', 'd');
     expect(await processAll(store, 'b', 'c', 'd')).toEqual(['duplicate', 'duplicate', 'duplicate']);
     const older = changeIn('a', { key: 'older', updatedAt: seconds(-1) });
-    expect(await store.process(older, done)).toBe('processed');
+    expect(await outcomeOf(store, older, done)).toBe('processed');
   });
 
   it('keeps a payment longer that changed again', async () => {
     const store = memoryStore({ maxEntries: 2 });
     await processAll(store, 'a', 'b');
-    await store.process(changeIn('a', { key: 'change-2' }), done);
+    await outcomeOf(store, changeIn('a', { key: 'change-2' }), done);
     await processAll(store, 'c');
     expect(await processAll(store, 'a', 'c')).toEqual(['duplicate', 'duplicate']);
     expect(await processAll(store, 'b')).toEqual(['processed']);
@@ -96,54 +98,54 @@ describe('a store in memory', () => {
     const store = memoryStore({ retentionMs: HOUR_MS, now: () => nowMs });
     const older = changeOf({ key: 'older', updatedAt: seconds(-1) });
     const told: boolean[] = [];
-    const deliver = () => store.process(older, async ({ current }) => void told.push(current));
-    await store.process(changeOf(), done);
+    const deliver = () => outcomeOf(store, older, async ({ current }) => void told.push(current));
+    await outcomeOf(store, changeOf(), done);
     expect(await deliver()).toBe('processed');
     nowMs += HOUR_MS - 1;
-    expect(await store.process(changeOf(), done)).toBe('duplicate');
+    expect(await outcomeOf(store, changeOf(), done)).toBe('duplicate');
     expect(await deliver()).toBe('duplicate');
     nowMs += 1;
     expect(await deliver()).toBe('processed');
     expect(told).toEqual([false, true]);
-    expect(await store.process(changeOf(), done)).toBe('processed');
+    expect(await outcomeOf(store, changeOf(), done)).toBe('processed');
   });
 
   it('forgets all changes of the only payment at once, with its watermark', async () => {
     let nowMs = 0;
     const store = memoryStore({ retentionMs: HOUR_MS, now: () => nowMs });
-    await store.process(changeOf(), done);
-    await store.process(changeOf({ key: 'change-2' }), done);
+    await outcomeOf(store, changeOf(), done);
+    await outcomeOf(store, changeOf({ key: 'change-2' }), done);
     nowMs += HOUR_MS;
     const older = changeOf({ key: 'older', updatedAt: seconds(-1) });
-    expect(await store.process(older, done)).toBe('processed');
+    expect(await outcomeOf(store, older, done)).toBe('processed');
   });
 
   it('counts the age of all that it knows of a payment from its last change', async () => {
     let nowMs = 1_000;
     const store = memoryStore({ retentionMs: HOUR_MS, now: () => nowMs });
-    await store.process(changeOf(), done);
+    await outcomeOf(store, changeOf(), done);
     nowMs += HOUR_MS - 1;
-    await store.process(changeOf({ key: 'change-2' }), done);
+    await outcomeOf(store, changeOf({ key: 'change-2' }), done);
     nowMs += HOUR_MS - 1;
-    expect(await store.process(changeOf(), done)).toBe('duplicate');
+    expect(await outcomeOf(store, changeOf(), done)).toBe('duplicate');
   });
 
   it('remembers for a day, by the clock of the process, unless told otherwise', async () => {
     const clock = vi.spyOn(Date, 'now').mockReturnValue(0);
     const store = memoryStore();
-    await store.process(changeOf(), done);
+    await outcomeOf(store, changeOf(), done);
     clock.mockReturnValue(24 * HOUR_MS - 1);
-    expect(await store.process(changeOf(), done)).toBe('duplicate');
+    expect(await outcomeOf(store, changeOf(), done)).toBe('duplicate');
     clock.mockReturnValue(24 * HOUR_MS);
-    expect(await store.process(changeOf(), done)).toBe('processed');
+    expect(await outcomeOf(store, changeOf(), done)).toBe('processed');
   });
 
   it('follows a clock that is faked after it was made', async () => {
     const store = memoryStore();
     const clock = vi.spyOn(Date, 'now').mockReturnValue(0);
-    await store.process(changeOf(), done);
+    await outcomeOf(store, changeOf(), done);
     clock.mockReturnValue(24 * HOUR_MS);
-    expect(await store.process(changeOf(), done)).toBe('processed');
+    expect(await outcomeOf(store, changeOf(), done)).toBe('processed');
   });
 
   it('never forgets what is being processed', async () => {
@@ -152,10 +154,10 @@ describe('a store in memory', () => {
     const running = hold(store);
     await processAll(store, 'a', 'b', 'c');
     nowMs += HOUR_MS;
-    expect(await store.process(changeOf(), done)).toBe('busy');
+    expect(await outcomeOf(store, changeOf(), done)).toBe('busy');
     running.end();
     expect(await running.outcome).toBe('processed');
-    expect(await store.process(changeOf(), done)).toBe('duplicate');
+    expect(await outcomeOf(store, changeOf(), done)).toBe('duplicate');
   });
 
   it('counts the age from the end of the work', async () => {
@@ -165,22 +167,22 @@ describe('a store in memory', () => {
     nowMs += HOUR_MS;
     running.end();
     await running.outcome;
-    expect(await store.process(changeOf(), done)).toBe('duplicate');
+    expect(await outcomeOf(store, changeOf(), done)).toBe('duplicate');
   });
 
   it('answers busy, without running it, to every change of a payment being processed', async () => {
     const store = memoryStore();
     const running = hold(store);
     const work = vi.fn(done);
-    expect(await store.process(changeOf(), work)).toBe('busy');
-    expect(await store.process(changeOf({ key: 'change-2' }), work)).toBe('busy');
+    expect(await outcomeOf(store, changeOf(), work)).toBe('busy');
+    expect(await outcomeOf(store, changeOf({ key: 'change-2' }), work)).toBe('busy');
     running.end();
     await running.outcome;
     expect(work).not.toHaveBeenCalled();
   });
 
   it('gives the work no transaction, and one signal', async () => {
-    await memoryStore().process(changeOf(), async (context) => {
+    await outcomeOf(memoryStore(), changeOf(), async (context) => {
       expect(context.tx).toBeUndefined();
       expect(context.signal).toBe(context.signal);
     });

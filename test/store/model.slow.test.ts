@@ -8,6 +8,7 @@ import { collect } from '../contract/store/stage.js';
 import { explore, type Turns } from './explore.js';
 import { MEMORY, openStore } from './memory-engine.js';
 import { paid } from './orders.js';
+import { outcomeOf } from './outcome-of.js';
 import { unusedClient } from './unused-client.js';
 
 const REFERENCE = 'order-1';
@@ -98,7 +99,7 @@ async function run(
     const store = storeOf('callback');
     await turns.stepWhen('callback', () => payments.length > 0);
     const change = { key: 'paid', payment: paid(REFERENCE, payments[0] ?? '') };
-    const outcome = await store.process(change, async ({ current, secondPayment }) => {
+    const outcome = await outcomeOf(store, change, async ({ current, secondPayment }) => {
       expect({ current, secondPayment }).toStrictEqual({ current: true, secondPayment: false });
       await turns.step('callback');
     });

@@ -3,6 +3,7 @@ import { memoryStore } from '../../src/store/memory.js';
 import { ContractService } from '../contract/store/service.js';
 import { failingLoggers, recordLines } from '../protocol/recorded-lines.js';
 import { changeOf, paid, settle } from './orders.js';
+import { outcomeOf } from './outcome-of.js';
 
 const order = { merchantPaymentReference: 'order-1', amount: 2500, currency: 'EUR' };
 function open() {
@@ -22,7 +23,7 @@ describe('the logger of a store', () => {
     await store.send('order-1');
     await store.create(order);
     await store.recover();
-    await store.process(changeOf(), async () => {});
+    await outcomeOf(store, changeOf(), async () => {});
     const payment = { state: 'created', attempts: 1, durationMs };
     expect(lines).toEqual(
       [

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { PaymentStatusRecord } from '../../src/protocol/payment.js';
 import type { CallbackStore, StatusChange, StoreContext } from '../../src/store/callback-store.js';
 import { createPayment, recordOf, seconds } from '../contract/store/changes.js';
+import { outcomeOf } from './outcome-of.js';
 
 /** The payment of an order. */
 export const order = (merchantPaymentReference: string) => ({
@@ -34,7 +35,7 @@ export async function settle(
   payment: PaymentStatusRecord,
 ): Promise<StoreContext<undefined>> {
   let seen: StoreContext<undefined> | undefined;
-  await store.process({ key: randomUUID(), payment }, async (context) => {
+  await outcomeOf(store, { key: randomUUID(), payment }, async (context) => {
     seen = context;
   });
   if (seen === undefined) throw new Error('the work did not run');

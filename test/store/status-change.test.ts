@@ -3,6 +3,7 @@ import { readChange, readStatusChange } from '../../src/store/change.js';
 import { memoryStore } from '../../src/store/memory.js';
 import { databaseForms } from '../../src/store/sql/stored-forms.js';
 import { changeOf } from './orders.js';
+import { outcomeOf } from './outcome-of.js';
 
 describe('the time of a change in epoch microseconds', () => {
   it.each([
@@ -21,7 +22,7 @@ describe('the time of a change in epoch microseconds', () => {
     async (updatedAt) => {
       const change = changeOf();
       const wrong = { ...change, payment: { ...change.payment, updatedAt: updatedAt as string } };
-      await expect(memoryStore().process(wrong, async () => {})).rejects.toMatchObject({
+      await expect(outcomeOf(memoryStore(), wrong, async () => {})).rejects.toMatchObject({
         code: 'INVALID_OPTION',
         option: 'payment.updatedAt',
         message: expect.stringContaining('an ISO 8601 date-time with a UTC offset'),

@@ -68,7 +68,7 @@ describe('a store', () => {
         const context = { current: true, secondPayment: false, order: 'order-1001' };
         const { signal } = new AbortController();
         await work({ ...context, tx: undefined, signal });
-        return change.key === '' ? 'busy' : 'processed';
+        return { outcome: change.key === '' ? 'busy' : 'processed' };
       },
     };
     expect(own.attention).toBeUndefined();

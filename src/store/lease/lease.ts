@@ -1,4 +1,5 @@
 import { StoreError } from '../../errors.js';
+import type { ChangeResult } from '../callback-store.js';
 
 /** A claim that a store grants for a limited time, under a unique fencing token. */
 export interface Lease {
@@ -12,6 +13,8 @@ export interface Lease {
   renew(): Promise<boolean>;
   /** Records the change as processed and releases the lease. Resolves to false if another owner holds it. */
   finish(): Promise<boolean>;
+  /** Releases the lease after the work has thrown, and says what became of the change. It never rejects. */
+  fail(error: unknown): Promise<ChangeResult>;
   /** Releases the lease without recording the change, unless another owner holds it. */
   release(): Promise<void>;
 }
@@ -23,30 +26,28 @@ export interface Lease {
  *
  * @returns `busy`, without running the work, if too little of the lease was left to start and it could not be
  * renewed; the lease is released
- * @throws what `work` throws, or the store when it records the change; the lease is released
+ * @throws what the store throws when it records the change; the lease is released
  * @throws {StoreError} `LEASE_LOST` if another process held the lease by the time `work` was done:
  * nothing was recorded
  */
 export async function runUnderLease(
   lease: Lease,
   work: (signal: AbortSignal) => Promise<void>,
-): Promise<'processed' | 'busy'> {
+): Promise<ChangeResult> {
   const grantedAtMs = hasEnoughLeft(lease, lease.askedAtMs)
     ? lease.askedAtMs
     : await renewFirst(lease);
   if (grantedAtMs === undefined) {
     // Not awaited: the store is already slow or failing.
     lease.release().catch(() => undefined);
-    return 'busy';
+    return { outcome: 'busy' };
   }
   const controller = new AbortController();
   const stopRenewing = keepRenewing(lease, grantedAtMs, () => controller.abort(leaseLost()));
   try {
     await work(controller.signal);
   } catch (error) {
-    // The work's error matters more; a lease that can't be released will expire.
-    await lease.release().catch(() => undefined);
-    throw error;
+    return await lease.fail(error);
   } finally {
     stopRenewing();
   }
@@ -56,7 +57,7 @@ export async function runUnderLease(
     throw error;
   });
   if (!finished) throw leaseLost();
-  return 'processed';
+  return { outcome: 'processed' };
 }
 
 function hasEnoughLeft({ durationMs }: Lease, askedAtMs: number): boolean {

@@ -1,5 +1,4 @@
-import { hasOwn } from '../../protocol/own-fields.js';
-import type { ChangeOutcome, StoreContext } from '../callback-store.js';
+import type { ChangeResult, StoreContext } from '../callback-store.js';
 import type { Change } from '../change.js';
 import {
   failureOf,
@@ -8,9 +7,8 @@ import {
   type Judged,
   judge,
   type KeptFailure,
-  parkedError,
+  toFailed,
 } from '../change-steps.js';
-import { reportNotKept, reportParked } from '../failure.js';
 import { WorkContext } from '../loss.js';
 import { parseSeenChange, unknownRow } from '../rows.js';
 import { ChangeStatements } from './change-statements.js';
@@ -25,11 +23,6 @@ type Options = Pick<ResolvedServerOptions, 'client' | keyof ClaimLimits>;
 const MAX_REMEMBERED = 1_000;
 
 type Work<Tx> = (context: StoreContext<Tx>) => Promise<void>;
-
-/** What became of a delivery. */
-type Delivered =
-  | { readonly outcome: ChangeOutcome }
-  | { readonly error: unknown; readonly kept: KeptFailure | undefined };
 
 /** What is known of a delivery when its transaction fails. */
 interface Progress {
@@ -66,7 +59,7 @@ export class TransactionProcess<Tx> {
     return this.#options.client !== undefined;
   }
 
-  async process(change: Change, work: Work<Tx>): Promise<ChangeOutcome> {
+  async process(change: Change, work: Work<Tx>): Promise<ChangeResult> {
     const { connections } = this.#server;
     const { merchantPaymentReference, key } = change;
     // Different changes of an order wait at the server, which knows all processes.
@@ -79,13 +72,9 @@ export class TransactionProcess<Tx> {
       }
       return this.#deliver(change, work, leftMs);
     });
-    if (delivered === undefined) return 'busy';
-    if (hasOwn(delivered, 'outcome')) {
-      if (delivered.outcome === 'processed') this.#remember(change);
-      return delivered.outcome;
-    }
-    reportParked(change, delivered.kept);
-    throw delivered.error;
+    if (delivered === undefined) return { outcome: 'busy' };
+    if (delivered.outcome === 'processed') this.#remember(change);
+    return delivered;
   }
 
   #remember({ fullNames }: Change): void {
@@ -111,16 +100,18 @@ export class TransactionProcess<Tx> {
     }
   }
 
-  async #deliver(change: Change, work: Work<Tx>, lockTimeoutMs: number): Promise<Delivered> {
+  async #deliver(change: Change, work: Work<Tx>, lockTimeoutMs: number): Promise<ChangeResult> {
     const progress: Progress = {};
     const run = (isKnown: boolean) =>
-      this.#server.connections.run(async (transaction): Promise<Ending<Delivered | undefined>> => {
-        const judged = await this.#claim(transaction, change, lockTimeoutMs, isKnown);
-        if (judged === 'no-order') return { end: 'rollback', result: undefined };
-        return this.#inTransaction(transaction, change, work, judged, progress);
-      });
+      this.#server.connections.run(
+        async (transaction): Promise<Ending<ChangeResult | undefined>> => {
+          const judged = await this.#claim(transaction, change, lockTimeoutMs, isKnown);
+          if (judged === 'no-order') return { end: 'rollback', result: undefined };
+          return this.#inTransaction(transaction, change, work, judged, progress);
+        },
+      );
     const runOnce = async () =>
-      (this.#expectsOrder && (await run(true))) || ((await run(false)) as Delivered);
+      (this.#expectsOrder && (await run(true))) || ((await run(false)) as ChangeResult);
     try {
       // Nothing is recorded before the work runs.
       return await onceMore(
@@ -131,7 +122,7 @@ export class TransactionProcess<Tx> {
       const { failed, judged } = progress;
       const error = failed === undefined ? this.#server.failures.explain(thrown) : failed.error;
       if (judged === undefined) throw error;
-      return { error, kept: await this.#failApart(change, judged, error) };
+      return this.#failApart(change, judged, error);
     }
   }
 
@@ -141,21 +132,17 @@ export class TransactionProcess<Tx> {
     work: Work<Tx>,
     judged: Judged | 'busy',
     progress: Progress,
-  ): Promise<Ending<Delivered>> {
+  ): Promise<Ending<ChangeResult>> {
     if (judged === 'busy') return { end: 'rollback', result: { outcome: 'busy' } };
     const { verdict } = judged;
-    if (verdict !== 'run') {
-      const refused =
-        verdict === 'duplicate' ? { outcome: verdict } : { error: parkedError(), kept: undefined };
-      return this.#end(refused, change, judged, undefined);
-    }
+    if (verdict !== 'run') return this.#end({ outcome: verdict }, change, judged, undefined);
     progress.judged = judged;
     try {
       await transaction.runWork((tx) => work(new WorkContext(tx, judged, transaction)));
     } catch (error) {
       progress.failed = { error };
       const kept = failureOf(change, judged, error);
-      return this.#end({ error, kept }, change, judged, kept);
+      return this.#end(toFailed(error, kept), change, judged, kept);
     }
     const statements = this.#statements.record(change, judged);
     return { end: 'commit', result: { outcome: 'processed' }, undo: false, statements };
@@ -198,12 +185,12 @@ export class TransactionProcess<Tx> {
   }
 
   /** Ends without the work's writes: what the callback says of the payment is true anyway. */
-  #end<Result>(
-    result: Result,
+  #end(
+    result: ChangeResult,
     change: Change,
     judged: Judged,
     kept: KeptFailure | undefined,
-  ): Ending<Result> {
+  ): Ending<ChangeResult> {
     const statements = [
       ...this.#statements.settle(change, judged),
       ...(kept === undefined ? [] : [this.#statements.keep(change, judged, kept)]),
@@ -212,25 +199,21 @@ export class TransactionProcess<Tx> {
     return { end: 'commit', result, undo: true, statements };
   }
 
-  /** Stores a failure after its transaction was lost. Resolves with what was kept. */
-  async #failApart(
-    change: Change,
-    before: Judged,
-    error: unknown,
-  ): Promise<KeptFailure | undefined> {
+  /** Stores a failure after its transaction was lost. */
+  async #failApart(change: Change, before: Judged, error: unknown): Promise<ChangeResult> {
     const { lockTimeoutMs } = this.#options;
-    if (failureOf(change, before, error) === undefined && !isNews(before)) return undefined;
+    const nothingKept = toFailed(error, undefined);
+    if (failureOf(change, before, error) === undefined && !isNews(before)) return nothingKept;
     try {
-      return await this.#server.connections.run<KeptFailure | undefined>(async (transaction) => {
+      return await this.#server.connections.run<ChangeResult>(async (transaction) => {
         const judged = await this.#claim(transaction, change, lockTimeoutMs, false);
         if (typeof judged === 'string') throw new Error('another transaction holds the order');
-        if (judged.verdict === 'duplicate') return { end: 'rollback', result: undefined };
+        if (judged.verdict === 'duplicate') return { end: 'rollback', result: nothingKept };
         const kept = failureOf(change, judged, error);
-        return this.#end(kept, change, judged, kept);
+        return this.#end(toFailed(error, kept), change, judged, kept);
       });
     } catch (storeError) {
-      reportNotKept(change, this.#server.failures.explain(storeError));
-      return undefined;
+      return { ...nothingKept, notKept: this.#server.failures.explain(storeError) };
     }
   }
 }

@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 import { RequestError } from '../../../src/errors.js';
+import { outcomeOf } from '../../store/outcome-of.js';
 import type { It } from './callback-stage.js';
 import { createPayment } from './changes.js';
 import {
@@ -284,13 +285,15 @@ export function testTransactions(it: It<Stage>): void {
     const { input, reference, store } = await stage.payment();
     const change = createPayment()();
     const undone = new Error('out of stock');
-    const call = store.process(change, async ({ tx }) => {
+    const call = outcomeOf(store, change, async ({ tx }) => {
       await store.record(input, { tx });
       throw undone;
     });
     expect(await call.catch((error: unknown) => error)).toBe(undone);
     expect(await store.get(reference)).toBeUndefined();
-    expect(await store.process(change, ({ tx }) => store.record(input, { tx }))).toBe('processed');
+    expect(await outcomeOf(store, change, ({ tx }) => store.record(input, { tx }))).toBe(
+      'processed',
+    );
     assertPayment(await store.get(reference), { state: 'recorded' });
   });
 }

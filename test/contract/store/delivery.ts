@@ -2,6 +2,7 @@ import { expect } from 'vitest';
 import type {
   CallbackStore,
   ChangeOutcome,
+  ChangeResult,
   StatusChange,
   StoreContext,
 } from '../../../src/store/callback-store.js';
@@ -14,13 +15,13 @@ export class Delivery {
   /** How often the work was started. */
   runs = 0;
   /** The answer of `process`. Undefined until it has answered, and if it rejected. */
-  answer: ChangeOutcome | undefined;
+  answer: ChangeResult | undefined;
   /** The argument of the work. Undefined until the work has started. */
   context: StoreContext<unknown> | undefined;
   /** Resolves when the call has settled, either way. Never rejects. */
   readonly settled: Promise<void>;
 
-  readonly #outcome: Promise<ChangeOutcome>;
+  readonly #result: Promise<ChangeResult>;
   readonly #begun = createGate<StoreContext<unknown>>();
   readonly #end = createGate<void>();
 
@@ -28,8 +29,8 @@ export class Delivery {
   constructor(store: CallbackStore<unknown>, change: StatusChange) {
     // Avoids an unhandled rejection if the work never runs.
     this.#end.promise.catch(() => undefined);
-    this.#outcome = this.#process(store, change);
-    this.settled = this.#outcome.then(
+    this.#result = this.#process(store, change);
+    this.settled = this.#result.then(
       () => undefined,
       () => undefined,
     );
@@ -37,7 +38,7 @@ export class Delivery {
 
   /** Waits until the work runs. */
   async begun(): Promise<StoreContext<unknown>> {
-    const ended = this.#outcome.then((outcome) => {
+    const ended = this.#result.then(({ outcome }) => {
       throw new Error(`process answered '${outcome}' without running the work`);
     });
     return Promise.race([this.#begun.promise, ended]);
@@ -55,7 +56,7 @@ export class Delivery {
 
   /** Waits for the answer. It must be one of these, and the work must have run only for `processed`. */
   async answers(...expected: readonly ChangeOutcome[]): Promise<ChangeOutcome> {
-    const outcome = await this.#outcome;
+    const { outcome } = await this.#result;
     expect(outcome).toBeOneOf([...expected]);
     const runs = outcome === 'processed' ? 1 : 0;
     expect(this.runs).toBe(runs);
@@ -69,31 +70,32 @@ export class Delivery {
     expect({ current, secondPayment }).toMatchObject(facts);
   }
 
-  /** Resolves with the error with which `process` rejects. */
+  /** Resolves with the error with which the work failed, or `process` rejects. */
   async rejects(): Promise<unknown> {
-    let outcome: ChangeOutcome;
+    let result: ChangeResult;
     try {
-      outcome = await this.#outcome;
+      result = await this.#result;
     } catch (error) {
       return error;
     }
-    throw new Error(`process answered '${outcome}' and did not reject`);
+    expect(result.outcome).toBe('failed');
+    return result.error;
   }
 
   /** Asserts that there is no answer yet, or that it is `busy`. */
   assertHeldOff(): void {
     expect(this.runs).toBe(0);
-    expect(this.answer).toBeOneOf([undefined, 'busy']);
+    expect(this.answer?.outcome).toBeOneOf([undefined, 'busy']);
   }
 
-  async #process(store: CallbackStore<unknown>, change: StatusChange): Promise<ChangeOutcome> {
-    const outcome = await store.process(change, async (context) => {
+  async #process(store: CallbackStore<unknown>, change: StatusChange): Promise<ChangeResult> {
+    const result = await store.process(change, async (context) => {
       this.runs += 1;
       this.context = context;
       this.#begun.open(context);
       await this.#end.promise;
     });
-    this.answer = outcome;
-    return outcome;
+    this.answer = result;
+    return result;
   }
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import type { StatusChange } from '../../../src/store/callback-store.js';
+import { outcomeOf } from '../../store/outcome-of.js';
 import { oddNames } from '../odd-names.js';
 import type { CallbackStage, It } from './callback-stage.js';
 import { createPayment, instant, seconds } from './changes.js';
@@ -89,7 +90,7 @@ export function testFailures(it: It<CallbackStage>): void {
     const { event, one: store } = await stage.scene();
     const error = new Error('the work threw');
     const call = async () =>
-      store.process(event, () => {
+      outcomeOf(store, event, () => {
         throw error;
       });
     await expect(call()).rejects.toBe(error);

@@ -169,7 +169,7 @@ export function testSettlingWithoutWork(it: It<Stage>): void {
     const { store, reference, change } = await unresolved(stage);
     const parked = change({ failures: { parkAfter: 1 } });
     await stage.deliverFailing(store, parked).rejects();
-    expect(await stage.deliver(store, parked).rejects()).toMatchObject({ code: 'CHANGE_PARKED' });
+    await stage.deliver(store, parked).answers('parked');
     await settled(stage, reference);
   });
   it('shows what the service said, whatever became of the work', async (stage) => {

@@ -105,7 +105,7 @@ async function startEndpoint(): Promise<Endpoint> {
             current: true,
             secondPayment: false,
           });
-          return 'processed';
+          return { outcome: 'processed' };
         },
       },
       onPayment: () => void processed.set(number, (processed.get(number) ?? 0) + 1),

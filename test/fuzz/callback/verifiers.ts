@@ -73,7 +73,7 @@ function createJudges(profile: (typeof profiles)[number], index: number): Judges
           current: true,
           secondPayment: false,
         });
-        return 'processed';
+        return { outcome: 'processed' };
       },
     },
     onPayment: ({ secretIndex }) => void secretIndexes.push(secretIndex),

@@ -283,22 +283,22 @@ function finish(model: StoreModel, scene: Scene, holder: Holder, succeeded: bool
 
 type Work = Parameters<CallbackStore<unknown>['process']>[1];
 
-function process(
+async function process(
   { store, parked, notKept }: Scene,
   through: number,
   delivery: Delivery,
   work: Work,
 ): Promise<Ending> {
-  const change = toStatusChange(delivery, {
-    parked: () => {
-      parked.told += 1;
-    },
-    notKept: (error) => notKept.push(error),
-  });
   const opened = store.stores[through % store.stores.length] as CallbackStore<unknown>;
-  return opened.process(change, work).catch((error: { code?: string }): Ending => {
-    return error.code === 'CHANGE_PARKED' ? 'parked' : { error };
-  });
+  try {
+    const result = await opened.process(toStatusChange(delivery), work);
+    if (result.outcome !== 'failed') return result.outcome;
+    if (result.parkedAfter !== undefined) parked.told += 1;
+    if (result.notKept !== undefined) notKept.push(result.notKept);
+    return { error: result.error };
+  } catch (error) {
+    return { error };
+  }
 }
 
 function toTold({ current, secondPayment }: Parameters<Work>[0]): Told {

@@ -34,13 +34,7 @@ export const isPaid = ({ change }: Delivery): boolean => CHANGES[change]?.status
 export const nameOf = (delivery: Delivery): string =>
   JSON.stringify([delivery.order, delivery.payment, keyOf(delivery)]);
 
-/** What the policy of a delivery is told. */
-export interface Reports {
-  parked(attempts: number): void;
-  notKept(error: unknown): void;
-}
-
-export function toStatusChange(delivery: Delivery, reports: Reports): StatusChange {
+export function toStatusChange(delivery: Delivery): StatusChange {
   const { order, payment, change, parkAfter, runParked } = delivery;
   const us = occurredAtUs(delivery);
   const ms = Math.floor(us / 1000);
@@ -55,12 +49,7 @@ export function toStatusChange(delivery: Delivery, reports: Reports): StatusChan
       createdAt: '1969-12-31T00:00:00Z',
       updatedAt: new Date(ms).toISOString().replace('Z', `${micros}Z`),
     },
-    failures: {
-      parkAfter,
-      runParked,
-      onParked: (attempts) => reports.parked(attempts),
-      onNotKept: (error) => reports.notKept(error),
-    },
+    failures: { parkAfter, runParked },
   };
 }
 

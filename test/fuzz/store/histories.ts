@@ -62,7 +62,7 @@ async function expectKept(
   model: StoreModel,
 ): Promise<void> {
   assert.deepEqual(notKept, [], 'failures that were not kept');
-  assert.equal(parked.told, parked.expected, 'how often onParked was called');
+  assert.equal(parked.told, parked.expected, 'how often a change was parked');
   if (store.readEffects !== undefined) {
     assert.deepEqual([...(await store.readEffects())].sort(), [...recorded].sort(), 'effects');
   }

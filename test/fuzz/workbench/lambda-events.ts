@@ -62,7 +62,7 @@ export async function fuzzLambdaEvents(options: FuzzOptions): Promise<FuzzResult
           current: true,
           secondPayment: false,
         });
-        return 'processed';
+        return { outcome: 'processed' };
       },
     },
     onPayment: () => {

@@ -3,6 +3,7 @@ import { mysqlStore } from '../../../src/mysql/mysql-store.js';
 import { change, order } from '../../postgres/change.js';
 import type { OpenProvider } from '../../postgres/providers/providers.js';
 import { inDatabase } from '../../services/mysql-url.js';
+import { outcomeOf } from '../../store/outcome-of.js';
 import { unusedClient } from '../../store/unused-client.js';
 import { useDatabase } from '../server.js';
 import { providers } from './providers.js';
@@ -25,7 +26,7 @@ describe.skipIf(url === '').each(Object.entries(providers))(
     it('stores nothing through the tx of work that has ended', async () => {
       const store = makeStore();
       let endedWork: unknown;
-      await store.process(change('ended'), async ({ tx }) => {
+      await outcomeOf(store, change('ended'), async ({ tx }) => {
         endedWork = tx;
       });
       await expect(store.record(order('late'), { tx: endedWork })).rejects.toThrow();

@@ -2,6 +2,7 @@ import { afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vite
 import { mysqlStore } from '../../../src/mysql/mysql-store.js';
 import { change, nothing } from '../../postgres/change.js';
 import { inDatabase } from '../../services/mysql-url.js';
+import { outcomeOf } from '../../store/outcome-of.js';
 import { describeProvider, useProvider } from '../../store/sql/provider-cases.js';
 import { unusedClient } from '../../store/unused-client.js';
 import { killIdleTransaction, useDatabase } from '../server.js';
@@ -63,7 +64,7 @@ describe.skipIf(!uri).each(Object.entries(providers))('a store on %s', (_, open)
     const own = mysqlStore(opened().provider, { prefix });
     await own.setup();
     await own.setup();
-    expect(await own.process(change('old'), nothing)).toBe('processed');
+    expect(await outcomeOf(own, change('old'), nothing)).toBe('processed');
     expect(await own.prune(new Date(Date.now() + 60_000))).toBe(2);
     expect(await query('SELECT 1 FROM own_changes')).toEqual([]);
     await query('DROP TABLE own_payments, own_changes, own_failed_changes, own_second_payments');
@@ -82,7 +83,7 @@ describe.skipIf(!uri).each(Object.entries(providers))('a store on %s', (_, open)
       );
     const before = await settings();
     const alone = mysqlStore(one.provider);
-    await alone.process(change('settings'), nothing).catch(() => undefined);
+    await outcomeOf(alone, change('settings'), nothing).catch(() => undefined);
     await alone
       .process(change('settings', 1), async () => {
         throw new Error('out of stock');

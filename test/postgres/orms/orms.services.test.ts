@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { postgresStore } from '../../../src/postgres/postgres-store.js';
+import { outcomeOf } from '../../store/outcome-of.js';
 import { change } from '../change.js';
 import { useSchema } from '../server.js';
 import { type Orm, type OrmTransaction, openTypeOrm, orms } from './orms.js';
@@ -30,7 +31,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('work through an ORM on tx', () =>
       const outcomes: string[] = [];
       let run = 0;
       for (const _ of ['delivery', 'redelivery']) {
-        const processing = store.process(change(reference), async ({ tx }) => {
+        const processing = outcomeOf(store, change(reference), async ({ tx }) => {
           run += 1;
           const put: Put = (db, status) => db.insert(reference, `${status} ${run}`);
           await work(find(name).on(tx), put, run);

@@ -3,6 +3,7 @@ import { pgTable, text } from 'drizzle-orm/pg-core';
 import { describe, expect, it } from 'vitest';
 import { postgresStore } from '../../../src/postgres/postgres-store.js';
 import { fromDrizzle } from '../../../src/store/providers/drizzle.js';
+import { outcomeOf } from '../../store/outcome-of.js';
 import { change } from '../change.js';
 import { useSchema } from '../server.js';
 
@@ -15,7 +16,7 @@ describe.skipIf(!process.env['DATABASE_URL'])("Drizzle's relational queries", ()
     const db = drizzle(openPool(), { schema: { orders } });
     const store = postgresStore(fromDrizzle(db));
     let kept: Parameters<Parameters<typeof db.transaction>[0]>[0] | undefined;
-    const outcome = await store.process(change('relational'), async ({ tx }) => {
+    const outcome = await outcomeOf(store, change('relational'), async ({ tx }) => {
       kept = tx;
       await tx.insert(orders).values({ reference: 'relational', status: 'paid' });
       expect(await tx.query.orders.findMany()).toMatchObject([{ status: 'paid' }]);

@@ -4,6 +4,7 @@ import { postgresStore } from '../../../src/postgres/postgres-store.js';
 import { fromDrizzle } from '../../../src/store/providers/drizzle.js';
 import { makeProvider } from '../../../src/store/providers/provider.js';
 import { emptyPglite } from '../../pglite.js';
+import { outcomeOf } from '../../store/outcome-of.js';
 import { change, heldWork, nothing } from '../change.js';
 
 describe('a store on Drizzle over PGlite', () => {
@@ -27,7 +28,7 @@ describe('a store on Drizzle over PGlite', () => {
         db.transaction((tx) => body(tx as never), { isolationLevel: 'repeatable read' }),
     });
     let runs = 0;
-    const running = postgresStore(provider).process(change('isolated'), async () => {
+    const running = outcomeOf(postgresStore(provider), change('isolated'), async () => {
       runs += 1;
     });
     await expect(running).rejects.toMatchObject({
@@ -48,7 +49,7 @@ describe('a store on Drizzle over PGlite', () => {
       isTransaction,
       forWork: (tx) => tx,
     });
-    await expect(postgresStore(provider).process(change('odd'), nothing)).rejects.toMatchObject({
+    await expect(outcomeOf(postgresStore(provider), change('odd'), nothing)).rejects.toMatchObject({
       code: 'STORE_FAILED',
       message: expect.stringContaining('Drizzle did not return the text'),
     });
@@ -68,7 +69,7 @@ describe('a store on Drizzle over PGlite', () => {
       query: async (on, text) =>
         text.includes('txid_status') ? [{ status }] : query(on as never, text),
     });
-    const running = postgresStore(provider).process(change(`ends-${status}`), nothing);
+    const running = outcomeOf(postgresStore(provider), change(`ends-${status}`), nothing);
     await expect(running).rejects.toMatchObject({
       code: 'TRANSACTION_LOST',
       message: expect.stringContaining(says),
@@ -78,7 +79,7 @@ describe('a store on Drizzle over PGlite', () => {
   it('fails in time when the work hangs', async () => {
     const held = heldWork<unknown>();
     const store = postgresStore(fromDrizzle(db), { transactionTimeoutMs: 50 });
-    const running = expect(store.process(change('hangs'), held.work)).rejects.toMatchObject({
+    const running = expect(outcomeOf(store, change('hangs'), held.work)).rejects.toMatchObject({
       code: 'STORE_TIMEOUT',
     });
     const { signal } = await held.started;
@@ -86,7 +87,7 @@ describe('a store on Drizzle over PGlite', () => {
     expect(signal.reason).toMatchObject({ code: 'STORE_TIMEOUT' });
     // PGlite is one connection, and its session is not to be ended.
     held.finish();
-    expect(await postgresStore(fromDrizzle(db)).process(change('hangs'), nothing)).toBe(
+    expect(await outcomeOf(postgresStore(fromDrizzle(db)), change('hangs'), nothing)).toBe(
       'processed',
     );
   });

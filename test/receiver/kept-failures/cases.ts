@@ -7,6 +7,7 @@ import type { CallbackReceiverOptions } from '../../../src/receiver/options.js';
 import type { FailedChange } from '../../../src/store/attention.js';
 import type { ManagedStore } from '../../../src/store/callback-store.js';
 import { SECRET, sampleRecord } from '../../callback/sample-callback.js';
+import { outcomeOf } from '../../store/outcome-of.js';
 import { createGate, createScene, post, postBody } from '../scene.js';
 
 const reply = (status: number, outcome: string) => ({ status, headers: {}, outcome });
@@ -42,7 +43,7 @@ async function failWith(
 ): Promise<void> {
   const change = { key, payment, failures: { getRawBody: () => stored } };
   const broken = new Error('broken');
-  await expect(store.process(change, () => Promise.reject(broken))).rejects.toBe(broken);
+  await expect(outcomeOf(store, change, () => Promise.reject(broken))).rejects.toBe(broken);
 }
 
 /** Opens a store; each call is another instance over the same database. */

@@ -258,7 +258,7 @@ export const receiverWalks: Walks = {
         now: () => now() + 700_000,
         toleranceSeconds: 3_600,
         signingSecret: signingText,
-        store: { process: async () => 'busy' },
+        store: { process: async () => ({ outcome: 'busy' }) },
         onError: (error) => see('what onError receives', error),
         onPayment: () => undefined,
       });

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { ChangeResult } from '../../../src/store/callback-store.js';
 import { type Lease, runUnderLease } from '../../../src/store/lease/lease.js';
 
 const DURATION_MS = 3_000;
@@ -11,6 +12,7 @@ function createLease(lease: Partial<Lease> = {}) {
     askedAtMs: performance.now(),
     renew: vi.fn(async () => true),
     finish: vi.fn(async () => true),
+    fail: vi.fn(async (error: unknown): Promise<ChangeResult> => ({ outcome: 'failed', error })),
     release: vi.fn(async () => {}),
     ...lease,
   };
@@ -101,7 +103,7 @@ it('keeps a lease where timers are numbers, as in Workers', async () => {
   try {
     const ended = runUnderLease(lease, () => new Promise((end) => start(end, DURATION_MS)));
     await vi.advanceTimersByTimeAsync(DURATION_MS);
-    await expect(ended).resolves.toBe('processed');
+    await expect(ended).resolves.toMatchObject({ outcome: 'processed' });
   } finally {
     vi.unstubAllGlobals();
   }
@@ -123,6 +125,6 @@ describe('a lease that seems lost', () => {
     const work = start(createLease({ renew: async () => false, finish: async () => false }));
     await vi.advanceTimersByTimeAsync(THIRD_MS);
     work.fail(error);
-    await expect(work.ended).rejects.toBe(error);
+    await expect(work.ended).resolves.toMatchObject({ error });
   });
 });

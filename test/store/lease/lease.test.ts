@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { ChangeResult } from '../../../src/store/callback-store.js';
 import { type Lease, runUnderLease } from '../../../src/store/lease/lease.js';
 
 const never = () => new Promise<never>(() => {});
@@ -10,6 +11,7 @@ function createLease(more: Partial<Lease> = {}): Lease {
     askedAtMs: performance.now(),
     renew: vi.fn(async () => true),
     finish: vi.fn(async () => true),
+    fail: vi.fn(async (error: unknown): Promise<ChangeResult> => ({ outcome: 'failed', error })),
     release: vi.fn(async () => {}),
     ...more,
   };
@@ -49,10 +51,11 @@ describe('the end of the work', () => {
         throw new Error('the work failed');
       },
     ],
-  ])('by %s gives the lease back and stops renewing it', async (_, work) => {
-    const lease = createLease({ release: vi.fn(() => Promise.reject(new Error('no store'))) });
-    await expect(runUnderLease(lease, work)).rejects.toThrow('the work failed');
-    expect(lease.release).toHaveBeenCalledOnce();
+  ])('by %s fails the lease and stops renewing it', async (_, work) => {
+    const lease = createLease();
+    const error = new Error('the work failed');
+    expect(await runUnderLease(lease, work)).toStrictEqual({ outcome: 'failed', error });
+    expect(lease.fail).toHaveBeenCalledOnce();
     expect(lease.finish).not.toHaveBeenCalled();
     expect(vi.getTimerCount()).toBe(0);
   });
@@ -222,7 +225,7 @@ describe('a lease whose grant arrives when half of it is over', () => {
     await vi.advanceTimersByTimeAsync(149);
     expect(work).not.toHaveBeenCalled();
     grant(true);
-    await expect(run).resolves.toBe('processed');
+    await expect(run).resolves.toMatchObject({ outcome: 'processed' });
     expect(work).toHaveBeenCalledOnce();
   });
 
@@ -247,7 +250,7 @@ describe('a lease whose grant arrives when half of it is over', () => {
     const work = vi.fn(async () => {});
     const run = runUnderLease(lease, work);
     await vi.advanceTimersByTimeAsync(150);
-    await expect(run).resolves.toBe('busy');
+    await expect(run).resolves.toMatchObject({ outcome: 'busy' });
     expect(work).not.toHaveBeenCalled();
     expect(lease.release).toHaveBeenCalledOnce();
     expect(lease.finish).not.toHaveBeenCalled();

@@ -4,7 +4,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { mysqlStore } from '../../../src/mysql/mysql-store.js';
 import { postgresStore } from '../../../src/postgres/postgres-store.js';
-import type { ChangeOutcome, ManagedStore } from '../../../src/store/callback-store.js';
+import type { ManagedStore } from '../../../src/store/callback-store.js';
 import { providers as onMysql } from '../../mysql/providers/providers.js';
 import { useDatabase } from '../../mysql/server.js';
 import { change, deferred } from '../../postgres/change.js';
@@ -12,6 +12,7 @@ import { type OrmTransaction, orms } from '../../postgres/orms/orms.js';
 import { providers as onPostgres } from '../../postgres/providers/providers.js';
 import { useSchema } from '../../postgres/server.js';
 import { inDatabase } from '../../services/mysql-url.js';
+import { outcomeOf } from '../outcome-of.js';
 
 const SCHEMA = 'mp_late_work';
 
@@ -122,16 +123,15 @@ function describeEngines(
     /** Delivers with a part of the work that nothing awaits. */
     async function deliver(reference: string, end: End, forgotten: Part) {
       let left: Promise<unknown> = Promise.resolve();
-      const outcome: ChangeOutcome | string = await opened.store
-        .process(change(reference), async ({ tx }) => {
-          const db = opened.on(tx);
-          await db.insert(reference, 'in time');
-          left = forgotten(db);
-          left.catch(() => undefined);
-          if (end === 'throws') throw new Error('out of stock');
-        })
-        .catch((error: Error) => error.message);
-      expect(outcome).toBe(end === 'throws' ? 'out of stock' : 'processed');
+      const { outcome, error } = await opened.store.process(change(reference), async ({ tx }) => {
+        const db = opened.on(tx);
+        await db.insert(reference, 'in time');
+        left = forgotten(db);
+        left.catch(() => undefined);
+        if (end === 'throws') throw new Error('out of stock');
+      });
+      expect(outcome).toBe(end === 'throws' ? 'failed' : 'processed');
+      if (end === 'throws') expect(error).toStrictEqual(new Error('out of stock'));
       return { left };
     }
     const inTime = (end: End) => (end === 'throws' ? [] : ['in time']);
@@ -172,7 +172,7 @@ function describeEngines(
           await db.insert(reference, 'late');
         });
         const other = `${reference}-other`;
-        const outcome = await opened.store.process(change(other), async ({ tx }) => {
+        const outcome = await outcomeOf(opened.store, change(other), async ({ tx }) => {
           await opened.on(tx).insert(other, 'paid');
           go.resolve();
           await expect(left).rejects.toThrow();
@@ -186,7 +186,7 @@ function describeEngines(
     it('records nothing for work that returns while a query runs, and runs it again', async () => {
       const reference = referenceOf('running', 'returns');
       let left: Promise<unknown> = Promise.resolve();
-      const running = opened.store.process(change(reference), async ({ tx }) => {
+      const running = outcomeOf(opened.store, change(reference), async ({ tx }) => {
         left = Promise.resolve(opened.send(tx, slowInsert(reference)).then(() => undefined));
         left.catch(() => undefined);
         // An ORM takes some turns until it sends.
@@ -195,7 +195,7 @@ function describeEngines(
       await expect(running).rejects.toMatchObject({ code: 'TRANSACTION_LOST' });
       await left.catch(() => undefined);
       expect(await statusesOf(reference)).toEqual([]);
-      const again = opened.store.process(change(reference), async ({ tx }) => {
+      const again = outcomeOf(opened.store, change(reference), async ({ tx }) => {
         await opened.on(tx).insert(reference, 'awaited');
       });
       expect(await again).toBe('processed');
@@ -208,7 +208,7 @@ function describeEngines(
         const reference = `${referenceOf('nested', 'throws')}-${nestedEnd}`;
         const [begun, go] = [deferred<void>(), deferred<void>()];
         let left: Promise<unknown> = Promise.resolve();
-        const failing = opened.store.process(change(reference), async ({ tx }) => {
+        const failing = outcomeOf(opened.store, change(reference), async ({ tx }) => {
           left = opened.on(tx).nested(async (inner) => {
             await inner.insert(reference, 'nested');
             begun.resolve();
@@ -224,7 +224,7 @@ function describeEngines(
         });
         await expect(failing).rejects.toThrow('out of stock');
         const other = `${reference}-other`;
-        const outcome = await opened.store.process(change(other), async ({ tx }) => {
+        const outcome = await outcomeOf(opened.store, change(other), async ({ tx }) => {
           await opened.on(tx).insert(other, 'before');
           const write = async (db: OrmTransaction) => {
             await db.insert(other, 'nested before');

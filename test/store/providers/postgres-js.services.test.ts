@@ -7,6 +7,7 @@ import type { StatusChange } from '../../../src/store/callback-store.js';
 import { change, nothing } from '../../postgres/change.js';
 import { type OpenProvider, providers } from '../../postgres/providers/providers.js';
 import { useSchema } from '../../postgres/server.js';
+import { outcomeOf } from '../outcome-of.js';
 import { unusedClient } from '../unused-client.js';
 
 const url = process.env['DATABASE_URL'] ?? '';
@@ -76,7 +77,7 @@ describe.skipIf(url === '').each(onPostgresJs)('%s', (name, open) => {
 
   const sends = (tx: unknown) => opened.send(tx, "SELECT 'of the work'");
   const deliver = (work: (tx: unknown) => Promise<unknown>) =>
-    store.process(event, async ({ tx }) => void (await work(tx)));
+    outcomeOf(store, event, async ({ tx }) => void (await work(tx)));
 
   const outOfStock = Object.assign(new Error('out of stock'), { code: 'OUT_OF_STOCK' });
   const sendUnknown = () => store.send('unknown');
@@ -126,7 +127,7 @@ describe.skipIf(url === '').each(onPostgresJs)('%s', (name, open) => {
       expect(cutter.isCut()).toBe(true);
       for (const minute of [1, 2]) {
         const next = change(event.payment.merchantPaymentReference, minute);
-        expect(await store.process(next, nothing)).toBe('processed');
+        expect(await outcomeOf(store, next, nothing)).toBe('processed');
         expect(await getUnknown()).toBeUndefined();
       }
     });
@@ -135,7 +136,7 @@ describe.skipIf(url === '').each(onPostgresJs)('%s', (name, open) => {
   it('rolls back at once when the work fails with the code of another connection', async () => {
     const refused = Object.assign(new Error('no route'), { code: 'ECONNREFUSED' });
     const patient = postgresStore(opened.provider, { commandTimeoutMs: 10_000_000 });
-    const failing = patient.process(event, () => Promise.reject(refused));
+    const failing = outcomeOf(patient, event, () => Promise.reject(refused));
     await expect(failing).rejects.toBe(refused);
   });
 });

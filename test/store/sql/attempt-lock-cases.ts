@@ -4,6 +4,7 @@ import { StoreError } from '../../../src/errors.js';
 import type { PaymentStore } from '../../../src/store/payment-store.js';
 import { ContractService } from '../../contract/store/service.js';
 import { change, heldWork, order as inputOf, nothing } from '../../postgres/change.js';
+import { outcomeOf } from '../outcome-of.js';
 
 /** A server with the store's tables and a merchant's: `own_orders (reference, status)`, with `reference` as its key. */
 export interface AttemptServer {
@@ -107,7 +108,7 @@ class Round {
     let isPayer = false;
     const event = change(merchantPaymentReference, minute, { referenceNumber, status });
     const deliver = () =>
-      store.process(event, async ({ tx, secondPayment }) => {
+      outcomeOf(store, event, async ({ tx, secondPayment }) => {
         isPayer = status === 'paid' && !secondPayment;
         await this.#write(tx, status);
       });
@@ -153,9 +154,9 @@ export function describeAttemptLocks(server: AttemptServer): void {
     const [referenceNumber = ''] = service.paymentsOf('paid-meanwhile');
     const tell = (status: string, minute: number) =>
       change('paid-meanwhile', minute, { referenceNumber, status });
-    await store.process(tell('declined', 1), nothing);
+    await outcomeOf(store, tell('declined', 1), nothing);
     const held = heldWork<unknown>();
-    const paying = store.process(tell('paid', 2), held.work);
+    const paying = outcomeOf(store, tell('paid', 2), held.work);
     await held.started;
     const recording = server.transaction((tx) => store.record(input, { tx }));
     await server.waitForBlocked(1);
@@ -178,7 +179,7 @@ export function describeAttemptLocks(server: AttemptServer): void {
       const order = `pruned-${number}`;
       await one.create(inputOf(order));
       const declined = (reference: string, minute: number) =>
-        one.process(change(reference, minute, { status: 'declined' }), async () => {});
+        outcomeOf(one, change(reference, minute, { status: 'declined' }), async () => {});
       await declined(order, 1);
       await one.create(inputOf(order));
       // What was deleted is not found any more: all that counts is that nobody waits in a circle.

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import type { CallbackStore, StoreContext } from '../../../src/store/callback-store.js';
 import { change, heldWork, nothing } from '../../postgres/change.js';
+import { outcomeOf } from '../outcome-of.js';
 
 type Store = CallbackStore<unknown>;
 
@@ -39,7 +40,7 @@ export function describeProcesses(
       const outcomes: (Promise<string> | undefined)[] = [];
       for (const [minute, instance] of route.entries()) {
         const event = change(reference, minute);
-        outcomes[minute] = stores[instance]?.process(event, async (context) => {
+        outcomes[minute] = outcomeOf(stores[instance] as Store, event, async (context) => {
           running += 1;
           most = Math.max(most, running);
           ran.push({ minute, current: context.current });
@@ -67,7 +68,7 @@ export function describeProcesses(
   it.each(['commits', 'fails', 'is lost'])('when the first one %s, run the next', async (end) => {
     const reference = `first-${end}-${form}`;
     const held = heldWork<unknown>();
-    const first = one.process(change(reference, 2), held.work);
+    const first = outcomeOf(one, change(reference, 2), held.work);
     const settled = first.catch((error: unknown) => error);
     const { tx } = await held.started;
     const ran: string[] = [];
@@ -76,9 +77,9 @@ export function describeProcesses(
       ran.push(name);
       told.push(context.current);
     };
-    const duplicate = two.process(change(reference, 2), note('duplicate'));
+    const duplicate = outcomeOf(two, change(reference, 2), note('duplicate'));
     await waitForBlocked(1);
-    const older = three.process(change(reference, 1), note('older'));
+    const older = outcomeOf(three, change(reference, 1), note('older'));
     await waitForBlocked(2);
     if (end === 'commits') held.finish();
     if (end === 'fails') held.fail('failed');
@@ -98,17 +99,17 @@ export function describeProcesses(
   it('run an older change when the later one was lost in a crash, and then the later one', async () => {
     const reference = `crash-${form}`;
     const held = heldWork<unknown>();
-    const first = one.process(change(reference, 2), held.work);
+    const first = outcomeOf(one, change(reference, 2), held.work);
     const lost = expect(first).rejects.toMatchObject({ code: 'TRANSACTION_LOST' });
     const { tx } = await held.started;
-    const older = two.process(change(reference, 1), nothing);
+    const older = outcomeOf(two, change(reference, 1), nothing);
     await waitForBlocked(1);
     await terminate(tx);
     await lost;
     expect(await older).toBe('processed');
     held.finish();
-    expect(await one.process(change(reference, 2), nothing)).toBe('processed');
-    expect(await two.process(change(reference, 1), nothing)).toBe('duplicate');
+    expect(await outcomeOf(one, change(reference, 2), nothing)).toBe('processed');
+    expect(await outcomeOf(two, change(reference, 1), nothing)).toBe('duplicate');
   });
 }
 
@@ -117,10 +118,10 @@ export function describeMany({ openStore, query, send, serial }: SqlServer): voi
   it('fifty duplicates on a pool of three run the work once and leave connections for other payments', async () => {
     const store = openStore();
     const held = heldWork();
-    const outcomes = Array.from({ length: 50 }, () => store.process(change('many'), held.work));
+    const outcomes = Array.from({ length: 50 }, () => outcomeOf(store, change('many'), held.work));
     await held.started;
     // With the first still held, this one would never get a connection if the others had them.
-    expect(await store.process(change('other'), nothing)).toBe('processed');
+    expect(await outcomeOf(store, change('other'), nothing)).toBe('processed');
     held.finish();
     expect((await Promise.all(outcomes)).sort()).toEqual([
       ...Array.from({ length: 49 }, () => 'duplicate'),
@@ -139,7 +140,7 @@ export function describeMany({ openStore, query, send, serial }: SqlServer): voi
       references.flatMap((reference) =>
         minutes.map((_minute, index) => {
           const minute = minutes[(index + offset) % minutes.length] ?? 0;
-          return store.process(change(reference, minute), async ({ tx, current }) => {
+          return outcomeOf(store, change(reference, minute), async ({ tx, current }) => {
             await send(
               tx,
               `INSERT INTO effects (reference, minute, is_current) VALUES ('${reference}', ${minute}, ${Number(current)})`,

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { ManagedStore } from '../../../src/store/callback-store.js';
 import { change, heldWork, nothing } from '../../postgres/change.js';
 import { type SwallowingProxy, startSwallowingProxy } from '../../postgres/swallowing-proxy.js';
+import { outcomeOf } from '../outcome-of.js';
 
 // What a busy machine still keeps, where nothing hangs.
 export const SHORT = { lockTimeoutMs: 100, commandTimeoutMs: 500, acquireTimeoutMs: 2_000 };
@@ -51,7 +52,7 @@ export function describeNetwork<Pool>(scene: ReturnType<typeof useNetwork<Pool>>
 
   it('while the work runs, does not keep its connection after it', async () => {
     const held = heldWork<unknown>();
-    const running = open(SHORT).process(change('failing'), held.work);
+    const running = outcomeOf(open(SHORT), change('failing'), held.work);
     await held.started;
     proxy().swallow();
     held.fail('failed');
@@ -65,7 +66,7 @@ export function describeNetwork<Pool>(scene: ReturnType<typeof useNetwork<Pool>>
   ])('under %s: the transaction has a limit, without one of the pool', async (name, wait) => {
     const store = open({ ...SHORT, transactionTimeoutMs: 1_000 });
     let aborted: unknown;
-    const running = store.process(change(name), async ({ tx, signal }) => {
+    const running = outcomeOf(store, change(name), async ({ tx, signal }) => {
       proxy().swallow();
       signal.addEventListener('abort', () => {
         aborted = signal.reason;
@@ -80,31 +81,31 @@ export function describeNetwork<Pool>(scene: ReturnType<typeof useNetwork<Pool>>
     expect(aborted).toMatchObject(lost);
     await expectGone();
     heal();
-    expect(await open().process(change(name), nothing)).toBe('processed');
+    expect(await outcomeOf(open(), change(name), nothing)).toBe('processed');
   });
 
   it('before COMMIT: whether the change was recorded is unknown, and a retry tells', async () => {
-    const running = open(SHORT).process(change('not-sent'), async () => proxy().swallow());
+    const running = outcomeOf(open(SHORT), change('not-sent'), async () => proxy().swallow());
     await expect(running).rejects.toMatchObject({
       code: 'STORE_TIMEOUT',
       message: expect.stringMatching(/whether it was recorded is unknown.*retry/),
     });
     await expectGone();
     heal();
-    expect(await open().process(change('not-sent'), nothing)).toBe('processed');
+    expect(await outcomeOf(open(), change('not-sent'), nothing)).toBe('processed');
   });
 
   it('after COMMIT: the same, and the retry is a duplicate', async () => {
-    const running = open(SHORT).process(change('not-answered'), async ({ tx }) =>
+    const running = outcomeOf(open(SHORT), change('not-answered'), async ({ tx }) =>
       beforeCommit(tx, () => proxy().swallowNextAnswer()),
     );
     await expect(running).rejects.toMatchObject({ code: 'STORE_TIMEOUT' });
     proxy().heal();
-    expect(await open().process(change('not-answered'), nothing)).toBe('duplicate');
+    expect(await outcomeOf(open(), change('not-answered'), nothing)).toBe('duplicate');
   });
 
   it('and ends the connection after COMMIT: the error says that too', async () => {
-    const running = open().process(change('cut'), async ({ tx }) => {
+    const running = outcomeOf(open(), change('cut'), async ({ tx }) => {
       beforeCommit(tx, () => proxy().swallowNextAnswer());
       proxy().answered.then(() => proxy().cut());
     });
@@ -113,6 +114,6 @@ export function describeNetwork<Pool>(scene: ReturnType<typeof useNetwork<Pool>>
       message: expect.stringMatching(/whether it was recorded is unknown.*retry/),
       cause: expect.any(Error),
     });
-    expect(await open().process(change('cut'), nothing)).toBe('duplicate');
+    expect(await outcomeOf(open(), change('cut'), nothing)).toBe('duplicate');
   });
 }

@@ -6,6 +6,7 @@ import { databaseForms } from '../../../src/store/sql/stored-forms.js';
 import { change, collect, heldWork, nothing, order } from '../../postgres/change.js';
 import type { OrmTransaction } from '../../postgres/orms/orms.js';
 import type { OpenProvider, ProviderOptions } from '../../postgres/providers/providers.js';
+import { outcomeOf } from '../outcome-of.js';
 
 type SqlStore = ManagedStore<unknown>;
 
@@ -65,7 +66,7 @@ export function useProvider(engine: ProviderEngine) {
       return (await engine.query(sql, [databaseForms.toName(reference)])).length === 1;
     },
     deliver: (reference: string, work: Work) =>
-      store.process(change(reference), async (context: StoreContext<unknown>) => {
+      outcomeOf(store, change(reference), async (context: StoreContext<unknown>) => {
         await work(opened.on(context.tx), context);
       }),
   };
@@ -103,7 +104,7 @@ export function describeProvider(scene: ProviderScene): void {
     const reference = `parked-${name}`;
     const failures = { parkAfter: 1 };
     const event = change(reference, 0, { failures });
-    const failing = store().process(event, async ({ tx }) => {
+    const failing = outcomeOf(store(), event, async ({ tx }) => {
       await opened().on(tx).insert(reference, 'paid');
       await fail(opened().on(tx));
     });
@@ -117,10 +118,10 @@ export function describeProvider(scene: ProviderScene): void {
 
   it('takes references of any characters', async () => {
     const reference = `a?b\\?'c":d $1 %s \\`;
-    expect(await store().process(change(reference), nothing)).toBe('processed');
-    expect(await store().process(change(reference), nothing)).toBe('duplicate');
+    expect(await outcomeOf(store(), change(reference), nothing)).toBe('processed');
+    expect(await outcomeOf(store(), change(reference), nothing)).toBe('duplicate');
     const plain = "?'?:x??";
-    expect(await store().process(change(plain), nothing)).toBe('processed');
+    expect(await outcomeOf(store(), change(plain), nothing)).toBe('processed');
     expect(await isRecorded(plain)).toBe(true);
     expect(await store().prune(new Date(0))).toBe(0);
   });
@@ -155,27 +156,27 @@ export function describeProvider(scene: ProviderScene): void {
 
   it('fails at once when the connection is lost, aborts the signal, and works again', async () => {
     const held = heldWork<unknown>();
-    const running = store().process(change('lost'), held.work);
+    const running = outcomeOf(store(), change('lost'), held.work);
     const lost = expect(running).rejects.toMatchObject({ code: 'TRANSACTION_LOST' });
     const { signal } = await held.started;
     await engine.loseConnection();
     await lost;
     expect(signal.reason).toMatchObject({ code: 'TRANSACTION_LOST' });
     held.finish();
-    expect(await store().process(change('lost'), nothing)).toBe('processed');
+    expect(await outcomeOf(store(), change('lost'), nothing)).toBe('processed');
   });
 
   it('fails when the connection is lost under a statement of the work', async () => {
     const running = deliver('cut', (_db, { tx }) => opened().send(tx, engine.endsConnection));
     await expect(running).rejects.toThrow();
     expect(await isRecorded('cut')).toBe(false);
-    expect(await store().process(change('cut'), nothing)).toBe('processed');
+    expect(await outcomeOf(store(), change('cut'), nothing)).toBe('processed');
   });
 
   it('fails in time when the work hangs, aborts the signal, and ends the session', async () => {
     const impatient = engine.makeStore(opened().provider, { transactionTimeoutMs: 400 });
     const held = heldWork<unknown>();
-    const running = impatient.process(change('hanging'), held.work);
+    const running = outcomeOf(impatient, change('hanging'), held.work);
     const { signal } = await held.started;
     await expect(running).rejects.toMatchObject({
       code: 'STORE_TIMEOUT',
@@ -183,7 +184,7 @@ export function describeProvider(scene: ProviderScene): void {
     });
     expect(signal.reason).toMatchObject({ code: 'STORE_TIMEOUT' });
     // The payment is free while the work hangs on.
-    expect(await store().process(change('hanging', 1), nothing)).toBe('processed');
+    expect(await outcomeOf(store(), change('hanging', 1), nothing)).toBe('processed');
     await engine.waitForSessionsToEnd?.();
     held.finish();
   });
@@ -194,28 +195,28 @@ export function describeProvider(scene: ProviderScene): void {
     await other.provider.query(other.provider.database, 'SELECT 1');
     const one = engine.makeStore(other.provider, { acquireTimeoutMs: 400 });
     const held = heldWork<unknown>();
-    const first = one.process(change('holds'), held.work).catch((error: unknown) => error);
+    const first = outcomeOf(one, change('holds'), held.work).catch((error: unknown) => error);
     await held.started;
     let runs = 0;
-    const late = one.process(change('waits'), async () => {
+    const late = outcomeOf(one, change('waits'), async () => {
       runs += 1;
     });
     await expect(late).rejects.toMatchObject({ code: expect.stringMatching(/STORE_TIMEOUT|P20/) });
     held.finish();
     expect(await first).toBe('processed');
-    expect(await one.process(change('after'), nothing)).toBe('processed');
+    expect(await outcomeOf(one, change('after'), nothing)).toBe('processed');
     expect(runs).toBe(0);
     expect(await isRecorded('waits')).toBe(false);
   });
 
   it('records a payment in the transaction of the work, or not at all', async () => {
-    const failing = store().process(change('first'), async ({ tx }) => {
+    const failing = outcomeOf(store(), change('first'), async ({ tx }) => {
       await payments().record(order('ours'), { tx });
       throw new Error('out of stock');
     });
     await expect(failing).rejects.toThrow('out of stock');
     expect(await payments().get('ours')).toBeUndefined();
-    await store().process(change('first'), ({ tx }) => payments().record(order('ours'), { tx }));
+    await outcomeOf(store(), change('first'), ({ tx }) => payments().record(order('ours'), { tx }));
     expect(await payments().get('ours')).toMatchObject({ state: 'recorded' });
   });
 

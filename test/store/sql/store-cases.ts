@@ -7,6 +7,7 @@ import type {
 import { databaseForms } from '../../../src/store/sql/stored-forms.js';
 import { change, collect, nothing } from '../../postgres/change.js';
 import { isCurrent } from '../held-delivery.js';
+import { outcomeOf } from '../outcome-of.js';
 
 /** A database with the store's tables, and one of the merchant's: `orders (reference, status)`. */
 export interface SqlStore {
@@ -31,22 +32,22 @@ export function describeSqlStore({ open, send, count }: SqlStore): void {
 
   describe('the work’s own writes', () => {
     it('are committed with the change', async () => {
-      expect(await open().process(change('writes'), ordering('writes'))).toBe('processed');
+      expect(await outcomeOf(open(), change('writes'), ordering('writes'))).toBe('processed');
       expect(await orders('writes')).toBe(1);
       expect(await recorded('writes')).toBe(1);
-      expect(await open().process(change('writes'), nothing)).toBe('duplicate');
+      expect(await outcomeOf(open(), change('writes'), nothing)).toBe('duplicate');
     });
 
     it('are rolled back when the work throws, and repeated by a later delivery', async () => {
       const failure = new Error('no stock');
-      const failing = open().process(change('undone'), async ({ tx }) => {
+      const failing = outcomeOf(open(), change('undone'), async ({ tx }) => {
         await insertOrder(tx, 'undone');
         throw failure;
       });
       await expect(failing).rejects.toBe(failure);
       expect(await orders('undone')).toBe(0);
       expect(await recorded('undone')).toBe(0);
-      expect(await open().process(change('undone'), ordering('undone'))).toBe('processed');
+      expect(await outcomeOf(open(), change('undone'), ordering('undone'))).toBe('processed');
       expect(await orders('undone')).toBe(1);
     });
 
@@ -56,23 +57,21 @@ export function describeSqlStore({ open, send, count }: SqlStore): void {
     ])('are undone when a change %s, and is parked', async (name, fail) => {
       const store = open();
       const reference = `parked-${name}`;
-      const parked: number[] = [];
-      const onParked = (attempts: number) => void parked.push(attempts);
-      const failures = { parkAfter: 1, onParked };
+      const failures = { parkAfter: 1 };
       const event = change(reference, 0, { failures });
-      const failing = store.process(event, async ({ tx }) => {
+      const delivered = await store.process(event, async ({ tx }) => {
         await insertOrder(tx, reference);
         await fail(tx);
       });
-      await expect(failing).rejects.toThrow(/no stock|nothing/);
-      expect(parked).toEqual([1]);
+      expect(delivered).toMatchObject({ outcome: 'failed', parkedAfter: 1 });
+      expect(String(delivered.error)).toMatch(/no stock|nothing/);
       expect([await orders(reference), await recorded(reference)]).toEqual([0, 0]);
       const { referenceNumber } = event.payment;
       expect(await collect(store.attention({ referenceNumber }))).toMatchObject([
         { kind: 'failed-change', attempts: 1, parked: true },
       ]);
       const replay = { ...event, failures: { ...failures, runParked: true } };
-      expect(await store.process(replay, ordering(reference))).toBe('processed');
+      expect(await outcomeOf(store, replay, ordering(reference))).toBe('processed');
       expect(await orders(reference)).toBe(1);
       const failed = 'payment_store_failed_changes';
       const stored = databaseForms.toName(reference);
@@ -93,7 +92,7 @@ export function describeSqlStore({ open, send, count }: SqlStore): void {
     });
 
     it('makes one older whose work failed before a later one was processed', async () => {
-      const failing = open().process(change('failed-first', 1), () => Promise.reject('failed'));
+      const failing = outcomeOf(open(), change('failed-first', 1), () => Promise.reject('failed'));
       await expect(failing).rejects.toBe('failed');
       expect(await run(change('failed-first', 2))).toBe(true);
       expect(await run(change('failed-first', 1))).toBe(false);
@@ -132,7 +131,7 @@ export function describeSqlStore({ open, send, count }: SqlStore): void {
   ])('tells references and keys with %s apart', async (_name, one, other) => {
     const store = open();
     const at = (merchantPaymentReference: string, referenceNumber: string, key: string) =>
-      store.process(change(merchantPaymentReference, 0, { key, referenceNumber }), nothing);
+      outcomeOf(store, change(merchantPaymentReference, 0, { key, referenceNumber }), nothing);
     const names = [one, other].flatMap((first) =>
       [one, other].flatMap((second) =>
         [one, other].map((third) => [first, second, third] as const),
