@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { MerchantPaymentsError, StoreError } from '../../src/errors.js';
+import { MerchantPaymentsError } from '../../src/errors.js';
 import { sqliteStore } from '../../src/sqlite/sqlite-store.js';
 import type { StatusChange, StoreContext } from '../../src/store/callback-store.js';
 import type { Play } from './explorer.js';
@@ -107,21 +107,15 @@ export class Processing implements Play {
       status,
       updatedAt: `2026-01-01T00:00:0${at}Z`,
     };
-    let isKept = true;
-    const onNotKept = () => {
-      isKept = false;
-    };
-    const failures = { parkAfter: this.#scene.parkAfter, runParked, onNotKept };
+    const failures = { parkAfter: this.#scene.parkAfter, runParked };
     const isHeld = this.#isHeld;
     try {
-      const outcome = await this.#start(instance, { key, payment, failures }, change);
+      const result = await this.#start(instance, { key, payment, failures }, change);
+      const { outcome, error, notKept } = result;
+      if (error instanceof assert.AssertionError) throw error;
       assert.ok(outcome !== 'busy' || isHeld, 'busy, and nobody holds the order');
-      return outcome;
+      return outcome === 'failed' && notKept !== undefined ? 'unknown' : outcome;
     } catch (error) {
-      if (error instanceof WorkError || isCode(error, 'TRANSACTION_LOST')) {
-        return isKept ? 'failed' : 'unknown';
-      }
-      if (isCode(error, 'CHANGE_PARKED')) return 'parked';
       if (error instanceof MerchantPaymentsError) return 'unknown';
       throw error;
     }
@@ -290,7 +284,3 @@ export class Processing implements Play {
 }
 
 class WorkError extends Error {}
-
-function isCode(error: unknown, code: string): boolean {
-  return error instanceof StoreError && error.code === code;
-}
