@@ -13,7 +13,10 @@ export const processingScenes: Readonly<Record<string, ProcessingScene>> = {
   'a lease': { ...lease, payments: ONE, copies: 2, failures: 2, parkAfter: 2 },
   'a lease, two payments': { ...lease, payments: [[PAID], [PAID]], failures: 1 },
   'a lease, three changes': { ...lease, payments: [[AUTHORIZED, PAID, REFUNDED]] },
-  'a lease, a crash': { ...lease, failures: 1, crashes: 1, limits: ['done twice'] },
+  'a lease, a crash': {
+    ...{ ...lease, payments: ONE, copies: 2, failures: 1, crashes: 1 },
+    limits: ['done twice'],
+  },
   'a lease, a crash, done once': { ...lease, crashes: 1, mustFail: /is done twice/ },
   'a lease, work hangs': { ...lease, hangs: 1 },
   'a lease, deaf work': { ...lease, hangs: 1, isDeaf: true, mustFail: /two deliveries/ },

@@ -1,5 +1,5 @@
 import { type Explored, explore, type Limits, type Play } from './explorer.js';
-import { Processing } from './processing.js';
+import type { Processing } from './processing.js';
 import type { ProcessingScene } from './processing-scene.js';
 import type { ScenePlan } from './scene.js';
 import { sharing, World } from './world.js';
@@ -9,9 +9,10 @@ export type AnyScene = ScenePlan | ProcessingScene;
 /** Explores a scene, with the scene's time in place of the machine's. */
 export async function runScene(scene: AnyScene, limits?: Limits): Promise<Explored> {
   let world: World | Processing | undefined;
+  const create = await opening(scene);
   const open = (): Play => {
     counts.clear();
-    world = 'engine' in scene ? new Processing(scene) : new World(scene);
+    world = create();
     return world;
   };
   const counts = new Map<string, number>();
@@ -42,6 +43,13 @@ export async function runScene(scene: AnyScene, limits?: Limits): Promise<Explor
     // It makes every promise slower.
     sharing.disable();
   }
+}
+
+/** Only the scenes that need SQLite load it. */
+async function opening(scene: AnyScene): Promise<() => World | Processing> {
+  if (!('engine' in scene)) return () => new World(scene);
+  const { Processing } = await import('./processing.js');
+  return () => new Processing(scene);
 }
 
 function replace(owner: object, name: string, value: unknown): () => void {
