@@ -15,6 +15,8 @@ export class Instance {
   readonly begunAtMs: number;
   /** Whether its process stands still. */
   isStalled = false;
+  /** Whether it has stood still. */
+  hasStalled = false;
   /** The signal of its work, while that runs. */
   signal: AbortSignal | undefined;
   readonly #timers = new Set<Timer>();
@@ -81,7 +83,15 @@ export class Instance {
   state(): unknown {
     const timers = [...this.#timers].map(({ name, atMs }) => [name, this.#turns.ageOf(atMs, 0)]);
     const age = timers.length > 0 && this.#turns.ageOf(this.begunAtMs);
-    return [this.actor, this.seen, timers.sort(), age, this.isStalled, this.signal?.aborted];
+    return [
+      this.actor,
+      this.seen,
+      timers.sort(),
+      age,
+      this.isStalled,
+      this.hasStalled,
+      this.signal?.aborted,
+    ];
   }
 }
 

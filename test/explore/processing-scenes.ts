@@ -21,11 +21,15 @@ export const processingScenes: Readonly<Record<string, ProcessingScene>> = {
   'a lease, work hangs': { ...lease, hangs: 1 },
   'a lease, deaf work': { ...lease, hangs: 1, isDeaf: true, mustFail: /two deliveries/ },
   'a lease, a stall': {
-    ...{ ...lease, payments: ONE, copies: 2, failures: 1, stalls: 1 },
+    ...{ ...lease, payments: ONE, copies: 2, stalls: 1 },
+    limits: ['done twice', 'overlap', 'failure lost'],
+  },
+  'a lease, a stall, a failure': {
+    ...{ ...lease, payments: ONE, copies: 2, failures: 1, stalls: 1, isNightly: true },
     limits: ['done twice', 'overlap', 'failure lost'],
   },
   'a lease, a stall, two changes': {
-    ...{ ...lease, copies: 2, failures: 1, stalls: 1, isNightly: true },
+    ...{ ...lease, failures: 1, stalls: 2, isNightly: true },
     limits: ['done twice', 'overlap', 'failure lost', 'older shown'],
   },
   'a lease, a stall, no overlap': { ...lease, stalls: 1, mustFail: /two deliveries/ },
@@ -53,7 +57,10 @@ export const processingScenes: Readonly<Record<string, ProcessingScene>> = {
     failures: 1,
   },
   'a transaction, a loss': {
-    ...{ ...transaction, payments: ONE, copies: 2, failures: 1, losses: 1, parkAfter: 1 },
+    ...{ ...transaction, payments: ONE, copies: 2, losses: 1, limits: ['overlap'] },
+  },
+  'a transaction, a loss, parkAfter': {
+    ...{ ...transaction, payments: ONE, failures: 2, losses: 1, parkAfter: 2 },
     limits: ['overlap'],
   },
   'a transaction, a loss, two changes': {

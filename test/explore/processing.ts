@@ -121,14 +121,21 @@ export class Processing implements Play {
     }
   }
 
+  /** By work that runs, or that has left its claim behind. */
   get #isHeld(): boolean {
-    if (this.#scene.engine === 'transaction') return true;
+    const { engine, crashes, stalls } = this.#scene;
+    if (engine === 'transaction') return true;
     const [claim] = tables.committed().claims;
-    return claim !== undefined && Number(claim['until_ms']) > this.turns.nowMs;
+    if (claim === undefined || Number(claim['until_ms']) <= this.turns.nowMs) return false;
+    return this.#working.size > 0 || Boolean(crashes || stalls);
   }
 
   #start(instance: Instance, change: StatusChange, told: Told) {
-    const work = (context: Context) => this.#work(instance, told, context);
+    const isParked = change.failures?.runParked === false && this.#outcomes.parked.includes(told);
+    const work = (context: Context) => {
+      assert.ok(!isParked, 'a parked change runs');
+      return this.#work(instance, told, context);
+    };
     if (this.#scene.engine === 'transaction') {
       return this.#server.store(instance).process(change, work);
     }
@@ -230,6 +237,7 @@ export class Processing implements Play {
   #stall(instance: Instance): void {
     this.#left.stalls -= 1;
     instance.isStalled = true;
+    instance.hasStalled = true;
   }
 
   /** When something happens next if time passes. It does not as long as a process that stands not still has to act. */
@@ -276,6 +284,10 @@ export class Processing implements Play {
   async check(): Promise<void> {
     if (this.#errors.length > 0) throw this.#errors[0];
     this.#outcomes.check(this.#working.size === 0);
+    for (const { signal, begunAtMs, hasStalled } of this.#working) {
+      const isOver = hasStalled || this.turns.nowMs >= begunAtMs + RENEW_FOR_MS;
+      assert.ok(!signal?.aborted || isOver, 'the lease of a living process is lost');
+    }
   }
 
   async end(): Promise<void> {
