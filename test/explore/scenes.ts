@@ -21,6 +21,7 @@ export const scenes: Readonly<Record<string, ScenePlan>> = {
     clicks: ['A', 'B'],
     acts: SOME,
     isOneProcess: true,
+    isNightly: true,
   },
   'a customer, recover, one process': {
     clicks: ['A'],
@@ -28,6 +29,7 @@ export const scenes: Readonly<Record<string, ScenePlan>> = {
     recovers: 1,
     idempotency: 'kept',
     isOneProcess: true,
+    isNightly: true,
   },
   'two customers, other bodies, twice': { clicks: ['AB', 'B'], acts: SOME, isNightly: true },
   'two customers who click twice': {
