@@ -64,18 +64,17 @@ export class Shop {
           works.map((work) => `callback ${referenceNumber} ${change} ${work}`),
         ),
       ),
-      ...items.flatMap((item, index) =>
-        item.kind === 'failed-change' ? [`replay ${index}`, `discard ${index}`] : [],
-      ),
-      ...items.flatMap(({ kind }, index) =>
-        kind === 'second-payment' ? [`discard ${index}`] : [],
-      ),
+      ...items.flatMap(({ kind }, index) => [
+        ...(kind === 'failed-change' ? works.map((work) => `replay ${index} ${work}`) : []),
+        ...(kind === 'failed-change' || kind === 'second-payment' ? [`discard ${index}`] : []),
+      ]),
     ];
   }
 
   /** Takes a step, and returns the store's answer. */
   async take(step: string): Promise<unknown> {
-    const [name = '', first = '', second = '', work] = step.split(' ');
+    const [name = '', first = '', second = ''] = step.split(' ');
+    const work = step.split(' ').at(-1);
     const items = name === 'replay' || name === 'discard' ? await this.#attention() : [];
     const item = items[Number(first)];
     try {
@@ -159,6 +158,8 @@ export interface Tale {
   readonly changes: readonly string[];
   /** Whether work may throw, which parks its change. */
   readonly throws?: boolean;
+  /** How many steps its stories have. */
+  readonly depth: number;
 }
 
 const STATUSES = ['authorized', 'declined', 'paid', 'refunded'];

@@ -10,7 +10,7 @@ import { drivers } from '../sqlite/open-database.js';
 import { Shop } from './shop.js';
 import { type Story, storiesOf, tales } from './stories.js';
 
-const { DATABASE_URL = '', MYSQL_URL = '', STORY_DEPTH = '4' } = process.env;
+const { DATABASE_URL = '', MYSQL_URL = '', MORE_STEPS = '0' } = process.env;
 const NAME = `stories_${process.pid}`;
 const TABLES = ['payments', 'changes', 'failed_changes', 'second_payments'];
 
@@ -70,7 +70,7 @@ const engines: Readonly<Record<string, { isThere: boolean; start(): Engine | Pro
 };
 
 describe('every short story of an order', async () => {
-  const told = Object.entries(tales).map(([, tale]) => storiesOf(tale, Number(STORY_DEPTH)));
+  const told = Object.entries(tales).map(([, tale]) => storiesOf(tale, Number(MORE_STEPS)));
   const stories = (await Promise.all(told)).flat();
 
   it('comes to every state', () => {

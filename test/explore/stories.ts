@@ -18,22 +18,29 @@ export const tales: Readonly<Record<string, Tale>> = {
     foreign: 2,
     changes: ['authorized', 'paid'],
     throws: true,
+    depth: 4,
   },
   'the own payment, and one of another program': {
     clicks: ['creates'],
     foreign: 2,
     changes: ['paid', 'refunded'],
+    depth: 4,
   },
   'answers of the service': {
     clicks: ['creates', 'refuses', 'breaks', 'other'],
     foreign: 1,
     changes: ['paid'],
+    depth: 3,
   },
-  'attempts after a decline': { clicks: ['creates'], changes: ['declined', 'paid'], throws: true },
+  'attempts after a decline': { clicks: ['creates'], changes: ['declined', 'paid'], depth: 6 },
 };
 
-/** Every step at every state that so many steps lead to, each by a shortest way there. */
-export async function storiesOf(tale: Tale, depth: number): Promise<readonly Story[]> {
+/**
+ * Every step at every state that the steps of a tale lead to, each by a shortest way there.
+ *
+ * @param more how many steps longer they are
+ */
+export async function storiesOf(tale: Tale, more = 0): Promise<readonly Story[]> {
   const stories: Story[] = [];
   const known = new Set<string>();
   const waiting: Story[] = [{ steps: [], seen: [] }];
@@ -45,7 +52,7 @@ export async function storiesOf(tale: Tale, depth: number): Promise<readonly Sto
       const story = { steps: [...before.steps, step], seen };
       stories.push(story);
       const state = await after.state();
-      if (known.has(state) || story.steps.length === depth) continue;
+      if (known.has(state) || story.steps.length === tale.depth + more) continue;
       known.add(state);
       waiting.push(story);
     }
