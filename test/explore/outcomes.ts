@@ -15,6 +15,8 @@ export class Outcomes {
   readonly #acknowledged = new Set<string>();
   /** The changes whose failure was kept, by an answer. */
   readonly #failed = new Set<string>();
+  /** How often the work of each change was run. */
+  readonly #runs = new Map<string, number>();
   /** Whether a callback that says `paid` has been heard. */
   #isHeardPaid = false;
   /** The payment that has paid the order. */
@@ -23,6 +25,10 @@ export class Outcomes {
   constructor(changes: readonly Told[], scene: ProcessingScene) {
     this.#changes = changes;
     this.#scene = scene;
+  }
+
+  run({ key }: Told): void {
+    this.#runs.set(key, (this.#runs.get(key) ?? 0) + 1);
   }
 
   /** Returns whether the service is answered with 200. */
@@ -76,7 +82,10 @@ export class Outcomes {
     for (const key of failed) {
       assert.ok(!processed.includes(key), 'what is processed is listed as failed');
     }
-    for (const { attempts, parked } of tables.committed().failed_changes) {
+    for (const { change_key: key, attempts, parked } of tables.committed().failed_changes) {
+      const runs = this.#runs.get(String(key)) ?? 0;
+      const isCounted = Number(attempts) <= runs || this.#mayShow('counted twice');
+      assert.ok(isCounted, 'a failure is counted twice');
       const isParked = Number(attempts) >= (this.#scene.parkAfter ?? Number.POSITIVE_INFINITY);
       assert.equal(parked === 1, isParked, 'a change is not parked after so many failures');
     }
@@ -104,6 +113,6 @@ export class Outcomes {
 
   state(): unknown {
     const sets = [this.#processed, this.#acknowledged, this.#failed];
-    return [...sets.map((set) => [...set].sort()), this.#isHeardPaid];
+    return [...sets.map((set) => [...set].sort()), [...this.#runs].sort(), this.#isHeardPaid];
   }
 }

@@ -147,6 +147,7 @@ export class Processing implements Play {
   async #work(instance: Instance, change: Told, context: Context): Promise<void> {
     instance.signal = context.signal;
     instance.seen.push([context.current, context.secondPayment]);
+    this.#outcomes.run(change);
     this.#working.add(instance);
     if (!this.#scene.limits?.includes('overlap')) {
       assert.equal(this.#working.size, 1, 'the work of two deliveries runs at a time');

@@ -16,7 +16,12 @@ export const scenes: Readonly<Record<string, ScenePlan>> = {
   'a customer': { clicks: ['AA'], acts: ALL, answers: ['page', 'bare', 'conflict'] },
   'two customers': { clicks: ['A', 'A'], acts: ALL },
   'two customers, other bodies': { clicks: ['A', 'B'], acts: SOME },
-  'two customers, one process': { clicks: ['A', 'A'], acts: SOME, isOneProcess: true },
+  'two customers, one process': {
+    clicks: ['A', 'A'],
+    acts: SOME,
+    isOneProcess: true,
+    isNightly: true,
+  },
   'two customers, other bodies, one process': {
     clicks: ['A', 'B'],
     acts: SOME,
@@ -54,7 +59,7 @@ export const scenes: Readonly<Record<string, ScenePlan>> = {
     crashes: 1,
     isNightly: true,
   },
-  'two recover': { clicks: ['A'], acts: SOME, recovers: 1, recoverers: 2 },
+  'two recover': { clicks: ['A'], acts: SOME, recovers: 1, recoverers: 2, isNightly: true },
   'two recover look up': {
     clicks: ['A'],
     recovers: 1,
