@@ -94,7 +94,7 @@ export const changeMutants: readonly Mutant[] = [
   },
   {
     file: MEMORY,
-    from: "if (this.#working.has(order)) return 'busy';",
+    from: "if (this.#working.has(order)) return { outcome: 'busy' };",
     to: '',
     scene: 'callbacks at once',
   },

@@ -92,9 +92,8 @@ async function follow(
   }
 }
 
-function find(play: Play, label: string | undefined): Step {
-  const steps = [...play.turns.steps(), ...play.more(true)];
-  const step = steps.find((one) => one.label === label);
+function find(play: Play, label = ''): Step {
+  const step = play.turns.find(label) ?? play.more(true).find((one) => one.label === label);
   if (step === undefined) throw new Error(`a run can not be repeated: no ${label}`);
   return step;
 }

@@ -1,3 +1,4 @@
+import { processingScenes } from './processing-scenes.js';
 import { judgeScene } from './run.js';
 import { scenes } from './scenes.js';
 
@@ -8,7 +9,7 @@ const has = (flag: string): boolean => flags.includes(`--${flag}`);
 
 const begunAtMs = performance.now();
 let wrong = 0;
-for (const [name, scene] of Object.entries(scenes)) {
+for (const [name, scene] of Object.entries({ ...scenes, ...processingScenes })) {
   if (!name.includes(wanted)) continue;
   if (scene.isNightly && !has('nightly') && name !== wanted) continue;
   const limits = { isShortest: has('shortest') };

@@ -1,6 +1,7 @@
 import { changeMutants } from './change-mutants.js';
 import { orderMutants } from './order-mutants.js';
 import { paymentMutants } from './payment-mutants.js';
+import { processingMutants } from './processing-mutants.js';
 import { sendingMutants } from './sending-mutants.js';
 import { settlingMutants } from './settling-mutants.js';
 
@@ -22,4 +23,5 @@ export const mutants: readonly Mutant[] = [
   ...changeMutants,
   ...sendingMutants,
   ...orderMutants,
+  ...processingMutants,
 ];

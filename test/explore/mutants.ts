@@ -9,10 +9,13 @@ import { type Mutant, mutants } from './mutant-table.js';
 
 const [wanted = ''] = process.argv.slice(2);
 const copy = mkdtempSync(path.join(os.tmpdir(), 'explore-'));
-for (const name of ['src', 'test/explore', 'package.json', 'tsconfig.json']) {
+const driver = 'test/sqlite/open-database.ts';
+for (const name of ['src', 'test/explore', driver, 'package.json', 'tsconfig.json']) {
   cpSync(name, path.join(copy, name), { recursive: true });
 }
-symlinkSync(path.resolve('node_modules'), path.join(copy, 'node_modules'));
+for (const folder of ['node_modules', 'test/node_modules']) {
+  symlinkSync(path.resolve(folder), path.join(copy, folder));
+}
 
 /** The line about the first scene that goes wrong; undefined for none. */
 function explore(scene: string): string | undefined {

@@ -21,7 +21,7 @@ export const orderScenes: Readonly<Record<string, ScenePlan>> = {
     isOneProcess: true,
     isNightly: true,
   },
-  'an order, two tabs, other bodies': { begins: 'declined', clicks: ['A', 'B'] },
+  'an order, two tabs, other bodies': { begins: 'declined', clicks: ['A', 'B'], isNightly: true },
   'an order, two tabs, other bodies, one process': {
     begins: 'declined',
     clicks: ['A', 'B'],
@@ -32,6 +32,7 @@ export const orderScenes: Readonly<Record<string, ScenePlan>> = {
     begins: 'created',
     ownChanges: [[DECLINED], [AUTHORIZED]],
     clicks: ['AA'],
+    isNightly: true,
   },
   'an order, a decline beside two clicks': {
     begins: 'created',
@@ -48,6 +49,7 @@ export const orderScenes: Readonly<Record<string, ScenePlan>> = {
     begins: 'declined',
     ownChanges: [[], [DECLINED], [PAID]],
     clicks: ['AA'],
+    isNightly: true,
   },
   'an order, a late paid': {
     begins: 'declined',

@@ -1,13 +1,18 @@
-import { type Explored, explore, type Limits } from './explorer.js';
+import { type Explored, explore, type Limits, type Play } from './explorer.js';
+import type { Processing } from './processing.js';
+import type { ProcessingScene } from './processing-scene.js';
 import type { ScenePlan } from './scene.js';
 import { sharing, World } from './world.js';
 
+export type AnyScene = ScenePlan | ProcessingScene;
+
 /** Explores a scene, with the scene's time in place of the machine's. */
-export async function runScene(scene: ScenePlan, limits?: Limits): Promise<Explored> {
-  let world: World | undefined;
-  const open = () => {
+export async function runScene(scene: AnyScene, limits?: Limits): Promise<Explored> {
+  let world: World | Processing | undefined;
+  const create = await opening(scene);
+  const open = (): Play => {
     counts.clear();
-    world = new World(scene);
+    world = create();
     return world;
   };
   const counts = new Map<string, number>();
@@ -40,6 +45,13 @@ export async function runScene(scene: ScenePlan, limits?: Limits): Promise<Explo
   }
 }
 
+/** Only the scenes that need SQLite load it. */
+async function opening(scene: AnyScene): Promise<() => World | Processing> {
+  if (!('engine' in scene)) return () => new World(scene);
+  const { Processing } = await import('./processing.js');
+  return () => new Processing(scene);
+}
+
 function replace(owner: object, name: string, value: unknown): () => void {
   const before = Object.getOwnPropertyDescriptor(owner, name);
   Object.defineProperty(owner, name, { value, configurable: true, writable: true });
@@ -59,7 +71,7 @@ export interface Judgement {
 /** Explores a scene, and says whether it holds or fails as it must. */
 export async function judgeScene(
   name: string,
-  scene: ScenePlan,
+  scene: AnyScene,
   limits?: Limits,
 ): Promise<Judgement> {
   const startedAtMs = performance.now();

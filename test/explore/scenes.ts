@@ -16,11 +16,17 @@ export const scenes: Readonly<Record<string, ScenePlan>> = {
   'a customer': { clicks: ['AA'], acts: ALL, answers: ['page', 'bare', 'conflict'] },
   'two customers': { clicks: ['A', 'A'], acts: ALL },
   'two customers, other bodies': { clicks: ['A', 'B'], acts: SOME },
-  'two customers, one process': { clicks: ['A', 'A'], acts: SOME, isOneProcess: true },
+  'two customers, one process': {
+    clicks: ['A', 'A'],
+    acts: SOME,
+    isOneProcess: true,
+    isNightly: true,
+  },
   'two customers, other bodies, one process': {
     clicks: ['A', 'B'],
     acts: SOME,
     isOneProcess: true,
+    isNightly: true,
   },
   'a customer, recover, one process': {
     clicks: ['A'],
@@ -28,6 +34,7 @@ export const scenes: Readonly<Record<string, ScenePlan>> = {
     recovers: 1,
     idempotency: 'kept',
     isOneProcess: true,
+    isNightly: true,
   },
   'two customers, other bodies, twice': { clicks: ['AB', 'B'], acts: SOME, isNightly: true },
   'two customers who click twice': {
@@ -52,7 +59,7 @@ export const scenes: Readonly<Record<string, ScenePlan>> = {
     crashes: 1,
     isNightly: true,
   },
-  'two recover': { clicks: ['A'], acts: SOME, recovers: 1, recoverers: 2 },
+  'two recover': { clicks: ['A'], acts: SOME, recovers: 1, recoverers: 2, isNightly: true },
   'two recover look up': {
     clicks: ['A'],
     recovers: 1,

@@ -60,10 +60,10 @@ export class Turns {
 
   /** An actor has seen something. What it sees again at once changes nothing: it only waits. */
   note(actor: string, seen: unknown): void {
-    const text = JSON.stringify(seen) ?? '';
+    const text = typeof seen === 'string' ? seen : JSON.stringify(seen);
     if (this.#last.get(actor) === text) return;
     this.#last.set(actor, text);
-    this.#seen.set(actor, digest(`${this.#seen.get(actor) ?? ''} ${text}`));
+    this.#seen.set(actor, `${this.#seen.get(actor) ?? ''} ${text}`);
   }
 
   /** An actor forgets what it has seen. */
@@ -92,8 +92,13 @@ export class Turns {
   /** Ends an actor where it stands. */
   kill(actor: string): void {
     this.#dead.add(actor);
-    this.#waiting.delete(actor);
+    this.leave(actor);
     this.begin(actor, 'dead');
+  }
+
+  /** Ends what an actor waits for. It may come again. */
+  leave(actor: string): void {
+    this.#waiting.delete(actor);
   }
 
   get waiting(): readonly string[] {
@@ -105,16 +110,28 @@ export class Turns {
   }
 
   steps(): Step[] {
-    return [...this.#waiting].flatMap(([actor, { labels, go }]) =>
-      labels().map((label) => ({
-        label: `${actor} ${label}`,
-        take: () => {
-          this.#waiting.delete(actor);
-          this.current = actor;
-          go(label);
-        },
-      })),
+    return [...this.#waiting].flatMap(([actor, waiting]) =>
+      waiting.labels().map((label) => this.#toStep(actor, waiting, label)),
     );
+  }
+
+  /** The step with this label, if it can be taken. */
+  find(wanted: string): Step | undefined {
+    for (const [actor, waiting] of this.#waiting) {
+      if (!wanted.startsWith(`${actor} `)) continue;
+      const label = wanted.slice(actor.length + 1);
+      if (waiting.labels().includes(label)) return this.#toStep(actor, waiting, label);
+    }
+    return undefined;
+  }
+
+  #toStep(actor: string, { go }: Waiting, label: string): Step {
+    const take = () => {
+      this.#waiting.delete(actor);
+      this.current = actor;
+      go(label);
+    };
+    return { label: `${actor} ${label}`, take };
   }
 
   /** Negative for a time to come. */
