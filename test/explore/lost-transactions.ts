@@ -200,7 +200,6 @@ class Transaction implements OpenTransaction<Tx>, Tx {
     ]);
     if (how !== 'commits') server.countLoss();
     if (how !== 'is lost before its COMMIT') {
-      if (ending.undo) tables.exec('ROLLBACK TO work');
       for (const statement of ending.statements) this.#ask(statement);
       server.end(this, 'COMMIT');
     }
