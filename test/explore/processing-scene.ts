@@ -8,8 +8,6 @@ export type Limit =
   | 'overlap'
   /** An order that follows `current` shows an older change. */
   | 'older shown'
-  /** A failure counts twice, of which the answer to its COMMIT is lost. */
-  | 'counted twice'
   /** A failure is forgotten whose delivery was not acknowledged. */
   | 'failure lost';
 
