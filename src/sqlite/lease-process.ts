@@ -11,7 +11,7 @@ import {
   type KeptFailure,
   toFailed,
 } from '../store/change-steps.js';
-import { type Lease, runUnderLease } from '../store/lease/lease.js';
+import { type Lease, leaseLost, runUnderLease } from '../store/lease/lease.js';
 import { WorkContext } from '../store/loss.js';
 import type { ChangeStatements } from '../store/sql/change-statements.js';
 import type { Step } from '../store/sql/session.js';
@@ -128,7 +128,7 @@ class ChangeClaim implements Lease {
 
   *#keep(error: unknown): Step<KeptFailure | undefined> {
     const { claims, statements } = this.#file;
-    if (!(yield* claims.release(this.#order, this.#owner))) return undefined;
+    if (!(yield* claims.release(this.#order, this.#owner))) throw leaseLost();
     const judged = yield* this.#see();
     const kept = failureOf(this.#change, judged, error);
     if (kept !== undefined) yield statements.keep(this.#change, judged, kept);

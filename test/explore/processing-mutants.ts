@@ -35,7 +35,7 @@ export const processingMutants: readonly Mutant[] = [
   },
   {
     file: PROCESS,
-    from: 'if (!(yield* claims.release(this.#order, this.#owner))) return undefined;',
+    from: 'if (!(yield* claims.release(this.#order, this.#owner))) throw leaseLost();',
     to: 'yield* claims.release(this.#order, this.#owner);',
     scene: 'a lease, a stall',
   },

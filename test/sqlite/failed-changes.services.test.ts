@@ -104,13 +104,14 @@ describe.each(drivers)('with $name, changes that failed', ({ open }) => {
 
   test('are not kept by a process whose claim another one has taken over', async () => {
     const { store } = await scene.open();
-    const failing = outcomeOf(store, first, async () => {
+    const failing = store.process(first, async () => {
       scene.nowMs += LEASE_MS;
       const other = await scene.store();
       expect(await outcomeOf(other, first, async () => {})).toBe('processed');
       throw new Error('too late');
     });
-    await expect(failing).rejects.toThrow('too late');
+    const error = { message: 'too late' };
+    expect(await failing).toMatchObject({ error, notKept: { code: 'LEASE_LOST' } });
     expect(await list(store)).toEqual([]);
   });
 

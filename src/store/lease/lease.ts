@@ -123,7 +123,7 @@ function setTimerAt(atMs: number, act: () => void): Timer {
   return timer;
 }
 
-function leaseLost(): StoreError {
+export function leaseLost(): StoreError {
   return new StoreError(
     'LEASE_LOST',
     'The lease on this callback was lost while it was being processed, so another process may have processed it too; nothing was recorded here. Raise leaseMs (or renewForMs, for work that takes long), or stop the work when its signal aborts',
