@@ -34,7 +34,7 @@ export interface Judged {
 
 export function judge(seen: SeenChange, change: Change): Judged {
   const { row, second, failure, isProcessed, newest = change.rank } = seen;
-  const isOlder = BigInt(newest) > BigInt(change.rank);
+  const isOlder = newest !== change.rank && BigInt(newest) > BigInt(change.rank);
   const settled = steps.settle(row, change, { isOld: isProcessed || isOlder, isProcessed, second });
   const isLatest = !isOlder && !isBesidePaid(seen, change);
   // Until an attempt has paid the order, the latest one tells its status.
@@ -44,7 +44,7 @@ export function judge(seen: SeenChange, change: Change): Judged {
       : row.paidBy === change.referenceNumber;
   return {
     verdict: toVerdict(seen, change),
-    order: row?.order === undefined ? change.reference : JSON.parse(row.order),
+    order: row?.order === undefined ? change.full.merchantPaymentReference : JSON.parse(row.order),
     body: row?.body || undefined,
     current: isLatest && isOrders,
     secondPayment: settled.outcome === 'second-payment',

@@ -1,11 +1,10 @@
 import { parseInstant } from '../protocol/instant.js';
 import { givenName, invalidOption } from '../protocol/options.js';
-import { fieldOf, ownFields } from '../protocol/own-fields.js';
 import { isDateTime, isPaid } from '../protocol/payment.js';
 import type { StatusChange } from './callback-store.js';
 import type { FailurePolicy } from './failure.js';
 import type { Finding, StoredForms } from './payment-row.js';
-import { toFinding } from './records.js';
+import { toJson } from './records.js';
 
 /** What every store reads of a change. Read once, because the caller may change its object later. */
 export interface ReadChange {
@@ -27,9 +26,8 @@ export interface ReadChange {
  * look the same
  */
 export function readStatusChange(change: StatusChange): ReadChange {
-  const { key, payment: given } = ownFields(change);
-  const payment = ownFields(given);
-  const { merchantPaymentReference, referenceNumber, updatedAt } = payment;
+  const { key, payment } = change;
+  const { merchantPaymentReference, referenceNumber, updatedAt } = payment ?? {};
   const names = {
     merchantPaymentReference: givenName(
       merchantPaymentReference,
@@ -57,37 +55,29 @@ export interface Change extends ReadChange {
   /** What the change says about its payment. */
   readonly finding: Finding;
   readonly policy: FailurePolicy;
-  /** The merchant's reference in full. */
-  readonly reference: string;
-  /** The names in full, as JSON: the merchant's reference, the service's, the key. */
-  readonly fullNames: string;
+  /** The names in full. */
+  readonly full: ChangeName;
 }
 
 /** @throws {InvalidOptionError} like {@link readStatusChange} */
 export function readChange(change: StatusChange, forms: StoredForms): Change {
   const read = readStatusChange(change);
-  const { merchantPaymentReference, referenceNumber, key } = read;
+  const { merchantPaymentReference, referenceNumber, key } = toChangeName(read, forms);
+  const updatedAtUs = Number(read.occurredAtUs);
   return {
-    finding: toFinding({ ...change.payment }, forms),
-    policy: readPolicy(ownFields(change).failures ?? {}),
-    reference: merchantPaymentReference,
-    fullNames: JSON.stringify([merchantPaymentReference, referenceNumber, key]),
-    ...read,
-    ...toChangeName(read, forms),
+    merchantPaymentReference,
+    referenceNumber,
+    key,
+    occurredAtUs: read.occurredAtUs,
+    rank: read.rank,
+    isPaid: read.isPaid,
+    finding: { referenceNumber, payment: toJson(change.payment), updatedAtUs },
+    policy: change.failures ?? NO_POLICY,
+    full: read,
   };
 }
 
-const POLICY = ['parkAfter', 'runParked', 'getRawBody', 'describeError'] as const;
-
-// Its functions may be methods of a class of the caller's.
-function readPolicy(policy: FailurePolicy): FailurePolicy {
-  const read: Partial<Record<keyof FailurePolicy, unknown>> = ownFields({});
-  for (const name of POLICY) {
-    const field = fieldOf(policy, name);
-    read[name] = typeof field === 'function' ? field.bind(policy) : field;
-  }
-  return read as FailurePolicy;
-}
+const NO_POLICY: FailurePolicy = {};
 
 export function toChangeName(full: ChangeName, { toName }: StoredForms): ChangeName {
   return {

@@ -1,4 +1,3 @@
-import { ownFields } from '../protocol/own-fields.js';
 import type { FailedChange } from './attention.js';
 import type { CallbackTables, FailedRow } from './backend.js';
 import type { ChangeResult, StoreContext } from './callback-store.js';
@@ -33,7 +32,9 @@ type Second = Omit<SecondRow, 'listedAtMs'> & StoredRecord;
 
 /** The processed changes of a payment. */
 interface Processed {
-  readonly keys: Set<string>;
+  readonly key: string;
+  readonly referenceNumber: string;
+  readonly keys: string[];
   readonly newest: string;
   readonly changedAtMs: number;
 }
@@ -98,11 +99,14 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
   #see(change: Change): SeenChange {
     const { merchantPaymentReference: key, referenceNumber } = change;
     const processed = this.#processed.get(nameOf(key, referenceNumber));
-    const failed = this.#failures.get(nameOf(key, referenceNumber, change.key))?.change;
+    const failed =
+      this.#failures.size === 0
+        ? undefined
+        : this.#failures.get(nameOf(key, referenceNumber, change.key))?.change;
     const row = this.rows.get(key);
     return {
       row: row?.order === undefined ? row : { ...row, paidBy: this.paidBy(row) },
-      isProcessed: processed?.keys.has(change.key) === true,
+      isProcessed: processed?.keys.includes(change.key) === true,
       newest: processed?.newest,
       failure: failed && { attempts: failed.attempts, parked: failed.parked },
       second: this.secondOf(key, change.finding),
@@ -116,22 +120,31 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
 
   /** A payment's record among the second payments; undefined if it is not there. */
   protected secondOf(key: string, { referenceNumber }: Finding): StoredRecord | undefined {
-    return this.#seconds.get(nameOf(key, referenceNumber));
+    return this.#seconds.size === 0 ? undefined : this.#seconds.get(nameOf(key, referenceNumber));
   }
 
   #remember(change: Change, newest: string): void {
     const { merchantPaymentReference: order, referenceNumber, key } = change;
     const name = nameOf(order, referenceNumber);
-    const keys = this.#processed.get(name)?.keys ?? new Set();
+    const keys = this.#processed.get(name)?.keys ?? [];
+    keys.push(key);
+    const changedAtMs = this.nowMs;
     this.#processed.delete(name);
-    this.#processed.set(name, { keys: keys.add(key), newest, changedAtMs: this.nowMs });
-    this.#failures.delete(nameOf(order, referenceNumber, key));
+    this.#processed.set(name, {
+      key: order,
+      referenceNumber,
+      keys,
+      newest,
+      changedAtMs,
+    });
+    if (this.#failures.size > 0) this.#failures.delete(nameOf(order, referenceNumber, key));
     this.#forgetOld();
   }
 
   #keep(change: Change, { attempts, parked, error, rawBody }: KeptFailure): void {
-    const names = [change.merchantPaymentReference, change.referenceNumber, change.key];
-    const [merchantPaymentReference, referenceNumber, key] = JSON.parse(change.fullNames);
+    // Names are stored in full here.
+    const { merchantPaymentReference, referenceNumber, key } = change;
+    const names = [merchantPaymentReference, referenceNumber, key];
     const name = nameOf(...names);
     const known = this.#failures.get(name);
     const [oldest = ''] = this.#failures.keys();
@@ -140,7 +153,7 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
     const bytes = rawBody === undefined ? known?.change.rawBody : new Uint8Array(rawBody);
     this.#failures.set(name, {
       place,
-      change: ownFields({
+      change: {
         kind: 'failed-change' as const,
         merchantPaymentReference,
         since: new Date(place.atMs),
@@ -152,7 +165,7 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
         parked,
         error: JSON.parse(error),
         ...(bytes !== undefined && { rawBody: bytes }),
-      }),
+      },
     });
   }
 
@@ -302,12 +315,13 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
 
   /** Whether a person is needed because of a change or a payment of an order; of one payment, because of a change. */
   #isListed(key: string, referenceNumber?: string): boolean {
-    const failed = [...this.#failures.values()];
-    const listed = referenceNumber === undefined ? [...failed, ...this.#seconds.values()] : failed;
-    return listed.some(
-      ({ place: { names } }) =>
-        names[0] === key && (referenceNumber === undefined || names[1] === referenceNumber),
-    );
+    for (const { place } of this.#failures.values()) {
+      const isOfPayment = referenceNumber === undefined || place.names[1] === referenceNumber;
+      if (place.names[0] === key && isOfPayment) return true;
+    }
+    if (referenceNumber !== undefined) return false;
+    for (const { place } of this.#seconds.values()) if (place.names[0] === key) return true;
+    return false;
   }
 
   #forgetOld(): void {
@@ -319,13 +333,12 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
   /** Forgets the changes of payments beyond a number of them, and what last changed before a time. */
   #pruneChanges(beforeMs: number, maxEntries = Number.POSITIVE_INFINITY): number {
     let count = 0;
-    for (const [name, { keys, changedAtMs }] of this.#processed) {
+    for (const [name, { key, referenceNumber, keys, changedAtMs }] of this.#processed) {
       if (this.#processed.size <= maxEntries && changedAtMs >= beforeMs) break;
-      const [key, referenceNumber] = JSON.parse(name);
       // A failed change that is replayed must still be seen to be older.
       if (this.#isListed(key, referenceNumber)) continue;
       this.#processed.delete(name);
-      count += keys.size;
+      count += keys.length;
     }
     return count;
   }

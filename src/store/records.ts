@@ -2,7 +2,12 @@ import { parseInstant } from '../protocol/instant.js';
 import { parseExactly } from '../protocol/json.js';
 import { invalidOption } from '../protocol/options.js';
 import { ownFields } from '../protocol/own-fields.js';
-import { type CreatePaymentInput, isDateTime, statusRecordFields } from '../protocol/payment.js';
+import {
+  type CreatePaymentInput,
+  isDateTime,
+  type PaymentStatusRecord,
+  statusRecordFields,
+} from '../protocol/payment.js';
 import type { Finding, Intent, PaymentRow, StoredForms } from './payment-row.js';
 import type { PaymentFields, SendFailure, StoredPayment } from './stored-payment.js';
 
@@ -76,7 +81,7 @@ export function toFinding(payment: PaymentFields, { toName }: StoredForms): Find
   };
 }
 
-function toJson(payment: PaymentFields): string {
+export function toJson(payment: PaymentFields | PaymentStatusRecord): string {
   try {
     return JSON.stringify(payment);
   } catch {

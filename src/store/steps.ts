@@ -104,7 +104,7 @@ function isKnown({ referenceNumber }: Pick<OwnedRow, 'referenceNumber'>): boolea
 
 /** The change after any end of an attempt to send. An `unresolved` payment keeps the lease, for {@link decide}. */
 export function end(result: Result): RowChange {
-  const { finding, failure } = ownFields(result);
+  const { finding, failure } = result;
   const isUnheard = finding !== undefined && finding.updatedAtUs === undefined;
   const state: RowState = isUnheard ? 'unheard' : result.state;
   const change = { state, failure, owner: undefined, ...finding };
@@ -267,7 +267,7 @@ export function settle(row: Settleable | undefined, told: Told, known: Known): S
   const paidBy = row?.paidBy;
   const paid = told.isPaid && paidBy === undefined ? { paidBy: referenceNumber } : undefined;
   const { outcome, record } = settleOne(row, told, { ...known, pays: paid !== undefined });
-  const change = paid || record ? ownFields({ ...paid, ...record }) : undefined;
+  const change = paid || record ? { ...paid, ...record } : undefined;
   // Two paid payments of an order are a mistake, whichever of them the store has created.
   const isOther = told.isPaid && paidBy !== undefined && paidBy !== referenceNumber;
   const isSecond = outcome === 'second-payment' || known.second !== undefined || isOther;

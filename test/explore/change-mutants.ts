@@ -7,7 +7,7 @@ const MEMORY = 'src/store/memory-callbacks.ts';
 export const changeMutants: readonly Mutant[] = [
   {
     file: CHANGES,
-    from: 'const isOlder = BigInt(newest) > BigInt(change.rank);',
+    from: 'newest !== change.rank && BigInt(newest) > BigInt(change.rank);',
     to: 'const isOlder = false;',
     scene: 'callbacks',
   },

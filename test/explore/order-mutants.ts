@@ -208,8 +208,8 @@ export const orderMutants: readonly Mutant[] = [
   },
   {
     file: CHANGES,
-    from: 'row?.order === undefined ? change.reference :',
-    to: 'true ? change.reference :',
+    from: 'row?.order === undefined ? change.full.merchantPaymentReference :',
+    to: 'true ? change.full.merchantPaymentReference :',
     scene: 'an order, from the first click',
   },
   {

@@ -70,7 +70,8 @@ describe('what is read of a change', () => {
       changeOf({ order: 'an order', referenceNumber: 'é', key: 'a key' }),
       databaseForms,
     );
-    expect(change.fullNames).toBe('["an order","é","a key"]');
+    const full = { merchantPaymentReference: 'an order', referenceNumber: 'é', key: 'a key' };
+    expect(change.full).toMatchObject(full);
     const { merchantPaymentReference, referenceNumber, key } = change;
     for (const name of [merchantPaymentReference, referenceNumber, key]) {
       expect(name).toMatch(/^sha256:[\w-]{43}$/);

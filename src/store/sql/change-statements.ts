@@ -168,7 +168,12 @@ WHERE ${this.#sql.match({ merchant_payment_reference: merchantPaymentReference, 
   error = ${this.#sql.value(error)}, last_failed_at_ms = ${now}${body}
 WHERE ${this.#isChange(this.#literals(change))}`;
     }
-    const { merchantPaymentReference, referenceNumber, key, fullNames, occurredAtUs } = change;
+    const { merchantPaymentReference, referenceNumber, key, full, occurredAtUs } = change;
+    const fullNames = JSON.stringify([
+      full.merchantPaymentReference,
+      full.referenceNumber,
+      full.key,
+    ]);
     const names = this.#sql.values([merchantPaymentReference, referenceNumber, key, fullNames]);
     return `INSERT INTO ${failures}
   (${CHANGE.join(', ')}, full_names, occurred_at_us, attempts, parked, error, raw_body, first_failed_at_ms, last_failed_at_ms)

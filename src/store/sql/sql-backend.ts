@@ -274,8 +274,7 @@ const NO_CHANGE: Omit<Change, 'merchantPaymentReference' | 'referenceNumber' | '
   rank: '0',
   isPaid: false,
   policy: {},
-  reference: '',
-  fullNames: '[]',
+  full: { merchantPaymentReference: '', referenceNumber: '', key: '' },
 };
 
 /** Returns whether the row has changed, and was kept. */
