@@ -17,7 +17,14 @@ import { testKeptBodies, testPrunedBodies } from './store/kept-bodies.js';
 import { testLookUp } from './store/look-up.js';
 import { testMissedCallbacks } from './store/missed.js';
 import { testOrder } from './store/order.js';
-import { testConcurrency, testCrashes, testLease, testOverlap, testWait } from './store/overlap.js';
+import {
+  testConcurrency,
+  testCrashes,
+  testLease,
+  testOverlap,
+  testSignal,
+  testWait,
+} from './store/overlap.js';
 import { testRepetitions } from './store/repetitions.js';
 import { testNames as testChangeNames, testFailures, testRuns } from './store/runs.js';
 import { testSettling, testSettlingWithoutWork } from './store/settling.js';
@@ -35,6 +42,8 @@ export interface CallbackStoreUnderTest {
    * connection. The holder must not be able to renew the claim afterwards.
    */
   loseClaim?: ((change: StatusChange) => Awaitable<void>) | undefined;
+  /** False for a store on an ORM that does not show the loss of a connection. */
+  readonly showsLosses?: boolean;
   /** False for a store with one connection, where orders wait for each other. */
   readonly concurrent?: boolean;
   /**
@@ -124,6 +133,7 @@ function testCallbacks(store: CallbackStoreUnderTest): void {
   if (store.withLease !== undefined) testLease(one);
   if (store.waitMs !== undefined) testWait(one);
   if (store.loseClaim !== undefined) testCrashes(one);
+  if (store.loseClaim !== undefined && store.showsLosses !== false) testSignal(one);
 }
 
 function casesOn<Scene extends CallbackStage>(makeStage: () => Scene) {

@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import {
   createManualClock,
   type MockServer,
@@ -13,11 +13,12 @@ import { isSigned, parseBody, startEndpoint } from './merchant-endpoint.js';
 
 let folder: string;
 let stateFile: string;
-beforeEach(async () => {
+beforeEach(async ({ onTestFinished }) => {
   folder = await mkdtemp(path.join(tmpdir(), 'state-'));
+  // After the mocks of the test have closed, which write to it.
+  onTestFinished(() => rm(folder, { recursive: true }));
   stateFile = path.join(folder, 'mock.json');
 });
-afterEach(() => rm(folder, { recursive: true }));
 
 /** What a merchant sees of the mock. */
 async function whatIsShown(server: MockServer) {

@@ -192,6 +192,21 @@ export function testCrashes(it: It<CallbackStage>): void {
     await early.answers('duplicate', 'busy');
     await stage.deliver(other, event).answers('duplicate');
   });
+  it('keeps the watermark of the newest change when the holder of an older one completes late', async (stage) => {
+    const { change, one, other } = await stage.scene();
+    const older = change();
+    const late = await stage.begin(one, older);
+    await stage.loseClaim(older);
+    await stage.deliver(other, change({ updatedAt: seconds(60) })).answers('processed');
+    late.complete();
+    await late.rejects();
+    await stage.deliver(one, change({ updatedAt: seconds(30) })).runsWith({ current: false });
+    await stage.deliver(other, change({ updatedAt: seconds(61) })).runsWith({ current: true });
+  });
+}
+
+/** A store that hears of a lost claim tells the work. */
+export function testSignal(it: It<CallbackStage>): void {
   it('aborts the signal of a holder that has lost its change', async (stage) => {
     const { event, one, other } = await stage.sceneWithShortLease();
     const late = stage.hold(one, event);
@@ -203,16 +218,5 @@ export function testCrashes(it: It<CallbackStage>): void {
     expect(signal.aborted).toBe(true);
     late.complete();
     await late.rejects();
-  });
-  it('keeps the watermark of the newest change when the holder of an older one completes late', async (stage) => {
-    const { change, one, other } = await stage.scene();
-    const older = change();
-    const late = await stage.begin(one, older);
-    await stage.loseClaim(older);
-    await stage.deliver(other, change({ updatedAt: seconds(60) })).answers('processed');
-    late.complete();
-    await late.rejects();
-    await stage.deliver(one, change({ updatedAt: seconds(30) })).runsWith({ current: false });
-    await stage.deliver(other, change({ updatedAt: seconds(61) })).runsWith({ current: true });
   });
 }

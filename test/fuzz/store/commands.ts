@@ -294,7 +294,9 @@ async function process(
     const result = await opened.process(toStatusChange(delivery), work);
     if (result.outcome !== 'failed') return result.outcome;
     if (result.parkedAfter !== undefined) parked.told += 1;
-    if (result.notKept !== undefined) notKept.push(result.notKept);
+    // Of work whose claim was lost before it failed, another delivery tells.
+    const isOfLost = (result.notKept as { code?: string } | undefined)?.code === 'LEASE_LOST';
+    if (result.notKept !== undefined && !isOfLost) notKept.push(result.notKept);
     return { error: result.error };
   } catch (error) {
     return { error };
