@@ -159,14 +159,31 @@ export type Fault = {
     times?: number | undefined;
     /** Which requests or attempts it applies to; all if it is missing. */
     match?: MatchOf<Entries[Type]> | undefined;
-  } & (Entries[Type] extends { parameters: infer All } ? ParametersOf<All> : unknown);
+  } & (Entries[Type] extends {
+    /** Its fields besides. */
+    parameters: infer All;
+  }
+    ? ParametersOf<All>
+    : unknown);
 }[FaultType];
 
 /** Something that goes wrong with a request of the merchant. */
-export type RequestFault = Extract<Fault, { on: 'request' }>;
+export type RequestFault = Extract<
+  Fault,
+  {
+    /** What it applies to. */
+    on: 'request';
+  }
+>;
 
 /** Something that goes wrong with an attempt to deliver a callback. */
-export type CallbackFault = Extract<Fault, { on: 'callback' }>;
+export type CallbackFault = Extract<
+  Fault,
+  {
+    /** What it applies to. */
+    on: 'callback';
+  }
+>;
 
 /** Which requests a fault applies to: those that match every given field, or all if there is none. */
 export interface RequestFaultMatch {
