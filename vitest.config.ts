@@ -123,7 +123,8 @@ export default defineConfig({
         // Run on real servers and drivers, by `npm run test:services`.
         'src/{mysql,redis,sqlite}/**',
         'src/store/providers/**',
-        'src/{postgres,mysql}/provided-transaction.ts',
+        'src/postgres/pool-connections.ts',
+        'src/store/loss.ts',
         // Run in a browser, by `npm run test:browser`.
         'src/mock-server/dashboard/**',
       ],

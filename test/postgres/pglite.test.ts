@@ -121,6 +121,34 @@ describe('a store of payments on PGlite', () => {
     await expect(nobody).rejects.toMatchObject({ code: 'UNKNOWN_REFERENCE' });
   });
 
+  it('tries a declined order again, and tells of a second payment of it', async () => {
+    const { service, store } = open();
+    const shop = postgresStore<Queryable>(database, {
+      client: service.client,
+      declined: ['declined'],
+    });
+    const tell = async (reference: string, minute: number, status: string) => {
+      const [referenceNumber = ''] = service.paymentsOf(reference);
+      const told: unknown[] = [];
+      const event = change(reference, minute, { status, referenceNumber });
+      await outcomeOf(store, event, async ({ order: first, current, secondPayment }) => {
+        told.push(first, current, secondPayment);
+      });
+      return told;
+    };
+    await shop.create(order('tried'));
+    expect(await tell('tried', 1, 'declined')).toEqual(['tried', true, false]);
+    const again = await shop.create(order('tried'));
+    expect(again).toMatchObject({ merchantPaymentReference: 'tried-2', order: 'tried' });
+    expect(await tell('tried-2', 2, 'paid')).toEqual(['tried', true, false]);
+    expect(await tell('tried', 3, 'paid')).toEqual(['tried', false, true]);
+    expect(await shop.getOrder('tried')).toMatchObject({ merchantPaymentReference: 'tried-2' });
+    await expect(store.create(order('other'), { replaces: 'tried-2' })).rejects.toMatchObject({
+      code: 'NOT_REPLACEABLE',
+    });
+    expect(await store.prune(new Date(0))).toBe(0);
+  });
+
   it('sends what was recorded in the transaction of the order', async () => {
     const { store } = open();
     const record = (tx: unknown) => store.record(order('shop-3'), { tx: tx as Queryable });
