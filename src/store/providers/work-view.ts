@@ -34,13 +34,7 @@ export class WorkEnd implements ProxyHandler<object> {
   }
 
   #call(name: PropertyKey, method: Method, self: unknown, args: unknown[]): unknown {
-    // A query that is sent when it is awaited hands over what settles the promise.
-    if (name === 'then' && this.#isOver)
-      return Promise.reject(workHasEnded()).then(...(args as []));
-    const answered = args.at(-1);
-    if (name === 'query' && this.#isOver && typeof answered === 'function') {
-      return answered(workHasEnded());
-    }
+    if (this.#isOver) return refuse(name, args);
     return this.run(() => Reflect.apply(method, self, args));
   }
 
@@ -101,6 +95,18 @@ export async function runWithView<Tx>(
     ranOn = await end.close();
   }
   if (ranOn) throw notAwaited();
+}
+
+/** Refuses a call as its caller expects it: by a callback, by a promise, or by throwing. */
+function refuse(name: PropertyKey, args: unknown[]): unknown {
+  const refusal = workHasEnded();
+  const answered = args.at(-1);
+  // A query that is sent when it is awaited hands over what settles the promise.
+  if (name === 'then') return Promise.reject(refusal).then(...(args as []));
+  // Of mysql2, and no promise.
+  if (name === 'promise') throw refusal;
+  const isAsked = name === 'query' && typeof answered === 'function';
+  return isAsked ? answered(refusal) : Promise.reject(refusal);
 }
 
 /** Whether a Proxy must return the field itself. */
