@@ -83,11 +83,11 @@ export async function expectToTryAgain(
   { service, checkout }: Pick<Scene, 'service' | 'checkout'>,
 ): Promise<void> {
   const reference = `order-${randomUUID()}`;
-  expect(await checkout(reference)).toEqual({ status: 'created' });
+  expect(await checkout(reference)).toEqual({ status: 'pending' });
   await service.setStatus(findPayment(service, reference), 'declined');
   await printed(`${reference} is declined`);
   const clicks = [1, 2].map(() => checkout(reference));
-  expect(await Promise.all(clicks)).toEqual(Array(2).fill({ status: 'created' }));
+  expect(await Promise.all(clicks)).toEqual(Array(2).fill({ status: 'pending' }));
   await service.setStatus(findPayment(service, `${reference}-2`), 'paid');
   await printed(`${reference} is shipped`);
   expect(await checkout(reference)).toMatchObject({ status: 'paid' });
