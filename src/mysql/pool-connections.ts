@@ -73,6 +73,8 @@ class Connection<Tx extends MysqlQueryable> extends Loss implements OpenTransact
   #isOpen = false;
   #hasBegun = false;
   #hasSavepoint = false;
+  /** Whether the session's own limit must be restored, also after a claim that fails. */
+  #isLimited = false;
   /** Whether COMMIT was sent, so that a loss leaves its outcome unknown. */
   #isEnding = false;
 
@@ -138,6 +140,7 @@ class Connection<Tx extends MysqlQueryable> extends Loss implements OpenTransact
   #beginInBlock(lockTimeoutMs: number, statements: readonly string[]): Promise<readonly string[]> {
     const isOfWork = statements.length > 0;
     const limits = isOfWork ? [limitIdle(this.#of.timeouts)] : [];
+    this.#isLimited = isOfWork;
     const before = this.#hasBegun ? [] : [READ_COMMITTED, ...limits, START];
     const after = isOfWork ? [SAVEPOINT] : [];
     return this.#askBlock(atMost(lockTimeoutMs, block([...before, ...statements, ...after])));
@@ -217,7 +220,7 @@ class Connection<Tx extends MysqlQueryable> extends Loss implements OpenTransact
   }
 
   get #restore(): readonly string[] {
-    return this.#hasSavepoint ? [RESTORE_IDLE] : [];
+    return this.#isLimited ? [RESTORE_IDLE] : [];
   }
 
   /** Rolls back what is open. If that fails, the connection counts as lost, and is closed. */
