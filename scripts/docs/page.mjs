@@ -77,6 +77,9 @@ function nameCodeInHeadings({ tokens, Token }) {
   }
 }
 
+// The words for which a reader searches who does not know ours.
+const SEARCH_WORDS = /<!-- Searched for as: (.*?) -->/g;
+
 // A picture that a comment hides, where npm's page or the package does not have it.
 const HIDDEN_PICTURE = /<!-- on the site: !\[([^\]]*)\]\(([^)]*)\) -->/g;
 
@@ -87,7 +90,12 @@ const HIDDEN_PICTURE = /<!-- on the site: !\[([^\]]*)\]\(([^)]*)\) -->/g;
 export function finishPage(page) {
   page.contents = withoutLeaps(page.contents)
     .replace(/(?<=<meta name="description" content=")[^"]*/, () => escapeHtml(describe(page)))
-    .replace('<div class="col-content">', '<div class="col-content" role="main">')
+    .replace(
+      '<div class="col-content">',
+      () => `<div class="col-content" role="main" ${indexed(page)}>`,
+    )
+    .replace(OWN_SEARCH, (own) => `<div hidden>${own}</div>${SEARCH}`)
+    .replace('</head>', () => `${searchFiles(page)}</head>`)
     .replace(
       '<div class="page-menu">',
       '<div class="page-menu" role="complementary" aria-label="On this page">',
@@ -95,8 +103,31 @@ export function finishPage(page) {
     .replaceAll(SECTION_HEAD, (head) =>
       head.replaceAll(PERMALINK, '').replaceAll(/<\/?a\b[^>]*>/g, ''),
     )
+    .replaceAll(SEARCH_WORDS, '<p hidden data-pagefind-weight="10">$1</p>')
     .replaceAll(HIDDEN_PICTURE, '<p><img src="$2" alt="$1"/></p>')
     .replaceAll(INLINE_CODE, (code) => code.replaceAll(WORD_END, '$&<wbr/>'));
+}
+
+// pagefind's search in place of TypeDoc's, whose script stops if it does not find its own.
+const OWN_SEARCH = /<button id="tsd-search-trigger".*?<\/dialog>/s;
+const SEARCH =
+  '<pagefind-modal-trigger shortcut="/" compact></pagefind-modal-trigger><pagefind-modal></pagefind-modal>';
+
+function searchFiles({ url }) {
+  const folder = `${'../'.repeat(url.split('/').length - 1)}pagefind`;
+  return (
+    `<link rel="stylesheet" href="${folder}/pagefind-component-ui.css"/>` +
+    `<script defer src="${folder}/pagefind-component-ui.js"></script>`
+  );
+}
+
+/** How much a page counts in the search: those that say how something is done before those that list. */
+const WEIGHTS = { 'Look up': 0.7, Project: 0.3 };
+const WEIGHT_OF_SYMBOL = 0.1;
+
+function indexed({ model }) {
+  const weight = model.isDocument() ? (WEIGHTS[model.frontmatter.group] ?? 1) : WEIGHT_OF_SYMBOL;
+  return `data-pagefind-body data-pagefind-weight="${weight}"`;
 }
 
 // What opens and closes a section has links in it, which assistive technology can't reach there.

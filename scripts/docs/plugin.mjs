@@ -1,11 +1,10 @@
 // A TypeDoc plugin with what the site adds to TypeDoc's own theme: its first page, the guides' titles and groups,
-// theme.mjs, page.mjs and search.mjs.
+// theme.mjs and page.mjs.
 
 import { readFileSync } from 'node:fs';
 import { Converter, ReflectionKind, Renderer } from 'typedoc';
 import { groupOf } from './guides.mjs';
 import { copyOfGuide, fileOf, finishPage, linksOfGuide, markdownOf } from './page.mjs';
-import { collectSections, collectSymbols, writeSearch } from './search.mjs';
 import { SiteRouter, SiteTheme } from './theme.mjs';
 
 const TITLE = /^# (.+)$/m;
@@ -17,14 +16,11 @@ export function load(app) {
   app.renderer.defineRouter('site', SiteRouter);
   // Before TypeDoc groups.
   app.converter.on(Converter.EVENT_RESOLVE_END, prepareTexts, 1000);
-  app.renderer.on(Renderer.EVENT_PREPARE_INDEX, (event) =>
-    collectSymbols(event, app.renderer.router),
-  );
-  app.renderer.on(Renderer.EVENT_END_PAGE, (page) => {
-    collectSections(page);
-    finishPage(page);
+  // pagefind has the index.
+  app.renderer.on(Renderer.EVENT_PREPARE_INDEX, (event) => {
+    event.searchResults = [];
   });
-  app.renderer.on(Renderer.EVENT_END, writeSearch);
+  app.renderer.on(Renderer.EVENT_END_PAGE, finishPage);
   app.renderer.hooks.on('content.begin', copyOfGuide);
   app.renderer.hooks.on('content.end', linksOfGuide);
 }

@@ -17,3 +17,22 @@ if (copy) {
     button.textContent = 'Copied';
   });
 }
+
+// Guides before the symbols that have a word in their names.
+addEventListener('DOMContentLoaded', () =>
+  window.PagefindComponents?.configureInstance('default', {
+    ranking: { metaWeights: { title: 1 } },
+  }),
+);
+// Before TypeDoc's own search, which is hidden.
+addEventListener(
+  'keydown',
+  (event) => {
+    const isShortcut = event.key === '/' || (event.key === 'k' && (event.ctrlKey || event.metaKey));
+    if (!isShortcut || event.target.matches('input, textarea')) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    document.querySelector('pagefind-modal').open();
+  },
+  true,
+);

@@ -21,10 +21,15 @@ export const pageOf = (file: string): string => file.replace(/md$/, 'html');
 
 /** A page of the site, opened as a file: without a server. */
 export async function open(file: string, options: BrowserContextOptions = {}): Promise<Page> {
+  return openAt(addressOf(file), options);
+}
+
+/** A page of the site by its address. */
+export async function openAt(address: string, options: BrowserContextOptions = {}): Promise<Page> {
   if (!existsSync(SITE)) throw new Error('there is no site/ to look at; run: npm run docs');
   const page = await openedBrowser().newPage(options);
   page.setDefaultTimeout(10_000);
-  await page.goto(addressOf(file));
+  await page.goto(address);
   return page;
 }
 
