@@ -23,7 +23,6 @@ const ALLOWED = [
   /^dist\/openapi\.json$/,
   /^docs\/[\w-]+\.md$/,
   /^docs\/images\/[\w-]+\.svg$/,
-  /^skills\/merchant-payments\/SKILL\.md$/,
   /^(?:package\.json|README\.md|LICENSE|CHANGELOG\.md|SECURITY\.md|THIRD_PARTY_NOTICES|llms\.txt)$/,
 ];
 

@@ -18,7 +18,7 @@ symlinkSync(path.resolve('test/node_modules'), path.join(FOLDER, 'node_modules')
 const examples = new Set(list('examples').map((file) => readFileSync(file, 'utf8')));
 
 let count = 0;
-const pages = ['README.md', 'SECURITY.md', 'skills/merchant-payments/SKILL.md', ...list('docs')];
+const pages = ['README.md', 'SECURITY.md', ...list('docs')];
 for (const source of [...pages, ...list('src')]) {
   const text = readFileSync(source, 'utf8');
   const prose = source.endsWith('.md') ? text : text.replaceAll(/^\s*\* ?/gm, '');

@@ -27,4 +27,4 @@ const npm = [
 execFileSync('npm', npm, { stdio: ['ignore', 'ignore', 'inherit'] });
 const file = 'src/protocol/version.ts';
 writeFileSync(file, readFileSync(file, 'utf8').replace(/'\d[^']*'/, `'${version}'`));
-console.log(`Commit this, then tag it v${version}: RELEASING.md.`);
+console.log(`Commit this, then tag it v${version}: CONTRIBUTING.md, "Releases".`);

@@ -41,7 +41,7 @@ export const guides = {
     'docs/speed.md',
     'docs/the-field.md',
   ],
-  Project: ['CHANGELOG.md', 'CONTRIBUTING.md', 'RELEASING.md'],
+  Project: ['CHANGELOG.md', 'CONTRIBUTING.md'],
 };
 
 for (const file of Object.values(guides).flat()) {

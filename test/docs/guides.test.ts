@@ -11,7 +11,6 @@ import {
 const pages = [
   'README.md',
   'CONTRIBUTING.md',
-  'RELEASING.md',
   'SECURITY.md',
   'CHANGELOG.md',
   'llms.txt',
