@@ -1,7 +1,7 @@
 // The shop of the framework examples, with orders in memory. examples/shop has them in Postgres.
 
 import { isPaid, PaymentClient, RetryLaterError, type VerifiedCallback } from 'merchant-payments';
-import type { PaymentContext } from 'merchant-payments/receiver';
+import type { StoreContext } from 'merchant-payments/store';
 import { memoryStore } from 'merchant-payments/store';
 
 /** The shop's own: an amount that the browser sends could be anything. */
@@ -33,7 +33,7 @@ export async function checkout(merchantPaymentReference: string): Promise<Order>
 /** `onPayment` of these examples. */
 export async function settle(
   { payment }: VerifiedCallback,
-  { order: reference, current }: PaymentContext<unknown>,
+  { order: reference, current }: StoreContext<unknown>,
 ): Promise<void> {
   const order = orders.get(reference);
   // Answered with 503: the service retries. A 200 would lose the payment.

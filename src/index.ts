@@ -4,33 +4,27 @@
  * @module merchant-payments
  */
 export type { RawBody } from './callback/body.js';
-export type { CallbackHeaders, FetchHeaders } from './callback/headers.js';
+export type { CallbackHeaders } from './callback/headers.js';
 export type {
   CallbackRequest,
-  NodeSecretKey,
   SigningSecret,
   VerifiedCallback,
   VerifyCallbackOptions,
 } from './callback/options.js';
 export { callbackKey, createCallbackVerifier, verifyCallback } from './callback/verify.js';
-export type { WebCryptoKey, WebSigningSecret } from './callback/verify-async.js';
+export type { WebSigningSecret } from './callback/verify-async.js';
 export { createAsyncCallbackVerifier, verifyCallbackAsync } from './callback/verify-async.js';
-export type { CallSubject, CallTrace, RequestTrace } from './client/observation.js';
+export type { CallTrace, RequestTrace } from './client/observation.js';
 export type { PaymentClientOptions, RequestOptions } from './client/options.js';
 export type { Payments } from './client/payment-client.js';
 export { PaymentClient } from './client/payment-client.js';
 export type { ServiceRequest } from './client/prepared-request.js';
 export type { CreatePaymentResult } from './client/response.js';
 export type {
-  CallbackVerificationErrorCode,
   ErrorCode,
   Issue,
-  MockServerErrorCode,
   RequestOutcome,
-  ResponseHeaders,
-  RetryLaterOptions,
   ServiceResponse,
-  StoreErrorCode,
 } from './errors.js';
 export {
   ApiError,
@@ -41,7 +35,6 @@ export {
   InvalidOptionError,
   InvalidRequestError,
   MerchantPaymentsError,
-  MockServerError,
   RequestAbortedError,
   RequestError,
   RequestTimeoutError,
@@ -50,12 +43,8 @@ export {
   SecretUnavailableError,
   StoreError,
 } from './errors.js';
-export type { LogContext, Logger } from './protocol/logger.js';
+export type { Logger } from './protocol/logger.js';
 export type { CreatePaymentInput, PaymentStatusRecord } from './protocol/payment.js';
 export { isPaid } from './protocol/payment.js';
-export type {
-  StandardSchemaIssue,
-  StandardSchemaResult,
-  StandardSchemaV1,
-} from './protocol/standard-schema.js';
+export type { StandardSchemaV1 } from './protocol/standard-schema.js';
 export type { SignatureEncoding, TimestampUnit } from './protocol/wire.js';

@@ -1,9 +1,9 @@
-import type { Attention, AttentionKind } from 'merchant-payments/store';
+import type { Attention } from 'merchant-payments/store';
 import { html } from './html.js';
 import { readAttention, readUnpaid } from './lists.js';
 import type { Fields, StaffAction } from './staff.js';
 
-const KINDS: Record<AttentionKind, [title: string, meaning: string]> = {
+const KINDS: Record<Attention['kind'], [title: string, meaning: string]> = {
   unresolved: [
     'Unresolved',
     'It is not known whether the service has these payments. Look them up there.',
@@ -127,7 +127,7 @@ const QUESTIONS: Record<StaffAction, Question> = {
   },
 };
 
-const DISCARDED: Record<AttentionKind, string> = {
+const DISCARDED: Record<Attention['kind'], string> = {
   unresolved: 'An unresolved payment cannot be taken off: say whether the service has it.',
   'second-payment':
     'Nothing lists this payment again. If both are paid and none was refunded, the customer has paid twice.',

@@ -6,6 +6,5 @@
 
 export { RetryLaterError } from '../errors.js';
 export { isPaid } from '../protocol/payment.js';
-export type { FastifyReplyLike, FastifyRequestLike } from '../receiver/fastify-request.js';
-export type { CallbackPluginOptions, FastifyInstanceLike } from './callback-plugin.js';
+export type { CallbackPluginOptions } from './callback-plugin.js';
 export { callbackPlugin } from './callback-plugin.js';

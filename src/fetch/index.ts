@@ -6,5 +6,5 @@
 
 export { RetryLaterError } from '../errors.js';
 export { isPaid } from '../protocol/payment.js';
-export type { FetchCallbackHandler, FetchContextLike } from './callback-handler.js';
+export type { FetchCallbackHandler } from './callback-handler.js';
 export { callbackHandler } from './callback-handler.js';

@@ -6,10 +6,5 @@
 
 export { RetryLaterError } from '../errors.js';
 export { isPaid } from '../protocol/payment.js';
-export type {
-  LambdaCallbackHandler,
-  LambdaContext,
-  LambdaEvent,
-  LambdaResult,
-} from './callback-handler.js';
+export type { LambdaCallbackHandler } from './callback-handler.js';
 export { callbackHandler } from './callback-handler.js';

@@ -4,30 +4,23 @@
  * @module merchant-payments/mock-server
  */
 
-export type { RecordedAnswer, RecordedRequest, RequestMatch } from './api/recorded-request.js';
+export { MockServerError } from '../errors.js';
+export type { RecordedRequest } from './api/recorded-request.js';
 export type {
   Delivery,
   DeliveryAttempt,
-  DeliveryMatch,
-  DeliveryOutcome,
-  DeliveryState,
-  ResendOptions,
 } from './callbacks/delivery.js';
 export type {
   CallbackFault,
-  CallbackFaultMatch,
   Fault,
   RequestFault,
-  RequestFaultMatch,
 } from './faults/fault-catalogue.js';
-export type { MockFaults } from './faults/fault-list.js';
-export type { MockEvent, MockListener, MockService } from './mock-service.js';
+export type { MockEvent, MockService } from './mock-service.js';
 export type { MockServerOptions, MockServiceOptions } from './options.js';
 export type { MockServer } from './server.js';
 export { startMockServer } from './server.js';
 export { createMockService } from './service.js';
-export type { WaitOptions } from './state/cap.js';
-export type { ManualClockOptions, MockClock } from './state/clock.js';
+export type { MockClock } from './state/clock.js';
 export { createManualClock } from './state/clock.js';
 export type { PaymentOrReference } from './state/payment-reference.js';
-export type { MockPayment, MockPayments, MockStatusChange } from './state/payments.js';
+export type { MockPayment } from './state/payments.js';

@@ -6,6 +6,5 @@
 
 export { RetryLaterError } from '../errors.js';
 export { isPaid } from '../protocol/payment.js';
-export type { FastifyReplyLike, FastifyRequestLike } from '../receiver/fastify-request.js';
-export type { CallbackHandler, KoaContextLike } from './callback-handler.js';
+export type { CallbackHandler } from './callback-handler.js';
 export { callbackHandler } from './callback-handler.js';

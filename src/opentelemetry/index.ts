@@ -4,4 +4,4 @@
  * @module merchant-payments/opentelemetry
  */
 export { instrumentMerchantPayments } from './instrument.js';
-export type { Instrumentation, InstrumentationOptions } from './options.js';
+export type { InstrumentationOptions } from './options.js';

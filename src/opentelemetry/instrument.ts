@@ -5,11 +5,7 @@ import { watchAttention } from './attention.js';
 import { SCHEMA_URL } from './attributes.js';
 import { watchCallbacks } from './callbacks.js';
 import { watchCalls } from './calls.js';
-import {
-  type Instrumentation,
-  type InstrumentationOptions,
-  instrumentationRules,
-} from './options.js';
+import { type InstrumentationOptions, instrumentationRules } from './options.js';
 
 /**
  * Records OpenTelemetry spans and metrics for all clients and receivers of the process, from their
@@ -35,7 +31,10 @@ import {
  * instrumentMerchantPayments();
  * ```
  */
-export function instrumentMerchantPayments(options: InstrumentationOptions = {}): Instrumentation {
+export function instrumentMerchantPayments(options: InstrumentationOptions = {}): {
+  /** Stops recording spans and metrics. Can be called more than once. */
+  disable(): void;
+} {
   const { tracerProvider, meterProvider, store } = resolveOptions(options, instrumentationRules);
   const scope = ['merchant-payments', version, { schemaUrl: SCHEMA_URL }] as const;
   const traces = tracerProvider ?? trace.getTracerProvider();

@@ -21,12 +21,6 @@ export interface InstrumentationOptions {
   store?: Pick<ManagedStore, 'attention'> | undefined;
 }
 
-/** What `instrumentMerchantPayments` returns. */
-export interface Instrumentation {
-  /** Stops recording spans and metrics. Can be called more than once. */
-  disable(): void;
-}
-
 export const instrumentationRules = {
   tracerProvider: optional(withMethods<TracerProvider>('a TracerProvider', 'getTracer')),
   meterProvider: optional(withMethods<MeterProvider>('a MeterProvider', 'getMeter')),

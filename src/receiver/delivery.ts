@@ -8,7 +8,7 @@ import { type Awaitable, isPromiseLike } from '../protocol/waiting.js';
 import type { ChangeOutcome, ChangeResult, StoreContext } from '../store/callback-store.js';
 import type { BodyLimits } from './body.js';
 import { failurePolicyOf } from './kept-failures.js';
-import type { PaymentContext, ResolvedReceiverOptions } from './options.js';
+import type { ResolvedReceiverOptions } from './options.js';
 import { report } from './report.js';
 
 /** What an adapter knows about a request's sender and the runtime. */
@@ -150,7 +150,7 @@ function contextOf<Tx>(
   context: StoreContext<Tx>,
   { merchantPaymentReference }: PaymentStatusRecord,
   signal: CreatedSignal,
-): PaymentContext<Tx> {
+): StoreContext<Tx> {
   // A merchant's own store may leave some out.
   const { tx, order = merchantPaymentReference, current = true } = context;
   return {

@@ -6,9 +6,9 @@
 
 export { RetryLaterError } from '../errors.js';
 export { isPaid } from '../protocol/payment.js';
-export type { Awaitable } from '../protocol/waiting.js';
+export type { StoreContext } from '../store/callback-store.js';
 export type { CallbackReceiver, ReceivedRequest } from './callback-receiver.js';
 export { createCallbackReceiver } from './callback-receiver.js';
 export type { CallbackTrace } from './observation.js';
-export type { CallbackReceiverOptions, PaymentContext, Settled } from './options.js';
+export type { CallbackReceiverOptions } from './options.js';
 export type { CallbackOutcome, CallbackReply } from './reply.js';

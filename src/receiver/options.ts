@@ -22,43 +22,14 @@ import {
   withDefault,
   withMethods,
 } from '../protocol/options.js';
-import type { CreatePaymentInput } from '../protocol/payment.js';
 import type { Awaitable } from '../protocol/waiting.js';
-import type { CallbackStore } from '../store/callback-store.js';
+import type { CallbackStore, StoreContext } from '../store/callback-store.js';
 import { memoryCallbacks } from '../store/default-store.js';
 import { keepsFailures } from './kept-failures.js';
 import { createRejectionLog, reportToConsole } from './report.js';
 
-/**
- * The return type of a function called for its effect: nothing, or a promise of any value. Excludes a list of
- * promises, which would not be awaited.
- */
-export type Settled = Awaitable<void> | PromiseLike<unknown>;
-
-/** What {@link CallbackReceiverOptions.onPayment} gets besides the callback. */
-export interface PaymentContext<Tx> {
-  /** The store's transaction if it has one, as with `postgresStore`; otherwise `undefined`. */
-  tx: Tx;
-  /**
-   * Aborts when the work can no longer count: the service closed the connection, `onPaymentTimeoutMs` passed,
-   * or the store lost its lease or connection. Stop then, by throwing; the service retries.
-   */
-  signal: AbortSignal;
-  /** The order's first `merchantPaymentReference`: by it your tables know the order, whichever attempt this is. */
-  order: string;
-  /** What this attempt asked for, as sent: a cart may have changed since. Absent if another program created the payment. */
-  input?: CreatePaymentInput | undefined;
-  /**
-   * Whether this status is now the order's: no newer change of the payment was processed before, and it is the payment that
-   * has paid the order or, if none has, that of the order's latest attempt. Copy the status to your order only if this is true; ship when `isPaid(payment)` either way, once.
-   */
-  current: boolean;
-  /**
-   * Whether another payment has paid the order, or the service has another one for this `merchantPaymentReference`: look
-   * both up at the service, and refund one if both are paid. `onError` gets a `StoreError` `SECOND_PAYMENT`, and `attention()` lists it.
-   */
-  secondPayment: boolean;
-}
+// A list of promises is no result of a function that is called for its effect: it would not be awaited.
+type Settled = Awaitable<void> | PromiseLike<unknown>;
 
 /**
  * Options of a receiver and of every adapter. `Tx` is the store's transaction, `Fields` are the fields of a
@@ -84,7 +55,7 @@ export interface CallbackReceiverOptions<Tx = undefined, Fields = unknown, Secre
    * asks the service to retry (503); it is reported to `onError` only if the change is older than ten minutes.
    * If your work is asynchronous, return its promise, so that it is awaited before the 200.
    */
-  onPayment(callback: VerifiedCallback<NoInfer<Fields>>, context: PaymentContext<Tx>): Settled;
+  onPayment(callback: VerifiedCallback<NoInfer<Fields>>, context: StoreContext<Tx>): Settled;
   /**
    * How long `onPayment` may take, in milliseconds: a whole number from 1 to 2147483647. After that the
    * signal aborts, the service gets a 500, and `onError` gets a `StoreError` `WORK_TIMEOUT`. Work that does

@@ -3,11 +3,6 @@
  *
  * @module merchant-payments/redis
  */
-export type {
-  IoredisClient,
-  NodeRedisClient,
-  RedisClient,
-  UpstashRedisClient,
-} from './client.js';
+export type { RedisClient } from './client.js';
 export type { RedisStoreOptions } from './redis-store.js';
 export { redisStore } from './redis-store.js';

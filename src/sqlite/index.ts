@@ -3,6 +3,6 @@
  *
  * @module merchant-payments/sqlite
  */
-export type { SqliteDatabase, SqliteStatement } from './database.js';
-export type { SqliteStore, SqliteStoreOptions, SyncRecordContext } from './sqlite-store.js';
+export type { SqliteDatabase } from './database.js';
+export type { SqliteStore, SqliteStoreOptions } from './sqlite-store.js';
 export { sqliteStore } from './sqlite-store.js';

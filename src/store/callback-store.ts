@@ -15,24 +15,27 @@ export interface StatusChange {
   failures?: FailurePolicy | undefined;
 }
 
-/** The argument of `work`. */
+/** What `onPayment` gets besides the callback, and the `work` of a store. */
 export interface StoreContext<Tx> {
-  /** The store's transaction, if it has one: what is written through it commits with the change, or not at all. */
+  /** The store's transaction if it has one, as with `postgresStore`; otherwise `undefined`. */
   tx: Tx;
-  /** Aborts when this process loses its claim on the change, because its lease or its connection is lost. */
+  /**
+   * Aborts when the work can no longer count: the service closed the connection, `onPaymentTimeoutMs` passed,
+   * or the store lost its lease or connection. Stop then, by throwing; the service retries.
+   */
   signal: AbortSignal;
-  /** The order's first `merchantPaymentReference`: by it the merchant's own tables know the order, whichever attempt this is. */
+  /** The order's first `merchantPaymentReference`: by it your tables know the order, whichever attempt this is. */
   order: string;
-  /** What this attempt asked for, as sent. Absent if another program created the payment. */
+  /** What this attempt asked for, as sent: a cart may have changed since. Absent if another program created the payment. */
   input?: CreatePaymentInput | undefined;
   /**
-   * Whether the status of this change is now the order's: no newer change of the payment was processed before, and it is the
-   * payment that has paid the order or, if none has, that of the order's latest attempt.
+   * Whether this status is now the order's: no newer change of the payment was processed before, and it is the payment that
+   * has paid the order or, if none has, that of the order's latest attempt. Copy the status to your order only if this is true; ship when `isPaid(payment)` either way, once.
    */
   current: boolean;
   /**
-   * Whether it is another payment than the one that has paid the order, or of the same `merchantPaymentReference` as one
-   * that the store created.
+   * Whether another payment has paid the order, or the service has another one for this `merchantPaymentReference`: look
+   * both up at the service, and refund one if both are paid. `onError` gets a `StoreError` `SECOND_PAYMENT`, and `attention()` lists it.
    */
   secondPayment: boolean;
 }

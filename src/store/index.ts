@@ -5,7 +5,6 @@
  */
 export type {
   Attention,
-  AttentionKind,
   AttentionOptions,
   FailedChange,
   PaymentWithoutCallback,
@@ -14,23 +13,20 @@ export type {
 } from './attention.js';
 export type {
   CallbackStore,
-  ChangeOutcome,
   ChangeResult,
   ManagedStore,
   StatusChange,
   StoreContext,
 } from './callback-store.js';
-export type { FailurePolicy, FailureText } from './failure.js';
 export type { MemoryStoreOptions } from './memory.js';
 export { memoryStore } from './memory.js';
 export type { StoreOptions } from './options.js';
 export type {
   ListedPayment,
   PaymentStore,
-  RecordContext,
   RecoverOptions,
   Recovery,
   RecoveryOptions,
   RunningRecovery,
 } from './payment-store.js';
-export type { PaymentState, SendFailure, StoredPayment } from './stored-payment.js';
+export type { StoredPayment } from './stored-payment.js';

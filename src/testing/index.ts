@@ -8,16 +8,10 @@ export type {
   CallbackDiagnosis,
   CallbackFinding,
   CallbackFindingCode,
-  CallbackFindingOption,
 } from './diagnosis/diagnosis.js';
 export { callbackFindingCodes } from './diagnosis/diagnosis.js';
 export { checkCallbackEndpoint } from './endpoint-check/check-callback-endpoint.js';
-export type {
-  CheckCallbackEndpointOptions,
-  CheckedPayment,
-  EffectCount,
-} from './endpoint-check/options.js';
-export type { EndpointCheck, EndpointCheckId, EndpointReport } from './endpoint-check/report.js';
-export type { EndpointCheckOption } from './endpoint-check/verdict.js';
+export type { CheckCallbackEndpointOptions } from './endpoint-check/options.js';
+export type { EndpointCheck, EndpointReport } from './endpoint-check/report.js';
 export type { SignCallbackInput, SignedCallback } from './sign-callback.js';
 export { signCallback } from './sign-callback.js';

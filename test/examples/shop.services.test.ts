@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { type Fault, type MockServer, startMockServer } from 'merchant-payments/mock-server';
-import type { Attention, AttentionKind, UnresolvedPayment } from 'merchant-payments/store';
+import type { Attention, UnresolvedPayment } from 'merchant-payments/store';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { startExample } from './example-process.js';
 import { createPayment, environmentFor, findPayment, signingSecret } from './payment-scene.js';
@@ -103,7 +103,7 @@ async function storedOrder({ query }: ShopSchema): Promise<unknown> {
 const paid = { status: 'paid', shipped: true };
 
 /** What needs a person, of one kind. */
-async function listed<Kind extends AttentionKind>(
+async function listed<Kind extends Attention['kind']>(
   store: Shop['store'],
   kind: Kind,
   olderThanMs = 0,

@@ -14,13 +14,14 @@ import {
   createCallbackReceiver,
   type ReceivedRequest,
 } from '../../src/receiver/callback-receiver.js';
-import type { CallbackReceiverOptions, PaymentContext } from '../../src/receiver/options.js';
+import type { CallbackReceiverOptions } from '../../src/receiver/options.js';
 import { createReceiver } from '../../src/receiver/receiver.js';
 import type {
   CallbackStore,
   ChangeOutcome,
   ChangeResult,
   StatusChange,
+  StoreContext,
 } from '../../src/store/callback-store.js';
 import { memoryStore } from '../../src/store/memory.js';
 import { schemaOf } from '../callback/contract/record-schema.js';
@@ -1045,7 +1046,7 @@ describe('RetryLaterError', () => {
 
 describe('the context', () => {
   it('can be spread and taken apart', async () => {
-    const contexts: PaymentContext<undefined>[] = [];
+    const contexts: StoreContext<undefined>[] = [];
     const scene = createScene({
       onPayment: (_callback, context) => void contexts.push({ ...context }),
     });

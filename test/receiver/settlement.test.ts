@@ -2,7 +2,7 @@ import { assert, describe, expect, it } from 'vitest';
 import { RetryLaterError } from '../../src/errors.js';
 import type { PaymentStatusRecord } from '../../src/protocol/payment.js';
 import type { StandardSchemaV1 } from '../../src/protocol/standard-schema.js';
-import type { CallbackReceiverOptions, PaymentContext } from '../../src/receiver/options.js';
+import type { CallbackReceiverOptions } from '../../src/receiver/options.js';
 import type { StoreContext } from '../../src/store/callback-store.js';
 import { memoryStore } from '../../src/store/memory.js';
 import { sampleRecord } from '../callback/sample-callback.js';
@@ -26,7 +26,7 @@ async function startSettling(options: Options = {}) {
     currency: 'EUR',
   });
   assert(created.state === 'unresolved');
-  const contexts: PaymentContext<undefined>[] = [];
+  const contexts: StoreContext<undefined>[] = [];
   const scene = createScene({
     ...options,
     store,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { PaymentClient } from '../../src/client/payment-client.js';
 import { StoreError } from '../../src/errors.js';
-import type { PaymentContext } from '../../src/receiver/options.js';
+import type { StoreContext } from '../../src/store/callback-store.js';
 import { memoryStore } from '../../src/store/memory.js';
 import { collect, recordIn } from '../contract/store/stage.js';
 import { order } from './orders.js';
@@ -13,7 +13,7 @@ const createStore = (client: PaymentClient) => memoryStore({ client });
 
 describe('a receiver with a store that creates payments', () => {
   it('settles by the callback a payment whose answer was lost', async () => {
-    const contexts: PaymentContext<undefined>[] = [];
+    const contexts: StoreContext<undefined>[] = [];
     let nowMs = 0;
     await using scene = await startScene({
       createStore: (client) =>
@@ -81,7 +81,7 @@ describe('a receiver with a store that creates payments', () => {
 
   it('reports a second payment of one reference, once for each change', async () => {
     const reports: unknown[] = [];
-    const contexts: PaymentContext<undefined>[] = [];
+    const contexts: StoreContext<undefined>[] = [];
     await using scene = await startScene({
       createStore,
       onPayment: (_, context) => void contexts.push(context),

@@ -23,7 +23,7 @@ import { callbackPlugin } from '../../src/fastify/index.js';
 import * as web from '../../src/fetch/index.js';
 import * as lambda from '../../src/lambda/index.js';
 import { callbackHandler } from '../../src/node/index.js';
-import { createCallbackReceiver, type PaymentContext } from '../../src/receiver/index.js';
+import { createCallbackReceiver, type StoreContext } from '../../src/receiver/index.js';
 import { type CallbackStore, memoryStore } from '../../src/store/index.js';
 
 interface Transaction {
@@ -257,7 +257,7 @@ describe('the plugin for Fastify', () => {
       path: '/b',
       signingSecret,
       store,
-      onPayment: (_callback, { tx }: PaymentContext<Transaction>) => tx.query('select 1'),
+      onPayment: (_callback, { tx }: StoreContext<Transaction>) => tx.query('select 1'),
     });
     app5.register(callbackPlugin, {
       path: '/c',
@@ -328,13 +328,14 @@ describe('the handler for Fetch', () => {
 
 describe('the handler for Lambda', () => {
   const handler = lambda.callbackHandler(options);
+  type LambdaEvent = Parameters<typeof handler>[0];
 
   it('takes the events of every gateway', () => {
-    expectTypeOf<APIGatewayProxyEvent>().toExtend<lambda.LambdaEvent>();
-    expectTypeOf<APIGatewayProxyEventV2>().toExtend<lambda.LambdaEvent>();
-    expectTypeOf<LambdaFunctionURLEvent>().toExtend<lambda.LambdaEvent>();
-    expectTypeOf<ALBEvent>().toExtend<lambda.LambdaEvent>();
-    expectTypeOf<{ Records: object[] }>().not.toExtend<lambda.LambdaEvent>();
+    expectTypeOf<APIGatewayProxyEvent>().toExtend<LambdaEvent>();
+    expectTypeOf<APIGatewayProxyEventV2>().toExtend<LambdaEvent>();
+    expectTypeOf<LambdaFunctionURLEvent>().toExtend<LambdaEvent>();
+    expectTypeOf<ALBEvent>().toExtend<LambdaEvent>();
+    expectTypeOf<{ Records: object[] }>().not.toExtend<LambdaEvent>();
   });
 
   it('is a handler of every gateway', () => {
@@ -342,7 +343,7 @@ describe('the handler for Lambda', () => {
     const http: APIGatewayProxyHandlerV2 = handler;
     const url: LambdaFunctionURLHandler = handler;
     const alb: ALBHandler = handler;
-    expectTypeOf<lambda.LambdaResult>().toExtend<ALBResult>();
+    expectTypeOf<Awaited<ReturnType<typeof handler>>>().toExtend<ALBResult>();
     expect([rest, http, url, alb]).toEqual([handler, handler, handler, handler]);
   });
 

@@ -2,7 +2,6 @@ import { describe, expect, expectTypeOf, it } from 'vitest';
 import {
   ApiError,
   type CallbackVerificationError,
-  type CallbackVerificationErrorCode,
   ConnectionError,
   type ErrorCode,
   errorCodes,
@@ -11,12 +10,12 @@ import {
   type InvalidRequestError,
   type Issue,
   MerchantPaymentsError,
-  MockServerError,
   RequestError,
   type RequestOutcome,
   RetryLaterError,
   StoreError,
 } from '../../src/index.js';
+import { MockServerError } from '../../src/mock-server/index.js';
 
 describe('the types of errors', () => {
   it('have literal codes to match on', () => {
@@ -24,12 +23,9 @@ describe('the types of errors', () => {
     expectTypeOf<InvalidRequestError['code']>().toEqualTypeOf<'INVALID_REQUEST'>();
     expectTypeOf<ConnectionError['code']>().toEqualTypeOf<'CONNECTION_FAILED'>();
     expectTypeOf<InvalidCredentialsError['code']>().toEqualTypeOf<'INVALID_CREDENTIALS'>();
-    expectTypeOf<
-      CallbackVerificationError['code']
-    >().toEqualTypeOf<CallbackVerificationErrorCode>();
     expectTypeOf<ApiError['code']>().toEqualTypeOf<'API_ERROR' | 'INVALID_CREDENTIALS'>();
     expectTypeOf<ApiError['serviceCode']>().toEqualTypeOf<string | undefined>();
-    expectTypeOf<CallbackVerificationErrorCode>().toExtend<ErrorCode>();
+    expectTypeOf<CallbackVerificationError['code']>().toExtend<ErrorCode>();
     expect(errorCodes).toContain('INVALID_OPTION');
   });
 

@@ -6,7 +6,6 @@ import {
 } from '../../src/index.js';
 import {
   type Attention,
-  type AttentionKind,
   type CallbackStore,
   type FailedChange,
   type ManagedStore,
@@ -14,7 +13,6 @@ import {
   type PaymentStore,
   type PaymentWithoutCallback,
   type SecondPayment,
-  type SendFailure,
   type StatusChange,
   type StoreContext,
   type UnresolvedPayment,
@@ -118,7 +116,9 @@ describe('the parameters of a store', () => {
 });
 
 it('an item of attention is told apart by its kind', () => {
-  expectTypeOf<Attention['kind']>().toEqualTypeOf<AttentionKind>();
+  expectTypeOf<Attention['kind']>().toEqualTypeOf<
+    'unresolved' | 'second-payment' | 'failed-change' | 'no-callback'
+  >();
   expectTypeOf<Attention>().toEqualTypeOf<
     UnresolvedPayment | SecondPayment | FailedChange | PaymentWithoutCallback
   >();
@@ -127,7 +127,9 @@ it('an item of attention is told apart by its kind', () => {
     for await (const item of store.attention()) {
       expectTypeOf(item.since).toEqualTypeOf<Date>();
       if (item.kind === 'unresolved') {
-        expectTypeOf(item.stored.failure).toEqualTypeOf<SendFailure | undefined>();
+        expectTypeOf(item.stored.failure).toExtend<
+          { code: string; requestOutcome: string } | undefined
+        >();
         await store.markNotCreated(item);
         // @ts-expect-error another program may have created the payment
         expectTypeOf(item.stored.input).toEqualTypeOf<CreatePaymentInput>();

@@ -3,7 +3,8 @@ import http, { type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 import type { VerifiedCallback } from '../../../src/callback/options.js';
-import type { CallbackReceiverOptions, PaymentContext } from '../../../src/receiver/options.js';
+import type { CallbackReceiverOptions } from '../../../src/receiver/options.js';
+import type { StoreContext } from '../../../src/store/callback-store.js';
 import {
   type SignCallbackInput,
   type SignedCallback,
@@ -28,7 +29,7 @@ export interface Scene {
 }
 
 export type SceneOptions = Omit<Partial<CallbackReceiverOptions>, 'onPayment'> & {
-  onPayment?: (callback: VerifiedCallback, context: PaymentContext<undefined>) => unknown;
+  onPayment?: (callback: VerifiedCallback, context: StoreContext<undefined>) => unknown;
 };
 
 /** A server on loopback until the test is over. */
