@@ -7,7 +7,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import path from 'node:path';
 
 const FOLDER = '.snippets';
-const BLOCK = /(?:^[^\n]*`([\w/-]+(?:\.\w+)*\.ts)`[^`\n]*:\n\n)?^```ts\n(.*?)^```$/gms;
+const BLOCK = /(?:^[^\n]*`([\w/-]+(?:\.\w+)*\.ts)`[^`\n]*:\n\n?)?^```ts\n(.*?)^```$/gms;
 const ELISION = /^\/\/ …$/m;
 
 rmSync(FOLDER, { recursive: true, force: true });

@@ -60,11 +60,33 @@ test('README: the Express application passes the test that is shown for it', asy
   expect(await run('app.test')).toBe('');
 });
 
+test.each([
+  [
+    'does nothing in onPayment',
+    (app: string) => app.replace(/onPayment\(.*?\n {2}\},\n/s, 'onPayment() {},\n'),
+  ],
+  [
+    'has no callback URL',
+    (_: string, shown: string) => shown.replace(/^mock\.callbackUrl.*\n/m, ''),
+  ],
+])('README: its test fails for an application that %s', async (_, breakIt) => {
+  const [app, shown] = readme.slice(1);
+  if (app === undefined || shown === undefined)
+    expect.fail('README has no application and no test');
+  const broken = breakIt(app.code, shown.code);
+  const isApp = broken.includes('express');
+  expect(broken).not.toBe(isApp ? app.code : shown.code);
+  const run = await bundlePrograms(
+    isApp ? [{ ...app, code: broken }, shown] : [app, { ...shown, code: broken }],
+  );
+  await expect(run('app.test')).rejects.toThrow(/shipped|callback/);
+});
+
 test('README: the Express application tries again after a decline, and finds the order', async () => {
   const [app, shown] = readme.slice(1);
   const [setUp = ''] = shown?.code.split(/^mock\.faults/m) ?? [];
   const code = `${setUp}
-const click = () => fetch('http://127.0.0.1:3000/orders/order-1/pay', { method: 'POST' });
+const click = () => fetch(app + '/orders/order-1/pay', { method: 'POST' });
 await click();
 await mock.setStatus('order-1', 'declined');
 await Promise.all([click(), click()]);

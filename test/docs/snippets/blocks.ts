@@ -9,7 +9,7 @@ export interface Block {
 
 export function readBlocks(page: string): Block[] {
   const blocks = readFileSync(page, 'utf8').matchAll(
-    /(?:^[^\n]*`([\w/-]+(?:\.\w+)+)`[^`\n]*:\n\n)?^```(\w+)\n(.*?)^```$/gms,
+    /(?:^[^\n]*`([\w/-]+(?:\.\w+)+)`[^`\n]*:\n\n?)?^```(\w+)\n(.*?)^```$/gms,
   );
   return [...blocks].map(([, name, language = '', code = '']) => ({ name, language, code }));
 }
