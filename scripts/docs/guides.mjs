@@ -33,6 +33,7 @@ export const guides = {
     'docs/when-something-needs-a-person.md',
   ],
   'Look up': [
+    'docs/options.md',
     'docs/errors.md',
     'docs/open-points.md',
     'docs/imports-and-versions.md',

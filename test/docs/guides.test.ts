@@ -58,6 +58,13 @@ function headingsOf(file: string): string[] {
   );
 }
 
+test('the page of options is that of the docstrings: node scripts/docs/options.mjs writes it', async () => {
+  const { optionsPage } = (await import(path.resolve('scripts/docs/options.mjs'))) as {
+    optionsPage(): string;
+  };
+  expect(readFileSync('docs/options.md', 'utf8')).toBe(optionsPage());
+});
+
 describe('the page of faults lists the catalogue', () => {
   test.each(faultTargets)('on: %s', (target) => {
     const rows = faultTypesOn(target).map((type) => {
