@@ -7,12 +7,9 @@ export interface ProcessWatch {
 
 const EVENTS = ['unhandledRejection', 'uncaughtException', 'warning'] as const;
 
-/** @param isOfOthers whether it is not this package's to prevent */
-export function watchProcess(isOfOthers = (_what: unknown): boolean => false): ProcessWatch {
+export function watchProcess(): ProcessWatch {
   const noted: unknown[] = [];
-  const note = (what: unknown): void => {
-    if (!isOfOthers(what)) noted.push(what);
-  };
+  const note = (what: unknown): void => void noted.push(what);
   for (const event of EVENTS) process.on(event, note);
   return {
     assertQuiet() {

@@ -11,37 +11,7 @@ export interface Mutation {
 }
 
 // What trims, look-alikes, line ends and terminators make of a text.
-const characters = [
-  ' ',
-  '\t',
-  '\n',
-  '\r',
-  '\0',
-  '\v',
-  '\u00a0',
-  '\ufeff',
-  '\u200b',
-  '\u2028',
-  '０',
-  '٣',
-  'а',
-  'Ａ',
-  '=',
-  '-',
-  '_',
-  '+',
-  '/',
-  '.',
-  ',',
-  '0',
-  '9',
-  'a',
-  'F',
-  'é',
-  '\u{1d7d8}',
-  '\ud800',
-  '%',
-];
+const characters = [...' \t\n\r\0\v\u00a0\ufeff\u200b\u2028０٣аＡ=-_+/.,09aFé\u{1d7d8}%', '\ud800'];
 
 export const mutations: fc.Arbitrary<Mutation> = fc.record({
   on: fc.constantFrom('timestamp', 'signature', 'signature', 'body', 'headers'),

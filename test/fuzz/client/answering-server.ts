@@ -16,11 +16,7 @@ export interface SeenRequest {
   readonly writtenBefore: readonly Buffer[];
 }
 
-interface ServerScript {
-  answerTo(call: string, earlierRequests: number): Answer;
-  /** Called when all of an answer has been written. */
-  onAnswered(call: string): void;
-}
+type AnswerTo = (call: string, earlierRequests: number) => Answer;
 
 export interface AnsweringServer {
   readonly url: string;
@@ -29,7 +25,7 @@ export interface AnsweringServer {
 }
 
 /** A server that answers as the scripts of its calls say, and records the requests. */
-export async function startAnsweringServer(script: ServerScript): Promise<AnsweringServer> {
+export async function startAnsweringServer(answerTo: AnswerTo): Promise<AnsweringServer> {
   const requests: SeenRequest[] = [];
   const sockets = new Set<Socket>();
   const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
@@ -37,7 +33,7 @@ export async function startAnsweringServer(script: ServerScript): Promise<Answer
     socket.on('close', () => sockets.delete(socket));
     socket.on('error', () => undefined);
     socket.on('end', () => socket.end());
-    serve(socket, requests, script);
+    serve(socket, requests, answerTo);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -53,11 +49,7 @@ export async function startAnsweringServer(script: ServerScript): Promise<Answer
   };
 }
 
-function serve(
-  socket: Socket,
-  requests: SeenRequest[],
-  { answerTo, onAnswered }: ServerScript,
-): void {
+function serve(socket: Socket, requests: SeenRequest[], answerTo: AnswerTo): void {
   const onConnection: Buffer[] = [];
   let bytes = Buffer.alloc(0);
   let current: { readonly request: SeenRequest; answered: boolean } | undefined;
@@ -70,7 +62,7 @@ function serve(
       request.written.push(piece);
       onConnection.push(piece);
     };
-    void write(socket, request.answer, note).then(() => onAnswered(request.call));
+    void write(socket, request.answer, note);
   };
 
   socket.on('data', (chunk) => {

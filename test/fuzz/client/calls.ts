@@ -30,8 +30,7 @@ const clientScripts: fc.Arbitrary<ClientScript> = fc.record({
   calls: fc.array(
     fc.record({
       maxRetries: fc.constantFrom<0 | 1 | 2>(0, 0, 0, 1, 2),
-      // Enough for the most requests: fetch sends each of three attempts once more after 421.
-      answers: fc.array(answers, { minLength: 6, maxLength: 6 }),
+      answers: fc.array(answers, { minLength: 3, maxLength: 3 }),
     }),
     { minLength: 1, maxLength: 3 },
   ),
@@ -40,24 +39,13 @@ const clientScripts: fc.Arbitrary<ClientScript> = fc.record({
 // Long enough that it never ends a call whose answer is plain, short where the server may stall.
 const PATIENT_MS = 30_000;
 const IMPATIENT_MS = 300;
-// By fetch so many calls stall that most of them are aborted, counted from the end of the answer.
-const ABORT_AFTER_MS = 100;
 // On a machine that is busy with other things a call ends so much later than its deadline, at most.
 const LATE_MS = 20_000;
 
-const transports = {
-  undici: {},
-  // Looked up at the call: the fetch of this process, whatever it is.
-  fetch: { fetch: (...args: Parameters<typeof fetch>) => globalThis.fetch(...args) },
-} as const;
-
 /** Whatever bytes a server answers with, a call ends, by what is true or by "unknown". */
-export async function fuzzCalls(
-  transport: keyof typeof transports,
-  options: FuzzOptions,
-): Promise<FuzzResult> {
+export async function fuzzCalls(options: FuzzOptions): Promise<FuzzResult> {
   const tally = new Tally();
-  const watch = watchProcess(isOfNodesFetch);
+  const watch = watchProcess();
   const random = Math.random;
   // Retries at once.
   Math.random = () => 0;
@@ -68,8 +56,8 @@ export async function fuzzCalls(
       arbitrary: clientScripts,
       batchSize: 64,
       async check(batch) {
-        const ended = await runBatch(batch, transport);
-        for (const call of ended) expectTruth(call, transport, tally);
+        const ended = await runBatch(batch);
+        for (const call of ended) expectTruth(call, tally);
         watch.assertQuiet();
         calls += ended.length;
         return ended.length;
@@ -82,28 +70,9 @@ export async function fuzzCalls(
   }
 }
 
-// Where a connection ends within a trailer, the parser behind Node's own fetch fails an assertion in an event
-// of its socket, which no caller can catch. The call ends as it would otherwise.
-function isOfNodesFetch(what: unknown): boolean {
-  return (
-    what instanceof Error &&
-    (what as NodeJS.ErrnoException).code === 'ERR_ASSERTION' &&
-    /^\s+at Parser\.\w+ \(node:internal\/deps\/undici\//m.test(what.stack ?? '')
-  );
-}
-
-// fetch may wait for ever for the end of a body that is broken, though the connection has closed.
-function canStall({ mayStall, validStatus }: Answer, transport: keyof typeof transports): boolean {
-  return mayStall || (transport === 'fetch' && validStatus === undefined);
-}
-
-/** The answers that the call can come to. */
-function usable(
-  { answers: written, maxRetries }: CallScript,
-  transport: keyof typeof transports,
-): readonly Answer[] {
-  return written.slice(0, (1 + maxRetries) * (transport === 'fetch' ? 2 : 1));
-}
+/** Whether an answer that the call can come to may keep it waiting. */
+const canStall = ({ answers: written, maxRetries }: CallScript): boolean =>
+  written.slice(0, 1 + maxRetries).some(({ mayStall }) => mayStall);
 
 interface EndedCall {
   readonly script: CallScript;
@@ -116,25 +85,14 @@ type Result =
   | { readonly status: number; readonly body: unknown; readonly attempts: number }
   | { readonly error: unknown };
 
-async function runBatch(
-  batch: readonly ClientScript[],
-  transport: keyof typeof transports,
-): Promise<readonly EndedCall[]> {
-  const scripts = new Map<string, RunningCall>();
-  const server = await startAnsweringServer({
-    answerTo(call, earlierRequests) {
-      const answer = scripts.get(call)?.script.answers[earlierRequests];
-      if (answer === undefined) throw new RangeError(`no answer for request ${earlierRequests}`);
-      return answer;
-    },
-    onAnswered(call) {
-      const abort = scripts.get(call)?.abort;
-      if (abort !== undefined) setTimeout(() => abort.abort(), ABORT_AFTER_MS).unref();
-    },
+async function runBatch(batch: readonly ClientScript[]): Promise<readonly EndedCall[]> {
+  const scripts = new Map<string, CallScript>();
+  const server = await startAnsweringServer((call, earlierRequests) => {
+    const answer = scripts.get(call)?.answers[earlierRequests];
+    if (answer === undefined) throw new RangeError(`no answer for request ${earlierRequests}`);
+    return answer;
   });
-  const running = batch.map((script, index) =>
-    runClient(script, index, server, scripts, transport),
-  );
+  const running = batch.map((script, index) => runClient(script, index, server, scripts));
   const ended = await Promise.all(running);
   // A cancelled request may still be on its way.
   await new Promise((resolve) => setImmediate(resolve));
@@ -145,17 +103,11 @@ async function runBatch(
   }));
 }
 
-interface RunningCall {
-  readonly script: CallScript;
-  readonly abort: AbortController | undefined;
-}
-
 async function runClient(
   { isRecognised, calls }: ClientScript,
   index: number,
   { url }: AnsweringServer,
-  scripts: Map<string, RunningCall>,
-  transport: keyof typeof transports,
+  scripts: Map<string, CallScript>,
 ) {
   const client = new PaymentClient({
     baseUrl: url,
@@ -163,16 +115,12 @@ async function runClient(
     apiSecret: 'secret',
     ...(isRecognised && { idempotency: 'merchantPaymentReference' }),
     maxResponseBytes: MAX_RESPONSE_BYTES,
-    ...transports[transport],
   });
   const ended: (Omit<EndedCall, 'requests'> & { name: string })[] = [];
   for (const [turn, script] of calls.entries()) {
     const name = `${index}-${turn}`;
-    const mayStall = usable(script, transport).some((answer) => canStall(answer, transport));
-    const abort =
-      mayStall && transport === 'fetch' && index % 8 > 0 ? new AbortController() : undefined;
-    scripts.set(name, { script, abort });
-    const timeoutMs = mayStall && abort === undefined ? IMPATIENT_MS : PATIENT_MS;
+    scripts.set(name, script);
+    const timeoutMs = canStall(script) ? IMPATIENT_MS : PATIENT_MS;
     const startedAt = performance.now();
     const result = await client.payments
       .create(
@@ -181,7 +129,6 @@ async function runClient(
           headers: { 'x-call': name },
           maxRetries: script.maxRetries,
           timeoutMs,
-          ...(abort && { signal: abort.signal }),
         },
       )
       .then(
@@ -196,10 +143,10 @@ async function runClient(
   return ended;
 }
 
-function expectTruth(call: EndedCall, transport: keyof typeof transports, tally: Tally): void {
+function expectTruth(call: EndedCall, tally: Tally): void {
   const { result, requests } = call;
   const statuses = requests.map(readableStatuses);
-  expectAllowedRequests(call, transport, statuses);
+  expectAllowedRequests(call, statuses);
   if ('error' in result) {
     const { error } = result;
     assert(error instanceof MerchantPaymentsError, `not an error of the package: ${error}`);
@@ -211,11 +158,10 @@ function expectTruth(call: EndedCall, transport: keyof typeof transports, tally:
   } else {
     const last = statuses.at(-1) ?? [];
     assert(last.includes(result.status), `resolved with ${result.status}, written: ${last}`);
-    expectAttempts(result.attempts, call, requests.length - resent(transport, statuses));
+    expectAttempts(result.attempts, call, requests.length);
     tally.add('resolved');
   }
-  if (requests.every(({ writtenBefore }) => writtenBefore.length === 0))
-    expectPlain(call, transport, tally);
+  if (requests.every(({ writtenBefore }) => writtenBefore.length === 0)) expectPlain(call, tally);
 }
 
 /** A request that never left the machine is an attempt too, and only a retry can follow it. */
@@ -253,28 +199,14 @@ function expectOutcome(
 
 function expectAllowedRequests(
   { script, isRecognised, requests }: EndedCall,
-  transport: keyof typeof transports,
   statuses: readonly (readonly number[])[],
 ): void {
-  const most = 1 + script.maxRetries + resent(transport, statuses);
+  const most = 1 + script.maxRetries;
   assert(requests.length <= most, `${requests.length} requests, ${most} allowed`);
   for (const [index, known] of statuses.slice(0, -1).entries()) {
-    const mayRetry =
-      isRecognised ||
-      known.includes(429) ||
-      (transport === 'fetch' && known.includes(421)) ||
-      !requests[index]?.complete;
+    const mayRetry = isRecognised || known.includes(429) || !requests[index]?.complete;
     assert(mayRetry, `sent again after ${known.length === 0 ? 'no answer' : known}`);
   }
-}
-
-/** fetch by itself sends what was answered with 421 once more, each time; no option turns it off. */
-function resent(
-  transport: keyof typeof transports,
-  statuses: readonly (readonly number[])[],
-): number {
-  if (transport !== 'fetch') return 0;
-  return statuses.filter((known) => known.includes(421)).length;
 }
 
 /** A page in place of an answer says nothing about the payment. Its head or its body, which may come in chunks, tells. */
@@ -282,16 +214,12 @@ const mayBePage = ({ pieces, validBody = 'html' }: Answer): boolean =>
   /html/i.test(Buffer.concat([...pieces]).toString('latin1') + validBody);
 
 /** Where the last answer leaves no doubt, the call ended by it. */
-function expectPlain(
-  { script, requests, result }: EndedCall,
-  transport: keyof typeof transports,
-  tally: Tally,
-): void {
+function expectPlain({ script, requests, result }: EndedCall, tally: Tally): void {
   const last = script.answers[requests.length - 1];
   const status = last?.validStatus;
   if (last === undefined || status === undefined) return;
   // Its short deadline may have ended the call.
-  if (usable(script, transport).some((answer) => canStall(answer, transport))) return;
+  if (canStall(script)) return;
   tally.add('held to a plain answer');
   if (isSuccess(status)) {
     if (mayBePage(last) && 'error' in result) {
