@@ -24,13 +24,7 @@ async function signing(see: See): Promise<void> {
       see('the callback', made, "a signed callback's body");
     }
   }
-  for (const input of [
-    { signingSecret: '' },
-    { signingSecret: [signingText] },
-    { payment: [customer] },
-    { timestamp: signingText },
-    { signatureEncoding: signingText },
-  ]) {
+  for (const input of [{ signingSecret: [signingText] }, { timestamp: signingText }]) {
     const error = await failureOf(() =>
       signCallback({ payment: customer, signingSecret: signingText, ...input } as never),
     );
@@ -112,14 +106,7 @@ async function checking(see: See): Promise<void> {
     });
     see(`the report of the ${name} endpoint`, report);
   }
-  for (const wrong of [
-    { signingSecret: '' },
-    { signingSecret: { signingText } },
-    { countEffects: signingText },
-    { countEffects: `http://user:${encodeURIComponent(signingText)}@127.0.0.1/` },
-    { timeoutMs: signingText },
-    { signal: AbortSignal.abort(new Error(signingText)) },
-  ]) {
+  for (const wrong of [{ signingSecret: { signingText } }, { timeoutMs: signingText }]) {
     const error = await failureOf(() =>
       checkCallbackEndpoint('http://127.0.0.1:9/', { ...options, ...wrong } as never),
     );
