@@ -1,20 +1,19 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as pause } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import mysql from 'mysql2/promise';
 import pg from 'pg';
 import { mysqlStore } from '../../src/mysql/mysql-store.js';
 import { callbackHandler } from '../../src/node/callback-handler.js';
 import { postgresStore } from '../../src/postgres/postgres-store.js';
+import { redisStore } from '../../src/redis/redis-store.js';
 import { sqliteStore } from '../../src/sqlite/sqlite-store.js';
 import type { CallbackStore } from '../../src/store/callback-store.js';
 import { memoryStore } from '../../src/store/memory.js';
-import { storeWithLostRenewals } from './lost-renewals.js';
 import { type OrderChange, takeTime } from './merchant-work.js';
 import { writeToMysql } from './mysql-merchant.js';
 import { writeToPostgres } from './postgres-merchant.js';
 import { openSqliteMerchant } from './sqlite-merchant.js';
-import { LEASE_MS, LOCK_TIMEOUT_MS, SLOW_WORK_MS } from './timing.js';
+import { LEASE_MS, LOCK_TIMEOUT_MS } from './timing.js';
 import type { StoreKind, WorkerConfig } from './worker-config.js';
 
 // What a merchant would write who takes the store at its word: each change has its effect, the order
@@ -23,12 +22,6 @@ import type { StoreKind, WorkerConfig } from './worker-config.js';
 // die in the middle. A few works throw there, and a few take longer than others wait for them.
 
 type Handler = ReturnType<typeof callbackHandler>;
-
-interface Listeners {
-  onError(error: unknown): void;
-  /** Told what no store may do. */
-  onMistake(mistake: string): void;
-}
 
 interface Merchant<Tx> {
   readonly store: CallbackStore<Tx>;
@@ -67,10 +60,7 @@ function openPool(connectionString: string): pg.Pool {
   return pool;
 }
 
-async function openOnRedis(
-  url: string,
-  { onMistake }: Pick<Listeners, 'onMistake'>,
-): Promise<Merchant<undefined>> {
+async function openOnRedis(url: string): Promise<Merchant<undefined>> {
   const storeClient = new Redis(url);
   storeClient.on('error', ignore);
   // A command that waits out an outage would run when the lease belongs to another holder.
@@ -84,7 +74,7 @@ async function openOnRedis(
   // During an outage it goes on trying by itself.
   await client.connect().catch(ignore);
   return {
-    store: storeWithLostRenewals({ storeClient, client, onMistake }),
+    store: redisStore(storeClient, { leaseMs: LEASE_MS, commandTimeoutMs: 1_000 }),
     async work(_, { current, second, ...change }) {
       const { key, reference, status } = change;
       const run = randomUUID();
@@ -97,8 +87,6 @@ async function openOnRedis(
       };
       await client.rpush('effects', JSON.stringify(effect));
       await takeTime(key);
-      // A holder that lost its lease must end while its successor is still working.
-      if (await client.exists(`lost:${reference}`)) await pause(SLOW_WORK_MS);
       if (current) await client.hset('orders', reference, status);
       await client.hset('ends', run, Date.now());
     },
@@ -106,14 +94,17 @@ async function openOnRedis(
 }
 
 /** The handler of one receiver process, with its own connections. */
-export async function createHandler(config: WorkerConfig, listeners: Listeners): Promise<Handler> {
+export async function createHandler(
+  config: WorkerConfig,
+  onError: (error: unknown) => void,
+): Promise<Handler> {
   const { kind, storeUrl, signingSecret } = config;
   // Each works in the transactions of its own store.
-  const { store, work } = (await OPEN[kind](storeUrl, listeners)) as Merchant<unknown>;
+  const { store, work } = (await OPEN[kind](storeUrl)) as Merchant<unknown>;
   return callbackHandler({
     signingSecret,
     store,
-    onError: listeners.onError,
+    onError,
     onPayment({ key, payment }, { tx, current }) {
       const { referenceNumber: reference, status } = payment;
       return work(tx, { key, reference, order: reference, status, current, second: false });

@@ -21,7 +21,7 @@ interface Findings extends Omit<History, 'changes'> {
   readonly seed: number;
   readonly payments: number;
   readonly guarantee: Guarantee;
-  readonly fleet: Pick<Fleet, 'kills' | 'starts' | 'crashes' | 'mistakes' | 'errors'>;
+  readonly fleet: Pick<Fleet, 'kills' | 'starts' | 'crashes' | 'errors'>;
   readonly traffic: Traffic;
   readonly outages: readonly Outage[];
   readonly isReadableWhileDown: boolean;
@@ -47,7 +47,6 @@ export function createReport(findings: Findings): Report {
     ...(more?.mistakes ?? []),
     ...findMistakes(history, guarantee),
     ...findOrderMistakes(history),
-    ...fleet.mistakes,
     ...findUnacknowledged(deliveries),
     ...findUnexpected(attempts, EXPECTED_RESULTS, 'at any time'),
     ...findUnexpected(
