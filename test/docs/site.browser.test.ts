@@ -1,16 +1,8 @@
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
-import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { describeInBrowser } from '../browser/browser.js';
-import { addressOf, findViolations, GUIDES, guides, open, pageOf, SITE } from './site.js';
+import { addressOf, findViolations, GUIDES, guides, open, pageOf } from './site.js';
 
 const PHONE = { viewport: { width: 360, height: 800 } };
-
-const rgb = (hex: string) => {
-  const parts = [1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16));
-  return `rgb(${parts.join(', ')})`;
-};
 
 /** In a page: the words of code and tables that are in two lines, as the boxes of their characters are. */
 const BROKEN_WORDS = `
@@ -42,14 +34,6 @@ function pagesToLookAt(): string[] {
     'types/merchant-payments.StandardSchemaResult.html',
   ];
 }
-
-/** The diagrams of the guides, and the page of each. */
-const PICTURES = GUIDES.flatMap((file) =>
-  [...readFileSync(file, 'utf8').matchAll(/images\/([\w-]+\.svg)/g)].map(([, picture = '']) => ({
-    page: pageOf(file),
-    picture,
-  })),
-);
 
 const EMPTY_NAVIGATION = "document.querySelector('#tsd-nav-container').replaceChildren()";
 
@@ -135,37 +119,6 @@ describeInBrowser('the documentation site, opened from a folder', () => {
     expect(imports.slice(0, 2)).toEqual(['merchant-payments', 'merchant-payments/callback']);
   });
 
-  test('its first page has a promise, the sample of README, the dashboard, and four ways in', async () => {
-    const page = await open('index.html');
-    const text = page.locator('.tsd-typography');
-    expect(await text.getByRole('heading', { level: 1 }).innerText()).toBe(
-      'No payment twice, no paid order lost',
-    );
-    const [, sample = ''] = /^```js\n(.*?)^```$/ms.exec(readFileSync('README.md', 'utf8')) ?? [];
-    expect(sample.trim().split('\n').length).toBeLessThanOrEqual(14);
-    expect(await text.locator('pre > code').nth(1).innerText()).toBe(sample);
-    await page.evaluate("document.querySelector('.tsd-typography img').decode()");
-    expect(await text.locator('.site-ways a').count()).toBe(4);
-  });
-
-  test.each([
-    ['light', '#cf222e', '#0a3069'],
-    ['dark', '#ff7b72', '#a5d6ff'],
-  ] as const)(
-    'each line of a sample has the colours of a %s page, the first too',
-    async (colorScheme, keyword, text) => {
-      const page = await open('index.html', { colorScheme });
-      const colours = await page.evaluate(`
-      Object.fromEntries([...document.querySelectorAll('pre:nth-of-type(2) span')].map((span) =>
-        [span.textContent.trim(), getComputedStyle(span).color]))`);
-      expect(colours).toMatchObject({
-        import: rgb(keyword),
-        const: rgb(keyword),
-        "'node:http'": rgb(text),
-      });
-    },
-  );
-
   test('a guide leads to the guides before and after it', async () => {
     const [before, guide, after] = GUIDES.slice(2, 5).map(pageOf);
     const page = await open(guide ?? '');
@@ -174,91 +127,6 @@ describeInBrowser('the documentation site, opened from a folder', () => {
     await link(/^Next: /).click();
     await page.waitForURL(addressOf(after ?? ''));
     expect(await link(/^Edit this page$/).count()).toBe(0);
-  });
-
-  test('a guide is copied as Markdown', async () => {
-    const file = GUIDES[0] ?? '';
-    const page = await open(pageOf(file), {
-      permissions: ['clipboard-read', 'clipboard-write'],
-    });
-    await page.getByRole('button', { name: 'Copy as Markdown' }).click();
-    await page.getByRole('button', { name: 'Copied' }).waitFor();
-    const text = readFileSync(file, 'utf8');
-    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(text.trim());
-  });
-
-  test('each page describes itself to search engines', () => {
-    const of = (file: string) => {
-      const html = readFileSync(path.join(SITE, file), 'utf8');
-      const [, text = ''] = /<meta name="description" content="([^"]*)"/.exec(html) ?? [];
-      return text.replaceAll(/&\w+;/g, "'");
-    };
-    const descriptions = [
-      'index.html',
-      ...GUIDES.map(pageOf),
-      'functions/merchant-payments.verifyCallback.html',
-    ].map(of);
-    expect(new Set(descriptions).size).toBe(descriptions.length);
-    for (const text of descriptions) {
-      expect(text.length).toBeLessThanOrEqual(161);
-      expect(text).toMatch(/^(?!Documentation for)\w/);
-    }
-  });
-
-  test('the pictures are dark on a dark page, whatever the system has', async () => {
-    const file = PICTURES[0]?.page ?? '';
-    const page = await open(file, { colorScheme: 'light' });
-    const take = (on: Page) =>
-      on.locator('img[src$=".svg"]').first().screenshot({ animations: 'disabled' });
-    const choose = async (theme: string) => {
-      await page.evaluate(`localStorage.setItem('tsd-theme', '${theme}')`);
-      await page.reload();
-    };
-    await choose('light');
-    const light = await take(page);
-    await choose('dark');
-    expect(light.equals(await take(page))).toBe(false);
-    const dark = await take(await open(file, { colorScheme: 'dark' }));
-    expect(dark.equals(await take(page))).toBe(true);
-  });
-
-  test('each diagram fits a telephone, and is not made smaller for it', async () => {
-    expect(PICTURES.length).toBeGreaterThan(3);
-    const page = await open('index.html', { viewport: { width: 400, height: 800 } });
-    for (const { page: file, picture } of PICTURES) {
-      await page.goto(addressOf(file));
-      const [shown, natural, space] = await page
-        .locator(`img[src$="${picture}"]`)
-        .evaluate((image) => [image.width, image.naturalWidth, image.parentNode.clientWidth]);
-      expect(shown, picture).toBe(natural);
-      expect(shown, picture).toBeLessThanOrEqual(space);
-    }
-  });
-
-  test('code is copied by touch', async () => {
-    const page = await open('index.html', {
-      ...PHONE,
-      hasTouch: true,
-      isMobile: true,
-      permissions: ['clipboard-read', 'clipboard-write'],
-    });
-    await page.waitForLoadState();
-    const block = page.locator('pre').first();
-    const button = block.getByRole('button');
-    expect(
-      await page.evaluate("getComputedStyle(document.querySelector('pre > button')).opacity"),
-    ).toBe('1');
-    const [buttonBox, codeBox] = [
-      await button.boundingBox(),
-      await block.locator('code').boundingBox(),
-    ];
-    if (buttonBox === null || codeBox === null) throw new Error('not shown');
-    expect(buttonBox.y + buttonBox.height).toBeLessThanOrEqual(codeBox.y);
-    await button.tap();
-    await page.getByRole('button', { name: 'Copied' }).first().waitFor();
-    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(
-      'npm install merchant-payments',
-    );
   });
 
   describe('each page', () => {

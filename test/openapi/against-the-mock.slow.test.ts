@@ -69,20 +69,6 @@ describe('a creation by the client', () => {
     );
   });
 
-  test('with extra fields is a request of the document too', async () => {
-    await using server = await startMockServer();
-    await using proxy = await startRecordingProxy(server.url);
-    const { apiKey, apiSecret } = server;
-    await using client = new PaymentClient({ baseUrl: proxy.url, apiKey, apiSecret });
-    await client.payments.create(
-      { ...order, amount: -0.5 },
-      { extraBody: { description: 'Two tickets' } },
-    );
-    const request = proxy.exchanges[0]?.request;
-    expect(request?.body).toContain('Two tickets');
-    expect(request && findRequestDepartures(creation, request)).toEqual([]);
-  });
-
   test('with a wrong secret is answered by the 401 of the document', async () => {
     const { exchange, error } = await recordCreation(undefined, { apiSecret: 'another_secret' });
     expect(error).toBeInstanceOf(InvalidCredentialsError);

@@ -52,18 +52,3 @@ test('handles the callback of a payment that it created', async () => {
   expect(received.at(-1)).toBe('paid');
   await client.close();
 });
-
-test('answers 401 to a callback with another secret', async () => {
-  const { url: baseUrl, apiKey, apiSecret } = service;
-  const client = new PaymentClient({ baseUrl, apiKey, apiSecret });
-  const order = { merchantPaymentReference: 'order-2', amount: 100, currency: 'EUR' };
-  const { payment } = await client.payments.create(order);
-  const referenceNumber = payment.referenceNumber ?? '';
-  const before = [...received];
-  service.faults.add({ on: 'callback', type: 'wrong-secret' });
-  await service.setStatus(referenceNumber, 'paid');
-  const attempt = await service.waitForDelivery({ referenceNumber, status: 'paid' });
-  expect(attempt.response?.status).toBe(401);
-  expect(received).toEqual(before);
-  await client.close();
-});
