@@ -37,12 +37,6 @@ it('leaves no listener on the stream but one for its errors, which would end the
   expect(added).toEqual([0, 0, 0, 1]);
 });
 
-it('gives no bytes for an empty body', async () => {
-  const source = new PassThrough();
-  source.end();
-  expect(await read(source)).toHaveLength(0);
-});
-
 it.each([
   [9, 1],
   [10, 0],
@@ -115,20 +109,6 @@ it.each<[string, (source: PassThrough) => unknown]>([
   expect(() => source.emit('error', new Error('again'))).not.toThrow();
 });
 
-it('says 400 for a stream that was destroyed before', async () => {
-  const source = new PassThrough();
-  source.destroy();
-  await new Promise(setImmediate);
-  await expect(read(source)).rejects.toMatchObject({ status: 400 });
-});
-
-it('resumes a stream that was paused', async () => {
-  const source = new PassThrough();
-  source.pause();
-  source.end('body');
-  expect(String(await read(source))).toBe('body');
-});
-
 it('shares the stream with a listener added in the same turn', async () => {
   const source = new PassThrough();
   const overheard: Buffer[] = [];
@@ -156,20 +136,6 @@ it.each([
     expect(await read(withLength(await readToEnd('kept'), 4), kept)).toBe(rawBody);
   },
 );
-
-it('prefers an unread stream to anything kept, and does not touch a body', async () => {
-  for (const rawBody of [{ parsed: true }, '', 'placeholder', Buffer.alloc(6)]) {
-    const source = new PassThrough();
-    source.end('stream');
-    const kept = {
-      rawBody,
-      get body() {
-        throw new Error('Touched');
-      },
-    };
-    expect(String(await read(source, kept))).toBe('stream');
-  }
-});
 
 it.each<[string, number | undefined, () => PassThrough]>([
   ['has no bytes', 4, () => new PassThrough().end()],
@@ -259,12 +225,6 @@ it.each([
   });
 });
 
-it('refuses chunks that are neither text nor bytes', async () => {
-  await expect(read(Readable.from([{ parsed: true }]))).rejects.toMatchObject({
-    code: 'RAW_BODY_REQUIRED',
-  });
-});
-
 it.each<[string, () => PassThrough | Promise<PassThrough>]>([
   ['was read in part, with the length', async () => withLength(await readOnce(), 4)],
   ['was read to its end', () => readToEnd('all')],
@@ -287,15 +247,6 @@ it.each<[string, () => PassThrough | Promise<PassThrough>]>([
       code: 'RAW_BODY_REQUIRED',
     });
   }
-});
-
-it('says what is left of a body that was read, and the remedy', async () => {
-  const message = async (keeper: object) =>
-    read(await readToEnd('all'), keeper).catch((error: Error) => error.message);
-  expect(await message({ body: { parsed: true } })).toMatch(
-    /handler \(request\.body is an object\), so .* keep the bytes as request\.rawBody; the guide "Frameworks"/,
-  );
-  expect(await message({})).toContain('before the callback handler, so the bytes');
 });
 
 async function readOnce(): Promise<PassThrough> {

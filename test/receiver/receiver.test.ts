@@ -16,13 +16,7 @@ import {
 } from '../../src/receiver/callback-receiver.js';
 import type { CallbackReceiverOptions, PaymentContext } from '../../src/receiver/options.js';
 import { createReceiver } from '../../src/receiver/receiver.js';
-import type {
-  CallbackStore,
-  ChangeOutcome,
-  ChangeResult,
-  StatusChange,
-} from '../../src/store/callback-store.js';
-import { memoryStore } from '../../src/store/memory.js';
+import type { CallbackStore, ChangeOutcome, ChangeResult } from '../../src/store/callback-store.js';
 import { schemaOf } from '../callback/contract/record-schema.js';
 import {
   NOW_SECONDS,
@@ -111,19 +105,6 @@ describe('a callback that is right', () => {
     expect(await scene.receive(post())).toEqual(failed);
     expect(scene.reports.map(({ error }) => error)).toEqual([reason]);
   });
-
-  it('fails when onPayment throws an error of verification', async () => {
-    const error = new CallbackVerificationError('SIGNATURE_MISMATCH', 'of something else');
-    const scene = createScene({ onPayment: () => Promise.reject(error) });
-    expect(await scene.receive(post())).toEqual(failed);
-    expect(scene.reports).toHaveLength(1);
-  });
-
-  it('keeps its fields that the interface does not show', async () => {
-    const scene = createScene();
-    await scene.receive(post({ fee: 12 }));
-    expect(scene.handled[0]?.payment).toEqual(sampleRecord({ fee: 12 }));
-  });
 });
 
 describe('the order of changes', () => {
@@ -178,30 +159,10 @@ describe('the order of changes', () => {
     await scene.receive(post());
     expect(contexts).toMatchObject([seen]);
   });
-
-  it.each([
-    ['another offset', '2026-01-31T14:00:02+02:00', '2026-01-31T12:00:01+00:00', false],
-    ['another offset', '2026-01-31T12:00:02+00:00', '2026-01-31T14:00:03+02:00', true],
-    ['a microsecond', '2026-01-31T12:00:01.000002Z', '2026-01-31T12:00:01.000001Z', false],
-    ['nothing', '2026-01-31T12:00:01.5Z', '2026-01-31T12:00:01,500Z', true],
-  ])('sees through %s', async (_, first, second, expected) => {
-    const seen: boolean[] = [];
-    const scene = createScene({ onPayment: (_, { current }) => void seen.push(current) });
-    await scene.receive(at(first, 'first'));
-    await scene.receive(at(second, 'second'));
-    expect(seen).toEqual([true, expected]);
-  });
-
-  it('does not mix payments up', async () => {
-    const scene = createScene();
-    await scene.receive(at(newer, 'paid'));
-    const other = post({ referenceNumber: 'another', updatedAt: older });
-    expect(await scene.receive(other)).toEqual(processed);
-  });
 });
 
 describe('a request that is refused', () => {
-  it.each(['GET', 'PUT', 'DELETE', 'HEAD', 'OPTIONS', 'PATCH', '', 'POSTED'])(
+  it.each(['GET', 'HEAD', '', 'POSTED'])(
     'is answered 405 for the method "%s", with Allow',
     async (method) => {
       const scene = createScene();
@@ -215,13 +176,9 @@ describe('a request that is refused', () => {
   });
 
   it.each([
-    ['without a timestamp', { ...post(), headers: { 'x-signature': 'a' } }],
-    ['without a signature', { ...post(), headers: { 'x-timestamp': String(NOW_SECONDS) } }],
     ['with another secret', post({}, { secret: OTHER_SECRET })],
     ['with a tampered body', { ...post(), rawBody: JSON.stringify(sampleRecord({ status: 'x' })) }],
     ['301 s old', post({}, { timestamp: String(NOW_SECONDS - 301) })],
-    ['301 s ahead', post({}, { timestamp: String(NOW_SECONDS + 301) })],
-    ['with a timestamp in milliseconds', post({}, { timestamp: String(NOW_SECONDS * 1000) })],
   ])('is answered 401 %s, and only onRejected is called', async (_, request) => {
     const scene = createScene();
     expect(await scene.receive(request)).toEqual(rejected(401));
@@ -391,14 +348,6 @@ describe('signingSecret as a function', () => {
     expect((await byBytes.receive(post())).status).toBe(401);
   });
 
-  it('no longer accepts one that was taken off the list', async () => {
-    let secrets = [OTHER_SECRET, SECRET];
-    const scene = createScene({ signingSecret: () => secrets });
-    expect((await scene.receive(post())).status).toBe(200);
-    secrets = [OTHER_SECRET];
-    expect((await scene.receive(post())).status).toBe(401);
-  });
-
   it('is not asked for a request of another method or with too large a body', async () => {
     const signingSecret = vi.fn(() => SECRET);
     const scene = createScene({ signingSecret, maxBodyBytes: 10 });
@@ -469,22 +418,6 @@ describe('signingSecret as a method', () => {
   });
 });
 
-describe('options that are inherited', () => {
-  it('hold as their own do', async () => {
-    const defaults = { toleranceSeconds: 5, now: () => NOW_SECONDS * 1000 };
-    const receiver = createCallbackReceiver(
-      Object.assign(Object.create(defaults), {
-        signingSecret: SECRET,
-        onPayment: () => undefined,
-        onRejected: () => undefined,
-      }),
-    );
-    const old = post({}, { timestamp: String(NOW_SECONDS - 6) });
-    expect(await receiver.receive(old)).toEqual(rejected(401));
-    expect(await receiver.receive(post())).toEqual(processed);
-  });
-});
-
 describe('recordSchema', () => {
   it('answers 422 for a record that it refuses', async () => {
     const scene = createScene({ recordSchema: z.object({ status: z.literal('paid') }) });
@@ -525,36 +458,6 @@ describe('recordSchema', () => {
     const scene = createScene({ recordSchema });
     expect(await scene.receive(post())).toEqual(failed);
     expect(scene.reports).toHaveLength(1);
-  });
-
-  it('cannot change the record that the store receives', async () => {
-    const changes: StatusChange[] = [];
-    const store = memoryStore();
-    const scene = createScene({
-      store: {
-        process(change, work) {
-          changes.push(change);
-          return store.process(change, work);
-        },
-      },
-      recordSchema: {
-        '~standard': {
-          version: 1,
-          vendor: 'test',
-          validate(value) {
-            Object.assign(value as object, { referenceNumber: 'other', updatedAt: 'garbage' });
-            return { value };
-          },
-        },
-      },
-    });
-    await scene.receive(post());
-    expect(changes).toEqual([
-      {
-        key: callbackKey(sampleRecord()),
-        payment: sampleRecord(),
-      },
-    ]);
   });
 });
 
@@ -656,37 +559,6 @@ describe('the store', () => {
     expect(String(scene.reports[0]?.error)).toContain('store.process must run work once');
   });
 
-  it('may answer without a promise', async () => {
-    const scene = createScene({ store: { process: () => ({ outcome: 'duplicate' }) as never } });
-    expect(await scene.receive(post())).toEqual(duplicate);
-  });
-
-  it('that throws synchronously gives 500 too', async () => {
-    const scene = createScene({
-      store: {
-        process() {
-          throw new Error('not connected');
-        },
-      },
-    });
-    expect(await scene.receive(post())).toEqual(failed);
-  });
-
-  it('hands its transaction on', async () => {
-    const seen: unknown[] = [];
-    const scene = createScene<{ id: number }>({
-      store: {
-        async process(_change, work) {
-          await work({ ...contextOf(), tx: { id: 7 } });
-          return { outcome: 'processed' };
-        },
-      },
-      onPayment: (_callback, { tx }) => void seen.push(tx),
-    });
-    await scene.receive(post());
-    expect(seen).toEqual([{ id: 7 }]);
-  });
-
   it('is not asked before the callback is verified', async () => {
     const process = vi.fn(async (): Promise<ChangeResult> => ({ outcome: 'processed' }));
     const scene = createScene({ store: { process } });
@@ -760,13 +632,6 @@ describe('the signal', () => {
     await scene.receive({ ...post(), signal: client.signal });
     expect(getEventListeners(client.signal, 'abort')).toEqual([]);
   });
-
-  it('is there with the memory store and without one of the request', async () => {
-    const signals: AbortSignal[] = [];
-    const scene = createScene({ onPayment: (_, { signal }) => void signals.push(signal) });
-    await scene.receive(post());
-    expect(signals).toMatchObject([{ aborted: false }]);
-  });
 });
 
 describe('onPayment that takes too long', () => {
@@ -803,24 +668,6 @@ describe('onPayment that takes too long', () => {
     await waitFor(async () => expect(await scene.receive(post())).toEqual(duplicate));
     expect(scene.handled).toHaveLength(1);
     expect(vi.getTimerCount()).toBe(0);
-  });
-
-  it('leaves no timer behind when it returns in time', async () => {
-    vi.useFakeTimers();
-    onTestFinished(() => void vi.useRealTimers());
-    const scene = createScene({ onPayment: () => Promise.resolve() });
-    await scene.receive(post());
-    expect(vi.getTimerCount()).toBe(0);
-  });
-
-  it('is reported even if it never looked at its signal', async () => {
-    vi.useFakeTimers();
-    onTestFinished(() => void vi.useRealTimers());
-    const scene = createScene({ onPaymentTimeoutMs: 100, onPayment: () => new Promise(() => {}) });
-    const reply = scene.receive(post());
-    await vi.advanceTimersByTimeAsync(100);
-    expect(await reply).toEqual(failed);
-    expect(scene.reports).toMatchObject([{ error: { code: 'WORK_TIMEOUT' } }]);
   });
 
   it('finds its signal aborted when it looks afterwards', async () => {
@@ -1005,11 +852,6 @@ describe('RetryLaterError', () => {
     expect(scene.reports).toEqual([]);
   });
 
-  it('waits for a second unless it says otherwise', async () => {
-    const scene = createScene({ onPayment: () => Promise.reject(new RetryLaterError()) });
-    expect(await scene.receive(post())).toEqual(busy);
-  });
-
   it('is a failure where nothing was verified yet, or no record accepted', async () => {
     const throwing = () => {
       throw later;
@@ -1132,18 +974,6 @@ describe('idle', () => {
   });
 });
 
-describe('the clock', () => {
-  it('is looked up at each callback: fake time may be set later, and taken away', async () => {
-    const scene = createScene({ now: undefined });
-    expect(await scene.receive(post())).toEqual(rejected(401));
-    vi.useFakeTimers({ now: NOW_SECONDS * 1000 });
-    onTestFinished(() => void vi.useRealTimers());
-    expect(await scene.receive(post())).toEqual(processed);
-    vi.useRealTimers();
-    expect(await scene.receive(post())).toEqual(rejected(401));
-  });
-});
-
 describe('onError', () => {
   it.each([
     [
@@ -1169,23 +999,6 @@ describe('onError', () => {
     });
     await scene.receive(post());
     expect(isFlushed).toBe(true);
-  });
-
-  it('is called as a method of the options, like onPayment', async () => {
-    const calls: unknown[] = [];
-    const options = {
-      signingSecret: SECRET,
-      now: () => NOW_SECONDS * 1000,
-      onError() {
-        calls.push(this);
-      },
-      onPayment() {
-        calls.push(this);
-        throw new Error('trouble');
-      },
-    };
-    await createCallbackReceiver(options).receive(post());
-    expect(calls).toEqual([options, options]);
   });
 });
 
@@ -1234,17 +1047,12 @@ describe('construction', () => {
   it.each([
     ['options', undefined],
     ['signingSecret', { ...right, signingSecret: '' }],
-    ['signingSecret', { ...right, signingSecret: [] }],
-    ['signingSecret', { ...right, signingSecret: null }],
     ['signingSecret', { ...right, signingSecret: ` ${SECRET}` }],
     ['onPayment', { signingSecret: SECRET }],
     ['store', { ...right, store: {} }],
-    ['store', { ...right, store: null }],
     ['parkAftr', { ...right, parkAftr: 1 }],
     ['tolerance', { ...right, tolerance: 60 }],
-    ['path', { ...right, path: '/callbacks' }],
     ['maxBodyBytes', { ...right, maxBodyBytes: 0 }],
-    ['maxBodyBytes', { ...right, maxBodyBytes: Number.NaN }],
     ['onPaymentTimeoutMs', { ...right, onPaymentTimeoutMs: 0 }],
     ['onPaymentTimeoutMs', { ...right, onPaymentTimeoutMs: 2_147_483_648 }],
     ['onError', { ...right, onError: 'log' }],
@@ -1256,36 +1064,6 @@ describe('construction', () => {
     const create = () => createCallbackReceiver(options as never);
     expect(create).toThrow(InvalidOptionError);
     expect(create).toThrow(expect.objectContaining({ option }));
-  });
-
-  it.each([
-    [undefined, 'options is missing; it must be an object with onPayment'],
-    [{ ...right, parkAftr: 1 }, 'parkAftr is not a known option; use parkAfter'],
-    [{ ...right, tolerance: 60 }, 'tolerance is not a known option; use toleranceSeconds'],
-    [
-      { ...right, onPayment: 'pay' },
-      'onPayment must be a function that handles one payment callback; received a string of 3 characters',
-    ],
-    [
-      { ...right, store: {} },
-      'store must be a store: memoryStore(), postgresStore(pool), … (with process); received an object',
-    ],
-    [
-      { ...right, maxBodyBytes: 0 },
-      'maxBodyBytes must be a whole number of bytes from 1; received 0',
-    ],
-    [
-      { ...right, onPaymentTimeoutMs: 0 },
-      'onPaymentTimeoutMs must be a whole number of milliseconds from 1 to 2147483647; received 0',
-    ],
-    [{ ...right, onError: 7 }, 'onError must be a function that takes an error; received a number'],
-    [
-      { ...right, onRejected: null },
-      'onRejected must be a function that takes an error; received null',
-    ],
-  ])('says what was expected and what was received: %#', (options, message) => {
-    const create = () => createCallbackReceiver(options as never);
-    expect(create).toThrow(expect.objectContaining({ message }));
   });
 
   it('does not ask for the secret, which a build may not have', () => {

@@ -1,8 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { CallbackVerificationError } from '../../src/errors.js';
 import { createRejectionLog } from '../../src/receiver/report.js';
-import { OTHER_SECRET } from '../callback/sample-callback.js';
-import { createScene, post } from './scene.js';
 
 function listen() {
   const spy = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
@@ -13,15 +11,6 @@ const mismatch = new CallbackVerificationError('SIGNATURE_MISMATCH', 'it does no
 const stale = new CallbackVerificationError('TIMESTAMP_OUTSIDE_WINDOW', 'it is old');
 
 describe('the default of onRejected', () => {
-  it('says on console.warn why the first callback was refused', async () => {
-    const lines = listen();
-    const scene = createScene({ onRejected: undefined });
-    await scene.receive(post({}, { secret: OTHER_SECRET }));
-    expect(lines).toEqual([
-      [expect.stringMatching(/a payment callback was refused: SIGNATURE_MISMATCH: X-Signature/)],
-    ]);
-  });
-
   it('says it once a minute for each code, and how many there were', () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
