@@ -7,7 +7,6 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import mysql from 'mysql2/promise';
-import pg from 'pg';
 import { createClient } from 'redis';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { PaymentClient } from '../../src/client/payment-client.js';
@@ -17,7 +16,7 @@ import { readBlocks } from '../docs/snippets/blocks.js';
 import { inDatabase } from '../services/mysql-url.js';
 import { findFreePort } from '../services/throwaway-server.js';
 
-const { DATABASE_URL, MYSQL_URL = '', REDIS_URL = '' } = process.env;
+const { MYSQL_URL = '', REDIS_URL = '' } = process.env;
 
 function makeFolder(): string {
   mkdirSync('test-artifacts', { recursive: true });
@@ -110,33 +109,6 @@ describe('the shop of the guide on SQLite', () => {
       payment: 'created',
       order: { status: 'settled', shipped_at: expect.any(String) },
     });
-    expect(await shop.stop()).toBe(0);
-  });
-});
-
-describe.skipIf(!DATABASE_URL)('the shop of the guide on Postgres', () => {
-  it('creates one payment, ships it once and late, keeps the newer status, and ends at SIGTERM', async () => {
-    const page = 'docs/order-from-checkout-to-paid.md';
-    const schema = `guide_${randomUUID().replaceAll('-', '')}`;
-    const admin = new pg.Client({ connectionString: DATABASE_URL });
-    await admin.connect();
-    onTestFinished(async () => {
-      await admin.query(`DROP SCHEMA ${schema} CASCADE`);
-      await admin.end();
-    });
-    await admin.query(`CREATE SCHEMA ${schema}`);
-    await admin.query(`SET search_path = ${schema}`);
-    const tables = readBlocks(page).find(({ name }) => name === 'schema.sql');
-    await admin.query(tables?.code ?? '');
-    const url = new URL(DATABASE_URL ?? '');
-    url.searchParams.set('options', `-c search_path=${schema}`);
-
-    const shop = await startShop(page, 'main', { DATABASE_URL: url.href });
-    const { before, after } = await buy(shop);
-    expect(before).toEqual({ status: null, isPaid: false, payment: 'unresolved' });
-    expect(after).toEqual({ status: 'settled', isPaid: true, payment: 'created' });
-    const { rows } = await admin.query('SELECT * FROM shipments');
-    expect(rows).toEqual([{ merchant_payment_reference: 'order-1' }]);
     expect(await shop.stop()).toBe(0);
   });
 });

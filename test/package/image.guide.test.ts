@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -150,19 +150,4 @@ describe.runIf(hasDocker)('the image', () => {
     await docker('stop', id);
     expect(await inspect('ExitCode')).toBe('0');
   });
-});
-
-test('the example for Testcontainers compiles', async () => {
-  const cwd = path.join(folder, 'testcontainers');
-  mkdirSync(cwd);
-  writeFileSync(path.join(cwd, 'package.json'), '{ "private": true, "type": "module" }');
-  cpSync('examples/docker/testcontainers.ts', path.join(cwd, 'testcontainers.ts'));
-  const packages = [tarball, 'testcontainers@11', '@types/node@20'];
-  const quiet = ['--no-audit', '--no-fund', '--ignore-scripts'];
-  await run('npm', ['install', ...quiet, ...packages], { cwd });
-  const tsc = path.resolve('node_modules/.bin/tsc');
-  const options = '--strict --noEmit --skipLibCheck --target es2022 --module nodenext --types node';
-  await run(process.execPath, [tsc, ...options.split(' '), 'testcontainers.ts'], { cwd }).catch(
-    ({ stdout }) => expect.fail(stdout),
-  );
 });

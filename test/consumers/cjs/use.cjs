@@ -1,11 +1,7 @@
-// Every subpath by `require`; then a payment, its callback and a forged one.
+// Every subpath by `require`, then a callback.
 
 const assert = require('node:assert/strict');
-const { createServer } = require('node:http');
-const { PaymentClient } = require('merchant-payments');
 const { verifyCallback } = require('merchant-payments/callback');
-const { startMockServer } = require('merchant-payments/mock-server');
-const { callbackHandler } = require('merchant-payments/node');
 const { signCallback } = require('merchant-payments/testing');
 const { exports: entries } = require('merchant-payments/package.json');
 
@@ -33,34 +29,7 @@ assert.equal(
   'only what has a peer may fail to load without it',
 );
 
-async function main() {
-  const signingSecret = 'consumer-signing-secret';
-  const received = [];
-  const handle = callbackHandler({
-    signingSecret,
-    onPayment: ({ payment }) => void received.push(payment.status),
-  });
-  const server = createServer((request, response) => void handle(request, response));
-  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const callbackUrl = `http://127.0.0.1:${server.address().port}`;
-  const service = await startMockServer({ signingSecret, callbackUrl });
-  const { url: baseUrl, apiKey, apiSecret } = service;
-  const client = new PaymentClient({ baseUrl, apiKey, apiSecret });
-  const order = { merchantPaymentReference: 'order-1', amount: 100, currency: 'EUR' };
-  const { payment } = await client.payments.create(order);
-  await service.setStatus(payment.referenceNumber, 'paid');
-  const { referenceNumber } = payment;
-  const { outcome } = await service.waitForDelivery({ referenceNumber, status: 'paid' });
-  assert.equal(outcome, 'acknowledged');
-  assert.equal(received.at(-1), 'paid');
-  const callback = signCallback({ payment: { status: 'paid' }, signingSecret });
-  assert.equal(verifyCallback(callback, { signingSecret }).payment.status, 'paid');
-  const wrong = () => verifyCallback(callback, { signingSecret: 'another-secret' });
-  assert.throws(wrong, { code: 'SIGNATURE_MISMATCH' });
-  await client.close();
-  await service.close();
-  await new Promise((resolve) => server.close(resolve));
-  console.log(`${loaded} subpaths required, payment created, callback verified`);
-}
-
-void main();
+const signingSecret = 'consumer-signing-secret';
+const callback = signCallback({ payment: { status: 'paid' }, signingSecret });
+assert.equal(verifyCallback(callback, { signingSecret }).payment.status, 'paid');
+console.log(`${loaded} subpaths required, callback verified`);
