@@ -3,7 +3,6 @@ import { PassThrough, Readable } from 'node:stream';
 import { runInNewContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
 import { expect, it, vi } from 'vitest';
-import { BODY_TIMEOUT_MS } from '../../src/receiver/body.js';
 import { readNodeBody } from '../../src/receiver/node-request.js';
 
 const limits = { maxBodyBytes: 10 };
@@ -17,26 +16,6 @@ async function read(source: Readable, kept: object = {}, own: Partial<typeof lim
   return bodies[0] as Uint8Array;
 }
 
-it('joins chunks in their order, also one that cuts a character', async () => {
-  const source = new PassThrough();
-  const body = read(source);
-  source.write(Uint8Array.of(0xe2, 0x82));
-  source.write(Uint8Array.of(0xac));
-  source.end('!');
-  expect(Buffer.from((await body) as Uint8Array).toString()).toBe('€!');
-});
-
-it('leaves no listener on the stream but one for its errors, which would end the process', async () => {
-  const source = new PassThrough();
-  const events = ['data', 'end', 'close', 'error'] as const;
-  const before = events.map((event) => source.listenerCount(event));
-  const body = read(source);
-  source.end('!');
-  await body;
-  const added = events.map((event, index) => source.listenerCount(event) - (before[index] ?? 0));
-  expect(added).toEqual([0, 0, 0, 1]);
-});
-
 it.each([
   [9, 1],
   [10, 0],
@@ -45,38 +24,6 @@ it.each([
   source.write(Buffer.alloc(first));
   source.end(Buffer.alloc(more));
   expect(await read(source)).toHaveLength(10);
-});
-
-it('stops beyond the limit, with 413, and takes nothing more', async () => {
-  let produced = 0;
-  const source = new Readable({
-    highWaterMark: 1,
-    read() {
-      produced += 1;
-      setImmediate(() => this.push(Buffer.alloc(6)));
-    },
-  });
-  await expect(read(source)).rejects.toMatchObject({ status: 413 });
-  for (let turn = 0; turn < 10; turn += 1) await new Promise(setImmediate);
-  // One that was under way, as a stream reads ahead.
-  expect(produced).toBeLessThanOrEqual(3);
-  expect(source.isPaused()).toBe(true);
-  for (const event of ['data', 'end', 'close']) expect(source.listenerCount(event), event).toBe(0);
-});
-
-it('stops reading a body that stalls, with 408', async () => {
-  vi.useFakeTimers();
-  try {
-    const source = new PassThrough();
-    source.write('half');
-    const seen = expect(read(source)).rejects.toMatchObject({ status: 408 });
-    await vi.advanceTimersByTimeAsync(BODY_TIMEOUT_MS - 1);
-    expect(source.isPaused()).toBe(false);
-    await vi.advanceTimersByTimeAsync(1);
-    await seen;
-  } finally {
-    vi.useRealTimers();
-  }
 });
 
 it.each<[string, (source: PassThrough) => unknown]>([
@@ -107,16 +54,6 @@ it.each<[string, (source: PassThrough) => unknown]>([
   await expect(body).rejects.toMatchObject({ status: 400 });
   // A further one must not end the process.
   expect(() => source.emit('error', new Error('again'))).not.toThrow();
-});
-
-it('shares the stream with a listener added in the same turn', async () => {
-  const source = new PassThrough();
-  const overheard: Buffer[] = [];
-  source.on('data', (chunk) => overheard.push(chunk));
-  const body = read(source);
-  source.end('body');
-  expect(String(await body)).toBe('body');
-  expect(Buffer.concat(overheard).toString()).toBe('body');
 });
 
 it.each([
