@@ -1,6 +1,6 @@
 import { fuzzNodeAdapter } from './callback/node-adapter.js';
 import { fuzzVerifiers } from './callback/verifiers.js';
-import { fuzzCalls } from './client/calls.js';
+import { fuzzCalls } from './client.js';
 import type { FuzzOptions, FuzzResult } from './property-runs.js';
 
 /** Something that is fuzzed, and how long. */

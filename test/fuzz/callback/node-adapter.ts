@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { callbackHandler } from '../../../src/node/callback-handler.js';
-import { watchProcess } from '../process-watch.js';
 import { checkBatches, type FuzzOptions, type FuzzResult, Tally } from '../property-runs.js';
 import { type Delivery, deliveries, type HeaderPair } from './deliveries.js';
 import { type OracleVerdict, startOracle } from './oracle.js';
@@ -14,7 +13,6 @@ export async function fuzzNodeAdapter(options: FuzzOptions): Promise<FuzzResult>
   const oracle = startOracle(profiles);
   const endpoint = await startEndpoint();
   const tally = new Tally();
-  const watch = watchProcess();
   try {
     const cases = await checkBatches({
       ...options,
@@ -41,12 +39,10 @@ export async function fuzzNodeAdapter(options: FuzzOptions): Promise<FuzzResult>
           assert.equal(processed, status === 200 ? 1 : 0, `onPayment, answered with ${status}`);
           tally.add(`status ${status}`);
         }
-        watch.assertQuiet();
       },
     });
     return { cases, counts: tally.counts };
   } finally {
-    watch.stop();
     await endpoint.close();
     await oracle.close();
   }
