@@ -7,10 +7,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { PaymentClient } from 'merchant-payments';
-import { callbackHandler } from 'merchant-payments/node';
-import { memoryStore } from 'merchant-payments/store';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { parse } from 'yaml';
 import { findFreePort } from '../services/throwaway-server.js';
 
 // The recipe of the image and the compose file: by Docker where it answers, and everywhere by their
@@ -79,44 +76,6 @@ describe('the commands of the image', () => {
     await client.close();
     container.child.kill('SIGTERM');
     expect(await once(container.child, 'exit')).toEqual([0, null]);
-  });
-
-  test('of the compose file pay the orders of the shop', async () => {
-    const { services } = parse(readFileSync('examples/docker/compose.yaml', 'utf8'));
-    const { 'payment-service': mock, shop } = services;
-    expect(shop.network_mode).toBe('service:payment-service');
-    expect(shop.depends_on).toEqual({ 'payment-service': { condition: 'service_healthy' } });
-    expect(mock.ports).toContain(`127.0.0.1:${port}:${port}`);
-    expect(mock.ports).toContain(`127.0.0.1:${shop.environment.PORT}:${shop.environment.PORT}`);
-
-    let tell = (_status: string): void => {};
-    const paid = new Promise<string>((resolve) => {
-      tell = resolve;
-    });
-    const handler = callbackHandler({
-      signingSecret: shop.environment.MERCHANT_PAYMENTS_SIGNING_SECRET,
-      store: memoryStore(),
-      onPayment: ({ payment }) => tell(payment.status),
-    });
-    const server = createServer(handler).listen(0, '127.0.0.1');
-    onTestFinished(() => void server.close());
-    await once(server, 'listening');
-    const shopPort = String((server.address() as AddressInfo).port);
-    const args: string[] = mock.command.map((word: string) =>
-      word.replace(`:${shop.environment.PORT}/`, `:${shopPort}/`),
-    );
-    const container = await startContainer(args);
-    while (!isHealthy(container)) expect(container.child.exitCode).toBeNull();
-    const environment = {
-      ...shop.environment,
-      MERCHANT_PAYMENTS_BASE_URL: shop.environment.MERCHANT_PAYMENTS_BASE_URL.replace(
-        `:${port}`,
-        `:${container.port}`,
-      ),
-    };
-    await using client = PaymentClient.fromEnv({}, environment);
-    await client.payments.create(order);
-    expect(await paid).toBe('paid');
   });
 });
 

@@ -24,10 +24,6 @@ export function describeVectors(implementation: Implementation): void {
   const verify = sampleVerifier(implementation);
 
   describe('vectors made by openssl and Python', () => {
-    it('has vectors', () => {
-      expect(vectors.length).toBeGreaterThan(10);
-    });
-
     describe.each(vectors)('$name', (vector) => {
       const options = {
         signingSecret: Buffer.from(vector.secretHex, 'hex'),

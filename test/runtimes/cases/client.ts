@@ -1,15 +1,7 @@
-import { tracingChannel } from 'node:diagnostics_channel';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { inspect } from 'node:util';
-import {
-  ApiError,
-  InvalidCredentialsError,
-  PaymentClient,
-  type PaymentClientOptions,
-  RequestTimeoutError,
-  type RequestTrace,
-} from 'merchant-payments';
+import { PaymentClient, type PaymentClientOptions, RequestTimeoutError } from 'merchant-payments';
 import { type MockServer, startMockServer } from 'merchant-payments/mock-server';
 import { equal, errorOf, failsWith, isTrue } from './assert.js';
 import type { Case, CaseGroup } from './case.js';
@@ -61,25 +53,6 @@ export function clientCases({
             equal(service.payments.list().length, 1, 'payments');
           }),
       },
-      {
-        name: 'tells its requests by its tracing channel',
-        run: () =>
-          withMock(async (service) => {
-            const told: unknown[] = [];
-            const listen = (message: unknown) => {
-              const { method, path, attempt, status, outcome } = message as RequestTrace;
-              told.push([method, path, attempt, status, outcome]);
-            };
-            const { asyncEnd } = tracingChannel<object, object>('merchant-payments:request');
-            asyncEnd.subscribe(listen);
-            try {
-              await withClient(service, {}, (client) => client.payments.create(order));
-            } finally {
-              asyncEnd.unsubscribe(listen);
-            }
-            equal(told, [['POST', '/api/payments', 1, 201, 'accepted']]);
-          }),
-      },
     ],
   };
 }
@@ -119,25 +92,6 @@ function transportCases(
           const body = { ...order, merchantPaymentReference: reference, note: 'é' };
           equal(sorted(request?.json), sorted(body), 'body on the wire');
         }),
-    },
-    {
-      name: 'fails with InvalidCredentialsError for a wrong secret: rejected',
-      run: () =>
-        use(
-          async (client, service) => {
-            const error = await failsWith(
-              () => client.payments.create(order),
-              'INVALID_CREDENTIALS',
-              'rejected',
-            );
-            isTrue(error instanceof InvalidCredentialsError, 'an InvalidCredentialsError');
-            isTrue(error instanceof ApiError, 'an ApiError');
-            equal(error['httpStatus'], 401);
-            isTrue(typeof error['requestId'] === 'string', 'a requestId');
-            equal(service.payments.list(), []);
-          },
-          { apiSecret: 'another-secret' },
-        ),
     },
     {
       name: `knows what a refused connection sent, and tries again when nothing: ${unconnected}`,
