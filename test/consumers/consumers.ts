@@ -12,7 +12,7 @@ export const consumers: readonly Consumer[] = [
   { name: 'two-copies', manager: 'npm' },
   { name: 'typescript', manager: 'npm' },
   { name: 'bundlers', manager: 'npm' },
-  { name: 'nest-jest', manager: 'npm' },
+  { name: 'ts-jest', manager: 'npm' },
   { name: 'next', manager: 'npm' },
   { name: 'runners', manager: 'npm' },
   { name: 'pnpm', manager: 'pnpm', borrows: ['cjs', 'esm'] },

@@ -1,4 +1,3 @@
-import { fuzzNodeAdapter } from './callback/node-adapter.js';
 import { fuzzVerifiers } from './callback/verifiers.js';
 import { fuzzCalls } from './client.js';
 import type { FuzzOptions, FuzzResult } from './property-runs.js';
@@ -20,13 +19,6 @@ export const targets: readonly FuzzTarget[] = [
     quickCases: 2_000,
     needsPython: true,
     run: fuzzVerifiers,
-  },
-  {
-    name: 'node-adapter: requests as bytes on a socket, against Python',
-    cases: 20_000,
-    quickCases: 300,
-    needsPython: true,
-    run: fuzzNodeAdapter,
   },
   {
     name: 'client: calls answered with bytes',

@@ -128,17 +128,4 @@ describe('the schemas judge as the package does', () => {
     );
     expect(Math.min(seen.accepted, seen.refused)).toBeGreaterThan(20);
   });
-
-  test('a date-time: the same ones are accepted', () => {
-    const seen = { accepted: 0, refused: 0 };
-    fc.assert(
-      fc.property(dateTime, (updatedAt) => {
-        const isDateTime = findStatusRecordIssues(sampleRecord({ updatedAt })) === undefined;
-        seen[isDateTime ? 'accepted' : 'refused'] += 1;
-        return isDateTime === (findComponentDepartures('DateTime', updatedAt).length === 0);
-      }),
-      { numRuns: 1_000 },
-    );
-    expect(Math.min(seen.accepted, seen.refused)).toBeGreaterThan(20);
-  });
 });

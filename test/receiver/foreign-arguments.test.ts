@@ -109,11 +109,6 @@ const partly: [string, (request: object, response: object) => unknown, string][]
     (req, res) => ({ node: { req, res }, context: {} }),
     "received h3's event. Use callbackHandler of merchant-payments/node instead: handler(event.node.req, event.node.res)",
   ],
-  [
-    'another object with a response',
-    (_req, res) => ({ res }),
-    'received an object whose res is a response of node:http. Use callbackHandler of merchant-payments/node instead: handler(request, response)',
-  ],
 ];
 
 describe.each(partly)('%s', (_what, pass, says) => {

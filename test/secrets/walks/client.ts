@@ -1,6 +1,5 @@
 import { Console } from 'node:console';
 import { Writable } from 'node:stream';
-import { MockAgent } from 'undici';
 import { onTestFinished } from 'vitest';
 import type { PaymentClientOptions } from '../../../src/client/options.js';
 import { PaymentClient } from '../../../src/client/payment-client.js';
@@ -164,23 +163,6 @@ function answers(options: TransportOptions): Record<string, Walk> {
       const request = { method: 'POST', path: `/x?of=${customer}`, body: extraBody };
       see('the response', await client.request(request), 'the answer of the service');
     },
-    'a responseSchema that quotes or throws': async (see) => {
-      const said = { said: body, [`${apiKey}:${apiSecret}`]: authorization };
-      const server = await startRawServer({ answer: () => httpAnswer(201, said) });
-      const client = createClient(see, server.url, options);
-      const schema = (validate: () => { issues: { message: string; path?: string[] }[] }) =>
-        ({ '~standard': { version: 1, vendor: 'test', validate } }) as const;
-      const quoting = schema(() => ({
-        issues: echoes.map((message) => ({ message, path: [apiSecret, authorization] })),
-      }));
-      const throwing = schema(() => {
-        throw new Error(echo);
-      });
-      for (const responseSchema of [quoting, throwing]) {
-        const call = client.payments.create(order, { extraBody, responseSchema });
-        see('the error', await failureOf(call));
-      }
-    },
     'no connection, a deadline, an abort, and after close()': async (see) => {
       const server = await startRawServer({});
       const client = createClient(see, server.url, options);
@@ -215,18 +197,6 @@ async function rejectingFetch(see: See): Promise<void> {
   for (rejection of rejections) {
     const error = await failureOf(client.payments.create(order, { extraBody }));
     see(`the error after ${rejection}`, error);
-  }
-}
-
-async function refusingMockAgent(see: See): Promise<void> {
-  const dispatcher = new MockAgent();
-  onTestFinished(() => dispatcher.close());
-  dispatcher.disableNetConnect();
-  const pool = dispatcher.get('https://payments.example');
-  for (const unmatched of [{ headers: { authorization: 'other' } }, { body: 'other' }]) {
-    pool.intercept({ path: '/api/payments', method: 'POST', ...unmatched }).reply(201);
-    const client = createClient(see, 'https://payments.example', { dispatcher, maxRetries: 0 });
-    see('the error', await failureOf(client.payments.create(order, { extraBody })));
   }
 }
 
@@ -336,7 +306,6 @@ export const clientWalks: Walks = {
       ),
     ),
     'after a fetch that rejects': rejectingFetch,
-    "after a MockAgent's refusal, which quotes headers and body": refusingMockAgent,
     'after a request that can not be right': wrongRequests,
     'after options that can not be right': wrongOptions,
   },

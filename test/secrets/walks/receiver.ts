@@ -47,24 +47,6 @@ const startNode: Start = async (see, options) => {
   return { printed: handler, post: (request) => post(see, request) };
 };
 
-const startFetch: Start = (see, options) => {
-  const handler = web.callbackHandler(options);
-  const post = postTo('http://shop.example/', (url, init) => handler(new Request(url, init)));
-  return { printed: handler, post: (request) => post(see, request) };
-};
-
-const startLambda: Start = (_see, options) => {
-  const handler = lambda.callbackHandler(options);
-  const post = ({ method, rawBody, headers }: Posted) =>
-    handler({
-      httpMethod: method,
-      headers: withoutAbsent(headers),
-      body: Buffer.from(rawBody).toString('base64'),
-      isBase64Encoded: true,
-    } as never);
-  return { printed: handler, post };
-};
-
 const startFastify: Start = async (see, options) => {
   const lines: string[] = [];
   const app = fastify({
@@ -261,7 +243,6 @@ export const receiverWalks: Walks = {
     "when what is the merchant's fails": failingParts(startNode),
   },
   './fetch callbackHandler': {
-    'in every reply': everyReply(startFetch),
     'when a body breaks off': async (see) => {
       const handler = web.callbackHandler({
         now,
@@ -269,6 +250,7 @@ export const receiverWalks: Walks = {
         onPayment: () => undefined,
         onRejected: (error) => see('what onRejected receives', error),
       });
+      see('the handler', handler);
       const body = new ReadableStream({
         pull(controller) {
           controller.enqueue(new TextEncoder().encode(customer));
@@ -280,6 +262,12 @@ export const receiverWalks: Walks = {
       await handler(new Request('http://shop.example/', init));
     },
   },
-  './lambda callbackHandler': { 'in every reply': everyReply(startLambda) },
+  './lambda callbackHandler': {
+    'when it is printed': (see) =>
+      see(
+        'the handler',
+        lambda.callbackHandler({ signingSecret: signingText, onPayment: () => undefined }),
+      ),
+  },
   './fastify callbackPlugin': { 'in every reply': everyReply(startFastify) },
 };
