@@ -61,12 +61,6 @@ async function startShop(): Promise<void> {
   service.callbackUrl = `${shopUrl}/callbacks/payments`;
 }
 
-async function restartShop(): Promise<void> {
-  shop.kill('SIGKILL');
-  await once(shop, 'exit');
-  await startShop();
-}
-
 /** A click on "Pay": the state that the shop answers with; nothing when it was killed meanwhile. */
 const click = (reference: string) =>
   fetch(`${shopUrl}/orders/${reference}`, { method: 'POST' }).then(
@@ -172,15 +166,4 @@ describe.skipIf(process.env['DATABASE_URL'] === undefined)('the shop of the skil
       return expectOneShipment(reference);
     },
   );
-
-  test('makes no second payment after a crash while the service answers', async () => {
-    const reference = randomUUID();
-    service.faults.add({ on: 'request', type: 'late-answer', delayMs: 3_600_000 });
-    const clicked = click(reference);
-    await service.waitForRequest({ merchantPaymentReference: reference });
-    await restartShop();
-    expect(await clicked).toBeUndefined();
-    await pay(reference);
-    await expectOneShipment(reference);
-  });
 });

@@ -11,7 +11,6 @@ interface SignatureVector {
   hex: string;
   base64: string;
   base64url: string;
-  madeBy: string;
 }
 
 const vectors: SignatureVector[] = JSON.parse(

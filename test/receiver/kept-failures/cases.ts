@@ -311,16 +311,6 @@ export function itKeepsFailures(openStore: OpenStore): void {
     expect(error).toEqual({ name: 'Of[redacted]', code: '[redacted]', message: kept });
   });
 
-  it("keeps an error's message that names the payment", async () => {
-    const { store, referenceNumber, deliver } = createShop({
-      onPayment: ({ payment }) =>
-        Promise.reject(new Error(`no order of ${payment.referenceNumber}`)),
-    });
-    await deliver();
-    const { error } = await listOne(store, referenceNumber);
-    expect(error.message).toBe(`no order of ${referenceNumber}`);
-  });
-
   it('keeps a failure that ends after its time limit, but not a success', async () => {
     let fails = true;
     const { scene, store, referenceNumber, deliver } = createShop({
