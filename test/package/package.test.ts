@@ -1,5 +1,13 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import ts from 'typescript';
@@ -171,6 +179,37 @@ describe('the installed package', () => {
     const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
     expect(run(bare, bin, '--version')).toBe(`${version}\n`);
     expect(run(bare, bin, '--help')).toContain('Usage: merchant-payments <command>');
+  });
+
+  test('knows its errors by instanceof across the two builds and two copies', () => {
+    const modules = path.join(bare, 'node_modules');
+    cpSync(path.join(modules, 'merchant-payments'), path.join(modules, 'second-copy'), {
+      recursive: true,
+    });
+    const code = `
+      import { createRequire } from 'node:module';
+      import * as imported from 'merchant-payments';
+      import * as copied from '../bare/node_modules/second-copy/dist/index.js';
+      const required = createRequire(import.meta.url)('merchant-payments');
+      const thrown = [];
+      for (const { verifyCallback } of [imported, copied, required]) {
+        try {
+          verifyCallback({ rawBody: '', headers: {} }, { signingSecret: 'secret' });
+        } catch (error) {
+          thrown.push(error);
+        }
+      }
+      const results = [imported, copied, required].flatMap((api) =>
+        thrown.map(
+          (error) =>
+            error instanceof api.CallbackVerificationError &&
+            error instanceof api.MerchantPaymentsError &&
+            !(error instanceof api.ApiError),
+        ),
+      );
+      console.log(results.length, results.every(Boolean));
+    `;
+    expect(runModule(bare, 'instanceof.mjs', code)).toBe('9 true\n');
   });
 
   test('does what the README shows, pasted into an empty folder', async () => {

@@ -68,30 +68,3 @@ describe('a version', () => {
     expect(await run('check-release.mjs', made, 'v2.5.0')).toMatchObject({ status: 0 });
   });
 });
-
-describe('the check of regular expressions', () => {
-  function sources(text: string): string {
-    const made = mkdtempSync(path.join(folder, 'patterns-'));
-    mkdirSync(path.join(made, 'src'));
-    writeFileSync(path.join(made, 'src/one.ts'), text);
-    return made;
-  }
-
-  it.each([
-    ['a run before the end', "text.replace(/0+$/, '')", '/0+$/'],
-    ['a nested run', 'export const A = /^(?:a+)+$/;', 'exponential'],
-  ])('finds %s', async (_what, text, shown) => {
-    const { status, output } = await run('check-patterns.mjs', sources(text));
-    expect(status).toBe(1);
-    expect(output).toContain(shown);
-    expect(output).toMatch(/src.one\.ts:\d+: /);
-  });
-
-  it('accepts those that take linear time', async () => {
-    const made = sources(String.raw`/^\d+$/.test(text) || /\s+/g.test(text)`);
-    expect(await run('check-patterns.mjs', made)).toEqual({
-      status: 0,
-      output: '2 regular expressions take linear time.\n',
-    });
-  });
-});
