@@ -10,7 +10,6 @@ export const consumers: readonly Consumer[] = [
   { name: 'esm', manager: 'npm' },
   { name: 'typescript', manager: 'npm' },
   { name: 'bundlers', manager: 'npm' },
-  { name: 'ts-jest', manager: 'npm' },
   { name: 'next', manager: 'npm' },
   { name: 'runners', manager: 'npm' },
   { name: 'pnpm', manager: 'pnpm', borrows: ['esm'] },

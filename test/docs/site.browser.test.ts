@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { describeInBrowser } from '../browser/browser.js';
-import { addressOf, findViolations, GUIDES, guides, open, pageOf } from './site.js';
+import { addressOf, findViolations, GUIDES, open, pageOf } from './site.js';
 
 const PHONE = { viewport: { width: 360, height: 800 } };
 
@@ -75,33 +75,6 @@ async function openAll(): Promise<Look> {
 }
 
 describeInBrowser('the documentation site, opened from a folder', () => {
-  test('its navigation has the guides in groups, in the order of use, then the imports', async () => {
-    const page = await open('index.html');
-    await page.locator('.tsd-navigation').getByText('Imports', { exact: true }).waitFor();
-    const groups = page.locator('#tsd-nav-container > li > details > summary');
-    const names = await groups.allInnerTexts();
-    expect(names.map((text) => text.trim())).toEqual([...Object.keys(guides), 'Imports']);
-    for (const [index, files] of Object.values(guides).entries()) {
-      const links = page.locator(`#tsd-nav-container > li:nth-child(${index + 1}) li a`);
-      const addresses = await links.evaluateAll((all) => all.map((link) => link.href));
-      expect(addresses).toEqual(files.map((file) => addressOf(pageOf(file))));
-    }
-    const imports = await page
-      .locator('#tsd-nav-container > li:last-child > details > div > ul > li > details > summary')
-      .evaluateAll((items) => items.map(({ textContent }) => textContent));
-    expect(imports.slice(0, 2)).toEqual(['merchant-payments', 'merchant-payments/callback']);
-  });
-
-  test('a guide leads to the guides before and after it', async () => {
-    const [before, guide, after] = GUIDES.slice(2, 5).map(pageOf);
-    const page = await open(guide ?? '');
-    const link = (name: RegExp) => page.getByRole('link', { name });
-    expect(await link(/^Previous: /).evaluate((each) => each.href)).toBe(addressOf(before ?? ''));
-    await link(/^Next: /).click();
-    await page.waitForURL(addressOf(after ?? ''));
-    expect(await link(/^Edit this page$/).count()).toBe(0);
-  });
-
   describe('each page', () => {
     let look: Look;
     // Once for all: to open the pages takes longer than to look at them. A second for each of some thirty, and

@@ -7,16 +7,14 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import mysql from 'mysql2/promise';
-import { createClient } from 'redis';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { PaymentClient } from '../../src/client/payment-client.js';
 import { type MockServer, startMockServer } from '../../src/mock-server/server.js';
 import { bundle } from '../bundle.js';
 import { readBlocks } from '../docs/snippets/blocks.js';
 import { inDatabase } from '../services/mysql-url.js';
 import { findFreePort } from '../services/throwaway-server.js';
 
-const { MYSQL_URL = '', REDIS_URL = '' } = process.env;
+const { MYSQL_URL = '' } = process.env;
 
 function makeFolder(): string {
   mkdirSync('test-artifacts', { recursive: true });
@@ -164,35 +162,5 @@ describe.skipIf(!MYSQL_URL)('the sample of the guide on MySQL', () => {
     expect(service.payments.list()).toHaveLength(1);
     const [rows] = await admin.query('SELECT * FROM orders JOIN shipments USING (reference)');
     expect(rows).toEqual([{ reference: 'order-1', status: 'settled' }]);
-  });
-});
-
-describe.skipIf(!REDIS_URL)('the sample of the guide on Redis', () => {
-  it('asks for a retry while there is no order, then stores what is current, and that it is paid', async () => {
-    const reference = `order-${randomUUID()}`;
-    const redis = await createClient({ url: REDIS_URL }).connect();
-    onTestFinished(async () => {
-      await redis.del(`order:${reference}`);
-      await redis.close();
-    });
-    await using service = await startMockServer({ retryScheduleMs: [] });
-    await importSample('docs/choose-a-store.md', 'redisStore(redis)', service);
-    const input = { merchantPaymentReference: reference, amount: 2500, currency: 'EUR' };
-    const { url: baseUrl, apiKey, apiSecret } = service;
-    await using client = new PaymentClient({ baseUrl, apiKey, apiSecret });
-    const { payment } = await client.payments.create(input);
-    const referenceNumber = String(payment.referenceNumber);
-
-    await service.setStatus(referenceNumber, 'paid');
-    expect(service.deliveries.map(({ response }) => response?.status)).toEqual([503]);
-    await redis.hSet(`order:${reference}`, 'status', 'new');
-    service.faults.add({ on: 'callback', type: 'reorder' });
-    await service.setStatus(referenceNumber, 'paid');
-    await service.setStatus(referenceNumber, 'settled');
-    await service.waitForDelivery({ referenceNumber, status: 'paid', acknowledged: true });
-    expect(await redis.hGetAll(`order:${reference}`)).toMatchObject({
-      status: 'settled',
-      paidAt: expect.any(String),
-    });
   });
 });

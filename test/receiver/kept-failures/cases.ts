@@ -117,23 +117,6 @@ export function itKeepsFailures(openStore: OpenStore): void {
     expect(await later.replay(change)).toEqual(processed);
   });
 
-  it('keeps the body as received, though onPayment changes the bytes that it gets', async () => {
-    let isBroken = true;
-    const { scene, store, referenceNumber, ours, deliver } = createShop({
-      onPayment({ rawBody }) {
-        rawBody.fill(0x20);
-        if (isBroken) throw new Error('broken');
-      },
-    });
-    await deliver();
-    const change = await listOne(store, referenceNumber);
-    expect(await scene.replay(change)).toEqual(failed);
-    isBroken = false;
-    const { rawBody } = await listOne(store, referenceNumber);
-    expect(JSON.parse(new TextDecoder().decode(rawBody))).toEqual(sampleRecord(ours));
-    expect(await scene.replay(change)).toEqual(processed);
-  });
-
   it('parks a change that has failed parkAfter times: 200, reported, and run by a replay alone', async () => {
     let isBroken = true;
     const { scene, store, referenceNumber, deliver } = createShop({

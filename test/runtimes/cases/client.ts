@@ -235,17 +235,6 @@ function transportCases(
       },
     },
     {
-      name: 'reads a body no further than its limit: accepted',
-      run: () =>
-        use(
-          (client) =>
-            failsWith(() => client.payments.create(order), 'RESPONSE_UNUSABLE', 'accepted'),
-          {
-            maxResponseBytes: 20,
-          },
-        ),
-    },
-    {
       name: 'shows no secret when it or its errors are printed',
       run: () =>
         use(

@@ -1,4 +1,3 @@
-import type { PGlite } from '@electric-sql/pglite';
 import { mysqlStore } from '../../../src/mysql/index.js';
 import {
   fromDrizzle,
@@ -14,7 +13,7 @@ import { sqliteStore } from '../../../src/sqlite/index.js';
 import { memoryStore } from '../../../src/store/memory.js';
 import { failureOf } from '../../callback/sample-callback.js';
 import { emptyPglite } from '../../pglite.js';
-import { apiSecret, customer } from '../planted.js';
+import { apiSecret } from '../planted.js';
 import type { Walk, Walks } from '../watch.js';
 import { connectRedis, failingDatabase, redisServers, SILENT } from './failing-servers.js';
 import { signingSecrets } from './signed-callback.js';
@@ -74,17 +73,6 @@ export const storeWalks: Walks = {
     'when it is refused': refusing(redisStore),
   },
   './postgres postgresStore': {
-    'when the work breaks its transaction': async (see) => {
-      const database = await emptyPglite();
-      const store = postgresStore(database);
-      await store.setup();
-      await database.exec('CREATE TABLE orders (reference text PRIMARY KEY)');
-      await receiveBy(see, store, (async ({ tx }: { tx: { query: PGlite['query'] } }) => {
-        await tx.query('INSERT INTO orders VALUES ($1)', [customer]);
-        // The driver's error holds the row; that it goes on hides it from the store.
-        await tx.query('INSERT INTO orders VALUES ($1)', [customer]).catch(() => undefined);
-      }) as never);
-    },
     'payments that fail in every way, and a database without tables': async (see) => {
       const store = postgresStore(await emptyPglite(), { client: createClient() });
       see('missing tables', await failureOf(() => store.create(order)));
@@ -121,12 +109,6 @@ export const storeWalks: Walks = {
       see('the failure of create', await failureOf(() => store.create(order)));
       const recording = () => store.record(order, { tx: connection as never });
       see('the failure of record', await failureOf(recording));
-      await receiveBy(see, store);
-    },
-    'with a pool that gives no connection': async (see) => {
-      const pool = { password: apiSecret, getConnection: neverConnecting };
-      const store = mysqlStore(pool, { client: createClient(), acquireTimeoutMs: 1 });
-      see('the failure', await failureOf(() => store.create(order)));
       await receiveBy(see, store);
     },
     'when it is refused': refusing(mysqlStore),
