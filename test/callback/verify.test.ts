@@ -3,7 +3,7 @@ import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import * as callback from '../../src/callback/index.js';
 import { schemaOf } from './contract/record-schema.js';
-import { now, optionErrorOf, refusalOf, SECRET, sampleRequest } from './sample-callback.js';
+import { now, optionErrorOf, SECRET, sampleRequest } from './sample-callback.js';
 import { describeVerifierContract } from './verifier-contract.js';
 
 const { callbackKey, createCallbackVerifier, verifyCallback } = callback;
@@ -71,23 +71,5 @@ describe('an asynchronous recordSchema', () => {
     expect(error.option).toBe('recordSchema');
     expect(error.message).toContain('must validate synchronously, but returned a promise');
     expect(error.message).toContain('use verifyCallbackAsync');
-  });
-});
-
-describe('merchant-payments/callback', () => {
-  it('exports both verifiers and the error of a refusal', async () => {
-    expect(Object.keys(callback).sort()).toEqual([
-      'CallbackVerificationError',
-      'callbackKey',
-      'createAsyncCallbackVerifier',
-      'createCallbackVerifier',
-      'verifyCallback',
-      'verifyCallbackAsync',
-    ]);
-    const refusal = await refusalOf(() =>
-      verifyCallback({ rawBody: '', headers: {} }, { signingSecret: SECRET }),
-    );
-    expect(refusal).toBeInstanceOf(callback.CallbackVerificationError);
-    expect(refusal).toBeInstanceOf(Error);
   });
 });

@@ -72,7 +72,7 @@ describe('the commands of the image', () => {
       apiKey: 'mock_api_key',
       apiSecret: 'mock_api_secret',
     });
-    expect((await client.payments.create(order)).payment).toMatchObject({ status: 'created' });
+    expect((await client.payments.create(order)).payment).toMatchObject({ status: 'pending' });
     await client.close();
     container.child.kill('SIGTERM');
     expect(await once(container.child, 'exit')).toEqual([0, null]);
@@ -105,7 +105,7 @@ describe.runIf(hasDocker)('the image', () => {
       apiKey: 'mock_api_key',
       apiSecret: 'mock_api_secret',
     });
-    expect((await client.payments.create(order)).payment).toMatchObject({ status: 'created' });
+    expect((await client.payments.create(order)).payment).toMatchObject({ status: 'pending' });
     await docker('stop', id);
     expect(await inspect('ExitCode')).toBe('0');
   });

@@ -117,11 +117,4 @@ describe('the logger of a receiver', () => {
     expect(await scene.receive(post())).toMatchObject({ status: 200, outcome: 'processed' });
     expect(await scene.receive(refused())).toMatchObject({ status: 401 });
   });
-
-  it('must have four methods', () => {
-    const logger = { debug: () => {} };
-    expect(() => createScene({ logger: logger as never })).toThrow(
-      /logger must be a logger like console \(with debug, info, warn, error\)/,
-    );
-  });
 });

@@ -3,7 +3,7 @@ import { RetryLaterError, StoreError } from '../../src/errors.js';
 import type { CallbackReceiverOptions } from '../../src/receiver/options.js';
 import { memoryStore } from '../../src/store/memory.js';
 import { SECRET } from '../callback/sample-callback.js';
-import { contextOf, createScene, post } from './scene.js';
+import { createScene, post } from './scene.js';
 
 type Options = Partial<CallbackReceiverOptions>;
 
@@ -75,20 +75,5 @@ describe('explainAnswers', () => {
     expect(JSON.parse(reply.body ?? '')).toMatchObject(body);
     expect(reply.body).not.toMatch(/planted|edge/);
     expect(reply.body).not.toContain(SECRET);
-  });
-
-  it('leaves the answer to what was processed as it is', async () => {
-    for (const outcome of ['processed', 'duplicate'] as const) {
-      const store = {
-        async process(_change: unknown, work: (context: object) => Promise<void>) {
-          if (outcome === 'processed') await work(contextOf());
-          return { outcome };
-        },
-      };
-      const reply = await createScene({ explainAnswers: true, store: store as never }).receive(
-        post(),
-      );
-      expect(reply).toEqual({ status: 200, headers: {}, outcome });
-    }
   });
 });

@@ -65,10 +65,6 @@ export function describeSecrets(implementation: Implementation): void {
       },
     );
 
-    it('is not a list in a list', async () => {
-      expect((await optionErrorOf(construct([[SECRET]]))).option).toBe('signingSecret[0]');
-    });
-
     it.each<[string, string | Uint8Array]>([
       ['a text with a space inside', 'two words'],
       ['a text that begins as a placeholder', 'undefined-1'],
