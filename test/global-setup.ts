@@ -33,7 +33,6 @@ export default async function makePrograms(): Promise<() => void> {
         package: 'src/index.ts',
         'command-line': 'src/cli/main.ts',
         'close-scene': 'test/mock-server/close-scene.ts',
-        merchant: 'test/secrets/processes/merchant.mjs',
         ...Object.fromEntries(examples.map((name) => [`examples/${name}`, `examples/${name}.ts`])),
       },
       folder,

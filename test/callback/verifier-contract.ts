@@ -2,7 +2,6 @@ import { describe } from 'vitest';
 import { describeBodies } from './contract/bodies.js';
 import { describeCallbackKey } from './contract/callback-key.js';
 import { describeCallbackKeyProperties } from './contract/callback-key-properties.js';
-import { describeDisclosure } from './contract/disclosure.js';
 import { describeEncodings } from './contract/encodings.js';
 import { describeHeaders } from './contract/headers.js';
 import type { Implementation } from './contract/implementation.js';
@@ -30,7 +29,6 @@ export function describeVerifierContract(implementation: Implementation): void {
     describeRecords(implementation);
     describeRecordSchema(implementation);
     describeSecrets(implementation);
-    describeDisclosure(implementation);
     describeOptions(implementation);
   });
 }

@@ -1,4 +1,4 @@
-import { createSecretKey, generateKeyPairSync } from 'node:crypto';
+import { createSecretKey } from 'node:crypto';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it, vi } from 'vitest';
 import {
@@ -8,7 +8,6 @@ import {
 } from '../../src/callback/index.js';
 import { schemaOf } from './contract/record-schema.js';
 import {
-  failureOf,
   now,
   optionErrorOf,
   refusalOf,
@@ -48,36 +47,9 @@ describe('a CryptoKey as signingSecret', () => {
     expect((await verifyCallback(sampleRequest(), options)).secretIndex).toBe(1);
   });
 
-  it('may sign as well', async () => {
-    const key = await importKey(hmac, ['sign', 'verify']);
-    await verifyCallback(sampleRequest(), { signingSecret: key, now });
-  });
-
   it.each([
     ['of SHA-512', () => importKey({ name: 'HMAC', hash: 'SHA-512' }, ['verify'])],
     ['without the usage verify', () => importKey(hmac, ['sign'])],
-    [
-      'of AES',
-      () => crypto.subtle.generateKey({ name: 'AES-GCM', length: 256 }, false, ['encrypt']),
-    ],
-    [
-      'of a public key',
-      async () =>
-        (
-          await crypto.subtle.generateKey({ name: 'ECDSA', namedCurve: 'P-256' }, false, [
-            'sign',
-            'verify',
-          ])
-        ).publicKey,
-    ],
-    [
-      'of a type that is not secret',
-      async () => ({
-        type: 'public',
-        algorithm: { name: 'HMAC', hash: { name: 'SHA-256' } },
-        usages: ['verify'],
-      }),
-    ],
     ['without an algorithm', async () => ({ type: 'secret' })],
     ['without a hash', async () => ({ type: 'secret', algorithm: { name: 'HMAC' } })],
     [
@@ -102,17 +74,6 @@ describe('a KeyObject of node:crypto as signingSecret', () => {
       verifyCallback(sampleRequest(), { signingSecret: other, now }),
     );
     expect(refusal.code).toBe('SIGNATURE_MISMATCH');
-  });
-
-  it.each([
-    ['that is empty', () => createSecretKey(Buffer.alloc(0))],
-    ['that is public', () => generateKeyPairSync('ed25519').publicKey],
-    ['that is private', () => generateKeyPairSync('ed25519').privateKey],
-  ])('is refused %s', async (_what, make) => {
-    const error = await optionErrorOf(() =>
-      createCallbackVerifier({ signingSecret: make() as never }),
-    );
-    expect(error.option).toBe('signingSecret');
   });
 });
 
@@ -139,11 +100,6 @@ describe('an asynchronous recordSchema', () => {
     const validate = () => runInNewContext('Promise.resolve({ issues })', { issues });
     expect((await refusalOf(() => verifyWith(validate))).issues).toEqual(issues);
   });
-
-  it('lets its own rejection through', async () => {
-    const fault = new Error('a bug in the schema');
-    expect(await failureOf(() => verifyWith(() => Promise.reject(fault)))).toBe(fault);
-  });
 });
 
 describe('a buffer that the caller changes while the check is awaited', () => {
@@ -158,15 +114,6 @@ describe('a buffer that the caller changes while the check is awaited', () => {
       expect((await verification).payment).toEqual(sampleRecord());
     }
   });
-
-  it('cannot make an invalid body valid', async () => {
-    const run = createCallbackVerifier({ signingSecret: SECRET, now });
-    const { rawBody, headers } = sampleRequest();
-    const changing = Buffer.alloc(rawBody.length, 0x20);
-    const verification = run({ rawBody: changing, headers });
-    changing.write(String(rawBody));
-    expect((await refusalOf(() => verification)).code).toBe('SIGNATURE_MISMATCH');
-  });
 });
 
 describe('the asynchronous verifier', () => {
@@ -177,17 +124,5 @@ describe('the asynchronous verifier', () => {
       const { key } = await verifyCallback(request, { signingSecret: SECRET, now });
       expect(key).toBe(callbackKey(record));
     }
-  });
-
-  it('refuses wrong options at once, those of one callback by its promise', async () => {
-    expect(() => createCallbackVerifier({ signingSecret: '' })).toThrow('signingSecret must be');
-    const rejected = verifyCallback(sampleRequest(), { signingSecret: '' });
-    expect((await optionErrorOf(() => rejected)).option).toBe('signingSecret');
-  });
-
-  it('refuses a callback by its promise, never by a throw', async () => {
-    const run = createCallbackVerifier({ signingSecret: SECRET, now });
-    const rejected = run({ rawBody: {} as never, headers: {} });
-    expect((await refusalOf(() => rejected)).code).toBe('RAW_BODY_REQUIRED');
   });
 });

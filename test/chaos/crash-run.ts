@@ -4,12 +4,9 @@ import { startBalancer } from './balancer.js';
 import type { Database } from './database.js';
 import { Disruptions } from './disruptions.js';
 import { Fleet } from './fleet.js';
-import { startMysqlDatabase } from './mysql-database.js';
-import { startPostgresDatabase } from './postgres-database.js';
 import { startRedisDatabase } from './redis-database.js';
 import { createReport, type Report } from './report.js';
 import { seededRandom } from './seeded-random.js';
-import { startSqliteDatabase } from './sqlite-database.js';
 import { RETRY_SCHEDULE_MS } from './timing.js';
 import { runTraffic } from './traffic.js';
 import type { StoreKind } from './worker-config.js';
@@ -28,25 +25,16 @@ export interface CrashRunOptions {
   readonly seed?: number;
 }
 
-/** The databases of the run's own. */
-export const DATABASES: Readonly<Record<StoreKind, () => Promise<Database>>> = {
-  postgres: startPostgresDatabase,
-  mysql: startMysqlDatabase,
-  redis: startRedisDatabase,
-  sqlite: startSqliteDatabase,
-  memory: startPostgresDatabase,
-};
-
 const SIGNING_SECRET = 'the signing secret of the crash test';
 const IN_FLIGHT = 60;
 
 /**
- * Runs receiver processes on one database, with the service's callbacks multiplied and out of order,
- * kills the processes throughout and the database in between, and looks at what is left.
+ * Runs receiver processes on one Redis, with the service's callbacks multiplied and out of order,
+ * kills the processes throughout and the server in between, and looks at what is left.
  */
 export async function runCrashTest(options: CrashRunOptions): Promise<Report> {
   const startedAtMs = performance.now();
-  const database = await DATABASES[options.kind]();
+  const database = await startRedisDatabase();
   const { kind, processes: size = 8, seed = randomInt(2 ** 32) } = options;
   const random = seededRandom(seed);
   const config = { kind, storeUrl: database.url, signingSecret: SIGNING_SECRET };

@@ -24,8 +24,6 @@ export class Fleet {
   starts = 0;
   /** Exits that no kill of ours explains. */
   readonly crashes: string[] = [];
-  /** What its processes saw the store do wrong. */
-  readonly mistakes: string[] = [];
   /** How often `onError` received each error, by its code or message. */
   readonly errors = new Map<string, number>();
   readonly #options: FleetOptions;
@@ -109,10 +107,6 @@ export class Fleet {
     this.#processes.add(child);
     return new Promise((resolve, reject) => {
       child.on('message', (message: WorkerMessage) => {
-        if ('mistake' in message) {
-          this.mistakes.push(message.mistake);
-          return;
-        }
         if ('error' in message) {
           this.errors.set(message.error, (this.errors.get(message.error) ?? 0) + 1);
           return;

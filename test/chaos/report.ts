@@ -2,7 +2,7 @@ import type { Delivery, DeliveryAttempt } from '../../src/mock-server/callbacks/
 import type { Fleet } from './fleet.js';
 import { countEffects, findMistakes, type Guarantee, type History } from './history.js';
 import { findOrderMistakes } from './order-history.js';
-import { endOf, isWithin, type Outage } from './outage.js';
+import { isWithin, type Outage } from './outage.js';
 import type { Traffic } from './traffic.js';
 
 /** The result of a run. */
@@ -21,7 +21,7 @@ interface Findings extends Omit<History, 'changes'> {
   readonly seed: number;
   readonly payments: number;
   readonly guarantee: Guarantee;
-  readonly fleet: Pick<Fleet, 'kills' | 'starts' | 'crashes' | 'mistakes' | 'errors'>;
+  readonly fleet: Pick<Fleet, 'kills' | 'starts' | 'crashes' | 'errors'>;
   readonly traffic: Traffic;
   readonly outages: readonly Outage[];
   readonly isReadableWhileDown: boolean;
@@ -47,7 +47,6 @@ export function createReport(findings: Findings): Report {
     ...(more?.mistakes ?? []),
     ...findMistakes(history, guarantee),
     ...findOrderMistakes(history),
-    ...fleet.mistakes,
     ...findUnacknowledged(deliveries),
     ...findUnexpected(attempts, EXPECTED_RESULTS, 'at any time'),
     ...findUnexpected(
@@ -68,7 +67,6 @@ export function createReport(findings: Findings): Report {
     kills: fleet.kills,
     'process starts': fleet.starts,
     ...countEffects(history),
-    'longest until acknowledged (ms)': Math.round(Math.max(...deliveries.map(waitOf))),
     'duration (ms)': Math.round(findings.durationMs),
     ...prefixed(fleet.errors, 'onError: '),
     mistakes: mistakes.length,
@@ -103,12 +101,6 @@ function countResults(attempts: readonly DeliveryAttempt[], prefix: string) {
 function resultOf({ response, outcome }: DeliveryAttempt): string {
   if (response !== undefined) return `reply ${response.status}`;
   return outcome === 'failed' ? 'connection broken' : outcome;
-}
-
-/** From the first attempt to the end of the last, in milliseconds. */
-function waitOf({ attempts }: Delivery): number {
-  const ends = attempts.map(endOf);
-  return Math.max(...ends) - Math.min(...attempts.map(({ sentAt }) => sentAt.getTime()));
 }
 
 function sum(numbers: readonly number[]): number {

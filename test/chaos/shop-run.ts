@@ -3,12 +3,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { PaymentClient } from '../../src/client/payment-client.js';
 import { type MockServer, startMockServer } from '../../src/mock-server/server.js';
 import { startBalancer } from './balancer.js';
-import { DATABASES } from './crash-run.js';
 import { placeOrders } from './customers.js';
 import type { Database } from './database.js';
 import { Disruptions } from './disruptions.js';
 import { Fleet } from './fleet.js';
 import { findWrongOrders, list, lookAtIntents, lookUp, untilNothingIsOpen } from './intents.js';
+import { startMysqlDatabase } from './mysql-database.js';
+import { startPostgresDatabase } from './postgres-database.js';
 import { createReport, type Report } from './report.js';
 import { findLocked, findUnwanted, tryAgain } from './second-tries.js';
 import { seededRandom } from './seeded-random.js';
@@ -16,7 +17,15 @@ import { type FrontTrouble, type ServiceFront, startFront } from './service-fron
 import { ServiceLife } from './service-life.js';
 import { CALL_TIMEOUT_MS, type ShopConfig, type ShopKind, toOrder } from './shop-config.js';
 import { openShop, type Shop } from './shop-database.js';
+import { startSqliteDatabase } from './sqlite-database.js';
 import { LEASE_MS, RETRY_SCHEDULE_MS } from './timing.js';
+
+/** The databases of the run's own. */
+const DATABASES: Readonly<Record<ShopKind, () => Promise<Database>>> = {
+  postgres: startPostgresDatabase,
+  mysql: startMysqlDatabase,
+  sqlite: startSqliteDatabase,
+};
 
 export interface ShopRunOptions {
   readonly kind: ShopKind;

@@ -1,10 +1,10 @@
-/** Which store a receiver process uses. */
-export type StoreKind = 'postgres' | 'mysql' | 'redis' | 'sqlite' | 'memory';
+/** Where a receiver process keeps what it processed: all in one Redis, or, to be found out, each in its own memory. */
+export type StoreKind = 'redis' | 'memory';
 
 /** What a receiver process is started with. */
 export interface WorkerConfig {
   readonly kind: StoreKind;
-  /** The server, or the file of SQLite. */
+  /** The server. */
   readonly storeUrl: string;
   readonly signingSecret: string;
 }

@@ -1,8 +1,5 @@
-/** What a process says: that it listens, what failed in it, or what is wrong. */
-export type WorkerMessage =
-  | { readonly port: number }
-  | { readonly error: string }
-  | { readonly mistake: string };
+/** What a process says: that it listens, or what failed in it. */
+export type WorkerMessage = { readonly port: number } | { readonly error: string };
 
 export function tell(message: WorkerMessage): void {
   process.send?.(message);

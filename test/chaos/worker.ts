@@ -8,10 +8,7 @@ import { describe, tell } from './worker-messages.js';
 
 async function main(): Promise<void> {
   const config = JSON.parse(process.argv[2] ?? '') as WorkerConfig;
-  const handler = await createHandler(config, {
-    onError: (error) => tell({ error: describe(error) }),
-    onMistake: (mistake) => tell({ mistake }),
-  });
+  const handler = await createHandler(config, (error) => tell({ error: describe(error) }));
   const server = createServer(handler);
   server.listen(0, '127.0.0.1', () => tell({ port: (server.address() as AddressInfo).port }));
   // The run has ended, and nothing else would end this process.

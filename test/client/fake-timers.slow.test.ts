@@ -11,7 +11,7 @@ import {
   startRawServer,
 } from './raw-server.js';
 
-// What docs/test-your-integration.md tells for each runner; Jest's is in test/consumers/nest-jest.
+// What docs/test-your-integration.md tells for node:test.
 
 describe.each<[string, Parameters<typeof vi.useFakeTimers>[0]]>([
   ["toFake: ['Date']", { toFake: ['Date'] }],

@@ -7,14 +7,11 @@ export interface Consumer {
 }
 
 export const consumers: readonly Consumer[] = [
-  { name: 'cjs', manager: 'npm' },
   { name: 'esm', manager: 'npm' },
-  { name: 'two-copies', manager: 'npm' },
   { name: 'typescript', manager: 'npm' },
   { name: 'bundlers', manager: 'npm' },
-  { name: 'nest-jest', manager: 'npm' },
   { name: 'next', manager: 'npm' },
   { name: 'runners', manager: 'npm' },
-  { name: 'pnpm', manager: 'pnpm', borrows: ['cjs', 'esm'] },
-  { name: 'yarn-pnp', manager: 'yarn', borrows: ['cjs', 'esm'] },
+  { name: 'pnpm', manager: 'pnpm', borrows: ['esm'] },
+  { name: 'yarn-pnp', manager: 'yarn', borrows: ['esm'] },
 ];

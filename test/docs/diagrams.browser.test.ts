@@ -11,10 +11,4 @@ describe('the diagrams of the guides', () => {
   test.each(diagrams)('%s.svg is what its source says; draw it by: npm run docs', (name) => {
     expect(readFileSync(`docs/images/${name}.svg`, 'utf8')).toBe(draw(name));
   });
-
-  test.each(diagrams)('%s has the colours of a dark page, too, and loads nothing', (name) => {
-    const svg = draw(name);
-    expect(svg).toContain('@media (prefers-color-scheme: dark)');
-    expect(svg).not.toMatch(/(?:href|src|url\()/i);
-  });
 });

@@ -72,17 +72,3 @@ test('nothing else has elisions', () => {
     for (const block of elided) expect(files.some((file) => shows(block, file))).toBe(true);
   }
 });
-
-describe('a block with elisions', () => {
-  const file = 'a;\nb;\nc;\n';
-
-  test.each([
-    ['a;\n// …\nc;\n', true],
-    ['// …\nb;\n', true],
-    ['c;\n// …\na;\n', false],
-    ['a;\n// …\nd;\n', false],
-    ['a;\nb;\n', false],
-  ])('%j shows the file: %j', (block, expected) => {
-    expect(shows(block, file)).toBe(expected);
-  });
-});

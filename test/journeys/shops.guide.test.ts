@@ -7,17 +7,14 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import mysql from 'mysql2/promise';
-import pg from 'pg';
-import { createClient } from 'redis';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { PaymentClient } from '../../src/client/payment-client.js';
 import { type MockServer, startMockServer } from '../../src/mock-server/server.js';
 import { bundle } from '../bundle.js';
 import { readBlocks } from '../docs/snippets/blocks.js';
 import { inDatabase } from '../services/mysql-url.js';
 import { findFreePort } from '../services/throwaway-server.js';
 
-const { DATABASE_URL, MYSQL_URL = '', REDIS_URL = '' } = process.env;
+const { MYSQL_URL = '' } = process.env;
 
 function makeFolder(): string {
   mkdirSync('test-artifacts', { recursive: true });
@@ -114,33 +111,6 @@ describe('the shop of the guide on SQLite', () => {
   });
 });
 
-describe.skipIf(!DATABASE_URL)('the shop of the guide on Postgres', () => {
-  it('creates one payment, ships it once and late, keeps the newer status, and ends at SIGTERM', async () => {
-    const page = 'docs/order-from-checkout-to-paid.md';
-    const schema = `guide_${randomUUID().replaceAll('-', '')}`;
-    const admin = new pg.Client({ connectionString: DATABASE_URL });
-    await admin.connect();
-    onTestFinished(async () => {
-      await admin.query(`DROP SCHEMA ${schema} CASCADE`);
-      await admin.end();
-    });
-    await admin.query(`CREATE SCHEMA ${schema}`);
-    await admin.query(`SET search_path = ${schema}`);
-    const tables = readBlocks(page).find(({ name }) => name === 'schema.sql');
-    await admin.query(tables?.code ?? '');
-    const url = new URL(DATABASE_URL ?? '');
-    url.searchParams.set('options', `-c search_path=${schema}`);
-
-    const shop = await startShop(page, 'main', { DATABASE_URL: url.href });
-    const { before, after } = await buy(shop);
-    expect(before).toEqual({ status: null, isPaid: false, payment: 'unresolved' });
-    expect(after).toEqual({ status: 'settled', isPaid: true, payment: 'created' });
-    const { rows } = await admin.query('SELECT * FROM shipments');
-    expect(rows).toEqual([{ merchant_payment_reference: 'order-1' }]);
-    expect(await shop.stop()).toBe(0);
-  });
-});
-
 interface Sample {
   checkout(reference: string, amount: number): Promise<{ readonly state: string }>;
   readonly handler: RequestListener;
@@ -192,35 +162,5 @@ describe.skipIf(!MYSQL_URL)('the sample of the guide on MySQL', () => {
     expect(service.payments.list()).toHaveLength(1);
     const [rows] = await admin.query('SELECT * FROM orders JOIN shipments USING (reference)');
     expect(rows).toEqual([{ reference: 'order-1', status: 'settled' }]);
-  });
-});
-
-describe.skipIf(!REDIS_URL)('the sample of the guide on Redis', () => {
-  it('asks for a retry while there is no order, then stores what is current, and that it is paid', async () => {
-    const reference = `order-${randomUUID()}`;
-    const redis = await createClient({ url: REDIS_URL }).connect();
-    onTestFinished(async () => {
-      await redis.del(`order:${reference}`);
-      await redis.close();
-    });
-    await using service = await startMockServer({ retryScheduleMs: [] });
-    await importSample('docs/choose-a-store.md', 'redisStore(redis)', service);
-    const input = { merchantPaymentReference: reference, amount: 2500, currency: 'EUR' };
-    const { url: baseUrl, apiKey, apiSecret } = service;
-    await using client = new PaymentClient({ baseUrl, apiKey, apiSecret });
-    const { payment } = await client.payments.create(input);
-    const referenceNumber = String(payment.referenceNumber);
-
-    await service.setStatus(referenceNumber, 'paid');
-    expect(service.deliveries.map(({ response }) => response?.status)).toEqual([503]);
-    await redis.hSet(`order:${reference}`, 'status', 'new');
-    service.faults.add({ on: 'callback', type: 'reorder' });
-    await service.setStatus(referenceNumber, 'paid');
-    await service.setStatus(referenceNumber, 'settled');
-    await service.waitForDelivery({ referenceNumber, status: 'paid', acknowledged: true });
-    expect(await redis.hGetAll(`order:${reference}`)).toMatchObject({
-      status: 'settled',
-      paidAt: expect.any(String),
-    });
   });
 });

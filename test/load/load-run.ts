@@ -1,154 +1,223 @@
-import { randomBytes, randomInt } from 'node:crypto';
-import { seededRandom } from '../chaos/seeded-random.js';
-import { findFreePort } from '../services/throwaway-server.js';
-import { Accounts } from './accounts.js';
-import type { CallEnd, ClientCalls } from './client-worker.js';
-import type { Range } from './plan.js';
-import type { ReceiverCalls } from './receiver-worker.js';
-import { createReport, type Report } from './report.js';
-import type { ServiceCalls } from './service-worker.js';
-import { PROCESSES, type Snapshot, takeSnapshot, type Workers } from './snapshot.js';
-import { WorkerProcess } from './worker-process.js';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { PaymentClient } from '../../src/client/payment-client.js';
+import { MerchantPaymentsError } from '../../src/errors.js';
+import { type MockServer, startMockServer } from '../../src/mock-server/server.js';
+import { asOption, createSystemClock } from '../../src/mock-server/state/clock.js';
+import { callbackHandler } from '../../src/node/callback-handler.js';
+import { memoryStore } from '../../src/store/memory.js';
+import {
+  CALLBACK_SITUATIONS,
+  LIVES,
+  type Outcome,
+  PAYMENTS,
+  pick,
+  SITUATIONS,
+  type Situation,
+} from './situations.js';
 
-export interface LoadRunOptions {
-  /** In all, the warm-up included. */
-  readonly payments: number;
-  /** They are made in rounds of this size. */
-  readonly roundSize: number;
-  /** How many of the rounds are the warm-up. */
-  readonly warmUpRounds: number;
-  /**
-   * Whether the heap must have stayed the same, and the store be full after the warm-up: not a
-   * question for a short run, whose figures are too small.
-   */
-  readonly comparesHeap: boolean;
-  /** @default a random one; it is in the report */
-  readonly seed?: number | undefined;
-  /** Told of each round when it is over. */
-  onRound?(line: string): void;
-}
-
+/** More than a run needs, so that no callback is abandoned by chance. */
+const RETRY_SCHEDULE_MS = [1_000, 10_000, 60_000, 600_000, ...Array<number>(8).fill(3_600_000)];
+const STEP_MS = 600_000;
 /** More than the client's connections, so that some calls wait for one. */
 const BURST = 600;
-/** Calls that are made at the same time otherwise, at most. */
-const MAX_GROUP = 40;
-/** Groups that are under way at the same time. */
-const GROUPS = 12;
-const SHORT_LIVES = 20;
-/** The mock looks through all of them for each request. Only a busy machine leaves as many behind. */
-const MAX_PENDING_FAULTS = 600;
+const GROUP = 100;
+const FAILURE = 'the shop is out of order';
 
-/**
- * Makes payments against the mock and has their callbacks sent to a receiver, with everything going
- * wrong that can, and holds against each other what the three know in the end.
- *
- * Client, service and receiver are processes of their own, so that what one holds is not taken for
- * another's. After each round they are left alone until they hold no connection, and measured. What
- * is bounded has to be full by then, or its filling would pass for a leak: the store is smaller than
- * what a round puts in, the service's logs (10,000 entries) too, each round has a burst of more calls
- * than the client opens connections, and a reset service begins every round with nothing. So rounds
- * are alike, and what grows from the warm-up to the last of them is a leak.
- *
- * The heap holds compiled code too, which Node goes on making for tens of thousands of calls: about a
- * megabyte in each process. A heap snapshot tells it from a leak, by the type of what was added.
- */
-export async function runLoad(options: LoadRunOptions): Promise<Report> {
-  const { payments, roundSize, seed = randomInt(2 ** 31) } = options;
-  const startedAtMs = performance.now();
-  const [client, service, receiver] = await Promise.all([
-    WorkerProcess.start<ClientCalls>('client-worker'),
-    WorkerProcess.start<ServiceCalls>('service-worker'),
-    WorkerProcess.start<ReceiverCalls>('receiver-worker'),
-  ]);
-  const workers = { client, service, receiver };
-  try {
-    await start(workers, seed, options.comparesHeap ? Math.ceil(roundSize * 0.8) : 100_000);
-    const accounts = new Accounts(seed);
-    const random = seededRandom(seed);
-    const snapshots: Snapshot[] = [];
-    for (let from = 0; from < payments; from += roundSize) {
-      const range = { from, to: Math.min(payments, from + roundSize) };
-      const roundAtMs = performance.now();
-      const ends = await runRound(workers, range, random);
-      await service.call('settle');
-      accounts.add({
-        ends,
-        service: await service.call('take'),
-        receiver: await receiver.call('take'),
-      });
-      const trafficMs = performance.now() - roundAtMs;
-      snapshots.push(await takeSnapshot(workers));
-      options.onRound?.(describeRound(range.to, trafficMs, snapshots, accounts.mistakes));
-    }
-    return createReport({
-      seed,
-      comparesHeap: options.comparesHeap,
-      warmUpRounds: options.warmUpRounds,
-      accounts,
-      snapshots,
-      alarms: [
-        ...(await client.call('listAlarms')).map((alarm) => `client: ${alarm}`),
-        ...(await service.call('listAlarms')).map((alarm) => `service: ${alarm}`),
-        ...(await receiver.call('listAlarms')).map((alarm) => `receiver: ${alarm}`),
-      ],
-      durationMs: performance.now() - startedAtMs,
+/** How the end of an idle connection may take a request with it: at the last moment, on a busy machine. */
+const MOST_LOST = 0.01;
+
+interface EndedCall {
+  readonly reference: string;
+  readonly situation: Situation;
+  readonly outcome: Outcome;
+  readonly code: string;
+}
+
+/** A client, the service and a merchant's endpoint in one process, with everything going wrong that can. */
+export class LoadRun {
+  /** What must not have happened: one line for each mistake. */
+  readonly mistakes: string[] = [];
+  readonly counts: Record<string, number> = {};
+  readonly #random: () => number;
+  readonly #clock = asOption(createSystemClock());
+  readonly #sendings: Promise<unknown>[] = [];
+  /** Callbacks that are neither acknowledged nor given up. */
+  readonly #underWay = new Set<string>();
+  readonly #ended: EndedCall[] = [];
+  readonly #effects = new Map<string, number>();
+  #mock: MockServer | undefined;
+  #client: PaymentClient | undefined;
+  #lost = 0;
+  #calls = 0;
+
+  constructor(random: () => number) {
+    this.#random = random;
+  }
+
+  /** @param storeEntries fewer than a round's changes, so that the store is full after the first */
+  async start(storeEntries: number): Promise<void> {
+    const signingSecret = 'the signing secret of the load run';
+    const handle = callbackHandler({
+      signingSecret,
+      store: memoryStore({ maxEntries: storeEntries }),
+      onPayment: ({ payment }) => this.#work(`${payment.referenceNumber} ${payment.status}`),
+      onError: (error) => {
+        if (!(error instanceof Error) || error.message !== FAILURE) this.#object(String(error));
+      },
+      onRejected: ({ code }) => this.#count(`rejected: ${code}`),
     });
-  } finally {
-    for (const worker of [client, service, receiver]) worker.stop();
+    const endpoint = createServer((request, response) => {
+      // The connection is lost in place of the reply.
+      if (this.#random() < 0.03) response.end = () => response.destroy();
+      return handle(request, response);
+    });
+    await new Promise<void>((resolve) => endpoint.listen(0, '127.0.0.1', resolve));
+    const mock = await startMockServer({
+      signingSecret,
+      clock: this.#clock,
+      callbackUrl: `http://127.0.0.1:${(endpoint.address() as AddressInfo).port}/`,
+      retryScheduleMs: RETRY_SCHEDULE_MS,
+      // Only what is planned fails, however busy the machine is.
+      callbackTimeoutMs: 600_000,
+    });
+    mock.subscribe((event) => {
+      if (event.type === 'delivery') {
+        const { id, state } = event.delivery;
+        if (['held', 'sending', 'retrying'].includes(state)) this.#underWay.add(id);
+        else this.#underWay.delete(id);
+      }
+      if (event.type !== 'payment' || event.payment.history.length > 1) return;
+      this.#sendings.push(this.#live(event.payment.referenceNumber));
+    });
+    const { url: baseUrl, apiKey, apiSecret } = mock;
+    this.#mock = mock;
+    this.#client = new PaymentClient({ baseUrl, apiKey, apiSecret, timeoutMs: 600_000 });
   }
-}
 
-function describeRound(
-  payments: number,
-  trafficMs: number,
-  snapshots: readonly Snapshot[],
-  mistakes: readonly string[],
-): string {
-  const snapshot = snapshots.at(-1);
-  const heaps = PROCESSES.map(
-    (name) => `${name} ${((snapshot?.[name].heapUsed ?? 0) / 2 ** 20).toFixed(2)}`,
-  );
-  const last = mistakes.length > 0 ? `, ${mistakes.length} mistakes: ${mistakes.at(-1)}` : '';
-  return `${payments} payments, ${Math.round(trafficMs / 1000)} s, MiB: ${heaps.join(', ')}${last}`;
-}
-
-async function start({ client, service, receiver }: Workers, seed: number, storeEntries: number) {
-  const signingSecret = randomBytes(24).toString('hex');
-  const callbackUrl = await receiver.call('start', { seed, signingSecret, storeEntries });
-  const account = await service.call('start', { seed, callbackUrl, signingSecret });
-  const closedUrl = `http://127.0.0.1:${await findFreePort()}`;
-  await client.call('start', { seed, closedUrl, ...account });
-}
-
-async function runRound(
-  { client, service }: Workers,
-  round: Range,
-  random: () => number,
-): Promise<CallEnd[]> {
-  const ends: CallEnd[] = [];
-  const underWay = new Set<Promise<void>>();
-  const begin = async (name: 'run' | 'runShortLives', range: Range): Promise<void> => {
-    const pending = await service.call('plan', range);
-    const group = client.call(name, range).then((some) => void ends.push(...some));
-    underWay.add(group);
-    group.finally(() => underWay.delete(group)).catch(() => {});
-    if (pending < MAX_PENDING_FAULTS) return;
-    await Promise.all(underWay);
-    await service.call('tidy');
-  };
-  let { from } = round;
-  const take = (size: number): Range => {
-    const range = { from, to: Math.min(round.to, from + size) };
-    from = range.to;
-    return range;
-  };
-  await begin('run', take(BURST));
-  await begin('runShortLives', take(SHORT_LIVES));
-  await service.call('runShortLives', SHORT_LIVES);
-  while (from < round.to) {
-    while (underWay.size >= GROUPS) await Promise.race(underWay);
-    await begin('run', take(1 + Math.floor(random() * MAX_GROUP)));
+  /** Creates payments, has all their callbacks delivered, looks at what is there, and forgets it. */
+  async round(from: number, to: number): Promise<void> {
+    for (let at = from; at < to; ) {
+      const size = at === from ? BURST : GROUP;
+      const numbers = Array.from({ length: Math.min(size, to - at) }, (_, index) => at + index);
+      await Promise.all(numbers.map((number) => this.#create(`load-${number}`)));
+      at += numbers.length;
+      await this.#clock.advance(STEP_MS);
+      this.#service.faults.clear();
+    }
+    await this.#settle();
+    this.#lookAtCalls();
+    this.#lookAtCallbacks();
+    this.#service.reset();
+    this.#effects.clear();
   }
-  await Promise.all(underWay);
-  return ends;
+
+  /** Against a client that excuses everything by a connection that closed. */
+  end(): void {
+    this.#count('requests lost to a closing connection', this.#lost);
+    if (this.#lost > MOST_LOST * this.#calls) this.#object(`${this.#lost} requests were lost`);
+    for (const { name } of SITUATIONS) {
+      if (!Object.keys(this.counts).some((key) => key.startsWith(`${name}: `))) {
+        this.#object(`never happened: ${name}`);
+      }
+    }
+  }
+
+  async #create(merchantPaymentReference: string): Promise<void> {
+    const situation = pick(SITUATIONS, this.#random);
+    const { faults, timeoutMs, abortAfterMs } = situation;
+    for (const fault of faults) {
+      this.#service.faults.add({ ...fault, match: { merchantPaymentReference } });
+    }
+    const signal = abortAfterMs === undefined ? undefined : AbortSignal.timeout(abortAfterMs);
+    const ended = await this.#payments
+      .create(
+        { merchantPaymentReference, amount: 1, currency: 'EUR' },
+        { signal, ...(timeoutMs !== undefined && { timeoutMs }) },
+      )
+      .then(
+        () => ({ outcome: 'success' as const, code: '' }),
+        (error: unknown) => {
+          if (!(error instanceof MerchantPaymentsError)) throw error;
+          return { outcome: error.requestOutcome as Outcome, code: error.code };
+        },
+      );
+    this.#ended.push({ reference: merchantPaymentReference, situation, ...ended });
+  }
+
+  /** No sooner than now: what the client has given up may have reached the service later. */
+  #lookAtCalls(): void {
+    const payments = new Map<string, number>();
+    for (const { merchantPaymentReference: reference } of this.#service.payments.list()) {
+      payments.set(reference, (payments.get(reference) ?? 0) + 1);
+    }
+    for (const { reference, situation, outcome, code } of this.#ended.splice(0)) {
+      const { name, ends } = situation;
+      const said = `${reference} (${name}): ${outcome}, ${code}`;
+      const count = payments.get(reference) ?? 0;
+      this.#calls += 1;
+      this.#count(`${name}: ${outcome}`);
+      if (!PAYMENTS[outcome].includes(count)) this.#object(`${said}, with ${count} payments`);
+      if (ends.includes(outcome)) continue;
+      if (outcome === 'unknown' && code === 'CONNECTION_FAILED') this.#lost += 1;
+      else this.#object(`${said}, which was not planned`);
+    }
+  }
+
+  /** The changes of a payment's status, from the moment at which it is created. */
+  async #live(referenceNumber: string): Promise<void> {
+    const { statuses } = pick(LIVES, this.#random);
+    for (const status of statuses) {
+      const { faults } = pick(CALLBACK_SITUATIONS, this.#random);
+      for (const fault of faults) {
+        this.#service.faults.add({ ...fault, match: { referenceNumber, status } });
+      }
+      await this.#service.setStatus(referenceNumber, status);
+    }
+  }
+
+  async #work(change: string): Promise<void> {
+    const dice = this.#random();
+    if (dice < 0.3) await pause(dice < 0.1 ? 3 : 0);
+    if (dice < 0.05) throw new Error(FAILURE);
+    this.#effects.set(change, (this.#effects.get(change) ?? 0) + 1);
+  }
+
+  async #settle(): Promise<void> {
+    await Promise.all(this.#sendings.splice(0));
+    while (this.#underWay.size > 0) {
+      await this.#clock.advance(STEP_MS);
+      await pause(20);
+    }
+  }
+
+  /** Each change has had its effect once. */
+  #lookAtCallbacks(): void {
+    for (const { referenceNumber, history } of this.#service.payments.list()) {
+      for (const { status } of history.slice(1)) {
+        const times = this.#effects.get(`${referenceNumber} ${status}`) ?? 0;
+        this.#count('changes');
+        if (times !== 1) this.#object(`${referenceNumber} ${status} had ${times} effects`);
+      }
+    }
+  }
+
+  get #service(): MockServer {
+    if (this.#mock === undefined) throw new Error('start was not called');
+    return this.#mock;
+  }
+
+  get #payments(): PaymentClient['payments'] {
+    if (this.#client === undefined) throw new Error('start was not called');
+    return this.#client.payments;
+  }
+
+  #count(name: string, by = 1): void {
+    this.counts[name] = (this.counts[name] ?? 0) + by;
+  }
+
+  #object(mistake: string): void {
+    this.mistakes.push(mistake);
+  }
 }

@@ -30,8 +30,7 @@ export default defineConfig({
   resolve: { tsconfigPaths: true },
   test: {
     include: part?.tests ?? [],
-    // The build, and the examples that use it, are not mutated.
-    exclude: ['**/node_modules/**', 'test/callback/module-graph.test.ts'],
+    exclude: ['**/node_modules/**'],
     globalSetup: ['test/global-setup.ts', 'test/services/global-setup.ts'],
     setupFiles: ['test/mutation/short-properties.ts'],
     // A global selects the mutant, so the modules need not be loaded again for each file.

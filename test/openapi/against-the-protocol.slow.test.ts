@@ -128,36 +128,4 @@ describe('the schemas judge as the package does', () => {
     );
     expect(Math.min(seen.accepted, seen.refused)).toBeGreaterThan(20);
   });
-
-  test('a date-time: the same ones are accepted', () => {
-    const seen = { accepted: 0, refused: 0 };
-    fc.assert(
-      fc.property(dateTime, (updatedAt) => {
-        const isDateTime = findStatusRecordIssues(sampleRecord({ updatedAt })) === undefined;
-        seen[isDateTime ? 'accepted' : 'refused'] += 1;
-        return isDateTime === (findComponentDepartures('DateTime', updatedAt).length === 0);
-      }),
-      { numRuns: 1_000 },
-    );
-    expect(Math.min(seen.accepted, seen.refused)).toBeGreaterThan(20);
-  });
-
-  test('a creation: whatever the client sends is allowed', () => {
-    fc.assert(
-      fc.property(
-        fc.record({
-          merchantPaymentReference: fc.string({ minLength: 1 }),
-          amount: fc.double({ noNaN: true }),
-          currency: fc.stringMatching(/^[A-Z]{3}$/),
-        }),
-        fc.dictionary(fc.string(), fc.jsonValue()),
-        (fields, extra) => {
-          const creation = { ...extra, ...fields };
-          fc.pre(findCreatePaymentIssues(creation) === undefined);
-          const sent = JSON.parse(JSON.stringify(creation));
-          return findComponentDepartures('PaymentCreation', sent).length === 0;
-        },
-      ),
-    );
-  });
 });

@@ -2,25 +2,18 @@ import { readFileSync } from 'node:fs';
 
 // What of OpenAPI 3.1 the document uses.
 
-export interface MediaType {
-  readonly schema: object;
-}
-
 export interface HeaderParameter {
   readonly name: string;
   readonly in: string;
   readonly required: boolean;
-  readonly schema: object;
   readonly example: string;
 }
 
 export interface Operation {
   readonly security?: readonly object[];
   readonly parameters?: readonly { readonly $ref: string }[];
-  readonly requestBody: { readonly content: Readonly<Record<string, MediaType>> };
-  readonly responses: Readonly<
-    Record<string, { readonly content?: Readonly<Record<string, MediaType>> }>
-  >;
+  readonly requestBody: { readonly content: Readonly<Record<string, object>> };
+  readonly responses: Readonly<Record<string, object>>;
 }
 
 interface OpenApiDocument {

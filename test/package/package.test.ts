@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import {
   cpSync,
   mkdirSync,
@@ -151,31 +151,6 @@ describe('the installed package', () => {
     },
   );
 
-  test('prints little for an error that is not caught, and lines that can be opened', () => {
-    for (const [file, load] of Object.entries({
-      'uncaught.mjs': "import { PaymentClient } from 'merchant-payments';",
-      'uncaught.cjs': "const { PaymentClient } = require('merchant-payments');",
-    })) {
-      const call = "PaymentClient.fromEnv({}, {}).request({ method: 'GET', path: '/x' });";
-      write(bare, file, `${load}\n${call}`);
-      const { status, stderr } = spawnSync(process.execPath, [file], {
-        cwd: bare,
-        encoding: 'utf8',
-      });
-      expect(status).toBe(1);
-      expect(stderr).toContain('MERCHANT_PAYMENTS_BASE_URL');
-      expect(stderr.length).toBeLessThan(2048);
-      // The frame names a function, and the line that it names is that function's, in a few words.
-      const frame =
-        /at PaymentClient\.request \((?:file:\/\/)?(.*dist\/(?:shared\/)?[\w-]+\.c?js):(\d+):\d+\)/.exec(
-          stderr,
-        );
-      const [, source = '', line] = frame ?? [];
-      const text = readFileSync(source, 'utf8').split('\n')[Number(line) - 1];
-      expect(text?.length).toBeLessThan(200);
-    }
-  });
-
   test('loads without msw and OpenTelemetry, as long as their subpaths are not used', () => {
     const ofPeers = ['/msw', '/opentelemetry'];
     const imports = SUBPATHS.filter((subpath) => !ofPeers.includes(subpath)).map(
@@ -184,20 +159,6 @@ describe('the installed package', () => {
     expect(runModule(bare, 'all.mjs', `${imports.join('\n')}\nconsole.log('loaded')`)).toBe(
       'loaded\n',
     );
-  });
-
-  test('verifies callbacks without loading undici or any other package', () => {
-    const loaded = JSON.parse(
-      runModule(
-        bare,
-        'callback.cjs',
-        "require('merchant-payments/callback'); console.log(JSON.stringify(Object.keys(require.cache)));",
-      ),
-    ) as string[];
-    const foreign = loaded.filter(
-      (file) => !/node_modules\/merchant-payments\/|callback\.cjs$/.test(file),
-    );
-    expect(foreign).toEqual([]);
   });
 
   test('loads none of the large modules of Node on import', () => {
@@ -211,18 +172,6 @@ describe('the installed package', () => {
       expect(runModule(bare, 'imported.mjs', code(subpath)), subpath).toBe('[]\n');
     }
     expect(runModule(bare, 'undici.mjs', code('undici'))).toContain('NativeModule http');
-  });
-
-  test('loads undici at the first call, not on import', () => {
-    const code = `
-      const { PaymentClient } = require('merchant-payments');
-      const loaded = () => Object.keys(require.cache).some((file) => file.includes('undici'));
-      const client = new PaymentClient({ baseUrl: 'http://127.0.0.1:1', apiKey: 'key', apiSecret: 'secret', maxRetries: 0 });
-      const before = loaded();
-      client.payments.create({ merchantPaymentReference: 'a', amount: 1, currency: 'EUR' })
-        .catch((error) => console.log(before, loaded(), error.requestOutcome));
-    `;
-    expect(runModule(bare, 'lazy.cjs', code)).toBe('false true not-sent\n');
   });
 
   test('links its command line, which starts without undici and tells its version', () => {

@@ -1,5 +1,4 @@
 import { describe, expect, it, vi } from 'vitest';
-import type { VerifiedCallback } from '../../src/callback/options.js';
 import { callbackKey } from '../../src/callback/verify.js';
 import { RetryLaterError } from '../../src/errors.js';
 import type { StandardSchemaV1 } from '../../src/protocol/standard-schema.js';
@@ -113,40 +112,9 @@ describe('the logger of a receiver', () => {
     ]);
   });
 
-  it('gets them as the service sent them, whatever the work makes of its record', async () => {
-    const { lines, logger } = recordLines();
-    const onPayment = ({ payment }: VerifiedCallback) => {
-      payment.referenceNumber = 'changed';
-      throw new Error('no database');
-    };
-    await createScene({ logger, onPayment }).receive(post());
-    const { referenceNumber } = sampleRecord();
-    expect(lines).toMatchObject([{ level: 'error', fields: { referenceNumber } }]);
-  });
-
-  it('gets at most 256 characters of a reference, and none that is hidden', async () => {
-    const { lines, logger } = recordLines();
-    const scene = createScene({ logger, onPayment: () => Promise.reject(new Error('no')) });
-    await scene.receive(
-      post({ merchantPaymentReference: 'a\u202eb\u200bc\n', referenceNumber: 'x'.repeat(300) }),
-    );
-    expect(lines[0]?.fields).toMatchObject({
-      merchantPaymentReference: 'a b c',
-      referenceNumber: 'x'.repeat(256),
-      key: expect.stringMatching(/^sha256\./),
-    });
-  });
-
   it.each(failingLoggers)('changes no reply when it $how', async ({ logger }) => {
     const scene = createScene({ logger });
     expect(await scene.receive(post())).toMatchObject({ status: 200, outcome: 'processed' });
     expect(await scene.receive(refused())).toMatchObject({ status: 401 });
-  });
-
-  it('must have four methods', () => {
-    const logger = { debug: () => {} };
-    expect(() => createScene({ logger: logger as never })).toThrow(
-      /logger must be a logger like console \(with debug, info, warn, error\)/,
-    );
   });
 });

@@ -2,8 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { PassThrough, Readable } from 'node:stream';
 import { runInNewContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
-import { expect, it, vi } from 'vitest';
-import { BODY_TIMEOUT_MS } from '../../src/receiver/body.js';
+import { expect, it } from 'vitest';
 import { readNodeBody } from '../../src/receiver/node-request.js';
 
 const limits = { maxBodyBytes: 10 };
@@ -17,32 +16,6 @@ async function read(source: Readable, kept: object = {}, own: Partial<typeof lim
   return bodies[0] as Uint8Array;
 }
 
-it('joins chunks in their order, also one that cuts a character', async () => {
-  const source = new PassThrough();
-  const body = read(source);
-  source.write(Uint8Array.of(0xe2, 0x82));
-  source.write(Uint8Array.of(0xac));
-  source.end('!');
-  expect(Buffer.from((await body) as Uint8Array).toString()).toBe('€!');
-});
-
-it('leaves no listener on the stream but one for its errors, which would end the process', async () => {
-  const source = new PassThrough();
-  const events = ['data', 'end', 'close', 'error'] as const;
-  const before = events.map((event) => source.listenerCount(event));
-  const body = read(source);
-  source.end('!');
-  await body;
-  const added = events.map((event, index) => source.listenerCount(event) - (before[index] ?? 0));
-  expect(added).toEqual([0, 0, 0, 1]);
-});
-
-it('gives no bytes for an empty body', async () => {
-  const source = new PassThrough();
-  source.end();
-  expect(await read(source)).toHaveLength(0);
-});
-
 it.each([
   [9, 1],
   [10, 0],
@@ -51,55 +24,6 @@ it.each([
   source.write(Buffer.alloc(first));
   source.end(Buffer.alloc(more));
   expect(await read(source)).toHaveLength(10);
-});
-
-it('stops beyond the limit, with 413, and takes nothing more', async () => {
-  let produced = 0;
-  const source = new Readable({
-    highWaterMark: 1,
-    read() {
-      produced += 1;
-      setImmediate(() => this.push(Buffer.alloc(6)));
-    },
-  });
-  await expect(read(source)).rejects.toMatchObject({ status: 413 });
-  for (let turn = 0; turn < 10; turn += 1) await new Promise(setImmediate);
-  // One that was under way, as a stream reads ahead.
-  expect(produced).toBeLessThanOrEqual(3);
-  expect(source.isPaused()).toBe(true);
-  for (const event of ['data', 'end', 'close']) expect(source.listenerCount(event), event).toBe(0);
-});
-
-it('stops reading a body that stalls, with 408', async () => {
-  vi.useFakeTimers();
-  try {
-    const source = new PassThrough();
-    source.write('half');
-    const seen = expect(read(source)).rejects.toMatchObject({ status: 408 });
-    await vi.advanceTimersByTimeAsync(BODY_TIMEOUT_MS - 1);
-    expect(source.isPaused()).toBe(false);
-    await vi.advanceTimersByTimeAsync(1);
-    await seen;
-  } finally {
-    vi.useRealTimers();
-  }
-});
-
-it.each<[string, (source: PassThrough) => unknown]>([
-  ['ends', (source) => source.end()],
-  ['breaks', (source) => source.destroy()],
-  ['is too large', (source) => source.write(Buffer.alloc(11))],
-])('leaves no timer behind when the body %s', async (_name, settle) => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-  try {
-    const source = new PassThrough();
-    const body = read(source).catch(() => undefined);
-    settle(source);
-    await body;
-    expect(vi.getTimerCount()).toBe(0);
-  } finally {
-    vi.useRealTimers();
-  }
 });
 
 it.each<[string, (source: PassThrough) => unknown]>([
@@ -113,30 +37,6 @@ it.each<[string, (source: PassThrough) => unknown]>([
   await expect(body).rejects.toMatchObject({ status: 400 });
   // A further one must not end the process.
   expect(() => source.emit('error', new Error('again'))).not.toThrow();
-});
-
-it('says 400 for a stream that was destroyed before', async () => {
-  const source = new PassThrough();
-  source.destroy();
-  await new Promise(setImmediate);
-  await expect(read(source)).rejects.toMatchObject({ status: 400 });
-});
-
-it('resumes a stream that was paused', async () => {
-  const source = new PassThrough();
-  source.pause();
-  source.end('body');
-  expect(String(await read(source))).toBe('body');
-});
-
-it('shares the stream with a listener added in the same turn', async () => {
-  const source = new PassThrough();
-  const overheard: Buffer[] = [];
-  source.on('data', (chunk) => overheard.push(chunk));
-  const body = read(source);
-  source.end('body');
-  expect(String(await body)).toBe('body');
-  expect(Buffer.concat(overheard).toString()).toBe('body');
 });
 
 it.each([
@@ -156,20 +56,6 @@ it.each([
     expect(await read(withLength(await readToEnd('kept'), 4), kept)).toBe(rawBody);
   },
 );
-
-it('prefers an unread stream to anything kept, and does not touch a body', async () => {
-  for (const rawBody of [{ parsed: true }, '', 'placeholder', Buffer.alloc(6)]) {
-    const source = new PassThrough();
-    source.end('stream');
-    const kept = {
-      rawBody,
-      get body() {
-        throw new Error('Touched');
-      },
-    };
-    expect(String(await read(source, kept))).toBe('stream');
-  }
-});
 
 it.each<[string, number | undefined, () => PassThrough]>([
   ['has no bytes', 4, () => new PassThrough().end()],
@@ -221,12 +107,6 @@ it.each<[string, number | undefined, object, () => PassThrough | Promise<PassThr
   });
 });
 
-it('takes an empty body in chunks for one, if nothing shows that there was more', async () => {
-  for (const body of [undefined, null, '', {}, Buffer.alloc(0)]) {
-    expect(await read(await readToEnd(''), { rawBody: '', body })).toHaveLength(0);
-  }
-});
-
 it('takes the bytes of the wire first, then those that were inflated', async () => {
   const rawBody = gzipSync('inflated');
   const headers = { 'content-encoding': 'gzip', 'content-length': String(rawBody.length) };
@@ -259,12 +139,6 @@ it.each([
   });
 });
 
-it('refuses chunks that are neither text nor bytes', async () => {
-  await expect(read(Readable.from([{ parsed: true }]))).rejects.toMatchObject({
-    code: 'RAW_BODY_REQUIRED',
-  });
-});
-
 it.each<[string, () => PassThrough | Promise<PassThrough>]>([
   ['was read in part, with the length', async () => withLength(await readOnce(), 4)],
   ['was read to its end', () => readToEnd('all')],
@@ -287,15 +161,6 @@ it.each<[string, () => PassThrough | Promise<PassThrough>]>([
       code: 'RAW_BODY_REQUIRED',
     });
   }
-});
-
-it('says what is left of a body that was read, and the remedy', async () => {
-  const message = async (keeper: object) =>
-    read(await readToEnd('all'), keeper).catch((error: Error) => error.message);
-  expect(await message({ body: { parsed: true } })).toMatch(
-    /handler \(request\.body is an object\), so .* keep the bytes as request\.rawBody; the guide "Frameworks"/,
-  );
-  expect(await message({})).toContain('before the callback handler, so the bytes');
 });
 
 async function readOnce(): Promise<PassThrough> {

@@ -61,47 +61,9 @@ describe('the default of onError', () => {
     expect(shown()).toMatch(/could not be processed: an object$/);
     expect(shown()).not.toContain('planted');
   });
-
-  it.each([
-    ['text', 'text'],
-    [7, '7'],
-    [null, 'an object'],
-    [undefined, 'undefined was thrown'],
-  ])('copes with %s', (error, said) => {
-    const shown = listen();
-    reportToConsole(error);
-    expect(shown()).toBe(`merchant-payments: a payment callback could not be processed: ${said}`);
-  });
-
-  it('says an error without causes once, and nothing more', () => {
-    const shown = listen();
-    const error = new Error('alone');
-    reportToConsole(error);
-    expect(shown()).toBe(
-      `merchant-payments: a payment callback could not be processed: ${error.stack}`,
-    );
-  });
-
-  it('ends with a circle of causes', () => {
-    const shown = listen();
-    const error = new Error('round');
-    error.cause = error;
-    reportToConsole(error);
-    expect(shown().split('caused by: ')).toHaveLength(5);
-  });
 });
 
 describe('report', () => {
-  it('waits for what onError does, so that a function is not frozen before', async () => {
-    let isFlushed = false;
-    const flush = async () => {
-      await new Promise((resolve) => setImmediate(resolve));
-      isFlushed = true;
-    };
-    await report(flush, new Error('trouble'), undefined);
-    expect(isFlushed).toBe(true);
-  });
-
   it('but not longer than two seconds', async () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());

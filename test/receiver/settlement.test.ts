@@ -71,14 +71,6 @@ describe('a store that creates payments', () => {
     });
   });
 
-  it('settles nothing by a callback that is refused', async () => {
-    const { scene, store } = await startSettling();
-    expect(await scene.receive(post({}, { secret: 'whsec_of_nobody' }))).toMatchObject({
-      outcome: 'rejected',
-    });
-    expect(await store.get(ORDER)).toMatchObject({ state: 'unresolved' });
-  });
-
   it('settles the record as it was received, whatever is written to it', async () => {
     const write = (payment: PaymentStatusRecord) => {
       payment.merchantPaymentReference = 'order-of-another-shop';
@@ -108,20 +100,6 @@ describe('a store that creates payments', () => {
 });
 
 describe('the context of a callback', () => {
-  it('says of the payment that pays the order that it is current, and no second one', async () => {
-    const { scene, contexts, deliver } = await startSettling();
-    await deliver();
-    expect(contexts).toMatchObject([{ current: true, secondPayment: false }]);
-    expect(scene.reports).toEqual([]);
-  });
-
-  it('says that an older change is not current', async () => {
-    const { contexts, deliver } = await startSettling();
-    await deliver();
-    await deliver({ status: 'authorized', updatedAt: '2026-01-31T12:00:01.000+00:00' });
-    expect(contexts).toMatchObject([{ current: true }, { current: false }]);
-  });
-
   it('says of a second payment that it is current until the order is paid', async () => {
     const { contexts, deliver } = await startSettling();
     await deliver({ status: 'pending' });
@@ -184,17 +162,6 @@ describe('a second payment', () => {
     ]);
   });
 
-  it('reaches onPayment though the report fails', async () => {
-    const { contexts, deliver } = await startSettling({
-      onError() {
-        throw new Error('no log');
-      },
-    });
-    await deliver();
-    expect(await deliver({ referenceNumber: SECOND })).toMatchObject({ outcome: 'processed' });
-    expect(contexts).toMatchObject([{ secondPayment: false }, { secondPayment: true }]);
-  });
-
   it('is what a store of your own calls one', async () => {
     const work = createGate();
     const process = async (
@@ -208,13 +175,5 @@ describe('a second payment', () => {
     work.open();
     expect(await scene.receive(post())).toMatchObject({ outcome: 'processed' });
     expect(scene.reports).toMatchObject([{ error: { code: 'SECOND_PAYMENT' } }]);
-  });
-
-  it('is none for an order that the store did not create', async () => {
-    const scene = createScene({ store: memoryStore() });
-    await scene.receive(post({ referenceNumber: FIRST, status: 'pending' }));
-    await scene.receive(post({ referenceNumber: SECOND, status: 'pending' }));
-    expect(scene.handled).toHaveLength(2);
-    expect(scene.reports).toEqual([]);
   });
 });

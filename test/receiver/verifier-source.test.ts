@@ -100,23 +100,4 @@ describe('the verifier of a secret that is asked for', () => {
     await getVerifier();
     expect(made).toHaveLength(2);
   });
-
-  it('is refused when the secret does not come within ten seconds', async () => {
-    vi.useFakeTimers();
-    onTestFinished(() => void vi.useRealTimers());
-    const { getVerifier } = sourceOf(() => new Promise<string>(() => {}));
-    const refusal = expect(getVerifier()).rejects.toMatchObject({
-      option: 'signingSecret',
-      message: expect.stringContaining('returned no secret within 10000 ms'),
-    });
-    await vi.advanceTimersByTimeAsync(10_000);
-    await refusal;
-  });
-
-  it('leaves no timer when the secret comes', async () => {
-    vi.useFakeTimers();
-    onTestFinished(() => void vi.useRealTimers());
-    await sourceOf(async () => 'one').getVerifier();
-    expect(vi.getTimerCount()).toBe(0);
-  });
 });

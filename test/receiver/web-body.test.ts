@@ -22,13 +22,6 @@ it.each([
   expect(read).toEqual(bytes(length));
 });
 
-it('joins chunks in their order, empty ones among them', async () => {
-  const parts = [[0xe2], [], [0x82, 0xac], [0x21]].map((part) => Uint8Array.from(part));
-  const body = ReadableStream.from(parts) as ReadableStream<Uint8Array>;
-  const read = await readWebBody(requestOf(body), limits);
-  expect(new TextDecoder().decode(read)).toBe('€!');
-});
-
 const chunksOf: [string, (text: string) => unknown][] = [
   ['a Uint8Array', (text) => new TextEncoder().encode(text)],
   ['a Buffer', (text) => Buffer.from(text)],
@@ -56,23 +49,12 @@ it.each(chunksOf)('takes chunks that are %s, and counts their bytes', async (_na
 
 it.each([
   ['objects', { status: 'paid' }],
-  ['numbers', 7],
-  ['null', null],
   ['words', new Uint16Array(2)],
 ])('refuses chunks that are %s, and says what to do', async (_name, chunk) => {
   await expect(readWebBody(inChunks(chunk), limits)).rejects.toMatchObject({
     code: 'RAW_BODY_REQUIRED',
     message: expect.stringContaining('Pass the request on before anything reads it'),
   });
-});
-
-it.each([
-  [10, undefined],
-  [11, 413],
-])('takes a body of %i bytes under a limit of 10: %s', async (length, status) => {
-  const outcome = readWebBody(requestOf(bytes(length)), limits);
-  if (status === undefined) expect((await outcome).length).toBe(length);
-  else await expect(outcome).rejects.toMatchObject({ status: 413 });
 });
 
 it('pulls nothing beyond the limit, and cancels the body once the reply is under way', async () => {
@@ -95,21 +77,6 @@ it('pulls nothing beyond the limit, and cancels the body once the reply is under
   expect(pulled).toBe(2);
 });
 
-it('stops reading a body that stalls', async () => {
-  vi.useFakeTimers();
-  try {
-    const body = new ReadableStream<Uint8Array>({
-      start: (controller) => controller.enqueue(bytes(1)),
-    });
-    const outcome = readWebBody(requestOf(body), limits);
-    const seen = expect(outcome).rejects.toMatchObject({ status: 408 });
-    await vi.advanceTimersByTimeAsync(BODY_TIMEOUT_MS);
-    await seen;
-  } finally {
-    vi.useRealTimers();
-  }
-});
-
 it('counts the time of the whole body, however busily it drips', async () => {
   vi.useFakeTimers();
   try {
@@ -123,16 +90,6 @@ it('counts the time of the whole body, however busily it drips', async () => {
     const seen = expect(outcome).rejects.toMatchObject({ status: 408 });
     await vi.advanceTimersByTimeAsync(BODY_TIMEOUT_MS);
     await seen;
-  } finally {
-    vi.useRealTimers();
-  }
-});
-
-it('leaves no timer behind', async () => {
-  vi.useFakeTimers();
-  try {
-    await readWebBody(requestOf(bytes(1)), limits);
-    expect(vi.getTimerCount()).toBe(0);
   } finally {
     vi.useRealTimers();
   }

@@ -1,6 +1,4 @@
-import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { build } from 'esbuild';
 import { expect, it } from 'vitest';
 
 const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
@@ -32,34 +30,4 @@ it.each(locked)('every package that %s locks has a digest', (folder) => {
     packages,
   ).filter(([name, entry]) => name !== '' && !entry.link && !entry.inBundle && !entry.integrity);
   expect(without.map(([name]) => name)).toEqual([]);
-});
-
-it('npm test imports no package that only test/package.json names', async () => {
-  const elsewhere = ['services', 'browser', 'guide'].map((kind) => `:!test/*.${kind}.test.ts`);
-  const tests = execFileSync(
-    'git',
-    ['ls-files', 'test/*.test.ts', ':!test/package', ':!test/release', ...elsewhere],
-    { encoding: 'utf8' },
-  );
-  const { metafile } = await build({
-    entryPoints: tests.trim().split('\n'),
-    outdir: 'test-artifacts/never-written',
-    bundle: true,
-    write: false,
-    splitting: true,
-    metafile: true,
-    platform: 'node',
-    format: 'esm',
-    packages: 'external',
-    logLevel: 'error',
-  });
-  const imported = Object.values(metafile.inputs).flatMap(({ imports }) =>
-    imports.filter(({ external }) => external).map(({ path }) => path),
-  );
-  const { dependencies } = JSON.parse(readFileSync('test/package.json', 'utf8'));
-  const found = Object.keys(dependencies).filter((name) =>
-    imported.some((path) => path === name || path.startsWith(`${name}/`)),
-  );
-  expect(imported).toContain('vitest');
-  expect(found).toEqual([]);
 });

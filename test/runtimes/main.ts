@@ -1,7 +1,6 @@
 // The runtimes that merchants use, each with the packed package:
 //
-//   node --import tsx test/runtimes/main.ts                  all of them, and the tests on every Node
-//   node --import tsx test/runtimes/main.ts --quick          the shared cases alone
+//   node --import tsx test/runtimes/main.ts                  all of them
 //   node --import tsx test/runtimes/main.ts bun deno         these alone
 
 import { groupNames } from './cases/case.js';
@@ -10,16 +9,13 @@ import { installPackage } from './installed-package.js';
 import { runOnProcess } from './process-runtime.js';
 import type { CaseResult } from './results.js';
 import { findRuntimes, type Runtime } from './runtimes.js';
-import { runSuites, type SuiteResult } from './suites.js';
-import { printSkips, printSuites, printTable, type RuntimeResult } from './table.js';
+import { printTable, type RuntimeResult } from './table.js';
 import { runOnWorkerd } from './workerd.js';
 
 async function main(args: readonly string[]): Promise<void> {
-  const quick = args.includes('--quick');
-  const runtimes = findRuntimes(args.filter((arg) => !arg.startsWith('--')));
+  const runtimes = findRuntimes(args);
   const installed = installPackage();
   const results: RuntimeResult[] = [];
-  const suites: SuiteResult[] = [];
   try {
     for (const runtime of runtimes) {
       const startedAt = performance.now();
@@ -31,20 +27,11 @@ async function main(args: readonly string[]): Promise<void> {
       results.push({ runtime, version: await versionOf(runtime), cases, seconds });
       tellFailures(runtime, cases);
     }
-    if (!quick) {
-      for (const runtime of runtimes.filter(({ kind }) => kind === 'node')) {
-        suites.push(...(await runSuites(runtime, installed)));
-      }
-    }
   } finally {
     installed.remove();
   }
   await printTable(results);
-  printSkips(results);
-  printSuites(suites);
-  const failed =
-    results.some(({ cases }) => cases.some(({ failure }) => failure !== undefined)) ||
-    suites.some(({ failed, passed, code }) => failed > 0 || passed === 0 || code !== 0);
+  const failed = results.some(({ cases }) => cases.some(({ failure }) => failure !== undefined));
   process.exitCode = failed ? 1 : 0;
 }
 

@@ -8,13 +8,7 @@ import type { InstalledPackage } from './installed-package.js';
 import { type CaseResult, collect, readReport } from './results.js';
 import type { Runtime } from './runtimes.js';
 
-const inProcess: readonly GroupName[] = [
-  'callback',
-  'callback, async',
-  'fetch',
-  'client',
-  'mock-server',
-];
+const inProcess: readonly GroupName[] = ['callback', 'callback, async', 'client', 'mock-server'];
 
 /** Node, Bun and Deno: the cases in one process, the demo and an endpoint in others. */
 export async function runOnProcess(

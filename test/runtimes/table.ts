@@ -2,7 +2,6 @@ import { readFile } from 'node:fs/promises';
 import { type GroupName, groupNames } from './cases/case.js';
 import type { CaseResult } from './results.js';
 import type { Runtime } from './runtimes.js';
-import type { SuiteResult } from './suites.js';
 
 export interface RuntimeResult {
   readonly runtime: Runtime;
@@ -33,29 +32,6 @@ function cell({ skipped }: Runtime, cases: readonly CaseResult[], group: GroupNa
   const ofGroup = cases.filter((one) => one.group === group);
   const failed = ofGroup.filter(({ failure }) => failure !== undefined).length;
   return failed === 0 ? `${ofGroup.length}` : `${ofGroup.length - failed}, ${failed} FAILED`;
-}
-
-export function printSkips(results: readonly RuntimeResult[]): void {
-  const skips = results.flatMap(({ runtime: { name, skipped } }) =>
-    Object.entries(skipped).map(([group, reason]) => `  ${name}, ${group}: ${reason}`),
-  );
-  if (skips.length > 0) console.log(`\nSkipped:\n${skips.join('\n')}`);
-}
-
-export function printSuites(suites: readonly SuiteResult[]): void {
-  if (suites.length === 0) return;
-  console.log('\nThe whole test suite:\n');
-  printRows([
-    ['runtime', 'suite', 'passed', 'failed', 'skipped', 'seconds'],
-    ...suites.map(({ runtime, suite, passed, failed, skipped, seconds }) => [
-      runtime,
-      suite,
-      String(passed),
-      String(failed),
-      String(skipped),
-      seconds.toFixed(0),
-    ]),
-  ]);
 }
 
 /** As Markdown, to be pasted into docs/evidence.md. */

@@ -1,11 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { drizzle } from 'drizzle-orm/node-postgres';
 import { Redis } from 'ioredis';
 import { afterAll, describe, expect, it } from 'vitest';
 import { mysqlStore } from '../../src/mysql/index.js';
-import { fromDrizzle, postgresStore } from '../../src/postgres/index.js';
+import { postgresStore } from '../../src/postgres/index.js';
 import { redisStore } from '../../src/redis/index.js';
 import { sqliteStore } from '../../src/sqlite/index.js';
 import type { CallbackStore } from '../../src/store/callback-store.js';
@@ -70,25 +69,17 @@ function itShowsNothing<Tx>({ open, breakWork, loseConnection }: Server<Tx>): vo
   );
 }
 
-const hasPostgres = Boolean(process.env['DATABASE_URL']);
-
-describe.skipIf(!hasPostgres)('no secret and no body is shown by a store in Postgres', () => {
-  const { openPool } = useEmptySchema('mp_secrets');
-  itShowsNothing({
-    open: (client) => postgresStore(openPool({ max: 4 }), { client }),
-    breakWork: (tx) => tx.query(`SELECT '${customer}'::int`),
-    loseConnection: (tx) => tx.query('SELECT pg_terminate_backend(pg_backend_pid())'),
-  });
-});
-
-describe.skipIf(!hasPostgres)('no secret and no body is shown by a store over Drizzle', () => {
-  const { openPool } = useEmptySchema('mp_secrets_drizzle');
-  itShowsNothing({
-    open: (client) => postgresStore(fromDrizzle(drizzle(openPool({ max: 4 }))), { client }),
-    breakWork: (tx) => tx.execute(`SELECT '${customer}'::int`),
-    loseConnection: (tx) => tx.execute('SELECT pg_terminate_backend(pg_backend_pid())'),
-  });
-});
+describe.skipIf(!process.env['DATABASE_URL'])(
+  'no secret and no body is shown by a store in Postgres',
+  () => {
+    const { openPool } = useEmptySchema('mp_secrets');
+    itShowsNothing({
+      open: (client) => postgresStore(openPool({ max: 4 }), { client }),
+      breakWork: (tx) => tx.query(`SELECT '${customer}'::int`),
+      loseConnection: (tx) => tx.query('SELECT pg_terminate_backend(pg_backend_pid())'),
+    });
+  },
+);
 
 describe.skipIf(!process.env['MYSQL_URL'])(
   'no secret and no body is shown by a store in MySQL',

@@ -1,6 +1,5 @@
 import { KeyObject } from 'node:crypto';
 import { inspect, types } from 'node:util';
-import { serialize } from 'node:v8';
 import { ApiError, ResponseError } from '../../src/errors.js';
 
 export interface Shown {
@@ -9,20 +8,10 @@ export interface Shown {
   readonly text: string | Uint8Array;
 }
 
-/** Everything that a value shows when it is printed, written, copied or inspected. */
+/** Everything that a value shows when it is printed, written or inspected. */
 export function shownBy(value: unknown): Shown[] {
   if (typeof value === 'string') return [{ by: 'itself', text: value }];
-  const shown: Shown[] = [...printed(value), ...reached(value)];
-  const copies: [string, () => Shown[]][] = [
-    ['structuredClone', () => [{ by: '', text: inspect(structuredClone(value), EVERYTHING) }]],
-    ['v8.serialize', () => [{ by: '', text: serialize(value) }]],
-  ];
-  for (const [how, copy] of copies) {
-    // What holds a function or a key can't be copied.
-    const texts = attempt(copy) ?? [];
-    shown.push(...texts.map(({ by, text }) => ({ by: `${how} ${by}`.trim(), text })));
-  }
-  return shown;
+  return [...printed(value), ...reached(value)];
 }
 
 // Getters are read one by one below, which knows those that are deliberate.

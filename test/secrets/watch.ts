@@ -28,30 +28,25 @@ function find(text: string | Uint8Array): Leak[] {
   return leaks;
 }
 
-/** What a watch has seen so far, in all. */
-export interface Seen {
-  readonly errorNames: Set<string>;
-  readonly codes: Set<string>;
-  readonly channels: Set<string>;
-  readonly exceptions: Set<Deliberate>;
-  things: number;
-}
+/** What a watch has seen so far. */
+export type Seen = Watch['seen'];
 
 export interface Watch {
-  readonly seen: Seen;
+  readonly seen: {
+    readonly errorNames: Set<string>;
+    readonly codes: Set<string>;
+    readonly channels: Set<string>;
+    readonly exceptions: Set<Deliberate>;
+    things: number;
+  };
   /** Runs a walk while listening to everything that the package can say; the leaks it found. */
   leaksOf(walk: Walk): Promise<string[]>;
 }
 
 /** What it has seen is its own: the modules of the files of a worker are shared, and so would that be. */
 export function createWatch(): Watch {
-  const seen: Seen = {
-    errorNames: new Set(),
-    codes: new Set(),
-    channels: new Set(),
-    exceptions: new Set(),
-    things: 0,
-  };
+  const [errorNames, codes, channels] = [new Set<string>(), new Set<string>(), new Set<string>()];
+  const seen: Seen = { errorNames, codes, channels, exceptions: new Set(), things: 0 };
   return { seen, leaksOf: (walk) => leaksOf(walk, seen) };
 }
 

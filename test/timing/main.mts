@@ -1,12 +1,11 @@
-import { createHmac, createSecretKey, randomBytes } from 'node:crypto';
-import { availableParallelism, cpus } from 'node:os';
+import { createHmac, createSecretKey, randomBytes, randomInt } from 'node:crypto';
 import { signatureMismatch } from '../../src/callback/refusals.js';
 import { createCallbackVerifier } from '../../src/callback/verify.js';
 import { createAsyncCallbackVerifier } from '../../src/callback/verify-async.js';
-import { version } from '../../src/protocol/version.js';
 import { largestT, type Measurement } from './welch.js';
 
-// Whether the time to refuse a signature depends on how many of its leading bytes are right.
+// Whether the time to refuse a signature depends on how many of its leading bytes are right:
+// `node --import tsx test/timing/main.mts [measurements]`, 200,000 by default.
 //
 // The method is dudect's (Reparaz, Balasch, Verbauwhede: "Dude, is my code constant time?", 2017).
 // Two classes of callbacks are refused: `near`, whose signature has its first n bytes right, and `far`,
@@ -23,111 +22,87 @@ import { largestT, type Measurement } from './welch.js';
 // The control is the same harness on a comparison that stops at the first character that differs, over
 // the same HMAC, refusing with the same error. If it is not found out, the harness proves nothing,
 // and the run fails.
-//
-//   node --import tsx test/timing/main.mts [--measurements 200000] [--only web]     node or web; with the control
 
 const THRESHOLD = 4.5;
-const CERTAIN = 10;
-const RIGHT_BYTES = [0, 1, 8, 16, 31] as const;
-const ENCODINGS = ['hex', 'base64', 'base64url'] as const;
+const RIGHT_BYTES = [0, 1, 8, 16, 31];
 const ROUND = 1_000;
 const BATCH = 4;
 const WARM_UP = 20_000;
 
-type Encoding = (typeof ENCODINGS)[number];
-
 const secret = randomBytes(32);
 const key = createSecretKey(secret);
 const timestamp = '1769860805';
-interface CallbackRequest {
-  readonly rawBody: Buffer;
-  readonly headers: { readonly 'x-timestamp': string; readonly 'x-signature': string };
-}
+
+type Encoding = 'hex' | 'base64' | 'base64url';
 
 /** A callback whose signature has so many leading bytes right, and the next one wrong. */
-function forge(rightBytes: number, encoding: Encoding): CallbackRequest {
-  const body = Buffer.from(JSON.stringify({ referenceNumber: randomBytes(64).toString('hex') }));
-  const digest = createHmac('sha256', key).update(`${timestamp}.`).update(body).digest();
+function forge(rightBytes: number, encoding: Encoding) {
+  const rawBody = Buffer.from(JSON.stringify({ referenceNumber: randomBytes(64).toString('hex') }));
+  const digest = createHmac('sha256', key).update(`${timestamp}.`).update(rawBody).digest();
   const bytes = randomBytes(32);
   digest.copy(bytes, 0, 0, rightBytes);
-  bytes[rightBytes] = (digest[rightBytes] ?? 0) ^ (1 + ((randomBytes(1)[0] ?? 0) % 255));
+  bytes[rightBytes] = (digest[rightBytes] ?? 0) ^ (1 + randomInt(255));
   const signature = bytes.toString(encoding);
-  return { rawBody: body, headers: { 'x-timestamp': timestamp, 'x-signature': signature } };
+  return { rawBody, headers: { 'x-timestamp': timestamp, 'x-signature': signature } };
 }
 
-interface Forged {
-  readonly isNear: boolean;
-  readonly request: CallbackRequest;
-}
+type Request = ReturnType<typeof forge>;
 
-function forgeRound(rightBytes: number, encoding: Encoding): Forged[] {
-  return Array.from({ length: ROUND }, () => {
-    const isNear = (randomDraw() & 1) === 1;
+const forgeRound = (rightBytes: number, encoding: Encoding) =>
+  Array.from({ length: ROUND }, () => {
+    const isNear = randomInt(2) === 1;
     return { isNear, request: forge(isNear ? rightBytes : 0, encoding) };
   });
-}
-
-type Refuse = (request: CallbackRequest) => unknown;
-type Implementation = 'node' | 'web' | 'control';
 
 const now = () => Number(timestamp) * 1000;
 const verify = createCallbackVerifier({ signingSecret: secret, now });
 const verifyByWeb = createAsyncCallbackVerifier({ signingSecret: secret, now });
 
-const refusals: Record<Implementation, (encoding: Encoding) => Refuse> = {
-  node: () => (request) => {
-    try {
-      verify(request);
-    } catch (error) {
-      return error;
-    }
-    throw new Error('a forged signature was accepted');
-  },
-  web: () => (request) =>
-    verifyByWeb(request).then(
-      () => {
-        throw new Error('a forged signature was accepted');
-      },
-      (error: unknown) => error,
-    ),
-  // What must not be done.
-  control: (encoding) => (request) => {
-    const hmac = createHmac('sha256', key).update(`${timestamp}.`).update(request.rawBody);
-    const expected = hmac.digest(encoding);
-    const given = request.headers['x-signature'];
-    try {
-      for (let at = 0; at < expected.length; at += 1) {
-        if (expected.charCodeAt(at) !== given.charCodeAt(at)) throw signatureMismatch(1, undefined);
-      }
-    } catch (error) {
-      return error;
-    }
-    throw new Error('a forged signature was accepted');
-  },
-};
-
-interface Subject {
-  readonly implementation: Implementation;
-  readonly encoding: Encoding;
-  readonly rightBytes: number;
+function refuseByNode(request: Request): unknown {
+  try {
+    return verify(request);
+  } catch (error) {
+    return error;
+  }
 }
 
-async function measure(
-  { implementation, encoding, rightBytes }: Subject,
-  count: number,
-): Promise<Measurement[]> {
-  const refuse = refusals[implementation](encoding);
+const refuseByWeb = (request: Request): Promise<unknown> =>
+  verifyByWeb(request).catch((error: unknown) => error);
+
+/** What must not be done. */
+function refuseEarly({ rawBody, headers }: Request): unknown {
+  const expected = createHmac('sha256', key).update(`${timestamp}.`).update(rawBody).digest('hex');
+  try {
+    for (let at = 0; at < expected.length; at += 1) {
+      if (expected.charCodeAt(at) !== headers['x-signature'].charCodeAt(at)) {
+        throw signatureMismatch(1, undefined);
+      }
+    }
+    return undefined;
+  } catch (error) {
+    return error;
+  }
+}
+
+interface Subject {
+  readonly name: 'node' | 'web' | 'control';
+  readonly refuse: (request: Request) => unknown;
+  readonly encoding: Encoding;
+}
+
+async function measure({ refuse, encoding }: Subject, rightBytes: number, count: number) {
   const measurements: Measurement[] = [];
-  let round: Forged[] = [];
+  let round: ReturnType<typeof forgeRound> = [];
   for (let index = -WARM_UP; index < count; index += 1) {
     // Made anew all the time: where one lies in memory, and what its bytes are, must not be a
     // difference of the classes.
     if (index % ROUND === 0 || round.length === 0) round = forgeRound(rightBytes, encoding);
-    const { isNear, request } = round[randomDraw() % ROUND] as Forged;
+    const { isNear, request } = round[randomInt(ROUND)] as (typeof round)[number];
     const startedAt = process.hrtime.bigint();
     for (let call = 0; call < BATCH; call += 1) {
       const refused = refuse(request);
-      if (refused instanceof Promise) await refused;
+      const error = refused instanceof Promise ? await refused : refused;
+      if (!(error instanceof Error)) throw new Error('a forged signature was accepted');
     }
     const duration = Number(process.hrtime.bigint() - startedAt) / BATCH;
     if (index >= 0) measurements.push({ isNear, duration });
@@ -135,116 +110,32 @@ async function measure(
   return measurements;
 }
 
-const draws = new Uint32Array(4_096);
-let drawn = draws.length;
-
-function randomDraw(): number {
-  if (drawn === draws.length) {
-    crypto.getRandomValues(draws);
-    drawn = 0;
+const count = Number(process.argv[2] ?? 200_000);
+const encodings: readonly Encoding[] = ['hex', 'base64', 'base64url'];
+const subjects: readonly Subject[] = [
+  ...encodings.map((encoding) => ({ name: 'node' as const, refuse: refuseByNode, encoding })),
+  { name: 'web', refuse: refuseByWeb, encoding: 'hex' },
+  { name: 'control', refuse: refuseEarly, encoding: 'hex' },
+];
+console.log(
+  `Node ${process.version}, OpenSSL ${process.versions.openssl}, ${count} × ${BATCH} calls`,
+);
+let isControlFound = false;
+for (const subject of subjects) {
+  const { name, encoding } = subject;
+  for (const rightBytes of RIGHT_BYTES) {
+    const calls = name === 'web' ? count / 4 : count;
+    const { t, percentile } = largestT(await measure(subject, rightBytes, calls));
+    const depends = Math.abs(t) >= THRESHOLD;
+    const found = depends ? 'DEPENDS' : 'no dependence found';
+    console.log(
+      `${name}, ${encoding}, ${rightBytes} right: t ${t.toFixed(2)}, below ${percentile}: ${found}`,
+    );
+    if (name !== 'control' && depends) process.exitCode = 1;
+    isControlFound ||= name === 'control' && rightBytes === 31 && depends;
   }
-  drawn += 1;
-  return draws[drawn - 1] as number;
 }
-
-interface Result extends Subject {
-  readonly t: number;
-  readonly percentile: number;
-  readonly medianNs: number;
+if (!isControlFound) {
+  console.log('The control, which stops at the first difference, was NOT found out: measure more.');
+  process.exitCode = 1;
 }
-
-async function test(subject: Subject, count: number): Promise<Result> {
-  const measurements = await measure(subject, count);
-  const durations = measurements.map(({ duration }) => duration).sort((a, b) => a - b);
-  const medianNs = durations[Math.floor(durations.length / 2)] ?? 0;
-  return { ...subject, ...largestT(measurements), medianNs };
-}
-
-const signed = (t: number) => `${t < 0 ? '-' : '+'}${Math.abs(t).toFixed(2)}`;
-
-function row({ implementation, encoding, rightBytes, t, percentile, medianNs }: Result): string {
-  const verdict =
-    Math.abs(t) < THRESHOLD
-      ? 'no dependence found'
-      : Math.abs(t) < CERTAIN
-        ? 'suspected'
-        : 'depends';
-  const cropped = percentile === 1 ? 'none' : `above ${percentile * 100}%`;
-  const cells = [
-    implementation,
-    encoding,
-    rightBytes,
-    signed(t),
-    cropped,
-    Math.round(medianNs),
-    verdict,
-  ];
-  return `| ${cells.join(' | ')} |`;
-}
-
-function readCount(): number {
-  const count = Number(readOption('--measurements') ?? 200_000);
-  if (!Number.isSafeInteger(count) || count < 1_000) {
-    throw new Error('--measurements must be a whole number from 1000');
-  }
-  return count;
-}
-
-function readOption(name: string): string | undefined {
-  const at = process.argv.indexOf(name);
-  return at === -1 ? undefined : process.argv[at + 1];
-}
-
-async function main(): Promise<void> {
-  const count = readCount();
-  const webCount = Math.ceil(count / 4);
-  const only = readOption('--only');
-  const all: Subject[] = [
-    ...ENCODINGS.flatMap((encoding) =>
-      RIGHT_BYTES.map((rightBytes) => ({ implementation: 'node' as const, encoding, rightBytes })),
-    ),
-    ...RIGHT_BYTES.map((rightBytes) => ({
-      implementation: 'web' as const,
-      encoding: 'hex' as const,
-      rightBytes,
-    })),
-    ...[0, 16, 31].map((rightBytes) => ({
-      implementation: 'control' as const,
-      encoding: 'hex' as const,
-      rightBytes,
-    })),
-  ];
-  const subjects = all.filter(
-    ({ implementation }) => only === undefined || ['control', only].includes(implementation),
-  );
-  console.log(
-    [
-      `Timing of refused signatures: ${new Date().toISOString().slice(0, 10)}, merchant-payments ${version}, Node ${process.versions.node}, OpenSSL ${process.versions.openssl}, ${process.platform} ${process.arch}, ${availableParallelism()} cores (${cpus()[0]?.model ?? 'unknown'})`,
-      `${count} measurements of ${BATCH} calls each a row (web: ${webCount}), half of them near; limit |t| < ${THRESHOLD}, ${CERTAIN} is certain`,
-      '',
-      '| what refuses | encoding | right bytes | t | cropped | median ns | verdict |',
-      '| --- | --- | --- | --- | --- | --- | --- |',
-    ].join('\n'),
-  );
-  const results: Result[] = [];
-  for (const subject of subjects) {
-    const result = await test(subject, subject.implementation === 'web' ? webCount : count);
-    console.log(row(result));
-    results.push(result);
-  }
-  const leaking = results.filter(
-    ({ implementation, t }) => implementation !== 'control' && Math.abs(t) >= THRESHOLD,
-  );
-  const isFound = results.some(
-    ({ implementation, rightBytes, t }) =>
-      implementation === 'control' && rightBytes === 31 && Math.abs(t) >= THRESHOLD,
-  );
-  console.log(
-    `\n${results.length - leaking.length} of ${results.length} rows are as they should be; the control, which stops at the first difference, was ${isFound ? 'found out' : 'NOT found out'}`,
-  );
-  if (!isFound)
-    console.log('The harness proves nothing in this run: measure more, or on a quieter machine.');
-  process.exitCode = leaking.length === 0 && isFound ? 0 : 1;
-}
-
-await main();

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
-import { type Encoding, NOW_SECONDS, sampleRecord, sign } from '../sample-callback.js';
-import type { Delivery } from './reference-verifier.js';
+import { sampleRecord } from '../sample-callback.js';
 
 const text = fc.string({ minLength: 1, unit: 'grapheme' });
 
@@ -41,90 +40,3 @@ export const mutatedFields = fc.dictionary(
     dateTime,
   ),
 );
-
-/** Mostly bodies that are records. */
-const bodies = fc.oneof(
-  { weight: 6, arbitrary: recordFields.map((fields) => JSON.stringify(sampleRecord(fields))) },
-  { weight: 2, arbitrary: mutatedFields.map((fields) => JSON.stringify(sampleRecord(fields))) },
-  { weight: 1, arbitrary: fc.json() },
-  { weight: 1, arbitrary: fc.constant(`\ufeff${JSON.stringify(sampleRecord())}`) },
-);
-
-const bodyBytes = fc.oneof(
-  { weight: 9, arbitrary: bodies.map((body) => Buffer.from(body)) },
-  { weight: 1, arbitrary: fc.uint8Array({ maxLength: 60 }).map((bytes) => Buffer.from(bytes)) },
-);
-
-const timestamps = fc.oneof(
-  {
-    weight: 8,
-    arbitrary: fc.integer({ min: -302, max: 302 }).map((skew) => String(NOW_SECONDS + skew)),
-  },
-  { weight: 2, arbitrary: fc.constantFrom(`0${NOW_SECONDS}`, `00000${NOW_SECONDS}`) },
-  {
-    weight: 1,
-    arbitrary: fc.constantFrom(
-      `000000${NOW_SECONDS}`,
-      `${NOW_SECONDS}000`,
-      `+${NOW_SECONDS}`,
-      `${NOW_SECONDS}.0`,
-      '',
-    ),
-  },
-);
-
-const spell: ((text: string) => string)[] = [
-  (signature) => signature,
-  (signature) => signature,
-  (signature) => signature,
-  (signature) => signature.replace(/=+$/, ''),
-  (signature) => (signature.length === 43 ? `${signature}=` : signature),
-  (signature) => (signature.length === 64 ? signature.toUpperCase() : signature),
-  (signature) => signature.toUpperCase(),
-  (signature) => signature.toLowerCase(),
-  (signature) => ` ${signature}`,
-  (signature) => `${signature}=`,
-  (signature) => signature.slice(1),
-  (signature) => signature.slice(0, -1),
-  (signature) => signature.replaceAll('-', '+'),
-  (signature) => signature.replaceAll('/', '_'),
-];
-
-type Shape = (timestamp: string, signature: string) => Delivery['headers'];
-
-const shapes: Shape[] = [
-  (timestamp, signature) => ({ 'x-timestamp': timestamp, 'x-signature': signature }),
-  (timestamp, signature) => ({ 'X-Timestamp': timestamp, 'X-Signature': signature }),
-  (timestamp, signature) => ({ 'x-timestamp': [timestamp], 'X-SIGNATURE': [signature] }),
-  (timestamp, signature) => ({ 'x-timestamp': [timestamp, timestamp], 'x-signature': signature }),
-  (timestamp, signature) => ({
-    'x-timestamp': timestamp,
-    'x-signature': signature,
-    'X-Signature': '0',
-  }),
-  (timestamp) => ({ 'x-timestamp': timestamp }),
-];
-
-/** Callbacks of which roughly half are right in everything. */
-export const deliveries: fc.Arbitrary<Delivery> = fc
-  .record({
-    rawBody: bodyBytes,
-    timestamp: timestamps,
-    encoding: fc.constantFrom<Encoding>('hex', 'base64', 'base64url'),
-    signer: fc.constantFrom('one', 'two', 'three', 'one', 'two', 'stranger'),
-    secrets: fc.constantFrom(
-      ['one', 'two', 'three'],
-      ['two', 'one', 'two', 'three'],
-      ['one', 'two'],
-    ),
-    respell: fc.constantFrom(...spell),
-    shape: fc.oneof(
-      { weight: 6, arbitrary: fc.constantFrom(...shapes.slice(0, 3)) },
-      { weight: 1, arbitrary: fc.constantFrom(...shapes.slice(3)) },
-    ),
-  })
-  .map(({ rawBody, timestamp, encoding, signer, secrets, respell, shape }) => ({
-    rawBody,
-    headers: shape(timestamp, respell(sign(rawBody, { secret: signer, timestamp, encoding }))),
-    secrets,
-  }));

@@ -1,6 +1,6 @@
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
-import { refusalOf, sampleRecord, sampleRequest, sign } from '../sample-callback.js';
+import { refusalOf, sampleRecord, sampleRequest } from '../sample-callback.js';
 import { type Implementation, sampleVerifier } from './implementation.js';
 
 const text = JSON.stringify(sampleRecord({ merchantPaymentReference: 'commande \u{1F9FE} №1 é' }));
@@ -24,9 +24,7 @@ function fromOtherRealm(expression: string): unknown {
 
 const accepted: [string, () => unknown][] = [
   ['a string', () => text],
-  ['a Buffer', () => Buffer.from(bytes)],
   ['a Uint8Array', () => Uint8Array.from(bytes)],
-  ['a Uint8Array at an offset', () => new Uint8Array(insideOther().buffer, 5, bytes.length)],
   ['a Buffer at an offset', () => Buffer.from(insideOther().buffer, 5, bytes.length)],
   ['an ArrayBuffer', () => exactArrayBuffer()],
   ['a Uint8Array of another realm', () => fromOtherRealm('Uint8Array.from(values)')],
@@ -35,23 +33,16 @@ const accepted: [string, () => unknown][] = [
 
 const refused: [string, () => unknown, string][] = [
   ['a parsed object', () => sampleRecord(), 'a parsed object'],
-  ['a parsed array', () => [sampleRecord()], 'a parsed object'],
   ['undefined', () => undefined, 'nothing'],
-  ['null', () => null, 'null'],
   ['a number', () => 7, 'a number'],
   ['a Buffer that went through JSON', () => bytes.toJSON(), 'a parsed object'],
   ['a DataView', () => new DataView(exactArrayBuffer()), 'a parsed object'],
-  ['a Uint16Array', () => new Uint16Array(4), 'a parsed object'],
-  ['a Uint8ClampedArray', () => new Uint8ClampedArray(bytes), 'a parsed object'],
-  ['a Blob', () => new Blob([bytes]), 'a parsed object'],
-  ['a String object', () => new String(text), 'a parsed object'],
   ['a lone high surrogate', () => '{"status":"\ud83e"}', 'a string with a lone surrogate'],
   ['a lone low surrogate', () => '\uddfe', 'a string with a lone surrogate'],
 ];
 
 const invalidUtf8: [string, number[]][] = [
   ['a stray continuation byte', [0x80]],
-  ['a byte that is never used', [0xff]],
   ['an overlong slash', [0xc0, 0xaf]],
   ['a surrogate in UTF-8', [0xed, 0xa0, 0x80]],
   ['a character that is cut short', [0xf0, 0x9f, 0xa7]],
@@ -88,18 +79,6 @@ export function describeBodies(implementation: Implementation): void {
       },
     );
 
-    it('that is parsed has a remedy', async () => {
-      const { message } = await refusalOf(() => verify({ rawBody: {}, headers }));
-      expect(message).toContain('express.raw(');
-      expect(message).toContain('the guide "Frameworks"');
-    });
-
-    it('is not changed by the verification', async () => {
-      const rawBody = Uint8Array.from(bytes);
-      await verify({ rawBody, headers });
-      expect(Buffer.from(rawBody).equals(bytes)).toBe(true);
-    });
-
     it('is verified by its own bytes, not by what it parses to', async () => {
       const reserialised = JSON.stringify(JSON.parse(text), null, 1);
       const error = await refusalOf(() => verify({ rawBody: reserialised, headers }));
@@ -118,12 +97,8 @@ export function describeBodies(implementation: Implementation): void {
     it.each([
       ['an empty string', ''],
       ['no bytes', Buffer.alloc(0)],
-      ['white space', ' \r\n'],
       ['text that is no JSON', 'status=paid'],
       ['JSON cut short', text.slice(0, -1)],
-      ['two records', text + text],
-      ['a comment', `/* */${text}`],
-      ['NaN', 'NaN'],
     ])('is refused when it is %s', async (_what, body) => {
       const error = await refusalOf(() => verify(signed(body)));
       expect(error.code).toBe('INVALID_RECORD');
@@ -154,20 +129,9 @@ export function describeBodies(implementation: Implementation): void {
       expect((await refusalOf(() => verify({ rawBody, headers }))).code).toBe('SIGNATURE_MISMATCH');
     });
 
-    it('has the same signature as text and as bytes', async () => {
-      expect(sign(text)).toBe(sign(bytes));
-      await verify({ rawBody: text, headers });
-      await verify({ rawBody: bytes, headers });
-    });
-
     it('may have white space and line ends around it', async () => {
       const { payment } = await verify(signed(`\r\n\t ${text} \n`));
       expect(payment).toEqual(JSON.parse(text));
-    });
-
-    it('of 1 MiB is verified', async () => {
-      const body = JSON.stringify(sampleRecord({ note: 'é'.repeat(524_288) }));
-      expect((await verify(signed(body))).payment['note' as 'status']).toHaveLength(524_288);
     });
   });
 }

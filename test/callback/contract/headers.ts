@@ -6,12 +6,6 @@ const { rawBody } = sampleRequest();
 const timestamp = String(NOW_SECONDS);
 const signature = sign(rawBody);
 
-function* generatePairs() {
-  yield ['content-type', 'application/json'] as const;
-  yield ['X-Timestamp', timestamp] as const;
-  yield ['X-Signature', signature] as const;
-}
-
 const named = { 'x-timestamp': timestamp, 'x-signature': signature };
 
 const shapes: [string, () => unknown][] = [
@@ -20,10 +14,7 @@ const shapes: [string, () => unknown][] = [
     "Node's req.headersDistinct",
     () => ({ 'x-timestamp': [timestamp], 'x-signature': [signature] }),
   ],
-  ['an object without prototype', () => Object.assign(Object.create(null), named)],
-  ['an object that inherits them', () => Object.create(named)],
   ['a Fetch Headers', () => new Headers({ 'X-Timestamp': timestamp, 'X-Signature': signature })],
-  ['the headers of a Fetch Request', () => fetchRequest().headers],
   [
     'a Map',
     () =>
@@ -40,15 +31,6 @@ const shapes: [string, () => unknown][] = [
       ['accept', '*/*'],
     ],
   ],
-  [
-    'pairs of a name and a list',
-    () => [
-      ['x-timestamp', [timestamp]],
-      ['x-signature', [signature]],
-    ],
-  ],
-  ['entries() of a Headers', () => new Headers(named).entries()],
-  ['a generator', generatePairs],
   ['Lambda headers in mixed case', () => ({ 'X-Timestamp': timestamp, 'x-SIGNATURE': signature })],
   ['Lambda multiValueHeaders', () => ({ 'X-Timestamp': [timestamp], 'X-Signature': [signature] })],
   [
@@ -63,16 +45,10 @@ const shapes: [string, () => unknown][] = [
   ],
   ['headers called get and append', () => ({ get: 'x', append: 'y', ...named })],
   ['an object with a method get', () => ({ get: () => undefined, ...named })],
-  ['an object with a method append', () => ({ append: () => undefined, ...named })],
   // As an old polyfill is.
   ['a Fetch Headers that can not be iterated', () => onlyGetAndAppend(new Headers(named))],
   ['other headers of the same length', () => ({ 'x-timestamq': ['1', '2'], ...named })],
 ];
-
-function fetchRequest() {
-  const headers = { 'X-Timestamp': timestamp, 'X-Signature': signature };
-  return new Request('http://localhost/', { method: 'POST', headers, body: '{}' });
-}
 
 function onlyGetAndAppend(headers: Headers) {
   return {
@@ -97,10 +73,7 @@ function duplicates(
   return [
     ['in two cases', { ...other, [name]: value, [upper]: value }],
     ['in a list of two', { ...other, [name]: [value, value] }],
-    ['in a list and alone', { ...other, [name]: value, [upper]: [value] }],
     ['as two pairs', [...Object.entries(other), [name, value], [upper, value]]],
-    ['as a pair with a list of two', [...Object.entries(other), [name, [value, value]]]],
-    ['in a Map in two cases', new Map([...Object.entries(other), [name, value], [upper, value]])],
     ['joined by a comma', { ...other, [name]: `${value}, ${value}` }],
     ['joined by a Fetch Headers', appended(name, value)],
     ['the first one empty', { ...other, [name]: '', [upper]: value }],
@@ -116,24 +89,16 @@ const wrongCollections: [string, unknown, string][] = [
   ],
   ['undefined', undefined, 'is missing; it must be'],
   ['a string', 'x-timestamp: 1', 'received a string of 14 characters'],
-  ['a function', () => undefined, 'received a function'],
   [
     "Node's rawHeaders",
     ['X-Timestamp', timestamp, 'X-Signature', signature],
     "instead of Node's rawHeaders pass req.headers",
   ],
-  ['a list of null', [null], 'received null'],
   [
     'a list of objects',
     [{ name: 'x-timestamp', value: timestamp }],
     'must be a list of [name, value] pairs; received an object',
   ],
-  [
-    'pairs with a name that is no string',
-    [[1, timestamp]],
-    'must be a list of [name, value] pairs; received an array',
-  ],
-  ['a Set of names', new Set(['x-timestamp']), 'must be a list of [name, value] pairs'],
 ];
 
 export function describeHeaders(implementation: Implementation): void {
@@ -181,8 +146,6 @@ export function describeHeaders(implementation: Implementation): void {
         ['null', { [name]: null }],
         ['empty', { [name]: '' }],
         ['an empty list', { [name]: [] }],
-        ['a list of an empty string', { [name]: [''] }],
-        ['under a longer name', { [`${name}s`]: own }],
         ['under a name that only looks alike', { [name.replace('-', '_')]: own }],
       ])('is missing when it is %s', async (_what, fields) => {
         const collections = [{ ...other, ...fields }, Object.entries({ ...other, ...fields })];
@@ -195,17 +158,10 @@ export function describeHeaders(implementation: Implementation): void {
         }
       });
 
-      it('is missing in a Fetch Headers without it', async () => {
-        const error = await refusalOf(() => verify({ rawBody, headers: new Headers(other) }));
-        expect(error.code).toBe(`MISSING_${code}`);
-      });
-
       it.each([
         ['a number', 7],
-        ['a boolean', true],
         ['an object', {}],
         ['a list of a number', [7]],
-        ['a list of null', [null]],
         ['a list of a list', [['7']]],
       ])('is refused when its value is %s', async (_what, value) => {
         const headers = { ...other, [name]: value };
@@ -219,12 +175,6 @@ export function describeHeaders(implementation: Implementation): void {
       const error = await optionErrorOf(() => verify({ rawBody, headers }));
       expect(error).toMatchObject({ code: 'INVALID_OPTION', option: 'headers' });
       expect(error.message).toContain(message);
-    });
-
-    it('reports a missing timestamp when both headers are missing', async () => {
-      expect((await refusalOf(() => verify({ rawBody, headers: {} }))).code).toBe(
-        'MISSING_TIMESTAMP',
-      );
     });
   });
 }

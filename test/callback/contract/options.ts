@@ -24,13 +24,9 @@ const wrong: { option: string; cases: [string, unknown, string][]; rule: string 
     cases: [
       ['NaN', Number.NaN, 'NaN'],
       ['-1', -1, '-1'],
-      ['a half', 0.5, '0.5'],
-      ['Infinity', Number.POSITIVE_INFINITY, 'Infinity'],
       ['beyond the safe integers', 2 ** 53, '9007199254740992'],
       ['a numeric string', '300', 'a string of 3 characters'],
       ['null', null, 'null'],
-      ['a bigint', 300n, 'a bigint'],
-      ['false', false, 'a boolean'],
     ],
   },
   {
@@ -38,8 +34,6 @@ const wrong: { option: string; cases: [string, unknown, string][]; rule: string 
     rule: "must be one of 'auto', 'hex', 'base64', 'base64url'",
     cases: [
       ['another encoding', 'latin1', 'a string of 6 characters'],
-      ['in capitals', 'HEX', 'a string of 3 characters'],
-      ['empty', '', 'an empty string'],
       ['a list', ['hex'], 'an array'],
       ['null', null, 'null'],
     ],
@@ -49,7 +43,6 @@ const wrong: { option: string; cases: [string, unknown, string][]; rule: string 
     rule: "must be one of 'seconds', 'milliseconds'",
     cases: [
       ['short', 'ms', 'a string of 2 characters'],
-      ['a number', 1000, 'a number'],
       ['null', null, 'null'],
     ],
   },
@@ -63,11 +56,8 @@ const wrong: { option: string; cases: [string, unknown, string][]; rule: string 
     rule: 'must be a Standard Schema validator (zod, valibot, arktype, …)',
     cases: [
       ['null', null, 'null'],
-      ['an object', {}, 'an object'],
-      ['a function', () => true, 'a function'],
       ['a JSON schema', { type: 'object' }, 'an object'],
       ['a standard property without validate', { '~standard': { version: 1 } }, 'an object'],
-      ['a string', 'schema', 'a string of 6 characters'],
     ],
   },
 ];
@@ -121,15 +111,6 @@ export function describeOptions(implementation: Implementation): void {
       expect(error.message).toBe(`${option} is not a known option; ${remedy}`);
     });
 
-    it('may be a class instance with further fields', async () => {
-      class Settings {
-        signingSecret = SECRET;
-        now = now;
-        further = 1;
-      }
-      await createCallbackVerifier(new Settings())(sampleRequest());
-    });
-
     it('look the default clock up at each call: fake time may be set later', async () => {
       const run = createCallbackVerifier({ signingSecret: SECRET });
       await refusalOf(() => run(sampleRequest()));
@@ -154,18 +135,6 @@ export function describeOptions(implementation: Implementation): void {
       expect((await refusalOf(() => verify(sampleRequest(at(301))))).skewSeconds).toBe(301);
     });
 
-    it('are never written to', async () => {
-      const options = Object.freeze({
-        signingSecret: Object.freeze([SECRET]),
-        toleranceSeconds: undefined,
-        now,
-      });
-      await createCallbackVerifier(options as CommonOptions)(sampleRequest());
-      const open: CommonOptions = { signingSecret: SECRET, now };
-      await createCallbackVerifier(open)(sampleRequest());
-      expect(open).toEqual({ signingSecret: SECRET, now });
-    });
-
     it('have no effect when they are changed later', async () => {
       const secrets = [SECRET];
       const options: CommonOptions = { signingSecret: secrets, toleranceSeconds: 10, now };
@@ -183,19 +152,6 @@ export function describeOptions(implementation: Implementation): void {
       const request = sampleRequest({ timestamp: String(NOW_SECONDS - 10) });
       expect((await run(request)).secretIndex).toBe(0);
     });
-
-    it('do not matter between verifications: a verifier keeps no state', async () => {
-      const run = createCallbackVerifier({ signingSecret: SECRET, now });
-      const first = await run(sampleRequest());
-      await refusalOf(() => run({ ...sampleRequest(), rawBody: '{}' }));
-      expect(await run(sampleRequest())).toEqual(first);
-      const many = Array.from({ length: 20 }, async (_, index) =>
-        run(sampleRequest({ body: JSON.stringify({ ...first.payment, status: `s${index}` }) })),
-      );
-      expect((await Promise.all(many)).map(({ payment }) => payment.status)).toEqual(
-        many.map((_, index) => `s${index}`),
-      );
-    });
   });
 
   describe('the request', () => {
@@ -212,11 +168,6 @@ export function describeOptions(implementation: Implementation): void {
           ? 'request is missing; it must be an object with rawBody and headers'
           : `request must be an object with rawBody and headers; received ${received}`,
       );
-    });
-
-    it('is not written to', async () => {
-      const { rawBody, headers } = sampleRequest();
-      await verify(Object.freeze({ rawBody, headers: Object.freeze(headers) }));
     });
   });
 }

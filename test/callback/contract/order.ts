@@ -21,91 +21,30 @@ interface Fault {
   code: string;
   /** Two faults of one part exclude each other. */
   part: 'body' | 'timestamp' | 'signature';
-  apply(draft: Draft): void;
+  draft: Partial<Draft>;
 }
+
+const fault = (part: Fault['part'], code: string, what: string, draft: Partial<Draft>): Fault => ({
+  part,
+  code,
+  what,
+  draft,
+});
+const [body, time, signed] = ['body', 'timestamp', 'signature'] as const;
+const old = String(NOW_SECONDS - 301);
 
 // In the order in which they must be found.
 const faults: Fault[] = [
-  {
-    what: 'a parsed body',
-    code: 'RAW_BODY_REQUIRED',
-    part: 'body',
-    apply: (draft) => {
-      draft.rawBody = sampleRecord();
-    },
-  },
-  {
-    what: 'no timestamp',
-    code: 'MISSING_TIMESTAMP',
-    part: 'timestamp',
-    apply: (draft) => {
-      draft.timestamp = undefined;
-    },
-  },
-  {
-    what: 'no signature',
-    code: 'MISSING_SIGNATURE',
-    part: 'signature',
-    apply: (draft) => {
-      draft.signature = undefined;
-    },
-  },
-  {
-    what: 'a timestamp that is no number',
-    code: 'INVALID_TIMESTAMP',
-    part: 'timestamp',
-    apply: (draft) => {
-      draft.timestamp = '+1';
-    },
-  },
-  {
-    what: 'a stale timestamp',
-    code: 'TIMESTAMP_OUTSIDE_WINDOW',
-    part: 'timestamp',
-    apply: (draft) => {
-      draft.timestamp = String(NOW_SECONDS - 301);
-    },
-  },
-  {
-    what: 'a malformed signature',
-    code: 'INVALID_SIGNATURE',
-    part: 'signature',
-    apply: (draft) => {
-      draft.signature = 'sha256=zz';
-    },
-  },
-  {
-    what: 'a signature by another secret',
-    code: 'SIGNATURE_MISMATCH',
-    part: 'signature',
-    apply: (draft) => {
-      draft.secret = OTHER_SECRET;
-    },
-  },
-  {
-    what: 'a body that is no JSON',
-    code: 'INVALID_RECORD',
-    part: 'body',
-    apply: (draft) => {
-      draft.rawBody = '{"status":';
-    },
-  },
-  {
-    what: 'a body that is not UTF-8',
-    code: 'INVALID_RECORD',
-    part: 'body',
-    apply: (draft) => {
-      draft.rawBody = Buffer.from([0x7b, 0xff, 0x7d]);
-    },
-  },
-  {
-    what: 'JSON that is no record',
-    code: 'INVALID_RECORD',
-    part: 'body',
-    apply: (draft) => {
-      draft.rawBody = '{}';
-    },
-  },
+  fault(body, 'RAW_BODY_REQUIRED', 'a parsed body', { rawBody: sampleRecord() }),
+  fault(time, 'MISSING_TIMESTAMP', 'no timestamp', { timestamp: undefined }),
+  fault(signed, 'MISSING_SIGNATURE', 'no signature', { signature: undefined }),
+  fault(time, 'INVALID_TIMESTAMP', 'a timestamp that is no number', { timestamp: '+1' }),
+  fault(time, 'TIMESTAMP_OUTSIDE_WINDOW', 'a stale timestamp', { timestamp: old }),
+  fault(signed, 'INVALID_SIGNATURE', 'a malformed signature', { signature: 'sha256=zz' }),
+  fault(signed, 'SIGNATURE_MISMATCH', 'another secret', { secret: OTHER_SECRET }),
+  fault(body, 'INVALID_RECORD', 'a body that is no JSON', { rawBody: '{"status":' }),
+  fault(body, 'INVALID_RECORD', 'no UTF-8', { rawBody: Buffer.from([0x7b, 0xff, 0x7d]) }),
+  fault(body, 'INVALID_RECORD', 'JSON that is no record', { rawBody: '{}' }),
 ];
 
 const pairs = faults.flatMap((earlier, index) =>
@@ -116,22 +55,22 @@ const pairs = faults.flatMap((earlier, index) =>
 );
 
 function build(...applied: Fault[]) {
-  const draft: Draft = {
+  const right: Draft = {
     rawBody: JSON.stringify(sampleRecord()),
     timestamp: String(NOW_SECONDS),
     secret: SECRET,
     signature: 'by the secret',
   };
-  for (const fault of applied) fault.apply(draft);
-  const { rawBody, timestamp, secret, signature } = draft;
-  const body = typeof rawBody === 'string' || rawBody instanceof Uint8Array ? rawBody : '';
+  const drafts = applied.map(({ draft }) => draft);
+  const { rawBody, timestamp, secret, signature }: Draft = Object.assign(right, ...drafts);
+  const content = typeof rawBody === 'string' || rawBody instanceof Uint8Array ? rawBody : '';
   return {
     rawBody,
     headers: {
       'x-timestamp': timestamp,
       'x-signature':
         signature === 'by the secret'
-          ? sign(body, { secret, timestamp: timestamp ?? '' })
+          ? sign(content, { secret, timestamp: timestamp ?? '' })
           : signature,
     },
   };

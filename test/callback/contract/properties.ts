@@ -1,20 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { InvalidOptionError } from '../../../src/errors.js';
 import { anyText } from '../../any-text.js';
-import {
-  failureOf,
-  NOW_SECONDS,
-  now,
-  refusalOf,
-  SECRET,
-  sampleRecord,
-  sampleRequest,
-  sign,
-} from '../sample-callback.js';
-import { deliveries, recordFields } from './arbitraries.js';
+import { refusalOf, sampleRecord, sampleRequest } from '../sample-callback.js';
+import { recordFields } from './arbitraries.js';
 import { type Implementation, sampleVerifier } from './implementation.js';
-import { referenceVerdict } from './reference-verifier.js';
 
 function flipBit(bytes: Uint8Array, bit: number): Uint8Array {
   const flipped = Uint8Array.from(bytes);
@@ -30,10 +19,10 @@ export function describeProperties(implementation: Implementation): void {
     it('any record comes back as it was sent, as text and as bytes', async () => {
       await fc.assert(
         fc.asyncProperty(recordFields, fc.boolean(), async (fields, asText) => {
-          const text = JSON.stringify(sampleRecord(fields));
-          const body = asText ? text : Buffer.from(text);
+          const json = JSON.stringify(sampleRecord(fields));
+          const body = asText ? json : Buffer.from(json);
           const { payment } = await verify(sampleRequest({ body }));
-          expect(payment).toEqual(JSON.parse(text));
+          expect(payment).toEqual(JSON.parse(json));
         }),
       );
     });
@@ -89,35 +78,10 @@ export function describeProperties(implementation: Implementation): void {
       );
     });
 
-    it('any value whatever for headers and body is refused by one of this package’s errors', async () => {
-      const anything = fc.anything({
-        withBigInt: true,
-        withDate: true,
-        withMap: true,
-        withNullPrototype: true,
-        withSet: true,
-        withTypedArray: true,
-        key: fc.oneof(fc.constantFrom('x-timestamp', 'X-Signature', '__proto__'), fc.string()),
-      });
-      await fc.assert(
-        fc.asyncProperty(anything, anything, async (headers, rawBody) => {
-          for (const request of [
-            { rawBody, headers },
-            { rawBody: '', headers },
-          ]) {
-            const error = await failureOf(() => verify(request));
-            if (error instanceof InvalidOptionError) expect(error.option).toBe('headers');
-            else await refusalOf(() => Promise.reject(error));
-          }
-        }),
-        { numRuns: 500 },
-      );
-    });
-
     it('any text in both headers is refused as a callback that can’t be trusted', async () => {
-      const text = fc.oneof(anyText(), fc.string({ unit: 'grapheme' }), fc.base64String());
+      const anything = fc.oneof(anyText(), fc.string({ unit: 'grapheme' }), fc.base64String());
       await fc.assert(
-        fc.asyncProperty(text, text, async (timestamp, signature) => {
+        fc.asyncProperty(anything, anything, async (timestamp, signature) => {
           const { rawBody, headers } = sampleRequest();
           for (const changed of [
             { 'x-timestamp': timestamp, 'x-signature': signature },
@@ -128,47 +92,6 @@ export function describeProperties(implementation: Implementation): void {
           }
         }),
         { numRuns: 500 },
-      );
-    });
-
-    it('accepts exactly what a naive verifier accepts', async () => {
-      const verdicts = { accepted: 0, refused: 0 };
-      await fc.assert(
-        fc.asyncProperty(deliveries, async (delivery) => {
-          const expected = referenceVerdict(delivery, {
-            toleranceSeconds: 300,
-            nowSeconds: NOW_SECONDS,
-          });
-          const options = { signingSecret: delivery.secrets, now };
-          if (expected.accepted) {
-            verdicts.accepted += 1;
-            const { secretIndex, payment } = await verify(delivery, options);
-            expect({ secretIndex, payment }).toEqual({
-              secretIndex: expected.secretIndex,
-              payment: expected.record,
-            });
-          } else {
-            verdicts.refused += 1;
-            await refusalOf(() => verify(delivery, options));
-          }
-        }),
-        { numRuns: 2000 },
-      );
-      // The generator has to reach both sides, or the comparison proves nothing.
-      const all = verdicts.accepted + verdicts.refused;
-      expect(verdicts.accepted / all).toBeGreaterThan(0.05);
-      expect(verdicts.refused / all).toBeGreaterThan(0.05);
-    });
-
-    it('a signature of another body is refused', async () => {
-      await fc.assert(
-        fc.asyncProperty(fc.string(), fc.string(), async (one, other) => {
-          fc.pre(one !== other);
-          const request = sampleRequest({ body: one });
-          request.headers['x-signature'] = sign(other, { secret: SECRET });
-          const error = await refusalOf(() => verify(request));
-          expect(error.code).toBe('SIGNATURE_MISMATCH');
-        }),
       );
     });
   });

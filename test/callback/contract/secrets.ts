@@ -20,35 +20,21 @@ const unusable: [string, unknown, string][] = [
   ['an empty string', '', 'must be a string that is not empty; received an empty string'],
   ['the text of a variable that is not set', '', 'the variable it is read from is set'],
   ['a space', ' ', 'must be a string that is not empty; received a blank string'],
-  ['line feeds', '\r\n\t', 'must be a string that is not empty; received a blank string'],
-  ['a space before', ` ${SECRET}`, 'must not begin or end with white space'],
-  ['a space after', `${SECRET} `, 'must not begin or end with white space'],
   ['a line feed after', `${SECRET}\n`, 'trim it where it is read'],
-  ['a no-break space after', `${SECRET}\u00a0`, 'must not begin or end with white space'],
   ['a byte order mark before', `\ufeff${SECRET}`, 'must not begin or end with white space'],
   ['text with half a surrogate pair', `${SECRET}\ud83d`, 'must not contain broken characters'],
   ['no bytes', new Uint8Array(), 'signingSecret must not be empty; received no bytes'],
   ['the text undefined', 'undefined', 'received the placeholder undefined'],
-  ['the text null', 'null', 'received the placeholder null'],
-  ['the text NaN', 'NaN', 'received the placeholder NaN'],
   ['the text of an object', '[object Object]', 'received the placeholder [object Object]'],
   ['changeme', 'changeme', 'received the placeholder changeme'],
-  ['CHANGE_ME', 'CHANGE_ME', 'received the placeholder CHANGE_ME'],
   // biome-ignore lint/suspicious/noTemplateCurlyInString: a template that was not filled in
   ['a template of a shell', '${whsec}', 'received a template that was not filled in: check'],
-  ['a template in double braces', '{{ whsec }}', 'a template that was not filled in'],
   ['a template in angle brackets', '<WHSEC_secret>', 'a template that was not filled in'],
   ['a zero byte', new Uint8Array(1), 'signingSecret must not be all zeros; received 1 zero bytes'],
-  ['a KeyObject of zero bytes', createSecretKey(Buffer.alloc(32)), 'must not be all zeros'],
-  ['zero bytes', Buffer.alloc(32), 'must not be all zeros; received 32 zero bytes'],
   ['an empty list', [], 'signingSecret must be one secret or more; received an empty array'],
   ['undefined', undefined, 'is missing; it must be'],
-  ['null', null, 'received null'],
   ['a number', 7, 'received a number'],
-  ['an object', {}, 'received an object'],
   ['an ArrayBuffer', new ArrayBuffer(8), 'received an object'],
-  ['a DataView', new DataView(new ArrayBuffer(8)), 'received an object'],
-  ['a Uint16Array', new Uint16Array(8), 'received an object'],
 ];
 
 export function describeSecrets(implementation: Implementation): void {
@@ -79,24 +65,11 @@ export function describeSecrets(implementation: Implementation): void {
       },
     );
 
-    it('is not a list in a list', async () => {
-      expect((await optionErrorOf(construct([[SECRET]]))).option).toBe('signingSecret[0]');
-    });
-
-    it('is missing in options without it', async () => {
-      const error = await optionErrorOf(() => createCallbackVerifier({} as CommonOptions));
-      expect(error.option).toBe('signingSecret');
-    });
-
     it.each<[string, string | Uint8Array]>([
-      ['a character', 'k'],
       ['a text with a space inside', 'two words'],
       ['a text that begins as a placeholder', 'undefined-1'],
-      ['a text with a template inside', 'a{{b}}c<d>'],
       ['bytes of which one is zero', Uint8Array.of(0, 1)],
       ['text beyond ASCII', 'clé-鍵-\u{1F511}'],
-      ['200 characters', 'long'.repeat(50)],
-      ['bytes', Uint8Array.of(1, 2, 3)],
       ['bytes that are blank as text', Buffer.from(' \n')],
       ['bytes that are not UTF-8', Uint8Array.of(0xff, 0, 0xfe)],
       ['bytes at an offset', Uint8Array.of(9, 9, 1, 2, 9).subarray(2, 4)],
@@ -106,12 +79,6 @@ export function describeSecrets(implementation: Implementation): void {
       expect((await refusalOf(() => verify(sampleRequest(), options))).code).toBe(
         'SIGNATURE_MISMATCH',
       );
-    });
-
-    it('as text means its UTF-8 bytes', async () => {
-      const secret = 'clé-鍵';
-      const options = { signingSecret: Buffer.from(secret) };
-      await verify(sampleRequest({ secret }), options);
     });
 
     it('may be bytes of another realm', async () => {
@@ -179,31 +146,11 @@ export function describeSecrets(implementation: Implementation): void {
       },
     );
 
-    it('say the first of two that are equal', async () => {
-      const options = { signingSecret: [SECRET, SECRET] };
-      expect((await verify(sampleRequest(), options)).secretIndex).toBe(0);
-    });
-
     it('refuse what none of them signed, with their number', async () => {
       const request = sampleRequest({ secret: OTHER_SECRET });
       const error = await refusalOf(() => verify(request, { signingSecret: rotation }));
       expect(error.code).toBe('SIGNATURE_MISMATCH');
       expect(error.message).toContain('under any of the 3 signing secrets');
-    });
-
-    it('may be frozen', async () => {
-      await verify(sampleRequest(), { signingSecret: Object.freeze([SECRET]) });
-    });
-
-    it('serve a rotation: new first, both for a while, then the old one is gone', async () => {
-      const oldOnes = sampleRequest({ secret: 'old' });
-      const newOnes = sampleRequest({ secret: 'new' });
-      const both = { signingSecret: ['new', 'old'] };
-      expect((await verify(oldOnes, both)).secretIndex).toBe(1);
-      expect((await verify(newOnes, both)).secretIndex).toBe(0);
-      const after = { signingSecret: ['new'] };
-      expect((await refusalOf(() => verify(oldOnes, after))).code).toBe('SIGNATURE_MISMATCH');
-      expect((await verify(newOnes, after)).secretIndex).toBe(0);
     });
   });
 }

@@ -11,7 +11,6 @@ interface SignatureVector {
   hex: string;
   base64: string;
   base64url: string;
-  madeBy: string;
 }
 
 const vectors: SignatureVector[] = JSON.parse(
@@ -24,10 +23,6 @@ export function describeVectors(implementation: Implementation): void {
   const verify = sampleVerifier(implementation);
 
   describe('vectors made by openssl and Python', () => {
-    it('has vectors', () => {
-      expect(vectors.length).toBeGreaterThan(10);
-    });
-
     describe.each(vectors)('$name', (vector) => {
       const options = {
         signingSecret: Buffer.from(vector.secretHex, 'hex'),

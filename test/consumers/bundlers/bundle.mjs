@@ -10,7 +10,7 @@ import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { startMockServer } from 'merchant-payments/mock-server';
 import { signCallback } from 'merchant-payments/testing';
-import { esbuild, esbuildToCommonJs, rollup, vite, webpack } from './bundlers.mjs';
+import { esbuild, esbuildToCommonJs, webpack } from './bundlers.mjs';
 
 const out = (file) => path.resolve('out', file);
 
@@ -37,7 +37,7 @@ function readPart(source) {
 
 const signingSecret = 'bundle-signing-secret';
 const sizes = [];
-for (const [name, bundle] of Object.entries({ esbuild, rollup, webpack })) {
+for (const [name, bundle] of Object.entries({ esbuild, webpack })) {
   const file = `${name}.mjs`;
   await bundle('handler.mjs', out(file));
   const text = readFileSync(out(file), 'utf8');
@@ -79,9 +79,7 @@ try {
   for (const [name, bundle] of Object.entries({
     'esbuild.mjs': esbuild,
     'esbuild.cjs': esbuildToCommonJs,
-    'rollup.mjs': rollup,
     'webpack.mjs': webpack,
-    'vite.mjs': vite,
   })) {
     const file = out(`client-${name}/${name}`);
     await bundle('client.mjs', file);
@@ -95,4 +93,4 @@ try {
   await service.close();
   rmSync(away, { recursive: true });
 }
-console.log(`handler: ${sizes.join(', ')}; client: run as bundled by each, and by vite`);
+console.log(`handler: ${sizes.join(', ')}; client: run as bundled by each`);

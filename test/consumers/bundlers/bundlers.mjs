@@ -1,9 +1,5 @@
 import path from 'node:path';
-import commonjs from '@rollup/plugin-commonjs';
-import { nodeResolve } from '@rollup/plugin-node-resolve';
 import { build } from 'esbuild';
-import { rollup as rollUp } from 'rollup';
-import { build as buildByVite } from 'vite';
 import webpackTo from 'webpack';
 
 // Each takes an entry and the file to write.
@@ -23,18 +19,6 @@ export async function esbuildToCommonJs(entry, outfile) {
   await build({ entryPoints: [entry], outfile, ...forNode, format: 'cjs' });
 }
 
-// Rollup would import it at the top, which Node 20 has not; undici requires it when a user asks for it.
-const ignore = ['node:sqlite'];
-
-export async function rollup(entry, file) {
-  const bundle = await rollUp({
-    input: entry,
-    external: /^node:/,
-    plugins: [nodeResolve({ preferBuiltins: true }), commonjs({ ignore })],
-  });
-  await bundle.write({ file, format: 'es', inlineDynamicImports: true });
-}
-
 export function webpack(entry, file) {
   const config = {
     mode: 'production',
@@ -52,17 +36,5 @@ export function webpack(entry, file) {
       if (error || stats.hasErrors()) reject(error ?? new Error(stats.toString('errors-only')));
       else resolve();
     });
-  });
-}
-
-export async function vite(entry, file) {
-  await buildByVite({
-    logLevel: 'warn',
-    ssr: { noExternal: true, target: 'node' },
-    build: {
-      ssr: entry,
-      outDir: path.dirname(file),
-      rollupOptions: { output: { entryFileNames: path.basename(file) } },
-    },
   });
 }

@@ -48,18 +48,6 @@ export function describeConnections(
       expect(scene.connections).toHaveLength(1);
     });
 
-    it('may pass on a request without a body', async () => {
-      const scene = await openScene(makeServer);
-      const client = await openRawClient(scene);
-      const { 'content-type': _json, ...headers } = sign().headers;
-      for (const length of ['none', 0] as const) {
-        await client.send(writeHead(headers, length));
-        expect(await client.readAnswer()).toMatchObject({ status: 401 });
-      }
-      expect(scene.connections).toHaveLength(1);
-      expect(scene.reported).toEqual([]);
-    });
-
     it('is read no further than the limit, answered 413 and closed', async () => {
       const scene = await openScene(makeServer, { maxBodyBytes: 1_000 });
       const client = await openRawClient(scene);

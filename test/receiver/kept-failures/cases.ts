@@ -1,13 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { callbackKey } from '../../../src/callback/verify.js';
 import { RetryLaterError, type StoreError } from '../../../src/errors.js';
-import type { PaymentStatusRecord } from '../../../src/protocol/payment.js';
 import type { CallbackReceiverOptions } from '../../../src/receiver/options.js';
 import type { FailedChange } from '../../../src/store/attention.js';
 import type { ManagedStore } from '../../../src/store/callback-store.js';
 import { SECRET, sampleRecord } from '../../callback/sample-callback.js';
-import { outcomeOf } from '../../store/outcome-of.js';
 import { createGate, createScene, post, postBody } from '../scene.js';
 
 const reply = (status: number, outcome: string) => ({ status, headers: {}, outcome });
@@ -32,18 +29,6 @@ async function listOne(store: ManagedStore<unknown>, referenceNumber: string) {
   const [change, ...more] = await list(store, referenceNumber);
   if (change === undefined || more.length > 0) throw new Error('not one failed change');
   return change;
-}
-
-/** Has a change fail, of which the store keeps a body that no receiver has verified. */
-async function failWith(
-  store: ManagedStore<unknown>,
-  payment: PaymentStatusRecord,
-  stored: Uint8Array,
-  key = callbackKey(payment),
-): Promise<void> {
-  const change = { key, payment, failures: { getRawBody: () => stored } };
-  const broken = new Error('broken');
-  await expect(outcomeOf(store, change, () => Promise.reject(broken))).rejects.toBe(broken);
 }
 
 /** Opens a store; each call is another instance over the same database. */
@@ -130,36 +115,6 @@ export function itKeepsFailures(openStore: OpenStore): void {
     });
     isBroken = false;
     expect(await later.replay(change)).toEqual(processed);
-  });
-
-  it('keeps the body as received, though onPayment changes the bytes that it gets', async () => {
-    let isBroken = true;
-    const { scene, store, referenceNumber, ours, deliver } = createShop({
-      onPayment({ rawBody }) {
-        rawBody.fill(0x20);
-        if (isBroken) throw new Error('broken');
-      },
-    });
-    await deliver();
-    const change = await listOne(store, referenceNumber);
-    expect(await scene.replay(change)).toEqual(failed);
-    isBroken = false;
-    const { rawBody } = await listOne(store, referenceNumber);
-    expect(JSON.parse(new TextDecoder().decode(rawBody))).toEqual(sampleRecord(ours));
-    expect(await scene.replay(change)).toEqual(processed);
-  });
-
-  it('keeps no error that repeats the body, though onPayment has wiped the bytes that it got', async () => {
-    const { store, referenceNumber, deliver } = createShop({
-      onPayment({ rawBody }) {
-        const text = new TextDecoder().decode(rawBody);
-        rawBody.fill(0x20);
-        throw new Error(text);
-      },
-    });
-    await deliver();
-    const { error } = await listOne(store, referenceNumber);
-    expect(error.message).toBe('[withheld: repeats the request]');
   });
 
   it('parks a change that has failed parkAfter times: 200, reported, and run by a replay alone', async () => {
@@ -309,44 +264,6 @@ export function itKeepsFailures(openStore: OpenStore): void {
     },
   );
 
-  it.each([
-    ['another change of its payment', { status: 'settled' }],
-    ['a change at another time', { updatedAt: '2026-01-31T12:00:05.001+00:00' }],
-    ['another payment', { referenceNumber: randomUUID() }],
-    ['no payment', { referenceNumber: undefined }],
-  ])('refuses to replay a stored body of %s', async (_of, fields) => {
-    const { scene, store, referenceNumber, ours } = createShop({});
-    const stored = Buffer.from(JSON.stringify(sampleRecord({ ...ours, ...fields })));
-    await failWith(store, sampleRecord(ours), stored);
-    const change = await listOne(store, referenceNumber);
-    expect(await scene.replay(change)).toEqual(failed);
-    const { listedAt } = await listOne(store, referenceNumber);
-    expect(await listOne(store, referenceNumber)).toMatchObject({
-      ...change,
-      listedAt: expect.any(Date),
-    });
-    expect(Number(listedAt)).toBeGreaterThanOrEqual(Number(change.listedAt));
-    expect(scene.reports).toMatchObject([
-      {
-        error: {
-          code: 'REPLAY_IMPOSSIBLE',
-          message: expect.stringContaining('is not of this change'),
-        },
-      },
-    ]);
-    expect([scene.handled, scene.rejections]).toEqual([[], []]);
-  });
-
-  it('refuses to replay the body of another payment under the key of that', async () => {
-    const { scene, store, referenceNumber, ours } = createShop({});
-    const stored = sampleRecord({ ...ours, referenceNumber: randomUUID() });
-    const key = callbackKey(stored);
-    await failWith(store, sampleRecord(ours), Buffer.from(JSON.stringify(stored)), key);
-    expect(await scene.replay({ key, referenceNumber })).toEqual(failed);
-    expect(codes(scene.reports)).toEqual(['REPLAY_IMPOSSIBLE']);
-    expect(scene.handled).toEqual([]);
-  });
-
   it('does not count what asks the service to retry later', async () => {
     const { store, referenceNumber, deliver } = createShop({
       parkAfter: 1,
@@ -375,35 +292,6 @@ export function itKeepsFailures(openStore: OpenStore): void {
     await deliver();
     const { error } = await listOne(store, referenceNumber);
     expect(error).toEqual({ name: 'Of[redacted]', code: '[redacted]', message: kept });
-  });
-
-  it("keeps an error's message that names the payment", async () => {
-    const { store, referenceNumber, deliver } = createShop({
-      onPayment: ({ payment }) =>
-        Promise.reject(new Error(`no order of ${payment.referenceNumber}`)),
-    });
-    await deliver();
-    const { error } = await listOne(store, referenceNumber);
-    expect(error.message).toBe(`no order of ${referenceNumber}`);
-  });
-
-  it('reports once that a change was parked after its time limit', async () => {
-    const reported: unknown[] = [];
-    const { scene, deliver } = createShop({
-      onPaymentTimeoutMs: 20,
-      parkAfter: 1,
-      async onError(error) {
-        await new Promise(setImmediate);
-        reported.push((error as StoreError).code);
-      },
-      onPayment: (_callback, { signal }) =>
-        new Promise<void>((_resolve, reject) => {
-          signal.addEventListener('abort', () => reject(signal.reason));
-        }),
-    });
-    await deliver();
-    await scene.idle();
-    expect(reported.filter((code) => code === 'CHANGE_PARKED')).toHaveLength(1);
   });
 
   it('keeps a failure that ends after its time limit, but not a success', async () => {

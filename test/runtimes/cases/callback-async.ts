@@ -41,20 +41,5 @@ export const callbackAsync: CaseGroup = {
         );
       },
     },
-    {
-      name: 'waits for a schema of the user that is asynchronous',
-      async run() {
-        const recordSchema = {
-          '~standard': {
-            version: 1,
-            vendor: 'test',
-            validate: async () => ({ issues: [{ message: 'must be otherwise' }] }),
-          },
-        } as const;
-        const callback = await sign();
-        const options = { signingSecret: SECRET, now, recordSchema };
-        await failsWith(() => verifyCallbackAsync(callback, options), 'INVALID_RECORD');
-      },
-    },
   ],
 };

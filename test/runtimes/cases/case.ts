@@ -13,7 +13,6 @@ export interface CaseGroup {
 export const groupNames = [
   'callback',
   'callback, async',
-  'fetch',
   'client',
   'mock-server',
   'demo',

@@ -1,5 +1,5 @@
 import vectors from '../../vectors/signatures.json' with { type: 'json' };
-import { equal, errorOf, failsWith, isTrue } from './assert.js';
+import { equal, failsWith, isTrue } from './assert.js';
 import type { Case } from './case.js';
 import { bytesOf, NOW_SECONDS, recordText, SECRET, sign } from './signed-callback.js';
 
@@ -68,10 +68,8 @@ export function verificationCases(implementation: Implementation): readonly Case
       },
     },
     ...[
-      { skew: 299, code: undefined },
       { skew: 300, code: undefined },
       { skew: 301, code: 'TIMESTAMP_OUTSIDE_WINDOW' },
-      { skew: -300, code: undefined },
       { skew: -301, code: 'TIMESTAMP_OUTSIDE_WINDOW' },
     ].map(({ skew, code }) => ({
       name: `${code === undefined ? 'accepts' : 'refuses'} a timestamp ${skew} s old`,
@@ -81,27 +79,6 @@ export function verificationCases(implementation: Implementation): readonly Case
         else equal((await failsWith(() => verify(callback), code))['skewSeconds'], skew);
       },
     })),
-    {
-      name: 'refuses at any skew but zero when the tolerance is zero',
-      async run() {
-        await verify(await sign(), { toleranceSeconds: 0 });
-        const callback = await sign(recordText(), { timestamp: String(NOW_SECONDS - 1) });
-        await failsWith(
-          () => verify(callback, { toleranceSeconds: 0 }),
-          'TIMESTAMP_OUTSIDE_WINDOW',
-        );
-      },
-    },
-    {
-      name: 'refuses a clock that is not a number',
-      async run() {
-        const callback = await sign();
-        await failsWith(
-          () => verify(callback, { now: () => Number.NaN }),
-          'TIMESTAMP_OUTSIDE_WINDOW',
-        );
-      },
-    },
     {
       name: 'refuses every change of the body, the timestamp and the signature',
       async run() {
@@ -122,133 +99,28 @@ export function verificationCases(implementation: Implementation): readonly Case
         }
       },
     },
-    ...[
-      { name: 'no timestamp', headers: { 'x-timestamp': undefined }, code: 'MISSING_TIMESTAMP' },
-      { name: 'no signature', headers: { 'x-signature': undefined }, code: 'MISSING_SIGNATURE' },
-      {
-        name: 'a timestamp of words',
-        headers: { 'x-timestamp': 'now' },
-        code: 'INVALID_TIMESTAMP',
-      },
-      {
-        name: 'milliseconds',
-        headers: { 'x-timestamp': `${NOW_SECONDS}000` },
-        code: 'INVALID_TIMESTAMP',
-      },
-      { name: 'a short signature', headers: { 'x-signature': 'ab' }, code: 'INVALID_SIGNATURE' },
-      {
-        name: 'a signature beyond ASCII',
-        headers: { 'x-signature': 'é'.repeat(64) },
-        code: 'INVALID_SIGNATURE',
-      },
-    ].map(({ name, headers, code }) => ({
-      name: `refuses ${name}: ${code}`,
+    {
+      name: 'refuses with an error of its class',
       async run() {
         const callback = await sign();
-        const request = { ...callback, headers: { ...callback.headers, ...headers } };
-        const error = await failsWith(() => verify(request), code);
         const known = implementation.CallbackVerificationError as new () => Error;
-        isTrue(error instanceof known, 'an instance of CallbackVerificationError');
-        const base: new () => Error = Object.getPrototypeOf(known);
-        isTrue(error instanceof base, 'an instance of the base of all errors');
+        for (const [headers, code] of [
+          [{ 'x-timestamp': undefined }, 'MISSING_TIMESTAMP'],
+          [{ 'x-timestamp': `${NOW_SECONDS}000` }, 'INVALID_TIMESTAMP'],
+          [{ 'x-signature': 'é'.repeat(64) }, 'INVALID_SIGNATURE'],
+        ] as const) {
+          const request = { ...callback, headers: { ...callback.headers, ...headers } };
+          const error = await failsWith(() => verify(request), code);
+          isTrue(error instanceof known, 'an instance of CallbackVerificationError');
+        }
       },
-    })),
+    },
     {
       name: 'refuses what is signed and not a record: INVALID_RECORD',
       async run() {
         for (const body of ['', '{', '[]', '{}', recordText({ status: 7 }), '\uFEFF{}']) {
           const callback = await sign(body);
           await failsWith(() => verify(callback), 'INVALID_RECORD');
-        }
-      },
-    },
-    {
-      name: 'refuses a parsed body: RAW_BODY_REQUIRED',
-      async run() {
-        const { headers } = await sign();
-        const rawBody = JSON.parse(recordText());
-        await failsWith(() => verify({ rawBody, headers }), 'RAW_BODY_REQUIRED');
-      },
-    },
-    {
-      name: 'tells which of several secrets matched, and refuses the others',
-      async run() {
-        const callback = await sign();
-        for (const [index, signingSecret] of [
-          [SECRET, 'next'],
-          ['next', SECRET],
-          ['next', new TextEncoder().encode(SECRET)],
-        ].entries()) {
-          equal((await verify(callback, { signingSecret })).secretIndex, Math.min(index, 1));
-        }
-        await failsWith(
-          () => verify(callback, { signingSecret: ['next', 'later'] }),
-          'SIGNATURE_MISMATCH',
-        );
-      },
-    },
-    ...encodings.map((signatureEncoding) => ({
-      name: `refuses other encodings than ${signatureEncoding} when that is asked for`,
-      async run() {
-        const [vector] = vectors;
-        for (const encoding of encodings) {
-          // Base64 and base64url differ in what they allow, and this digest shows it.
-          const request = requestOf(vector as Vector, encoding);
-          const options = { ...optionsOf(vector as Vector), signatureEncoding };
-          if (encoding === signatureEncoding) await verify(request, options);
-          else await failsWith(() => verify(request, options), 'INVALID_SIGNATURE');
-        }
-      },
-    })),
-    {
-      name: 'refuses secrets that can not be right: INVALID_OPTION',
-      async run() {
-        const callback = await sign();
-        for (const signingSecret of ['', ' ', 'secret\n', [], new Uint8Array(), undefined, 7]) {
-          await failsWith(() => verify(callback, { signingSecret }), 'INVALID_OPTION');
-        }
-      },
-    },
-    {
-      name: 'runs the schema of the user',
-      async run() {
-        const callback = await sign();
-        const schema = (issues: readonly object[]) => ({
-          '~standard': {
-            version: 1,
-            vendor: 'test',
-            validate: (value: unknown) => (issues.length === 0 ? { value } : { issues }),
-          },
-        });
-        await verify(callback, { recordSchema: schema([]) });
-        const refusing = schema([{ message: 'must be otherwise', path: ['status'] }]);
-        await failsWith(() => verify(callback, { recordSchema: refusing }), 'INVALID_RECORD');
-      },
-    },
-    {
-      name: 'makes a verifier that many callbacks can use at once',
-      async run() {
-        const options = { signingSecret: ['next', SECRET], now };
-        const verifier = implementation.createCallbackVerifier(options as never);
-        const references = Array.from({ length: 50 }, (_, index) => `order-${index}`);
-        const seen = await Promise.all(
-          references.map(async (merchantPaymentReference) => {
-            const callback = await sign(recordText({ merchantPaymentReference }));
-            return (await verifier(callback as never)).payment.merchantPaymentReference;
-          }),
-        );
-        equal(seen, references);
-      },
-    },
-    {
-      name: 'shows no secret in its errors',
-      async run() {
-        const { rawBody, headers } = await sign();
-        const forged = { rawBody, headers: { ...headers, 'x-signature': 'ab'.repeat(32) } };
-        for (const request of [forged, { rawBody: {}, headers }, { rawBody, headers: {} }]) {
-          const error = await errorOf(() => verify(request));
-          const seen = [String(error), error.stack, JSON.stringify(error)].join('\n');
-          isTrue(!seen.includes(SECRET) && !seen.includes('order-1001'), 'no secret, no body');
         }
       },
     },

@@ -6,7 +6,6 @@ import { callback } from '../cases/callback.js';
 import { callbackAsync } from '../cases/callback-async.js';
 import { runGroups } from '../cases/case.js';
 import { clientCases } from '../cases/client.js';
-import { fetchAdapter } from '../cases/fetch.js';
 import { mockServer } from '../cases/mock-server.js';
 
 /** undici 8 needs Node 22.19. */
@@ -25,6 +24,6 @@ const client = clientCases({
   unconnectedByFetch: 'Deno' in globalThis ? 'unknown' : 'not-sent',
 });
 
-await runGroups([callback, callbackAsync, fetchAdapter, client, mockServer], (line) =>
+await runGroups([callback, callbackAsync, client, mockServer], (line) =>
   console.log(JSON.stringify(line)),
 );

@@ -2,7 +2,6 @@
 
 import { callback } from '../cases/callback.js';
 import { callbackAsync } from '../cases/callback-async.js';
-import { fetchAdapter } from '../cases/fetch.js';
 import { createWorker } from './worker.js';
 
-export default createWorker([callback, callbackAsync, fetchAdapter]);
+export default createWorker([callback, callbackAsync]);

@@ -46,17 +46,11 @@ function everyVerdict(verify: Verify): Record<string, Walk> {
 }
 
 const wrongOptions: readonly object[] = [
-  { signingSecret: ` ${signingText}` },
-  { signingSecret: `${signingText}\n` },
-  { signingSecret: ['good', `${signingText} `] },
-  { signingSecret: [signingText, ''] },
+  { signingSecret: ['good', `${signingText}\n`] },
   { signingSecret: { key: signingText } },
   { signingSecret: [[signingBytes]] },
   { signingSecret: signingText, toleranceSeconds: signingText },
-  { signingSecret: signingText, signatureEncoding: signingText },
-  { signingSecret: signingText, timestampUnit: signingText },
   { signingSecret: signingText, now: signingText },
-  { signingSecret: signingText, recordSchema: signingText },
 ];
 
 function expectCode(code: string, error: unknown): unknown {
@@ -71,7 +65,6 @@ function printing(create: CreateVerifier): Walk {
       const verifier = create({ now, signingSecret: [secret, signingBytes] } as never);
       see(`a new verifier, the secret ${how}`, verifier);
       await verifier(signed(secret) as never);
-      await failureOf(() => verifier({ ...signed(secret), rawBody: '' } as never));
       see(`a verifier that was used, the secret ${how}`, verifier);
     }
   };

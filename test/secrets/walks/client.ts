@@ -1,6 +1,5 @@
 import { Console } from 'node:console';
 import { Writable } from 'node:stream';
-import { MockAgent } from 'undici';
 import { onTestFinished } from 'vitest';
 import type { PaymentClientOptions } from '../../../src/client/options.js';
 import { PaymentClient } from '../../../src/client/payment-client.js';
@@ -16,43 +15,34 @@ import {
   withoutJitter,
 } from '../../client/raw-server.js';
 import { apiKey, apiSecret, authorization, customer, reference } from '../planted.js';
-import { removed, spellingsOf } from '../search.js';
 import type { See, Walk, Walks } from '../watch.js';
 
 const order = { merchantPaymentReference: reference, amount: 2500, currency: 'EUR' };
 const extraBody = { note: customer };
 const body = JSON.stringify({ ...extraBody, ...order });
 
+/** Each secret as it is removed from what a service says, in whole and cut. */
+const secretEchoes = [authorization.slice(6), `${apiKey}:${apiSecret}`, apiSecret, apiKey]
+  .flatMap((secret) => [
+    secret,
+    JSON.stringify(secret).slice(1, -1),
+    encodeURIComponent(secret),
+    Buffer.from(secret).toString('base64'),
+    Buffer.from(secret).toString('base64url'),
+  ])
+  .flatMap((spelled) => [spelled, `${spelled.slice(0, -9)}…`]);
 /** What a server can echo: header, credentials and body, in whole and in part. */
-const plainEchoes = [
+const echoes = [
   authorization,
-  `${apiKey}:${apiSecret}`,
-  body,
-  `${authorization.slice(0, 24)}…`,
-  `${'.'.repeat(290)}${authorization}`,
   `${'.'.repeat(4_080)}${authorization}${body}`,
-];
-const secrets = [authorization.slice(6), `${apiKey}:${apiSecret}`, apiSecret, apiKey];
-const spelledSecrets = secrets.flatMap((secret) =>
-  Object.entries(spellingsOf(secret))
-    .filter(([name]) => removed.test(name))
-    .flatMap(([, spelled]) => [spelled, `${spelled.slice(0, -9)}…`]),
-);
-const secretEchoes = [
-  authorization,
-  `${apiKey}:${apiSecret}`,
-  ...spelledSecrets,
-  apiSecret.slice(0, 16),
+  ...secretEchoes,
   apiSecret.slice(-16),
-];
-const bodyEchoes = [
+  body,
   `${body.slice(0, -9)}…`,
   JSON.stringify({ said: body }),
-  JSON.stringify(JSON.parse(body), null, 2),
   `the note "${customer}" is too long`,
   customer.slice(0, 24),
 ];
-const echoes = [...plainEchoes, ...secretEchoes, ...bodyEchoes];
 /** Without the body, with which a text is withheld whatever its secrets are. */
 const secretEcho = secretEchoes.join(' | ');
 const echo = echoes.join(' | ');
@@ -95,10 +85,6 @@ function createClient(see: See, url: string, options: TransportOptions = {}): Pa
   return client;
 }
 
-async function seeFailure(see: See, what: string, call: Promise<unknown>): Promise<void> {
-  see(what, await failureOf(call));
-}
-
 type AnswerTo = (request: RawRequest) => string | undefined;
 
 /** A payment is created, and this is the answer. */
@@ -107,7 +93,7 @@ function answered(options: TransportOptions, answer: AnswerTo): Walk {
     withoutJitter();
     const server = await startRawServer({ answer });
     const client = createClient(see, server.url, { maxResponseBytes: 200_000, ...options });
-    await seeFailure(see, 'the error', client.payments.create(order, { extraBody }));
+    see('the error', await failureOf(client.payments.create(order, { extraBody })));
     see('the client', client);
     if (server.requests[0]?.body !== body) throw new Error('the body was not sent');
   };
@@ -135,38 +121,27 @@ function headersTelling(said: string): Record<string, string> {
   };
 }
 
+/** What becomes of a text does not depend on the status. */
+const refusals = [301, 400, 401, 429, 500].flatMap((status) =>
+  (status === 400 ? echoes : [echo, secretEcho]).flatMap((said) => [
+    { said, answer: httpAnswer(status, tellingAll(said), headersTelling(said)) },
+    { said, answer: httpAnswer(status, {}, headersTelling(said)) },
+  ]),
+);
+
 function answers(options: TransportOptions): Record<string, Walk> {
-  const refusals = [301, 400, 401, 422, 429, 500].map((status): [string, Walk] => [
-    `${status} with an echo in every field`,
-    async (see) => {
+  return {
+    'a refusal with an echo in every field, and in headers alone': async (see) => {
       withoutJitter();
-      let said = '';
-      const answer = () => httpAnswer(status, tellingAll(said), headersTelling(said));
-      const server = await startRawServer({ answer });
+      const server = await startRawServer({ answer: (_, index) => refusals[index]?.answer });
       const client = createClient(see, server.url, { ...options, maxRetries: 0 });
-      // What becomes of a text does not depend on the status.
-      for (said of status === 400 ? echoes : plainEchoes) {
+      for (const { said } of refusals) {
         const error = await failureOf(client.payments.create(order, { extraBody }));
         see(`the error after ${said}`, error);
         if (!(error instanceof ApiError)) throw new Error('no answer was told of');
         see(`the response after ${said}`, error.response, 'the answer of the service');
       }
-      for (said of plainEchoes) {
-        const only = { errors: [{ message: said }] };
-        const other = await startRawServer({
-          answer: () => httpAnswer(status, only, headersTelling(said)),
-        });
-        const call = createClient(see, other.url, { ...options, maxRetries: 0 });
-        await seeFailure(
-          see,
-          `the error by the headers after ${said}`,
-          call.payments.create(order),
-        );
-      }
     },
-  ]);
-  return {
-    ...Object.fromEntries(refusals),
     '500 with an HTML page': answered(options, () => httpAnswer(500, `<pre>${echo}</pre>`)),
     'a reset': answered(options, ({ socket }) => void socket.resetAndDestroy()),
     'the request for a status line': answered(options, () => `${echo}\r\n\r\n`),
@@ -188,57 +163,30 @@ function answers(options: TransportOptions): Record<string, Walk> {
       const request = { method: 'POST', path: `/x?of=${customer}`, body: extraBody };
       see('the response', await client.request(request), 'the answer of the service');
     },
-    'a responseSchema that quotes or throws': async (see) => {
-      const said = { said: body, [`${apiKey}:${apiSecret}`]: authorization };
-      const server = await startRawServer({ answer: () => httpAnswer(201, said) });
-      const client = createClient(see, server.url, options);
-      const schema = (validate: () => { issues: { message: string; path?: string[] }[] }) =>
-        ({ '~standard': { version: 1, vendor: 'test', validate } }) as const;
-      const quoting = schema(() => ({
-        issues: echoes.map((message) => ({ message, path: [apiSecret, authorization] })),
-      }));
-      const throwing = schema(() => {
-        throw new Error(echo);
-      });
-      for (const responseSchema of [quoting, throwing]) {
-        const call = client.payments.create(order, { extraBody, responseSchema });
-        await seeFailure(see, 'the error', call);
-      }
-    },
     'no connection, a deadline, an abort, and after close()': async (see) => {
       const server = await startRawServer({});
       const client = createClient(see, server.url, options);
       const refused = createClient(see, `http://127.0.0.1:${await refusedPort()}`, options);
       const reason = new Error(`${customer} was cancelled with ${apiSecret}`);
       const create = client.payments.create;
-      await seeFailure(see, 'refused', refused.payments.create(order, { extraBody }));
-      await seeFailure(see, 'late', create(order, { extraBody, timeoutMs: 50 }));
-      await seeFailure(see, 'aborted', create(order, { signal: AbortSignal.abort(reason) }));
+      see('refused', await failureOf(refused.payments.create(order, { extraBody })));
+      see('late', await failureOf(create(order, { extraBody, timeoutMs: 50 })));
+      see('aborted', await failureOf(create(order, { signal: AbortSignal.abort(reason) })));
       await client.close();
-      await seeFailure(see, 'closed', create(order));
+      see('closed', await failureOf(create(order)));
     },
   };
 }
 
-const rejections: Record<string, unknown> = {
-  'a text': echo,
-  'an error that quotes': new Error(echo),
-  'an error with a code that quotes': Object.assign(new Error(echo), { code: 'EPIPE' }),
-  'an error with a code that quotes secrets': Object.assign(new Error(secretEcho), {
-    code: 'EPIPE',
-  }),
-  'an error whose code is the secret': Object.assign(new Error('m'), { code: apiSecret }),
-  'an error whose code is part of the header': Object.assign(new Error('m'), {
-    code: authorization.slice(6, 40),
-  }),
-  'an error whose code is the body': Object.assign(new Error('m'), { code: customer }),
-  'causes that quote': new TypeError('fetch failed', { cause: new Error(`below: ${echo}`) }),
-  'causes that quote secrets': new TypeError(secretEcho, { cause: new Error(secretEcho) }),
-  'fields that quote': Object.assign(new Error('m'), { code: 'E', request: { headers: echo } }),
-  'errors that quote': new AggregateError([new Error(echo)], echo),
-  'an error whose name quotes': Object.assign(new Error('m'), { name: echo }),
-  'errors one by one': echoes,
-};
+const rejections: readonly unknown[] = [
+  echo,
+  ...echoes.map((said) => Object.assign(new Error(said), { code: 'EPIPE' })),
+  Object.assign(new Error('m'), { code: apiSecret }),
+  Object.assign(new Error('m'), { code: authorization.slice(6, 40) }),
+  Object.assign(new Error('m'), { name: echo, code: 'E', request: { headers: echo } }),
+  new TypeError(secretEcho, { cause: new Error(secretEcho) }),
+  new AggregateError([new Error(echo)], echo),
+];
 
 async function rejectingFetch(see: See): Promise<void> {
   let rejection: unknown;
@@ -246,26 +194,9 @@ async function rejectingFetch(see: See): Promise<void> {
     fetch: () => Promise.reject(rejection),
     maxRetries: 0,
   });
-  for (const [what, reason] of Object.entries(rejections)) {
-    const reasons = Array.isArray(reason)
-      ? reason.map((said) => Object.assign(new Error(said), { code: 'EPIPE' }))
-      : [reason];
-    for (rejection of reasons) {
-      const call = client.payments.create(order, { extraBody });
-      await seeFailure(see, `the error after ${what}`, call);
-    }
-  }
-}
-
-async function refusingMockAgent(see: See): Promise<void> {
-  const dispatcher = new MockAgent();
-  onTestFinished(() => dispatcher.close());
-  dispatcher.disableNetConnect();
-  const pool = dispatcher.get('https://payments.example');
-  for (const unmatched of [{ headers: { authorization: 'other' } }, { body: 'other' }]) {
-    pool.intercept({ path: '/api/payments', method: 'POST', ...unmatched }).reply(201);
-    const client = createClient(see, 'https://payments.example', { dispatcher, maxRetries: 0 });
-    await seeFailure(see, 'the error', client.payments.create(order, { extraBody }));
+  for (rejection of rejections) {
+    const error = await failureOf(client.payments.create(order, { extraBody }));
+    see(`the error after ${rejection}`, error);
   }
 }
 
@@ -276,19 +207,15 @@ async function wrongRequests(see: See): Promise<void> {
     currency: client.payments.create({ ...order, currency: customer }),
     amount: client.payments.create({ ...order, amount: wrong(apiSecret) }),
     'a field too many': client.payments.create(wrong({ ...order, note: customer })),
-    'a shadowed field': client.payments.create(order, { extraBody: { amount: customer } }),
     'no JSON': client.payments.create(order, { extraBody: { nested: [Number.NaN, customer] } }),
-    'an extraBody that is text': client.payments.create(order, { extraBody: wrong(customer) }),
     timeoutMs: client.payments.create(order, { timeoutMs: wrong(apiSecret) }),
-    signal: client.payments.create(order, { signal: wrong(apiSecret) }),
     'the input': client.payments.create(wrong(customer)),
     method: client.request({ method: apiSecret, path: '/x' }),
     path: client.request({ method: 'GET', path: apiSecret }),
-    'a body of a GET': client.request({ method: 'GET', path: '/x', body: extraBody }),
     'a request that is text': client.request(wrong(apiSecret)),
   };
   for (const [what, call] of Object.entries(calls)) {
-    await seeFailure(see, `the error for ${what}`, call);
+    see(`the error for ${what}`, await failureOf(call));
   }
   await wrongFunctions(see);
 }
@@ -296,80 +223,43 @@ async function wrongRequests(see: See): Promise<void> {
 /** Functions for the credentials that fail, or give something else. */
 async function wrongFunctions(see: See): Promise<void> {
   const good = { baseUrl: 'https://payments.invalid', apiKey, apiSecret, timeoutMs: 20 };
-  const functions: Record<string, () => string | Promise<string>> = {
-    'a function that quotes the secret': () => JSON.parse(apiSecret),
-    'a function that rejects with the secret': () => Promise.reject(new Error(apiSecret)),
-    'a function that throws the secret': () => {
-      throw apiSecret;
-    },
-    'a function that gives a broken secret': () => `${apiSecret}\n`,
-    'a function that is slow': () => new Promise<string>(() => {}),
-  };
-  for (const [what, give] of Object.entries(functions)) {
+  const functions: readonly (() => string | Promise<string>)[] = [
+    () => JSON.parse(apiSecret),
+    () => Promise.reject(new Error(apiSecret)),
+    () => `${apiSecret}\n`,
+    () => new Promise<string>(() => {}),
+  ];
+  for (const give of functions) {
     const client = new PaymentClient({ ...good, apiSecret: give });
-    await seeFailure(see, `the error for ${what}`, client.payments.create(order));
-    see(`a client with ${what}`, client);
+    see(`the error for ${give}`, await failureOf(client.payments.create(order)));
+    see(`a client with ${give}`, client);
     await client.close();
   }
 }
 
-function wrongOptions(see: See): void {
+async function wrongOptions(see: See): Promise<void> {
   const good = { baseUrl: 'https://payments.example', apiKey, apiSecret };
   const given: Record<string, unknown>[] = [
     { apiSecret: `${apiSecret}\n` },
-    { apiSecret: `${apiSecret}\u0000.` },
-    { apiSecret: `${apiSecret}\ud800` },
     { apiSecret: [apiSecret] },
-    { apiSecret: Buffer.from(apiSecret) },
     { apiKey: `${apiKey}:${apiSecret}` },
-    { apiKey: ` ${apiKey}` },
     { headers: { 'x-token': `${apiSecret}\n` } },
     { headers: { [`${apiSecret} `]: 'a' } },
-    { headers: [apiSecret] },
-    { idempotency: apiSecret },
-    { idempotency: [apiSecret] },
     { idempotency: { header: `${apiSecret} ` } },
-    { idempotency: { header: [apiSecret] } },
-    { idempotency: { [apiSecret]: apiSecret } },
     { baseUrl: `https://user:${encodeURIComponent(apiSecret)}@payments.example` },
     { baseUrl: `https://payments.example?secret=${encodeURIComponent(apiSecret)}` },
-    { baseUrl: `https://payments.example#${encodeURIComponent(apiSecret)}` },
-    { baseUrl: `ftp://payments.example/${encodeURIComponent(apiSecret)}` },
     { baseUrl: apiSecret },
     { timeoutMs: apiSecret },
-    { maxRetries: apiSecret },
-    { maxResponseBytes: apiSecret },
-    { dangerouslyAllowHttp: apiSecret },
     { logger: apiSecret },
     { dispatcher: { secret: apiSecret } },
     { fetch: apiSecret },
   ];
   for (const options of given) {
-    const name = Object.keys(options).join();
-    see(
-      `the error for ${name}`,
-      thrownBy(() => new PaymentClient({ ...good, ...options })),
+    const error = await failureOf(
+      Promise.resolve().then(() => new PaymentClient({ ...good, ...options })),
     );
-    see(
-      `the error of fromEnv for ${name}`,
-      thrownBy(() =>
-        PaymentClient.fromEnv(options, {
-          MERCHANT_PAYMENTS_BASE_URL: good.baseUrl,
-          MERCHANT_PAYMENTS_API_KEY: apiKey,
-          MERCHANT_PAYMENTS_API_SECRET: apiSecret,
-        }),
-      ),
-    );
+    see(`the error for ${Object.keys(options).join()}`, error);
   }
-}
-
-function thrownBy(run: () => unknown): unknown {
-  try {
-    run();
-  } catch (error) {
-    return error;
-  }
-  throw new Error('expected a failure, but it succeeded');
 }
 
 async function printing(see: See): Promise<void> {
@@ -396,7 +286,6 @@ export const clientWalks: Walks = {
       ),
     ),
     'after a fetch that rejects': rejectingFetch,
-    "after a MockAgent's refusal, which quotes headers and body": refusingMockAgent,
     'after a request that can not be right': wrongRequests,
     'after options that can not be right': wrongOptions,
   },

@@ -3,7 +3,7 @@ import { createServer, type Socket } from 'node:net';
 import { Redis } from 'ioredis';
 import { onTestFinished } from 'vitest';
 import { CLAIM } from '../../../src/redis/scripts.js';
-import { apiSecret, customer } from '../planted.js';
+import { apiSecret } from '../planted.js';
 
 /** A real client of a server with scripted answers. */
 export async function connectRedis(
@@ -63,7 +63,6 @@ export const redisServers: Record<string, (socket: Socket, command: string) => v
   [SILENT]: (socket, command) => {
     if (!/eval/i.test(command)) socket.write('+OK\r\n');
   },
-  'that answers nonsense': replying(() => `+${customer}\r\n`),
   'that gave the claim to another': replying((command) =>
     command.includes(claim) ? '+claimed:10\r\n' : ':0\r\n',
   ),
@@ -76,20 +75,4 @@ export const failingDatabase = {
     throw Object.assign(new Error('disk I/O error'), { code: 'SQLITE_IOERR', sql });
   },
   prepare: () => ({ run: () => ({ changes: 0 }), get: () => undefined, all: () => [] }),
-};
-
-/** A pool whose driver adds to its errors what was sent, as mysql2 does. */
-export const failingPool = {
-  async getConnection() {
-    return {
-      async query({ sql }: { sql: string }): Promise<never> {
-        const server = { errno: 1406, code: 'ER_DATA_TOO_LONG', sqlState: '22001' };
-        throw Object.assign(new Error('Data too long'), { ...server, sqlMessage: 'too long', sql });
-      },
-      release: () => undefined,
-      destroy: () => undefined,
-      on: () => undefined,
-      removeListener: () => undefined,
-    };
-  },
 };

@@ -10,15 +10,9 @@ import * as node from '../../../src/node/callback-handler.js';
 import { createCallbackReceiver } from '../../../src/receiver/callback-receiver.js';
 import { memoryStore } from '../../../src/store/memory.js';
 import { failureOf, now } from '../../callback/sample-callback.js';
-import { customer, signingText } from '../planted.js';
+import { customer, signingBytes, signingKey, signingText } from '../planted.js';
 import type { See, Walk, Walks } from '../watch.js';
-import {
-  type PlantedSecret,
-  refusals,
-  schemaThat,
-  signed,
-  signingSecrets,
-} from './signed-callback.js';
+import { type PlantedSecret, refusals, schemaThat, signed } from './signed-callback.js';
 
 interface Posted {
   readonly method: string;
@@ -51,24 +45,6 @@ const startNode: Start = async (see, options) => {
   const { port } = server.address() as AddressInfo;
   const post = postTo(`http://127.0.0.1:${port}/`, fetch);
   return { printed: handler, post: (request) => post(see, request) };
-};
-
-const startFetch: Start = (see, options) => {
-  const handler = web.callbackHandler(options);
-  const post = postTo('http://shop.example/', (url, init) => handler(new Request(url, init)));
-  return { printed: handler, post: (request) => post(see, request) };
-};
-
-const startLambda: Start = (_see, options) => {
-  const handler = lambda.callbackHandler(options);
-  const post = ({ method, rawBody, headers }: Posted) =>
-    handler({
-      httpMethod: method,
-      headers: withoutAbsent(headers),
-      body: Buffer.from(rawBody).toString('base64'),
-      isBase64Encoded: true,
-    } as never);
-  return { printed: handler, post };
 };
 
 const startFastify: Start = async (see, options) => {
@@ -139,72 +115,56 @@ function requests(secret: PlantedSecret): Posted[] {
 const isHeaderText = (value: unknown): boolean =>
   value === undefined || (typeof value === 'string' && /^[ -~]*$/.test(value));
 
-function everyReply(start: Start): Record<string, Walk> {
-  const scenes = Object.entries(signingSecrets).map(([how, secret]): [string, Walk] => [
-    `with the secret ${how}`,
-    async (see) => {
-      const told = (what: string) => (error: unknown) => see(what, error);
-      const quiet = { now, signingSecret: secret, store: memoryStore() };
-      const reporting = {
-        ...quiet,
-        onPayment: () => undefined,
-        onError: told('what onError receives'),
-        onRejected: told('what onRejected receives'),
-      };
-      // The second has no listeners, so that the package's own reports are printed.
-      for (const options of [reporting, { ...quiet, onPayment: () => undefined }]) {
-        const receiving = await start(see, options as never);
-        see('the handler', receiving.printed);
-        for (const request of requests(secret)) see('the reply', await receiving.post(request));
-        see('the handler after its use', receiving.printed);
-      }
-    },
-  ]);
-  return {
-    ...Object.fromEntries(scenes),
-    "when what is the merchant's fails": async (see) => {
-      const onError = (error: unknown) => see('what onError receives', error);
-      // First by the package's own report.
-      for (const options of failing.flatMap((one) => [one, { onError, ...one }])) {
-        const all = { now, signingSecret: signingText, ...options };
-        const receiving = await start(see, all as never);
-        const reply = await receiving.post({ method: 'POST', ...signed(signingText) });
-        see(`the reply when ${Object.keys(options).join(' and ')} fails`, reply);
-      }
-    },
-    'with options that can not be right': async (see) => {
-      for (const options of wrong) {
-        const all = { signingSecret: signingText, onPayment: () => undefined, ...options };
-        see(
-          `the error for ${Object.keys(options)}`,
-          await failureOf(() => start(see, all as never)),
-        );
-      }
-    },
+/** Every request with what it is answered, first with listeners, then with the package's own reports. */
+const everyReply =
+  (start: Start, secret: PlantedSecret = signingText): Walk =>
+  async (see) => {
+    const told = (what: string) => (error: unknown) => see(what, error);
+    const quiet = { now, signingSecret: secret, store: memoryStore(), onPayment: () => undefined };
+    const reporting = {
+      ...quiet,
+      onError: told('what onError receives'),
+      onRejected: told('what onRejected receives'),
+    };
+    for (const options of [reporting, quiet]) {
+      const receiving = await start(see, options as never);
+      see('the handler', receiving.printed);
+      for (const request of requests(secret)) see('the reply', await receiving.post(request));
+      see('the handler after its use', receiving.printed);
+    }
   };
-}
+
+const failingParts =
+  (start: Start): Walk =>
+  async (see) => {
+    const onError = (error: unknown) => see('what onError receives', error);
+    // First by the package's own report.
+    for (const options of failing.flatMap((one) => [one, { onError, ...one }])) {
+      const all = { now, signingSecret: signingText, onPayment: () => undefined, ...options };
+      const receiving = await start(see, all as never);
+      const reply = await receiving.post({ method: 'POST', ...signed(signingText) });
+      see(`the reply when ${Object.keys(options).join(' and ')} fails`, reply);
+    }
+  };
 
 const fail = () => {
   throw new Error('it failed');
 };
-const never = () => new Promise<never>(() => undefined);
 
 const failing: readonly Record<string, unknown>[] = [
   { onPayment: fail },
   { onPayment: () => Promise.reject(new AggregateError([new Error('a'), 'b'], 'both failed')) },
   { onPayment: () => Promise.reject({ code: 'NONE' }) },
-  { onPayment: never, onPaymentTimeoutMs: 1 },
+  { onPayment: () => new Promise<never>(() => undefined), onPaymentTimeoutMs: 1 },
   { onPayment: fail, onError: fail },
-  { onPayment: () => undefined, store: { process: fail } },
-  { onPayment: () => undefined, store: { process: () => Promise.resolve(signingText) } },
-  { onPayment: () => undefined, store: { process: () => Promise.resolve('processed') } },
-  { onPayment: () => undefined, store: { process: () => Promise.resolve('duplicate') } },
-  { onPayment: () => undefined, recordSchema: schemaThat(fail) },
-  { onPayment: () => undefined, recordSchema: schemaThat(() => ({ issues: [{ message: 'm' }] })) },
-  { onPayment: () => undefined, signingSecret: () => `${signingText}\n` },
-  { onPayment: () => undefined, signingSecret: () => [signingText, ` ${signingText}`] },
-  { onPayment: () => undefined, signingSecret: () => ({ secret: signingText }) },
-  { onPayment: () => undefined, signingSecret: () => Promise.reject(new Error('no vault')) },
+  { store: { process: fail } },
+  { store: { process: () => Promise.resolve(signingText) } },
+  { store: { process: () => Promise.resolve('processed') } },
+  { recordSchema: schemaThat(fail) },
+  { recordSchema: schemaThat(() => ({ issues: [{ message: 'm' }] })) },
+  { signingSecret: () => [signingText, ` ${signingText}`] },
+  { signingSecret: () => ({ secret: signingText }) },
+  { signingSecret: () => Promise.reject(new Error(`no vault for ${signingText}`)) },
 ];
 
 const wrong: readonly Record<string, unknown>[] = [
@@ -212,19 +172,23 @@ const wrong: readonly Record<string, unknown>[] = [
   { signingSecret: [signingText, ''] },
   { signingSecret: { key: signingText } },
   { onPayment: signingText },
-  { store: signingText },
   { store: { process: signingText } },
-  { parkAfter: signingText },
   { maxBodyBytes: signingText },
-  { onError: signingText },
-  { onRejected: signingText },
-  { onPaymentTimeoutMs: signingText },
-  { toleranceSeconds: signingText },
 ];
 
 export const receiverWalks: Walks = {
   './receiver createCallbackReceiver': {
-    ...everyReply(startReceiver),
+    'with the secret as text': everyReply(startReceiver),
+    'with the secret as bytes': everyReply(startReceiver, signingBytes),
+    'with the secret as a KeyObject': everyReply(startReceiver, signingKey),
+    "when what is the merchant's fails": failingParts(startReceiver),
+    'with options that can not be right': async (see) => {
+      for (const options of wrong) {
+        const all = { signingSecret: signingText, onPayment: () => undefined, ...options };
+        const error = await failureOf(() => createCallbackReceiver(all as never));
+        see(`the error for ${Object.keys(options)}`, error);
+      }
+    },
     'for what no adapter can send': async (see) => {
       for (const onError of [undefined, (error: unknown) => see('what onError receives', error)]) {
         const receiver = createCallbackReceiver({
@@ -240,16 +204,6 @@ export const receiverWalks: Walks = {
           see('the reply', reply);
         }
       }
-    },
-    'when the service is to retry later': async (see) => {
-      const error = new RetryLaterError('the order is not stored', { cause: new Error('no row') });
-      see('the error', error);
-      const receiver = createCallbackReceiver({
-        now,
-        signingSecret: signingText,
-        onPayment: () => Promise.reject(error),
-      });
-      see('the reply', await receiver.receive({ method: 'POST', ...signed(signingText) }));
     },
     'when a payment stays busy': async (see) => {
       vi.useFakeTimers({ toFake: ['performance'] });
@@ -268,6 +222,7 @@ export const receiverWalks: Walks = {
       }
     },
     'in what a default report of a payment says': async (see) => {
+      see('an error', new RetryLaterError('the order is not stored', { cause: new Error('no') }));
       const store = memoryStore();
       const receiver = createCallbackReceiver({
         now,
@@ -283,9 +238,11 @@ export const receiverWalks: Walks = {
       see('the store', store);
     },
   },
-  './node callbackHandler': everyReply(startNode),
+  './node callbackHandler': {
+    'in every reply': everyReply(startNode),
+    "when what is the merchant's fails": failingParts(startNode),
+  },
   './fetch callbackHandler': {
-    ...everyReply(startFetch),
     'when a body breaks off': async (see) => {
       const handler = web.callbackHandler({
         now,
@@ -293,6 +250,7 @@ export const receiverWalks: Walks = {
         onPayment: () => undefined,
         onRejected: (error) => see('what onRejected receives', error),
       });
+      see('the handler', handler);
       const body = new ReadableStream({
         pull(controller) {
           controller.enqueue(new TextEncoder().encode(customer));
@@ -304,6 +262,12 @@ export const receiverWalks: Walks = {
       await handler(new Request('http://shop.example/', init));
     },
   },
-  './lambda callbackHandler': everyReply(startLambda),
-  './fastify callbackPlugin': everyReply(startFastify),
+  './lambda callbackHandler': {
+    'when it is printed': (see) =>
+      see(
+        'the handler',
+        lambda.callbackHandler({ signingSecret: signingText, onPayment: () => undefined }),
+      ),
+  },
+  './fastify callbackPlugin': { 'in every reply': everyReply(startFastify) },
 };

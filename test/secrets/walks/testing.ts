@@ -8,7 +8,7 @@ import {
   signCallback,
 } from '../../../src/testing/index.js';
 import { failureOf, now } from '../../callback/sample-callback.js';
-import { customer, signingBytes, signingText } from '../planted.js';
+import { customer, signingText } from '../planted.js';
 import type { See, Walks } from '../watch.js';
 import { body, record, refusals, signed, signingSecrets } from './signed-callback.js';
 
@@ -24,13 +24,7 @@ async function signing(see: See): Promise<void> {
       see('the callback', made, "a signed callback's body");
     }
   }
-  for (const input of [
-    { signingSecret: '' },
-    { signingSecret: [signingText] },
-    { payment: [customer] },
-    { timestamp: signingText },
-    { signatureEncoding: signingText },
-  ]) {
+  for (const input of [{ signingSecret: [signingText] }, { timestamp: signingText }]) {
     const error = await failureOf(() =>
       signCallback({ payment: customer, signingSecret: signingText, ...input } as never),
     );
@@ -39,18 +33,12 @@ async function signing(see: See): Promise<void> {
 }
 
 /** The secret as it is given wrongly: the diagnosis finds out how. */
-const wronglyGiven: readonly (string | Uint8Array)[] = [
+const wronglyGiven: readonly string[] = [
   `${signingText}\n`,
   `"${signingText}"`,
   `SIGNING_SECRET=${signingText}`,
-  encodeURIComponent(signingText),
   Buffer.from(signingText).toString('base64'),
   Buffer.from(signingText).toString('hex'),
-  signingBytes.toString('hex'),
-  signingBytes.toString('hex').toUpperCase(),
-  signingBytes.toString('base64'),
-  signingBytes.toString('latin1'),
-  `whsec_${signingBytes.toString('base64')}`,
 ];
 
 function diagnosing(see: See): void {
@@ -112,14 +100,7 @@ async function checking(see: See): Promise<void> {
     });
     see(`the report of the ${name} endpoint`, report);
   }
-  for (const wrong of [
-    { signingSecret: '' },
-    { signingSecret: { signingText } },
-    { countEffects: signingText },
-    { countEffects: `http://user:${encodeURIComponent(signingText)}@127.0.0.1/` },
-    { timeoutMs: signingText },
-    { signal: AbortSignal.abort(new Error(signingText)) },
-  ]) {
+  for (const wrong of [{ signingSecret: { signingText } }, { timeoutMs: signingText }]) {
     const error = await failureOf(() =>
       checkCallbackEndpoint('http://127.0.0.1:9/', { ...options, ...wrong } as never),
     );
