@@ -1,6 +1,6 @@
 import { InvalidOptionError } from '../errors.js';
 import { describeValue } from '../protocol/describe-value.js';
-import { describeOrm, ORMS_ON_MYSQL } from '../store/providers/orms.js';
+import { toPassFor } from '../store/providers/orms.js';
 import { hasMethods, isProvider } from '../store/providers/provider.js';
 
 /** What your work writes through: the `PoolConnection` of `mysql2/promise` implements it. */
@@ -43,13 +43,9 @@ export type MysqlTransactionOf<Pool> = Pool extends {
 
 /** @throws {InvalidOptionError} when `pool` is neither a promise pool of mysql2 nor a provider */
 export function assertPool(pool: unknown): void {
-  if (isProvider(pool)) {
-    const { orm, engine = 'mysql' } = pool;
-    if (engine === 'mysql') return;
-    throw invalidPool(`${orm} on ${engine}`, 'Use the store for that database');
-  }
-  const orm = describeOrm(pool, ORMS_ON_MYSQL);
-  if (orm !== undefined) throw invalidPool(orm.name, `Pass ${orm.by}, exported beside it`);
+  if (isProvider(pool)) return;
+  const toPass = toPassFor(pool);
+  if (toPass !== undefined) throw invalidPool('an ORM', `Pass ${toPass}, exported beside it`);
   const other = OTHERS.find(({ has }) => hasMethods(pool, has));
   if (other !== undefined) throw invalidPool(other.name, other.remedy);
   if (!hasMethods(pool, ['getConnection'])) throw invalidPool(describeValue(pool));

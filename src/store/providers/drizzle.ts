@@ -1,8 +1,8 @@
 import {
+  assertWanted,
   hasMethods,
   makeProvider,
   refuse,
-  refuseKind,
   rowsOf,
   type TransactionProvider,
 } from './provider.js';
@@ -28,6 +28,8 @@ const WANTED = {
   by: 'fromDrizzle',
   option: 'db',
   expected: 'a Drizzle database, as returned by drizzle(pool)',
+  methods: ['transaction', 'execute', 'select', 'insert'],
+  isTransaction: (value: unknown) => hasMethods(value, ['execute', 'rollback']),
 };
 
 /**
@@ -39,23 +41,21 @@ const WANTED = {
  * @throws {InvalidOptionError} when `db` is not a Drizzle database, is a transaction, or uses a single client
  */
 export function fromDrizzle<Tx>(db: DrizzleLike<Tx>): TransactionProvider<Tx> {
-  if (!hasMethods(db, ['transaction', 'execute', 'select', 'insert'])) refuse(WANTED, db);
-  if (hasMethods(db, ['rollback'])) refuseKind(WANTED, 'a transaction', 'pass the database itself');
+  assertWanted(db, WANTED);
   const client = (db as { $client?: unknown }).$client;
   // On a single client, two concurrent callbacks would share a transaction.
   if (hasMethods(client, ['connect', 'escapeIdentifier'])) {
-    refuseKind(WANTED, 'one on a single client', 'make it on a pool: drizzle(new pg.Pool({ … }))');
+    refuse(WANTED, 'one on a single client; make it on a pool: drizzle(new pg.Pool({ … }))');
   }
   if (hasMethods(client, ['beginTransaction', 'query'])) {
-    refuseKind(WANTED, 'one on a single connection', 'make it on a pool: mysql.createPool(…)');
+    refuse(WANTED, 'one on a single connection; make it on a pool: mysql.createPool(…)');
   }
   return makeProvider<Tx>({
     orm: 'Drizzle',
-    engine: engineOf(db),
     database: db,
     isSingle: hasMethods(client, ['transaction', 'query', 'exec']),
     ...begunOn(db, client),
-    isTransaction: (value) => hasMethods(value, ['execute', 'rollback']),
+    isTransaction: WANTED.isTransaction,
     query: async (on, text) => rowsOf(await (on as Pick<typeof db, 'execute'>).execute(text)),
     connectionOf: (tx) => sessionOf(tx)?.client,
     forWork: (tx, end) => onSession(tx as DrizzleTransaction, end) as Tx,
@@ -107,20 +107,4 @@ function onSession(tx: DrizzleTransaction, end: WorkEnd): DrizzleTransaction {
 
 function derive<Value extends object>(from: Value, own: Record<string, unknown>): Value {
   return Object.assign(Object.create(from), own);
-}
-
-// Drizzle's own brand for its classes.
-const KIND = Symbol.for('drizzle:entityKind');
-const ENGINES = new Map<unknown, string>([
-  ['PgDatabase', 'postgres'],
-  ['MySqlDatabase', 'mysql'],
-  ['BaseSQLiteDatabase', 'sqlite'],
-]);
-
-function engineOf(db: object): string | undefined {
-  for (let proto: object | null = db; proto !== null; proto = Object.getPrototypeOf(proto)) {
-    const engine = ENGINES.get((proto.constructor as { [KIND]?: unknown })[KIND]);
-    if (engine !== undefined) return engine;
-  }
-  return undefined;
 }

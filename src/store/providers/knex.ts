@@ -1,11 +1,4 @@
-import {
-  hasMethods,
-  makeProvider,
-  refuse,
-  refuseKind,
-  rowsOf,
-  type TransactionProvider,
-} from './provider.js';
+import { assertWanted, makeProvider, rowsOf, type TransactionProvider } from './provider.js';
 import type { WorkEnd } from './work-view.js';
 
 /** A knex instance. */
@@ -26,6 +19,8 @@ const WANTED = {
   by: 'fromKnex',
   option: 'knex',
   expected: "a knex instance, as returned by knex({ client: 'pg', … })",
+  methods: ['transaction', 'raw', 'queryBuilder'],
+  isTransaction: (value: unknown) => (value as { isTransaction?: unknown }).isTransaction === true,
 };
 
 /**
@@ -36,18 +31,16 @@ const WANTED = {
  * @throws {InvalidOptionError} when `knex` is not a knex instance, or is a transaction
  */
 export function fromKnex<Tx>(knex: KnexLike<Tx>): TransactionProvider<Tx> {
-  if (!hasMethods(knex, ['transaction', 'raw', 'queryBuilder'])) refuse(WANTED, knex);
-  const { isTransaction, client } = knex as { isTransaction?: unknown; client?: KnexClient };
-  if (isTransaction === true) refuseKind(WANTED, 'a transaction', 'pass the knex instance itself');
+  assertWanted(knex, WANTED);
+  const { client } = knex as { client?: { readonly dialect?: string } };
   const isPostgres = client?.dialect === 'postgresql';
   /** The connections of the transactions whose work has a view of them. */
   const connections = new WeakMap<object, object>();
   return makeProvider<Tx>({
     orm: 'knex',
-    engine: isPostgres ? 'postgres' : client?.dialect,
     database: knex,
     transaction: (body) => knex.transaction(body, { isolationLevel: 'read committed' }),
-    isTransaction: (value) => (value as { isTransaction?: unknown }).isTransaction === true,
+    isTransaction: WANTED.isTransaction,
     query: async (on, text) => {
       const sql = isPostgres ? withoutPlaceholders(text) : text;
       const raw = (on as Pick<typeof knex, 'raw'>).raw(sql) as Raw;
@@ -101,10 +94,6 @@ function lend(client: TransactionClient, connection: object, end: WorkEnd): void
   };
   client.query = (given, asked) => send(given, (on) => query(on, asked));
   client.stream = (given, ...more) => send(given, (on) => stream(on, ...more));
-}
-
-interface KnexClient {
-  readonly dialect?: string;
 }
 
 const LITERAL = /E?'[^'\\]*(?:(?:''|\\(?:.|$))[^'\\]*)*(?:'|$)/gs;

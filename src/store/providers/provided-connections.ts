@@ -1,3 +1,4 @@
+import type { EventEmitter } from 'node:events';
 import { invalidOption, LONGEST_TIMER_MS } from '../../protocol/options.js';
 import { Loss } from '../loss.js';
 import type { ServerFailures } from '../sql/server-failures.js';
@@ -11,7 +12,7 @@ import type {
   ServerTimeouts,
 } from '../sql/transactions.js';
 import { RELEASE, SAVEPOINT } from '../sql/transactions.js';
-import type { TransactionProvider } from './provider.js';
+import { hasMethods, type TransactionProvider } from './provider.js';
 import { runWithView } from './work-view.js';
 
 /** A database engine under an ORM. */
@@ -35,7 +36,7 @@ export function providedConnections<Tx>(
   const { acquireTimeoutMs, commandTimeoutMs, transactionTimeoutMs } = timeouts;
   const ofWork = { timeoutMs: transactionTimeoutMs, createError: failures.noEndOfWorkInTime };
   return {
-    isSingle: provider.isSingle,
+    isSingle: provider.isSingle ?? false,
     run(body, deadline = ofWork) {
       const transaction = new ProvidedTransaction(provider, timeouts, engine);
       return transaction.orSettled(transaction.run(body, deadline));
@@ -145,9 +146,7 @@ class ProvidedTransaction<Tx> extends Loss implements OpenTransaction<Tx> {
     // Too late: the caller has already received the error that nothing was processed.
     this.#assertNotLost();
     this.limit(timeoutMs, createError);
-    const stopListening = await this.#provider.listen(this.tx, (error) =>
-      this.report(failures.connectionLost(failures.errorOfOrm(error))),
-    );
+    const stopListening = await this.#listen();
     try {
       const ending = await body(this);
       if (ending.end === 'commit') await this.#record(ending.statements);
@@ -155,8 +154,22 @@ class ProvidedTransaction<Tx> extends Loss implements OpenTransaction<Tx> {
       this.limit(this.#timeouts.commandTimeoutMs, failures.noEndInTime);
       return ending;
     } finally {
-      stopListening?.();
+      stopListening();
     }
+  }
+
+  /** Hears of the loss of the connection, if the ORM shows it. */
+  async #listen(): Promise<() => void> {
+    const { failures } = this.#engine;
+    const connection = await this.#provider.connectionOf?.(this.tx);
+    if (!hasMethods(connection, ['on', 'removeListener'])) return () => undefined;
+    const lost = (error = new Error('the server closed the connection')) =>
+      this.report(failures.connectionLost(failures.errorOfOrm(error)));
+    const emitter = connection as EventEmitter;
+    for (const event of ['error', 'end']) emitter.on(event, lost);
+    return () => {
+      for (const event of ['error', 'end']) emitter.removeListener(event, lost);
+    };
   }
 
   async #record(statements: readonly string[]): Promise<void> {
