@@ -65,21 +65,15 @@ export const failures: ServerFailures = /* @__PURE__ */ new ServerFailures({
     String((error as { sqlState?: unknown }).sqlState).startsWith('08'),
   databaseErrorOf,
   // Without the server's message, which may quote a reference or a part of the statement.
-  withoutStatement(error) {
-    const found = databaseErrorOf(error) as Record<'code' | 'sqlState', unknown>;
-    const errno = errnoOf(found);
-    if (errno === undefined) return undefined;
-    const { code, sqlState } = found;
+  toShow(error) {
+    const { code, errno, sqlState } = error as Error & Record<string, unknown>;
     const name = typeof code === 'string' ? ` (${code})` : '';
     const remedy =
       errno === PARSE_ERROR
         ? ': it does not understand the SQL of the store, because the sql_mode of the session contains ORACLE, or because it is older than MySQL 8.0 or MariaDB 10.6'
         : '';
-    return Object.assign(new Error(`the server refused with ${errno}${name}${remedy}`), {
-      code,
-      errno,
-      sqlState,
-    });
+    const message = `the server refused with ${errno}${name}${remedy}`;
+    return Object.assign(new Error(message), { code, errno, sqlState });
   },
   codes: {
     // ER_BAD_DB_ERROR and ER_NO_SUCH_TABLE; ER_BAD_FIELD_ERROR for a table of another version.

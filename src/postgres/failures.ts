@@ -58,10 +58,7 @@ export const failures: ServerFailures = /* @__PURE__ */ new ServerFailures({
     return CONNECTION_ENDED.test(state) || state === IDLE_TOO_LONG;
   },
   databaseErrorOf,
-  withoutStatement(error) {
-    const found = databaseErrorOf(error);
-    return sqlStateOf(found) === undefined ? undefined : (found as Error);
-  },
+  toShow: (error) => error,
   codes: {
     // UNDEFINED_DATABASE, UNDEFINED_SCHEMA, UNDEFINED_TABLE, UNDEFINED_COLUMN.
     missing: ['3D000', '3F000', '42P01', '42703'],

@@ -1,6 +1,5 @@
 import { Loss, toError } from '../store/loss.js';
 import { runWithView } from '../store/providers/work-view.js';
-import { TransactionOpen } from '../store/sql/server-errors.js';
 import {
   type Connections,
   type Deadline,
@@ -85,13 +84,12 @@ class Connection<Tx extends Queryable> extends Loss implements OpenTransaction<T
     try {
       const status = statusOf(this.tx);
       // Other code released the client without ending its transaction.
-      if (status === 'T' || status === 'E') throw new TransactionOpen();
+      if (status === 'T' || status === 'E') this.report(failures.foreignTransaction());
+      if (this.reason !== undefined) throw this.reason;
       this.#limit();
       return await this.orSettled(act(this));
     } catch (error) {
-      if (error instanceof TransactionOpen || failures.spoilsConnection(error)) {
-        this.report(toError(error));
-      }
+      if (failures.spoilsConnection(error)) this.report(toError(error));
       await this.#rollBack();
       throw !this.#hasBegun && failures.isLost(error) ? failures.lostBeforeBegin(error) : error;
     } finally {

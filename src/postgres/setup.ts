@@ -25,7 +25,7 @@ export async function setup<Tx>(connections: Connections<Tx>, dialect: Dialect):
     );
     for (const create of await findMissing(ask, dialect)) {
       await ask(create).catch((error) => {
-        throw failures.isLockTimeout(error)
+        throw failures.is('lockTimeout', error)
           ? setupBlocked(error)
           : failures.explainSetup(error, create);
       });

@@ -7,11 +7,6 @@ import { unusedClient } from '../store/unused-client.js';
 // Connects only when it is used, and then to no server.
 const pool = mysql.createPool('mysql://u:secret@127.0.0.1:1/db');
 
-it('a database without a name of its own is named within a sentence', () => {
-  const { message } = failures.lostBeforeBegin(new Error('closed'));
-  expect(message).toMatch(/^The connection to the database was lost before/);
-});
-
 describe('the cause of a failed step', () => {
   const causeOf = (error: unknown) => (failures.explain(error) as Error).cause;
 
