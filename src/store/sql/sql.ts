@@ -1,3 +1,4 @@
+import type { Page } from '../payment-row.js';
 import type { OwnedRow, RowChange } from '../steps.js';
 import type { Dialect } from './dialect.js';
 
@@ -51,6 +52,14 @@ export class Sql {
     return Object.entries(columns)
       .map(([column, value]) => `${column} = ${this.value(value)}`)
       .join(' AND ');
+  }
+
+  /** Ends a SELECT that lists a page, ordered by a time and names. */
+  page({ olderThanMs, after, limit }: Page, time: string, names: readonly string[]): string {
+    const order = [time, ...names].join(', ');
+    const isOld = olderThanMs === 0 ? '' : ` AND ${time} <= ${this.dialect.now()} - ${olderThanMs}`;
+    return `${isOld}${after ? ` AND (${order}) > (${this.values([after.atMs, ...after.names])})` : ''}
+ORDER BY ${order} LIMIT ${limit}`;
   }
 
   /** Changes a payment's row by its key, and by a further condition. */
