@@ -44,7 +44,6 @@ export function poolConnections<Tx extends MysqlQueryable>(
   const ofWork = { timeoutMs: transactionTimeoutMs, createError: failures.noEndOfWorkInTime };
   const ofStep = { timeoutMs: commandTimeoutMs, createError: failures.noStepInTime };
   return {
-    isSingle: false,
     run: (body, deadline = ofWork) =>
       new Connection(ofPool, deadline).use(async (connection) => {
         const ending = await body(connection);

@@ -50,7 +50,6 @@ export const failures: ServerFailures = /* @__PURE__ */ new ServerFailures({
   deadlineRemedy: "the pool's query_timeout",
   endedBy: 'COMMIT or ROLLBACK',
   schema: 'postgresSchema() (with the default prefix: postgres/schema.sql of this package)',
-  statementLimits: 'statement_timeout',
   remedyFor: (error) => REMEDIES[sqlStateOf(error) ?? ''],
   codeOf: sqlStateOf,
   endsConnection(error) {
@@ -65,7 +64,6 @@ export const failures: ServerFailures = /* @__PURE__ */ new ServerFailures({
     denied: [DENIED],
     lockTimeout: ['55P03'],
     deadlock: ['40P01'],
-    cancelled: ['57014'],
     // A deadlock, and a serialization failure of roles whose default is REPEATABLE READ or SERIALIZABLE.
     undone: ['40P01', '40001'],
     // A cached plan may be for an older schema, and a new connection has none.

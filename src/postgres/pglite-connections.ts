@@ -21,7 +21,6 @@ export function pgliteConnections<Tx extends Queryable>(
 ): Connections<Tx> {
   const asker = database as unknown as Queryable;
   return {
-    isSingle: true,
     run: (body) =>
       startInTime(database, timeouts.acquireTimeoutMs, (tx) => runOn(tx, timeouts, body)),
     read: async (statement) => failures.textsOf((await asker.query<object>(statement)).rows),

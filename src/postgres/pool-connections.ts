@@ -36,7 +36,6 @@ export function poolConnections<Tx extends Queryable>(
   const ofWork = { timeoutMs: transactionTimeoutMs, createError: failures.noEndOfWorkInTime };
   const ofStep = { timeoutMs: commandTimeoutMs, createError: failures.noStepInTime };
   return {
-    isSingle: false,
     run: (body, deadline = ofWork) =>
       new Connection(pool, timeouts, deadline).use(async (connection) => {
         const ending = await body(connection);

@@ -11,15 +11,7 @@ import type { WorkEnd } from './work-view.js';
 /** A Drizzle database. */
 export interface DrizzleLike<Tx> {
   /** Runs `body` in a transaction. */
-  transaction(
-    body: (tx: Tx) => Promise<void>,
-    config?: {
-      /** The isolation level. */
-      isolationLevel: 'read committed';
-      /** The access mode. */
-      accessMode: 'read write';
-    },
-  ): Promise<unknown>;
+  transaction(body: (tx: Tx) => Promise<void>, config?: object): Promise<unknown>;
   /** Runs a statement. */
   execute(query: string): PromiseLike<unknown>;
 }
@@ -53,8 +45,7 @@ export function fromDrizzle<Tx>(db: DrizzleLike<Tx>): TransactionProvider<Tx> {
   return makeProvider<Tx>({
     orm: 'Drizzle',
     database: db,
-    isSingle: hasMethods(client, ['transaction', 'query', 'exec']),
-    ...begunOn(db, client),
+    transaction: (body) => db.transaction(body, CONFIG),
     isTransaction: WANTED.isTransaction,
     query: async (on, text) => rowsOf(await (on as Pick<typeof db, 'execute'>).execute(text)),
     connectionOf: (tx) => sessionOf(tx)?.client,
@@ -63,18 +54,6 @@ export function fromDrizzle<Tx>(db: DrizzleLike<Tx>): TransactionProvider<Tx> {
 }
 
 const CONFIG = { isolationLevel: 'read committed', accessMode: 'read write' } as const;
-
-function begunOn<Tx>(db: DrizzleLike<Tx>, client: unknown) {
-  type Body = (tx: Tx) => Promise<void>;
-  if (!hasMethods(client, ['begin', 'unsafe'])) {
-    return { transaction: (body: Body) => db.transaction(body, CONFIG) };
-  }
-  // With the configuration, Drizzle would send a statement on postgres.js whose failure makes that hang.
-  return {
-    transaction: (body: Body) => db.transaction(body),
-    firstStatement: 'SET TRANSACTION ISOLATION LEVEL READ COMMITTED READ WRITE',
-  };
-}
 
 interface DrizzleSession {
   readonly client?: object;

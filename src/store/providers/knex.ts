@@ -4,13 +4,7 @@ import type { WorkEnd } from './work-view.js';
 /** A knex instance. */
 export interface KnexLike<Tx> {
   /** Runs `body` in a transaction. */
-  transaction(
-    body: (tx: Tx) => Promise<void>,
-    config?: {
-      /** The isolation level. */
-      isolationLevel?: 'read committed';
-    },
-  ): Promise<unknown>;
+  transaction(body: (tx: Tx) => Promise<void>, config?: object): Promise<unknown>;
   /** Runs a statement. */
   raw(sql: string): PromiseLike<unknown>;
 }
@@ -32,8 +26,6 @@ const WANTED = {
  */
 export function fromKnex<Tx>(knex: KnexLike<Tx>): TransactionProvider<Tx> {
   assertWanted(knex, WANTED);
-  const { client } = knex as { client?: { readonly dialect?: string } };
-  const isPostgres = client?.dialect === 'postgresql';
   /** The connections of the transactions whose work has a view of them. */
   const connections = new WeakMap<object, object>();
   return makeProvider<Tx>({
@@ -42,8 +34,7 @@ export function fromKnex<Tx>(knex: KnexLike<Tx>): TransactionProvider<Tx> {
     transaction: (body) => knex.transaction(body, { isolationLevel: 'read committed' }),
     isTransaction: WANTED.isTransaction,
     query: async (on, text) => {
-      const sql = isPostgres ? withoutPlaceholders(text) : text;
-      const raw = (on as Pick<typeof knex, 'raw'>).raw(sql) as Raw;
+      const raw = (on as Pick<typeof knex, 'raw'>).raw(text) as Raw;
       const connection = connections.get(on as object);
       return rowsOf(await (connection === undefined ? raw : raw.connection(connection)));
     },
@@ -94,16 +85,4 @@ function lend(client: TransactionClient, connection: object, end: WorkEnd): void
   };
   client.query = (given, asked) => send(given, (on) => query(on, asked));
   client.stream = (given, ...more) => send(given, (on) => stream(on, ...more));
-}
-
-const LITERAL = /E?'[^'\\]*(?:(?:''|\\(?:.|$))[^'\\]*)*(?:'|$)/gs;
-
-/** Escapes the question marks in literals, which knex would read as placeholders. */
-function withoutPlaceholders(text: string): string {
-  if (!text.includes('?')) return text;
-  return text.replaceAll(LITERAL, (literal) => {
-    if (!literal.includes('?')) return literal;
-    const escaped = literal.replaceAll('?', '\\x3f');
-    return escaped.startsWith('E') ? escaped : `E${escaped}`;
-  });
 }

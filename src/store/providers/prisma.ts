@@ -9,17 +9,7 @@ import {
 /** A client of Prisma. */
 export interface PrismaLike<Tx> {
   /** Runs `body` in an interactive transaction. */
-  $transaction(
-    body: (tx: Tx) => Promise<void>,
-    options?: {
-      /** The isolation level. */
-      isolationLevel?: 'ReadCommitted';
-      /** How long to wait for a connection, in milliseconds. */
-      maxWait?: number;
-      /** How long the transaction may take, in milliseconds. */
-      timeout?: number;
-    },
-  ): Promise<unknown>;
+  $transaction(body: (tx: Tx) => Promise<void>, options?: object): Promise<unknown>;
   /** Runs a statement. */
   $queryRawUnsafe(sql: string): PromiseLike<unknown>;
 }

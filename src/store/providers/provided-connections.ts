@@ -36,7 +36,6 @@ export function providedConnections<Tx>(
   const { acquireTimeoutMs, commandTimeoutMs, transactionTimeoutMs } = timeouts;
   const ofWork = { timeoutMs: transactionTimeoutMs, createError: failures.noEndOfWorkInTime };
   return {
-    isSingle: provider.isSingle ?? false,
     run(body, deadline = ofWork) {
       const transaction = new ProvidedTransaction(provider, timeouts, engine);
       return transaction.orSettled(transaction.run(body, deadline));
@@ -123,7 +122,7 @@ class ProvidedTransaction<Tx> extends Loss implements OpenTransaction<Tx> {
       if (failure !== undefined) throw failure.error;
       if (!this.#hasBegun) throw failures.noConnection(error);
       if (ending?.end !== 'rollback') {
-        const cause = failures.errorOfOrm(error);
+        const cause = failures.causeOf(error);
         throw this.#lose(
           ending === undefined ? failures.connectionLost(cause) : failures.explainFailedEnd(cause),
         );
@@ -164,7 +163,7 @@ class ProvidedTransaction<Tx> extends Loss implements OpenTransaction<Tx> {
     const connection = await this.#provider.connectionOf?.(this.tx);
     if (!hasMethods(connection, ['on', 'removeListener'])) return () => undefined;
     const lost = (error = new Error('the server closed the connection')) =>
-      this.report(failures.connectionLost(failures.errorOfOrm(error)));
+      this.report(failures.connectionLost(failures.causeOf(error)));
     const emitter = connection as EventEmitter;
     for (const event of ['error', 'end']) emitter.on(event, lost);
     return () => {
@@ -186,11 +185,8 @@ class ProvidedTransaction<Tx> extends Loss implements OpenTransaction<Tx> {
     [lock, ...others]: readonly string[],
   ): Promise<readonly string[]> {
     const { settings, atMost } = this.#engine;
-    const { firstStatement } = this.#provider;
-    const before = [firstStatement, settings({ ...this.#timeouts, lockTimeoutMs })];
-    for (const statement of this.#hasSavepoint ? [] : before) {
-      if (statement !== undefined) await this.#query(statement);
-    }
+    const before = settings({ ...this.#timeouts, lockTimeoutMs });
+    if (!this.#hasSavepoint && before !== undefined) await this.#query(before);
     if (lock === undefined) return [];
     const texts = [...(await this.ask(atMost(lockTimeoutMs, lock)))];
     for (const statement of others) texts.push(...(await this.ask(statement)));
@@ -209,7 +205,7 @@ class ProvidedTransaction<Tx> extends Loss implements OpenTransaction<Tx> {
     try {
       return await this.#provider.query(this.tx, statement);
     } catch (error) {
-      throw this.#engine.failures.errorOfOrm(error);
+      throw this.#engine.failures.causeOf(error);
     } finally {
       this.#assertNotLost();
     }

@@ -13,8 +13,6 @@ export interface ErrorCodes {
   readonly lockTimeout: readonly ErrorCode[];
   /** Another transaction has won a deadlock. */
   readonly deadlock: readonly ErrorCode[];
-  /** A statement was cancelled, by a limit or by a person. */
-  readonly cancelled: readonly ErrorCode[];
   /** A statement was rolled back for a reason that may be over. */
   readonly undone: readonly ErrorCode[];
   /** Further statements on the connection would fail too, but not on another one, perhaps to another server. */
@@ -90,26 +88,16 @@ export class ServerErrors {
     return code !== undefined && this.#kinds.codes[kind].includes(code);
   }
 
-  /** The error of an ORM without a statement, which ORMs add. Without an answer of the server, only its code is kept. */
-  errorOfOrm(error: unknown): unknown {
+  /**
+   * An error as it may be shown: drivers and ORMs add the statement, which contains the request body. Without an answer of
+   * the server, only its code is kept.
+   */
+  causeOf(error: unknown): Error {
     if (error instanceof MerchantPaymentsError || error instanceof TypeError) return error;
-    return this.#ofServer(error) ?? ofDriver(error);
-  }
-
-  /** The error as the cause of another one: drivers and ORMs add the statement, which contains the request body. */
-  protected causeOf(error: unknown): Error {
-    const found = this.#ofServer(error);
-    return found === undefined ? ofDriver(error) : this.#kinds.toShow(found);
-  }
-
-  #ofServer(error: unknown): Error | undefined {
     const found = this.#kinds.databaseErrorOf(error);
-    return this.#kinds.codeOf(found) === undefined ? undefined : (found as Error);
+    if (this.#kinds.codeOf(found) !== undefined) return this.#kinds.toShow(found as Error);
+    return new Error(`the driver failed${nameFailure(error)}`);
   }
-}
-
-function ofDriver(error: unknown): Error {
-  return new Error(`the driver failed${nameFailure(error)}`);
 }
 
 /** A TypeError, or the like, that another try would only repeat. */

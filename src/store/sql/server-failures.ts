@@ -14,25 +14,14 @@ export interface ServerWords extends ServerErrorKinds {
   readonly endedBy: string;
   /** Where the SQL of the tables is. */
   readonly schema: string;
-  /** The settings that cancel statements. */
-  readonly statementLimits: string;
   /** What to do about a refusal, if that is known: a sentence. */
   remedyFor(error: unknown): string | undefined;
-}
-
-/** How long a claim has waited for its lock. */
-export interface LockWait {
-  readonly waitedMs: number;
-  readonly lockTimeoutMs: number;
 }
 
 const UNKNOWN_END =
   'whether it was recorded is unknown. The service retries: the retry is a duplicate if it was recorded, and runs the work again if not';
 const RUN_AGAIN = 'nothing was recorded, and a later delivery runs the work again';
 const REPEAT = 'It is unknown whether the step was done; it is safe to repeat it';
-
-// The server's clock may run a little faster than this machine's.
-const USED_UP = 0.95;
 
 const late = (text: string, cause?: unknown) => new StoreError('STORE_TIMEOUT', text, { cause });
 const failed = (text: string, cause?: unknown) => new StoreError('STORE_FAILED', text, { cause });
@@ -215,22 +204,8 @@ export class ServerFailures extends ServerErrors {
     return this.losesConnection(error) ? this.connectionLost(error) : this.explainFailedEnd(error);
   }
 
-  /**
-   * Whether a claim failed because another transaction holds the order.
-   *
-   * @throws {StoreError} `STORE_FAILED` when a statement was cancelled before its time was over
-   */
-  isBusy(error: unknown, { waitedMs, lockTimeoutMs }: LockWait): boolean {
-    if (!this.is('cancelled', error)) {
-      return this.is('lockTimeout', error) || this.is('deadlock', error);
-    }
-    // If the time for the lock is over, another transaction holds the order. Before that, the cancellation says nothing
-    // about the lock, and would go on unnoticed as `busy`.
-    if (waitedMs >= lockTimeoutMs * USED_UP) return true;
-    const { name, statementLimits } = this.#words;
-    throw failed(
-      `${name} cancelled a statement of the claim after ${Math.round(waitedMs)} ms, although the claim may wait ${lockTimeoutMs} ms for its lock (lockTimeoutMs); nothing was processed. Either a statement timeout of the role, the pool or the server (${statementLimits}) is too short, or someone cancelled the statement: set that timeout for the store's connections to more than lockTimeoutMs, or lower lockTimeoutMs`,
-      error,
-    );
+  /** Whether a claim failed because another transaction holds the order. */
+  isBusy(error: unknown): boolean {
+    return this.is('lockTimeout', error) || this.is('deadlock', error);
   }
 }
