@@ -122,7 +122,8 @@ class Connection<Tx extends Queryable> extends Loss implements OpenTransaction<T
   }
 
   #start(lockTimeoutMs: number): string[] {
-    return [BEGIN, settings({ ...this.#timeouts, lockTimeoutMs })];
+    const { idleTimeoutMs } = this.#timeouts;
+    return [BEGIN, ...settings({ lockTimeoutMs, idleTimeoutMs })];
   }
 
   async ask(statement: string): Promise<readonly string[]> {

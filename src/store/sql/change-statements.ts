@@ -84,7 +84,7 @@ WHERE ${isSecond(this.#sql, merchantPaymentReference, referenceNumber)}`;
     const literals = this.#literals(change);
     const { newest, failure } = judged;
     return [
-      this.#texts.record({ ...literals, occurred: change.occurredAtUs, newest }),
+      this.#texts.record({ occurred: change.occurredAtUs, newest, ...literals }),
       ...this.settle(change, judged),
       ...(failure === undefined ? [] : [this.#texts.forget(literals)]),
     ];

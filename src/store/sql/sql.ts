@@ -92,7 +92,8 @@ export function template(text: string): Fill {
 
 /** Escapes JSON beyond ASCII, so that it does not depend on the character set of a connection or a database. */
 export function toAsciiJson(json: string): string {
-  return json.replaceAll(BEYOND_ASCII, toEscape);
+  // Most texts have none, and a search costs a third of a replacement.
+  return json.search(BEYOND_ASCII) < 0 ? json : json.replaceAll(BEYOND_ASCII, toEscape);
 }
 
 const BEYOND_ASCII = /[\u0080-\uffff]/g;
