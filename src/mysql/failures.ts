@@ -26,13 +26,9 @@ export function withoutStatement(error: unknown): unknown {
   return Object.assign(new Error(String(sqlMessage)), { code, errno, sqlState, sqlMessage });
 }
 
-/** A write in a read-only transaction, as in a session whose transactions are read-only by default. */
-const READ_ONLY_TRANSACTION = 1792;
 // ER_SERVER_SHUTDOWN, ER_CONNECTION_KILLED of MariaDB, ER_SESSION_WAS_KILLED and ER_CLIENT_INTERACTION_TIMEOUT of MySQL.
 const CONNECTION_ENDED: readonly unknown[] = [1053, 1927, 3169, 4031];
 const PARSE_ERROR = 1064;
-/** A wait for a lock took too long: the server has rolled back the statement. */
-const LOCK_WAIT_TIMEOUT = 1205;
 /** A deadlock, after which the server has rolled back the whole transaction. */
 const DEADLOCK = 1213;
 /** ER_SP_DOES_NOT_EXIST: the savepoint with which the work began is gone. */
@@ -76,14 +72,14 @@ export const failures: ServerFailures = /* @__PURE__ */ new ServerFailures({
     missing: [1049, 1146, 1054],
     // ER_DBACCESS_DENIED_ERROR and ER_TABLEACCESS_DENIED_ERROR.
     denied: [1044, 1142],
-    // The last two by the limit of the statement that waits for the lock, in MariaDB and MySQL.
-    lockTimeout: [LOCK_WAIT_TIMEOUT, 1969, 3024],
+    // ER_LOCK_WAIT_TIMEOUT; and the limit of the statement that waits, in MariaDB and MySQL.
+    lockTimeout: [1205, 1969, 3024],
     deadlock: [DEADLOCK],
     // ER_DUP_ENTRY; ER_TABLE_NOT_LOCKED_FOR_WRITE and ER_TABLE_NOT_LOCKED, after a forgotten LOCK TABLES on the
     // session, which the start of a transaction releases.
     undone: [DEADLOCK, 1062, 1099, 1100],
-    // The server has become a replica or refuses writes.
-    spoils: [1290, READ_ONLY_TRANSACTION, 1836],
+    // The server has become a replica or refuses writes; a session whose transactions are read-only.
+    spoils: [1290, 1836, 1792],
     idleTooLong: [],
     aborted: [],
     ended: [NO_SAVEPOINT],

@@ -45,7 +45,7 @@ export function fromDrizzle<Tx>(db: DrizzleLike<Tx>): TransactionProvider<Tx> {
   return makeProvider<Tx>({
     orm: 'Drizzle',
     database: db,
-    transaction: (body) => db.transaction(body, CONFIG),
+    ...begunOn(db, client),
     isTransaction: WANTED.isTransaction,
     query: async (on, text) => rowsOf(await (on as Pick<typeof db, 'execute'>).execute(text)),
     connectionOf: (tx) => sessionOf(tx)?.client,
@@ -54,6 +54,15 @@ export function fromDrizzle<Tx>(db: DrizzleLike<Tx>): TransactionProvider<Tx> {
 }
 
 const CONFIG = { isolationLevel: 'read committed', accessMode: 'read write' } as const;
+
+function begunOn<Tx>(db: DrizzleLike<Tx>, client: unknown) {
+  const begin = (config?: object) => (body: (tx: Tx) => Promise<void>) =>
+    db.transaction(body, config);
+  if (!hasMethods(client, ['begin', 'unsafe'])) return { transaction: begin(CONFIG) };
+  // With the configuration, Drizzle would send a statement on postgres.js whose failure makes that hang.
+  const firstStatement = 'SET TRANSACTION ISOLATION LEVEL READ COMMITTED READ WRITE';
+  return { transaction: begin(), firstStatement };
+}
 
 interface DrizzleSession {
   readonly client?: object;

@@ -185,8 +185,10 @@ class ProvidedTransaction<Tx> extends Loss implements OpenTransaction<Tx> {
     [lock, ...others]: readonly string[],
   ): Promise<readonly string[]> {
     const { settings, atMost } = this.#engine;
-    const before = settings({ ...this.#timeouts, lockTimeoutMs });
-    if (!this.#hasSavepoint && before !== undefined) await this.#query(before);
+    const before = [this.#provider.firstStatement, settings({ ...this.#timeouts, lockTimeoutMs })];
+    for (const statement of this.#hasSavepoint ? [] : before) {
+      if (statement !== undefined) await this.#query(statement);
+    }
     if (lock === undefined) return [];
     const texts = [...(await this.ask(atMost(lockTimeoutMs, lock)))];
     for (const statement of others) texts.push(...(await this.ask(statement)));

@@ -20,6 +20,8 @@ export interface TransactionProvider<Tx, Taken = Tx> {
   readonly orm: string;
   /** The object it was created from. */
   readonly database: object;
+  /** What the store sends first in a transaction, if the ORM does not begin it at READ COMMITTED by itself. */
+  readonly firstStatement?: string;
   /**
    * Runs `body` in a transaction at READ COMMITTED. Rolls back if `body` rejects, and commits
    * otherwise.

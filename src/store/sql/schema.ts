@@ -146,11 +146,6 @@ export function tableNames(): readonly (keyof Tables)[] {
   return Object.keys(TABLES) as (keyof Tables)[];
 }
 
-/** The columns of a table's primary key. */
-export function primaryKeyOf(table: keyof Tables): string {
-  return TABLES[table].primaryKey;
-}
-
 /**
  * The statements that add the columns that a table lacks.
  *
