@@ -7,6 +7,13 @@ import { unusedClient } from '../store/unused-client.js';
 // Connects only when it is used, and then to no server.
 const pool = mysql.createPool('mysql://u:secret@127.0.0.1:1/db');
 
+it.each([undefined, null, 'text', new Error('out of stock')])(
+  'a connection is kept when the work throws %o',
+  (thrown) => {
+    expect(failures.spoilsConnection(thrown)).toBe(false);
+  },
+);
+
 describe('the cause of a failed step', () => {
   const causeOf = (error: unknown) => (failures.explain(error) as Error).cause;
 

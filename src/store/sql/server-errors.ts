@@ -66,6 +66,7 @@ export class ServerErrors {
   /** Whether no other transaction should use the connection after this error. */
   spoilsConnection(error: unknown): boolean {
     const found = this.#kinds.databaseErrorOf(error);
+    if (this.#kinds.codeOf(found) === undefined) return false;
     return this.is('spoils', found) || this.#kinds.endsConnection(found);
   }
 
