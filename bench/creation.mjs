@@ -7,7 +7,7 @@ import { startService } from './service-process.mjs';
 import { openCreationSides } from './sides.mjs';
 
 const PROCESSES = 3;
-const LIMITS = { postgres: 1.4 };
+const LIMITS = { postgres: 1.9 };
 
 /** The cost of a payment by the store, divided by that of one with two statements by hand. */
 async function measure(engine, clockName, baseUrl) {

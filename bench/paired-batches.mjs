@@ -55,6 +55,27 @@ export async function measureRatio({ floor, subject, clock, batchMs, pairs, warm
   return median(ratios);
 }
 
+/** Both ratios, on the wall clock and of CPU, of the same batches. Their size is by the wall clock. */
+export async function measureWallAndCpu({ floor, subject, batchMs, pairs }) {
+  const sides = [
+    { batch: floor, calls: await sizeBatch(floor, wallClock, batchMs, 0) },
+    { batch: subject, calls: await sizeBatch(subject, wallClock, batchMs, 0) },
+  ];
+  const ratios = { wall: [], cpu: [] };
+  for (let pair = 0; pair < pairs; pair += 1) {
+    const costs = [];
+    // Every second pair is turned round, as above.
+    for (const at of pair % 2 === 0 ? [0, 1] : [1, 0]) {
+      const { batch, calls } = sides[at];
+      const [wallAt, cpuAt] = [wallClock(), cpuClock()];
+      await batch(calls);
+      costs[at] = { wall: (wallClock() - wallAt) / calls, cpu: (cpuClock() - cpuAt) / calls };
+    }
+    for (const clock of ['wall', 'cpu']) ratios[clock].push(costs[1][clock] / costs[0][clock]);
+  }
+  return { wall: median(ratios.wall), cpu: median(ratios.cpu) };
+}
+
 async function costPerCall(batch, calls, clock) {
   const startedAt = clock();
   await batch(calls);

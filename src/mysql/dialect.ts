@@ -34,7 +34,10 @@ export function mysqlDialect(prefix: string): Dialect {
     textType: 'longtext',
     // All texts are compared bytewise: case matters.
     tableOptions: ' ENGINE = InnoDB DEFAULT CHARACTER SET ascii COLLATE ascii_bin',
-    index: (_table, name, columns) => ({ inTable: `KEY ${name} (${columns})` }),
+    index(of, name, columns) {
+      const inTable = `KEY ${name} (${columns})`;
+      return { create: `ALTER TABLE ${tables[of]} ADD ${inTable}`, inTable };
+    },
     now: () => `${NOW_US} DIV 1000`,
     list: (columns) => `CAST(JSON_ARRAY(${columns}) AS CHAR)`,
     asText: (number) => `CAST(${number} AS CHAR)`,

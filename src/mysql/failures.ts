@@ -1,4 +1,3 @@
-import { StoreError } from '../errors.js';
 import { innermostError } from '../store/providers/driver-errors.js';
 import { ServerFailures } from '../store/sql/server-failures.js';
 
@@ -27,15 +26,9 @@ export function withoutStatement(error: unknown): unknown {
   return Object.assign(new Error(String(sqlMessage)), { code, errno, sqlState, sqlMessage });
 }
 
-/** A write in a read-only transaction, as in a session whose transactions are read-only by default. */
-const READ_ONLY_TRANSACTION = 1792;
 // ER_SERVER_SHUTDOWN, ER_CONNECTION_KILLED of MariaDB, ER_SESSION_WAS_KILLED and ER_CLIENT_INTERACTION_TIMEOUT of MySQL.
 const CONNECTION_ENDED: readonly unknown[] = [1053, 1927, 3169, 4031];
 const PARSE_ERROR = 1064;
-// Of MariaDB and MySQL.
-const STATEMENT_TIMEOUT = [1969, 3024];
-/** A wait for a lock took too long: the server has rolled back the statement. */
-const LOCK_WAIT_TIMEOUT = 1205;
 /** A deadlock, after which the server has rolled back the whole transaction. */
 const DEADLOCK = 1213;
 /** ER_SP_DOES_NOT_EXIST: the savepoint with which the work began is gone. */
@@ -45,8 +38,12 @@ export const UNSUPPORTED_IN_PREPARED = 1295;
 /** ER_CANT_CHANGE_TX_CHARACTERISTICS: a transaction is open. */
 export const IN_TRANSACTION = 1568;
 
-const NO_SAVEPOINTS =
-  'Prepared statements can have no SAVEPOINT: with Prisma set useTextProtocol: new PrismaMariaDb(config, { useTextProtocol: true })';
+const REMEDIES: Readonly<Record<number, string>> = {
+  [UNSUPPORTED_IN_PREPARED]:
+    'Prepared statements can have no SAVEPOINT: with Prisma set useTextProtocol: new PrismaMariaDb(config, { useTextProtocol: true })',
+  [PARSE_ERROR]:
+    'It does not understand the SQL of the store, because the sql_mode of the session contains ORACLE, or because it is older than MySQL 8.0 or MariaDB 10.6',
+};
 
 /** The errors of MySQL and MariaDB, for users. */
 export const failures: ServerFailures = /* @__PURE__ */ new ServerFailures({
@@ -56,8 +53,7 @@ export const failures: ServerFailures = /* @__PURE__ */ new ServerFailures({
   endedBy:
     'COMMIT, ROLLBACK or a statement that commits implicitly (CREATE, ALTER, DROP, TRUNCATE, LOCK TABLES), perhaps in a procedure, or by a deadlock after which it continued',
   schema: 'mysqlSchema() (with the default prefix: mysql/schema.sql of this package)',
-  statementLimits: 'max_statement_time, max_execution_time',
-  remedyFor: (error) => (errnoOf(error) === UNSUPPORTED_IN_PREPARED ? NO_SAVEPOINTS : undefined),
+  remedyFor: (error) => REMEDIES[errnoOf(error) ?? 0],
   codeOf: errnoOf,
   endsConnection: (error) =>
     CONNECTION_ENDED.includes(errnoOf(error)) ||
@@ -65,46 +61,27 @@ export const failures: ServerFailures = /* @__PURE__ */ new ServerFailures({
     String((error as { sqlState?: unknown }).sqlState).startsWith('08'),
   databaseErrorOf,
   // Without the server's message, which may quote a reference or a part of the statement.
-  withoutStatement(error) {
-    const found = databaseErrorOf(error) as Record<'code' | 'sqlState', unknown>;
-    const errno = errnoOf(found);
-    if (errno === undefined) return undefined;
-    const { code, sqlState } = found;
+  toShow(error) {
+    const { code, errno, sqlState } = error as Error & Record<string, unknown>;
     const name = typeof code === 'string' ? ` (${code})` : '';
-    const remedy =
-      errno === PARSE_ERROR
-        ? ': it does not understand the SQL of the store, because the sql_mode of the session contains ORACLE, or because it is older than MySQL 8.0 or MariaDB 10.6'
-        : '';
-    return Object.assign(new Error(`the server refused with ${errno}${name}${remedy}`), {
-      code,
-      errno,
-      sqlState,
-    });
+    const message = `the server refused with ${errno}${name}`;
+    return Object.assign(new Error(message), { code, errno, sqlState });
   },
   codes: {
     // ER_BAD_DB_ERROR and ER_NO_SUCH_TABLE; ER_BAD_FIELD_ERROR for a table of another version.
     missing: [1049, 1146, 1054],
     // ER_DBACCESS_DENIED_ERROR and ER_TABLEACCESS_DENIED_ERROR.
     denied: [1044, 1142],
-    lockTimeout: [LOCK_WAIT_TIMEOUT, ...STATEMENT_TIMEOUT],
+    // ER_LOCK_WAIT_TIMEOUT; and the limit of the statement that waits, in MariaDB and MySQL.
+    lockTimeout: [1205, 1969, 3024],
     deadlock: [DEADLOCK],
-    // By KILL QUERY, and by max_statement_time of MariaDB and MAX_EXECUTION_TIME of MySQL: the limit of the
-    // statement that waits for the lock, or a shorter one of the session.
-    cancelled: [1317, ...STATEMENT_TIMEOUT],
     // ER_DUP_ENTRY; ER_TABLE_NOT_LOCKED_FOR_WRITE and ER_TABLE_NOT_LOCKED, after a forgotten LOCK TABLES on the
     // session, which the start of a transaction releases.
     undone: [DEADLOCK, 1062, 1099, 1100],
-    // The server has become a replica or refuses writes.
-    spoils: [1290, READ_ONLY_TRANSACTION, 1836],
+    // The server has become a replica or refuses writes; a session whose transactions are read-only.
+    spoils: [1290, 1836, 1792],
     idleTooLong: [],
     aborted: [],
     ended: [NO_SAVEPOINT],
   },
 });
-
-export function wrongCharset(): StoreError {
-  return new StoreError(
-    'STORE_FAILED',
-    "The connections of the pool change characters of ASCII, such as the backslash, so the store would not recognize what it has processed; nothing was created. Connections in character sets such as sjis or swe7 do so: set charset: 'utf8mb4' for the pool",
-  );
-}

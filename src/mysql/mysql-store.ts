@@ -143,5 +143,6 @@ const ENGINE: ProvidedEngine = { failures, settings: () => undefined, atMost, as
  */
 export function mysqlSchema(options: SchemaOptions = {}): string[] {
   const { prefix } = resolveOptions(options, schemaRules);
-  return schemaOf(mysqlDialect(prefix)).map(({ create }) => create);
+  const parts = schemaOf(mysqlDialect(prefix));
+  return parts.filter(({ isInTable }) => !isInTable).map(({ create }) => create);
 }

@@ -1,6 +1,5 @@
 import { Loss, toError } from '../store/loss.js';
 import { runWithView } from '../store/providers/work-view.js';
-import { TransactionOpen } from '../store/sql/server-errors.js';
 import {
   type Connections,
   type Deadline,
@@ -45,7 +44,6 @@ export function poolConnections<Tx extends MysqlQueryable>(
   const ofWork = { timeoutMs: transactionTimeoutMs, createError: failures.noEndOfWorkInTime };
   const ofStep = { timeoutMs: commandTimeoutMs, createError: failures.noStepInTime };
   return {
-    isSingle: false,
     run: (body, deadline = ofWork) =>
       new Connection(ofPool, deadline).use(async (connection) => {
         const ending = await body(connection);
@@ -242,9 +240,8 @@ class Connection<Tx extends MysqlQueryable> extends Loss implements OpenTransact
         if (failures.losesConnection(failure)) this.#lose(failure);
         // The connection of other code, whose transaction START would commit.
         const isOthers = errnoOf(failure) === IN_TRANSACTION && !this.#hasBegun;
-        const reason = isOthers ? new TransactionOpen() : failure;
-        if (isOthers) this.report(toError(reason));
-        reject(reason);
+        if (isOthers) this.report(failures.foreignTransaction());
+        reject(isOthers ? this.reason : failure);
       };
       try {
         sendTo(this.tx, statement, (error, given) => (error ? fail(error) : resolve(given)));

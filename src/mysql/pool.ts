@@ -1,6 +1,6 @@
 import { InvalidOptionError } from '../errors.js';
 import { describeValue } from '../protocol/describe-value.js';
-import { describeOrm, ORMS_ON_MYSQL } from '../store/providers/orms.js';
+import { toPassFor } from '../store/providers/orms.js';
 import { hasMethods, isProvider } from '../store/providers/provider.js';
 
 /** What your work writes through: the `PoolConnection` of `mysql2/promise` implements it. */
@@ -43,15 +43,11 @@ export type MysqlTransactionOf<Pool> = Pool extends {
 
 /** @throws {InvalidOptionError} when `pool` is neither a promise pool of mysql2 nor a provider */
 export function assertPool(pool: unknown): void {
-  if (isProvider(pool)) {
-    const { orm, engine = 'mysql' } = pool;
-    if (engine === 'mysql') return;
-    throw invalidPool(`${orm} on ${engine}`, 'Use the store for that database');
-  }
-  const orm = describeOrm(pool, ORMS_ON_MYSQL);
-  if (orm !== undefined) throw invalidPool(orm.name, `Pass ${orm.by}, exported beside it`);
-  const other = OTHERS.find(({ has }) => hasMethods(pool, has));
-  if (other !== undefined) throw invalidPool(other.name, other.remedy);
+  if (isProvider(pool)) return;
+  const toPass = toPassFor(pool);
+  if (toPass !== undefined) throw invalidPool('an ORM', `Pass ${toPass}, exported beside it`);
+  const [, name, remedy] = OTHERS.find(([methods]) => hasMethods(pool, methods)) ?? [];
+  if (name !== undefined) throw invalidPool(name, remedy);
   if (!hasMethods(pool, ['getConnection'])) throw invalidPool(describeValue(pool));
 }
 
@@ -62,25 +58,16 @@ export function assertConnection(connection: unknown): void {
   throw invalidPool('something whose getConnection() does not return a connection with query');
 }
 
-/** Objects mistaken for a pool, with methods that identify them. The first match counts. */
-const OTHERS: readonly {
-  readonly has: readonly string[];
-  readonly name: string;
-  readonly remedy?: string;
-}[] = [
+/** Objects mistaken for a pool: the methods that identify each, its name, and the remedy. The first match counts. */
+const OTHERS: readonly (readonly [methods: readonly string[], name: string, remedy: string])[] = [
   // Connections of a cluster may reach different servers, which do not share locks.
-  { has: ['of', 'add', 'getConnection'], name: 'a PoolCluster', remedy: 'Pass one pool' },
-  {
-    has: ['promise', 'getConnection'],
-    name: 'a pool with callbacks',
-    remedy: 'Pass pool.promise()',
-  },
-  { has: ['query', 'beginTransaction'], name: 'a single connection' },
-  {
-    has: ['getConnection', 'importFile'],
-    name: 'a pool of the mariadb package',
-    remedy: 'Use mysql2, which also connects to MariaDB',
-  },
+  [['of', 'add', 'getConnection'], 'a PoolCluster', 'Pass one pool'],
+  [['promise', 'getConnection'], 'a pool with callbacks', 'Pass pool.promise()'],
+  [
+    ['getConnection', 'importFile'],
+    'a pool of the mariadb package',
+    'Use mysql2, which also connects to MariaDB',
+  ],
 ];
 
 function invalidPool(

@@ -15,7 +15,7 @@ export function postgresDialect(prefix: string): Dialect {
     textType: 'text',
     tableOptions: ' WITH (fillfactor = 80)',
     index: (table, name, columns) => ({
-      statement: `CREATE INDEX IF NOT EXISTS ${indexName(tables[table], name)} ON ${tables[table]} (${columns})`,
+      create: `CREATE INDEX IF NOT EXISTS ${indexName(tables[table], name)} ON ${tables[table]} (${columns})`,
     }),
     now: () =>
       "(pg_catalog.date_part('epoch'::text, pg_catalog.clock_timestamp()) * 1000::float8)::bigint",

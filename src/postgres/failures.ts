@@ -50,7 +50,6 @@ export const failures: ServerFailures = /* @__PURE__ */ new ServerFailures({
   deadlineRemedy: "the pool's query_timeout",
   endedBy: 'COMMIT or ROLLBACK',
   schema: 'postgresSchema() (with the default prefix: postgres/schema.sql of this package)',
-  statementLimits: 'statement_timeout',
   remedyFor: (error) => REMEDIES[sqlStateOf(error) ?? ''],
   codeOf: sqlStateOf,
   endsConnection(error) {
@@ -58,17 +57,13 @@ export const failures: ServerFailures = /* @__PURE__ */ new ServerFailures({
     return CONNECTION_ENDED.test(state) || state === IDLE_TOO_LONG;
   },
   databaseErrorOf,
-  withoutStatement(error) {
-    const found = databaseErrorOf(error);
-    return sqlStateOf(found) === undefined ? undefined : (found as Error);
-  },
+  toShow: (error) => error,
   codes: {
     // UNDEFINED_DATABASE, UNDEFINED_SCHEMA, UNDEFINED_TABLE, UNDEFINED_COLUMN.
     missing: ['3D000', '3F000', '42P01', '42703'],
     denied: [DENIED],
     lockTimeout: ['55P03'],
     deadlock: ['40P01'],
-    cancelled: ['57014'],
     // A deadlock, and a serialization failure of roles whose default is REPEATABLE READ or SERIALIZABLE.
     undone: ['40P01', '40001'],
     // A cached plan may be for an older schema, and a new connection has none.

@@ -21,9 +21,7 @@ export function pgliteConnections<Tx extends Queryable>(
 ): Connections<Tx> {
   const asker = database as unknown as Queryable;
   return {
-    isSingle: true,
-    run: (body) =>
-      startInTime(database, timeouts.acquireTimeoutMs, (tx) => runOn(tx, timeouts, body)),
+    run: (body) => database.transaction((tx) => runOn(tx, timeouts, body)),
     read: async (statement) => failures.textsOf((await asker.query<object>(statement)).rows),
     change: async () => undefined,
     runIn: runInTransaction,
@@ -40,7 +38,9 @@ async function runOn<Tx extends Queryable, Result>(
     tx,
     signal: new AbortController().signal,
     async begin(lockTimeoutMs, statements) {
-      const before = hasSavepoint ? [] : [settings({ ...timeouts, lockTimeoutMs })];
+      const before = hasSavepoint
+        ? []
+        : settings({ lockTimeoutMs, idleTimeoutMs: timeouts.idleTimeoutMs });
       hasSavepoint = statements.length > 0;
       const after = hasSavepoint ? [SAVEPOINT] : [];
       const results = await clean(tx.exec([...before, ...statements, ...after].join('; ')));
@@ -65,31 +65,4 @@ async function runOn<Tx extends Queryable, Result>(
 // The error of a PGlite has the statement, which contains references and bodies.
 function clean<Answer>(asking: Promise<Answer>): Promise<Answer> {
   return asking.catch((error) => Promise.reject(databaseErrorOf(error)));
-}
-
-function startInTime<Tx extends Queryable, Result>(
-  database: PgliteLike<Tx>,
-  timeoutMs: number,
-  body: (tx: PgliteTx<Tx>) => Promise<Result>,
-): Promise<Result> {
-  return new Promise((resolve, reject) => {
-    let late = false;
-    let hasStarted = false;
-    const timer = setTimeout(() => {
-      late = true;
-      reject(failures.noConnectionInTime(timeoutMs));
-    }, timeoutMs);
-    const start = async (tx: PgliteTx<Tx>): Promise<Result | undefined> => {
-      clearTimeout(timer);
-      hasStarted = true;
-      // Too late: the caller has already received the error that nothing was processed.
-      return late ? undefined : body(tx);
-    };
-    // Undefined only if it was late, when this promise has already settled.
-    const finish = (result: Result | undefined) => resolve(result as Result);
-    database
-      .transaction(start)
-      .finally(() => clearTimeout(timer))
-      .then(finish, (error) => reject(hasStarted ? error : failures.noConnection(error)));
-  });
 }

@@ -1,6 +1,5 @@
 import { Loss, toError } from '../store/loss.js';
 import { runWithView } from '../store/providers/work-view.js';
-import { TransactionOpen } from '../store/sql/server-errors.js';
 import {
   type Connections,
   type Deadline,
@@ -37,7 +36,6 @@ export function poolConnections<Tx extends Queryable>(
   const ofWork = { timeoutMs: transactionTimeoutMs, createError: failures.noEndOfWorkInTime };
   const ofStep = { timeoutMs: commandTimeoutMs, createError: failures.noStepInTime };
   return {
-    isSingle: false,
     run: (body, deadline = ofWork) =>
       new Connection(pool, timeouts, deadline).use(async (connection) => {
         const ending = await body(connection);
@@ -85,13 +83,12 @@ class Connection<Tx extends Queryable> extends Loss implements OpenTransaction<T
     try {
       const status = statusOf(this.tx);
       // Other code released the client without ending its transaction.
-      if (status === 'T' || status === 'E') throw new TransactionOpen();
+      if (status === 'T' || status === 'E') this.report(failures.foreignTransaction());
+      if (this.reason !== undefined) throw this.reason;
       this.#limit();
       return await this.orSettled(act(this));
     } catch (error) {
-      if (error instanceof TransactionOpen || failures.spoilsConnection(error)) {
-        this.report(toError(error));
-      }
+      if (failures.spoilsConnection(error)) this.report(toError(error));
       await this.#rollBack();
       throw !this.#hasBegun && failures.isLost(error) ? failures.lostBeforeBegin(error) : error;
     } finally {
@@ -125,7 +122,8 @@ class Connection<Tx extends Queryable> extends Loss implements OpenTransaction<T
   }
 
   #start(lockTimeoutMs: number): string[] {
-    return [BEGIN, settings({ ...this.#timeouts, lockTimeoutMs })];
+    const { idleTimeoutMs } = this.#timeouts;
+    return [BEGIN, ...settings({ lockTimeoutMs, idleTimeoutMs })];
   }
 
   async ask(statement: string): Promise<readonly string[]> {

@@ -1,6 +1,6 @@
 import { InvalidOptionError } from '../errors.js';
 import { describeValue } from '../protocol/describe-value.js';
-import { describeOrm, ORMS_ON_POSTGRES } from '../store/providers/orms.js';
+import { toPassFor } from '../store/providers/orms.js';
 import { hasMethods, isProvider } from '../store/providers/provider.js';
 
 /** What your work writes through: `pg`'s PoolClient and PGlite's Transaction both implement it. */
@@ -93,14 +93,10 @@ export function isPglite<Tx extends Queryable>(
 
 /** @throws {InvalidOptionError} when `pool` is neither a pool, nor PGlite, nor a provider */
 export function assertPool(pool: unknown): void {
-  if (isProvider(pool)) {
-    const { orm, engine = 'postgres' } = pool;
-    if (engine === 'postgres') return;
-    throw invalidPool(`${orm} on ${engine}`, 'Use the store for that database');
-  }
+  if (isProvider(pool)) return;
   // Some ORMs have a connect() too, and would otherwise fail only at the first query.
-  const orm = describeOrm(pool, ORMS_ON_POSTGRES);
-  if (orm !== undefined) throw invalidPool(orm.name, `Pass ${orm.by}, exported beside it`);
+  const toPass = toPassFor(pool);
+  if (toPass !== undefined) throw invalidPool('an ORM', `Pass ${toPass}, exported beside it`);
   // Only a client of pg has escapeIdentifier; a pool does not.
   if (hasMethods(pool, ['connect', 'escapeIdentifier'])) throw invalidPool('a single client');
   if (hasMethods(pool, ['transaction', 'query', 'exec']) || hasMethods(pool, ['connect'])) return;

@@ -29,7 +29,7 @@ import {
   type TransactionOf,
 } from './pool.js';
 import { poolConnections } from './pool-connections.js';
-import { settings } from './settings.js';
+import { settingsInOne } from './settings.js';
 import { setup } from './setup.js';
 
 type WithClient = ServerStoreOptions & { readonly client: NonNullable<StoreOptions['client']> };
@@ -159,7 +159,12 @@ export function postgresStore(
   );
 }
 
-const ENGINE: ProvidedEngine = { failures, settings, atMost: (_, lock) => lock, assertOpen };
+const ENGINE: ProvidedEngine = {
+  failures,
+  settings: settingsInOne,
+  atMost: (_, lock) => lock,
+  assertOpen,
+};
 
 function connect(
   database: PgPoolLike | PgliteLike | TransactionProvider<Queryable>,

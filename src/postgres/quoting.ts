@@ -1,11 +1,11 @@
 /**
  * Quotes a text as an SQL literal. A text with a backslash becomes E'…', which means the same whether
- * `standard_conforming_strings` is on or off.
+ * `standard_conforming_strings` is on or off. A question mark is escaped, as knex takes it for a placeholder.
  */
 export function literal(text: string): string {
-  if (!/['\\]/.test(text)) return `'${text}'`;
-  const quoted = `'${text.replaceAll("'", "''")}'`;
-  return text.includes('\\') ? `E${quoted.replaceAll('\\', '\\\\')}` : quoted;
+  if (!/['\\?]/.test(text)) return `'${text}'`;
+  const escaped = text.replaceAll('\\', '\\\\').replaceAll("'", "''").replaceAll('?', '\\x3f');
+  return escaped.includes('\\') ? `E'${escaped}'` : `'${escaped}'`;
 }
 
 /** Quotes a validated name for SQL. */

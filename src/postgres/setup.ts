@@ -1,6 +1,6 @@
 import { StoreError } from '../errors.js';
 import type { Dialect } from '../store/sql/dialect.js';
-import { missingColumns, primaryKeyOf, schemaOf, tableNames } from '../store/sql/schema.js';
+import { missingColumns, schemaOf, tableNames } from '../store/sql/schema.js';
 import type { Ask, Connections } from '../store/sql/transactions.js';
 import { indexName } from './dialect.js';
 import { failures } from './failures.js';
@@ -25,7 +25,7 @@ export async function setup<Tx>(connections: Connections<Tx>, dialect: Dialect):
     );
     for (const create of await findMissing(ask, dialect)) {
       await ask(create).catch((error) => {
-        throw failures.isLockTimeout(error)
+        throw failures.is('lockTimeout', error)
           ? setupBlocked(error)
           : failures.explainSetup(error, create);
       });
@@ -46,11 +46,7 @@ async function findMissing(ask: Ask, dialect: Dialect): Promise<readonly string[
   return [
     ...tableNames().flatMap((table) => {
       const parts = has[table];
-      if (parts === undefined) return [];
-      const columns = missingColumns(dialect, table, parts);
-      if (parts.includes(PRIMARY_KEY)) return columns;
-      const add = `ALTER TABLE ${dialect.tables[table]} ADD PRIMARY KEY (${primaryKeyOf(table)})`;
-      return [...columns, add];
+      return parts === undefined ? [] : missingColumns(dialect, table, parts);
     }),
     ...schemaOf(dialect)
       .filter(({ table, index }) => {
@@ -63,16 +59,12 @@ async function findMissing(ask: Ask, dialect: Dialect): Promise<readonly string[
   ];
 }
 
-// Not the name of a column, which has no blanks.
-const PRIMARY_KEY = 'primary key';
-
-/** The names of a table's columns and indexes, and its primary key, as a JSON list; NULL if there is no such table. */
+/** The names of a table's columns and indexes, as a JSON list; NULL if there is no such table. */
 function existing(table: string): string {
   // Names are plain, so no quotes need to be escaped.
   const oid = `pg_catalog.to_regclass('${table}'::text)::oid`;
   return `CASE WHEN ${oid} IS NULL THEN NULL ELSE pg_catalog.array_to_json(ARRAY(
     SELECT attname::text FROM pg_catalog.pg_attribute WHERE attrelid = ${oid} AND attnum > 0 AND NOT attisdropped
-    UNION ALL SELECT '${PRIMARY_KEY}'::text FROM pg_catalog.pg_index WHERE indrelid = ${oid} AND indisprimary
     UNION ALL SELECT 'index '::text || relname::text FROM pg_catalog.pg_index
       JOIN pg_catalog.pg_class ON pg_class.oid = indexrelid WHERE indrelid = ${oid})) END`;
 }

@@ -14,7 +14,7 @@ export function sqliteDialect(prefix: string, now: () => number): Dialect {
     textType: 'TEXT',
     tableOptions: ' WITHOUT ROWID',
     index: (table, name, columns) => ({
-      statement: `CREATE INDEX IF NOT EXISTS ${tables[table].slice(0, -1)}_${name}" ON ${tables[table]} (${columns})`,
+      create: `CREATE INDEX IF NOT EXISTS ${tables[table].slice(0, -1)}_${name}" ON ${tables[table]} (${columns})`,
     }),
     now: () => String(now()),
     list: (columns) => `json_array(${columns})`,

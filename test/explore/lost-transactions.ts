@@ -30,7 +30,6 @@ export class Server {
   /** The store of a process. */
   store(instance: Instance) {
     const connections: Connections<Tx> = {
-      isSingle: false,
       run: (body) => new Transaction(this, instance).run(body),
       read: async () => [],
       change: unused,

@@ -109,7 +109,7 @@ export const processingMutants: readonly Mutant[] = [
   { file: LEASE, from: 'if (!finished) throw leaseLost();', to: '', scene: 'a lease, a stall' },
   {
     file: STATEMENTS,
-    from: '(failure === undefined ? [] : [this.#forget(literals)])',
+    from: '(failure === undefined ? [] : [this.#texts.forget(literals)])',
     to: '[]',
     scene: 'a transaction',
   },

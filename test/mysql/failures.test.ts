@@ -7,10 +7,12 @@ import { unusedClient } from '../store/unused-client.js';
 // Connects only when it is used, and then to no server.
 const pool = mysql.createPool('mysql://u:secret@127.0.0.1:1/db');
 
-it('a database without a name of its own is named within a sentence', () => {
-  const { message } = failures.lostBeforeBegin(new Error('closed'));
-  expect(message).toMatch(/^The connection to the database was lost before/);
-});
+it.each([undefined, null, 'text', new Error('out of stock')])(
+  'a connection is kept when the work throws %o',
+  (thrown) => {
+    expect(failures.spoilsConnection(thrown)).toBe(false);
+  },
+);
 
 describe('the cause of a failed step', () => {
   const causeOf = (error: unknown) => (failures.explain(error) as Error).cause;

@@ -17,7 +17,7 @@ describe('the pool', () => {
     [
       'a single connection',
       { query() {}, beginTransaction() {} },
-      'a single connection. Each transaction needs its own connection',
+      'an object. Each transaction needs its own connection',
     ],
   ])('can not be %s', (_name, value, received) => {
     const error = failureOf(() => mysqlStore(value as never));

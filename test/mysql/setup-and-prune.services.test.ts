@@ -79,7 +79,8 @@ describe.skipIf(!url)('setup', () => {
     const pool = openPool({}, ["SET SESSION sql_mode = 'ORACLE'"]);
     await expect(mysqlStore(pool, { prefix: 'oracle_' }).setup()).rejects.toMatchObject({
       code: 'STORE_FAILED',
-      cause: { errno: 1064, message: expect.stringMatching(/sql_mode .* contains ORACLE/) },
+      message: expect.stringMatching(/sql_mode .* contains ORACLE/),
+      cause: { errno: 1064 },
     });
   });
 
@@ -109,28 +110,15 @@ describe.skipIf(!url)('setup', () => {
   });
 
   it.each([
-    ['sjis', 'SJIS_JAPANESE_CI', ['SET NAMES sjis']],
     ['big5', 'BIG5_CHINESE_CI', ['SET NAMES big5']],
     ['gbk', 'GBK_CHINESE_CI', ['SET NAMES gbk']],
     ['utf8mb4', 'UTF8MB4_BIN', []],
     ['latin1', 'LATIN1_SWEDISH_CI', []],
   ])(
-    'on connections in %s refuses, or a key with all characters of ASCII is one',
+    'on connections in %s, a key with all characters of ASCII is one',
     async (name, charset, statements) => {
-      const pool = openPool({ charset }, statements);
-      const store = mysqlStore(pool);
-      const isRefused = await store.setup().then(
-        () => false,
-        (error) => {
-          expect(error).toMatchObject({
-            code: 'STORE_FAILED',
-            message: expect.stringContaining("charset: 'utf8mb4'"),
-          });
-          return true;
-        },
-      );
-      expect(isRefused).toBe(name === 'sjis');
-      if (isRefused) return;
+      const store = mysqlStore(openPool({ charset }, statements));
+      await store.setup();
       const key = String.fromCharCode(...Array.from({ length: 95 }, (_, index) => 32 + index));
       const one = change(`charset-${name}`, 0, { key });
       expect(await outcomeOf(store, one, nothing)).toBe('processed');

@@ -52,7 +52,7 @@ describe.skipIf(!process.env['DATABASE_URL'])(
       client.release();
       await expect(store.create(order('order-1'))).rejects.toMatchObject({
         code: 'STORE_FAILED',
-        cause: { message: expect.stringContaining('an open transaction') },
+        message: expect.stringContaining('an open transaction'),
       });
       expect(service.requestsFor('order-1')).toEqual([]);
       expect(await store.create(order('order-1'))).toMatchObject({ state: 'created' });

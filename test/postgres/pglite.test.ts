@@ -5,7 +5,7 @@ import { postgresStore } from '../../src/postgres/postgres-store.js';
 import { ContractService } from '../contract/store/service.js';
 import { emptyPglite } from '../pglite.js';
 import { outcomeOf } from '../store/outcome-of.js';
-import { change, collect, deferred, heldWork, nothing, order } from './change.js';
+import { change, collect, heldWork, nothing, order } from './change.js';
 import { describeStore } from './store-cases.js';
 
 let database: PGlite;
@@ -44,27 +44,9 @@ describe('postgresStore on PGlite', () => {
     const first = outcomeOf(store, change('busy', 1), held.work);
     await held.started;
     expect(await outcomeOf(store, change('busy', 1), nothing)).toBe('busy');
-    expect(await outcomeOf(store, change('busy', 2), nothing)).toBe('busy');
     held.finish();
     expect(await first).toBe('processed');
     expect(await outcomeOf(store, change('busy', 1), nothing)).toBe('duplicate');
-  });
-
-  it('rejects when the database is not free in time, and does not run the work later', async () => {
-    const store = postgresStore(database, { acquireTimeoutMs: 5 });
-    const taken = deferred<void>();
-    const other = database.transaction(() => taken.promise);
-    let ran = false;
-    const waiting = outcomeOf(store, change('waiting'), async () => {
-      ran = true;
-    });
-    await expect(waiting).rejects.toMatchObject({ code: 'STORE_TIMEOUT' });
-    taken.resolve();
-    await other;
-    // Whatever waited has had its turn when this one has.
-    await database.query('SELECT 1');
-    expect(ran).toBe(false);
-    expect(await outcomeOf(store, change('waiting'), nothing)).toBe('processed');
   });
 });
 

@@ -8,6 +8,7 @@ describe('a literal', () => {
     ["o'clock's", "'o''clock''s'"],
     ['a\\b', "E'a\\\\b'"],
     ["\\'", "E'\\\\'''"],
+    ['a?b', "E'a\\x3fb'"],
   ])('of %s is %s', (text, sql) => {
     expect(literal(text)).toBe(sql);
   });

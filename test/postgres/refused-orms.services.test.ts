@@ -12,20 +12,20 @@ const pool = new pg.Pool();
 const typeOrm = new DataSource({ type: 'postgres' });
 
 it.each([
-  ['Drizzle', drizzle(pool), 'a Drizzle database. Pass fromDrizzle(db)'],
+  ['Drizzle', drizzle(pool), 'received an ORM. Pass fromDrizzle(db)'],
   ['Drizzle on PGlite', drizzleOnPglite.mock(), 'fromDrizzle(db)'],
   [
     'Kysely',
     new Kysely({ dialect: new PostgresDialect({ pool }) }),
-    'a Kysely instance. Pass fromKysely(db)',
+    'received an ORM. Pass fromKysely(db)',
   ],
-  ['knex', makeKnex({ client: 'pg' }), 'a knex instance. Pass fromKnex(knex)'],
-  ['TypeORM', typeOrm, 'a DataSource of TypeORM. Pass fromTypeOrm(dataSource)'],
+  ['knex', makeKnex({ client: 'pg' }), 'received an ORM. Pass fromKnex(knex)'],
+  ['TypeORM', typeOrm, 'received an ORM. Pass fromTypeOrm(dataSource)'],
   // As 0.3 has it.
   ['an older TypeORM', Object.assign(typeOrm, { connect() {} }), 'fromTypeOrm(dataSource)'],
   // Its package is not installed here.
-  ['Prisma', { $transaction() {}, $connect() {} }, 'a client of Prisma. Pass fromPrisma(prisma)'],
-  ['postgres.js', postgres(), 'a client of postgres.js. Pass fromPostgresJs(sql)'],
+  ['Prisma', { $transaction() {}, $connect() {} }, 'received an ORM. Pass fromPrisma(prisma)'],
+  ['postgres.js', postgres(), 'received an ORM. Pass fromPostgresJs(sql)'],
 ])('a store refuses %s, and says what to pass', (_, value, received) => {
   expect(() => postgresStore(value as never)).toThrow(
     expect.objectContaining({

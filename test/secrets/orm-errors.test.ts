@@ -15,7 +15,7 @@ it.each([
   ['Postgres', postgres],
   ['MySQL', mysql],
 ])('the cause of a connection that an ORM has lost to %s has no statement', (_, engine) => {
-  const error = engine.failures.endUnknown(engine.failures.errorOfOrm(lost()));
+  const error = engine.failures.endUnknown(engine.failures.causeOf(lost()));
   expect(leaksIn(lost())).not.toEqual([]);
   expect(leaksIn(error)).toEqual([]);
   expect(error.cause).toMatchObject({ message: 'the driver failed (ECONNRESET)' });
@@ -27,7 +27,7 @@ it.each([
 ])('the answer of %s, which an ORM has wrapped, has no statement', (_, engine, fields) => {
   const query = `SELECT '${customer}'`;
   const cause = Object.assign(new Error('ended'), fields, { query, sql: query });
-  const found = engine.failures.errorOfOrm(Object.assign(new Error(query, { cause }), { query }));
+  const found = engine.failures.causeOf(Object.assign(new Error(query, { cause }), { query }));
   expect(leaksIn(found)).toEqual([]);
   expect(found).toMatchObject(fields);
 });

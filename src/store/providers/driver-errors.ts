@@ -4,18 +4,12 @@ interface PrismaError extends Error {
   readonly meta?: {
     readonly code?: unknown;
     readonly message?: unknown;
-    readonly driverAdapterError?: {
-      readonly cause?: {
-        readonly originalCode?: unknown;
-        readonly originalMessage?: unknown;
-        readonly state?: unknown;
-        readonly kind?: unknown;
-        readonly host?: unknown;
-        readonly port?: unknown;
-      };
-    };
+    readonly driverAdapterError?: { readonly cause?: AdapterError };
   };
 }
+
+type AdapterField = 'originalCode' | 'originalMessage' | 'state' | 'kind' | 'host' | 'port';
+type AdapterError = Readonly<Partial<Record<AdapterField, unknown>>>;
 
 /** A server's error as Prisma describes it. */
 export interface PrismaFailure {
@@ -49,10 +43,8 @@ export function connectErrorOf(error: unknown): unknown {
   for (const inner of wrappedIn(error)) {
     const { syscall } = inner as { syscall?: unknown };
     if (syscall === 'connect' || syscall === 'getaddrinfo') return inner;
-    if (!isPrismas(inner)) continue;
-    const { kind, host, port } = inner.meta?.driverAdapterError?.cause ?? {};
-    if (kind !== 'DatabaseNotReachable') continue;
-    return new Error(`can't reach ${host}${port === undefined ? '' : `:${port}`}`);
+    const { kind, host, port } = isPrismas(inner) ? adapterErrorOf(inner) : {};
+    if (kind === 'DatabaseNotReachable') return new Error(`can't reach ${host}:${port ?? ''}`);
   }
   return undefined;
 }
@@ -71,9 +63,13 @@ function isPrismas(error: object): error is PrismaError {
   return 'clientVersion' in error && error instanceof Error;
 }
 
-function read({ meta, message: ownMessage }: PrismaError): PrismaFailure {
-  const { code, message, driverAdapterError } = meta ?? {};
-  const { originalCode, originalMessage, state } = driverAdapterError?.cause ?? {};
-  const text = [message, originalMessage].find((one) => typeof one === 'string');
-  return { message: (text as string | undefined) ?? ownMessage, code: originalCode ?? code, state };
+function adapterErrorOf({ meta }: PrismaError): AdapterError {
+  return meta?.driverAdapterError?.cause ?? {};
+}
+
+function read(error: PrismaError): PrismaFailure {
+  const { code, message } = error.meta ?? {};
+  const { originalCode, originalMessage, state } = adapterErrorOf(error);
+  const text = [message, originalMessage].find((one) => typeof one === 'string') as string;
+  return { message: text ?? error.message, code: originalCode ?? code, state };
 }

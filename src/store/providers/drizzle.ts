@@ -1,8 +1,8 @@
 import {
+  assertWanted,
   hasMethods,
   makeProvider,
   refuse,
-  refuseKind,
   rowsOf,
   type TransactionProvider,
 } from './provider.js';
@@ -11,15 +11,7 @@ import type { WorkEnd } from './work-view.js';
 /** A Drizzle database. */
 export interface DrizzleLike<Tx> {
   /** Runs `body` in a transaction. */
-  transaction(
-    body: (tx: Tx) => Promise<void>,
-    config?: {
-      /** The isolation level. */
-      isolationLevel: 'read committed';
-      /** The access mode. */
-      accessMode: 'read write';
-    },
-  ): Promise<unknown>;
+  transaction(body: (tx: Tx) => Promise<void>, config?: object): Promise<unknown>;
   /** Runs a statement. */
   execute(query: string): PromiseLike<unknown>;
 }
@@ -28,6 +20,8 @@ const WANTED = {
   by: 'fromDrizzle',
   option: 'db',
   expected: 'a Drizzle database, as returned by drizzle(pool)',
+  methods: ['transaction', 'execute', 'select', 'insert'],
+  isTransaction: (value: unknown) => hasMethods(value, ['execute', 'rollback']),
 };
 
 /**
@@ -39,23 +33,20 @@ const WANTED = {
  * @throws {InvalidOptionError} when `db` is not a Drizzle database, is a transaction, or uses a single client
  */
 export function fromDrizzle<Tx>(db: DrizzleLike<Tx>): TransactionProvider<Tx> {
-  if (!hasMethods(db, ['transaction', 'execute', 'select', 'insert'])) refuse(WANTED, db);
-  if (hasMethods(db, ['rollback'])) refuseKind(WANTED, 'a transaction', 'pass the database itself');
+  assertWanted(db, WANTED);
   const client = (db as { $client?: unknown }).$client;
   // On a single client, two concurrent callbacks would share a transaction.
   if (hasMethods(client, ['connect', 'escapeIdentifier'])) {
-    refuseKind(WANTED, 'one on a single client', 'make it on a pool: drizzle(new pg.Pool({ … }))');
+    refuse(WANTED, 'one on a single client; make it on a pool: drizzle(new pg.Pool({ … }))');
   }
   if (hasMethods(client, ['beginTransaction', 'query'])) {
-    refuseKind(WANTED, 'one on a single connection', 'make it on a pool: mysql.createPool(…)');
+    refuse(WANTED, 'one on a single connection; make it on a pool: mysql.createPool(…)');
   }
   return makeProvider<Tx>({
     orm: 'Drizzle',
-    engine: engineOf(db),
     database: db,
-    isSingle: hasMethods(client, ['transaction', 'query', 'exec']),
     ...begunOn(db, client),
-    isTransaction: (value) => hasMethods(value, ['execute', 'rollback']),
+    isTransaction: WANTED.isTransaction,
     query: async (on, text) => rowsOf(await (on as Pick<typeof db, 'execute'>).execute(text)),
     connectionOf: (tx) => sessionOf(tx)?.client,
     forWork: (tx, end) => onSession(tx as DrizzleTransaction, end) as Tx,
@@ -65,15 +56,12 @@ export function fromDrizzle<Tx>(db: DrizzleLike<Tx>): TransactionProvider<Tx> {
 const CONFIG = { isolationLevel: 'read committed', accessMode: 'read write' } as const;
 
 function begunOn<Tx>(db: DrizzleLike<Tx>, client: unknown) {
-  type Body = (tx: Tx) => Promise<void>;
-  if (!hasMethods(client, ['begin', 'unsafe'])) {
-    return { transaction: (body: Body) => db.transaction(body, CONFIG) };
-  }
+  const begin = (config?: object) => (body: (tx: Tx) => Promise<void>) =>
+    db.transaction(body, config);
+  if (!hasMethods(client, ['begin', 'unsafe'])) return { transaction: begin(CONFIG) };
   // With the configuration, Drizzle would send a statement on postgres.js whose failure makes that hang.
-  return {
-    transaction: (body: Body) => db.transaction(body),
-    firstStatement: 'SET TRANSACTION ISOLATION LEVEL READ COMMITTED READ WRITE',
-  };
+  const firstStatement = 'SET TRANSACTION ISOLATION LEVEL READ COMMITTED READ WRITE';
+  return { transaction: begin(), firstStatement };
 }
 
 interface DrizzleSession {
@@ -107,20 +95,4 @@ function onSession(tx: DrizzleTransaction, end: WorkEnd): DrizzleTransaction {
 
 function derive<Value extends object>(from: Value, own: Record<string, unknown>): Value {
   return Object.assign(Object.create(from), own);
-}
-
-// Drizzle's own brand for its classes.
-const KIND = Symbol.for('drizzle:entityKind');
-const ENGINES = new Map<unknown, string>([
-  ['PgDatabase', 'postgres'],
-  ['MySqlDatabase', 'mysql'],
-  ['BaseSQLiteDatabase', 'sqlite'],
-]);
-
-function engineOf(db: object): string | undefined {
-  for (let proto: object | null = db; proto !== null; proto = Object.getPrototypeOf(proto)) {
-    const engine = ENGINES.get((proto.constructor as { [KIND]?: unknown })[KIND]);
-    if (engine !== undefined) return engine;
-  }
-  return undefined;
 }

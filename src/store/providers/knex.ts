@@ -1,23 +1,10 @@
-import {
-  hasMethods,
-  makeProvider,
-  refuse,
-  refuseKind,
-  rowsOf,
-  type TransactionProvider,
-} from './provider.js';
+import { assertWanted, makeProvider, rowsOf, type TransactionProvider } from './provider.js';
 import type { WorkEnd } from './work-view.js';
 
 /** A knex instance. */
 export interface KnexLike<Tx> {
   /** Runs `body` in a transaction. */
-  transaction(
-    body: (tx: Tx) => Promise<void>,
-    config?: {
-      /** The isolation level. */
-      isolationLevel?: 'read committed';
-    },
-  ): Promise<unknown>;
+  transaction(body: (tx: Tx) => Promise<void>, config?: object): Promise<unknown>;
   /** Runs a statement. */
   raw(sql: string): PromiseLike<unknown>;
 }
@@ -26,6 +13,8 @@ const WANTED = {
   by: 'fromKnex',
   option: 'knex',
   expected: "a knex instance, as returned by knex({ client: 'pg', … })",
+  methods: ['transaction', 'raw', 'queryBuilder'],
+  isTransaction: (value: unknown) => (value as { isTransaction?: unknown }).isTransaction === true,
 };
 
 /**
@@ -36,21 +25,16 @@ const WANTED = {
  * @throws {InvalidOptionError} when `knex` is not a knex instance, or is a transaction
  */
 export function fromKnex<Tx>(knex: KnexLike<Tx>): TransactionProvider<Tx> {
-  if (!hasMethods(knex, ['transaction', 'raw', 'queryBuilder'])) refuse(WANTED, knex);
-  const { isTransaction, client } = knex as { isTransaction?: unknown; client?: KnexClient };
-  if (isTransaction === true) refuseKind(WANTED, 'a transaction', 'pass the knex instance itself');
-  const isPostgres = client?.dialect === 'postgresql';
+  assertWanted(knex, WANTED);
   /** The connections of the transactions whose work has a view of them. */
   const connections = new WeakMap<object, object>();
   return makeProvider<Tx>({
     orm: 'knex',
-    engine: isPostgres ? 'postgres' : client?.dialect,
     database: knex,
     transaction: (body) => knex.transaction(body, { isolationLevel: 'read committed' }),
-    isTransaction: (value) => (value as { isTransaction?: unknown }).isTransaction === true,
+    isTransaction: WANTED.isTransaction,
     query: async (on, text) => {
-      const sql = isPostgres ? withoutPlaceholders(text) : text;
-      const raw = (on as Pick<typeof knex, 'raw'>).raw(sql) as Raw;
+      const raw = (on as Pick<typeof knex, 'raw'>).raw(text) as Raw;
       const connection = connections.get(on as object);
       return rowsOf(await (connection === undefined ? raw : raw.connection(connection)));
     },
@@ -101,20 +85,4 @@ function lend(client: TransactionClient, connection: object, end: WorkEnd): void
   };
   client.query = (given, asked) => send(given, (on) => query(on, asked));
   client.stream = (given, ...more) => send(given, (on) => stream(on, ...more));
-}
-
-interface KnexClient {
-  readonly dialect?: string;
-}
-
-const LITERAL = /E?'[^'\\]*(?:(?:''|\\(?:.|$))[^'\\]*)*(?:'|$)/gs;
-
-/** Escapes the question marks in literals, which knex would read as placeholders. */
-function withoutPlaceholders(text: string): string {
-  if (!text.includes('?')) return text;
-  return text.replaceAll(LITERAL, (literal) => {
-    if (!literal.includes('?')) return literal;
-    const escaped = literal.replaceAll('?', '\\x3f');
-    return escaped.startsWith('E') ? escaped : `E${escaped}`;
-  });
 }

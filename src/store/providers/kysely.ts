@@ -1,43 +1,31 @@
-import {
-  hasMethods,
-  makeProvider,
-  refuse,
-  refuseKind,
-  type TransactionProvider,
-} from './provider.js';
+import { assertWanted, makeProvider, type TransactionProvider } from './provider.js';
 import type { WorkEnd } from './work-view.js';
 
 /** A Kysely instance. */
 export interface KyselyLike<Tx, Taken = Tx> {
-  /** Takes a connection. */
-  connection(): {
-    /** Runs `body` on it. */
-    execute(body: (db: KyselyLike<Tx, Taken>) => Promise<void>): Promise<unknown>;
-  };
   /** Runs a function in a transaction. */
   transaction(): {
     /** Runs `body` in it. */
     execute(body: (tx: Taken) => Promise<void>): Promise<unknown>;
   };
   /** Begins a transaction. */
-  startTransaction(): KyselyTransactionBuilder<Tx>;
+  startTransaction(): {
+    /** Begins it. */
+    execute(): Promise<Tx>;
+  };
 }
 
-/** Kysely's builder of a transaction. */
-export interface KyselyTransactionBuilder<Tx> {
-  /** Sets the isolation level. */
-  setIsolationLevel(level: 'read committed'): KyselyTransactionBuilder<Tx>;
-  /** Begins it. */
-  execute(): Promise<Tx>;
-}
-
-interface Command {
-  execute(): Promise<unknown>;
+/** The parts used of a Kysely instance. */
+interface Kysely<Tx> {
+  connection(): { execute(body: (db: Kysely<Tx>) => Promise<void>): Promise<unknown> };
+  startTransaction(): {
+    setIsolationLevel(level: 'read committed'): { execute(): Promise<Tx & Controlled> };
+  };
 }
 
 interface Controlled {
-  commit(): Command;
-  rollback(): Command;
+  commit(): { execute(): Promise<unknown> };
+  rollback(): { execute(): Promise<unknown> };
 }
 
 interface Executing {
@@ -48,6 +36,8 @@ const WANTED = {
   by: 'fromKysely',
   option: 'db',
   expected: 'a Kysely instance of version 0.28 or later',
+  methods: ['startTransaction', 'connection', 'executeQuery', 'selectFrom'],
+  isTransaction: (value: unknown) => (value as { isTransaction?: unknown }).isTransaction === true,
 };
 
 /**
@@ -65,32 +55,27 @@ const WANTED = {
 export function fromKysely<Tx, Taken = Tx>(
   db: KyselyLike<Tx, Taken>,
 ): TransactionProvider<Tx, Taken> {
-  const methods = ['startTransaction', 'connection', 'executeQuery', 'selectFrom'];
-  if (!hasMethods(db, methods)) refuse(WANTED, db);
-  if ((db as { isTransaction?: unknown }).isTransaction === true) {
-    refuseKind(WANTED, 'a transaction', 'pass the Kysely instance itself');
-  }
+  assertWanted(db, WANTED);
   return makeProvider<Tx, Taken>({
     orm: 'Kysely',
-    engine: engineOf(db),
     database: db,
     // Inside connection(), which always releases the connection; startTransaction() alone would leak it when the
     // transaction can't be ended.
     transaction: (body) =>
-      db.connection().execute(async (connection) => {
+      (db as unknown as Kysely<Tx>).connection().execute(async (connection) => {
         const builder = connection.startTransaction().setIsolationLevel('read committed');
         const tx = await builder.execute();
-        const { commit, rollback } = controlsOf(tx);
         try {
           await body(tx);
-          await commit();
+          await tx.commit().execute();
         } catch (error) {
+          const rolling = async () => tx.rollback().execute();
           // The first error matters more.
-          await rollback().catch(() => undefined);
+          await rolling().catch(() => undefined);
           throw error;
         }
       }),
-    isTransaction: (value) => (value as { isTransaction?: unknown }).isTransaction === true,
+    isTransaction: WANTED.isTransaction,
     query: async (on, text) => (await (on as Executing).executeQuery(compiled(text))).rows,
     forWork: (tx, end) => onExecutor(tx as KyselyTransaction, end) as Tx,
   });
@@ -127,14 +112,6 @@ function onExecutor(tx: KyselyTransaction, end: WorkEnd): KyselyTransaction {
   }
 }
 
-function controlsOf(tx: unknown) {
-  const controlled = tx as Controlled;
-  return {
-    commit: async () => void (await controlled.commit().execute()),
-    rollback: async () => void (await controlled.rollback().execute()),
-  };
-}
-
 /** The equivalent of Kysely's `CompiledQuery.raw`. */
 function compiled(sql: string): object {
   return {
@@ -143,17 +120,4 @@ function compiled(sql: string): object {
     query: { kind: 'RawNode', sqlFragments: [sql], parameters: [] },
     queryId: { queryId: 'merchant-payments' },
   };
-}
-
-// By the class names of Kysely's own adapters. For other adapters, or minified names, the engine stays unknown.
-const ENGINES = new Map([
-  ['PostgresAdapter', 'postgres'],
-  ['MysqlAdapter', 'mysql'],
-  ['SqliteAdapter', 'sqlite'],
-  ['MssqlAdapter', 'mssql'],
-]);
-
-function engineOf(db: object): string | undefined {
-  const { getExecutor } = db as { getExecutor?(): { readonly adapter?: object } };
-  return ENGINES.get(getExecutor?.call(db).adapter?.constructor.name ?? '');
 }

@@ -1,8 +1,7 @@
 import {
+  assertWanted,
   hasMethods,
   makeProvider,
-  refuse,
-  refuseKind,
   rowsOf,
   type TransactionProvider,
 } from './provider.js';
@@ -19,6 +18,8 @@ const WANTED = {
   by: 'fromPostgresJs',
   option: 'sql',
   expected: 'a client of postgres.js, as returned by postgres(url)',
+  methods: ['begin', 'unsafe'],
+  isTransaction: (value: unknown) => hasMethods(value, ['savepoint', 'unsafe']),
 };
 
 /**
@@ -33,16 +34,12 @@ const WANTED = {
  * @throws {InvalidOptionError} when `sql` is not a client of postgres.js, or is a transaction
  */
 export function fromPostgresJs<Tx>(sql: PostgresJsLike<Tx>): TransactionProvider<Tx> {
-  if (hasMethods(sql, ['savepoint', 'unsafe'])) {
-    refuseKind(WANTED, 'a transaction', 'pass the client itself');
-  }
-  if (!hasMethods(sql, ['begin', 'unsafe'])) refuse(WANTED, sql);
+  assertWanted(sql, WANTED);
   return makeProvider<Tx>({
     orm: 'postgres.js',
-    engine: 'postgres',
     database: sql,
     transaction: (body) => sql.begin('isolation level read committed read write', body),
-    isTransaction: (value) => hasMethods(value, ['savepoint', 'unsafe']),
+    isTransaction: WANTED.isTransaction,
     query: async (on, text) => rowsOf(await (on as Pick<typeof sql, 'unsafe'>).unsafe(text)),
     forWork: (tx, end) => end.viewOf(tx as object) as Tx,
   });

@@ -1,19 +1,15 @@
-import { hasMethods, makeProvider, refuse, rowsOf, type TransactionProvider } from './provider.js';
+import {
+  assertWanted,
+  hasMethods,
+  makeProvider,
+  rowsOf,
+  type TransactionProvider,
+} from './provider.js';
 
 /** A client of Prisma. */
 export interface PrismaLike<Tx> {
   /** Runs `body` in an interactive transaction. */
-  $transaction(
-    body: (tx: Tx) => Promise<void>,
-    options?: {
-      /** The isolation level. */
-      isolationLevel?: 'ReadCommitted';
-      /** How long to wait for a connection, in milliseconds. */
-      maxWait?: number;
-      /** How long the transaction may take, in milliseconds. */
-      timeout?: number;
-    },
-  ): Promise<unknown>;
+  $transaction(body: (tx: Tx) => Promise<void>, options?: object): Promise<unknown>;
   /** Runs a statement. */
   $queryRawUnsafe(sql: string): PromiseLike<unknown>;
 }
@@ -22,6 +18,9 @@ const WANTED = {
   by: 'fromPrisma',
   option: 'prisma',
   expected: 'a PrismaClient',
+  methods: ['$transaction', '$queryRawUnsafe', '$connect'],
+  isTransaction: (value: unknown) =>
+    hasMethods(value, ['$queryRawUnsafe']) && !hasMethods(value, ['$connect']),
 };
 
 /**
@@ -34,28 +33,15 @@ const WANTED = {
  * @throws {InvalidOptionError} when `prisma` is not a Prisma client, or is a transaction
  */
 export function fromPrisma<Tx>(prisma: PrismaLike<Tx>): TransactionProvider<Tx> {
-  if (!hasMethods(prisma, ['$transaction', '$queryRawUnsafe', '$connect'])) refuse(WANTED, prisma);
+  assertWanted(prisma, WANTED);
   return makeProvider<Tx>({
     orm: 'Prisma',
-    engine: engineOf(prisma),
     database: prisma,
-    transaction: (body, { acquireTimeoutMs, transactionTimeoutMs }) =>
-      prisma.$transaction(body, {
-        isolationLevel: 'ReadCommitted',
-        maxWait: acquireTimeoutMs,
-        timeout: transactionTimeoutMs,
-      }),
-    isTransaction: (value) =>
-      hasMethods(value, ['$queryRawUnsafe']) && !hasMethods(value, ['$connect']),
+    transaction: (body, { acquireTimeoutMs: maxWait, transactionTimeoutMs: timeout }) =>
+      prisma.$transaction(body, { isolationLevel: 'ReadCommitted', maxWait, timeout }),
+    isTransaction: WANTED.isTransaction,
     query: async (on, text) =>
       rowsOf(await (on as Pick<typeof prisma, '$queryRawUnsafe'>).$queryRawUnsafe(text)),
     forWork: (tx, end) => end.viewOf(tx as object) as Tx,
   });
-}
-
-// Prisma has no public property for this.
-function engineOf(prisma: object): string | undefined {
-  const { _activeProvider: name } = prisma as { _activeProvider?: unknown };
-  if (typeof name !== 'string') return undefined;
-  return name === 'postgresql' ? 'postgres' : name;
 }

@@ -1,3 +1,4 @@
+import type { EventEmitter } from 'node:events';
 import { invalidOption, LONGEST_TIMER_MS } from '../../protocol/options.js';
 import { Loss } from '../loss.js';
 import type { ServerFailures } from '../sql/server-failures.js';
@@ -11,7 +12,7 @@ import type {
   ServerTimeouts,
 } from '../sql/transactions.js';
 import { RELEASE, SAVEPOINT } from '../sql/transactions.js';
-import type { TransactionProvider } from './provider.js';
+import { hasMethods, type TransactionProvider } from './provider.js';
 import { runWithView } from './work-view.js';
 
 /** A database engine under an ORM. */
@@ -35,7 +36,6 @@ export function providedConnections<Tx>(
   const { acquireTimeoutMs, commandTimeoutMs, transactionTimeoutMs } = timeouts;
   const ofWork = { timeoutMs: transactionTimeoutMs, createError: failures.noEndOfWorkInTime };
   return {
-    isSingle: provider.isSingle,
     run(body, deadline = ofWork) {
       const transaction = new ProvidedTransaction(provider, timeouts, engine);
       return transaction.orSettled(transaction.run(body, deadline));
@@ -122,7 +122,7 @@ class ProvidedTransaction<Tx> extends Loss implements OpenTransaction<Tx> {
       if (failure !== undefined) throw failure.error;
       if (!this.#hasBegun) throw failures.noConnection(error);
       if (ending?.end !== 'rollback') {
-        const cause = failures.errorOfOrm(error);
+        const cause = failures.causeOf(error);
         throw this.#lose(
           ending === undefined ? failures.connectionLost(cause) : failures.explainFailedEnd(cause),
         );
@@ -145,9 +145,7 @@ class ProvidedTransaction<Tx> extends Loss implements OpenTransaction<Tx> {
     // Too late: the caller has already received the error that nothing was processed.
     this.#assertNotLost();
     this.limit(timeoutMs, createError);
-    const stopListening = await this.#provider.listen(this.tx, (error) =>
-      this.report(failures.connectionLost(failures.errorOfOrm(error))),
-    );
+    const stopListening = await this.#listen();
     try {
       const ending = await body(this);
       if (ending.end === 'commit') await this.#record(ending.statements);
@@ -155,8 +153,22 @@ class ProvidedTransaction<Tx> extends Loss implements OpenTransaction<Tx> {
       this.limit(this.#timeouts.commandTimeoutMs, failures.noEndInTime);
       return ending;
     } finally {
-      stopListening?.();
+      stopListening();
     }
+  }
+
+  /** Hears of the loss of the connection, if the ORM shows it. */
+  async #listen(): Promise<() => void> {
+    const { failures } = this.#engine;
+    const connection = await this.#provider.connectionOf?.(this.tx);
+    if (!hasMethods(connection, ['on', 'removeListener'])) return () => undefined;
+    const lost = (error = new Error('the server closed the connection')) =>
+      this.report(failures.connectionLost(failures.causeOf(error)));
+    const emitter = connection as EventEmitter;
+    for (const event of ['error', 'end']) emitter.on(event, lost);
+    return () => {
+      for (const event of ['error', 'end']) emitter.removeListener(event, lost);
+    };
   }
 
   async #record(statements: readonly string[]): Promise<void> {
@@ -173,8 +185,7 @@ class ProvidedTransaction<Tx> extends Loss implements OpenTransaction<Tx> {
     [lock, ...others]: readonly string[],
   ): Promise<readonly string[]> {
     const { settings, atMost } = this.#engine;
-    const { firstStatement } = this.#provider;
-    const before = [firstStatement, settings({ ...this.#timeouts, lockTimeoutMs })];
+    const before = [this.#provider.firstStatement, settings({ ...this.#timeouts, lockTimeoutMs })];
     for (const statement of this.#hasSavepoint ? [] : before) {
       if (statement !== undefined) await this.#query(statement);
     }
@@ -196,7 +207,7 @@ class ProvidedTransaction<Tx> extends Loss implements OpenTransaction<Tx> {
     try {
       return await this.#provider.query(this.tx, statement);
     } catch (error) {
-      throw this.#engine.failures.errorOfOrm(error);
+      throw this.#engine.failures.causeOf(error);
     } finally {
       this.#assertNotLost();
     }

@@ -18,25 +18,21 @@ export interface TransactionLimits {
 export interface TransactionProvider<Tx, Taken = Tx> {
   /** The ORM's name, for messages: `Drizzle`. */
   readonly orm: string;
-  /** The database engine: `postgres`, `mysql`, or the ORM's own name for another one; undefined if unknown. */
-  readonly engine: string | undefined;
-  /** The object it was created from. Providers of the same object share a database. */
+  /** The object it was created from. */
   readonly database: object;
-  /** Whether the database has a single connection, so that transactions wait for each other. */
-  readonly isSingle: boolean;
+  /** What the store sends first in a transaction, if the ORM does not begin it at READ COMMITTED by itself. */
+  readonly firstStatement?: string;
   /**
    * Runs `body` in a transaction at READ COMMITTED. Rolls back if `body` rejects, and commits
    * otherwise.
    */
   transaction(body: (tx: Tx) => Promise<void>, limits: TransactionLimits): Promise<unknown>;
-  /** What the store sends first in a transaction, if the ORM does not begin it at READ COMMITTED by itself. */
-  readonly firstStatement: string | undefined;
   /** Runs one statement without parameters: in a transaction, or on {@link database}, outside of one. */
   query(on: Tx | object, text: string): Promise<readonly object[]>;
   /** The transaction for the work, on a view of its connection. */
-  forWork(tx: Tx, end: WorkEnd): Promise<Tx>;
-  /** Calls `lost` when the transaction's connection breaks, if the ORM shows it. Resolves with what stops it. */
-  listen(tx: Tx, lost: (error: Error) => void): Promise<(() => void) | undefined>;
+  forWork(tx: Tx, end: WorkEnd): Tx | Promise<Tx>;
+  /** The transaction's connection, whose loss ends the work, if the ORM shows it. */
+  connectionOf?(tx: Tx): unknown;
   /** Whether `value` is a transaction of the ORM, and not the database itself, whose writes commit on their own. */
   isTransaction(value: unknown): value is Taken;
 }
@@ -44,55 +40,20 @@ export interface TransactionProvider<Tx, Taken = Tx> {
 // A global symbol, because an application may have loaded the package twice.
 const BRAND = Symbol.for('merchant-payments.transaction-provider');
 
-type Made<Tx> = Pick<TransactionProvider<Tx>, 'orm' | 'database' | 'transaction' | 'query'> &
-  Partial<Pick<TransactionProvider<Tx>, 'engine' | 'isSingle' | 'firstStatement'>> & {
-    readonly isTransaction: (value: unknown) => boolean;
-    readonly forWork: (tx: Tx, end: WorkEnd) => Tx | Promise<Tx>;
-    readonly connectionOf?: (tx: Tx) => unknown;
-  };
+type Made<Tx> = Omit<TransactionProvider<Tx>, 'isTransaction'> & {
+  readonly isTransaction: (value: unknown) => boolean;
+};
 
-export function makeProvider<Tx, Taken = Tx>({
-  isTransaction,
-  forWork,
-  connectionOf,
-  ...made
-}: Made<Tx>): TransactionProvider<Tx, Taken> {
-  const provider: TransactionProvider<Tx, Taken> = {
-    engine: undefined,
-    isSingle: false,
-    firstStatement: undefined,
-    ...made,
-    isTransaction: (value): value is Taken => isTransaction(value),
-    forWork: async (tx, end) => forWork(tx, end),
-    async listen(tx, lost) {
-      const connection = await connectionOf?.(tx);
-      if (!isEmitter(connection)) return undefined;
-      const ended = () => lost(new Error('the server closed the connection'));
-      connection.on('error', lost);
-      connection.on('end', ended);
-      return () => {
-        connection.removeListener('error', lost);
-        connection.removeListener('end', ended);
-      };
-    },
-  };
+export function makeProvider<Tx, Taken = Tx>(made: Made<Tx>): TransactionProvider<Tx, Taken> {
+  const provider = { ...made };
   Object.defineProperty(provider, BRAND, { value: true });
   // Drivers show the database's password, and a getter is not followed by what shows an object.
   Object.defineProperty(provider, 'database', { get: () => made.database, enumerable: false });
-  return Object.freeze(provider);
+  return Object.freeze(provider) as TransactionProvider<Tx, Taken>;
 }
 
 export function isProvider<Tx>(value: unknown): value is TransactionProvider<Tx> {
   return typeof value === 'object' && value !== null && BRAND in value;
-}
-
-interface Emitter {
-  on(event: 'error' | 'end', listener: (error: Error) => void): unknown;
-  removeListener(event: 'error' | 'end', listener: (error: Error) => void): unknown;
-}
-
-function isEmitter(value: unknown): value is Emitter {
-  return hasMethods(value, ['on', 'removeListener']);
 }
 
 /** Whether `value` is an object or a function with all of these methods. */
@@ -101,7 +62,7 @@ export function hasMethods(value: unknown, names: readonly string[]): boolean {
   return names.every((name) => typeof (value as Record<string, unknown>)[name] === 'function');
 }
 
-/** Describes the parameter of a from… function, for its messages. */
+/** What a from… function takes. */
 interface Wanted {
   /** The function: `fromDrizzle`. */
   readonly by: string;
@@ -109,23 +70,23 @@ interface Wanted {
   readonly option: string;
   /** What it must be: `a Drizzle database, as returned by drizzle(pool)`. */
   readonly expected: string;
+  readonly methods: readonly string[];
+  isTransaction(value: unknown): boolean;
 }
 
-/** @throws {InvalidOptionError} describing the value passed to a from… function */
-export function refuse(wanted: Wanted, value: unknown): never {
-  throw notWanted(wanted, describeValue(value));
+/** @throws {InvalidOptionError} when the value passed to a from… function is another one, or a transaction */
+export function assertWanted(value: unknown, wanted: Wanted): void {
+  const { option, methods, isTransaction } = wanted;
+  // A transaction may lack some of the methods.
+  const isObject = value !== undefined && value !== null;
+  if (isObject && isTransaction(value)) refuse(wanted, `a transaction; pass ${option} itself`);
+  if (!hasMethods(value, methods)) refuse(wanted, describeValue(value));
 }
 
-/** @throws {InvalidOptionError} naming what was passed to a from… function, with a remedy */
-export function refuseKind(wanted: Wanted, kind: string, remedy: string): never {
-  throw notWanted(wanted, `${kind}; ${remedy}`);
-}
-
-function notWanted({ by, option, expected }: Wanted, received: string): InvalidOptionError {
-  return new InvalidOptionError(
-    option,
-    `${option} must be ${expected}; ${by} received ${received}`,
-  );
+/** @throws {InvalidOptionError} naming what was passed to a from… function */
+export function refuse({ by, option, expected }: Omit<Wanted, 'methods'>, received: string): never {
+  const message = `${option} must be ${expected}; ${by} received ${received}`;
+  throw new InvalidOptionError(option, message);
 }
 
 /** Extracts the rows from the answer to a raw statement, which every driver wraps differently. */

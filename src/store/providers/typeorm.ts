@@ -1,4 +1,4 @@
-import { hasMethods, makeProvider, refuse, rowsOf, type TransactionProvider } from './provider.js';
+import { assertWanted, makeProvider, rowsOf, type TransactionProvider } from './provider.js';
 
 /** A DataSource of TypeORM. */
 export interface TypeOrmLike<Tx> {
@@ -6,11 +6,6 @@ export interface TypeOrmLike<Tx> {
   transaction(isolationLevel: 'READ COMMITTED', body: (tx: Tx) => Promise<void>): Promise<unknown>;
   /** Runs a statement. */
   query(sql: string): Promise<unknown>;
-  /** Its options. */
-  readonly options: {
-    /** The kind of its database. */
-    readonly type: string;
-  };
 }
 
 /** The parts used of TypeORM's EntityManager. */
@@ -23,38 +18,32 @@ interface Manager {
   };
 }
 
+interface WithManagers<Tx> {
+  createEntityManager(queryRunner: object): Tx;
+}
+
 const WANTED = {
   by: 'fromTypeOrm',
   option: 'dataSource',
   expected: 'a DataSource of TypeORM',
+  methods: ['transaction', 'query', 'createQueryRunner'],
+  isTransaction: (value: unknown) => (value as Manager).queryRunner?.isTransactionActive === true,
 };
-
-const ENGINES = new Map([
-  ['postgres', 'postgres'],
-  ['aurora-postgres', 'postgres'],
-  ['mysql', 'mysql'],
-  ['mariadb', 'mysql'],
-  ['aurora-mysql', 'mysql'],
-]);
 
 /**
  * Makes a store use the transactions of a TypeORM DataSource. `tx` is
  * TypeORM's own `EntityManager`; a `tx.transaction()` in it, and the transaction of a `save()`, is a savepoint.
  *
  * @param dataSource - the DataSource; initialize it before the first use at the latest
- * @throws {InvalidOptionError} when `dataSource` is not a DataSource
+ * @throws {InvalidOptionError} when `dataSource` is not a DataSource, or is a transaction
  */
 export function fromTypeOrm<Tx>(dataSource: TypeOrmLike<Tx>): TransactionProvider<Tx> {
-  if (!hasMethods(dataSource, ['transaction', 'query', 'createQueryRunner'])) {
-    refuse(WANTED, dataSource);
-  }
-  const { type } = dataSource.options;
+  assertWanted(dataSource, WANTED);
   return makeProvider<Tx>({
     orm: 'TypeORM',
-    engine: ENGINES.get(type) ?? type,
     database: dataSource,
     transaction: (body) => dataSource.transaction('READ COMMITTED', body),
-    isTransaction: (value) => (value as Manager).queryRunner?.isTransactionActive === true,
+    isTransaction: WANTED.isTransaction,
     query: async (on, text) => rowsOf(await (on as Pick<typeof dataSource, 'query'>).query(text)),
     connectionOf: (tx) => (tx as Manager).queryRunner?.connect(),
     forWork: async (tx, end) => {
@@ -73,8 +62,4 @@ export function fromTypeOrm<Tx>(dataSource: TypeOrmLike<Tx>): TransactionProvide
       return (dataSource as unknown as WithManagers<Tx>).createEntityManager(ofWork);
     },
   });
-}
-
-interface WithManagers<Tx> {
-  createEntityManager(queryRunner: object): Tx;
 }

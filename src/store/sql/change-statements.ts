@@ -2,18 +2,13 @@ import type { Change, ChangeName } from '../change.js';
 import { isOfAnother, type Judged, type KeptFailure, type SeenChange } from '../change-steps.js';
 import type { Page } from '../payment-row.js';
 import { parseOne, parseSecond, parseSeenChange, type SeenKind } from '../rows.js';
-import type { Dialect, Key, Tables } from './dialect.js';
-import { type Batch, lockBatch, type Names, pageOf } from './payment-statements.js';
+import type { Dialect, Tables } from './dialect.js';
 import type { Step } from './session.js';
-import { type Fill, Sql, template } from './sql.js';
+import { Sql, template } from './sql.js';
 import { databaseForms, keyOf } from './stored-forms.js';
+import { CHANGE } from './sweeps.js';
 
-const [ORDER, PAYMENT, KEY] = [
-  'merchant_payment_reference',
-  'reference_number',
-  'change_key',
-] as const;
-const CHANGE = [ORDER, PAYMENT, KEY];
+const [ORDER, PAYMENT, KEY] = CHANGE;
 const ORDERS =
   'state, reference_number, payment, payment_updated_at_us, paid_by, body, order_name, replaced_by';
 
@@ -25,44 +20,13 @@ export class ChangeStatements {
   readonly #sql: Sql;
   readonly #dialect: Dialect;
   readonly #tables: Tables;
-  readonly #lock: Fill;
-  readonly #order: Fill;
-  readonly #lockedOrder: Fill;
-  readonly #others: Fill;
-  readonly #record: Fill;
-  readonly #isChange: Fill;
-  readonly #forget: Fill;
-  readonly #lockFailed: Fill;
+  readonly #texts: ReturnType<typeof textsOf>;
 
   constructor(dialect: Dialect) {
     this.#sql = new Sql(dialect);
     this.#dialect = dialect;
     this.#tables = dialect.tables;
-    const { asText, forUpdate, list, orLock } = dialect;
-    const { changes, failures, payments } = dialect.tables;
-    const isOrder = `${ORDER} = {order}`;
-    const isPayment = `${isOrder} AND ${PAYMENT} = {payment}`;
-    const isChange = `${isPayment} AND ${KEY} = {key}`;
-    const rows = (kind: SeenKind, columns: string, table: string, condition: string) =>
-      `SELECT ${list(`'${kind}', ${columns}`)} FROM ${table} WHERE ${condition}`;
-    this.#lock = template(`INSERT INTO ${payments}
-  (${ORDER}, body, digest, state, attempts, recorded_at_ms, changed_at_ms)
-VALUES ({order}, '', '', 'elsewhere', 0, 0, {now})${orLock(ORDER)}`);
-    const order = rows('order', ORDERS, payments, isOrder);
-    this.#order = template(`${order}\nUNION ALL `);
-    this.#lockedOrder = template(`${order}${forUpdate}`);
-    // Without subqueries, which cost a server more to plan than the rows that they save.
-    const processed = rows('change', `${KEY}, ${asText('latest_rank')}`, changes, isPayment);
-    const failed = rows('failure', 'attempts, parked', failures, isChange);
-    this.#others = template(`${processed}\nUNION ALL ${failed}`);
-    this.#record = template(`INSERT INTO ${changes}
-  (${CHANGE.join(', ')}, occurred_at_us, latest_rank, processed_at_ms)
-VALUES ({order}, {payment}, {key}, {occurred}, {newest}, {now})`);
-    this.#isChange = template(isChange);
-    this.#forget = template(`DELETE FROM ${failures} WHERE ${isChange}`);
-    this.#lockFailed = template(
-      `SELECT ${list('attempts')} FROM ${failures} WHERE ${isChange}${forUpdate}`,
-    );
+    this.#texts = textsOf(dialect);
   }
 
   /**
@@ -71,13 +35,13 @@ VALUES ({order}, {payment}, {key}, {occurred}, {newest}, {now})`);
    */
   claim(change: ChangeName): readonly [lock: string, read: string] {
     const literals = this.#literals(change);
-    return [this.#lock(literals), this.#order(literals) + this.#others(literals)];
+    return [this.#texts.lock(literals), this.#texts.all(literals)];
   }
 
   /** The same for an order that has a row, at a lower cost. If there is none, nothing is locked. */
   claimKnown(change: ChangeName): readonly [lock: string, read: string] {
     const literals = this.#literals(change);
-    return [this.#lockedOrder(literals), this.#others(literals)];
+    return [this.#texts.lockKnown(literals), this.#texts.others(literals)];
   }
 
   #literals({ merchantPaymentReference, referenceNumber, key }: ChangeName) {
@@ -93,7 +57,7 @@ VALUES ({order}, {payment}, {key}, {occurred}, {newest}, {now})`);
    * What is stored about a change, from the rows of {@link read}; undefined if nothing is stored about its order. Asks
    * for more if the order has another payment.
    */
-  *see(change: Change, rows: readonly string[]): Step<SeenChange | undefined> {
+  *see(change: ChangeName, rows: readonly string[]): Step<SeenChange | undefined> {
     const own = parseSeenChange(rows, change);
     const seen = own && (yield* this.#withOrder(own));
     if (seen === undefined || !isOfAnother(seen.row, change)) return seen;
@@ -120,9 +84,9 @@ WHERE ${isSecond(this.#sql, merchantPaymentReference, referenceNumber)}`;
     const literals = this.#literals(change);
     const { newest, failure } = judged;
     return [
-      this.#record({ ...literals, occurred: change.occurredAtUs, newest }),
+      this.#texts.record({ occurred: change.occurredAtUs, newest, ...literals }),
       ...this.settle(change, judged),
-      ...(failure === undefined ? [] : [this.#forget(literals)]),
+      ...(failure === undefined ? [] : [this.#texts.forget(literals)]),
     ];
   }
 
@@ -166,7 +130,7 @@ WHERE ${this.#sql.match({ merchant_payment_reference: merchantPaymentReference, 
       const body = rawBody === undefined ? '' : `, raw_body = ${this.#sql.value(rawBody)}`;
       return `UPDATE ${failures} SET attempts = ${attempts}, parked = ${Number(parked)},
   error = ${this.#sql.value(error)}, last_failed_at_ms = ${now}${body}
-WHERE ${this.#isChange(this.#literals(change))}`;
+WHERE ${this.#texts.isChange(this.#literals(change))}`;
     }
     const { merchantPaymentReference, referenceNumber, key, full, occurredAtUs } = change;
     const fullNames = JSON.stringify([
@@ -182,11 +146,11 @@ VALUES (${names}, ${occurredAtUs}, ${attempts}, ${Number(parked)}, ${this.#sql.v
 
   /** Locks a failed change, and returns its attempts. */
   lockFailed(name: ChangeName): string {
-    return this.#lockFailed(this.#literals(name));
+    return this.#texts.lockFailed(this.#literals(name));
   }
 
   forgetFailed(name: ChangeName): string {
-    return this.#forget(this.#literals(name));
+    return this.#texts.forget(this.#literals(name));
   }
 
   /** Locks a second payment, and returns its record. */
@@ -210,61 +174,48 @@ VALUES (${names}, ${occurredAtUs}, ${attempts}, ${Number(parked)}, ${this.#sql.v
         ? '1 = 1'
         : this.#sql.match({ reference_number: referenceNumber });
     return `SELECT ${this.#dialect.list(columns)} FROM ${this.#tables.failures}
-WHERE ${condition}${pageOf(this.#sql, page, ['first_failed_at_ms', ...CHANGE])}`;
+WHERE ${condition}${this.#sql.page(page, 'first_failed_at_ms', CHANGE)}`;
   }
 
   /** A row as `parseSecondRow` reads it. */
   listSecond(page: Page): string {
-    const columns = ['found_at_ms', 'merchant_payment_reference', 'reference_number'] as const;
-    const list = this.#dialect.list(`${columns.join(', ')}, payment, ${this.#dialect.now()}`);
+    const names = [ORDER, PAYMENT];
+    const list = this.#dialect.list(
+      ['found_at_ms', ...names, 'payment', this.#dialect.now()].join(', '),
+    );
     return `SELECT ${list} FROM ${this.#tables.seconds}
-WHERE 1 = 1${pageOf(this.#sql, page, [...columns])}`;
+WHERE 1 = 1${this.#sql.page(page, 'found_at_ms', names)}`;
   }
+}
 
-  /**
-   * Locks a batch of old changes: see {@link lockBatch}. Those of a payment with a failed change stay: when that
-   * is replayed, it must still be seen to be older.
-   */
-  lockOld(batch: Batch): string {
-    const { changes, failures } = this.#tables;
-    const condition = `NOT EXISTS (SELECT 1 FROM ${failures} AS failed
-  WHERE failed.${ORDER} = ${changes}.${ORDER} AND failed.${PAYMENT} = ${changes}.${PAYMENT})`;
-    return this.#lockBatch({ table: changes, time: 'processed_at_ms', condition }, batch);
-  }
-
-  /** The same for failed changes that have a body and last failed before a time. */
-  lockOldBodies(batch: Batch): string {
-    // The time of the first failure has an index, and is never later than that of the last.
-    const condition = `last_failed_at_ms < ${batch.beforeMs} AND raw_body IS NOT NULL`;
-    const table = this.#tables.failures;
-    return this.#lockBatch({ table, time: 'first_failed_at_ms', condition }, batch);
-  }
-
-  #lockBatch(from: { table: string; time: string; condition: string }, batch: Batch): string {
-    return lockBatch(this.#dialect, { ...from, names: CHANGE }, batch);
-  }
-
-  /** Removes the bodies of the failed changes with these keys. */
-  removeBodies(names: readonly Names[]): string {
-    return this.#dialect.updateByKey(
-      this.#tables.failures,
-      'raw_body = NULL',
-      names.map((one) => this.#toKey(one)),
-    );
-  }
-
-  /** Deletes the changes with these keys. */
-  delete(names: readonly Names[]): string {
-    return this.#dialect.deleteByKey(
-      this.#tables.changes,
-      names.map((one) => this.#toKey(one)),
-    );
-  }
-
-  #toKey(names: Names): Key {
-    const columns = CHANGE.map((column, index) => [column, this.#sql.value(names[index])]);
-    return Object.fromEntries(columns);
-  }
+/** The texts of the usual statements, which are filled in for each change. */
+function textsOf({ asText, forUpdate, list, orLock, tables }: Dialect) {
+  const { changes, failures, payments } = tables;
+  const isOrder = `${ORDER} = {order}`;
+  const isPayment = `${isOrder} AND ${PAYMENT} = {payment}`;
+  const isChange = `${isPayment} AND ${KEY} = {key}`;
+  const rows = (kind: SeenKind, columns: string, table: string, condition: string) =>
+    `SELECT ${list(`'${kind}', ${columns}`)} FROM ${table} WHERE ${condition}`;
+  const order = rows('order', ORDERS, payments, isOrder);
+  // Without subqueries, which cost a server more to plan than the rows that they save.
+  const processed = rows('change', `${KEY}, ${asText('latest_rank')}`, changes, isPayment);
+  const failed = rows('failure', 'attempts, parked', failures, isChange);
+  return {
+    lock: template(`INSERT INTO ${payments}
+  (${ORDER}, body, digest, state, attempts, recorded_at_ms, changed_at_ms)
+VALUES ({order}, '', '', 'elsewhere', 0, 0, {now})${orLock(ORDER)}`),
+    lockKnown: template(`${order}${forUpdate}`),
+    all: template([order, processed, failed].join('\nUNION ALL ')),
+    others: template(`${processed}\nUNION ALL ${failed}`),
+    record: template(`INSERT INTO ${changes}
+  (${CHANGE.join(', ')}, occurred_at_us, latest_rank, processed_at_ms)
+VALUES ({order}, {payment}, {key}, {occurred}, {newest}, {now})`),
+    isChange: template(isChange),
+    forget: template(`DELETE FROM ${failures} WHERE ${isChange}`),
+    lockFailed: template(
+      `SELECT ${list('attempts')} FROM ${failures} WHERE ${isChange}${forUpdate}`,
+    ),
+  };
 }
 
 function isSecond(sql: Sql, key: string, referenceNumber: string): string {

@@ -6,7 +6,6 @@ export interface Dialect {
   readonly textType: string;
   /** What follows the columns of a table. */
   readonly tableOptions: string;
-  /** An index of a table, as a part of the table or as a statement. */
   index(table: keyof Tables, name: string, columns: string): SqlIndex;
   /** The current time in epoch milliseconds, by the clock of all processes. */
   now(): string;
@@ -40,7 +39,11 @@ export interface Tables {
   readonly seconds: string;
 }
 
-export type SqlIndex = { readonly inTable: string } | { readonly statement: string };
+export interface SqlIndex {
+  readonly create: string;
+  /** The same as a line of the table's statement, if the engine has it there. */
+  readonly inTable?: string;
+}
 
 /** For engines that find the rows of a condition by their keys. SQLite has no lists of rows. */
 export const byKey: Pick<Dialect, 'updateByKey' | 'deleteByKey'> = {

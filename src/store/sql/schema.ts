@@ -1,5 +1,4 @@
 import { StoreError } from '../../errors.js';
-import { hasOwn } from '../../protocol/own-fields.js';
 import type { Dialect, Tables } from './dialect.js';
 
 type Type = 'name' | 'text' | 'bigint' | 'int';
@@ -106,48 +105,45 @@ const TABLES: Readonly<Record<keyof Tables, Table>> = {
   },
 };
 
-/** A part of a store's schema. */
+/** A table of a store, or an index of one. */
 export interface SchemaPart {
   readonly table: keyof Tables;
-  /** The suffix of the index that it creates; undefined for the table itself. */
+  /** The suffix of the index; undefined for the table itself. */
   readonly index: string | undefined;
   readonly create: string;
-  /** The index in the statement of the table, if the engine has it there. */
-  readonly inTable: { readonly name: string; readonly key: string } | undefined;
+  /** Whether the statement of the table makes the index too. */
+  readonly isInTable: boolean;
 }
 
 /** The statements that create the tables and indexes, in this order. */
 export function schemaOf(dialect: Dialect): readonly SchemaPart[] {
   return tableNames().flatMap((table): SchemaPart[] => {
     const { says, columns, primaryKey, index } = TABLES[table];
-    const made = index && dialect.index(table, index[0], index[1]);
+    const { inTable, create } = (index && dialect.index(table, index[0], index[1])) ?? {};
     const lines = Object.entries(columns).flatMap(([name, [type, comment]]) => [
       ...(comment === undefined ? [] : [`  -- ${comment}`]),
       `  ${name} ${typeOf(dialect, type)},`,
     ]);
-    const inTable =
-      index !== undefined && made !== undefined && hasOwn(made, 'inTable')
-        ? { name: index[0], key: made.inTable }
-        : undefined;
-    const create = `-- ${says}
+    const keys = [
+      `  PRIMARY KEY (${primaryKey})`,
+      ...(inTable === undefined ? [] : [`  ${inTable}`]),
+    ];
+    const createTable = `-- ${says}
 CREATE TABLE IF NOT EXISTS ${dialect.tables[table]} (
 ${lines.join('\n')}
-  PRIMARY KEY (${primaryKey})${inTable === undefined ? '' : `,\n  ${inTable.key}`}
+${keys.join(',\n')}
 )${dialect.tableOptions}`;
-    const part = { table, index: undefined, create, inTable };
-    if (index === undefined || made === undefined || hasOwn(made, 'inTable')) return [part];
-    return [part, { ...part, index: index[0], create: `-- ${index[2]}\n${made.statement}` }];
+    const part = { table, index: undefined, create: createTable, isInTable: false };
+    if (index === undefined || create === undefined) return [part];
+    const [name, , purpose] = index;
+    const isInTable = inTable !== undefined;
+    return [part, { table, index: name, create: `-- ${purpose}\n${create}`, isInTable }];
   });
 }
 
 /** The names of the tables of a store, in the order of their creation. */
 export function tableNames(): readonly (keyof Tables)[] {
   return Object.keys(TABLES) as (keyof Tables)[];
-}
-
-/** The columns of a table's primary key. */
-export function primaryKeyOf(table: keyof Tables): string {
-  return TABLES[table].primaryKey;
 }
 
 /**

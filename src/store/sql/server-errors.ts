@@ -1,4 +1,5 @@
-import { StoreError } from '../../errors.js';
+import { MerchantPaymentsError, StoreError } from '../../errors.js';
+import { nameFailure } from '../../protocol/describe-value.js';
 
 export type ErrorCode = string | number;
 
@@ -12,8 +13,6 @@ export interface ErrorCodes {
   readonly lockTimeout: readonly ErrorCode[];
   /** Another transaction has won a deadlock. */
   readonly deadlock: readonly ErrorCode[];
-  /** A statement was cancelled, by a limit or by a person. */
-  readonly cancelled: readonly ErrorCode[];
   /** A statement was rolled back for a reason that may be over. */
   readonly undone: readonly ErrorCode[];
   /** Further statements on the connection would fail too, but not on another one, perhaps to another server. */
@@ -34,8 +33,8 @@ export interface ServerErrorKinds {
   endsConnection(error: unknown): boolean;
   /** Finds the server's error in that of an ORM, without the statement; otherwise returns the error unchanged. */
   databaseErrorOf(error: unknown): unknown;
-  /** Copies a server's error without the statement, which contains references and bodies. */
-  withoutStatement(error: unknown): Error | undefined;
+  /** A server's error as it may be shown: without what repeats references or a part of a body. */
+  toShow(error: Error): Error;
   readonly codes: ErrorCodes;
 }
 
@@ -59,27 +58,20 @@ export class ServerErrors {
     this.#kinds = kinds;
   }
 
-  /** Whether an error is the server's own. */
-  isOfServer(error: unknown): boolean {
-    return this.#kinds.codeOf(error) !== undefined;
-  }
-
   /** Whether the connection is lost after this error: its next answer may belong to an earlier statement. */
   losesConnection(error: unknown): boolean {
-    return !this.isOfServer(error) || this.#kinds.endsConnection(error);
+    return this.#kinds.codeOf(error) === undefined || this.#kinds.endsConnection(error);
   }
 
   /** Whether no other transaction should use the connection after this error. */
   spoilsConnection(error: unknown): boolean {
     const found = this.#kinds.databaseErrorOf(error);
-    if (!this.isOfServer(found)) return false;
+    if (this.#kinds.codeOf(found) === undefined) return false;
     return this.is('spoils', found) || this.#kinds.endsConnection(found);
   }
 
   /** Whether a transaction failed because the connection was lost, or could not be made. */
   isLost(error: unknown): boolean {
-    // The caller's own mistake, which another try would hide.
-    if (error instanceof TransactionOpen) return false;
     if (error instanceof StoreError) {
       if (error.code === 'TRANSACTION_LOST') return true;
       return error.code === 'STORE_FAILED' && wasNeverSent(error) && this.isLost(error.cause);
@@ -89,33 +81,27 @@ export class ServerErrors {
 
   /** Whether a statement was rolled back for a reason that may be over. */
   isUndone(error: unknown): boolean {
-    return this.is('undone', this.#kinds.databaseErrorOf(error));
+    return this.is('undone', error);
   }
 
-  isLockTimeout(error: unknown): boolean {
-    return this.is('lockTimeout', this.#kinds.databaseErrorOf(error));
-  }
-
-  isMissing(error: unknown): boolean {
-    return this.is('missing', this.#kinds.databaseErrorOf(error));
-  }
-
-  protected is(kind: keyof ErrorCodes, error: unknown): boolean {
-    const code = this.#kinds.codeOf(error);
+  is(kind: keyof ErrorCodes, error: unknown): boolean {
+    const code = this.#kinds.codeOf(this.#kinds.databaseErrorOf(error));
     return code !== undefined && this.#kinds.codes[kind].includes(code);
+  }
+
+  /**
+   * An error as it may be shown: drivers and ORMs add the statement, which contains the request body. Without an answer of
+   * the server, only its code is kept.
+   */
+  causeOf(error: unknown): Error {
+    if (error instanceof MerchantPaymentsError || error instanceof TypeError) return error;
+    const found = this.#kinds.databaseErrorOf(error);
+    if (this.#kinds.codeOf(found) !== undefined) return this.#kinds.toShow(found as Error);
+    return new Error(`the driver failed${nameFailure(error)}`);
   }
 }
 
 /** A TypeError, or the like, that another try would only repeat. */
 function isProgramError(error: unknown): boolean {
   return error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError;
-}
-
-/** A connection was released while its transaction was open. */
-export class TransactionOpen extends Error {
-  constructor() {
-    super(
-      'The pool returned a connection with an open transaction, so it was closed: end each transaction before you release its client, also when it fails',
-    );
-  }
 }

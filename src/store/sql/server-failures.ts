@@ -1,7 +1,6 @@
-import { InvalidOptionError, MerchantPaymentsError, StoreError } from '../../errors.js';
-import { nameFailure } from '../../protocol/describe-value.js';
+import { InvalidOptionError, StoreError } from '../../errors.js';
 import { connectErrorOf } from '../providers/driver-errors.js';
-import { type ServerErrorKinds, ServerErrors, TransactionOpen, unsent } from './server-errors.js';
+import { type ServerErrorKinds, ServerErrors, unsent } from './server-errors.js';
 
 /** What differs between the errors of database servers. */
 export interface ServerWords extends ServerErrorKinds {
@@ -15,24 +14,18 @@ export interface ServerWords extends ServerErrorKinds {
   readonly endedBy: string;
   /** Where the SQL of the tables is. */
   readonly schema: string;
-  /** The settings that cancel statements. */
-  readonly statementLimits: string;
   /** What to do about a refusal, if that is known: a sentence. */
-  remedyFor?(error: unknown): string | undefined;
-}
-
-/** How long a claim has waited for its lock. */
-export interface LockWait {
-  readonly waitedMs: number;
-  readonly lockTimeoutMs: number;
+  remedyFor(error: unknown): string | undefined;
 }
 
 const UNKNOWN_END =
   'whether it was recorded is unknown. The service retries: the retry is a duplicate if it was recorded, and runs the work again if not';
 const RUN_AGAIN = 'nothing was recorded, and a later delivery runs the work again';
+const REPEAT = 'It is unknown whether the step was done; it is safe to repeat it';
 
-// The server's clock may run a little faster than this machine's.
-const USED_UP = 0.95;
+const late = (text: string, cause?: unknown) => new StoreError('STORE_TIMEOUT', text, { cause });
+const failed = (text: string, cause?: unknown) => new StoreError('STORE_FAILED', text, { cause });
+const lost = (text: string, cause?: unknown) => new StoreError('TRANSACTION_LOST', text, { cause });
 
 /** The errors of one kind of database server, for users. */
 export class ServerFailures extends ServerErrors {
@@ -45,8 +38,7 @@ export class ServerFailures extends ServerErrors {
 
   readonly noConnectionInTime = (acquireTimeoutMs: number): StoreError =>
     unsent(
-      new StoreError(
-        'STORE_TIMEOUT',
+      late(
         `The pool provided no connection within acquireTimeoutMs (${acquireTimeoutMs} ms), so nothing was done; check that the server can be reached, find what holds the pool's connections, make it larger, or ${this.#words.poolRemedy}`,
       ),
     );
@@ -54,96 +46,89 @@ export class ServerFailures extends ServerErrors {
   /** The pool has failed, or has given up waiting by its own limit. */
   noConnection(error: unknown): unknown {
     if (error instanceof StoreError || error instanceof InvalidOptionError) return error;
-    if (this.isMissing(error)) return unsent(this.#missingTables(error));
+    if (this.is('missing', error)) return unsent(this.#missingTables(error));
     const found = this.#words.databaseErrorOf(error);
     const { code, message } = (found ?? {}) as { code?: unknown; message?: unknown };
     const isLate = /time(?:d )?-?out|ETIMEDOUT|P2024/i.test(`${String(code)} ${String(message)}`);
-    return unsent(
-      new StoreError(
-        isLate ? 'STORE_TIMEOUT' : 'STORE_FAILED',
-        `The pool provided no connection${isLate ? ' within its own time limit' : ''}, so nothing was done; see cause. Check that the server can be reached, and find what holds the pool's connections`,
-        // Before a connection is there, no statement is in its error.
-        {
-          cause: Object.assign(new Error(String(message ?? found)), code !== undefined && { code }),
-        },
-      ),
+    // Before a connection is there, no statement is in its error.
+    const cause = Object.assign(
+      new Error(String(message ?? found)),
+      code !== undefined && { code },
     );
+    const text = `The pool provided no connection${isLate ? ' within its own time limit' : ''}, so nothing was done; see cause. Check that the server can be reached, and find what holds the pool's connections`;
+    return unsent(isLate ? late(text, cause) : failed(text, cause));
   }
 
   /** The connection was lost before the transaction had begun, which no COMMIT can have followed. */
   lostBeforeBegin(error: unknown): StoreError {
     const cause = error instanceof StoreError ? error.cause : error;
     return unsent(
-      new StoreError(
-        'STORE_FAILED',
-        `The connection to ${this.#inText} was lost before its transaction had begun, so nothing was done; see cause. Check that the server can be reached, and call again`,
-        { cause: this.#withoutStatement(cause) },
+      failed(
+        'The connection to the database was lost before its transaction had begun, so nothing was done; see cause. Check that the server can be reached, and call again',
+        this.causeOf(cause),
       ),
     );
   }
 
+  /** Other code has released a connection while its transaction was open. */
+  foreignTransaction(): StoreError {
+    return failed(
+      'The pool returned a connection with an open transaction, so it was closed, and nothing was done: end each transaction before you release its client, also when it fails',
+    );
+  }
+
   readonly noAnswerInTime = (timeoutMs: number): StoreError =>
-    new StoreError(
-      'STORE_TIMEOUT',
+    late(
       `${this.#words.name} did not answer within ${timeoutMs} ms, so the connection was closed and nothing was processed; check the server and the network, or raise commandTimeoutMs`,
     );
 
-  /** The error for a step without an answer in time. */
   readonly noStepInTime = (timeoutMs: number): StoreError =>
-    new StoreError(
-      'STORE_TIMEOUT',
-      `${this.#words.name} did not answer within ${timeoutMs} ms (commandTimeoutMs; with an ORM, plus acquireTimeoutMs), so the connection was closed. It is unknown whether the step was done; it is safe to repeat it. Check the server and the network, and commit any transaction of yours that recorded this payment`,
+    late(
+      `${this.#words.name} did not answer within ${timeoutMs} ms (commandTimeoutMs; with an ORM, plus acquireTimeoutMs), so the connection was closed. ${REPEAT}. Check the server and the network, and commit any transaction of yours that recorded this payment`,
     );
 
   readonly noEndOfWorkInTime = (timeoutMs: number): StoreError =>
-    new StoreError(
-      'STORE_TIMEOUT',
+    late(
       `The transaction was not over within transactionTimeoutMs (${timeoutMs} ms), so the connection was closed; ${RUN_AGAIN}. Give the statements of your work a deadline (${this.#words.deadlineRemedy}), or raise transactionTimeoutMs`,
     );
 
   readonly noEndInTime = (timeoutMs: number): StoreError =>
-    new StoreError(
-      'STORE_TIMEOUT',
+    late(
       `${this.#words.name} did not answer COMMIT within commandTimeoutMs (${timeoutMs} ms), so the connection was closed; ${UNKNOWN_END}`,
     );
 
   endUnknown(cause: unknown): StoreError {
-    return new StoreError(
-      'TRANSACTION_LOST',
-      `The connection to ${this.#inText} was lost while the change was being recorded; ${UNKNOWN_END}`,
+    return lost(
+      `The connection to the database was lost while the change was being recorded; ${UNKNOWN_END}`,
       // If a loss was already described, keep only the driver's error.
-      { cause: cause instanceof StoreError ? cause.cause : cause },
+      cause instanceof StoreError ? cause.cause : cause,
     );
   }
 
   connectionLost(cause: unknown): StoreError {
-    return new StoreError(
-      'TRANSACTION_LOST',
-      `The connection to ${this.#inText} was lost while the work was running, and its transaction with it; ${RUN_AGAIN}. Stop the work when its signal aborts, and let it send a statement on tx at least every idleTimeoutMs: waiting for a second connection of a full pool takes longer`,
-      { cause },
+    return lost(
+      `The connection to the database was lost while the work was running, and its transaction with it; ${RUN_AGAIN}. Stop the work when its signal aborts, and let it send a statement on tx at least every idleTimeoutMs: waiting for a second connection of a full pool takes longer`,
+      cause,
     );
   }
 
   transactionEnded(cause?: unknown): StoreError {
-    return new StoreError(
-      'TRANSACTION_LOST',
+    return lost(
       `The work ended the transaction it was given, by ${this.#words.endedBy}; ${RUN_AGAIN}. Let the store end the transaction: throw to undo everything, use SAVEPOINT and ROLLBACK TO SAVEPOINT to undo a part`,
-      { cause },
+      cause,
     );
   }
 
   transactionAborted(cause?: unknown): StoreError {
-    return new StoreError(
-      'TRANSACTION_LOST',
+    return lost(
       `A statement of the work failed and the work continued, but ${this.#words.name} has rolled back the whole transaction; ${RUN_AGAIN}. Let the error through, or set a SAVEPOINT before a statement that may fail, and send ROLLBACK TO SAVEPOINT if it does`,
-      { cause },
+      cause,
     );
   }
 
   changedAnswer(): StoreError {
-    return new StoreError(
-      'STORE_FAILED',
-      `The pool did not return the text that the database sent, so nothing was processed; look for a type parser, a plugin, or a wrapper of the pool, that changes what queries return`,
+    return failed(
+      'The pool did not return the text that the database sent, so nothing was processed; look for a type parser, a plugin, or a wrapper of the pool, that changes what queries return',
     );
   }
 
@@ -167,43 +152,33 @@ export class ServerFailures extends ServerErrors {
     if (error instanceof StoreError || error instanceof InvalidOptionError) return error;
     const unreachable = connectErrorOf(error);
     if (unreachable !== undefined) return this.noConnection(unreachable);
-    const { name, remedyFor } = this.#words;
-    const found = this.#words.databaseErrorOf(error);
-    const cause = error instanceof TransactionOpen ? error : this.#withoutStatement(found);
-    if (this.isMissing(found)) {
-      return this.#missingTables(found);
-    }
-    if (this.isLockTimeout(found)) {
-      return new StoreError(
-        'STORE_TIMEOUT',
+    if (this.is('missing', error)) return this.#missingTables(error);
+    const { name, remedyFor, databaseErrorOf } = this.#words;
+    const found = databaseErrorOf(error);
+    const cause = this.causeOf(error);
+    if (this.is('lockTimeout', found)) {
+      return late(
         'Another transaction held the payment for too long, and nothing was written. Look for one of your transactions that recorded the same payment and is still open: commit it before create() or send()',
-        { cause },
+        cause,
       );
     }
-    if (!this.losesConnection(found)) {
-      const remedy = remedyFor?.(found);
-      return new StoreError(
-        'STORE_FAILED',
-        `${name} refused a statement of the store, and nothing was written; see cause${remedy === undefined ? '' : `. ${remedy}`}`,
-        { cause },
-      );
+    if (this.losesConnection(found)) {
+      const text = `${name}, or the connection to it, failed during a step of the store; see cause`;
+      return failed(`${text}. ${REPEAT}`, cause);
     }
-    return new StoreError(
-      'STORE_FAILED',
-      `${name}, or the connection to it, failed during a step of the store; see cause. It is unknown whether the step was done; it is safe to repeat it`,
-      { cause },
-    );
+    const remedy = remedyFor(found);
+    const text = `${name} refused a statement of the store, and nothing was written; see cause`;
+    return failed(remedy === undefined ? text : `${text}. ${remedy}`, cause);
   }
 
   /** Names the statement if the role may not create what the store lacks: someone else must run it. */
   explainSetup(error: unknown, statement: string): unknown {
-    const found = this.#words.databaseErrorOf(error);
-    if (!this.is('denied', found)) return error;
+    if (!this.is('denied', error)) return error;
     const plain = statement.replace(/--.*/g, '').replace(/\s+/g, ' ').trim();
     return new StoreError(
       'MISSING_TABLES',
       `setup() may not create what the store lacks. Run this as a role that may: ${plain};`,
-      { cause: this.#withoutStatement(found) },
+      { cause: this.causeOf(error) },
     );
   }
 
@@ -211,16 +186,8 @@ export class ServerFailures extends ServerErrors {
     return new StoreError(
       'MISSING_TABLES',
       `The database, its schema, or a table or column of the store, does not exist or is not where the connection looks, and nothing was written; create the database or the schema if it is missing, then call setup() once before the first payment, or run the SQL of ${this.#words.schema}`,
-      { cause: this.#withoutStatement(error) },
+      { cause: this.causeOf(error) },
     );
-  }
-
-  /** The error of an ORM without a statement, which ORMs add. Without an answer of the server, only its code is kept. */
-  errorOfOrm(error: unknown): unknown {
-    const found = this.#words.databaseErrorOf(error);
-    if (this.isOfServer(found)) return found;
-    const isOther = error instanceof MerchantPaymentsError || error instanceof TypeError;
-    return isOther ? error : new Error(`the driver failed${nameFailure(error)}`);
   }
 
   /** Explains the error of the statements that end a transaction, COMMIT among them. */
@@ -237,34 +204,8 @@ export class ServerFailures extends ServerErrors {
     return this.losesConnection(error) ? this.connectionLost(error) : this.explainFailedEnd(error);
   }
 
-  /**
-   * Whether a claim failed because another transaction holds the order.
-   *
-   * @throws {StoreError} `STORE_FAILED` when a statement was cancelled before its time was over
-   */
-  isBusy(error: unknown, { waitedMs, lockTimeoutMs }: LockWait): boolean {
-    if (!this.is('cancelled', error)) {
-      return this.is('lockTimeout', error) || this.is('deadlock', error);
-    }
-    // If the time for the lock is over, another transaction holds the order. Before that, the cancellation says nothing
-    // about the lock, and would go on unnoticed as `busy`.
-    if (waitedMs >= lockTimeoutMs * USED_UP) return true;
-    throw new StoreError(
-      'STORE_FAILED',
-      `${this.#words.name} cancelled a statement of the claim after ${Math.round(waitedMs)} ms, although the claim may wait ${lockTimeoutMs} ms for its lock (lockTimeoutMs); nothing was processed. Either a statement timeout of the role, the pool or the server (${this.#words.statementLimits}) is too short, or someone cancelled the statement: set that timeout for the store's connections to more than lockTimeoutMs, or lower lockTimeoutMs`,
-      { cause: error },
-    );
-  }
-
-  // Drivers and ORMs add the statement to their errors, and it contains the request body.
-  #withoutStatement(error: unknown): Error {
-    return (
-      this.#words.withoutStatement(error) ?? new Error(`the driver failed${nameFailure(error)}`)
-    );
-  }
-
-  get #inText(): string {
-    const { name } = this.#words;
-    return name.startsWith('The ') ? `the ${name.slice(4)}` : name;
+  /** Whether a claim failed because another transaction holds the order. */
+  isBusy(error: unknown): boolean {
+    return this.is('lockTimeout', error) || this.is('deadlock', error);
   }
 }

@@ -29,7 +29,7 @@ export interface ServerStoreOptions extends StoreOptions, SchemaOptions {
   lockTimeoutMs?: number | undefined;
   /**
    * How long a call waits for a connection of the pool, in milliseconds; by default, a pool waits
-   * without a limit. A whole number from 1 to 2_147_483_647.
+   * without a limit. A whole number from 1 to 2_147_483_647. It does not apply to PGlite, which has one.
    * @default 5_000
    */
   acquireTimeoutMs?: number | undefined;

@@ -1,8 +1,6 @@
 import { StoreError } from '../../errors.js';
 import { letPoolHear, onceMore } from './once-more.js';
-import { wasNeverSent } from './server-errors.js';
-import type { SqlSession, Step } from './session.js';
-import { walk } from './session.js';
+import { type SqlSession, type Step, walk } from './session.js';
 import type { Deadline, ServerTimeouts, StoreServer } from './transactions.js';
 
 const MAX_TRIES = 10;
@@ -33,23 +31,17 @@ export class ServerSession<Tx> implements SqlSession<Tx> {
 
   change(statement: string): Promise<boolean | undefined> {
     const { connections, failures } = this.#server;
-    const lockTimeoutMs = this.#lockTimeoutMs;
-    const change = () =>
-      connections.change(statement, lockTimeoutMs).catch((error) => {
+    const change = async (isRepeated: boolean) => {
+      try {
+        const isChanged = await connections.change(statement, this.#lockTimeoutMs);
+        // The first one may have been done, although its connection was lost.
+        return isRepeated ? isChanged || undefined : isChanged;
+      } catch (error) {
         if (failures.isUndone(error)) return undefined;
         throw error;
-      });
-    return this.#explained(async () => {
-      let lost: unknown;
-      const isChanged = await onceMore(change, (error) => {
-        lost ??= error;
-        return failures.isLost(error);
-      }).catch((error) => {
-        throw wasNeverSent(error) ? lost : error;
-      });
-      // The first one may have been done, although its connection was lost.
-      return lost === undefined ? isChanged : isChanged || undefined;
-    });
+      }
+    };
+    return this.#explained(() => onceMore(change, (error) => failures.isLost(error)));
   }
 
   // Shorter than the deadline, so that the server answers, and the connection can be kept.

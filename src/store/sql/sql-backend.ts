@@ -1,5 +1,5 @@
 import type { Backend, FailedRow } from '../backend.js';
-import type { Change, ChangeName } from '../change.js';
+import type { ChangeName } from '../change.js';
 import { isPaidByAnother } from '../order-steps.js';
 import type {
   Claim,
@@ -19,15 +19,23 @@ import type {
   Result,
   SecondRow,
 } from '../payment-row.js';
-import { parseFailedRow, parseOne, parseOwnedRow, parseSecondRow, unknownRow } from '../rows.js';
+import {
+  type KeyedRow,
+  parseFailedRow,
+  parseOne,
+  parseOwnedRow,
+  parseSecondRow,
+  unknownRow,
+} from '../rows.js';
 import * as steps from '../steps.js';
 import { ChangeStatements } from './change-statements.js';
 import type { Dialect } from './dialect.js';
-import { type Batch, ENDED, type Names, PaymentStatements } from './payment-statements.js';
+import { PaymentStatements } from './payment-statements.js';
 import { type SqlSession, type Step, walk } from './session.js';
 import { Sql } from './sql.js';
 import { SqlOrders, toStored } from './sql-orders.js';
 import { databaseForms } from './stored-forms.js';
+import { type Batch, ENDED, type Names, type Sweep, Sweeps } from './sweeps.js';
 import { added, finished } from './written-rows.js';
 
 const AT_ONCE = 200;
@@ -49,14 +57,17 @@ export class SqlBackend<Tx> implements Backend<Tx> {
   readonly #payments: PaymentStatements;
   readonly #changes: ChangeStatements;
   readonly #orders: SqlOrders;
+  readonly #sweeps: Sweeps;
 
   constructor({ session, dialect, process, needsTransaction }: SqlBackendOptions<Tx>) {
     this.#session = session;
     this.process = process;
     this.needsTransaction = needsTransaction;
-    this.#payments = new PaymentStatements(dialect);
+    const sql = new Sql(dialect);
+    this.#payments = new PaymentStatements(sql);
     this.#changes = new ChangeStatements(dialect);
-    this.#orders = new SqlOrders(this.#payments, new Sql(dialect));
+    this.#orders = new SqlOrders(sql);
+    this.#sweeps = new Sweeps(sql);
   }
 
   setup(): Promise<void> {
@@ -128,38 +139,54 @@ export class SqlBackend<Tx> implements Backend<Tx> {
   }
 
   *#settleStep(key: string, finding: Finding): Step<void> {
-    // Not a change, but it settles the payment as one does.
     const { referenceNumber = '' } = finding;
-    const answer = { merchantPaymentReference: key, referenceNumber, finding, ...NO_CHANGE };
+    // Not a change, but it settles the payment as one does.
+    const answer = { merchantPaymentReference: key, referenceNumber, key: '', finding };
     const [lock, read] = this.#changes.claim(answer);
     yield lock;
     const seen = yield* this.#changes.see(answer, yield read);
     if (seen === undefined) throw unknownRow();
-    const settled = steps.settle(seen.row, answer, { isOld: true, second: seen.second });
+    const told = { finding, isPaid: false };
+    const settled = steps.settle(seen.row, told, { isOld: true, second: seen.second });
     for (const statement of this.#changes.settle(answer, { settled })) yield statement;
   }
 
   decide(key: string, decision: Decision): Promise<Decided> {
-    return this.#session.run(() => this.#decideStep(key, decision));
-  }
-
-  *#decideStep(key: string, decision: Decision): Step<Decided> {
-    const found = yield* this.#orders.lock(key);
-    if (found === undefined) return { outcome: 'unknown' };
-    const { decided, change } = steps.decide(found.row, decision, found.nowMs);
-    yield* this.#orders.change(found, change);
-    return decided;
+    const ifNone: Decided = { outcome: 'unknown' };
+    return this.#changeOne(key, ifNone, ({ row, nowMs }) => {
+      const { decided, change } = steps.decide(row, decision, nowMs);
+      return { change, result: decided };
+    });
   }
 
   look(key: string, look: steps.Look): Promise<boolean> {
-    return this.#session.run(() => this.#lookStep(key, look));
+    return this.#changeOne(key, false, ({ row, nowMs }) => {
+      const change = steps.look(row, look, nowMs);
+      return { change, result: change !== undefined };
+    });
   }
 
-  *#lookStep(key: string, look: steps.Look): Step<boolean> {
-    const found = yield* this.#orders.lock(key);
-    const change = found && steps.look(found.row, look, found.nowMs);
-    if (found !== undefined && change !== undefined) yield* this.#orders.change(found, change);
-    return change !== undefined;
+  stopWaiting(key: string, attempts: number): Promise<boolean> {
+    return this.#changeOne(key, false, ({ row }) => {
+      const change = steps.stopWaiting(row, attempts);
+      return { change: change || undefined, result: change === false };
+    });
+  }
+
+  /** Locks a payment, and changes it as `decide` says. */
+  #changeOne<Result>(
+    key: string,
+    ifNone: Result,
+    decide: (found: KeyedRow) => { change: steps.RowChange | undefined; result: Result },
+  ): Promise<Result> {
+    const orders = this.#orders;
+    return this.#session.run(function* (): Step<Result> {
+      const found = yield* orders.lock(key);
+      if (found === undefined) return ifNone;
+      const { change, result } = decide(found);
+      if (change !== undefined) yield* orders.change(found, change);
+      return result;
+    });
   }
 
   async read(key: string): Promise<PaymentRow | undefined> {
@@ -168,22 +195,24 @@ export class SqlBackend<Tx> implements Backend<Tx> {
   }
 
   expire(): Promise<number> {
-    const lock = (batch: Batch) => this.#payments.lockExpired(batch);
-    return this.#inBatches(Number.MAX_SAFE_INTEGER, lock, (names) => this.#payments.expire(names));
+    return this.#inBatches(Number.MAX_SAFE_INTEGER, this.#sweeps.expired);
   }
 
-  async list(kind: ListKind, page: Page): Promise<readonly Listed[]> {
-    const rows = await this.#session.read(this.#payments.list(kind, page));
-    return rows.map((json) => toListed(json, kind === 'unresolved' ? 'sentAtMs' : 'changedAtMs'));
+  list(kind: ListKind, page: Page): Promise<readonly Listed[]> {
+    const time = kind === 'unresolved' ? 'sentAtMs' : 'changedAtMs';
+    return this.#list(this.#payments.list(kind, page), time);
   }
 
-  async listDue(
+  listDue(
     kind: DueKind,
     lifetimeMs: number,
     page: Omit<Page, 'olderThanMs'>,
   ): Promise<readonly Listed[]> {
-    const rows = await this.#session.read(this.#payments.listDue(kind, lifetimeMs, page));
-    return rows.map((json) => toListed(json, 'sentAtMs'));
+    return this.#list(this.#payments.listDue(kind, lifetimeMs, page), 'sentAtMs');
+  }
+
+  async #list(statement: string, time: 'sentAtMs' | 'changedAtMs'): Promise<readonly Listed[]> {
+    return (await this.#session.read(statement)).map((json) => toListed(json, time));
   }
 
   async listSecond(page: Page): Promise<readonly SecondRow[]> {
@@ -193,17 +222,6 @@ export class SqlBackend<Tx> implements Backend<Tx> {
   async listFailed(page: Page, referenceNumber: string | undefined): Promise<readonly FailedRow[]> {
     const rows = await this.#session.read(this.#changes.listFailed(page, referenceNumber));
     return rows.map(parseFailedRow);
-  }
-
-  stopWaiting(key: string, attempts: number): Promise<boolean> {
-    return this.#session.run(() => this.#stopWaitingStep(key, attempts));
-  }
-
-  *#stopWaitingStep(key: string, attempts: number): Step<boolean> {
-    const found = yield* this.#orders.lock(key);
-    const change = found && steps.stopWaiting(found.row, attempts);
-    if (found !== undefined && change) yield* this.#orders.change(found, change);
-    return change === false;
   }
 
   forgetSecond(
@@ -224,41 +242,33 @@ export class SqlBackend<Tx> implements Backend<Tx> {
   }
 
   async prune(beforeMs: number): Promise<number> {
-    const [payments, changes] = [this.#payments, this.#changes];
-    const bodies = (batch: Batch) => changes.lockOldBodies(batch);
-    await this.#inBatches(beforeMs, bodies, (names) => changes.removeBodies(names));
-    const old = (batch: Batch) => changes.lockOld(batch);
-    let count = await this.#inBatches(beforeMs, old, (names) => changes.delete(names));
-    for (const state of ENDED) {
-      const orders = (batch: Batch) => payments.lockEnded(state, batch);
-      count += await this.#inBatches(beforeMs, orders, (names) => payments.delete(names));
-    }
+    const sweeps = this.#sweeps;
+    await this.#inBatches(beforeMs, sweeps.bodies(beforeMs));
+    let count = await this.#inBatches(beforeMs, sweeps.changes);
+    for (const state of ENDED) count += await this.#inBatches(beforeMs, sweeps.ended(state));
     return count + (await this.#pruneOrders(beforeMs));
   }
 
   /** Orders with further attempts, of which all rows go or none. */
   async #pruneOrders(beforeMs: number): Promise<number> {
+    const condition = this.#sweeps.isReplaced(beforeMs);
     let count = 0;
     for (let after: Cursor | undefined; ; ) {
       const page = { olderThanMs: 0, after, limit: AT_ONCE };
-      const rows = await this.#session.read(this.#payments.listReplaced(page, beforeMs));
-      const firsts = rows.map((json) => toListed(json, 'changedAtMs'));
+      const statement = this.#payments.listed(condition, page, 'changed_at_ms');
+      const firsts = await this.#list(statement, 'changedAtMs');
       for (const { key } of firsts) {
         count += await this.#session.run(() => this.#orders.prune(key, beforeMs));
       }
-      if (rows.length < AT_ONCE) return count;
+      if (firsts.length < AT_ONCE) return count;
       after = firsts.at(-1)?.place;
     }
   }
 
-  async #inBatches(
-    beforeMs: number,
-    lock: (batch: Batch) => string,
-    change: (names: readonly Names[]) => string,
-  ): Promise<number> {
+  async #inBatches(beforeMs: number, sweep: Sweep): Promise<number> {
     for (let [total, fromMs] = [0, 0]; ; ) {
-      const statement = lock({ fromMs, beforeMs, limit: AT_ONCE });
-      const { count, lastMs } = await this.#session.run(() => changeLocked(statement, change));
+      const batch = { fromMs, beforeMs, limit: AT_ONCE };
+      const { count, lastMs } = await this.#session.run(() => changeBatch(sweep, batch));
       total += count;
       fromMs = lastMs;
       if (count < AT_ONCE) return total;
@@ -267,15 +277,6 @@ export class SqlBackend<Tx> implements Backend<Tx> {
     }
   }
 }
-
-const NO_CHANGE: Omit<Change, 'merchantPaymentReference' | 'referenceNumber' | 'finding'> = {
-  key: '',
-  occurredAtUs: '0',
-  rank: '0',
-  isPaid: false,
-  policy: {},
-  full: { merchantPaymentReference: '', referenceNumber: '', key: '' },
-};
 
 /** Returns whether the row has changed, and was kept. */
 function* forgetIf(
@@ -290,11 +291,11 @@ function* forgetIf(
   return false;
 }
 
-function* changeLocked(
-  lock: string,
-  change: (names: readonly Names[]) => string,
+function* changeBatch(
+  { lock, change }: Sweep,
+  batch: Batch,
 ): Step<{ readonly count: number; readonly lastMs: number }> {
-  const rows = (yield lock).map((json) => JSON.parse(json) as [atMs: number, ...names: Names]);
+  const rows = (yield lock(batch)).map((json) => JSON.parse(json) as [atMs: number, ...Names]);
   if (rows.length > 0) yield change(rows.map(([, ...names]) => names));
   return { count: rows.length, lastMs: Number(rows.at(-1)?.[0]) };
 }

@@ -10,19 +10,22 @@ import {
 import type { Order, PaymentRow, Recorded, Recording } from '../payment-row.js';
 import { type KeyedRow, parseOne, parseOwnedRow } from '../rows.js';
 import * as steps from '../steps.js';
-import type { Names, PaymentStatements } from './payment-statements.js';
+import { PaymentStatements } from './payment-statements.js';
 import type { Step } from './session.js';
 import type { Sql } from './sql.js';
 import { databaseForms, keyOf } from './stored-forms.js';
+import { Sweeps } from './sweeps.js';
 
 /** The steps about the rows of payments, and of the attempts at an order. */
 export class SqlOrders {
   readonly #payments: PaymentStatements;
   readonly #sql: Sql;
+  readonly #sweeps: Sweeps;
 
-  constructor(payments: PaymentStatements, sql: Sql) {
-    this.#payments = payments;
+  constructor(sql: Sql) {
+    this.#payments = new PaymentStatements(sql);
     this.#sql = sql;
+    this.#sweeps = new Sweeps(sql);
   }
 
   *record({ key, intent, replaces, declined }: Recording): Step<Recorded> {
@@ -51,10 +54,9 @@ export class SqlOrders {
     const { key, intent } = attempt;
     const replaced = databaseForms.toName(replaces);
     const by = JSON.stringify(referenceOf(intent));
-    const [taken] = yield this.#payments.read(key);
+    const taken = yield* this.#see(key);
     if (taken !== undefined) {
-      const [json] = yield this.#payments.read(replaced);
-      const isDone = json !== undefined && parseOwnedRow(json).row.replacedBy === by;
+      const isDone = (yield* this.#see(replaced))?.row.replacedBy === by;
       return isDone ? yield* this.#recordOne(attempt) : { ...attempt, refused: 'in-use' };
     }
     const old = yield* this.lock(replaced);
@@ -93,22 +95,21 @@ export class SqlOrders {
   }
 
   *prune(first: string, beforeMs: number): Step<number> {
-    const names: Names[] = [];
+    const keys: string[] = [];
     for (let key: string | undefined = first; key !== undefined; ) {
-      const [json] = yield this.#payments.lockAttempt(key, beforeMs);
+      const [json] = yield this.#sweeps.lockAttempt(key, beforeMs);
       if (json === undefined) return 0;
-      names.push([key]);
+      keys.push(key);
       const replacedBy = parseOne(json);
       key = replacedBy === undefined ? undefined : keyOf(replacedBy);
     }
-    yield this.#payments.delete(names);
-    return names.length;
+    yield this.#sweeps.delete(keys);
+    return keys.length;
   }
 
   /** Returns undefined if there is no such payment. */
   *lock(key: string): Step<KeyedRow | undefined> {
-    const [json] = yield this.#payments.lock(key);
-    return json === undefined ? undefined : parseOwnedRow(json);
+    return parseFirst(yield this.#payments.lock(key));
   }
 
   /** Returns what is then stored. */
@@ -120,9 +121,12 @@ export class SqlOrders {
 
   /** The same without a lock. */
   *#see(key: string): Step<KeyedRow | undefined> {
-    const [json] = yield this.#payments.read(key);
-    return json === undefined ? undefined : parseOwnedRow(json);
+    return parseFirst(yield this.#payments.read(key));
   }
+}
+
+function parseFirst([json]: readonly string[]): KeyedRow | undefined {
+  return json === undefined ? undefined : parseOwnedRow(json);
 }
 
 export function toStored({ row, nowMs }: KeyedRow): PaymentRow | undefined {

@@ -31,9 +31,7 @@ export class TransactionProcess<Tx> {
   async process(change: Change, work: Work<Tx>): Promise<ChangeResult> {
     const { merchantPaymentReference, key } = change;
     // Different changes of an order wait at the server, which knows all processes.
-    const name = this.#server.connections.isSingle
-      ? merchantPaymentReference
-      : `${merchantPaymentReference} ${key}`;
+    const name = `${merchantPaymentReference} ${key}`;
     const waiting = this.#turns.enter(name, this.#lockTimeoutMs);
     const leftMs = waiting === undefined ? this.#lockTimeoutMs : await waiting;
     if (leftMs === undefined) return { outcome: 'busy' };
@@ -85,7 +83,6 @@ export class TransactionProcess<Tx> {
     lockTimeoutMs: number,
   ): Promise<Judged | undefined> {
     const statements = this.#statements;
-    const askedAtMs = performance.now();
     const see = (rows: readonly string[]) =>
       walk(
         () => statements.see(change, rows),
@@ -101,8 +98,7 @@ export class TransactionProcess<Tx> {
       if (seen === undefined) throw unknownRow();
       return judge(seen, change);
     } catch (error) {
-      const waitedMs = performance.now() - askedAtMs;
-      if (this.#server.failures.isBusy(error, { waitedMs, lockTimeoutMs })) return undefined;
+      if (this.#server.failures.isBusy(error)) return undefined;
       throw error;
     }
   }

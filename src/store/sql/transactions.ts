@@ -68,8 +68,6 @@ export type Ask = (statement: string) => Promise<readonly string[]>;
 
 /** What a store needs of a database's connections: the common interface of pools, PGlite and ORMs. */
 export interface Connections<Tx> {
-  /** Whether there is only one connection, on which a wait for a lock would block everything. */
-  readonly isSingle: boolean;
   /**
    * Runs `body` in a transaction, and commits or rolls back as `body` returns; rolls back
    * if it throws. Rejects without waiting for `body` if the connection is lost.

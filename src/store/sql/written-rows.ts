@@ -23,10 +23,7 @@ export function added({ body, digest }: Intent): PaymentRow {
 }
 
 /** The stored payment after the end of an attempt to send. */
-export function finished(claimed: PaymentRow, result: Result): PaymentRow {
-  const changedAtMs = Date.now();
-  const { state, failure } = result;
-  if (state !== 'created') return { ...claimed, state, failure, changedAtMs };
-  const { referenceNumber, payment } = result.finding;
-  return { ...claimed, state, failure, changedAtMs, referenceNumber, payment };
+export function finished(claimed: PaymentRow, { state, failure, finding }: Result): PaymentRow {
+  const { referenceNumber, payment } = finding ?? claimed;
+  return { ...claimed, state, failure, changedAtMs: Date.now(), referenceNumber, payment };
 }
