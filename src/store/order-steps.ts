@@ -1,4 +1,3 @@
-import { ownFields } from '../protocol/own-fields.js';
 import type {
   Attempt,
   Claim,
@@ -23,7 +22,7 @@ export function isOver(stored: PaymentRow, declined: Statuses): boolean {
 /** Whether the customer may try again. */
 export function isDeclined({ state, payment }: PaymentRow, declined: Statuses): boolean {
   if (state !== 'created' || payment === undefined) return false;
-  return declined.has(ownFields(JSON.parse(payment)).status);
+  return declined.has(JSON.parse(payment).status);
 }
 
 /** A row of an order. */

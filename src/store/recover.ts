@@ -10,7 +10,9 @@ import {
 } from '../protocol/options.js';
 import { within } from '../protocol/waiting.js';
 import type { Tables } from './backend.js';
-import { eachPage, Looks, type LookUp, type MissedPayment } from './looks.js';
+import { isConflict, isRefusal, refusesAll, toFailure, wasRefused } from './call-end.js';
+import { type LookOptions, Looks, type LookUp } from './looks.js';
+import { pagesOf } from './pages.js';
 import type { Listed } from './payment-row.js';
 import type {
   RecoverOptions,
@@ -18,20 +20,16 @@ import type {
   RecoveryOptions,
   RunningRecovery,
 } from './payment-store.js';
-import { isConflict, isSetupError, isVerdict, type Turn, wasRefused } from './sending.js';
+import type { Turn } from './sending.js';
 
 const AT_ONCE = 8;
 const REPORT_TIMEOUT_MS = 2_000;
 
-interface Recovering {
+interface Recovering extends LookOptions {
   /** Sends a recorded payment, or repeats an unresolved one, unless it has changed since. */
   resend(key: string, isRepetition: boolean): Promise<Turn>;
   /** Looks a payment up at the service. */
   readonly lookUp: LookUp | undefined;
-  /** For how long after a claim the service may act on the request. */
-  readonly lifetimeMs: number;
-  /** Called for a payment that `lookUp` has found paid, and of which no callback has come. */
-  readonly onMissed: (found: MissedPayment) => void;
   /** Whether the service recognises a repeated creation, so that an unresolved payment may be sent again. */
   readonly sendsAgain: boolean;
 }
@@ -44,28 +42,24 @@ interface Recovering {
  * @throws what `lookUp` has thrown first, once all else is done
  */
 export async function recover(backend: Tables, recovering: Recovering): Promise<Recovery> {
-  const { resend, lookUp, lifetimeMs, onMissed, sendsAgain } = recovering;
+  const { resend, lookUp, sendsAgain } = recovering;
   const pass = new Pass(resend);
   pass.unresolved = await backend.expire();
-  const looks = lookUp && new Looks(backend, { lookUp, lifetimeMs, onMissed });
+  const looks = lookUp && new Looks(backend, lookUp, recovering);
   // What the service has refused is not repeated: it would refuse it again, and only a look tells whether it exists.
   const isRepeated = ({ stored }: Listed): boolean => sendsAgain && !wasRefused(stored.failure);
   await looks?.atUnresolved((listed) => !isRepeated(listed));
-  await eachPage(
-    (page) => backend.list('recorded', { ...page, olderThanMs: 0 }),
-    async (listed) => {
-      await pass.sendAll(listed, { areRepetitions: false });
-      return pass.error === undefined;
-    },
-  );
+  const pages = (kind: 'recorded' | 'unresolved') =>
+    pagesOf((page) => backend.list(kind, { ...page, olderThanMs: 0 }));
+  for await (const page of pages('recorded')) {
+    await pass.sendAll(page, false);
+    if (pass.error !== undefined) break;
+  }
   if (sendsAgain) {
-    await eachPage(
-      (page) => backend.list('unresolved', { ...page, olderThanMs: 0 }),
-      async (listed) => {
-        await pass.sendAll(listed.filter(isRepeated), { areRepetitions: true });
-        return !pass.isOver;
-      },
-    );
+    for await (const page of pages('unresolved')) {
+      await pass.sendAll(page.filter(isRepeated), true);
+      if (pass.isOver) break;
+    }
   }
   await looks?.atWaiting();
   if (looks?.failure !== undefined) throw looks.failure.error;
@@ -95,8 +89,7 @@ class Pass {
     this.#resend = resend;
   }
 
-  async sendAll(payments: readonly Listed[], kind: { areRepetitions: boolean }): Promise<void> {
-    const { areRepetitions } = kind;
+  async sendAll(payments: readonly Listed[], areRepetitions: boolean): Promise<void> {
     const waiting = payments.values();
     const sendWhile = async (mayContinue: () => boolean): Promise<void> => {
       while (mayContinue()) {
@@ -113,32 +106,31 @@ class Pass {
     for (const one of ended) if (one.status === 'rejected') throw one.reason;
   }
 
-  async #send(payment: string, isRepetition: boolean): Promise<void> {
-    const { stored, replayed, error } = await this.#resend(payment, isRepetition).catch(
-      (thrown) => {
-        this.isOver = true;
-        throw thrown;
-      },
-    );
+  async #send(key: string, isRepetition: boolean): Promise<void> {
+    const { stored, replayed, error } = await this.#resend(key, isRepetition).catch((thrown) => {
+      this.isOver = true;
+      throw thrown;
+    });
     if (replayed) return;
-    if (error instanceof RequestError && !isInDoubt(error)) {
-      this.#count(error, isRepetition);
+    const failed = error instanceof RequestError ? error : undefined;
+    if (failed !== undefined && !isInDoubt(failed)) {
+      this.#count(failed, isRepetition);
       return;
     }
     this.resent += 1;
     if (stored?.state === 'created') this.#isAnswered = true;
     if (stored?.state !== 'unresolved') return;
     this.unresolved += 1;
-    if (error instanceof RequestError && !isConflict(error)) this.#end(error);
+    if (failed !== undefined && !isConflict(toFailure(failed))) this.#end(failed);
   }
 
   /** Counts a payment that the service did not accept, or that was not sent. */
   #count(error: RequestError, isRepetition: boolean): void {
     const isAnswered = error instanceof ApiError;
     if (isAnswered) this.resent += 1;
-    if (!isAnswered || error.httpStatus === 429 || isSetupError(error)) {
+    if (!isAnswered || refusesAll(error)) {
       this.#end(error);
-    } else if (isVerdict(error)) {
+    } else if (isRefusal(error)) {
       if (isRepetition) this.unresolved += 1;
       else this.rejected += 1;
       this.#isAnswered = true;
@@ -156,9 +148,8 @@ class Pass {
 
 /** Whether the payment of the request that failed may exist. */
 function isInDoubt(error: RequestError): boolean {
-  return (
-    error.requestOutcome === 'unknown' || error.requestOutcome === 'accepted' || isConflict(error)
-  );
+  const failure = toFailure(error);
+  return ['unknown', 'accepted'].includes(failure.requestOutcome) || isConflict(failure);
 }
 
 export const lookUpRule = optional(

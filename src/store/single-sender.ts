@@ -4,16 +4,17 @@ import {
   assertSame,
   isSame,
   notGranted,
+  notReplaceable,
   notStoredInTime,
-  paidByAnother,
   referenceOfAttempt,
   unknownReference,
 } from './errors.js';
 import type { StoreClient } from './options.js';
+import { isOver } from './order-steps.js';
 import type { Intent, PaymentRow } from './payment-row.js';
 import { sendIfGranted, type Turn, type Wanted } from './sending.js';
 import { mayBeOrder } from './steps.js';
-import { assertNotAborted, pause, signalOf, waitFor } from './waiting.js';
+import { assertNotAborted, pause, waitFor } from './waiting.js';
 
 const FIRST_PAUSE_MS = 20;
 const LONGEST_PAUSE_MS = 1_000;
@@ -23,6 +24,13 @@ interface Running {
   /** Undefined if the payment was already recorded. */
   readonly intent: Intent | undefined;
   readonly turn: Promise<Turn>;
+}
+
+/** What became of a payment that was to be sent. */
+export interface Sent extends Turn {
+  readonly stored: PaymentRow;
+  /** Whether a call for the order means another attempt than this one. */
+  readonly isOver: boolean;
 }
 
 /** Lets one call at a time send a payment, in this process and in others, and waits with the rest. */
@@ -39,24 +47,23 @@ export class SingleSender {
   /**
    * Sends the payment, or waits for the caller that does, until the call's deadline.
    *
-   * @throws {RequestAbortedError} at once, when the signal is already aborted
+   * @throws {RequestAbortedError} when the signal is already aborted
+   * @throws {StoreError} like {@link nextStep}
    */
-  send(wanted: Wanted): Promise<Turn> {
-    assertNotAborted(signalOf(wanted.options));
-    return this.#send(wanted);
-  }
-
-  async #send(wanted: Wanted): Promise<Turn> {
+  async send(wanted: Wanted): Promise<Sent> {
     const { options, timeoutMs } = wanted;
+    assertNotAborted(options?.signal);
     const endsAtMs = performance.now() + timeoutMs;
     for (let pauseMs = 0; ; pauseMs = nextPause(pauseMs)) {
       const turn = await this.#turn(wanted, endsAtMs);
       const leftMs = endsAtMs - performance.now();
-      const next = decide(turn, wanted, leftMs <= 0);
-      if (next === 'return') return turn;
+      const next = nextStep(turn, wanted, leftMs <= 0);
+      if (next === 'return' || next === 'return-over') {
+        return { ...turn, stored: turn.stored as PaymentRow, isOver: next === 'return-over' };
+      }
       if (next === 'wait') await this.#waitForOther(wanted, endsAtMs);
       // At first, another sender gave up between the claim and the read. If that repeats, the store is at fault.
-      else if (pauseMs > 0) await pause(Math.min(pauseMs, leftMs), signalOf(options));
+      else if (pauseMs > 0) await pause(Math.min(pauseMs, leftMs), options?.signal);
     }
   }
 
@@ -65,7 +72,7 @@ export class SingleSender {
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = nextPause(pauseMs)) {
       const leftMs = endsAtMs - performance.now();
       if (leftMs <= 0) return;
-      await pause(Math.min(pauseMs, leftMs), signalOf(options));
+      await pause(Math.min(pauseMs, leftMs), options?.signal);
       const stored = await this.#backend.read(key);
       if (stored?.state !== 'sending') return;
     }
@@ -75,7 +82,7 @@ export class SingleSender {
   async resend(wanted: Wanted): Promise<Turn> {
     for (;;) {
       const running = this.#running.get(wanted.key);
-      if (running === undefined) return this.#takeTurn(wanted);
+      if (running === undefined) return this.#start(wanted);
       // The other call may have been cancelled, which leaves the payment recorded: then it is sent here.
       const turn = await running.turn.catch(() => undefined);
       const isLeft = turn === undefined || turn.stored?.state === 'recorded';
@@ -86,32 +93,37 @@ export class SingleSender {
   async #turn(wanted: Wanted, endsAtMs: number): Promise<Turn> {
     for (;;) {
       const running = this.#running.get(wanted.key);
-      const turn = await (running === undefined
-        ? this.#takeTurn(wanted)
-        : this.#joinTurn(running, wanted, endsAtMs));
+      if (running === undefined) return await this.#start(wanted);
+      const turn = await this.#join(running, wanted, endsAtMs);
       if (turn !== undefined) return turn;
     }
   }
 
-  #takeTurn(wanted: Wanted): Promise<Turn> {
-    const sender = { backend: this.#backend, client: this.#client };
-    const turn = sendIfGranted(sender, wanted, () => this.#running.delete(wanted.key));
+  #start(wanted: Wanted): Promise<Turn> {
+    const run = async (): Promise<Turn> => {
+      try {
+        return await sendIfGranted({ backend: this.#backend, client: this.#client }, wanted);
+      } finally {
+        this.#running.delete(wanted.key);
+      }
+    };
+    const turn = run();
     this.#running.set(wanted.key, { intent: wanted.intent, turn });
     return turn;
   }
 
   /** Waits for another call of this process. Resolves with undefined if this call must send the payment itself. */
-  async #joinTurn(
+  async #join(
     { intent: other, turn }: Running,
-    { key, intent, options, isOver }: Wanted,
+    { key, intent, options, declined }: Wanted,
     endsAtMs: number,
   ): Promise<Turn | undefined> {
     const isTheSame = isSame(other, intent);
     // What is stored decides which of the two is wrong.
     const known = isTheSame ? undefined : await this.#backend.read(key);
-    if (known !== undefined && isOver?.(known)) return { stored: known, replayed: true };
+    if (known && declined && isOver(known, declined)) return { stored: known, replayed: true };
     if (known !== undefined && !isFree(known, intent)) assertSame(known, intent);
-    const hasEnded = await waitFor(turn, endsAtMs - performance.now(), signalOf(options));
+    const hasEnded = await waitFor(turn, endsAtMs - performance.now(), options?.signal);
     if (!hasEnded) return { stored: await this.#backend.read(key), replayed: true };
     try {
       const { stored, error, isPaid } = await turn;
@@ -134,15 +146,15 @@ function nextPause(pauseMs: number): number {
  *
  * @throws {StoreError} when nothing is stored, another payment is, or the payment can't be claimed in time
  */
-function decide(
+function nextStep(
   { stored, replayed, error, isPaid }: Turn,
-  { intent, isOver }: Wanted,
+  { intent, declined }: Wanted,
   isLate: boolean,
-): 'return' | 'claim' | 'wait' {
+): 'return' | 'return-over' | 'claim' | 'wait' {
   if (stored === undefined) throw intent === undefined ? unknownReference() : notStoredInTime();
   if (!mayBeOrder(stored, intent)) throw referenceOfAttempt();
-  if (replayed && isOver !== undefined && (isPaid || isOver(stored))) return 'return';
-  if (isPaid) throw paidByAnother();
+  if (replayed && declined && (isPaid || isOver(stored, declined))) return 'return-over';
+  if (isPaid) throw notReplaceable('paid');
   // With an error, it was sent just now, by a call that this one waited for.
   if (replayed && error === undefined && isFree(stored, intent)) {
     if (isLate) throw notGranted();

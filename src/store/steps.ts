@@ -1,4 +1,3 @@
-import { ownFields } from '../protocol/own-fields.js';
 import { isPaid } from '../protocol/payment.js';
 import type {
   Claim,
@@ -201,7 +200,7 @@ export interface Look extends Pick<NotCreated, 'attempts'> {
 }
 
 function statusOf({ payment }: Pick<PaymentRow, 'payment'>): unknown {
-  return payment === undefined ? undefined : ownFields(JSON.parse(payment)).status;
+  return payment === undefined ? undefined : JSON.parse(payment).status;
 }
 
 /** What is stored of a payment's record. */

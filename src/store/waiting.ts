@@ -1,6 +1,4 @@
-import type { RequestOptions } from '../client/options.js';
 import { RequestAbortedError } from '../errors.js';
-import { fieldOfAny } from '../protocol/own-fields.js';
 import { onAbort } from '../protocol/waiting.js';
 
 /**
@@ -32,11 +30,6 @@ export function waitFor(
 /** @throws {RequestAbortedError} when the caller's signal aborts */
 export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
   await waitFor(new Promise(() => {}), ms, signal);
-}
-
-/** The signal among the options of a call. */
-export function signalOf(options: RequestOptions | undefined): AbortSignal | undefined {
-  return fieldOfAny(options, 'signal') as AbortSignal | undefined;
 }
 
 /** @throws {RequestAbortedError} when the signal is already aborted */

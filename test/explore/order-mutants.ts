@@ -227,7 +227,7 @@ export const orderMutants: readonly Mutant[] = [
   // calls
   {
     file: SENDER,
-    from: 'if (known !== undefined && isOver?.(known)) return',
+    from: 'if (known && declined && isOver(known, declined)) return',
     to: 'if (false) return',
     redundant:
       'no scene has a call that comes while another one finds out that the payment was declined',
@@ -246,13 +246,13 @@ export const orderMutants: readonly Mutant[] = [
   },
   {
     file: SENDER,
-    from: "if (replayed && isOver !== undefined && (isPaid || isOver(stored))) return 'return';",
+    from: "if (replayed && declined && (isPaid || isOver(stored, declined))) return 'return-over';",
     to: '',
     scene: 'an order, a late paid',
   },
   {
     file: SENDER,
-    from: 'if (isPaid) throw paidByAnother();',
+    from: "if (isPaid) throw notReplaceable('paid');",
     to: '',
     redundant:
       'the call claims it in vain until its deadline, which a test of the contract notices',
@@ -283,15 +283,15 @@ export const orderMutants: readonly Mutant[] = [
     scene: 'an order, two tabs, other bodies',
   },
   {
-    file: ENGINE,
-    from: 'isOver: isOther || isPaid === true };',
-    to: 'isOver: isOther };',
+    file: SENDER,
+    from: 'declined && (isPaid || isOver(stored, declined))',
+    to: 'declined && isOver(stored, declined)',
     scene: 'an order, a late paid',
   },
   {
-    file: ENGINE,
-    from: 'isOver: isOther || isPaid === true };',
-    to: 'isOver: isPaid === true };',
+    file: SENDER,
+    from: 'declined && (isPaid || isOver(stored, declined))',
+    to: 'declined && isPaid',
     scene: 'an order, two tabs',
   },
   {
@@ -302,8 +302,8 @@ export const orderMutants: readonly Mutant[] = [
   },
   {
     file: ENGINE,
-    from: 'const { key } = order?.latest ?? wanted;',
-    to: 'const { key } = wanted;',
+    from: 'const latest = order?.latest.key ?? key;',
+    to: 'const latest = key;',
     scene: 'an order, record, send',
   },
 ];

@@ -309,11 +309,6 @@ describe('the time that the service has', () => {
       'requestLifetimeMs',
       'at least leaseMs (5001); received 5000',
     ],
-    [
-      { requestLifetimeMs: 39_999 },
-      'timeoutMs',
-      'at most requestLifetimeMs (39999); received a timeoutMs of 30000',
-    ],
     [{ requestLifetimeMs: 99 }, 'requestLifetimeMs', 'from 100 to 2147483647; received 99'],
     [{ requestLifetimeMs: 1_000.5 }, 'requestLifetimeMs', 'received 1000.5'],
   ])('is refused with %o', (options, option, message) => {
@@ -323,6 +318,17 @@ describe('the time that the service has', () => {
   });
 
   it('is at least that of a call, which stores nothing otherwise', async () => {
+    const shorter = open({ requestLifetimeMs: 39_999 }).store;
+    const refused = {
+      option: 'timeoutMs',
+      message: expect.stringContaining(
+        'at most requestLifetimeMs (39999); received a timeoutMs of 30000',
+      ),
+    };
+    await expect(shorter.setup()).rejects.toMatchObject(refused);
+    await expect(shorter.recover()).rejects.toMatchObject(refused);
+    await expect(shorter.create(order('order-1'))).rejects.toMatchObject(refused);
+    expect(() => shorter.startRecovery()).toThrow(expect.objectContaining(refused));
     const { store } = open({ requestLifetimeMs: 40_000 });
     const call = store.create(order('order-1'), { timeoutMs: 30_001 });
     await expect(call).rejects.toMatchObject({ code: 'INVALID_OPTION', option: 'timeoutMs' });

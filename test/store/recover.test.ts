@@ -14,7 +14,7 @@ import { MEMORY } from './memory-engine.js';
 import { order } from './orders.js';
 
 /** No unresolved payment is sent again. */
-const alone = { lookUp: undefined, sendsAgain: false, lifetimeMs: 900_000, onMissed: () => {} };
+const alone = { lookUp: undefined, sendsAgain: false, lifetimeMs: 900_000, logger: undefined };
 
 class CountingBackend extends MemoryBackend {
   pages = 0;
