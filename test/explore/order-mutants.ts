@@ -248,7 +248,7 @@ export const orderMutants: readonly Mutant[] = [
     file: SENDER,
     from: "if (replayed && declined && (isPaid || isOver(stored, declined))) return 'return-over';",
     to: '',
-    scene: 'an order, a late paid',
+    scene: 'an order, two tabs',
   },
   {
     file: SENDER,
