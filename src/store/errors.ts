@@ -94,11 +94,6 @@ export const notGranted = () =>
     'The payment was not sent: the store let no call claim it within timeoutMs. Call again; if this happens often, find what else sends or changes this payment',
   );
 
-export const notStoredInTime = () =>
-  late(
-    'Another call of this process is still storing the payment; this one has sent nothing. Call again, and find out why the store is slow',
-  );
-
 export const outcomeNotStored = (what: string, cause: unknown) =>
   new StoreError(
     'STORE_FAILED',

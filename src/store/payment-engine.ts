@@ -38,8 +38,8 @@ import type {
 } from './payment-store.js';
 import { toFinding, toIntent, toStoredPayment } from './records.js';
 import { lookUpRule, recover, startRecovery } from './recover.js';
-import type { Wanted } from './sending.js';
-import { SingleSender } from './single-sender.js';
+import { sendOrWait } from './send-or-wait.js';
+import { type Sender, sendIfGranted, type Wanted } from './sending.js';
 import type { StoredPayment } from './stored-payment.js';
 import { assertNotAborted } from './waiting.js';
 
@@ -52,7 +52,7 @@ type CreateOptions = NonNullable<Parameters<PaymentStore['create']>[1]>;
 export class PaymentEngine<Tx> extends ManagedEngine<Tx> implements PaymentStore<Tx> {
   readonly #backend: Backend<Tx>;
   readonly #options: ClientOptions;
-  readonly #sender: SingleSender;
+  readonly #sender: Sender;
   readonly #declined: Statuses | undefined;
 
   constructor(backend: Backend<Tx>, options: ClientOptions) {
@@ -63,7 +63,7 @@ export class PaymentEngine<Tx> extends ManagedEngine<Tx> implements PaymentStore
     }
     this.#backend = backend;
     this.#options = options;
-    this.#sender = new SingleSender(backend, client);
+    this.#sender = { backend, client };
     this.#declined = declined && new Set(declined);
   }
 
@@ -85,7 +85,7 @@ export class PaymentEngine<Tx> extends ManagedEngine<Tx> implements PaymentStore
     const replaces = text(replaced, 'replaces');
     assertNotAborted(options.signal);
     await this.#record({ key, intent, replaces }, undefined);
-    const sent = await this.#sender.send({ ...wanted, intent: undefined });
+    const sent = await sendOrWait(this.#sender, { ...wanted, intent: undefined });
     return toStoredPayment(sent.stored, sent);
   }
 
@@ -95,7 +95,7 @@ export class PaymentEngine<Tx> extends ManagedEngine<Tx> implements PaymentStore
     const { key } = wanted;
     let meant: Wanted = { ...wanted, declined };
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-      const sent = await this.#sender.send(meant);
+      const sent = await sendOrWait(this.#sender, meant);
       if (!sent.isOver) return toStoredPayment(sent.stored, sent);
       const recorded = await this.#backend.record({ key, intent, declined }, undefined);
       // Another call was faster.
@@ -163,11 +163,11 @@ export class PaymentEngine<Tx> extends ManagedEngine<Tx> implements PaymentStore
       allowsRejected: true,
       declined: this.#declined,
     };
-    const sent = await this.#sender.send(wanted);
+    const sent = await sendOrWait(this.#sender, wanted);
     const order = sent.isOver ? await this.#backend.readOrder(key) : undefined;
     if (order?.paid !== undefined) return toStoredPayment(order.paid.stored, { replayed: true });
     const latest = order?.latest.key ?? key;
-    const last = latest === key ? sent : await this.#sender.send({ ...wanted, key: latest });
+    const last = latest === key ? sent : await sendOrWait(this.#sender, { ...wanted, key: latest });
     return toStoredPayment(last.stored, last);
   }
 
@@ -242,7 +242,7 @@ export class PaymentEngine<Tx> extends ManagedEngine<Tx> implements PaymentStore
     return recover(this.#backend, {
       resend: async (key, isRepetition) => {
         const stored = this.#toResend(key, undefined);
-        return this.#sender.resend({ ...stored, allowsRejected: false, isRepetition });
+        return sendIfGranted(this.#sender, { ...stored, allowsRejected: false, isRepetition });
       },
       lookUp: lookUp && (async (reference) => lookUp.call(options, reference)),
       lifetimeMs: requestLifetimeMs,

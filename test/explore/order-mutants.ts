@@ -5,7 +5,7 @@ const STEPS = 'src/store/steps.ts';
 const CHANGES = 'src/store/change-steps.ts';
 const CALLBACKS = 'src/store/memory-callbacks.ts';
 const MEMORY = 'src/store/memory-backend.ts';
-const SENDER = 'src/store/single-sender.ts';
+const SENDER = 'src/store/send-or-wait.ts';
 const ENGINE = 'src/store/payment-engine.ts';
 
 /** Of the attempts at an order. */
@@ -225,19 +225,6 @@ export const orderMutants: readonly Mutant[] = [
     scene: 'an order, a late paid',
   },
   // calls
-  {
-    file: SENDER,
-    from: 'if (known && declined && isOver(known, declined)) return',
-    to: 'if (false) return',
-    redundant:
-      'no scene has a call that comes while another one finds out that the payment was declined',
-  },
-  {
-    file: SENDER,
-    from: 'return { stored, replayed: true, error, isPaid };',
-    to: 'return { stored, replayed: true, error };',
-    redundant: 'the call claims the attempt itself, and learns the same',
-  },
   {
     file: SENDER,
     from: 'if (!mayBeOrder(stored, intent)) throw referenceOfAttempt();',
