@@ -75,13 +75,8 @@ export interface Recorded {
 }
 
 /**
- * Why an attempt can't be replaced, or sent.
- *
- * - `unknown`: it is not stored.
- * - `paid`: an attempt has paid the order.
- * - `open`: the service may still create it.
- * - `replaced`: another attempt has replaced it.
- * - `in-use`: the new reference is another payment's.
+ * Why an attempt can't be replaced, or sent: an attempt has paid the order, the service may still create this one, another
+ * one has replaced it, or the new reference is another payment's.
  */
 export type Refused = 'unknown' | 'paid' | 'open' | 'replaced' | 'in-use';
 
@@ -107,16 +102,12 @@ export interface Claim {
   readonly owner: string;
   /** Whether a `rejected` payment may be claimed: only for callers who ask for that payment, not for recover(). */
   readonly allowsRejected: boolean;
-  /**
-   * Whether an `unresolved` payment is sent again, and no other. Only for a service that recognises repetitions.
-   * @default false
-   */
+  /** Whether an `unresolved` payment is sent again, and no other. Only for a service that recognises repetitions. */
   readonly isRepetition?: boolean | undefined;
-  /** The lease in milliseconds: after it, the owner counts as dead. */
+  /** After it, in milliseconds, the owner counts as dead. */
   readonly leaseMs: number;
 }
 
-/** The result of a claim. */
 export interface Claimed {
   /** Whether this caller alone may send the payment now. */
   readonly granted: boolean;
@@ -161,22 +152,16 @@ export interface NotCreated {
   readonly lifetimeMs: number;
 }
 
-/**
- * What became of a decision.
- *
- * - `decided`: it is stored.
- * - `moved-on`: the payment has another state or other attempts; nothing was changed.
- * - `too-early`: it was listed while the last attempt could still create the payment, as it can for `leftMs`
- *   milliseconds; nothing was changed.
- * - `unknown`: there is no such payment.
- */
+/** What became of a decision: unless it is `decided`, nothing was changed. */
 export type Decided =
   | { readonly outcome: 'decided' }
+  /** The payment has another state or other attempts. */
   | { readonly outcome: 'moved-on'; readonly stored: PaymentRow }
+  /** It was listed while the last attempt could still create the payment, as it can for so many milliseconds. */
   | { readonly outcome: 'too-early'; readonly leftMs: number }
   | { readonly outcome: 'unknown' };
 
-/** The position after which a page starts: that of the last entry of the previous page. */
+/** The place of an entry in a list: a page starts after that of the last entry of the page before. */
 export interface Cursor {
   readonly atMs: number;
   readonly names: readonly string[];
@@ -221,12 +206,9 @@ export interface Listed {
 }
 
 /** A second payment as stored. */
-export interface SecondRow {
-  readonly place: Cursor;
+export interface SecondRow extends Pick<Listed, 'place' | 'listedAtMs'> {
   /** JSON of its record. */
   readonly payment: string;
-  /** The store's time. */
-  readonly listedAtMs: number;
 }
 
 /** How a store keeps texts that it compares. A store in memory keeps them as they are, and needs no module of Node. */

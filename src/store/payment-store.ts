@@ -90,7 +90,7 @@ export interface RecoveryOptions extends RecoverOptions {
    */
   everyMs?: number | undefined;
   /**
-   * Called when `recover` fails, and awaited for two seconds. What it throws is ignored.
+   * Called when `recover` fails, and not awaited. What it throws is ignored.
    * @default logs codes and messages to console.error; nothing if the store has a `logger`
    */
   onError?(error: unknown): unknown;

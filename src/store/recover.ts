@@ -8,7 +8,6 @@ import {
   timerMs,
   withDefault,
 } from '../protocol/options.js';
-import { within } from '../protocol/waiting.js';
 import type { Tables } from './backend.js';
 import { isConflict, isRefusal, refusesAll, toFailure, wasRefused } from './call-end.js';
 import { type LookOptions, Looks, type LookUp } from './looks.js';
@@ -23,7 +22,6 @@ import type {
 import type { Turn } from './sending.js';
 
 const AT_ONCE = 8;
-const REPORT_TIMEOUT_MS = 2_000;
 
 interface Recovering extends LookOptions {
   /** Sends a recorded payment, or repeats an unresolved one, unless it has changed since. */
@@ -179,12 +177,12 @@ export function startRecovery(
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isStopped = false;
   const run = async (): Promise<void> => {
-    try {
-      await recover({ ...looked });
-    } catch (error) {
-      const reported = Promise.resolve(error).then(report);
-      await within(REPORT_TIMEOUT_MS, reported, () => undefined).catch(() => undefined);
-    }
+    await recover({ ...looked }).catch((error: unknown) => {
+      // Not awaited: it may never settle.
+      Promise.resolve(error)
+        .then(report)
+        .catch(() => undefined);
+    });
     if (isStopped) return;
     timer = setTimeout(() => {
       running = run();

@@ -193,23 +193,15 @@ export function look(
   };
 }
 
-/** A look at the service. */
-export interface Look extends Pick<NotCreated, 'attempts'> {
-  /** The status that it has found; undefined if it has found none. */
-  readonly status: string | undefined;
-}
+/** A look at the service, and the status that it has found, if any. */
+export type Look = Pick<NotCreated, 'attempts'> & { readonly status: string | undefined };
 
 function statusOf({ payment }: Pick<PaymentRow, 'payment'>): unknown {
   return payment === undefined ? undefined : JSON.parse(payment).status;
 }
 
 /** What is stored of a payment's record. */
-export interface StoredRecord {
-  /** Its JSON. */
-  readonly payment: string | undefined;
-  /** Like that of a {@link Finding}. */
-  readonly updatedAtUs: number | undefined;
-}
+export type StoredRecord = Pick<Finding, 'payment' | 'updatedAtUs'>;
 
 /** Whether what is stored is the later record of the same payment. At one instant, `paid` is the later one. */
 export function isLater(stored: StoredRecord, { finding, isPaid: nowPaid }: Told): boolean {
@@ -220,10 +212,9 @@ export function isLater(stored: StoredRecord, { finding, isPaid: nowPaid }: Told
 }
 
 /** The part of a row that decides what a callback makes of it. */
-export interface Settleable
-  extends StoredRecord,
-    Pick<OwnedRow, 'state' | 'referenceNumber' | 'paidBy'>,
-    Partial<Pick<OwnedRow, 'body' | 'order' | 'replacedBy'>> {}
+export type Settleable = StoredRecord &
+  Pick<OwnedRow, 'state' | 'referenceNumber' | 'paidBy'> &
+  Partial<Pick<OwnedRow, 'body' | 'order' | 'replacedBy'>>;
 
 /** What a callback or a late answer tells. */
 export interface Told {
@@ -281,15 +272,14 @@ function toList(told: Told, { second, isOld, isProcessed }: Known): Settled['lis
   return isOld || isLater(second, told) ? undefined : 'update';
 }
 
-/** What becomes of the order's own payment. */
-interface SettledOne extends Pick<Settled, 'outcome'> {
-  /** The record to store, with its state; undefined if what is stored stays. */
-  readonly record?: RowChange;
-}
-
 type Context = Pick<Known, 'isOld'> & { readonly pays: boolean };
 
-function settleOne(row: Settleable | undefined, told: Told, context: Context): SettledOne {
+/** What becomes of the order's own payment: the record to store, with its state, unless what is stored stays. */
+function settleOne(
+  row: Settleable | undefined,
+  told: Told,
+  context: Context,
+): Pick<Settled, 'outcome'> & { readonly record?: RowChange } {
   if (row === undefined || row.state === 'elsewhere') {
     const stays = row !== undefined && staysElsewhere(row, told, context);
     return stays ? { outcome: 'elsewhere' } : { outcome: 'elsewhere', record: told.finding };
