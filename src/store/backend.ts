@@ -4,7 +4,6 @@ import type { Change, ChangeName } from './change.js';
 import type {
   Claim,
   Claimed,
-  Cursor,
   Decided,
   Decision,
   DueKind,
@@ -23,10 +22,7 @@ import type {
 import type { Look } from './steps.js';
 
 /** A failed change as stored. */
-export interface FailedRow {
-  readonly place: Cursor;
-  readonly change: FailedChange;
-}
+export type FailedRow = Pick<Listed, 'place'> & { readonly change: FailedChange };
 
 /**
  * The operations of a store's tables. Each method is one atomic step, serialized with those of all processes. The
@@ -36,7 +32,6 @@ export interface FailedRow {
  * in the body. A `referenceNumber` is converted in the same way.
  */
 export interface CallbackTables<Tx> {
-  /** The stored form of a reference or key, and the digest of a request's body. */
   readonly forms: StoredForms;
   /** Runs `work` for a change, settles its payment, and keeps its failure: see `CallbackStore.process`. */
   process(
@@ -52,24 +47,16 @@ export interface CallbackTables<Tx> {
   /**
    * Stops waiting for the first callback of a `created` payment if it has this many attempts.
    *
-   * @returns whether it has others, and nothing was changed
+   * @returns like the two that follow, whether it has changed, so that nothing was done
    */
   stopWaiting(key: string, attempts: number): Promise<boolean>;
-  /**
-   * Deletes a second payment if its record is still the same.
-   *
-   * @returns whether it has changed, and was not deleted
-   */
+  /** Deletes a second payment if its record is still the same. */
   forgetSecond(
     key: string,
     referenceNumber: string,
     isSame: (payment: string) => boolean,
   ): Promise<boolean>;
-  /**
-   * Deletes the failure of a change if it has this many attempts.
-   *
-   * @returns whether it has changed, and was not deleted
-   */
+  /** Deletes the failure of a change if it has this many attempts. */
   forgetFailed(name: ChangeName, attempts: number): Promise<boolean>;
   setup(): Promise<void>;
   /**

@@ -80,17 +80,13 @@ export interface Recorded {
  */
 export type Refused = 'unknown' | 'paid' | 'open' | 'replaced' | 'in-use';
 
-/** The attempts at an order. */
-export interface Order {
-  readonly latest: Attempt;
-  /** The one that has paid it. */
-  readonly paid: Attempt | undefined;
-  readonly count: number;
-}
+export type Attempt = Pick<Listed, 'key' | 'stored'>;
 
-export interface Attempt {
-  readonly key: string;
-  readonly stored: PaymentRow;
+/** The attempts at an order: how many there are, the latest one, and the one that has paid it. */
+export interface Order {
+  readonly count: number;
+  readonly latest: Attempt;
+  readonly paid: Attempt | undefined;
 }
 
 /** A request to send a payment. */
@@ -127,26 +123,21 @@ export interface Finding {
   readonly updatedAtUs: number | undefined;
 }
 
-/** The result of an attempt to send. */
-export type Result =
-  | { readonly state: 'created'; readonly finding: Finding; readonly failure?: string | undefined }
-  | {
-      readonly state: 'rejected' | 'recorded' | 'unresolved';
-      /** JSON of a `SendFailure`; undefined if nothing was attempted. */
-      readonly failure: string | undefined;
-      readonly finding?: undefined;
-    };
+/** The result of an attempt to send, with JSON of a `SendFailure`, if it has failed. */
+export type Result = { readonly failure?: string | undefined } & (
+  | { readonly state: 'created'; readonly finding: Finding }
+  | { readonly state: 'rejected' | 'recorded' | 'unresolved'; readonly finding?: undefined }
+);
 
 /** What a person, or a look at the service, found out about a payment. */
 export type Decision = { readonly state: 'created'; readonly finding: Finding } | NotCreated;
 
-/** That a payment does not exist at the service. */
+/** That a payment, with these attempts when it was listed, does not exist at the service. */
 export interface NotCreated {
   /** `recorded`: it may be sent again. */
   readonly state: 'rejected' | 'recorded';
-  /** The payment's when it was listed. */
   readonly attempts: number;
-  /** When it was listed, before it was looked up: the store's time. */
+  /** The store's time before it was looked up. */
   readonly listedAtMs: number;
   /** For how long after a claim the service may act on the request. */
   readonly lifetimeMs: number;
@@ -211,7 +202,7 @@ export interface SecondRow extends Pick<Listed, 'place' | 'listedAtMs'> {
   readonly payment: string;
 }
 
-/** How a store keeps texts that it compares. A store in memory keeps them as they are, and needs no module of Node. */
+/** How a store keeps texts that it compares: as they are in memory, which needs no module of Node. */
 export interface StoredForms {
   toName(text: string): string;
   toDigest(text: string): string;

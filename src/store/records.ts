@@ -98,9 +98,6 @@ function toMicroseconds(text: string): number {
   return occurredAt.getTime() * 1000 + microseconds;
 }
 
-// Another program has created the payment, and its callbacks have a record.
-const CREATED_ELSEWHERE = { input: undefined, extraBody: undefined };
-
 /** Converts a stored payment to the public type. */
 export function toStoredPayment(
   stored: PaymentRow,
@@ -108,7 +105,8 @@ export function toStoredPayment(
 ): StoredPayment {
   const { body, state, attempts, recordedAtMs, sentAtMs, changedAtMs, failure } = stored;
   const payment = stored.payment === undefined ? undefined : JSON.parse(stored.payment);
-  const { input, extraBody } = body === '' ? CREATED_ELSEWHERE : readBody(body);
+  // Without a body, another program has created the payment, and its callbacks have a record.
+  const { input, extraBody } = body === '' ? {} : readBody(body);
   const reference: string = (input ?? payment)?.merchantPaymentReference;
   const { order, replacedBy } = stored;
   return {

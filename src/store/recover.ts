@@ -110,8 +110,11 @@ class Pass {
       throw thrown;
     });
     if (replayed) return;
+    const failure = toFailure(error);
     const failed = error instanceof RequestError ? error : undefined;
-    if (failed !== undefined && !isInDoubt(failed)) {
+    const mayExist =
+      ['unknown', 'accepted'].includes(failure.requestOutcome) || isConflict(failure);
+    if (failed !== undefined && !mayExist) {
       this.#count(failed, isRepetition);
       return;
     }
@@ -119,22 +122,20 @@ class Pass {
     if (stored?.state === 'created') this.#isAnswered = true;
     if (stored?.state !== 'unresolved') return;
     this.unresolved += 1;
-    if (failed !== undefined && !isConflict(toFailure(failed))) this.#end(failed);
+    if (failed !== undefined && !isConflict(failure)) this.#end(failed);
   }
 
   /** Counts a payment that the service did not accept, or that was not sent. */
   #count(error: RequestError, isRepetition: boolean): void {
     const isAnswered = error instanceof ApiError;
     if (isAnswered) this.resent += 1;
-    if (!isAnswered || refusesAll(error)) {
-      this.#end(error);
-    } else if (isRefusal(error)) {
+    if (!isAnswered || refusesAll(error)) this.#end(error);
+    // It may concern this payment alone, which stays recorded: the next one is tried.
+    else if (!isRefusal(error)) this.error ??= error;
+    else {
       if (isRepetition) this.unresolved += 1;
       else this.rejected += 1;
       this.#isAnswered = true;
-    } else {
-      // It may concern this payment alone, which stays recorded: the next one is tried.
-      this.error ??= error;
     }
   }
 
@@ -142,12 +143,6 @@ class Pass {
     this.isOver = true;
     this.error ??= error;
   }
-}
-
-/** Whether the payment of the request that failed may exist. */
-function isInDoubt(error: RequestError): boolean {
-  const failure = toFailure(error);
-  return ['unknown', 'accepted'].includes(failure.requestOutcome) || isConflict(failure);
 }
 
 export const lookUpRule = optional(

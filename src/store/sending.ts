@@ -23,13 +23,9 @@ export interface Wanted extends Omit<Claim, 'owner'> {
 }
 
 /** The result of trying to send it. */
-export interface Turn {
-  /** What is stored now; undefined if there is nothing. */
-  readonly stored: PaymentRow | undefined;
+export interface Turn extends Omit<Claimed, 'granted'> {
   /** Whether nothing was sent. */
   readonly replayed: boolean;
-  /** Whether it was not sent because another attempt has paid the order. */
-  readonly isPaid?: boolean | undefined;
   /** The client's error, if the call that sent the payment has got one. */
   readonly error?: MerchantPaymentsError | undefined;
 }
@@ -80,10 +76,8 @@ function released({ isRepetition }: Wanted): Result {
   return { state: isRepetition ? 'unresolved' : 'recorded', failure: undefined };
 }
 
-interface Grant {
-  readonly owner: string;
-  readonly stored: PaymentRow;
-}
+/** What a granted claim returned. */
+type Grant = Pick<Claim, 'owner'> & { readonly stored: PaymentRow };
 
 async function send({ backend, client }: Sender, wanted: Wanted, grant: Grant): Promise<Turn> {
   const { result, error, thrown } = await call(client, wanted, grant.stored).then(
