@@ -4,40 +4,39 @@ import { isObject } from '../protocol/own-fields.js';
 import { isDateTime } from '../protocol/payment.js';
 import type { Attention } from './attention.js';
 import type { Lists } from './backend.js';
-import { toChangeName } from './change.js';
 import type { ListedPayment } from './payment-store.js';
 
 // Items of attention(), as they were listed or as a page has sent them back: perhaps only a part of one. A decision
 // about nothing would look like one that was made.
 
-const attemptsRule = wholeNumber({ unit: 'attempts' });
+const attemptsOf = ({ attempts }: { readonly attempts: unknown }) =>
+  wholeNumber({ unit: 'attempts' })(attempts, 'item.attempts');
+const nameOf = (item: object, field: string) =>
+  givenName((item as Record<string, unknown>)[field], `item.${field}`);
 
 /** @returns whether the item has changed since it was listed, and was kept */
 export async function forget(backend: Lists, item: Attention): Promise<boolean> {
-  const { forms } = backend;
-  const nameOf = (name: unknown, field: string) => givenName(name, `item.${field}`);
+  const { toName } = backend.forms;
   switch (item?.kind) {
     case 'failed-change': {
-      const change = {
-        merchantPaymentReference: nameOf(item.merchantPaymentReference, 'merchantPaymentReference'),
-        referenceNumber: nameOf(item.referenceNumber, 'referenceNumber'),
-        key: nameOf(item.key, 'key'),
+      const name = {
+        merchantPaymentReference: toName(nameOf(item, 'merchantPaymentReference')),
+        referenceNumber: toName(nameOf(item, 'referenceNumber')),
+        key: toName(nameOf(item, 'key')),
       };
-      const attempts = attemptsRule(item.attempts, 'item.attempts');
-      return backend.forgetFailed(toChangeName(change, forms), attempts);
+      return backend.forgetFailed(name, attemptsOf(item));
     }
     case 'second-payment': {
-      const reference = nameOf(item.merchantPaymentReference, 'merchantPaymentReference');
-      const number = nameOf(item.referenceNumber, 'referenceNumber');
+      const key = toName(nameOf(item, 'merchantPaymentReference'));
+      const number = toName(nameOf(item, 'referenceNumber'));
       if (!isObject(item.payment)) throw invalidOption('item.payment', 'an object', item.payment);
       const seen = JSON.stringify(item.payment);
       const isSame = (stored: string) => JSON.stringify(JSON.parse(stored)) === seen;
-      return backend.forgetSecond(forms.toName(reference), forms.toName(number), isSame);
+      return backend.forgetSecond(key, number, isSame);
     }
     case 'no-callback': {
-      const attempts = attemptsRule(item.attempts, 'item.attempts');
-      const reference = nameOf(item.merchantPaymentReference, 'merchantPaymentReference');
-      return backend.stopWaiting(forms.toName(reference), attempts);
+      const attempts = attemptsOf(item);
+      return backend.stopWaiting(toName(nameOf(item, 'merchantPaymentReference')), attempts);
     }
     default:
       throw invalidOption(
@@ -66,7 +65,7 @@ export function readListed(item: ListedPayment): {
   const reference = text(item.merchantPaymentReference, 'item.merchantPaymentReference');
   return {
     merchantPaymentReference: reference,
-    attempts: attemptsRule(item.attempts, 'item.attempts'),
+    attempts: attemptsOf(item),
     listedAtMs: toTime(item.listedAt),
   };
 }

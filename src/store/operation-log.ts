@@ -3,12 +3,7 @@ import { durationSince, type Logger, referenceFields, writeLine } from '../proto
 import type { Recovery } from './payment-store.js';
 import type { StoredPayment } from './stored-payment.js';
 
-/** An operation of a store, and what it is about. */
-interface Operation<Value> {
-  readonly name: 'create' | 'send' | 'record' | 'markCreated' | 'markNotCreated' | 'recover';
-  readonly references?: Parameters<typeof referenceFields>[0];
-  readonly describe?: (value: Value) => Line;
-}
+type Operation = 'create' | 'send' | 'record' | 'markCreated' | 'markNotCreated' | 'recover';
 
 /** The log line for an operation's result. */
 interface Line {
@@ -17,32 +12,44 @@ interface Line {
   readonly message?: string;
 }
 
-/** Writes a line about an operation that was begun, and lets the stack of its error name the caller. */
-export async function logged<Value>(
-  logger: Logger | undefined,
-  { name, references: given = {}, describe = () => ({}) }: Operation<Value>,
-  running: Promise<Value>,
-): Promise<Value> {
-  // Read now, as the caller may change them later.
-  const references = logger && referenceFields(given);
-  const startedAtMs = performance.now();
-  const write = (level: keyof Logger, message: string, more: object | undefined): void => {
-    if (logger === undefined) return;
-    const shown = level === 'debug' ? {} : references;
-    const fields = { operation: name, ...shown, ...more, durationMs: durationSince(startedAtMs) };
-    writeLine(logger, level, { fields, message });
-  };
-  try {
-    const value = await running;
-    nameCaller((value as { readonly error?: unknown } | undefined)?.error);
-    const { level = 'debug', message = `store ${name} done`, fields } = describe(value);
-    write(level, message, fields);
-    return value;
-  } catch (error) {
-    nameCaller(error);
-    write('error', `store ${name} failed`, describeError(error));
-    throw error;
+/** Writes a line about each operation that was begun, and lets the stack of its error name the caller. */
+export class OperationLog {
+  readonly #logger: Logger | undefined;
+
+  constructor(logger: Logger | undefined) {
+    this.#logger = logger;
   }
+
+  /** @param given the reference that it is about, or an object that has it */
+  async of<Value>(operation: Operation, given: unknown, running: Promise<Value>): Promise<Value> {
+    // Read now, as the caller may change them later.
+    const about = typeof given === 'string' ? { merchantPaymentReference: given } : Object(given);
+    const begun = { operation, ...(this.#logger && referenceFields(about)) };
+    const startedAtMs = performance.now();
+    try {
+      const value = await running;
+      nameCaller((value as { readonly error?: unknown } | undefined)?.error);
+      const { level = 'debug', message = `store ${operation} done`, fields } = describe(value);
+      const shown = level === 'debug' ? { operation } : begun;
+      this.#write(level, message, { ...shown, ...fields, durationMs: durationSince(startedAtMs) });
+      return value;
+    } catch (error) {
+      nameCaller(error);
+      const fields = { ...describeError(error), durationMs: durationSince(startedAtMs) };
+      this.#write('error', `store ${operation} failed`, { ...begun, ...fields });
+      throw error;
+    }
+  }
+
+  #write(level: keyof Logger, message: string, fields: object): void {
+    if (this.#logger !== undefined) writeLine(this.#logger, level, { fields, message });
+  }
+}
+
+function describe(value: unknown): Line {
+  if (value === undefined) return {};
+  const isPayment = 'state' in (value as StoredPayment | Recovery);
+  return isPayment ? describePayment(value as StoredPayment) : describeRecovery(value as Recovery);
 }
 
 /** Where the error arose, the package fills the ten frames that V8 keeps. */
@@ -53,7 +60,7 @@ function nameCaller(error: unknown): void {
   if (!isRefusedAtOnce) Error.captureStackTrace?.(error);
 }
 
-export function describePayment(stored: StoredPayment): Line {
+function describePayment(stored: StoredPayment): Line {
   const { state, replayed, attempts, error } = stored;
   const failure = state === 'sending' ? undefined : stored.failure;
   const fields = { state, replayed, attempts, ...failure };
@@ -62,7 +69,7 @@ export function describePayment(stored: StoredPayment): Line {
   return isSent ? { fields } : { fields, level: 'warn', message: 'a payment was not created' };
 }
 
-export function describeRecovery({ error, ...counts }: Recovery): Line {
+function describeRecovery({ error, ...counts }: Recovery): Line {
   const fields = { ...counts, ...describeError(error) };
   if (error !== undefined) return { fields, level: 'warn', message: 'store recover ended early' };
   if (counts.rejected !== undefined) {

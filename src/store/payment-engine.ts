@@ -24,7 +24,7 @@ import {
 } from './errors.js';
 import { readListed } from './listed-item.js';
 import { ManagedEngine } from './managed-engine.js';
-import { describePayment, describeRecovery, logged } from './operation-log.js';
+import { OperationLog } from './operation-log.js';
 import type { ClientOptions } from './options.js';
 import type { Intent, Recording, Statuses } from './payment-row.js';
 import type {
@@ -53,6 +53,7 @@ export class PaymentEngine<Tx> extends ManagedEngine<Tx> implements PaymentStore
   readonly #backend: Backend<Tx>;
   readonly #options: ClientOptions;
   readonly #sender: Sender;
+  readonly #log: OperationLog;
   readonly #declined: Statuses | undefined;
 
   constructor(backend: Backend<Tx>, options: ClientOptions) {
@@ -64,13 +65,12 @@ export class PaymentEngine<Tx> extends ManagedEngine<Tx> implements PaymentStore
     this.#backend = backend;
     this.#options = options;
     this.#sender = { backend, client };
+    this.#log = new OperationLog(options.logger);
     this.#declined = declined && new Set(declined);
   }
 
   create(input: CreatePaymentInput, options?: CreateOptions): Promise<StoredPayment> {
-    const references = referenceIn(input);
-    const operation = { name: 'create', references, describe: describePayment } as const;
-    return logged(this.#options.logger, operation, this.#create(input, options));
+    return this.#log.of('create', input, this.#create(input, options));
   }
 
   async #create(
@@ -110,8 +110,7 @@ export class PaymentEngine<Tx> extends ManagedEngine<Tx> implements PaymentStore
   }
 
   record(input: CreatePaymentInput, context: RecordContext<Tx>): Promise<void> {
-    const operation = { name: 'record', references: referenceIn(input) } as const;
-    return logged(this.#options.logger, operation, this.#recordIn(input, context));
+    return this.#log.of('record', input, this.#recordIn(input, context));
   }
 
   async #recordIn(input: CreatePaymentInput, context: RecordContext<Tx>): Promise<void> {
@@ -145,9 +144,8 @@ export class PaymentEngine<Tx> extends ManagedEngine<Tx> implements PaymentStore
   }
 
   send(merchantPaymentReference: string, options?: RequestOptions): Promise<StoredPayment> {
-    const references = { merchantPaymentReference };
-    const operation = { name: 'send', references, describe: describePayment } as const;
-    return logged(this.#options.logger, operation, this.#send(merchantPaymentReference, options));
+    const sending = this.#send(merchantPaymentReference, options);
+    return this.#log.of('send', merchantPaymentReference, sending);
   }
 
   async #send(reference: string, options: RequestOptions | undefined): Promise<StoredPayment> {
@@ -185,11 +183,8 @@ export class PaymentEngine<Tx> extends ManagedEngine<Tx> implements PaymentStore
     merchantPaymentReference: string,
     found: Parameters<PaymentStore['markCreated']>[1],
   ): Promise<void> {
-    const { referenceNumber } = Object(found);
-    const references = { merchantPaymentReference, referenceNumber };
-    const operation = { name: 'markCreated', references } as const;
     const marking = this.#markCreated(merchantPaymentReference, found);
-    return logged(this.#options.logger, operation, marking);
+    return this.#log.of('markCreated', { ...found, merchantPaymentReference }, marking);
   }
 
   async #markCreated(
@@ -212,8 +207,7 @@ export class PaymentEngine<Tx> extends ManagedEngine<Tx> implements PaymentStore
   }
 
   markNotCreated(item: ListedPayment): Promise<void> {
-    const operation = { name: 'markNotCreated', references: referenceIn(item) } as const;
-    return logged(this.#options.logger, operation, this.#markNotCreated(item));
+    return this.#log.of('markNotCreated', item, this.#markNotCreated(item));
   }
 
   async #markNotCreated(item: ListedPayment): Promise<void> {
@@ -232,8 +226,7 @@ export class PaymentEngine<Tx> extends ManagedEngine<Tx> implements PaymentStore
   }
 
   recover(options: RecoverOptions = {}): Promise<Recovery> {
-    const operation = { name: 'recover', describe: describeRecovery } as const;
-    return logged(this.#options.logger, operation, this.#recover(options));
+    return this.#log.of('recover', undefined, this.#recover(options));
   }
 
   async #recover(options: RecoverOptions): Promise<Recovery> {
@@ -285,12 +278,6 @@ export class PaymentEngine<Tx> extends ManagedEngine<Tx> implements PaymentStore
     if (lease > requestLifetimeMs) throw timeoutTooLong(timeoutMs, requestLifetimeMs);
     return { ...prepared, leaseMs: lease };
   }
-}
-
-/** The reference, for the log, of a value that may be anything. */
-function referenceIn(given: Partial<CreatePaymentInput>) {
-  const { merchantPaymentReference } = Object(given);
-  return { merchantPaymentReference };
 }
 
 const SAMPLE = { merchantPaymentReference: 'sample', amount: 0, currency: 'XXX' };
