@@ -71,7 +71,7 @@ export interface Recovery {
   /**
    * Why it ended early: the service could not be reached, did not answer, or answered with 5xx, 429, 403, 404 or 405. The
    * other payments stay recorded. Or the first 4xx without an error code, which a proxy may have sent: its payment stays
-   * recorded, and the others are tried one at a time.
+   * recorded, and the others are tried.
    */
   error?: RequestError | undefined;
 }

@@ -21,8 +21,6 @@ import type {
 } from './payment-store.js';
 import type { Turn } from './sending.js';
 
-const AT_ONCE = 8;
-
 interface Recovering extends LookOptions {
   /** Sends a recorded payment, or repeats an unresolved one, unless it has changed since. */
   resend(key: string, isRepetition: boolean): Promise<Turn>;
@@ -79,64 +77,45 @@ class Pass {
   error: RequestError | undefined;
   /** Whether the other payments wait for the next pass. */
   isOver = false;
-  /** Whether the service has accepted or rejected a payment. */
-  #isAnswered = false;
   readonly #resend: Recovering['resend'];
 
   constructor(resend: Recovering['resend']) {
     this.#resend = resend;
   }
 
+  /** One at a time: if the service is failing, each request under way leaves one more unresolved payment. */
   async sendAll(payments: readonly Listed[], areRepetitions: boolean): Promise<void> {
-    const waiting = payments.values();
-    const sendWhile = async (mayContinue: () => boolean): Promise<void> => {
-      while (mayContinue()) {
-        const { value } = waiting.next();
-        if (value === undefined) return;
-        await this.#send(value.key, areRepetitions);
-      }
-    };
-    // One at a time at first: if the service is failing, each request under way leaves one more unresolved payment.
-    await sendWhile(() => !this.isOver && !this.#isAnswered);
-    const sendSerially = () => sendWhile(() => !this.isOver);
-    const ended = await Promise.allSettled(Array.from({ length: AT_ONCE }, sendSerially));
-    // Throws only after the others have ended: a program that exits earlier would leave their payments unresolved.
-    for (const one of ended) if (one.status === 'rejected') throw one.reason;
+    for (const { key } of payments) {
+      if (this.isOver) return;
+      this.#count(await this.#resend(key, areRepetitions), areRepetitions);
+    }
   }
 
-  async #send(key: string, isRepetition: boolean): Promise<void> {
-    const { stored, replayed, error } = await this.#resend(key, isRepetition).catch((thrown) => {
-      this.isOver = true;
-      throw thrown;
-    });
+  #count({ stored, replayed, error }: Turn, isRepetition: boolean): void {
     if (replayed) return;
-    const failure = toFailure(error);
     const failed = error instanceof RequestError ? error : undefined;
+    const failure = toFailure(failed);
     const mayExist =
       ['unknown', 'accepted'].includes(failure.requestOutcome) || isConflict(failure);
     if (failed !== undefined && !mayExist) {
-      this.#count(failed, isRepetition);
+      this.#countFailed(failed, isRepetition);
       return;
     }
     this.resent += 1;
-    if (stored?.state === 'created') this.#isAnswered = true;
     if (stored?.state !== 'unresolved') return;
     this.unresolved += 1;
     if (failed !== undefined && !isConflict(failure)) this.#end(failed);
   }
 
   /** Counts a payment that the service did not accept, or that was not sent. */
-  #count(error: RequestError, isRepetition: boolean): void {
+  #countFailed(error: RequestError, isRepetition: boolean): void {
     const isAnswered = error instanceof ApiError;
     if (isAnswered) this.resent += 1;
     if (!isAnswered || refusesAll(error)) this.#end(error);
     // It may concern this payment alone, which stays recorded: the next one is tried.
     else if (!isRefusal(error)) this.error ??= error;
-    else {
-      if (isRepetition) this.unresolved += 1;
-      else this.rejected += 1;
-      this.#isAnswered = true;
-    }
+    else if (isRepetition) this.unresolved += 1;
+    else this.rejected += 1;
   }
 
   #end(error: RequestError): void {

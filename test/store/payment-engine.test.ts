@@ -347,20 +347,19 @@ describe('the errors of a store', () => {
 describe('recover', () => {
   it('leaves a payment to the call that is sending it', async () => {
     const { store, service } = open();
-    const references = Array.from({ length: 9 }, (_, index) => `order-${index}`);
-    // The first is sent alone.
-    await store.record(order('order'), { tx: undefined });
-    for (const reference of references) await store.record(order(reference), { tx: undefined });
-    const held = references.map((reference) => service.hold(reference));
+    for (const reference of ['order-1', 'order-2']) {
+      await store.record(order(reference), { tx: undefined });
+    }
+    const [first, second] = [service.hold('order-1'), service.hold('order-2')];
     const recovery = store.recover();
-    await Promise.all(held.slice(0, 8).map(({ received }) => received));
-    const sending = store.send('order-8');
-    await held[8]?.received;
-    for (const { answer } of held.slice(0, 8)) answer();
-    expect(await recovery).toEqual({ resent: 9, unresolved: 0 });
-    held[8]?.answer();
+    await first.received;
+    const sending = store.send('order-2');
+    await second.received;
+    first.answer();
+    expect(await recovery).toEqual({ resent: 1, unresolved: 0 });
+    second.answer();
     expect(await sending).toMatchObject({ state: 'created', replayed: false });
-    expect(service.requestsFor('order-8')).toHaveLength(1);
+    expect(service.requestsFor('order-2')).toHaveLength(1);
   });
 });
 
