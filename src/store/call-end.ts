@@ -2,6 +2,7 @@ import type { CreatePaymentResult } from '../client/response.js';
 import { type ApiError, MerchantPaymentsError, ResponseError } from '../errors.js';
 import type { Claim, PaymentRow, Result, StoredForms } from './payment-row.js';
 import { readBody, toFinding } from './records.js';
+import { NOTHING_SAID } from './steps.js';
 import type { SendFailure } from './stored-payment.js';
 
 // What the end of a call of the client says of its payment.
@@ -39,15 +40,8 @@ function answerToAnother(): ResponseError {
   );
 }
 
-const NOTHING_KNOWN = { referenceNumber: undefined, payment: undefined, updatedAtUs: undefined };
-
 /** The errors of the service and the network. Wrong credentials are the caller's, and would fail every payment. */
-const RETURNED: ReadonlySet<string> = new Set([
-  'API_ERROR',
-  'CONNECTION_FAILED',
-  'TIMEOUT',
-  'RESPONSE_UNUSABLE',
-]);
+const RETURNED = ['API_ERROR', 'CONNECTION_FAILED', 'TIMEOUT', 'RESPONSE_UNUSABLE'];
 
 export function ofError(
   error: unknown,
@@ -58,7 +52,7 @@ export function ofError(
   const { code, requestOutcome } = answer;
   const failure = JSON.stringify(answer);
   if (requestOutcome === 'accepted' && isOurs) {
-    return { result: { state: 'created', finding: NOTHING_KNOWN, failure }, error };
+    return { result: { state: 'created', finding: NOTHING_SAID, failure }, error };
   }
   const mayBeSentAgain =
     requestOutcome === 'not-sent' ||
@@ -71,7 +65,7 @@ export function ofError(
   // corrected, and the service would not recognise another body: that makes a second payment.
   const isInDoubt = requestOutcome === 'unknown' || isConflict(answer) || isRepetition;
   const state = isInDoubt ? 'unresolved' : mayBeSentAgain ? 'recorded' : 'rejected';
-  const isReturned = isOurs && (requestOutcome === 'unknown' || RETURNED.has(code));
+  const isReturned = isOurs && (requestOutcome === 'unknown' || RETURNED.includes(code));
   return { result: { state, failure }, ...(isReturned ? { error } : { thrown: error }) };
 }
 

@@ -47,7 +47,7 @@ export function judge(seen: SeenChange, change: Change): Judged {
     order: row?.order === undefined ? change.full.merchantPaymentReference : JSON.parse(row.order),
     body: row?.body || undefined,
     current: isLatest && isOrders,
-    secondPayment: settled.outcome === 'second-payment',
+    secondPayment: settled.isSecond,
     settled,
     newest: isOlder ? newest : change.rank,
     failure,

@@ -7,6 +7,7 @@ import {
   optional,
   resolveOptions,
   wholeNumber,
+  withDefault,
 } from '../protocol/options.js';
 import type { Attention, AttentionKind, AttentionOptions } from './attention.js';
 import type { Lists } from './backend.js';
@@ -22,7 +23,7 @@ const KINDS = ['unresolved', 'second-payment', 'failed-change', 'no-callback'] a
 const rules = {
   kinds: optional(listOf(oneOf(...KINDS), 'kinds')),
   olderThanMs: optional(wholeNumber({ unit: 'milliseconds' })),
-  limit: optional(wholeNumber({ min: 1, unit: 'items' })),
+  limit: withDefault(Number.POSITIVE_INFINITY, wholeNumber({ min: 1, unit: 'items' })),
   referenceNumber: optional(givenName),
 } satisfies OptionRules<AttentionOptions>;
 
@@ -111,7 +112,7 @@ function toPayment(kind: AttentionKind, { place, stored, listedAtMs }: Listed): 
 
 async function* inTurn(
   lists: readonly { readonly read: ReadList; readonly olderThanMs: number }[],
-  limit = Number.POSITIVE_INFINITY,
+  limit: number,
 ): AsyncGenerator<Attention> {
   let left = limit;
   for (const { read, olderThanMs } of lists) {

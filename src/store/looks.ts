@@ -16,13 +16,11 @@ const LOOK_UP_TIMEOUT_MS = 60_000;
 export type LookUp = (merchantPaymentReference: string) => Promise<unknown>;
 
 /** What `lookUp` has found. */
-type Found =
-  | { readonly is: 'found'; readonly referenceNumber: string; readonly status: string | undefined }
-  | {
-      readonly is: 'not-created' | 'nothing';
-      readonly referenceNumber?: never;
-      readonly status?: never;
-    };
+interface Found {
+  readonly is: 'found' | 'not-created' | 'nothing';
+  readonly referenceNumber?: string;
+  readonly status?: string | undefined;
+}
 
 export interface LookOptions {
   /** For how long after a claim the service may act on the request. */
@@ -78,15 +76,14 @@ export class Looks {
     await this.#keep(listed, found);
   }
 
-  #toDecision(found: Found, listed: Listed): Decision | undefined {
+  #toDecision({ is, referenceNumber }: Found, listed: Listed): Decision | undefined {
     const { stored, listedAtMs } = listed;
-    if (found.is === 'found') {
-      const { referenceNumber } = found;
+    if (referenceNumber !== undefined) {
       const payment = { merchantPaymentReference: referenceOf(stored), referenceNumber };
       return { state: 'created', finding: toFinding(payment, this.#backend.forms) };
     }
     // It may be sent again, if it was listed late enough: before it was looked up.
-    if (found.is === 'nothing' || !this.#isOver(listed)) return undefined;
+    if (is === 'nothing' || !this.#isOver(listed)) return undefined;
     const { lifetimeMs } = this.#options;
     return { state: 'recorded', attempts: stored.attempts, listedAtMs, lifetimeMs };
   }

@@ -110,12 +110,11 @@ export function end(result: Result): RowChange {
   return state === 'unresolved' ? change : { leaseUntilMs: undefined, ...change };
 }
 
-/** What the service's false answer, if there was one, said of the payment. */
-const NOTHING_FOUND = {
+/** For a payment of which the service has said nothing, or something false. */
+export const NOTHING_SAID = {
   referenceNumber: undefined,
   payment: undefined,
   updatedAtUs: undefined,
-  foundStatus: undefined,
 } as const;
 
 /** Returns what becomes of a decision, and its change. */
@@ -142,7 +141,8 @@ export function decide(
   if (Math.min(listedAtMs, nowMs) < finalAtMs) {
     return { decided: { outcome: 'too-early', leftMs: Math.max(0, finalAtMs - nowMs) } };
   }
-  return { decided, change: { ...end({ state, failure: undefined }), ...NOTHING_FOUND } };
+  const change = { ...end({ state, failure: undefined }), ...NOTHING_SAID, foundStatus: undefined };
+  return { decided, change };
 }
 
 /** From when on nobody overlooks a payment that exists: before, the service may still act on the request. */
@@ -233,16 +233,10 @@ export interface Known {
   readonly second: StoredRecord | undefined;
 }
 
-/**
- * What a callback or a late answer makes of an order.
- *
- * - `settled`: the payment was not known to be created, or no callback about it had come.
- * - `known`: it was known already.
- * - `second-payment`: the order has another payment, which was known first or has paid it.
- * - `elsewhere`: the store did not create it.
- */
+/** What a callback or a late answer makes of an order. */
 export interface Settled {
-  readonly outcome: 'settled' | 'known' | 'second-payment' | 'elsewhere';
+  /** Whether the order has another payment, which was known first or has paid it. */
+  readonly isSecond: boolean;
   /** Undefined if it says nothing new. */
   readonly change: RowChange | undefined;
   /** What becomes of the list of second payments; undefined for nothing. */
@@ -256,15 +250,15 @@ export function settle(row: Settleable | undefined, told: Told, known: Known): S
   const { referenceNumber } = told.finding;
   const paidBy = row?.paidBy;
   const paid = told.isPaid && paidBy === undefined ? { paidBy: referenceNumber } : undefined;
-  const { outcome, record } = settleOne(row, told, { ...known, pays: paid !== undefined });
+  const { record, isAnother } = settleOne(row, told, { ...known, pays: paid !== undefined });
   const change = paid || record ? { ...paid, ...record } : undefined;
   // Two paid payments of an order are a mistake, whichever of them the store has created.
   const isOther = told.isPaid && paidBy !== undefined && paidBy !== referenceNumber;
-  const isSecond = outcome === 'second-payment' || known.second !== undefined || isOther;
-  if (!isSecond) return { outcome, change, list: undefined, later: undefined };
+  const isSecond = isAnother === true || known.second !== undefined || isOther;
+  if (!isSecond) return { isSecond, change, list: undefined, later: undefined };
   const isOwn = row !== undefined && row.referenceNumber === referenceNumber;
   const later = isOwn && isLater(row, told) ? row : undefined;
-  return { outcome: 'second-payment', change, list: toList(told, known), later };
+  return { isSecond, change, list: toList(told, known), later };
 }
 
 function toList(told: Told, { second, isOld, isProcessed }: Known): Settled['list'] {
@@ -274,26 +268,26 @@ function toList(told: Told, { second, isOld, isProcessed }: Known): Settled['lis
 
 type Context = Pick<Known, 'isOld'> & { readonly pays: boolean };
 
-/** What becomes of the order's own payment: the record to store, with its state, unless what is stored stays. */
+/** The record to store, with its state, unless what is stored of the order's own payment stays. */
 function settleOne(
   row: Settleable | undefined,
   told: Told,
   context: Context,
-): Pick<Settled, 'outcome'> & { readonly record?: RowChange } {
+): { readonly record?: RowChange; readonly isAnother?: boolean } {
+  const { finding } = told;
   if (row === undefined || row.state === 'elsewhere') {
     const stays = row !== undefined && staysElsewhere(row, told, context);
-    return stays ? { outcome: 'elsewhere' } : { outcome: 'elsewhere', record: told.finding };
+    return stays ? {} : { record: finding };
   }
-  const { finding } = told;
   const record = end({ state: 'created', finding });
-  if (row.state !== 'created' && !isWaiting(row.state)) return { outcome: 'settled', record };
-  if (finding.referenceNumber === undefined) return { outcome: 'known' };
-  if (row.referenceNumber === undefined) return { outcome: 'settled', record };
-  if (row.referenceNumber !== finding.referenceNumber) return { outcome: 'second-payment' };
+  if (row.state !== 'created' && !isWaiting(row.state)) return { record };
+  if (finding.referenceNumber === undefined) return {};
+  if (row.referenceNumber === undefined) return { record };
+  if (row.referenceNumber !== finding.referenceNumber) return { isAnother: true };
   // A late answer is no callback, and does not undo what a look has found.
   const state = record.state === 'unheard' ? row.state : 'created';
-  if (isWaiting(row.state)) return { outcome: 'settled', record: { ...record, state } };
-  return context.isOld || isLater(row, told) ? { outcome: 'known' } : { outcome: 'known', record };
+  if (isWaiting(row.state)) return { record: { ...record, state } };
+  return context.isOld || isLater(row, told) ? {} : { record };
 }
 
 /**

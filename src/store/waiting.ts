@@ -9,7 +9,7 @@ export function pause(ms: number, signal?: AbortSignal): Promise<void> {
       stopListening?.();
       settle();
     };
-    const abort = (): void => end(() => reject(abortedWhileWaiting()));
+    const abort = (): void => end(() => reject(aborted()));
     const timer = setTimeout(() => end(resolve), ms);
     const stopListening = signal && onAbort(signal, abort);
     if (signal?.aborted) abort();
@@ -25,9 +25,8 @@ export function assertNotAborted(signal: AbortSignal | undefined): void {
   });
 }
 
-function abortedWhileWaiting(): RequestAbortedError {
-  return new RequestAbortedError(
+const aborted = () =>
+  new RequestAbortedError(
     'The call was aborted by its signal while another call was sending the payment. This one sent nothing.',
     { requestOutcome: 'unknown' },
   );
-}
