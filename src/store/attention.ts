@@ -18,7 +18,9 @@ export type AttentionKind = 'unresolved' | 'second-payment' | 'failed-change' | 
 /** One item of `attention()`. */
 export type Attention = UnresolvedPayment | SecondPayment | FailedChange | PaymentWithoutCallback;
 
-interface Item {
+interface Item<Kind extends AttentionKind> {
+  /** What is wrong. */
+  kind: Kind;
   /** The merchant's own reference. */
   merchantPaymentReference: string;
   /** Since when the item is on the list, by the store's clock: it was sent, found, failed first, or created then. */
@@ -28,9 +30,7 @@ interface Item {
 }
 
 /** A payment whose outcome is unknown. */
-export interface UnresolvedPayment extends Item {
-  /** What is wrong. */
-  kind: 'unresolved';
+export interface UnresolvedPayment extends Item<'unresolved'> {
   /** How often it was sent. */
   attempts: number;
   /** The payment. */
@@ -41,9 +41,7 @@ export interface UnresolvedPayment extends Item {
 }
 
 /** Another payment than the one that has paid the order, or a further one for a reference that has one already. */
-export interface SecondPayment extends Item {
-  /** What is wrong. */
-  kind: 'second-payment';
+export interface SecondPayment extends Item<'second-payment'> {
   /** The service's identifier of this payment. */
   referenceNumber: string;
   /** Its record, from the latest callback or the answer to its creation. */
@@ -51,9 +49,7 @@ export interface SecondPayment extends Item {
 }
 
 /** A change whose work failed and has not completed since. */
-export interface FailedChange extends Item {
-  /** What is wrong. */
-  kind: 'failed-change';
+export interface FailedChange extends Item<'failed-change'> {
   /** The service's identifier of the payment. */
   referenceNumber: string;
   /** The key of the change. */
@@ -73,9 +69,7 @@ export interface FailedChange extends Item {
 }
 
 /** A created payment about which no callback has come. */
-export interface PaymentWithoutCallback extends Item {
-  /** What is wrong. */
-  kind: 'no-callback';
+export interface PaymentWithoutCallback extends Item<'no-callback'> {
   /** How often it was sent. */
   attempts: number;
   /**

@@ -4,7 +4,6 @@ import type { Change, ChangeName } from './change.js';
 import type {
   Claim,
   Claimed,
-  Cursor,
   Decided,
   Decision,
   DueKind,
@@ -23,10 +22,7 @@ import type {
 import type { Look } from './steps.js';
 
 /** A failed change as stored. */
-export interface FailedRow {
-  readonly place: Cursor;
-  readonly change: FailedChange;
-}
+export type FailedRow = Pick<Listed, 'place'> & { readonly change: FailedChange };
 
 /**
  * The operations of a store's tables. Each method is one atomic step, serialized with those of all processes. The
@@ -36,7 +32,6 @@ export interface FailedRow {
  * in the body. A `referenceNumber` is converted in the same way.
  */
 export interface CallbackTables<Tx> {
-  /** The stored form of a reference or key, and the digest of a request's body. */
   readonly forms: StoredForms;
   /** Runs `work` for a change, settles its payment, and keeps its failure: see `CallbackStore.process`. */
   process(
@@ -52,24 +47,16 @@ export interface CallbackTables<Tx> {
   /**
    * Stops waiting for the first callback of a `created` payment if it has this many attempts.
    *
-   * @returns whether it has others, and nothing was changed
+   * @returns like the two that follow, whether it has changed, so that nothing was done
    */
   stopWaiting(key: string, attempts: number): Promise<boolean>;
-  /**
-   * Deletes a second payment if its record is still the same.
-   *
-   * @returns whether it has changed, and was not deleted
-   */
+  /** Deletes a second payment if its record is still the same. */
   forgetSecond(
     key: string,
     referenceNumber: string,
     isSame: (payment: string) => boolean,
   ): Promise<boolean>;
-  /**
-   * Deletes the failure of a change if it has this many attempts.
-   *
-   * @returns whether it has changed, and was not deleted
-   */
+  /** Deletes the failure of a change if it has this many attempts. */
   forgetFailed(name: ChangeName, attempts: number): Promise<boolean>;
   setup(): Promise<void>;
   /**
@@ -92,25 +79,14 @@ export interface Backend<Tx = unknown> extends CallbackTables<Tx> {
   /** Whether {@link record} requires a `tx`, so that a forgotten one does not store the payment without its order. */
   readonly needsTransaction: boolean;
   /**
-   * Claims a payment, so that only one caller sends it.
-   *
-   * - Nothing is stored: stores the `intent` and grants the claim; without an `intent`, does nothing.
-   * - `recorded`: granted, unless the `intent` has another digest than the stored payment.
-   * - `rejected`: granted if `allowsRejected`; an `intent` replaces the stored payment.
-   * - `sending` under an expired lease: not granted; becomes `unresolved` and keeps its owner.
-   * - Anything else: not granted and not changed.
-   * - With `isRepetition`: granted if it is `unresolved` and the lease of the last attempt has expired, and only then.
-   *
-   * A granted payment is `sending`, has this owner and a new lease, one more attempt, and
-   * `sentAt` is now.
+   * Claims a payment, so that only one caller sends it, and stores the intent if nothing is stored. `claim` of steps.ts
+   * says when it is granted.
    */
   claim(claim: Claim): Promise<Claimed>;
   /**
-   * Stores an intent as `recorded` if nothing or a `rejected` payment is stored.
-   *
-   * If it replaces another attempt, that one is marked in the same step, which is refused if the attempt is not the order's
-   * latest, the order is paid, or either reference is another's. With `declined`, the intent may be that of a further
-   * attempt at its order, under a reference that the store names, or of the latest one.
+   * Stores an intent as `recorded` if nothing or a `rejected` payment is stored. If it replaces another attempt, that one
+   * is marked in the same step. With `declined`, the intent may be that of a further attempt at its order, under a
+   * reference that the store names, or of the latest one.
    *
    * Locks are taken from the attempt to its order, never back: nobody who holds an order's first row waits for another row
    * of the order.
@@ -134,11 +110,7 @@ export interface Backend<Tx = unknown> extends CallbackTables<Tx> {
   ): Promise<PaymentRow | undefined>;
   /** Stores that the payment exists at the service, as a late answer says. */
   settle(key: string, finding: Finding): Promise<void>;
-  /**
-   * Carries out a decision about an `unresolved` payment, or one with an expired lease, and clears its owner. That it
-   * does not exist counts only for a payment with these attempts that was listed once the last of them could no longer
-   * create it; then also for a `created` payment without a callback, if it is `rejected`.
-   */
+  /** Carries out what `decide` of steps.ts says of a payment, and clears its owner. */
   decide(key: string, decision: Decision): Promise<Decided>;
   /** Lists the payments about which `lookUp` is asked now. */
   listDue(
@@ -149,10 +121,9 @@ export interface Backend<Tx = unknown> extends CallbackTables<Tx> {
   /**
    * Stores what a look that has decided nothing has found, and when the next one comes.
    *
-   * @returns whether it did: the payment may have changed since, and may be asked about in the next pass
+   * @returns whether it did: the payment may have changed since
    */
   look(key: string, look: Look): Promise<boolean>;
-  /** Resolves with what is stored under the key. */
   read(key: string): Promise<PaymentRow | undefined>;
   /**
    * Makes payments that are `sending` under an expired lease `unresolved`; they keep their owner.

@@ -115,12 +115,10 @@ export interface ManagedStore<Tx = undefined> extends CallbackStore<Tx> {
   setup(): Promise<void>;
   /**
    * Deletes what has ended and last changed before `olderThan`: created and rejected payments, and processed changes. A
-   * later delivery of a deleted change runs again, a deleted payment loses its watermark, and its reference can be created
-   * again. So keep them for longer than the service retries, or a customer may return to an order.
-   *
-   * What `attention()` lists is kept, with its order, until it is decided, processed or discarded; a payment without a
-   * callback alone is deleted. The body of a change that last failed before `olderThan` is removed, after which it can't
-   * be replayed.
+   * later delivery of a deleted change runs again, and a deleted reference can be created again. So keep them for longer
+   * than the service retries, or a customer may return to an order. What `attention()` lists is kept, with its order,
+   * except a payment without a callback. The body of a change that last failed before `olderThan` is removed, after which
+   * it can't be replayed.
    *
    * @returns how many rows were deleted
    * @throws {InvalidOptionError} when `olderThan` is not a valid Date

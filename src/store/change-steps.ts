@@ -47,7 +47,7 @@ export function judge(seen: SeenChange, change: Change): Judged {
     order: row?.order === undefined ? change.full.merchantPaymentReference : JSON.parse(row.order),
     body: row?.body || undefined,
     current: isLatest && isOrders,
-    secondPayment: settled.outcome === 'second-payment',
+    secondPayment: settled.isSecond,
     settled,
     newest: isOlder ? newest : change.rank,
     failure,
@@ -106,25 +106,13 @@ export function failureOf(
   if (!isFailure(error)) return undefined;
   const attempts = (failure?.attempts ?? 0) + 1;
   const isEnough = attempts >= (policy.parkAfter ?? Number.POSITIVE_INFINITY);
-  const rawBody = tryTo(() => policy.getRawBody?.());
-  const described = tryTo(() => policy.describeError?.(error) ?? describeFailure(error));
   return {
     attempts,
     parked: isEnough || failure?.parked === true,
     parkedAfter: isEnough && failure?.parked !== true ? attempts : undefined,
-    // Not described in another way: the policy removes secrets.
-    error: JSON.stringify(described ?? { name: 'Error', message: '' }),
-    rawBody,
+    error: JSON.stringify(policy.describeError?.(error) ?? describeFailure(error)),
+    rawBody: policy.getRawBody?.(),
   };
-}
-
-/** Undefined if it throws: a failure of the policy must not hide that of the work. */
-function tryTo<Value>(read: () => Value): Value | undefined {
-  try {
-    return read();
-  } catch {
-    return undefined;
-  }
 }
 
 /** What became of a change whose work has failed. */

@@ -28,14 +28,9 @@ export interface ReadChange {
 export function readStatusChange(change: StatusChange): ReadChange {
   const { key, payment } = change;
   const { merchantPaymentReference, referenceNumber, updatedAt } = payment ?? {};
-  const names = {
-    merchantPaymentReference: givenName(
-      merchantPaymentReference,
-      'payment.merchantPaymentReference',
-    ),
-    referenceNumber: givenName(referenceNumber, 'payment.referenceNumber'),
-    key: givenName(key, 'key'),
-  };
+  const reference = givenName(merchantPaymentReference, 'payment.merchantPaymentReference');
+  const number = givenName(referenceNumber, 'payment.referenceNumber');
+  const name = givenName(key, 'key');
   if (!isDateTime(updatedAt)) {
     const expected = 'an ISO 8601 date-time with a UTC offset';
     throw invalidOption('payment.updatedAt', expected, updatedAt);
@@ -44,7 +39,14 @@ export function readStatusChange(change: StatusChange): ReadChange {
   const us = BigInt(occurredAt.getTime()) * 1000n + BigInt(microseconds);
   const paid = isPaid(payment);
   const rank = String(us * 2n + (paid ? 1n : 0n));
-  return { occurredAtUs: String(us), rank, isPaid: paid, ...names };
+  return {
+    merchantPaymentReference: reference,
+    referenceNumber: number,
+    key: name,
+    occurredAtUs: String(us),
+    rank,
+    isPaid: paid,
+  };
 }
 
 /** Identifies a change, by names that every store can handle. */
@@ -60,32 +62,28 @@ export interface Change extends ReadChange {
 }
 
 /** @throws {InvalidOptionError} like {@link readStatusChange} */
-export function readChange(change: StatusChange, forms: StoredForms): Change {
+export function readChange(change: StatusChange, { toName }: StoredForms): Change {
   const read = readStatusChange(change);
-  const { merchantPaymentReference, referenceNumber, key } = toChangeName(read, forms);
-  const updatedAtUs = Number(read.occurredAtUs);
+  const { occurredAtUs } = read;
+  const referenceNumber = toName(read.referenceNumber);
   return {
-    merchantPaymentReference,
+    merchantPaymentReference: toName(read.merchantPaymentReference),
     referenceNumber,
-    key,
-    occurredAtUs: read.occurredAtUs,
+    key: toName(read.key),
+    occurredAtUs,
     rank: read.rank,
     isPaid: read.isPaid,
-    finding: { referenceNumber, payment: toJson(change.payment), updatedAtUs },
+    finding: {
+      referenceNumber,
+      payment: toJson(change.payment),
+      updatedAtUs: Number(occurredAtUs),
+    },
     policy: change.failures ?? NO_POLICY,
     full: read,
   };
 }
 
 const NO_POLICY: FailurePolicy = {};
-
-export function toChangeName(full: ChangeName, { toName }: StoredForms): ChangeName {
-  return {
-    merchantPaymentReference: toName(full.merchantPaymentReference),
-    referenceNumber: toName(full.referenceNumber),
-    key: toName(full.key),
-  };
-}
 
 const SHORT_PRINTABLE = /^(?!sha256:)[!-z|~]{1,128}$/;
 

@@ -5,33 +5,31 @@ import type { PaymentState } from './stored-payment.js';
 
 // No message contains the reference: it is part of the request, and may name a customer.
 
-/** @param fields - the names of the fields that differ */
-export function referenceConflict(fields: readonly string[]): StoreError {
-  const differ = fields.length === 1 ? 'differs' : 'differ';
-  return new StoreError(
-    'REFERENCE_CONFLICT',
-    `Another payment is stored under this merchantPaymentReference: ${fields.join(', ')} ${differ}. Nothing was sent. Use one reference per payment; only a rejected payment may be corrected`,
-  );
-}
+const conflict = (text: string) => new StoreError('REFERENCE_CONFLICT', text);
+const changed = (text: string) => new StoreError('STATE_CHANGED', text);
+const late = (text: string) => new StoreError('STORE_TIMEOUT', text);
 
-export function unknownReference(): StoreError {
-  return new StoreError(
-    'UNKNOWN_REFERENCE',
-    `The store has no payment with this merchantPaymentReference. Record it first, and commit the transaction before you send it; it may have been pruned`,
+/** @param fields - the names of the fields that differ */
+const referenceConflict = (fields: readonly string[]) =>
+  conflict(
+    `Another payment is stored under this merchantPaymentReference: ${fields.join(', ')} ${fields.length === 1 ? 'differs' : 'differ'}. Nothing was sent. Use one reference per payment; only a rejected payment may be corrected`,
   );
-}
 
 /** The reference of a further attempt, which is no order's. */
-export function referenceOfAttempt(): StoreError {
-  return new StoreError(
-    'REFERENCE_CONFLICT',
+export const referenceOfAttempt = () =>
+  conflict(
     'This merchantPaymentReference is that of a further attempt at an order. Nothing was sent. Use the reference of the order, or pass replaces',
   );
-}
+
+export const unknownReference = () =>
+  new StoreError(
+    'UNKNOWN_REFERENCE',
+    'The store has no payment with this merchantPaymentReference. Record it first, and commit the transaction before you send it; it may have been pruned',
+  );
 
 const REASONS: Readonly<Record<Exclude<Refused, 'unknown'>, string>> = {
   paid: 'an attempt has paid its order: show that payment, by getOrder()',
-  open: 'the service may still create it: wait for its callback, or for recover() and attention()',
+  open: 'the service may still create the attempt: wait for its callback, or for recover() and attention()',
   replaced: 'another attempt has replaced it (replacedBy): show that one, or replace it',
   'in-use': 'the new merchantPaymentReference is in use by another payment: take another one',
 };
@@ -39,19 +37,10 @@ const REASONS: Readonly<Record<Exclude<Refused, 'unknown'>, string>> = {
 /** @param replacedBy - JSON of the reference of the attempt that has replaced it */
 export function notReplaceable(refused: Refused, replacedBy?: string): StoreError {
   if (refused === 'unknown') return unknownReference();
-  return new StoreError(
-    'NOT_REPLACEABLE',
-    `The payment was not replaced, and nothing was sent: ${REASONS[refused]}`,
-    { reason: refused, ...(replacedBy !== undefined && { replacedBy: JSON.parse(replacedBy) }) },
-  );
-}
-
-export function paidByAnother(): StoreError {
-  return new StoreError(
-    'NOT_REPLACEABLE',
-    'The payment was not sent: another attempt has paid its order. Show that payment, by getOrder()',
-    { reason: 'paid' },
-  );
+  return new StoreError('NOT_REPLACEABLE', `Nothing was sent or replaced: ${REASONS[refused]}`, {
+    reason: refused,
+    ...(replacedBy !== undefined && { replacedBy: JSON.parse(replacedBy) }),
+  });
 }
 
 interface Stored {
@@ -59,83 +48,58 @@ interface Stored {
   readonly attempts: number;
 }
 
-export function notUnresolved({ state }: Stored): StoreError {
-  return new StoreError(
-    'STATE_CHANGED',
+export const notUnresolved = ({ state }: Stored) =>
+  changed(
     `The payment is '${state}', and markCreated() takes only an unresolved one. Nothing was changed. Read it again with get()`,
   );
-}
 
 /** @param seen - the attempts with which it was listed */
-export function movedOn({ state, attempts }: Stored, seen: number): StoreError {
-  return new StoreError(
-    'STATE_CHANGED',
-    `The payment has changed since it was listed with ${counted(seen)}: it is '${state}' with ${counted(attempts)}. Nothing was changed. Read the list again with attention(); if it has the payment, look it up at the service again`,
+export const movedOn = ({ state, attempts }: Stored, seen: number) =>
+  changed(
+    `The payment has changed since it was listed with ${counted(seen)}: it is '${state}' with ${counted(attempts)}. Nothing was changed. Read the list again with attention()`,
   );
-}
+
+const counted = (attempts: number) => (attempts === 1 ? '1 attempt' : `${attempts} attempts`);
 
 /** @param leftMs - how long the service may still act on the request, in milliseconds */
-export function tooEarly(leftMs: number): StoreError {
-  const when = leftMs > 0 ? ` in ${Math.ceil(leftMs / 1000)} s` : '';
-  return new StoreError(
-    'STATE_CHANGED',
-    `The item was listed while the service could still create its payment. Nothing was changed. Read the list again with attention()${when}, then look the payment up at the service again`,
+export const tooEarly = (leftMs: number) =>
+  changed(
+    `The item was listed while the service could still create its payment. Nothing was changed. Read the list again with attention()${leftMs > 0 ? ` in ${Math.ceil(leftMs / 1000)} s` : ''}, then look the payment up at the service again`,
   );
-}
 
-export function lifetimeTooShort(requestLifetimeMs: number, leaseMs: number): InvalidOptionError {
-  return new InvalidOptionError(
+export const itemChanged = () =>
+  changed(
+    'The item has changed since it was listed, and was not discarded. List it again with attention(), and look at it again',
+  );
+
+export const lifetimeTooShort = (requestLifetimeMs: number, leaseMs: number) =>
+  new InvalidOptionError(
     'requestLifetimeMs',
     `requestLifetimeMs must be at least leaseMs (${leaseMs}); received ${requestLifetimeMs}: a request may be sent for as long as its lease lasts. Raise requestLifetimeMs, or lower leaseMs`,
   );
-}
 
-export function timeoutTooLong(timeoutMs: number, requestLifetimeMs: number): InvalidOptionError {
-  return new InvalidOptionError(
+export const timeoutTooLong = (timeoutMs: number, requestLifetimeMs: number) =>
+  new InvalidOptionError(
     'timeoutMs',
     `timeoutMs plus 10 s must be at most requestLifetimeMs (${requestLifetimeMs}); received a timeoutMs of ${timeoutMs}. Lower it, or raise the store's requestLifetimeMs`,
   );
-}
 
-function counted(attempts: number): string {
-  return attempts === 1 ? '1 attempt' : `${attempts} attempts`;
-}
-
-export function notSentInTime(): StoreError {
-  return new StoreError(
-    'STORE_TIMEOUT',
-    `The payment was not sent: the store, or this process, took longer than the lease. It stays recorded. Find what blocks the process, or raise leaseMs`,
+export const notSentInTime = () =>
+  late(
+    'The payment was not sent: the store, or this process, took longer than the lease. It stays recorded. Find what blocks the process, or raise leaseMs',
   );
-}
 
-export function notGranted(): StoreError {
-  return new StoreError(
-    'STORE_TIMEOUT',
-    'The payment was not sent: the store let no call claim it within timeoutMs. Nothing was changed. Call again; if this happens often, find what else sends or changes this payment',
+export const notGranted = () =>
+  late(
+    'The payment was not sent: the store let no call claim it within timeoutMs. Call again; if this happens often, find what else sends or changes this payment',
   );
-}
 
-export function notStoredInTime(): StoreError {
-  return new StoreError(
-    'STORE_TIMEOUT',
-    `Another call of this process is still storing the payment; this one has sent nothing. Call again, and find out why the store is slow`,
-  );
-}
-
-export function outcomeNotStored(what: string, cause: unknown): StoreError {
-  return new StoreError(
+export const outcomeNotStored = (what: string, cause: unknown) =>
+  new StoreError(
     'STORE_FAILED',
-    `The attempt to send the payment ended (${what}), but that could not be stored. The payment becomes 'unresolved' when its lease expires, and its callback settles it: do not create it under another reference`,
+    `The attempt to send the payment ended (${what}), but that could not be stored. It becomes 'unresolved' when its lease expires, and its callback settles it: do not create it under another reference`,
     { cause },
   );
-}
-
-export function itemChanged(): StoreError {
-  return new StoreError(
-    'STATE_CHANGED',
-    'The item has changed since it was listed, and was not discarded: its work has failed again, or the service has sent a newer record. List it again with attention(), and look at it again',
-  );
-}
 
 /** @throws {StoreError} when it was refused, or another payment is stored under its reference */
 export function assertRecorded({ key, replaces }: Recording, recorded: Recorded): void {

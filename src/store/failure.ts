@@ -1,6 +1,5 @@
 import { RetryLaterError, StoreError } from '../errors.js';
 import { causesOf } from '../protocol/describe-value.js';
-import { fieldOf } from '../protocol/own-fields.js';
 import { logText } from '../protocol/plain-text.js';
 
 /** The stored description of an error. Invisible characters are replaced, and long texts are truncated. */
@@ -67,22 +66,16 @@ export function describeFailure(
 }
 
 function readError(error: unknown): Record<'name' | 'code' | 'message', string> {
-  // The error may have a getter that throws.
-  try {
-    if (typeof error !== 'object' || error === null) {
-      return { name: '', code: '', message: error === undefined ? '' : String(error) };
-    }
-    const { name, message } = error as Record<'name' | 'message', unknown>;
-    const code = fieldOf(error, 'code');
-    const isCode = typeof code === 'string' || typeof code === 'number';
-    return {
-      name: typeof name === 'string' ? name : '',
-      code: isCode ? String(code) : '',
-      message: typeof message === 'string' ? message : '',
-    };
-  } catch {
-    return { name: '', code: '', message: '' };
+  if (typeof error !== 'object' || error === null) {
+    return { name: '', code: '', message: error === undefined ? '' : String(error) };
   }
+  const { name, code, message } = error as Record<'name' | 'code' | 'message', unknown>;
+  const isCode = typeof code === 'string' || typeof code === 'number';
+  return {
+    name: typeof name === 'string' ? name : '',
+    code: isCode ? String(code) : '',
+    message: typeof message === 'string' ? message : '',
+  };
 }
 
 function clean(dirty: string, maxLength: number): string {

@@ -39,19 +39,17 @@ export interface StoreOptions {
   leaseMs?: number | undefined;
   /**
    * How long the service may take to act on a request, counted from its claim, with all retries and stalls, in
-   * milliseconds. That a payment does not exist counts only after that, so `attention()` lists an unresolved payment, and
-   * `recover` sends it again after a look, only then. A whole number from 100 to 2_147_483_647, at least `leaseMs`, and at
-   * least the call's `timeoutMs` plus 10 s. If the service may take longer, a payment that is sent again may be a second
-   * one.
+   * milliseconds. Only then `attention()` lists an unresolved payment, and `recover` sends it again after a look; if the
+   * service takes longer, that may be a second one. A whole number from 100 to 2_147_483_647, at least `leaseMs`, and at
+   * least the call's `timeoutMs` plus 10 s.
    * @default 900_000 (15 minutes)
    */
   requestLifetimeMs?: number | undefined;
   /**
    * Receives a line for each `create`, `send`, `record`, `markCreated`, `markNotCreated` and `recover`: pino, or console.
-   * The level is `debug` for success, `warn` for an unresolved payment and for a `recover` that ended early or had
-   * payments rejected, and `error` for failures and for a payment that `lookUp` has found paid and of which no callback
-   * has come. Lines at `warn` and `error` have the payment's references, as far as they are known; no line has a body or
-   * an error's message.
+   * At `debug` for success, at `warn` for a payment that was not created and for a `recover` that ended early or had
+   * payments rejected, at `error` for failures and for a payment that `lookUp` has found paid without a callback. Lines at
+   * `warn` and `error` have the payment's references, as far as they are known; none has a body or an error's message.
    */
   logger?: Logger | undefined;
 }

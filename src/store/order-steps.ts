@@ -1,4 +1,3 @@
-import { ownFields } from '../protocol/own-fields.js';
 import type {
   Attempt,
   Claim,
@@ -23,7 +22,7 @@ export function isOver(stored: PaymentRow, declined: Statuses): boolean {
 /** Whether the customer may try again. */
 export function isDeclined({ state, payment }: PaymentRow, declined: Statuses): boolean {
   if (state !== 'created' || payment === undefined) return false;
-  return declined.has(ownFields(JSON.parse(payment)).status);
+  return declined.has(JSON.parse(payment).status);
 }
 
 /** A row of an order. */
@@ -46,21 +45,17 @@ export function toOrder(rows: readonly OrderRow[]): Order | undefined {
   return { latest, paid, count: rows.length };
 }
 
-/** What a call for an order means. */
+export type NewAttempt = Pick<Recording, 'key' | 'intent'>;
+
+/**
+ * What a call for an order means: the attempt that has paid it, the latest one, or a further one, by its number, which
+ * replaces the one with this reference in full.
+ */
 type Meant =
   | { readonly is: 'paid'; readonly attempt: Attempt }
   | { readonly is: 'open'; readonly attempt: NewAttempt }
-  | {
-      readonly is: 'over';
-      /** The reference in full of the attempt that a further one replaces. */
-      readonly replaces: string;
-      /** That further one, by its number. */
-      toAttempt(number: number): NewAttempt;
-    };
+  | { readonly is: 'over'; readonly replaces: string; toAttempt(number: number): NewAttempt };
 
-export type NewAttempt = Pick<Recording, 'key' | 'intent'>;
-
-/** The attempt that a call for an order means: the one that has paid it, the latest, or a further one. */
 export function nextAttempt(
   { latest, paid, count }: Order,
   wanted: NewAttempt,

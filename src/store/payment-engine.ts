@@ -1,6 +1,5 @@
 import type { RequestOptions } from '../client/options.js';
-import type { CreatePaymentResult } from '../client/response.js';
-import { InvalidOptionError, MerchantPaymentsError } from '../errors.js';
+import { InvalidOptionError } from '../errors.js';
 import {
   invalidOption,
   type OptionRules,
@@ -8,9 +7,9 @@ import {
   resolveOptions,
   text,
 } from '../protocol/options.js';
-import { fieldOf, fieldOfAny, isObject } from '../protocol/own-fields.js';
+import { isObject } from '../protocol/own-fields.js';
 import type { CreatePaymentInput } from '../protocol/payment.js';
-import { type PreparedCreation, prepareCreation } from '../protocol/prepared-creation.js';
+import { prepareCreation } from '../protocol/prepared-creation.js';
 import type { Backend } from './backend.js';
 import {
   assertRecorded,
@@ -23,12 +22,11 @@ import {
   tooEarly,
   unknownReference,
 } from './errors.js';
-import { readListed } from './listed-payment.js';
-import type { MissedPayment } from './looks.js';
+import { readListed } from './listed-item.js';
 import { ManagedEngine } from './managed-engine.js';
-import type { ClientOptions, StoreClient } from './options.js';
-import { isOver } from './order-steps.js';
-import type { PaymentRow, Recording, Statuses } from './payment-row.js';
+import { OperationLog } from './operation-log.js';
+import type { ClientOptions } from './options.js';
+import type { Intent, Recording, Statuses } from './payment-row.js';
 import type {
   ListedPayment,
   PaymentStore,
@@ -40,68 +38,65 @@ import type {
 } from './payment-store.js';
 import { toFinding, toIntent, toStoredPayment } from './records.js';
 import { lookUpRule, recover, startRecovery } from './recover.js';
-import type { Turn, Wanted } from './sending.js';
-import { SingleSender } from './single-sender.js';
+import { sendOrWait } from './send-or-wait.js';
+import { type Sender, sendIfGranted, type Wanted } from './sending.js';
 import type { StoredPayment } from './stored-payment.js';
-import { assertNotAborted, signalOf } from './waiting.js';
+import { assertNotAborted } from './waiting.js';
 
 const LEASE_MARGIN_MS = 10_000;
 const MAX_TRIES = 10;
 
-type Prepared = PreparedCreation<CreatePaymentResult>;
-type Limited = Pick<Wanted, 'timeoutMs' | 'leaseMs'> & Pick<Prepared, 'body' | 'send'>;
+type CreateOptions = NonNullable<Parameters<PaymentStore['create']>[1]>;
 
 /** A store with a client, over any backend. */
 export class PaymentEngine<Tx> extends ManagedEngine<Tx> implements PaymentStore<Tx> {
   readonly #backend: Backend<Tx>;
   readonly #options: ClientOptions;
-  readonly #sender: SingleSender;
+  readonly #sender: Sender;
+  readonly #log: OperationLog;
   readonly #declined: Statuses | undefined;
 
   constructor(backend: Backend<Tx>, options: ClientOptions) {
     super(backend, options);
-    const { client, leaseMs, requestLifetimeMs } = options;
+    const { client, declined, leaseMs, requestLifetimeMs } = options;
     if (leaseMs !== undefined && requestLifetimeMs < leaseMs) {
       throw lifetimeTooShort(requestLifetimeMs, leaseMs);
     }
     this.#backend = backend;
     this.#options = options;
-    this.#sender = new SingleSender(backend, client);
-    this.#declined = options.declined && new Set(options.declined);
-    const prepared = tryToPrepare(client);
-    if (prepared !== undefined) this.#limit(prepared);
+    this.#sender = { backend, client };
+    this.#log = new OperationLog(options.logger);
+    this.#declined = declined && new Set(declined);
   }
 
-  async create(
+  create(input: CreatePaymentInput, options?: CreateOptions): Promise<StoredPayment> {
+    return this.#log.of('create', input, this.#create(input, options));
+  }
+
+  async #create(
     input: CreatePaymentInput,
-    given?: RequestOptions & { readonly replaces?: string | undefined },
+    given: CreateOptions | undefined,
   ): Promise<StoredPayment> {
-    const { options, replaced } = splitOptions(given);
+    const { replaces: replaced, ...options } = given ?? {};
     const { body, send, timeoutMs, leaseMs } = this.#prepare(input, options);
     const { key, intent } = toIntent(body, this.#backend.forms);
-    const limits = { timeoutMs, leaseMs };
-    const wanted = { key, intent, send, options, allowsRejected: true, ...limits };
-    if (replaced === undefined) return await namedResult(this.#createOrder(wanted));
+    const wanted = { key, options, timeoutMs, leaseMs, allowsRejected: true };
+    if (replaced === undefined) return this.#createOrder({ ...wanted, intent, send }, intent);
     const replaces = text(replaced, 'replaces');
-    assertNotAborted(signalOf(options));
-    await named(this.#record({ key, intent, replaces }, undefined));
-    return await namedResult(this.#send({ ...wanted, ...STORED }));
-  }
-
-  async #send(wanted: Wanted): Promise<StoredPayment> {
-    const turn = await this.#sender.send(wanted);
-    return toStoredPayment(turn.stored as PaymentRow, turn);
+    assertNotAborted(options.signal);
+    await this.#record({ key, intent, replaces }, undefined);
+    const sent = await sendOrWait(this.#sender, { ...wanted, intent: undefined });
+    return toStoredPayment(sent.stored, sent);
   }
 
   /** Sends the attempt that a call for the order means: the one that has paid it, the latest, or a further one. */
-  async #createOrder(wanted: Wanted & Pick<Recording, 'intent'>): Promise<StoredPayment> {
+  async #createOrder(wanted: Wanted, intent: Intent): Promise<StoredPayment> {
     const declined = this.#declined;
-    if (declined === undefined) return this.#send(wanted);
-    const { key, intent } = wanted;
-    let meant: Wanted = wanted;
+    const { key } = wanted;
+    let meant: Wanted = { ...wanted, declined };
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-      const { turn, isOver } = await this.#try(meant, declined);
-      if (!isOver) return toStoredPayment(turn.stored as PaymentRow, turn);
+      const sent = await sendOrWait(this.#sender, meant);
+      if (!sent.isOver) return toStoredPayment(sent.stored, sent);
       const recorded = await this.#backend.record({ key, intent, declined }, undefined);
       // Another call was faster.
       if (recorded.refused !== undefined) continue;
@@ -109,35 +104,16 @@ export class PaymentEngine<Tx> extends ManagedEngine<Tx> implements PaymentStore
       const isPaid = recorded.intent === undefined && stored !== undefined;
       if (isPaid) return toStoredPayment(stored, { replayed: true });
       assertSame(stored, recorded.intent);
-      meant = { ...wanted, ...STORED, key: recorded.key };
+      meant = { ...meant, key: recorded.key, intent: undefined };
     }
     throw notGranted();
   }
 
-  /** The same for what is stored: no further attempt is made. */
-  async #sendOrder(wanted: Wanted): Promise<StoredPayment> {
-    const declined = this.#declined;
-    if (declined === undefined) return this.#send(wanted);
-    const { turn, isOver } = await this.#try(wanted, declined);
-    const order = isOver ? await this.#backend.readOrder(wanted.key) : undefined;
-    if (order?.paid !== undefined) return toStoredPayment(order.paid.stored, { replayed: true });
-    const { key } = order?.latest ?? wanted;
-    const latest = key === wanted.key ? turn : (await this.#try({ ...wanted, key }, declined)).turn;
-    return toStoredPayment(latest.stored as PaymentRow, latest);
+  record(input: CreatePaymentInput, context: RecordContext<Tx>): Promise<void> {
+    return this.#log.of('record', input, this.#recordIn(input, context));
   }
 
-  /** Sends an attempt, unless a call for its order means another one. */
-  async #try(
-    wanted: Wanted,
-    declined: Statuses,
-  ): Promise<{ readonly turn: Turn; readonly isOver: boolean }> {
-    const turn = await this.#sender.send({ ...wanted, isOver: (one) => isOver(one, declined) });
-    const { stored, replayed, isPaid } = turn;
-    const isOther = replayed && stored !== undefined && isOver(stored, declined);
-    return { turn, isOver: isOther || isPaid === true };
-  }
-
-  async record(input: CreatePaymentInput, context: RecordContext<Tx>): Promise<void> {
+  async #recordIn(input: CreatePaymentInput, context: RecordContext<Tx>): Promise<void> {
     const { tx, extraBody, replaces } = resolveOptions(context, recordRules, {
       owner: 'context',
       holds: 'tx, as in record(payment, { tx })',
@@ -150,7 +126,7 @@ export class PaymentEngine<Tx> extends ManagedEngine<Tx> implements PaymentStore
         'without it, the payment would be sent even if its order is not stored',
       );
     }
-    await named(this.#record(this.toRecord(input, { extraBody, replaces }), tx as Tx | undefined));
+    await this.#record(this.toRecord(input, { extraBody, replaces }), tx as Tx | undefined);
   }
 
   async #record(recording: Recording, tx: Tx | undefined): Promise<void> {
@@ -163,50 +139,66 @@ export class PaymentEngine<Tx> extends ManagedEngine<Tx> implements PaymentStore
     { extraBody, replaces }: Omit<RecordContext<unknown>, 'tx'>,
   ): Recording {
     const recording = toIntent(this.#prepare(input, { extraBody }).body, this.#backend.forms);
-    return {
-      ...recording,
-      replaces,
-      declined: replaces === undefined ? this.#declined : undefined,
-    };
+    const declined = replaces === undefined ? this.#declined : undefined;
+    return { ...recording, replaces, declined };
   }
 
-  async send(merchantPaymentReference: string, options?: RequestOptions): Promise<StoredPayment> {
-    const reference = text(merchantPaymentReference, 'merchantPaymentReference');
-    if (fieldOfAny(options, 'extraBody') !== undefined) {
+  send(merchantPaymentReference: string, options?: RequestOptions): Promise<StoredPayment> {
+    const sending = this.#send(merchantPaymentReference, options);
+    return this.#log.of('send', merchantPaymentReference, sending);
+  }
+
+  async #send(reference: string, options: RequestOptions | undefined): Promise<StoredPayment> {
+    const key = this.#toKey(reference);
+    if (options?.extraBody !== undefined) {
       throw new InvalidOptionError(
         'extraBody',
         'extraBody must be left out: send() sends what was recorded; pass it to record()',
       );
     }
-    const stored = this.#stored(this.#backend.forms.toName(reference), options);
-    return await namedResult(this.#sendOrder({ ...stored, allowsRejected: true }));
+    const wanted = {
+      ...this.#toResend(key, options),
+      allowsRejected: true,
+      declined: this.#declined,
+    };
+    const sent = await sendOrWait(this.#sender, wanted);
+    const order = sent.isOver ? await this.#backend.readOrder(key) : undefined;
+    if (order?.paid !== undefined) return toStoredPayment(order.paid.stored, { replayed: true });
+    const latest = order?.latest.key ?? key;
+    const last = latest === key ? sent : await sendOrWait(this.#sender, { ...wanted, key: latest });
+    return toStoredPayment(last.stored, last);
   }
 
   async getOrder(order: string): Promise<StoredPayment | undefined> {
-    const reference = text(order, 'order');
-    const found = await this.#backend.readOrder(this.#backend.forms.toName(reference));
+    const found = await this.#backend.readOrder(this.#toKey(order, 'order'));
     return found && toStoredPayment((found.paid ?? found.latest).stored, { replayed: true });
   }
 
   async get(merchantPaymentReference: string): Promise<StoredPayment | undefined> {
-    const reference = text(merchantPaymentReference, 'merchantPaymentReference');
-    const stored = await this.#backend.read(this.#backend.forms.toName(reference));
+    const stored = await this.#backend.read(this.#toKey(merchantPaymentReference));
     return stored && toStoredPayment(stored, { replayed: true });
   }
 
-  async markCreated(
+  markCreated(
     merchantPaymentReference: string,
     found: Parameters<PaymentStore['markCreated']>[1],
   ): Promise<void> {
-    const reference = text(merchantPaymentReference, 'merchantPaymentReference');
+    const marking = this.#markCreated(merchantPaymentReference, found);
+    return this.#log.of('markCreated', { ...found, merchantPaymentReference }, marking);
+  }
+
+  async #markCreated(
+    reference: string,
+    found: Parameters<PaymentStore['markCreated']>[1],
+  ): Promise<void> {
+    const key = this.#toKey(reference);
     if (!isObject(found)) {
       throw invalidOption('found', 'an object with the referenceNumber of the payment', found);
     }
-    const referenceNumber = text(fieldOf(found, 'referenceNumber'), 'found.referenceNumber');
-    const { forms } = this.#backend;
-    const finding = toFinding({ merchantPaymentReference: reference, referenceNumber }, forms);
-    const decision = { state: 'created', finding } as const;
-    const decided = await this.#backend.decide(forms.toName(reference), decision);
+    const referenceNumber = text(found.referenceNumber, 'found.referenceNumber');
+    const payment = { merchantPaymentReference: reference, referenceNumber };
+    const finding = toFinding(payment, this.#backend.forms);
+    const decided = await this.#backend.decide(key, { state: 'created', finding });
     if (decided.outcome === 'unknown') throw unknownReference();
     if (decided.outcome !== 'moved-on') return;
     // Its callback, or another person, has told the same in the meantime.
@@ -214,9 +206,13 @@ export class PaymentEngine<Tx> extends ManagedEngine<Tx> implements PaymentStore
     throw notUnresolved(decided.stored);
   }
 
-  async markNotCreated(item: ListedPayment): Promise<void> {
+  markNotCreated(item: ListedPayment): Promise<void> {
+    return this.#log.of('markNotCreated', item, this.#markNotCreated(item));
+  }
+
+  async #markNotCreated(item: ListedPayment): Promise<void> {
     const { merchantPaymentReference, attempts, listedAtMs } = readListed(item);
-    const key = this.#backend.forms.toName(merchantPaymentReference);
+    const key = this.#toKey(merchantPaymentReference);
     const { requestLifetimeMs: lifetimeMs } = this.#options;
     const decision = { state: 'rejected', attempts, listedAtMs, lifetimeMs } as const;
     const decided = await this.#backend.decide(key, decision);
@@ -229,23 +225,24 @@ export class PaymentEngine<Tx> extends ManagedEngine<Tx> implements PaymentStore
     throw movedOn(stored, attempts);
   }
 
-  async recover(options: RecoverOptions = {}): Promise<Recovery> {
+  recover(options: RecoverOptions = {}): Promise<Recovery> {
+    return this.#log.of('recover', undefined, this.#recover(options));
+  }
+
+  async #recover(options: RecoverOptions): Promise<Recovery> {
     const { lookUp } = resolveOptions(options, { lookUp: lookUpRule });
-    const { client, requestLifetimeMs } = this.#options;
+    const { requestLifetimeMs, logger } = this.#options;
     return recover(this.#backend, {
       resend: async (key, isRepetition) => {
-        const stored = this.#stored(key, undefined);
-        return this.#sender.resend({ ...stored, allowsRejected: false, isRepetition });
+        const stored = this.#toResend(key, undefined);
+        return sendIfGranted(this.#sender, { ...stored, allowsRejected: false, isRepetition });
       },
       lookUp: lookUp && (async (reference) => lookUp.call(options, reference)),
       lifetimeMs: requestLifetimeMs,
-      onMissed: (found) => this.onMissed(found),
-      sendsAgain: tryToPrepare(client)?.mayRepeat === true,
+      logger,
+      sendsAgain: this.#prepare(SAMPLE, undefined).mayRepeat,
     });
   }
-
-  /** @internal Called for a payment that `lookUp` has found paid, and of which no callback has come. */
-  protected onMissed(_found: MissedPayment): void {}
 
   override async setup(): Promise<void> {
     this.#prepare(SAMPLE, undefined);
@@ -258,67 +255,30 @@ export class PaymentEngine<Tx> extends ManagedEngine<Tx> implements PaymentStore
     return startRecovery((wanted) => this.recover(wanted), options, isLogged);
   }
 
-  /** A payment that is already stored. */
-  #stored(key: string, options: RequestOptions | undefined): Omit<Wanted, 'allowsRejected'> {
+  #toKey(reference: string, name = 'merchantPaymentReference'): string {
+    return this.#backend.forms.toName(text(reference, name));
+  }
+
+  /** A payment that is sent as it is stored. */
+  #toResend(key: string, options: RequestOptions | undefined) {
     // The client validates options only together with a payment.
     const { timeoutMs, leaseMs } = this.#prepare(SAMPLE, options);
-    return { key, intent: undefined, send: undefined, options, timeoutMs, leaseMs };
+    return { key, intent: undefined, options, timeoutMs, leaseMs };
   }
 
-  #prepare(input: CreatePaymentInput, options: RequestOptions | undefined): Limited {
-    return this.#limit(prepareCreation(this.#options.client, input, options));
-  }
-
-  #limit(prepared: Prepared): Limited {
-    const { leaseMs, requestLifetimeMs } = this.#options;
-    const { body, send, timeoutMs: asked } = prepared;
+  /** @throws {InvalidOptionError} also while a variable of the client's environment is missing */
+  #prepare(input: CreatePaymentInput, options: RequestOptions | undefined) {
+    const { client, leaseMs, requestLifetimeMs } = this.#options;
+    const prepared = prepareCreation(client, input, options);
+    const { timeoutMs } = prepared;
     if (leaseMs !== undefined) {
-      return { body, send, timeoutMs: Math.min(asked, Math.floor(leaseMs / 2)), leaseMs };
+      return { ...prepared, timeoutMs: Math.min(timeoutMs, Math.floor(leaseMs / 2)), leaseMs };
     }
-    const lease = asked + LEASE_MARGIN_MS;
-    if (lease > requestLifetimeMs) throw timeoutTooLong(asked, requestLifetimeMs);
-    return { body, send, timeoutMs: asked, leaseMs: lease };
+    const lease = timeoutMs + LEASE_MARGIN_MS;
+    if (lease > requestLifetimeMs) throw timeoutTooLong(timeoutMs, requestLifetimeMs);
+    return { ...prepared, leaseMs: lease };
   }
 }
-
-/** Lets the stack of an error name the caller: where it arose, the package fills the ten frames that V8 keeps. */
-async function named<Value>(running: Promise<Value>): Promise<Value> {
-  try {
-    return await running;
-  } catch (error) {
-    if (error instanceof MerchantPaymentsError) Error.captureStackTrace?.(error);
-    throw error;
-  }
-}
-
-/** The same for the error of a result. */
-async function namedResult(running: Promise<StoredPayment>): Promise<StoredPayment> {
-  const stored = await named(running);
-  if (stored.error !== undefined) Error.captureStackTrace?.(stored.error);
-  return stored;
-}
-
-/** Undefined if a variable of the client's environment is missing, without which nothing can be sent anyway. */
-function tryToPrepare(client: StoreClient): Prepared | undefined {
-  try {
-    return prepareCreation(client, SAMPLE, undefined);
-  } catch {
-    return undefined;
-  }
-}
-
-/** The client knows no `replaces`. */
-function splitOptions(given: (RequestOptions & { readonly replaces?: unknown }) | undefined): {
-  readonly options: RequestOptions | undefined;
-  readonly replaced: unknown;
-} {
-  if (!isObject(given)) return { options: given, replaced: undefined };
-  const { replaces: replaced, ...options } = given;
-  return { options, replaced };
-}
-
-/** How a payment that is recorded is sent: as it is stored. */
-const STORED = { intent: undefined, send: undefined };
 
 const SAMPLE = { merchantPaymentReference: 'sample', amount: 0, currency: 'XXX' };
 

@@ -75,27 +75,18 @@ export interface Recorded {
 }
 
 /**
- * Why an attempt can't be replaced, or sent.
- *
- * - `unknown`: it is not stored.
- * - `paid`: an attempt has paid the order.
- * - `open`: the service may still create it.
- * - `replaced`: another attempt has replaced it.
- * - `in-use`: the new reference is another payment's.
+ * Why an attempt can't be replaced, or sent: an attempt has paid the order, the service may still create this one, another
+ * one has replaced it, or the new reference is another payment's.
  */
 export type Refused = 'unknown' | 'paid' | 'open' | 'replaced' | 'in-use';
 
-/** The attempts at an order. */
-export interface Order {
-  readonly latest: Attempt;
-  /** The one that has paid it. */
-  readonly paid: Attempt | undefined;
-  readonly count: number;
-}
+export type Attempt = Pick<Listed, 'key' | 'stored'>;
 
-export interface Attempt {
-  readonly key: string;
-  readonly stored: PaymentRow;
+/** The attempts at an order: how many there are, the latest one, and the one that has paid it. */
+export interface Order {
+  readonly count: number;
+  readonly latest: Attempt;
+  readonly paid: Attempt | undefined;
 }
 
 /** A request to send a payment. */
@@ -107,16 +98,12 @@ export interface Claim {
   readonly owner: string;
   /** Whether a `rejected` payment may be claimed: only for callers who ask for that payment, not for recover(). */
   readonly allowsRejected: boolean;
-  /**
-   * Whether an `unresolved` payment is sent again, and no other. Only for a service that recognises repetitions.
-   * @default false
-   */
+  /** Whether an `unresolved` payment is sent again, and no other. Only for a service that recognises repetitions. */
   readonly isRepetition?: boolean | undefined;
-  /** The lease in milliseconds: after it, the owner counts as dead. */
+  /** After it, in milliseconds, the owner counts as dead. */
   readonly leaseMs: number;
 }
 
-/** The result of a claim. */
 export interface Claimed {
   /** Whether this caller alone may send the payment now. */
   readonly granted: boolean;
@@ -136,47 +123,36 @@ export interface Finding {
   readonly updatedAtUs: number | undefined;
 }
 
-/** The result of an attempt to send. */
-export type Result =
-  | { readonly state: 'created'; readonly finding: Finding; readonly failure?: string | undefined }
-  | {
-      readonly state: 'rejected' | 'recorded' | 'unresolved';
-      /** JSON of a `SendFailure`; undefined if nothing was attempted. */
-      readonly failure: string | undefined;
-      readonly finding?: undefined;
-    };
+/** The result of an attempt to send, with JSON of a `SendFailure`, if it has failed. */
+export type Result = { readonly failure?: string | undefined } & (
+  | { readonly state: 'created'; readonly finding: Finding }
+  | { readonly state: 'rejected' | 'recorded' | 'unresolved'; readonly finding?: undefined }
+);
 
 /** What a person, or a look at the service, found out about a payment. */
 export type Decision = { readonly state: 'created'; readonly finding: Finding } | NotCreated;
 
-/** That a payment does not exist at the service. */
+/** That a payment, with these attempts when it was listed, does not exist at the service. */
 export interface NotCreated {
   /** `recorded`: it may be sent again. */
   readonly state: 'rejected' | 'recorded';
-  /** The payment's when it was listed. */
   readonly attempts: number;
-  /** When it was listed, before it was looked up: the store's time. */
+  /** The store's time before it was looked up. */
   readonly listedAtMs: number;
   /** For how long after a claim the service may act on the request. */
   readonly lifetimeMs: number;
 }
 
-/**
- * What became of a decision.
- *
- * - `decided`: it is stored.
- * - `moved-on`: the payment has another state or other attempts; nothing was changed.
- * - `too-early`: it was listed while the last attempt could still create the payment, as it can for `leftMs`
- *   milliseconds; nothing was changed.
- * - `unknown`: there is no such payment.
- */
+/** What became of a decision: unless it is `decided`, nothing was changed. */
 export type Decided =
   | { readonly outcome: 'decided' }
+  /** The payment has another state or other attempts. */
   | { readonly outcome: 'moved-on'; readonly stored: PaymentRow }
+  /** It was listed while the last attempt could still create the payment, as it can for so many milliseconds. */
   | { readonly outcome: 'too-early'; readonly leftMs: number }
   | { readonly outcome: 'unknown' };
 
-/** The position after which a page starts: that of the last entry of the previous page. */
+/** The place of an entry in a list: a page starts after that of the last entry of the page before. */
 export interface Cursor {
   readonly atMs: number;
   readonly names: readonly string[];
@@ -221,15 +197,12 @@ export interface Listed {
 }
 
 /** A second payment as stored. */
-export interface SecondRow {
-  readonly place: Cursor;
+export interface SecondRow extends Pick<Listed, 'place' | 'listedAtMs'> {
   /** JSON of its record. */
   readonly payment: string;
-  /** The store's time. */
-  readonly listedAtMs: number;
 }
 
-/** How a store keeps texts that it compares. A store in memory keeps them as they are, and needs no module of Node. */
+/** How a store keeps texts that it compares: as they are in memory, which needs no module of Node. */
 export interface StoredForms {
   toName(text: string): string;
   toDigest(text: string): string;

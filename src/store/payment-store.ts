@@ -5,11 +5,10 @@ import type { Awaitable } from '../protocol/waiting.js';
 import type { ManagedStore } from './callback-store.js';
 import type { StoredPayment } from './stored-payment.js';
 
-/** A further attempt at an order, under a reference of the merchant's own. */
 interface Replacing {
   /**
-   * The reference of the order's latest attempt, which this one replaces. An order that is paid, or whose latest attempt may
-   * still be created, refuses it (`NOT_REPLACEABLE`). The same call again is the same attempt.
+   * The reference of the order's latest attempt, which this one replaces, under a reference of the merchant's own. Refused
+   * (`NOT_REPLACEABLE`) if the order is paid, or its latest attempt may still be created.
    * @default none: the reference is an order's
    */
   replaces?: string | undefined;
@@ -42,14 +41,10 @@ export interface RecoverOptions {
    * `'not-created'` if the service certainly has no payment for this reference, or nothing if you can't tell. It has a
    * minute. If it throws, nothing changes, and the others are recovered.
    *
-   * It is asked about unresolved payments: one that it finds is created at once, and one that was not created is sent
-   * again, if it was looked up after the store's `requestLifetimeMs`. And it is asked about `created` payments of which
-   * no callback has come, once that time is over: a status that it finds is shown by `attention()`, and applied by its
-   * callback alone.
-   *
-   * Until `requestLifetimeMs` is over, each pass asks about an unresolved payment. After that, the next look at any
-   * payment comes when the time since it was sent has doubled. A pass asks about at most 100 created ones, the oldest
-   * first.
+   * An unresolved payment that it finds is created at once; one that was not created is sent again, if it was looked up
+   * after the store's `requestLifetimeMs`. Once that time is over, it is also asked about `created` payments of which no
+   * callback has come, at most 100 in a pass, the oldest first: `attention()` shows the status that it finds, and the
+   * callback alone applies it. The next look then comes when the time since a payment was sent has doubled.
    */
   lookUp?(
     merchantPaymentReference: string,
@@ -74,10 +69,9 @@ export interface Recovery {
   /** How many of the sent payments the service refused, which are now `rejected`; absent if none. */
   rejected?: number | undefined;
   /**
-   * Why it ended early. The service could not be reached, did not answer, or answered with 5xx, 429, or with 403, 404
-   * or 405, which a wrong address or a firewall returns for every payment. The other payments stay recorded. Or the
-   * first 4xx without an error code, which a proxy may have sent: its payment stays recorded, and the others are tried
-   * one at a time.
+   * Why it ended early: the service could not be reached, did not answer, or answered with 5xx, 429, 403, 404 or 405. The
+   * other payments stay recorded. Or the first 4xx without an error code, which a proxy may have sent: its payment stays
+   * recorded, and the others are tried.
    */
   error?: RequestError | undefined;
 }
@@ -90,7 +84,7 @@ export interface RecoveryOptions extends RecoverOptions {
    */
   everyMs?: number | undefined;
   /**
-   * Called when `recover` fails, and awaited for two seconds. What it throws is ignored.
+   * Called when `recover` fails, and not awaited. What it throws is ignored.
    * @default logs codes and messages to console.error; nothing if the store has a `logger`
    */
   onError?(error: unknown): unknown;
@@ -117,9 +111,9 @@ export interface PaymentStore<Tx = undefined, Taken = Tx> extends ManagedStore<T
   /**
    * Stores the payment and sends it. Called again for the same payment, it resolves with what is stored
    * (`replayed`), and so it does, whatever the input, if callbacks have told of a payment that another program created.
-   * While another caller is sending the payment, it waits for up to `timeoutMs`, and then resolves with `sending`. If that
-   * caller gives up without having sent it, this call sends it with a new `timeoutMs`, because with the little time left
-   * the outcome could stay unknown. A rejected payment is sent again, and may be corrected.
+   * While another caller is sending the payment, it waits for up to `timeoutMs`, and then resolves with `sending`; if that
+   * caller gives up without having sent it, this call sends it with a new `timeoutMs`. A rejected payment is sent again,
+   * and may be corrected.
    *
    * It resolves whatever the service and the network did; read the `state`, and the `error` of a payment that was not
    * created. After an unknown outcome it is `unresolved`: the payment may exist, and its callback settles it. `recorded`
@@ -127,10 +121,9 @@ export interface PaymentStore<Tx = undefined, Taken = Tx> extends ManagedStore<T
    *
    * @throws {InvalidRequestError} when the input is invalid; nothing was stored
    * @throws {InvalidOptionError} when an option of the call is invalid; nothing was stored
-   * @throws {StoreError} `REFERENCE_CONFLICT` when another payment is stored under this reference; nothing
-   * was sent. `NOT_REPLACEABLE` for what can't be replaced, and for an attempt whose order another one has paid; nothing was
-   * sent. `STORE_TIMEOUT`, `MISSING_TABLES` or `STORE_FAILED` when the store fails, perhaps after sending: keep the
-   * reference, with which another call never creates a second payment
+   * @throws {StoreError} with nothing sent, `REFERENCE_CONFLICT` when another payment is stored under this reference, and
+   * `NOT_REPLACEABLE` for what can't be replaced, or whose order is paid. `STORE_TIMEOUT`, `MISSING_TABLES` or
+   * `STORE_FAILED` when the store fails, perhaps after sending: call again with the same reference
    * @throws {InvalidCredentialsError} for a 401 (stored as `rejected`), `SecretUnavailableError` when the client's
    * credentials can't be read, `RequestAbortedError` when the signal ended the call before anything was sent
    */
@@ -154,11 +147,10 @@ export interface PaymentStore<Tx = undefined, Taken = Tx> extends ManagedStore<T
    * whose order another one has paid
    */
   send(merchantPaymentReference: string, options?: RequestOptions): Promise<StoredPayment>;
-  /** Resolves with what is stored under a reference. */
+  /** What is stored under a reference. */
   get(merchantPaymentReference: string): Promise<StoredPayment | undefined>;
   /**
-   * Resolves with the payment that has paid an order, or with its latest attempt, for example for the page to which the
-   * customer returns.
+   * The payment that has paid an order, or its latest attempt: for the page to which the customer returns.
    *
    * @param order - the order's first reference
    */
@@ -167,8 +159,8 @@ export interface PaymentStore<Tx = undefined, Taken = Tx> extends ManagedStore<T
    * Says that someone has found an unresolved payment at the service. It is then `created`, at once.
    *
    * @throws {InvalidOptionError} when the reference or the `referenceNumber` is invalid
-   * @throws {StoreError} `UNKNOWN_REFERENCE`. `STATE_CHANGED`, with nothing changed, when the payment is not unresolved; a
-   * payment that is already stored with this `referenceNumber` is no error
+   * @throws {StoreError} `UNKNOWN_REFERENCE`. `STATE_CHANGED`, with nothing changed, when the payment is not unresolved,
+   * unless it is stored with this `referenceNumber`
    */
   markCreated(
     merchantPaymentReference: string,
@@ -189,9 +181,9 @@ export interface PaymentStore<Tx = undefined, Taken = Tx> extends ManagedStore<T
    * Cleans up after crashes: payments whose process died while sending become `unresolved`, and recorded
    * payments are sent. With `lookUp`, unresolved payments, and those without a callback, are looked up at the service. If
    * the client has `idempotency`, unresolved ones are sent again instead, once their lease is over. What the service then
-   * refuses stays unresolved, and is looked up from then on. Any number of processes may call it at any time. If the
-   * service would fail every payment alike (`error`), the other payments wait for the next call.
+   * refuses stays unresolved, and is looked up from then on. Any number of processes may call it at any time.
    *
+   * @throws {InvalidOptionError} when an option is invalid, or one of the client's is missing
    * @throws {ApiError} for a 401; the payments stay recorded
    * @throws {SecretUnavailableError} when the client's credentials can't be read
    * @throws {StoreError} when the store fails

@@ -1,7 +1,6 @@
 import { parseInstant } from '../protocol/instant.js';
 import { parseExactly } from '../protocol/json.js';
 import { invalidOption } from '../protocol/options.js';
-import { ownFields } from '../protocol/own-fields.js';
 import {
   type CreatePaymentInput,
   isDateTime,
@@ -72,11 +71,10 @@ export function findDifferences(one: string, other: string): string[] {
 
 /** Converts a complete or partial record. */
 export function toFinding(payment: PaymentFields, { toName }: StoredForms): Finding {
-  const fields = ownFields(payment);
-  const { referenceNumber, updatedAt } = fields;
+  const { referenceNumber, updatedAt } = payment;
   return {
     referenceNumber: isText(referenceNumber) ? toName(referenceNumber) : undefined,
-    payment: Object.keys(fields).length === 0 ? undefined : toJson(fields),
+    payment: Object.keys(payment).length === 0 ? undefined : toJson(payment),
     updatedAtUs: isDateTime(updatedAt) ? toMicroseconds(updatedAt as string) : undefined,
   };
 }
@@ -100,24 +98,16 @@ function toMicroseconds(text: string): number {
   return occurredAt.getTime() * 1000 + microseconds;
 }
 
-/** The fields that are not stored. */
-interface Known extends Pick<StoredPayment, 'replayed' | 'error'> {
-  readonly payment?: PaymentFields | undefined;
-}
-
-function readJson(text: string | undefined): PaymentFields | undefined {
-  return text === undefined ? undefined : JSON.parse(text);
-}
-
-// Another program has created the payment, and its callbacks have a record.
-const CREATED_ELSEWHERE = { input: undefined, extraBody: undefined };
-
 /** Converts a stored payment to the public type. */
-export function toStoredPayment(stored: PaymentRow, known: Known): StoredPayment {
-  const { replayed, error, payment = readJson(stored.payment) } = ownFields(known);
+export function toStoredPayment(
+  stored: PaymentRow,
+  { replayed, error }: Pick<StoredPayment, 'replayed' | 'error'>,
+): StoredPayment {
   const { body, state, attempts, recordedAtMs, sentAtMs, changedAtMs, failure } = stored;
-  const { input, extraBody } = body === '' ? CREATED_ELSEWHERE : readBody(body);
-  const reference = (input ?? payment)?.merchantPaymentReference as string;
+  const payment = stored.payment === undefined ? undefined : JSON.parse(stored.payment);
+  // Without a body, another program has created the payment, and its callbacks have a record.
+  const { input, extraBody } = body === '' ? {} : readBody(body);
+  const reference: string = (input ?? payment)?.merchantPaymentReference;
   const { order, replacedBy } = stored;
   return {
     merchantPaymentReference: reference,

@@ -8,9 +8,10 @@ import {
   timerMs,
   withDefault,
 } from '../protocol/options.js';
-import { within } from '../protocol/waiting.js';
 import type { Tables } from './backend.js';
-import { eachPage, Looks, type LookUp, type MissedPayment } from './looks.js';
+import { isConflict, isRefusal, refusesAll, toFailure, wasRefused } from './call-end.js';
+import { type LookOptions, Looks, type LookUp } from './looks.js';
+import { pagesOf } from './pages.js';
 import type { Listed } from './payment-row.js';
 import type {
   RecoverOptions,
@@ -18,20 +19,13 @@ import type {
   RecoveryOptions,
   RunningRecovery,
 } from './payment-store.js';
-import { isConflict, isSetupError, isVerdict, type Turn, wasRefused } from './sending.js';
+import type { Turn } from './sending.js';
 
-const AT_ONCE = 8;
-const REPORT_TIMEOUT_MS = 2_000;
-
-interface Recovering {
+interface Recovering extends LookOptions {
   /** Sends a recorded payment, or repeats an unresolved one, unless it has changed since. */
   resend(key: string, isRepetition: boolean): Promise<Turn>;
   /** Looks a payment up at the service. */
   readonly lookUp: LookUp | undefined;
-  /** For how long after a claim the service may act on the request. */
-  readonly lifetimeMs: number;
-  /** Called for a payment that `lookUp` has found paid, and of which no callback has come. */
-  readonly onMissed: (found: MissedPayment) => void;
   /** Whether the service recognises a repeated creation, so that an unresolved payment may be sent again. */
   readonly sendsAgain: boolean;
 }
@@ -44,28 +38,24 @@ interface Recovering {
  * @throws what `lookUp` has thrown first, once all else is done
  */
 export async function recover(backend: Tables, recovering: Recovering): Promise<Recovery> {
-  const { resend, lookUp, lifetimeMs, onMissed, sendsAgain } = recovering;
+  const { resend, lookUp, sendsAgain } = recovering;
   const pass = new Pass(resend);
   pass.unresolved = await backend.expire();
-  const looks = lookUp && new Looks(backend, { lookUp, lifetimeMs, onMissed });
+  const looks = lookUp && new Looks(backend, lookUp, recovering);
   // What the service has refused is not repeated: it would refuse it again, and only a look tells whether it exists.
   const isRepeated = ({ stored }: Listed): boolean => sendsAgain && !wasRefused(stored.failure);
   await looks?.atUnresolved((listed) => !isRepeated(listed));
-  await eachPage(
-    (page) => backend.list('recorded', { ...page, olderThanMs: 0 }),
-    async (listed) => {
-      await pass.sendAll(listed, { areRepetitions: false });
-      return pass.error === undefined;
-    },
-  );
+  const pages = (kind: 'recorded' | 'unresolved') =>
+    pagesOf((page) => backend.list(kind, { ...page, olderThanMs: 0 }));
+  for await (const page of pages('recorded')) {
+    await pass.sendAll(page, false);
+    if (pass.error !== undefined) break;
+  }
   if (sendsAgain) {
-    await eachPage(
-      (page) => backend.list('unresolved', { ...page, olderThanMs: 0 }),
-      async (listed) => {
-        await pass.sendAll(listed.filter(isRepeated), { areRepetitions: true });
-        return !pass.isOver;
-      },
-    );
+    for await (const page of pages('unresolved')) {
+      await pass.sendAll(page.filter(isRepeated), true);
+      if (pass.isOver) break;
+    }
   }
   await looks?.atWaiting();
   if (looks?.failure !== undefined) throw looks.failure.error;
@@ -87,78 +77,51 @@ class Pass {
   error: RequestError | undefined;
   /** Whether the other payments wait for the next pass. */
   isOver = false;
-  /** Whether the service has accepted or rejected a payment. */
-  #isAnswered = false;
   readonly #resend: Recovering['resend'];
 
   constructor(resend: Recovering['resend']) {
     this.#resend = resend;
   }
 
-  async sendAll(payments: readonly Listed[], kind: { areRepetitions: boolean }): Promise<void> {
-    const { areRepetitions } = kind;
-    const waiting = payments.values();
-    const sendWhile = async (mayContinue: () => boolean): Promise<void> => {
-      while (mayContinue()) {
-        const { value } = waiting.next();
-        if (value === undefined) return;
-        await this.#send(value.key, areRepetitions);
-      }
-    };
-    // One at a time at first: if the service is failing, each request under way leaves one more unresolved payment.
-    await sendWhile(() => !this.isOver && !this.#isAnswered);
-    const sendSerially = () => sendWhile(() => !this.isOver);
-    const ended = await Promise.allSettled(Array.from({ length: AT_ONCE }, sendSerially));
-    // Throws only after the others have ended: a program that exits earlier would leave their payments unresolved.
-    for (const one of ended) if (one.status === 'rejected') throw one.reason;
+  /** One at a time: if the service is failing, each request under way leaves one more unresolved payment. */
+  async sendAll(payments: readonly Listed[], areRepetitions: boolean): Promise<void> {
+    for (const { key } of payments) {
+      if (this.isOver) return;
+      this.#count(await this.#resend(key, areRepetitions), areRepetitions);
+    }
   }
 
-  async #send(payment: string, isRepetition: boolean): Promise<void> {
-    const { stored, replayed, error } = await this.#resend(payment, isRepetition).catch(
-      (thrown) => {
-        this.isOver = true;
-        throw thrown;
-      },
-    );
+  #count({ stored, replayed, error }: Turn, isRepetition: boolean): void {
     if (replayed) return;
-    if (error instanceof RequestError && !isInDoubt(error)) {
-      this.#count(error, isRepetition);
+    const failed = error instanceof RequestError ? error : undefined;
+    const failure = toFailure(failed);
+    const mayExist =
+      ['unknown', 'accepted'].includes(failure.requestOutcome) || isConflict(failure);
+    if (failed !== undefined && !mayExist) {
+      this.#countFailed(failed, isRepetition);
       return;
     }
     this.resent += 1;
-    if (stored?.state === 'created') this.#isAnswered = true;
     if (stored?.state !== 'unresolved') return;
     this.unresolved += 1;
-    if (error instanceof RequestError && !isConflict(error)) this.#end(error);
+    if (failed !== undefined && !isConflict(failure)) this.#end(failed);
   }
 
   /** Counts a payment that the service did not accept, or that was not sent. */
-  #count(error: RequestError, isRepetition: boolean): void {
+  #countFailed(error: RequestError, isRepetition: boolean): void {
     const isAnswered = error instanceof ApiError;
     if (isAnswered) this.resent += 1;
-    if (!isAnswered || error.httpStatus === 429 || isSetupError(error)) {
-      this.#end(error);
-    } else if (isVerdict(error)) {
-      if (isRepetition) this.unresolved += 1;
-      else this.rejected += 1;
-      this.#isAnswered = true;
-    } else {
-      // It may concern this payment alone, which stays recorded: the next one is tried.
-      this.error ??= error;
-    }
+    if (!isAnswered || refusesAll(error)) this.#end(error);
+    // It may concern this payment alone, which stays recorded: the next one is tried.
+    else if (!isRefusal(error)) this.error ??= error;
+    else if (isRepetition) this.unresolved += 1;
+    else this.rejected += 1;
   }
 
   #end(error: RequestError): void {
     this.isOver = true;
     this.error ??= error;
   }
-}
-
-/** Whether the payment of the request that failed may exist. */
-function isInDoubt(error: RequestError): boolean {
-  return (
-    error.requestOutcome === 'unknown' || error.requestOutcome === 'accepted' || isConflict(error)
-  );
 }
 
 export const lookUpRule = optional(
@@ -188,12 +151,12 @@ export function startRecovery(
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isStopped = false;
   const run = async (): Promise<void> => {
-    try {
-      await recover({ ...looked });
-    } catch (error) {
-      const reported = Promise.resolve(error).then(report);
-      await within(REPORT_TIMEOUT_MS, reported, () => undefined).catch(() => undefined);
-    }
+    await recover({ ...looked }).catch((error: unknown) => {
+      // Not awaited: it may never settle.
+      Promise.resolve(error)
+        .then(report)
+        .catch(() => undefined);
+    });
     if (isStopped) return;
     timer = setTimeout(() => {
       running = run();

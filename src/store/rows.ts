@@ -3,23 +3,19 @@ import type { FailedRow } from './backend.js';
 import type { Change } from './change.js';
 import type { SeenChange } from './change-steps.js';
 import type { RowState, SecondRow } from './payment-row.js';
+import { COLUMNS } from './sql/sql.js';
 import type { OwnedRow, StoredRecord } from './steps.js';
 
 // Databases return each row as a JSON list, because drivers differ in how they return numbers and times.
 
-const STATES: Readonly<Record<RowState, true>> = {
-  recorded: true,
-  sending: true,
-  created: true,
-  unheard: true,
-  missed: true,
-  rejected: true,
-  unresolved: true,
-  elsewhere: true,
-};
+const STATES: ReadonlySet<unknown> = new Set<RowState>([
+  ...(['recorded', 'sending', 'created', 'rejected', 'unresolved'] as const),
+  ...(['unheard', 'missed', 'elsewhere'] as const),
+]);
+const FIELDS = Object.keys(COLUMNS);
 
-type Column = string | number | null | undefined;
-type Mutable<Type> = { -readonly [Field in keyof Type]: Type[Field] };
+type Column = string | number | null;
+type Columns = readonly (Column | undefined)[];
 
 /** A row of payments. */
 export interface KeyedRow {
@@ -31,34 +27,14 @@ export interface KeyedRow {
 
 /** @throws {StoreError} `STORE_FAILED` for anything but a row of payments */
 export function parseOwnedRow(json: string): KeyedRow {
-  const columns = parse(json, 20);
-  const [key, body, digest, state, attempts, recordedAtMs, sentAtMs, changedAtMs, ...rest] =
-    columns;
-  const [referenceNumber, payment, foundStatus, failure, owner, leaseUntilMs, ...last] = rest;
-  const [updatedAtUs, paidBy, lookAtMs, order, replacedBy, nowMs] = last;
+  const [key, ...columns] = parse(json, FIELDS.length + 2);
+  const row: Record<string, Column | undefined> = {};
+  for (const [at, field] of FIELDS.entries()) row[field] = columns[at];
+  if (!STATES.has(row['state'])) throw unknownRow();
   return {
     key: String(key),
-    nowMs: Number(nowMs),
-    row: {
-      body: String(body),
-      digest: String(digest),
-      state: toState(state),
-      attempts: Number(attempts),
-      recordedAtMs: Number(recordedAtMs),
-      sentAtMs: numberOf(sentAtMs),
-      changedAtMs: Number(changedAtMs),
-      referenceNumber: textOf(referenceNumber),
-      payment: textOf(payment),
-      foundStatus: textOf(foundStatus),
-      failure: textOf(failure),
-      owner: textOf(owner),
-      leaseUntilMs: numberOf(leaseUntilMs),
-      updatedAtUs: numberOf(updatedAtUs),
-      paidBy: textOf(paidBy),
-      lookAtMs: numberOf(lookAtMs),
-      order: textOf(order),
-      replacedBy: textOf(replacedBy),
-    },
+    row: row as unknown as OwnedRow,
+    nowMs: Number(columns[FIELDS.length]),
   };
 }
 
@@ -75,63 +51,52 @@ export function parseSeenChange(
   rows: readonly string[],
   { key }: Pick<Change, 'key'>,
 ): SeenChange | undefined {
-  const seen: Mutable<SeenChange> = {
-    row: undefined,
-    isProcessed: false,
-    newest: undefined,
-    failure: undefined,
-    second: undefined,
-  };
+  let row: SeenChange['row'];
+  let failure: SeenChange['failure'];
+  let newest: string | undefined;
+  let isProcessed = false;
   for (const json of rows) {
-    const [kind, ...columns] = parseList(json);
-    if (kind === 'order' && columns.length === 8) seen.row = toOrder(columns);
-    else if (kind === 'change' && columns.length === 2) addProcessed(seen, columns, key);
-    else if (kind === 'failure' && columns.length === 2) seen.failure = toFailure(columns);
-    else throw unknownRow();
+    const [kind, ...columns] = parse(json);
+    if (kind === 'order' && columns.length === 8) row = toOrder(columns);
+    else if (kind === 'change' && columns.length === 2) {
+      const [processed, latest] = columns;
+      isProcessed ||= processed === key;
+      newest = later(newest, latest);
+    } else if (kind === 'failure' && columns.length === 2) {
+      failure = { attempts: Number(columns[0]), parked: Number(columns[1]) === 1 };
+    } else throw unknownRow();
   }
-  return seen.row === undefined ? undefined : seen;
+  return row && { row, isProcessed, newest, failure, second: undefined };
 }
 
-function toOrder([state, referenceNumber, payment, updatedAtUs, ...rest]: readonly Column[]) {
-  const [paidBy, body, order, replacedBy] = rest;
+function toOrder(columns: Columns): NonNullable<SeenChange['row']> {
+  const [state, referenceNumber, payment, updatedAtUs, ...rest] = columns as readonly string[];
+  const [paidBy, body = '', order, replacedBy] = rest;
+  if (!STATES.has(state)) throw unknownRow();
   return {
-    state: toState(state),
-    referenceNumber: textOf(referenceNumber),
-    payment: textOf(payment),
-    updatedAtUs: numberOf(updatedAtUs),
-    paidBy: textOf(paidBy),
-    body: String(body),
-    order: textOf(order),
-    replacedBy: textOf(replacedBy),
+    state: state as RowState,
+    referenceNumber,
+    payment,
+    updatedAtUs: updatedAtUs === undefined ? undefined : Number(updatedAtUs),
+    paidBy,
+    body,
+    order,
+    replacedBy,
   };
+}
+
+/** The later one of two ranks. */
+function later(one: string | undefined, other: Column | undefined): string {
+  const rank = String(other);
+  if (!/^-?\d+$/.test(rank)) throw unknownRow();
+  return one !== undefined && BigInt(one) > BigInt(rank) ? one : rank;
 }
 
 /** Parses what is stored of a second payment's record; undefined if it is not listed. */
 export function parseSecond(json: string | undefined): StoredRecord | undefined {
   if (json === undefined) return undefined;
   const [payment, updatedAtUs] = parse(json, 2);
-  return { payment: textOf(payment), updatedAtUs: numberOf(updatedAtUs) };
-}
-
-function addProcessed(
-  seen: Mutable<SeenChange>,
-  [processed, latest]: readonly Column[],
-  key: string,
-): void {
-  seen.isProcessed ||= processed === key;
-  const { newest } = seen;
-  if (newest === undefined || toBigInt(newest) < toBigInt(latest)) {
-    seen.newest = textOf(latest);
-  }
-}
-
-function toFailure([attempts, parked]: readonly Column[]) {
-  return { attempts: Number(attempts), parked: Number(parked) === 1 };
-}
-
-function toBigInt(digits: Column): bigint {
-  if (/^-?\d+$/.test(String(digits))) return BigInt(String(digits));
-  throw unknownRow();
+  return { payment: payment as string, updatedAtUs: updatedAtUs as number | undefined };
 }
 
 export function parseFailedRow(json: string): FailedRow {
@@ -158,7 +123,7 @@ export function parseFailedRow(json: string): FailedRow {
       lastFailedAt: new Date(Number(lastFailedAtMs)),
       parked: Number(parked) === 1,
       error: parseJson(error) as FailedRow['change']['error'],
-      ...(textOf(rawBody) !== undefined && {
+      ...(rawBody !== undefined && {
         rawBody: new Uint8Array(Buffer.from(String(rawBody), 'base64')),
       }),
     },
@@ -167,11 +132,9 @@ export function parseFailedRow(json: string): FailedRow {
 
 export function parseSecondRow(json: string): SecondRow {
   const [foundAtMs, merchantPaymentReference, referenceNumber, payment, nowMs] = parse(json, 5);
+  const names = [merchantPaymentReference, referenceNumber].map(String);
   return {
-    place: {
-      atMs: Number(foundAtMs),
-      names: [merchantPaymentReference, referenceNumber].map(String),
-    },
+    place: { atMs: Number(foundAtMs), names },
     payment: String(payment),
     listedAtMs: Number(nowMs),
   };
@@ -179,21 +142,16 @@ export function parseSecondRow(json: string): SecondRow {
 
 /** Parses a list of one column. */
 export function parseOne(json: string | undefined): string | undefined {
-  if (json === undefined) return undefined;
-  const [column] = parse(json, 1);
-  return column === null || column === undefined ? undefined : String(column);
+  const [column] = json === undefined ? [] : parse(json, 1);
+  return column === undefined ? undefined : String(column);
 }
 
-function parse(json: string | undefined, length: number): readonly Column[] {
-  const columns = parseList(json);
-  if (columns.length === length) return columns;
-  throw unknownRow();
-}
-
-function parseList(json: string | undefined): readonly Column[] {
+/** The columns of a row, without NULLs. */
+function parse(json: string, length?: number): Columns {
   const columns = parseJson(json);
-  if (Array.isArray(columns)) return columns;
-  throw unknownRow();
+  const isRow = Array.isArray(columns) && (length === undefined || columns.length === length);
+  if (!isRow) throw unknownRow();
+  return columns.map((column: Column) => column ?? undefined);
 }
 
 function parseJson(text: unknown): unknown {
@@ -203,19 +161,6 @@ function parseJson(text: unknown): unknown {
     // The parser's own message quotes the text.
     throw unknownRow();
   }
-}
-
-function toState(column: Column): RowState {
-  if (Object.hasOwn(STATES, String(column))) return column as RowState;
-  throw unknownRow();
-}
-
-function textOf(column: Column): string | undefined {
-  return column === null || column === undefined ? undefined : String(column);
-}
-
-function numberOf(column: Column): number | undefined {
-  return column === null || column === undefined ? undefined : Number(column);
 }
 
 export function unknownRow(): StoreError {

@@ -1,4 +1,3 @@
-import { ownFields } from '../protocol/own-fields.js';
 import { isPaid } from '../protocol/payment.js';
 import type {
   Claim,
@@ -111,12 +110,11 @@ export function end(result: Result): RowChange {
   return state === 'unresolved' ? change : { leaseUntilMs: undefined, ...change };
 }
 
-/** What the service's false answer, if there was one, said of the payment. */
-const NOTHING_FOUND = {
+/** For a payment of which the service has said nothing, or something false. */
+export const NOTHING_SAID = {
   referenceNumber: undefined,
   payment: undefined,
   updatedAtUs: undefined,
-  foundStatus: undefined,
 } as const;
 
 /** Returns what becomes of a decision, and its change. */
@@ -143,7 +141,8 @@ export function decide(
   if (Math.min(listedAtMs, nowMs) < finalAtMs) {
     return { decided: { outcome: 'too-early', leftMs: Math.max(0, finalAtMs - nowMs) } };
   }
-  return { decided, change: { ...end({ state, failure: undefined }), ...NOTHING_FOUND } };
+  const change = { ...end({ state, failure: undefined }), ...NOTHING_SAID, foundStatus: undefined };
+  return { decided, change };
 }
 
 /** From when on nobody overlooks a payment that exists: before, the service may still act on the request. */
@@ -194,23 +193,15 @@ export function look(
   };
 }
 
-/** A look at the service. */
-export interface Look extends Pick<NotCreated, 'attempts'> {
-  /** The status that it has found; undefined if it has found none. */
-  readonly status: string | undefined;
-}
+/** A look at the service, and the status that it has found, if any. */
+export type Look = Pick<NotCreated, 'attempts'> & { readonly status: string | undefined };
 
 function statusOf({ payment }: Pick<PaymentRow, 'payment'>): unknown {
-  return payment === undefined ? undefined : ownFields(JSON.parse(payment)).status;
+  return payment === undefined ? undefined : JSON.parse(payment).status;
 }
 
 /** What is stored of a payment's record. */
-export interface StoredRecord {
-  /** Its JSON. */
-  readonly payment: string | undefined;
-  /** Like that of a {@link Finding}. */
-  readonly updatedAtUs: number | undefined;
-}
+export type StoredRecord = Pick<Finding, 'payment' | 'updatedAtUs'>;
 
 /** Whether what is stored is the later record of the same payment. At one instant, `paid` is the later one. */
 export function isLater(stored: StoredRecord, { finding, isPaid: nowPaid }: Told): boolean {
@@ -221,10 +212,9 @@ export function isLater(stored: StoredRecord, { finding, isPaid: nowPaid }: Told
 }
 
 /** The part of a row that decides what a callback makes of it. */
-export interface Settleable
-  extends StoredRecord,
-    Pick<OwnedRow, 'state' | 'referenceNumber' | 'paidBy'>,
-    Partial<Pick<OwnedRow, 'body' | 'order' | 'replacedBy'>> {}
+export type Settleable = StoredRecord &
+  Pick<OwnedRow, 'state' | 'referenceNumber' | 'paidBy'> &
+  Partial<Pick<OwnedRow, 'body' | 'order' | 'replacedBy'>>;
 
 /** What a callback or a late answer tells. */
 export interface Told {
@@ -243,16 +233,10 @@ export interface Known {
   readonly second: StoredRecord | undefined;
 }
 
-/**
- * What a callback or a late answer makes of an order.
- *
- * - `settled`: the payment was not known to be created, or no callback about it had come.
- * - `known`: it was known already.
- * - `second-payment`: the order has another payment, which was known first or has paid it.
- * - `elsewhere`: the store did not create it.
- */
+/** What a callback or a late answer makes of an order. */
 export interface Settled {
-  readonly outcome: 'settled' | 'known' | 'second-payment' | 'elsewhere';
+  /** Whether the order has another payment, which was known first or has paid it. */
+  readonly isSecond: boolean;
   /** Undefined if it says nothing new. */
   readonly change: RowChange | undefined;
   /** What becomes of the list of second payments; undefined for nothing. */
@@ -266,15 +250,15 @@ export function settle(row: Settleable | undefined, told: Told, known: Known): S
   const { referenceNumber } = told.finding;
   const paidBy = row?.paidBy;
   const paid = told.isPaid && paidBy === undefined ? { paidBy: referenceNumber } : undefined;
-  const { outcome, record } = settleOne(row, told, { ...known, pays: paid !== undefined });
+  const { record, isAnother } = settleOne(row, told, { ...known, pays: paid !== undefined });
   const change = paid || record ? { ...paid, ...record } : undefined;
   // Two paid payments of an order are a mistake, whichever of them the store has created.
   const isOther = told.isPaid && paidBy !== undefined && paidBy !== referenceNumber;
-  const isSecond = outcome === 'second-payment' || known.second !== undefined || isOther;
-  if (!isSecond) return { outcome, change, list: undefined, later: undefined };
+  const isSecond = isAnother === true || known.second !== undefined || isOther;
+  if (!isSecond) return { isSecond, change, list: undefined, later: undefined };
   const isOwn = row !== undefined && row.referenceNumber === referenceNumber;
   const later = isOwn && isLater(row, told) ? row : undefined;
-  return { outcome: 'second-payment', change, list: toList(told, known), later };
+  return { isSecond, change, list: toList(told, known), later };
 }
 
 function toList(told: Told, { second, isOld, isProcessed }: Known): Settled['list'] {
@@ -282,29 +266,28 @@ function toList(told: Told, { second, isOld, isProcessed }: Known): Settled['lis
   return isOld || isLater(second, told) ? undefined : 'update';
 }
 
-/** What becomes of the order's own payment. */
-interface SettledOne extends Pick<Settled, 'outcome'> {
-  /** The record to store, with its state; undefined if what is stored stays. */
-  readonly record?: RowChange;
-}
-
 type Context = Pick<Known, 'isOld'> & { readonly pays: boolean };
 
-function settleOne(row: Settleable | undefined, told: Told, context: Context): SettledOne {
+/** The record to store, with its state, unless what is stored of the order's own payment stays. */
+function settleOne(
+  row: Settleable | undefined,
+  told: Told,
+  context: Context,
+): { readonly record?: RowChange; readonly isAnother?: boolean } {
+  const { finding } = told;
   if (row === undefined || row.state === 'elsewhere') {
     const stays = row !== undefined && staysElsewhere(row, told, context);
-    return stays ? { outcome: 'elsewhere' } : { outcome: 'elsewhere', record: told.finding };
+    return stays ? {} : { record: finding };
   }
-  const { finding } = told;
   const record = end({ state: 'created', finding });
-  if (row.state !== 'created' && !isWaiting(row.state)) return { outcome: 'settled', record };
-  if (finding.referenceNumber === undefined) return { outcome: 'known' };
-  if (row.referenceNumber === undefined) return { outcome: 'settled', record };
-  if (row.referenceNumber !== finding.referenceNumber) return { outcome: 'second-payment' };
+  if (row.state !== 'created' && !isWaiting(row.state)) return { record };
+  if (finding.referenceNumber === undefined) return {};
+  if (row.referenceNumber === undefined) return { record };
+  if (row.referenceNumber !== finding.referenceNumber) return { isAnother: true };
   // A late answer is no callback, and does not undo what a look has found.
   const state = record.state === 'unheard' ? row.state : 'created';
-  if (isWaiting(row.state)) return { outcome: 'settled', record: { ...record, state } };
-  return context.isOld || isLater(row, told) ? { outcome: 'known' } : { outcome: 'known', record };
+  if (isWaiting(row.state)) return { record: { ...record, state } };
+  return context.isOld || isLater(row, told) ? {} : { record };
 }
 
 /**

@@ -57,10 +57,7 @@ interface StoredFields {
 interface Failed {
   /** Why the last attempt to send failed, if it did. */
   failure?: SendFailure | undefined;
-  /**
-   * The client's error, if this call sent the payment, or waited for a call of this process that did. Not stored: another
-   * call has `failure` alone.
-   */
+  /** The client's error, if this call sent the payment. Not stored: another call has `failure` alone. */
   error?: MerchantPaymentsError | undefined;
 }
 

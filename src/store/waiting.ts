@@ -1,42 +1,19 @@
-import type { RequestOptions } from '../client/options.js';
 import { RequestAbortedError } from '../errors.js';
-import { fieldOfAny } from '../protocol/own-fields.js';
 import { onAbort } from '../protocol/waiting.js';
 
-/**
- * Waits until `ended` has settled, either way, or the timeout has passed.
- *
- * @returns whether it has settled
- * @throws {RequestAbortedError} when the caller's signal aborts
- */
-export function waitFor(
-  ended: Promise<unknown>,
-  timeoutMs: number,
-  signal: AbortSignal | undefined,
-): Promise<boolean> {
+/** @throws {RequestAbortedError} when the caller's signal aborts */
+export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
-    const settle = (act: () => void): void => {
+    const end = (settle: () => void): void => {
       clearTimeout(timer);
       stopListening?.();
-      act();
+      settle();
     };
-    const abort = (): void => settle(() => reject(abortedWhileWaiting()));
-    const timer = setTimeout(() => settle(() => resolve(false)), Math.max(0, timeoutMs));
+    const abort = (): void => end(() => reject(aborted()));
+    const timer = setTimeout(() => end(resolve), ms);
     const stopListening = signal && onAbort(signal, abort);
     if (signal?.aborted) abort();
-    const end = (): void => settle(() => resolve(true));
-    ended.then(end, end);
   });
-}
-
-/** @throws {RequestAbortedError} when the caller's signal aborts */
-export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
-  await waitFor(new Promise(() => {}), ms, signal);
-}
-
-/** The signal among the options of a call. */
-export function signalOf(options: RequestOptions | undefined): AbortSignal | undefined {
-  return fieldOfAny(options, 'signal') as AbortSignal | undefined;
 }
 
 /** @throws {RequestAbortedError} when the signal is already aborted */
@@ -48,9 +25,8 @@ export function assertNotAborted(signal: AbortSignal | undefined): void {
   });
 }
 
-function abortedWhileWaiting(): RequestAbortedError {
-  return new RequestAbortedError(
+const aborted = () =>
+  new RequestAbortedError(
     'The call was aborted by its signal while another call was sending the payment. This one sent nothing.',
     { requestOutcome: 'unknown' },
   );
-}

@@ -38,7 +38,7 @@ export const changeMutants: readonly Mutant[] = [
   },
   {
     file: CHANGES,
-    from: "secondPayment: settled.outcome === 'second-payment',",
+    from: 'secondPayment: settled.isSecond,',
     to: 'secondPayment: false,',
     scene: 'another program',
   },

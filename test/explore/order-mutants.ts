@@ -5,7 +5,7 @@ const STEPS = 'src/store/steps.ts';
 const CHANGES = 'src/store/change-steps.ts';
 const CALLBACKS = 'src/store/memory-callbacks.ts';
 const MEMORY = 'src/store/memory-backend.ts';
-const SENDER = 'src/store/single-sender.ts';
+const SENDER = 'src/store/send-or-wait.ts';
 const ENGINE = 'src/store/payment-engine.ts';
 
 /** Of the attempts at an order. */
@@ -227,32 +227,19 @@ export const orderMutants: readonly Mutant[] = [
   // calls
   {
     file: SENDER,
-    from: 'if (known !== undefined && isOver?.(known)) return',
-    to: 'if (false) return',
-    redundant:
-      'no scene has a call that comes while another one finds out that the payment was declined',
-  },
-  {
-    file: SENDER,
-    from: 'return { stored, replayed: true, error, isPaid };',
-    to: 'return { stored, replayed: true, error };',
-    redundant: 'the call claims the attempt itself, and learns the same',
-  },
-  {
-    file: SENDER,
     from: 'if (!mayBeOrder(stored, intent)) throw referenceOfAttempt();',
     to: '',
     redundant: 'nobody calls create without replaces for the reference of an attempt',
   },
   {
     file: SENDER,
-    from: "if (replayed && isOver !== undefined && (isPaid || isOver(stored))) return 'return';",
+    from: "if (replayed && declined && (isPaid || isOver(stored, declined))) return 'return-over';",
     to: '',
-    scene: 'an order, a late paid',
+    scene: 'an order, two tabs',
   },
   {
     file: SENDER,
-    from: 'if (isPaid) throw paidByAnother();',
+    from: "if (isPaid) throw notReplaceable('paid');",
     to: '',
     redundant:
       'the call claims it in vain until its deadline, which a test of the contract notices',
@@ -283,15 +270,15 @@ export const orderMutants: readonly Mutant[] = [
     scene: 'an order, two tabs, other bodies',
   },
   {
-    file: ENGINE,
-    from: 'isOver: isOther || isPaid === true };',
-    to: 'isOver: isOther };',
+    file: SENDER,
+    from: 'declined && (isPaid || isOver(stored, declined))',
+    to: 'declined && isOver(stored, declined)',
     scene: 'an order, a late paid',
   },
   {
-    file: ENGINE,
-    from: 'isOver: isOther || isPaid === true };',
-    to: 'isOver: isPaid === true };',
+    file: SENDER,
+    from: 'declined && (isPaid || isOver(stored, declined))',
+    to: 'declined && isPaid',
     scene: 'an order, two tabs',
   },
   {
@@ -302,8 +289,8 @@ export const orderMutants: readonly Mutant[] = [
   },
   {
     file: ENGINE,
-    from: 'const { key } = order?.latest ?? wanted;',
-    to: 'const { key } = wanted;',
+    from: 'const latest = order?.latest.key ?? key;',
+    to: 'const latest = key;',
     scene: 'an order, record, send',
   },
 ];

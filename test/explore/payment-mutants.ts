@@ -181,7 +181,7 @@ export const paymentMutants: readonly Mutant[] = [
   },
   {
     file: STEPS,
-    from: ', ...NOTHING_FOUND }',
+    from: ', ...NOTHING_SAID, foundStatus: undefined }',
     to: ' }',
     scene: 'a false record',
   },

@@ -1,24 +1,25 @@
 import type { Mutant } from './mutant-table.js';
 
 const SENDING = 'src/store/sending.ts';
-const SENDER = 'src/store/single-sender.ts';
+const CALL_END = 'src/store/call-end.ts';
+const SENDER = 'src/store/send-or-wait.ts';
 const LOOKS = 'src/store/looks.ts';
 const RECOVER = 'src/store/recover.ts';
-const LISTS = 'src/store/managed-engine.ts';
+const LISTS = 'src/store/list-attention.ts';
 
 /** Of what carries the decisions out. */
 export const sendingMutants: readonly Mutant[] = [
   { file: SENDING, from: 'if (isLongEnough) return', to: 'if (true) return', scene: 'slow claims' },
   {
-    file: SENDING,
-    from: "isInDoubt = requestOutcome === 'unknown' || isConflict(error) || isRepetition;",
+    file: CALL_END,
+    from: "isInDoubt = requestOutcome === 'unknown' || isConflict(answer) || isRepetition;",
     to: "isInDoubt = requestOutcome === 'unknown' || isRepetition;",
     scene: 'a customer',
   },
   {
-    file: SENDING,
-    from: "isInDoubt = requestOutcome === 'unknown' || isConflict(error) || isRepetition;",
-    to: "isInDoubt = requestOutcome === 'unknown' || isConflict(error);",
+    file: CALL_END,
+    from: "isInDoubt = requestOutcome === 'unknown' || isConflict(answer) || isRepetition;",
+    to: "isInDoubt = requestOutcome === 'unknown' || isConflict(answer);",
     scene: 'idempotency',
   },
   {
@@ -28,20 +29,20 @@ export const sendingMutants: readonly Mutant[] = [
     scene: 'another program',
   },
   {
-    file: SENDING,
+    file: CALL_END,
     from: "if (requestOutcome === 'accepted' && isOurs) {",
     to: 'if (false) {',
     scene: 'a customer',
   },
   {
-    file: SENDING,
+    file: CALL_END,
     from: "requestOutcome === 'not-sent' ||",
     to: '',
     scene: 'record, send',
   },
   {
-    file: SENDING,
-    from: '(!allowsRejected && !isVerdict(error))',
+    file: CALL_END,
+    from: '(!allowsRejected && !isRefusal(answer))',
     to: 'false',
     redundant: 'no scene has something before the service that turns recover() away',
   },
@@ -53,15 +54,9 @@ export const sendingMutants: readonly Mutant[] = [
   },
   {
     file: SENDER,
-    from: 'if (replayed && error === undefined && isFree(stored, intent)) {',
+    from: 'if (replayed && isFree(stored, intent)) {',
     to: 'if (false) {',
     redundant: 'in memory nobody gives up between a claim and the read after it',
-  },
-  {
-    file: SENDER,
-    from: 'if (replayed && error === undefined && isFree(stored, intent)) {',
-    to: 'if (replayed && isFree(stored, intent)) {',
-    scene: 'two customers, one process',
   },
   {
     file: SENDER,
@@ -74,24 +69,6 @@ export const sendingMutants: readonly Mutant[] = [
     from: "return replayed && stored.state === 'sending' && !isLate ?",
     to: 'return false ?',
     scene: 'two customers',
-  },
-  {
-    file: SENDER,
-    from: 'const known = isTheSame ?',
-    to: 'const known = true ?',
-    redundant: 'the call is refused later, when the other has ended',
-  },
-  {
-    file: SENDER,
-    from: 'if (mayTry && (isCallersOwn(error) || !isTheSame)) return undefined;',
-    to: '',
-    redundant: 'the call is refused as another body, and the next click sends it',
-  },
-  {
-    file: SENDER,
-    from: 'if (isCallersOwn(error) || !isTheSame) return undefined;',
-    to: '',
-    redundant: "the call throws the other's error, and nothing is sent",
   },
   {
     file: LOOKS,

@@ -49,8 +49,8 @@ export const settlingMutants: readonly Mutant[] = [
   },
   {
     file: STEPS,
-    from: "outcome === 'second-payment' || known.second !== undefined || isOther;",
-    to: "outcome === 'second-payment' || isOther;",
+    from: 'isAnother === true || known.second !== undefined || isOther;',
+    to: 'isAnother === true || isOther;',
     scene: 'another program, two payments, refunded',
   },
   {
@@ -81,7 +81,7 @@ export const settlingMutants: readonly Mutant[] = [
   },
   {
     file: STEPS,
-    from: "if (row.referenceNumber !== finding.referenceNumber) return { outcome: 'second-payment' };",
+    from: 'if (row.referenceNumber !== finding.referenceNumber) return { isAnother: true };',
     to: '',
     scene: 'another program',
   },

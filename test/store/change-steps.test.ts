@@ -167,23 +167,7 @@ describe('the failure that is stored', () => {
 });
 
 describe('work that fails', () => {
-  const fail = () => {
-    throw new Error('no log');
-  };
   const broken = new Error('a secret');
-
-  it.each(['describeError', 'getRawBody'] as const)(
-    'has its own error as the failure if %s throws',
-    async (name) => {
-      const store = memoryStore();
-      const change = changeOf({ failures: { parkAfter: 1, [name]: fail } });
-      await expect(outcomeOf(store, change, () => Promise.reject(broken))).rejects.toBe(broken);
-      const [item] = await collect(store.attention());
-      // Without a description by the policy, which removes secrets.
-      const message = name === 'describeError' ? '' : 'a secret';
-      expect(item).toMatchObject({ kind: 'failed-change', parked: true, error: { message } });
-    },
-  );
 
   it('is described by the policy as it was at the delivery', async () => {
     const store = memoryStore();
@@ -248,23 +232,3 @@ describe('a change of another payment than the order has', () => {
 });
 
 const NO_NUMBERS = { referenceNumber: undefined, paidBy: undefined };
-
-describe('a failure under a policy of the caller', () => {
-  const run = (failures: FailurePolicy) =>
-    failureOf(read({ failures }), { failure: undefined }, new Error('broken'));
-
-  it('is kept without a body where the policy has none, or throws', () => {
-    expect(run({})?.rawBody).toBeUndefined();
-    const getRawBody = () => {
-      throw new Error('no body');
-    };
-    expect(run({ getRawBody })?.rawBody).toBeUndefined();
-  });
-
-  it('is kept without a text where the policy can not describe it', () => {
-    const describeError = () => {
-      throw new Error('no text');
-    };
-    expect(run({ describeError })?.error).toBe('{"name":"Error","message":""}');
-  });
-});

@@ -36,15 +36,6 @@ describe('what is kept of an error', () => {
     },
   );
 
-  it('is empty where a getter of the error throws', () => {
-    const error = {
-      get message() {
-        throw new Error('not to be read');
-      },
-    };
-    expect(describeFailure(error)).toEqual({ name: 'Error', message: '' });
-  });
-
   it('is without what redact removes from each text', () => {
     const error = Object.assign(new Error('key secret'), { name: 'secret', code: 'E_secret' });
     const redact = (texts: readonly string[]) => texts.map((one) => one.replace('secret', '***'));

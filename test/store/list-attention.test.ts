@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { AttentionOptions } from '../../src/store/attention.js';
-import { listAttention } from '../../src/store/managed-engine.js';
+import { listAttention } from '../../src/store/list-attention.js';
 import { memoryStore } from '../../src/store/memory.js';
 import { MemoryBackend } from '../../src/store/memory-backend.js';
 import type { ListKind, Page } from '../../src/store/payment-row.js';

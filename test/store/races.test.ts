@@ -60,31 +60,6 @@ it('returns the record of a callback before the answer, even within the same sec
   expect(await store.get('order-1')).toMatchObject({ payment: { status: 'paid' } });
 });
 
-it('says that the backend is slow when another call has not yet stored the payment', async () => {
-  const service = new ContractService();
-  const { client } = service;
-  let answer = (): void => {};
-  const answered = new Promise<void>((resolve) => {
-    answer = resolve;
-  });
-  class SlowBackend extends MemoryBackend {
-    override async claim(claim: Claim): Promise<Claimed> {
-      await answered;
-      return super.claim(claim);
-    }
-  }
-  const backend = new SlowBackend(MEMORY);
-  const store = openStore(backend, { client, leaseMs: undefined });
-  const first = store.create(order('order-1'));
-  const second = store.create(order('order-1'), { timeoutMs: 1 });
-  await expect(second).rejects.toMatchObject({
-    code: 'STORE_TIMEOUT',
-    message: expect.stringContaining('this one has sent nothing. Call again'),
-  });
-  answer();
-  expect(await first).toMatchObject({ state: 'created', replayed: false });
-});
-
 it('compares a call with what is stored, not with another call beside it', async () => {
   const { client } = new ContractService();
   const store = openStore(new MemoryBackend(MEMORY), {

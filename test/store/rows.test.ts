@@ -8,20 +8,20 @@ import {
   parseSeenChange,
 } from '../../src/store/rows.js';
 
-const visible = ['key', '{}', 'digest', 'sending', '2', 1000, 2000, 3000];
+const visible = ['key', '{}', 'digest', 'sending', 2, 1000, 2000, 3000];
 const found = ['PAY-1', '{"a":1}', 'paid'];
 const row = [
   ...visible,
   ...found,
   'failed',
   'owner',
-  '4000',
+  4000,
   5,
   'PAY-2',
-  '7000',
+  7000,
   '"order-1"',
   '"order-3"',
-  '6000',
+  6000,
 ];
 const stored = {
   body: '{}',
@@ -232,7 +232,7 @@ it('a second payment from a row has its place and its record', () => {
 
 it('what is stored of a second payment is its record, with its time', () => {
   expect(parseSecond(undefined)).toBeUndefined();
-  expect(parseSecond('["{}","5"]')).toEqual({ payment: '{}', updatedAtUs: 5 });
+  expect(parseSecond('["{}",5]')).toEqual({ payment: '{}', updatedAtUs: 5 });
   expect(parseSecond('["{}",null]')).toEqual({ payment: '{}', updatedAtUs: undefined });
   expect(() => parseSecond('["{}"]')).toThrow(UNKNOWN);
 });

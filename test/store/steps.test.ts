@@ -109,55 +109,49 @@ describe('what a callback makes of an order', () => {
 
   it('without a number is settled if the payment is not created yet', () => {
     const answer = told(false, { referenceNumber: undefined });
-    expect(settle(owned, answer, OLD).outcome).toBe('settled');
-    const nothing = { outcome: 'known', change: undefined, list: undefined };
+    expect(settle(owned, answer, OLD).change).toMatchObject({ state: 'created' });
+    const nothing = { isSecond: false, change: undefined, list: undefined };
     expect(settle(KNOWN, answer, OLD)).toEqual(nothing);
   });
 
-  it.each<[string, Partial<Settleable> | undefined, boolean, string, object | undefined]>([
-    ['nothing stored', undefined, false, 'elsewhere', at6()],
-    ['nothing stored', undefined, true, 'elsewhere', { ...at6(), paidBy: 'PAY-1' }],
-    ['elsewhere', ELSEWHERE, true, 'elsewhere', { ...at6(), paidBy: 'PAY-1' }],
-    ['elsewhere, empty', { ...ELSEWHERE, referenceNumber: undefined }, false, 'elsewhere', at6()],
-    ['elsewhere, newer', { ...ELSEWHERE, updatedAtUs: 7 }, false, 'elsewhere', undefined],
-    ['elsewhere, of another', { ...ELSEWHERE, referenceNumber: 'X' }, false, 'elsewhere', at6()],
+  it.each<[string, Partial<Settleable> | undefined, boolean, boolean, object | undefined]>([
+    ['nothing stored', undefined, false, false, at6()],
+    ['nothing stored', undefined, true, false, { ...at6(), paidBy: 'PAY-1' }],
+    ['elsewhere', ELSEWHERE, true, false, { ...at6(), paidBy: 'PAY-1' }],
+    ['elsewhere, empty', { ...ELSEWHERE, referenceNumber: undefined }, false, false, at6()],
+    ['elsewhere, newer', { ...ELSEWHERE, updatedAtUs: 7 }, false, false, undefined],
+    ['elsewhere, of another', { ...ELSEWHERE, referenceNumber: 'X' }, false, false, at6()],
     [
       'elsewhere, paid by another',
       { ...ELSEWHERE, referenceNumber: 'X', paidBy: 'X' },
       false,
-      'elsewhere',
+      false,
       undefined,
     ],
     [
       'elsewhere, paid by another',
       { ...ELSEWHERE, referenceNumber: 'X', paidBy: 'X' },
       true,
-      'second-payment',
+      true,
       undefined,
     ],
-    ['recorded', { state: 'recorded' }, false, 'settled', { state: 'created' }],
-    ['sending', { state: 'sending' }, true, 'settled', { state: 'created', paidBy: 'PAY-1' }],
-    ['rejected', { state: 'rejected' }, false, 'settled', { state: 'created' }],
-    [
-      'unresolved, paid',
-      { state: 'unresolved', paidBy: 'X' },
-      true,
-      'second-payment',
-      { state: 'created' },
-    ],
-    ['unheard', { state: 'unheard' }, false, 'settled', { state: 'created' }],
-    ['missed', { state: 'missed' }, false, 'settled', { state: 'created' }],
-    ['known', {}, false, 'known', { state: 'created', updatedAtUs: 6 }],
-    ['known, newer', { updatedAtUs: 7 }, true, 'known', { paidBy: 'PAY-1' }],
-    ['known, newer', { updatedAtUs: 7 }, false, 'known', undefined],
-    ['known, paid', { paidBy: 'X' }, false, 'known', { updatedAtUs: 6 }],
-    ['known, paid', { paidBy: 'X' }, true, 'second-payment', { updatedAtUs: 6 }],
-    ['number lost', { referenceNumber: undefined }, false, 'settled', { referenceNumber: 'PAY-1' }],
-    ['another', { referenceNumber: 'X' }, true, 'second-payment', { paidBy: 'PAY-1' }],
-    ['another', { referenceNumber: 'X' }, false, 'second-payment', undefined],
-  ])('%s: %o, told of paid %s, is %s', (_, row, isPaid, outcome, change) => {
+    ['recorded', { state: 'recorded' }, false, false, { state: 'created' }],
+    ['sending', { state: 'sending' }, true, false, { state: 'created', paidBy: 'PAY-1' }],
+    ['rejected', { state: 'rejected' }, false, false, { state: 'created' }],
+    ['unresolved, paid', { state: 'unresolved', paidBy: 'X' }, true, true, { state: 'created' }],
+    ['unheard', { state: 'unheard' }, false, false, { state: 'created' }],
+    ['missed', { state: 'missed' }, false, false, { state: 'created' }],
+    ['known', {}, false, false, { state: 'created', updatedAtUs: 6 }],
+    ['known, newer', { updatedAtUs: 7 }, true, false, { paidBy: 'PAY-1' }],
+    ['known, newer', { updatedAtUs: 7 }, false, false, undefined],
+    ['known, paid', { paidBy: 'X' }, false, false, { updatedAtUs: 6 }],
+    ['known, paid', { paidBy: 'X' }, true, true, { updatedAtUs: 6 }],
+    ['number lost', { referenceNumber: undefined }, false, false, { referenceNumber: 'PAY-1' }],
+    ['another', { referenceNumber: 'X' }, true, true, { paidBy: 'PAY-1' }],
+    ['another', { referenceNumber: 'X' }, false, true, undefined],
+  ])('%s: %o, told of paid %s, has a second payment: %s', (_, row, isPaid, isSecond, change) => {
     const settled = settle(row && { ...KNOWN, ...row }, told(isPaid), NEW);
-    expect(settled.outcome).toBe(outcome);
+    expect(settled.isSecond).toBe(isSecond);
     if (change === undefined) expect(settled.change).toBeUndefined();
     else expect(settled.change).toMatchObject(change);
     // Only the first payment that is paid pays the order.

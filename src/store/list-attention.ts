@@ -1,0 +1,124 @@
+import {
+  givenName,
+  invalidOption,
+  listOf,
+  type OptionRules,
+  oneOf,
+  optional,
+  resolveOptions,
+  wholeNumber,
+  withDefault,
+} from '../protocol/options.js';
+import type { Attention, AttentionKind, AttentionOptions } from './attention.js';
+import type { Lists } from './backend.js';
+import { referenceOf } from './order-steps.js';
+import { pagesOf } from './pages.js';
+import type { Cursor, Listed, ListKind, Page, SecondRow } from './payment-row.js';
+import { toStoredPayment } from './records.js';
+
+const NO_CALLBACK_AFTER_MS = 3_600_000;
+
+const KINDS = ['unresolved', 'second-payment', 'failed-change', 'no-callback'] as const;
+
+const rules = {
+  kinds: optional(listOf(oneOf(...KINDS), 'kinds')),
+  olderThanMs: optional(wholeNumber({ unit: 'milliseconds' })),
+  limit: withDefault(Number.POSITIVE_INFINITY, wholeNumber({ min: 1, unit: 'items' })),
+  referenceNumber: optional(givenName),
+} satisfies OptionRules<AttentionOptions>;
+
+/**
+ * @param lifetimeMs for how long after a claim the service may act on the request
+ * @throws {InvalidOptionError} synchronously, when an option is invalid
+ */
+export function listAttention(
+  backend: Lists,
+  lifetimeMs: number,
+  options: AttentionOptions = {},
+): AsyncIterable<Attention> {
+  const { kinds, olderThanMs, limit, referenceNumber } = resolveOptions(options, rules);
+  const wanted = kinds ?? (referenceNumber === undefined ? KINDS : (['failed-change'] as const));
+  if (referenceNumber !== undefined && wanted.some((kind) => kind !== 'failed-change')) {
+    throw invalidOption(
+      'kinds',
+      "left out, or ['failed-change'], if referenceNumber is given",
+      kinds,
+    );
+  }
+  const number = referenceNumber && backend.forms.toName(referenceNumber);
+  const lists = wanted.flatMap((kind) => {
+    const ageMs = olderThanMs ?? (kind === 'no-callback' ? NO_CALLBACK_AFTER_MS : 0);
+    // Before, whoever looks the payment up could find nothing although it is about to be created.
+    const leastMs = kind === 'unresolved' ? Math.max(ageMs, lifetimeMs) : ageMs;
+    return listsOf(backend, kind, number).map((read) => ({ read, olderThanMs: leastMs }));
+  });
+  return inTurn(lists, limit);
+}
+
+interface Entry {
+  readonly item: Attention;
+  readonly place: Cursor;
+}
+
+type ReadList = (page: Page) => Promise<readonly Entry[]>;
+
+/** The lists of a kind, in the order in which they are read. */
+function listsOf(
+  backend: Lists,
+  kind: AttentionKind,
+  referenceNumber: string | undefined,
+): readonly ReadList[] {
+  switch (kind) {
+    case 'second-payment':
+      return [async (page) => (await backend.listSecond(page)).map(toSecond)];
+    case 'failed-change':
+      return [
+        async (page) => {
+          const rows = await backend.listFailed(page, referenceNumber);
+          return rows.map(({ place, change }) => ({ place, item: change }));
+        },
+      ];
+    default: {
+      const waiting = ['missed-paid', 'missed', 'unheard'] as const;
+      const names: readonly ListKind[] = kind === 'unresolved' ? [kind] : waiting;
+      return names.map((name) => async (page) => {
+        const rows = await backend.list(name, page);
+        return rows.map((listed) => ({ place: listed.place, item: toPayment(kind, listed) }));
+      });
+    }
+  }
+}
+
+function toSecond({ place, payment: json, listedAtMs }: SecondRow): Entry {
+  const payment = JSON.parse(json);
+  const { merchantPaymentReference, referenceNumber } = payment;
+  const times = { since: new Date(place.atMs), listedAt: new Date(listedAtMs) };
+  const item = { merchantPaymentReference, ...times, referenceNumber, payment };
+  return { place, item: { kind: 'second-payment', ...item } };
+}
+
+function toPayment(kind: AttentionKind, { place, stored, listedAtMs }: Listed): Attention {
+  const { foundStatus, attempts } = stored;
+  return {
+    kind,
+    ...(foundStatus !== undefined && { foundStatus: JSON.parse(foundStatus) }),
+    merchantPaymentReference: referenceOf(stored),
+    since: new Date(place.atMs),
+    listedAt: new Date(listedAtMs),
+    attempts,
+    stored: toStoredPayment(stored, { replayed: true }),
+  } as Attention;
+}
+
+async function* inTurn(
+  lists: readonly { readonly read: ReadList; readonly olderThanMs: number }[],
+  limit: number,
+): AsyncGenerator<Attention> {
+  let left = limit;
+  for (const { read, olderThanMs } of lists) {
+    for await (const page of pagesOf((one) => read({ ...one, olderThanMs }), left)) {
+      for (const { item } of page) yield item;
+      left -= page.length;
+    }
+  }
+}
