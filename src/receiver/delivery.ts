@@ -3,7 +3,7 @@ import type { Verification } from '../callback/checks.js';
 import type { CallbackHeaders } from '../callback/headers.js';
 import { RetryLaterError, StoreError } from '../errors.js';
 import { causesOf, describeValue } from '../protocol/describe-value.js';
-import type { PaymentStatusRecord } from '../protocol/payment.js';
+import type { CreatePaymentInput, PaymentStatusRecord } from '../protocol/payment.js';
 import { type Awaitable, isPromiseLike } from '../protocol/waiting.js';
 import type { ChangeOutcome, ChangeResult, StoreContext } from '../store/callback-store.js';
 import type { BodyLimits } from './body.js';
@@ -111,11 +111,11 @@ async function processChange<Tx>(
     state = 'running';
     // Counted separately: a store that has lost its lease may answer before the work has ended.
     activity.begin();
-    const signal = createSignal(() => [context.signal, caller.getSignal?.()]);
+    const signal = new WorkSignal(context, caller);
     let timer: ReturnType<typeof setTimeout> | undefined;
     try {
       if (context.secondPayment) await report(options.onError, secondPayment(), callback);
-      const working: unknown = options.onPayment(callback, contextOf(context, payment, signal));
+      const working: unknown = options.onPayment(callback, new GivenContext(context, payment, signal));
       // Work that has returned needs no deadline: no timer could have fired meanwhile.
       if (isPromiseLike(working)) {
         const callerMs = caller.getTimeLimitMs?.() ?? Number.POSITIVE_INFINITY;
@@ -145,55 +145,83 @@ async function processChange<Tx>(
   }
 }
 
-/** Has own properties only, so that `{ ...context }` copies all of them. */
-function contextOf<Tx>(
-  context: StoreContext<Tx>,
-  { merchantPaymentReference }: PaymentStatusRecord,
-  signal: CreatedSignal,
-): PaymentContext<Tx> {
-  // A merchant's own store may leave some out.
-  const { tx, order = merchantPaymentReference, current = true } = context;
-  return {
-    tx,
-    get signal() {
-      return signal.get();
+/** What `onPayment` gets besides the callback. */
+class GivenContext<Tx> implements PaymentContext<Tx> {
+  readonly tx: Tx;
+  readonly order: string;
+  readonly current: boolean;
+  readonly secondPayment: boolean;
+  declare readonly signal: AbortSignal;
+  declare readonly input: CreatePaymentInput | undefined;
+  readonly #context: StoreContext<Tx>;
+  readonly #signal: WorkSignal;
+
+  constructor(context: StoreContext<Tx>, payment: PaymentStatusRecord, signal: WorkSignal) {
+    this.tx = context.tx;
+    // A merchant's own store may leave some out.
+    this.order = context.order ?? payment.merchantPaymentReference;
+    this.current = context.current ?? true;
+    this.secondPayment = context.secondPayment ?? false;
+    this.#context = context;
+    this.#signal = signal;
+    Object.defineProperty(this, 'signal', GivenContext.#signalProperty);
+    Object.defineProperty(this, 'input', GivenContext.#inputProperty);
+  }
+
+  // Own properties, so that `{ ...context }` copies them. Their getters are the same for all contexts: those of an object
+  // literal V8 would keep, with all that they refer to, until its next full collection.
+  static readonly #signalProperty: ThisType<GivenContext<unknown>> & PropertyDescriptor = {
+    enumerable: true,
+    get() {
+      return this.#signal.get();
     },
-    order,
-    get input() {
-      return context.input;
+  };
+  static readonly #inputProperty: ThisType<GivenContext<unknown>> & PropertyDescriptor = {
+    enumerable: true,
+    get() {
+      return this.#context.input;
     },
-    current,
-    secondPayment: context.secondPayment ?? false,
   };
 }
 
-type CreatedSignal = ReturnType<typeof createSignal>;
-
 /** A signal that is made when it is first read: it costs as much as all else here, and few handlers read it. */
-function createSignal(getSources: () => readonly (AbortSignal | undefined)[]) {
-  let controller: AbortController | undefined;
-  const stops: (() => void)[] = [];
-  // Not AbortSignal.any: on Node 20 listeners of such a signal are never freed.
-  const make = (): AbortController => {
-    if (controller !== undefined) return controller;
-    const made = new AbortController();
-    controller = made;
-    for (const source of getSources()) {
-      const abort = (): void => made.abort(source?.reason);
+class WorkSignal {
+  readonly #context: Pick<StoreContext<unknown>, 'signal'>;
+  readonly #caller: Caller;
+  #controller: AbortController | undefined;
+  #stops: readonly (() => void)[] | undefined;
+
+  constructor(context: Pick<StoreContext<unknown>, 'signal'>, caller: Caller) {
+    this.#context = context;
+    this.#caller = caller;
+  }
+
+  get(): AbortSignal {
+    return this.#make().signal;
+  }
+
+  abort(reason: unknown): void {
+    this.#make().abort(reason);
+  }
+
+  /** Stops listening to the store's and the caller's signals. */
+  stop(): void {
+    for (const stop of this.#stops ?? []) stop();
+  }
+
+  #make(): AbortController {
+    if (this.#controller !== undefined) return this.#controller;
+    const controller = new AbortController();
+    this.#controller = controller;
+    // Not AbortSignal.any: on Node 20 listeners of such a signal are never freed.
+    this.#stops = [this.#context.signal, this.#caller.getSignal?.()].map((source) => {
+      const abort = (): void => controller.abort(source?.reason);
       if (source?.aborted) abort();
       source?.addEventListener('abort', abort);
-      stops.push(() => source?.removeEventListener('abort', abort));
-    }
-    return made;
-  };
-  return {
-    get: () => make().signal,
-    abort: (reason: unknown) => make().abort(reason),
-    /** Stops listening to the sources. */
-    stop: () => {
-      for (const stop of stops) stop();
-    },
-  };
+      return () => source?.removeEventListener('abort', abort);
+    });
+    return controller;
+  }
 }
 
 const failedBy = (error: unknown): FailedDelivery => ({
