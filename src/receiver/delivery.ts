@@ -115,7 +115,10 @@ async function processChange<Tx>(
     let timer: ReturnType<typeof setTimeout> | undefined;
     try {
       if (context.secondPayment) await report(options.onError, secondPayment(), callback);
-      const working: unknown = options.onPayment(callback, new GivenContext(context, payment, signal));
+      const working: unknown = options.onPayment(
+        callback,
+        new GivenContext(context, payment, signal),
+      );
       // Work that has returned needs no deadline: no timer could have fired meanwhile.
       if (isPromiseLike(working)) {
         const callerMs = caller.getTimeLimitMs?.() ?? Number.POSITIVE_INFINITY;

@@ -11,10 +11,9 @@ import {
   toFailed,
 } from './change-steps.js';
 import { Loss, WorkContext } from './loss.js';
-import { forgetIf, nameOf, pageOf } from './memory-entries.js';
+import { Entries, type Entry, type ProcessedChange, pageOf, type Row } from './memory-orders.js';
 import { warnInProduction } from './memory-warning.js';
 import type {
-  Cursor,
   Finding,
   Intent,
   Listed,
@@ -24,20 +23,9 @@ import type {
   SecondRow,
   StoredForms,
 } from './payment-row.js';
-import type { OwnedRow, RowChange, StoredRecord } from './steps.js';
+import type { RowChange, StoredRecord } from './steps.js';
 
-export type Row = { -readonly [Field in keyof OwnedRow]: OwnedRow[Field] };
-
-type Second = Omit<SecondRow, 'listedAtMs'> & StoredRecord;
-
-/** The processed changes of a payment. */
-interface Processed {
-  readonly key: string;
-  readonly referenceNumber: string;
-  readonly keys: string[];
-  readonly newest: string;
-  readonly changedAtMs: number;
-}
+type Second = Omit<SecondRow, 'listedAtMs'> & Pick<StoredRecord, 'updatedAtUs'>;
 
 type Failed = Omit<FailedRow, 'change'> & { readonly change: Omit<FailedChange, 'listedAt'> };
 
@@ -52,16 +40,11 @@ export interface MemoryOptions {
 /** Callbacks in this process's memory. Each method is atomic, because it does everything before its first await. */
 export class MemoryCallbacks implements CallbackTables<undefined> {
   readonly forms: StoredForms = { toName: (text) => text, toDigest: (text) => text };
-  /** The orders by their keys. Like the other maps, those that changed last come last. */
-  protected readonly rows = new Map<string, Row>();
+  protected readonly entries = new Entries();
   /** By order and payment. */
   readonly #seconds = new Map<string, Second>();
-  /** By order and payment, too. */
-  readonly #processed = new Map<string, Processed>();
   /** By order, payment and change, in the order of their first failure. */
   readonly #failures = new Map<string, Failed>();
-  /** The orders of which a change is being processed. */
-  readonly #working = new Set<string>();
   readonly #options: MemoryOptions;
 
   constructor(options: MemoryOptions) {
@@ -72,16 +55,15 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
     change: Change,
     work: (context: StoreContext<undefined>) => Promise<void>,
   ): Promise<ChangeResult> {
-    warnInProduction();
-    const { merchantPaymentReference: key } = change;
-    this.#forgetOld();
+    const { merchantPaymentReference: key, finding } = change;
     const judged = judge(this.#see(change), change);
     const { verdict, order } = judged;
-    this.settleOrder(key, change.finding, judged);
+    this.settleOrder(key, finding, judged);
     if (verdict === 'duplicate') return { outcome: verdict };
-    if (this.#working.has(order)) return { outcome: 'busy' };
+    const first = this.entries.get(order) as Entry;
+    if (first.isBusy) return { outcome: 'busy' };
     if (verdict === 'parked') return { outcome: verdict };
-    this.#working.add(order);
+    first.isBusy = true;
     try {
       // Memory can't be lost, so this signal never aborts.
       await work(new WorkContext(undefined, judged, new Loss()));
@@ -92,30 +74,40 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
       if (kept !== undefined) this.#keep(change, kept);
       return toFailed(error, kept);
     } finally {
-      this.#working.delete(order);
+      first.isBusy = false;
     }
   }
 
   #see(change: Change): SeenChange {
-    const { merchantPaymentReference: key, referenceNumber } = change;
-    const processed = this.#processed.get(nameOf(key, referenceNumber));
-    const failed =
-      this.#failures.size === 0
-        ? undefined
-        : this.#failures.get(nameOf(key, referenceNumber, change.key))?.change;
-    const row = this.rows.get(key);
+    const { merchantPaymentReference: key, finding } = change;
+    const processed = this.#processed(change);
+    const failed = this.#failures.size > 0 && this.#failures.get(nameOf(...namesOf(change)));
+    const row = this.entries.get(key)?.row;
     return {
       row: row?.order === undefined ? row : { ...row, paidBy: this.paidBy(row) },
-      isProcessed: processed?.keys.includes(change.key) === true,
-      newest: processed?.newest,
-      failure: failed && { attempts: failed.attempts, parked: failed.parked },
-      second: this.secondOf(key, change.finding),
+      isProcessed: processed.some((one) => one.key === change.key),
+      newest: processed.at(-1)?.newest,
+      failure: failed ? failed.change : undefined,
+      second: this.secondOf(key, finding),
     };
+  }
+
+  /** The processed changes of a payment. */
+  #processed({ merchantPaymentReference, referenceNumber }: Change): readonly ProcessedChange[] {
+    const entry = this.entries.get(merchantPaymentReference);
+    if (entry === undefined) return [];
+    this.#forgetChanges(entry, this.nowMs - this.#options.retentionMs + 1);
+    return entry.changes.filter((one) => one.referenceNumber === referenceNumber);
   }
 
   /** The payment that has paid the order of an attempt. */
   protected paidBy({ order, paidBy }: Row): string | undefined {
-    return order === undefined ? paidBy : this.rows.get(JSON.parse(order))?.paidBy;
+    return order === undefined ? paidBy : this.#firstOf(order).row.paidBy;
+  }
+
+  /** @param order as a row has it: all attempts at an order are there, or none */
+  #firstOf(order: string): Entry {
+    return this.entries.get(JSON.parse(order)) as Entry;
   }
 
   /** A payment's record among the second payments; undefined if it is not there. */
@@ -124,27 +116,15 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
   }
 
   #remember(change: Change, newest: string): void {
-    const { merchantPaymentReference: order, referenceNumber, key } = change;
-    const name = nameOf(order, referenceNumber);
-    const keys = this.#processed.get(name)?.keys ?? [];
-    keys.push(key);
-    const changedAtMs = this.nowMs;
-    this.#processed.delete(name);
-    this.#processed.set(name, {
-      key: order,
-      referenceNumber,
-      keys,
-      newest,
-      changedAtMs,
-    });
-    if (this.#failures.size > 0) this.#failures.delete(nameOf(order, referenceNumber, key));
-    this.#forgetOld();
+    const { merchantPaymentReference, referenceNumber, key } = change;
+    const entry = this.entries.get(merchantPaymentReference) as Entry;
+    entry.changes = [...entry.changes, { referenceNumber, key, newest, atMs: this.nowMs }];
+    this.entries.moveToEnd(entry);
+    if (this.#failures.size > 0) this.#failures.delete(nameOf(...namesOf(change)));
   }
 
   #keep(change: Change, { attempts, parked, error, rawBody }: KeptFailure): void {
-    // Names are stored in full here.
-    const { merchantPaymentReference, referenceNumber, key } = change;
-    const names = [merchantPaymentReference, referenceNumber, key];
+    const names = namesOf(change);
     const name = nameOf(...names);
     const known = this.#failures.get(name);
     const [oldest = ''] = this.#failures.keys();
@@ -155,10 +135,11 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
       place,
       change: {
         kind: 'failed-change' as const,
-        merchantPaymentReference,
+        // Names are stored in full here.
+        merchantPaymentReference: change.merchantPaymentReference,
         since: new Date(place.atMs),
-        referenceNumber,
-        key,
+        referenceNumber: change.referenceNumber,
+        key: change.key,
         occurredAt: new Date(Math.floor(Number(change.occurredAtUs) / 1000)),
         attempts,
         lastFailedAt: new Date(this.nowMs),
@@ -176,28 +157,35 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
     { settled: { change, list, later } }: Pick<Judged, 'settled'>,
   ): void {
     if (change !== undefined) {
-      const row = this.rows.get(key) ?? this.insert(key, { body: '', digest: '' }, 'elsewhere');
-      this.change(key, row, change);
-      const first = row.order === undefined ? undefined : this.rows.get(JSON.parse(row.order));
+      const entry = this.entries.get(key) ?? this.insert(key, NOT_CREATED, 'elsewhere');
+      this.change(entry, change);
       const { paidBy } = change;
-      if (first !== undefined && paidBy !== undefined) first.paidBy = paidBy;
+      const { order } = entry.row;
+      if (order !== undefined && paidBy !== undefined) this.#firstOf(order).row.paidBy = paidBy;
     }
     if (list === undefined) return;
     const { referenceNumber = '' } = finding;
     const { payment = '{}', updatedAtUs } = later ?? finding;
     const name = nameOf(key, referenceNumber);
-    const place = { atMs: this.nowMs, names: [key, referenceNumber] };
-    this.#seconds.set(name, {
-      place: this.#seconds.get(name)?.place ?? place,
-      payment,
-      updatedAtUs,
-    });
+    const { place } = this.#seconds.get(name) ?? {
+      place: { atMs: this.nowMs, names: [key, referenceNumber] },
+    };
+    this.#seconds.set(name, { place, payment, updatedAtUs });
   }
 
-  protected insert(key: string, intent: Intent, state: RowState): Row {
+  protected insert(key: string, { body, digest }: Intent, state: RowState, order?: string): Entry {
     warnInProduction();
+    const { maxEntries } = this.#options;
+    for (let { oldest } = this.entries; oldest && this.entries.size >= maxEntries; ) {
+      const { newer } = oldest;
+      // What is open, or needs a person, is kept, even beyond the limit.
+      this.#forgetOrder(oldest, Number.POSITIVE_INFINITY);
+      oldest = newer;
+    }
     const { nowMs } = this;
-    const row: Row = {
+    return this.entries.add(key, {
+      body,
+      digest,
       state,
       owner: undefined,
       leaseUntilMs: undefined,
@@ -212,42 +200,31 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
       updatedAtUs: undefined,
       paidBy: undefined,
       failure: undefined,
-      order: undefined,
+      order,
       replacedBy: undefined,
-      ...intent,
-    };
-    this.rows.set(key, row);
-    for (const [oldest] of this.rows) {
-      if (this.rows.size <= this.#options.maxEntries) break;
-      // What is open, or needs a person, is kept, even beyond the limit.
-      this.#forgetOrder(oldest, Number.POSITIVE_INFINITY);
-    }
-    return row;
+    });
   }
 
-  /** Deletes all rows of an order, or none: each must have ended, have changed before a time, and need no person. */
-  #forgetOrder(first: string, beforeMs: number): number {
-    const keys: string[] = [];
-    for (let key: string | undefined = first; key !== undefined; ) {
-      const row = this.rows.get(key);
-      const isOld = row !== undefined && hasEnded(row) && row.changedAtMs < beforeMs;
-      if (!isOld || this.#isListed(key)) return 0;
-      if (keys.length === 0 && row.order !== undefined) return 0;
-      keys.push(key);
-      key = row.replacedBy === undefined ? undefined : JSON.parse(row.replacedBy);
-    }
-    for (const key of keys) this.rows.delete(key);
-    return keys.length;
-  }
-
-  protected change(key: string, row: Row, change: RowChange): void {
-    Object.assign(row, { changedAtMs: this.nowMs }, change);
-    this.rows.delete(key);
-    this.rows.set(key, row);
+  protected change(entry: Entry, change: RowChange): void {
+    entry.row.changedAtMs = this.nowMs;
+    Object.assign(entry.row, change);
+    this.entries.moveToEnd(entry);
   }
 
   protected get nowMs(): number {
     return this.#options.now();
+  }
+
+  /** The attempts at an order, from the first to the latest; none while the latest is about to be stored. */
+  protected attemptsAt(first: string): readonly Entry[] {
+    const attempts: Entry[] = [];
+    for (let key: string | undefined = first; key !== undefined; ) {
+      const entry = this.entries.get(key);
+      if (entry === undefined) return [];
+      attempts.push(entry);
+      key = entry.row.replacedBy && JSON.parse(entry.row.replacedBy);
+    }
+    return attempts;
   }
 
   // Without a client there are no payments that it has sent.
@@ -261,27 +238,21 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
 
   async listSecond(page: Page): Promise<readonly SecondRow[]> {
     const listedAtMs = this.nowMs;
-    const listed = this.page([...this.#seconds.values()], page);
-    return listed.map(({ place, payment = '{}' }) => ({ place, payment, listedAtMs }));
+    const listed = pageOf([...this.#seconds.values()], page, listedAtMs);
+    return listed.map(({ place, payment }) => ({ place, payment, listedAtMs }));
   }
 
   async listFailed(page: Page, referenceNumber: string | undefined): Promise<readonly FailedRow[]> {
     const all = [...this.#failures.values()].filter(
       ({ place }) => referenceNumber === undefined || place.names[1] === referenceNumber,
     );
-    const listedAt = new Date(this.nowMs);
+    const { nowMs } = this;
+    const listedAt = new Date(nowMs);
     // Copies, which their reader may change.
-    return this.page(all, page).map(({ place, change }) => ({
+    return pageOf(all, page, nowMs).map(({ place, change }) => ({
       place,
       change: structuredClone({ ...change, listedAt }),
     }));
-  }
-
-  protected page<Entry extends { readonly place: Cursor }>(
-    all: readonly Entry[],
-    page: Page,
-  ): readonly Entry[] {
-    return pageOf(all, page, this.nowMs);
   }
 
   async forgetSecond(
@@ -289,16 +260,12 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
     referenceNumber: string,
     isSame: (payment: string) => boolean,
   ): Promise<boolean> {
-    return forgetIf(this.#seconds, nameOf(key, referenceNumber), ({ payment = '{}' }) =>
-      isSame(payment),
-    );
+    const name = nameOf(key, referenceNumber);
+    return forgetIf(this.#seconds, name, ({ payment }) => isSame(payment));
   }
 
-  async forgetFailed(
-    { merchantPaymentReference, referenceNumber, key }: ChangeName,
-    attempts: number,
-  ): Promise<boolean> {
-    const name = nameOf(merchantPaymentReference, referenceNumber, key);
+  async forgetFailed(change: ChangeName, attempts: number): Promise<boolean> {
+    const name = nameOf(...namesOf(change));
     return forgetIf(this.#failures, name, ({ change }) => change.attempts === attempts);
   }
 
@@ -308,9 +275,36 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
     for (const { change } of this.#failures.values()) {
       if (+change.lastFailedAt < beforeMs) delete change.rawBody;
     }
-    let count = this.#pruneChanges(beforeMs);
-    for (const key of this.rows.keys()) count += this.#forgetOrder(key, beforeMs);
+    let count = 0;
+    for (const entry of this.entries.all()) count += this.#forgetChanges(entry, beforeMs);
+    for (const entry of this.entries.all()) count += this.#forgetOrder(entry, beforeMs);
     return count;
+  }
+
+  /** Forgets the changes of payments that were last processed before a time. */
+  #forgetChanges(entry: Entry, beforeMs: number): number {
+    const { key, changes } = entry;
+    entry.changes = changes.filter(
+      ({ referenceNumber }) =>
+        changes.some((one) => one.referenceNumber === referenceNumber && one.atMs >= beforeMs) ||
+        // A failed change that is replayed must still be seen to be older.
+        this.#isListed(key, referenceNumber),
+    );
+    return changes.length - entry.changes.length;
+  }
+
+  /** Deletes all attempts at an order, or none: each must have ended, have changed before a time, and need no person. */
+  #forgetOrder(first: Entry, beforeMs: number): number {
+    if (first.isBusy || first.row.order !== undefined) return 0;
+    const attempts = this.attemptsAt(first.key);
+    const isOver = ({ key, row, changes }: Entry): boolean =>
+      hasEnded(row) &&
+      row.changedAtMs < beforeMs &&
+      changes.every(({ atMs }) => atMs < beforeMs) &&
+      !this.#isListed(key);
+    if (!attempts.every(isOver)) return 0;
+    for (const entry of attempts) this.entries.delete(entry);
+    return attempts.length;
   }
 
   /** Whether a person is needed because of a change or a payment of an order; of one payment, because of a change. */
@@ -323,27 +317,32 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
     for (const { place } of this.#seconds.values()) if (place.names[0] === key) return true;
     return false;
   }
-
-  #forgetOld(): void {
-    const { maxEntries, retentionMs } = this.#options;
-    const beforeMs = this.nowMs - retentionMs + 1;
-    this.#pruneChanges(beforeMs, maxEntries);
-  }
-
-  /** Forgets the changes of payments beyond a number of them, and what last changed before a time. */
-  #pruneChanges(beforeMs: number, maxEntries = Number.POSITIVE_INFINITY): number {
-    let count = 0;
-    for (const [name, { key, referenceNumber, keys, changedAtMs }] of this.#processed) {
-      if (this.#processed.size <= maxEntries && changedAtMs >= beforeMs) break;
-      // A failed change that is replayed must still be seen to be older.
-      if (this.#isListed(key, referenceNumber)) continue;
-      this.#processed.delete(name);
-      count += keys.length;
-    }
-    return count;
-  }
 }
+
+/** Of a payment that the store did not create. */
+const NOT_CREATED: Intent = { body: '', digest: '' };
 
 function hasEnded({ state }: Row): boolean {
   return state !== 'recorded' && state !== 'sending' && state !== 'unresolved';
+}
+
+const namesOf = (change: ChangeName): readonly string[] => [
+  change.merchantPaymentReference,
+  change.referenceNumber,
+  change.key,
+];
+
+/** Unique, whatever characters the names contain. */
+const nameOf = (...names: readonly (string | undefined)[]): string => JSON.stringify(names);
+
+/** Returns whether the entry has changed, and was kept. */
+function forgetIf<Item>(
+  items: Map<string, Item>,
+  name: string,
+  isSame: (item: Item) => boolean,
+): boolean {
+  const item = items.get(name);
+  if (item === undefined || !isSame(item)) return item !== undefined;
+  items.delete(name);
+  return false;
 }

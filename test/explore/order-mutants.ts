@@ -122,8 +122,8 @@ export const orderMutants: readonly Mutant[] = [
   },
   {
     file: MEMORY,
-    from: 'row.order ?? JSON.stringify(replaces);',
-    to: 'JSON.stringify(replaces);',
+    from: 'row.order ?? JSON.stringify(replaces));',
+    to: 'JSON.stringify(replaces));',
     scene: 'an order, declined twice',
   },
   // claiming
@@ -159,7 +159,7 @@ export const orderMutants: readonly Mutant[] = [
   },
   {
     file: MEMORY,
-    from: "if (row.state === 'recorded') this.change(key, row, { state: 'rejected' });",
+    from: "if (row.state === 'recorded') this.change(entry, { state: 'rejected' });",
     to: '',
     scene: 'an order, record, send, a late paid',
   },
@@ -190,7 +190,7 @@ export const orderMutants: readonly Mutant[] = [
   },
   {
     file: CALLBACKS,
-    from: 'if (first !== undefined && paidBy !== undefined) first.paidBy = paidBy;',
+    from: 'if (order !== undefined && paidBy !== undefined) this.#firstOf(order).row.paidBy = paidBy;',
     to: '',
     scene: 'an order, from the first click',
   },
@@ -202,8 +202,8 @@ export const orderMutants: readonly Mutant[] = [
   },
   {
     file: CALLBACKS,
-    from: 'if (keys.length === 0 && row.order !== undefined) return 0;',
-    to: '',
+    from: 'if (first.isBusy || first.row.order !== undefined) return 0;',
+    to: 'if (first.isBusy) return 0;',
     scene: 'an order, a late paid, pruned',
   },
   {

@@ -214,7 +214,8 @@ describe('a list', () => {
       ['b', 'unresolved'],
       ['a', 'unresolved'],
     ]);
-    expect(await backend.expire()).toBe(0);
+    // Only a look at it: `recover` still counts the expired lease.
+    expect(await backend.expire()).toBe(1);
   });
 
   it('of second payments is ordered by foundAt, key and number', async () => {
