@@ -1,6 +1,6 @@
 import type { Backend } from './backend.js';
 import { MemoryCallbacks } from './memory-callbacks.js';
-import { pageOf, type Row } from './memory-orders.js';
+import { pageOf, type Row } from './memory-entries.js';
 import {
   isPaidByAnother,
   type NewAttempt,
@@ -42,7 +42,7 @@ export class MemoryBackend extends MemoryCallbacks implements Backend<undefined>
       return { granted: false, stored: this.#read(row), isPaid: true };
     }
     const change = steps.claim(row, wanted, this.nowMs);
-    if (change !== undefined) this.change(entry, change);
+    this.change(entry, change);
     return { granted: change?.state === 'sending', stored: this.#read(row) };
   }
 
@@ -75,7 +75,7 @@ export class MemoryBackend extends MemoryCallbacks implements Backend<undefined>
     if (entry === undefined) return { ...attempt, refused: 'unknown' };
     const { row } = entry;
     const { replacedBy } = row;
-    if (this.entries.get(key) !== undefined) {
+    if (this.entries.has(key)) {
       const isDone = replacedBy === JSON.stringify(key);
       return isDone ? this.#recordOne(attempt) : { ...attempt, refused: 'in-use' };
     }
@@ -109,33 +109,29 @@ export class MemoryBackend extends MemoryCallbacks implements Backend<undefined>
     const known = { isOld: true, second: this.secondOf(key, finding) };
     const row = this.entries.get(key)?.row;
     const settled = steps.settle(row, { finding, isPaid: false }, known);
-    this.settleOrder(key, finding, { settled });
+    this.settleOrder(key, finding, settled);
   }
 
   async decide(key: string, decision: Decision): Promise<Decided> {
     const entry = this.entries.get(key);
     if (entry === undefined) return { outcome: 'unknown' };
     const { decided, change } = steps.decide(entry.row, decision, this.nowMs);
-    if (change !== undefined) this.change(entry, change);
+    this.change(entry, change);
     return decided;
   }
 
   async look(key: string, look: steps.Look): Promise<boolean> {
-    return this.#changeIf(key, (row) => steps.look(row, look, this.nowMs)) !== undefined;
+    const entry = this.entries.get(key);
+    const change = entry && steps.look(entry.row, look, this.nowMs);
+    this.change(entry, change);
+    return change !== undefined;
   }
 
   override async stopWaiting(key: string, attempts: number): Promise<boolean> {
-    return this.#changeIf(key, (row) => steps.stopWaiting(row, attempts)) === false;
-  }
-
-  #changeIf<Change extends steps.RowChange | false | undefined>(
-    key: string,
-    decide: (row: Row) => Change,
-  ): Change | undefined {
     const entry = this.entries.get(key);
-    const change = entry && decide(entry.row);
-    if (entry !== undefined && change) this.change(entry, change);
-    return change;
+    const change = entry && steps.stopWaiting(entry.row, attempts);
+    this.change(entry, change);
+    return change === false;
   }
 
   async read(key: string): Promise<PaymentRow | undefined> {
@@ -144,8 +140,8 @@ export class MemoryBackend extends MemoryCallbacks implements Backend<undefined>
   }
 
   async expire(): Promise<number> {
-    const all = [...this.entries.all()];
-    const expired = all.filter(({ row }) => steps.expire(row, this.nowMs) !== undefined);
+    const all = [...this.entries.values()];
+    const expired = all.filter(({ row }) => steps.expire(row, this.nowMs));
     for (const entry of expired) this.change(entry, { state: 'unresolved' });
     return expired.length;
   }
@@ -170,7 +166,7 @@ export class MemoryBackend extends MemoryCallbacks implements Backend<undefined>
     page: Page,
   ): readonly Listed[] {
     const { nowMs } = this;
-    const listed = [...this.entries.all()].filter(({ row }) => isListed(row));
+    const listed = [...this.entries.values()].filter(({ row }) => isListed(row));
     const all = listed.map(({ key, row }) => ({
       key,
       stored: this.#read(row) as PaymentRow,

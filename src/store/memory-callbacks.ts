@@ -1,18 +1,18 @@
-import type { FailedChange } from './attention.js';
 import type { CallbackTables, FailedRow } from './backend.js';
 import type { ChangeResult, StoreContext } from './callback-store.js';
 import type { Change, ChangeName } from './change.js';
-import {
-  failureOf,
-  type Judged,
-  judge,
-  type KeptFailure,
-  type SeenChange,
-  toFailed,
-} from './change-steps.js';
+import { failureOf, judge, type KeptFailure, type SeenChange, toFailed } from './change-steps.js';
 import { Loss, WorkContext } from './loss.js';
-import { Entries, type Entry, type ProcessedChange, pageOf, type Row } from './memory-orders.js';
-import { warnInProduction } from './memory-warning.js';
+import {
+  type Entry,
+  type Failed,
+  findNamed,
+  newEntry,
+  pageOf,
+  type Row,
+  removeIf,
+  type Second,
+} from './memory-entries.js';
 import type {
   Finding,
   Intent,
@@ -23,13 +23,12 @@ import type {
   SecondRow,
   StoredForms,
 } from './payment-row.js';
-import type { RowChange, StoredRecord } from './steps.js';
-
-type Second = Omit<SecondRow, 'listedAtMs'> & Pick<StoredRecord, 'updatedAtUs'>;
-
-type Failed = Omit<FailedRow, 'change'> & { readonly change: Omit<FailedChange, 'listedAt'> };
+import type { RowChange, Settled, StoredRecord } from './steps.js';
 
 const MAX_FAILURES = 1_000;
+
+/** Of a payment that the store did not create. */
+const NOT_CREATED: Intent = { body: '', digest: '' };
 
 export interface MemoryOptions {
   readonly now: () => number;
@@ -40,11 +39,12 @@ export interface MemoryOptions {
 /** Callbacks in this process's memory. Each method is atomic, because it does everything before its first await. */
 export class MemoryCallbacks implements CallbackTables<undefined> {
   readonly forms: StoredForms = { toName: (text) => text, toDigest: (text) => text };
-  protected readonly entries = new Entries();
-  /** By order and payment. */
-  readonly #seconds = new Map<string, Second>();
-  /** By order, payment and change, in the order of their first failure. */
-  readonly #failures = new Map<string, Failed>();
+  /** By the merchant's references, in the order of their last changes. */
+  protected readonly entries = new Map<string, Entry>();
+  #newest: Entry | undefined;
+  readonly #seconds: Second[] = [];
+  /** In the order of their first failure. */
+  readonly #failures: Failed[] = [];
   readonly #options: MemoryOptions;
 
   constructor(options: MemoryOptions) {
@@ -57,17 +57,18 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
   ): Promise<ChangeResult> {
     const { merchantPaymentReference: key, finding } = change;
     const judged = judge(this.#see(change), change);
-    const { verdict, order } = judged;
-    this.settleOrder(key, finding, judged);
+    const { verdict } = judged;
+    const entry = this.settleOrder(key, finding, judged.settled);
     if (verdict === 'duplicate') return { outcome: verdict };
-    const first = this.entries.get(order) as Entry;
+    const { order } = entry.row;
+    const first = order === undefined ? entry : this.#firstOf(order);
     if (first.isBusy) return { outcome: 'busy' };
     if (verdict === 'parked') return { outcome: verdict };
     first.isBusy = true;
     try {
       // Memory can't be lost, so this signal never aborts.
       await work(new WorkContext(undefined, judged, new Loss()));
-      this.#remember(change, judged.newest);
+      this.#remember(entry, change, judged.newest);
       return { outcome: 'processed' };
     } catch (error) {
       const kept = failureOf(change, judged, error);
@@ -79,30 +80,23 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
   }
 
   #see(change: Change): SeenChange {
-    const { merchantPaymentReference: key, finding } = change;
-    const processed = this.#processed(change);
-    const failed = this.#failures.size > 0 && this.#failures.get(nameOf(...namesOf(change)));
-    const row = this.entries.get(key)?.row;
+    const { merchantPaymentReference, referenceNumber, key, finding } = change;
+    const entry = this.entries.get(merchantPaymentReference);
+    if (entry !== undefined) this.#forgetChanges(entry, this.nowMs - this.#options.retentionMs + 1);
+    const row = entry?.row;
+    const processed = entry?.changes.filter((one) => one.referenceNumber === referenceNumber);
     return {
       row: row?.order === undefined ? row : { ...row, paidBy: this.paidBy(row) },
-      isProcessed: processed.some((one) => one.key === change.key),
-      newest: processed.at(-1)?.newest,
-      failure: failed ? failed.change : undefined,
-      second: this.secondOf(key, finding),
+      isProcessed: processed?.some((one) => one.key === key) === true,
+      newest: processed?.at(-1)?.newest,
+      failure: findNamed(this.#failures, ...namesOf(change))?.change,
+      second: this.secondOf(merchantPaymentReference, finding),
     };
   }
 
-  /** The processed changes of a payment. */
-  #processed({ merchantPaymentReference, referenceNumber }: Change): readonly ProcessedChange[] {
-    const entry = this.entries.get(merchantPaymentReference);
-    if (entry === undefined) return [];
-    this.#forgetChanges(entry, this.nowMs - this.#options.retentionMs + 1);
-    return entry.changes.filter((one) => one.referenceNumber === referenceNumber);
-  }
-
   /** The payment that has paid the order of an attempt. */
-  protected paidBy({ order, paidBy }: Row): string | undefined {
-    return order === undefined ? paidBy : this.#firstOf(order).row.paidBy;
+  protected paidBy(row: Row): string | undefined {
+    return row.order === undefined ? row.paidBy : this.#firstOf(row.order).row.paidBy;
   }
 
   /** @param order as a row has it: all attempts at an order are there, or none */
@@ -112,103 +106,92 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
 
   /** A payment's record among the second payments; undefined if it is not there. */
   protected secondOf(key: string, { referenceNumber }: Finding): StoredRecord | undefined {
-    return this.#seconds.size === 0 ? undefined : this.#seconds.get(nameOf(key, referenceNumber));
+    return findNamed(this.#seconds, key, referenceNumber);
   }
 
-  #remember(change: Change, newest: string): void {
-    const { merchantPaymentReference, referenceNumber, key } = change;
-    const entry = this.entries.get(merchantPaymentReference) as Entry;
+  #remember(entry: Entry, change: Change, newest: string): void {
+    const { referenceNumber, key } = change;
     entry.changes = [...entry.changes, { referenceNumber, key, newest, atMs: this.nowMs }];
-    this.entries.moveToEnd(entry);
-    if (this.#failures.size > 0) this.#failures.delete(nameOf(...namesOf(change)));
+    this.#moveToEnd(entry);
+    removeIf(this.#failures, namesOf(change), () => true);
   }
 
   #keep(change: Change, { attempts, parked, error, rawBody }: KeptFailure): void {
-    const names = namesOf(change);
-    const name = nameOf(...names);
-    const known = this.#failures.get(name);
-    const [oldest = ''] = this.#failures.keys();
-    if (known === undefined && this.#failures.size >= MAX_FAILURES) this.#failures.delete(oldest);
-    const place = known?.place ?? { atMs: this.nowMs, names };
+    const { nowMs } = this;
+    const { merchantPaymentReference, referenceNumber, key } = change;
+    const known = findNamed(this.#failures, ...namesOf(change));
+    const place = known?.place ?? { atMs: nowMs, names: namesOf(change) };
     const bytes = rawBody === undefined ? known?.change.rawBody : new Uint8Array(rawBody);
-    this.#failures.set(name, {
+    const failed: Failed = {
       place,
       change: {
-        kind: 'failed-change' as const,
+        kind: 'failed-change',
         // Names are stored in full here.
-        merchantPaymentReference: change.merchantPaymentReference,
+        merchantPaymentReference,
         since: new Date(place.atMs),
-        referenceNumber: change.referenceNumber,
-        key: change.key,
+        referenceNumber,
+        key,
         occurredAt: new Date(Math.floor(Number(change.occurredAtUs) / 1000)),
         attempts,
-        lastFailedAt: new Date(this.nowMs),
+        lastFailedAt: new Date(nowMs),
         parked,
         error: JSON.parse(error),
         ...(bytes !== undefined && { rawBody: bytes }),
       },
-    });
+    };
+    if (known === undefined) this.#failures.push(failed);
+    else Object.assign(known, failed);
+    if (this.#failures.length > MAX_FAILURES) this.#failures.shift();
   }
 
   /** Stores what a callback or a late answer makes of an order. */
-  protected settleOrder(
-    key: string,
-    finding: Finding,
-    { settled: { change, list, later } }: Pick<Judged, 'settled'>,
-  ): void {
-    if (change !== undefined) {
-      const entry = this.entries.get(key) ?? this.insert(key, NOT_CREATED, 'elsewhere');
-      this.change(entry, change);
-      const { paidBy } = change;
-      const { order } = entry.row;
-      if (order !== undefined && paidBy !== undefined) this.#firstOf(order).row.paidBy = paidBy;
+  protected settleOrder(key: string, finding: Finding, { change, list, later }: Settled): Entry {
+    const entry = this.entries.get(key) ?? this.insert(key, NOT_CREATED, 'elsewhere');
+    const { order } = entry.row;
+    this.change(entry, change);
+    const paidBy = change?.paidBy;
+    if (order !== undefined && paidBy !== undefined) this.#firstOf(order).row.paidBy = paidBy;
+    if (list !== undefined) {
+      const { referenceNumber = '' } = finding;
+      const { payment = '{}', updatedAtUs } = later ?? finding;
+      const known = findNamed(this.#seconds, key, referenceNumber);
+      const place = known?.place ?? { atMs: this.nowMs, names: [key, referenceNumber] };
+      if (known !== undefined) Object.assign(known, { payment, updatedAtUs });
+      else this.#seconds.push({ place, payment, updatedAtUs });
     }
-    if (list === undefined) return;
-    const { referenceNumber = '' } = finding;
-    const { payment = '{}', updatedAtUs } = later ?? finding;
-    const name = nameOf(key, referenceNumber);
-    const { place } = this.#seconds.get(name) ?? {
-      place: { atMs: this.nowMs, names: [key, referenceNumber] },
-    };
-    this.#seconds.set(name, { place, payment, updatedAtUs });
+    return entry;
   }
 
-  protected insert(key: string, { body, digest }: Intent, state: RowState, order?: string): Entry {
-    warnInProduction();
-    const { maxEntries } = this.#options;
-    for (let { oldest } = this.entries; oldest && this.entries.size >= maxEntries; ) {
-      const { newer } = oldest;
+  protected insert(key: string, intent: Intent, state: RowState, order?: string): Entry {
+    if (this.entries.size >= this.#options.maxEntries) this.#makeRoom();
+    const entry = newEntry(key, intent, { state, order, nowMs: this.nowMs });
+    this.entries.set(key, entry);
+    this.#newest = entry;
+    return entry;
+  }
+
+  /** Forgets the oldest orders, many at once: whoever looks for them passes the places of all entries that were moved. */
+  #makeRoom(): void {
+    let left = Math.ceil(this.#options.maxEntries / 16);
+    for (const entry of this.entries.values()) {
       // What is open, or needs a person, is kept, even beyond the limit.
-      this.#forgetOrder(oldest, Number.POSITIVE_INFINITY);
-      oldest = newer;
+      left -= this.#forgetOrder(entry, Number.POSITIVE_INFINITY);
+      if (left <= 0) return;
     }
-    const { nowMs } = this;
-    return this.entries.add(key, {
-      body,
-      digest,
-      state,
-      owner: undefined,
-      leaseUntilMs: undefined,
-      attempts: 0,
-      recordedAtMs: nowMs,
-      sentAtMs: undefined,
-      changedAtMs: nowMs,
-      referenceNumber: undefined,
-      payment: undefined,
-      foundStatus: undefined,
-      lookAtMs: undefined,
-      updatedAtUs: undefined,
-      paidBy: undefined,
-      failure: undefined,
-      order,
-      replacedBy: undefined,
-    });
   }
 
-  protected change(entry: Entry, change: RowChange): void {
+  protected change(entry: Entry | undefined, change: RowChange | false | undefined): void {
+    if (entry === undefined || !change) return;
     entry.row.changedAtMs = this.nowMs;
     Object.assign(entry.row, change);
-    this.entries.moveToEnd(entry);
+    this.#moveToEnd(entry);
+  }
+
+  #moveToEnd(entry: Entry): void {
+    if (entry === this.#newest) return;
+    this.#newest = entry;
+    this.entries.delete(entry.key);
+    this.entries.set(entry.key, entry);
   }
 
   protected get nowMs(): number {
@@ -219,7 +202,7 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
   protected attemptsAt(first: string): readonly Entry[] {
     const attempts: Entry[] = [];
     for (let key: string | undefined = first; key !== undefined; ) {
-      const entry = this.entries.get(key);
+      const entry: Entry | undefined = this.entries.get(key);
       if (entry === undefined) return [];
       attempts.push(entry);
       key = entry.row.replacedBy && JSON.parse(entry.row.replacedBy);
@@ -238,20 +221,19 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
 
   async listSecond(page: Page): Promise<readonly SecondRow[]> {
     const listedAtMs = this.nowMs;
-    const listed = pageOf([...this.#seconds.values()], page, listedAtMs);
+    const listed = pageOf(this.#seconds, page, listedAtMs);
     return listed.map(({ place, payment }) => ({ place, payment, listedAtMs }));
   }
 
   async listFailed(page: Page, referenceNumber: string | undefined): Promise<readonly FailedRow[]> {
-    const all = [...this.#failures.values()].filter(
+    const { nowMs } = this;
+    const all = this.#failures.filter(
       ({ place }) => referenceNumber === undefined || place.names[1] === referenceNumber,
     );
-    const { nowMs } = this;
-    const listedAt = new Date(nowMs);
     // Copies, which their reader may change.
     return pageOf(all, page, nowMs).map(({ place, change }) => ({
       place,
-      change: structuredClone({ ...change, listedAt }),
+      change: structuredClone({ ...change, listedAt: new Date(nowMs) }),
     }));
   }
 
@@ -260,24 +242,22 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
     referenceNumber: string,
     isSame: (payment: string) => boolean,
   ): Promise<boolean> {
-    const name = nameOf(key, referenceNumber);
-    return forgetIf(this.#seconds, name, ({ payment }) => isSame(payment));
+    return removeIf(this.#seconds, [key, referenceNumber], ({ payment }) => isSame(payment));
   }
 
-  async forgetFailed(change: ChangeName, attempts: number): Promise<boolean> {
-    const name = nameOf(...namesOf(change));
-    return forgetIf(this.#failures, name, ({ change }) => change.attempts === attempts);
+  async forgetFailed(name: ChangeName, attempts: number): Promise<boolean> {
+    return removeIf(this.#failures, namesOf(name), ({ change }) => change.attempts === attempts);
   }
 
   async setup(): Promise<void> {}
 
   async prune(beforeMs: number): Promise<number> {
-    for (const { change } of this.#failures.values()) {
+    for (const { change } of this.#failures) {
       if (+change.lastFailedAt < beforeMs) delete change.rawBody;
     }
     let count = 0;
-    for (const entry of this.entries.all()) count += this.#forgetChanges(entry, beforeMs);
-    for (const entry of this.entries.all()) count += this.#forgetOrder(entry, beforeMs);
+    for (const entry of this.entries.values()) count += this.#forgetChanges(entry, beforeMs);
+    for (const entry of this.entries.values()) count += this.#forgetOrder(entry, beforeMs);
     return count;
   }
 
@@ -288,7 +268,7 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
       ({ referenceNumber }) =>
         changes.some((one) => one.referenceNumber === referenceNumber && one.atMs >= beforeMs) ||
         // A failed change that is replayed must still be seen to be older.
-        this.#isListed(key, referenceNumber),
+        findNamed(this.#failures, key, referenceNumber) !== undefined,
     );
     return changes.length - entry.changes.length;
   }
@@ -301,26 +281,12 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
       hasEnded(row) &&
       row.changedAtMs < beforeMs &&
       changes.every(({ atMs }) => atMs < beforeMs) &&
-      !this.#isListed(key);
+      !(findNamed(this.#failures, key) || findNamed(this.#seconds, key));
     if (!attempts.every(isOver)) return 0;
-    for (const entry of attempts) this.entries.delete(entry);
+    for (const { key } of attempts) this.entries.delete(key);
     return attempts.length;
   }
-
-  /** Whether a person is needed because of a change or a payment of an order; of one payment, because of a change. */
-  #isListed(key: string, referenceNumber?: string): boolean {
-    for (const { place } of this.#failures.values()) {
-      const isOfPayment = referenceNumber === undefined || place.names[1] === referenceNumber;
-      if (place.names[0] === key && isOfPayment) return true;
-    }
-    if (referenceNumber !== undefined) return false;
-    for (const { place } of this.#seconds.values()) if (place.names[0] === key) return true;
-    return false;
-  }
 }
-
-/** Of a payment that the store did not create. */
-const NOT_CREATED: Intent = { body: '', digest: '' };
 
 function hasEnded({ state }: Row): boolean {
   return state !== 'recorded' && state !== 'sending' && state !== 'unresolved';
@@ -331,18 +297,3 @@ const namesOf = (change: ChangeName): readonly string[] => [
   change.referenceNumber,
   change.key,
 ];
-
-/** Unique, whatever characters the names contain. */
-const nameOf = (...names: readonly (string | undefined)[]): string => JSON.stringify(names);
-
-/** Returns whether the entry has changed, and was kept. */
-function forgetIf<Item>(
-  items: Map<string, Item>,
-  name: string,
-  isSame: (item: Item) => boolean,
-): boolean {
-  const item = items.get(name);
-  if (item === undefined || !isSame(item)) return item !== undefined;
-  items.delete(name);
-  return false;
-}

@@ -100,12 +100,12 @@ export const changeMutants: readonly Mutant[] = [
   },
   {
     file: MEMORY,
-    from: 'this.change(entry, change);\n      const { paidBy }',
-    to: 'const { paidBy }',
+    from: 'this.change(entry, change);\n    const paidBy',
+    to: 'const paidBy',
     scene: 'callbacks',
   },
   {
-    file: 'src/store/memory-callbacks.ts',
+    file: 'src/store/memory-entries.ts',
     from: 'if (item === undefined || !isSame(item)) return',
     to: 'if (item === undefined) return',
     scene: 'another program, two payments, refunded, a person',
@@ -120,7 +120,7 @@ export const changeMutants: readonly Mutant[] = [
   { file: MEMORY, from: 'hasEnded(row) &&\n', to: '', scene: 'prune' },
   {
     file: MEMORY,
-    from: '&&\n      !this.#isListed(key);',
+    from: '&&\n      !(findNamed(this.#failures, key) || findNamed(this.#seconds, key));',
     to: ';',
     scene: 'prune',
   },
@@ -132,8 +132,8 @@ export const changeMutants: readonly Mutant[] = [
   },
   {
     file: MEMORY,
-    from: 'this.#isListed(key, referenceNumber),\n    );',
-    to: 'false,\n    );',
+    from: 'findNamed(this.#failures, key, referenceNumber) !== undefined,',
+    to: 'false,',
     scene: 'prune',
   },
 ];

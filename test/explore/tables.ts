@@ -32,7 +32,7 @@ export class Tables extends MemoryBackend {
 
   /** The references of all rows. */
   get references(): readonly string[] {
-    return [...this.entries.all()].map(({ key }) => key).sort();
+    return [...this.entries.keys()].sort();
   }
 
   /** Whether the payment of an attempt has paid the order, as its own row says. */
