@@ -111,7 +111,7 @@ async function processChange<Tx>(
     state = 'running';
     // Counted separately: a store that has lost its lease may answer before the work has ended.
     activity.begin();
-    const signal = new WorkSignal(context, caller);
+    const signal = createSignal(() => [context.signal, caller.getSignal?.()]);
     let timer: ReturnType<typeof setTimeout> | undefined;
     try {
       if (context.secondPayment) await report(options.onError, secondPayment(), callback);
@@ -122,10 +122,9 @@ async function processChange<Tx>(
       // Work that has returned needs no deadline: no timer could have fired meanwhile.
       if (isPromiseLike(working)) {
         const callerMs = caller.getTimeLimitMs?.() ?? Number.POSITIVE_INFINITY;
-        const isOfCaller = callerMs < options.onPaymentTimeoutMs;
-        const afterMs = isOfCaller ? callerMs : options.onPaymentTimeoutMs;
+        const afterMs = Math.min(callerMs, options.onPaymentTimeoutMs);
         timer = setTimeout(() => {
-          const error = workTimeout(afterMs, isOfCaller);
+          const error = workTimeout(afterMs, callerMs === afterMs);
           expire(error);
           signal.abort(error);
         }, afterMs);
@@ -167,64 +166,54 @@ class GivenContext<Tx> implements PaymentContext<Tx> {
     this.secondPayment = context.secondPayment ?? false;
     this.#context = context;
     this.#signal = signal;
-    Object.defineProperty(this, 'signal', GivenContext.#signalProperty);
-    Object.defineProperty(this, 'input', GivenContext.#inputProperty);
+    Object.defineProperties(this, GivenContext.#getters);
   }
 
-  // Own properties, so that `{ ...context }` copies them. Their getters are the same for all contexts: those of an object
-  // literal V8 would keep, with all that they refer to, until its next full collection.
-  static readonly #signalProperty: ThisType<GivenContext<unknown>> & PropertyDescriptor = {
-    enumerable: true,
-    get() {
-      return this.#signal.get();
+  // Own properties, so that `{ ...context }` copies them, with the same getters for all contexts: those of an object literal
+  // V8 would keep, with all that they refer to, until its next full collection.
+  static readonly #getters: PropertyDescriptorMap & ThisType<GivenContext<unknown>> = {
+    signal: {
+      enumerable: true,
+      get() {
+        return this.#signal.get();
+      },
     },
-  };
-  static readonly #inputProperty: ThisType<GivenContext<unknown>> & PropertyDescriptor = {
-    enumerable: true,
-    get() {
-      return this.#context.input;
+    input: {
+      enumerable: true,
+      get() {
+        return this.#context.input;
+      },
     },
   };
 }
 
+type WorkSignal = ReturnType<typeof createSignal>;
+
 /** A signal that is made when it is first read: it costs as much as all else here, and few handlers read it. */
-class WorkSignal {
-  readonly #context: Pick<StoreContext<unknown>, 'signal'>;
-  readonly #caller: Caller;
-  #controller: AbortController | undefined;
-  #stops: readonly (() => void)[] | undefined;
-
-  constructor(context: Pick<StoreContext<unknown>, 'signal'>, caller: Caller) {
-    this.#context = context;
-    this.#caller = caller;
-  }
-
-  get(): AbortSignal {
-    return this.#make().signal;
-  }
-
-  abort(reason: unknown): void {
-    this.#make().abort(reason);
-  }
-
-  /** Stops listening to the store's and the caller's signals. */
-  stop(): void {
-    for (const stop of this.#stops ?? []) stop();
-  }
-
-  #make(): AbortController {
-    if (this.#controller !== undefined) return this.#controller;
-    const controller = new AbortController();
-    this.#controller = controller;
-    // Not AbortSignal.any: on Node 20 listeners of such a signal are never freed.
-    this.#stops = [this.#context.signal, this.#caller.getSignal?.()].map((source) => {
-      const abort = (): void => controller.abort(source?.reason);
+function createSignal(getSources: () => readonly (AbortSignal | undefined)[]) {
+  let controller: AbortController | undefined;
+  let stops: readonly (() => void)[] = [];
+  // Not AbortSignal.any: on Node 20 listeners of such a signal are never freed.
+  const make = (): AbortController => {
+    if (controller !== undefined) return controller;
+    const made = new AbortController();
+    controller = made;
+    stops = getSources().map((source) => {
+      const abort = (): void => made.abort(source?.reason);
       if (source?.aborted) abort();
       source?.addEventListener('abort', abort);
       return () => source?.removeEventListener('abort', abort);
     });
-    return controller;
-  }
+    return made;
+  };
+  return {
+    get: () => make().signal,
+    abort: (reason: unknown) => make().abort(reason),
+    /** Stops listening to the sources. */
+    stop: () => {
+      for (const stop of stops) stop();
+    },
+  };
 }
 
 const failedBy = (error: unknown): FailedDelivery => ({

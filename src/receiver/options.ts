@@ -22,9 +22,8 @@ import {
   withDefault,
   withMethods,
 } from '../protocol/options.js';
-import type { CreatePaymentInput } from '../protocol/payment.js';
 import type { Awaitable } from '../protocol/waiting.js';
-import type { CallbackStore } from '../store/callback-store.js';
+import type { CallbackStore, StoreContext } from '../store/callback-store.js';
 import { memoryCallbacks } from '../store/default-store.js';
 import { keepsFailures } from './kept-failures.js';
 import { createRejectionLog, reportToConsole } from './report.js';
@@ -36,18 +35,12 @@ import { createRejectionLog, reportToConsole } from './report.js';
 export type Settled = Awaitable<void> | PromiseLike<unknown>;
 
 /** What {@link CallbackReceiverOptions.onPayment} gets besides the callback. */
-export interface PaymentContext<Tx> {
-  /** The store's transaction if it has one, as with `postgresStore`; otherwise `undefined`. */
-  tx: Tx;
+export interface PaymentContext<Tx> extends StoreContext<Tx> {
   /**
    * Aborts when the work can no longer count: the service closed the connection, `onPaymentTimeoutMs` passed,
    * or the store lost its lease or connection. Stop then, by throwing; the service retries.
    */
   signal: AbortSignal;
-  /** The order's first `merchantPaymentReference`: by it your tables know the order, whichever attempt this is. */
-  order: string;
-  /** What this attempt asked for, as sent: a cart may have changed since. Absent if another program created the payment. */
-  input?: CreatePaymentInput | undefined;
   /**
    * Whether this status is now the order's: no newer change of the payment was processed before, and it is the payment that
    * has paid the order or, if none has, that of the order's latest attempt. Copy the status to your order only if this is true; ship when `isPaid(payment)` either way, once.
@@ -178,7 +171,11 @@ export function resolveReceiverOptions<Tx>(
   const resolved = resolveOptions(options, rules as typeof receiverRules, { holds: 'onPayment' });
   const { signingSecret, onPayment, onError, onRejected, parkAfter, logger } = resolved;
   const store = resolved.store ?? memoryCallbacks();
-  if (parkAfter !== undefined && !keepsFailures(store)) throw parkingImpossible();
+  if (parkAfter !== undefined && !keepsFailures(store)) {
+    const message =
+      'parkAfter needs a store that keeps failed changes: postgresStore, mysqlStore, sqliteStore or memoryStore; leave it out, so that the service retries';
+    throw new InvalidOptionError('parkAfter', message);
+  }
   return Object.freeze({
     ...resolved,
     // Functions are bound to the options, since users may write them as methods that use `this`.
@@ -190,10 +187,3 @@ export function resolveReceiverOptions<Tx>(
     onRejected: (onRejected ?? (logger ? () => {} : createRejectionLog())).bind(options),
   });
 }
-
-/** Changes would be acknowledged but not kept. */
-const parkingImpossible = (): InvalidOptionError =>
-  new InvalidOptionError(
-    'parkAfter',
-    'parkAfter needs a store that keeps failed changes: postgresStore, mysqlStore, sqliteStore or memoryStore; leave it out, so that the service retries',
-  );
