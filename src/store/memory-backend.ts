@@ -61,12 +61,9 @@ export class MemoryBackend extends MemoryCallbacks implements Backend<undefined>
   }
 
   #recordOne({ key, intent }: NewAttempt): Recorded {
-    const entry = this.entries.get(key);
-    const change = entry && steps.record(entry.row, intent, this.nowMs);
-    if (entry === undefined) this.insert(key, intent, 'recorded');
-    else if (change === undefined) return { key, intent, stored: this.#read(entry.row) };
-    else this.change(entry, change);
-    return { key, intent };
+    const entry = this.entries.get(key) ?? this.insert(key, intent, 'recorded');
+    this.change(entry, steps.record(entry.row, intent, this.nowMs));
+    return { key, intent, stored: this.#read(entry.row) };
   }
 
   #replace(replaces: string, attempt: NewAttempt): Recorded {

@@ -5,7 +5,6 @@ import { failureOf, judge, type KeptFailure, type SeenChange, toFailed } from '.
 import { Loss, WorkContext } from './loss.js';
 import {
   type Entry,
-  type Failed,
   findNamed,
   newEntry,
   pageOf,
@@ -43,8 +42,8 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
   protected readonly entries = new Map<string, Entry>();
   #newest: Entry | undefined;
   readonly #seconds: Second[] = [];
-  /** In the order of their first failure. */
-  readonly #failures: Failed[] = [];
+  /** In the order of their first failure. Their places have the names of the order, the payment and the change. */
+  readonly #failures: FailedRow[] = [];
   readonly #options: MemoryOptions;
 
   constructor(options: MemoryOptions) {
@@ -117,23 +116,25 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
   }
 
   #keep(change: Change, { attempts, parked, error, rawBody }: KeptFailure): void {
-    const { nowMs } = this;
     const { merchantPaymentReference, referenceNumber, key } = change;
-    const known = findNamed(this.#failures, ...namesOf(change));
-    const place = known?.place ?? { atMs: nowMs, names: namesOf(change) };
+    const lastFailedAt = new Date(this.nowMs);
+    const names = namesOf(change);
+    const known = findNamed(this.#failures, ...names);
+    const place = known?.place ?? { atMs: +lastFailedAt, names };
     const bytes = rawBody === undefined ? known?.change.rawBody : new Uint8Array(rawBody);
-    const failed: Failed = {
+    const failed: FailedRow = {
       place,
       change: {
         kind: 'failed-change',
         // Names are stored in full here.
         merchantPaymentReference,
         since: new Date(place.atMs),
+        listedAt: lastFailedAt,
         referenceNumber,
         key,
         occurredAt: new Date(Math.floor(Number(change.occurredAtUs) / 1000)),
         attempts,
-        lastFailedAt: new Date(nowMs),
+        lastFailedAt,
         parked,
         error: JSON.parse(error),
         ...(bytes !== undefined && { rawBody: bytes }),

@@ -1,4 +1,3 @@
-import type { FailedRow } from './backend.js';
 import { warnInProduction } from './memory-warning.js';
 import type { Cursor, Intent, Page, RowState, SecondRow } from './payment-row.js';
 import type { OwnedRow, StoredRecord } from './steps.js';
@@ -26,11 +25,6 @@ export interface ProcessedChange {
 
 /** A second payment. Its place has the names of the order and the payment. */
 export type Second = Omit<SecondRow, 'listedAtMs'> & Pick<StoredRecord, 'updatedAtUs'>;
-
-/** A failed change. Its place has the names of the order, the payment and the change. */
-export interface Failed extends Pick<FailedRow, 'place'> {
-  change: Omit<FailedRow['change'], 'listedAt'>;
-}
 
 export function newEntry(
   key: string,
