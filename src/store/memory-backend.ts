@@ -37,7 +37,7 @@ export class MemoryBackend extends MemoryCallbacks implements Backend<undefined>
     const entry = this.entries.get(key) ?? (intent && this.insert(key, intent, 'recorded'));
     if (entry === undefined) return { granted: false, stored: undefined };
     const { row } = entry;
-    if (row.order !== undefined && isPaidByAnother(row, this.paidBy(row), wanted)) {
+    if (row.order !== undefined && isPaidByAnother(row, this.firstOf(entry).row.paidBy, wanted)) {
       if (row.state === 'recorded') this.change(entry, { state: 'rejected' });
       return { granted: false, stored: this.#read(row), isPaid: true };
     }
@@ -76,7 +76,7 @@ export class MemoryBackend extends MemoryCallbacks implements Backend<undefined>
       const isDone = replacedBy === JSON.stringify(key);
       return isDone ? this.#recordOne(attempt) : { ...attempt, refused: 'in-use' };
     }
-    const refused = refuse(row, this.paidBy(row), this.nowMs);
+    const refused = refuse(row, this.firstOf(entry).row.paidBy, this.nowMs);
     if (refused !== undefined) return { ...attempt, refused, replacedBy };
     // First, so that no room is made for the new attempt by forgetting its order.
     this.change(entry, replaced(row, JSON.stringify(key)));

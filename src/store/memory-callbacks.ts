@@ -59,8 +59,7 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
     const { verdict } = judged;
     const entry = this.settleOrder(key, finding, judged.settled);
     if (verdict === 'duplicate') return { outcome: verdict };
-    const { order } = entry.row;
-    const first = order === undefined ? entry : this.#firstOf(order);
+    const first = this.firstOf(entry);
     if (first.isBusy) return { outcome: 'busy' };
     if (verdict === 'parked') return { outcome: verdict };
     first.isBusy = true;
@@ -82,10 +81,12 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
     const { merchantPaymentReference, referenceNumber, key, finding } = change;
     const entry = this.entries.get(merchantPaymentReference);
     if (entry !== undefined) this.#forgetChanges(entry, this.nowMs - this.#options.retentionMs + 1);
-    const row = entry?.row;
     const processed = entry?.changes.filter((one) => one.referenceNumber === referenceNumber);
     return {
-      row: row?.order === undefined ? row : { ...row, paidBy: this.paidBy(row) },
+      row:
+        entry?.row.order === undefined
+          ? entry?.row
+          : { ...entry.row, paidBy: this.firstOf(entry).row.paidBy },
       isProcessed: processed?.some((one) => one.key === key) === true,
       newest: processed?.at(-1)?.newest,
       failure: findNamed(this.#failures, ...namesOf(change))?.change,
@@ -93,14 +94,10 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
     };
   }
 
-  /** The payment that has paid the order of an attempt. */
-  protected paidBy(row: Row): string | undefined {
-    return row.order === undefined ? row.paidBy : this.#firstOf(row.order).row.paidBy;
-  }
-
-  /** @param order as a row has it: all attempts at an order are there, or none */
-  #firstOf(order: string): Entry {
-    return this.entries.get(JSON.parse(order)) as Entry;
+  /** The first attempt at the order of an attempt: all of them are stored, or none. */
+  protected firstOf(entry: Entry): Entry {
+    const { order } = entry.row;
+    return order === undefined ? entry : (this.entries.get(JSON.parse(order)) as Entry);
   }
 
   /** A payment's record among the second payments; undefined if it is not there. */
@@ -148,10 +145,9 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
   /** Stores what a callback or a late answer makes of an order. */
   protected settleOrder(key: string, finding: Finding, { change, list, later }: Settled): Entry {
     const entry = this.entries.get(key) ?? this.insert(key, NOT_CREATED, 'elsewhere');
-    const { order } = entry.row;
     this.change(entry, change);
     const paidBy = change?.paidBy;
-    if (order !== undefined && paidBy !== undefined) this.#firstOf(order).row.paidBy = paidBy;
+    if (paidBy !== undefined) this.firstOf(entry).row.paidBy = paidBy;
     if (list !== undefined) {
       const { referenceNumber = '' } = finding;
       const { payment = '{}', updatedAtUs } = later ?? finding;

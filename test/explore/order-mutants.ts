@@ -184,20 +184,20 @@ export const orderMutants: readonly Mutant[] = [
   // callbacks
   {
     file: CALLBACKS,
-    from: 'row?.order === undefined ? row : {',
-    to: 'true ? row : {',
+    from: 'entry?.row.order === undefined',
+    to: 'true || entry === undefined',
     scene: 'an order, a late paid',
   },
   {
     file: CALLBACKS,
-    from: 'if (order !== undefined && paidBy !== undefined) this.#firstOf(order).row.paidBy = paidBy;',
+    from: 'if (paidBy !== undefined) this.firstOf(entry).row.paidBy = paidBy;',
     to: '',
     scene: 'an order, from the first click',
   },
   {
     file: CALLBACKS,
-    from: 'const first = order === undefined ? entry :',
-    to: 'const first = true ? entry :',
+    from: 'const first = this.firstOf(entry);',
+    to: 'const first = entry;',
     scene: 'an order, callbacks of two attempts at once',
   },
   {

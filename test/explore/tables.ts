@@ -26,8 +26,8 @@ export class Tables extends MemoryBackend {
 
   /** A copy, since the row itself changes, with the payment that has paid its order. */
   row(reference: string = REFERENCE): OwnedRow | undefined {
-    const row = this.entries.get(reference)?.row;
-    return row && { ...row, paidBy: this.paidBy(row) };
+    const entry = this.entries.get(reference);
+    return entry && { ...entry.row, paidBy: this.firstOf(entry).row.paidBy };
   }
 
   /** The references of all rows. */
