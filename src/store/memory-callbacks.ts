@@ -7,6 +7,7 @@ import {
   type Entry,
   findNamed,
   newEntry,
+  type ProcessedChange,
   pageOf,
   type Row,
   removeIf,
@@ -261,12 +262,13 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
   /** Forgets the changes of payments that were last processed before a time. */
   #forgetChanges(entry: Entry, beforeMs: number): number {
     const { key, changes } = entry;
-    entry.changes = changes.filter(
-      ({ referenceNumber }) =>
-        changes.some((one) => one.referenceNumber === referenceNumber && one.atMs >= beforeMs) ||
-        // A failed change that is replayed must still be seen to be older.
-        findNamed(this.#failures, key, referenceNumber) !== undefined,
-    );
+    const isKept = ({ referenceNumber }: ProcessedChange): boolean => {
+      const isOfPayment = (one: ProcessedChange) => one.referenceNumber === referenceNumber;
+      const last = changes.findLast(isOfPayment) as ProcessedChange;
+      // A failed change that is replayed must still be seen to be older.
+      return last.atMs >= beforeMs || findNamed(this.#failures, key, referenceNumber) !== undefined;
+    };
+    entry.changes = changes.filter(isKept);
     return changes.length - entry.changes.length;
   }
 

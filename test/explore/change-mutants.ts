@@ -132,8 +132,8 @@ export const changeMutants: readonly Mutant[] = [
   },
   {
     file: MEMORY,
-    from: 'findNamed(this.#failures, key, referenceNumber) !== undefined,',
-    to: 'false,',
+    from: '|| findNamed(this.#failures, key, referenceNumber) !== undefined;',
+    to: ';',
     scene: 'prune',
   },
 ];
