@@ -3,7 +3,7 @@ import type { Verification } from '../callback/checks.js';
 import type { CallbackHeaders } from '../callback/headers.js';
 import { RetryLaterError, StoreError } from '../errors.js';
 import { causesOf, describeValue } from '../protocol/describe-value.js';
-import type { PaymentStatusRecord } from '../protocol/payment.js';
+import type { CreatePaymentInput, PaymentStatusRecord } from '../protocol/payment.js';
 import { type Awaitable, isPromiseLike } from '../protocol/waiting.js';
 import type { ChangeOutcome, ChangeResult, StoreContext } from '../store/callback-store.js';
 import type { BodyLimits } from './body.js';
@@ -115,14 +115,16 @@ async function processChange<Tx>(
     let timer: ReturnType<typeof setTimeout> | undefined;
     try {
       if (context.secondPayment) await report(options.onError, secondPayment(), callback);
-      const working: unknown = options.onPayment(callback, contextOf(context, payment, signal));
+      const working: unknown = options.onPayment(
+        callback,
+        new GivenContext(context, payment, signal),
+      );
       // Work that has returned needs no deadline: no timer could have fired meanwhile.
       if (isPromiseLike(working)) {
         const callerMs = caller.getTimeLimitMs?.() ?? Number.POSITIVE_INFINITY;
-        const isOfCaller = callerMs < options.onPaymentTimeoutMs;
-        const afterMs = isOfCaller ? callerMs : options.onPaymentTimeoutMs;
+        const afterMs = Math.min(callerMs, options.onPaymentTimeoutMs);
         timer = setTimeout(() => {
-          const error = workTimeout(afterMs, isOfCaller);
+          const error = workTimeout(afterMs, callerMs === afterMs);
           expire(error);
           signal.abort(error);
         }, afterMs);
@@ -145,45 +147,63 @@ async function processChange<Tx>(
   }
 }
 
-/** Has own properties only, so that `{ ...context }` copies all of them. */
-function contextOf<Tx>(
-  context: StoreContext<Tx>,
-  { merchantPaymentReference }: PaymentStatusRecord,
-  signal: CreatedSignal,
-): StoreContext<Tx> {
-  // A merchant's own store may leave some out.
-  const { tx, order = merchantPaymentReference, current = true } = context;
-  return {
-    tx,
-    get signal() {
-      return signal.get();
+/** What `onPayment` gets besides the callback. */
+class GivenContext<Tx> implements StoreContext<Tx> {
+  readonly tx: Tx;
+  readonly order: string;
+  readonly current: boolean;
+  readonly secondPayment: boolean;
+  declare readonly signal: AbortSignal;
+  declare readonly input: CreatePaymentInput | undefined;
+  readonly #context: StoreContext<Tx>;
+  readonly #signal: WorkSignal;
+
+  constructor(context: StoreContext<Tx>, payment: PaymentStatusRecord, signal: WorkSignal) {
+    this.tx = context.tx;
+    // A merchant's own store may leave some out.
+    this.order = context.order ?? payment.merchantPaymentReference;
+    this.current = context.current ?? true;
+    this.secondPayment = context.secondPayment ?? false;
+    this.#context = context;
+    this.#signal = signal;
+    Object.defineProperties(this, GivenContext.#getters);
+  }
+
+  // Own properties, so that `{ ...context }` copies them, with the same getters for all contexts: those of an object literal
+  // V8 would keep, with all that they refer to, until its next full collection.
+  static readonly #getters: PropertyDescriptorMap & ThisType<GivenContext<unknown>> = {
+    signal: {
+      enumerable: true,
+      get() {
+        return this.#signal.get();
+      },
     },
-    order,
-    get input() {
-      return context.input;
+    input: {
+      enumerable: true,
+      get() {
+        return this.#context.input;
+      },
     },
-    current,
-    secondPayment: context.secondPayment ?? false,
   };
 }
 
-type CreatedSignal = ReturnType<typeof createSignal>;
+type WorkSignal = ReturnType<typeof createSignal>;
 
 /** A signal that is made when it is first read: it costs as much as all else here, and few handlers read it. */
 function createSignal(getSources: () => readonly (AbortSignal | undefined)[]) {
   let controller: AbortController | undefined;
-  const stops: (() => void)[] = [];
+  let stops: readonly (() => void)[] = [];
   // Not AbortSignal.any: on Node 20 listeners of such a signal are never freed.
   const make = (): AbortController => {
     if (controller !== undefined) return controller;
     const made = new AbortController();
     controller = made;
-    for (const source of getSources()) {
+    stops = getSources().map((source) => {
       const abort = (): void => made.abort(source?.reason);
       if (source?.aborted) abort();
       source?.addEventListener('abort', abort);
-      stops.push(() => source?.removeEventListener('abort', abort));
-    }
+      return () => source?.removeEventListener('abort', abort);
+    });
     return made;
   };
   return {

@@ -149,7 +149,11 @@ export function resolveReceiverOptions<Tx>(
   const resolved = resolveOptions(options, rules as typeof receiverRules, { holds: 'onPayment' });
   const { signingSecret, onPayment, onError, onRejected, parkAfter, logger } = resolved;
   const store = resolved.store ?? memoryCallbacks();
-  if (parkAfter !== undefined && !keepsFailures(store)) throw parkingImpossible();
+  if (parkAfter !== undefined && !keepsFailures(store)) {
+    const message =
+      'parkAfter needs a store that keeps failed changes: postgresStore, mysqlStore, sqliteStore or memoryStore; leave it out, so that the service retries';
+    throw new InvalidOptionError('parkAfter', message);
+  }
   return Object.freeze({
     ...resolved,
     // Functions are bound to the options, since users may write them as methods that use `this`.
@@ -161,10 +165,3 @@ export function resolveReceiverOptions<Tx>(
     onRejected: (onRejected ?? (logger ? () => {} : createRejectionLog())).bind(options),
   });
 }
-
-/** Changes would be acknowledged but not kept. */
-const parkingImpossible = (): InvalidOptionError =>
-  new InvalidOptionError(
-    'parkAfter',
-    'parkAfter needs a store that keeps failed changes: postgresStore, mysqlStore, sqliteStore or memoryStore; leave it out, so that the service retries',
-  );

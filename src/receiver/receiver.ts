@@ -296,16 +296,10 @@ class Receiver<Tx> {
   }
 }
 
-/** Of the record a copy: the merchant's schema and code get the callback's, and could change it. */
-const toDelivery = (
+function toDelivery(
   { callback, text }: Verification,
-  { secrets, isReplay, caller }: Pick<Delivery, 'secrets' | 'isReplay' | 'caller'>,
-): Delivery => ({
-  callback,
-  text,
-  key: callback.key,
-  payment: { ...callback.payment },
-  secrets,
-  isReplay,
-  caller,
-});
+  given: Pick<Delivery, 'secrets' | 'isReplay' | 'caller'>,
+): Delivery {
+  // Of the record a copy: the merchant's schema and code get the callback's, and could change it.
+  return { callback, text, key: callback.key, payment: { ...callback.payment }, ...given };
+}

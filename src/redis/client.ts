@@ -35,16 +35,17 @@ export type RedisClient = IoredisClient | NodeRedisClient | UpstashRedisClient;
 /** The supported libraries, for error messages. */
 export const CLIENTS = 'ioredis, redis (node-redis) or @upstash/redis';
 
-/** Runs a script on one key. Resolves with its reply as text. */
-export type ScriptRunner = (script: Script, key: string, args: string[]) => Promise<string>;
-
-/** @throws {InvalidOptionError} when `client` is not of a supported library */
-export function createScriptRunner(client: RedisClient): ScriptRunner {
-  const { evalsha, eval: evaluate } = toScriptCommands(client);
-  return async (script, key, args) => {
-    const reply = await evalsha(await script.sha1(), key, args).catch((error: unknown) => {
+/**
+ * Returns a function that runs a script on one key, and resolves with its reply as text.
+ *
+ * @throws {InvalidOptionError} when `client` is not of a supported library
+ */
+export function createScriptRunner(client: RedisClient) {
+  const send = senderOf(client);
+  return async ({ source, sha1 }: Script, key: string, args: string[]): Promise<string> => {
+    const reply = await send('evalsha', await sha1(), key, args).catch((error: unknown) => {
       if (!isScriptMissing(error)) throw error;
-      return evaluate(script.source, key, args);
+      return send('eval', source, key, args);
     });
     return toText(reply);
   };
@@ -57,32 +58,28 @@ function toText(reply: unknown): string {
   return typeof reply === 'object' ? '' : String(reply);
 }
 
-interface ScriptCommands {
-  evalsha(sha1: string, key: string, args: string[]): Promise<unknown>;
-  eval(source: string, key: string, args: string[]): Promise<unknown>;
-}
+/** @param script its source, or the digest under which the server has cached it */
+type Sender = (
+  command: 'eval' | 'evalsha',
+  script: string,
+  key: string,
+  args: string[],
+) => Promise<unknown>;
 
-function toScriptCommands(client: RedisClient): ScriptCommands {
+/** Each sender is asynchronous, since a client may throw at once. */
+function senderOf(client: RedisClient): Sender {
   if (hasMethods(client, 'evalSha', 'eval')) {
-    const nodeRedis = client as NodeRedisClient;
-    return {
-      evalsha: async (sha1, key, args) => nodeRedis.evalSha(sha1, { keys: [key], arguments: args }),
-      eval: async (source, key, args) => nodeRedis.eval(source, { keys: [key], arguments: args }),
-    };
+    const names = { eval: 'eval', evalsha: 'evalSha' } as const;
+    return async (command, script, key, args) =>
+      (client as NodeRedisClient)[names[command]](script, { keys: [key], arguments: args });
   }
   if (hasMethods(client, 'evalsha', 'eval', 'createScript')) {
-    const upstash = client as UpstashRedisClient;
-    return {
-      evalsha: async (sha1, key, args) => upstash.evalsha(sha1, [key], args),
-      eval: async (source, key, args) => upstash.eval(source, [key], args),
-    };
+    return async (command, script, key, args) =>
+      (client as UpstashRedisClient)[command](script, [key], args);
   }
   if (hasMethods(client, 'evalsha', 'eval') && !isOtherLibrary(client)) {
-    const ioredis = client as IoredisClient;
-    return {
-      evalsha: async (sha1, key, args) => ioredis.evalsha(sha1, 1, key, ...args),
-      eval: async (source, key, args) => ioredis.eval(source, 1, key, ...args),
-    };
+    return async (command, script, key, args) =>
+      (client as IoredisClient)[command](script, 1, key, ...args);
   }
   const lacks = isOtherLibrary(client)
     ? 'defineCommand (ioredis) or createScript (@upstash/redis)'
@@ -121,7 +118,10 @@ export async function answerWithin<T>(limitMs: number, answer: Promise<T>): Prom
     throw redisFailed(error);
   });
   return within(limitMs, answered, () => {
-    throw timedOut(limitMs);
+    throw new StoreError(
+      'STORE_TIMEOUT',
+      `Redis did not answer within ${limitMs} ms (commandTimeoutMs), so whether this callback was recorded is unknown. Answer the service with 503 or 500, so that it retries, and check that Redis can be reached`,
+    );
   });
 }
 
@@ -148,9 +148,8 @@ function redisFailed(error: unknown): StoreError {
   const remedy = REFUSED.test(cause.message)
     ? `. The user of the client must have the right to run ${COMMANDS}, on all keys that begin with prefix`
     : '';
-  return new StoreError('STORE_FAILED', `The request to Redis failed: ${cause}${remedy}`, {
-    cause,
-  });
+  const text = `The request to Redis failed: ${cause}${remedy}`;
+  return new StoreError('STORE_FAILED', text, { cause });
 }
 
 // By the server itself, by a script in the words of Redis 7.0 and of later ones, or because the server lacks scripts.
@@ -162,11 +161,4 @@ const REFUSED =
 // client appends `, command was: ["evalsha",…]` to every failure.
 function withoutArguments(message: string): string {
   return message.replace(/,? {0,2}(?:with args beginning with|command was:).*/is, '');
-}
-
-function timedOut(limitMs: number): StoreError {
-  return new StoreError(
-    'STORE_TIMEOUT',
-    `Redis did not answer within ${limitMs} ms (commandTimeoutMs), so whether this callback was recorded is unknown. Answer the service with 503 or 500, so that it retries, and check that Redis can be reached`,
-  );
 }

@@ -27,25 +27,20 @@ import { CLAIM, FINISH, RELEASE, RENEW, type Script, toRedisName } from './scrip
  * again. The same happens if `work` completed but could not be recorded in Redis before the lease expired. It creates
  * no payments and keeps no failures.
  *
- * A 200 is only as durable as Redis' append-only file. Set `maxmemory-policy noeviction`,
- * or processed changes may be evicted before `retentionMs`. Replication is asynchronous: a
- * failover can lose a claim or the record of a processed change, and `work` then runs again.
- * Each command is a script on one key that uses the server's clock, so a cluster needs no further setup. A restricted
- * user needs the commands EVALSHA, EVAL, HDEL, HMGET, HSET, PERSIST, PEXPIRE and TIME, on all keys that begin with
- * `prefix`.
+ * A 200 is only as durable as Redis' append-only file, and its record may be evicted unless `maxmemory-policy` is
+ * `noeviction`. Replication is asynchronous: a failover can lose a claim or the record of a processed change, and `work`
+ * then runs again. Each command is a script on one key that uses the server's clock, so a cluster needs no further setup.
  *
- * While a change of an order is being processed, every other callback for that order is
- * `busy`, unless it is a `duplicate`. A claim has no expiry in Redis, so it can't be evicted; one left
- * by a process that died stays until the next callback for its order.
+ * While a change of an order is being processed, every other callback for that order is `busy`, unless it is a
+ * `duplicate`. A claim has no expiry in Redis, so it can't be evicted; one left by a process that died stays until the
+ * next callback for its order.
  *
  * `secondPayment` is true only if the order's first payment is paid and this one too: the store does not know which
  * payment you created.
  *
- * `process` rejects with a `StoreError`: `STORE_TIMEOUT` when Redis does not answer within
- * `commandTimeoutMs`, `STORE_FAILED` when Redis or the client fails, `LEASE_LOST` when another process
- * took over. The store retries to record completed work until the lease has expired. If a claim is granted
- * only after half of its lease has passed, it is renewed before `work` runs; if that fails, it is released
- * and the callback is `busy`.
+ * `process` rejects with a `StoreError`: `STORE_TIMEOUT` when Redis does not answer within `commandTimeoutMs`,
+ * `STORE_FAILED` when Redis or the client fails, `LEASE_LOST` when another process took over. Completed work is recorded
+ * again and again until the lease has expired.
  *
  * @param client - a client of ioredis (or its Cluster) or redis (node-redis: client, pool, cluster,
  * sentinel), connected or connecting, or of `@upstash/redis`, over HTTP; not closed by the store
@@ -85,6 +80,7 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
 
       const askedAtMs = performance.now();
       let confirmedAtMs = askedAtMs;
+      const release = async (): Promise<void> => void (await runInTime(RELEASE, owner, retention));
       const claim: Lease = {
         durationMs: leaseMs,
         renewForMs,
@@ -102,18 +98,17 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
           }),
         async fail(error) {
           // The work's error matters more; a lease that can't be released will expire.
-          await claim.release().catch(() => undefined);
+          await release().catch(() => undefined);
           return { outcome: 'failed', error };
         },
-        async release() {
-          await runInTime(RELEASE, owner, retention);
-        },
+        release,
       };
 
       const isPaid = read.isPaid ? '1' : '0';
       const answer = run(CLAIM, owner, reference, key, rank, isPaid, lease);
       const text = await answerWithin(commandTimeoutMs, answer).catch((error: unknown) => {
-        releaseLater(answer, claim);
+        // The claim may be granted later, or its answer may have been lost.
+        answer.then(release, release).catch(() => undefined);
         throw error;
       });
       const found = readAnswer(text);
@@ -124,12 +119,6 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
       );
     },
   };
-}
-
-/** The claim may be granted after its caller has stopped waiting, or its answer may have been lost. */
-function releaseLater(answer: Promise<string>, claim: Lease): void {
-  const release = () => claim.release();
-  answer.then(release, release).catch(() => undefined);
 }
 
 type Granted = Pick<StoreContext<undefined>, 'current' | 'secondPayment'>;

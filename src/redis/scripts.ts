@@ -97,15 +97,9 @@ return 1
 `);
 
 function toScript(source: string): Script {
-  let known: string | undefined;
-  return {
-    source,
-    // Not at import, when edge runtimes forbid asynchronous work.
-    async sha1() {
-      known ??= await sha1Of(source);
-      return known;
-    },
-  };
+  let digest: Promise<string> | undefined;
+  // Not at import, when edge runtimes forbid asynchronous work.
+  return { source, sha1: () => (digest ??= sha1Of(source)) };
 }
 
 /** `toStoredName` on WebCrypto: a store over HTTP also runs where there is no `node:crypto`. */

@@ -1,10 +1,10 @@
 import type { Backend } from './backend.js';
-import { MemoryCallbacks, type Row } from './memory-callbacks.js';
+import { MemoryCallbacks } from './memory-callbacks.js';
+import { pageOf, type Row } from './memory-entries.js';
 import {
   isPaidByAnother,
   type NewAttempt,
   nextAttempt,
-  type OrderRow,
   refuse,
   replaced,
   toOrder,
@@ -34,14 +34,15 @@ export class MemoryBackend extends MemoryCallbacks implements Backend<undefined>
 
   async claim({ key, ...wanted }: Claim): Promise<Claimed> {
     const { intent } = wanted;
-    const row = this.rows.get(key) ?? (intent && this.insert(key, intent, 'recorded'));
-    if (row === undefined) return { granted: false, stored: undefined };
-    if (row.order !== undefined && isPaidByAnother(row, this.paidBy(row), wanted)) {
-      if (row.state === 'recorded') this.change(key, row, { state: 'rejected' });
+    const entry = this.entries.get(key) ?? (intent && this.insert(key, intent, 'recorded'));
+    if (entry === undefined) return { granted: false, stored: undefined };
+    const { row } = entry;
+    if (row.order !== undefined && isPaidByAnother(row, this.firstOf(entry).row.paidBy, wanted)) {
+      if (row.state === 'recorded') this.change(entry, { state: 'rejected' });
       return { granted: false, stored: this.#read(row), isPaid: true };
     }
     const change = steps.claim(row, wanted, this.nowMs);
-    if (change !== undefined) this.change(key, row, change);
+    this.change(entry, change);
     return { granted: change?.state === 'sending', stored: this.#read(row) };
   }
 
@@ -60,30 +61,26 @@ export class MemoryBackend extends MemoryCallbacks implements Backend<undefined>
   }
 
   #recordOne({ key, intent }: NewAttempt): Recorded {
-    const row = this.rows.get(key);
-    if (row === undefined) {
-      this.insert(key, intent, 'recorded');
-      return { key, intent };
-    }
-    const change = steps.record(row, intent, this.nowMs);
-    if (change === undefined) return { key, intent, stored: this.#read(row) };
-    this.change(key, row, change);
-    return { key, intent };
+    const entry = this.entries.get(key) ?? this.insert(key, intent, 'recorded');
+    this.change(entry, steps.record(entry.row, intent, this.nowMs));
+    return { key, intent, stored: this.#read(entry.row) };
   }
 
   #replace(replaces: string, attempt: NewAttempt): Recorded {
     const { key, intent } = attempt;
-    const row = this.rows.get(replaces);
-    if (row === undefined) return { ...attempt, refused: 'unknown' };
+    const entry = this.entries.get(replaces);
+    if (entry === undefined) return { ...attempt, refused: 'unknown' };
+    const { row } = entry;
     const { replacedBy } = row;
-    if (this.rows.has(key)) {
+    if (this.entries.has(key)) {
       const isDone = replacedBy === JSON.stringify(key);
       return isDone ? this.#recordOne(attempt) : { ...attempt, refused: 'in-use' };
     }
-    const refused = refuse(row, this.paidBy(row), this.nowMs);
+    const refused = refuse(row, this.firstOf(entry).row.paidBy, this.nowMs);
     if (refused !== undefined) return { ...attempt, refused, replacedBy };
-    this.insert(key, intent, 'recorded').order = row.order ?? JSON.stringify(replaces);
-    this.change(replaces, row, replaced(row, JSON.stringify(key)));
+    // First, so that no room is made for the new attempt by forgetting its order.
+    this.change(entry, replaced(row, JSON.stringify(key)));
+    this.insert(key, intent, 'recorded', row.order ?? JSON.stringify(replaces));
     return attempt;
   }
 
@@ -92,62 +89,62 @@ export class MemoryBackend extends MemoryCallbacks implements Backend<undefined>
   }
 
   #orderOf(first: string): Order | undefined {
-    const rows: OrderRow[] = [];
-    for (let key: string | undefined = first; key !== undefined; ) {
-      const row = this.rows.get(key);
-      const stored = row && this.#read(row);
-      if (row === undefined || stored === undefined) return undefined;
-      rows.push({ key, row, stored });
-      key = row.replacedBy === undefined ? undefined : JSON.parse(row.replacedBy);
-    }
-    return toOrder(rows);
+    const rows = this.attemptsAt(first);
+    return toOrder(
+      rows.map(({ key, row }) => ({ key, row, stored: this.#read(row) as PaymentRow })),
+    );
   }
 
   async finish(key: string, owner: string, result: Result): Promise<PaymentRow | undefined> {
-    const row = this.rows.get(key);
-    if (row?.owner !== owner) return undefined;
-    this.change(key, row, steps.end(result));
-    return this.#read(row);
+    const entry = this.entries.get(key);
+    if (entry?.row.owner !== owner) return undefined;
+    this.change(entry, steps.end(result));
+    return this.#read(entry.row);
   }
 
   async settle(key: string, finding: Finding): Promise<void> {
     const known = { isOld: true, second: this.secondOf(key, finding) };
-    const settled = steps.settle(this.rows.get(key), { finding, isPaid: false }, known);
-    this.settleOrder(key, finding, { settled });
+    const row = this.entries.get(key)?.row;
+    const settled = steps.settle(row, { finding, isPaid: false }, known);
+    this.settleOrder(key, finding, settled);
   }
 
   async decide(key: string, decision: Decision): Promise<Decided> {
-    const row = this.rows.get(key);
-    if (row === undefined) return { outcome: 'unknown' };
-    const { decided, change } = steps.decide(row, decision, this.nowMs);
-    if (change !== undefined) this.change(key, row, change);
+    const entry = this.entries.get(key);
+    if (entry === undefined) return { outcome: 'unknown' };
+    const { decided, change } = steps.decide(entry.row, decision, this.nowMs);
+    this.change(entry, change);
     return decided;
   }
 
   async look(key: string, look: steps.Look): Promise<boolean> {
-    const row = this.rows.get(key);
-    const change = row && steps.look(row, look, this.nowMs);
-    if (row !== undefined && change !== undefined) this.change(key, row, change);
+    const entry = this.entries.get(key);
+    const change = entry && steps.look(entry.row, look, this.nowMs);
+    this.change(entry, change);
     return change !== undefined;
   }
 
+  override async stopWaiting(key: string, attempts: number): Promise<boolean> {
+    const entry = this.entries.get(key);
+    const change = entry && steps.stopWaiting(entry.row, attempts);
+    this.change(entry, change);
+    return change === false;
+  }
+
   async read(key: string): Promise<PaymentRow | undefined> {
-    const row = this.rows.get(key);
-    return row && this.#read(row);
+    const entry = this.entries.get(key);
+    return entry && this.#read(entry.row);
   }
 
   async expire(): Promise<number> {
-    return [...this.rows.values()].filter((row) => this.#expireOne(row)).length;
+    const all = [...this.entries.values()];
+    const expired = all.filter(({ row }) => steps.expire(row, this.nowMs));
+    for (const entry of expired) this.change(entry, { state: 'unresolved' });
+    return expired.length;
   }
 
   override async list(kind: ListKind, page: Page): Promise<readonly Listed[]> {
-    const { nowMs } = this;
-    const isListed = (row: Row): boolean => {
-      if (row.state === 'missed')
-        return (row.foundStatus === FOUND_PAID ? 'missed-paid' : 'missed') === kind;
-      const isLeased = kind === 'unresolved' && (row.leaseUntilMs ?? 0) > nowMs;
-      return row.state === kind && !isLeased;
-    };
+    const isListed = (row: Row) => isOfKind(kind, row, this.nowMs);
     return this.#list(isListed, kind === 'unresolved' ? 'sentAtMs' : 'changedAtMs', page);
   }
 
@@ -166,31 +163,26 @@ export class MemoryBackend extends MemoryCallbacks implements Backend<undefined>
     page: Page,
   ): readonly Listed[] {
     const { nowMs } = this;
-    const all = [...this.rows].flatMap(([key, row]) => {
-      const stored = this.#read(row);
-      if (stored === undefined || !isListed(row)) return [];
-      return [{ key, stored, place: { atMs: row[time] ?? 0, names: [key] }, listedAtMs: nowMs }];
-    });
-    return this.page(all, page);
-  }
-
-  override async stopWaiting(key: string, attempts: number): Promise<boolean> {
-    const row = this.rows.get(key);
-    const change = row && steps.stopWaiting(row, attempts);
-    if (row !== undefined && change) this.change(key, row, change);
-    return change === false;
+    const listed = [...this.entries.values()].filter(({ row }) => isListed(row));
+    const all = listed.map(({ key, row }) => ({
+      key,
+      stored: this.#read(row) as PaymentRow,
+      place: { atMs: row[time] ?? 0, names: [key] },
+      listedAtMs: nowMs,
+    }));
+    return pageOf(all, page, nowMs);
   }
 
   #read(row: Row): PaymentRow | undefined {
-    this.#expireOne(row);
     return steps.visible(row, this.nowMs);
   }
+}
 
-  /** Returns whether the lease has expired. */
-  #expireOne(row: Row): boolean {
-    const { nowMs } = this;
-    const change = steps.expire(row, nowMs);
-    if (change !== undefined) Object.assign(row, change, { changedAtMs: nowMs });
-    return change !== undefined;
+function isOfKind(kind: ListKind, row: Row, nowMs: number): boolean {
+  const { state, foundStatus, leaseUntilMs = 0 } = row;
+  if (kind === 'unresolved') {
+    return (state === 'unresolved' || state === 'sending') && leaseUntilMs <= nowMs;
   }
+  if (state !== 'missed') return state === kind;
+  return kind === (foundStatus === FOUND_PAID ? 'missed-paid' : 'missed');
 }

@@ -1,20 +1,19 @@
-import type { FailedChange } from './attention.js';
 import type { CallbackTables, FailedRow } from './backend.js';
 import type { ChangeResult, StoreContext } from './callback-store.js';
 import type { Change, ChangeName } from './change.js';
-import {
-  failureOf,
-  type Judged,
-  judge,
-  type KeptFailure,
-  type SeenChange,
-  toFailed,
-} from './change-steps.js';
+import { failureOf, judge, type KeptFailure, type SeenChange, toFailed } from './change-steps.js';
 import { Loss, WorkContext } from './loss.js';
-import { forgetIf, nameOf, pageOf } from './memory-entries.js';
-import { warnInProduction } from './memory-warning.js';
+import {
+  type Entry,
+  findNamed,
+  newEntry,
+  type ProcessedChange,
+  pageOf,
+  type Row,
+  removeIf,
+  type Second,
+} from './memory-entries.js';
 import type {
-  Cursor,
   Finding,
   Intent,
   Listed,
@@ -24,24 +23,12 @@ import type {
   SecondRow,
   StoredForms,
 } from './payment-row.js';
-import type { OwnedRow, RowChange, StoredRecord } from './steps.js';
-
-export type Row = { -readonly [Field in keyof OwnedRow]: OwnedRow[Field] };
-
-type Second = Omit<SecondRow, 'listedAtMs'> & StoredRecord;
-
-/** The processed changes of a payment. */
-interface Processed {
-  readonly key: string;
-  readonly referenceNumber: string;
-  readonly keys: string[];
-  readonly newest: string;
-  readonly changedAtMs: number;
-}
-
-type Failed = Omit<FailedRow, 'change'> & { readonly change: Omit<FailedChange, 'listedAt'> };
+import type { RowChange, Settled, StoredRecord } from './steps.js';
 
 const MAX_FAILURES = 1_000;
+
+/** Of a payment that the store did not create. */
+const NOT_CREATED: Intent = { body: '', digest: '' };
 
 export interface MemoryOptions {
   readonly now: () => number;
@@ -52,16 +39,12 @@ export interface MemoryOptions {
 /** Callbacks in this process's memory. Each method is atomic, because it does everything before its first await. */
 export class MemoryCallbacks implements CallbackTables<undefined> {
   readonly forms: StoredForms = { toName: (text) => text, toDigest: (text) => text };
-  /** The orders by their keys. Like the other maps, those that changed last come last. */
-  protected readonly rows = new Map<string, Row>();
-  /** By order and payment. */
-  readonly #seconds = new Map<string, Second>();
-  /** By order and payment, too. */
-  readonly #processed = new Map<string, Processed>();
-  /** By order, payment and change, in the order of their first failure. */
-  readonly #failures = new Map<string, Failed>();
-  /** The orders of which a change is being processed. */
-  readonly #working = new Set<string>();
+  /** By the merchant's references, in the order of their last changes. */
+  protected readonly entries = new Map<string, Entry>();
+  #newest: Entry | undefined;
+  readonly #seconds: Second[] = [];
+  /** In the order of their first failure. Their places have the names of the order, the payment and the change. */
+  readonly #failures: FailedRow[] = [];
   readonly #options: MemoryOptions;
 
   constructor(options: MemoryOptions) {
@@ -72,182 +55,157 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
     change: Change,
     work: (context: StoreContext<undefined>) => Promise<void>,
   ): Promise<ChangeResult> {
-    warnInProduction();
-    const { merchantPaymentReference: key } = change;
-    this.#forgetOld();
+    const { merchantPaymentReference: key, finding } = change;
     const judged = judge(this.#see(change), change);
-    const { verdict, order } = judged;
-    this.settleOrder(key, change.finding, judged);
+    const { verdict } = judged;
+    const entry = this.settleOrder(key, finding, judged.settled);
     if (verdict === 'duplicate') return { outcome: verdict };
-    if (this.#working.has(order)) return { outcome: 'busy' };
+    const first = this.firstOf(entry);
+    if (first.isBusy) return { outcome: 'busy' };
     if (verdict === 'parked') return { outcome: verdict };
-    this.#working.add(order);
+    first.isBusy = true;
     try {
       // Memory can't be lost, so this signal never aborts.
       await work(new WorkContext(undefined, judged, new Loss()));
-      this.#remember(change, judged.newest);
+      this.#remember(entry, change, judged.newest);
       return { outcome: 'processed' };
     } catch (error) {
       const kept = failureOf(change, judged, error);
       if (kept !== undefined) this.#keep(change, kept);
       return toFailed(error, kept);
     } finally {
-      this.#working.delete(order);
+      first.isBusy = false;
     }
   }
 
   #see(change: Change): SeenChange {
-    const { merchantPaymentReference: key, referenceNumber } = change;
-    const processed = this.#processed.get(nameOf(key, referenceNumber));
-    const failed =
-      this.#failures.size === 0
-        ? undefined
-        : this.#failures.get(nameOf(key, referenceNumber, change.key))?.change;
-    const row = this.rows.get(key);
+    const { merchantPaymentReference, referenceNumber, key, finding } = change;
+    const entry = this.entries.get(merchantPaymentReference);
+    if (entry !== undefined) this.#forgetChanges(entry, this.nowMs - this.#options.retentionMs + 1);
+    const processed = entry?.changes.filter((one) => one.referenceNumber === referenceNumber);
     return {
-      row: row?.order === undefined ? row : { ...row, paidBy: this.paidBy(row) },
-      isProcessed: processed?.keys.includes(change.key) === true,
-      newest: processed?.newest,
-      failure: failed && { attempts: failed.attempts, parked: failed.parked },
-      second: this.secondOf(key, change.finding),
+      row:
+        entry?.row.order === undefined
+          ? entry?.row
+          : { ...entry.row, paidBy: this.firstOf(entry).row.paidBy },
+      isProcessed: processed?.some((one) => one.key === key) === true,
+      newest: processed?.at(-1)?.newest,
+      failure: findNamed(this.#failures, ...namesOf(change))?.change,
+      second: this.secondOf(merchantPaymentReference, finding),
     };
   }
 
-  /** The payment that has paid the order of an attempt. */
-  protected paidBy({ order, paidBy }: Row): string | undefined {
-    return order === undefined ? paidBy : this.rows.get(JSON.parse(order))?.paidBy;
+  /** The first attempt at the order of an attempt: all of them are stored, or none. */
+  protected firstOf(entry: Entry): Entry {
+    const { order } = entry.row;
+    return order === undefined ? entry : (this.entries.get(JSON.parse(order)) as Entry);
   }
 
   /** A payment's record among the second payments; undefined if it is not there. */
   protected secondOf(key: string, { referenceNumber }: Finding): StoredRecord | undefined {
-    return this.#seconds.size === 0 ? undefined : this.#seconds.get(nameOf(key, referenceNumber));
+    return findNamed(this.#seconds, key, referenceNumber);
   }
 
-  #remember(change: Change, newest: string): void {
-    const { merchantPaymentReference: order, referenceNumber, key } = change;
-    const name = nameOf(order, referenceNumber);
-    const keys = this.#processed.get(name)?.keys ?? [];
-    keys.push(key);
-    const changedAtMs = this.nowMs;
-    this.#processed.delete(name);
-    this.#processed.set(name, {
-      key: order,
-      referenceNumber,
-      keys,
-      newest,
-      changedAtMs,
-    });
-    if (this.#failures.size > 0) this.#failures.delete(nameOf(order, referenceNumber, key));
-    this.#forgetOld();
+  #remember(entry: Entry, change: Change, newest: string): void {
+    const { referenceNumber, key } = change;
+    entry.changes = [...entry.changes, { referenceNumber, key, newest, atMs: this.nowMs }];
+    this.#moveToEnd(entry);
+    removeIf(this.#failures, namesOf(change), () => true);
   }
 
   #keep(change: Change, { attempts, parked, error, rawBody }: KeptFailure): void {
-    // Names are stored in full here.
     const { merchantPaymentReference, referenceNumber, key } = change;
-    const names = [merchantPaymentReference, referenceNumber, key];
-    const name = nameOf(...names);
-    const known = this.#failures.get(name);
-    const [oldest = ''] = this.#failures.keys();
-    if (known === undefined && this.#failures.size >= MAX_FAILURES) this.#failures.delete(oldest);
-    const place = known?.place ?? { atMs: this.nowMs, names };
+    const lastFailedAt = new Date(this.nowMs);
+    const names = namesOf(change);
+    const known = findNamed(this.#failures, ...names);
+    const place = known?.place ?? { atMs: +lastFailedAt, names };
     const bytes = rawBody === undefined ? known?.change.rawBody : new Uint8Array(rawBody);
-    this.#failures.set(name, {
+    const failed: FailedRow = {
       place,
       change: {
-        kind: 'failed-change' as const,
+        kind: 'failed-change',
+        // Names are stored in full here.
         merchantPaymentReference,
         since: new Date(place.atMs),
+        listedAt: lastFailedAt,
         referenceNumber,
         key,
         occurredAt: new Date(Math.floor(Number(change.occurredAtUs) / 1000)),
         attempts,
-        lastFailedAt: new Date(this.nowMs),
+        lastFailedAt,
         parked,
         error: JSON.parse(error),
         ...(bytes !== undefined && { rawBody: bytes }),
       },
-    });
+    };
+    if (known === undefined) this.#failures.push(failed);
+    else Object.assign(known, failed);
+    if (this.#failures.length > MAX_FAILURES) this.#failures.shift();
   }
 
   /** Stores what a callback or a late answer makes of an order. */
-  protected settleOrder(
-    key: string,
-    finding: Finding,
-    { settled: { change, list, later } }: Pick<Judged, 'settled'>,
-  ): void {
-    if (change !== undefined) {
-      const row = this.rows.get(key) ?? this.insert(key, { body: '', digest: '' }, 'elsewhere');
-      this.change(key, row, change);
-      const first = row.order === undefined ? undefined : this.rows.get(JSON.parse(row.order));
-      const { paidBy } = change;
-      if (first !== undefined && paidBy !== undefined) first.paidBy = paidBy;
+  protected settleOrder(key: string, finding: Finding, { change, list, later }: Settled): Entry {
+    const entry = this.entries.get(key) ?? this.insert(key, NOT_CREATED, 'elsewhere');
+    this.change(entry, change);
+    const paidBy = change?.paidBy;
+    if (paidBy !== undefined) this.firstOf(entry).row.paidBy = paidBy;
+    if (list !== undefined) {
+      const { referenceNumber = '' } = finding;
+      const { payment = '{}', updatedAtUs } = later ?? finding;
+      const known = findNamed(this.#seconds, key, referenceNumber);
+      const place = known?.place ?? { atMs: this.nowMs, names: [key, referenceNumber] };
+      if (known !== undefined) Object.assign(known, { payment, updatedAtUs });
+      else this.#seconds.push({ place, payment, updatedAtUs });
     }
-    if (list === undefined) return;
-    const { referenceNumber = '' } = finding;
-    const { payment = '{}', updatedAtUs } = later ?? finding;
-    const name = nameOf(key, referenceNumber);
-    const place = { atMs: this.nowMs, names: [key, referenceNumber] };
-    this.#seconds.set(name, {
-      place: this.#seconds.get(name)?.place ?? place,
-      payment,
-      updatedAtUs,
-    });
+    return entry;
   }
 
-  protected insert(key: string, intent: Intent, state: RowState): Row {
-    warnInProduction();
-    const { nowMs } = this;
-    const row: Row = {
-      state,
-      owner: undefined,
-      leaseUntilMs: undefined,
-      attempts: 0,
-      recordedAtMs: nowMs,
-      sentAtMs: undefined,
-      changedAtMs: nowMs,
-      referenceNumber: undefined,
-      payment: undefined,
-      foundStatus: undefined,
-      lookAtMs: undefined,
-      updatedAtUs: undefined,
-      paidBy: undefined,
-      failure: undefined,
-      order: undefined,
-      replacedBy: undefined,
-      ...intent,
-    };
-    this.rows.set(key, row);
-    for (const [oldest] of this.rows) {
-      if (this.rows.size <= this.#options.maxEntries) break;
+  protected insert(key: string, intent: Intent, state: RowState, order?: string): Entry {
+    if (this.entries.size >= this.#options.maxEntries) this.#makeRoom();
+    const entry = newEntry(key, intent, { state, order, nowMs: this.nowMs });
+    this.entries.set(key, entry);
+    this.#newest = entry;
+    return entry;
+  }
+
+  /** Forgets the oldest orders, many at once: whoever looks for them passes the places of all entries that were moved. */
+  #makeRoom(): void {
+    let left = Math.ceil(this.#options.maxEntries / 16);
+    for (const entry of this.entries.values()) {
       // What is open, or needs a person, is kept, even beyond the limit.
-      this.#forgetOrder(oldest, Number.POSITIVE_INFINITY);
+      left -= this.#forgetOrder(entry, Number.POSITIVE_INFINITY);
+      if (left <= 0) return;
     }
-    return row;
   }
 
-  /** Deletes all rows of an order, or none: each must have ended, have changed before a time, and need no person. */
-  #forgetOrder(first: string, beforeMs: number): number {
-    const keys: string[] = [];
-    for (let key: string | undefined = first; key !== undefined; ) {
-      const row = this.rows.get(key);
-      const isOld = row !== undefined && hasEnded(row) && row.changedAtMs < beforeMs;
-      if (!isOld || this.#isListed(key)) return 0;
-      if (keys.length === 0 && row.order !== undefined) return 0;
-      keys.push(key);
-      key = row.replacedBy === undefined ? undefined : JSON.parse(row.replacedBy);
-    }
-    for (const key of keys) this.rows.delete(key);
-    return keys.length;
+  protected change(entry: Entry | undefined, change: RowChange | false | undefined): void {
+    if (entry === undefined || !change) return;
+    entry.row.changedAtMs = this.nowMs;
+    Object.assign(entry.row, change);
+    this.#moveToEnd(entry);
   }
 
-  protected change(key: string, row: Row, change: RowChange): void {
-    Object.assign(row, { changedAtMs: this.nowMs }, change);
-    this.rows.delete(key);
-    this.rows.set(key, row);
+  #moveToEnd(entry: Entry): void {
+    if (entry === this.#newest) return;
+    this.#newest = entry;
+    this.entries.delete(entry.key);
+    this.entries.set(entry.key, entry);
   }
 
   protected get nowMs(): number {
     return this.#options.now();
+  }
+
+  /** The attempts at an order, from the first to the latest; none while the latest is about to be stored. */
+  protected attemptsAt(first: string): readonly Entry[] {
+    const attempts: Entry[] = [];
+    for (let key: string | undefined = first; key !== undefined; ) {
+      const entry: Entry | undefined = this.entries.get(key);
+      if (entry === undefined) return [];
+      attempts.push(entry);
+      key = entry.row.replacedBy && JSON.parse(entry.row.replacedBy);
+    }
+    return attempts;
   }
 
   // Without a client there are no payments that it has sent.
@@ -261,27 +219,20 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
 
   async listSecond(page: Page): Promise<readonly SecondRow[]> {
     const listedAtMs = this.nowMs;
-    const listed = this.page([...this.#seconds.values()], page);
-    return listed.map(({ place, payment = '{}' }) => ({ place, payment, listedAtMs }));
+    const listed = pageOf(this.#seconds, page, listedAtMs);
+    return listed.map(({ place, payment }) => ({ place, payment, listedAtMs }));
   }
 
   async listFailed(page: Page, referenceNumber: string | undefined): Promise<readonly FailedRow[]> {
-    const all = [...this.#failures.values()].filter(
+    const { nowMs } = this;
+    const all = this.#failures.filter(
       ({ place }) => referenceNumber === undefined || place.names[1] === referenceNumber,
     );
-    const listedAt = new Date(this.nowMs);
     // Copies, which their reader may change.
-    return this.page(all, page).map(({ place, change }) => ({
+    return pageOf(all, page, nowMs).map(({ place, change }) => ({
       place,
-      change: structuredClone({ ...change, listedAt }),
+      change: structuredClone({ ...change, listedAt: new Date(nowMs) }),
     }));
-  }
-
-  protected page<Entry extends { readonly place: Cursor }>(
-    all: readonly Entry[],
-    page: Page,
-  ): readonly Entry[] {
-    return pageOf(all, page, this.nowMs);
   }
 
   async forgetSecond(
@@ -289,61 +240,59 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
     referenceNumber: string,
     isSame: (payment: string) => boolean,
   ): Promise<boolean> {
-    return forgetIf(this.#seconds, nameOf(key, referenceNumber), ({ payment = '{}' }) =>
-      isSame(payment),
-    );
+    return removeIf(this.#seconds, [key, referenceNumber], ({ payment }) => isSame(payment));
   }
 
-  async forgetFailed(
-    { merchantPaymentReference, referenceNumber, key }: ChangeName,
-    attempts: number,
-  ): Promise<boolean> {
-    const name = nameOf(merchantPaymentReference, referenceNumber, key);
-    return forgetIf(this.#failures, name, ({ change }) => change.attempts === attempts);
+  async forgetFailed(name: ChangeName, attempts: number): Promise<boolean> {
+    return removeIf(this.#failures, namesOf(name), ({ change }) => change.attempts === attempts);
   }
 
   async setup(): Promise<void> {}
 
   async prune(beforeMs: number): Promise<number> {
-    for (const { change } of this.#failures.values()) {
+    for (const { change } of this.#failures) {
       if (+change.lastFailedAt < beforeMs) delete change.rawBody;
     }
-    let count = this.#pruneChanges(beforeMs);
-    for (const key of this.rows.keys()) count += this.#forgetOrder(key, beforeMs);
-    return count;
-  }
-
-  /** Whether a person is needed because of a change or a payment of an order; of one payment, because of a change. */
-  #isListed(key: string, referenceNumber?: string): boolean {
-    for (const { place } of this.#failures.values()) {
-      const isOfPayment = referenceNumber === undefined || place.names[1] === referenceNumber;
-      if (place.names[0] === key && isOfPayment) return true;
-    }
-    if (referenceNumber !== undefined) return false;
-    for (const { place } of this.#seconds.values()) if (place.names[0] === key) return true;
-    return false;
-  }
-
-  #forgetOld(): void {
-    const { maxEntries, retentionMs } = this.#options;
-    const beforeMs = this.nowMs - retentionMs + 1;
-    this.#pruneChanges(beforeMs, maxEntries);
-  }
-
-  /** Forgets the changes of payments beyond a number of them, and what last changed before a time. */
-  #pruneChanges(beforeMs: number, maxEntries = Number.POSITIVE_INFINITY): number {
     let count = 0;
-    for (const [name, { key, referenceNumber, keys, changedAtMs }] of this.#processed) {
-      if (this.#processed.size <= maxEntries && changedAtMs >= beforeMs) break;
-      // A failed change that is replayed must still be seen to be older.
-      if (this.#isListed(key, referenceNumber)) continue;
-      this.#processed.delete(name);
-      count += keys.length;
-    }
+    for (const entry of this.entries.values()) count += this.#forgetChanges(entry, beforeMs);
+    for (const entry of this.entries.values()) count += this.#forgetOrder(entry, beforeMs);
     return count;
+  }
+
+  /** Forgets the changes of payments that were last processed before a time. */
+  #forgetChanges(entry: Entry, beforeMs: number): number {
+    const { key, changes } = entry;
+    const isKept = ({ referenceNumber }: ProcessedChange): boolean => {
+      const isOfPayment = (one: ProcessedChange) => one.referenceNumber === referenceNumber;
+      const last = changes.findLast(isOfPayment) as ProcessedChange;
+      // A failed change that is replayed must still be seen to be older.
+      return last.atMs >= beforeMs || findNamed(this.#failures, key, referenceNumber) !== undefined;
+    };
+    entry.changes = changes.filter(isKept);
+    return changes.length - entry.changes.length;
+  }
+
+  /** Deletes all attempts at an order, or none: each must have ended, have changed before a time, and need no person. */
+  #forgetOrder(first: Entry, beforeMs: number): number {
+    if (first.isBusy || first.row.order !== undefined) return 0;
+    const attempts = this.attemptsAt(first.key);
+    const isOver = ({ key, row, changes }: Entry): boolean =>
+      hasEnded(row) &&
+      row.changedAtMs < beforeMs &&
+      changes.every(({ atMs }) => atMs < beforeMs) &&
+      !(findNamed(this.#failures, key) || findNamed(this.#seconds, key));
+    if (!attempts.every(isOver)) return 0;
+    for (const { key } of attempts) this.entries.delete(key);
+    return attempts.length;
   }
 }
 
 function hasEnded({ state }: Row): boolean {
   return state !== 'recorded' && state !== 'sending' && state !== 'unresolved';
 }
+
+const namesOf = (change: ChangeName): readonly string[] => [
+  change.merchantPaymentReference,
+  change.referenceNumber,
+  change.key,
+];

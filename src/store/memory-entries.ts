@@ -1,11 +1,96 @@
-import type { Cursor, Page } from './payment-row.js';
+import { warnInProduction } from './memory-warning.js';
+import type { Cursor, Intent, Page, RowState, SecondRow } from './payment-row.js';
+import type { OwnedRow, StoredRecord } from './steps.js';
 
-/** The entries of a page, ordered by their places. */
-export function pageOf<Entry extends { readonly place: Cursor }>(
-  all: readonly Entry[],
+export type Row = { -readonly [Field in keyof OwnedRow]: OwnedRow[Field] };
+
+/** All that is stored under a merchant's reference: an attempt at an order, and its processed changes. */
+export interface Entry {
+  readonly key: string;
+  readonly row: Row;
+  /** Of all its payments, the oldest first. */
+  changes: readonly ProcessedChange[];
+  /** Whether a change of the order is being processed, on its first entry. */
+  isBusy: boolean;
+}
+
+/** A change that was processed. */
+export interface ProcessedChange {
+  readonly referenceNumber: string;
+  readonly key: string;
+  /** The rank of the newest change of the payment at that time. */
+  readonly newest: string;
+  readonly atMs: number;
+}
+
+/** A second payment. Its place has the names of the order and the payment. */
+export type Second = Omit<SecondRow, 'listedAtMs'> & Pick<StoredRecord, 'updatedAtUs'>;
+
+export function newEntry(
+  key: string,
+  { body, digest }: Intent,
+  { state, order, nowMs }: { state: RowState; order: string | undefined; nowMs: number },
+): Entry {
+  warnInProduction();
+  const row: Row = {
+    body,
+    digest,
+    state,
+    owner: undefined,
+    leaseUntilMs: undefined,
+    attempts: 0,
+    recordedAtMs: nowMs,
+    sentAtMs: undefined,
+    changedAtMs: nowMs,
+    referenceNumber: undefined,
+    payment: undefined,
+    foundStatus: undefined,
+    lookAtMs: undefined,
+    updatedAtUs: undefined,
+    paidBy: undefined,
+    failure: undefined,
+    order,
+    replacedBy: undefined,
+  };
+  return { key, row, changes: NO_CHANGES, isBusy: false };
+}
+
+const NO_CHANGES: readonly ProcessedChange[] = [];
+
+interface Placed {
+  readonly place: Cursor;
+}
+
+/** The first item whose names begin with these. */
+export function findNamed<Item extends Placed>(
+  items: readonly Item[],
+  ...names: readonly (string | undefined)[]
+): Item | undefined {
+  return items.find(({ place }) => names.every((name, index) => name === place.names[index]));
+}
+
+/**
+ * Removes the item with these names if it is the same.
+ *
+ * @returns whether it has changed, and was kept
+ */
+export function removeIf<Item extends Placed>(
+  items: Item[],
+  names: readonly string[],
+  isSame: (item: Item) => boolean,
+): boolean {
+  const item = findNamed(items, ...names);
+  if (item === undefined || !isSame(item)) return item !== undefined;
+  items.splice(items.indexOf(item), 1);
+  return false;
+}
+
+/** The items of a page, ordered by their places. */
+export function pageOf<Item extends Placed>(
+  all: readonly Item[],
   { olderThanMs, after, limit }: Page,
   nowMs: number,
-): readonly Entry[] {
+): readonly Item[] {
   const untilMs = olderThanMs === 0 ? Number.POSITIVE_INFINITY : nowMs - olderThanMs;
   return all
     .filter(({ place }) => place.atMs <= untilMs && !(after && compare(place, after) <= 0))
@@ -18,21 +103,4 @@ function compare(one: Cursor, other: Cursor): number {
   const at = one.names.findIndex((name, index) => name !== other.names[index]);
   if (at === -1) return 0;
   return (one.names[at] ?? '') < (other.names[at] ?? '') ? -1 : 1;
-}
-
-/** Unique, whatever characters the names contain. */
-export function nameOf(...names: readonly (string | undefined)[]): string {
-  return JSON.stringify(names);
-}
-
-/** Returns whether the entry has changed, and was kept. */
-export function forgetIf<Entry>(
-  entries: Map<string, Entry>,
-  name: string,
-  isSame: (entry: Entry) => boolean,
-): boolean {
-  const entry = entries.get(name);
-  if (entry === undefined || !isSame(entry)) return entry !== undefined;
-  entries.delete(name);
-  return false;
 }

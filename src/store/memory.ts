@@ -14,9 +14,9 @@ import type { PaymentStore } from './payment-store.js';
 /** Options of {@link memoryStore}. */
 export interface MemoryStoreOptions extends StoreOptions {
   /**
-   * How many orders, and how many payments with processed changes, are kept. Beyond that, those with the oldest last
-   * change are forgotten, except payments that are `recorded`, `sending` or `unresolved`, and those with a failed change or
-   * a second payment. A whole number from 1.
+   * How many payments are kept, with their processed changes: one for each `merchantPaymentReference`. Beyond that, the
+   * orders with the oldest last change are forgotten, except those with a payment that is `recorded`, `sending` or
+   * `unresolved`, a failed change or a second payment. A whole number from 1.
    * @default 100_000
    */
   maxEntries?: number | undefined;

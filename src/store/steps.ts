@@ -249,9 +249,10 @@ export interface Settled {
 export function settle(row: Settleable | undefined, told: Told, known: Known): Settled {
   const { referenceNumber } = told.finding;
   const paidBy = row?.paidBy;
-  const paid = told.isPaid && paidBy === undefined ? { paidBy: referenceNumber } : undefined;
-  const { record, isAnother } = settleOne(row, told, { ...known, pays: paid !== undefined });
-  const change = paid || record ? { ...paid, ...record } : undefined;
+  const pays = told.isPaid && paidBy === undefined;
+  // Each spread last: an object that grows after one is slow, which took a quarter of a callback's time.
+  const { record, isAnother } = settleOne(row, told, { pays, ...known });
+  const change = pays ? { paidBy: referenceNumber, ...record } : record;
   // Two paid payments of an order are a mistake, whichever of them the store has created.
   const isOther = told.isPaid && paidBy !== undefined && paidBy !== referenceNumber;
   const isSecond = isAnother === true || known.second !== undefined || isOther;

@@ -94,20 +94,20 @@ export const changeMutants: readonly Mutant[] = [
   },
   {
     file: MEMORY,
-    from: "if (this.#working.has(order)) return { outcome: 'busy' };",
+    from: "if (first.isBusy) return { outcome: 'busy' };",
     to: '',
     scene: 'callbacks at once',
   },
   {
     file: MEMORY,
-    from: 'this.change(key, row, change);\n      const first',
-    to: 'const first',
+    from: 'this.change(entry, change);\n    const paidBy',
+    to: 'const paidBy',
     scene: 'callbacks',
   },
   {
     file: 'src/store/memory-entries.ts',
-    from: 'if (entry === undefined || !isSame(entry)) return',
-    to: 'if (entry === undefined) return',
+    from: 'if (item === undefined || !isSame(item)) return',
+    to: 'if (item === undefined) return',
     scene: 'another program, two payments, refunded, a person',
   },
   {
@@ -117,23 +117,23 @@ export const changeMutants: readonly Mutant[] = [
     scene: 'parked after',
   },
   // prune
-  { file: MEMORY, from: '&& hasEnded(row) && row', to: '&& row', scene: 'prune' },
+  { file: MEMORY, from: 'hasEnded(row) &&\n', to: '', scene: 'prune' },
   {
     file: MEMORY,
-    from: 'if (!isOld || this.#isListed(key)) return 0;',
-    to: 'if (!isOld) return 0;',
-    scene: 'prune',
-  },
-  {
-    file: MEMORY,
-    from: '&& row.changedAtMs < beforeMs;',
+    from: '&&\n      !(findNamed(this.#failures, key) || findNamed(this.#seconds, key));',
     to: ';',
     scene: 'prune',
   },
   {
     file: MEMORY,
-    from: 'if (this.#isListed(key, referenceNumber)) continue;',
+    from: 'row.changedAtMs < beforeMs &&\n',
     to: '',
+    scene: 'prune',
+  },
+  {
+    file: MEMORY,
+    from: '|| findNamed(this.#failures, key, referenceNumber) !== undefined;',
+    to: ';',
     scene: 'prune',
   },
 ];

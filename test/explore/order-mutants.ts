@@ -122,8 +122,8 @@ export const orderMutants: readonly Mutant[] = [
   },
   {
     file: MEMORY,
-    from: 'row.order ?? JSON.stringify(replaces);',
-    to: 'JSON.stringify(replaces);',
+    from: 'row.order ?? JSON.stringify(replaces));',
+    to: 'JSON.stringify(replaces));',
     scene: 'an order, declined twice',
   },
   // claiming
@@ -159,7 +159,7 @@ export const orderMutants: readonly Mutant[] = [
   },
   {
     file: MEMORY,
-    from: "if (row.state === 'recorded') this.change(key, row, { state: 'rejected' });",
+    from: "if (row.state === 'recorded') this.change(entry, { state: 'rejected' });",
     to: '',
     scene: 'an order, record, send, a late paid',
   },
@@ -184,26 +184,26 @@ export const orderMutants: readonly Mutant[] = [
   // callbacks
   {
     file: CALLBACKS,
-    from: 'row?.order === undefined ? row : {',
-    to: 'true ? row : {',
+    from: 'entry?.row.order === undefined',
+    to: 'true || entry === undefined',
     scene: 'an order, a late paid',
   },
   {
     file: CALLBACKS,
-    from: 'if (first !== undefined && paidBy !== undefined) first.paidBy = paidBy;',
+    from: 'if (paidBy !== undefined) this.firstOf(entry).row.paidBy = paidBy;',
     to: '',
     scene: 'an order, from the first click',
   },
   {
     file: CALLBACKS,
-    from: 'const { verdict, order } = judged;',
-    to: 'const { verdict } = judged;\n    const order = key;',
+    from: 'const first = this.firstOf(entry);',
+    to: 'const first = entry;',
     scene: 'an order, callbacks of two attempts at once',
   },
   {
     file: CALLBACKS,
-    from: 'if (keys.length === 0 && row.order !== undefined) return 0;',
-    to: '',
+    from: 'if (first.isBusy || first.row.order !== undefined) return 0;',
+    to: 'if (first.isBusy) return 0;',
     scene: 'an order, a late paid, pruned',
   },
   {

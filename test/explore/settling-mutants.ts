@@ -31,14 +31,14 @@ export const settlingMutants: readonly Mutant[] = [
   },
   {
     file: STEPS,
-    from: 'told.isPaid && paidBy === undefined ?',
-    to: 'told.isPaid ?',
+    from: 'told.isPaid && paidBy === undefined;',
+    to: 'told.isPaid;',
     scene: 'another program',
   },
   {
     file: STEPS,
-    from: 'told.isPaid && paidBy === undefined ?',
-    to: 'paidBy === undefined ?',
+    from: 'told.isPaid && paidBy === undefined;',
+    to: 'paidBy === undefined;',
     scene: 'callbacks',
   },
   {

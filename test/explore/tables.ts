@@ -26,29 +26,23 @@ export class Tables extends MemoryBackend {
 
   /** A copy, since the row itself changes, with the payment that has paid its order. */
   row(reference: string = REFERENCE): OwnedRow | undefined {
-    const row = this.rows.get(reference);
-    return row && { ...row, paidBy: this.paidBy(row) };
+    const entry = this.entries.get(reference);
+    return entry && { ...entry.row, paidBy: this.firstOf(entry).row.paidBy };
   }
 
   /** The references of all rows. */
   get references(): readonly string[] {
-    return [...this.rows.keys()].sort();
+    return [...this.entries.keys()].sort();
   }
 
   /** Whether the payment of an attempt has paid the order, as its own row says. */
   hasPaid(reference: string): boolean {
-    return this.rows.get(reference)?.paidBy !== undefined;
+    return this.entries.get(reference)?.row.paidBy !== undefined;
   }
 
   /** The references of the order, from the first attempt to the latest. */
   get attempts(): readonly string[] {
-    const references: string[] = [];
-    for (let next: string | undefined = REFERENCE; next !== undefined; ) {
-      const row: OwnedRow | undefined = this.rows.get(next);
-      if (row !== undefined) references.push(next);
-      next = row?.replacedBy && JSON.parse(row.replacedBy);
-    }
-    return references;
+    return this.attemptsAt(REFERENCE).map(({ key }) => key);
   }
 
   /** What `get()` shows. */
@@ -75,7 +69,7 @@ export class Tables extends MemoryBackend {
   }
 
   #dumpOne(reference: string, isPruned: boolean): unknown {
-    const row = this.rows.get(reference);
+    const row = this.entries.get(reference)?.row;
     if (row === undefined) return undefined;
     const { recordedAtMs, changedAtMs, sentAtMs, leaseUntilMs, lookAtMs, digest, ...rest } = row;
     const turns = this.#turns;
