@@ -15,20 +15,21 @@ const MIN_REDACTED_KEY_LENGTH = 8;
  * `inspect` and JSON.
  */
 export class Credentials {
-  readonly #encoded: string;
+  readonly #authorization: string;
   readonly #redactor: Redactor;
 
   constructor(apiKey: string, apiSecret: string) {
     const pair = `${apiKey}:${apiSecret}`;
-    this.#encoded = Buffer.from(pair).toString('base64');
-    const secrets = [pair, apiSecret, this.#encoded];
+    this.#authorization = `Basic ${Buffer.from(pair).toString('base64')}`;
+    // Of the pair, its base64 is the one that is sent.
+    const secrets = [pair, apiSecret];
     if (apiKey.length >= MIN_REDACTED_KEY_LENGTH) secrets.push(apiKey);
     this.#redactor = new Redactor(secrets);
   }
 
   /** The value of the Authorization header. */
   get authorization(): string {
-    return `Basic ${this.#encoded}`;
+    return this.#authorization;
   }
 
   /** Removes the credentials from texts of a server, and withholds those that repeat the request's body. */
@@ -114,7 +115,7 @@ function checkCredential(value: unknown, option: CredentialOption): string {
  *
  * @throws {InvalidOptionError} naming the variable
  */
-export function assertOwnSecret(apiSecret: string): void {
+export function assertOwnSecret(apiSecret: Credential): void {
   if (apiSecret !== MOCK_API_SECRET) return;
   throw new InvalidOptionError(
     'apiSecret',

@@ -18,6 +18,9 @@ export interface Verdict {
   readonly safeToRetry: boolean;
 }
 
+/** Of a success, or of what follows one: what was accepted must not be sent again. */
+export const ACCEPTED: Verdict = { requestOutcome: 'accepted', safeToRetry: false };
+
 /** What the retry decision depends on. */
 export interface FailedAttempt extends AttemptOutcome {
   /** The deadline passed, the caller's signal was aborted, or the client was closed. */

@@ -1,7 +1,8 @@
 import * as z from 'zod/mini';
 import type { Issue } from '../errors.js';
+import { isObject } from './own-fields.js';
 import type { CreatePaymentInput } from './payment.js';
-import { fields, findIssues, type Hints, run, type ShapeOf, toIssue } from './schema.js';
+import { findIssues, type Hints, type ShapeOf } from './schema.js';
 
 const REFERENCE = 'a string that is not blank';
 const reference = z.string(REFERENCE).check(
@@ -48,9 +49,25 @@ const shape = {
 } satisfies ShapeOf<CreatePaymentInput>;
 const CREATION = 'an object with merchantPaymentReference, amount and currency';
 /** What a service can read. */
-const creation = fields(shape, CREATION);
+const creation = z.object(shape, CREATION);
 /** What the client sends. */
-const exactCreation = fields({ ...shape, amount: exactAmount }, CREATION);
+const exactCreation = z.object({ ...shape, amount: exactAmount }, CREATION);
+
+/** Says what {@link exactCreation} says, in a tenth of the time; a test holds the two together. */
+function isExactCreation({ merchantPaymentReference, amount, currency }: Given): boolean {
+  return (
+    typeof merchantPaymentReference === 'string' &&
+    merchantPaymentReference.trim() !== '' &&
+    merchantPaymentReference.isWellFormed() &&
+    typeof amount === 'number' &&
+    Math.abs(amount) <= Number.MAX_SAFE_INTEGER &&
+    (Number.isInteger(amount) || toMeant(amount) === amount) &&
+    typeof currency === 'string' &&
+    /^[A-Z]{3}$/.test(currency)
+  );
+}
+
+type Given = { readonly [Field in keyof CreatePaymentInput]?: unknown };
 
 /** A payment creation to send, each field read once, or what is wrong with it. */
 export function readCreation(
@@ -58,10 +75,13 @@ export function readCreation(
 ):
   | { readonly issues: readonly Issue[]; readonly input: undefined }
   | { readonly issues: undefined; readonly input: CreatePaymentInput } {
-  const read = run(exactCreation, value);
-  return read.findings === undefined
-    ? { issues: undefined, input: read.output }
-    : { issues: read.findings.map(toIssue), input: undefined };
+  if (!isObject(value)) return { issues: findIssues(exactCreation, value) ?? [], input: undefined };
+  const { merchantPaymentReference, amount, currency }: Given = value;
+  const input = { merchantPaymentReference, amount, currency };
+  const issues = isExactCreation(input) ? undefined : findIssues(exactCreation, input);
+  return issues === undefined
+    ? { issues, input: input as CreatePaymentInput }
+    : { issues, input: undefined };
 }
 
 /** Returns what is wrong with `value` as a payment creation that a service received; `undefined` if it is one. */

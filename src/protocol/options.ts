@@ -1,6 +1,6 @@
 import { InvalidOptionError } from '../errors.js';
 import { describeQuantity, describeValue } from './describe-value.js';
-import { isObject, isPlain, ownFields } from './own-fields.js';
+import { isObject, ownFields } from './own-fields.js';
 import { isStandardSchema, type StandardSchemaV1 } from './standard-schema.js';
 
 /**
@@ -29,7 +29,7 @@ interface OptionsOwner {
 
 /**
  * Checks options by their rules, in the order of the rules, and returns them frozen, with defaults, in an object that
- * inherits nothing. Reads each option once. Never writes to the caller's object.
+ * inherits nothing. Never writes to the caller's object.
  *
  * @throws {InvalidOptionError} for an option that is invalid or unknown
  */
@@ -47,9 +47,10 @@ export function resolveOptions<Rules extends Readonly<Record<string, Rule<unknow
 }
 
 /**
- * Reads options once, and does not check them: for a function that passes them on.
+ * Copies options once, and does not check their values: for a function that passes them on.
  *
- * @throws {InvalidOptionError} for what is no object, and for an unknown option
+ * @throws {InvalidOptionError} for what is no object, and for an unknown option. If a mistyped `timeout` were ignored,
+ * the default of `timeoutMs` would apply unnoticed
  */
 export function readOptions<Name extends string>(
   options: unknown,
@@ -60,16 +61,19 @@ export function readOptions<Name extends string>(
     const { owner = 'options', holds = known.join(', ') } = names;
     throw invalidOption(owner, `an object with ${holds}`, options);
   }
-  const unknown = findUnknown(options, known);
+  const given = ownFields(options) as Readonly<Record<Name, unknown>>;
+  const unknown = Object.keys(given).find((name) => !known.includes(name as Name));
   if (unknown !== undefined) throw unknownOption(unknown, known, prefixOf(names));
-  const read: Partial<Record<Name, unknown>> = ownFields({});
-  for (const name of known) read[name] = (options as Record<Name, unknown>)[name];
-  return read as Readonly<Record<Name, unknown>>;
+  return given;
 }
 
-function prefixOf(names: OptionsOwner): string {
-  const { owner } = names;
-  return owner === undefined ? '' : `${owner}.`;
+const prefixOf = ({ owner }: OptionsOwner): string => (owner === undefined ? '' : `${owner}.`);
+
+/** An option that has options of its own. */
+export function objectOf<Rules extends Readonly<Record<string, Rule<unknown>>>>(
+  rules: Rules,
+): Rule<Resolved<Rules>> {
+  return (value, option) => resolveOptions(value, rules, { owner: option });
 }
 
 /**
@@ -93,15 +97,6 @@ export function invalidOption(
   return new InvalidOptionError(option, remedy === '' ? what : `${what}; ${remedy}`);
 }
 
-/**
- * Returns a field that is not among the known options. If a mistyped `timeout` were ignored, the default of
- * `timeoutMs` would apply unnoticed. Instances of a caller's class may have other fields.
- */
-export function findUnknown(options: object, known: readonly string[]): string | undefined {
-  if (!isPlain(options)) return undefined;
-  return Object.keys(options).find((name) => !known.includes(name));
-}
-
 // A longer or stranger name is probably data spread into the options by mistake, perhaps a secret.
 const QUOTABLE_NAME = /^[A-Za-z][A-Za-z0-9]{0,39}$/;
 
@@ -109,7 +104,7 @@ const QUOTABLE_NAME = /^[A-Za-z][A-Za-z0-9]{0,39}$/;
 export const isQuotable = (name: string): boolean => QUOTABLE_NAME.test(name);
 
 /** Creates the error for an unknown option, with the one that was probably meant. */
-export function unknownOption(
+function unknownOption(
   unknown: string,
   known: readonly string[],
   prefix: string,
@@ -157,25 +152,22 @@ export interface WholeNumberRange {
   readonly unit?: string;
 }
 
-/** Says which whole numbers are accepted, to follow "must be". */
-export function wholeNumbersIn({ min = 0, max, unit }: WholeNumberRange): string {
-  const range = max === undefined ? `from ${min}` : `from ${min} to ${max}`;
-  return `a whole number ${unit === undefined ? '' : `of ${unit} `}${range}`;
-}
-
-export function isWholeNumberIn(value: unknown, given: WholeNumberRange): value is number {
-  const { min = 0, max = Number.MAX_SAFE_INTEGER } = given;
-  return Number.isSafeInteger(value) && Number(value) >= min && Number(value) <= max;
-}
-
 /**
  * A whole number. Without this check NaN, negative and fractional values would become timers that fire at
  * once.
  */
-export function wholeNumber(range: WholeNumberRange): Rule<number> {
+export function wholeNumber({
+  min = 0,
+  max = Number.MAX_SAFE_INTEGER,
+  unit,
+}: WholeNumberRange): Rule<number> {
+  const range = max === Number.MAX_SAFE_INTEGER ? `from ${min}` : `from ${min} to ${max}`;
+  const expected = `a whole number ${unit === undefined ? '' : `of ${unit} `}${range}`;
   return (value, option) => {
-    if (isWholeNumberIn(value, range)) return value;
-    throw invalidOption(option, wholeNumbersIn(range), value, '', describeQuantity(value));
+    if (Number.isSafeInteger(value) && Number(value) >= min && Number(value) <= max) {
+      return value as number;
+    }
+    throw invalidOption(option, expected, value, '', describeQuantity(value));
   };
 }
 
@@ -249,7 +241,7 @@ export function oneOf<const Value extends string>(...values: readonly Value[]): 
 }
 
 /** The values of a choice, for messages. */
-export const listed = (values: readonly string[]): string =>
+const listed = (values: readonly string[]): string =>
   values.map((value) => `'${value}'`).join(', ');
 
 /** @param purpose what the function does, for messages: `that returns epoch milliseconds` */

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import type { Issue } from '../errors.js';
 import { hasDateTimeForm, hasRealDay } from './instant.js';
-import { fields, findIssues, type Hints, type ShapeOf } from './schema.js';
+import { findIssues, type Hints, type ShapeOf } from './schema.js';
 
 /**
  * A payment's status record: the body of a callback (interface section 2.2). Other fields are kept. The two by which
@@ -59,7 +59,7 @@ const recordFields = {
 } satisfies ShapeOf<Omit<PaymentStatusRecord, Undeciding>>;
 
 /** What a status record must be. */
-export const statusRecord = fields(
+export const statusRecord = z.object(
   recordFields,
   'an object with the fields of a payment status record',
 );

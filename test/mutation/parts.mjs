@@ -24,7 +24,6 @@ export const PARTS = {
       'src/callback/**/*.ts',
       'src/protocol/instant.ts',
       'src/protocol/schema.ts',
-      'src/protocol/strict-schema.ts',
     ],
     tests: [
       'test/callback/**/*.test.ts',

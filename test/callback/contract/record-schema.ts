@@ -53,9 +53,9 @@ export function describeRecordSchema(implementation: Implementation): void {
       expect(seen).toEqual(record);
     });
 
-    it('shows no hidden character that its issues quote', async () => {
+    it('shows no control character that its issues quote', async () => {
       const recordSchema = schemaOf(() => ({
-        issues: [{ message: 'got a\u202eb\u001b[2J', path: ['x\u200by'] }],
+        issues: [{ message: 'got a\u009bb\u001b[2J', path: ['x\u0085y'] }],
       }));
       const error = await refusalOf(() => verify(sampleRequest(), { recordSchema }));
       expect(error.message).toContain(': x y got a b [2J');
