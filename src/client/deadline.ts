@@ -50,8 +50,7 @@ export class Deadline {
    * stand still. A request sent then would outlast the lease of a store.
    */
   check(): GiveUpReason | undefined {
-    const isOver = this.remainingMs <= 0 || timers.systemNow() >= this.#endsAtSystemMs;
-    if (isOver) this.giveUp('timeout');
+    if (this.remainingMs <= 0 || timers.systemNow() >= this.#endsAtSystemMs) this.giveUp('timeout');
     return this.gaveUp;
   }
 

@@ -65,9 +65,10 @@ export function toError(
 ): MerchantPaymentsError {
   if (exchange.kind === 'failure') return failureToError(exchange, verdict, context);
   const { gaveUp } = context.deadline;
-  // The caller no longer wants the answer.
-  if (exchange.bodyFailure?.reason === 'given-up' && gaveUp === 'aborted') {
-    return givenUpError(gaveUp, verdict, context);
+  const wasGivenUp = exchange.bodyFailure?.reason === 'given-up';
+  // What an error body has said before the time was over, is told; an aborted caller wants no answer.
+  if (wasGivenUp && (gaveUp === 'aborted' || isSuccess(exchange.status))) {
+    return givenUpError(gaveUp as GiveUpReason, verdict, context);
   }
   const answered = response as ServiceResponse;
   return isSuccess(exchange.status)
@@ -103,11 +104,10 @@ function failureToError(
   if (reason === 'given-up') {
     return givenUpError(context.deadline.gaveUp as GiveUpReason, verdict, context);
   }
-  const call = describeCall(context);
   const scrubbed = scrubCause(cause, context);
   const details = { ...verdict, cause: scrubbed };
   const what = describeFailure(scrubbed, { sent, reason });
-  const message = joinSentences(`${call} ${what}.`, advise(verdict, context));
+  const message = joinSentences(`${describeCall(context)} ${what}.`, advise(verdict, context));
   return reason === 'unusable'
     ? new ResponseError(message, details)
     : new ConnectionError(message, details);
@@ -117,9 +117,8 @@ function describeFailure(
   cause: ScrubbedCause | undefined,
   { sent, reason }: Pick<Failure, 'sent' | 'reason'>,
 ): string {
-  const code = cause?.code;
-  const because =
-    code === undefined ? '' : ` (${code})${remedyFor(code, (cause as ScrubbedCause).message)}`;
+  const { code, message = '' } = cause ?? {};
+  const because = code === undefined ? '' : ` (${code})${remedyFor(code, message)}`;
   if (reason === 'unusable') {
     return `got an answer that is not HTTP${because}; check for a proxy or firewall between this machine and the service`;
   }
@@ -137,17 +136,16 @@ export function givenUpError(
   context: CallContext,
   because = '',
 ): MerchantPaymentsError {
-  const call = describeCall(context);
-  const advice = advise(verdict, context);
-  if (reason === 'aborted') {
-    const { abortName } = context.deadline;
-    const named = abortName === undefined ? '' : ` (${abortName})`;
-    const message = joinSentences(`${call} was aborted by its signal${named}.`, advice);
-    return new RequestAbortedError(message, verdict);
-  }
-  const { timeoutMs } = context.deadline;
-  const message = joinSentences(`${call} did not end within ${timeoutMs} ms${because}.`, advice);
-  return new RequestTimeoutError(message, verdict);
+  const { abortName, timeoutMs } = context.deadline;
+  const named = abortName === undefined ? '' : ` (${abortName})`;
+  const what =
+    reason === 'aborted'
+      ? `was aborted by its signal${named}`
+      : `did not end within ${timeoutMs} ms${because}`;
+  const message = joinSentences(`${describeCall(context)} ${what}.`, advise(verdict, context));
+  return reason === 'aborted'
+    ? new RequestAbortedError(message, verdict)
+    : new RequestTimeoutError(message, verdict);
 }
 
 /** The error of a call that ended before anything was sent. */
@@ -156,7 +154,8 @@ export function notSentError(context: CallContext, because?: string): MerchantPa
   return givenUpError(context.deadline.gaveUp as GiveUpReason, verdict, context, because);
 }
 
-const bodyFailures: Readonly<Record<Exclude<BodyFailure['reason'], 'given-up'>, string>> = {
+const bodyFailures: Readonly<Record<BodyFailure['reason'], string>> = {
+  'given-up': 'a body that took too long',
   lost: 'a body that broke off',
   'too-large': 'a body larger than maxResponseBytes',
   encoded: 'a body in an unknown content-encoding, although the request asked for identity',
@@ -173,12 +172,8 @@ function unusableAnswerError(
   verdict: Verdict,
   context: FailureContext,
 ): MerchantPaymentsError {
-  const reason = bodyFailure?.reason;
-  if (reason === 'given-up') {
-    return givenUpError(context.deadline.gaveUp as GiveUpReason, verdict, context);
-  }
   // Only its body can make a 2xx unusable.
-  const body = isPage ? PAGE : bodyFailures[reason as keyof typeof bodyFailures];
+  const body = isPage ? PAGE : bodyFailures[bodyFailure?.reason ?? 'unreadable'];
   const what = `${describeCall(context)} was answered with ${status}, but with ${body}.`;
   return new ResponseError(joinSentences(what, advise(verdict, context)), {
     ...verdict,
@@ -194,20 +189,19 @@ function apiError(
   context: FailureContext,
 ): ApiError {
   const { status, headers, bodyFailure } = answer;
-  const told = readErrorBody(response, context);
+  const said = readErrorBody(response, context);
   const wait = parseRetryAfter(headers, Date.now());
   const details = {
     response,
-    serviceCode: told.code,
-    requestId: told.requestId,
+    serviceCode: said.code,
+    requestId: said.requestId,
     retryAfterSeconds: wait === undefined ? undefined : Math.ceil(wait),
     ...verdict,
     cause: scrubCause(bodyFailure?.cause, context),
   };
-  const named = [told.code, told.message].filter((part) => part !== undefined).join(': ');
-  const said = named === '' ? '' : ` (${named})`;
+  const named = [said.code, said.message].filter((part) => part !== undefined).join(': ');
   const message = joinSentences(
-    `${describeCall(context)} was answered with ${status}${said}.`,
+    `${describeCall(context)} was answered with ${status}${named && ` (${named})`}.`,
     statusRemedy(answer, context),
     advise(verdict, context),
   );
@@ -233,9 +227,7 @@ export function advise(
   { requestOutcome, safeToRetry }: Verdict,
   { request }: Pick<CallContext, 'request'>,
 ): string {
-  if (requestOutcome === 'not-sent') {
-    return 'Nothing was sent: it is safe to try again.';
-  }
+  if (requestOutcome === 'not-sent') return 'Nothing was sent: it is safe to try again.';
   if (requestOutcome === 'rejected') {
     const refusal = 'The service did not accept the request.';
     return safeToRetry ? `${refusal} It is safe to try again later.` : refusal;
