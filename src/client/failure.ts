@@ -9,7 +9,6 @@ import {
   ResponseError,
   type ServiceResponse,
 } from '../errors.js';
-import { logText } from '../protocol/plain-text.js';
 import { REDACTED } from '../protocol/redaction.js';
 import type { Credentials } from './credentials.js';
 import type { Deadline, GiveUpReason } from './deadline.js';
@@ -104,10 +103,9 @@ function failureToError(
   if (reason === 'given-up') {
     return givenUpError(context.deadline.gaveUp as GiveUpReason, verdict, context);
   }
-  const scrubbed = scrubCause(cause, context);
-  const details = { ...verdict, cause: scrubbed };
-  const what = describeFailure(scrubbed, { sent, reason });
-  const message = joinSentences(`${describeCall(context)} ${what}.`, advise(verdict, context));
+  const details = { ...verdict, cause: scrubCause(cause, context) };
+  const what = describeFailure(details.cause, { sent, reason });
+  const message = describeCall(context, what, verdict);
   return reason === 'unusable'
     ? new ResponseError(message, details)
     : new ConnectionError(message, details);
@@ -137,15 +135,13 @@ export function givenUpError(
   because = '',
 ): MerchantPaymentsError {
   const { abortName, timeoutMs } = context.deadline;
+  if (reason === 'timeout') {
+    const what = `did not end within ${timeoutMs} ms${because}`;
+    return new RequestTimeoutError(describeCall(context, what, verdict), verdict);
+  }
   const named = abortName === undefined ? '' : ` (${abortName})`;
-  const what =
-    reason === 'aborted'
-      ? `was aborted by its signal${named}`
-      : `did not end within ${timeoutMs} ms${because}`;
-  const message = joinSentences(`${describeCall(context)} ${what}.`, advise(verdict, context));
-  return reason === 'aborted'
-    ? new RequestAbortedError(message, verdict)
-    : new RequestTimeoutError(message, verdict);
+  const what = `was aborted by its signal${named}`;
+  return new RequestAbortedError(describeCall(context, what, verdict), verdict);
 }
 
 /** The error of a call that ended before anything was sent. */
@@ -174,12 +170,9 @@ function unusableAnswerError(
 ): MerchantPaymentsError {
   // Only its body can make a 2xx unusable.
   const body = isPage ? PAGE : bodyFailures[bodyFailure?.reason ?? 'unreadable'];
-  const what = `${describeCall(context)} was answered with ${status}, but with ${body}.`;
-  return new ResponseError(joinSentences(what, advise(verdict, context)), {
-    ...verdict,
-    response,
-    cause: scrubCause(bodyFailure?.cause, context),
-  });
+  const message = describeCall(context, `was answered with ${status}, but with ${body}`, verdict);
+  const cause = scrubCause(bodyFailure?.cause, context);
+  return new ResponseError(message, { ...verdict, response, cause });
 }
 
 function apiError(
@@ -200,11 +193,8 @@ function apiError(
     cause: scrubCause(bodyFailure?.cause, context),
   };
   const named = [said.code, said.message].filter((part) => part !== undefined).join(': ');
-  const message = joinSentences(
-    `${describeCall(context)} was answered with ${status}${named && ` (${named})`}.`,
-    statusRemedy(answer, context),
-    advise(verdict, context),
-  );
+  const what = `was answered with ${status}${named && ` (${named})`}`;
+  const message = describeCall(context, what, verdict, statusRemedy(answer, context));
   return status === 401
     ? new InvalidCredentialsError(message, details)
     : new ApiError(message, details);
@@ -240,12 +230,13 @@ export function advise(
     : 'The service may have processed the request: do not send it again, and wait for its callback.';
 }
 
-export function joinSentences(...sentences: string[]): string {
-  return sentences.filter((sentence) => sentence !== '').join(' ');
-}
+export const joinSentences = (...sentences: string[]): string =>
+  sentences.filter((sentence) => sentence !== '').join(' ');
 
-function describeCall({ request }: CallContext): string {
-  return `${request.method} ${request.path}`;
+/** What became of a call, and what to do. */
+function describeCall(context: CallContext, what: string, verdict: Verdict, remedy = ''): string {
+  const { method, path } = context.request;
+  return joinSentences(`${method} ${path} ${what}.`, remedy, advise(verdict, context));
 }
 
 type ScrubbedCause = Error & { code?: string };
@@ -263,9 +254,9 @@ function scrubCause(cause: unknown, context: FailureContext): ScrubbedCause | un
   const code = found !== undefined && CODE.test(found) ? found : undefined;
   const { name } = cause as { name?: unknown };
   const label = code ?? (typeof name === 'string' && CLASS_NAME.test(name) ? name : 'Error');
-  const [told = '', shownLabel = ''] = readTexts([findErrorText(cause), label], context);
-  const text = hideValues(told, context.request.headers);
-  const scrubbed = new Error(shorten(logText(text), MAX_CAUSE_LENGTH) || 'unknown cause');
+  const [text = '', shownLabel = ''] = readTexts([findErrorText(cause), label], context);
+  const hidden = hideValues(text, context.request.headers);
+  const scrubbed = new Error(shorten(hidden, MAX_CAUSE_LENGTH) || 'unknown cause');
   // Its stack would point here, not to where the failure arose.
   delete scrubbed.stack;
   return code === undefined

@@ -144,18 +144,13 @@ export async function observeRequest(
     result = await run();
     trace.durationMs = durationSince(startedAtMs);
     trace.outcome = result.verdict.requestOutcome;
-    const { response, error } = result;
-    const id = requestIdOf(result, context);
-    const found = {
-      ...(response !== undefined && { status: response.status }),
-      ...(id !== undefined && { requestId: id }),
-    };
     delete call.status;
     delete call.requestId;
-    Object.assign(call, found);
-    Object.assign(trace, found);
+    const answered = describeAnswer(result, context);
+    Object.assign(call, answered);
+    Object.assign(trace, answered);
     log(context.call, trace, result);
-    if (error !== undefined) throw error;
+    if (result.error !== undefined) throw result.error;
   });
   await running.catch((error: unknown) => {
     if (result === undefined) throw error;
@@ -163,10 +158,13 @@ export async function observeRequest(
   return result as unknown as AttemptResult;
 }
 
-function requestIdOf({ error, response }: AttemptResult, context: Secrets): string | undefined {
-  if (error instanceof ApiError) return error.requestId;
-  if (error !== undefined || response === undefined) return undefined;
-  return readRequestId(response.body, response.headers, context);
+/** Only what there is, since subscribers list the keys. */
+function describeAnswer({ error, response }: AttemptResult, context: Secrets) {
+  if (response === undefined) return {};
+  const { status, body, headers } = response;
+  const ofError = error instanceof ApiError ? error.requestId : undefined;
+  const requestId = error === undefined ? readRequestId(body, headers, context) : ofError;
+  return { status, ...(requestId !== undefined && { requestId }) };
 }
 
 /** Runs some work and publishes it. Subscribers get its scrubbed error, but not its result. */

@@ -36,7 +36,7 @@ export interface DispatcherLike {
 export interface PaymentClientOptions {
   /**
    * Address of the service, with a path prefix if it has one. Must be https:, or http: to this machine, which is
-   * `localhost`, 127.0.0.0/8 or `[::1]`. To another machine, `NODE_TLS_REJECT_UNAUTHORIZED=0` is refused.
+   * `localhost`, 127.0.0.0/8 or `[::1]`.
    */
   baseUrl: string | URL;
   /**
@@ -188,7 +188,6 @@ export function resolveClientOptions(options: PaymentClientOptions) {
       'fetch must not be combined with dispatcher; pass only one of them',
     );
   }
-  if ((dispatcher ?? fetch) === undefined) assertCertificateChecks(given.baseUrl.href);
   if (!isOnThisMachine) assertOwnSecret(apiSecret);
   return Object.freeze({
     ...given,
@@ -260,21 +259,4 @@ interface BrowserGlobals {
   readonly document: unknown;
   readonly navigator: unknown;
   readonly WorkerNavigator: new () => unknown;
-}
-
-const UNCHECKED = 'NODE_TLS_REJECT_UNAUTHORIZED';
-
-/**
- * Node reads the variable whenever it connects, so it may be set after the client was made.
- *
- * @throws {InvalidOptionError} if the variable lets another server get the API secret in the service's place
- */
-export function assertCertificateChecks(baseUrl: string): void {
-  if (globalThis.process?.env[UNCHECKED] !== '0') return;
-  const { protocol, hostname } = new URL(baseUrl);
-  if (protocol !== 'https:' || isLoopback(hostname)) return;
-  throw new InvalidOptionError(
-    UNCHECKED,
-    `${UNCHECKED} must not be 0, since the API secret would go to any server, whatever its certificate; name your CA in NODE_EXTRA_CA_CERTS, or pass a dispatcher or fetch of your own for a test network`,
-  );
 }

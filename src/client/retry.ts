@@ -1,17 +1,5 @@
 import type { RequestOutcome, ResponseHeaders } from '../errors.js';
 
-/** What one failed attempt means for the call. */
-export interface AttemptOutcome {
-  /** What is known after this attempt alone. */
-  readonly outcome: RequestOutcome;
-  /** Whether the method is safe: it creates nothing at the service, however often it is sent. */
-  readonly safe: boolean;
-  /** Status of the answer, if there was one. */
-  readonly httpStatus?: number | undefined;
-  /** Whether it is a 2xx whose body did not arrive completely. */
-  readonly bodyLost?: boolean;
-}
-
 /** What an error tells the caller about the outcome and the next step. */
 export interface Verdict {
   readonly requestOutcome: RequestOutcome;
@@ -22,7 +10,15 @@ export interface Verdict {
 export const ACCEPTED: Verdict = { requestOutcome: 'accepted', safeToRetry: false };
 
 /** What the retry decision depends on. */
-export interface FailedAttempt extends AttemptOutcome {
+export interface FailedAttempt {
+  /** What is known after this attempt alone. */
+  readonly outcome: RequestOutcome;
+  /** Whether the method is safe: it creates nothing at the service, however often it is sent. */
+  readonly safe: boolean;
+  /** Status of the answer, if there was one. */
+  readonly httpStatus?: number | undefined;
+  /** Whether it is a 2xx whose body did not arrive completely. */
+  readonly bodyLost?: boolean;
   /** The deadline passed, the caller's signal was aborted, or the client was closed. */
   readonly gaveUp: boolean;
   readonly retryAfterSeconds: number | undefined;
@@ -74,7 +70,7 @@ function mayRetry(failed: FailedAttempt, situation: RetrySituation): boolean {
  *
  * @param known - what is known after all attempts of the call
  */
-export function isSafeToRetry(failed: AttemptOutcome, known: RequestOutcome): boolean {
+export function isSafeToRetry(failed: FailedAttempt, known: RequestOutcome): boolean {
   if (!canSucceedLater(failed)) return false;
   // Regardless of `idempotency`: the caller's next attempt may be another request, with another reference, which the
   // service would not recognise.
@@ -82,7 +78,7 @@ export function isSafeToRetry(failed: AttemptOutcome, known: RequestOutcome): bo
 }
 
 /** Whether another attempt of the same request can end differently. */
-function canSucceedLater({ outcome, httpStatus, bodyLost }: AttemptOutcome): boolean {
+function canSucceedLater({ outcome, httpStatus, bodyLost }: FailedAttempt): boolean {
   // A 4xx means a faulty request, except 429: that one was only too early.
   if (outcome === 'rejected') return httpStatus === 429;
   // A body that is too large or fails the user's schema would be the same next time.

@@ -3,7 +3,14 @@ import { type FailureContext, givenUpError, outcomeOf, toError } from './failure
 import { type AttemptResult, type CallTrace, observeRequest } from './observation.js';
 import type { Call } from './prepared-request.js';
 import { isPage, toResponse } from './response.js';
-import { ACCEPTED, combineOutcomes, decideRetry, isSafeToRetry, parseRetryAfter } from './retry.js';
+import {
+  ACCEPTED,
+  combineOutcomes,
+  decideRetry,
+  type FailedAttempt,
+  isSafeToRetry,
+  parseRetryAfter,
+} from './retry.js';
 import { completeAnswer } from './transport/answer-body.js';
 import { type Exchange, GIVEN_UP, type Transport } from './transport/transport.js';
 
@@ -75,27 +82,22 @@ function failedAttempt(
   const { call, request, deadline, closing } = context;
   const answer = exchange.kind === 'answer' ? exchange : undefined;
   const bodyFailure = answer?.bodyFailure?.reason;
-  const failed = {
+  const failed: FailedAttempt = {
     outcome: outcomeOf(exchange) as RequestOutcome,
     safe: request.safe,
     httpStatus: answer?.status,
     bodyLost: bodyFailure === 'lost' || bodyFailure === 'given-up',
+    gaveUp: deadline.gaveUp !== undefined || closing.aborted,
+    retryAfterSeconds: parseRetryAfter(answer?.headers ?? {}, Date.now()),
   };
   const requestOutcome = combineOutcomes(earlier, failed.outcome);
   const verdict = { requestOutcome, safeToRetry: isSafeToRetry(failed, requestOutcome) };
-  const retryDelayMs = decideRetry(
-    {
-      ...failed,
-      gaveUp: deadline.gaveUp !== undefined || closing.aborted,
-      retryAfterSeconds: parseRetryAfter(answer?.headers ?? {}, Date.now()),
-    },
-    {
-      attempt,
-      maxRetries: call.options?.maxRetries ?? call.client.maxRetries,
-      mayRepeat: call.mayRepeat,
-      remainingMs: deadline.remainingMs,
-      random: Math.random(),
-    },
-  );
+  const retryDelayMs = decideRetry(failed, {
+    attempt,
+    maxRetries: call.options?.maxRetries ?? call.client.maxRetries,
+    mayRepeat: call.mayRepeat,
+    remainingMs: deadline.remainingMs,
+    random: Math.random(),
+  });
   return { response, verdict, error: toError(exchange, response, verdict, context), retryDelayMs };
 }

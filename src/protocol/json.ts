@@ -36,20 +36,16 @@ export function writeJson(value: unknown, ...path: Path): string {
       const holder = paths.get(this);
       const at = holder === undefined ? path : [...holder, name];
       const given = (this as Readonly<Record<string, unknown>>)[name];
-      if (given !== undefined || Array.isArray(this) || holder === undefined) {
-        assertCarried(given, written, at);
-      }
+      const isLeftOut = given === undefined && holder !== undefined && !Array.isArray(this);
+      if (!isLeftOut) assertCarried(given, written, at);
       paths.set(written, at);
       return written;
     });
   } catch (error) {
     if (error instanceof NotJson) throw error;
-    // The error could quote the value.
-    throw new NotJson(
-      path,
-      CARRIED,
-      'one that contains itself, is too deep, or has a getter or toJSON that fails',
-    );
+    const received = 'one that contains itself, is too deep, or has a getter or toJSON that fails';
+    // Without the error, which could quote the value.
+    throw new NotJson(path, CARRIED, received);
   }
 }
 

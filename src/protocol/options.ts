@@ -119,11 +119,9 @@ function unknownOption(
 /** The option that `name` probably stands for: a similar one, or the same with its unit (`timeoutMs`). */
 export function nearestOption(name: string, known: readonly string[]): string | undefined {
   const word = name.toLowerCase();
-  return (
-    known.find((option) => option.toLowerCase() === word) ??
-    nearest(name, known) ??
-    (word.length > 3 ? known.find((option) => option.toLowerCase().includes(word)) : undefined)
-  );
+  const isLike = (option: string) => word.length > 3 && option.toLowerCase().includes(word);
+  const same = known.find((option) => option.toLowerCase() === word);
+  return same ?? nearest(name, known) ?? known.find(isLike);
 }
 
 /** An option that may be left out. */
@@ -197,33 +195,22 @@ export const givenName: Rule<string> = /* @__PURE__ */ matching(
 
 const PLACEHOLDER = /^(?:undefined|null|NaN|\[object Object\]|change[-_]?me)$/i;
 const TEMPLATE = /^(?:\$\{[^{}]*\}|\{\{[^{}]*\}\}|<[a-z][\w -]*>)$/i;
+const CHECK_VARIABLE = 'check that the variable it is read from is set';
 
-/** @throws {InvalidOptionError} for a text that stands for a secret, which anyone could guess */
-function refusePlaceholder(secret: string, option: string): void {
-  const received = PLACEHOLDER.test(secret)
-    ? `the placeholder ${secret}`
-    : TEMPLATE.test(secret) && 'a template that was not filled in';
-  if (!received) return;
-  throw new InvalidOptionError(
-    option,
-    `${option} must be the value itself; received ${received}: check that the variable it is read from is set`,
-  );
-}
-
-/** A secret as text. */
+/** A secret as text, which is no placeholder that anyone could guess. */
 export const secretText: Rule<string> = (value, option) => {
   if (typeof value === 'string' && value.trim() === '') {
-    const remedy = 'check that the variable it is read from is set';
-    throw invalidOption(option, 'a string that is not empty', value, remedy);
+    throw invalidOption(option, 'a string that is not empty', value, CHECK_VARIABLE);
   }
   const secret = trimmedText(value, option);
-  refusePlaceholder(secret, option);
+  const placeholder = PLACEHOLDER.test(secret)
+    ? `the placeholder ${secret}`
+    : TEMPLATE.test(secret) && 'a template that was not filled in';
+  const refuse = (rule: string) => new InvalidOptionError(option, `${option} must ${rule}`);
+  if (placeholder) throw refuse(`be the value itself; received ${placeholder}: ${CHECK_VARIABLE}`);
   // In UTF-8 all lone surrogates are the same, so different secrets would have the same bytes.
   if (secret.isWellFormed()) return secret;
-  throw new InvalidOptionError(
-    option,
-    `${option} must not contain broken characters; copy it whole`,
-  );
+  throw refuse('not contain broken characters; copy it whole');
 };
 
 /** White space at an edge is a copying mistake that would otherwise show only as failures later. */
@@ -290,31 +277,25 @@ export function listOf<Value>(rule: Rule<Value>, what: string): Rule<readonly Va
 
 /** The candidate that `word` probably stands for; `undefined` if none is close. */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
-  let best: string | undefined;
+  const all = [...candidates];
   // One edit away for up to three letters, two for longer words.
-  let leastDistance = word.length <= 3 ? 2 : 3;
-  for (const candidate of candidates) {
-    const distance = editDistance(word, candidate);
-    if (distance < leastDistance) {
-      best = candidate;
-      leastDistance = distance;
-    }
+  for (const edits of word.length <= 3 ? [0, 1] : [0, 1, 2]) {
+    const found = all.find((candidate) => isWithin(edits, word, candidate));
+    if (found !== undefined) return found;
   }
-  return best;
+  return undefined;
 }
 
-// Levenshtein, one row at a time.
-function editDistance(left: string, right: string): number {
-  let row = Array.from({ length: right.length + 1 }, (_, index) => index);
-  for (const [index, letter] of [...left].entries()) {
-    const next = [index + 1];
-    for (let column = 1; column <= right.length; column += 1) {
-      const substituted = at(row, column - 1) + (letter === right[column - 1] ? 0 : 1);
-      next.push(Math.min(substituted, at(row, column) + 1, at(next, column - 1) + 1));
-    }
-    row = next;
-  }
-  return at(row, right.length);
+/** Whether so many letters that are replaced, added or left out make one text of the other. */
+function isWithin(edits: number, one: string, other: string): boolean {
+  if (edits < 0) return false;
+  if (one === '' || other === '') return one.length + other.length <= edits;
+  const [restOfOne, restOfOther] = [one.slice(1), other.slice(1)];
+  if (one[0] === other[0]) return isWithin(edits, restOfOne, restOfOther);
+  const left = edits - 1;
+  return (
+    isWithin(left, restOfOne, restOfOther) ||
+    isWithin(left, restOfOne, other) ||
+    isWithin(left, one, restOfOther)
+  );
 }
-
-const at = (row: readonly number[], index: number): number => row[index] as number;

@@ -66,11 +66,10 @@ export interface BaseUrl {
  */
 export const baseUrl: Rule<BaseUrl> = (value, option) => {
   const example = 'such as https://payments.example';
-  const isText = typeof value === 'string' && value.trim() !== '';
-  if (!isText && !(value instanceof URL)) {
+  const href = value instanceof URL ? value.href : value;
+  if (typeof href !== 'string' || href.trim() === '') {
     throw invalidOption(option, `the service's address, ${example}`, value);
   }
-  const href = String(value);
   const url = parseHttpUrl(href);
   if (url === undefined) {
     throw invalidOption(option, `an absolute http or https URL, ${example}`, href);

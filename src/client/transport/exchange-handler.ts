@@ -144,7 +144,7 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
     this.onResponseError(undefined, olderUndici());
   }
 
-  /** Called when undici is done with the request: in the next turn its connection is free, or closed. */
+  /** In the next turn the connection is free, or closed. */
   #leave(): void {
     const { lent } = this.#sending;
     if (lent !== undefined) timers.setImmediate(lent.giveBack);

@@ -1,6 +1,6 @@
 import { InvalidOptionError } from '../../errors.js';
 import { parseUrl } from '../../protocol/url.js';
-import { assertCertificateChecks, type ResolvedClientOptions } from '../options.js';
+import type { ResolvedClientOptions } from '../options.js';
 import { createOwnRoute, createProxyRoute } from './connections.js';
 import { createFetchTransport } from './fetch.js';
 import type { Transport } from './transport.js';
@@ -14,7 +14,6 @@ export async function loadTransport(options: ResolvedClientOptions): Promise<Tra
   const { baseUrl, dispatcher, fetch, maxResponseBytes } = options;
   if (fetch !== undefined) return createFetchTransport(fetch, maxResponseBytes);
   if (dispatcher !== undefined) return createDispatcherTransport(dispatcher, maxResponseBytes);
-  assertCertificateChecks(baseUrl.href);
   // Bun replaces undici with its own module, which can't dispatch.
   if (process.versions['bun'] !== undefined) {
     return createFetchTransport(globalThis.fetch, maxResponseBytes);
