@@ -1,5 +1,5 @@
 import type { ResponseHeaders, ServiceResponse } from '../errors.js';
-import { isObject } from '../protocol/own-fields.js';
+import { fieldOfAny as fieldOf } from '../protocol/own-fields.js';
 import { logText } from '../protocol/plain-text.js';
 import { parseUrl } from '../protocol/url.js';
 import type { Credentials } from './credentials.js';
@@ -25,15 +25,9 @@ const MAX_MESSAGE_LENGTH = 300;
 const MAX_REQUEST_ID_LENGTH = 128;
 const MAX_TOLD_TEXTS = 5;
 
-/** A field of what may be an object. */
-const fieldOf = (value: unknown, name: string): unknown =>
-  isObject(value) ? (value as Readonly<Record<string, unknown>>)[name] : undefined;
-
 /** A text, or a number as text. */
-function wordOf(value: unknown): string | undefined {
-  if (typeof value === 'number') return String(value);
-  return typeof value === 'string' ? value : undefined;
-}
+const wordOf = (value: unknown): string | undefined =>
+  ['string', 'number'].includes(typeof value) ? String(value) : undefined;
 
 // The interface has code, message and requestId (section 2.3). The others are those of RFC 9457 and of common
 // frameworks, each of which may be a text or a list.
@@ -108,12 +102,8 @@ export function readTexts(
   texts: readonly (string | undefined)[],
   { credentials, request }: Secrets,
 ): (string | undefined)[] {
-  return credentials
-    .redactAll(
-      texts.map((text) => text ?? ''),
-      request.body,
-    )
-    .map((text) => logText(text) || undefined);
+  const given = texts.map((text) => text ?? '');
+  return credentials.redactAll(given, request.body).map((text) => logText(text) || undefined);
 }
 
 // Only after redaction: half a secret is still one.

@@ -57,23 +57,22 @@ export function prepareCreation(
   ];
   if (input === undefined || found.length > 0) throw new InvalidRequestError(found);
   const target = client.baseUrl.pathPrefix + path;
+  const { extraBody } = options ?? {};
   return {
     operation: 'payments.create',
     method,
     path: target,
     safe,
     target,
-    body: writeCreation(input, options?.extraBody),
+    body:
+      extraBody === undefined
+        ? JSON.stringify(input)
+        : writeBody({ ...(extraBody as object), ...input }, 'extraBody'),
     client,
     options,
     merchantPaymentReference: input.merchantPaymentReference,
     mayRepeat: client.idempotency !== undefined,
   };
-}
-
-function writeCreation(input: CreatePaymentInput, extraBody: unknown): string {
-  if (extraBody === undefined) return JSON.stringify(input);
-  return writeBody({ ...(extraBody as object), ...input }, 'extraBody');
 }
 
 /**
@@ -132,11 +131,7 @@ export function toRequest(call: Call, { authorization }: Credentials): PreparedR
 const NOT_OF_CREATION =
   'is not a field of a payment creation; pass it in extraBody if the service takes it';
 
-const REQUEST_FIELDS: readonly string[] = [
-  'method',
-  'path',
-  'body',
-] satisfies (keyof ServiceRequest)[];
+const REQUEST_FIELDS: readonly (keyof ServiceRequest)[] = ['method', 'path', 'body'];
 
 const NOT_OF_REQUEST =
   'is not a field of a request, which has method, path and body; options are the second argument';
@@ -156,11 +151,10 @@ function findUnknownFields(
 /** What is wrong with an extraBody, but for its values. */
 function findExtraIssues(extraBody: unknown, inputFields: readonly string[]): readonly Issue[] {
   if (extraBody === undefined) return [];
-  if (!isObject(extraBody)) {
-    return [{ path: ['extraBody'], message: describeMismatch('an object', extraBody) }];
-  }
+  const path = ['extraBody'];
+  if (!isObject(extraBody)) return [{ path, message: describeMismatch('an object', extraBody) }];
   try {
-    assertFieldsShow(extraBody, ['extraBody']);
+    assertFieldsShow(extraBody, path);
   } catch (error) {
     return [toIssue(error as NotJson)];
   }
@@ -180,17 +174,15 @@ const SAFE_METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS'];
 const METHODS: readonly string[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'];
 
 function findMethodIssues(method: unknown, body: unknown): readonly Issue[] {
-  if (typeof method !== 'string' || !METHODS.includes(method.toUpperCase())) {
+  const name = typeof method === 'string' ? method.toUpperCase() : '';
+  if (!METHODS.includes(name)) {
     const expected = `one of ${METHODS.join(', ')}`;
     return [{ path: ['method'], message: describeMismatch(expected, method) }];
   }
-  const name = method.toUpperCase();
-  if (body !== undefined && (name === 'GET' || name === 'HEAD')) {
-    return [
-      { path: ['body'], message: `must be left out with ${name}; put it in the query of path` },
-    ];
-  }
-  return [];
+  if (body === undefined || !['GET', 'HEAD'].includes(name)) return [];
+  return [
+    { path: ['body'], message: `must be left out with ${name}; put it in the query of path` },
+  ];
 }
 
 // The characters of a request target. The caller must percent-encode all others: only the caller knows whether
