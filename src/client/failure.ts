@@ -169,7 +169,7 @@ function unusableAnswerError(
   context: FailureContext,
 ): MerchantPaymentsError {
   // Only its body can make a 2xx unusable.
-  const body = isPage ? PAGE : bodyFailures[bodyFailure?.reason ?? 'unreadable'];
+  const body = isPage ? PAGE : bodyFailures[bodyFailure?.reason as BodyFailure['reason']];
   const message = describeCall(context, `was answered with ${status}, but with ${body}`, verdict);
   const cause = scrubCause(bodyFailure?.cause, context);
   return new ResponseError(message, { ...verdict, response, cause });

@@ -171,7 +171,8 @@ export class PaymentClient {
     /** As given, with its path; empty while its variable is missing. */
     baseUrl: string;
   } {
-    return { baseUrl: this.#options?.baseUrl.href ?? this.#environment?.baseUrl ?? '' };
+    const environment = this.#environment as EnvironmentOptions;
+    return { baseUrl: this.#options?.baseUrl.href ?? environment.baseUrl };
   }
 
   /** @internal What `console.log` shows of a client. */

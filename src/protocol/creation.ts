@@ -69,16 +69,21 @@ function isExactCreation({ merchantPaymentReference, amount, currency }: Given):
 
 type Given = { readonly [Field in keyof CreatePaymentInput]?: unknown };
 
+const copyFields = ({ merchantPaymentReference, amount, currency }: Given): Given => ({
+  merchantPaymentReference,
+  amount,
+  currency,
+});
+
 /** A payment creation to send, each field read once, or what is wrong with it. */
 export function readCreation(
   value: unknown,
 ):
   | { readonly issues: readonly Issue[]; readonly input: undefined }
   | { readonly issues: undefined; readonly input: CreatePaymentInput } {
-  if (!isObject(value)) return { issues: findIssues(exactCreation, value) ?? [], input: undefined };
-  const { merchantPaymentReference, amount, currency }: Given = value;
-  const input = { merchantPaymentReference, amount, currency };
-  const issues = isExactCreation(input) ? undefined : findIssues(exactCreation, input);
+  const input = isObject(value) ? copyFields(value) : value;
+  const isExact = isObject(input) && isExactCreation(input);
+  const issues = isExact ? undefined : findIssues(exactCreation, input);
   return issues === undefined
     ? { issues, input: input as CreatePaymentInput }
     : { issues, input: undefined };

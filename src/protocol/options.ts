@@ -20,11 +20,12 @@ export type Resolved<Rules> = {
   readonly [Option in keyof Rules]: Rules[Option] extends Rule<infer Value> ? Value : never;
 };
 
+/** For messages. */
 interface OptionsOwner {
   /** Name of the value with the options, if messages say `owner.option`: `fault`. */
-  readonly owner?: string | undefined;
-  /** What the object must have, for messages: the required options. By default all. */
-  readonly holds?: string | undefined;
+  readonly owner?: string;
+  /** What the object must have: the required options. By default all. */
+  readonly holds?: string;
 }
 
 /**
@@ -100,7 +101,6 @@ export function invalidOption(
 // A longer or stranger name is probably data spread into the options by mistake, perhaps a secret.
 const QUOTABLE_NAME = /^[A-Za-z][A-Za-z0-9]{0,39}$/;
 
-/** Whether a field's name may be shown. */
 export const isQuotable = (name: string): boolean => QUOTABLE_NAME.test(name);
 
 /** Creates the error for an unknown option, with the one that was probably meant. */
@@ -124,17 +124,14 @@ export function nearestOption(name: string, known: readonly string[]): string | 
   return same ?? nearest(name, known) ?? known.find(isLike);
 }
 
-/** An option that may be left out. */
 export function optional<Value>(rule: Rule<Value>): Rule<Value | undefined> {
   return (value, option) => (value === undefined ? undefined : rule(value, option));
 }
 
-/** An option that has a default. */
 export function withDefault<Value>(fallback: NoInfer<Value>, rule: Rule<Value>): Rule<Value> {
   return (value, option) => (value === undefined ? fallback : rule(value, option));
 }
 
-/** Accepts any value for which `is` returns true. */
 export function matching<Value>(expected: string, is: (value: never) => boolean): Rule<Value> {
   return (value, option) => {
     if (is(value as never)) return value as Value;
@@ -142,7 +139,6 @@ export function matching<Value>(expected: string, is: (value: never) => boolean)
   };
 }
 
-/** Of whole numbers. */
 export interface WholeNumberRange {
   readonly min?: number;
   readonly max?: number;
@@ -172,7 +168,6 @@ export function wholeNumber({
 /** The longest delay a timer takes, in milliseconds (24.8 days); a longer one fires at once. */
 export const LONGEST_TIMER_MS = 2_147_483_647;
 
-/** A delay that a timer can wait for. */
 export function timerMs(min = 1): Rule<number> {
   return wholeNumber({ min, max: LONGEST_TIMER_MS, unit: 'milliseconds' });
 }
