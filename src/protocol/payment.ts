@@ -51,18 +51,16 @@ const dateTime = z.string(DATE_TIME).check(
 
 type Undeciding = 'providerReference' | 'createdAt';
 
-const recordFields = {
-  referenceNumber: text,
-  merchantPaymentReference: text,
-  status: text,
-  updatedAt: dateTime,
-} satisfies ShapeOf<Omit<PaymentStatusRecord, Undeciding>>;
-
 /** What a status record must be. */
-export const statusRecord = z.object(
-  recordFields,
-  'an object with the fields of a payment status record',
-);
+export const statusRecord = {
+  fields: {
+    referenceNumber: text,
+    merchantPaymentReference: text,
+    status: text,
+    updatedAt: dateTime,
+  } satisfies ShapeOf<Omit<PaymentStatusRecord, Undeciding>>,
+  expected: 'an object with the fields of a payment status record',
+};
 
 /** The fields of a status record, in the interface's order. */
 export const statusRecordFields = [

@@ -1,6 +1,7 @@
 import type * as z from 'zod/mini';
 import type { Issue } from '../errors.js';
 import { describeMismatch } from './describe-value.js';
+import { fieldOf, isObject } from './own-fields.js';
 
 /**
  * The schemas of an interface's fields, for `satisfies`: a field that is missing, superfluous or of another type does
@@ -16,17 +17,23 @@ export interface Hints {
   readonly received?: (value: unknown) => string;
 }
 
-/**
- * Returns what is wrong with a value; `undefined` if the schema accepts it. Each schema must have its own error, since
- * those of zod may quote the value.
- */
-export function findIssues(schema: z.ZodMiniType, value: unknown): readonly Issue[] | undefined {
-  const { error } = schema.safeParse(value, { reportInput: true });
-  return error?.issues.map((issue) => {
-    const { path, message, input, params } = issue as z.core.$ZodIssueCustom;
-    return {
-      path,
-      message: describeMismatch(message, input, (params as Hints | undefined)?.received?.(input)),
-    };
+/** What an object must be. Each schema must have its own error, since those of zod may quote the value. */
+export interface ObjectSchema {
+  readonly fields: Readonly<Record<string, z.ZodMiniType>>;
+  /** Follows "must be". */
+  readonly expected: string;
+}
+
+/** Returns what is wrong with a value; `undefined` if the schema accepts it. */
+export function findIssues(schema: ObjectSchema, value: unknown): readonly Issue[] | undefined {
+  if (!isObject(value)) return [{ path: [], message: describeMismatch(schema.expected, value) }];
+  const issues = Object.entries(schema.fields).flatMap(([name, field]) => {
+    const given = fieldOf(value, name);
+    const found = (field.safeParse(given).error?.issues ?? []) as readonly z.core.$ZodIssueCustom[];
+    return found.map(({ message, params }) => {
+      const received = (params as Hints | undefined)?.received?.(given);
+      return { path: [name], message: describeMismatch(message, given, received) };
+    });
   });
+  return issues.length === 0 ? undefined : issues;
 }

@@ -3,10 +3,10 @@ import * as z from 'zod/mini';
 import { findIssues } from '../../src/protocol/schema.js';
 
 describe('findIssues', () => {
-  const schema = z.object(
-    { name: z.string('a string'), more: z.optional(z.string('a string')) },
-    'an object',
-  );
+  const schema = {
+    fields: { name: z.string('a string'), more: z.optional(z.string('a string')) },
+    expected: 'an object',
+  };
 
   it('finds what is wrong with each field, and does not quote it', () => {
     expect(findIssues(schema, { name: 5, more: ['planted'] })).toEqual([
