@@ -20,9 +20,11 @@ export class Credentials {
 
   constructor(apiKey: string, apiSecret: string) {
     const pair = `${apiKey}:${apiSecret}`;
-    this.#authorization = `Basic ${Buffer.from(pair).toString('base64')}`;
-    const isKeyRedacted = apiKey.length >= MIN_REDACTED_KEY_LENGTH;
-    this.#redactor = new Redactor([pair, apiSecret, ...(isKeyRedacted ? [apiKey] : [])]);
+    const encoded = Buffer.from(pair).toString('base64');
+    this.#authorization = `Basic ${encoded}`;
+    const secrets = [pair, encoded, apiSecret];
+    if (apiKey.length >= MIN_REDACTED_KEY_LENGTH) secrets.push(apiKey);
+    this.#redactor = new Redactor(secrets);
   }
 
   /** The value of the Authorization header. */

@@ -73,12 +73,8 @@ function hashOf(text: string, length: number): number {
 
 const slotOf = (hash: number): number => hash >>> (32 - SLOT_BITS);
 
-/** The spellings that are removed from what a service says. The others are only searched for. */
-export const removed =
-  /^(?:text|JSON-escaped|URL-encoded|base64(?:url)? after 0 bytes|base64 in a URL)$/;
-
 /** The ways in which a secret can be written. */
-export function spellingsOf(secret: string | Uint8Array): Record<string, string> {
+function spellingsOf(secret: string | Uint8Array): Record<string, string> {
   const bytes = Buffer.from(secret);
   const hex = bytes.toString('hex');
   const encoded: Record<string, string> = {
