@@ -59,17 +59,15 @@ export type ErrorClass<Union> = abstract new (...options: never) => Union;
 // Its type says property, so that `override name = 'OrderError'` in a subclass compiles.
 const NamedError = class extends Error {
   override get name(): string {
-    return (this.constructor as unknown as Branded).brand.slice('merchant-payments.'.length);
+    return (this.constructor as unknown as { brand: string }).brand.slice(
+      'merchant-payments.'.length,
+    );
   }
   /** Renames this error only. */
   override set name(value: string) {
     Object.defineProperty(this, 'name', { value, configurable: true, writable: true });
   }
 } as typeof Error;
-
-interface Branded {
-  readonly brand: string;
-}
 
 /** Base of all errors of this package. */
 export abstract class PackageError extends NamedError {
@@ -100,7 +98,7 @@ export abstract class PackageError extends NamedError {
 
   /** @internal */
   constructor(message: string, details: Partial<CallDetails> = {}) {
-    const { cause, requestOutcome, safeToRetry = false } = ownFields(details);
+    const { cause, requestOutcome, safeToRetry = false } = details;
     super(message, cause === undefined ? undefined : { cause });
     if (requestOutcome !== undefined)
       setFields<PackageError>(this, { requestOutcome, safeToRetry });
@@ -125,10 +123,6 @@ function hasBrand(candidate: unknown, brand: string): boolean {
   }
   return false;
 }
-
-/** A copy without a prototype: a polluted Object.prototype would set what the details do not have. */
-export const ownFields = <Details extends object>(details: Details): Details =>
-  ({ __proto__: null, ...details }) as Details;
 
 type Fields<Of> = { [Name in keyof Of]?: Of[Name] | undefined };
 

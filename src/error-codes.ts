@@ -65,39 +65,8 @@ export const errorCodes: readonly ErrorCode[] = /* @__PURE__ */ Object.freeze(
 /** The `code` of a `CallbackVerificationError`: docs/errors.md says when each is set. */
 export type CallbackVerificationErrorCode = CodeOf<'CallbackVerificationError'>;
 
-/**
- * The `code` of a `StoreError`.
- *
- * - `REFERENCE_CONFLICT`: another payment is stored under this `merchantPaymentReference`; nothing was sent.
- * - `UNKNOWN_REFERENCE`: the store has no payment with this `merchantPaymentReference`.
- * - `STATE_CHANGED`: the payment has changed since it was looked up, or an attempt to send it may still be under way.
- * - `SECOND_PAYMENT`: an order has a second payment; look both up, and refund one if both are
- *   paid.
- * - `STORE_TIMEOUT`: the store did not answer in time.
- * - `LEASE_LOST`: the work took longer than its lease; another process may have run it too.
- * - `TRANSACTION_LOST`: the work ended or broke its transaction, or the connection was lost; nothing was
- *   recorded, unless the message says that this is unknown.
- * - `MISSING_TABLES`: the database lacks the store's tables, or has those of another version; call `setup()`
- *   or run the migration.
- * - `STORE_FAILED`: the store answered with an error; `cause` has it without what was sent.
- * - `CONTRACT_VIOLATION`: a store of your own broke the contract of `CallbackStore`.
- * - `WORK_TIMEOUT`: `onPayment` did not return in time. If it returns later, the change is recorded as
- *   processed then.
- * - `CHANGE_PARKED`: a change failed `parkAfter` times; it is acknowledged and kept, and waits for a replay.
- * - `CHANGE_OVERDUE`: a change that is more than ten minutes old was not processed, because its payment is busy.
- * - `REPLAY_IMPOSSIBLE`: a change can't be replayed, because it is no longer kept, `prune` has removed its body, or
- *   the body is another change's.
- */
+/** The `code` of a `StoreError`: docs/errors.md says when each is set. */
 export type StoreErrorCode = CodeOf<'StoreError'>;
 
-/**
- * The `code` of a `MockServerError`.
- *
- * - `PORT_IN_USE`: another process listens on `port`.
- * - `LISTEN_FAILED`: this machine can't listen on `host` and `port`.
- * - `SERVER_CLOSED`: the mock was closed; start another one.
- * - `CLOCK_BUSY`: another call is advancing the clock; await that first.
- * - `WAIT_TIMEOUT`: the awaited event did not happen in time.
- * - `CONNECTION_LOST`: a fault broke the connection.
- */
+/** The `code` of a `MockServerError`: docs/errors.md says when each is set. */
 export type MockServerErrorCode = CodeOf<'MockServerError'>;

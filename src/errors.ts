@@ -6,7 +6,6 @@ import {
   type ErrorDetails,
   type Issue,
   OptionError,
-  ownFields,
   PackageError,
   type RequestOutcome,
   type ServiceResponse,
@@ -90,7 +89,7 @@ export class ApiError extends CallError {
     super(message, details);
     this.#response = details.response;
     this.httpStatus = details.response.status;
-    const { serviceCode, requestId, retryAfterSeconds } = ownFields(details);
+    const { serviceCode, requestId, retryAfterSeconds } = details;
     setFields<ApiError>(this, { serviceCode, requestId, retryAfterSeconds });
   }
 
@@ -147,7 +146,7 @@ export class ResponseError extends CallError {
   constructor(message: string, details: ResponseErrorDetails) {
     super(message, details);
     this.#response = details.response;
-    setFields<ResponseError>(this, { issues: ownFields(details).issues });
+    setFields<ResponseError>(this, { issues: details.issues });
   }
 
   /** What was received of the answer, if it has a status. Not printed, as that of an {@link ApiError}. */
@@ -192,7 +191,7 @@ export class CallbackVerificationError extends CodedError<CodeOf<'CallbackVerifi
     details: CallbackVerificationDetails = {},
   ) {
     super(code, message);
-    const { skewSeconds, issues } = ownFields(details);
+    const { skewSeconds, issues } = details;
     setFields<CallbackVerificationError>(this, { skewSeconds, issues });
   }
 }
@@ -215,10 +214,10 @@ export class StoreError extends CodedError<CodeOf<'StoreError'>> {
   constructor(
     code: CodeOf<'StoreError'>,
     message: string,
-    details?: ErrorDetails & Pick<StoreError, 'reason' | 'replacedBy'>,
+    details: ErrorDetails & Pick<StoreError, 'reason' | 'replacedBy'> = {},
   ) {
     super(code, message, details);
-    const { reason, replacedBy } = details ?? {};
+    const { reason, replacedBy } = details;
     setFields<StoreError>(this, { reason, replacedBy });
   }
 }
@@ -262,7 +261,7 @@ export class RetryLaterError extends PackageError {
 
   /** @throws {InvalidOptionError} when `retryAfterSeconds` is not a whole number from 1 to 86400 */
   constructor(message = 'The callback cannot be processed yet', options: RetryLaterOptions = {}) {
-    const { retryAfterSeconds = 1, cause } = ownFields(options);
+    const { retryAfterSeconds = 1, cause } = options;
     super(message, { cause });
     const isInRange = retryAfterSeconds >= 1 && retryAfterSeconds <= 86_400;
     if (!Number.isInteger(retryAfterSeconds) || !isInRange) {

@@ -15,20 +15,21 @@ const MIN_REDACTED_KEY_LENGTH = 8;
  * `inspect` and JSON.
  */
 export class Credentials {
-  readonly #encoded: string;
+  readonly #authorization: string;
   readonly #redactor: Redactor;
 
   constructor(apiKey: string, apiSecret: string) {
     const pair = `${apiKey}:${apiSecret}`;
-    this.#encoded = Buffer.from(pair).toString('base64');
-    const secrets = [pair, apiSecret, this.#encoded];
+    const encoded = Buffer.from(pair).toString('base64');
+    this.#authorization = `Basic ${encoded}`;
+    const secrets = [pair, encoded, apiSecret];
     if (apiKey.length >= MIN_REDACTED_KEY_LENGTH) secrets.push(apiKey);
     this.#redactor = new Redactor(secrets);
   }
 
   /** The value of the Authorization header. */
   get authorization(): string {
-    return `Basic ${this.#encoded}`;
+    return this.#authorization;
   }
 
   /** Removes the credentials from texts of a server, and withholds those that repeat the request's body. */
@@ -36,6 +37,37 @@ export class Credentials {
     return this.#redactor.redactAll(texts, requestBody);
   }
 }
+
+/** Where `PaymentClient.fromEnv()` reads options that are not passed. */
+export const variables = {
+  baseUrl: 'MERCHANT_PAYMENTS_BASE_URL',
+  apiKey: 'MERCHANT_PAYMENTS_API_KEY',
+  apiSecret: 'MERCHANT_PAYMENTS_API_SECRET',
+} as const;
+
+/** What to do about an option that was not passed to the constructor. */
+export const orFromEnv = (option: keyof typeof variables): string =>
+  `pass it, or set ${variables[option]} and use PaymentClient.fromEnv()`;
+
+/** @throws {InvalidOptionError} unless it is a credential or a function; the message never shows the value */
+export const credential: Rule<Credential> = (value, option) =>
+  typeof value === 'function' ? (value as () => string) : credentialText(value, option);
+
+const credentialText: Rule<string> = (value, option) => {
+  if (typeof value !== 'string' || value.trim() === '') {
+    const remedy = orFromEnv(option as keyof typeof variables);
+    throw invalidOption(option, 'a string that is not empty', value, remedy);
+  }
+  secretText(value, option);
+  const refuse = (what: string) =>
+    new InvalidOptionError(option, `${option} must not contain ${what}`);
+  // HTTP Basic forbids control characters (RFC 7617, section 2).
+  if (/\p{Cc}/u.test(value)) {
+    throw refuse('control characters; copy the whole value and nothing else');
+  }
+  if (option === 'apiSecret' || !value.includes(':')) return value;
+  throw refuse('a colon, where HTTP Basic ends the user name; leave the secret out of it');
+};
 
 /**
  * Reads the credentials of a call, from the user's functions where they are such.
@@ -56,7 +88,7 @@ export async function readCredentials(
   return new Credentials(key, secret);
 }
 
-async function readCredential(option: CredentialOption, given: Credential): Promise<string> {
+async function readCredential(option: string, given: Credential): Promise<string> {
   if (typeof given === 'string') return given;
   let value: unknown;
   try {
@@ -69,59 +101,14 @@ async function readCredential(option: CredentialOption, given: Credential): Prom
       { requestOutcome: 'not-sent', safeToRetry: true },
     );
   }
-  return checkCredential(value, option);
+  return credentialText(value, option);
 }
 
-/** Where `PaymentClient.fromEnv()` reads options that are not passed. */
-export const variables = {
-  baseUrl: 'MERCHANT_PAYMENTS_BASE_URL',
-  apiKey: 'MERCHANT_PAYMENTS_API_KEY',
-  apiSecret: 'MERCHANT_PAYMENTS_API_SECRET',
-} as const;
-type CredentialOption = 'apiKey' | 'apiSecret';
-
-/** What to do about an option that was not passed to the constructor. */
-export function orFromEnv(option: keyof typeof variables): string {
-  return `pass it, or set ${variables[option]} and use PaymentClient.fromEnv()`;
-}
-
-/** @throws {InvalidOptionError} unless it is a credential or a function; the message never shows the value */
-export const credential: Rule<Credential> = (value, option) =>
-  typeof value === 'function'
-    ? (value as () => string)
-    : checkCredential(value, option as CredentialOption);
-
-function checkCredential(value: unknown, option: CredentialOption): string {
-  if (typeof value !== 'string' || value.trim() === '') {
-    throw invalidOption(option, 'a string that is not empty', value, orFromEnv(option));
-  }
-  secretText(value, option);
-  // HTTP Basic forbids control characters (RFC 7617, section 2).
-  if (/\p{Cc}/u.test(value)) {
-    throw refuse(option, 'control characters; copy the whole value and nothing else');
-  }
-  if (option === 'apiKey' && value.includes(':')) {
-    throw refuse(
-      option,
-      'a colon, where HTTP Basic ends the user name; leave the secret out of it',
-    );
-  }
-  return value;
-}
-
-/**
- * Refuses the API secret that every copy of the mock has, where a service is asked that is not on this machine.
- *
- * @throws {InvalidOptionError} naming the variable
- */
-export function assertOwnSecret(apiSecret: string): void {
+/** @throws {InvalidOptionError} for the API secret that every copy of the mock has; not for a service on this machine */
+export function assertOwnSecret(apiSecret: Credential): void {
   if (apiSecret !== MOCK_API_SECRET) return;
   throw new InvalidOptionError(
     'apiSecret',
     `apiSecret must be your account's unless baseUrl is on this machine; received the one that every copy of the mock has: set ${variables.apiSecret}, or for a test start the mock with another API secret`,
   );
-}
-
-function refuse(option: CredentialOption, what: string): InvalidOptionError {
-  return new InvalidOptionError(option, `${option} must not contain ${what}`);
 }

@@ -30,7 +30,6 @@ export class Deadline {
     this.#endsAtSystemMs = timers.systemNow() + timeoutMs;
     if (signal?.aborted) this.giveUp('aborted');
     else if (signal) this.#stopListening = onAbort(signal, () => this.giveUp('aborted'));
-    // Last: a signal that throws must not leave a timer behind.
     this.#timer = timers.setTimeout(() => this.#expire(), timeoutMs);
   }
 
@@ -50,17 +49,15 @@ export class Deadline {
    * stand still. A request sent then would outlast the lease of a store.
    */
   check(): GiveUpReason | undefined {
-    const isOver = this.remainingMs <= 0 || timers.systemNow() >= this.#endsAtSystemMs;
-    if (isOver) this.giveUp('timeout');
+    if (this.remainingMs <= 0 || timers.systemNow() >= this.#endsAtSystemMs) this.giveUp('timeout');
     return this.gaveUp;
   }
 
   #expire(): void {
-    const expire = () => this.giveUp('timeout');
     // After a stall of the event loop timers run before sockets are read: an answer that arrived in
     // time must not become a timeout.
-    if (this.inFlight) timers.setImmediate(expire);
-    else expire();
+    if (this.inFlight) timers.setImmediate(() => this.giveUp('timeout'));
+    else this.giveUp('timeout');
   }
 
   giveUp(reason: GiveUpReason): void {
@@ -87,13 +84,12 @@ export class Deadline {
   /** Resolves to the work's value, or to undefined when the call is cancelled first. Rejects as the work does. */
   race<Value>(work: PromiseLike<Value>): Promise<Value | undefined> {
     this.inFlight = true;
-    const racing = new Promise<Value | undefined>((resolve, reject) => {
+    return new Promise<Value | undefined>((resolve, reject) => {
       this.onGiveUp = () => resolve(undefined);
       if (this.gaveUp !== undefined) resolve(undefined);
       // Even after cancelling: an unhandled rejection would end the process.
       work.then(resolve, reject);
-    });
-    return racing.finally(() => {
+    }).finally(() => {
       this.inFlight = false;
     });
   }

@@ -1,7 +1,6 @@
-import * as z from 'zod/mini';
 import type { ResponseHeaders, ServiceResponse } from '../errors.js';
+import { fieldOfAny as fieldOf } from '../protocol/own-fields.js';
 import { logText } from '../protocol/plain-text.js';
-import { fields, orElse } from '../protocol/schema.js';
 import { parseUrl } from '../protocol/url.js';
 import type { Credentials } from './credentials.js';
 import type { PreparedRequest } from './transport/transport.js';
@@ -13,7 +12,7 @@ export interface Secrets {
 }
 
 /** What the service says of a failure, safe to log. */
-export interface Told {
+export interface ServiceError {
   readonly code: string | undefined;
   readonly message: string | undefined;
   readonly requestId: string | undefined;
@@ -26,38 +25,26 @@ const MAX_MESSAGE_LENGTH = 300;
 const MAX_REQUEST_ID_LENGTH = 128;
 const MAX_TOLD_TEXTS = 5;
 
-const textOrNone = orElse(z.optional(z.string('a string')), undefined);
-const numberAsText = z.pipe(z.number('a number'), z.transform(String));
-const wordOrNone = orElse(z.optional(z.union([z.string('a string'), numberAsText])), undefined);
+/** A text, or a number as text. */
+const wordOf = (value: unknown): string | undefined =>
+  ['string', 'number'].includes(typeof value) ? String(value) : undefined;
 
 // The interface has code, message and requestId (section 2.3). The others are those of RFC 9457 and of common
 // frameworks, each of which may be a text or a list.
-const toldFields = {
-  code: wordOrNone,
-  message: z.unknown(),
-  requestId: wordOrNone,
-  request_id: wordOrNone,
-  title: z.unknown(),
-  detail: z.unknown(),
-  error: z.unknown(),
-  errors: z.unknown(),
-};
-const nothingTold = Object.fromEntries(Object.keys(toldFields).map((name) => [name, undefined]));
-const toldIn = orElse(fields(toldFields, 'an object'), nothingTold as never);
-
-const issueFields = { field: textOrNone, path: textOrNone, message: textOrNone };
-const issueIn = orElse(z.optional(fields(issueFields, 'an object')), undefined);
+const MESSAGES = ['error', 'message', 'title', 'detail', 'errors'] as const;
 
 /** Reads an answer that is no 2xx. */
-export function readErrorBody({ body, headers }: ServiceResponse, secrets: Secrets): Told {
-  const own = toldIn.parse(body);
-  const nested = toldIn.parse(own.error);
-  const said = [own, nested].flatMap(({ error, message, title, detail, errors }) =>
-    [typeof error === 'string' ? error : '', message, title, detail, errors].flat(),
-  );
-  const texts = said.map(describe).filter((text) => text !== '');
+export function readErrorBody({ body, headers }: ServiceResponse, secrets: Secrets): ServiceError {
+  const nested = fieldOf(body, 'error');
+  const texts = [body, nested]
+    .flatMap((holder) => MESSAGES.flatMap((name) => fieldOf(holder, name)))
+    .map(describe)
+    .filter((text) => text !== '');
   const [code, ...shown] = readTexts(
-    [own.code ?? nested.code, ...texts.slice(0, MAX_TOLD_TEXTS)],
+    [
+      wordOf(fieldOf(body, 'code')) ?? wordOf(fieldOf(nested, 'code')),
+      ...texts.slice(0, MAX_TOLD_TEXTS),
+    ],
     secrets,
   );
   const parts = new Set(shown.filter((text) => text !== undefined));
@@ -70,12 +57,11 @@ export function readErrorBody({ body, headers }: ServiceResponse, secrets: Secre
   };
 }
 
-/** A text, or an entry of a list of what is wrong. */
+/** A text, or an entry of a list of what is wrong; empty for anything else. */
 function describe(said: unknown): string {
   if (typeof said === 'string') return said;
-  const issue = issueIn.parse(said);
-  if (issue === undefined) return '';
-  return [issue.field ?? issue.path, issue.message].filter((text) => text !== undefined).join(': ');
+  const parts = [fieldOf(said, 'field') ?? fieldOf(said, 'path'), fieldOf(said, 'message')];
+  return parts.filter((part) => typeof part === 'string').join(': ');
 }
 
 // Of proxies and frameworks, where the body has none.
@@ -87,11 +73,11 @@ export function readRequestId(
   headers: ResponseHeaders,
   secrets: Secrets,
 ): string | undefined {
-  const own = toldIn.parse(body);
-  const nested = toldIn.parse(own.error);
-  const ids = [own.requestId, own.request_id, nested.requestId, nested.request_id].concat(
-    REQUEST_ID_HEADERS.map((name) => [headers[name]].flat()[0]),
-  );
+  const ids = [body, fieldOf(body, 'error')].flatMap((holder) => [
+    wordOf(fieldOf(holder, 'requestId')),
+    wordOf(fieldOf(holder, 'request_id')),
+  ]);
+  ids.push(...REQUEST_ID_HEADERS.map((name) => [headers[name]].flat()[0]));
   const id = ids.find((text) => text !== undefined && text.trim() !== '');
   return shorten(readTexts([id], secrets)[0], MAX_REQUEST_ID_LENGTH);
 }
@@ -116,12 +102,8 @@ export function readTexts(
   texts: readonly (string | undefined)[],
   { credentials, request }: Secrets,
 ): (string | undefined)[] {
-  return credentials
-    .redactAll(
-      texts.map((text) => text ?? ''),
-      request.body,
-    )
-    .map((text) => logText(text) || undefined);
+  const given = texts.map((text) => text ?? '');
+  return credentials.redactAll(given, request.body).map((text) => logText(text) || undefined);
 }
 
 // Only after redaction: half a secret is still one.

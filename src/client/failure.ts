@@ -9,7 +9,6 @@ import {
   ResponseError,
   type ServiceResponse,
 } from '../errors.js';
-import { logText } from '../protocol/plain-text.js';
 import { REDACTED } from '../protocol/redaction.js';
 import type { Credentials } from './credentials.js';
 import type { Deadline, GiveUpReason } from './deadline.js';
@@ -65,9 +64,10 @@ export function toError(
 ): MerchantPaymentsError {
   if (exchange.kind === 'failure') return failureToError(exchange, verdict, context);
   const { gaveUp } = context.deadline;
-  // The caller no longer wants the answer.
-  if (exchange.bodyFailure?.reason === 'given-up' && gaveUp === 'aborted') {
-    return givenUpError(gaveUp, verdict, context);
+  const wasGivenUp = exchange.bodyFailure?.reason === 'given-up';
+  // What an error body has said before the time was over, is told; an aborted caller wants no answer.
+  if (wasGivenUp && (gaveUp === 'aborted' || isSuccess(exchange.status))) {
+    return givenUpError(gaveUp as GiveUpReason, verdict, context);
   }
   const answered = response as ServiceResponse;
   return isSuccess(exchange.status)
@@ -103,11 +103,9 @@ function failureToError(
   if (reason === 'given-up') {
     return givenUpError(context.deadline.gaveUp as GiveUpReason, verdict, context);
   }
-  const call = describeCall(context);
-  const scrubbed = scrubCause(cause, context);
-  const details = { ...verdict, cause: scrubbed };
-  const what = describeFailure(scrubbed, { sent, reason });
-  const message = joinSentences(`${call} ${what}.`, advise(verdict, context));
+  const details = { ...verdict, cause: scrubCause(cause, context) };
+  const what = describeFailure(details.cause, { sent, reason });
+  const message = describeCall(context, what, verdict);
   return reason === 'unusable'
     ? new ResponseError(message, details)
     : new ConnectionError(message, details);
@@ -117,9 +115,8 @@ function describeFailure(
   cause: ScrubbedCause | undefined,
   { sent, reason }: Pick<Failure, 'sent' | 'reason'>,
 ): string {
-  const code = cause?.code;
-  const because =
-    code === undefined ? '' : ` (${code})${remedyFor(code, (cause as ScrubbedCause).message)}`;
+  const { code, message = '' } = cause ?? {};
+  const because = code === undefined ? '' : ` (${code})${remedyFor(code, message)}`;
   if (reason === 'unusable') {
     return `got an answer that is not HTTP${because}; check for a proxy or firewall between this machine and the service`;
   }
@@ -137,17 +134,14 @@ export function givenUpError(
   context: CallContext,
   because = '',
 ): MerchantPaymentsError {
-  const call = describeCall(context);
-  const advice = advise(verdict, context);
-  if (reason === 'aborted') {
-    const { abortName } = context.deadline;
-    const named = abortName === undefined ? '' : ` (${abortName})`;
-    const message = joinSentences(`${call} was aborted by its signal${named}.`, advice);
-    return new RequestAbortedError(message, verdict);
+  const { abortName, timeoutMs } = context.deadline;
+  if (reason === 'timeout') {
+    const what = `did not end within ${timeoutMs} ms${because}`;
+    return new RequestTimeoutError(describeCall(context, what, verdict), verdict);
   }
-  const { timeoutMs } = context.deadline;
-  const message = joinSentences(`${call} did not end within ${timeoutMs} ms${because}.`, advice);
-  return new RequestTimeoutError(message, verdict);
+  const named = abortName === undefined ? '' : ` (${abortName})`;
+  const what = `was aborted by its signal${named}`;
+  return new RequestAbortedError(describeCall(context, what, verdict), verdict);
 }
 
 /** The error of a call that ended before anything was sent. */
@@ -156,7 +150,8 @@ export function notSentError(context: CallContext, because?: string): MerchantPa
   return givenUpError(context.deadline.gaveUp as GiveUpReason, verdict, context, because);
 }
 
-const bodyFailures: Readonly<Record<Exclude<BodyFailure['reason'], 'given-up'>, string>> = {
+const bodyFailures: Readonly<Record<BodyFailure['reason'], string>> = {
+  'given-up': 'a body that took too long',
   lost: 'a body that broke off',
   'too-large': 'a body larger than maxResponseBytes',
   encoded: 'a body in an unknown content-encoding, although the request asked for identity',
@@ -173,18 +168,11 @@ function unusableAnswerError(
   verdict: Verdict,
   context: FailureContext,
 ): MerchantPaymentsError {
-  const reason = bodyFailure?.reason;
-  if (reason === 'given-up') {
-    return givenUpError(context.deadline.gaveUp as GiveUpReason, verdict, context);
-  }
   // Only its body can make a 2xx unusable.
-  const body = isPage ? PAGE : bodyFailures[reason as keyof typeof bodyFailures];
-  const what = `${describeCall(context)} was answered with ${status}, but with ${body}.`;
-  return new ResponseError(joinSentences(what, advise(verdict, context)), {
-    ...verdict,
-    response,
-    cause: scrubCause(bodyFailure?.cause, context),
-  });
+  const body = isPage ? PAGE : bodyFailures[bodyFailure?.reason as BodyFailure['reason']];
+  const message = describeCall(context, `was answered with ${status}, but with ${body}`, verdict);
+  const cause = scrubCause(bodyFailure?.cause, context);
+  return new ResponseError(message, { ...verdict, response, cause });
 }
 
 function apiError(
@@ -194,23 +182,19 @@ function apiError(
   context: FailureContext,
 ): ApiError {
   const { status, headers, bodyFailure } = answer;
-  const told = readErrorBody(response, context);
+  const said = readErrorBody(response, context);
   const wait = parseRetryAfter(headers, Date.now());
   const details = {
     response,
-    serviceCode: told.code,
-    requestId: told.requestId,
+    serviceCode: said.code,
+    requestId: said.requestId,
     retryAfterSeconds: wait === undefined ? undefined : Math.ceil(wait),
     ...verdict,
     cause: scrubCause(bodyFailure?.cause, context),
   };
-  const named = [told.code, told.message].filter((part) => part !== undefined).join(': ');
-  const said = named === '' ? '' : ` (${named})`;
-  const message = joinSentences(
-    `${describeCall(context)} was answered with ${status}${said}.`,
-    statusRemedy(answer, context),
-    advise(verdict, context),
-  );
+  const named = [said.code, said.message].filter((part) => part !== undefined).join(': ');
+  const what = `was answered with ${status}${named && ` (${named})`}`;
+  const message = describeCall(context, what, verdict, statusRemedy(answer, context));
   return status === 401
     ? new InvalidCredentialsError(message, details)
     : new ApiError(message, details);
@@ -233,9 +217,7 @@ export function advise(
   { requestOutcome, safeToRetry }: Verdict,
   { request }: Pick<CallContext, 'request'>,
 ): string {
-  if (requestOutcome === 'not-sent') {
-    return 'Nothing was sent: it is safe to try again.';
-  }
+  if (requestOutcome === 'not-sent') return 'Nothing was sent: it is safe to try again.';
   if (requestOutcome === 'rejected') {
     const refusal = 'The service did not accept the request.';
     return safeToRetry ? `${refusal} It is safe to try again later.` : refusal;
@@ -248,12 +230,13 @@ export function advise(
     : 'The service may have processed the request: do not send it again, and wait for its callback.';
 }
 
-export function joinSentences(...sentences: string[]): string {
-  return sentences.filter((sentence) => sentence !== '').join(' ');
-}
+export const joinSentences = (...sentences: string[]): string =>
+  sentences.filter((sentence) => sentence !== '').join(' ');
 
-function describeCall({ request }: CallContext): string {
-  return `${request.method} ${request.path}`;
+/** What became of a call, and what to do. */
+function describeCall(context: CallContext, what: string, verdict: Verdict, remedy = ''): string {
+  const { method, path } = context.request;
+  return joinSentences(`${method} ${path} ${what}.`, remedy, advise(verdict, context));
 }
 
 type ScrubbedCause = Error & { code?: string };
@@ -271,9 +254,9 @@ function scrubCause(cause: unknown, context: FailureContext): ScrubbedCause | un
   const code = found !== undefined && CODE.test(found) ? found : undefined;
   const { name } = cause as { name?: unknown };
   const label = code ?? (typeof name === 'string' && CLASS_NAME.test(name) ? name : 'Error');
-  const [told = '', shownLabel = ''] = readTexts([findErrorText(cause), label], context);
-  const text = hideValues(told, context.request.headers);
-  const scrubbed = new Error(shorten(logText(text), MAX_CAUSE_LENGTH) || 'unknown cause');
+  const [text = '', shownLabel = ''] = readTexts([findErrorText(cause), label], context);
+  const hidden = hideValues(text, context.request.headers);
+  const scrubbed = new Error(shorten(hidden, MAX_CAUSE_LENGTH) || 'unknown cause');
   // Its stack would point here, not to where the failure arose.
   delete scrubbed.stack;
   return code === undefined

@@ -1,21 +1,19 @@
 import { InvalidOptionError } from '../errors.js';
 import { parseExactly } from '../protocol/json.js';
-import { invalidOption, type Rule, resolveOptions } from '../protocol/options.js';
+import { invalidOption, objectOf, type Rule } from '../protocol/options.js';
 import { isObject, isPlain } from '../protocol/own-fields.js';
 import { headerName } from './request-headers.js';
 
 /** How the service recognises a repeated creation: by a key in this header, or by the payment's reference. */
 export type Idempotency = { readonly header: string } | 'merchantPaymentReference';
 
-const BY_REFERENCE = 'merchantPaymentReference';
+const byHeader = objectOf({ header: headerName });
 
 /** Gives the header's name in lower case. */
 export const idempotency: Rule<Idempotency> = (value, option) => {
-  if (value === BY_REFERENCE) return value;
-  if (isObject(value) && isPlain(value)) {
-    return resolveOptions(value, { header: headerName }, { owner: option });
-  }
-  const expected = `{ header: 'idempotency-key' } with the header's name, or '${BY_REFERENCE}'`;
+  if (value === 'merchantPaymentReference') return value;
+  if (isObject(value) && isPlain(value)) return byHeader(value, option);
+  const expected = `{ header: 'idempotency-key' } with the header's name, or 'merchantPaymentReference'`;
   throw invalidOption(option, expected, value);
 };
 

@@ -4,15 +4,10 @@ import {
   type RequestOutcome,
   type ServiceResponse,
 } from '../errors.js';
-import {
-  durationSince,
-  type LogContext,
-  type Logger,
-  referenceFields,
-  writeLine,
-} from '../protocol/logger.js';
+import { durationSince, type LogContext, referenceFields, writeLine } from '../protocol/logger.js';
 import type { OperationName } from '../protocol/operations.js';
 import { hasSubscribers, openChannel, runTraced } from '../protocol/tracing.js';
+import { readRequestId, type Secrets } from './error-body.js';
 import type { Call } from './prepared-request.js';
 import { isOfAnother } from './response.js';
 import type { Verdict } from './retry.js';
@@ -88,26 +83,25 @@ export interface AttemptResult {
   readonly retryDelayMs: number | undefined;
 }
 
-export function toCallTrace({
-  operation,
-  client: { server },
-  draft,
-  options: { logContext },
-}: Call): CallTrace {
-  const { method, origin, path } = draft;
+const calls = openChannel<CallTrace>('merchant-payments:call');
+const requests = openChannel<RequestTrace>('merchant-payments:request');
+
+/** What observers learn about a call; undefined where nobody observes it. */
+export function traceOf(call: Call): CallTrace | undefined {
+  const { operation, method, path, client, options } = call;
+  const isObserved =
+    client.logger !== undefined || hasSubscribers(requests()) || hasSubscribers(calls());
+  if (!isObserved) return undefined;
   return {
     operation,
     method,
     path,
-    url: origin + path,
+    url: client.baseUrl.origin + path,
     attempts: 0,
-    ...server,
-    ...(logContext !== undefined && { context: logContext }),
+    ...client.server,
+    ...(options?.logContext !== undefined && { context: options.logContext }),
   };
 }
-
-const calls = openChannel<CallTrace>('merchant-payments:call');
-const requests = openChannel<RequestTrace>('merchant-payments:request');
 
 /** Runs one call and publishes it. */
 export function observeCall<Result>(trace: CallTrace, run: () => Promise<Result>): Promise<Result> {
@@ -131,31 +125,17 @@ export function observeCall<Result>(trace: CallTrace, run: () => Promise<Result>
   });
 }
 
-/** Whether attempts have a listener. Without one, nothing is read for it. */
-const isObserved = (logger: Logger | undefined): boolean =>
-  logger !== undefined || hasSubscribers(requests()) || hasSubscribers(calls());
-
-/** What observes the attempts of a call. */
-interface Observed {
-  readonly trace: CallTrace;
-  readonly call: Pick<Call, 'merchantPaymentReference'> & {
-    readonly client: Pick<Call['client'], 'logger'>;
-  };
+interface AttemptContext extends Secrets {
+  readonly call: Call;
 }
 
-/**
- * Runs one attempt of a call and reports it to the logger and the channel.
- *
- * @param readId reads the service's identifier of a request that succeeded
- */
-export async function observe(
-  { trace: call, call: { client, merchantPaymentReference } }: Observed,
+/** Runs one attempt of a call and reports it to the logger and the channel. */
+export async function observeRequest(
+  context: AttemptContext,
+  call: CallTrace,
   run: () => Promise<AttemptResult>,
-  readId: (response: ServiceResponse) => string | undefined,
 ): Promise<AttemptResult> {
-  const { logger } = client;
   call.attempts += 1;
-  if (!isObserved(logger)) return run();
   const { operation, url, attempts, status, requestId, ...subject } = call;
   const trace: RequestTrace = { ...subject, attempt: attempts, call };
   const startedAtMs = performance.now();
@@ -164,18 +144,13 @@ export async function observe(
     result = await run();
     trace.durationMs = durationSince(startedAtMs);
     trace.outcome = result.verdict.requestOutcome;
-    const { response, error } = result;
-    const id = error === undefined ? readId(response as ServiceResponse) : idOf(error);
-    const found = {
-      ...(response !== undefined && { status: response.status }),
-      ...(id !== undefined && { requestId: id }),
-    };
     delete call.status;
     delete call.requestId;
-    Object.assign(call, found);
-    Object.assign(trace, found);
-    if (logger !== undefined) log(logger, trace, result, merchantPaymentReference);
-    if (error !== undefined) throw error;
+    const answered = describeAnswer(result, context);
+    Object.assign(call, answered);
+    Object.assign(trace, answered);
+    log(context.call, trace, result);
+    if (result.error !== undefined) throw result.error;
   });
   await running.catch((error: unknown) => {
     if (result === undefined) throw error;
@@ -183,8 +158,14 @@ export async function observe(
   return result as unknown as AttemptResult;
 }
 
-const idOf = (error: MerchantPaymentsError): string | undefined =>
-  error instanceof ApiError ? error.requestId : undefined;
+/** Only what there is, since subscribers list the keys. */
+function describeAnswer({ error, response }: AttemptResult, context: Secrets) {
+  if (response === undefined) return {};
+  const { status, body, headers } = response;
+  const ofError = error instanceof ApiError ? error.requestId : undefined;
+  const requestId = error === undefined ? readRequestId(body, headers, context) : ofError;
+  return { status, ...(requestId !== undefined && { requestId }) };
+}
 
 /** Runs some work and publishes it. Subscribers get its scrubbed error, but not its result. */
 async function publish<Trace extends object, Result>(
@@ -201,26 +182,26 @@ async function publish<Trace extends object, Result>(
 }
 
 function log(
-  logger: Logger,
+  { client: { logger }, merchantPaymentReference }: Call,
   { call, ...fields }: RequestTrace,
   { response, error, retryDelayMs }: AttemptResult,
-  merchantPaymentReference: string | undefined,
 ): void {
+  if (logger === undefined) return;
   const named = { ...fields, ...referenceFields({ merchantPaymentReference }) };
-  if (error === undefined) {
+  if (error !== undefined) {
+    const serviceCode = error instanceof ApiError ? error.serviceCode : undefined;
+    const coded = { ...named, code: error.code, ...(serviceCode !== undefined && { serviceCode }) };
+    if (retryDelayMs === undefined) {
+      writeLine(logger, 'error', { fields: coded, message: 'request failed' });
+    } else {
+      writeLine(logger, 'warn', { fields: coded, message: 'request failed, will retry' });
+    }
+  } else if (call.operation === 'payments.create' && isOfAnother(response as ServiceResponse)) {
     // Only there is JSON certain to be meant.
-    if (call.operation === 'payments.create' && isOfAnother(response as ServiceResponse)) {
-      const message =
-        'request succeeded, but its body is markup or broken JSON; check baseUrl and the proxies before the service';
-      writeLine(logger, 'warn', { fields: named, message });
-    } else writeLine(logger, 'debug', { fields, message: 'request succeeded' });
-    return;
-  }
-  const serviceCode = error instanceof ApiError ? error.serviceCode : undefined;
-  const coded = { ...named, code: error.code, ...(serviceCode !== undefined && { serviceCode }) };
-  if (retryDelayMs === undefined) {
-    writeLine(logger, 'error', { fields: coded, message: 'request failed' });
+    const message =
+      'request succeeded, but its body is markup or broken JSON; check baseUrl and the proxies before the service';
+    writeLine(logger, 'warn', { fields: named, message });
   } else {
-    writeLine(logger, 'warn', { fields: coded, message: 'request failed, will retry' });
+    writeLine(logger, 'debug', { fields, message: 'request succeeded' });
   }
 }

@@ -7,7 +7,6 @@ import {
   invalidOption,
   type OptionRules,
   optional,
-  type Rule,
   resolveOptions,
   standardSchema,
   timerMs,
@@ -16,17 +15,16 @@ import {
   withMethods,
 } from '../protocol/options.js';
 import type { StandardSchemaV1 } from '../protocol/standard-schema.js';
-import { type BaseUrl, baseUrl, isLoopback } from '../protocol/url.js';
+import { baseUrl, isLoopback } from '../protocol/url.js';
 import {
   assertOwnSecret,
-  type Credential,
   Credentials,
   credential,
   orFromEnv,
   readCredentials,
 } from './credentials.js';
 import { assertNoKey, idempotency } from './idempotency.js';
-import { requestHeaders } from './request-headers.js';
+import { defaultHeaders, requestHeaders } from './request-headers.js';
 
 /** A dispatcher, whose types differ from one undici to the next. */
 export interface DispatcherLike {
@@ -38,7 +36,7 @@ export interface DispatcherLike {
 export interface PaymentClientOptions {
   /**
    * Address of the service, with a path prefix if it has one. Must be https:, or http: to this machine, which is
-   * `localhost`, 127.0.0.0/8 or `[::1]`. To another machine, `NODE_TLS_REJECT_UNAUTHORIZED=0` is refused.
+   * `localhost`, 127.0.0.0/8 or `[::1]`.
    */
   baseUrl: string | URL;
   /**
@@ -148,8 +146,8 @@ export interface RequestOptions<Body = unknown, Fields = unknown> {
 
 const maxRetries = wholeNumber({ unit: 'retries' });
 
-export const clientRules = {
-  baseUrl: (value, option) => {
+const clientRules = {
+  baseUrl: (value: unknown, option: string) => {
     if (value !== undefined && value !== '') return baseUrl(value, option);
     throw invalidOption(option, "the service's address", value, orFromEnv('baseUrl'));
   },
@@ -164,7 +162,7 @@ export const clientRules = {
   idempotency: optional(idempotency),
   logger: optional(loggerRule),
   dangerouslyAllowHttp: withDefault(false, boolean),
-} satisfies OptionRules<PaymentClientOptions> & Record<'baseUrl', Rule<BaseUrl>>;
+} satisfies OptionRules<PaymentClientOptions>;
 
 /** @throws {InvalidOptionError} naming the option, what was expected and what was received */
 export function resolveClientOptions(options: PaymentClientOptions) {
@@ -174,14 +172,15 @@ export function resolveClientOptions(options: PaymentClientOptions) {
     clientRules,
     { holds: 'baseUrl, apiKey and apiSecret' },
   );
+  const { dispatcher, fetch } = given;
   const { hostname, protocol, port } = new URL(given.baseUrl.href);
-  if (protocol === 'http:' && !dangerouslyAllowHttp && !isLoopback(hostname)) {
+  const isOnThisMachine = isLoopback(hostname);
+  if (protocol === 'http:' && !dangerouslyAllowHttp && !isOnThisMachine) {
     throw new InvalidOptionError(
       'baseUrl',
       'baseUrl must be an https: URL, since http: to another machine would send the API secret in clear text; use https:, localhost or a loopback address, or set dangerouslyAllowHttp for a test network',
     );
   }
-  const { dispatcher, fetch } = given;
   assertNoKey(given.headers, given.idempotency);
   if (dispatcher !== undefined && fetch !== undefined) {
     throw new InvalidOptionError(
@@ -189,16 +188,17 @@ export function resolveClientOptions(options: PaymentClientOptions) {
       'fetch must not be combined with dispatcher; pass only one of them',
     );
   }
-  if ((dispatcher ?? fetch) === undefined) assertCertificateChecks(given.baseUrl.href);
+  if (!isOnThisMachine) assertOwnSecret(apiSecret);
   return Object.freeze({
     ...given,
     // Read at each call: msw replaces it when it begins to listen.
     fetch: fetch && (fetch === globalThis.fetch ? globalFetch : fetch),
-    readCredentials: toReader(
-      bind(apiKey, options),
-      bind(apiSecret, options),
-      isLoopback(hostname),
-    ),
+    headers: { ...defaultHeaders, ...given.headers },
+    /** A function where they are read at each call. */
+    credentials:
+      typeof apiKey === 'string' && typeof apiSecret === 'string'
+        ? new Credentials(apiKey, apiSecret)
+        : () => readCredentials(apiKey, apiSecret, isOnThisMachine),
     /** The base URL's host and port, for traces and log lines. */
     server: {
       serverAddress: hostname.replace(/^\[|\]$/g, ''),
@@ -210,24 +210,6 @@ export function resolveClientOptions(options: PaymentClientOptions) {
 export type ResolvedClientOptions = ReturnType<typeof resolveClientOptions>;
 
 const globalFetch: typeof globalThis.fetch = (...request) => globalThis.fetch(...request);
-
-function toReader(
-  apiKey: Credential,
-  apiSecret: Credential,
-  isOnThisMachine: boolean,
-): () => Promise<Credentials> {
-  if (typeof apiSecret === 'string' && !isOnThisMachine) assertOwnSecret(apiSecret);
-  if (typeof apiKey === 'function' || typeof apiSecret === 'function') {
-    return () => readCredentials(apiKey, apiSecret, isOnThisMachine);
-  }
-  const credentials = Promise.resolve(new Credentials(apiKey, apiSecret));
-  return () => credentials;
-}
-
-// They may be methods of the options.
-function bind(value: Credential, options: object): Credential {
-  return typeof value === 'function' ? value.bind(options) : value;
-}
 
 const callRules = {
   signal: optional(
@@ -243,11 +225,8 @@ const callRules = {
 } satisfies OptionRules<RequestOptions>;
 
 /** @throws {InvalidOptionError} naming the option, what was expected and what was received */
-export function resolveRequestOptions(options: RequestOptions = {}, client: ResolvedClientOptions) {
-  const given = resolveOptions(options, callRules, { holds: 'the options of the call' });
-  const { timeoutMs = client.timeoutMs, maxRetries = client.maxRetries } = given;
-  return { ...given, timeoutMs, maxRetries };
-}
+export const resolveRequestOptions = (options: RequestOptions) =>
+  resolveOptions(options, callRules, { holds: 'the options of the call' });
 
 export type ResolvedRequestOptions = ReturnType<typeof resolveRequestOptions>;
 
@@ -280,21 +259,4 @@ interface BrowserGlobals {
   readonly document: unknown;
   readonly navigator: unknown;
   readonly WorkerNavigator: new () => unknown;
-}
-
-const UNCHECKED = 'NODE_TLS_REJECT_UNAUTHORIZED';
-
-/**
- * Node reads the variable whenever it connects, so it may be set after the client was made.
- *
- * @throws {InvalidOptionError} if the variable lets another server get the API secret in the service's place
- */
-export function assertCertificateChecks(baseUrl: string): void {
-  if (globalThis.process?.env[UNCHECKED] !== '0') return;
-  const { protocol, hostname } = new URL(baseUrl);
-  if (protocol !== 'https:' || isLoopback(hostname)) return;
-  throw new InvalidOptionError(
-    UNCHECKED,
-    `${UNCHECKED} must not be 0, since the API secret would go to any server, whatever its certificate; name your CA in NODE_EXTRA_CA_CERTS, or pass a dispatcher or fetch of your own for a test network`,
-  );
 }

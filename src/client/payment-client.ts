@@ -7,10 +7,11 @@ import {
 } from '../errors.js';
 import type { CreatePaymentInput } from '../protocol/payment.js';
 import { PREPARE_CREATION, type PreparedCreation } from '../protocol/prepared-creation.js';
+import { Credentials } from './credentials.js';
 import { Deadline } from './deadline.js';
 import { EnvironmentOptions } from './environment-options.js';
 import { notSentError } from './failure.js';
-import { type CallTrace, observeCall, toCallTrace } from './observation.js';
+import { type CallTrace, observeCall, traceOf } from './observation.js';
 import {
   asNotSent,
   type PaymentClientOptions,
@@ -24,12 +25,12 @@ import {
   type Call,
   prepareCreation,
   prepareRequest,
-  type RequestDraft,
   type ServiceRequest,
   toRequest,
 } from './prepared-request.js';
 import { type CreatePaymentResult, readPayment } from './response.js';
-import { applyResponseSchema, send } from './send.js';
+import { applyResponseSchema } from './response-schema.js';
+import { send } from './send.js';
 import { describeLoadFailure, loadTransport } from './transport/load.js';
 import type { Transport } from './transport/transport.js';
 
@@ -81,9 +82,6 @@ interface Received {
   readonly response: ServiceResponse;
 }
 
-// Through a Proxy of the client, this property leads to the client, which has the private fields.
-const SELF = Symbol('merchant-payments.client');
-
 /**
  * A client of the Merchant Payment Service. Create one per merchant account and keep it: it holds the
  * connections. When printed it shows its base URL, never its credentials.
@@ -95,8 +93,6 @@ const SELF = Symbol('merchant-payments.client');
 export class PaymentClient {
   /** The operations on payments. A test may replace them. */
   readonly payments: Payments;
-  /** @internal */
-  declare readonly [SELF]: this;
   readonly #environment: EnvironmentOptions | undefined;
   #options: ResolvedClientOptions | undefined;
   #transport: Transport | undefined;
@@ -110,12 +106,11 @@ export class PaymentClient {
   constructor(options: PaymentClientOptions) {
     if (options instanceof EnvironmentOptions) this.#environment = options;
     else this.#options = resolveClientOptions(options);
-    Object.defineProperty(this, SELF, { value: this });
     this.payments = {
       create: <Body = unknown, Fields = unknown>(
         input: CreatePaymentInput,
         callOptions?: RequestOptions<Body, Fields>,
-      ) => this.#createPayment(input, callOptions),
+      ) => this.#create(input, callOptions),
     };
   }
 
@@ -144,11 +139,17 @@ export class PaymentClient {
    *
    * @throws as {@link Payments.create} does
    */
-  request<Body = unknown>(
+  async request<Body = unknown>(
     request: ServiceRequest,
     options?: RequestOptions<Body>,
   ): Promise<ServiceResponse<Body>> {
-    return this[SELF].#request(request, options);
+    try {
+      const call = this.#prepare(prepareRequest, request, options);
+      const { response } = await this.#perform(call);
+      return response as ServiceResponse<Body>;
+    } catch (error) {
+      throw showCaller(error);
+    }
   }
 
   /**
@@ -156,9 +157,8 @@ export class PaymentClient {
    * A call that waits for a retry ends at once, with the error of its last request. May be called more than once.
    */
   close(): Promise<void> {
-    const client = this[SELF];
-    client.#closing ??= client.#close();
-    return client.#closing;
+    this.#closing ??= this.#close();
+    return this.#closing;
   }
 
   /** The same as {@link PaymentClient.close}, for `await using`. */
@@ -171,9 +171,8 @@ export class PaymentClient {
     /** As given, with its path; empty while its variable is missing. */
     baseUrl: string;
   } {
-    const client = this[SELF];
-    const { baseUrl } = client.#options ?? (client.#environment as EnvironmentOptions);
-    return { baseUrl: typeof baseUrl === 'string' ? baseUrl : baseUrl.href };
+    const environment = this.#environment as EnvironmentOptions;
+    return { baseUrl: this.#options?.baseUrl.href ?? environment.baseUrl };
   }
 
   /** @internal What `console.log` shows of a client. */
@@ -190,96 +189,85 @@ export class PaymentClient {
     input: CreatePaymentInput,
     options: RequestOptions<Body, Fields> | undefined,
   ): PreparedCreation<CreatePaymentResult<Body, Fields>> {
-    const { draft, mayRepeat, options: checked } = this[SELF].#prepareCreation(input, options);
-    const body = draft.body as string;
+    const call = this.#prepare(prepareCreation, input, options);
+    const body = call.body as string;
     return {
       body,
-      timeoutMs: checked.timeoutMs,
-      mayRepeat,
+      timeoutMs: call.options?.timeoutMs ?? call.client.timeoutMs,
+      mayRepeat: call.mayRepeat,
       // From a copy, since the caller's object may change. By the public method, which a test may have replaced.
       send: (timeoutMs) => {
         const { merchantPaymentReference, amount, currency, ...extraBody } = JSON.parse(body);
         const fields = { merchantPaymentReference, amount, currency };
-        const sent = this.payments.create(fields, { ...checked, extraBody, timeoutMs });
+        const sent = this.payments.create(fields, { ...call.options, extraBody, timeoutMs });
         return sent as Promise<CreatePaymentResult<Body, Fields>>;
       },
     };
   }
 
-  #prepareCreation(input: CreatePaymentInput, options: RequestOptions | undefined): Call {
-    return this.#prepare(options, (checked, client) => prepareCreation(input, checked, client));
-  }
-
-  /** @throws {InvalidOptionError} for an option of the call, and while a variable of the environment is missing */
-  #prepare(
-    options: RequestOptions | undefined,
-    prepare: (options: ResolvedRequestOptions, client: ResolvedClientOptions) => Call,
-  ): Call {
-    try {
-      this.#options ??= (this.#environment as EnvironmentOptions).resolve();
-      return prepare(resolveRequestOptions(options, this.#options), this.#options);
-    } catch (error) {
-      showCaller(error);
-      throw asNotSent(error);
-    }
-  }
-
-  async #createPayment<Body, Fields>(
+  async #create<Body, Fields>(
     input: CreatePaymentInput,
     options: RequestOptions<Body, Fields> | undefined,
   ): Promise<CreatePaymentResult<Body, Fields>> {
-    const { answer, response } = await this.#send(this.#prepareCreation(input, options));
-    return {
-      payment: readPayment(answer.body) as CreatePaymentResult<Body, Fields>['payment'],
-      response: response as ServiceResponse<Body>,
-    };
+    try {
+      const call = this.#prepare(prepareCreation, input, options);
+      const { answer, response } = await this.#perform(call);
+      return {
+        payment: readPayment(answer.body) as CreatePaymentResult<Body, Fields>['payment'],
+        response: response as ServiceResponse<Body>,
+      };
+    } catch (error) {
+      throw showCaller(error);
+    }
   }
 
-  async #request<Body>(
-    request: ServiceRequest,
-    options: RequestOptions<Body> | undefined,
-  ): Promise<ServiceResponse<Body>> {
-    const call = this.#prepare(options, (checked, client) =>
-      prepareRequest(request, checked, client),
-    );
-    const { response } = await this.#send(call);
-    return response as ServiceResponse<Body>;
+  /** @throws {InvalidOptionError} for an option of the call, and while a variable of the environment is missing */
+  #prepare<Input>(
+    prepare: (
+      input: Input,
+      options: ResolvedRequestOptions | undefined,
+      client: ResolvedClientOptions,
+    ) => Call,
+    input: Input,
+    options: RequestOptions | undefined,
+  ): Call {
+    try {
+      this.#options ??= (this.#environment as EnvironmentOptions).resolve();
+      const given = options === undefined ? undefined : resolveRequestOptions(options);
+      return prepare(input, given, this.#options);
+    } catch (error) {
+      throw showCaller(asNotSent(error));
+    }
   }
 
-  async #send(call: Call): Promise<Received> {
+  #perform(call: Call): Promise<Received> {
     if (this.#closing !== undefined) {
-      const { method, path } = call.draft;
-      const message = `${method} ${path} was not sent: the client was closed; create one client and close it at the end of the process`;
+      const message = `${call.method} ${call.path} was not sent: the client was closed; create one client and close it at the end of the process`;
       throw new ConnectionError(message, { requestOutcome: 'not-sent' });
     }
-    const trace = toCallTrace(call);
-    try {
-      return await observeCall(trace, () => this.#perform(call, trace));
-    } catch (error) {
-      showCaller(error);
-      throw error;
-    }
+    const trace = traceOf(call);
+    return trace === undefined
+      ? this.#send(call, undefined)
+      : observeCall(trace, () => this.#send(call, trace));
   }
 
-  async #perform(call: Call, trace: CallTrace): Promise<Received> {
-    const { client, options, draft } = call;
-    const { timeoutMs, signal, responseSchema } = options;
-    const deadline = new Deadline(timeoutMs, signal);
+  async #send(call: Call, trace: CallTrace | undefined): Promise<Received> {
+    const { client, options } = call;
+    const deadline = new Deadline(options?.timeoutMs ?? client.timeoutMs, options?.signal);
     this.#inFlight += 1;
     try {
-      const transport = this.#transport ?? (await deadline.race(this.#load(client, draft)));
-      if (transport === undefined) throw notSentError({ request: draft, deadline });
-      const credentials = await deadline.race(client.readCredentials().catch(throwNotSent));
-      if (credentials === undefined) {
-        const because = ': apiKey and apiSecret were not read in time';
-        throw notSentError({ request: draft, deadline }, because);
-      }
+      const transport = this.#transport ?? (await this.#load(call, deadline));
+      const credentials =
+        client.credentials instanceof Credentials
+          ? client.credentials
+          : await readInTime(client.credentials, call, deadline);
       const request = toRequest(call, credentials);
       const closing = this.#shutdown.signal;
       const context = { call, trace, request, credentials, deadline, transport, closing };
       const answer = await send(context);
-      if (responseSchema === undefined) return { answer, response: answer };
-      return { answer, response: await applyResponseSchema(answer, responseSchema, context) };
+      const schema = options?.responseSchema;
+      if (schema === undefined) return { answer, response: answer };
+      return { answer, response: await applyResponseSchema(answer, schema, context) };
     } finally {
       deadline.end();
       this.#inFlight -= 1;
@@ -287,17 +275,21 @@ export class PaymentClient {
     }
   }
 
-  async #load(options: ResolvedClientOptions, { method, path }: RequestDraft): Promise<Transport> {
-    this.#loading ??= loadTransport(options);
+  /** Loads the transport at the first call. */
+  async #load(call: Call, deadline: Deadline): Promise<Transport> {
+    this.#loading ??= loadTransport(call.client);
+    let transport: Transport | undefined;
     try {
-      this.#transport = await this.#loading;
-      return this.#transport;
+      transport = await deadline.race(this.#loading);
     } catch (cause) {
       this.#loading = undefined;
       if (cause instanceof InvalidOptionError) throw asNotSent(cause);
-      const message = `${method} ${path} could not be sent: ${describeLoadFailure(cause)}`;
+      const message = `${call.method} ${call.path} could not be sent: ${describeLoadFailure(cause)}`;
       throw new ConnectionError(message, { requestOutcome: 'not-sent', cause });
     }
+    if (transport === undefined) throw notSentError({ request: call, deadline });
+    this.#transport = transport;
+    return transport;
   }
 
   async #close(): Promise<void> {
@@ -311,15 +303,27 @@ export class PaymentClient {
   }
 }
 
-/** Only for what comes before the request: an error after it must never say that nothing was sent. */
-function throwNotSent(error: unknown): never {
-  throw asNotSent(error);
+/** Reads credentials that functions give. */
+async function readInTime(
+  read: () => Promise<Credentials>,
+  call: Call,
+  deadline: Deadline,
+): Promise<Credentials> {
+  let credentials: Credentials | undefined;
+  try {
+    credentials = await deadline.race(read());
+  } catch (error) {
+    throw asNotSent(error);
+  }
+  if (credentials !== undefined) return credentials;
+  throw notSentError({ request: call, deadline }, ': apiKey and apiSecret were not read in time');
 }
 
 /** Where an error arose, the package's functions fill the ten frames that V8 keeps. Here the caller is near. */
-function showCaller(error: unknown): void {
+function showCaller(error: unknown): unknown {
   // A bug of the package keeps its own stack.
   if (error instanceof MerchantPaymentsError) Error.captureStackTrace?.(error, showCaller);
+  return error;
 }
 
 // A class that names itself is `_PaymentClient` in the stack traces of the published code.

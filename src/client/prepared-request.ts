@@ -1,7 +1,7 @@
 import { InvalidOptionError, InvalidRequestError, type Issue } from '../errors.js';
 import { readCreation } from '../protocol/creation.js';
 import { describeMismatch } from '../protocol/describe-value.js';
-import { assertJson, type NotJson, readFields, writeJson } from '../protocol/json.js';
+import { assertFieldsShow, type NotJson, writeJson } from '../protocol/json.js';
 import { type OperationName, operations } from '../protocol/operations.js';
 import { invalidOption } from '../protocol/options.js';
 import { isObject } from '../protocol/own-fields.js';
@@ -9,7 +9,6 @@ import type { CreatePaymentInput } from '../protocol/payment.js';
 import type { Credentials } from './credentials.js';
 import { assertNoKey, headerOf, toIdempotencyKey } from './idempotency.js';
 import type { ResolvedClientOptions, ResolvedRequestOptions } from './options.js';
-import { defaultHeaders } from './request-headers.js';
 import type { PreparedRequest } from './transport/transport.js';
 
 /** A request for an operation that this SDK does not know. */
@@ -22,18 +21,15 @@ export interface ServiceRequest {
   body?: unknown;
 }
 
-/** A request before the credentials of its call are known. */
-export type RequestDraft = Omit<PreparedRequest, 'headers'> & {
-  /** Of a payment, where the client sends one. */
-  readonly idempotencyKey?: string;
-};
-
-/** A call whose input and options are valid. */
-export interface Call {
+/** A call whose input and options are valid: its request, but for the credentials and headers. */
+export interface Call extends Pick<PreparedRequest, 'method' | 'path' | 'safe'> {
   readonly operation: OperationName | 'request';
+  /** Path and query below the service's origin. */
+  readonly target: string;
+  readonly body: string | undefined;
   readonly client: ResolvedClientOptions;
-  readonly options: ResolvedRequestOptions;
-  readonly draft: RequestDraft;
+  /** Undefined where the call has none. */
+  readonly options: ResolvedRequestOptions | undefined;
   /** Of `payments.create`. */
   readonly merchantPaymentReference: string | undefined;
   /** Whether the service has promised to recognise a repetition: it may be sent again whatever has become of it. */
@@ -48,31 +44,32 @@ export interface Call {
  */
 export function prepareCreation(
   given: CreatePaymentInput,
-  options: ResolvedRequestOptions,
+  options: ResolvedRequestOptions | undefined,
   client: ResolvedClientOptions,
 ): Call {
-  assertNoKey(options.headers, client.idempotency);
-  const { extraBody } = options;
+  assertNoKey(options?.headers, client.idempotency);
   const { inputFields, method, path, safe } = operations['payments.create'];
-  const read = readCreation(given);
-  const issues = [
-    ...(read.issues ?? []),
+  const { issues = [], input } = readCreation(given);
+  const found = [
+    ...issues,
     ...findUnknownFields(given, inputFields, NOT_OF_CREATION),
+    ...findExtraIssues(options?.extraBody, inputFields),
   ];
-  const extra = extraBody === undefined ? {} : readExtraBody(extraBody, inputFields, issues);
-  if (read.issues !== undefined || issues.length > 0) throw new InvalidRequestError(issues);
-  const { input } = read;
-  carryingJson(() => assertJson(extra, 'extraBody'));
-  const body = JSON.stringify({ ...extra, ...input });
-  const draft = draftOf(client, { method, safe, path, body });
+  if (input === undefined || found.length > 0) throw new InvalidRequestError(found);
+  const target = client.baseUrl.pathPrefix + path;
+  const { extraBody } = options ?? {};
   return {
     operation: 'payments.create',
+    method,
+    path: target,
+    safe,
+    target,
+    body:
+      extraBody === undefined
+        ? JSON.stringify(input)
+        : writeBody({ ...(extraBody as object), ...input }, 'extraBody'),
     client,
     options,
-    draft:
-      headerOf(client.idempotency) === undefined
-        ? draft
-        : { ...draft, idempotencyKey: toIdempotencyKey(body) },
     merchantPaymentReference: input.merchantPaymentReference,
     mayRepeat: client.idempotency !== undefined,
   };
@@ -86,13 +83,13 @@ export function prepareCreation(
  */
 export function prepareRequest(
   request: unknown,
-  options: ResolvedRequestOptions,
+  options: ResolvedRequestOptions | undefined,
   client: ResolvedClientOptions,
 ): Call {
   if (!isObject(request)) {
     throw invalidOption('request', 'an object with method and path', request);
   }
-  if (options.extraBody !== undefined) {
+  if (options?.extraBody !== undefined) {
     const remedy = 'put the fields into the body of the request';
     throw new InvalidOptionError('extraBody', `extraBody is for payments.create; ${remedy}`);
   }
@@ -104,14 +101,16 @@ export function prepareRequest(
   ];
   if (issues.length > 0) throw new InvalidRequestError(issues);
   const method = String(given).toUpperCase();
-  const safe = SAFE_METHODS.includes(method);
-  const text = body === undefined ? undefined : carryingJson(() => writeJson(body, 'body'));
-  const draft = draftOf(client, { method, safe, path: String(path), body: text });
+  const target = `${client.baseUrl.pathPrefix}${path}`;
   return {
     operation: 'request',
+    method,
+    path: target.split('?', 1)[0] as string,
+    safe: SAFE_METHODS.includes(method),
+    target,
+    body: body === undefined ? undefined : writeBody(body, 'body'),
     client,
     options,
-    draft,
     merchantPaymentReference: undefined,
     // The promise is about creations, and only they carry the key.
     mayRepeat: false,
@@ -119,41 +118,20 @@ export function prepareRequest(
 }
 
 /** The request of a call as it goes on the wire. */
-export function toRequest(
-  { client, options, draft }: Call,
-  { authorization }: Credentials,
-): PreparedRequest {
-  const idempotencyHeader = headerOf(client.idempotency);
-  const { body, idempotencyKey } = draft;
-  const headers: Record<string, string> = {
-    authorization,
-    ...defaultHeaders,
-    ...client.headers,
-    ...options.headers,
-  };
+export function toRequest(call: Call, { authorization }: Credentials): PreparedRequest {
+  const { client, options, method, path, safe, target, body } = call;
+  const headers: Record<string, string> = { authorization, ...client.headers, ...options?.headers };
   if (body !== undefined) headers['content-type'] = 'application/json';
-  if (idempotencyHeader !== undefined && idempotencyKey !== undefined)
-    headers[idempotencyHeader] = idempotencyKey;
-  return { headers, ...draft };
-}
-
-function draftOf(
-  { baseUrl }: ResolvedClientOptions,
-  { method, safe, path: given, body }: Pick<PreparedRequest, 'method' | 'safe' | 'path' | 'body'>,
-): RequestDraft {
-  const target = baseUrl.pathPrefix + given;
-  const path = target.split('?', 1)[0] as string;
-  return { origin: baseUrl.origin, target, path, method, safe, body };
+  const idempotencyHeader = headerOf(client.idempotency);
+  if (idempotencyHeader !== undefined && call.mayRepeat)
+    headers[idempotencyHeader] = toIdempotencyKey(body as string);
+  return { method, safe, origin: client.baseUrl.origin, target, path, headers, body };
 }
 
 const NOT_OF_CREATION =
   'is not a field of a payment creation; pass it in extraBody if the service takes it';
 
-const REQUEST_FIELDS: readonly string[] = [
-  'method',
-  'path',
-  'body',
-] satisfies (keyof ServiceRequest)[];
+const REQUEST_FIELDS: readonly (keyof ServiceRequest)[] = ['method', 'path', 'body'];
 
 const NOT_OF_REQUEST =
   'is not a field of a request, which has method, path and body; options are the second argument';
@@ -164,37 +142,30 @@ function findUnknownFields(
   known: readonly string[],
   message: string,
 ): readonly Issue[] {
-  if (typeof input !== 'object' || input === null) return [];
+  if (!isObject(input)) return [];
   return Object.keys(input)
     .filter((field) => !known.includes(field))
     .map((field) => ({ path: [field], message }));
 }
 
-/** Returns the fields of an extraBody, and adds what is wrong with them to the issues. */
-function readExtraBody(
-  extraBody: unknown,
-  inputFields: readonly string[],
-  issues: Issue[],
-): Readonly<Record<string, unknown>> {
-  if (!isObject(extraBody)) {
-    issues.push({ path: ['extraBody'], message: describeMismatch('an object', extraBody) });
-    return {};
-  }
+/** What is wrong with an extraBody, but for its values. */
+function findExtraIssues(extraBody: unknown, inputFields: readonly string[]): readonly Issue[] {
+  if (extraBody === undefined) return [];
+  const path = ['extraBody'];
+  if (!isObject(extraBody)) return [{ path, message: describeMismatch('an object', extraBody) }];
   try {
-    const extra = readFields(extraBody, 'extraBody');
-    const replaced = inputFields.filter((field) => Object.hasOwn(extra, field));
-    const message = 'must not replace a field of the payment; pass it in the first argument only';
-    issues.push(...replaced.map((field) => ({ path: ['extraBody', field], message })));
-    // It would replace all of the body, the payment's fields included.
-    if ('toJSON' in extraBody) {
-      const message = 'must be left out; pass plain fields';
-      issues.push({ path: ['extraBody', 'toJSON'], message });
-    }
-    return extra;
+    assertFieldsShow(extraBody, path);
   } catch (error) {
-    issues.push(toIssue(error as NotJson));
-    return {};
+    return [toIssue(error as NotJson)];
   }
+  const message = 'must not replace a field of the payment; pass it in the first argument only';
+  const replaced = inputFields
+    .filter((field) => Object.hasOwn(extraBody, field))
+    .map((field) => ({ path: ['extraBody', field], message }));
+  // It would replace all of the body, the payment's fields included.
+  if (!('toJSON' in extraBody)) return replaced;
+  const plain = 'must be left out; pass plain fields';
+  return [...replaced, { path: ['extraBody', 'toJSON'], message: plain }];
 }
 
 // RFC 9110, section 9.2.1.
@@ -203,17 +174,15 @@ const SAFE_METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS'];
 const METHODS: readonly string[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'];
 
 function findMethodIssues(method: unknown, body: unknown): readonly Issue[] {
-  if (typeof method !== 'string' || !METHODS.includes(method.toUpperCase())) {
+  const name = typeof method === 'string' ? method.toUpperCase() : '';
+  if (!METHODS.includes(name)) {
     const expected = `one of ${METHODS.join(', ')}`;
     return [{ path: ['method'], message: describeMismatch(expected, method) }];
   }
-  const name = method.toUpperCase();
-  if (body !== undefined && (name === 'GET' || name === 'HEAD')) {
-    return [
-      { path: ['body'], message: `must be left out with ${name}; put it in the query of path` },
-    ];
-  }
-  return [];
+  if (body === undefined || !['GET', 'HEAD'].includes(name)) return [];
+  return [
+    { path: ['body'], message: `must be left out with ${name}; put it in the query of path` },
+  ];
 }
 
 // The characters of a request target. The caller must percent-encode all others: only the caller knows whether
@@ -236,9 +205,9 @@ function findPathIssues(path: unknown): readonly Issue[] {
 }
 
 /** @throws {InvalidRequestError} naming the place, when JSON can't carry a value as it is */
-function carryingJson<Result>(work: () => Result): Result {
+function writeBody(value: unknown, place: string): string {
   try {
-    return work();
+    return writeJson(value, place);
   } catch (error) {
     throw new InvalidRequestError([toIssue(error as NotJson)]);
   }

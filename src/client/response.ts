@@ -14,10 +14,12 @@ export interface CreatePaymentResult<Body = unknown, Fields = unknown> {
   response: ServiceResponse<Body>;
 }
 
+// Without a byte order mark.
+const utf8 = new TextDecoder();
+
 /** What the caller gets of an answer, with its JSON parsed. Never throws. */
 export function toResponse({ status, headers, body }: Answer, attempts: number): ServiceResponse {
-  // Without a byte order mark.
-  const text = new TextDecoder().decode(body);
+  const text = utf8.decode(body);
   return { status, headers, body: parseBody(text, headers), text, attempts };
 }
 
@@ -39,7 +41,12 @@ export function parseBody(text: string, headers: ResponseHeaders): unknown {
  * Whether the body is a page for people, as of a firewall, a captive portal or a maintenance notice: then something
  * else than the service has answered, with whatever status. A service in PHP may send its JSON as text/html.
  */
-export function isPage({ headers, bodyFailure }: Answer, text: string): boolean {
+export function isPage(
+  { headers, bodyFailure }: Answer,
+  { body, text }: Pick<ServiceResponse, 'body' | 'text'>,
+): boolean {
+  // Parsed JSON.
+  if (typeof body === 'object') return false;
   const start = text.trimStart();
   if (/^<(?:!doctype\s+html|html)\b/i.test(start)) return true;
   if (!/^(?:text\/html|application\/xhtml\+xml)\b/i.test(String(headers['content-type'])))

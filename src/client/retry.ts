@@ -1,7 +1,16 @@
 import type { RequestOutcome, ResponseHeaders } from '../errors.js';
 
-/** What one failed attempt means for the call. */
-export interface AttemptOutcome {
+/** What an error tells the caller about the outcome and the next step. */
+export interface Verdict {
+  readonly requestOutcome: RequestOutcome;
+  readonly safeToRetry: boolean;
+}
+
+/** Of a success, or of what follows one: what was accepted must not be sent again. */
+export const ACCEPTED: Verdict = { requestOutcome: 'accepted', safeToRetry: false };
+
+/** What the retry decision depends on. */
+export interface FailedAttempt {
   /** What is known after this attempt alone. */
   readonly outcome: RequestOutcome;
   /** Whether the method is safe: it creates nothing at the service, however often it is sent. */
@@ -10,16 +19,6 @@ export interface AttemptOutcome {
   readonly httpStatus?: number | undefined;
   /** Whether it is a 2xx whose body did not arrive completely. */
   readonly bodyLost?: boolean;
-}
-
-/** What an error tells the caller about the outcome and the next step. */
-export interface Verdict {
-  readonly requestOutcome: RequestOutcome;
-  readonly safeToRetry: boolean;
-}
-
-/** What the retry decision depends on. */
-export interface FailedAttempt extends AttemptOutcome {
   /** The deadline passed, the caller's signal was aborted, or the client was closed. */
   readonly gaveUp: boolean;
   readonly retryAfterSeconds: number | undefined;
@@ -71,7 +70,7 @@ function mayRetry(failed: FailedAttempt, situation: RetrySituation): boolean {
  *
  * @param known - what is known after all attempts of the call
  */
-export function isSafeToRetry(failed: AttemptOutcome, known: RequestOutcome): boolean {
+export function isSafeToRetry(failed: FailedAttempt, known: RequestOutcome): boolean {
   if (!canSucceedLater(failed)) return false;
   // Regardless of `idempotency`: the caller's next attempt may be another request, with another reference, which the
   // service would not recognise.
@@ -79,7 +78,7 @@ export function isSafeToRetry(failed: AttemptOutcome, known: RequestOutcome): bo
 }
 
 /** Whether another attempt of the same request can end differently. */
-function canSucceedLater({ outcome, httpStatus, bodyLost }: AttemptOutcome): boolean {
+function canSucceedLater({ outcome, httpStatus, bodyLost }: FailedAttempt): boolean {
   // A 4xx means a faulty request, except 429: that one was only too early.
   if (outcome === 'rejected') return httpStatus === 429;
   // A body that is too large or fails the user's schema would be the same next time.

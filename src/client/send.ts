@@ -1,44 +1,27 @@
-import {
-  describeIssues,
-  type Issue,
-  type RequestOutcome,
-  ResponseError,
-  type ServiceResponse,
-} from '../errors.js';
-import { type StandardSchemaV1, toIssues } from '../protocol/standard-schema.js';
-import type { GiveUpReason } from './deadline.js';
-import { readRequestId } from './error-body.js';
-import {
-  advise,
-  type FailureContext,
-  givenUpError,
-  joinSentences,
-  outcomeOf,
-  toError,
-} from './failure.js';
-import { type AttemptResult, type CallTrace, observe } from './observation.js';
+import type { RequestOutcome, ServiceResponse } from '../errors.js';
+import { type FailureContext, givenUpError, outcomeOf, toError } from './failure.js';
+import { type AttemptResult, type CallTrace, observeRequest } from './observation.js';
 import type { Call } from './prepared-request.js';
 import { isPage, toResponse } from './response.js';
 import {
+  ACCEPTED,
   combineOutcomes,
   decideRetry,
+  type FailedAttempt,
   isSafeToRetry,
   parseRetryAfter,
-  type Verdict,
 } from './retry.js';
 import { completeAnswer } from './transport/answer-body.js';
 import { type Exchange, GIVEN_UP, type Transport } from './transport/transport.js';
 
 export interface SendContext extends FailureContext {
   readonly call: Call;
-  readonly trace: CallTrace;
+  /** Undefined where nobody observes the call. */
+  readonly trace: CallTrace | undefined;
   readonly transport: Transport;
   /** Aborted when the client is closed, after which nothing is retried. */
   readonly closing: AbortSignal;
 }
-
-// A retry can't help: what was accepted must not be sent again.
-const ACCEPTED: Verdict = { requestOutcome: 'accepted', safeToRetry: false };
 
 /**
  * Sends a prepared request until it succeeds, must not be sent again, or the deadline passes.
@@ -46,18 +29,14 @@ const ACCEPTED: Verdict = { requestOutcome: 'accepted', safeToRetry: false };
  * @throws {MerchantPaymentsError} with the outcome of all attempts together
  */
 export async function send(context: SendContext): Promise<ServiceResponse> {
-  const { request, deadline, transport, closing } = context;
-  const readId = ({ body, headers }: ServiceResponse) => readRequestId(body, headers, context);
+  const { trace, deadline, closing } = context;
   let known: RequestOutcome = 'not-sent';
   for (let attempt = 1; ; attempt += 1) {
-    const earlier = known;
-    const sendOnce = async () => {
-      // A call may have ended while its transport was loaded, or during a stall of the event loop.
-      const isOver = deadline.check() !== undefined;
-      const exchange = isOver ? GIVEN_UP : await transport.send(request, deadline);
-      return judge(exchange, context, attempt, earlier);
-    };
-    const result = await observe(context, sendOnce, readId);
+    const sending: Sending = { attempt, earlier: known };
+    const result: AttemptResult =
+      trace === undefined
+        ? await sendOnce(context, sending)
+        : await observeRequest(context, trace, () => sendOnce(context, sending));
     if (result.error === undefined) return result.response as ServiceResponse;
     if (result.retryDelayMs === undefined) throw result.error;
     known = result.verdict.requestOutcome;
@@ -68,108 +47,57 @@ export async function send(context: SendContext): Promise<ServiceResponse> {
   }
 }
 
-function judge(
-  received: Exchange,
-  context: SendContext,
-  attempt: number,
-  earlier: RequestOutcome,
-): AttemptResult {
-  const { call, request, deadline, transport, closing } = context;
-  const completed =
-    received.kind === 'answer'
-      ? completeAnswer(received, request.method, transport.answerRules)
-      : received;
-  const response = completed.kind === 'answer' ? toResponse(completed, attempt) : undefined;
+interface Sending {
+  /** From 1. */
+  readonly attempt: number;
+  /** What is known after the earlier attempts. */
+  readonly earlier: RequestOutcome;
+}
+
+async function sendOnce(context: SendContext, sending: Sending): Promise<AttemptResult> {
+  const { call, request, deadline, transport } = context;
+  // A call may have ended while its transport was loaded, or during a stall of the event loop.
+  const isOver = deadline.check() !== undefined;
+  const received = isOver ? GIVEN_UP : await transport.send(request, deadline);
+  if (received.kind === 'failure') return failedAttempt(received, undefined, context, sending);
+  const answer = completeAnswer(received, request.method, transport.answerRules);
+  const response = toResponse(answer, sending.attempt);
   // Any other operation may answer with a page.
-  const exchange = call.operation === 'payments.create' ? markPage(completed, response) : completed;
+  const exchange =
+    call.operation === 'payments.create' && isPage(answer, response)
+      ? { ...answer, isPage: true }
+      : answer;
+  return outcomeOf(exchange) === undefined
+    ? { response, verdict: ACCEPTED, error: undefined, retryDelayMs: undefined }
+    : failedAttempt(exchange, response, context, sending);
+}
+
+/** Decides what an attempt that did not succeed means, and whether there is another. */
+function failedAttempt(
+  exchange: Exchange,
+  response: ServiceResponse | undefined,
+  context: SendContext,
+  { attempt, earlier }: Sending,
+): AttemptResult {
+  const { call, request, deadline, closing } = context;
   const answer = exchange.kind === 'answer' ? exchange : undefined;
-  const own = outcomeOf(exchange);
-  if (own === undefined) {
-    return { response, verdict: ACCEPTED, error: undefined, retryDelayMs: undefined };
-  }
-  const requestOutcome = combineOutcomes(earlier, own);
   const bodyFailure = answer?.bodyFailure?.reason;
-  const failed = {
-    outcome: own,
+  const failed: FailedAttempt = {
+    outcome: outcomeOf(exchange) as RequestOutcome,
     safe: request.safe,
     httpStatus: answer?.status,
     bodyLost: bodyFailure === 'lost' || bodyFailure === 'given-up',
+    gaveUp: deadline.gaveUp !== undefined || closing.aborted,
+    retryAfterSeconds: parseRetryAfter(answer?.headers ?? {}, Date.now()),
   };
+  const requestOutcome = combineOutcomes(earlier, failed.outcome);
   const verdict = { requestOutcome, safeToRetry: isSafeToRetry(failed, requestOutcome) };
-  const retryDelayMs = decideRetry(
-    {
-      ...failed,
-      gaveUp: deadline.gaveUp !== undefined || closing.aborted,
-      retryAfterSeconds: parseRetryAfter(answer?.headers ?? {}, Date.now()),
-    },
-    {
-      attempt,
-      maxRetries: call.options.maxRetries,
-      mayRepeat: call.mayRepeat,
-      remainingMs: deadline.remainingMs,
-      random: Math.random(),
-    },
-  );
-  return { response, verdict, error: toError(exchange, response, verdict, context), retryDelayMs };
-}
-
-function markPage(exchange: Exchange, response: ServiceResponse | undefined): Exchange {
-  if (exchange.kind === 'failure') return exchange;
-  return isPage(exchange, (response as ServiceResponse).text)
-    ? { ...exchange, isPage: true }
-    : exchange;
-}
-
-// A body of a megabyte can have half a million issues, and each is searched for secrets.
-const MAX_ISSUES = 100;
-
-/**
- * Runs the user's own schema over the body of a 2xx, inside the call's deadline.
- *
- * @throws {ResponseError} when the schema finds issues or fails, although the service accepted the request
- */
-export async function applyResponseSchema(
-  response: ServiceResponse,
-  schema: StandardSchemaV1,
-  context: FailureContext,
-): Promise<ServiceResponse> {
-  const run = async () => {
-    const result = await schema['~standard'].validate(response.body);
-    if (result.issues === undefined) return { ...response, body: result.value };
-    return redactIssues(toIssues(result.issues.slice(0, MAX_ISSUES)), context);
-  };
-  // The payment exists whatever a broken schema does. Its error can quote the body.
-  const checked = await context.deadline.race(run().catch(() => null));
-  if (checked === undefined) {
-    throw givenUpError(context.deadline.gaveUp as GiveUpReason, ACCEPTED, context);
-  }
-  if (checked !== null && 'status' in checked) return checked;
-  const what =
-    checked === null
-      ? 'responseSchema threw, or returned neither a value nor issues.'
-      : `The service answered with ${response.status}, but its body does not fit responseSchema: ${describeIssues(checked)}.`;
-  throw new ResponseError(joinSentences(what, advise(ACCEPTED, context)), {
-    ...ACCEPTED,
-    response,
-    ...(checked !== null && { issues: checked }),
+  const retryDelayMs = decideRetry(failed, {
+    attempt,
+    maxRetries: call.options?.maxRetries ?? call.client.maxRetries,
+    mayRepeat: call.mayRepeat,
+    remainingMs: deadline.remainingMs,
+    random: Math.random(),
   });
-}
-
-/** Redacts all texts at once, as a search takes time in proportion to the request's body. */
-function redactIssues(
-  issues: readonly Issue[],
-  { credentials, request }: FailureContext,
-): readonly Issue[] {
-  // A field name of the answer is untrusted text, too.
-  const texts = issues.flatMap(({ path, message }) => [...path.filter(isText), message]);
-  const redacted = credentials.redactAll(texts, request.body).values();
-  const next = (): string => redacted.next().value as string;
-  return issues.map(({ path }) => ({
-    path: path.map((key) => (isText(key) ? next() : key)),
-    message: next(),
-  }));
-}
-
-function isText(key: PropertyKey): key is string {
-  return typeof key === 'string';
+  return { response, verdict, error: toError(exchange, response, verdict, context), retryDelayMs };
 }

@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { InvalidOptionError } from '../errors.js';
+import { json } from '../protocol/json.js';
 import {
   boolean,
   invalidOption,
@@ -18,7 +19,6 @@ import {
   withDefault,
 } from '../protocol/options.js';
 import { statusRecordFields } from '../protocol/payment.js';
-import { json, parseStrictly } from '../protocol/strict-schema.js';
 import { httpUrl } from '../protocol/url.js';
 import {
   type SignatureEncoding,
@@ -167,7 +167,7 @@ const answerFields: Rule<Readonly<Record<string, unknown>>> = (value, option) =>
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw invalidOption(option, 'an object of fields', value);
   }
-  const fields = parseStrictly(json, value, option) as Readonly<Record<string, unknown>>;
+  const fields = json(value, option) as Readonly<Record<string, unknown>>;
   const taken = statusRecordFields.find((field) => Object.hasOwn(fields, field));
   if (taken === undefined) return fields;
   throw new InvalidOptionError(

@@ -10,12 +10,7 @@ const MAX_COUNT = 1_000;
 /** How long a collection waits for a list. Prometheus cancels a whole scrape after 10 seconds. */
 const READ_TIMEOUT_MS = 5_000;
 
-const KINDS: readonly AttentionKind[] = [
-  'unresolved',
-  'second-payment',
-  'failed-change',
-  'no-callback',
-];
+const KINDS = ['unresolved', 'second-payment', 'failed-change', 'no-callback'] as const;
 
 type Listing = NonNullable<ResolvedInstrumentation['store']>;
 
@@ -31,10 +26,10 @@ export function watchAttention(meter: Meter, store: Listing): () => void {
     unit: 's',
   });
   return observe(meter, [items, age], async () => {
-    const counted = new Map<AttentionKind, Counted>();
-    for (const kind of KINDS) counted.set(kind, await count(store, kind));
+    const counted: Counted[] = [];
+    for (const kind of KINDS) counted.push(await count(store, kind));
     return (result) => {
-      for (const [kind, { total, parked, oldestMs }] of counted) {
+      for (const { kind, total, parked, oldestMs = Date.now() } of counted) {
         const attributes = { [OWN.attentionKind]: kind };
         if (kind === 'failed-change') {
           result.observe(items, total - parked, { ...attributes, [OWN.parked]: false });
@@ -42,14 +37,14 @@ export function watchAttention(meter: Meter, store: Listing): () => void {
         } else {
           result.observe(items, total, attributes);
         }
-        const ageMs = oldestMs === undefined ? 0 : Date.now() - oldestMs;
-        result.observe(age, Math.max(0, ageMs / 1_000), attributes);
+        result.observe(age, Math.max(0, Date.now() - oldestMs) / 1_000, attributes);
       }
     };
   });
 }
 
 interface Counted {
+  readonly kind: AttentionKind;
   readonly total: number;
   readonly parked: number;
   readonly oldestMs: number | undefined;
@@ -64,7 +59,7 @@ async function count(store: Listing, kind: AttentionKind): Promise<Counted> {
     if (item.kind === 'failed-change' && item.parked) parked += 1;
     oldestMs ??= item.since.getTime();
   }
-  return { total, parked, oldestMs };
+  return { kind, total, parked, oldestMs };
 }
 
 type Gauge = ReturnType<Meter['createObservableGauge']>;

@@ -1,5 +1,4 @@
 import {
-  context,
   type Meter,
   type Span,
   SpanKind,
@@ -7,10 +6,9 @@ import {
   type Tracer,
   trace as traces,
 } from '@opentelemetry/api';
-import { runWithin } from '../protocol/tracing.js';
 import type { CallbackTrace } from '../receiver/observation.js';
 import { DURATION_BOUNDARIES, HTTP, knownMethod, OWN, present } from './attributes.js';
-import { attempt, listen } from './subscription.js';
+import { attempt, listen, startSpan } from './subscription.js';
 
 /** Records spans and metrics for the callbacks that receivers handle. */
 export function watchCallbacks(tracer: Tracer, meter: Meter): () => void {
@@ -18,15 +16,10 @@ export function watchCallbacks(tracer: Tracer, meter: Meter): () => void {
   const record = createCallbackRecorder(meter);
   return listen<CallbackTrace>('merchant-payments:callback', {
     start(callback) {
-      const parent = context.active();
       const attributes = { [HTTP.method]: knownMethod(callback.method) };
-      const span = tracer.startSpan(
-        'payment callback',
-        { kind: hasServerSpan() ? SpanKind.INTERNAL : SpanKind.SERVER, attributes },
-        parent,
-      );
+      const kind = hasServerSpan() ? SpanKind.INTERNAL : SpanKind.SERVER;
+      const span = startSpan(tracer, callback, 'payment callback', { kind, attributes });
       spans.set(callback, span);
-      runWithin(callback, (work) => context.with(traces.setSpan(parent, span), work));
     },
     end(callback) {
       attempt(() => endSpan(spans.get(callback), callback));

@@ -1,17 +1,14 @@
 import {
   type Attributes,
-  context,
   type Meter,
   type Span,
   SpanKind,
   SpanStatusCode,
   type Tracer,
-  trace as traces,
 } from '@opentelemetry/api';
 import type { CallTrace, RequestTrace } from '../client/observation.js';
-import { runWithin } from '../protocol/tracing.js';
 import { createServiceCodeLabels, DURATION_BOUNDARIES, HTTP, OWN, present } from './attributes.js';
-import { attempt, listen } from './subscription.js';
+import { attempt, listen, startSpan } from './subscription.js';
 
 /** Records spans and metrics for the client's calls. */
 export function watchCalls(tracer: Tracer, meter: Meter): () => void {
@@ -20,14 +17,8 @@ export function watchCalls(tracer: Tracer, meter: Meter): () => void {
   const stops = [
     listen<CallTrace>('merchant-payments:call', {
       start(call) {
-        const parent = context.active();
-        const span = tracer.startSpan(
-          nameOf(call),
-          { kind: SpanKind.CLIENT, attributes: describeCall(call) },
-          parent,
-        );
-        spans.set(call, span);
-        runWithin(call, (work) => context.with(traces.setSpan(parent, span), work));
+        const options = { kind: SpanKind.CLIENT, attributes: describeCall(call) };
+        spans.set(call, startSpan(tracer, call, nameOf(call), options));
       },
       end(call) {
         attempt(() => endSpan(spans.get(call), call));
@@ -52,26 +43,28 @@ function nameOf({ operation, method, path }: CallTrace): string {
 }
 
 function describeCall(call: CallTrace): Attributes {
-  const { operation, method, url, serverAddress, serverPort } = call;
-  const attributes: Attributes = {
-    [HTTP.method]: method,
-    [HTTP.url]: url,
-    [HTTP.serverAddress]: serverAddress,
-    [HTTP.serverPort]: serverPort,
-    [OWN.operation]: operation,
+  const own = Object.entries(call.context ?? {}).map(([name, value]) => [
+    `${OWN.context}.${name}`,
+    value,
+  ]);
+  return {
+    [HTTP.method]: call.method,
+    [HTTP.url]: call.url,
+    [HTTP.serverAddress]: call.serverAddress,
+    [HTTP.serverPort]: call.serverPort,
+    [OWN.operation]: call.operation,
+    ...Object.fromEntries(own),
   };
-  for (const [name, value] of Object.entries(call.context ?? {})) {
-    attributes[`${OWN.context}.${name}`] = value;
-  }
-  return present(attributes);
 }
 
 function endSpan(span: Span | undefined, call: CallTrace): void {
   const { attempts, status, requestId, outcome, code, serviceCode } = call;
+  // The status of an error response, otherwise the code of the error.
+  const isAnswered = status !== undefined && (status < 200 || status >= 300);
   const attributes = present({
     [HTTP.resendCount]: attempts > 1 ? attempts - 1 : undefined,
     [HTTP.statusCode]: status,
-    [HTTP.errorType]: errorTypeOf(call),
+    [HTTP.errorType]: code !== undefined && isAnswered ? String(status) : code,
     [OWN.outcome]: outcome,
     [OWN.code]: code,
     [OWN.serviceCode]: serviceCode,
@@ -81,12 +74,6 @@ function endSpan(span: Span | undefined, call: CallTrace): void {
   const message = serviceCode ?? code;
   if (message !== undefined) span?.setStatus({ code: SpanStatusCode.ERROR, message });
   span?.end();
-}
-
-/** Returns the status of an error response, otherwise the code of the error. */
-function errorTypeOf({ status, code }: CallTrace): string | undefined {
-  if (code === undefined) return undefined;
-  return status === undefined || (status >= 200 && status < 300) ? code : String(status);
 }
 
 function addEvent(span: Span | undefined, request: RequestTrace): void {
@@ -116,32 +103,25 @@ function createCallRecorder(meter: Meter) {
     description: 'Duration of single requests to the service',
   });
   return {
-    call({
-      operation,
-      serverAddress,
-      outcome,
-      code,
-      serviceCode,
-      durationMs = 0,
-    }: CallTrace): void {
+    call(call: CallTrace): void {
       const labels = present({
-        [OWN.operation]: operation,
-        [HTTP.serverAddress]: serverAddress,
-        [OWN.outcome]: outcome,
-        [OWN.code]: code,
-        [OWN.serviceCode]: toLabel(serviceCode),
+        [OWN.operation]: call.operation,
+        [HTTP.serverAddress]: call.serverAddress,
+        [OWN.outcome]: call.outcome,
+        [OWN.code]: call.code,
+        [OWN.serviceCode]: toLabel(call.serviceCode),
       });
       attempt(() => count.add(1, labels));
-      attempt(() => callDuration.record(durationMs / 1_000, labels));
+      attempt(() => callDuration.record(Number(call.durationMs) / 1_000, labels));
     },
-    request({ method, serverAddress, status, outcome, durationMs = 0 }: RequestTrace): void {
+    request(request: RequestTrace): void {
       const labels = present({
-        [HTTP.method]: method,
-        [HTTP.serverAddress]: serverAddress,
-        [HTTP.statusCode]: status,
-        [OWN.outcome]: outcome,
+        [HTTP.method]: request.method,
+        [HTTP.serverAddress]: request.serverAddress,
+        [HTTP.statusCode]: request.status,
+        [OWN.outcome]: request.outcome,
       });
-      requestDuration.record(durationMs / 1_000, labels);
+      requestDuration.record(Number(request.durationMs) / 1_000, labels);
     },
   };
 }

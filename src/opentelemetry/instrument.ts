@@ -52,16 +52,17 @@ export function instrumentMerchantPayments(options: InstrumentationOptions = {})
   };
 }
 
-/** What records by a pair of providers. */
-interface Recording {
-  users: number;
-  readonly stops: readonly (() => void)[];
-}
-type Recordings = WeakMap<TracerProvider, WeakMap<MeterProvider, Recording>>;
-
 // Of the process, since it may hold the package twice, as ES modules and as CommonJS.
 const KEY = Symbol.for('merchant-payments.recordings');
-const global = globalThis as { [KEY]?: Recordings };
+const global = globalThis as { [KEY]?: Recording[] };
+
+/** What records by a pair of providers. */
+interface Recording {
+  readonly traces: TracerProvider;
+  readonly meters: MeterProvider;
+  readonly stops: readonly (() => void)[];
+  users: number;
+}
 
 /** Starts to record unless these providers do already. Returns a function that ends it, when it is the last user. */
 export function shareBetween(
@@ -69,16 +70,16 @@ export function shareBetween(
   meters: MeterProvider,
   start: () => readonly (() => void)[],
 ): () => void {
-  global[KEY] ??= new WeakMap();
-  const byMeters = global[KEY].get(traces) ?? new WeakMap<MeterProvider, Recording>();
-  global[KEY].set(traces, byMeters);
-  const recording = byMeters.get(meters) ?? { users: 0, stops: start() };
-  byMeters.set(meters, recording);
+  global[KEY] ??= [];
+  const all = global[KEY];
+  const known = all.find((one) => one.traces === traces && one.meters === meters);
+  const recording = known ?? { traces, meters, stops: start(), users: 0 };
+  if (known === undefined) all.push(recording);
   recording.users += 1;
   return () => {
     recording.users -= 1;
     if (recording.users > 0) return;
-    byMeters.delete(meters);
+    all.splice(all.indexOf(recording), 1);
     for (const stop of recording.stops) stop();
   };
 }

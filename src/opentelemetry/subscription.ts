@@ -1,4 +1,6 @@
 import { tracingChannel } from 'node:diagnostics_channel';
+import { context, type Span, type SpanOptions, type Tracer, trace } from '@opentelemetry/api';
+import { runWithin } from '../protocol/tracing.js';
 
 /** Called when the traced operation starts and when it ends. */
 interface Listeners<Trace> {
@@ -6,9 +8,7 @@ interface Listeners<Trace> {
   end(trace: Trace): void;
 }
 
-/**
- * Listens to a tracing channel of this package. Returns a function that stops listening.
- */
+/** Listens to a tracing channel of this package. Returns a function that stops listening. */
 export function listen<Trace extends object>(
   channelName: string,
   { start = () => {}, end }: Listeners<Trace>,
@@ -32,4 +32,17 @@ export function attempt(run: () => void): void {
   try {
     run();
   } catch {}
+}
+
+/** Starts a span that is active while the traced work runs. */
+export function startSpan(
+  tracer: Tracer,
+  traced: object,
+  name: string,
+  options: SpanOptions,
+): Span {
+  const parent = context.active();
+  const span = tracer.startSpan(name, options, parent);
+  runWithin(traced, (work) => context.with(trace.setSpan(parent, span), work));
+  return span;
 }

@@ -1,7 +1,8 @@
 import * as z from 'zod/mini';
 import type { Issue } from '../errors.js';
+import { isObject } from './own-fields.js';
 import type { CreatePaymentInput } from './payment.js';
-import { fields, findIssues, type Hints, run, type ShapeOf, toIssue } from './schema.js';
+import { findIssues, type Hints, type ShapeOf } from './schema.js';
 
 const REFERENCE = 'a string that is not blank';
 const reference = z.string(REFERENCE).check(
@@ -41,16 +42,38 @@ const currency = z.string(CURRENCY).check(
   z.regex(/^[A-Z]{3}$/, CURRENCY),
 );
 
-const shape = {
+const fields = {
   merchantPaymentReference: reference,
   amount,
   currency,
 } satisfies ShapeOf<CreatePaymentInput>;
-const CREATION = 'an object with merchantPaymentReference, amount and currency';
+const expected = 'an object with merchantPaymentReference, amount and currency';
 /** What a service can read. */
-const creation = fields(shape, CREATION);
+const creation = { fields, expected };
 /** What the client sends. */
-const exactCreation = fields({ ...shape, amount: exactAmount }, CREATION);
+const exactCreation = { fields: { ...fields, amount: exactAmount }, expected };
+
+/** Says what {@link exactCreation} says, in a tenth of the time; a test holds the two together. */
+function isExactCreation({ merchantPaymentReference, amount, currency }: Given): boolean {
+  return (
+    typeof merchantPaymentReference === 'string' &&
+    merchantPaymentReference.trim() !== '' &&
+    merchantPaymentReference.isWellFormed() &&
+    typeof amount === 'number' &&
+    Math.abs(amount) <= Number.MAX_SAFE_INTEGER &&
+    (Number.isInteger(amount) || toMeant(amount) === amount) &&
+    typeof currency === 'string' &&
+    /^[A-Z]{3}$/.test(currency)
+  );
+}
+
+type Given = { readonly [Field in keyof CreatePaymentInput]?: unknown };
+
+const copyFields = ({ merchantPaymentReference, amount, currency }: Given): Given => ({
+  merchantPaymentReference,
+  amount,
+  currency,
+});
 
 /** A payment creation to send, each field read once, or what is wrong with it. */
 export function readCreation(
@@ -58,10 +81,12 @@ export function readCreation(
 ):
   | { readonly issues: readonly Issue[]; readonly input: undefined }
   | { readonly issues: undefined; readonly input: CreatePaymentInput } {
-  const read = run(exactCreation, value);
-  return read.findings === undefined
-    ? { issues: undefined, input: read.output }
-    : { issues: read.findings.map(toIssue), input: undefined };
+  const input = isObject(value) ? copyFields(value) : value;
+  const isExact = isObject(input) && isExactCreation(input);
+  const issues = isExact ? undefined : findIssues(exactCreation, input);
+  return issues === undefined
+    ? { issues, input: input as CreatePaymentInput }
+    : { issues, input: undefined };
 }
 
 /** Returns what is wrong with `value` as a payment creation that a service received; `undefined` if it is one. */

@@ -1,5 +1,6 @@
 import { InvalidOptionError } from '../errors.js';
-import { invalidOption, type Rule, withMethods } from './options.js';
+import { hasMethod, invalidOption, type Rule, withMethods } from './options.js';
+import { isObject } from './own-fields.js';
 import { logText } from './plain-text.js';
 
 /**
@@ -27,12 +28,10 @@ export const loggerRule: Rule<Logger> = /* @__PURE__ */ withMethods<Logger>(
 );
 
 // Methods that only these have: winston, Sentry, LogTape, Powertools for AWS Lambda.
-const MESSAGE_FIRST = ['startTimer', 'fmt', 'getChild', 'appendKeys'] as const;
+const MESSAGE_FIRST = ['startTimer', 'fmt', 'getChild', 'appendKeys'];
 
-function takesMessageFirst(logger: Logger): boolean {
-  const methods = logger as Partial<Record<(typeof MESSAGE_FIRST)[number], unknown>>;
-  return MESSAGE_FIRST.some((name) => typeof methods[name] === 'function');
-}
+const takesMessageFirst = (logger: Logger): boolean =>
+  MESSAGE_FIRST.some((name) => hasMethod(logger, name));
 
 /**
  * Writes one line. A logger that throws must not turn a success into a failure, and one that rejects must not end the
@@ -80,24 +79,18 @@ const NAME = /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/;
 
 /** Returns a frozen copy. Messages quote neither names nor values, which may be data. */
 export const logContext: Rule<LogContext> = (value, option) => {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+  if (!isObject(value)) {
     throw invalidOption(option, 'an object of texts, numbers and booleans', value);
   }
   const fields = Object.entries(value);
-  const refuse = (rule: string) => new InvalidOptionError(option, `${option} must ${rule}`);
-  if (fields.length > MAX_FIELDS) {
-    throw refuse(`have at most ${MAX_FIELDS} fields; received ${fields.length}`);
-  }
-  if (!fields.every(([name]) => NAME.test(name))) {
-    throw refuse(
+  const broken = [
+    fields.length > MAX_FIELDS && `have at most ${MAX_FIELDS} fields; received ${fields.length}`,
+    !fields.every(([name]) => NAME.test(name)) &&
       'have names of at most 64 letters, digits, hyphens, underscores and full stops, which begin with a letter',
-    );
-  }
-  if (!fields.every(([, field]) => isLoggable(field))) {
-    throw refuse(
+    !fields.every(([, field]) => isLoggable(field)) &&
       `contain only texts of at most ${MAX_LENGTH} characters, finite numbers and booleans; shorten or leave out the rest`,
-    );
-  }
+  ].find((rule) => rule !== false);
+  if (broken !== undefined) throw new InvalidOptionError(option, `${option} must ${broken}`);
   return Object.freeze(Object.fromEntries(fields)) as LogContext;
 };
 

@@ -1,6 +1,6 @@
 import { InvalidOptionError } from '../errors.js';
 import { describeQuantity, describeValue } from './describe-value.js';
-import { isObject, isPlain, ownFields } from './own-fields.js';
+import { isObject, ownFields } from './own-fields.js';
 import { isStandardSchema, type StandardSchemaV1 } from './standard-schema.js';
 
 /**
@@ -20,16 +20,17 @@ export type Resolved<Rules> = {
   readonly [Option in keyof Rules]: Rules[Option] extends Rule<infer Value> ? Value : never;
 };
 
+/** For messages. */
 interface OptionsOwner {
   /** Name of the value with the options, if messages say `owner.option`: `fault`. */
-  readonly owner?: string | undefined;
-  /** What the object must have, for messages: the required options. By default all. */
-  readonly holds?: string | undefined;
+  readonly owner?: string;
+  /** What the object must have: the required options. By default all. */
+  readonly holds?: string;
 }
 
 /**
  * Checks options by their rules, in the order of the rules, and returns them frozen, with defaults, in an object that
- * inherits nothing. Reads each option once. Never writes to the caller's object.
+ * inherits nothing. Never writes to the caller's object.
  *
  * @throws {InvalidOptionError} for an option that is invalid or unknown
  */
@@ -47,9 +48,10 @@ export function resolveOptions<Rules extends Readonly<Record<string, Rule<unknow
 }
 
 /**
- * Reads options once, and does not check them: for a function that passes them on.
+ * Copies options once, and does not check their values: for a function that passes them on.
  *
- * @throws {InvalidOptionError} for what is no object, and for an unknown option
+ * @throws {InvalidOptionError} for what is no object, and for an unknown option. If a mistyped `timeout` were ignored,
+ * the default of `timeoutMs` would apply unnoticed
  */
 export function readOptions<Name extends string>(
   options: unknown,
@@ -60,16 +62,19 @@ export function readOptions<Name extends string>(
     const { owner = 'options', holds = known.join(', ') } = names;
     throw invalidOption(owner, `an object with ${holds}`, options);
   }
-  const unknown = findUnknown(options, known);
+  const given = ownFields(options) as Readonly<Record<Name, unknown>>;
+  const unknown = Object.keys(given).find((name) => !known.includes(name as Name));
   if (unknown !== undefined) throw unknownOption(unknown, known, prefixOf(names));
-  const read: Partial<Record<Name, unknown>> = ownFields({});
-  for (const name of known) read[name] = (options as Record<Name, unknown>)[name];
-  return read as Readonly<Record<Name, unknown>>;
+  return given;
 }
 
-function prefixOf(names: OptionsOwner): string {
-  const { owner } = names;
-  return owner === undefined ? '' : `${owner}.`;
+const prefixOf = ({ owner }: OptionsOwner): string => (owner === undefined ? '' : `${owner}.`);
+
+/** An option that has options of its own. */
+export function objectOf<Rules extends Readonly<Record<string, Rule<unknown>>>>(
+  rules: Rules,
+): Rule<Resolved<Rules>> {
+  return (value, option) => resolveOptions(value, rules, { owner: option });
 }
 
 /**
@@ -93,23 +98,13 @@ export function invalidOption(
   return new InvalidOptionError(option, remedy === '' ? what : `${what}; ${remedy}`);
 }
 
-/**
- * Returns a field that is not among the known options. If a mistyped `timeout` were ignored, the default of
- * `timeoutMs` would apply unnoticed. Instances of a caller's class may have other fields.
- */
-export function findUnknown(options: object, known: readonly string[]): string | undefined {
-  if (!isPlain(options)) return undefined;
-  return Object.keys(options).find((name) => !known.includes(name));
-}
-
 // A longer or stranger name is probably data spread into the options by mistake, perhaps a secret.
 const QUOTABLE_NAME = /^[A-Za-z][A-Za-z0-9]{0,39}$/;
 
-/** Whether a field's name may be shown. */
 export const isQuotable = (name: string): boolean => QUOTABLE_NAME.test(name);
 
 /** Creates the error for an unknown option, with the one that was probably meant. */
-export function unknownOption(
+function unknownOption(
   unknown: string,
   known: readonly string[],
   prefix: string,
@@ -124,24 +119,19 @@ export function unknownOption(
 /** The option that `name` probably stands for: a similar one, or the same with its unit (`timeoutMs`). */
 export function nearestOption(name: string, known: readonly string[]): string | undefined {
   const word = name.toLowerCase();
-  return (
-    known.find((option) => option.toLowerCase() === word) ??
-    nearest(name, known) ??
-    (word.length > 3 ? known.find((option) => option.toLowerCase().includes(word)) : undefined)
-  );
+  const isLike = (option: string) => word.length > 3 && option.toLowerCase().includes(word);
+  const same = known.find((option) => option.toLowerCase() === word);
+  return same ?? nearest(name, known) ?? known.find(isLike);
 }
 
-/** An option that may be left out. */
 export function optional<Value>(rule: Rule<Value>): Rule<Value | undefined> {
   return (value, option) => (value === undefined ? undefined : rule(value, option));
 }
 
-/** An option that has a default. */
 export function withDefault<Value>(fallback: NoInfer<Value>, rule: Rule<Value>): Rule<Value> {
   return (value, option) => (value === undefined ? fallback : rule(value, option));
 }
 
-/** Accepts any value for which `is` returns true. */
 export function matching<Value>(expected: string, is: (value: never) => boolean): Rule<Value> {
   return (value, option) => {
     if (is(value as never)) return value as Value;
@@ -149,7 +139,6 @@ export function matching<Value>(expected: string, is: (value: never) => boolean)
   };
 }
 
-/** Of whole numbers. */
 export interface WholeNumberRange {
   readonly min?: number;
   readonly max?: number;
@@ -157,32 +146,28 @@ export interface WholeNumberRange {
   readonly unit?: string;
 }
 
-/** Says which whole numbers are accepted, to follow "must be". */
-export function wholeNumbersIn({ min = 0, max, unit }: WholeNumberRange): string {
-  const range = max === undefined ? `from ${min}` : `from ${min} to ${max}`;
-  return `a whole number ${unit === undefined ? '' : `of ${unit} `}${range}`;
-}
-
-export function isWholeNumberIn(value: unknown, given: WholeNumberRange): value is number {
-  const { min = 0, max = Number.MAX_SAFE_INTEGER } = given;
-  return Number.isSafeInteger(value) && Number(value) >= min && Number(value) <= max;
-}
-
 /**
  * A whole number. Without this check NaN, negative and fractional values would become timers that fire at
  * once.
  */
-export function wholeNumber(range: WholeNumberRange): Rule<number> {
+export function wholeNumber({
+  min = 0,
+  max = Number.MAX_SAFE_INTEGER,
+  unit,
+}: WholeNumberRange): Rule<number> {
+  const range = max === Number.MAX_SAFE_INTEGER ? `from ${min}` : `from ${min} to ${max}`;
+  const expected = `a whole number ${unit === undefined ? '' : `of ${unit} `}${range}`;
   return (value, option) => {
-    if (isWholeNumberIn(value, range)) return value;
-    throw invalidOption(option, wholeNumbersIn(range), value, '', describeQuantity(value));
+    if (Number.isSafeInteger(value) && Number(value) >= min && Number(value) <= max) {
+      return value as number;
+    }
+    throw invalidOption(option, expected, value, '', describeQuantity(value));
   };
 }
 
 /** The longest delay a timer takes, in milliseconds (24.8 days); a longer one fires at once. */
 export const LONGEST_TIMER_MS = 2_147_483_647;
 
-/** A delay that a timer can wait for. */
 export function timerMs(min = 1): Rule<number> {
   return wholeNumber({ min, max: LONGEST_TIMER_MS, unit: 'milliseconds' });
 }
@@ -205,33 +190,22 @@ export const givenName: Rule<string> = /* @__PURE__ */ matching(
 
 const PLACEHOLDER = /^(?:undefined|null|NaN|\[object Object\]|change[-_]?me)$/i;
 const TEMPLATE = /^(?:\$\{[^{}]*\}|\{\{[^{}]*\}\}|<[a-z][\w -]*>)$/i;
+const CHECK_VARIABLE = 'check that the variable it is read from is set';
 
-/** @throws {InvalidOptionError} for a text that stands for a secret, which anyone could guess */
-function refusePlaceholder(secret: string, option: string): void {
-  const received = PLACEHOLDER.test(secret)
-    ? `the placeholder ${secret}`
-    : TEMPLATE.test(secret) && 'a template that was not filled in';
-  if (!received) return;
-  throw new InvalidOptionError(
-    option,
-    `${option} must be the value itself; received ${received}: check that the variable it is read from is set`,
-  );
-}
-
-/** A secret as text. */
+/** A secret as text, which is no placeholder that anyone could guess. */
 export const secretText: Rule<string> = (value, option) => {
   if (typeof value === 'string' && value.trim() === '') {
-    const remedy = 'check that the variable it is read from is set';
-    throw invalidOption(option, 'a string that is not empty', value, remedy);
+    throw invalidOption(option, 'a string that is not empty', value, CHECK_VARIABLE);
   }
   const secret = trimmedText(value, option);
-  refusePlaceholder(secret, option);
+  const placeholder = PLACEHOLDER.test(secret)
+    ? `the placeholder ${secret}`
+    : TEMPLATE.test(secret) && 'a template that was not filled in';
+  const refuse = (rule: string) => new InvalidOptionError(option, `${option} must ${rule}`);
+  if (placeholder) throw refuse(`be the value itself; received ${placeholder}: ${CHECK_VARIABLE}`);
   // In UTF-8 all lone surrogates are the same, so different secrets would have the same bytes.
   if (secret.isWellFormed()) return secret;
-  throw new InvalidOptionError(
-    option,
-    `${option} must not contain broken characters; copy it whole`,
-  );
+  throw refuse('not contain broken characters; copy it whole');
 };
 
 /** White space at an edge is a copying mistake that would otherwise show only as failures later. */
@@ -249,7 +223,7 @@ export function oneOf<const Value extends string>(...values: readonly Value[]): 
 }
 
 /** The values of a choice, for messages. */
-export const listed = (values: readonly string[]): string =>
+const listed = (values: readonly string[]): string =>
   values.map((value) => `'${value}'`).join(', ');
 
 /** @param purpose what the function does, for messages: `that returns epoch milliseconds` */
@@ -298,31 +272,25 @@ export function listOf<Value>(rule: Rule<Value>, what: string): Rule<readonly Va
 
 /** The candidate that `word` probably stands for; `undefined` if none is close. */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
-  let best: string | undefined;
+  const all = [...candidates];
   // One edit away for up to three letters, two for longer words.
-  let leastDistance = word.length <= 3 ? 2 : 3;
-  for (const candidate of candidates) {
-    const distance = editDistance(word, candidate);
-    if (distance < leastDistance) {
-      best = candidate;
-      leastDistance = distance;
-    }
+  for (const edits of word.length <= 3 ? [0, 1] : [0, 1, 2]) {
+    const found = all.find((candidate) => isWithin(edits, word, candidate));
+    if (found !== undefined) return found;
   }
-  return best;
+  return undefined;
 }
 
-// Levenshtein, one row at a time.
-function editDistance(left: string, right: string): number {
-  let row = Array.from({ length: right.length + 1 }, (_, index) => index);
-  for (const [index, letter] of [...left].entries()) {
-    const next = [index + 1];
-    for (let column = 1; column <= right.length; column += 1) {
-      const substituted = at(row, column - 1) + (letter === right[column - 1] ? 0 : 1);
-      next.push(Math.min(substituted, at(row, column) + 1, at(next, column - 1) + 1));
-    }
-    row = next;
-  }
-  return at(row, right.length);
+/** Whether so many letters that are replaced, added or left out make one text of the other. */
+function isWithin(edits: number, one: string, other: string): boolean {
+  if (edits < 0) return false;
+  if (one === '' || other === '') return one.length + other.length <= edits;
+  const [restOfOne, restOfOther] = [one.slice(1), other.slice(1)];
+  if (one[0] === other[0]) return isWithin(edits, restOfOne, restOfOther);
+  const left = edits - 1;
+  return (
+    isWithin(left, restOfOne, restOfOther) ||
+    isWithin(left, restOfOne, other) ||
+    isWithin(left, one, restOfOther)
+  );
 }
-
-const at = (row: readonly number[], index: number): number => row[index] as number;

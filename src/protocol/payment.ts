@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import type { Issue } from '../errors.js';
 import { hasDateTimeForm, hasRealDay } from './instant.js';
-import { fields, findIssues, type Hints, type ShapeOf } from './schema.js';
+import { findIssues, type Hints, type ShapeOf } from './schema.js';
 
 /**
  * A payment's status record: the body of a callback (interface section 2.2). Other fields are kept. The two by which
@@ -51,18 +51,16 @@ const dateTime = z.string(DATE_TIME).check(
 
 type Undeciding = 'providerReference' | 'createdAt';
 
-const recordFields = {
-  referenceNumber: text,
-  merchantPaymentReference: text,
-  status: text,
-  updatedAt: dateTime,
-} satisfies ShapeOf<Omit<PaymentStatusRecord, Undeciding>>;
-
 /** What a status record must be. */
-export const statusRecord = fields(
-  recordFields,
-  'an object with the fields of a payment status record',
-);
+export const statusRecord = {
+  fields: {
+    referenceNumber: text,
+    merchantPaymentReference: text,
+    status: text,
+    updatedAt: dateTime,
+  } satisfies ShapeOf<Omit<PaymentStatusRecord, Undeciding>>,
+  expected: 'an object with the fields of a payment status record',
+};
 
 /** The fields of a status record, in the interface's order. */
 export const statusRecordFields = [

@@ -14,9 +14,9 @@ export function plainText(text: string): string {
   return text.replace(UNPRINTABLE, (character) => SHORT[character] ?? escapeCharacter(character));
 }
 
-/** Makes text from outside safe for an error or a log: a space stands for the characters that are not shown. */
+/** Makes text from outside one line of an error or a log: a space stands for controls and line breaks. */
 export function logText(text: string): string {
-  return text.split(UNPRINTABLE).filter(Boolean).join(' ').trim();
+  return text.replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Cs}]+/gu, ' ').trim();
 }
 
 /** Writes JSON with the same characters escaped; it parses to the same value. */

@@ -3,9 +3,6 @@ export const REDACTED = '[redacted]';
 /** Shown instead of a text that repeats a part of what was sent. */
 export const WITHHELD = '[withheld: repeats the request]';
 
-// A shorter part of a secret is useless to an attacker, and may be an ordinary word.
-const MIN_SECRET_PART = 12;
-
 // As much may hold a customer's data.
 const MIN_SHARED = 24;
 
@@ -18,49 +15,28 @@ const MAX_SEARCHED = 4_096;
 /** Makes texts from outside safe to show. Shows nothing when printed. */
 export class Redactor {
   readonly #secrets: readonly string[];
-  #parts: ReadonlySet<string> | undefined;
-  #lengths: readonly number[] = [];
+  #spellings: readonly string[] | undefined;
 
   constructor(secrets: readonly string[]) {
     this.#secrets = secrets;
   }
 
   /**
-   * Removes the secrets as they are, in JSON, in base64 and URL-encoded, in whole and in parts of 12 characters, since a server
-   * may cut what it repeats. A text that shares `minShared` characters with what was sent is withheld.
+   * Removes the secrets as they are, in base64 and URL-encoded. A text that shares `minShared` characters with what was
+   * sent is withheld.
    */
   redactAll(texts: readonly string[], sent = '', minShared = MIN_SHARED): string[] {
-    const searched = texts.map((text) => text.slice(0, MAX_SEARCHED));
-    const shared = findShared(searched, sent, minShared);
-    return searched.map((text, index) => {
-      if (partsOf(text, minShared).some((part) => shared.has(part))) return WITHHELD;
-      const shown = this.#redact(text);
-      // The end may be the beginning of what was cut off.
-      return (texts[index] as string).length > MAX_SEARCHED ? shown.slice(0, -minShared) : shown;
-    });
+    const shown = texts.map((text) => this.#redact(text).slice(0, MAX_SEARCHED));
+    const shared = findShared(shown, sent, minShared);
+    return shown.map((text) =>
+      partsOf(text, minShared).some((part) => shared.has(part)) ? WITHHELD : text,
+    );
   }
 
   #redact(text: string): string {
-    this.#parts ??= this.#listParts();
-    let shown = '';
-    let end = 0;
-    for (let at = 0; at < text.length; at += 1) {
-      for (const length of this.#lengths) {
-        if (this.#parts.has(text.slice(at, at + length))) end = Math.max(end, at + length);
-      }
-      if (at >= end) shown += text[at];
-      else if (!shown.endsWith(REDACTED)) shown += REDACTED;
-    }
-    return shown;
-  }
-
-  /** The parts that are removed from a text; of a spelling that is shorter than a part, the whole. */
-  #listParts(): Set<string> {
-    const parts = this.#secrets
-      .flatMap(spellings)
-      .flatMap((text) => partsOf(text, Math.min(MIN_SECRET_PART, text.length)));
-    this.#lengths = [...new Set(parts.map(({ length }) => length))];
-    return new Set(parts);
+    // The longest first: one secret may contain another.
+    this.#spellings ??= this.#secrets.flatMap(spellings).sort((a, b) => b.length - a.length);
+    return this.#spellings.reduce((left, secret) => left.replaceAll(secret, REDACTED), text);
   }
 }
 
@@ -88,10 +64,8 @@ function isInName(json: string, from: number, length: number): boolean {
   return name.length >= length;
 }
 
-/** How programs write a secret: as it is, in JSON, in URLs, and in base64, whose padding is sometimes left off. */
+/** As it is, in URLs, and in base64, whose padding is sometimes left off. */
 function spellings(secret: string): string[] {
   const base64 = Buffer.from(secret).toString('base64');
-  const base64url = Buffer.from(secret).toString('base64url');
-  const plain = [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)];
-  return [...plain, base64, base64.replaceAll('=', ''), base64url];
+  return [secret, encodeURIComponent(secret), base64, base64.replaceAll('=', '')];
 }

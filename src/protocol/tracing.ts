@@ -35,20 +35,12 @@ const RUN_WITHIN = Symbol.for('merchant-payments.runWithin');
 /** Runs the given work once, synchronously. */
 export type Runner = (work: () => void) => void;
 
-interface Runnable {
-  readonly [RUN_WITHIN]?: Runner;
-}
-
 /**
  * For subscribers of a channel's `start`: lets `runner` run the trace's work, for example within a span. A
  * subscriber can't run it itself, since it returns before the work begins.
  */
 export function runWithin(trace: object, runner: Runner): void {
-  Object.defineProperty(trace, RUN_WITHIN, {
-    __proto__: null,
-    value: runner,
-    configurable: true,
-  } as PropertyDescriptor);
+  Object.defineProperty(trace, RUN_WITHIN, { value: runner, configurable: true });
 }
 
 /** Runs the trace's work exactly once, whatever the runner does: it may send a payment. */
@@ -59,7 +51,7 @@ export function runTraced<Result>(trace: object, work: () => Promise<Result>): P
     return running;
   };
   try {
-    (trace as Runnable)[RUN_WITHIN]?.(() => void runOnce());
+    (trace as { [RUN_WITHIN]?: Runner })[RUN_WITHIN]?.(() => void runOnce());
   } catch {}
   return runOnce();
 }

@@ -1,46 +1,17 @@
-/** The calls that a signal cancels, and the one listener on it for all of them. */
-interface Relay {
-  readonly calls: Set<() => void>;
-  readonly listener: () => void;
-}
-
-const relays = new WeakMap<AbortSignal, Relay>();
-
 /**
  * Calls `run` when the signal is aborted. An application passes the signal of its shutdown to all its
- * calls, and Node warns of a leak from the eleventh listener on: so there is one for all.
+ * calls, and Node would warn of a leak from the eleventh listener on.
  *
  * @returns how to undo that; must be called, also after the signal was aborted
  */
 export function onAbort(signal: AbortSignal, run: () => void): () => void {
-  const relay = relays.get(signal) ?? createRelay(signal);
-  const { calls, listener } = relay;
-  calls.add(run);
-  return () => {
-    if (!calls.delete(run) || calls.size > 0) return;
-    signal.removeEventListener('abort', listener);
-    relays.delete(signal);
-  };
-}
-
-function createRelay(signal: AbortSignal): Relay {
-  const calls = new Set<() => void>();
-  const listener = (): void => {
-    for (const run of calls) {
-      try {
-        run();
-      } catch (error) {
-        // A user's dispatcher that throws must not keep the abort from the other calls.
-        queueMicrotask(() => {
-          throw error;
-        });
-      }
-    }
-  };
-  signal.addEventListener('abort', listener);
-  const relay = { calls, listener };
-  relays.set(signal, relay);
-  return relay;
+  try {
+    globalThis.process?.getBuiltinModule?.('node:events').setMaxListeners(0, signal);
+  } catch {
+    // A signal of another library, of which Node counts no listeners.
+  }
+  signal.addEventListener('abort', run);
+  return () => signal.removeEventListener('abort', run);
 }
 
 /** Resolves with `given`, or, if that takes longer than `limitMs`, with what `tooLate` returns or throws. */

@@ -4,6 +4,7 @@ import type { SigningSecret } from '../callback/options.js';
 import { InvalidOptionError } from '../errors.js';
 import { createSigningKey, signedHeaders, toBytes } from '../mock-server/callbacks/sign.js';
 import { LATEST_DATE_MS, SECONDS_END } from '../protocol/instant.js';
+import { jsonText } from '../protocol/json.js';
 import {
   invalidOption,
   type OptionRules,
@@ -13,7 +14,6 @@ import {
   withDefault,
 } from '../protocol/options.js';
 import type { PaymentStatusRecord } from '../protocol/payment.js';
-import { writeStrictly } from '../protocol/strict-schema.js';
 import type { SignatureEncoding } from '../protocol/wire.js';
 
 /** What {@link signCallback} signs, and how. */
@@ -99,7 +99,7 @@ function writeBody(payment: object | string, seconds: number): SignedCallback['r
   if (typeof payment === 'string') return new TextEncoder().encode(payment);
   if (ArrayBuffer.isView(payment)) return toBytes(payment);
   const record = { ...createSampleRecord(seconds), ...payment };
-  return new TextEncoder().encode(writeStrictly(record, 'payment'));
+  return new TextEncoder().encode(jsonText(record, 'payment'));
 }
 
 function createSampleRecord(seconds: number): PaymentStatusRecord {

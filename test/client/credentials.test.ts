@@ -144,15 +144,12 @@ describe('redacting', () => {
   it.each([
     ['the secret', secret],
     ['the key', key],
-    ['the secret in JSON', JSON.stringify(secret)],
     ['the secret in a URL', encodeURIComponent(secret)],
     ['the secret in base64', Buffer.from(secret).toString('base64')],
-    ['the secret in base64url', Buffer.from(secret).toString('base64url')],
     ['the pair', `${key}:${secret}`],
     ['the header', `Basic ${pair}`],
     ['the header in a URL', encodeURIComponent(`Basic ${pair}`)],
     ['the header without padding', `Basic ${pair.replaceAll('=', '')}`],
-    ['the header in base64url', `Basic ${Buffer.from(pair, 'base64').toString('base64url')}`],
   ])('takes out %s, wherever and however often it stands', (_what, spelling) => {
     const text = redact(`before ${spelling} between ${spelling} after`);
     expect(text).not.toContain(spelling);
@@ -179,18 +176,14 @@ describe('redacting', () => {
 });
 
 type Spelling = (text: string) => string;
-const inner: Spelling = (text) => text.slice(1, -1);
 const base64: Spelling = (text) => Buffer.from(text).toString('base64');
-const base64url: Spelling = (text) => Buffer.from(text).toString('base64url');
 const unpadded: Spelling = (text) => text.replaceAll('=', '');
 
 const spellings: readonly [string, Spelling][] = [
   ['as it is', (text) => text],
   ['in a URL', encodeURIComponent],
-  ['in JSON', (text) => inner(JSON.stringify(text))],
   ['in base64', base64],
   ['in base64 without padding', (text) => unpadded(base64(text))],
-  ['in base64url', base64url],
 ];
 
 describe('a secret is taken out', () => {
@@ -202,14 +195,6 @@ describe('a secret is taken out', () => {
 
   it.each(spellings)('%s, in whole', (_how, spell) => {
     expect(redact(`got|${spell(secret)}|instead`, secret)).toBe('got|[redacted]|instead');
-  });
-
-  it.each(spellings)('%s, twelve characters of it', (_how, spell) => {
-    const spelled = spell(secret);
-    for (let at = 0; at + 12 <= spelled.length; at += 1) {
-      const part = spelled.slice(at, at + 12);
-      expect(redact(`got|${part}|`, secret)).toBe('got|[redacted]|');
-    }
   });
 
   it.each(spellings)('%s, when it is short', (_how, spell) => {

@@ -14,7 +14,7 @@ describe('what JSON would leave out or change in silence is refused by its place
   }
   const circle: Record<string, unknown> = {};
   circle['inner'] = [circle];
-  const deep = Array.from({ length: 600 }).reduce((inner) => ({ inner }), 1);
+  const deep = Array.from({ length: 100_000 }).reduce((inner) => ({ inner }), 1);
   const objects = 'a plain object, an array or an object with toJSON';
   const any = 'a value that JSON can carry';
   const cases: [string, unknown, string, string?][] = [
@@ -45,7 +45,6 @@ describe('what JSON would leave out or change in silence is refused by its place
     ],
     ['a toJSON without a result', { toJSON: () => undefined }, `${any}, received nothing`],
     ['a toJSON of a Map', { toJSON: () => new Map() }, `${objects}, received one with entries`],
-    ['a circle', circle, `${any}, received an object that contains itself`, '.inner.0'],
   ];
 
   it.each(cases)('%s', async (_what, value, message, below = '') => {
@@ -63,9 +62,11 @@ describe('what JSON would leave out or change in silence is refused by its place
     }
   });
 
-  it.each<[string, object]>([
+  it.each<[string, unknown]>([
+    ['that contains itself', circle],
+    ['that is too deep', deep],
     [
-      'toJSON',
+      'whose toJSON throws',
       {
         toJSON() {
           throw new Error('hunter2');
@@ -73,25 +74,21 @@ describe('what JSON would leave out or change in silence is refused by its place
       },
     ],
     [
-      'getter',
+      'whose getter throws',
       {
         get a() {
           throw new Error('hunter2');
         },
       },
     ],
-  ])('a value whose %s throws, which is not quoted', async (_what, value) => {
+  ])('a value %s, which is not quoted', async (_what, value) => {
     const client = createClient('https://payments.invalid');
     const error = await failureOf(client.payments.create(order, { extraBody: { note: value } }));
     expect(error).toMatchObject({ code: 'INVALID_REQUEST', issues: [{ path: ['extraBody'] }] });
-    expect(error.message).toContain('received one whose getter or toJSON failed');
+    expect(error.message).toContain(
+      `${any}, received one that contains itself, is too deep, or has a getter or toJSON that fails`,
+    );
     expect(error.message).not.toContain('hunter2');
-  });
-
-  it('a value that is too deep', async () => {
-    const client = createClient('https://payments.invalid');
-    const error = await failureOf(client.payments.create(order, { extraBody: { deep } }));
-    expect(error.message).toContain('extraBody must be at most 500 levels deep, received more');
   });
 
   it.each<[string, unknown]>([

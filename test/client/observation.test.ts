@@ -1,13 +1,15 @@
 import { tracingChannel } from 'node:diagnostics_channel';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { Credentials } from '../../src/client/credentials.js';
 import {
   type AttemptResult,
   type CallTrace,
-  observe,
   observeCall,
+  observeRequest,
 } from '../../src/client/observation.js';
+import { resolveClientOptions } from '../../src/client/options.js';
+import { prepareRequest, toRequest } from '../../src/client/prepared-request.js';
 import { InvalidOptionError } from '../../src/errors.js';
-import type { Logger } from '../../src/protocol/logger.js';
 import { failingLoggers, recordLines } from '../protocol/recorded-lines.js';
 import {
   apiKey,
@@ -405,20 +407,17 @@ describe('the logger', () => {
 
   it.each([
     ['r'.repeat(300), 'r'.repeat(256)],
-    ['a\u202eb\u200bc\n', 'a b c'],
-  ])(
-    'gets at most 256 characters of a reference, and none that is hidden: %j',
-    async (given, shown) => {
-      const { lines, logger } = recordLines();
-      const server = await startRawServer({ answer: () => httpAnswer(422) });
-      const client = createClient(server.url, { logger });
-      await failureOf(client.payments.create({ ...order, merchantPaymentReference: given }));
-      expect(lines[0]).toMatchObject({
-        level: 'error',
-        fields: { merchantPaymentReference: shown },
-      });
-    },
-  );
+    ['a\u001bb\u2028c\n', 'a b c'],
+  ])('gets at most 256 characters of a reference, and no control: %j', async (given, shown) => {
+    const { lines, logger } = recordLines();
+    const server = await startRawServer({ answer: () => httpAnswer(422) });
+    const client = createClient(server.url, { logger });
+    await failureOf(client.payments.create({ ...order, merchantPaymentReference: given }));
+    expect(lines[0]).toMatchObject({
+      level: 'error',
+      fields: { merchantPaymentReference: shown },
+    });
+  });
 
   it('gets no reference of an operation that has none', async () => {
     const { lines, logger } = recordLines();
@@ -453,43 +452,38 @@ describe('the logger', () => {
   });
 });
 
-describe('observe', () => {
-  const startCall = (logger?: Logger) => {
-    const trace: CallTrace = {
-      operation: 'request',
-      method: 'GET',
-      path: '/x',
-      url: 'https://payments.invalid/x',
-      serverAddress: 'payments.invalid',
-      serverPort: 443,
-      attempts: 0,
-    };
-    return { trace, call: { client: { logger }, merchantPaymentReference: undefined } };
-  };
-  const response = { status: 200, headers: {}, body: '', text: '', attempts: 1 };
+it('a request that no one observes is not read for a requestId', async () => {
+  const redacted = vi.spyOn(Credentials.prototype, 'redactAll');
+  onTestFinished(() => redacted.mockRestore());
+  const server = await startRawServer({ answer: () => httpAnswer(200, { requestId }) });
+  const client = createClient(server.url);
+  await client.request({ method: 'GET', path: '/x' });
+  expect(redacted).not.toHaveBeenCalled();
+  recordEvents('merchant-payments:call');
+  await client.request({ method: 'GET', path: '/x' });
+  expect(redacted).toHaveBeenCalled();
+});
+
+describe('observeRequest', () => {
+  const client = resolveClientOptions({ baseUrl: 'https://payments.invalid', apiKey, apiSecret });
+  const call = prepareRequest({ method: 'GET', path: '/x' }, undefined, client);
+  const credentials = new Credentials(apiKey, apiSecret);
+  const context = { call, credentials, request: toRequest(call, credentials) };
+  const startCall = (): CallTrace => ({
+    operation: 'request',
+    method: 'GET',
+    path: '/x',
+    url: 'https://payments.invalid/x',
+    serverAddress: 'payments.invalid',
+    serverPort: 443,
+    attempts: 0,
+  });
   const success: AttemptResult = {
-    response,
+    response: { status: 200, headers: {}, body: '', text: '', attempts: 1 },
     verdict: { requestOutcome: 'accepted', safeToRetry: false },
     error: undefined,
     retryDelayMs: undefined,
   };
-  const readIdFor = async (logger: Logger | undefined) => {
-    const readId = vi.fn(() => undefined);
-    expect(await observe(startCall(logger), async () => success, readId)).toBe(success);
-    return readId;
-  };
-
-  it('reads nothing of an answer without a subscriber or logger', async () => {
-    expect(await readIdFor(undefined)).not.toHaveBeenCalled();
-    expect(await readIdFor(recordLines().logger)).toHaveBeenCalledExactlyOnceWith(response);
-    recordEvents();
-    expect(await readIdFor(undefined)).toHaveBeenCalled();
-  });
-
-  it('reads it for a subscriber of calls alone', async () => {
-    recordEvents('merchant-payments:call');
-    expect(await readIdFor(undefined)).toHaveBeenCalled();
-  });
 
   it('tells how long the work took', async () => {
     const events = recordEvents();
@@ -498,7 +492,7 @@ describe('observe', () => {
       await new Promise(setImmediate);
       return success;
     };
-    await observe(startCall(), run, () => undefined);
+    expect(await observeRequest(context, startCall(), run)).toBe(success);
     const tookMs = performance.now() - beforeMs;
     const durationMs = events.at(-1)?.context['durationMs'];
     expect(durationMs).toBeGreaterThan(0);
@@ -509,7 +503,7 @@ describe('observe', () => {
     const events = recordEvents();
     const failure = new Error('a defect');
     const run = () => Promise.reject(failure);
-    await expect(observe(startCall(), run, () => undefined)).rejects.toBe(failure);
+    await expect(observeRequest(context, startCall(), run)).rejects.toBe(failure);
     expect(events.at(-1)?.context['error']).toBe(failure);
   });
 });

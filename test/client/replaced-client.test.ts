@@ -1,11 +1,10 @@
-import { inspect } from 'node:util';
 import { describe, expect, expectTypeOf, it, vi } from 'vitest';
 import type { RequestOptions } from '../../src/client/options.js';
 import type { PaymentClient } from '../../src/client/payment-client.js';
 import type { CreatePaymentResult } from '../../src/client/response.js';
 import { InvalidRequestError } from '../../src/errors.js';
 import { PREPARE_CREATION, prepareCreation } from '../../src/protocol/prepared-creation.js';
-import { createClient, created, failureOf, order, record, startRawServer } from './raw-server.js';
+import { createClient, created, order, record, startRawServer } from './raw-server.js';
 
 const url = 'https://payments.invalid';
 const result: CreatePaymentResult = {
@@ -67,26 +66,6 @@ it.each<['request' | 'close']>([['request'], ['close']])(
     all.mockRestore();
   },
 );
-
-describe.each<[string, (client: PaymentClient) => PaymentClient]>([
-  ['a Proxy', (client) => new Proxy(client, {})],
-  ['a Proxy of a Proxy', (client) => new Proxy(new Proxy(client, {}), {})],
-  ['an object that inherits from it', (client) => Object.create(client)],
-])('%s of a client', (_what, wrap) => {
-  it('does what the client does', async () => {
-    const server = await startRawServer({ answer: () => created });
-    const client = createClient(server.url);
-    const wrapped = wrap(client);
-    expect((await wrapped.payments.create(order)).payment).toEqual(record);
-    expect((await wrapped.request({ method: 'GET', path: '/orders' })).status).toBe(201);
-    expect((await wrapped[PREPARE_CREATION](order, undefined).send(1_000)).payment).toEqual(record);
-    expect(JSON.stringify(wrapped)).toBe(JSON.stringify(client));
-    expect(inspect(wrapped)).toBe(inspect(client));
-    await wrapped.close();
-    const error = await failureOf(client.payments.create(order));
-    expect(error.message).toContain('the client was closed');
-  });
-});
 
 it('a client shows no property but payments', () => {
   expect(Reflect.ownKeys({ ...createClient(url) })).toEqual(['payments']);

@@ -88,9 +88,9 @@ describe('responseSchema', () => {
     );
   });
 
-  it('whose issues quote hidden characters of the answer shows none', async () => {
+  it('whose issues quote control characters of the answer shows none', async () => {
     const issues = [
-      { message: 'got a\u202eb\nc\u001b[2J', path: ['x\u200by', { key: 'z\u2066' }] },
+      { message: 'got a\u009bb\nc\u001b[2J', path: ['x\u0000y', { key: 'z\u0085' }] },
     ];
     const error = await refusal(schema(() => ({ issues })));
     expect(error.issues).toEqual([{ path: ['x y', 'z'], message: 'got a b c [2J' }]);

@@ -1,5 +1,6 @@
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { InvalidOptionError } from '../../src/errors.js';
+import { json } from '../../src/protocol/json.js';
 import {
   boolean,
   clock,
@@ -9,6 +10,7 @@ import {
   listOf,
   matching,
   type OptionRules,
+  objectOf,
   oneOf,
   optional,
   type Rule,
@@ -122,16 +124,80 @@ describe('resolveOptions', () => {
     expect(message).not.toContain('sk_live');
   });
 
-  it('takes an object of a class with fields besides, and one without a prototype', () => {
-    class Settings {
-      timeoutMs = 7;
-      database = 1;
-    }
-    expect(resolveOptions(new Settings(), rules).timeoutMs).toBe(7);
+  it('takes an object without a prototype, and reads no inherited field', () => {
     const bare = Object.assign(Object.create(null) as object, { timeoutMs: 8 });
     expect(resolveOptions(bare, rules).timeoutMs).toBe(8);
+    const heir = Object.create({ timeoutMs: 8 }) as object;
+    expect(resolveOptions(heir, rules).timeoutMs).toBe(30_000);
     const strange = Object.assign(Object.create(null) as object, { timeout: 8 });
     expect(messageOf(() => resolveOptions(strange, rules))).toContain('use timeoutMs');
+  });
+});
+
+describe('objectOf', () => {
+  const rule = objectOf({
+    delayMs: wholeNumber({ min: 1, max: 9, unit: 'milliseconds' }),
+    mode: withDefault('one', oneOf('one', 'two')),
+    note: optional(text),
+    body: optional(json),
+    inner: optional(objectOf({ at: text })),
+  });
+  const read = (value: unknown) => rule(value, 'fault');
+  const refused = (value: unknown): string => {
+    try {
+      read(value);
+    } catch (error) {
+      return (error as Error).message;
+    }
+    throw new Error('nothing was thrown');
+  };
+
+  it('returns a copy with the defaults', () => {
+    const body = { deep: [1] };
+    const value = read({ delayMs: 5, body });
+    body.deep.push(2);
+    expect(value).toEqual({ delayMs: 5, mode: 'one', body: { deep: [1] } });
+  });
+
+  const range = 'must be a whole number of milliseconds from 1 to 9';
+  it.each([
+    [undefined, 'fault is missing; it must be an object with delayMs, mode, note, body, inner'],
+    [[], 'fault must be an object with delayMs, mode, note, body, inner; received an empty array'],
+    [{}, `fault.delayMs is missing; it ${range}`],
+    [{ delayMs: 10 }, `fault.delayMs ${range}; received 10`],
+    [{ delayMs: Number.NaN }, `fault.delayMs ${range}; received NaN`],
+    [{ delayMs: Infinity }, `fault.delayMs ${range}; received Infinity`],
+    [{ delayMs: 1.5 }, `fault.delayMs ${range}; received 1.5`],
+    [{ delayMs: '5' }, `fault.delayMs ${range}; received a string of 1 character`],
+    [
+      { delayMs: 5, mode: 'planted' },
+      "fault.mode must be one of 'one', 'two'; received a string of 7 characters",
+    ],
+    [
+      { delayMs: 5, note: ' ' },
+      'fault.note must be a string that is not empty; received a blank string',
+    ],
+    [{ delayMs: 5, body: 5n }, 'fault.body must be a value that JSON can carry; received a bigint'],
+    [
+      { delayMs: 5, body: { 'planted secret': 5n } },
+      'fault.body[…] must be a value that JSON can carry; received a bigint',
+    ],
+    [{ delayMs: 5, inner: {} }, 'fault.inner.at is missing; it must be a string that is not empty'],
+    [
+      { delayMs: 5, inner: { att: '' } },
+      'fault.inner.att is not a known option; use fault.inner.at',
+    ],
+    [{ delay: 5 }, 'fault.delay is not a known option; use fault.delayMs'],
+    [
+      { 'planted secret': 5 },
+      'one of the names given is not a known option; the options are delayMs, mode, note, body, inner',
+    ],
+    [
+      JSON.parse('{"__proto__":{"delayMs":5}}'),
+      'one of the names given is not a known option; the options are delayMs, mode, note, body, inner',
+    ],
+  ])('refuses %o, with the first thing that is wrong', (value, message) => {
+    expect(refused(value)).toBe(message);
   });
 });
 

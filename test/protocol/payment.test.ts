@@ -8,7 +8,7 @@ import {
   statusRecord,
   statusRecordFields,
 } from '../../src/protocol/payment.js';
-import { run } from '../../src/protocol/schema.js';
+import { findIssues } from '../../src/protocol/schema.js';
 import { mutatedFields, recordFields } from '../callback/contract/arbitraries.js';
 import { sampleRecord } from '../callback/sample-callback.js';
 
@@ -53,7 +53,7 @@ describe('isStatusRecord', () => {
   it('says of any value what the schema says', () => {
     fc.assert(
       fc.property(values, (value) => {
-        expect(isStatusRecord(value)).toBe(run(statusRecord, value).findings === undefined);
+        expect(isStatusRecord(value)).toBe(findIssues(statusRecord, value) === undefined);
       }),
       { numRuns: 3_000 },
     );

@@ -12,86 +12,38 @@ const secret = 'Jt6sD1-pV0yGb7uKf4hNa';
 const redactWith = (secrets: readonly string[], text: string) =>
   new Redactor(secrets).redactAll([text])[0];
 
-describe('parts of a secret are taken out', () => {
-  it.each(Array.from({ length: secret.length - 11 }, (_, at) => at))(
-    'twelve characters from character %i on',
-    (at) => {
-      const text = `got ${secret.slice(at, at + 12)}… instead`;
-      expect(redactWith([secret], text)).toBe('got [redacted]… instead');
-    },
-  );
-
+describe('a secret is taken out', () => {
   it.each<[string, string, string]>([
-    ['the whole of it', `got ${secret}!`, 'got [redacted]!'],
-    ['all but its end', `got ${secret.slice(0, -3)}!`, 'got [redacted]!'],
-    ['each time it comes', `${secret} ${secret.slice(5)}`, '[redacted] [redacted]'],
-    ['twice without a space', `${secret}${secret}`, '[redacted]'],
-    [
-      'at the beginning and at the end',
-      `${secret.slice(0, 13)} and ${secret.slice(3)}`,
-      '[redacted] and [redacted]',
-    ],
-    ['no less than twelve characters', secret.slice(0, 11), secret.slice(0, 11)],
-    ['no word that it does not have', 'an honest text', 'an honest text'],
-    ['nothing of no text', '', ''],
+    ['as it is', `got ${secret}!`, 'got [redacted]!'],
+    ['each time it comes', `${secret} ${secret}`, '[redacted] [redacted]'],
+    ['and no word that it does not have', 'an honest text', 'an honest text'],
+    ['and nothing of no text', '', ''],
   ])('%s', (_what, text, expected) => {
     expect(redactWith([secret], text)).toBe(expected);
   });
 
-  it('in a URL', () => {
-    const odd = 'p@ss/w0rd+key=1a';
-    expect(redactWith([odd], `at /${encodeURIComponent(odd)}`)).toBe('at /[redacted]');
+  it('URL-encoded and in base64, with and without its padding', () => {
+    const odd = 'p@ss/w0rd+key=1a?';
+    const base64 = Buffer.from(odd).toString('base64');
+    expect(base64).toMatch(/=$/);
+    for (const spelling of [encodeURIComponent(odd), base64, base64.replaceAll('=', '')]) {
+      expect(redactWith([odd], `at /${spelling}.`)).toBe('at /[redacted].');
+    }
   });
 
-  it('a shorter secret only as a whole, and one beside a longer', () => {
-    expect(redactWith(['abcd'], 'abcd abc')).toBe('[redacted] abc');
-    expect(redactWith(['abcd', secret], `abcd${secret}abcd abc`)).toBe('[redacted] abc');
-  });
-
-  it('where secrets overlap, or one contains another', () => {
-    const both = ['abcdefghijkl', 'ghijklmnopqr'];
-    expect(redactWith(both, '..abcdefghijklmnopqr..')).toBe('..[redacted]..');
-    expect(redactWith([secret, 'sD1'], `..${secret}..`)).toBe('..[redacted]..');
-  });
-
-  it('as a plain search finds them', () => {
-    // Other spellings of these secrets have characters that no text has.
-    const word = fc.string({ unit: fc.constantFrom('p', 'p', 'p', 'q'), maxLength: 40 });
-    const secrets = fc.array(
-      word.filter((text) => text !== ''),
-      { maxLength: 3 },
-    );
-    fc.assert(
-      fc.property(word, secrets, (text, given) => {
-        const marks = [...text].map(() => false);
-        for (const found of given) {
-          const length = Math.min(12, found.length);
-          for (let at = 0; at + length <= text.length; at += 1) {
-            if (found.includes(text.slice(at, at + length))) marks.fill(true, at, at + length);
-          }
-        }
-        const plain = [...text].map((character, at) => (marks[at] ? '\0' : character)).join('');
-        expect(redactWith(given, text)).toBe(plain.replaceAll(/\0+/g, REDACTED));
-      }),
-    );
+  it('whole, where it contains another', () => {
+    expect(redactWith(['sD1', secret], `..${secret}..`)).toBe('..[redacted]..');
   });
 });
 
 describe('of a text from outside is taken out', () => {
-  const basic = Buffer.from(`key-4f1c9a2b:${secret}`).toString('base64');
-  const redact = (text: string) => redactWith([secret, basic], text);
-
-  it('the beginning of the Authorization header, as a server cuts it', () => {
-    expect(redact(`Basic ${basic.slice(0, 20)}…`)).toBe('Basic [redacted]…');
-  });
-
-  it('what lies beyond 4096 characters, with what may be the beginning of it', () => {
-    expect(redact('.'.repeat(4_096))).toBe('.'.repeat(4_096));
-    expect(redact(`${'.'.repeat(4_090)}${secret}`)).toBe('.'.repeat(4_072));
+  it('what lies beyond 4096 characters, and a secret at that place in whole', () => {
+    expect(redactWith([secret], '.'.repeat(4_097))).toBe('.'.repeat(4_096));
+    const cut = redactWith([secret], `${'.'.repeat(4_090)}${secret}`);
+    expect(cut).toBe(`${'.'.repeat(4_090)}[redac`);
     const body = `"${'b'.repeat(30)}"`;
-    const cut = `${'.'.repeat(4_073)}${body}`;
-    expect(new Redactor([secret]).redactAll([cut], body)).toEqual(['.'.repeat(4_072)]);
-    expect(new Redactor([secret]).redactAll([cut.slice(1)], body)).toEqual([WITHHELD]);
+    const repeating = `${'.'.repeat(4_072)}${body}`;
+    expect(new Redactor([secret]).redactAll([repeating], body)).toEqual([WITHHELD]);
   });
 
   it('every secret, where nothing was sent', () => {

@@ -25,9 +25,6 @@ const absolute = (length: number) =>
   `must be an absolute http or https URL, such as https://payments.example; received a string of ${length} characters`;
 const withCredentials = 'must not hold a user name or password; pass them as apiKey and apiSecret';
 const withQuery = 'must not have a query or fragment; end it with the path';
-const otherwise =
-  'must not read differently from what it is parsed as; write it as https://host/path, with the host as it is looked up, and without backslashes, spaces and "." segments';
-
 describe('a base URL', () => {
   it('may have a name in another script, or an IPv6 address in another spelling', () => {
     expect(baseUrl('https://bücher.example', 'target').origin).toBe(
@@ -55,22 +52,6 @@ describe('a base URL', () => {
     ['file:///etc/hosts', absolute(17)],
     ['payments.example:443', absolute(20)],
     ['https://hunter2@payments.example', withCredentials],
-    ['https://evil.example\\@payments.example', otherwise],
-    ['https:\\\\payments.example', otherwise],
-    ['https:payments.example', otherwise],
-    ['https:/payments.example', otherwise],
-    ['https:///payments.example', otherwise],
-    ['https://payments\n.example', otherwise],
-    ['https://payments.example/a\tb', otherwise],
-    ['https://payments.example/a b', otherwise],
-    ['https://pay%6Dents.example', otherwise],
-    ['https://ｐayments.example', otherwise],
-    ['https://payments。example', otherwise],
-    ['https://2130706433', otherwise],
-    ['https://0x7f.1', otherwise],
-    ['https://payments.example/a/../b', otherwise],
-    ['https://payments.example/a/%2E%2e/b', otherwise],
-    ['https://payments.example/.', otherwise],
     ['https://user:hunter2@payments.example', withCredentials],
     ['https://:hunter2@payments.example', withCredentials],
     ['https://payments.example?key=hunter2', withQuery],

@@ -283,28 +283,24 @@ describe('signingSecret as a function', () => {
   });
 });
 
-describe('signingSecret as a method', () => {
-  it('is called on the options, and its secret store has ten seconds', async () => {
+describe('signingSecret as a function', () => {
+  it('has ten seconds for its secret store', async () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
-    class Settings {
-      readonly secret = SECRET;
-      hangs = false;
-      signingSecret() {
-        return this.hangs ? new Promise<string>(() => {}) : this.secret;
-      }
-      onPayment() {}
-      now = () => NOW_SECONDS * 1000;
-      onError = vi.fn();
-    }
-    const settings = new Settings();
-    const receiver = createCallbackReceiver(settings);
+    let hangs = false;
+    const onError = vi.fn();
+    const receiver = createCallbackReceiver({
+      signingSecret: () => (hangs ? new Promise<string>(() => {}) : SECRET),
+      onPayment() {},
+      now: () => NOW_SECONDS * 1000,
+      onError,
+    });
     expect(await receiver.receive(post())).toEqual(processed);
-    settings.hangs = true;
+    hangs = true;
     const reply = receiver.receive(post({ status: 'next' }));
     await vi.advanceTimersByTimeAsync(10_000);
     expect(await reply).toEqual(failed);
-    expect(settings.onError).toHaveBeenCalledWith(
+    expect(onError).toHaveBeenCalledWith(
       expect.objectContaining({ code: 'SECRET_UNAVAILABLE', option: 'signingSecret' }),
     );
     expect(vi.getTimerCount()).toBe(0);

@@ -53,14 +53,13 @@ describe('what is kept of an error', () => {
     expect(describeFailure(error, redact).message).toBe('x'.repeat(495));
   });
 
-  it('has spaces instead of characters that mislead a reader, and none at its ends', () => {
-    const dirty = ' \u001b\u0000red\u2028\r\nline\u202eend\u0085 ';
+  it('has spaces instead of control characters and line breaks, and none at its ends', () => {
+    const dirty = ' \u001b\u0000red\u2028\r\nline\u009bend\u0085 ';
     expect(describeFailure({ name: dirty, code: dirty, message: dirty })).toEqual({
       name: 'red line end',
       code: 'red line end',
       message: 'red line end',
     });
-    expect(describeFailure(new Error('a\u200bb\ufeffc')).message).toBe('a b c');
   });
 
   it('has no lone surrogates, which databases refuse', () => {

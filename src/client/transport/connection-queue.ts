@@ -1,7 +1,6 @@
 import type { Socket } from 'node:net';
 import type { Dispatcher } from 'undici';
 import { timers } from '../../protocol/timers.js';
-import type { Awaitable } from '../../protocol/waiting.js';
 import type { Deadline } from '../deadline.js';
 import type { ResponseHeaders } from './transport.js';
 
@@ -12,36 +11,32 @@ export interface Connection {
   readonly socket: KeptSocket;
 }
 
-interface ConnectionQueueOptions {
-  /** How many connections there may be. */
-  readonly limit: number;
-  readonly create: () => Connection;
-}
-
 /**
  * Lends each connection to one request at a time; first in, first out. undici's own queue opens a connection
  * for each request that was cancelled in it, and dispatches in the async context of another call.
  */
 export class ConnectionQueue {
-  readonly #options: ConnectionQueueOptions;
+  readonly #limit: number;
+  readonly #create: () => Connection;
   #created = 0;
   // Last in, first out, so that connections not needed in a quiet time stay idle and are closed.
   readonly #free: Connection[] = [];
   // A set keeps the order, and lets a request leave from the middle.
   readonly #waiting = new Set<(connection: Connection) => void>();
 
-  constructor(options: ConnectionQueueOptions) {
-    this.#options = options;
+  /** @param limit how many connections there may be */
+  constructor({ limit, create }: { readonly limit: number; readonly create: () => Connection }) {
+    this.#limit = limit;
+    this.#create = create;
   }
 
   /** Lends a connection, or waits for one. Resolves to undefined when the call is cancelled first. */
-  borrow(deadline: Deadline): Awaitable<Connection | undefined> {
-    const { limit, create } = this.#options;
+  borrow(deadline: Deadline): Connection | Promise<Connection | undefined> {
     const free = this.#free.pop();
     if (free !== undefined) return free;
-    if (this.#created < limit) {
+    if (this.#created < this.#limit) {
       this.#created += 1;
-      return create();
+      return this.#create();
     }
     return new Promise((resolve) => {
       const take = (connection: Connection | undefined): void => {

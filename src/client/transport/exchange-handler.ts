@@ -20,6 +20,16 @@ interface LentConnection {
   readonly giveBack: () => void;
 }
 
+/** A request on its way through undici. */
+interface Sending {
+  readonly request: PreparedRequest;
+  readonly deadline: Deadline;
+  readonly maxResponseBytes: number;
+  readonly resolve: (exchange: Exchange) => void;
+  /** Undefined with a user's dispatcher. */
+  readonly lent: LentConnection | undefined;
+}
+
 /** Whether a request may be sent twice without creating anything twice. */
 export function isRepeatable(method: string): boolean {
   return method === 'GET' || method === 'HEAD';
@@ -27,32 +37,17 @@ export function isRepeatable(method: string): boolean {
 
 /** Follows one request through undici and settles its exchange exactly once. */
 export class ExchangeHandler implements Dispatcher.DispatchHandler {
-  readonly #method: string;
-  readonly #deadline: Deadline;
-  readonly #maxResponseBytes: number;
-  readonly #resolve: (exchange: Exchange) => void;
+  readonly #sending: Sending;
   #controller: Dispatcher.DispatchController | undefined;
   #settled = false;
-  readonly #lent: LentConnection | undefined;
   #isStale = false;
   #status = 0;
   #headers: ResponseHeaders = {};
   readonly #chunks: Uint8Array[] = [];
   #size = 0;
 
-  constructor(
-    { method }: PreparedRequest,
-    deadline: Deadline,
-    maxResponseBytes: number,
-    resolve: (exchange: Exchange) => void,
-    /** Undefined with a user's dispatcher. */
-    lent?: LentConnection,
-  ) {
-    this.#method = method;
-    this.#deadline = deadline;
-    this.#maxResponseBytes = maxResponseBytes;
-    this.#resolve = resolve;
-    this.#lent = lent;
+  constructor(sending: Sending) {
+    this.#sending = sending;
   }
 
   giveUp(): void {
@@ -62,24 +57,24 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
 
   // From here on bytes may leave this machine.
   onRequestStart(controller: Dispatcher.DispatchController): void {
+    const { request, deadline, lent } = this.#sending;
     // Cancelled while it waited for a connection. Thrown, since an abort would cost the connection.
-    if (this.#settled || this.#deadline.check() !== undefined)
-      throw new Error('The call was cancelled');
+    if (this.#settled || deadline.check() !== undefined) throw new Error('The call was cancelled');
     // Only here: between dispatch and sending, undici lets the event loop turn.
-    if (this.#lent?.socket.isStale) {
+    if (lent?.socket.isStale) {
       this.#isStale = true;
       // Without an error, for which undici would fail what waits for the connection.
-      this.#lent.socket.cut();
+      lent.socket.cut();
       throw new Error('The connection was idle for too long');
     }
     // An interceptor sends it a second time, which only the retry policy may do.
-    if (this.#controller !== undefined && !(isRepeatable(this.#method) && this.#status === 0)) {
+    if (this.#controller !== undefined && !(isRepeatable(request.method) && this.#status === 0)) {
       this.#fail('connection', undefined);
       this.#abort(controller, 'The request was sent before');
       return;
     }
     this.#controller = controller;
-    this.#deadline.inFlight = true;
+    deadline.inFlight = true;
   }
 
   onResponseStart(
@@ -95,16 +90,18 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Uint8Array): void {
     if (this.#settled) return;
-    // Of a body that is too large, too: its beginning shows whether it is a page.
-    this.#chunks.push(chunk.subarray(0, this.#maxResponseBytes - this.#size));
+    const left = this.#sending.maxResponseBytes - this.#size;
     this.#size += chunk.length;
-    if (this.#size <= this.#maxResponseBytes) return;
+    // Of a body that is too large, too: its beginning shows whether it is a page.
+    this.#chunks.push(chunk.length <= left ? chunk : chunk.subarray(0, left));
+    if (chunk.length <= left) return;
     this.#settle(this.#answer({ reason: 'too-large' }));
     this.#abort(controller, 'The body is larger than maxResponseBytes');
   }
 
   onResponseEnd(): void {
-    this.#lent?.socket.answered(this.#headers);
+    const { lent, resolve } = this.#sending;
+    lent?.socket.answered(this.#headers);
     if (this.#settled) {
       this.#leave();
       return;
@@ -114,10 +111,10 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
     // must be seen before the next request goes out on it. This runs before undici's own immediate, which then
     // finds that request in its queue and need not set the connection aside.
     const handOn = () => {
-      this.#lent?.giveBack();
-      this.#resolve(this.#answer(undefined));
+      lent?.giveBack();
+      resolve(this.#answer(undefined));
     };
-    if (this.#lent !== undefined) timers.setImmediate(handOn);
+    if (lent !== undefined) timers.setImmediate(handOn);
     // With the pool of a user's dispatcher, that request would open another connection: sequential calls would need two.
     // So this runs after undici's immediate. A single immediate for all answers of a turn would only run after that of
     // the first answer.
@@ -128,13 +125,12 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
     // Nothing was sent: undici opens a new connection for it.
     if (this.#isStale) {
       this.#isStale = false;
-      this.#lent?.start();
+      this.#sending.lent?.start();
       return;
     }
     const answer = this.#status === 0 ? readInterceptedAnswer(error) : undefined;
-    if (answer === undefined)
-      this.#fail(isUnreadableAnswer(error) ? 'unusable' : 'connection', error);
-    else this.#settle(answer);
+    if (answer !== undefined) this.#settle(answer);
+    else this.#fail(isUnreadableAnswer(error) ? 'unusable' : 'connection', error);
     this.#leave();
   }
 
@@ -148,14 +144,16 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
     this.onResponseError(undefined, olderUndici());
   }
 
-  /** Called when undici is done with the request: in the next turn its connection is free, or closed. */
+  /** In the next turn the connection is free, or closed. */
   #leave(): void {
-    if (this.#lent !== undefined) timers.setImmediate(this.#lent.giveBack);
+    const { lent } = this.#sending;
+    if (lent !== undefined) timers.setImmediate(lent.giveBack);
   }
 
   #abort(controller: Dispatcher.DispatchController, why: string): void {
+    const { lent } = this.#sending;
     try {
-      if (this.#lent !== undefined) this.#lent.socket.cut(new Error(why));
+      if (lent !== undefined) lent.socket.cut(new Error(why));
       else controller.abort(new Error(why));
     } catch {
       // A user's dispatcher must not end the process. The call already has its outcome.
@@ -175,7 +173,8 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
       kind: 'answer',
       status: this.#status,
       headers: this.#headers,
-      body: Buffer.concat(this.#chunks),
+      body:
+        this.#chunks.length === 1 ? (this.#chunks[0] as Uint8Array) : Buffer.concat(this.#chunks),
       bodyFailure,
     };
   }
@@ -183,13 +182,14 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
   #settle(exchange: Exchange): void {
     if (this.#settled) return;
     this.#stopWaiting();
-    this.#resolve(exchange);
+    this.#sending.resolve(exchange);
   }
 
   #stopWaiting(): void {
+    const { deadline } = this.#sending;
     this.#settled = true;
-    this.#deadline.onGiveUp = undefined;
-    this.#deadline.inFlight = false;
+    deadline.onGiveUp = undefined;
+    deadline.inFlight = false;
   }
 }
 

@@ -1,5 +1,6 @@
 import { InvalidOptionError } from '../../errors.js';
-import { assertCertificateChecks, type ResolvedClientOptions } from '../options.js';
+import { parseUrl } from '../../protocol/url.js';
+import type { ResolvedClientOptions } from '../options.js';
 import { createOwnRoute, createProxyRoute } from './connections.js';
 import { createFetchTransport } from './fetch.js';
 import type { Transport } from './transport.js';
@@ -13,15 +14,15 @@ export async function loadTransport(options: ResolvedClientOptions): Promise<Tra
   const { baseUrl, dispatcher, fetch, maxResponseBytes } = options;
   if (fetch !== undefined) return createFetchTransport(fetch, maxResponseBytes);
   if (dispatcher !== undefined) return createDispatcherTransport(dispatcher, maxResponseBytes);
-  assertCertificateChecks(baseUrl.href);
   // Bun replaces undici with its own module, which can't dispatch.
   if (process.versions['bun'] !== undefined) {
     return createFetchTransport(globalThis.fetch, maxResponseBytes);
   }
-  const viaProxy = usesEnvProxy();
-  if (viaProxy) assertProxies();
-  const route = viaProxy ? await createProxyRoute() : await createOwnRoute(baseUrl.origin);
-  return createOwnTransport(route, maxResponseBytes);
+  if (!usesEnvProxy()) {
+    return createOwnTransport(await createOwnRoute(baseUrl.origin), maxResponseBytes);
+  }
+  assertProxies();
+  return createOwnTransport(await createProxyRoute(), maxResponseBytes);
 }
 
 /** Why undici could not be loaded, and what to do. */
@@ -41,13 +42,11 @@ export function describeLoadFailure(cause: unknown): string {
  * @throws {InvalidOptionError} which does not show the value
  */
 function assertProxies(): void {
-  const { env } = process;
-  for (const names of [
-    ['http_proxy', 'HTTP_PROXY'],
-    ['https_proxy', 'HTTPS_PROXY'],
-  ]) {
-    const name = names.find((candidate) => env[candidate] !== undefined);
-    if (name === undefined || !env[name] || isHttpProxy(env[name])) continue;
+  for (const scheme of ['http', 'https']) {
+    const names = [`${scheme}_proxy`, `${scheme.toUpperCase()}_PROXY`];
+    const name = names.find((candidate) => process.env[candidate] !== undefined);
+    const value = name === undefined ? '' : process.env[name];
+    if (name === undefined || !value || isHttpProxy(value)) continue;
     throw new InvalidOptionError(
       name,
       `${name} must be the URL of a proxy that begins with http:// or https://, with special characters of its user and password percent-encoded`,
@@ -56,24 +55,18 @@ function assertProxies(): void {
 }
 
 function isHttpProxy(text: string): boolean {
+  const { protocol, username = '', password = '' } = parseUrl(text) ?? {};
   try {
-    const { protocol, username, password } = new URL(text);
     decodeURIComponent(username + password);
-    return protocol === 'http:' || protocol === 'https:';
   } catch {
     return false;
   }
+  return protocol === 'http:' || protocol === 'https:';
 }
 
-const FLAG = /^--(?:no-)?use[-_]env[-_]proxy$/;
-
-/**
- * Whether Node should use the proxies of the environment, by the rules of Node 24: the last `--use-env-proxy` or
- * `--no-use-env-proxy` in NODE_OPTIONS or on the command line decides, otherwise `NODE_USE_ENV_PROXY=1`.
- */
+/** Whether Node uses the proxies of the environment. */
 function usesEnvProxy(): boolean {
   const { env, execArgv } = process;
   const options = [...(env['NODE_OPTIONS'] ?? '').split(/\s+/), ...execArgv];
-  const last = options.findLast((option) => FLAG.test(option));
-  return last === undefined ? env['NODE_USE_ENV_PROXY'] === '1' : !last.startsWith('--no');
+  return env['NODE_USE_ENV_PROXY'] === '1' || options.includes('--use-env-proxy');
 }

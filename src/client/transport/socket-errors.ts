@@ -10,13 +10,19 @@ type SystemError = Readonly<Record<string, unknown>>;
 // The name of the errors of undici's parser; in some versions their code (HPE_…) is undefined.
 const PARSER_ERROR = 'HTTPParserError';
 
+/** What caused an error: its cause, or one error for each address that was tried. */
+function innerOf({ cause, errors }: SystemError): readonly unknown[] {
+  return Array.isArray(errors) && errors.length > 0 ? errors : [cause];
+}
+
 /** The first machine-readable code in an error and its causes. */
 export function findErrorCode(error: unknown, depth = MAX_DEPTH): string | undefined {
   if (depth === 0 || typeof error !== 'object' || error === null) return undefined;
-  const { code, name, cause, errors } = error as SystemError;
+  const { code, name } = error as SystemError;
   if (typeof code === 'string') return code;
-  if (name === PARSER_ERROR) return PARSER_ERROR;
-  return findErrorCode(cause ?? (Array.isArray(errors) ? errors[0] : undefined), depth - 1);
+  return name === PARSER_ERROR
+    ? PARSER_ERROR
+    : findErrorCode(innerOf(error as SystemError)[0], depth - 1);
 }
 
 // The last is what undici says of two lengths, and of one that no number can hold.
@@ -35,15 +41,15 @@ export function isUnreadableAnswer(error: unknown): boolean {
 
 const MAX_INNER_ERRORS = 8;
 
-/** The text of an error with those of its causes, or of the errors that it collects: one for each address. */
+/** The text of an error with those of its causes. */
 export function findErrorText(error: unknown, depth = MAX_DEPTH): string {
   if (depth === 0 || typeof error !== 'object' || error === null) return '';
-  const { message, cause, errors } = error as SystemError;
-  const inner = Array.isArray(errors) ? errors.slice(0, MAX_INNER_ERRORS) : [cause];
-  const texts = inner.map((one) => findErrorText(one, depth - 1)).filter(Boolean);
-  return [message, texts.join('; ')]
-    .filter((text) => typeof text === 'string' && text !== '')
-    .join(': ');
+  const { message } = error as SystemError;
+  const inner = innerOf(error as SystemError)
+    .slice(0, MAX_INNER_ERRORS)
+    .map((one) => findErrorText(one, depth - 1));
+  const texts = [message, inner.filter(Boolean).join('; ')];
+  return texts.filter((text) => typeof text === 'string' && text !== '').join(': ');
 }
 
 interface ConnectErrorMessage {
@@ -74,21 +80,15 @@ export function watchConnectErrors(): void {
  * fetch can fail for another reason after it has sent the request: a failure to connect elsewhere, or one that
  * does not say where, proves nothing.
  */
-export function isConnectFailure(error: unknown, origin: string): boolean {
-  return showsNoConnection(error, new URL(origin), MAX_DEPTH);
-}
-
-function showsNoConnection(error: unknown, target: URL, depth: number): boolean {
+export function isConnectFailure(error: unknown, origin: string, depth = MAX_DEPTH): boolean {
   if (depth === 0 || typeof error !== 'object' || error === null) return false;
-  const origin = unconnectedOrigins.get(error);
-  if (origin !== undefined) return origin === target.origin;
-  if (namesTarget(error as SystemError, target)) return true;
-  const { cause, errors } = error as SystemError;
-  // One error per address that was tried.
-  if (Array.isArray(errors) && errors.length > 0) {
-    return errors.every((one) => showsNoConnection(one, target, depth - 1));
-  }
-  return showsNoConnection(cause, target, depth - 1);
+  const unconnected = unconnectedOrigins.get(error);
+  if (unconnected !== undefined) return unconnected === origin;
+  const known = error as SystemError;
+  return (
+    namesTarget(known, new URL(origin)) ||
+    innerOf(known).every((one) => isConnectFailure(one, origin, depth - 1))
+  );
 }
 
 // Bun's codes: the connection was refused, or the handshake failed since a certificate was not accepted.

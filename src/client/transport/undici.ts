@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici';
 import type { Deadline } from '../deadline.js';
-import type { ConnectionQueue } from './connection-queue.js';
+import type { Connection, ConnectionQueue } from './connection-queue.js';
 import { ExchangeHandler, isRepeatable } from './exchange-handler.js';
 import { type Exchange, GIVEN_UP, type PreparedRequest, type Transport } from './transport.js';
 
@@ -16,25 +16,28 @@ export function createOwnTransport(
   { queue, destroy }: OwnRoute,
   maxResponseBytes: number,
 ): Transport {
+  const exchange = (connection: Connection, request: PreparedRequest, deadline: Deadline) =>
+    new Promise<Exchange>((resolve) => {
+      const { dispatcher, socket } = connection;
+      const lent = {
+        socket,
+        start: () => dispatch(dispatcher, toOptions(request), handler, deadline),
+        giveBack: () => queue.giveBack(connection),
+      };
+      const handler = new ExchangeHandler({ request, deadline, maxResponseBytes, resolve, lent });
+      lent.start();
+    });
   return {
     answerRules: { maxResponseBytes, isDecoded: false, isMock: false },
-    async send(request, deadline) {
+    send(request, deadline) {
+      const borrowed = queue.borrow(deadline);
+      if (!(borrowed instanceof Promise)) return exchange(borrowed, request, deadline);
       // Continues in the async context of this call, not of the call that gave the connection back.
-      const connection = await queue.borrow(deadline);
-      if (connection === undefined) return GIVEN_UP;
-      if (deadline.check() !== undefined) {
+      return borrowed.then((connection) => {
+        if (connection === undefined) return GIVEN_UP;
+        if (deadline.check() === undefined) return exchange(connection, request, deadline);
         queue.giveBack(connection);
         return GIVEN_UP;
-      }
-      return new Promise<Exchange>((resolve) => {
-        const { dispatcher, socket } = connection;
-        const lent = {
-          socket,
-          start: () => dispatch(dispatcher, toOptions(request), handler, deadline),
-          giveBack: () => queue.giveBack(connection),
-        };
-        const handler = new ExchangeHandler(request, deadline, maxResponseBytes, resolve, lent);
-        lent.start();
       });
     },
     destroy,
@@ -50,7 +53,8 @@ export function createDispatcherTransport(
     answerRules: { maxResponseBytes, isDecoded: false, isMock: isMock(dispatcher) },
     send: (request, deadline) =>
       new Promise<Exchange>((resolve) => {
-        const handler = new ExchangeHandler(request, deadline, maxResponseBytes, resolve);
+        const sending = { request, deadline, maxResponseBytes, resolve, lent: undefined };
+        const handler = new ExchangeHandler(sending);
         dispatch(dispatcher, toForeignOptions(request, dispatcher), handler, deadline);
       }),
     async destroy() {},
@@ -75,7 +79,8 @@ function dispatch(
 function toOptions(request: PreparedRequest): Dispatcher.DispatchOptions {
   // A list, which undici reads faster, and a new one, to which a proxy's agent may write.
   const headers: string[] = [];
-  for (const [name, value] of Object.entries(request.headers)) headers.push(name, value);
+  for (const name of Object.keys(request.headers))
+    headers.push(name, request.headers[name] as string);
   return {
     origin: request.origin,
     path: request.target,

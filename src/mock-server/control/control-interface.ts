@@ -1,12 +1,15 @@
-import * as z from 'zod/mini';
-import type { ShapeOf } from '../../protocol/schema.js';
 import {
+  matching,
+  type OptionRules,
+  objectOf,
   oneOf,
-  parseStrictly,
-  strictFields,
+  optional,
+  type Rule,
+  resolveOptions,
   text,
   wholeNumber,
-} from '../../protocol/strict-schema.js';
+  withDefault,
+} from '../../protocol/options.js';
 import { version } from '../../protocol/version.js';
 import type { PlainAnswer, PlainRequest } from '../api/http-messages.js';
 import type { CallbackEdit } from '../callbacks/delivery.js';
@@ -53,26 +56,28 @@ export function isControlPath(pathname: string): boolean {
   return pathname === '/_mock' || pathname.startsWith('/_mock/');
 }
 
+const aText: Rule<string> = matching('a string', (value: unknown) => typeof value === 'string');
+
 // The bodies of calls. What is unknown here is checked where it is used.
 const bodies = {
-  none: strictFields({}),
-  settings: strictFields({
-    callbackUrl: z.nullable(z.string('an http or https URL, or null for none')),
-  }),
-  status: strictFields({ status: text }),
-  resend: strictFields({
-    fault: z.unknown(),
-    edit: z.optional(
-      strictFields(
-        {
-          body: z.string('a string'),
-          signature: z._default(oneOf('new', 'kept'), 'new'),
-        } satisfies ShapeOf<CallbackEdit>,
-        'an object with body, a string, and optionally signature',
-      ),
+  none: {},
+  settings: {
+    callbackUrl: matching<string | null>(
+      'an http or https URL, or null for none',
+      (value: unknown) => typeof value === 'string' || value === null,
     ),
-  }),
-  advance: strictFields({ ms: wholeNumber({ unit: 'milliseconds' }) }),
+  },
+  status: { status: text },
+  resend: {
+    fault: (value: unknown) => value,
+    edit: optional(
+      objectOf({
+        body: aText,
+        signature: withDefault('new', oneOf('new', 'kept')),
+      } satisfies OptionRules<CallbackEdit>),
+    ),
+  },
+  advance: { ms: wholeNumber({ unit: 'milliseconds' }) },
 };
 
 /** Lets people and tools control a mock server: JSON below `/_mock/`, and the dashboard's page. */
@@ -163,7 +168,7 @@ export class ControlInterface {
   }
 
   #changeSettings({ body }: ControlCall): PlainAnswer {
-    const { callbackUrl } = parseStrictly(bodies.settings, body);
+    const { callbackUrl } = resolveOptions(body, bodies.settings);
     this.#options.service.callbackUrl = callbackUrl ?? undefined;
     return this.#answerSettings();
   }
@@ -189,7 +194,7 @@ export class ControlInterface {
   }
 
   async #setStatus({ body }: ControlCall, payment: MockPayment): Promise<PlainAnswer> {
-    const { status } = parseStrictly(bodies.status, body);
+    const { status } = resolveOptions(body, bodies.status);
     return controlAnswer(200, viewDelivery(await this.#options.service.setStatus(payment, status)));
   }
 
@@ -205,7 +210,7 @@ export class ControlInterface {
     const found = dispatcher.get(id);
     const payment = found?.payment ?? payments.get(id);
     if (payment === undefined) throw notFound('delivery or payment', id);
-    const { fault, edit } = parseStrictly(bodies.resend, body);
+    const { fault, edit } = resolveOptions(body, bodies.resend);
     if (fault !== undefined && edit !== undefined) {
       const message = 'The body must contain fault or edit, not both';
       throw new ControlFailure('INVALID_REQUEST', message, { option: 'edit' });
@@ -238,7 +243,7 @@ export class ControlInterface {
   }
 
   async #advanceClock({ body }: ControlCall): Promise<PlainAnswer> {
-    const { ms } = parseStrictly(bodies.advance, body);
+    const { ms } = resolveOptions(body, bodies.advance);
     // Before the wait, which would not end for an endpoint that advances the clock while it handles a callback.
     if (this.#isAdvancing) {
       throw new ControlFailure('CONFLICT', 'The clock is already being advanced; try again later');
@@ -256,7 +261,7 @@ export class ControlInterface {
   }
 
   #reset({ body }: ControlCall): PlainAnswer {
-    parseStrictly(bodies.none, body);
+    resolveOptions(body, bodies.none);
     this.#options.service.reset();
     return this.#answerSettings();
   }

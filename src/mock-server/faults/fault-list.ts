@@ -1,15 +1,17 @@
-import * as z from 'zod/mini';
 import { InvalidOptionError } from '../../errors.js';
-import { invalidOption } from '../../protocol/options.js';
-import { fields } from '../../protocol/schema.js';
+import { json } from '../../protocol/json.js';
 import {
-  json,
+  invalidOption,
+  objectOf,
   oneOf,
-  parseStrictly,
-  strictFields,
+  optional,
+  type Rule,
+  resolveOptions,
   text,
   wholeNumber,
-} from '../../protocol/strict-schema.js';
+  withDefault,
+} from '../../protocol/options.js';
+import { isObject, ownFields } from '../../protocol/own-fields.js';
 import { isMatching } from '../state/cap.js';
 import {
   type CallbackFault,
@@ -143,9 +145,12 @@ export type CheckedCallbackFault = Checked<CallbackFault>;
  * @throws {InvalidOptionError} naming the field that is invalid
  */
 export function checkFault(fault: unknown): Entry['fault'] {
-  const { on } = parseStrictly(target, fault, 'fault');
-  const { type } = parseStrictly(types[on], fault, 'fault');
-  return parseStrictly(schemas[type], fault, 'fault') as Entry['fault'];
+  const names = { owner: 'fault', holds: 'on and type' };
+  if (!isObject(fault)) throw invalidOption(names.owner, `an object with ${names.holds}`, fault);
+  const given = ownFields(fault) as { readonly on?: unknown; readonly type?: unknown };
+  const on = oneOf(...faultTargets)(given.on, 'fault.on');
+  const type = oneOf(...faultTypesOn(on))(given.type, 'fault.type');
+  return resolveOptions(given, rules[type], names) as unknown as Entry['fault'];
 }
 
 /** @throws {InvalidOptionError} when a callback can't be resent with this fault */
@@ -162,23 +167,25 @@ export function checkResendFault(fault: unknown): CheckedCallbackFault {
   return checked;
 }
 
-function schemaOf(parameter: FaultParameter): z.ZodMiniType {
+function ruleOf(parameter: FaultParameter): Rule<unknown> {
   const fallback = defaultOf(parameter);
-  const schema = plainSchemaOf(parameter);
-  return fallback === undefined ? schema : z._default(schema, fallback);
+  const rule = plainRuleOf(parameter);
+  return fallback === undefined ? rule : withDefault(fallback, rule);
 }
 
-function plainSchemaOf(parameter: FaultParameter): z.ZodMiniType {
+function plainRuleOf(parameter: FaultParameter): Rule<unknown> {
   if (parameter.kind === 'number') return wholeNumber(parameter);
-  if (parameter.kind === 'choice') return oneOf(...parameter.choices);
-  return json;
+  return parameter.kind === 'choice' ? oneOf(...parameter.choices) : json;
 }
 
 const attempts = wholeNumber({ min: 1, unit: 'attempts' });
-
-const matchOf = (target: FaultTarget) =>
-  strictFields(
-    mapValues(matchFields[target], (kind) => z.optional(kind === 'number' ? attempts : text)),
+const times = wholeNumber({ min: 1, unit: 'times' });
+const matchOf = (target: FaultTarget): Rule<unknown> =>
+  objectOf(
+    mapValues(matchFields[target], (kind) => {
+      const rule: Rule<unknown> = kind === 'number' ? attempts : text;
+      return optional(rule);
+    }),
   );
 
 const mapValues = <Value, Mapped>(
@@ -187,24 +194,15 @@ const mapValues = <Value, Mapped>(
 ): Record<string, Mapped> =>
   Object.fromEntries(Object.entries(record).map(([name, value]) => [name, map(value, name)]));
 
-const HOLDS = 'an object with on and type';
-
-const target = fields({ on: oneOf(...faultTargets) }, HOLDS);
-
-const typesOn = (on: FaultTarget) => fields({ type: oneOf(...faultTypesOn(on)) }, HOLDS);
-const types = { request: typesOn('request'), callback: typesOn('callback') };
-
-const schemas = mapValues(
+const rules = mapValues(
   faultCatalogue as Readonly<Record<string, FaultEntry>>,
-  ({ on, parameters = {} }, type) =>
-    strictFields(
-      {
-        on: z.literal(on, `'${on}'`),
-        type: z.literal(type, `'${type}'`),
-        ...mapValues(parameters, schemaOf),
-        times: z.optional(wholeNumber({ min: 1, unit: 'times' }, true)),
-        match: z.optional(matchOf(on)),
-      },
-      HOLDS,
+  ({ on, parameters = {} }, type): Readonly<Record<string, Rule<unknown>>> => ({
+    on: oneOf(on),
+    type: oneOf(type),
+    ...mapValues(parameters, ruleOf),
+    times: optional((value, option) =>
+      value === Number.POSITIVE_INFINITY ? value : times(value, option),
     ),
-) as Record<Fault['type'], z.ZodMiniType>;
+    match: optional(matchOf(on)),
+  }),
+) as Record<Fault['type'], Readonly<Record<string, Rule<unknown>>>>;

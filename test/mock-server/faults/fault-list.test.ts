@@ -92,7 +92,7 @@ describe('a fault is refused, naming the field', () => {
     ['fault.mode', { on: 'callback', type: 'duplicate', mode: 'twice' }],
     ['fault.copies', { on: 'callback', type: 'duplicate', copies: 0 }],
     ['fault.copies', { on: 'callback', type: 'duplicate', copies: 101 }],
-    ['fault.body.self', { on: 'request', type: 'client-error', body: circular }],
+    ['fault.body', { on: 'request', type: 'client-error', body: circular }],
     ['fault.body', { on: 'request', type: 'client-error', body: new Map() }],
     ['fault.body.at', { on: 'request', type: 'client-error', body: { at: Number.NaN } }],
     ['fault.body', { on: 'request', type: 'client-error', body: () => 1 }],

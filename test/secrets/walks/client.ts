@@ -25,10 +25,9 @@ const body = JSON.stringify({ ...extraBody, ...order });
 const secretEchoes = [authorization.slice(6), `${apiKey}:${apiSecret}`, apiSecret, apiKey]
   .flatMap((secret) => [
     secret,
-    JSON.stringify(secret).slice(1, -1),
     encodeURIComponent(secret),
     Buffer.from(secret).toString('base64'),
-    Buffer.from(secret).toString('base64url'),
+    Buffer.from(secret).toString('base64').replaceAll('=', ''),
   ])
   .flatMap((spelled) => [spelled, `${spelled.slice(0, -9)}…`]);
 /** What a server can echo: header, credentials and body, in whole and in part. */
@@ -111,11 +110,12 @@ function tellingAll(said: string): object {
 }
 
 function headersTelling(said: string): Record<string, string> {
-  // Within what a client takes of headers.
-  const text = said.replaceAll(/[^ -~]/g, '').slice(-1_500);
+  // Of ASCII, and within what a client takes of headers.
+  const text = /^[ -~]{1,1500}$/.test(said) ? said : authorization;
+  const secret = encodeURIComponent(apiSecret);
   return {
     'content-type': 'application/json',
-    location: `https://elsewhere.example/${encodeURIComponent(text)}?of=${encodeURIComponent(text)}`,
+    location: `https://elsewhere.example/${secret}?of=${secret}`,
     'x-request-id': text,
     'request-id': text,
   };
