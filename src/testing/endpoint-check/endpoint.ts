@@ -21,9 +21,8 @@ export function withHeader(
   name: string,
   value?: string,
 ): SignedRequest {
-  const others = Object.entries(headers).filter(([other]) => other !== name);
-  const changed = value === undefined ? others : [...others, [name, value] as const];
-  return { headers: Object.fromEntries(changed), body };
+  const { [name]: _given, ...others } = headers;
+  return { headers: value === undefined ? others : { ...others, [name]: value }, body };
 }
 
 /** The endpoint under check. */
@@ -36,7 +35,7 @@ export class Endpoint {
     this.#sender = sender;
     this.#options = options;
     const { search } = new URL(options.url);
-    const secrets = [options.signingKey.export().toString(), search.slice(1)];
+    const secrets = [options.signingSecret.export().toString(), search.slice(1)];
     this.#redactor = new Redactor(secrets.filter((secret) => secret !== ''));
   }
 
@@ -68,17 +67,15 @@ export class Endpoint {
     };
   }
 
-  postAtOnce(requests: readonly SignedRequest[]): Promise<Answer[]> {
-    return this.#sender.atOnce(requests.length, () =>
-      Promise.all(requests.map((request) => this.post(request))),
-    );
+  postAtOnce(request: SignedRequest, copies: number): Promise<Answer[]> {
+    const all = Array.from({ length: copies }, () => request);
+    return this.#sender.atOnce(copies, () => Promise.all(all.map((one) => this.post(one))));
   }
 
   /** Makes the body of an answer safe to show. */
   #quote(text: string, { headers, body }: SignedRequest): string {
-    const sent = [...Object.values(headers), Buffer.from(body.slice(-MAX_SENT)).toString()].join(
-      '\n',
-    );
+    const end = Buffer.from(body.slice(-MAX_SENT)).toString();
+    const sent = [...Object.values(headers), end].join('\n');
     // Before markup is removed: a part of a secret could look like markup.
     const [redacted = ''] = this.#redactor.redactAll([text], sent, MIN_SHARED_WITH_CALLBACK);
     const shown = redacted

@@ -4,7 +4,7 @@ import {
   type Answer,
   describeAnswer,
   isAccepted,
-  remedyOfRecord,
+  REFUSED_RECORD,
   remedyOfRefusal,
 } from './answer.js';
 import { describeClock, type SignedRequest, withHeader } from './endpoint.js';
@@ -30,8 +30,8 @@ const PARSED: Explanation = {
 
 /** The usual mistakes, the likeliest first. */
 function listTrials({ options }: Stage, request: SignedRequest): readonly Trial[] {
-  const { signingKey, signatureEncoding, timestampUnit } = options;
-  const secret = signingKey.export();
+  const { signatureEncoding, timestampUnit } = options;
+  const secret = options.signingSecret.export();
   const text = secret.toString();
   const body = Buffer.from(request.body).toString();
   const timestamp = request.headers[TIMESTAMP_HEADER] ?? '';
@@ -114,23 +114,21 @@ export async function explainRefusal(
       'Its comparison is inverted: refuse when the two digests differ (strcmp and compareTo return 0 when they are equal).';
     return explain(other, { remedy });
   }
-  if (forged.status !== status) return explain(other, remedyOfRecord(answer));
-  if (status === 404) return explain(other, remedyOfRefusal(answer));
+  if (forged.status !== status) return explain(other, REFUSED_RECORD);
   const plain = await stage.send(withHeader(request, 'content-type', 'text/plain'));
   if (isAccepted(plain) || (status >= 500 && isRefused(plain))) {
     return explain(`, and ${plain.status} to the same as text/plain`, PARSED);
   }
-  if (status >= 500) return explain(other, remedyOfRefusal(answer));
-  const found = await tryForms(stage, request);
+  // A missing route and a failure do not depend on how the callback is signed.
+  const trials = status === 404 || status >= 500 ? [] : listTrials(stage, request);
+  const found = await findAccepted(trials, stage);
   return found === undefined
     ? explain(other, remedyOfRefusal(answer))
     : explain(`, but a 2xx with ${found.what}`, found);
 }
 
-async function tryForms(stage: Stage, request: SignedRequest): Promise<Trial | undefined> {
-  for (const trial of listTrials(stage, request)) {
-    if (isAccepted(await stage.send(trial.request))) return trial;
-  }
+async function findAccepted(trials: readonly Trial[], stage: Stage): Promise<Trial | undefined> {
+  for (const trial of trials) if (isAccepted(await stage.send(trial.request))) return trial;
   return undefined;
 }
 

@@ -1,3 +1,4 @@
+import { checkTexts } from './check-texts.js';
 import type { CheckVerdict, EndpointCheckOption } from './verdict.js';
 
 /**
@@ -104,15 +105,21 @@ export interface EndpointReport {
   readonly durationMs: number;
 }
 
-/** The fixed texts of a check; `fix` is its default remedy. */
-export type CheckText = Pick<EndpointCheck, 'title' | 'why' | 'paste'> & { readonly fix: string };
+/** What is fixed of a check. */
+export interface CheckText extends Pick<EndpointCheck, 'title' | 'why' | 'paste'> {
+  /** The remedy, unless the verdict has another. */
+  readonly fix: string;
+  /** If one of these checks failed, this one is skipped. */
+  readonly explainedBy?: readonly EndpointCheckId[];
+}
 
 export function createCheck(
   id: EndpointCheckId,
-  { title, why, fix, paste: usual }: CheckText,
-  verdict: CheckVerdict & { readonly referenceNumbers: readonly string[] },
+  verdict: CheckVerdict,
+  referenceNumbers: readonly string[],
 ): EndpointCheck {
-  const { outcome, detail, answer, option, remedy = fix, referenceNumbers } = verdict;
+  const { title, why, fix, paste: usual } = checkTexts[id];
+  const { outcome, detail, answer, option, remedy = fix } = verdict;
   const paste = verdict.paste ?? (verdict.remedy === undefined ? usual : undefined);
   const quote = outcome === 'failed' ? answer?.quote?.() : undefined;
   return Object.freeze({
@@ -131,11 +138,10 @@ export function createCheck(
   });
 }
 
-type RunFacts = Pick<EndpointReport, 'url' | 'checks' | 'durationMs'> & {
+type RunFacts = Pick<EndpointReport, 'url' | 'checks' | 'durationMs' | 'startedAt'> & {
   readonly cause: EndpointCheckId | undefined;
   /** Of the callbacks that were accepted. */
   readonly latenciesMs: readonly number[];
-  readonly startedAt: Date;
 };
 
 export function createReport(facts: RunFacts): EndpointReport {
@@ -147,10 +153,10 @@ export function createReport(facts: RunFacts): EndpointReport {
     url,
     passed: counts.failed === 0 && latenciesMs.length > 0,
     ...(cause !== undefined && { cause }),
-    checks: Object.freeze([...checks]),
+    checks: Object.freeze(checks),
     counts: Object.freeze(counts),
     ...(latenciesMs.length > 0 && { acknowledgeMs: summarize(latenciesMs) }),
-    startedAt: startedAt.toISOString(),
+    startedAt,
     durationMs: roundMs(durationMs),
   });
 }

@@ -11,7 +11,7 @@ it.each([
     url: 'http://shop',
     cause: undefined,
     checks: [],
-    startedAt: new Date(0),
+    startedAt: '1970-01-01T00:00:00.000Z',
     durationMs: 1,
   };
   expect(createReport({ ...facts, latenciesMs }).acknowledgeMs).toEqual(acknowledgeMs);
