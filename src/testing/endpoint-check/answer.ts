@@ -7,11 +7,8 @@ export interface Answer {
   /** The code of the underlying error; absent after a timeout. */
   readonly failureCode?: string;
   readonly latencyMs: number;
-  /** Epoch milliseconds. */
-  readonly sentAtMs: number;
-  readonly answeredAtMs: number;
-  /** The `Date` header. */
-  readonly date?: string | undefined;
+  /** How far its clock is off this machine's, to end a sentence; empty if they agree. */
+  readonly clock?: string;
   /** Where a redirect leads, without the query, which may hold a token. */
   readonly location?: string | undefined;
   /**

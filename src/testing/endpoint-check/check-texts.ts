@@ -63,13 +63,6 @@ export const checkTexts: Readonly<Record<EndpointCheckId, CheckText>> = {
     paste: HANDLER,
     explainedBy: ['wrong-secret'],
   },
-  'changed-timestamp': {
-    title: 'Refuses a timestamp that was changed after signing',
-    why: 'A timestamp that is not verified can be set to now, so that old callbacks stay valid forever.',
-    fix: 'Compute the HMAC of <X-Timestamp>.<raw body>, not of the body alone; callbackHandler does.',
-    paste: HANDLER,
-    explainedBy: ['wrong-secret'],
-  },
   'altered-signature': {
     title: 'Compares the whole signature',
     why: 'If a part of the signature is enough, it can be guessed: one character is right in one of 16 or 64 tries.',

@@ -1,6 +1,5 @@
 import type { AnswerHeaders, CallbackSender } from '../../mock-server/callbacks/deliver.js';
 import { MIN_SHARED_WITH_CALLBACK, Redactor } from '../../protocol/redaction.js';
-import { parseUrl } from '../../protocol/url.js';
 import type { Answer } from './answer.js';
 import type { ResolvedCheckOptions } from './options.js';
 
@@ -50,17 +49,17 @@ export class Endpoint {
     };
     const result = await this.#sender.post({ url, headers, body, onHeaders });
     const latencyMs = clock.elapsedMs() - startedMs;
-    const times = { sentAtMs, latencyMs, answeredAtMs: clock.now() };
-    if (result.outcome === 'timed-out') return { ...times, failure: `none within ${timeoutMs} ms` };
+    if (result.outcome === 'timed-out')
+      return { latencyMs, failure: `none within ${timeoutMs} ms` };
     if (result.outcome === 'failed') {
-      return { ...times, failure: result.errorCode, failureCode: result.errorCode };
+      return { latencyMs, failure: result.errorCode, failureCode: result.errorCode };
     }
     const { status, body: text } = result.response;
     return {
-      ...times,
+      latencyMs,
       status,
-      date: received['date']?.toString(),
-      location: describeLocation(received['location']?.toString(), url),
+      clock: describeClock(received['date']?.toString(), sentAtMs, clock.now()),
+      location: received['location']?.toString().replace(/[?#].*/s, ''),
       mayLackOrder: status === 503 && received['retry-after'] !== undefined && given === undefined,
       asksForLogin: received['www-authenticate'] !== undefined,
       quote: () => this.#quote(text, { headers, body }),
@@ -86,18 +85,11 @@ export class Endpoint {
   }
 }
 
-function describeLocation(location: string | undefined, base: string): string | undefined {
-  const url = location === undefined ? undefined : parseUrl(location, base);
-  if (url === undefined) return undefined;
-  const { origin, pathname } = url;
-  return origin === new URL(base).origin ? pathname : origin + pathname;
-}
-
 /** The Date header is cut to whole seconds and may be a second old. */
 const CLOCK_DIFFERENCE_MS = 2_000;
 
 /** Describes how far the endpoint's clock is off this machine's; empty if they agree. */
-export function describeClock({ date, sentAtMs, answeredAtMs }: Answer): string {
+function describeClock(date: string | undefined, sentAtMs: number, answeredAtMs: number): string {
   const dateMs = Date.parse(date ?? '');
   const aheadMs = dateMs - answeredAtMs;
   const behindMs = sentAtMs - (dateMs + 1_000);

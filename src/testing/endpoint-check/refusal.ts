@@ -7,7 +7,7 @@ import {
   REFUSED_RECORD,
   remedyOfRefusal,
 } from './answer.js';
-import { describeClock, type SignedRequest, withHeader } from './endpoint.js';
+import { type SignedRequest, withHeader } from './endpoint.js';
 import { FOREIGN_KEY, type Stage } from './stage.js';
 import { type CheckVerdict, fail } from './verdict.js';
 
@@ -99,7 +99,7 @@ export async function explainRefusal(
 ): Promise<CheckVerdict> {
   const explain = (seen: string, { remedy, option, paste }: Explanation): CheckVerdict => {
     const detail = `a valid callback: the endpoint ${describeAnswer(answer)}${seen}`;
-    return { ...fail(detail + describeClock(answer), answer), remedy, option, paste };
+    return { ...fail(detail + (answer.clock ?? ''), answer), remedy, option, paste };
   };
   const { status = 0 } = answer;
   if (/RAW_BODY_REQUIRED/.test(answer.quote?.() ?? '')) return explain('', PARSED);

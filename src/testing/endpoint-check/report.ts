@@ -14,7 +14,6 @@ export type EndpointCheckId =
   | 'wrong-secret'
   | 'tampered-body'
   | 'missing-signature'
-  | 'changed-timestamp'
   | 'altered-signature'
   | 'malformed-body'
   | 'stale-timestamp'

@@ -2,9 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { describeAnswer } from '../../../src/testing/endpoint-check/answer.js';
 import { judgeAccepted, judgeRefused } from '../../../src/testing/endpoint-check/verdict.js';
 
-const times = { latencyMs: 1, sentAtMs: 0, answeredAtMs: 1 };
-const answered = (status: number) => ({ ...times, status });
-const NO_ANSWER = { ...times, failure: 'ECONNRESET' };
+const answered = (status: number) => ({ latencyMs: 1, status });
+const NO_ANSWER = { latencyMs: 1, failure: 'ECONNRESET' };
 
 describe('a callback that should be refused', () => {
   it.each([400, 401, 403, 404, 413, 422, 499])('is by %i', (status) => {
