@@ -147,36 +147,29 @@ export function toJUnitXml(report: EndpointReport): string {
 
 function writeCase(check: EndpointCheck): string[] {
   const { id, title, outcome, detail, why, remedy, paste, answer, latencyMs = 0 } = check;
-  const said = answer === undefined ? '' : `\nAnswer: ${answer}`;
-  const line = paste === undefined ? '' : `\n${paste}`;
   const opening = `    <testcase${attributes({
     classname: 'merchant-payments.check',
     name: `${id}: ${title}`,
     time: seconds(latencyMs),
   })}`;
   if (outcome === 'passed') return [`${opening}/>`];
+  const lines = [why, remedy, paste, answer && `Answer: ${answer}`].filter(
+    (line) => line !== undefined,
+  );
   const inner =
     outcome === 'skipped'
       ? `<skipped${attributes({ message: detail })}/>`
-      : `<failure${attributes({ message: detail, type: id })}>${escapeText(`${why}\n${remedy}${line}${said}`)}</failure>`;
+      : `<failure${attributes({ message: detail, type: id })}>${lines.map(xmlText).join('\n')}</failure>`;
   return [`${opening}>`, `      ${inner}`, '    </testcase>'];
 }
 
 const seconds = (ms: number): string => (ms / 1000).toFixed(3);
 
-function attributes(values: Readonly<Record<string, string>>): string {
-  return Object.entries(values)
-    .map(([name, value]) => ` ${name}="${escapeAttribute(value)}"`)
+const attributes = (values: Readonly<Record<string, string>>): string =>
+  Object.entries(values)
+    .map(([name, value]) => ` ${name}="${xmlText(value)}"`)
     .join('');
-}
 
-// XML 1.0 can't express these, not even as references.
-const NOT_IN_XML = /[^\t\n\r\x20-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu;
-
-const escapeText = (text: string): string =>
-  markupText(text.replace(NOT_IN_XML, '')).replaceAll('\r', '&#13;');
-
-// A parser reads an unescaped line break in an attribute as a space.
-function escapeAttribute(text: string): string {
-  return escapeText(text).replaceAll('\t', '&#9;').replaceAll('\n', '&#10;');
-}
+// Controls are escaped, as on a terminal: XML 1.0 can't express most of them, nor these two.
+const xmlText = (text: string): string =>
+  markupText(plainText(text.replace(/[\ufffe\uffff]/g, '')));

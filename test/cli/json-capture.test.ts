@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { UsageError } from '../../src/cli/command.js';
 import { parseCapture } from '../../src/cli/commands/callback-verify.js';
 
-const parse = (value: unknown) => parseCapture(Buffer.from(JSON.stringify(value))).request;
+const parse = (value: unknown) => parseCapture(Buffer.from(JSON.stringify(value)));
 
 test.each([
   [{ rawBody: 'é' }, 'é'],

@@ -176,20 +176,6 @@ test('a word that names no payment changes nothing', async () => {
   expect(await mock.json('payments', 'list', '--search', 'paid')).toMatchObject({ total: 0 });
 });
 
-test('a name of dots, or one that is too long for an address, is refused as that', async () => {
-  await using mock = await startMock();
-  for (const name of ['.', '..']) {
-    expect(await mock.run('payments', 'show', name)).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining('name it by its identifier'),
-    });
-  }
-  expect(await mock.run('payments', 'show', 'x'.repeat(20_000))).toMatchObject({
-    code: 1,
-    stderr: expect.stringContaining('too long for an address'),
-  });
-});
-
 test('a whole reference number has precedence', async () => {
   await using mock = await startMock();
   const first = await createPayment(mock, 'order-1');

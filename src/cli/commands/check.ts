@@ -1,4 +1,4 @@
-import { open, writeFile } from 'node:fs/promises';
+import { type FileHandle, open } from 'node:fs/promises';
 import type { CheckCallbackEndpointOptions, EndpointReport } from 'merchant-payments/testing';
 import { describeCheck, describeReport, nameCheckFlags, toJUnitXml } from '../check-report.js';
 import { type Call, defineCommand, flag, parsed, text, UsageError } from '../command.js';
@@ -91,9 +91,10 @@ export const check = defineCommand({
     if (given['effect-counts'] !== undefined && given['effect-url'] === undefined) {
       throw new UsageError('--effect-counts needs --effect-url, which is missing');
     }
-    if (junit !== undefined) await assertWritable(junit, terminal);
+    // Before the run, so that a misspelt folder does not cost the report.
+    await using file = junit === undefined ? undefined : await openForWriting(junit, terminal);
     const report = nameCheckFlags(await runChecks(call));
-    if (junit !== undefined) await writeFile(pathOf(terminal, junit), toJUnitXml(report));
+    await file?.writeFile(toJUnitXml(report));
     const isFailed = !report.passed || (given['fail-on-skipped'] && hasSkipped(report));
     return {
       json: report,
@@ -106,12 +107,10 @@ export const check = defineCommand({
 const hasSkipped = ({ checks }: EndpointReport): boolean =>
   checks.some(({ id, outcome }) => outcome === 'skipped' && id !== 'overtaking');
 
-// Before the run, so that a misspelt folder does not cost the report.
-async function assertWritable(path: string, terminal: Terminal): Promise<void> {
-  const file = await open(pathOf(terminal, path), 'a').catch(({ code }: NodeJS.ErrnoException) => {
+async function openForWriting(path: string, terminal: Terminal): Promise<FileHandle> {
+  return open(pathOf(terminal, path), 'w').catch(({ code }: NodeJS.ErrnoException) => {
     throw new UsageError(`--junit: writing ${path} failed with ${code}`);
   });
-  await file.close();
 }
 
 async function runChecks(call: Call<typeof options>): Promise<EndpointReport> {

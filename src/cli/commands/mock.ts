@@ -198,18 +198,9 @@ function envLines({ url, apiKey, apiSecret, signingSecret }: MockServer): string
     MERCHANT_PAYMENTS_API_SECRET: apiSecret,
     MERCHANT_PAYMENTS_SIGNING_SECRET: signingSecret,
   }).map(([name, value]) => {
-    const quoted = quoteForEnv(value);
-    return quoted === undefined
-      ? `# ${name}: its value can't be written in a .env, because it has a quote or a control character`
-      : `${name}=${quoted}`;
+    const isPlain = /^[\w.:/@%+=,-]+$/.test(value);
+    return `${name}=${isPlain ? value : `'${plainText(value)}'`}`;
   });
-}
-
-/** Quotes a value for `util.parseEnv` and dotenv; `undefined` if both can't read it back. */
-function quoteForEnv(value: string): string | undefined {
-  if (/^[\w.:/@%+=,-]+$/.test(value)) return value;
-  // Unescaped, it could control the terminal; escaped, it would be read back differently.
-  return value.includes("'") || plainText(value) !== value ? undefined : `'${value}'`;
 }
 
 interface Watching {

@@ -10,14 +10,13 @@ import {
 } from '../command.js';
 import { connectToMock, mockUrlOption, noAnswer } from '../control-client.js';
 import { fieldLines } from '../layout.js';
-import { parseCurrency, parseExactDecimal, readFields } from '../option-values.js';
-import { interruptible } from '../terminal.js';
+import { parseCurrency, parseDecimal, parseJsonOrText, readFields } from '../option-values.js';
 
-const AMOUNT = 'A decimal number such as 100 or 12.50, of at most 15 significant digits. Required.';
+const AMOUNT = 'A decimal number such as 100 or 12.50. Required.';
 
 const options = {
   reference: required(text({ value: 'text', help: 'The merchantPaymentReference. Required.' })),
-  amount: required(parsed({ value: 'number', help: AMOUNT }, parseExactDecimal)),
+  amount: required(parsed({ value: 'number', help: AMOUNT }, parseDecimal)),
   currency: required(
     parsed({ value: 'code', help: 'Three capital letters. Required.' }, parseCurrency),
   ),
@@ -49,7 +48,11 @@ const flagOfField = {
 async function createPayment(call: Call<typeof options>): Promise<Outcome> {
   const { reference: merchantPaymentReference, amount, currency, field } = call.options;
   if (merchantPaymentReference.trim() === '') throw new UsageError('--reference must not be blank');
-  const extraBody = readFields('--field', field, { flagOfField });
+  const extraBody = readFields('--field', field, (name, value) => {
+    const flag = new Map(Object.entries(flagOfField)).get(name);
+    if (flag === undefined) return parseJsonOrText(value);
+    throw new UsageError(`--field ${name} is not allowed: ${flag} sets it`);
+  });
   const { base } = connectToMock(call);
   const { PaymentClient } = await import('merchant-payments');
   await using client = new PaymentClient({
@@ -63,11 +66,11 @@ async function createPayment(call: Call<typeof options>): Promise<Outcome> {
     dangerouslyAllowHttp: true,
   });
   const input = { merchantPaymentReference, amount, currency };
-  const { payment, response } = await interruptible(call.terminal, (signal) =>
-    client.payments.create(input, { extraBody, signal }),
-  ).catch((error: unknown) => {
-    throw explain(error, base);
-  });
+  const { payment, response } = await client.payments
+    .create(input, { extraBody })
+    .catch((error: unknown) => {
+      throw explain(error, base);
+    });
   const { referenceNumber, status } = payment as Partial<typeof payment>;
   if (!referenceNumber) {
     throw new Error(`the answer ${response.status} is not a payment, but one may exist`);
