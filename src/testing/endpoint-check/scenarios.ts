@@ -5,15 +5,7 @@ import type { SignedRequest } from './endpoint.js';
 import type { CheckedPayment, EffectCount } from './options.js';
 import { acknowledgement, probeAnswers, wrongSecret } from './premises.js';
 import type { EndpointCheckId } from './report.js';
-import {
-  alteredSignature,
-  available,
-  forgeries,
-  largeBody,
-  limits,
-  malformedBody,
-  unusual,
-} from './single-callbacks.js';
+import { available, largeBody, singleCallbacks } from './single-callbacks.js';
 import { type Scenario, type Stage, UNKNOWN_STATUS } from './stage.js';
 import { type CheckVerdict, fail, judgeAccepted, pass, skip } from './verdict.js';
 
@@ -230,11 +222,7 @@ export const scenarios: readonly Scenario[] = [
   probeAnswers,
   acknowledgement,
   wrongSecret,
-  ...forgeries,
-  alteredSignature,
-  malformedBody,
-  ...limits,
-  ...unusual,
+  ...singleCallbacks,
   unknownStatus,
   duplicate,
   duplicatesAtOnce,
