@@ -30,21 +30,6 @@ export function connectToMock({ options, terminal }: MockCall): ControlClient {
   return new ControlClient(parseHttpUrl(name, terminal.env[name] || DEFAULT_MOCK_URL));
 }
 
-/** The mock refused the call. */
-export class ControlRefusal extends Error {
-  override readonly name = 'ControlRefusal';
-  /** The `code` of the ControlError. */
-  readonly code: string;
-  /** The field that is invalid, for example `fault.delayMs`. */
-  readonly field: string | undefined;
-
-  constructor({ code, message, option }: ControlError) {
-    super(message);
-    this.code = code;
-    this.field = option;
-  }
-}
-
 /** A call of the control interface. */
 export interface ControlCall {
   /** @default 'GET' */
@@ -108,7 +93,7 @@ export class ControlClient {
   #read({ status, ok, headers }: Response, body: string): unknown {
     const answer = parseJsonOrText(body);
     if (ok && headers.get('x-merchant-payments') === 'mock') return answer;
-    if (status >= 400 && isControlError(answer)) throw new ControlRefusal(answer);
+    if (status >= 400 && isControlError(answer)) throw new Error(answer.message);
     throw new Error(
       `the server at ${this.base} is not the mock of merchant-payments (HTTP ${status}); give the address of the mock with --mock-url`,
     );

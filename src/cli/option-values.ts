@@ -47,12 +47,6 @@ export function parseHttpUrl(name: string, text: string): URL {
   throw new UsageError(`${name} must begin with http:// or https://; give http://${text}`);
 }
 
-/** @throws {UsageError} unless `text` is three capital letters */
-export function parseCurrency(name: string, text: string): string {
-  if (/^[A-Z]{3}$/.test(text)) return text;
-  throw new UsageError(`${name} must be three capital letters, such as EUR`);
-}
-
 const UNIT_MS: Readonly<Record<string, number>> = {
   ms: 1,
   s: 1_000,
@@ -144,7 +138,6 @@ export const signingSecretOption = text({ value: 'secret', help: HELP });
 export const signingSecretsOption = list({
   value: 'secret',
   help: `${HELP} May be repeated while secrets rotate.`,
-  sets: 'signingSecret',
 });
 
 /** Returns the given signing secret, or the one in the environment. */
@@ -160,11 +153,8 @@ export function requireSigningSecret(given: string | undefined, { env }: Termina
 export const oneOf = <const Value extends string>(
   help: string,
   values: readonly [Value, ...Value[]],
-  sets?: string,
 ): Option<Value | undefined> =>
-  parsed({ value: values.join('|'), help, ...(sets !== undefined && { sets }) }, (name, given) =>
-    parseOneOf(name, given, values),
-  );
+  parsed({ value: values.join('|'), help }, (name, given) => parseOneOf(name, given, values));
 
 /** An option with a fixed set of values; the first is the default. */
 export const choice = <const Value extends string>(
@@ -182,18 +172,10 @@ export const timestampUnitOption = choice('The unit of X-Timestamp.', ['seconds'
 
 /** A whole number in a range, which the help must state; `undefined` when it is missing. */
 export const wholeNumber = (
-  help: { readonly value: string; readonly help: string; readonly sets?: string },
+  help: { readonly value: string; readonly help: string },
   { min = 0, max = Number.MAX_SAFE_INTEGER }: { readonly min?: number; readonly max?: number } = {},
 ): Option<number | undefined> =>
   parsed(help, (name, given) => parseWholeNumber(name, given, { min, max }));
-
-export const hostOption = withDefault(
-  text({
-    value: 'address',
-    help: 'The address to listen on. Default: 127.0.0.1, which only this machine reaches.',
-  }),
-  '127.0.0.1',
-);
 
 /** Reads the exact bytes of a callback from a file, or from standard input for `-`. The option is for messages. */
 export async function readInput(

@@ -188,6 +188,12 @@ describe('callback verify', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   });
 
+  test('a capture in JSON without headers is refused', async () => {
+    const { code, stderr } = await verify('{"rawBody":""}');
+    expect(code).toBe(2);
+    expect(stderr).toContain('headers');
+  });
+
   test('a pasted curl command is refused, and the message says what to give', async () => {
     const curl = `curl 'http://x' -H '${lines[1]}' --data-raw '${body}'`;
     const { code, stdout, stderr } = await verify(curl);

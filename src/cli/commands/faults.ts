@@ -21,7 +21,7 @@ import {
   parsed,
   UsageError,
 } from '../command.js';
-import { ControlRefusal, connectToMock, mockUrlOption } from '../control-client.js';
+import { connectToMock, mockUrlOption } from '../control-client.js';
 import { type Column, formatTable, type Layout } from '../layout.js';
 import {
   parseDecimal,
@@ -80,14 +80,8 @@ export const add = defineCommand({
       ...(times !== undefined && { times }),
       ...(match.length > 0 && { match: readFaultMatch(on, match) }),
     };
-    return connectToMock(call)
-      .call<ControlFaults>({ method: 'POST', path: ['faults'], body })
-      .then(
-        (answer) => showFaults(answer),
-        (error: unknown) => {
-          throw toFaultUsageError(error);
-        },
-      );
+    const faults = { method: 'POST', path: ['faults'], body } as const;
+    return showFaults(await connectToMock(call).call<ControlFaults>(faults));
   },
 });
 
@@ -163,16 +157,6 @@ const parseFieldOf =
     if (kind === 'number') return parseDecimal(`${option} ${name}`, value);
     return kind === 'json' ? parseJsonOrText(value) : value;
   };
-
-/** Turns the mock's refusal of a fault into an error that names the flag. Returns any other error unchanged. */
-function toFaultUsageError(error: unknown): unknown {
-  if (!(error instanceof ControlRefusal && error.code === 'INVALID_REQUEST')) return error;
-  const [, owner, field] = error.field?.split('.') ?? [];
-  if (owner === undefined) return new UsageError(error.message);
-  const flag =
-    owner === 'times' ? '--times' : owner === 'match' ? `--match ${field}=…` : `--set ${owner}=…`;
-  return new UsageError(`${flag}: ${error.message}`);
-}
 
 const columns: readonly Column<ControlFault>[] = [
   { title: 'id', text: ({ id }) => id, align: 'right' },

@@ -10,16 +10,14 @@ import {
 } from '../command.js';
 import { connectToMock, mockUrlOption, noAnswer } from '../control-client.js';
 import { fieldLines } from '../layout.js';
-import { parseCurrency, parseDecimal, parseJsonOrText, readFields } from '../option-values.js';
+import { parseDecimal, parseJsonOrText, readFields } from '../option-values.js';
 
 const AMOUNT = 'A decimal number such as 100 or 12.50. Required.';
 
 const options = {
   reference: required(text({ value: 'text', help: 'The merchantPaymentReference. Required.' })),
   amount: required(parsed({ value: 'number', help: AMOUNT }, parseDecimal)),
-  currency: required(
-    parsed({ value: 'code', help: 'Three capital letters. Required.' }, parseCurrency),
-  ),
+  currency: required(text({ value: 'code', help: 'Three capital letters. Required.' })),
   field: list({
     value: 'name=value',
     help: 'An additional field of the request. The value is JSON, or text if it is not JSON.',
