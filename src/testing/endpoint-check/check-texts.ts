@@ -1,4 +1,12 @@
-import type { CheckText, EndpointCheckId } from './report.js';
+import type { EndpointCheck, EndpointCheckId } from './report.js';
+
+/** What is fixed of a check. */
+interface CheckText extends Pick<EndpointCheck, 'title' | 'why' | 'paste'> {
+  /** The remedy, unless the verdict has another. */
+  readonly fix: string;
+  /** If one of these checks failed, this one is skipped. */
+  readonly explainedBy?: readonly EndpointCheckId[];
+}
 
 const COMPARE =
   'Compare the HMAC of the received bytes with X-Signature and answer 401 when it differs, as callbackHandler does.';

@@ -1,5 +1,4 @@
-import { checkTexts } from './check-texts.js';
-import type { CheckVerdict, EndpointCheckOption } from './verdict.js';
+import type { EndpointCheckOption } from './verdict.js';
 
 /**
  * The checks of {@link checkCallbackEndpoint}, in their order. Those that end in `-effect` are decided at the end
@@ -104,39 +103,6 @@ export interface EndpointReport {
   readonly durationMs: number;
 }
 
-/** What is fixed of a check. */
-export interface CheckText extends Pick<EndpointCheck, 'title' | 'why' | 'paste'> {
-  /** The remedy, unless the verdict has another. */
-  readonly fix: string;
-  /** If one of these checks failed, this one is skipped. */
-  readonly explainedBy?: readonly EndpointCheckId[];
-}
-
-export function createCheck(
-  id: EndpointCheckId,
-  verdict: CheckVerdict,
-  referenceNumbers: readonly string[],
-): EndpointCheck {
-  const { title, why, fix, paste: usual } = checkTexts[id];
-  const { outcome, detail, answer, option, remedy = fix } = verdict;
-  const paste = verdict.paste ?? (verdict.remedy === undefined ? usual : undefined);
-  const quote = outcome === 'failed' ? answer?.quote?.() : undefined;
-  return Object.freeze({
-    id,
-    title,
-    outcome,
-    detail,
-    why,
-    remedy,
-    ...(paste !== undefined && { paste }),
-    ...(option !== undefined && { option }),
-    ...(answer?.status !== undefined && { status: answer.status }),
-    ...(answer !== undefined && { latencyMs: roundMs(answer.latencyMs) }),
-    ...(quote && { answer: quote }),
-    referenceNumbers: Object.freeze([...referenceNumbers]),
-  });
-}
-
 type RunFacts = Pick<EndpointReport, 'url' | 'checks' | 'durationMs' | 'startedAt'> & {
   readonly cause: EndpointCheckId | undefined;
   /** Of the callbacks that were accepted. */
@@ -167,4 +133,5 @@ function summarize(latenciesMs: readonly number[]): { median: number; max: numbe
   return Object.freeze({ median: roundMs((low + high) / 2), max: roundMs(sorted.at(-1) ?? 0) });
 }
 
-const roundMs = (milliseconds: number): number => Math.round(milliseconds * 10) / 10;
+/** To a tenth. */
+export const roundMs = (milliseconds: number): number => Math.round(milliseconds * 10) / 10;

@@ -4,11 +4,11 @@ import { checkTexts } from './check-texts.js';
 import { asCheckFailure } from './effects.js';
 import type { ResolvedCheckOptions } from './options.js';
 import {
-  createCheck,
   createReport,
   type EndpointCheck,
   type EndpointCheckId,
   type EndpointReport,
+  roundMs,
 } from './report.js';
 import { scenarios } from './scenarios.js';
 import { type Findings, type Scenario, Stage } from './stage.js';
@@ -144,3 +144,28 @@ const isRefusal = (finding: Findings[EndpointCheckId]): finding is CheckVerdict 
   !finding.isFatal &&
   finding.answer !== undefined &&
   !isAccepted(finding.answer);
+
+function createCheck(
+  id: EndpointCheckId,
+  verdict: CheckVerdict,
+  referenceNumbers: readonly string[],
+): EndpointCheck {
+  const { title, why, fix, paste: usual } = checkTexts[id];
+  const { outcome, detail, answer, option, remedy = fix } = verdict;
+  const paste = verdict.paste ?? (verdict.remedy === undefined ? usual : undefined);
+  const quote = outcome === 'failed' ? answer?.quote?.() : undefined;
+  return Object.freeze({
+    id,
+    title,
+    outcome,
+    detail,
+    why,
+    remedy,
+    ...(paste !== undefined && { paste }),
+    ...(option !== undefined && { option }),
+    ...(answer?.status !== undefined && { status: answer.status }),
+    ...(answer !== undefined && { latencyMs: roundMs(answer.latencyMs) }),
+    ...(quote && { answer: quote }),
+    referenceNumbers: Object.freeze([...referenceNumbers]),
+  });
+}
