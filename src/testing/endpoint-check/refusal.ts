@@ -116,7 +116,11 @@ export async function explainRefusal(
   }
   if (forged.status !== status) return explain(other, REFUSED_RECORD);
   const plain = await stage.send(withHeader(request, 'content-type', 'text/plain'));
-  if (isAccepted(plain) || (status >= 500 && isRefused(plain))) {
+  // Past the parser, the handler may ask for a retry, as of an order that it does not know.
+  if (
+    isAccepted(plain) ||
+    (status >= 500 && plain.status !== undefined && plain.status !== status)
+  ) {
     return explain(`, and ${plain.status} to the same as text/plain`, PARSED);
   }
   // A missing route and a failure do not depend on how the callback is signed.
@@ -131,5 +135,3 @@ async function findAccepted(trials: readonly Trial[], stage: Stage): Promise<Tri
   for (const trial of trials) if (isAccepted(await stage.send(trial.request))) return trial;
   return undefined;
 }
-
-const isRefused = ({ status = 0 }: Answer): boolean => status >= 400 && status < 500;

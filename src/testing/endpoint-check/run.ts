@@ -67,8 +67,8 @@ class Run {
         else await this.#decide(pending);
       }
     }
-    const { accepted } = this.#stage;
-    await this.#stage.effects.settle(accepted.paid, accepted.last);
+    const { accepted, effects: counted } = this.#stage;
+    if (this.#end === undefined) await counted.settle(accepted.paid, accepted.last);
     for (const pending of effects) await this.#decide(pending);
   }
 

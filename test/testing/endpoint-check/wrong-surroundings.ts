@@ -1,6 +1,10 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
+import express from 'express';
+import { RetryLaterError } from '../../../src/errors.js';
+import { callbackHandler } from '../../../src/node/callback-handler.js';
+import { memoryStore } from '../../../src/store/memory.js';
 import type { CheckCallbackEndpointOptions } from '../../../src/testing/endpoint-check/options.js';
-import { type Callback, clock, Orders, Shop } from './shop.js';
+import { type Callback, clock, Orders, SECRET, Shop } from './shop.js';
 import type { WrongHandler } from './wrong-handler.js';
 
 type Answering = (request: IncomingMessage, response: ServerResponse) => void;
@@ -226,6 +230,28 @@ const outages: readonly WrongHandler[] = [
 ];
 
 const afterVerification: readonly WrongHandler[] = [
+  {
+    flaw: 'express.json() before a handler that looks the order up',
+    fails: ['valid-accepted'],
+    says: /answered 500, and 503 to the same as text\/plain .*\(RAW_BODY_REQUIRED\): put the handler/,
+    create: () => ({
+      orders: new Orders(),
+      listener: express()
+        .use(express.json())
+        .use(
+          callbackHandler({
+            signingSecret: SECRET,
+            now: () => clock.now(),
+            store: memoryStore(),
+            onError: () => undefined,
+            onRejected: () => undefined,
+            onPayment() {
+              throw new RetryLaterError('order not stored yet');
+            },
+          }),
+        ),
+    }),
+  },
   {
     flaw: 'unknown orders are answered 404',
     fails: ['valid-accepted'],
