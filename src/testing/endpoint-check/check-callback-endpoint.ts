@@ -9,13 +9,13 @@ import { runChecks } from './run.js';
  * Checks your own callback endpoint over HTTP (interface sections 4.2, 5.2 and 6). It must accept what the service
  * sends, refuse everything else, and act once on each change, even if callbacks arrive twice, at once, late or out of
  * order. It sends about 40 requests, one check after the other, for made-up payments
- * that do not exist at the service. Effects are judged at the end, after one wait.
+ * that do not exist at the service. Effects are checked at the end, after one wait.
  *
  * The endpoint acts on these callbacks, so run it against a test system. Only your own records show whether
  * it *acted* correctly, so give `countEffects`; without it those checks are `skipped`.
  *
  * One cause is one failure: checks that would fail for the same cause are skipped, and name it. Nothing else is
- * judged unless the endpoint answers, accepts a valid callback in time, refuses a forged one, and stays up. If
+ * checked unless the endpoint answers, accepts a valid callback in time, refuses a forged one, and stays up. If
  * it refuses a valid callback, it is sent at most nine more, in forms that endpoints expect by mistake; `remedy` then
  * explains the one that it accepts.
  *

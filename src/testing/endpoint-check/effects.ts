@@ -45,8 +45,8 @@ export async function callOption<Result>(
 
 const noAnswer = (timeoutMs: number): string => `did not answer within ${timeoutMs} ms`;
 
-/** Judges effects at the end of the run, when deferred work has been done. */
-export type EffectJudgement = (effects: Effects) => Promise<CheckVerdict>;
+/** Checks effects at the end of the run, when deferred work has been done. */
+export type EffectCheck = (effects: Effects) => Promise<CheckVerdict>;
 
 /** What the merchant's code did for payments, as the option `countEffects` tells. */
 export class Effects {
@@ -55,7 +55,7 @@ export class Effects {
   readonly #before = new Map<string, number>();
   /** A payment without any callback. */
   #untouched: CheckedPayment | undefined;
-  /** Why effects can't be judged. */
+  /** Why effects can't be checked. */
   #mixture: string | undefined;
   // What failed is not asked again: if it hangs, a wait for every check would take minutes.
   #failure: CheckFailure | undefined;
@@ -132,13 +132,13 @@ export class Effects {
     return isOncePerOrder ? 'only the first payment of the order had an effect: give' : undefined;
   }
 
-  async judge(judgement: EffectJudgement): Promise<CheckVerdict> {
+  async check(check: EffectCheck): Promise<CheckVerdict> {
     if (this.#options.countEffects === undefined) return NOT_COUNTED;
     if (this.#mixture !== undefined) {
       const remedy = 'each payment its own order with merchantPaymentReference';
       return skip(`not judged: ${this.#mixture} ${remedy}`, 'merchantPaymentReference');
     }
-    return judgement(this).catch((error: unknown) => fatal(failedCount(error)));
+    return check(this).catch((error: unknown) => fatal(failedCount(error)));
   }
 
   /**
@@ -220,8 +220,8 @@ const TOO_FEW =
 const HAD_EFFECTS =
   'If this order was paid in an earlier run, nothing is left to do: give each run new orders as merchantPaymentReference.';
 
-/** Judges a payment that must have had one effect after `what` was delivered. */
-export function judgeActedOnce(payment: CheckedPayment, what: string): EffectJudgement {
+/** Checks a payment that must have had one effect after `what` was delivered. */
+export function checkActedOnce(payment: CheckedPayment, what: string): EffectCheck {
   return async (effects) => {
     const count = await effects.count(payment);
     const before = effects.before(payment);

@@ -1,10 +1,10 @@
 import { type Answer, describeAnswer, isAccepted } from './answer.js';
-import { judgeActedOnce, NOT_COUNTED } from './effects.js';
+import { checkActedOnce, NOT_COUNTED } from './effects.js';
 import { explainRefusal } from './refusal.js';
 import { FOREIGN_KEY, type Scenario, type Stage } from './stage.js';
-import { type CheckVerdict, fail, fatal, judgeAccepted, judgeRefused, pass } from './verdict.js';
+import { type CheckVerdict, checkAccepted, checkRefused, fail, fatal, pass } from './verdict.js';
 
-// What must hold before anything else can be judged.
+// What must hold before anything else can be checked.
 
 export const probeAnswers: Scenario = {
   ids: ['probe-answers'],
@@ -25,7 +25,7 @@ export const acknowledgement: Scenario = {
     const seen = `the endpoint ${describeAnswer(answer)}`;
     const reachable = pass(seen, answer);
     if (answer.mayLackOrder) {
-      return { reachable, 'valid-accepted': judgeAccepted('a valid callback', answer) };
+      return { reachable, 'valid-accepted': checkAccepted('a valid callback', answer) };
     }
     if (!isAccepted(answer)) {
       const refusal = fatal(await explainRefusal(stage, request, answer));
@@ -37,19 +37,19 @@ export const acknowledgement: Scenario = {
     const expects200 = `a valid callback was answered ${status}`;
     return {
       reachable,
-      'valid-accepted': judgeAccepted('a valid callback', answer),
+      'valid-accepted': checkAccepted('a valid callback', answer),
       'status-200':
         status === 200
           ? pass(expects200, answer)
           : fail(`${expects200}, but the interface (section 4.2) expects 200`, answer),
-      'acknowledged-in-time': await judgeTime(stage, answer),
-      'valid-effect': judgeActedOnce(payment, 'one callback'),
+      'acknowledged-in-time': await checkTime(stage, answer),
+      'valid-effect': checkActedOnce(payment, 'one callback'),
     };
   },
 };
 
 /** The first answer may wait for what is opened or compiled once. If the next is slow too, all are. */
-async function judgeTime(stage: Stage, first: Answer): Promise<CheckVerdict> {
+async function checkTime(stage: Stage, first: Answer): Promise<CheckVerdict> {
   const { acknowledgeWithinMs } = stage.options;
   const describe = ({ latencyMs }: Answer): string =>
     `acknowledged after ${Math.round(latencyMs)} ms, of ${acknowledgeWithinMs} ms allowed`;
@@ -70,7 +70,7 @@ export const wrongSecret: Scenario = {
     const payment = await stage.createPayment();
     const request = stage.sign(stage.createRecord(payment), { key: FOREIGN_KEY });
     const answer = await stage.send(request);
-    const verdict = judgeRefused('a signature made with another secret', answer);
+    const verdict = checkRefused('a signature made with another secret', answer);
     if (!isAccepted(answer)) return { 'wrong-secret': verdict };
     const other = await stage.send({ headers: {}, body: Buffer.from('not json') });
     if (!isAccepted(other)) return { 'wrong-secret': verdict };

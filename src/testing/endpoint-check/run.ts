@@ -73,7 +73,7 @@ class Run {
   }
 
   async #decide(pending: PendingCheck): Promise<void> {
-    const verdict = await this.#judge(pending);
+    const verdict = await this.#verdictOf(pending);
     const { signal, onCheck } = this.#stage.options;
     signal?.throwIfAborted();
     const check = createCheck(pending.id, verdict, pending.referenceNumbers);
@@ -83,10 +83,10 @@ class Run {
     onCheck?.(check);
   }
 
-  #judge({ id, finding }: PendingCheck): CheckVerdict | Promise<CheckVerdict> {
+  #verdictOf({ id, finding }: PendingCheck): CheckVerdict | Promise<CheckVerdict> {
     const cause = this.#explain(id);
     if (cause) return skip(`not tried, because "${cause.id}" failed: ${cause.detail}`);
-    if (typeof finding === 'function') return this.#stage.effects.judge(finding);
+    if (typeof finding === 'function') return this.#stage.effects.check(finding);
     return finding ?? skip('not tried: its callbacks were not accepted');
   }
 

@@ -1,20 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { type Answer, describeAnswer, isAccepted } from './answer.js';
-import { describeCount, type EffectJudgement, type Effects, judgeActedOnce } from './effects.js';
+import { checkActedOnce, describeCount, type EffectCheck, type Effects } from './effects.js';
 import type { SignedRequest } from './endpoint.js';
 import type { CheckedPayment, EffectCount } from './options.js';
 import { acknowledgement, probeAnswers, wrongSecret } from './premises.js';
 import type { EndpointCheckId } from './report.js';
 import { available, largeBody, singleCallbacks } from './single-callbacks.js';
 import { type Scenario, type Stage, UNKNOWN_STATUS } from './stage.js';
-import { type CheckVerdict, fail, judgeAccepted, pass, skip } from './verdict.js';
+import { type CheckVerdict, checkAccepted, fail, pass, skip } from './verdict.js';
 
 const unknownStatus: Scenario = {
   ids: ['unknown-status', 'unknown-status-effect'],
   async run(stage) {
     const payment = await stage.createPayment();
     const answer = await stage.deliver(stage.signChange(payment, { status: UNKNOWN_STATUS }));
-    const verdict = judgeAccepted(`the status ${UNKNOWN_STATUS}`, answer);
+    const verdict = checkAccepted(`the status ${UNKNOWN_STATUS}`, answer);
     const { paid } = stage.accepted;
     if (!isAccepted(answer) || paid === undefined) return { 'unknown-status': verdict };
     stage.accepted.unknownStatus = payment;
@@ -46,18 +46,18 @@ interface InTurn {
 interface Prepared {
   readonly first: SignedRequest;
   readonly second: SignedRequest;
-  readonly judge: EffectJudgement;
+  readonly check: EffectCheck;
 }
 
 const inTurn = ({ ids, prepare }: InTurn): Scenario => ({
   ids,
   async run(stage) {
     const [id, effectId = id] = ids;
-    const { first, second, judge } = prepare(stage, await stage.createPayment());
-    const before = judgeAccepted('the first callback', await stage.deliver(first));
+    const { first, second, check } = prepare(stage, await stage.createPayment());
+    const before = checkAccepted('the first callback', await stage.deliver(first));
     if (before.outcome !== 'passed') return { [id]: before };
-    const verdict = judgeAccepted('the second callback', await stage.deliver(second));
-    return verdict.outcome === 'passed' ? { [id]: verdict, [effectId]: judge } : { [id]: verdict };
+    const verdict = checkAccepted('the second callback', await stage.deliver(second));
+    return verdict.outcome === 'passed' ? { [id]: verdict, [effectId]: check } : { [id]: verdict };
   },
 });
 
@@ -67,7 +67,7 @@ const duplicate = inTurn({
   ids: ['duplicate', 'duplicate-effect'],
   prepare(stage, payment) {
     const request = stage.signChange(payment);
-    return { first: request, second: request, judge: judgeActedOnce(payment, TWICE) };
+    return { first: request, second: request, check: checkActedOnce(payment, TWICE) };
   },
 });
 
@@ -76,7 +76,7 @@ const resignedRetry = inTurn({
   prepare(stage, payment) {
     const record = stage.createRecord(payment);
     const first = stage.sign(record, { timestamp: stage.timestampOf(-1) });
-    return { first, second: stage.sign(record), judge: judgeActedOnce(payment, TWICE) };
+    return { first, second: stage.sign(record), check: checkActedOnce(payment, TWICE) };
   },
 });
 
@@ -91,22 +91,22 @@ const duplicatesAtOnce: Scenario = {
     const copies = await stage.sendAtOnce(request, COPIES);
     const again = copies.every(isAccepted) ? undefined : await stage.deliverUntilAccepted(request);
     return {
-      simultaneous: judgeCopies(copies, again),
+      simultaneous: checkCopies(copies, again),
       'simultaneous-effect':
         again === undefined || isAccepted(again)
-          ? judgeActedOnce(payment, `${COPIES} copies at once`)
+          ? checkActedOnce(payment, `${COPIES} copies at once`)
           : undefined,
     };
   },
 };
 
-function judgeCopies(copies: readonly Answer[], again: Answer | undefined): CheckVerdict {
+function checkCopies(copies: readonly Answer[], again: Answer | undefined): CheckVerdict {
   const answers = copies.map(({ status, failure }) => status ?? `none (${failure})`).join(', ');
   const seen = `${copies.length} copies at once were answered ${answers}`;
   const wrong = copies.find((answer) => !isAccepted(answer) && !asksForRetry(answer));
   if (wrong !== undefined) return fail(`${seen}; 2xx or 503 was expected`, wrong);
   if (again === undefined) return pass(seen);
-  return judgeAccepted(`${seen}; delivered again`, again);
+  return checkAccepted(`${seen}; delivered again`, again);
 }
 
 // The service retries after anything but 2xx. These statuses ask for it: conflict, too early, too many requests,
@@ -129,7 +129,7 @@ const secondChange = inTurn({
     return {
       first: stage.sign({ ...paid, status: UNKNOWN_STATUS }),
       second: stage.sign(paid),
-      async judge(effects) {
+      async check(effects) {
         const { unknownStatus } = stage.accepted;
         if (unknownStatus === undefined) return NOTHING_TO_COMPARE;
         const first = await effects.count(unknownStatus);
@@ -151,7 +151,7 @@ const olderChange = inTurn({
       afterSeconds: 10,
       offsetHours: 5,
     }),
-    async judge(effects) {
+    async check(effects) {
       const { paid } = stage.accepted;
       if (paid === undefined) return NOTHING_TO_COMPARE;
       const newer = await effects.count(paid);

@@ -4,7 +4,7 @@ import { type Answer, describeAnswer, isAccepted } from './answer.js';
 import { type SignedRequest, withHeader } from './endpoint.js';
 import type { EndpointCheckId } from './report.js';
 import { FOREIGN_KEY, type Scenario, type Stage, UNKNOWN_STATUS } from './stage.js';
-import { type CheckVerdict, fail, judgeAccepted, judgeRefused, pass, skip } from './verdict.js';
+import { type CheckVerdict, checkAccepted, checkRefused, fail, pass, skip } from './verdict.js';
 
 /** Callbacks of one payment, by what is special about them; their check passes if all are answered rightly. */
 type Callbacks = (
@@ -109,7 +109,7 @@ const OF_TIME = /timestamp|delayed/;
 const expectAnswers = (
   all: SingleCallbacks,
   send: (request: SignedRequest, stage: Stage) => Promise<Answer>,
-  judge: typeof judgeRefused,
+  check: typeof checkRefused,
 ): readonly Scenario[] =>
   Object.entries(all).map(([id, callbacks]) => ({
     ids: [id as EndpointCheckId],
@@ -118,7 +118,7 @@ const expectAnswers = (
       let verdict: CheckVerdict | undefined;
       for (const [what, request] of Object.entries(callbacks(record, stage))) {
         const answer = await send(request, stage);
-        verdict = judge(what, answer);
+        verdict = check(what, answer);
         if (OF_TIME.test(id))
           verdict = { ...verdict, detail: verdict.detail + (answer.clock ?? '') };
         if (verdict.outcome !== 'passed') break;
@@ -128,8 +128,8 @@ const expectAnswers = (
   }));
 
 export const singleCallbacks: readonly Scenario[] = [
-  ...expectAnswers(refused, (request, stage) => stage.send(request), judgeRefused),
-  ...expectAnswers(accepted, (request, stage) => stage.deliver(request), judgeAccepted),
+  ...expectAnswers(refused, (request, stage) => stage.send(request), checkRefused),
+  ...expectAnswers(accepted, (request, stage) => stage.deliver(request), checkAccepted),
 ];
 
 export const available: Scenario = {
@@ -158,12 +158,12 @@ export const largeBody: Scenario = {
     const next = await stage.deliver(stage.signChange(payment));
     if (isAccepted(next)) stage.accepted.last = payment;
     return {
-      'large-body': { ...judgeLargeBody(largeBodyBytes, large), isLesser: isAccepted(next) },
+      'large-body': { ...checkLargeBody(largeBodyBytes, large), isLesser: isAccepted(next) },
     };
   },
 };
 
-function judgeLargeBody(bytes: number, answer: Answer): CheckVerdict {
+function checkLargeBody(bytes: number, answer: Answer): CheckVerdict {
   const seen = `${bytes} bytes, correctly signed: the endpoint ${describeAnswer(answer)}`;
   const { status = 0, failure } = answer;
   if (failure !== undefined) {

@@ -4,14 +4,14 @@ import { signedHeaders } from '../../mock-server/callbacks/sign.js';
 import { describeValue } from '../../protocol/describe-value.js';
 import type { PaymentStatusRecord } from '../../protocol/payment.js';
 import { type Answer, describeAnswer, isAccepted, remedyOf } from './answer.js';
-import { asCheckFailure, callOption, type EffectJudgement, Effects } from './effects.js';
+import { asCheckFailure, callOption, type EffectCheck, Effects } from './effects.js';
 import { Endpoint, type SignedRequest } from './endpoint.js';
 import type { CheckedPayment, ResolvedCheckOptions } from './options.js';
 import type { EndpointCheckId } from './report.js';
 import { CheckFailure, type CheckVerdict, fail } from './verdict.js';
 
-/** What a scenario found, by check. Effects may be judged at the end of the run. A check without one was not tried. */
-export type Findings = Partial<Record<EndpointCheckId, CheckVerdict | EffectJudgement | undefined>>;
+/** What a scenario found, by check. Effects may be checked at the end of the run. A check without one was not tried. */
+export type Findings = Partial<Record<EndpointCheckId, CheckVerdict | EffectCheck | undefined>>;
 
 /** Requests that belong together, and the checks they decide. */
 export interface Scenario {
