@@ -1,7 +1,6 @@
 import type { EndpointCheck, EndpointReport } from 'merchant-payments/testing';
 import { markupText, plainText } from '../protocol/plain-text.js';
 import { type Layout, labelledLines, wrapText } from './layout.js';
-import type { Style } from './terminal.js';
 
 /** The flags of the options that checks name. */
 const FLAGS = {
@@ -28,14 +27,6 @@ export function nameCheckFlags(report: EndpointReport): EndpointReport {
   return { ...report, checks };
 }
 
-const OUTCOMES: Readonly<
-  Record<EndpointCheck['outcome'], { readonly word: string; readonly style: Style }>
-> = {
-  passed: { word: 'pass', style: 'green' },
-  failed: { word: 'FAIL', style: 'red' },
-  skipped: { word: 'skip', style: 'yellow' },
-};
-
 /** Describes a report for people: what failed and why, what was skipped, and the totals. */
 export function describeReport(report: EndpointReport, layout: Layout): string[] {
   const { checks, url, cause } = report;
@@ -52,19 +43,10 @@ export function describeReport(report: EndpointReport, layout: Layout): string[]
   ];
 }
 
-/** The outcome of a check, and what it is about. */
-export function describeCheck(
-  { id, title, outcome }: EndpointCheck,
-  { width, paint }: Pick<Layout, 'width' | 'paint'>,
-): string[] {
-  const { word, style } = OUTCOMES[outcome];
-  const [first = '', ...others] = labelledLines(`${word}  `, plainText(`${id}: ${title}`), width);
-  return [paint(style, word) + first.slice(word.length), ...others];
-}
-
 /** Explains a failure: what was seen, why it matters, what to do, and a line to paste for that. */
 function describeFailure(check: EndpointCheck, { width, paint }: Layout): string[] {
-  const { detail, answer, why, remedy, paste, referenceNumbers } = check;
+  const { id, title, detail, answer, why, remedy, paste, referenceNumbers } = check;
+  const [first = '', ...others] = labelledLines('FAIL  ', plainText(`${id}: ${title}`), width);
   const look =
     referenceNumbers.length > 0
       ? `in the endpoint's log for ${referenceNumbers.join(', ')}`
@@ -72,7 +54,8 @@ function describeFailure(check: EndpointCheck, { width, paint }: Layout): string
   const explanation = { seen: detail, said: answer, why, fix: remedy, look };
   return [
     '',
-    ...describeCheck(check, { width, paint }),
+    first.replace('FAIL', paint('red', 'FAIL')),
+    ...others,
     ...Object.entries(explanation).flatMap(([label, text]) =>
       text === undefined ? [] : labelledLines(`  ${label.padEnd(6)}`, plainText(text), width),
     ),
@@ -102,25 +85,20 @@ function describeSkipped(checks: readonly EndpointCheck[], { width, paint }: Lay
 
 function describeTotals(report: EndpointReport, { width, paint }: Layout): string[] {
   const { counts, durationMs, acknowledgeMs, passed } = report;
-  const acknowledged =
-    acknowledgeMs === undefined
-      ? [
-          paint(
-            'red',
-            'No callback was acknowledged, so this is a failure. If your endpoint looks',
-          ),
-          paint('red', 'its order up, give a stored one: --reference <text>'),
-        ]
-      : [];
   const times =
     acknowledgeMs === undefined
       ? ''
       : ` Callbacks were acknowledged within ${acknowledgeMs.median} ms (median), ${acknowledgeMs.max} ms at most.`;
   const totals = `${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped in ${(durationMs / 1000).toFixed(1)} s.${times}`;
-  return [
-    ...acknowledged,
-    ...wrapText(totals, width).map((line) => paint(passed ? 'green' : 'red', line)),
-  ];
+  // A failure says what to do. Without one, this is why the exit code is 1.
+  const unacknowledged =
+    acknowledgeMs === undefined && counts.failed === 0
+      ? 'No callback was acknowledged, so this is a failure. If your endpoint looks its order up, give a stored one: --reference <text>'
+      : undefined;
+  return [unacknowledged, totals]
+    .filter((text) => text !== undefined)
+    .flatMap((text) => wrapText(text, width))
+    .map((line) => paint(passed ? 'green' : 'red', line));
 }
 
 /** Writes a report as JUnit XML, which CI servers show as test results. */

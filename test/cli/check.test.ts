@@ -124,7 +124,6 @@ test('an endpoint that is not there fails', async () => {
   const { code, stdout } = await check(`http://127.0.0.1:${await reserveClosedPort()}/`);
   expect(code).toBe(1);
   expect(stdout).toContain('FAIL  reachable: ');
-  expect(stdout.replaceAll('\n', ' ')).toContain('No callback was acknowledged');
 });
 
 test.each([

@@ -1,8 +1,8 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import type { CheckCallbackEndpointOptions, EndpointReport } from 'merchant-payments/testing';
-import { describeCheck, describeReport, nameCheckFlags, toJUnitXml } from '../check-report.js';
+import { describeReport, nameCheckFlags, toJUnitXml } from '../check-report.js';
 import { type Call, defineCommand, flag, parsed, text, UsageError } from '../command.js';
-import { type Layout, textWidth } from '../layout.js';
+import { textWidth } from '../layout.js';
 import { isListeningWithin } from '../network.js';
 import {
   oneOf,
@@ -121,9 +121,9 @@ async function runChecks(call: Call<typeof options>): Promise<EndpointReport> {
       return await checkCallbackEndpoint(url, {
         ...checkOptions,
         signal,
-        onCheck(check) {
+        onCheck({ id, outcome }) {
           count += 1;
-          showProgress(terminal, `${count} checked: ${describeCheck(check, PLAIN)}`);
+          showProgress(terminal, `${count} checked: ${id} ${outcome}`);
         },
       });
     } catch (error) {
@@ -135,11 +135,6 @@ async function runChecks(call: Call<typeof options>): Promise<EndpointReport> {
     }
   });
 }
-
-const PLAIN: Pick<Layout, 'width' | 'paint'> = {
-  width: Number.POSITIVE_INFINITY,
-  paint: (_style, plain) => plain,
-};
 
 /** Moves to the beginning of the line, and clears it. */
 const CLEAR_LINE = '\r\u001b[K';
