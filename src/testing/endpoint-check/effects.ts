@@ -99,7 +99,9 @@ export class Effects {
     const { effectsWithinMs, signal, clock } = this.#options;
     try {
       const hasActed = await this.#showsWithin(paid, effectsWithinMs);
-      if (hasActed && last) await this.#showsWithin(last, LONGEST_WAIT_MS);
+      // An order that ships once shows no effect of its later payments.
+      const longestMs = this.#isOneOrder ? effectsWithinMs : LONGEST_WAIT_MS;
+      if (hasActed && last) await this.#showsWithin(last, longestMs);
       await clock.pause(effectsWithinMs, signal);
       this.#mixture = await this.#findMixture(this.#untouched, paid, last);
     } catch (error) {
@@ -117,17 +119,20 @@ export class Effects {
     return true;
   }
 
+  get #isOneOrder(): boolean {
+    return typeof this.#options.merchantPaymentReference === 'string';
+  }
+
   async #findMixture(
     untouched: CheckedPayment,
     paid: CheckedPayment,
     last: CheckedPayment | undefined,
   ): Promise<string | undefined> {
-    const isOneOrder = typeof this.#options.merchantPaymentReference === 'string';
     const { effects } = await this.count(untouched);
-    if (effects !== 0 || (isOneOrder && this.before(untouched) > 0)) {
+    if (effects !== 0 || (this.#isOneOrder && this.before(untouched) > 0)) {
       return 'countEffects does not distinguish payments: count by referenceNumber, or give';
     }
-    if (!isOneOrder || !last || (await this.count(paid)).effects < 1) return undefined;
+    if (!this.#isOneOrder || !last || (await this.count(paid)).effects < 1) return undefined;
     const isOncePerOrder = (await this.count(last)).effects === 0;
     return isOncePerOrder ? 'only the first payment of the order had an effect: give' : undefined;
   }
