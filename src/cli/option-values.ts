@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import { describeValue } from '../protocol/describe-value.js';
 import { SECONDS_END } from '../protocol/instant.js';
+import type { WholeNumberRange } from '../protocol/options.js';
 import { httpUrl } from '../protocol/url.js';
 import { list, type Option, parsed, text, UsageError, withDefault } from './command.js';
 import { pathOf, printNote, type Terminal } from './terminal.js';
@@ -10,16 +11,11 @@ import { pathOf, printNote, type Terminal } from './terminal.js';
 const received = (text: string): string =>
   `received ${/^[\w.:,+-]{1,12}$/.test(text) ? text : describeValue(text)}`;
 
-interface WholeNumberRange {
-  readonly min: number;
-  readonly max: number;
-}
-
 /** @throws {UsageError} unless `text` is a whole number in the range, in plain digits */
 export function parseWholeNumber(
   name: string,
   text: string,
-  { min, max }: WholeNumberRange,
+  { min = 0, max = Number.MAX_SAFE_INTEGER }: Pick<WholeNumberRange, 'min' | 'max'>,
 ): number {
   const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
   if (value >= min && value <= max) return value;
@@ -173,9 +169,9 @@ export const timestampUnitOption = choice('The unit of X-Timestamp.', ['seconds'
 /** A whole number in a range, which the help must state; `undefined` when it is missing. */
 export const wholeNumber = (
   help: { readonly value: string; readonly help: string },
-  { min = 0, max = Number.MAX_SAFE_INTEGER }: { readonly min?: number; readonly max?: number } = {},
+  range: Pick<WholeNumberRange, 'min' | 'max'> = {},
 ): Option<number | undefined> =>
-  parsed(help, (name, given) => parseWholeNumber(name, given, { min, max }));
+  parsed(help, (name, given) => parseWholeNumber(name, given, range));
 
 /** Reads the exact bytes of a callback from a file, or from standard input for `-`. The option is for messages. */
 export async function readInput(

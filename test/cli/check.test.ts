@@ -303,7 +303,7 @@ test.each([
   [[UNUSED_URL, '--effect-url=x'], /--effect-url must be an http or https URL/],
   [[UNUSED_URL, '--reference= '], /merchantPaymentReference must be a string that is not blank/],
   [[UNUSED_URL, '--effect-counts=all'], /--effect-counts must be one of paid, changes/],
-  [[UNUSED_URL, '--effect-counts=paid'], /--effect-counts needs --effect-url, which is missing/],
+  [[UNUSED_URL, '--effect-counts=paid'], /effectCounts was given without countEffects/],
   [[UNUSED_URL, '--overtaking=yes'], /--overtaking takes no value/],
   [
     [UNUSED_URL, '--tolerance=1'],

@@ -84,9 +84,6 @@ export const check = defineCommand({
   async run(call) {
     const { options: given, terminal } = call;
     const { junit } = given;
-    if (given['effect-counts'] !== undefined && given['effect-url'] === undefined) {
-      throw new UsageError('--effect-counts needs --effect-url, which is missing');
-    }
     // Before the run, so that a misspelt folder does not cost the report.
     await using file = junit === undefined ? undefined : await openForWriting(junit, terminal);
     const report = nameCheckFlags(await runChecks(call));

@@ -41,10 +41,7 @@ export const add = defineCommand({
         value: 'n',
         help: 'How often the fault happens: a whole number from 1, or unlimited. Default: 1',
       },
-      (name, given) =>
-        given === 'unlimited'
-          ? given
-          : parseWholeNumber(name, given, { min: 1, max: Number.MAX_SAFE_INTEGER }),
+      (name, given) => (given === 'unlimited' ? given : parseWholeNumber(name, given, { min: 1 })),
     ),
     match: listOption({
       value: 'field=value',

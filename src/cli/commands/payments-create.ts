@@ -10,7 +10,7 @@ import {
 } from '../command.js';
 import { connectToMock, mockUrlOption, noAnswer } from '../control-client.js';
 import { fieldLines } from '../layout.js';
-import { parseDecimal, parseJsonOrText, readFields } from '../option-values.js';
+import { parseDecimal, readFields } from '../option-values.js';
 
 const AMOUNT = 'A decimal number such as 100 or 12.50. Required.';
 
@@ -36,21 +36,9 @@ export const create = defineCommand({
   run: createPayment,
 });
 
-/** The flags of the fields that the interface names. */
-const flagOfField = {
-  merchantPaymentReference: '--reference',
-  amount: '--amount',
-  currency: '--currency',
-};
-
 async function createPayment(call: Call<typeof options>): Promise<Outcome> {
   const { reference: merchantPaymentReference, amount, currency, field } = call.options;
-  if (merchantPaymentReference.trim() === '') throw new UsageError('--reference must not be blank');
-  const extraBody = readFields('--field', field, (name, value) => {
-    const flag = new Map(Object.entries(flagOfField)).get(name);
-    if (flag === undefined) return parseJsonOrText(value);
-    throw new UsageError(`--field ${name} is not allowed: ${flag} sets it`);
-  });
+  const extraBody = readFields('--field', field);
   const { base } = connectToMock(call);
   const { PaymentClient } = await import('merchant-payments');
   await using client = new PaymentClient({
@@ -84,6 +72,7 @@ async function createPayment(call: Call<typeof options>): Promise<Outcome> {
 function explain(error: unknown, base: string): unknown {
   if (!(error instanceof Error && 'code' in error && 'requestOutcome' in error)) return error;
   const { code, requestOutcome, message } = error;
+  if (code === 'INVALID_REQUEST') return new UsageError(message);
   const isAbsent = code === 'CONNECTION_FAILED' && requestOutcome === 'not-sent';
   const name = 'serviceCode' in error ? error.serviceCode : code;
   return new Error(isAbsent ? noAnswer(base) : `${String(name)}: ${message}`);
