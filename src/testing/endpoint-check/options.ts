@@ -14,6 +14,7 @@ import {
   timerMs,
   wholeNumber,
   withDefault,
+  withMethods,
 } from '../../protocol/options.js';
 import { httpUrl } from '../../protocol/url.js';
 import type { SignatureEncoding } from '../../protocol/wire.js';
@@ -160,10 +161,7 @@ const rules = {
     func<NonNullable<CheckCallbackEndpointOptions['onCheck']>>('that takes a check'),
   ),
   signal: optional(
-    matching<AbortSignal>(
-      'an AbortSignal',
-      (value: AbortSignal | null) => typeof value?.aborted === 'boolean',
-    ),
+    withMethods<AbortSignal>('an AbortSignal', 'addEventListener', 'removeEventListener'),
   ),
 } satisfies OptionRules<CheckCallbackEndpointOptions>;
 
