@@ -103,30 +103,9 @@ export interface EndpointReport {
   readonly durationMs: number;
 }
 
-type RunFacts = Pick<EndpointReport, 'url' | 'checks' | 'durationMs' | 'startedAt'> & {
-  readonly cause: EndpointCheckId | undefined;
-  /** Of the callbacks that were accepted. */
-  readonly latenciesMs: readonly number[];
-};
-
-export function createReport(facts: RunFacts): EndpointReport {
-  const { url, cause, checks, latenciesMs, startedAt, durationMs } = facts;
-  const count = (wanted: EndpointCheck['outcome']): number =>
-    checks.filter(({ outcome }) => outcome === wanted).length;
-  const counts = { passed: count('passed'), failed: count('failed'), skipped: count('skipped') };
-  return Object.freeze({
-    url,
-    passed: counts.failed === 0 && latenciesMs.length > 0,
-    ...(cause !== undefined && { cause }),
-    checks: Object.freeze(checks),
-    counts: Object.freeze(counts),
-    ...(latenciesMs.length > 0 && { acknowledgeMs: summarize(latenciesMs) }),
-    startedAt,
-    durationMs: roundMs(durationMs),
-  });
-}
-
-function summarize(latenciesMs: readonly number[]): { median: number; max: number } {
+/** Of the callbacks that were accepted; undefined if there are none. */
+export function summarize(latenciesMs: readonly number[]): EndpointReport['acknowledgeMs'] {
+  if (latenciesMs.length === 0) return undefined;
   const sorted = [...latenciesMs].sort((one, other) => one - other);
   const middle = (sorted.length - 1) / 2;
   const [low = 0, high = 0] = [sorted[Math.floor(middle)], sorted[Math.ceil(middle)]];

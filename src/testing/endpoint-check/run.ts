@@ -4,11 +4,11 @@ import { checkTexts } from './check-texts.js';
 import { asCheckFailure } from './effects.js';
 import type { ResolvedCheckOptions } from './options.js';
 import {
-  createReport,
   type EndpointCheck,
   type EndpointCheckId,
   type EndpointReport,
   roundMs,
+  summarize,
 } from './report.js';
 import { scenarios } from './scenarios.js';
 import { type Findings, type Scenario, Stage } from './stage.js';
@@ -25,14 +25,21 @@ export async function runChecks(
   const stage = new Stage(options, sender);
   const run = new Run(stage);
   await run.decideAll();
+  const { checks, cause } = run;
+  const count = (wanted: EndpointCheck['outcome']): number =>
+    checks.filter(({ outcome }) => outcome === wanted).length;
+  const counts = { passed: count('passed'), failed: count('failed'), skipped: count('skipped') };
+  const acknowledgeMs = summarize(stage.latenciesMs);
   const { origin, pathname } = new URL(options.url);
-  return createReport({
+  return Object.freeze({
     url: origin + pathname,
-    cause: run.cause(),
-    checks: run.checks,
-    latenciesMs: stage.latenciesMs,
+    passed: counts.failed === 0 && acknowledgeMs !== undefined,
+    ...(cause !== undefined && { cause }),
+    checks: Object.freeze(checks),
+    counts: Object.freeze(counts),
+    ...(acknowledgeMs !== undefined && { acknowledgeMs }),
     startedAt,
-    durationMs: clock.elapsedMs() - startedMs,
+    durationMs: roundMs(clock.elapsedMs() - startedMs),
   });
 }
 
@@ -105,8 +112,8 @@ class Run {
     return undefined;
   }
 
-  /** Returns the failure to look at first. */
-  cause(): EndpointCheckId | undefined {
+  /** The failure to look at first. */
+  get cause(): EndpointCheckId | undefined {
     const failed = this.checks.filter(({ outcome }) => outcome === 'failed').map(({ id }) => id);
     return this.#end?.id ?? failed.find((id) => !this.#lesser.has(id)) ?? failed[0];
   }
