@@ -1,7 +1,6 @@
 import type { EndpointCheck, EndpointReport } from 'merchant-payments/testing';
 import { markupText, plainText } from '../protocol/plain-text.js';
 import { type Layout, labelledLines, wrapText } from './layout.js';
-import type { Style } from './terminal.js';
 
 /** The flags of the options that checks name. */
 const FLAGS = {
@@ -28,14 +27,6 @@ export function nameCheckFlags(report: EndpointReport): EndpointReport {
   return { ...report, checks };
 }
 
-const OUTCOMES: Readonly<
-  Record<EndpointCheck['outcome'], { readonly word: string; readonly style: Style }>
-> = {
-  passed: { word: 'pass', style: 'green' },
-  failed: { word: 'FAIL', style: 'red' },
-  skipped: { word: 'skip', style: 'yellow' },
-};
-
 /** Describes a report for people: what failed and why, what was skipped, and the totals. */
 export function describeReport(report: EndpointReport, layout: Layout): string[] {
   const { checks, url, cause } = report;
@@ -52,19 +43,10 @@ export function describeReport(report: EndpointReport, layout: Layout): string[]
   ];
 }
 
-/** The outcome of a check, and what it is about. */
-export function describeCheck(
-  { id, title, outcome }: EndpointCheck,
-  { width, paint }: Pick<Layout, 'width' | 'paint'>,
-): string[] {
-  const { word, style } = OUTCOMES[outcome];
-  const [first = '', ...others] = labelledLines(`${word}  `, plainText(`${id}: ${title}`), width);
-  return [paint(style, word) + first.slice(word.length), ...others];
-}
-
 /** Explains a failure: what was seen, why it matters, what to do, and a line to paste for that. */
 function describeFailure(check: EndpointCheck, { width, paint }: Layout): string[] {
-  const { detail, answer, why, remedy, paste, referenceNumbers } = check;
+  const { id, title, detail, answer, why, remedy, paste, referenceNumbers } = check;
+  const [first = '', ...others] = labelledLines('FAIL  ', plainText(`${id}: ${title}`), width);
   const look =
     referenceNumbers.length > 0
       ? `in the endpoint's log for ${referenceNumbers.join(', ')}`
@@ -72,7 +54,8 @@ function describeFailure(check: EndpointCheck, { width, paint }: Layout): string
   const explanation = { seen: detail, said: answer, why, fix: remedy, look };
   return [
     '',
-    ...describeCheck(check, { width, paint }),
+    first.replace('FAIL', paint('red', 'FAIL')),
+    ...others,
     ...Object.entries(explanation).flatMap(([label, text]) =>
       text === undefined ? [] : labelledLines(`  ${label.padEnd(6)}`, plainText(text), width),
     ),
@@ -102,25 +85,20 @@ function describeSkipped(checks: readonly EndpointCheck[], { width, paint }: Lay
 
 function describeTotals(report: EndpointReport, { width, paint }: Layout): string[] {
   const { counts, durationMs, acknowledgeMs, passed } = report;
-  const acknowledged =
-    acknowledgeMs === undefined
-      ? [
-          paint(
-            'red',
-            'No callback was acknowledged, so this is a failure. If your endpoint looks',
-          ),
-          paint('red', 'its order up, give a stored one: --reference <text>'),
-        ]
-      : [];
   const times =
     acknowledgeMs === undefined
       ? ''
       : ` Callbacks were acknowledged within ${acknowledgeMs.median} ms (median), ${acknowledgeMs.max} ms at most.`;
   const totals = `${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped in ${(durationMs / 1000).toFixed(1)} s.${times}`;
-  return [
-    ...acknowledged,
-    ...wrapText(totals, width).map((line) => paint(passed ? 'green' : 'red', line)),
-  ];
+  // A failure says what to do. Without one, this is why the exit code is 1.
+  const unacknowledged =
+    acknowledgeMs === undefined && counts.failed === 0
+      ? 'No callback was acknowledged, so this is a failure. If your endpoint looks its order up, give a stored one: --reference <text>'
+      : undefined;
+  return [unacknowledged, totals]
+    .filter((text) => text !== undefined)
+    .flatMap((text) => wrapText(text, width))
+    .map((line) => paint(passed ? 'green' : 'red', line));
 }
 
 /** Writes a report as JUnit XML, which CI servers show as test results. */
@@ -147,36 +125,29 @@ export function toJUnitXml(report: EndpointReport): string {
 
 function writeCase(check: EndpointCheck): string[] {
   const { id, title, outcome, detail, why, remedy, paste, answer, latencyMs = 0 } = check;
-  const said = answer === undefined ? '' : `\nAnswer: ${answer}`;
-  const line = paste === undefined ? '' : `\n${paste}`;
   const opening = `    <testcase${attributes({
     classname: 'merchant-payments.check',
     name: `${id}: ${title}`,
     time: seconds(latencyMs),
   })}`;
   if (outcome === 'passed') return [`${opening}/>`];
+  const lines = [why, remedy, paste, answer && `Answer: ${answer}`].filter(
+    (line) => line !== undefined,
+  );
   const inner =
     outcome === 'skipped'
       ? `<skipped${attributes({ message: detail })}/>`
-      : `<failure${attributes({ message: detail, type: id })}>${escapeText(`${why}\n${remedy}${line}${said}`)}</failure>`;
+      : `<failure${attributes({ message: detail, type: id })}>${lines.map(xmlText).join('\n')}</failure>`;
   return [`${opening}>`, `      ${inner}`, '    </testcase>'];
 }
 
 const seconds = (ms: number): string => (ms / 1000).toFixed(3);
 
-function attributes(values: Readonly<Record<string, string>>): string {
-  return Object.entries(values)
-    .map(([name, value]) => ` ${name}="${escapeAttribute(value)}"`)
+const attributes = (values: Readonly<Record<string, string>>): string =>
+  Object.entries(values)
+    .map(([name, value]) => ` ${name}="${xmlText(value)}"`)
     .join('');
-}
 
-// XML 1.0 can't express these, not even as references.
-const NOT_IN_XML = /[^\t\n\r\x20-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu;
-
-const escapeText = (text: string): string =>
-  markupText(text.replace(NOT_IN_XML, '')).replaceAll('\r', '&#13;');
-
-// A parser reads an unescaped line break in an attribute as a space.
-function escapeAttribute(text: string): string {
-  return escapeText(text).replaceAll('\t', '&#9;').replaceAll('\n', '&#10;');
-}
+// Controls are escaped, as on a terminal: XML 1.0 can't express most of them, nor these two.
+const xmlText = (text: string): string =>
+  markupText(plainText(text.replace(/[\ufffe\uffff]/g, '')));

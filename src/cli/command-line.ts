@@ -2,7 +2,7 @@ import { nearest } from '../protocol/options.js';
 import { plainText } from '../protocol/plain-text.js';
 import { version } from '../protocol/version.js';
 import { parseArguments, readOptions, requireWords } from './arguments.js';
-import { type Call, type Command, type ExitCode, type Outcome, UsageError } from './command.js';
+import { type Call, type ExitCode, type Outcome, UsageError } from './command.js';
 import { readEnvironment } from './environment.js';
 import { layoutOf, textWidth, wrapText } from './layout.js';
 import { commandLoaders, commandsOf } from './registry.js';
@@ -66,7 +66,7 @@ async function runCommand(words: readonly string[], terminal: Terminal): Promise
     if (outcome?.failure !== undefined) throw new Error(outcome.failure);
     return outcome?.code ?? 0;
   } catch (error) {
-    if (isInvalidOption(error)) throw new UsageError(nameFlag(command, error));
+    if (isInvalidOption(error)) throw new UsageError(error.message);
     throw error;
   }
 }
@@ -103,22 +103,6 @@ function findCommand(words: readonly string[]): string {
   throw new UsageError(`unknown command ${wanted}; ${remedy}`);
 }
 
-interface InvalidOption extends Error {
-  readonly option: string;
-}
-
-// Matched by its code: to import the class would load an entry of the package that few commands need.
-function isInvalidOption(error: unknown): error is InvalidOption {
-  return error instanceof Error && 'code' in error && error.code === 'INVALID_OPTION';
-}
-
-/** Puts the flag of the option before the package's message: `--signing-secret: signingSecret must …`. */
-function nameFlag({ options }: Command, { option, message }: InvalidOption): string {
-  const name = option.replace(/\[\d+\]$/, '');
-  const flag = Object.keys(options).find(
-    (one) =>
-      (options[one]?.sets ?? one.replace(/-(.)/g, (_dash, letter) => letter.toUpperCase())) ===
-      name,
-  );
-  return flag === undefined ? message : `--${flag}: ${message}`;
-}
+// Known by its code: to import the class would load an entry of the package that few commands need.
+const isInvalidOption = (error: unknown): error is Error =>
+  error instanceof Error && 'code' in error && error.code === 'INVALID_OPTION';

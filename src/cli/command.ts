@@ -18,8 +18,6 @@ export interface Option<Value = unknown> {
   readonly value?: string;
   /** What it does, its range and its default, in one line. */
   readonly help: string;
-  /** The name of the package's option that it sets, if different. */
-  readonly sets?: string;
   /** @throws {UsageError} when a text is invalid; `name` is the option with its dashes */
   readonly read: (texts: readonly string[], name: string) => Value;
 }
@@ -32,7 +30,7 @@ export type Values<All extends Options> = {
 };
 
 type Parse<Value> = (name: string, text: string) => Value;
-type Help = Pick<Option, 'value' | 'help' | 'sets'>;
+type Help = Pick<Option, 'value' | 'help'>;
 
 /** A switch. */
 export const flag = (help: string): Option<boolean> => ({

@@ -1,8 +1,6 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import type { ControlError } from '../mock-server/control/control-types.js';
 import { trimEnd } from '../protocol/trim-end.js';
 import { text } from './command.js';
-import { exchange, TIMED_OUT } from './network.js';
 import { formatDuration, parseHttpUrl, parseJsonOrText } from './option-values.js';
 import type { Terminal } from './terminal.js';
 
@@ -32,28 +30,12 @@ export function connectToMock({ options, terminal }: MockCall): ControlClient {
   return new ControlClient(parseHttpUrl(name, terminal.env[name] || DEFAULT_MOCK_URL));
 }
 
-/** The mock refused the call. */
-export class ControlRefusal extends Error {
-  override readonly name = 'ControlRefusal';
-  /** The `code` of the ControlError. */
-  readonly code: string;
-  /** The field that is invalid, for example `fault.delayMs`. */
-  readonly field: string | undefined;
-
-  constructor({ code, message, option }: ControlError) {
-    super(message);
-    this.code = code;
-    this.field = option;
-  }
-}
-
 /** A call of the control interface. */
 export interface ControlCall {
   /** @default 'GET' */
   readonly method?: 'GET' | 'POST' | 'DELETE';
   /** Below `/_mock/`, for example `['payments', referenceNumber]`; each part is encoded. */
   readonly path: readonly string[];
-  readonly query?: Readonly<Record<string, string | number | undefined>>;
   readonly body?: unknown;
   /**
    * The limit for the whole call.
@@ -65,33 +47,41 @@ export interface ControlCall {
 /** The limit for a call that waits until the merchant's endpoint has answered callbacks. */
 const CALLBACK_TIMEOUT_MS = 600_000;
 
-/** The longest answer that is read. */
-export const MAX_ANSWER_BYTES = 67_108_864;
-
 /** Calls the control interface of a mock. */
 export class ControlClient {
   /** Its address, for messages. */
   readonly base: string;
-  readonly #maxBytes: number;
 
-  constructor(url: URL, maxAnswerBytes = MAX_ANSWER_BYTES) {
-    this.#maxBytes = maxAnswerBytes;
+  constructor(url: URL) {
     // The address of the dashboard works too.
     const path = trimEnd(url.pathname, '/').replace(/\/_mock$/, '');
     this.base = `${url.origin}${path}`;
   }
 
   /** Resolves with the mock's answer. */
-  async call<Answer>(call: ControlCall): Promise<Answer> {
-    const { status, headers, body } = await this.#send(call);
-    const answer = parseJsonOrText(body.toString());
-    if (status >= 200 && status < 300 && isOfMock(headers)) return answer as Answer;
-    if (status >= 400 && isControlError(answer)) throw new ControlRefusal(answer);
-    throw this.#notAMock(status);
+  async call<Answer>({
+    path,
+    body,
+    method = 'GET',
+    timeoutMs = 10_000,
+  }: ControlCall): Promise<Answer> {
+    const url = `${this.base}/_mock/${path.map(encodeURIComponent).join('/')}`;
+    try {
+      const response = await fetch(url, {
+        method,
+        redirect: 'manual',
+        headers: body === undefined ? {} : { 'content-type': 'application/json' },
+        body: body === undefined ? null : JSON.stringify(body),
+        signal: AbortSignal.timeout(timeoutMs),
+      });
+      return this.#read(response, await response.text()) as Answer;
+    } catch (error) {
+      throw this.#explain(error as Error, timeoutMs);
+    }
   }
 
-  get<Answer>(path: ControlCall['path'], query: ControlCall['query'] = {}): Promise<Answer> {
-    return this.call({ path, query });
+  get<Answer>(path: ControlCall['path']): Promise<Answer> {
+    return this.call({ path });
   }
 
   /** For a call that waits for callbacks. */
@@ -99,55 +89,31 @@ export class ControlClient {
     return this.call({ method: 'POST', path, body, timeoutMs: CALLBACK_TIMEOUT_MS });
   }
 
-  async #send({ body, method = 'GET', timeoutMs = 10_000, ...call }: ControlCall) {
-    const received = await exchange(this.#toUrl(call), {
-      method,
-      headers: {
-        accept: 'application/json',
-        ...(body !== undefined && { 'content-type': 'application/json' }),
-      },
-      body: body === undefined ? undefined : Buffer.from(JSON.stringify(body)),
-      timeoutMs,
-      maxBytes: this.#maxBytes + 1,
-    }).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== TIMED_OUT) throw this.#failure(error);
-      throw new Error(
-        `${this.base} did not answer within ${formatDuration(timeoutMs)}; it may have done what was requested anyway`,
-      );
-    });
-    if (received.body.byteLength <= this.#maxBytes) return received;
-    throw new Error(`the answer is longer than ${this.#maxBytes} bytes; ask for less with --limit`);
-  }
-
-  #toUrl({ path, query = {} }: Pick<ControlCall, 'path' | 'query'>): URL {
-    if (path.some((word) => /^\.\.?$/.test(word))) {
-      throw new Error('an address cannot hold . or .. as a name: name it by its identifier');
-    }
-    const url = new URL(`${this.base}/_mock/${path.map(encodeURIComponent).join('/')}`);
-    for (const [name, value] of Object.entries(query)) {
-      if (value !== undefined) url.searchParams.set(name, String(value));
-    }
-    return url;
-  }
-
-  #failure(error: NodeJS.ErrnoException): Error {
-    if (error.code === 'ECONNREFUSED') return new Error(noAnswer(this.base));
-    return new Error(
-      `the connection to ${this.base} failed with ${error.code ?? error.name}; check that a mock runs there, or give its address with --mock-url`,
-    );
-  }
-
-  #notAMock(status: number): Error {
-    if (status === 431) return new Error('the name or the search is too long for an address');
-    return new Error(
+  /** Another server may answer anything, and what a command does with that could be anything too. */
+  #read({ status, ok, headers }: Response, body: string): unknown {
+    const answer = parseJsonOrText(body);
+    if (ok && headers.get('x-merchant-payments') === 'mock') return answer;
+    if (status >= 400 && isControlError(answer)) throw new Error(answer.message);
+    throw new Error(
       `the server at ${this.base} is not the mock of merchant-payments (HTTP ${status}); give the address of the mock with --mock-url`,
     );
   }
-}
 
-/** Another server may answer anything, and what a command does with that could be anything too. */
-const isOfMock = (headers: IncomingHttpHeaders): boolean =>
-  headers['x-merchant-payments'] === 'mock';
+  #explain(error: Error, timeoutMs: number): Error {
+    if (error.name === 'TimeoutError') {
+      return new Error(
+        `${this.base} did not answer within ${formatDuration(timeoutMs)}; it may have done what was requested anyway`,
+      );
+    }
+    // Of what fetch fails with, only the cause says why.
+    if (!(error instanceof TypeError)) return error;
+    const { code, message } = (error.cause ?? error) as NodeJS.ErrnoException;
+    if (code === 'ECONNREFUSED') return new Error(noAnswer(this.base));
+    return new Error(
+      `the connection to ${this.base} failed with ${code ?? message}; check that a mock runs there, or give its address with --mock-url`,
+    );
+  }
+}
 
 /** The message for a mock that does not run. */
 export const noAnswer = (base: string): string =>

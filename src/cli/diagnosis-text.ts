@@ -1,6 +1,6 @@
 import type { CallbackDiagnosis, CallbackFinding } from 'merchant-payments/testing';
 import { plainText } from '../protocol/plain-text.js';
-import { type Layout, labelledLines, wrapText } from './layout.js';
+import { type Layout, labelledLines } from './layout.js';
 
 /** Describes a diagnosis for people: the verdict, the record, what is wrong and what to do. */
 export function describeDiagnosis(
@@ -11,12 +11,8 @@ export function describeDiagnosis(
   const verdict = verified
     ? paint('green', 'verified: the callback is authentic, fresh, and a status record')
     : paint('red', `refused with ${error?.code}`);
-  // The first finding says the same, with a remedy.
-  const reason =
-    error === undefined || findings.length > 0 ? [] : wrapText(plainText(error.message), width);
   return [
     verdict,
-    ...reason,
     ...describeSignature(diagnosis, width),
     ...describePayment(diagnosis, width),
     ...findings.flatMap((finding) => describeFinding(finding, { width, paint })),
@@ -51,7 +47,7 @@ function describePayment({ payment, verified }: CallbackDiagnosis, width: number
 }
 
 function describeFinding(
-  { code, message, remedy, tried }: CallbackFinding,
+  { code, message, remedy }: CallbackFinding,
   { width, paint }: Layout,
 ): string[] {
   return [
@@ -59,6 +55,5 @@ function describeFinding(
     paint('yellow', code),
     ...labelledLines('  seen  ', plainText(message), width),
     ...labelledLines('  fix   ', plainText(remedy), width),
-    ...(tried === undefined ? [] : labelledLines('  tried ', plainText(tried.join('; ')), width)),
   ];
 }

@@ -126,9 +126,7 @@ export function deliveryLines(delivery: ControlDelivery, paint: Paint): string[]
 export class EventLog {
   readonly #paint: Paint;
   readonly #now: () => Date;
-  /** The references of creations that are under way: their line follows with the answer. */
-  readonly #underWay = new Map<string, string | undefined>();
-  /** Those of them that made a second payment. */
+  /** The reference numbers of second payments: the line of their creation follows with the answer. */
   readonly #seconds = new Set<string>();
 
   constructor(paint: Paint, now: () => Date = () => new Date()) {
@@ -146,28 +144,17 @@ export class EventLog {
   describe(event: MockEvent): string | undefined {
     switch (event.type) {
       case 'request': {
-        const { requestId, ended, body } = event.request;
-        const { reference = '' } = creationIn(body);
-        if (!ended) {
-          this.#underWay.set(requestId, reference);
-          return undefined;
-        }
-        this.#underWay.delete(requestId);
-        const isSecond = this.#seconds.delete(reference);
+        const { ended, referenceNumber = '' } = event.request;
+        if (!ended) return undefined;
         const line = requestLine(event.request, this.#paint);
+        const isSecond = this.#seconds.delete(referenceNumber);
         return isSecond ? `${line}, ${this.#paint('red', 'second payment')}` : line;
       }
       case 'payment': {
-        const { history, merchantPaymentReference, amount, currency, secondOf } = event.payment;
         // A callback shows every other change.
-        if (history.length > 1) return undefined;
-        if ([...this.#underWay.values()].includes(merchantPaymentReference)) {
-          if (secondOf !== undefined) this.#seconds.add(merchantPaymentReference);
-          return undefined;
-        }
-        return plainText(
-          `· ${merchantPaymentReference} ${amount} ${currency} created past the API`,
-        );
+        const { history, referenceNumber, secondOf } = event.payment;
+        if (history.length === 1 && secondOf !== undefined) this.#seconds.add(referenceNumber);
+        return undefined;
       }
       case 'attempt':
         return callbackLine(event.attempt, this.#paint);

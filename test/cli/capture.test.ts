@@ -11,7 +11,8 @@ test.each([
   ],
 ])('recognizes that a capture is %s', (_what, text, headers) => {
   expect(parseCapture(Buffer.from(text))).toMatchObject({
-    request: { headers, rawBody: Buffer.from('{}') },
+    headers,
+    rawBody: Buffer.from('{}'),
   });
 });
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { describeCheck, describeReport } from '../../src/cli/check-report.js';
+import { describeReport } from '../../src/cli/check-report.js';
 import { createReport, failed, passed, skipped } from './sample-report.js';
 
 const asIs = (_style: string, text: string) => text;
@@ -71,9 +71,12 @@ test('an answer cannot control the terminal', () => {
 });
 
 test('says that no callback was acknowledged, and names --reference', () => {
-  const { acknowledgeMs: _none, ...without } = report;
+  const { acknowledgeMs: _none, ...without } = createReport(passed, skipped);
   const lines = describeReport(without, { width: 80, paint: asIs });
   expect(lines.join(' ')).toMatch(/No callback was acknowledged, .*--reference <text>/);
+  const { acknowledgeMs: _neither, ...explained } = report;
+  const others = describeReport(explained, { width: 80, paint: asIs });
+  expect(others.join(' ')).not.toContain('No callback was acknowledged');
 });
 
 test('paints outcomes only, and totals by whether all passed', () => {
@@ -86,9 +89,10 @@ test('paints outcomes only, and totals by whether all passed', () => {
 });
 
 test('a title cannot control the terminal', () => {
-  expect(describeCheck({ ...passed, title: 'a\u001b\nb' }, { width: 80, paint: named })).toEqual([
-    '<green>pass</>  reachable: a\\x1b\\nb',
-  ]);
+  const hostile = createReport({ ...failed, title: 'a\u001b\nb' });
+  expect(describeReport(hostile, { width: 80, paint: named })).toContain(
+    '<red>FAIL</>  wrong-secret: a\\x1b\\nb',
+  );
 });
 
 test('the cause comes first, with what the endpoint said', () => {

@@ -1,12 +1,7 @@
 import { createServer, type RequestListener } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import {
-  ControlClient,
-  ControlRefusal,
-  connectToMock,
-  MAX_ANSWER_BYTES,
-} from '../../src/cli/control-client.js';
+import { ControlClient, connectToMock } from '../../src/cli/control-client.js';
 import { reserveClosedPort } from '../mock-server/merchant-endpoint.js';
 
 /** A server that answers as a mock, unless it says otherwise. */
@@ -48,7 +43,6 @@ describe('a call of the control interface', () => {
       await server.client.call({
         method: 'POST',
         path: ['payments', 'a/b?', 'status'],
-        query: { limit: 5, search: 'a b', before: undefined },
         body: { status: 'paid ü' },
       }),
     ).toEqual({ ok: 'ü' });
@@ -56,7 +50,7 @@ describe('a call of the control interface', () => {
     expect(seen).toEqual([
       {
         method: 'POST',
-        url: '/_mock/payments/a%2Fb%3F/status?limit=5&search=a+b',
+        url: '/_mock/payments/a%2Fb%3F/status',
         type: 'application/json',
         body: '{"status":"paid ü"}',
       },
@@ -68,9 +62,7 @@ describe('a call of the control interface', () => {
     await using server = await startServer((_request, response) =>
       response.writeHead(404).end('{"code":"NOT_FOUND","message":"there is none"}'),
     );
-    const error = await server.client.call(state).catch((reason) => reason);
-    expect(error).toBeInstanceOf(ControlRefusal);
-    expect(error).toMatchObject({ code: 'NOT_FOUND', message: 'there is none' });
+    await expect(server.client.call(state)).rejects.toThrow(/^there is none$/);
   });
 
   test.each([
@@ -122,7 +114,9 @@ describe('a call of the control interface', () => {
       response.writeHead(200, { 'content-length': 100 });
       response.write('{', () => request.socket.resetAndDestroy());
     });
-    await expect(late.client.call(state)).rejects.toThrow('failed with ECONNRESET');
+    await expect(late.client.call(state)).rejects.toThrow(
+      /failed with (?:ECONNRESET|UND_ERR_SOCKET)/,
+    );
   });
 
   test('names a server that does not speak HTTP', async () => {
@@ -132,22 +126,6 @@ describe('a call of the control interface', () => {
     const client = new ControlClient(new URL(`http://127.0.0.1:${port}`));
     await expect(client.call(state)).rejects.toThrow(/failed with HPE_\w+; check that a mock runs/);
     server.close();
-  });
-
-  test('stops reading an endless answer', async () => {
-    await using server = await startServer((_request, response) => {
-      const chunk = Buffer.alloc(65_536, ' ');
-      const more = () => {
-        while (response.write(chunk));
-      };
-      response.on('drain', more);
-      more();
-    });
-    const client = new ControlClient(new URL(server.url), 1_000_000);
-    await expect(client.call(state)).rejects.toThrow(
-      'the answer is longer than 1000000 bytes; ask for less with --limit',
-    );
-    expect(MAX_ANSWER_BYTES).toBe(67_108_864);
   });
 });
 

@@ -61,9 +61,16 @@ test('attempts are those of one payment, and limited', async () => {
   expect(stdout).toContain(second.referenceNumber);
   expect(stdout).not.toContain(first.referenceNumber);
   expect(stderr).toBe('1 of 2 shown\n');
-  expect((await mock.run('deliveries', 'list', '--payment', 'nobody')).stderr).toBe(
-    'nothing found\n',
-  );
+  await createPayment(mock, 'order-3');
+  expect(await mock.run('deliveries', 'list', '--payment', 'order-3')).toMatchObject({
+    code: 0,
+    stderr: 'nothing found\n',
+  });
+  expect(await mock.run('deliveries', 'list', '--payment', 'nobody')).toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr: expect.stringContaining('there is no payment "nobody"'),
+  });
 });
 
 test('a callback is sent again by its delivery, by its attempt, or by the payment', async () => {

@@ -41,34 +41,20 @@ test('an authentic callback that is refused: the record with a warning, what was
   expect(lines.slice(start).some((line) => line.startsWith('  fix   '))).toBe(true);
 });
 
-test('an unexplained signature: what was tried', () => {
+test('an unexplained signature', () => {
   const lines = describeDiagnosis(
     diagnoseCallback(signed, { signingSecret: 'other', now }),
     layout,
   );
   expect(lines).toContain('  signature  does not match, and nothing that was tried explains it');
-  expect(lines.some((line) => line.startsWith('  tried '))).toBe(true);
   for (const line of lines) expect([...line].length, line).toBeLessThanOrEqual(80);
 });
 
 test('a signature that is explained, and one that is missing', () => {
-  const { 'x-signature': signature = '', ...headers } = signed.headers;
-  const renamed = { ...headers, HTTP_X_SIGNATURE: signature };
-  const explained = diagnoseCallback({ ...signed, headers: renamed }, { signingSecret, now });
+  const { 'x-signature': _left, ...headers } = signed.headers;
+  const rawBody = Buffer.from(signed.rawBody).toString().replace('{', '{ ');
+  const explained = diagnoseCallback({ ...signed, rawBody }, { signingSecret, now });
   expect(describeDiagnosis(explained, layout).join(' ')).toContain('once the findings');
   const missing = diagnoseCallback({ ...signed, headers }, { signingSecret, now });
   expect(describeDiagnosis(missing, layout)).toContain('  signature  missing');
-});
-
-test('says why when there is no finding', () => {
-  const lines = describeDiagnosis(
-    {
-      verified: false,
-      signature: 'missing',
-      findings: [],
-      error: { code: 'MISSING_SIGNATURE', message: 'a reason' },
-    },
-    layout,
-  );
-  expect(lines.slice(0, 2)).toEqual(['refused with MISSING_SIGNATURE', 'a reason']);
 });

@@ -119,7 +119,7 @@ test('a relative path begins at the folder of the command', async () => {
   const { folder } = saveVariables(['{"version":2}'], 'callback.json');
   const run = (...args: string[]) => startCommand(args, { cwd: folder, env: secretEnv }).ended;
   const verify = await run('callback', 'verify', '--json-file', 'callback.json');
-  expect(verify.stderr).toContain('headers must be a JSON object');
+  expect(verify.stderr).toContain('neither rawBody nor rawBodyBase64');
   await run('check', 'http://127.0.0.1:1/', '--junit', 'check.xml');
   expect(existsSync(path.join(folder, 'check.xml'))).toBe(true);
 });

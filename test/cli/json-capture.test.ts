@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { UsageError } from '../../src/cli/command.js';
 import { parseCapture } from '../../src/cli/commands/callback-verify.js';
 
-const parse = (value: unknown) => parseCapture(Buffer.from(JSON.stringify(value))).request;
+const parse = (value: unknown) => parseCapture(Buffer.from(JSON.stringify(value)));
 
 test.each([
   [{ rawBody: 'é' }, 'é'],
@@ -21,10 +21,6 @@ test('reads headers of one or of several values', () => {
 
 test.each([
   ['{"a"', /is not valid JSON$/],
-  ['{"rawBody":""}', /headers must be/],
-  ['{"headers":[["a","1"]],"rawBody":""}', /headers must be/],
-  ['{"headers":{"a":{}},"rawBody":""}', /headers must be/],
-  ['{"headers":{"a":["1",2]},"rawBody":""}', /headers must be/],
   ['{"headers":{}}', /neither rawBody nor rawBodyBase64/],
   ['{"headers":{},"rawBody":null}', /neither rawBody nor rawBodyBase64/],
   ['{"headers":{},"body":"e30=","isBase64Encoded":true}', /neither rawBody nor rawBodyBase64/],

@@ -2,13 +2,13 @@ import { describe, expect, test } from 'vitest';
 import { UsageError } from '../../src/cli/command.js';
 import {
   formatDuration,
+  parseDecimal,
   parseDuration,
-  parseExactDecimal,
   parseHttpUrl,
   parseJsonOrText,
   parseOneOf,
   parseWholeNumber,
-  readPairs,
+  readFields,
 } from '../../src/cli/option-values.js';
 
 describe('a whole number', () => {
@@ -46,7 +46,7 @@ test.each([
     () => parseOneOf('--retry-signing', text, ['fresh', 'original']),
   ];
   for (const read of refused) expect(read).toThrow(new RegExp(`; ${received}$`));
-  expect(() => readPairs('--answer-field', ['hunter2'])).toThrow('a string of 7 characters');
+  expect(() => readFields('--answer-field', ['hunter2'])).not.toThrow('hunter2');
 });
 
 describe('a duration', () => {
@@ -107,46 +107,36 @@ describe('an amount', () => {
     ['12.5000000000000000000', 12.5],
     ['100.0000000000000000', 100],
   ])('of %j is %d', (text, value) => {
-    expect(parseExactDecimal('--amount', text)).toBe(value);
+    expect(parseDecimal('--amount', text)).toBe(value);
   });
 
   test.each(['', ' 5', '5 ', '1e3', '12,5', '0x10', '1_000', '+5', '.5', '5.', '05', '--5', 'NaN'])(
     'is not read from %j',
     (text) => {
-      expect(() => parseExactDecimal('--amount', text)).toThrow(
+      expect(() => parseDecimal('--amount', text)).toThrow(
         '--amount must be a decimal number such as 100 or 12.50',
       );
     },
   );
 
-  test.each(['1234567890123456', '0.1234567890123456', '99999999999999.99', `1${'0'.repeat(30)}`])(
-    'of %j is refused: a double does not carry it for sure',
-    (text) => {
-      expect(() => parseExactDecimal('--amount', text)).toThrow('more digits than');
-    },
-  );
-
   test('is the same text when a double prints it', () => {
     for (const text of ['999999999999.999', '8.41', '4.35', '1.005', '70.07']) {
-      expect(String(parseExactDecimal('--amount', text))).toBe(text);
+      expect(String(parseDecimal('--amount', text))).toBe(text);
     }
   });
 });
 
 describe('pairs', () => {
   test('are divided at the first equals sign', () => {
-    expect([...readPairs('--field', ['a=b=c', 'b='])]).toEqual([
-      ['a', 'b=c'],
-      ['b', ''],
-    ]);
+    expect(readFields('--field', ['a=b=c', 'b='])).toEqual({ a: 'b=c', b: '' });
   });
 
   test.each(['a', '', '=b'])('are not read from %j', (text) => {
-    expect(() => readPairs('--field', [text])).toThrow('--field must be of the form name=value');
+    expect(() => readFields('--field', [text])).toThrow('--field must be of the form name=value');
   });
 
   test('are given once', () => {
-    expect(() => readPairs('--field', ['a=1', 'a=2'])).toThrow('--field a was given twice');
+    expect(() => readFields('--field', ['a=1', 'a=2'])).toThrow('--field a was given twice');
   });
 });
 

@@ -1,5 +1,5 @@
-import { verifyCallback } from 'merchant-payments/callback';
 import type { CallbackFault, DeliveryAttempt, MockService } from 'merchant-payments/mock-server';
+import { isForged } from '../../mock-server/callbacks/answer-hints.js';
 import { LONGEST_TIMER_MS } from '../../protocol/options.js';
 import { type Call, defineCommand, list, text, UsageError, withDefault } from '../command.js';
 import { callbackLine } from '../event-lines.js';
@@ -10,7 +10,6 @@ import {
   signingSecretOption,
   wholeNumber,
 } from '../option-values.js';
-import type { Paint } from '../terminal.js';
 import { describeFaults, readFaultType } from './faults.js';
 
 const options = {
@@ -59,13 +58,13 @@ export const send = defineCommand({
       type === undefined ? undefined : (readFaultType('callback', type, set) as CallbackFault);
     const signingSecret = requireSigningSecret(call.options['signing-secret'], call.terminal);
     const sent = await sendCallback(call, { url, fault, signingSecret });
-    const judged = judgeAnswers(sent, signingSecret);
-    const failure = describeFailure(judged);
+    const compared = compareAnswers(sent);
+    const failure = describeFailure(compared);
     return {
-      json: { isAsExpected: failure === undefined, sent: judged.map(toJsonSent) },
+      json: { isAsExpected: failure === undefined, sent: compared.map(toJsonSent) },
       lines: ({ paint }) => [
-        ...judged.flatMap((one) => describeSent(one, paint)),
-        ...(failure === undefined ? [describeSuccess(judged)] : []),
+        ...sent.map((one) => callbackLine(one, paint)),
+        ...(failure === undefined ? [describeSuccess(compared)] : []),
       ],
       failure,
     };
@@ -120,40 +119,25 @@ async function createPayment(service: MockService, reference?: string): Promise<
   throw new UsageError('the mock did not accept --reference as the reference of a payment');
 }
 
-/** What the endpoint should have done with a callback, and whether it did. */
-interface Judgement {
+/** A callback, what the endpoint should have done with it, and whether it did. */
+interface SentCallback {
+  readonly sent: DeliveryAttempt;
   /** `nothing` when no callback was sent. */
   readonly expected: 'accepted' | 'refused' | 'nothing';
-  /** Why it should have refused: the code of the error that `verifyCallback` throws. */
-  readonly reason?: string;
   readonly isAsExpected: boolean;
 }
 
-interface JudgedCallback {
-  readonly sent: DeliveryAttempt;
-  readonly judgement: Judgement;
-}
-
-/**
- * Judges each answer by the result of `verifyCallback` for the bytes that were sent: a valid callback must
- * be answered with 2xx, or with 503 and Retry-After, any other with 4xx.
- */
-export const judgeAnswers = (
-  all: readonly DeliveryAttempt[],
-  signingSecret: string,
-): readonly JudgedCallback[] =>
-  all.map((sent) => ({ sent, judgement: judgeAnswer(sent, all, signingSecret) }));
-
-function judgeAnswer(
-  sent: DeliveryAttempt,
-  all: readonly DeliveryAttempt[],
-  signingSecret: string,
-): Judgement {
-  if (sent.outcome === 'dropped') return { expected: 'nothing', isAsExpected: true };
-  const reason = findReasonToRefuse(sent, signingSecret);
-  if (reason !== undefined) return { expected: 'refused', reason, isAsExpected: isRefused(sent) };
-  return { expected: 'accepted', isAsExpected: isAccepted(sent) || asksForRetry(sent, all) };
-}
+/** A valid callback must be answered with 2xx, or with 503 and Retry-After, a forged one with 4xx. */
+export const compareAnswers = (all: readonly DeliveryAttempt[]): readonly SentCallback[] =>
+  all.map((sent) => {
+    if (sent.outcome === 'dropped') return { sent, expected: 'nothing', isAsExpected: true };
+    if (isForged(sent)) return { sent, expected: 'refused', isAsExpected: isRefused(sent) };
+    return {
+      sent,
+      expected: 'accepted',
+      isAsExpected: isAccepted(sent) || asksForRetry(sent, all),
+    };
+  });
 
 /** A 503 asks for a retry: of a callback whose order is not stored, or of a copy while another is processed. */
 const asksForRetry = (sent: DeliveryAttempt, all: readonly DeliveryAttempt[]): boolean =>
@@ -170,55 +154,34 @@ const isRefused = ({ response: { status } = { status: 0, body: '' } }: DeliveryA
 const isCopy = (one: DeliveryAttempt, other: DeliveryAttempt): boolean =>
   one.headers['x-signature'] === other.headers['x-signature'];
 
-function findReasonToRefuse(
-  { headers, rawBody, sentAt }: DeliveryAttempt,
-  signingSecret: string,
-): string | undefined {
-  try {
-    verifyCallback({ headers, rawBody }, { signingSecret, now: () => sentAt.getTime() });
-    return undefined;
-  } catch (error) {
-    if (error instanceof Error && 'code' in error) return String(error.code);
-    throw error;
-  }
-}
+const toJsonSent = ({ sent, ...compared }: SentCallback): object => ({
+  ...sent,
+  rawBody: new TextDecoder().decode(sent.rawBody),
+  ...compared,
+});
 
-/** Describes a callback in a line, and in another what was expected in place of its answer. */
-export const describeSent = ({ sent, judgement }: JudgedCallback, paint: Paint): string[] => [
-  callbackLine(sent, paint),
-  ...(judgement.isAsExpected ? [] : [paint('red', `  expected: ${describeExpected(judgement)}`)]),
-];
-
-function toJsonSent({ sent, judgement }: JudgedCallback): object {
-  return { ...sent, rawBody: new TextDecoder().decode(sent.rawBody), ...judgement };
-}
+const MUST_BE = {
+  refused: 'a forged callback must be refused with 4xx, preferably 401',
+  accepted: 'a valid callback must be accepted with 2xx, or answered with 503 and Retry-After',
+  nothing: '',
+};
 
 /** Says in one line what went wrong; `undefined` if nothing did. */
-export function describeFailure(all: readonly JudgedCallback[]): string | undefined {
-  const wrong = all.filter(({ judgement }) => !judgement.isAsExpected);
-  const [first] = wrong;
+export function describeFailure(all: readonly SentCallback[]): string | undefined {
+  const [first, ...others] = all.filter(({ isAsExpected }) => !isAsExpected);
   if (first === undefined) return undefined;
   const { outcome, response, errorCode } = first.sent;
-  const seen =
-    response === undefined
-      ? `did not answer (${errorCode ?? outcome})`
-      : `answered ${response.status}`;
-  const others =
-    wrong.length > 1 ? `, and ${wrong.length - 1} more answers were not as expected` : '';
-  return `the endpoint ${seen}, but ${describeExpected(first.judgement)}${others}; merchant-payments check finds the cause`;
+  const seen = response
+    ? `answered ${response.status}`
+    : `did not answer (${errorCode ?? outcome})`;
+  const more = others.length > 0 ? `, and ${others.length} more answers were not as expected` : '';
+  return `the endpoint ${seen}, but ${MUST_BE[first.expected]}${more}; merchant-payments check finds the cause`;
 }
 
 /** Says how it went when nothing went wrong. */
-export function describeSuccess(all: readonly JudgedCallback[]): string {
+export function describeSuccess(all: readonly SentCallback[]): string {
   const isAsked = all.some(({ sent }) => sent.response?.retryAfter !== undefined);
   return isAsked
     ? 'the endpoint asks for a retry, which is right if it does not know the order yet; give the --reference of a stored order to see it accepted'
     : 'the endpoint answered as expected';
-}
-
-function describeExpected({ expected, reason }: Judgement): string {
-  if (expected === 'refused') {
-    return `a callback that fails verification with ${reason} must be refused with 4xx, preferably 401`;
-  }
-  return 'a valid callback must be accepted with 2xx, or answered with 503 and Retry-After';
 }

@@ -21,14 +21,14 @@ import {
   parsed,
   UsageError,
 } from '../command.js';
-import { ControlRefusal, connectToMock, mockUrlOption } from '../control-client.js';
+import { connectToMock, mockUrlOption } from '../control-client.js';
 import { type Column, formatTable, type Layout } from '../layout.js';
 import {
-  parseExactDecimal,
+  parseDecimal,
   parseJsonOrText,
   parseOneOf,
   parseWholeNumber,
-  readPairs,
+  readFields,
 } from '../option-values.js';
 import { countOf } from '../terminal.js';
 
@@ -41,10 +41,7 @@ export const add = defineCommand({
         value: 'n',
         help: 'How often the fault happens: a whole number from 1, or unlimited. Default: 1',
       },
-      (name, given) =>
-        given === 'unlimited'
-          ? given
-          : parseWholeNumber(name, given, { min: 1, max: Number.MAX_SAFE_INTEGER }),
+      (name, given) => (given === 'unlimited' ? given : parseWholeNumber(name, given, { min: 1 })),
     ),
     match: listOption({
       value: 'field=value',
@@ -80,14 +77,8 @@ export const add = defineCommand({
       ...(times !== undefined && { times }),
       ...(match.length > 0 && { match: readFaultMatch(on, match) }),
     };
-    return connectToMock(call)
-      .call<ControlFaults>({ method: 'POST', path: ['faults'], body })
-      .then(
-        (answer) => showFaults(answer),
-        (error: unknown) => {
-          throw toFaultUsageError(error);
-        },
-      );
+    const faults = { method: 'POST', path: ['faults'], body } as const;
+    return showFaults(await connectToMock(call).call<ControlFaults>(faults));
   },
 });
 
@@ -139,36 +130,30 @@ export function readFaultType(on: FaultTarget, type: string, set: readonly strin
       close === undefined ? `available: ${types.join(', ')}` : `did you mean ${close}?`;
     throw new UsageError(`there is no fault "${type}" on a ${on}; ${remedy}`);
   }
-  return { on, type, ...readFields('--set', `a ${type} fault`, kindsOf(found), set) };
+  return {
+    on,
+    type,
+    ...readFields('--set', set, parseFieldOf('--set', `a ${type} fault`, kindsOf(found))),
+  };
 }
 
 /** @throws {UsageError} for a field that faults on this target can't match */
 export function readFaultMatch(on: FaultTarget, match: readonly string[]): Fields {
-  return readFields('--match', `the match of a ${on} fault`, matchFields[on], match);
+  const owner = `the match of a ${on} fault`;
+  return readFields('--match', match, parseFieldOf('--match', owner, matchFields[on]));
 }
 
-function readFields(option: string, owner: string, kinds: Kinds, given: readonly string[]): Fields {
-  const fields = [...readPairs(option, given)].map(([name, value]) => {
+const parseFieldOf =
+  (option: string, owner: string, kinds: Kinds) =>
+  (name: string, value: string): unknown => {
     const kind = Object.hasOwn(kinds, name) ? kinds[name] : undefined;
     if (kind === undefined) {
       const known = Object.keys(kinds).join(', ') || 'none';
       throw new UsageError(`${option} ${name} is not a field of ${owner}; it has ${known}`);
     }
-    if (kind === 'number') return [name, parseExactDecimal(`${option} ${name}`, value)];
-    return [name, kind === 'json' ? parseJsonOrText(value) : value];
-  });
-  return Object.fromEntries(fields);
-}
-
-/** Turns the mock's refusal of a fault into an error that names the flag. Returns any other error unchanged. */
-function toFaultUsageError(error: unknown): unknown {
-  if (!(error instanceof ControlRefusal && error.code === 'INVALID_REQUEST')) return error;
-  const [, owner, field] = error.field?.split('.') ?? [];
-  if (owner === undefined) return new UsageError(error.message);
-  const flag =
-    owner === 'times' ? '--times' : owner === 'match' ? `--match ${field}=…` : `--set ${owner}=…`;
-  return new UsageError(`${flag}: ${error.message}`);
-}
+    if (kind === 'number') return parseDecimal(`${option} ${name}`, value);
+    return kind === 'json' ? parseJsonOrText(value) : value;
+  };
 
 const columns: readonly Column<ControlFault>[] = [
   { title: 'id', text: ({ id }) => id, align: 'right' },

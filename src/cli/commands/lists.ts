@@ -157,14 +157,18 @@ export const listDeliveries = defineCommand({
   ],
   async run(call) {
     const { payment, outcome } = call.options;
-    const attempts = (await readState(call)).deliveries
+    const { payments, deliveries } = await readState(call);
+    const isOfPayment = (one: ControlPayment | ControlDelivery | ControlAttempt): boolean =>
+      [one.referenceNumber, one.merchantPaymentReference].includes(payment ?? '');
+    if (payment !== undefined && ![...payments, ...deliveries].some(isOfPayment)) {
+      throw new Error(
+        `there is no payment "${payment}" among the newest ${MOST} of the mock; payments list shows them`,
+      );
+    }
+    const attempts = deliveries
       .flatMap((delivery) => delivery.attempts)
-      .filter(
-        (one) =>
-          (payment === undefined ||
-            [one.referenceNumber, one.merchantPaymentReference].includes(payment)) &&
-          (outcome === undefined || one.outcome === outcome),
-      )
+      .filter((one) => payment === undefined || isOfPayment(one))
+      .filter((one) => outcome === undefined || one.outcome === outcome)
       .toSorted((one, other) => Date.parse(other.sentAt) - Date.parse(one.sentAt));
     return showRows('attempts', attempts, attemptColumns, call);
   },

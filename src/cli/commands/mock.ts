@@ -19,7 +19,6 @@ import { describeCallbackUrl, EventLog, toJsonEvent } from '../event-lines.js';
 import { CTRL_C, listenToKeys, openInBrowser } from '../keys.js';
 import {
   choice,
-  hostOption,
   parseDuration,
   parseHttpUrl,
   readFields,
@@ -50,7 +49,13 @@ const options = {
     ),
     4242,
   ),
-  host: hostOption,
+  host: withDefault(
+    text({
+      value: 'address',
+      help: 'The address to listen on. Default: 127.0.0.1, which only this machine reaches.',
+    }),
+    '127.0.0.1',
+  ),
   'callback-url': parsed(
     { value: 'url', help: 'Your callback endpoint. Can be set later, in the dashboard.' },
     parseHttpUrl,
@@ -58,7 +63,6 @@ const options = {
   state: text({
     value: 'file',
     help: 'A file in which payments, requests and pending callbacks survive a restart. Default: none, they are forgotten',
-    sets: 'stateFile',
   }),
   'payment-page': flag('Answers each creation with paymentUrl, a page on which a person pays.'),
   'api-key': credential('key', 'The API key that requests must present.', 'mock_api_key'),
@@ -68,7 +72,6 @@ const options = {
     {
       value: 'list',
       help: 'The delay before each retry, as a list of durations, or none. Default: 1s,10s,1m,10m,1h',
-      sets: 'retryScheduleMs',
     },
     (name, given) =>
       given === 'none'
@@ -90,20 +93,17 @@ const options = {
   auto: text({
     value: 'status',
     help: 'The status that each payment changes to automatically, such as paid. Default: none',
-    sets: 'autoStatus',
   }),
   after: parsed(
     {
       value: 'duration',
       help: 'The delay of --auto after the creation. Default: 1s',
-      sets: 'autoStatusAfterMs',
     },
     (name, given) => parseDuration(name, given, LONGEST_TIMER_MS),
   ),
   'answer-field': list({
     value: 'name=value',
     help: 'An additional field of the answer to a creation. The value is JSON, or text if it is not JSON; {referenceNumber} stands for that of the payment.',
-    sets: 'answerFields',
   }),
   seed: wholeNumber({
     value: 'n',
@@ -198,18 +198,9 @@ function envLines({ url, apiKey, apiSecret, signingSecret }: MockServer): string
     MERCHANT_PAYMENTS_API_SECRET: apiSecret,
     MERCHANT_PAYMENTS_SIGNING_SECRET: signingSecret,
   }).map(([name, value]) => {
-    const quoted = quoteForEnv(value);
-    return quoted === undefined
-      ? `# ${name}: its value can't be written in a .env, because it has a quote or a control character`
-      : `${name}=${quoted}`;
+    const isPlain = /^[\w.:/@%+=,-]+$/.test(value);
+    return `${name}=${isPlain ? value : `'${plainText(value)}'`}`;
   });
-}
-
-/** Quotes a value for `util.parseEnv` and dotenv; `undefined` if both can't read it back. */
-function quoteForEnv(value: string): string | undefined {
-  if (/^[\w.:/@%+=,-]+$/.test(value)) return value;
-  // Unescaped, it could control the terminal; escaped, it would be read back differently.
-  return value.includes("'") || plainText(value) !== value ? undefined : `'${value}'`;
 }
 
 interface Watching {

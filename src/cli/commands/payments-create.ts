@@ -10,17 +10,14 @@ import {
 } from '../command.js';
 import { connectToMock, mockUrlOption, noAnswer } from '../control-client.js';
 import { fieldLines } from '../layout.js';
-import { parseCurrency, parseExactDecimal, readFields } from '../option-values.js';
-import { interruptible } from '../terminal.js';
+import { parseDecimal, readFields } from '../option-values.js';
 
-const AMOUNT = 'A decimal number such as 100 or 12.50, of at most 15 significant digits. Required.';
+const AMOUNT = 'A decimal number such as 100 or 12.50. Required.';
 
 const options = {
   reference: required(text({ value: 'text', help: 'The merchantPaymentReference. Required.' })),
-  amount: required(parsed({ value: 'number', help: AMOUNT }, parseExactDecimal)),
-  currency: required(
-    parsed({ value: 'code', help: 'Three capital letters. Required.' }, parseCurrency),
-  ),
+  amount: required(parsed({ value: 'number', help: AMOUNT }, parseDecimal)),
+  currency: required(text({ value: 'code', help: 'Three capital letters. Required.' })),
   field: list({
     value: 'name=value',
     help: 'An additional field of the request. The value is JSON, or text if it is not JSON.',
@@ -39,17 +36,9 @@ export const create = defineCommand({
   run: createPayment,
 });
 
-/** The flags of the fields that the interface names. */
-const flagOfField = {
-  merchantPaymentReference: '--reference',
-  amount: '--amount',
-  currency: '--currency',
-};
-
 async function createPayment(call: Call<typeof options>): Promise<Outcome> {
   const { reference: merchantPaymentReference, amount, currency, field } = call.options;
-  if (merchantPaymentReference.trim() === '') throw new UsageError('--reference must not be blank');
-  const extraBody = readFields('--field', field, { flagOfField });
+  const extraBody = readFields('--field', field);
   const { base } = connectToMock(call);
   const { PaymentClient } = await import('merchant-payments');
   await using client = new PaymentClient({
@@ -63,11 +52,11 @@ async function createPayment(call: Call<typeof options>): Promise<Outcome> {
     dangerouslyAllowHttp: true,
   });
   const input = { merchantPaymentReference, amount, currency };
-  const { payment, response } = await interruptible(call.terminal, (signal) =>
-    client.payments.create(input, { extraBody, signal }),
-  ).catch((error: unknown) => {
-    throw explain(error, base);
-  });
+  const { payment, response } = await client.payments
+    .create(input, { extraBody })
+    .catch((error: unknown) => {
+      throw explain(error, base);
+    });
   const { referenceNumber, status } = payment as Partial<typeof payment>;
   if (!referenceNumber) {
     throw new Error(`the answer ${response.status} is not a payment, but one may exist`);
@@ -83,6 +72,7 @@ async function createPayment(call: Call<typeof options>): Promise<Outcome> {
 function explain(error: unknown, base: string): unknown {
   if (!(error instanceof Error && 'code' in error && 'requestOutcome' in error)) return error;
   const { code, requestOutcome, message } = error;
+  if (code === 'INVALID_REQUEST') return new UsageError(message);
   const isAbsent = code === 'CONNECTION_FAILED' && requestOutcome === 'not-sent';
   const name = 'serviceCode' in error ? error.serviceCode : code;
   return new Error(isAbsent ? noAnswer(base) : `${String(name)}: ${message}`);

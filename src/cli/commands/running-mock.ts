@@ -122,11 +122,7 @@ export const reset = defineCommand({
   details: ['In a mock that was started with --seed, identifiers start over.'],
   examples: ['merchant-payments reset'],
   async run(call) {
-    const state = await connectToMock(call).call<ControlSettings>({
-      method: 'POST',
-      path: ['reset'],
-      body: {},
-    });
+    const state = await connectToMock(call).post<ControlSettings>(['reset'], {});
     return { json: state, lines: () => ['the mock was reset'] };
   },
 });

@@ -1,7 +1,6 @@
 import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync } from 'node:zlib';
 import { assertRawBody } from '../../callback/body.js';
 import { HOW_TO_GET_THE_BYTES } from '../../callback/refusals.js';
-import { CallbackVerificationError } from '../../errors.js';
 import { describeValue } from '../../protocol/describe-value.js';
 import type { CallbackFinding } from './diagnosis.js';
 
@@ -27,30 +26,50 @@ export const unknownCompression = (encoding: string): CallbackFinding => ({
   remedy: 'Capture the bytes as they come over the wire, before a framework inflates them.',
 });
 
-/** The body, as bytes that can be hashed. */
-export interface CapturedBody {
+/** Bytes that may have been signed. */
+export interface BodyReading {
   readonly bytes: Buffer;
-  /** What was given in place of the bytes as received: `a parsed object`. Absent for bytes. */
-  readonly lostAs?: string;
+  /** How they differ from the body as given. */
+  readonly findings: readonly CallbackFinding[];
+}
+
+export interface CapturedBody {
+  /** The body as given; empty if it was not given as text or bytes. */
+  readonly bytes: Buffer;
+  /** The forms that it may have had when it was signed, first as given. */
+  readonly readings: readonly BodyReading[];
   /** What looks wrong with it; reported when nothing explains the signature. */
   readonly faults: readonly CallbackFinding[];
 }
 
+// Of a larger body only what was given is tried: the cost of each form grows with the length.
+const MAX_REWRITTEN_BYTES = 256 * 1024;
+
 export function captureBody(rawBody: unknown): CapturedBody {
+  let bytes: Buffer;
   try {
-    const body = assertRawBody(rawBody);
-    const bytes = Buffer.from(body);
-    return { bytes, faults: listFaults(bytes) };
-  } catch (error) {
-    if (!(error instanceof CallbackVerificationError)) throw error;
+    bytes = Buffer.from(assertRawBody(rawBody));
+  } catch {
+    return captureLost(rawBody);
   }
-  const lostAs = describeLost(rawBody);
-  const message = `The body is ${lostAs}, not the bytes as received, which cannot be restored from it.`;
-  return {
-    bytes: Buffer.from(writeObject(rawBody)),
-    lostAs,
-    faults: [finding('body-not-raw', message)],
-  };
+  const others =
+    bytes.byteLength > MAX_REWRITTEN_BYTES
+      ? []
+      : [...decodeBase64(bytes), ...inflate(bytes), ...writeAgain(bytes.toString())];
+  return { bytes, readings: [{ bytes, findings: [] }, ...others], faults: listFaults(bytes) };
+}
+
+/** What is neither text nor bytes: its contents may have been signed, in the form of one of the programs. */
+function captureLost(value: unknown): CapturedBody {
+  const isObject = typeof value === 'object' && value !== null;
+  const what = `The body is ${isObject ? 'a parsed object' : describeValue(value)}, not the bytes as received`;
+  const matches = `${what}. The signature matches these contents: only the bytes were lost.`;
+  const readings = [...(isObject ? writeAs(value).keys() : [])].map((json) => ({
+    bytes: Buffer.from(json),
+    findings: [finding('body-not-raw', matches)],
+  }));
+  const lost = finding('body-not-raw', `${what}, which cannot be restored from it.`);
+  return { bytes: Buffer.alloc(0), readings, faults: [lost] };
 }
 
 function listFaults(bytes: Buffer): readonly CallbackFinding[] {
@@ -65,43 +84,6 @@ function listFaults(bytes: Buffer): readonly CallbackFinding[] {
   if (!bytes.includes('\ufffd')) return [];
   const why = 'some of its bytes were lost when it was decoded as text';
   return [finding('body-not-raw', `The body holds replacement characters (U+FFFD): ${why}.`)];
-}
-
-function describeLost(value: unknown): string {
-  if (typeof value === 'object' && value !== null) return 'a parsed object';
-  return typeof value === 'string' ? 'a string that holds a lone surrogate' : describeValue(value);
-}
-
-/** Returns an empty text for anything that JSON can't represent: a cycle, a BigInt, anything but an object. */
-function writeObject(value: unknown): string {
-  try {
-    return typeof value === 'object' && value !== null ? (JSON.stringify(value) ?? '') : '';
-  } catch {
-    return '';
-  }
-}
-
-/** Bytes that may have been signed. */
-export interface BodyReading {
-  readonly bytes: Buffer;
-  /** How they differ from the body as given. */
-  readonly findings: readonly CallbackFinding[];
-}
-
-// A larger body is used only as given: the cost of each form grows with the length.
-const MAX_REWRITTEN_BYTES = 256 * 1024;
-
-/** Returns the body as given, and the forms that it may have had when it was signed. */
-export function listBodyReadings({ bytes, lostAs }: CapturedBody): readonly BodyReading[] {
-  const others =
-    bytes.byteLength > MAX_REWRITTEN_BYTES
-      ? []
-      : [...decodeBase64(bytes), ...inflate(bytes), ...writeAgain(bytes)];
-  const readings = [{ bytes, findings: [] }, ...others];
-  if (lostAs === undefined) return readings;
-  // When the bytes are lost, it does not help to know how the JSON was written.
-  const message = `The body is ${lostAs}, not the bytes as received. The signature matches these contents: only the bytes were lost.`;
-  return readings.map((reading) => ({ ...reading, findings: [finding('body-not-raw', message)] }));
 }
 
 function decodeBase64(content: Buffer): readonly BodyReading[] {
@@ -145,28 +127,29 @@ const jsonWriters: readonly (readonly [name: string, write: (value: unknown) => 
   ["PHP's json_encode", (value) => escapeUnicode(compact(value)).replaceAll('/', '\\/')],
 ];
 
-// A status record has one level. Indented, thousands of levels would exhaust the memory.
-const MAX_DEPTH = 16;
-
-const depthOf = (value: unknown): number =>
-  typeof value === 'object' && value !== null
-    ? Object.values(value).reduce((deepest, item) => Math.max(deepest, 1 + depthOf(item)), 1)
-    : 0;
-
-/** The body as each program writes it: one of them may have been signed. */
-function writeAgain(content: Buffer): readonly BodyReading[] {
-  const text = content.toString();
+/** The JSON that each program writes, with its name. Empty for what JSON can't represent, and for what is too deep. */
+function writeAs(value: unknown): Map<string, string> {
   const written = new Map<string, string>();
   try {
-    const value: unknown = JSON.parse(text);
-    if (depthOf(value) > MAX_DEPTH) return [];
     for (const [name, write] of jsonWriters) {
       const json = write(value);
       if (!written.has(json)) written.set(json, name);
     }
   } catch {
-    // Not JSON, or so deep that the stack overflows.
+    // A cycle or a BigInt; or the stack overflows.
   }
+  return written;
+}
+
+/** The body as each program writes it: one of them may have been signed. */
+function writeAgain(text: string): readonly BodyReading[] {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return [];
+  }
+  const written = writeAs(value);
   // Editors and jq add a newline at the end.
   const given = written.get(text.trim());
   written.delete(text);

@@ -1,43 +1,29 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
-import { assertRequest, decodeBody, parseStatusRecord } from '../../callback/checks.js';
+import { decodeBody, parseStatusRecord } from '../../callback/checks.js';
 import { findContentEncoding } from '../../callback/headers.js';
 import {
   type CallbackRequest,
   importSecrets,
-  type ResolvedPolicy,
   type SigningSecret,
   type VerifiedCallback,
   type VerifyCallbackOptions,
   verifyRules,
 } from '../../callback/options.js';
-import { createCallbackVerifier, verifyCallback } from '../../callback/verify.js';
-import {
-  CallbackVerificationError,
-  describeIssues,
-  InvalidOptionError,
-  type Issue,
-} from '../../errors.js';
+import { verifyCallback } from '../../callback/verify.js';
+import { CallbackVerificationError, InvalidOptionError } from '../../errors.js';
 import { resolveOptions } from '../../protocol/options.js';
-import { fieldOf, isObject, ownFields } from '../../protocol/own-fields.js';
-import type { PaymentStatusRecord } from '../../protocol/payment.js';
-import { type BodyReading, captureBody, listBodyReadings, unknownCompression } from './body.js';
-import { type CallbackDiagnosis, type CallbackFinding, callbackFindingCodes } from './diagnosis.js';
-import { captureHeaders, findTimestampFaults, readSignature } from './headers.js';
-import {
-  edgeSpace,
-  hasEdgeSpace,
-  type KeyReading,
-  listKeyReadings,
-  otherSecret,
-} from './secret.js';
+import { signatureEncodings } from '../../protocol/wire.js';
+import { type BodyReading, captureBody, unknownCompression } from './body.js';
+import type { CallbackDiagnosis, CallbackFinding, CallbackFindingCode } from './diagnosis.js';
+import { edgeSpace, type KeyReading, listKeyReadings, otherSecret, trimSecret } from './secret.js';
 
 /**
  * Explains why `verifyCallback` refuses a captured callback, and what to do about it: a body that was
  * parsed and serialized again, a secret that was read wrongly, a clock that is off (interface section 5.2).
  *
- * The verdict is that of `verifyCallback`. For a refused callback, it tries the forms that the secret and the
- * body may have had when they were signed, those with the fewest differences first. A body of more than 256 KiB is
- * used only as given. The result contains no part of a secret, and no signature that would match.
+ * The verdict is that of `verifyCallback`. What it refuses is undone, and the rest is verified again. Where the signature
+ * does not match, the forms are tried that the secret and the body may have had when they were signed, those with the
+ * fewest differences first. A body of more than 256 KiB is used only as given. The result contains no part of a
+ * secret, and no signature that would match.
  *
  * Use it in development and in tests: it costs many times as much as a verification, so do not run it on a server for
  * what strangers send.
@@ -68,47 +54,48 @@ export function diagnoseCallback(
 ): CallbackDiagnosis {
   const resolved = resolveOptions(options, verifyRules, { holds: 'signingSecret' });
   const nowMs = resolved.now();
-  // The verifier and the findings must see the same instant, and the same callback.
-  const policy = { ...resolved, now: () => nowMs };
-  const signingSecret = policy.signingSecret as VerifyCallbackOptions['signingSecret'];
-  const captured = isObject(request)
-    ? ({
-        rawBody: fieldOf(request, 'rawBody'),
-        headers: fieldOf(request, 'headers'),
-      } as CallbackRequest)
-    : request;
-  const verdict = runVerifier(captured, policy, signingSecret);
-  if (!(verdict instanceof Error)) {
-    const { payment, secretIndex } = verdict;
-    const findings: readonly CallbackFinding[] = Object.freeze([]);
-    return Object.freeze({ verified: true, signature: 'right', secretIndex, payment, findings });
-  }
+  const signingSecret = resolved.signingSecret as VerifyCallbackOptions['signingSecret'];
+  // Each verification must see the same instant.
+  const given = { ...resolved, signingSecret, now: () => nowMs };
   const secrets = importSecrets<SigningSecret, SigningSecret>(signingSecret, (secret) => secret);
-  return explainRefusal(captured, { policy, secrets, error: verdict });
+  const trimmed = secrets.map(trimSecret);
+  const policy = {
+    ...given,
+    signingSecret: Array.isArray(signingSecret) ? trimmed : (trimmed[0] as SigningSecret),
+  };
+  const verdict = verify(request, policy);
+  if (verdict instanceof InvalidOptionError) throw verdict;
+  // White space around a secret is an invalid option of the verifier. Here it is a finding.
+  const isSpaced = secrets.some((secret, index) => secret !== trimmed[index]);
+  const refusal = isSpaced ? verify(request, given) : verdict;
+  if (!(refusal instanceof Error)) {
+    const { payment, secretIndex } = refusal;
+    return { verified: true, signature: 'right', secretIndex, payment, findings: [] };
+  }
+  const { findings, ...explanation } = explain(request, { policy, secrets });
+  const { code, message } = refusal;
+  const all = isSpaced ? [...findings, edgeSpace] : findings;
+  return {
+    verified: false,
+    ...explanation,
+    error: { code, message },
+    findings: all
+      .filter((one, at) => all.findIndex((other) => other.code === one.code) === at)
+      .sort((one, other) => Number(isReason(other, code)) - Number(isReason(one, code))),
+  };
 }
 
-type RefusalError = CallbackVerificationError | InvalidOptionError;
+/** What the verifier refuses before it looks at the headers. Otherwise findings are in its order. */
+const isReason = (finding: CallbackFinding, refusedFor: string): boolean =>
+  (refusedFor === 'INVALID_OPTION' && finding.code === 'secret-edge-space') ||
+  (refusedFor === 'RAW_BODY_REQUIRED' && finding.code === 'body-not-raw');
 
-/**
- * Returns what `verifyCallback` returns or throws. White space around a secret counts as a refusal, because it
- * can be explained.
- *
- * @throws {InvalidOptionError} for any other invalid option
- */
-function runVerifier(
+function verify(
   request: CallbackRequest,
-  policy: ResolvedPolicy,
-  signingSecret: VerifyCallbackOptions['signingSecret'],
-): VerifiedCallback | RefusalError {
-  const trim = (secret: SigningSecret) => (hasEdgeSpace(secret) ? secret.trim() : secret);
-  const isList = Array.isArray(signingSecret);
-  const trimmed = isList ? signingSecret.map(trim) : trim(signingSecret as SigningSecret);
-  // Throws for whatever is wrong with the options besides white space.
-  const { receivedAt: _ofOneCallback, ...general } = policy;
-  createCallbackVerifier({ ...general, signingSecret: trimmed });
-  assertRequest(request, 'rawBody and headers');
+  policy: VerifyCallbackOptions,
+): VerifiedCallback | CallbackVerificationError | InvalidOptionError {
   try {
-    return verifyCallback(request, { ...policy, signingSecret });
+    return verifyCallback(request, policy);
   } catch (error) {
     if (error instanceof CallbackVerificationError) return error;
     if (error instanceof InvalidOptionError && error.option.startsWith('signingSecret')) {
@@ -118,185 +105,184 @@ function runVerifier(
   }
 }
 
-interface RefusedCallback {
-  readonly policy: ResolvedPolicy;
+type Verdict = ReturnType<typeof verify>;
+type Attempt = (policy: VerifyCallbackOptions, rawBody?: Uint8Array) => Verdict;
+type Explanation = Pick<CallbackDiagnosis, 'signature' | 'secretIndex' | 'payment' | 'findings'>;
+
+interface Refused {
+  readonly policy: VerifyCallbackOptions;
   readonly secrets: readonly SigningSecret[];
-  readonly error: RefusalError;
 }
 
-function explainRefusal(
-  request: CallbackRequest,
-  { policy, secrets, error }: RefusedCallback,
-): CallbackDiagnosis {
-  const headers = captureHeaders(request.headers);
+function explain(request: CallbackRequest, { policy, secrets }: Refused): Explanation {
+  const { headers } = request;
   const body = captureBody(request.rawBody);
-  const { digest, findings: ofSignature } = readSignature(
-    headers.signature,
-    policy.signatureEncoding,
+  const attempt: Attempt = (changed, rawBody = body.bytes) => verify({ rawBody, headers }, changed);
+  const { faults, undone } = findHeaderFaults(policy, attempt);
+  if (undone === undefined) {
+    const isMissing = faults.some(({ code }) => code === 'signature-missing');
+    const signature = isMissing ? 'missing' : 'unexplained';
+    return { signature, findings: [...faults, ...body.faults] };
+  }
+  const match = findMatch(listKeyReadings(secrets), body.readings, (signingSecret, bytes) =>
+    attempt({ ...undone, signingSecret }, bytes),
   );
-  const { text: timestamp, faults: ofTimestamp } = headers.timestamp;
-  const keys = listKeyReadings(secrets);
-  const bodies = listBodyReadings(body);
-  const { explanation, tried } = ownFields(findExplanation({ digest, timestamp, keys, bodies }));
-  const changes = explanation && [...explanation.findings, ...ofSignature, ...ofTimestamp];
-  const signature = judgeSignature(headers.signature.faults, changes);
-  // An authentic body may still not be a record. Other bodies are not examined.
-  const record: ReadRecord = ownFields(explanation ? readRecord(explanation.body, error) : {});
-  const encoding = tried && findContentEncoding(request.headers);
-  const ofBody = [...body.faults, ...(encoding ? [unknownCompression(encoding)] : [])];
-  // Visible damage is suspected before the secret.
-  const damage = [...ofBody, ...headers.signature.faults, ...ofTimestamp];
-  const isWhole = damage.length === 0 && ownFields(readRecord(body.bytes)).payment !== undefined;
-  const findings = [
-    ...(explanation?.findings ?? ofBody),
-    ...(secrets.some(hasEdgeSpace) ? [edgeSpace] : []),
-    ...ofSignature,
-    ...findTimestampFaults(headers.timestamp, policy),
-    ...(tried === undefined
-      ? []
-      : [isWhole ? otherSecret(secrets.length, tried) : unexplained(tried)]),
-    ...(record.issues ? [recordInvalid(record.issues, signature)] : []),
-  ];
-  return Object.freeze({
-    verified: false,
-    signature,
-    ...(explanation && { secretIndex: explanation.secretIndex }),
-    ...(signature === 'right' && record.payment && { payment: record.payment }),
-    error: Object.freeze({ code: error.code, message: error.message }),
-    findings: inOrder(findings, error.code),
+  if (match === undefined) {
+    const encoding = findContentEncoding(headers);
+    const ofBody = [...body.faults, ...(encoding ? [unknownCompression(encoding)] : [])];
+    // Visible damage is suspected before the secret.
+    const isWhole = ofBody.length === 0 && isRecord(body.bytes);
+    const cause = isWhole ? otherSecret(secrets.length) : unexplained;
+    return { signature: 'unexplained', findings: [...faults, ...ofBody, cause] };
+  }
+  const { verdict, secretIndex } = match;
+  const findings = [...faults, ...match.findings];
+  const isRight = findings.every(({ code }) => code.startsWith('timestamp-'));
+  return {
+    signature: isRight ? 'right' : 'explained',
+    secretIndex,
+    ...(isRight && !(verdict instanceof Error) && { payment: verdict.payment }),
+    findings: verdict instanceof Error ? [...findings, recordInvalid(verdict)] : findings,
+  };
+}
+
+interface HeaderFaults {
+  readonly faults: readonly CallbackFinding[];
+  /** The options by which the headers pass; absent when none do. */
+  readonly undone?: VerifyCallbackOptions;
+}
+
+/** Undoes one refusal of the headers after the other. */
+function findHeaderFaults(policy: VerifyCallbackOptions, attempt: Attempt): HeaderFaults {
+  const verdict = attempt(policy);
+  const fault = verdict instanceof Error ? findHeaderFault(verdict, policy, attempt) : undefined;
+  if (fault === undefined) return { faults: [], undone: policy };
+  const { finding, undone } = fault;
+  if (undone === undefined) return { faults: [finding] };
+  const others = findHeaderFaults(undone, attempt);
+  return { ...others, faults: [finding, ...others.faults] };
+}
+
+interface HeaderFault {
+  readonly finding: CallbackFinding;
+  readonly undone?: VerifyCallbackOptions;
+}
+
+const HEADERS = 'Pass all headers as received: a proxy or the capture dropped or renamed';
+
+function findHeaderFault(
+  { code: refusedFor, message, ...details }: Error & { code: string; skewSeconds?: number },
+  policy: VerifyCallbackOptions,
+  attempt: Attempt,
+): HeaderFault | undefined {
+  const passes = (changed: VerifyCallbackOptions): boolean => {
+    const verdict = attempt(changed);
+    return !(verdict instanceof Error) || verdict.code !== refusedFor;
+  };
+  const fault = (code: CallbackFindingCode, remedy: string): CallbackFinding => ({
+    code,
+    message: `${message}.`,
+    remedy,
   });
+  switch (refusedFor) {
+    case 'MISSING_TIMESTAMP':
+      return { finding: fault('timestamp-missing', `${HEADERS} X-Timestamp.`) };
+    case 'MISSING_SIGNATURE':
+      return { finding: fault('signature-missing', `${HEADERS} X-Signature.`) };
+    case 'INVALID_TIMESTAMP': {
+      const value = policy.timestampUnit === 'seconds' ? 'milliseconds' : 'seconds';
+      const undone = { ...policy, timestampUnit: value } as const;
+      if (!passes(undone)) return { finding: fault('timestamp-malformed', ONE_TIMESTAMP) };
+      const finding: CallbackFinding = {
+        code: 'timestamp-unit',
+        message: `X-Timestamp is in ${value}, but ${policy.timestampUnit} are expected.`,
+        remedy: `If the service sends ${value}, set timestampUnit: '${value}'.`,
+        option: { name: 'timestampUnit', value },
+      };
+      return { finding, undone };
+    }
+    case 'TIMESTAMP_OUTSIDE_WINDOW': {
+      const { skewSeconds = 0 } = details;
+      const finding = fault('timestamp-outside-window', skewSeconds < 0 ? COMPARE_CLOCKS : SET_NOW);
+      const option = skewSeconds < 0 ? {} : ({ option: { name: 'now' } } as const);
+      const undone = {
+        ...policy,
+        toleranceSeconds: Number.MAX_SAFE_INTEGER,
+        now: Date.now,
+        receivedAt: undefined,
+      };
+      return { finding: { ...finding, ...option, skewSeconds }, undone };
+    }
+    case 'INVALID_SIGNATURE': {
+      const value = signatureEncodings.find((signatureEncoding) =>
+        passes({ ...policy, signatureEncoding }),
+      );
+      if (value === undefined) return { finding: fault('signature-malformed', ONE_DIGEST) };
+      const finding: CallbackFinding = {
+        code: 'signature-encoding',
+        message: `X-Signature is a digest in ${value}, but signatureEncoding is '${policy.signatureEncoding}'.`,
+        remedy: `Set signatureEncoding: '${value}'.`,
+        option: { name: 'signatureEncoding', value },
+      };
+      return { finding, undone: { ...policy, signatureEncoding: value } };
+    }
+    default:
+      return undefined;
+  }
 }
 
-/** `changes` are the differences from the callback as given; `undefined` without an explanation. */
-function judgeSignature(
-  faults: readonly CallbackFinding[],
-  changes: readonly CallbackFinding[] | undefined,
-): CallbackDiagnosis['signature'] {
-  if (changes !== undefined) return changes.length === 0 ? 'right' : 'explained';
-  return faults.some(({ code }) => code === 'signature-missing') ? 'missing' : 'unexplained';
-}
+const ONE_TIMESTAMP =
+  'Send X-Timestamp once, as Unix seconds in digits only: Math.floor(date.getTime() / 1000).';
+const ONE_DIGEST =
+  'Pass X-Signature once and as received: the digest alone (64 characters in hex, 43 or 44 in base64), without white space, quotes or a prefix such as sha256=.';
+const COMPARE_CLOCKS = "Compare this machine's clock with a time server (timedatectl, w32tm).";
+const SET_NOW = 'For a captured callback, make now return the time it was received.';
 
-const unexplained = (tried: readonly string[]): CallbackFinding => ({
+const unexplained: CallbackFinding = {
   code: 'unexplained',
   message:
     'No known change makes the signature match: the body was damaged or changed in an unknown way, the callback was signed with another secret, or it is forged. Do not act on this callback.',
   remedy: 'Capture a callback again, with the bytes of its body as received, and verify that.',
-  tried,
+};
+
+const recordInvalid = ({ message }: Error): CallbackFinding => ({
+  code: 'record-invalid',
+  message: `${message}.`,
+  remedy:
+    'Compare the body with the expected record: that of interface section 2.2, narrowed by your recordSchema.',
 });
 
-interface ReadRecord {
-  readonly payment?: PaymentStatusRecord;
-  /** Without a payment: what is wrong. */
-  readonly issues?: readonly Issue[] | undefined;
-}
-
-function readRecord(bytes: Uint8Array, refusal?: RefusalError): ReadRecord {
+function isRecord(bytes: Uint8Array): boolean {
   try {
-    // Only recordSchema refused the body, which is otherwise a record.
-    if (refusal instanceof CallbackVerificationError && Object.hasOwn(refusal, 'issues')) {
-      throw refusal;
-    }
-    return { payment: parseStatusRecord(decodeBody(bytes)) };
-  } catch (error) {
-    if (error instanceof CallbackVerificationError) {
-      return { issues: fieldOf(error, 'issues') as readonly Issue[] | undefined };
-    }
-    throw error;
+    parseStatusRecord(decodeBody(bytes));
+    return true;
+  } catch {
+    return false;
   }
 }
 
-function recordInvalid(
-  issues: readonly Issue[],
-  signature: CallbackDiagnosis['signature'],
-): CallbackFinding {
-  const once = signature === 'right' ? '' : ' once the other findings are fixed';
-  return {
-    code: 'record-invalid',
-    message: `The signature matches${once}, but the body is not a payment status record: ${describeIssues(issues)}.`,
-    remedy:
-      'Compare the body with the expected record: that of interface section 2.2, narrowed by your recordSchema.',
-    issues: Object.freeze(
-      issues.map(({ path, message }) =>
-        Object.freeze({ path: Object.freeze(path.map(String)), message }),
-      ),
-    ),
-  };
-}
-
-// The first word of a finding's code names the part of the callback that it is about.
-const REFUSED_PART: Readonly<Record<RefusalError['code'], string>> = {
-  INVALID_OPTION: 'secret-',
-  RAW_BODY_REQUIRED: 'body-',
-  BODY_TOO_LARGE: 'body-',
-  BODY_INCOMPLETE: 'body-',
-  MISSING_TIMESTAMP: 'timestamp-',
-  INVALID_TIMESTAMP: 'timestamp-',
-  TIMESTAMP_OUTSIDE_WINDOW: 'timestamp-',
-  MISSING_SIGNATURE: 'signature-',
-  INVALID_SIGNATURE: 'signature-',
-  SIGNATURE_MISMATCH: 'secret-',
-  INVALID_RECORD: 'record-',
-};
-
-/**
- * Puts what the verifier refused the callback for first, then the rest in the order of
- * {@link callbackFindingCodes}. Keeps the first finding of each code.
- */
-function inOrder(
-  findings: readonly CallbackFinding[],
-  refusedFor: RefusalError['code'],
-): readonly CallbackFinding[] {
-  const part = REFUSED_PART[refusedFor];
-  const isReason = ({ code }: CallbackFinding) => code.startsWith(part);
-  return Object.freeze(
-    callbackFindingCodes
-      .flatMap((code) => findings.find((finding) => finding.code === code) ?? [])
-      .map((finding) => {
-        if (Object.hasOwn(finding, 'option')) Object.freeze(finding.option);
-        return Object.freeze(finding);
-      })
-      .sort((left, right) => Number(isReason(right)) - Number(isReason(left))),
-  );
-}
-
-/** What a signature is made of, with the possible readings of each part. */
-interface SignedParts {
-  readonly digest: Buffer | undefined;
-  readonly timestamp: string | undefined;
-  readonly keys: readonly KeyReading[];
-  readonly bodies: readonly BodyReading[];
-}
-
-interface Search {
-  /** The readings that make the signature match; absent if none within the limits do. */
-  readonly explanation?: {
-    readonly secretIndex: number;
-    readonly body: Uint8Array;
-    /** What differs from what was given. */
-    readonly findings: readonly CallbackFinding[];
-  };
-  /** Without an explanation: what was tried. */
-  readonly tried?: readonly string[];
+interface Match {
+  readonly verdict: Verdict;
+  readonly secretIndex: number;
+  /** What differs from what was given. */
+  readonly findings: readonly CallbackFinding[];
 }
 
 /** Tries every reading of the secrets with every reading of the body, those with the fewest differences first. */
-function findExplanation({ digest, timestamp, keys, bodies }: SignedParts): Search {
-  if (digest === undefined || timestamp === undefined) return {};
-  const prefix = Buffer.from(`${timestamp}.`);
+function findMatch(
+  keys: readonly KeyReading[],
+  bodies: readonly BodyReading[],
+  attempt: (key: SigningSecret, bytes: Uint8Array) => Verdict,
+): Match | undefined {
   const candidates = bodies
     .flatMap((body) =>
       keys.map((key) => ({ key, body, findings: [...key.findings, ...body.findings] })),
     )
     .sort((left, right) => left.findings.length - right.findings.length);
   for (const { key, body, findings } of candidates) {
-    const computed = createHmac('sha256', key.key).update(prefix).update(body.bytes).digest();
-    if (timingSafeEqual(computed, digest)) {
-      return { explanation: { secretIndex: key.secretIndex, body: body.bytes, findings } };
-    }
+    const verdict = attempt(key.bytes, body.bytes);
+    const isRefused = verdict instanceof Error && verdict.code !== 'INVALID_RECORD';
+    if (!isRefused) return { verdict, secretIndex: key.secretIndex, findings };
   }
-  const tried = [
-    `${keys.length} readings of the signing secret: as given, without white space or quotes`,
-    `${bodies.length} readings of the body: as given, decoded from base64, inflated, JSON as other programs write it`,
-  ];
-  return { tried: Object.freeze(tried) };
+  return undefined;
 }

@@ -1,7 +1,7 @@
-import type { CallbackVerificationErrorCode, Issue } from '../../errors.js';
+import type { CallbackVerificationErrorCode } from '../../errors.js';
 import type { PaymentStatusRecord } from '../../protocol/payment.js';
 
-/** The codes of {@link CallbackFindingCode} as values, in the order in which findings are listed. */
+/** The codes of {@link CallbackFindingCode} as values. */
 export const callbackFindingCodes = Object.freeze([
   'secret-edge-space',
   'secret-quoted',
@@ -45,18 +45,12 @@ export interface CallbackFinding {
   readonly option?: CallbackFindingOption | undefined;
   /**
    * With `timestamp-outside-window`: how far X-Timestamp is behind the clock, in seconds; negative
-   * when it is ahead. Absent when the clock returned no number.
+   * when it is ahead.
    */
   readonly skewSeconds?: number | undefined;
-  /** With `signature-missing` and `timestamp-missing`: received headers with a similar name. */
-  readonly similarHeaders?: readonly string[] | undefined;
-  /** With `record-invalid`: what is wrong with the record. */
-  readonly issues?: readonly Issue[] | undefined;
-  /** With `secret-other` and `unexplained`: what was tried. */
-  readonly tried?: readonly string[] | undefined;
 }
 
-/** The result of {@link diagnoseCallback}. Frozen; it can be written as JSON. */
+/** The result of {@link diagnoseCallback}. Plain: it can be written as JSON. */
 export interface CallbackDiagnosis {
   /** The verdict of `verifyCallback` on the same input. */
   readonly verified: boolean;

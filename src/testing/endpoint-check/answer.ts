@@ -7,11 +7,8 @@ export interface Answer {
   /** The code of the underlying error; absent after a timeout. */
   readonly failureCode?: string;
   readonly latencyMs: number;
-  /** Epoch milliseconds. */
-  readonly sentAtMs: number;
-  readonly answeredAtMs: number;
-  /** The `Date` header. */
-  readonly date?: string | undefined;
+  /** How far its clock is off this machine's, to end a sentence; empty if they agree. */
+  readonly clock?: string;
   /** Where a redirect leads, without the query, which may hold a token. */
   readonly location?: string | undefined;
   /**
@@ -57,15 +54,13 @@ const SILENCES: readonly (readonly [code: RegExp, remedy: string])[] = [
 ];
 
 /** Returns the remedy for an answer that does not depend on the callback. */
-export function remedyOf(answer: Answer): string | undefined {
-  const { status, failureCode, location } = answer;
+export function remedyOf({ status, failureCode, location }: Answer): string | undefined {
   if (status === undefined) {
     if (failureCode === undefined) return SILENT;
     return SILENCES.find(([code]) => code.test(failureCode))?.[1] ?? BROKEN;
   }
   if (status >= 300 && status < 400) {
-    const where = location === undefined ? 'the final address' : location;
-    return `The service may not follow redirects: register ${where} itself if that is the endpoint, or exempt this route from the redirect (a login, a trailing slash, http to https).`;
+    return `The service may not follow redirects: register ${location ?? 'the final address'} itself if that is the endpoint, or exempt this route from the redirect (a login, a trailing slash, http to https).`;
   }
   if (status === 429) return LIMIT;
   return status === 502 || status === 504 ? PROXY : undefined;
@@ -92,40 +87,28 @@ const orOrder = (remedy: string): Remedy => ({
   option: 'merchantPaymentReference',
 });
 
+/** What a status says of a valid callback that no other way to sign it explains. */
+const REFUSALS: Readonly<Record<number, Remedy>> = {
+  401: { remedy: SIGNATURE },
+  403: { remedy: GATE + SIGNATURE },
+  404: orOrder(ROUTE),
+  405: { remedy: ROUTE },
+  415: { remedy: 'Accept the Content-Type application/json on this route.' },
+  419: { remedy: GATE + SIGNATURE },
+};
+
 /** Returns the remedy when a valid callback is refused, and no other way to sign it explains that. */
 export function remedyOfRefusal(answer: Answer): Remedy {
   const { status = 0, asksForLogin } = answer;
-  const remedy = remedyOf(answer);
+  const remedy = remedyOf(answer) ?? (asksForLogin ? LOGIN : undefined);
   if (remedy !== undefined) return { remedy };
-  if (asksForLogin) return { remedy: LOGIN };
-  if (status >= 500) return orOrder('The endpoint failed: its log says why.');
-  if (status === 401) return { remedy: SIGNATURE };
-  if (status === 403 || status === 419) return { remedy: GATE + SIGNATURE };
-  if (status === 404) return orOrder(ROUTE);
-  if (status === 405) return { remedy: ROUTE };
-  if (status === 415) return { remedy: 'Accept the Content-Type application/json on this route.' };
-  return orOrder(SIGNATURE);
-}
-
-/** Returns the remedy when the signature was accepted, but the callback was refused. */
-export function remedyOfRecord(answer: Answer): Remedy {
-  const remedy = remedyOf(answer);
-  if (remedy !== undefined) return { remedy };
-  return orOrder(
-    'The signature was accepted: the code after the verification refused the callback, and its log says why (with callbackHandler, pass logger).',
-  );
-}
-
-/** Returns the remedy when the endpoint stopped working during the run. */
-export function remedyOfOutage(answer: Answer): string {
-  const { failureCode, status = 0 } = answer;
-  if (failureCode === 'ECONNREFUSED') {
-    return 'The process ended: its log says why. Catch every error of the handler, including rejected promises, and answer with a status.';
-  }
+  const isFailure = status >= 500;
   return (
-    remedyOf(answer) ??
-    (status >= 500
-      ? 'Its log says why: a connection or a lock that is not released, or a state that one request corrupts.'
-      : 'Look for something that blocks the sender after refused requests, such as a firewall or an IP blocklist, and for orders that ran out.')
+    REFUSALS[status] ?? orOrder(isFailure ? 'The endpoint failed: its log says why.' : SIGNATURE)
   );
 }
+
+/** The remedy when the signature was accepted, but the callback was refused. */
+export const REFUSED_RECORD = orOrder(
+  'The signature was accepted: the code after the verification refused the callback, and its log says why (with callbackHandler, pass logger).',
+);

@@ -1,4 +1,12 @@
-import type { CheckText, EndpointCheckId } from './report.js';
+import type { EndpointCheck, EndpointCheckId } from './report.js';
+
+/** What is fixed of a check. */
+interface CheckText extends Pick<EndpointCheck, 'title' | 'why' | 'paste'> {
+  /** The remedy, unless the verdict has another. */
+  readonly fix: string;
+  /** If one of these checks failed, this one is skipped. */
+  readonly explainedBy?: readonly EndpointCheckId[];
+}
 
 const COMPARE =
   'Compare the HMAC of the received bytes with X-Signature and answer 401 when it differs, as callbackHandler does.';
@@ -6,24 +14,16 @@ const HEADERS =
   'Answer 401 when X-Signature or X-Timestamp is missing or malformed, before anything is computed from it; callbackHandler does.';
 const TOLERANCE =
   'Refuse with 401 when Math.abs(now - X-Timestamp) is more than the tolerance, both in seconds and in both directions; callbackHandler does, with toleranceSeconds.';
-const DUPLICATE_WHY =
-  'The service retries until it receives a 2xx, so a refused duplicate is retried until the service gives up, and may get your endpoint disabled.';
-const DUPLICATE = 'Answer 200 to a change that was already processed, as callbackHandler does.';
 const ONCE =
   "Remember processed changes by callbackKey (payment, status, updatedAt) in the same transaction as the effect, or use callbackHandler with a store shared by all of the endpoint's processes.";
-const STAYS_UP_WHY =
-  'If one request can crash the process, the payments of other customers are lost.';
-const OVERTAKING =
-  "Store the order before the payment is created, and check how many rows your UPDATE changed: if none, throw new RetryLaterError('order not stored yet'), which callbackHandler answers with 503.";
 
 /** A line to paste that makes the package do it. */
 const HANDLER = "app.all('/callbacks/payments', callbackHandler({ signingSecret, onPayment }));";
 
 const ONCE_LINE =
   'callbackHandler({ signingSecret, store, onPayment }); // store: of merchant-payments/postgres, /mysql or /sqlite';
-const RETRY_LINE = "if (rowCount === 0) throw new RetryLaterError('order not stored yet');";
 
-/** The texts of each check, whatever its outcome. */
+/** Each check: its texts, whatever its outcome, and which failures have the same cause as its own. */
 export const checkTexts: Readonly<Record<EndpointCheckId, CheckText>> = {
   'probe-answers': {
     title: 'The probe countEffects answers',
@@ -56,6 +56,7 @@ export const checkTexts: Readonly<Record<EndpointCheckId, CheckText>> = {
     why: 'Anyone who can change a callback in transit can turn an unpaid order into a paid one.',
     fix: COMPARE,
     paste: HANDLER,
+    explainedBy: ['wrong-secret'],
   },
   'wrong-secret': {
     title: 'Refuses a signature made with another secret',
@@ -68,36 +69,35 @@ export const checkTexts: Readonly<Record<EndpointCheckId, CheckText>> = {
     why: 'If leaving the header out skips the check, an attacker needs no secret.',
     fix: HEADERS,
     paste: HANDLER,
-  },
-  'changed-timestamp': {
-    title: 'Refuses a timestamp that was changed after signing',
-    why: 'A timestamp that is not verified can be set to now, so that old callbacks stay valid forever.',
-    fix: 'Compute the HMAC of <X-Timestamp>.<raw body>, not of the body alone; callbackHandler does.',
-    paste: HANDLER,
+    explainedBy: ['wrong-secret'],
   },
   'altered-signature': {
     title: 'Compares the whole signature',
     why: 'If a part of the signature is enough, it can be guessed: one character is right in one of 16 or 64 tries.',
     fix: 'Decode X-Signature, refuse it unless it has 32 bytes, and compare all of them with crypto.timingSafeEqual; callbackHandler does.',
     paste: HANDLER,
+    explainedBy: ['wrong-secret'],
   },
   'malformed-body': {
     title: 'Refuses an unsigned body that is not a payment',
     why: 'Scanners send such requests all day; an exception may end the process that receives your callbacks.',
     fix: 'Verify the bytes before anything is parsed, and answer 401; catch what JSON.parse throws. callbackHandler does both.',
     paste: HANDLER,
+    explainedBy: ['missing-signature'],
   },
   'stale-timestamp': {
     title: 'Refuses a timestamp older than the tolerance',
     why: 'A recorded callback could be sent again at any time, to report a payment a second time.',
     fix: TOLERANCE,
     paste: HANDLER,
+    explainedBy: ['wrong-secret'],
   },
   'future-timestamp': {
     title: 'Refuses a timestamp further ahead than the tolerance',
     why: 'A callback dated in the future would stay valid until then, far longer than the tolerance.',
     fix: TOLERANCE,
     paste: HANDLER,
+    explainedBy: ['wrong-secret'],
   },
   'delayed-callback': {
     title: 'Accepts a timestamp just inside the tolerance',
@@ -127,8 +127,8 @@ export const checkTexts: Readonly<Record<EndpointCheckId, CheckText>> = {
   },
   duplicate: {
     title: 'Acknowledges a callback that is delivered again',
-    why: DUPLICATE_WHY,
-    fix: DUPLICATE,
+    why: 'The service retries until it receives a 2xx, so a refused duplicate is retried until the service gives up, and may get your endpoint disabled.',
+    fix: 'Answer 200 to a change that was already processed, as callbackHandler does.',
     paste: HANDLER,
   },
   simultaneous: {
@@ -136,17 +136,19 @@ export const checkTexts: Readonly<Record<EndpointCheckId, CheckText>> = {
     why: 'Copies arrive together after a network hiccup; one that is never acknowledged is retried again and again.',
     fix: 'Answer 200 once the change is processed, and 503 to a copy that arrives meanwhile; callbackHandler does.',
     paste: HANDLER,
+    explainedBy: ['duplicate'],
   },
   'older-change': {
     title: 'Acknowledges an older change that arrives late',
     why: 'Callbacks overtake each other; an older one that is refused is retried again and again.',
     fix: 'Answer 200 to it and leave the newer status as it is, as callbackHandler does.',
+    explainedBy: ['unknown-status'],
   },
   overtaking: {
     title: 'Does not acknowledge a callback whose order is not stored',
     why: 'A callback may overtake the transaction that stores its order. After a 2xx the service does not send it again: the payment is lost.',
-    fix: OVERTAKING,
-    paste: RETRY_LINE,
+    fix: "Store the order before the payment is created, and check how many rows your UPDATE changed: if none, throw new RetryLaterError('order not stored yet'), which callbackHandler answers with 503.",
+    paste: "if (rowCount === 0) throw new RetryLaterError('order not stored yet');",
   },
   'large-body': {
     title: 'Refuses a body that is far too large',
@@ -156,8 +158,8 @@ export const checkTexts: Readonly<Record<EndpointCheckId, CheckText>> = {
   },
   available: {
     title: 'Keeps accepting callbacks, whatever it received before',
-    why: STAYS_UP_WHY,
-    fix: 'Catch every error of the handler, including rejected promises, and answer with a status.',
+    why: 'If one request can crash the process, the payments of other customers are lost.',
+    fix: 'Its log says why: a process that ended, a connection or lock that is not released, or a firewall that blocks the sender. Catch every error of the handler, including rejected promises, and answer with a status.',
   },
   'valid-effect': {
     title: 'Acts once on a valid callback',
@@ -168,37 +170,44 @@ export const checkTexts: Readonly<Record<EndpointCheckId, CheckText>> = {
     title: 'Does not treat an unknown status as paid',
     why: 'A payment that failed or was cancelled would count as paid, and the goods would go out for nothing.',
     fix: "Test for status === 'paid', and store any other unchanged: no else branch may mean paid.",
+    explainedBy: ['valid-effect'],
   },
   'duplicate-effect': {
     title: 'Acts once on a callback that is delivered again',
     why: 'When an answer is lost, the service retries: the order would ship twice.',
     fix: ONCE,
     paste: ONCE_LINE,
+    explainedBy: ['valid-effect'],
   },
   'simultaneous-effect': {
     title: 'Acts once on copies that arrive at the same moment',
     why: 'Between checking whether a change is known and recording it, a copy can slip in: the order ships twice.',
     fix: `Let the store decide: insert under a unique key first, and act only when the insert succeeded. ${ONCE}`,
     paste: ONCE_LINE,
+    explainedBy: ['duplicate-effect'],
   },
   'resigned-retry-effect': {
     title: 'Acts once on a retry with a new signature',
     why: 'A retry may carry a new timestamp and signature: a handler that recognises duplicates by those ships twice.',
     fix: ONCE,
+    explainedBy: ['duplicate', 'duplicate-effect'],
   },
   'second-change-effect': {
     title: 'Acts on a second change of a payment, with the same updatedAt',
     why: 'A handler that recognises duplicates by the payment alone, or by payment and updatedAt, drops a change that it has not seen: the order stays unpaid.',
     fix: 'Recognise duplicates by payment, status and updatedAt together: callbackKey is made of these. callbackHandler uses it. Of two changes with the same updatedAt neither is older: drop neither.',
+    explainedBy: ['valid-effect', 'unknown-status', 'unknown-status-effect'],
   },
   'older-change-effect': {
     title: 'Does not let an older change undo a newer one',
     why: 'A payment that is paid falls back to an earlier status, and the order is held or cancelled.',
     fix: 'Keep updatedAt of the last change with the payment, compare it as a time (Date.parse) and not as text, and let an older change leave the status alone. With callbackHandler: set the status only when context.current is true.',
+    explainedBy: ['valid-effect', 'unknown-status-effect'],
   },
   'late-paid-effect': {
     title: 'Acts on a change to paid that arrives after a newer change',
     why: 'When a delivery of paid fails, a newer change may be processed before its retry: an endpoint that drops older changes never ships what was paid.',
     fix: 'Run the effect of paid however old the change is, and let your database make sure that it runs once: UPDATE orders SET shipped_at = now() WHERE reference = $1 AND shipped_at IS NULL. callbackHandler calls onPayment for older changes too; only the status waits for context.current to be true.',
+    explainedBy: ['second-change-effect'],
   },
 };

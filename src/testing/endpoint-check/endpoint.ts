@@ -1,6 +1,5 @@
 import type { AnswerHeaders, CallbackSender } from '../../mock-server/callbacks/deliver.js';
 import { MIN_SHARED_WITH_CALLBACK, Redactor } from '../../protocol/redaction.js';
-import { parseUrl } from '../../protocol/url.js';
 import type { Answer } from './answer.js';
 import type { ResolvedCheckOptions } from './options.js';
 
@@ -21,9 +20,8 @@ export function withHeader(
   name: string,
   value?: string,
 ): SignedRequest {
-  const others = Object.entries(headers).filter(([other]) => other !== name);
-  const changed = value === undefined ? others : [...others, [name, value] as const];
-  return { headers: Object.fromEntries(changed), body };
+  const { [name]: _given, ...others } = headers;
+  return { headers: value === undefined ? others : { ...others, [name]: value }, body };
 }
 
 /** The endpoint under check. */
@@ -36,7 +34,7 @@ export class Endpoint {
     this.#sender = sender;
     this.#options = options;
     const { search } = new URL(options.url);
-    const secrets = [options.signingKey.export().toString(), search.slice(1)];
+    const secrets = [options.signingSecret.export().toString(), search.slice(1)];
     this.#redactor = new Redactor(secrets.filter((secret) => secret !== ''));
   }
 
@@ -51,34 +49,32 @@ export class Endpoint {
     };
     const result = await this.#sender.post({ url, headers, body, onHeaders });
     const latencyMs = clock.elapsedMs() - startedMs;
-    const times = { sentAtMs, latencyMs, answeredAtMs: clock.now() };
-    if (result.outcome === 'timed-out') return { ...times, failure: `none within ${timeoutMs} ms` };
+    if (result.outcome === 'timed-out')
+      return { latencyMs, failure: `none within ${timeoutMs} ms` };
     if (result.outcome === 'failed') {
-      return { ...times, failure: result.errorCode, failureCode: result.errorCode };
+      return { latencyMs, failure: result.errorCode, failureCode: result.errorCode };
     }
     const { status, body: text } = result.response;
     return {
-      ...times,
+      latencyMs,
       status,
-      date: received['date']?.toString(),
-      location: describeLocation(received['location']?.toString(), url),
+      clock: describeClock(received['date']?.toString(), sentAtMs, clock.now()),
+      location: received['location']?.toString().replace(/[?#].*/s, ''),
       mayLackOrder: status === 503 && received['retry-after'] !== undefined && given === undefined,
       asksForLogin: received['www-authenticate'] !== undefined,
       quote: () => this.#quote(text, { headers, body }),
     };
   }
 
-  postAtOnce(requests: readonly SignedRequest[]): Promise<Answer[]> {
-    return this.#sender.atOnce(requests.length, () =>
-      Promise.all(requests.map((request) => this.post(request))),
-    );
+  postAtOnce(request: SignedRequest, copies: number): Promise<Answer[]> {
+    const all = Array.from({ length: copies }, () => request);
+    return this.#sender.atOnce(copies, () => Promise.all(all.map((one) => this.post(one))));
   }
 
   /** Makes the body of an answer safe to show. */
   #quote(text: string, { headers, body }: SignedRequest): string {
-    const sent = [...Object.values(headers), Buffer.from(body.slice(-MAX_SENT)).toString()].join(
-      '\n',
-    );
+    const end = Buffer.from(body.slice(-MAX_SENT)).toString();
+    const sent = [...Object.values(headers), end].join('\n');
     // Before markup is removed: a part of a secret could look like markup.
     const [redacted = ''] = this.#redactor.redactAll([text], sent, MIN_SHARED_WITH_CALLBACK);
     const shown = redacted
@@ -89,18 +85,11 @@ export class Endpoint {
   }
 }
 
-function describeLocation(location: string | undefined, base: string): string | undefined {
-  const url = location === undefined ? undefined : parseUrl(location, base);
-  if (url === undefined) return undefined;
-  const { origin, pathname } = url;
-  return origin === new URL(base).origin ? pathname : origin + pathname;
-}
-
 /** The Date header is cut to whole seconds and may be a second old. */
 const CLOCK_DIFFERENCE_MS = 2_000;
 
 /** Describes how far the endpoint's clock is off this machine's; empty if they agree. */
-export function describeClock({ date, sentAtMs, answeredAtMs }: Answer): string {
+function describeClock(date: string | undefined, sentAtMs: number, answeredAtMs: number): string {
   const dateMs = Date.parse(date ?? '');
   const aheadMs = dateMs - answeredAtMs;
   const behindMs = sentAtMs - (dateMs + 1_000);

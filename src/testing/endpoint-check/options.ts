@@ -1,4 +1,3 @@
-import type { KeyObject } from 'node:crypto';
 import type { SigningSecret } from '../../callback/options.js';
 import { InvalidOptionError } from '../../errors.js';
 import { createSigningKey } from '../../mock-server/callbacks/sign.js';
@@ -15,10 +14,11 @@ import {
   timerMs,
   wholeNumber,
   withDefault,
+  withMethods,
 } from '../../protocol/options.js';
 import { httpUrl } from '../../protocol/url.js';
 import type { SignatureEncoding } from '../../protocol/wire.js';
-import { type CheckClock, systemClock } from './clock.js';
+import type { CheckClock } from './clock.js';
 import type { EndpointCheck } from './report.js';
 
 /** A payment that was made up for one check. */
@@ -116,8 +116,8 @@ export interface CheckCallbackEndpointOptions {
   overtaking?: boolean | undefined;
   /**
    * How long after the answer an effect may take to show in `countEffects`, in milliseconds: a whole number from
-   * 0 to 2147483647. For work that is deferred until after the acknowledgement. At its end the run waits once for
-   * surplus effects, this long but at most a second, or longer if the first effect was slow.
+   * 0 to 2147483647. For work that is deferred until after the acknowledgement. At its end the run waits as long once
+   * more, for surplus effects; before that, up to 10 seconds for a queue to empty.
    * @default 1_000
    */
   effectsWithinMs?: number | undefined;
@@ -161,17 +161,13 @@ const rules = {
     func<NonNullable<CheckCallbackEndpointOptions['onCheck']>>('that takes a check'),
   ),
   signal: optional(
-    matching<AbortSignal>(
-      'an AbortSignal',
-      (value: AbortSignal | null) => typeof value?.aborted === 'boolean',
-    ),
+    withMethods<AbortSignal>('an AbortSignal', 'addEventListener', 'removeEventListener'),
   ),
 } satisfies OptionRules<CheckCallbackEndpointOptions>;
 
-/** The options with their defaults. */
-export interface ResolvedCheckOptions extends Omit<Resolved<typeof rules>, 'signingSecret'> {
+/** The options with their defaults; the signing secret as a key. */
+export interface ResolvedCheckOptions extends Resolved<typeof rules> {
   readonly url: string;
-  readonly signingKey: KeyObject;
   readonly clock: CheckClock;
 }
 
@@ -179,16 +175,14 @@ export interface ResolvedCheckOptions extends Omit<Resolved<typeof rules>, 'sign
 export function resolveCheckOptions(
   url: unknown,
   options: CheckCallbackEndpointOptions,
-  clock: CheckClock = systemClock,
+  clock: CheckClock,
 ): ResolvedCheckOptions {
-  const { signingSecret: signingKey, ...others } = resolveOptions(options, rules, {
-    holds: 'signingSecret',
-  });
-  if (others.effectCounts !== undefined && others.countEffects === undefined) {
+  const resolved = resolveOptions(options, rules, { holds: 'signingSecret' });
+  if (resolved.effectCounts !== undefined && resolved.countEffects === undefined) {
     throw new InvalidOptionError(
       'effectCounts',
       'effectCounts was given without countEffects; pass both, or leave effectCounts out',
     );
   }
-  return Object.freeze({ url: httpUrl(url, 'url').href, signingKey, clock, ...others });
+  return Object.freeze({ ...resolved, url: httpUrl(url, 'url').href, clock });
 }

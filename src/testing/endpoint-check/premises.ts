@@ -1,14 +1,17 @@
 import { type Answer, describeAnswer, isAccepted } from './answer.js';
-import { judgeEffectCount } from './effect-probe.js';
+import { checkActedOnce, NOT_COUNTED } from './effects.js';
 import { explainRefusal } from './refusal.js';
 import { FOREIGN_KEY, type Scenario, type Stage } from './stage.js';
-import { type CheckVerdict, fail, fatal, judgeAccepted, judgeRefused, pass } from './verdict.js';
+import { type CheckVerdict, checkAccepted, checkRefused, fail, fatal, pass } from './verdict.js';
 
-// What must hold before anything else can be judged.
+// What must hold before anything else can be checked.
 
 export const probeAnswers: Scenario = {
   ids: ['probe-answers'],
-  run: async (stage) => ({ 'probe-answers': await stage.tryProbe() }),
+  async run(stage) {
+    if (stage.options.countEffects === undefined) return { 'probe-answers': NOT_COUNTED };
+    return { 'probe-answers': await stage.effects.tryOut(await stage.createPayment()) };
+  },
 };
 
 /** The first callback: unless a valid callback is accepted, a refusal says nothing about the callback. */
@@ -22,7 +25,7 @@ export const acknowledgement: Scenario = {
     const seen = `the endpoint ${describeAnswer(answer)}`;
     const reachable = pass(seen, answer);
     if (answer.mayLackOrder) {
-      return { reachable, 'valid-accepted': judgeAccepted('a valid callback', answer) };
+      return { reachable, 'valid-accepted': checkAccepted('a valid callback', answer) };
     }
     if (!isAccepted(answer)) {
       const refusal = fatal(await explainRefusal(stage, request, answer));
@@ -31,24 +34,22 @@ export const acknowledgement: Scenario = {
         : { reachable, 'valid-accepted': refusal };
     }
     stage.accepted.paid = payment;
-    // How long the first effect takes shows how long to wait for the others.
-    await stage.observe((probe) => probe.askUntilEffect(payment));
     const expects200 = `a valid callback was answered ${status}`;
     return {
       reachable,
-      'valid-accepted': judgeAccepted('a valid callback', answer),
+      'valid-accepted': checkAccepted('a valid callback', answer),
       'status-200':
         status === 200
           ? pass(expects200, answer)
           : fail(`${expects200}, but the interface (section 4.2) expects 200`, answer),
-      'acknowledged-in-time': await judgeTime(stage, answer),
-      'valid-effect': judgeEffectCount(payment, 1, 'one callback'),
+      'acknowledged-in-time': await checkTime(stage, answer),
+      'valid-effect': checkActedOnce(payment, 'one callback'),
     };
   },
 };
 
 /** The first answer may wait for what is opened or compiled once. If the next is slow too, all are. */
-async function judgeTime(stage: Stage, first: Answer): Promise<CheckVerdict> {
+async function checkTime(stage: Stage, first: Answer): Promise<CheckVerdict> {
   const { acknowledgeWithinMs } = stage.options;
   const describe = ({ latencyMs }: Answer): string =>
     `acknowledged after ${Math.round(latencyMs)} ms, of ${acknowledgeWithinMs} ms allowed`;
@@ -69,15 +70,11 @@ export const wrongSecret: Scenario = {
     const payment = await stage.createPayment();
     const request = stage.sign(stage.createRecord(payment), { key: FOREIGN_KEY });
     const answer = await stage.send(request);
-    const verdict = judgeRefused('a signature made with another secret', answer);
+    const verdict = checkRefused('a signature made with another secret', answer);
     if (!isAccepted(answer)) return { 'wrong-secret': verdict };
     const other = await stage.send({ headers: {}, body: Buffer.from('not json') });
     if (!isAccepted(other)) return { 'wrong-secret': verdict };
-    const count = await stage.observe((probe) => probe.askAfterPause(payment));
-    const acted = count !== undefined && count.effects > 0;
-    const detail = `a signature made with another secret, and an unsigned body that is not a payment: the endpoint ${describeAnswer(answer)} to both${acted ? ', and acted on the forged payment' : ''}`;
-    return {
-      'wrong-secret': fatal({ ...fail(detail, answer), ...(!acted && { remedy: INDIFFERENT }) }),
-    };
+    const detail = `a signature made with another secret, and an unsigned body that is not a payment: the endpoint ${describeAnswer(answer)} to both`;
+    return { 'wrong-secret': fatal({ ...fail(detail, answer), remedy: INDIFFERENT }) };
   },
 };

@@ -1,4 +1,4 @@
-import type { CheckVerdict, EndpointCheckOption } from './verdict.js';
+import type { EndpointCheckOption } from './verdict.js';
 
 /**
  * The checks of {@link checkCallbackEndpoint}, in their order. Those that end in `-effect` are decided at the end
@@ -13,7 +13,6 @@ export type EndpointCheckId =
   | 'wrong-secret'
   | 'tampered-body'
   | 'missing-signature'
-  | 'changed-timestamp'
   | 'altered-signature'
   | 'malformed-body'
   | 'stale-timestamp'
@@ -104,62 +103,14 @@ export interface EndpointReport {
   readonly durationMs: number;
 }
 
-/** The fixed texts of a check; `fix` is its default remedy. */
-export type CheckText = Pick<EndpointCheck, 'title' | 'why' | 'paste'> & { readonly fix: string };
-
-export function createCheck(
-  id: EndpointCheckId,
-  { title, why, fix, paste: usual }: CheckText,
-  verdict: CheckVerdict & { readonly referenceNumbers: readonly string[] },
-): EndpointCheck {
-  const { outcome, detail, answer, option, remedy = fix, referenceNumbers } = verdict;
-  const paste = verdict.paste ?? (verdict.remedy === undefined ? usual : undefined);
-  const quote = outcome === 'failed' ? answer?.quote?.() : undefined;
-  return Object.freeze({
-    id,
-    title,
-    outcome,
-    detail,
-    why,
-    remedy,
-    ...(paste !== undefined && { paste }),
-    ...(option !== undefined && { option }),
-    ...(answer?.status !== undefined && { status: answer.status }),
-    ...(answer !== undefined && { latencyMs: roundMs(answer.latencyMs) }),
-    ...(quote && { answer: quote }),
-    referenceNumbers: Object.freeze([...referenceNumbers]),
-  });
-}
-
-type RunFacts = Pick<EndpointReport, 'url' | 'checks' | 'durationMs'> & {
-  readonly cause: EndpointCheckId | undefined;
-  /** Of the callbacks that were accepted. */
-  readonly latenciesMs: readonly number[];
-  readonly startedAt: Date;
-};
-
-export function createReport(facts: RunFacts): EndpointReport {
-  const { url, cause, checks, latenciesMs, startedAt, durationMs } = facts;
-  const count = (wanted: EndpointCheck['outcome']): number =>
-    checks.filter(({ outcome }) => outcome === wanted).length;
-  const counts = { passed: count('passed'), failed: count('failed'), skipped: count('skipped') };
-  return Object.freeze({
-    url,
-    passed: counts.failed === 0 && latenciesMs.length > 0,
-    ...(cause !== undefined && { cause }),
-    checks: Object.freeze([...checks]),
-    counts: Object.freeze(counts),
-    ...(latenciesMs.length > 0 && { acknowledgeMs: summarize(latenciesMs) }),
-    startedAt: startedAt.toISOString(),
-    durationMs: roundMs(durationMs),
-  });
-}
-
-function summarize(latenciesMs: readonly number[]): { median: number; max: number } {
+/** Of the callbacks that were accepted; undefined if there are none. */
+export function summarize(latenciesMs: readonly number[]): EndpointReport['acknowledgeMs'] {
+  if (latenciesMs.length === 0) return undefined;
   const sorted = [...latenciesMs].sort((one, other) => one - other);
   const middle = (sorted.length - 1) / 2;
   const [low = 0, high = 0] = [sorted[Math.floor(middle)], sorted[Math.ceil(middle)]];
   return Object.freeze({ median: roundMs((low + high) / 2), max: roundMs(sorted.at(-1) ?? 0) });
 }
 
-const roundMs = (milliseconds: number): number => Math.round(milliseconds * 10) / 10;
+/** To a tenth. */
+export const roundMs = (milliseconds: number): number => Math.round(milliseconds * 10) / 10;

@@ -1,41 +1,28 @@
 import { randomUUID } from 'node:crypto';
 import { type Answer, describeAnswer, isAccepted } from './answer.js';
-import {
-  describeCount,
-  type EffectJudgement,
-  type EffectProbe,
-  judgeEffectCount,
-} from './effect-probe.js';
+import { checkActedOnce, describeCount, type EffectCheck, type Effects } from './effects.js';
 import type { SignedRequest } from './endpoint.js';
 import type { CheckedPayment, EffectCount } from './options.js';
 import { acknowledgement, probeAnswers, wrongSecret } from './premises.js';
 import type { EndpointCheckId } from './report.js';
-import {
-  alteredSignature,
-  available,
-  forgeries,
-  largeBody,
-  limits,
-  malformedBody,
-  unusual,
-} from './single-callbacks.js';
-import { type Change, type Scenario, type Stage, UNKNOWN_STATUS } from './stage.js';
-import { type CheckVerdict, fail, judgeAccepted, pass, skip } from './verdict.js';
+import { available, largeBody, singleCallbacks } from './single-callbacks.js';
+import { type Scenario, type Stage, UNKNOWN_STATUS } from './stage.js';
+import { type CheckVerdict, checkAccepted, fail, pass, skip } from './verdict.js';
 
 const unknownStatus: Scenario = {
   ids: ['unknown-status', 'unknown-status-effect'],
   async run(stage) {
     const payment = await stage.createPayment();
     const answer = await stage.deliver(stage.signChange(payment, { status: UNKNOWN_STATUS }));
-    const verdict = judgeAccepted(`the status ${UNKNOWN_STATUS}`, answer);
+    const verdict = checkAccepted(`the status ${UNKNOWN_STATUS}`, answer);
     const { paid } = stage.accepted;
     if (!isAccepted(answer) || paid === undefined) return { 'unknown-status': verdict };
     stage.accepted.unknownStatus = payment;
     return {
       'unknown-status': verdict,
-      'unknown-status-effect': async (probe) => {
+      'unknown-status-effect': async (effects) => {
         const { effectCounts } = stage.options;
-        const [afterPaid, afterUnknown] = [await probe.ask(paid), await probe.ask(payment)];
+        const [afterPaid, afterUnknown] = [await effects.count(paid), await effects.count(payment)];
         const seen = `countEffects returned ${describeCount(afterUnknown)} after ${UNKNOWN_STATUS}, and ${describeCount(afterPaid)} after paid`;
         if (effectCounts === 'paid' && afterUnknown.effects !== 0) return fail(seen);
         if (afterPaid.status !== undefined) {
@@ -59,33 +46,28 @@ interface InTurn {
 interface Prepared {
   readonly first: SignedRequest;
   readonly second: SignedRequest;
-  /** Looks at the effects between the two. */
-  readonly look?: (probe: EffectProbe) => Promise<EffectCount>;
-  readonly judge: (earlier: EffectCount) => EffectJudgement;
+  readonly check: EffectCheck;
 }
 
 const inTurn = ({ ids, prepare }: InTurn): Scenario => ({
   ids,
   async run(stage) {
     const [id, effectId = id] = ids;
-    const { first, second, look, judge } = prepare(stage, await stage.createPayment());
-    const before = judgeAccepted('the first callback', await stage.deliver(first));
+    const { first, second, check } = prepare(stage, await stage.createPayment());
+    const before = checkAccepted('the first callback', await stage.deliver(first));
     if (before.outcome !== 'passed') return { [id]: before };
-    const earlier = look && (await stage.observe(look));
-    const verdict = judgeAccepted('the second callback', await stage.deliver(second));
-    if (verdict.outcome !== 'passed') return { [id]: verdict };
-    return { [id]: verdict, [effectId]: judge(earlier ?? { effects: 0 }) };
+    const verdict = checkAccepted('the second callback', await stage.deliver(second));
+    return verdict.outcome === 'passed' ? { [id]: verdict, [effectId]: check } : { [id]: verdict };
   },
 });
 
-const judgeDuplicate = (payment: CheckedPayment) => (): EffectJudgement =>
-  judgeEffectCount(payment, 1, 'one change that was delivered twice');
+const TWICE = 'one change that was delivered twice';
 
 const duplicate = inTurn({
   ids: ['duplicate', 'duplicate-effect'],
   prepare(stage, payment) {
     const request = stage.signChange(payment);
-    return { first: request, second: request, judge: judgeDuplicate(payment) };
+    return { first: request, second: request, check: checkActedOnce(payment, TWICE) };
   },
 });
 
@@ -94,7 +76,7 @@ const resignedRetry = inTurn({
   prepare(stage, payment) {
     const record = stage.createRecord(payment);
     const first = stage.sign(record, { timestamp: stage.timestampOf(-1) });
-    return { first, second: stage.sign(record), judge: judgeDuplicate(payment) };
+    return { first, second: stage.sign(record), check: checkActedOnce(payment, TWICE) };
   },
 });
 
@@ -106,25 +88,25 @@ const duplicatesAtOnce: Scenario = {
   async run(stage) {
     const payment = await stage.createPayment();
     const request = stage.signChange(payment);
-    const copies = await stage.sendAtOnce(Array(COPIES).fill(request));
+    const copies = await stage.sendAtOnce(request, COPIES);
     const again = copies.every(isAccepted) ? undefined : await stage.deliverUntilAccepted(request);
     return {
-      simultaneous: judgeCopies(copies, again),
+      simultaneous: checkCopies(copies, again),
       'simultaneous-effect':
         again === undefined || isAccepted(again)
-          ? judgeEffectCount(payment, 1, `${COPIES} copies at once`)
+          ? checkActedOnce(payment, `${COPIES} copies at once`)
           : undefined,
     };
   },
 };
 
-function judgeCopies(copies: readonly Answer[], again: Answer | undefined): CheckVerdict {
+function checkCopies(copies: readonly Answer[], again: Answer | undefined): CheckVerdict {
   const answers = copies.map(({ status, failure }) => status ?? `none (${failure})`).join(', ');
   const seen = `${copies.length} copies at once were answered ${answers}`;
   const wrong = copies.find((answer) => !isAccepted(answer) && !asksForRetry(answer));
   if (wrong !== undefined) return fail(`${seen}; 2xx or 503 was expected`, wrong);
   if (again === undefined) return pass(seen);
-  return judgeAccepted(`${seen}; delivered again`, again);
+  return checkAccepted(`${seen}; delivered again`, again);
 }
 
 // The service retries after anything but 2xx. These statuses ask for it: conflict, too early, too many requests,
@@ -132,11 +114,10 @@ function judgeCopies(copies: readonly Answer[], again: Answer | undefined): Chec
 const asksForRetry = ({ status = 0 }: Answer): boolean =>
   status >= 500 || [409, 425, 429].includes(status);
 
-const describeBoth = (earlier: EffectCount, later: EffectCount): string =>
-  `countEffects returned ${describeCount(earlier)} before, and ${describeCount(later)} after it`;
+const isSame = (one: EffectCount, other: EffectCount): boolean =>
+  one.effects === other.effects && one.status === other.status;
 
-const isSame = (earlier: EffectCount, later: EffectCount): boolean =>
-  later.effects === earlier.effects && later.status === earlier.status;
+const NOTHING_TO_COMPARE = skip('not tried: there is no earlier payment to compare with');
 
 /** `paid` is second: an endpoint that acts on nothing else must act here too. */
 const secondChange = inTurn({
@@ -148,11 +129,13 @@ const secondChange = inTurn({
     return {
       first: stage.sign({ ...paid, status: UNKNOWN_STATUS }),
       second: stage.sign(paid),
-      look: (probe) => probe.askAfterPause(payment),
-      judge: (earlier) => async (probe) => {
-        const later = await probe.ask(payment);
-        const seen = describeBoth(earlier, later);
-        return isSame(earlier, later) ? fail(seen) : pass(seen);
+      async check(effects) {
+        const { unknownStatus } = stage.accepted;
+        if (unknownStatus === undefined) return NOTHING_TO_COMPARE;
+        const first = await effects.count(unknownStatus);
+        const both = await effects.count(payment);
+        const seen = `countEffects returned ${describeCount(first)} after the first change alone, and ${describeCount(both)} after both`;
+        return isSame(first, both) ? fail(seen) : pass(seen);
       },
     };
   },
@@ -168,70 +151,54 @@ const olderChange = inTurn({
       afterSeconds: 10,
       offsetHours: 5,
     }),
-    look: (probe) => probe.askUntilEffect(payment),
-    judge: (earlier) => async (probe) => {
-      if (earlier.effects < 1) return skip('not tried: the first change had no effect in time');
-      const later = await probe.ask(payment);
-      const seen = describeBoth(earlier, later);
-      if (isSame(earlier, later)) return pass(seen);
-      if (later.status !== earlier.status) return fail(seen);
+    async check(effects) {
+      const { paid } = stage.accepted;
+      if (paid === undefined) return NOTHING_TO_COMPARE;
+      const newer = await effects.count(paid);
+      const both = await effects.count(payment);
+      const seen = `countEffects returned ${describeCount(newer)} after paid alone, and ${describeCount(both)} after paid and an older change`;
+      if (isSame(newer, both)) return pass(seen);
+      if (both.status !== newer.status) return fail(seen);
       // A ledger has a line for every change, even an older one: its status decides.
-      if (!(await stage.countsEveryChange(probe))) return fail(seen);
-      return later.status === undefined
+      if (!(await countsEveryChange(stage, effects))) return fail(seen);
+      return both.status === undefined
         ? skip('not judged: countEffects counts every change and returns no status')
         : pass(seen);
     },
   }),
 });
 
-/** Changes of one payment, whose effects are compared with those of a payment whose changes arrived in order. */
-const comparedWithOrder = (
-  id: EndpointCheckId,
-  changes: readonly Change[],
-  judge: (probe: EffectProbe, compared: Compared) => Promise<CheckVerdict>,
-): Scenario => ({
-  ids: [id],
-  async run(stage) {
-    const payment = await stage.createPayment();
-    for (const change of changes) {
-      const answer = await stage.deliver(stage.signChange(payment, change));
-      if (!isAccepted(answer)) return {};
-    }
-    return {
-      [id]: async (probe: EffectProbe) => {
-        const { unknownStatus: unpaid, paidInOrder } = stage.accepted;
-        if (unpaid === undefined || paidInOrder === undefined) {
-          return skip('not tried: there are no changes that arrived in order to compare with');
-        }
-        const inOrder = await probe.ask(paidInOrder);
-        return judge(probe, { stage, unpaid, inOrder, count: await probe.ask(payment) });
-      },
-    };
-  },
-});
-
-interface Compared {
-  readonly stage: Stage;
-  /** A payment that was never paid. */
-  readonly unpaid: CheckedPayment;
-  readonly inOrder: EffectCount;
-  readonly count: EffectCount;
+async function countsEveryChange({ options, accepted }: Stage, effects: Effects): Promise<boolean> {
+  if (options.effectCounts !== undefined) return options.effectCounts === 'changes';
+  const { unknownStatus } = accepted;
+  return unknownStatus !== undefined && (await effects.count(unknownStatus)).effects > 0;
 }
 
 /** The effect of paid is due whatever was reported before: the money has arrived. */
-const latePaid = comparedWithOrder(
-  'late-paid-effect',
-  [{ status: UNKNOWN_STATUS, afterSeconds: 20 }, { afterSeconds: 10 }],
-  async (probe, { unpaid, inOrder: { effects }, count }) => {
-    if (effects === (await probe.ask(unpaid)).effects) {
-      return skip('not judged: countEffects did not rise with paid');
+const latePaid: Scenario = {
+  ids: ['late-paid-effect'],
+  async run(stage) {
+    const payment = await stage.createPayment();
+    for (const change of [{ status: UNKNOWN_STATUS, afterSeconds: 20 }, { afterSeconds: 10 }]) {
+      if (!isAccepted(await stage.deliver(stage.signChange(payment, change)))) return {};
     }
-    const seen = `countEffects returned ${describeCount(count)} for paid after a newer change`;
-    return count.effects === effects
-      ? pass(seen)
-      : fail(`${seen}, but ${effects} was expected, as for changes in order`);
+    return {
+      'late-paid-effect': async (effects) => {
+        const { unknownStatus: unpaid, paidInOrder } = stage.accepted;
+        if (unpaid === undefined || paidInOrder === undefined) return NOTHING_TO_COMPARE;
+        const expected = (await effects.count(paidInOrder)).effects;
+        if (expected === (await effects.count(unpaid)).effects) {
+          return skip('not judged: countEffects did not rise with paid');
+        }
+        const count = await effects.count(payment);
+        const seen = `countEffects returned ${describeCount(count)} for paid after a newer change`;
+        return count.effects === expected
+          ? pass(seen)
+          : fail(`${seen}, but ${expected} was expected, as for changes in order`);
+      },
+    };
   },
-);
+};
 
 /** Only with the option: an endpoint that needs no order may accept such a callback. */
 const overtaking: Scenario = {
@@ -255,11 +222,7 @@ export const scenarios: readonly Scenario[] = [
   probeAnswers,
   acknowledgement,
   wrongSecret,
-  ...forgeries,
-  alteredSignature,
-  malformedBody,
-  ...limits,
-  ...unusual,
+  ...singleCallbacks,
   unknownStatus,
   duplicate,
   duplicatesAtOnce,

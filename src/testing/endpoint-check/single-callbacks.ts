@@ -1,46 +1,23 @@
 import type { PaymentStatusRecord } from '../../protocol/payment.js';
-import { SIGNATURE_HEADER, type SignatureEncoding, TIMESTAMP_HEADER } from '../../protocol/wire.js';
+import { SIGNATURE_HEADER } from '../../protocol/wire.js';
 import { type Answer, describeAnswer, isAccepted } from './answer.js';
-import { describeClock, type SignedRequest, withHeader } from './endpoint.js';
+import { type SignedRequest, withHeader } from './endpoint.js';
 import type { EndpointCheckId } from './report.js';
 import { FOREIGN_KEY, type Scenario, type Stage, UNKNOWN_STATUS } from './stage.js';
-import { type CheckVerdict, fail, judgeAccepted, judgeRefused, pass, skip } from './verdict.js';
+import { type CheckVerdict, checkAccepted, checkRefused, fail, pass, skip } from './verdict.js';
 
-/** Callbacks that decide one check each, whose title says what is special about it. */
-type SingleCallbacks = Partial<
-  Record<EndpointCheckId, (record: PaymentStatusRecord, stage: Stage) => SignedRequest>
->;
+/** Callbacks of one payment, by what is special about them; their check passes if all are answered rightly. */
+type Callbacks = (
+  record: PaymentStatusRecord,
+  stage: Stage,
+) => Readonly<Record<string, SignedRequest>>;
 
-const expectAnswer = (
-  isAuthentic: boolean,
-  callbacks: SingleCallbacks,
-  describe = (_: Answer): string => '',
-): readonly Scenario[] =>
-  Object.entries(callbacks).map(([id, sign]) => ({
-    ids: [id as EndpointCheckId],
-    async run(stage) {
-      const payment = await stage.createPayment();
-      const request = sign(stage.createRecord(payment), stage);
-      const answer = await (isAuthentic ? stage.deliver(request) : stage.send(request));
-      const verdict = isAuthentic
-        ? judgeAccepted('a valid callback', answer)
-        : judgeRefused('such a callback', answer);
-      return { [id]: { ...verdict, detail: verdict.detail + describe(answer) } };
-    },
-  }));
+/** The checks of the answers to single callbacks, whose titles say what is special about them. */
+type SingleCallbacks = Partial<Record<EndpointCheckId, Callbacks>>;
 
 const withBody = ({ headers }: SignedRequest, json: string): SignedRequest => ({
   headers,
   body: Buffer.from(json),
-});
-
-export const forgeries: readonly Scenario[] = expectAnswer(false, {
-  'tampered-body': (record, stage) =>
-    withBody(stage.sign({ ...record, status: UNKNOWN_STATUS }), JSON.stringify(record)),
-  'missing-signature': (record, stage) => withHeader(stage.sign(record), SIGNATURE_HEADER),
-  // Two seconds: if a second has begun since signing, one second back is the signed one.
-  'changed-timestamp': (record, stage) =>
-    withHeader(stage.sign(record), TIMESTAMP_HEADER, stage.timestampOf(-2)),
 });
 
 /** How far from the limit timestamps are tried: clocks, the network and the handler shift it. */
@@ -53,35 +30,68 @@ const signAhead =
     return stage.sign(record, { timestamp: stage.timestampOf(aheadSeconds) });
   };
 
-const unfresh: SingleCallbacks = {
-  'stale-timestamp': signAhead((tolerance) => -tolerance - MARGIN_SECONDS),
-  'future-timestamp': signAhead((tolerance) => tolerance + MARGIN_SECONDS),
-};
+/** Makes the only callback of a check. */
+const only =
+  (what: string) =>
+  (sign: (record: PaymentStatusRecord, stage: Stage) => SignedRequest): Callbacks =>
+  (record, stage) => ({ [what]: sign(record, stage) });
+const forged = only('such a callback');
+const valid = only('a valid callback');
 
-const delayed: SingleCallbacks = {
-  // A tolerance of a few seconds leaves no room for the margin.
-  'delayed-callback': signAhead(
-    (tolerance) => Math.min(MARGIN_SECONDS, Math.ceil(tolerance / 2)) - tolerance,
+const refused: SingleCallbacks = {
+  'tampered-body': forged((record, stage) =>
+    withBody(stage.sign({ ...record, status: UNKNOWN_STATUS }), JSON.stringify(record)),
   ),
+  'missing-signature': forged((record, stage) => withHeader(stage.sign(record), SIGNATURE_HEADER)),
+  // Changes that a comparison of prefixes, of a part, or of the shorter length overlooks. They change bytes, not
+  // letters: different letters may encode the same bytes.
+  'altered-signature'(record, stage) {
+    const request = stage.sign(record);
+    const { signatureEncoding: encoding } = stage.options;
+    const signature = request.headers[SIGNATURE_HEADER] ?? '';
+    const bytes = Buffer.from(signature, encoding);
+    const flip = (at: number) => bytes.map((byte, index) => (index === at ? byte ^ 1 : byte));
+    const write = (changed: Uint8Array) => Buffer.from(changed).toString(encoding);
+    const altered = {
+      'the first character of the correct signature': signature.slice(0, 1),
+      'the first half of the correct signature': signature.slice(0, signature.length / 2),
+      'the correct signature with its first byte changed': write(flip(0)),
+      'the correct signature with its last byte changed': write(flip(31)),
+      'the correct signature with a byte appended': write(Buffer.concat([bytes, Buffer.alloc(1)])),
+    };
+    return Object.fromEntries(
+      Object.entries(altered).map(([what, text]) => [
+        what,
+        withHeader(request, SIGNATURE_HEADER, text),
+      ]),
+    );
+  },
+  // What anyone can send without a secret.
+  'malformed-body': (_record, stage) => ({
+    'the body null without X-Signature': withHeader(stage.sign('null'), SIGNATURE_HEADER),
+    'the body "not json", wrongly signed': stage.sign('not json', { key: FOREIGN_KEY }),
+  }),
+  'stale-timestamp': forged(signAhead((tolerance) => -tolerance - MARGIN_SECONDS)),
+  'future-timestamp': forged(signAhead((tolerance) => tolerance + MARGIN_SECONDS)),
 };
-
-export const limits: readonly Scenario[] = [
-  ...expectAnswer(false, unfresh, describeClock),
-  ...expectAnswer(true, delayed, describeClock),
-];
 
 // A face outside the basic plane, Arabic between direction marks, and an e with a combining accent.
 const UNUSUAL_TEXT = '😀 \u200fطلب\u200e cafe\u0301 ñ';
 
-export const unusual: readonly Scenario[] = expectAnswer(true, {
-  'raw-bytes': (record, stage) => stage.sign(spellUnusually(record)),
-  'extra-fields': (record, stage) => {
+const accepted: SingleCallbacks = {
+  // A tolerance of a few seconds leaves no room for the margin.
+  'delayed-callback': valid(
+    signAhead((tolerance) => Math.min(MARGIN_SECONDS, Math.ceil(tolerance / 2)) - tolerance),
+  ),
+  'raw-bytes': valid((record, stage) => stage.sign(spellUnusually(record))),
+  'extra-fields': valid((record, stage) => {
     const checkExtra = { nested: { list: [1, 2.5, null, true], text: UNUSUAL_TEXT } };
     return stage.sign({ ...record, checkExtra, checkNumber: 1 });
-  },
-  'missing-fields': ({ createdAt: _missing, ...record }, stage) =>
+  }),
+  'missing-fields': valid(({ createdAt: _missing, ...record }, stage) =>
     stage.sign({ ...record, providerReference: null }),
-});
+  ),
+};
 
 // The same record with escaped letters and slashes, spaces and line breaks. Only ASCII: a handler that decodes
 // wrongly fails in the check for that.
@@ -93,77 +103,34 @@ function spellUnusually({ providerReference, ...rest }: PaymentStatusRecord): st
     .replaceAll('\n', '\r\n');
 }
 
-const changeBytes =
-  (change: (bytes: Buffer) => Buffer) =>
-  (signature: string, encoding: SignatureEncoding): string =>
-    change(Buffer.from(signature, encoding)).toString(encoding);
+/** Checks whose answers depend on the endpoint's clock. */
+const OF_TIME = /timestamp|delayed/;
 
-// Changes bytes, not letters: different letters may encode the same bytes.
-const flipByte = (at: number) =>
-  changeBytes((bytes) => bytes.fill((bytes[at] ?? 0) ^ 1, at, at + 1));
+const expectAnswers = (
+  all: SingleCallbacks,
+  send: (request: SignedRequest, stage: Stage) => Promise<Answer>,
+  check: typeof checkRefused,
+): readonly Scenario[] =>
+  Object.entries(all).map(([id, callbacks]) => ({
+    ids: [id as EndpointCheckId],
+    async run(stage) {
+      const record = stage.createRecord(await stage.createPayment());
+      let verdict: CheckVerdict | undefined;
+      for (const [what, request] of Object.entries(callbacks(record, stage))) {
+        const answer = await send(request, stage);
+        verdict = check(what, answer);
+        if (OF_TIME.test(id))
+          verdict = { ...verdict, detail: verdict.detail + (answer.clock ?? '') };
+        if (verdict.outcome !== 'passed') break;
+      }
+      return { [id]: verdict };
+    },
+  }));
 
-/** Changes that a comparison of prefixes, of a part, or of the shorter length overlooks. */
-const alterations: readonly (readonly [
-  what: string,
-  alter: (signature: string, encoding: SignatureEncoding) => string,
-])[] = [
-  ['the first character of the correct signature', (text) => text.slice(0, 1)],
-  ['the first half of the correct signature', (text) => text.slice(0, text.length / 2)],
-  ['the correct signature with its first byte changed', flipByte(0)],
-  ['the correct signature with its last byte changed', flipByte(31)],
-  [
-    'the correct signature with a byte appended',
-    changeBytes((bytes) => Buffer.concat([bytes, Buffer.alloc(1)])),
-  ],
+export const singleCallbacks: readonly Scenario[] = [
+  ...expectAnswers(refused, (request, stage) => stage.send(request), checkRefused),
+  ...expectAnswers(accepted, (request, stage) => stage.deliver(request), checkAccepted),
 ];
-
-export const alteredSignature: Scenario = {
-  ids: ['altered-signature'],
-  async run(stage) {
-    const { signatureEncoding } = stage.options;
-    const forged = alterations.map(([what, alter]) => async () => {
-      const payment = await stage.createPayment();
-      const request = stage.signChange(payment);
-      const altered = alter(request.headers[SIGNATURE_HEADER] ?? '', signatureEncoding);
-      const answer = await stage.send(withHeader(request, SIGNATURE_HEADER, altered));
-      return judgeRefused(what, answer);
-    });
-    return {
-      'altered-signature': await judgeAll('cut, changed and lengthened signatures', forged),
-    };
-  },
-};
-
-/** What anyone can send without a secret. */
-export const malformedBody: Scenario = {
-  ids: ['malformed-body'],
-  async run(stage) {
-    const bodies = ['not json', 'null'].flatMap((body) => {
-      const request = stage.sign(body, { key: FOREIGN_KEY });
-      const what = `the body ${JSON.stringify(body)}`;
-      const unsigned = withHeader(request, SIGNATURE_HEADER);
-      return [
-        async () => judgeRefused(`${what} without X-Signature`, await stage.send(unsigned)),
-        async () => judgeRefused(`${what} with a wrong signature`, await stage.send(request)),
-      ];
-    });
-    return { 'malformed-body': await judgeAll('unsigned bodies that are not payments', bodies) };
-  },
-};
-
-/** Returns the first verdict that is not a pass, otherwise one that lists all answers. */
-async function judgeAll(
-  what: string,
-  tries: readonly (() => Promise<CheckVerdict>)[],
-): Promise<CheckVerdict> {
-  const statuses: unknown[] = [];
-  for (const attempt of tries) {
-    const verdict = await attempt();
-    if (verdict.outcome !== 'passed') return verdict;
-    statuses.push(verdict.answer?.status);
-  }
-  return pass(`${what} were answered ${statuses.join(', ')}`);
-}
 
 export const available: Scenario = {
   ids: ['available'],
@@ -191,12 +158,12 @@ export const largeBody: Scenario = {
     const next = await stage.deliver(stage.signChange(payment));
     if (isAccepted(next)) stage.accepted.last = payment;
     return {
-      'large-body': { ...judgeLargeBody(largeBodyBytes, large), isLesser: isAccepted(next) },
+      'large-body': { ...checkLargeBody(largeBodyBytes, large), isLesser: isAccepted(next) },
     };
   },
 };
 
-function judgeLargeBody(bytes: number, answer: Answer): CheckVerdict {
+function checkLargeBody(bytes: number, answer: Answer): CheckVerdict {
   const seen = `${bytes} bytes, correctly signed: the endpoint ${describeAnswer(answer)}`;
   const { status = 0, failure } = answer;
   if (failure !== undefined) {

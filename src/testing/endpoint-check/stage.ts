@@ -3,16 +3,15 @@ import type { CallbackSender } from '../../mock-server/callbacks/deliver.js';
 import { signedHeaders } from '../../mock-server/callbacks/sign.js';
 import { describeValue } from '../../protocol/describe-value.js';
 import type { PaymentStatusRecord } from '../../protocol/payment.js';
-import { type Answer, describeAnswer, isAccepted, remedyOfOutage } from './answer.js';
-import { checkTexts } from './check-texts.js';
-import { callOption, describeCount, type EffectJudgement, EffectProbe } from './effect-probe.js';
+import { type Answer, describeAnswer, isAccepted, remedyOf } from './answer.js';
+import { asCheckFailure, callOption, type EffectCheck, Effects } from './effects.js';
 import { Endpoint, type SignedRequest } from './endpoint.js';
 import type { CheckedPayment, ResolvedCheckOptions } from './options.js';
 import type { EndpointCheckId } from './report.js';
-import { CheckFailure, type CheckVerdict, fail, fatal, pass, skip } from './verdict.js';
+import { CheckFailure, type CheckVerdict, fail } from './verdict.js';
 
-/** What a scenario found, by check. Effects may be judged at the end of the run. A check without one was not tried. */
-export type Findings = Partial<Record<EndpointCheckId, CheckVerdict | EffectJudgement | undefined>>;
+/** What a scenario found, by check. Effects may be checked at the end of the run. A check without one was not tried. */
+export type Findings = Partial<Record<EndpointCheckId, CheckVerdict | EffectCheck | undefined>>;
 
 /** Requests that belong together, and the checks they decide. */
 export interface Scenario {
@@ -47,6 +46,7 @@ const REDELIVERY_PAUSES_MS = [25, 50, 100, 200, 300, 300];
 /** What the scenarios of one run share. */
 export class Stage {
   readonly options: ResolvedCheckOptions;
+  readonly effects: Effects;
   /** Of the valid callbacks that were accepted. */
   readonly latenciesMs: number[] = [];
   /** Payments whose callbacks were accepted, for later checks to compare with. */
@@ -63,17 +63,12 @@ export class Stage {
   /** The verdict, if the endpoint stopped accepting callbacks. */
   outage: CheckVerdict | undefined;
   readonly #endpoint: Endpoint;
-  readonly #probe: EffectProbe | undefined;
   #made: CheckedPayment[] = [];
-  /** A payment without any callback. */
-  #untouched: CheckedPayment | undefined;
-  /** Why effects can't be judged. */
-  #mixture: string | undefined;
 
   constructor(options: ResolvedCheckOptions, sender: CallbackSender) {
     this.options = options;
+    this.effects = new Effects(options, sender);
     this.#endpoint = new Endpoint(sender, options);
-    if (options.countEffects !== undefined) this.#probe = new EffectProbe(options, sender);
   }
 
   /**
@@ -85,7 +80,7 @@ export class Stage {
   async createPayment(reference?: string): Promise<CheckedPayment> {
     const payment = await this.#namePayment(reference);
     this.#made.push(payment);
-    await this.observe((probe) => probe.prepare(payment));
+    await this.effects.prepare(payment);
     return payment;
   }
 
@@ -114,21 +109,20 @@ export class Stage {
 
   /** Signs a body as the service does (interface section 5.2), with the changes of a check. */
   sign(content: object | string, signing: Signing = {}): SignedRequest {
-    const { signingKey, signatureEncoding: encoding } = this.options;
-    const { timestamp = this.timestampOf(0), key = signingKey } = signing;
+    const { signingSecret, signatureEncoding: encoding } = this.options;
+    const { timestamp = this.timestampOf(0), key = signingSecret } = signing;
     const body = Buffer.from(typeof content === 'string' ? content : JSON.stringify(content));
     return { headers: signedHeaders({ timestamp, body, key, encoding }), body };
   }
 
-  /** Signs the record of a change. */
   signChange(payment: CheckedPayment, change?: Change): SignedRequest {
     return this.sign(this.createRecord(payment, change));
   }
 
   /** X-Timestamp, so far ahead of this machine's clock; negative for the past. */
-  timestampOf(aheadSeconds: number, unit = this.options.timestampUnit): string {
+  timestampOf(aheadSeconds: number): string {
     const seconds = Math.floor(this.options.clock.now() / 1000) + aheadSeconds;
-    return String(unit === 'seconds' ? seconds : seconds * 1000);
+    return String(this.options.timestampUnit === 'seconds' ? seconds : seconds * 1000);
   }
 
   async send(request: SignedRequest): Promise<Answer> {
@@ -136,10 +130,10 @@ export class Stage {
     return this.#endpoint.post(request);
   }
 
-  /** Sends requests at the same moment. */
-  async sendAtOnce(requests: readonly SignedRequest[]): Promise<Answer[]> {
+  /** Sends copies at the same moment. */
+  async sendAtOnce(request: SignedRequest, copies: number): Promise<Answer[]> {
     this.options.signal?.throwIfAborted();
-    return this.#endpoint.postAtOnce(requests);
+    return this.#endpoint.postAtOnce(request, copies);
   }
 
   /** Sends a callback that should be accepted. */
@@ -161,15 +155,6 @@ export class Stage {
     return answer;
   }
 
-  /**
-   * Asks the probe during the run. Resolves with nothing without a probe, or if it fails, which is reported with the
-   * effects that it should have counted.
-   */
-  async observe<Seen>(look: (probe: EffectProbe) => Promise<Seen>): Promise<Seen | undefined> {
-    const seen = await (this.#probe && look(this.#probe).catch(asCheckFailure));
-    return seen instanceof CheckFailure ? undefined : seen;
-  }
-
   /** Sends a valid callback, to see whether the endpoint still accepts any after what was seen. */
   async findOutage(after: string): Promise<CheckVerdict | undefined> {
     const payment = await this.#namePayment().catch(asCheckFailure);
@@ -177,58 +162,12 @@ export class Stage {
     const answer = await this.deliverUntilAccepted(this.signChange(payment));
     if (isAccepted(answer) || answer.mayLackOrder) return undefined;
     const seen = `after ${after} a valid callback was no longer accepted: the endpoint ${describeAnswer(answer)}`;
-    this.outage = { ...fail(seen, answer), remedy: remedyOfOutage(answer) };
+    // Anything but a rate limit has its reason in what was sent before.
+    this.outage = {
+      ...fail(seen, answer),
+      remedy: answer.status === 429 ? remedyOf(answer) : undefined,
+    };
     return this.outage;
-  }
-
-  /** Asks the probe before any callback is sent, for a payment that must stay without effects. */
-  async tryProbe(): Promise<CheckVerdict> {
-    if (this.#probe === undefined) return NO_PROBE;
-    const payment = await this.#namePayment().catch(asCheckFailure);
-    if (payment instanceof CheckFailure) return skip(`not tried: ${payment.message}`);
-    this.#untouched = payment;
-    const count = await this.#probe.prepare(payment).catch(asCheckFailure);
-    if (count instanceof CheckFailure) return failOfProbe(count);
-    return pass(`countEffects returned ${describeCount(count)} for a payment without any callback`);
-  }
-
-  /** Waits for deferred work, once for all checks. */
-  async settle(): Promise<void> {
-    await this.observe(async (probe) => {
-      const { paid, last } = this.accepted;
-      if (paid === undefined) return;
-      await probe.settle(last, this.latenciesMs.length);
-      const untouched = this.#untouched;
-      if (untouched === undefined) return;
-      const { effects } = await probe.ask(untouched);
-      const isOneOrder = typeof this.options.merchantPaymentReference === 'string';
-      if (effects !== 0 || (isOneOrder && probe.effectsBefore(untouched) > 0)) {
-        this.#mixture = `${describeMixture('payments')}, or give`;
-      } else if (isOneOrder && last && (await probe.ask(paid)).effects > 0) {
-        const isOncePerOrder = (await probe.ask(last)).effects === 0;
-        if (isOncePerOrder)
-          this.#mixture = 'not judged: only the first payment of the order had an effect: give';
-      }
-    });
-  }
-
-  /** Judges with the probe; skips without one. */
-  async judgeEffects(judge: EffectJudgement): Promise<CheckVerdict> {
-    if (this.#probe === undefined) return NO_PROBE;
-    if (this.#mixture !== undefined) {
-      const reason = `${this.#mixture} each payment its own order with merchantPaymentReference`;
-      return skip(reason, 'merchantPaymentReference');
-    }
-    const verdict = await judge(this.#probe).catch(asCheckFailure);
-    return verdict instanceof CheckFailure ? fatal(failOfProbe(verdict)) : verdict;
-  }
-
-  /** Whether the probe counts every change, or only those to `paid`. */
-  async countsEveryChange(probe: EffectProbe): Promise<boolean> {
-    const { effectCounts } = this.options;
-    if (effectCounts !== undefined) return effectCounts === 'changes';
-    const { unknownStatus } = this.accepted;
-    return unknownStatus !== undefined && (await probe.ask(unknownStatus)).effects > 0;
   }
 
   async #namePayment(reference?: string): Promise<CheckedPayment> {
@@ -250,20 +189,3 @@ export class Stage {
     );
   }
 }
-
-const NO_PROBE = skip('not tried: it needs countEffects', 'countEffects');
-
-const failOfProbe = ({ message }: CheckFailure): CheckVerdict => ({
-  ...fail(message),
-  remedy: checkTexts['probe-answers'].fix,
-});
-
-/** @throws every other error */
-export function asCheckFailure(error: unknown): CheckFailure {
-  if (error instanceof CheckFailure) return error;
-  throw error;
-}
-
-/** The reason when a payment without any callback has effects. */
-export const describeMixture = (what: string): string =>
-  `not judged: countEffects does not distinguish ${what}: count by referenceNumber`;

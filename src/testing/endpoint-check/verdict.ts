@@ -23,7 +23,7 @@ export interface CheckVerdict {
   readonly paste?: string | undefined;
   /** Whether the failure loses no payment and pays none twice: other failures come first. */
   readonly isLesser?: boolean;
-  /** Whether nothing else can be judged: the rest is skipped. */
+  /** Whether nothing else can be told: the rest is skipped. */
   readonly isFatal?: boolean;
 }
 
@@ -57,16 +57,16 @@ const NO_ORDER = skip(
   'merchantPaymentReference',
 );
 
-/** Judges the answer to a callback that should be accepted. `what` was sent; it begins a sentence. */
-export function judgeAccepted(what: string, answer: Answer): CheckVerdict {
+/** Checks the answer to a callback that should be accepted. `what` was sent; it begins a sentence. */
+export function checkAccepted(what: string, answer: Answer): CheckVerdict {
   const seen = `${what}: the endpoint ${describeAnswer(answer)}`;
   if (isAccepted(answer)) return pass(seen, answer);
   if (answer.mayLackOrder) return NO_ORDER;
   return { ...fail(seen, answer), remedy: remedyOf(answer) };
 }
 
-/** Judges the answer to a callback that should be refused. */
-export function judgeRefused(what: string, answer: Answer): CheckVerdict {
+/** Checks the answer to a callback that should be refused. */
+export function checkRefused(what: string, answer: Answer): CheckVerdict {
   const seen = `${what}: the endpoint ${describeAnswer(answer)}`;
   const { status = 0 } = answer;
   if (isAccepted(answer)) return fail(`${seen}, as if the service had sent it`, answer);

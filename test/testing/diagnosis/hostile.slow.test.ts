@@ -11,20 +11,12 @@ function nest(levels: number): unknown {
   return nested;
 }
 
-const throwing = {
-  get status() {
-    throw new Error('hostile getter');
-  },
-};
-
 describe('hostile bodies are only refused:', () => {
   test.each<[string, unknown]>([
     ['deep arrays', '['.repeat(depth) + ']'.repeat(depth)],
     ['deep arrays that do not end', '['.repeat(depth)],
     ['deep objects', '{"a":'.repeat(depth) + 1 + '}'.repeat(depth)],
     ['a deep parsed object', nest(depth)],
-    ['a parsed object that throws', throwing],
-    ['a parsed object with toJSON that throws', { toJSON: () => throwing.status }],
     ['lone surrogates', `${COMPACT}\ud800`],
     ['escaped lone surrogates', '{"a":"\\ud800","\\udfff":1}'],
     ['invalid UTF-8', Buffer.from([0xff, 0xc3, 0x28, 0xed, 0xa0, 0x80])],
@@ -78,36 +70,6 @@ describe('hostile bodies are only refused:', () => {
   });
 });
 
-describe('the work is bounded', () => {
-  test('to a few readings of the secret, each with a few of the body', () => {
-    const { findings } = diagnose({
-      signature: wrong,
-      options: { signingSecret: ['one', '"two"\n'] },
-    });
-    const tried = findings.find((finding) => finding.tried !== undefined)?.tried;
-    const [keys = 0, bodies = 0] = tried?.map((line) => Number.parseInt(line, 10)) ?? [];
-    expect(keys).toBeGreaterThan(2);
-    expect(keys).toBeLessThan(6);
-    expect(bodies).toBeGreaterThan(2);
-    expect(bodies).toBeLessThan(10);
-  });
-
-  test('to nothing when there is no digest', () => {
-    expect(diagnose({ signature: 'none' }).findings).toHaveLength(1);
-  });
-
-  test('for JSON whose indentation would outgrow it', () => {
-    const nested = (depth: number) => `${'['.repeat(depth)}[1,2]${']'.repeat(depth)}`;
-    expectExplained(
-      diagnose({ signed: nested(15), rawBody: nested(15).replace(',', ', ') }),
-      'body-reserialized',
-      'record-invalid',
-    );
-    const tooDeep = diagnose({ signed: nested(16), rawBody: nested(16).replace(',', ', ') });
-    expect(codesOf(tooDeep)).toEqual(['unexplained']);
-  });
-});
-
 describe('hostile headers are only refused:', () => {
   const parsed = JSON.parse(`{"__proto__":{"x-signature":"${wrong}"}}`);
 
@@ -125,29 +87,6 @@ describe('hostile headers are only refused:', () => {
     const diagnosis = diagnose({ headers: headers as Record<string, unknown> });
     expect(diagnosis.verified).toBe(false);
     expect(diagnosis.signature).not.toBe('right');
-  });
-
-  test('invalid header names are not repeated', () => {
-    const headers = {
-      [`x-signature-${'a'.repeat(100)}`]: wrong,
-      'x-signature\u001b[31m': wrong,
-      'x-signature-2': wrong,
-    };
-    expect(
-      diagnose({ headers }).findings.find(({ code }) => code === 'signature-missing'),
-    ).toMatchObject({
-      similarHeaders: ['x-signature-2'],
-    });
-  });
-
-  test('only five of many similar headers are examined', () => {
-    const headers = Object.fromEntries(
-      Array.from({ length: 50 }, (_, n) => [`signature-${n}`, wrong]),
-    );
-    expect(
-      diagnose({ headers }).findings.find(({ code }) => code === 'signature-missing')
-        ?.similarHeaders,
-    ).toHaveLength(5);
   });
 });
 

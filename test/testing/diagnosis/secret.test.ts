@@ -45,8 +45,6 @@ describe('a secret that did not make the signature', () => {
     expect(finding?.message).toContain('a secret other than the signing secret');
     expect(finding?.message).toContain('forged');
     expect(finding?.remedy).toContain('account and environment (test or live)');
-    expect(finding?.tried).toHaveLength(2);
-    for (const line of finding?.tried ?? []) expect(line).toMatch(/^[1-9]\d* /);
   });
 
   test('is none of several', () => {
@@ -82,13 +80,6 @@ describe('white space around a secret', () => {
   test('is listed even when nothing explains the signature', () => {
     const diagnosis = diagnose({ key: 'other', options: { signingSecret: `${SECRET}\n` } });
     expect(codesOf(diagnosis)).toEqual(['secret-edge-space', 'secret-other']);
-  });
-
-  test('can be part of the key', () => {
-    const signingSecret = `${SECRET}\n`;
-    const diagnosis = diagnose({ key: signingSecret, options: { signingSecret } });
-    expectExplained(diagnosis, 'secret-edge-space');
-    expect(diagnosis.findings[0]?.message).toContain('made with that white space');
   });
 
   test('of one secret of several is named by its place', () => {

@@ -44,84 +44,32 @@ describe('a signature in another encoding than signatureEncoding is explained:',
 
 describe('a signature that is not a digest', () => {
   test.each([
-    ['cut hex', hex.slice(0, 63), '63 characters, all hex digits'],
-    [
-      'SHA-1',
-      hmac(COMPACT, { algorithm: 'sha1' }).toString('hex'),
-      '40 characters, all hex digits',
-    ],
-    ['cut base64', `${base64.slice(0, 30)}=`, '31 characters.'],
-    ['other text', 'no signature!', '13 characters.'],
-    ['very long', 'ab'.repeat(100_000), '200000 characters, all hex digits'],
-    ['a prefix', `sha256=${hex}`, '71 characters.'],
-    ['white space', ` ${hex}`, '65 characters.'],
-    ['quotes', `"${hex}"`, '66 characters.'],
+    ['cut hex', hex.slice(0, 63), 'received 63 characters'],
+    ['SHA-1', hmac(COMPACT, { algorithm: 'sha1' }).toString('hex'), 'received 40 characters'],
+    ['cut base64', `${base64.slice(0, 30)}=`, 'received 31 characters'],
+    ['other text', 'no signature!', 'received 13 characters'],
+    ['very long', 'ab'.repeat(100_000), 'received 200000 characters'],
+    ['a prefix', `sha256=${hex}`, 'received 71 characters'],
+    ['white space', ` ${hex}`, 'received 65 characters'],
+    ['quotes', `"${hex}"`, 'received 66 characters'],
+    ['no text', 5, 'must be a string; received a number'],
+    ['two in a list', [hex, hex], 'received it more than once'],
+    ['two that Node joined', `${hex}, ${hex}`, 'received 130 characters'],
   ])('is malformed: %s', (_name, signature, reason) => {
     const diagnosis = diagnose({ signature });
     expect(diagnosis.signature).toBe('unexplained');
+    expect(diagnosis.error?.code).toBe('INVALID_SIGNATURE');
     expect(codesOf(diagnosis)).toEqual(['signature-malformed']);
     expect(diagnosis.findings[0]?.message).toContain(reason);
     expect(diagnosis.findings[0]?.remedy).toContain('without white space, quotes or a prefix');
   });
-
-  test('is missing when it is not text', () => {
-    const diagnosis = diagnose({ signature: 5 });
-    expect(diagnosis.signature).toBe('missing');
-    expect(codesOf(diagnosis)).toEqual(['signature-missing']);
-  });
 });
 
-describe('a signature with more than one value', () => {
-  const other = 'ab'.repeat(32);
-
-  test.each<[string, unknown]>([
-    ['as a list', [hex, other]],
-    ['as a list with an empty one', ['', hex]],
-    ['joined by Node', `${hex}, ${hex}`],
-    ['joined in base64', `${base64},${base64}`],
-  ])('is malformed, and tried by its first: %s', (_name, signature) => {
-    const diagnosis = diagnose({ signature });
-    expect(diagnosis.error?.code).toBe('INVALID_SIGNATURE');
-    expectExplained(diagnosis, 'signature-malformed');
-    expect(diagnosis.findings[0]?.message).toBe('X-Signature has more than one value.');
-  });
-
-  test('is malformed when the first is not a digest', () => {
-    expect(codesOf(diagnose({ signature: `t=${TIMESTAMP},v1=${hex}` }))).toEqual([
-      'signature-malformed',
-    ]);
-  });
-});
-
-describe('a missing X-Signature', () => {
-  test('is found', () => {
-    const diagnosis = diagnose({ headers: { 'x-timestamp': TIMESTAMP, signed: 'no' } });
-    expect(diagnosis).toMatchObject({ signature: 'missing', error: { code: 'MISSING_SIGNATURE' } });
-    expect(codesOf(diagnosis)).toEqual(['signature-missing']);
-    expect(diagnosis.findings[0]?.similarHeaders).toEqual([]);
-    expect(diagnosis.findings[0]?.remedy).toContain('dropped or renamed X-Signature');
-  });
-
-  test.each(['x-hub-signature-256', 'Signature', 'x_signature', 'HTTP_X_SIGNATURE'])(
-    'is looked for in %s',
-    (name) => {
-      const diagnosis = diagnose({ headers: { 'x-timestamp': TIMESTAMP, [name]: hex } });
-      expectExplained(diagnosis, 'signature-missing');
-      expect(diagnosis.findings[0]).toMatchObject({
-        message: `X-Signature is missing. Received with a similar name: ${name}.`,
-        remedy: `Pass the value of ${name} as x-signature.`,
-        similarHeaders: [name],
-      });
-    },
-  );
-
-  test('stays missing when a header with a similar name does not hold it', () => {
-    const headers = { 'x-timestamp': TIMESTAMP, 'x-hub-signature': 'ab'.repeat(32), sig: hex };
-    const diagnosis = diagnose({ headers });
-    expect(codesOf(diagnosis)).toEqual(['signature-missing', 'unexplained']);
-    expect(diagnosis.findings[0]?.similarHeaders).toEqual(['x-hub-signature']);
-    expect(diagnosis.signature).toBe('missing');
-  });
+test('a missing X-Signature is found', () => {
+  const diagnosis = diagnose({ headers: { 'x-timestamp': TIMESTAMP, HTTP_X_SIGNATURE: hex } });
+  expect(diagnosis).toMatchObject({ signature: 'missing', error: { code: 'MISSING_SIGNATURE' } });
+  expect(codesOf(diagnosis)).toEqual(['signature-missing']);
+  expect(diagnosis.findings[0]?.remedy).toContain('dropped or renamed X-Signature');
 });
 
 describe('headers in other shapes are read alike:', () => {
@@ -135,10 +83,6 @@ describe('headers in other shapes are read alike:', () => {
     ['pairs', pairs],
     ['a Map', new Map(pairs)],
     ['lists of values', Object.fromEntries(pairs.map(([name, value]) => [name, [value]]))],
-    [
-      'something with get and append alone',
-      { get: (name: string) => new Headers(pairs).get(name), append: () => undefined },
-    ],
   ])('%s', (_name, headers) => {
     expectExplained(
       diagnose({ rawBody: `${COMPACT}\n`, headers: headers as never }),
@@ -148,6 +92,6 @@ describe('headers in other shapes are read alike:', () => {
 
   test('two in pairs are two values', () => {
     const headers = [...pairs, ['x-signature', hex]];
-    expectExplained(diagnose({ headers: headers as never }), 'signature-malformed');
+    expect(codesOf(diagnose({ headers: headers as never }))).toEqual(['signature-malformed']);
   });
 });

@@ -48,12 +48,10 @@ describe('a callback that is refused', () => {
     });
   });
 
-  test('is frozen at every level, and the same after JSON', () => {
+  test('is the same after JSON', () => {
     const issues = diagnose({ signed: '{}' });
     const missing = diagnose({ headers: { 'x-timestamp': '1' } });
     for (const diagnosis of [diagnose({}), diagnose({ key: 'other' }), issues, missing]) {
-      expectFrozen({ ...diagnosis, payment: undefined });
-      expect(Object.isFrozen(diagnosis)).toBe(true);
       expect(JSON.parse(JSON.stringify(diagnosis))).toEqual(diagnosis);
     }
   });
@@ -68,14 +66,6 @@ describe('a callback that is refused', () => {
   });
 });
 
-function expectFrozen(value: unknown): void {
-  if (typeof value !== 'object' || value === null) return;
-  for (const inner of Object.values(value)) {
-    if (typeof inner === 'object' && inner !== null) expect(inner).toSatisfy(Object.isFrozen);
-    expectFrozen(inner);
-  }
-}
-
 describe('an authentic body that is not a record', () => {
   test('has its issues, and matches', () => {
     const signed = JSON.stringify({ ...sampleRecord(), status: 5 });
@@ -83,10 +73,9 @@ describe('an authentic body that is not a record', () => {
     expect(diagnosis).toMatchObject({ signature: 'right', error: { code: 'INVALID_RECORD' } });
     expect(diagnosis).not.toHaveProperty('payment');
     expect(codesOf(diagnosis)).toEqual(['record-invalid']);
-    expect(diagnosis.findings[0]?.message).toMatch(/^The signature matches, but the body is not/);
-    expect(diagnosis.findings[0]?.issues).toEqual([
-      { path: ['status'], message: 'must be a non-empty string, received a number' },
-    ]);
+    expect(diagnosis.findings[0]?.message).toMatch(
+      /its body is not a payment status record: .*status.* must be a non-empty string, received a number/,
+    );
   });
 
   test('is listed after the other findings', () => {
@@ -110,14 +99,12 @@ describe('an authentic body that is not a record', () => {
     };
     const diagnosis = diagnose({ options: { recordSchema } });
     expect(codesOf(diagnosis)).toEqual(['record-invalid']);
-    expect(diagnosis.findings[0]?.issues).toEqual([
-      { path: ['Symbol(order)'], message: 'unknown order' },
-    ]);
+    expect(diagnosis.findings[0]?.message).toContain('unknown order');
   });
 });
 
 describe('a signature that nothing explains', () => {
-  test('on a body that is not a record lists what was tried and the likely causes', () => {
+  test('on a body that is not a record names the likely causes', () => {
     const diagnosis = diagnose({ signed: 'no record', key: 'other' });
     expect(diagnosis).toMatchObject({ verified: false, signature: 'unexplained' });
     expect(diagnosis).not.toHaveProperty('secretIndex');
@@ -126,7 +113,6 @@ describe('a signature that nothing explains', () => {
     expect(finding?.message).toContain('the body was damaged');
     expect(finding?.message).toContain('another secret');
     expect(finding?.message).toContain('forged');
-    expect(finding?.tried).toHaveLength(2);
   });
 
   test('is not explained by a record of other contents', () => {
@@ -159,10 +145,10 @@ describe('faults in several parts are explained together:', () => {
         },
       }),
       'secret-edge-space',
-      'secret-quoted',
-      'signature-encoding',
       'timestamp-unit',
       'timestamp-outside-window',
+      'signature-encoding',
+      'secret-quoted',
       'body-reserialized',
     );
   });

@@ -194,6 +194,9 @@ it('may return no status: what an older change undoes shows in the number', asyn
   const countPaid = (payment: CheckedPayment) => (orders.statusOf(payment) === 'paid' ? 1 : 0);
   const failed = await checkWith({ countEffects: countPaid }, listener);
   expect(failed.map(({ id, detail }) => [id, detail])).toEqual([
-    ['older-change-effect', 'countEffects returned 1 effect before, and 0 effects after it'],
+    [
+      'older-change-effect',
+      'countEffects returned 1 effect after paid alone, and 0 effects after paid and an older change',
+    ],
   ]);
 });

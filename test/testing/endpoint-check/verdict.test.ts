@@ -1,14 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { describeAnswer } from '../../../src/testing/endpoint-check/answer.js';
-import { judgeAccepted, judgeRefused } from '../../../src/testing/endpoint-check/verdict.js';
+import { checkAccepted, checkRefused } from '../../../src/testing/endpoint-check/verdict.js';
 
-const times = { latencyMs: 1, sentAtMs: 0, answeredAtMs: 1 };
-const answered = (status: number) => ({ ...times, status });
-const NO_ANSWER = { ...times, failure: 'ECONNRESET' };
+const answered = (status: number) => ({ latencyMs: 1, status });
+const NO_ANSWER = { latencyMs: 1, failure: 'ECONNRESET' };
 
 describe('a callback that should be refused', () => {
   it.each([400, 401, 403, 404, 413, 422, 499])('is by %i', (status) => {
-    expect(judgeRefused('it', answered(status)).outcome).toBe('passed');
+    expect(checkRefused('it', answered(status)).outcome).toBe('passed');
   });
 
   it.each([
@@ -19,13 +18,13 @@ describe('a callback that should be refused', () => {
     [500, /should have refused it with 401/],
     [503, /should have refused it with 401/],
   ])('is not by %i', (status, says) => {
-    const { outcome, detail } = judgeRefused('it', answered(status));
+    const { outcome, detail } = checkRefused('it', answered(status));
     expect(outcome).toBe('failed');
     expect(detail).toMatch(says);
   });
 
   it('is not by silence', () => {
-    const { outcome, detail } = judgeRefused('it', NO_ANSWER);
+    const { outcome, detail } = checkRefused('it', NO_ANSWER);
     expect(outcome).toBe('failed');
     expect(detail).toMatch(/did not answer \(ECONNRESET\)/);
   });
@@ -33,7 +32,7 @@ describe('a callback that should be refused', () => {
 
 describe('a callback that should be accepted', () => {
   it.each([200, 201, 204, 299])('is by %i', (status) => {
-    expect(judgeAccepted('it', answered(status)).outcome).toBe('passed');
+    expect(checkAccepted('it', answered(status)).outcome).toBe('passed');
   });
 
   it.each([
@@ -42,13 +41,13 @@ describe('a callback that should be accepted', () => {
     [429, /rate limit/],
     [500, /answered 500$/],
   ])('is not by %i', (status, says) => {
-    const { outcome, detail } = judgeAccepted('it', answered(status));
+    const { outcome, detail } = checkAccepted('it', answered(status));
     expect(outcome).toBe('failed');
     expect(detail).toMatch(says);
   });
 
   it('is not by silence', () => {
-    expect(judgeAccepted('it', NO_ANSWER).outcome).toBe('failed');
+    expect(checkAccepted('it', NO_ANSWER).outcome).toBe('failed');
     expect(describeAnswer(NO_ANSWER)).toBe('did not answer (ECONNRESET)');
   });
 });

@@ -1,6 +1,10 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
+import express from 'express';
+import { RetryLaterError } from '../../../src/errors.js';
+import { callbackHandler } from '../../../src/node/callback-handler.js';
+import { memoryStore } from '../../../src/store/memory.js';
 import type { CheckCallbackEndpointOptions } from '../../../src/testing/endpoint-check/options.js';
-import { type Callback, clock, Orders, Shop } from './shop.js';
+import { type Callback, clock, Orders, SECRET, Shop } from './shop.js';
 import type { WrongHandler } from './wrong-handler.js';
 
 type Answering = (request: IncomingMessage, response: ServerResponse) => void;
@@ -170,7 +174,7 @@ const outages: readonly WrongHandler[] = [
   {
     flaw: 'a process that ends on JSON that is none',
     fails: ['available'],
-    says: /after "malformed-body" .*\(ECONNREFUSED\).*The process ended/,
+    says: /after "malformed-body" .*\(ECONNREFUSED\).*a process that ended/,
     create: () =>
       new (class extends Shop {
         protected override async handle(request: IncomingMessage, response: ServerResponse) {
@@ -183,7 +187,7 @@ const outages: readonly WrongHandler[] = [
   {
     flaw: 'a process that ends after its answer to a duplicate',
     fails: ['available'],
-    says: /after "(duplicate|simultaneous)" .*\(ECONNREFUSED\).*The process ended/,
+    says: /after "(duplicate|simultaneous)" .*\(ECONNREFUSED\).*a process that ended/,
     create: () =>
       new (class extends Shop {
         readonly #seen = new Set<string>();
@@ -227,6 +231,28 @@ const outages: readonly WrongHandler[] = [
 
 const afterVerification: readonly WrongHandler[] = [
   {
+    flaw: 'express.json() before a handler that looks the order up',
+    fails: ['valid-accepted'],
+    says: /answered 500, and 503 to the same as text\/plain .*\(RAW_BODY_REQUIRED\): put the handler/,
+    create: () => ({
+      orders: new Orders(),
+      listener: express()
+        .use(express.json())
+        .use(
+          callbackHandler({
+            signingSecret: SECRET,
+            now: () => clock.now(),
+            store: memoryStore(),
+            onError: () => undefined,
+            onRejected: () => undefined,
+            onPayment() {
+              throw new RetryLaterError('order not stored yet');
+            },
+          }),
+        ),
+    }),
+  },
+  {
     flaw: 'unknown orders are answered 404',
     fails: ['valid-accepted'],
     says: /answered 404, and 401 to a signature made with another secret .*The signature was accepted.*stored orders/,
@@ -262,7 +288,7 @@ const afterVerification: readonly WrongHandler[] = [
   {
     flaw: 'whatever is JSON is acted on, and the rest is swallowed',
     fails: ['wrong-secret'],
-    says: /answered 200 to both, and acted on the forged payment .*Compare the HMAC/,
+    says: /answered 200 to both .*verify the signature first/,
     create: () =>
       new (class extends Shop {
         protected override isAuthentic(): boolean {

@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
 import {
+  compareAnswers,
   describeFailure,
-  describeSent,
   describeSuccess,
-  judgeAnswers,
 } from '../../src/cli/commands/callback-send.js';
 import type { DeliveryAttempt } from '../../src/mock-server/callbacks/delivery.js';
 import { signCallback } from '../../src/testing/index.js';
@@ -24,7 +23,7 @@ function send(status: number | undefined, changes: Partial<DeliveryAttempt> = {}
     sentAt,
     timestamp: String(seconds),
     ...signed,
-    signedString: `${seconds}.${Buffer.from(signed.rawBody)}`,
+    signedString: `${seconds}.${Buffer.from(changes.rawBody ?? signed.rawBody)}`,
     latencyMs: 1,
     ...(status === undefined
       ? { outcome: 'failed', errorCode: 'ECONNREFUSED' }
@@ -33,9 +32,9 @@ function send(status: number | undefined, changes: Partial<DeliveryAttempt> = {}
   } as DeliveryAttempt;
 }
 
-const judge = (sent: DeliveryAttempt) => judgeAnswers([sent], signingSecret)[0]?.judgement;
+const compare = (sent: DeliveryAttempt) => compareAnswers([sent])[0];
 
-const forged = signCallback({ payment: {}, signingSecret: 'other', timestamp: seconds });
+const forged = { fault: 'wrong-secret' } as const;
 
 test.each([
   [200, {}, true],
@@ -53,22 +52,12 @@ test.each([
   [undefined, forged, false],
   [undefined, { outcome: 'dropped' as const }, true],
 ])('an answer of %s to %o is as expected: %s', (status, changes, expected) => {
-  expect(judge(send(status, changes))?.isAsExpected).toBe(expected);
+  expect(compare(send(status, changes))?.isAsExpected).toBe(expected);
 });
 
-test('names the reason why verification refuses it, at the time it was sent', () => {
-  expect(judge(send(401, forged))).toMatchObject({
-    expected: 'refused',
-    reason: 'SIGNATURE_MISMATCH',
-  });
-  const late = new Date((seconds + 301) * 1000);
-  expect(judge(send(401, { sentAt: late }))).toMatchObject({ reason: 'TIMESTAMP_OUTSIDE_WINDOW' });
-  expect(judge(send(200, { sentAt: new Date((seconds + 300) * 1000) }))).toEqual({
-    expected: 'accepted',
-    isAsExpected: true,
-  });
-  const other = signCallback({ payment: '[]', signingSecret, timestamp: seconds });
-  expect(judge(send(422, other))).toMatchObject({ expected: 'refused', reason: 'INVALID_RECORD' });
+test('what was changed after signing is forged', () => {
+  const changed = { signedString: `${seconds}.{}` };
+  expect(compare(send(200, changed))).toMatchObject({ expected: 'refused', isAsExpected: false });
 });
 
 test.each([
@@ -77,15 +66,12 @@ test.each([
   ['it was refused', [200, 409], [true, false]],
 ])('a copy that is answered 503, when %s', (_when, statuses, expected) => {
   const copies = statuses.map((status, copy) => send(status, { ...bare, copy }));
-  expect(
-    judgeAnswers(copies, signingSecret).map(({ judgement }) => judgement.isAsExpected),
-  ).toEqual(expected);
+  expect(compareAnswers(copies).map(({ isAsExpected }) => isAsExpected)).toEqual(expected);
 });
 
 test('a copy of another callback is not a copy', () => {
   const all = [send(503), send(200)];
-  const [first] = judgeAnswers(all, signingSecret);
-  expect(first?.judgement.isAsExpected).toBe(false);
+  expect(compareAnswers(all)[0]?.isAsExpected).toBe(false);
 });
 
 test('a 503 with Retry-After asks for a retry of a valid callback, not of a forged one', () => {
@@ -93,18 +79,16 @@ test('a 503 with Retry-After asks for a retry of a valid callback, not of a forg
     outcome: 'refused',
     response: { status: 503, body: '', retryAfter: '1' },
   } as const;
-  expect(judge(send(503, asks))).toEqual({ expected: 'accepted', isAsExpected: true });
-  expect(judge(send(503, { ...forged, ...asks }))?.isAsExpected).toBe(false);
-  expect(describeSuccess(judgeAnswers([send(503, asks)], signingSecret))).toMatch(
+  expect(compare(send(503, asks))).toMatchObject({ expected: 'accepted', isAsExpected: true });
+  expect(compare(send(503, { ...forged, ...asks }))?.isAsExpected).toBe(false);
+  expect(describeSuccess(compareAnswers([send(503, asks)]))).toMatch(
     /^the endpoint asks for a retry/,
   );
-  expect(describeSuccess(judgeAnswers([send(200)], signingSecret))).toBe(
-    'the endpoint answered as expected',
-  );
+  expect(describeSuccess(compareAnswers([send(200)]))).toBe('the endpoint answered as expected');
 });
 
 function failureOf(...all: readonly DeliveryAttempt[]) {
-  return describeFailure(judgeAnswers(all, signingSecret));
+  return describeFailure(compareAnswers(all));
 }
 
 test('what went wrong is one line', () => {
@@ -116,16 +100,5 @@ test('what went wrong is one line', () => {
   expect(failureOf(send(undefined, { outcome: 'timed-out', errorCode: undefined }))).toContain(
     'did not answer (timed-out)',
   );
-  expect(failureOf(send(200, forged))).toContain('fails verification with SIGNATURE_MISMATCH');
-});
-
-test('an answer that was not expected is followed by what was', () => {
-  const textOf = (sent: DeliveryAttempt) =>
-    judgeAnswers([sent], signingSecret).flatMap((one) => describeSent(one, (_style, line) => line));
-  const changes = { merchantPaymentReference: 'a', status: 'paid', copy: 1 };
-  expect(textOf(send(200, changes))).toEqual(['← 200 a paid, try 1 copy 1']);
-  expect(textOf(send(200, { ...forged, ...changes }))).toEqual([
-    '← 200 a paid, try 1 copy 1, a forgery that your endpoint accepted',
-    expect.stringMatching(/^ {2}expected: a callback that fails verification with SIGNATURE/),
-  ]);
+  expect(failureOf(send(200, forged))).toContain('a forged callback must be refused with 4xx');
 });
