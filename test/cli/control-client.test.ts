@@ -124,7 +124,10 @@ describe('a call of the control interface', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
     const client = new ControlClient(new URL(`http://127.0.0.1:${port}`));
-    await expect(client.call(state)).rejects.toThrow(/failed with HPE_\w+; check that a mock runs/);
+    // Node's fetch leaves the code out where the connection ends at once.
+    await expect(client.call(state)).rejects.toThrow(
+      /failed with (?:HPE_\w+|Response does not match .*); check that a mock runs/,
+    );
     server.close();
   });
 });
