@@ -1,5 +1,5 @@
 import { resolveOptions } from '../protocol/options.js';
-import type { ManagedStore } from '../store/callback-store.js';
+import type { CallbackStore } from '../store/callback-store.js';
 import type { StoreOptions } from '../store/options.js';
 import type { PaymentStore } from '../store/payment-store.js';
 import {
@@ -84,7 +84,7 @@ export function mysqlStore<Database extends MysqlPoolLike>(
 export function mysqlStore<Database extends MysqlPoolLike>(
   database: Database,
   options?: ServerStoreOptions,
-): ManagedStore<MysqlTransactionOf<Database>>;
+): Required<CallbackStore<MysqlTransactionOf<Database>>>;
 /**
  * The same store with an ORM: `tx` is the ORM's own transaction object.
  *
@@ -99,7 +99,7 @@ export function mysqlStore<Tx, Taken = Tx>(
 export function mysqlStore<Tx, Taken = Tx>(
   provider: TransactionProvider<Tx, Taken>,
   options?: ServerStoreOptions,
-): ManagedStore<Tx>;
+): Required<CallbackStore<Tx>>;
 /** The same store, with an explicit type for `tx`. */
 export function mysqlStore<Tx extends MysqlQueryable>(
   database: MysqlPoolLike<Tx>,
@@ -109,11 +109,11 @@ export function mysqlStore<Tx extends MysqlQueryable>(
 export function mysqlStore<Tx extends MysqlQueryable>(
   database: MysqlPoolLike<Tx>,
   options?: ServerStoreOptions,
-): ManagedStore<Tx>;
+): Required<CallbackStore<Tx>>;
 export function mysqlStore(
   database: MysqlPoolLike | TransactionProvider<MysqlQueryable>,
   options: ServerStoreOptions = {},
-): ManagedStore<MysqlQueryable> {
+): Required<CallbackStore<MysqlQueryable>> {
   assertPool(database);
   const resolved = resolveOptions(options, serverStoreRules);
   const dialect = mysqlDialect(resolved.prefix);

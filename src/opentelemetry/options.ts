@@ -1,6 +1,6 @@
 import type { MeterProvider, TracerProvider } from '@opentelemetry/api';
 import { type OptionRules, optional, type Resolved, withMethods } from '../protocol/options.js';
-import type { ManagedStore } from '../store/callback-store.js';
+import type { CallbackStore } from '../store/callback-store.js';
 
 /** Options of `instrumentMerchantPayments`. */
 export interface InstrumentationOptions {
@@ -18,7 +18,7 @@ export interface InstrumentationOptions {
    * The store whose `attention()` is counted at each collection of metrics: what needs a person, by its kind.
    * @default none
    */
-  store?: Pick<ManagedStore, 'attention'> | undefined;
+  store?: Pick<Required<CallbackStore>, 'attention'> | undefined;
 }
 
 export const instrumentationRules = {

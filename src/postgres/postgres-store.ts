@@ -1,5 +1,5 @@
 import { resolveOptions } from '../protocol/options.js';
-import type { ManagedStore } from '../store/callback-store.js';
+import type { CallbackStore } from '../store/callback-store.js';
 import type { StoreOptions } from '../store/options.js';
 import type { PaymentStore } from '../store/payment-store.js';
 import {
@@ -99,7 +99,7 @@ export function postgresStore<Database extends PgPoolLike | PgliteLike>(
 export function postgresStore<Database extends PgPoolLike | PgliteLike>(
   database: Database,
   options?: ServerStoreOptions,
-): ManagedStore<TransactionOf<Database>>;
+): Required<CallbackStore<TransactionOf<Database>>>;
 /**
  * The same store in an ORM's transactions: `tx` is the ORM's own transaction object.
  *
@@ -129,7 +129,7 @@ export function postgresStore<Tx, Taken = Tx>(
 export function postgresStore<Tx, Taken = Tx>(
   provider: TransactionProvider<Tx, Taken>,
   options?: ServerStoreOptions,
-): ManagedStore<Tx>;
+): Required<CallbackStore<Tx>>;
 /** The same store, with an explicit type for `tx`. */
 export function postgresStore<Tx extends Queryable>(
   database: PgPoolLike<Tx> | PgliteLike<Tx>,
@@ -139,11 +139,11 @@ export function postgresStore<Tx extends Queryable>(
 export function postgresStore<Tx extends Queryable>(
   database: PgPoolLike<Tx> | PgliteLike<Tx>,
   options?: ServerStoreOptions,
-): ManagedStore<Tx>;
+): Required<CallbackStore<Tx>>;
 export function postgresStore(
   database: PgPoolLike | PgliteLike | TransactionProvider<Queryable>,
   options: ServerStoreOptions = {},
-): ManagedStore<Queryable> {
+): Required<CallbackStore<Queryable>> {
   assertPool(database);
   const resolved = resolveOptions(options, serverStoreRules);
   const dialect = postgresDialect(resolved.prefix);

@@ -4,5 +4,5 @@
  * @module merchant-payments/sqlite
  */
 export type { SqliteDatabase } from './database.js';
-export type { SqliteStore, SqliteStoreOptions } from './sqlite-store.js';
+export type { SqliteStoreOptions } from './sqlite-store.js';
 export { sqliteStore } from './sqlite-store.js';

@@ -9,7 +9,7 @@ import {
   withDefault,
 } from '../protocol/options.js';
 import type { CreatePaymentInput } from '../protocol/payment.js';
-import type { ManagedStore } from '../store/callback-store.js';
+import type { CallbackStore } from '../store/callback-store.js';
 import { createStore } from '../store/create-store.js';
 import { assertRecorded } from '../store/errors.js';
 import { type StoreOptions, storeRules } from '../store/options.js';
@@ -65,35 +65,21 @@ const rules = {
   now: clock,
 } satisfies OptionRules<SqliteStoreOptions>;
 
-/** The second argument of the synchronous `record`. */
-export interface SyncRecordContext extends Omit<RecordContext<never>, 'tx'> {
+interface SyncRecordContext extends Omit<RecordContext<never>, 'tx'> {
   /** Records at once, in the transaction that is open on the connection. */
   sync: true;
 }
 
-/** A store in SQLite, with a client. */
-export interface SqliteStore extends PaymentStore {
+/** A store in SQLite, with a client: the `tx` of `record` is the database, with its transaction open, or undefined. */
+type SqliteStore = PaymentStore<undefined, SqliteDatabase | undefined> & {
   /**
-   * Stores the payment in your transaction, which is open on the database that you pass as `tx`. Without one
-   * (`tx: undefined`), it is stored in its own transaction.
-   *
-   * @throws {InvalidRequestError} when the input is invalid
-   * @throws {InvalidOptionError} when `tx` is another database, or has no transaction open
-   * @throws {StoreError} `REFERENCE_CONFLICT` when another payment is stored under this reference;
-   * `MISSING_TABLES`, `STORE_TIMEOUT`, `STORE_FAILED`
-   */
-  record(
-    input: CreatePaymentInput,
-    context: RecordContext<SqliteDatabase | undefined>,
-  ): Promise<void>;
-  /**
-   * The same at once, and with errors that are thrown: for a transaction that is one function, as with better-sqlite3's
+   * Records at once, and throws its errors: for a transaction that is one function, as with better-sqlite3's
    * `database.transaction(() => …)`. It writes no log line.
    *
    * @throws {InvalidOptionError} when no transaction is open
    */
   record(input: CreatePaymentInput, context: SyncRecordContext): void;
-}
+};
 
 /**
  * A store in a SQLite file, for the processes of one machine: durable, and at least once (interface section 6). If a
@@ -149,11 +135,14 @@ export function sqliteStore(
  *
  * @throws {InvalidOptionError} when the database or an option is invalid
  */
-export function sqliteStore(database: SqliteDatabase, options?: SqliteStoreOptions): ManagedStore;
+export function sqliteStore(
+  database: SqliteDatabase,
+  options?: SqliteStoreOptions,
+): Required<CallbackStore>;
 export function sqliteStore(
   database: SqliteDatabase,
   options: SqliteStoreOptions = {},
-): ManagedStore | SqliteStore {
+): Required<CallbackStore> | SqliteStore {
   assertDatabase(database);
   const resolved = resolveOptions(options, rules);
   const { prefix, now, renewForMs, leaseMs = DEFAULT_LEASE_MS } = resolved;
@@ -166,7 +155,7 @@ export function sqliteStore(
   const store = createStore(backend, resolved);
   if (store instanceof PaymentEngine) return withSyncRecord(store, backend, session);
   // The work never gets the database.
-  return store as ManagedStore<never> as ManagedStore;
+  return store as Required<CallbackStore<never>> as Required<CallbackStore>;
 }
 
 class SqliteBackend extends SqlBackend<SqliteDatabase | undefined> {

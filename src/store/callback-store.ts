@@ -81,12 +81,6 @@ export interface CallbackStore<Tx = undefined> {
     change: StatusChange,
     work: (context: StoreContext<Tx>) => Promise<void>,
   ): Promise<ChangeResult>;
-  /** Lists what needs a person, if the store keeps it. */
-  attention?(options?: AttentionOptions): AsyncIterable<Attention>;
-}
-
-/** A store of this package, as it is without a client. */
-export interface ManagedStore<Tx = undefined> extends CallbackStore<Tx> {
   /**
    * Lists everything that needs a person, the oldest first within each kind. An unresolved payment is listed once the
    * service can no longer act on its request (`requestLifetimeMs`), so that what you then find at the service is final.
@@ -94,7 +88,7 @@ export interface ManagedStore<Tx = undefined> extends CallbackStore<Tx> {
    *
    * @throws {InvalidOptionError} when an option is invalid or unknown
    */
-  attention(options?: AttentionOptions): AsyncIterable<Attention>;
+  attention?(options?: AttentionOptions): AsyncIterable<Attention>;
   /**
    * Takes an item off the list: forgets a failed change, whose next delivery runs it again, or a second payment, or
    * stops waiting for a payment's first callback. An unresolved payment can't be discarded: use `markCreated` or
@@ -104,7 +98,7 @@ export interface ManagedStore<Tx = undefined> extends CallbackStore<Tx> {
    * @throws {StoreError} `STATE_CHANGED` when the item has changed since it was listed; nothing was discarded. An item
    * that is no longer on the list is no error
    */
-  discard(item: Attention): Promise<void>;
+  discard?(item: Attention): Promise<void>;
   /**
    * Creates missing tables, columns and indexes. Any number of processes may call it at the same time. If everything
    * exists, it changes nothing and needs no right to create.
@@ -112,7 +106,7 @@ export interface ManagedStore<Tx = undefined> extends CallbackStore<Tx> {
    * @throws {InvalidOptionError} when an option of the client is missing
    * @throws {StoreError} `MISSING_TABLES` when a table has other columns; `STORE_TIMEOUT`, `STORE_FAILED`
    */
-  setup(): Promise<void>;
+  setup?(): Promise<void>;
   /**
    * Deletes what has ended and last changed before `olderThan`: created and rejected payments, and processed changes. A
    * later delivery of a deleted change runs again, and a deleted reference can be created again. So keep them for longer
@@ -123,5 +117,8 @@ export interface ManagedStore<Tx = undefined> extends CallbackStore<Tx> {
    * @returns how many rows were deleted
    * @throws {InvalidOptionError} when `olderThan` is not a valid Date
    */
-  prune(olderThan: Date): Promise<number>;
+  prune?(olderThan: Date): Promise<number>;
 }
+
+/** What the stores of this package have that keep failures. */
+export type ManagedStore<Tx = undefined> = Required<CallbackStore<Tx>>;

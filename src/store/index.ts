@@ -14,7 +14,6 @@ export type {
 export type {
   CallbackStore,
   ChangeResult,
-  ManagedStore,
   StatusChange,
   StoreContext,
 } from './callback-store.js';

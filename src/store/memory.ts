@@ -5,7 +5,7 @@ import {
   wholeNumber,
   withDefault,
 } from '../protocol/options.js';
-import type { ManagedStore } from './callback-store.js';
+import type { CallbackStore } from './callback-store.js';
 import { createStore } from './create-store.js';
 import { MemoryBackend } from './memory-backend.js';
 import { type StoreOptions, storeRules } from './options.js';
@@ -72,8 +72,8 @@ export function memoryStore(
  *
  * @throws {InvalidOptionError} when an option is invalid
  */
-export function memoryStore(options?: MemoryStoreOptions): ManagedStore;
-export function memoryStore(options: MemoryStoreOptions = {}): ManagedStore {
+export function memoryStore(options?: MemoryStoreOptions): Required<CallbackStore>;
+export function memoryStore(options: MemoryStoreOptions = {}): Required<CallbackStore> {
   const resolved = resolveOptions(options, rules);
   return createStore(new MemoryBackend(resolved), resolved);
 }

@@ -2,7 +2,7 @@ import type { RequestOptions } from '../client/options.js';
 import type { RequestError } from '../errors.js';
 import type { CreatePaymentInput, PaymentStatusRecord } from '../protocol/payment.js';
 import type { Awaitable } from '../protocol/waiting.js';
-import type { ManagedStore } from './callback-store.js';
+import type { CallbackStore } from './callback-store.js';
 import type { StoredPayment } from './stored-payment.js';
 
 interface Replacing {
@@ -107,7 +107,7 @@ export interface RunningRecovery extends AsyncDisposable {
  * `Tx` is what the work of a callback gets, `Taken` what `record` accepts: with an ORM that has several kinds of
  * transactions, such as Kysely, any of them.
  */
-export interface PaymentStore<Tx = undefined, Taken = Tx> extends ManagedStore<Tx> {
+export interface PaymentStore<Tx = undefined, Taken = Tx> extends Required<CallbackStore<Tx>> {
   /**
    * Stores the payment and sends it. Called again for the same payment, it resolves with what is stored
    * (`replayed`), and so it does, whatever the input, if callbacks have told of a payment that another program created.

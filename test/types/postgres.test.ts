@@ -6,12 +6,7 @@ import {
   type Queryable,
   type ServerStoreOptions,
 } from '../../src/postgres/index.js';
-import type {
-  CallbackStore,
-  ManagedStore,
-  PaymentStore,
-  StoreContext,
-} from '../../src/store/index.js';
+import type { CallbackStore, PaymentStore, StoreContext } from '../../src/store/index.js';
 import { unusedClient } from '../store/unused-client.js';
 
 const pool = new pg.Pool();
@@ -40,7 +35,7 @@ describe('the transaction', () => {
 describe('postgresStore', () => {
   it('takes a pool of pg, whose client is its tx', () => {
     const store = postgresStore(pool);
-    expectTypeOf(store).toEqualTypeOf<ManagedStore<pg.PoolClient>>();
+    expectTypeOf(store).toEqualTypeOf<Required<CallbackStore<pg.PoolClient>>>();
     expectTypeOf(store.process)
       .parameter(1)
       .parameter(0)

@@ -8,7 +8,6 @@ import {
   type Attention,
   type CallbackStore,
   type FailedChange,
-  type ManagedStore,
   memoryStore,
   type PaymentStore,
   type PaymentWithoutCallback,
@@ -30,8 +29,8 @@ describe('a store', () => {
   it('creates payments only with a client', () => {
     compileOnly((client) => {
       expectTypeOf(memoryStore({ client })).toEqualTypeOf<PaymentStore>();
-      expectTypeOf(memoryStore()).toEqualTypeOf<ManagedStore>();
-      expectTypeOf(memoryStore({ client: undefined })).toEqualTypeOf<ManagedStore>();
+      expectTypeOf(memoryStore()).toEqualTypeOf<Required<CallbackStore>>();
+      expectTypeOf(memoryStore({ client: undefined })).toEqualTypeOf<Required<CallbackStore>>();
       const alone = memoryStore();
       return [
         memoryStore({ client }).create(input),
@@ -55,9 +54,9 @@ describe('a store', () => {
   });
 
   it('that creates payments is one that processes callbacks', () => {
-    expectTypeOf<PaymentStore>().toExtend<ManagedStore>();
-    expectTypeOf<ManagedStore>().toExtend<CallbackStore>();
-    expectTypeOf<ManagedStore>().not.toExtend<PaymentStore>();
+    expectTypeOf<PaymentStore>().toExtend<Required<CallbackStore>>();
+    expectTypeOf<Required<CallbackStore>>().toExtend<CallbackStore>();
+    expectTypeOf<Required<CallbackStore>>().not.toExtend<PaymentStore>();
   });
 
   it('may be written by a user, with process alone', () => {

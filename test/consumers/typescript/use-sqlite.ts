@@ -1,7 +1,7 @@
 // What a store in SQLite takes, with the types of better-sqlite3, of which older compilers make a union.
 
 import type { PaymentClient } from 'merchant-payments';
-import { type SqliteStore, sqliteStore } from 'merchant-payments/sqlite';
+import { sqliteStore } from 'merchant-payments/sqlite';
 import type { CallbackStore, ManagedStore, PaymentStore } from 'merchant-payments/store';
 
 interface Statement<Parameters extends unknown[]> {
@@ -23,7 +23,7 @@ declare const database: BetterSqlite3;
 declare const client: PaymentClient;
 
 export const managed: ManagedStore = sqliteStore(database);
-export const store: SqliteStore = sqliteStore(database, { client, leaseMs: 30_000 });
+export const store = sqliteStore(database, { client, leaseMs: 30_000 });
 export const payments: PaymentStore = store;
 export const callbacks: CallbackStore = store;
 
