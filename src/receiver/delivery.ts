@@ -45,15 +45,10 @@ export interface Delivery extends Verification {
 /** What became of a delivery. */
 export type Delivered = { readonly outcome: Exclude<ChangeOutcome, 'failed'> } | FailedDelivery;
 
-export interface FailedDelivery {
+export interface FailedDelivery extends Omit<ChangeResult, 'outcome'> {
   readonly outcome: 'failed';
-  readonly error: unknown;
   /** What `onPayment` threw to be called again later; an ORM or a store may have wrapped it. */
   readonly retryLater: RetryLaterError | undefined;
-  /** The number of failures after which this delivery parked its change; undefined if it did not. */
-  readonly parkedAfter?: number | undefined;
-  /** The store's error, if it could not store the failure. */
-  readonly notKept?: unknown;
   /** What becomes of work that exceeded its time limit and continues. */
   readonly late?: Promise<Delivered>;
 }
