@@ -1,11 +1,11 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { inspect } from 'node:util';
 import type { PlainAnswer, PlainRequest } from './api/http-messages.js';
-import { createRequest, listen, sendAnswer, sendFailure, toUrl } from './api/node-http.js';
+import { IncomingRequest, listen, sendAnswer, sendFailure, toUrl } from './api/node-http.js';
 import { ControlFailure, failureAnswer } from './control/control-call.js';
 import { ControlInterface, isControlPath, redirectToPage } from './control/control-interface.js';
-import { missingPage } from './control/html-page.js';
+import { errorPage } from './control/html-page.js';
 import { findIntrusion, isFromBrowser, type ListenAddress } from './control/request-guard.js';
 import { dashboardAnswer } from './dashboard/page.js';
 import type { MockService } from './mock-service.js';
@@ -17,7 +17,7 @@ import {
 import { InProcessService } from './service.js';
 import { KEPT } from './state/cap.js';
 import { defaultCredential } from './state/seeded-ids.js';
-import { type SavedState, StateFile } from './state-file.js';
+import { StateFile } from './state-file.js';
 
 /** A mock of the Merchant Payment Service that listens on a port. */
 export interface MockServer extends MockService {
@@ -67,18 +67,15 @@ export async function startLimitedServer(
     apiSecret: resolved.apiSecret ?? defaultCredential(resolved, 'api_secret'),
   };
   const file = resolved.stateFile === undefined ? undefined : new StateFile(resolved.stateFile);
-  const saved = file?.read();
-  const server = createServer();
-  await listen(server, resolved);
+  const server = await listen(resolved);
   const listening = { ...resolved, ...credentials };
-  return new ListeningService(listening, { server, limit, file, saved }) as MockServer;
+  return new ListeningService(listening, { server, limit, file }) as MockServer;
 }
 
 interface Surroundings {
   readonly server: Server;
   readonly limit: number;
   readonly file: StateFile | undefined;
-  readonly saved: SavedState | undefined;
 }
 
 class ListeningService extends InProcessService {
@@ -89,7 +86,7 @@ class ListeningService extends InProcessService {
   readonly #file: StateFile | undefined;
   #closing: Promise<void> | undefined;
 
-  constructor(options: ResolvedServerOptions, { server, limit, file, saved }: Surroundings) {
+  constructor(options: ResolvedServerOptions, { server, limit, file }: Surroundings) {
     const address = server.address() as AddressInfo;
     const url = toUrl(address);
     super(options.paymentPage ? withPaymentUrl(options, url) : options, limit);
@@ -97,14 +94,11 @@ class ListeningService extends InProcessService {
     this.#file = file;
     this.#listens = { host: options.host, address: address.address };
     this.url = url;
-    this.#control = new ControlInterface({
-      service: this,
-      settings: options,
-      ...this.inside,
-      page: dashboardAnswer,
-    });
-    if (saved !== undefined) this.restore(saved);
-    if (file !== undefined) this.subscribe(() => file.saveSoon(() => this.save()));
+    this.#control = new ControlInterface(this, dashboardAnswer);
+    if (file !== undefined) {
+      if (file.saved !== undefined) this.restore(file.saved);
+      this.subscribe(() => file.saveSoon(() => this.save()));
+    }
     server.on('request', (request, response) => this.#handle(request, response));
   }
 
@@ -130,23 +124,23 @@ class ListeningService extends InProcessService {
   }
 
   async #handle(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
-    const request = createRequest(incoming, outgoing, this.url);
-    if (request === undefined) {
+    const request = new IncomingRequest(incoming, outgoing);
+    if (!request.isUsual) {
       outgoing.writeHead(400).end();
       return;
     }
     try {
-      await sendAnswer(await this.#answer(request, incoming), outgoing);
+      await sendAnswer(await this.#answer(request), outgoing);
     } catch (error) {
       // A browser itself sends a POST again when a kept connection breaks, and so would create a second payment.
-      const isPage = request.pathname.startsWith(API_PREFIX) && isFromBrowser(incoming.headers);
+      const isPage = request.path.startsWith(API_PREFIX) && isFromBrowser(request.headers);
       if (isPage && !outgoing.headersSent) outgoing.writeHead(504).end();
       else await sendFailure(error, outgoing);
     }
   }
 
-  #answer(request: PlainRequest, { headers }: IncomingMessage): PlainAnswer | Promise<PlainAnswer> {
-    const { method, pathname: path } = request;
+  #answer(request: PlainRequest): PlainAnswer | Promise<PlainAnswer> {
+    const { method, path, headers } = request;
     const isControl = isControlPath(path);
     if (!isControl && isVisit(request)) return answerVisit(path);
     // The API has credentials, but the command line's defaults are public.
@@ -156,22 +150,8 @@ class ListeningService extends InProcessService {
     }
     if (!isControl) return this.answer(request);
     return path.startsWith(API_PREFIX)
-      ? this.answer(this.#toMerchantRequest(request))
+      ? this.answer(request, '/_mock')
       : this.#control.answer(request);
-  }
-
-  /** Strips `/_mock` from the path and adds the credentials. */
-  #toMerchantRequest(request: PlainRequest): PlainRequest {
-    const pair = Buffer.from(`${this.apiKey}:${this.apiSecret}`).toString('base64');
-    const { method, pathname, search, signal } = request;
-    return {
-      method,
-      pathname: pathname.slice('/_mock'.length),
-      search,
-      headers: new Map(request.headers).set('authorization', `Basic ${pair}`),
-      signal,
-      readBody: () => request.readBody(),
-    };
   }
 }
 
@@ -188,15 +168,13 @@ function withPaymentUrl<Options extends ResolvedServerOptions>(
 const API_PREFIX = '/_mock/api/';
 
 /** Whether a browser opens an address or asks for its icon, which is no request of the merchant's code. */
-const isVisit = ({ method, pathname, headers }: PlainRequest): boolean =>
+const isVisit = ({ method, path, headers }: PlainRequest): boolean =>
   method === 'GET' &&
-  (pathname === '/favicon.ico' || headers.get('accept')?.includes('text/html') === true);
+  (path === '/favicon.ico' || headers['accept']?.includes('text/html') === true);
 
 function answerVisit(path: string): PlainAnswer {
   if (path === '/') return redirectToPage();
   if (path === '/favicon.ico') return { status: 404, headers: {}, body: '' };
-  return missingPage(
-    'There is nothing at this address',
-    'The mock answers its API and shows pages.',
-  );
+  const text = 'The mock answers its API and shows pages.';
+  return errorPage(404, 'There is nothing at this address', text);
 }

@@ -4,7 +4,8 @@ import { InvalidOptionError } from '../errors.js';
 import { timers } from '../protocol/timers.js';
 import { parseJson } from './api/http-messages.js';
 import type { RecordedRequest } from './api/recorded-request.js';
-import type { DeliveryAttempt, EditableDelivery } from './callbacks/delivery.js';
+import type { DeliveryAttempt } from './callbacks/delivery.js';
+import type { SavedDelivery } from './callbacks/dispatcher.js';
 import type { MockPayment } from './state/payments.js';
 
 /** What survives a restart. Lists are oldest first. */
@@ -17,7 +18,7 @@ export interface SavedState {
   readonly payments: readonly MockPayment[];
   readonly requests: readonly RecordedRequest[];
   readonly attempts: readonly DeliveryAttempt[];
-  readonly deliveries: readonly (EditableDelivery & { readonly url: string })[];
+  readonly deliveries: readonly SavedDelivery[];
 }
 
 const FORMAT = 1;
@@ -26,20 +27,19 @@ const SAVE_AFTER_MS = 200;
 
 /** Keeps a mock service's state in a file. */
 export class StateFile {
+  /** What it held at the start. */
+  readonly saved: SavedState | undefined;
   readonly #file: string;
   #timer: NodeJS.Timeout | undefined;
 
+  /** @throws {InvalidOptionError} when the file can't be read, or is no state of a mock */
   constructor(file: string) {
     this.#file = path.resolve(file);
-  }
-
-  /** @throws {InvalidOptionError} when the file can't be read, or is no state of a mock */
-  read(): SavedState | undefined {
     try {
-      return fromText(readFileSync(this.#file, 'utf8'));
+      this.saved = fromText(readFileSync(this.#file, 'utf8'));
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
-      if (code === 'ENOENT') return undefined;
+      if (code === 'ENOENT') return;
       const why =
         code === undefined
           ? 'holds no state of this mock: delete it, or name another file'

@@ -6,7 +6,7 @@ import type {
 } from '../../src/mock-server/callbacks/delivery.js';
 import type { MockEvent } from '../../src/mock-server/mock-service.js';
 import { type MockServer, startMockServer } from '../../src/mock-server/server.js';
-import { asOption, createSystemClock, type MockClock } from '../../src/mock-server/state/clock.js';
+import { createSystemClock, type MockClock } from '../../src/mock-server/state/clock.js';
 import type { MockPayment } from '../../src/mock-server/state/payments.js';
 import { Gauge, type Holdings, listAlarms } from './measure.js';
 import { type ChangePlan, type PaymentPlan, planPayment, planRange, type Range } from './plan.js';
@@ -87,7 +87,7 @@ class Service {
   }
 
   static async start({ seed, ...options }: ServiceStart): Promise<Service> {
-    const clock = asOption(createSystemClock());
+    const clock = createSystemClock();
     const server = await startMockServer({
       ...options,
       clock,

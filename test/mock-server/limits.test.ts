@@ -3,7 +3,7 @@ import { createManualClock, type MockEvent } from '../../src/mock-server/index.j
 import { type MockServiceOptions, resolveServiceOptions } from '../../src/mock-server/options.js';
 import { InProcessService } from '../../src/mock-server/service.js';
 import { KEPT } from '../../src/mock-server/state/cap.js';
-import { control, listen, readState } from './control/control-client.js';
+import { control, listen } from './control/control-client.js';
 import { basic, createPayment, order, postPayment, startWithPayment } from './merchant-client.js';
 import { parseBody, startEndpoint } from './merchant-endpoint.js';
 
@@ -251,7 +251,7 @@ describe('a limit that is reached', () => {
     ]);
   });
 
-  test('is in the state and in the event stream of the control interface, until a reset', async () => {
+  test('is in the event stream of the control interface', async () => {
     const { server, referenceNumber } = await startWithPayment({}, 3);
     await using _ = server;
     await using stream = await listen(server);
@@ -259,19 +259,6 @@ describe('a limit that is reached', () => {
     for (let count = 0; count < 3; count += 1) await postPayment(server, order);
     const event = await stream.next('limit');
     expect(event).toMatchObject({ kind: 'callbacks', message: expect.stringMatching(/^The mock/) });
-    expect((await readState(server)).dropped).toEqual({
-      payments: 1,
-      requests: 1,
-      deliveries: 0,
-      callbacks: 2,
-    });
-    server.reset();
-    expect((await readState(server)).dropped).toEqual({
-      payments: 0,
-      requests: 0,
-      deliveries: 0,
-      callbacks: 0,
-    });
   });
 });
 

@@ -108,10 +108,8 @@ export class CallbackSender {
           resolve(result);
           this.#waiting.shift()?.begin();
         });
-        const cancelTimer = this.#startTimer(
-          () => exchange.end({ outcome: 'timed-out' }),
-          this.#timeoutMs,
-        );
+        const expire = () => exchange.end({ outcome: 'timed-out' });
+        const cancelTimer = this.#startTimer(expire, this.#timeoutMs);
         this.#inFlight.add(exchange);
         void this.#dispatch(method, callback, exchange);
       };

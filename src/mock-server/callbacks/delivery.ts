@@ -130,34 +130,13 @@ export interface DeliveryMatch extends CallbackFaultMatch {
   acknowledged?: boolean | undefined;
 }
 
-/** What waits match. */
-function toAttemptFacts(one: DeliveryAttempt) {
-  const { referenceNumber, merchantPaymentReference, status, attempt, outcome } = one;
-  const acknowledged = outcome === 'acknowledged';
-  return { referenceNumber, merchantPaymentReference, status, attempt, acknowledged };
-}
-
-/** One line of a log. */
-function describeAttempt(attempt: DeliveryAttempt): string {
-  const parts = [
-    `attempt ${attempt.attempt}${attempt.copy > 0 ? ` (copy ${attempt.copy})` : ''}`,
-    attempt.referenceNumber,
-    `status ${attempt.status}`,
-    attempt.outcome,
-  ];
-  if (attempt.response !== undefined) parts.push(`HTTP ${attempt.response.status}`);
-  if (attempt.errorCode !== undefined) parts.push(attempt.errorCode);
-  if (attempt.fault !== undefined) parts.push(`fault ${attempt.fault}`);
-  if (attempt.nextRetryAt !== undefined) {
-    parts.push(`next attempt at ${attempt.nextRetryAt.toISOString()} of the service's clock`);
-  }
-  return parts.join(', ');
-}
-
 export const attemptEntries: EntryKind<DeliveryAttempt> = {
   name: 'delivery',
   plural: 'delivery attempts',
-  toFacts: toAttemptFacts,
+  toFacts({ referenceNumber, merchantPaymentReference, status, attempt, outcome }) {
+    const acknowledged = outcome === 'acknowledged';
+    return { referenceNumber, merchantPaymentReference, status, attempt, acknowledged };
+  },
   rules: {
     referenceNumber: optional(text),
     merchantPaymentReference: optional(text),
@@ -165,5 +144,20 @@ export const attemptEntries: EntryKind<DeliveryAttempt> = {
     attempt: optional(wholeNumber({ min: 1 })),
     acknowledged: optional(boolean),
   } satisfies OptionRules<DeliveryMatch>,
-  describe: describeAttempt,
+  describe({ attempt, copy, referenceNumber, status, outcome, response, ...rest }) {
+    const { errorCode, fault, nextRetryAt } = rest;
+    const next = nextRetryAt && `next attempt at ${nextRetryAt.toISOString()}`;
+    return [
+      `attempt ${attempt}${copy > 0 ? ` (copy ${copy})` : ''}`,
+      referenceNumber,
+      `status ${status}`,
+      outcome,
+      response && `HTTP ${response.status}`,
+      errorCode,
+      fault && `fault ${fault}`,
+      next && `${next} of the service's clock`,
+    ]
+      .filter((part) => part !== undefined)
+      .join(', ');
+  },
 };

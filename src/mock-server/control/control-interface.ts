@@ -7,95 +7,74 @@ import {
   text,
   wholeNumber,
 } from '../../protocol/strict-schema.js';
-import { version } from '../../protocol/version.js';
 import type { PlainAnswer, PlainRequest } from '../api/http-messages.js';
 import type { CallbackEdit } from '../callbacks/delivery.js';
 import type { CallbackFault, Fault } from '../faults/fault-catalogue.js';
-import type { MockService } from '../mock-service.js';
-import type { ResolvedServerOptions } from '../options.js';
-import type { ServiceInside } from '../service.js';
 import type { MockPayment } from '../state/payments.js';
 import {
   answerCall,
-  answerFailures,
   type ControlCall,
   ControlFailure,
   controlAnswer,
+  failureAnswer,
   notFound,
   type Route,
+  toFailure,
 } from './control-call.js';
+import { SHOWN } from './control-types.js';
 import {
-  type ControlPaymentDetail,
-  type ControlSettings,
-  type ControlState,
-  SHOWN,
-} from './control-types.js';
-import {
+  type ShownService,
   UNLIMITED,
   viewDelivery,
   viewEvent,
   viewFaults,
-  viewPayment,
-  viewRequest,
+  viewPaymentDetail,
+  viewSettings,
+  viewState,
 } from './control-view.js';
 import { EventStreams } from './event-stream.js';
 import { answerPaymentPage, isPaymentPage } from './payment-page.js';
 
-interface ControlInterfaceOptions extends ServiceInside {
-  readonly service: MockService & { readonly url: string };
-  readonly settings: ResolvedServerOptions;
-  /** Returns the dashboard. */
-  readonly page: () => Promise<PlainAnswer>;
-}
-
 /** Whether a path belongs to the control interface, not to the service's own interface. */
-export function isControlPath(pathname: string): boolean {
-  return pathname === '/_mock' || pathname.startsWith('/_mock/');
+export function isControlPath(path: string): boolean {
+  return path === '/_mock' || path.startsWith('/_mock/');
 }
 
-// The bodies of calls. What is unknown here is checked where it is used.
+// The bodies of calls, made when they are needed. What is unknown here is checked where it is used.
 const bodies = {
-  none: strictFields({}),
-  settings: strictFields({
-    callbackUrl: z.nullable(z.string('an http or https URL, or null for none')),
-  }),
-  status: strictFields({ status: text }),
-  resend: strictFields({
-    fault: z.unknown(),
-    edit: z.optional(
-      strictFields(
-        {
-          body: z.string('a string'),
-          signature: z._default(oneOf('new', 'kept'), 'new'),
-        } satisfies ShapeOf<CallbackEdit>,
-        'an object with body, a string, and optionally signature',
-      ),
-    ),
-  }),
-  advance: strictFields({ ms: wholeNumber({ unit: 'milliseconds' }) }),
+  none: () => strictFields({}),
+  settings: () =>
+    strictFields({ callbackUrl: z.nullable(z.string('an http or https URL, or null for none')) }),
+  status: () => strictFields({ status: text }),
+  resend: () => {
+    const edit = {
+      body: z.string('a string'),
+      signature: z._default(oneOf('new', 'kept'), 'new'),
+    } satisfies ShapeOf<CallbackEdit>;
+    const holds = 'an object with body, a string, and optionally signature';
+    return strictFields({ fault: z.unknown(), edit: z.optional(strictFields(edit, holds)) });
+  },
+  advance: () => strictFields({ ms: wholeNumber({ unit: 'milliseconds' }) }),
 };
 
 /** Lets people and tools control a mock server: JSON below `/_mock/`, and the dashboard's page. */
 export class ControlInterface {
-  readonly #options: ControlInterfaceOptions;
+  readonly #service: ShownService;
   readonly #streams: EventStreams;
   #isAdvancing = false;
   readonly #routes: readonly Route[];
 
-  constructor(options: ControlInterfaceOptions) {
-    this.#options = options;
-    this.#streams = new EventStreams({
-      feed: options.feed,
-      view: (event) =>
-        viewEvent(event, { settings: () => this.#settings(), faults: options.faults }),
-    });
+  /** @param page - returns the dashboard */
+  constructor(service: ShownService, page: () => PlainAnswer) {
+    this.#service = service;
+    this.#streams = new EventStreams(service.feed, (event) => viewEvent(event, service));
     this.#routes = [
-      ['GET', '/', () => options.page()],
-      ['GET', '/state', () => this.#showState()],
+      ['GET', '/', page],
+      ['GET', '/state', () => controlAnswer(viewState(service, SHOWN))],
       ['GET', '/events', ({ signal }) => this.#streams.open(signal)],
       ['PATCH', '/settings', (call) => this.#changeSettings(call)],
-      ['GET', '/payments/:id', (_call, id) => this.#showPayment(this.#findPayment(id))],
-      ['POST', '/payments/:id/status', (call, id) => this.#setStatus(call, this.#findPayment(id))],
+      ['GET', '/payments/:id', (_call, id) => this.#showPayment(id)],
+      ['POST', '/payments/:id/status', (call, id) => this.#setStatus(call, id)],
       ['POST', '/deliveries/:id/resend', (call, id) => this.#resend(call, id)],
       ['POST', '/faults', (call) => this.#addFault(call)],
       ['DELETE', '/faults', () => this.#clearFaults()],
@@ -105,13 +84,16 @@ export class ControlInterface {
     ];
   }
 
-  answer(request: PlainRequest): Promise<PlainAnswer> {
-    if (request.pathname === '/_mock') return Promise.resolve(redirectToPage());
-    return answerFailures(() =>
-      isPaymentPage(request.pathname)
-        ? answerPaymentPage(request, this.#options)
-        : answerCall(this.#routes, request),
-    );
+  /** Never rejects: what is thrown is answered. */
+  async answer(request: PlainRequest): Promise<PlainAnswer> {
+    try {
+      if (request.path === '/_mock') return redirectToPage();
+      return await (isPaymentPage(request.path)
+        ? answerPaymentPage(request, this.#service)
+        : answerCall(this.#routes, request));
+    } catch (error) {
+      return failureAnswer(toFailure(error));
+    }
   }
 
   /** Ends the open event streams. */
@@ -119,126 +101,66 @@ export class ControlInterface {
     this.#streams.close();
   }
 
-  #settings(): ControlSettings {
-    const { service, settings } = this.#options;
-    const { clock } = settings;
-    const nowMs = clock.now();
-    return {
-      url: service.url,
-      version,
-      now: new Date(nowMs).toISOString(),
-      aheadMs: nowMs - Date.now(),
-      clockRuns: clock.runs,
-      callbackUrl: service.callbackUrl ?? null,
-    };
-  }
-
-  #showState(): PlainAnswer {
-    const { service, payments, dispatcher, faults, caps } = this.#options;
-    const [allPayments, deliveries] = [payments.list(), dispatcher.list()];
-    const state: ControlState = {
-      ...this.#settings(),
-      payments: newest(allPayments).map(viewPayment),
-      requests: newest(service.requests).map(viewRequest),
-      deliveries: newest(deliveries).map(viewDelivery),
-      ...viewFaults(faults),
-      counts: {
-        payments: allPayments.length,
-        requests: service.requests.length,
-        deliveries: deliveries.length,
-        secondPayments: payments.seconds,
-      },
-      dropped: {
-        payments: caps.payments.dropped,
-        requests: caps.requests.dropped,
-        deliveries: caps.deliveries.dropped,
-        callbacks: caps.callbacks.dropped,
-      },
-    };
-    return controlAnswer(200, state);
-  }
-
   #answerSettings(): PlainAnswer {
-    return controlAnswer(200, this.#settings());
+    return controlAnswer(viewSettings(this.#service));
   }
 
   #changeSettings({ body }: ControlCall): PlainAnswer {
-    const { callbackUrl } = parseStrictly(bodies.settings, body);
-    this.#options.service.callbackUrl = callbackUrl ?? undefined;
+    const { callbackUrl } = parseStrictly(bodies.settings(), body);
+    this.#service.callbackUrl = callbackUrl ?? undefined;
     return this.#answerSettings();
   }
 
-  #showPayment(payment: MockPayment): PlainAnswer {
-    const { referenceNumber, merchantPaymentReference: order } = payment;
-    const { dispatcher, payments, service } = this.#options;
-    const detail: ControlPaymentDetail = {
-      payment: viewPayment(payment),
-      deliveries: dispatcher
-        .list()
-        .filter((one) => one.referenceNumber === referenceNumber)
-        .map(viewDelivery),
-      requests: service.requests
-        .filter((one) => one.merchantPaymentReference === order)
-        .map(viewRequest),
-      others: payments
-        .ofOrder(order)
-        .filter((one) => one !== payment)
-        .map(viewPayment),
-    };
-    return controlAnswer(200, detail);
-  }
-
-  async #setStatus({ body }: ControlCall, payment: MockPayment): Promise<PlainAnswer> {
-    const { status } = parseStrictly(bodies.status, body);
-    return controlAnswer(200, viewDelivery(await this.#options.service.setStatus(payment, status)));
-  }
-
+  /** @throws {ControlFailure} when there is no such payment */
   #findPayment(id: string): MockPayment {
-    const payment = this.#options.payments.get(id);
+    const payment = this.#service.payments.get(id);
     if (payment === undefined) throw notFound('payment', id);
     return payment;
   }
 
+  #showPayment(id: string): PlainAnswer {
+    return controlAnswer(viewPaymentDetail(this.#service, this.#findPayment(id)));
+  }
+
+  async #setStatus({ body }: ControlCall, id: string): Promise<PlainAnswer> {
+    const payment = this.#findPayment(id);
+    const { status } = parseStrictly(bodies.status(), body);
+    return controlAnswer(viewDelivery(await this.#service.setStatus(payment, status)));
+  }
+
   /** @param id - of a delivery, of an attempt, or of a payment, for the callback of its current status */
   async #resend({ body }: ControlCall, id: string): Promise<PlainAnswer> {
-    const { service, dispatcher, payments } = this.#options;
-    const found = dispatcher.get(id);
-    const payment = found?.payment ?? payments.get(id);
-    if (payment === undefined) throw notFound('delivery or payment', id);
-    const { fault, edit } = parseStrictly(bodies.resend, body);
+    const { dispatcher, payments } = this.#service;
+    if (dispatcher.get(id) === undefined && payments.get(id) === undefined) {
+      throw notFound('delivery or payment', id);
+    }
+    const { fault, edit } = parseStrictly(bodies.resend(), body);
     if (fault !== undefined && edit !== undefined) {
       const message = 'The body must contain fault or edit, not both';
       throw new ControlFailure('INVALID_REQUEST', message, { option: 'edit' });
     }
-    const delivery =
-      edit === undefined
-        ? await service.resend(found?.id ?? payment, { fault: fault as CallbackFault | undefined })
-        : await dispatcher.send({ payment, edit });
-    return controlAnswer(200, viewDelivery(delivery));
-  }
-
-  #showFaults(status = 200): PlainAnswer {
-    return controlAnswer(status, viewFaults(this.#options.faults));
+    const options = { fault: fault as CallbackFault | undefined };
+    return controlAnswer(viewDelivery(await this.#service.resend(id, options, edit)));
   }
 
   #addFault({ body }: ControlCall): PlainAnswer {
     const times = body['times'] === UNLIMITED ? Number.POSITIVE_INFINITY : body['times'];
-    this.#options.faults.add({ ...body, times } as Fault);
-    return this.#showFaults(201);
+    this.#service.faults.add({ ...body, times } as Fault);
+    return controlAnswer(viewFaults(this.#service), 201);
   }
 
   #clearFaults(): PlainAnswer {
-    this.#options.faults.clear();
-    return this.#showFaults();
+    this.#service.faults.clear();
+    return controlAnswer(viewFaults(this.#service));
   }
 
   #removeFault(id: string): PlainAnswer {
-    if (!this.#options.faults.remove(id)) throw notFound('fault', id);
-    return this.#showFaults();
+    if (!this.#service.faults.remove(id)) throw notFound('fault', id);
+    return controlAnswer(viewFaults(this.#service));
   }
 
   async #advanceClock({ body }: ControlCall): Promise<PlainAnswer> {
-    const { ms } = parseStrictly(bodies.advance, body);
+    const { ms } = parseStrictly(bodies.advance(), body);
     // Before the wait, which would not end for an endpoint that advances the clock while it handles a callback.
     if (this.#isAdvancing) {
       throw new ControlFailure('CONFLICT', 'The clock is already being advanced; try again later');
@@ -246,24 +168,21 @@ export class ControlInterface {
     this.#isAdvancing = true;
     try {
       // Only when an attempt has ended is its retry scheduled.
-      await this.#options.dispatcher.settled();
-      await this.#options.settings.clock.advance(ms);
+      await this.#service.dispatcher.settled();
+      await this.#service.clock.advance(ms);
     } finally {
       this.#isAdvancing = false;
     }
-    this.#options.feed.emit({ type: 'clock' });
+    this.#service.feed.emit({ type: 'clock' });
     return this.#answerSettings();
   }
 
   #reset({ body }: ControlCall): PlainAnswer {
-    parseStrictly(bodies.none, body);
-    this.#options.service.reset();
+    parseStrictly(bodies.none(), body);
+    this.#service.reset();
     return this.#answerSettings();
   }
 }
-
-const newest = <Entry>(oldestFirst: readonly Entry[]): Entry[] =>
-  oldestFirst.slice(-SHOWN).reverse();
 
 /** Not cached: another program may listen here later. */
 export function redirectToPage(): PlainAnswer {

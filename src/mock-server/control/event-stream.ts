@@ -9,27 +9,22 @@ const HEARTBEAT_MS = 15_000;
 /** What may be queued for a slow reader. Beyond it the stream ends, and the reader can reconnect. */
 const MAX_QUEUED_BYTES = 8_388_608;
 
-interface EventStreamsOptions {
-  readonly feed: EventFeed;
-  readonly view: (event: MockEvent) => ControlEvent;
-}
-
 /** The open streams of server-sent events. */
 export class EventStreams {
-  readonly #options: EventStreamsOptions;
+  readonly #feed: EventFeed;
+  readonly #view: (event: MockEvent) => ControlEvent;
   readonly #open = new Set<() => void>();
 
-  constructor(options: EventStreamsOptions) {
-    this.#options = options;
+  constructor(feed: EventFeed, view: (event: MockEvent) => ControlEvent) {
+    this.#feed = feed;
+    this.#view = view;
   }
 
   /** @throws {ControlFailure} when too many are open */
   open(left: AbortSignal): PlainAnswer {
     if (this.#open.size >= MAX_STREAMS) {
-      throw new ControlFailure(
-        'UNAVAILABLE',
-        `At most ${MAX_STREAMS} event streams can be open; close one`,
-      );
+      const message = `At most ${MAX_STREAMS} event streams can be open; close one`;
+      throw new ControlFailure('UNAVAILABLE', message);
     }
     const headers = { ...GUARD_HEADERS, 'content-type': 'text/event-stream; charset=utf-8' };
     return { status: 200, headers, body: '', follow: (reader) => this.#follow(reader, left) };
@@ -40,10 +35,14 @@ export class EventStreams {
       reader.write(text);
       if (reader.writableLength > MAX_QUEUED_BYTES) end();
     };
-    const unsubscribe = this.#options.feed.subscribe((event) => {
-      const text = this.#write(event);
-      if (text === undefined) end();
-      else send(text);
+    const unsubscribe = this.#feed.subscribe((event) => {
+      try {
+        const view = this.#view(event);
+        send(`event: ${view.type}\ndata: ${JSON.stringify(view)}\n\n`);
+      } catch {
+        // An event too long for one string ends the stream; the reader can reconnect.
+        end();
+      }
     });
     const heartbeat = setInterval(() => send(': heartbeat\n\n'), HEARTBEAT_MS);
     const end = () => {
@@ -58,16 +57,6 @@ export class EventStreams {
     left.addEventListener('abort', end);
     if (left.aborted) end();
     else send(': connected\n\n');
-  }
-
-  // An event too long for one string ends the stream; the reader can reconnect.
-  #write(event: MockEvent): string | undefined {
-    try {
-      const view = this.#options.view(event);
-      return `event: ${view.type}\ndata: ${JSON.stringify(view)}\n\n`;
-    } catch {
-      return undefined;
-    }
   }
 
   close(): void {

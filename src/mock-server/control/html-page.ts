@@ -74,10 +74,10 @@ ${body}
   });
 }
 
-/** For an address at which the mock has nothing. */
-export const missingPage = (heading: string, text: string): PlainAnswer =>
+/** For an address that leads nowhere. */
+export const errorPage = (status: number, heading: string, text: string): PlainAnswer =>
   htmlPage({
-    status: 404,
+    status,
     title: heading,
     body: `<main>
 <div class="mark bad" aria-hidden="true">?</div>

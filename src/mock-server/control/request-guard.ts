@@ -1,4 +1,3 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import { isIP } from 'node:net';
 import { isLoopbackAddress, parseUrl } from '../../protocol/url.js';
 
@@ -13,19 +12,22 @@ export interface ListenAddress {
   readonly address: string;
 }
 
+type Headers = Readonly<Record<string, string>>;
+
 /** Whether a browser sent the request. It marks what a page sends, and Node's fetch has one of the marks too. */
-export function isFromBrowser(headers: IncomingHttpHeaders): boolean {
-  return Object.entries(headers).some(
-    ([name, value]) =>
-      name === 'origin' ||
-      (name.startsWith('sec-fetch-') && !(name === 'sec-fetch-mode' && value === 'cors')),
-  );
+export function isFromBrowser(headers: Headers): boolean {
+  for (const name in headers) {
+    if (name === 'origin') return true;
+    if (!name.startsWith('sec-fetch-')) continue;
+    if (name !== 'sec-fetch-mode' || headers[name] !== 'cors') return true;
+  }
+  return false;
 }
 
 interface GuardedRequest {
   readonly method: string;
   readonly path: string;
-  readonly headers: IncomingHttpHeaders;
+  readonly headers: Headers;
   readonly listens: ListenAddress;
 }
 
@@ -36,11 +38,11 @@ interface GuardedRequest {
  */
 export function findIntrusion(request: GuardedRequest): string | undefined {
   const { headers, listens } = request;
-  const authority = headers.host ?? '';
+  const authority = headers['host'] ?? '';
   if (!isExpectedHost(authority, listens)) {
     return `The Host header must name this machine, such as 127.0.0.1 or localhost${isLoopbackAddress(listens.address) ? '' : ', its address or the host option'}`;
   }
-  if (headers.origin !== undefined && !isOwnOrigin(headers.origin, authority)) {
+  if (headers['origin'] !== undefined && !isOwnOrigin(headers['origin'], authority)) {
     return 'The Origin header must be that of this service: pages of other sites are refused';
   }
   const site = headers['sec-fetch-site'];
