@@ -33,6 +33,7 @@ button.primary, .button.primary { border-color: transparent; background: var(--a
 .tests h2 { margin: 0 0 .5rem; font-size: .875rem; }
 .tests div { display: flex; flex-wrap: wrap; gap: .5rem; margin-bottom: .75rem; }
 .tests p { margin: 0 0 .25rem; }
+.number { white-space: nowrap; }
 .tests button { width: auto; padding: .375rem .75rem; font-weight: 400; }
 `;
 const STYLE_DIGEST = createHash('sha256').update(STYLE).digest('base64');

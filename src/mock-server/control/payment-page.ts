@@ -142,7 +142,7 @@ ${buttonOf('pay', ' class="primary"')}
 <h2 id="tests">For tests</h2>
 <div>${others.map((name) => buttonOf(name, ' form="pay"')).join('\n')}</div>
 <p>This is the page of a mock: no money moves. ${escapeHtml(leads ?? '')}</p>
-<p>Payment ${escapeHtml(payment.referenceNumber)}</p>
+<p>Payment <span class="number">${escapeHtml(payment.referenceNumber)}</span></p>
 </section>`,
   });
 }
@@ -168,7 +168,7 @@ ${factsOf(payment)}
 ${back ?? (isPaid ? '<p class="muted">You can close this page.</p>' : again)}
 </main>
 <section class="tests"><p>This is the page of a mock: no money moved.</p>
-<p>Payment ${escapeHtml(payment.referenceNumber)}</p></section>`,
+<p>Payment <span class="number">${escapeHtml(payment.referenceNumber)}</span></p></section>`,
   });
 }
 
