@@ -5,9 +5,10 @@ import type { PlainAnswer, PlainRequest } from './api/http-messages.js';
 import { IncomingRequest, listen, sendAnswer, sendFailure, toUrl } from './api/node-http.js';
 import { ControlFailure, failureAnswer } from './control/control-call.js';
 import { ControlInterface, isControlPath, redirectToPage } from './control/control-interface.js';
-import { errorPage } from './control/html-page.js';
 import { findIntrusion, isFromBrowser, type ListenAddress } from './control/request-guard.js';
+import { errorPage } from './dashboard/html-page.js';
 import { dashboardAnswer } from './dashboard/page.js';
+import { answerPaymentPage } from './dashboard/payment-page.js';
 import type { MockService } from './mock-service.js';
 import {
   type MockServerOptions,
@@ -94,7 +95,10 @@ class ListeningService extends InProcessService {
     this.#file = file;
     this.#listens = { host: options.host, address: address.address };
     this.url = url;
-    this.#control = new ControlInterface(this, dashboardAnswer);
+    this.#control = new ControlInterface(this, {
+      dashboard: dashboardAnswer,
+      payment: answerPaymentPage,
+    });
     if (file !== undefined) {
       if (file.saved !== undefined) this.restore(file.saved);
       this.subscribe(() => file.saveSoon(() => this.save()));

@@ -71,19 +71,9 @@ export class IncomingRequest implements PlainRequest {
 
   /** A new one at each call. Few requests need it. */
   get signal(): AbortSignal {
-    const { socket } = this.#incoming;
-    const outgoing = this.#outgoing;
     const left = new AbortController();
-    const leave = () => {
-      socket.off('close', leave);
-      if (!outgoing.writableFinished) left.abort();
-    };
-    // Each pipelined request adds a listener, which is not a leak.
-    socket.setMaxListeners(0);
-    // A pipelined answer that waits for its turn is not closed with the connection.
-    socket.once('close', leave);
-    outgoing.once('close', leave);
-    if (socket.destroyed) leave();
+    this.#outgoing.once('close', () => left.abort());
+    if (this.#outgoing.closed) left.abort();
     return left.signal;
   }
 

@@ -9,14 +9,10 @@ import {
 } from '../api/http-messages.js';
 import type { ControlError } from './control-types.js';
 
-/** A call of the control interface. */
-export interface ControlCall {
-  /** The fields of the body; `{}` without one. */
-  readonly body: Readonly<Record<string, unknown>>;
-  readonly signal: AbortSignal;
-}
+/** The fields of a body; `{}` without one. */
+export type Fields = Readonly<Record<string, unknown>>;
 
-type Handler = (call: ControlCall, id: string) => PlainAnswer | Promise<PlainAnswer>;
+type Handler = (body: Fields, id: string) => PlainAnswer | Promise<PlainAnswer>;
 
 /** `:id` in the path stands for an identifier. */
 export type Route = readonly [method: string, path: string, handle: Handler];
@@ -73,8 +69,7 @@ export function failureAnswer({ code, message, details }: ControlFailure): Plain
 }
 
 export function notFound(what: string, id: string): ControlFailure {
-  const shown = id.length <= 100 ? `"${id}"` : `of ${id.length} characters`;
-  return new ControlFailure('NOT_FOUND', `There is no ${what} ${shown}`);
+  return new ControlFailure('NOT_FOUND', `There is no ${what} "${id}"`);
 }
 
 /** What is answered for what was thrown. */
@@ -90,7 +85,7 @@ export function toFailure(error: unknown): ControlFailure {
 }
 
 /** @throws {ControlFailure} when the body is too large or not a JSON object */
-async function readFields(request: PlainRequest): Promise<Record<string, unknown>> {
+async function readFields(request: PlainRequest): Promise<Fields> {
   // A page of another site can't send this type without a preflight, which is refused.
   if (!isJsonType(request.headers['content-type'])) {
     throw new ControlFailure(
@@ -105,7 +100,7 @@ async function readFields(request: PlainRequest): Promise<Record<string, unknown
   if (body.byteLength === 0) return {};
   const value = isUtf8(body) ? parseJson(Buffer.from(body).toString()) : undefined;
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
-    return value as Record<string, unknown>;
+    return value as Fields;
   }
   throw new ControlFailure('INVALID_REQUEST', 'The body must be a JSON object in UTF-8');
 }
@@ -133,13 +128,13 @@ export async function answerCall(
   routes: readonly Route[],
   request: PlainRequest,
 ): Promise<PlainAnswer> {
-  const { method, path, signal } = request;
+  const { method, path } = request;
   const body = method === 'POST' || method === 'PATCH' ? await readFields(request) : {};
   const allowed: string[] = [];
   for (const [routeMethod, pattern, handle] of routes) {
     const id = matchPath(pattern, path.slice('/_mock'.length));
     if (id === undefined) continue;
-    if (routeMethod === method) return handle({ body, signal }, id);
+    if (routeMethod === method) return handle(body, id);
     allowed.push(routeMethod);
   }
   if (allowed.length === 0) {

@@ -13,9 +13,9 @@ import type { CallbackFault, Fault } from '../faults/fault-catalogue.js';
 import type { MockPayment } from '../state/payments.js';
 import {
   answerCall,
-  type ControlCall,
   ControlFailure,
   controlAnswer,
+  type Fields,
   failureAnswer,
   notFound,
   type Route,
@@ -26,14 +26,12 @@ import {
   type ShownService,
   UNLIMITED,
   viewDelivery,
-  viewEvent,
   viewFaults,
   viewPaymentDetail,
   viewSettings,
   viewState,
 } from './control-view.js';
 import { EventStreams } from './event-stream.js';
-import { answerPaymentPage, isPaymentPage } from './payment-page.js';
 
 /** Whether a path belongs to the control interface, not to the service's own interface. */
 export function isControlPath(path: string): boolean {
@@ -57,30 +55,37 @@ const bodies = {
   advance: () => strictFields({ ms: wholeNumber({ unit: 'milliseconds' }) }),
 };
 
+/** What people see. */
+interface Pages {
+  readonly dashboard: () => PlainAnswer;
+  readonly payment: (request: PlainRequest, service: ShownService) => Promise<PlainAnswer>;
+}
+
 /** Lets people and tools control a mock server: JSON below `/_mock/`, and the dashboard's page. */
 export class ControlInterface {
   readonly #service: ShownService;
+  readonly #pages: Pages;
   readonly #streams: EventStreams;
   #isAdvancing = false;
   readonly #routes: readonly Route[];
 
-  /** @param page - returns the dashboard */
-  constructor(service: ShownService, page: () => PlainAnswer) {
+  constructor(service: ShownService, pages: Pages) {
     this.#service = service;
-    this.#streams = new EventStreams(service.feed, (event) => viewEvent(event, service));
+    this.#pages = pages;
+    this.#streams = new EventStreams(service);
     this.#routes = [
-      ['GET', '/', page],
+      ['GET', '/', pages.dashboard],
       ['GET', '/state', () => controlAnswer(viewState(service, SHOWN))],
-      ['GET', '/events', ({ signal }) => this.#streams.open(signal)],
-      ['PATCH', '/settings', (call) => this.#changeSettings(call)],
-      ['GET', '/payments/:id', (_call, id) => this.#showPayment(id)],
-      ['POST', '/payments/:id/status', (call, id) => this.#setStatus(call, id)],
-      ['POST', '/deliveries/:id/resend', (call, id) => this.#resend(call, id)],
-      ['POST', '/faults', (call) => this.#addFault(call)],
+      ['GET', '/events', () => this.#streams.open()],
+      ['PATCH', '/settings', (body) => this.#changeSettings(body)],
+      ['GET', '/payments/:id', (_, id) => this.#showPayment(id)],
+      ['POST', '/payments/:id/status', (body, id) => this.#setStatus(body, id)],
+      ['POST', '/deliveries/:id/resend', (body, id) => this.#resend(body, id)],
+      ['POST', '/faults', (body) => this.#addFault(body)],
       ['DELETE', '/faults', () => this.#clearFaults()],
-      ['DELETE', '/faults/:id', (_call, id) => this.#removeFault(id)],
-      ['POST', '/clock/advance', (call) => this.#advanceClock(call)],
-      ['POST', '/reset', (call) => this.#reset(call)],
+      ['DELETE', '/faults/:id', (_, id) => this.#removeFault(id)],
+      ['POST', '/clock/advance', (body) => this.#advanceClock(body)],
+      ['POST', '/reset', (body) => this.#reset(body)],
     ];
   }
 
@@ -88,8 +93,8 @@ export class ControlInterface {
   async answer(request: PlainRequest): Promise<PlainAnswer> {
     try {
       if (request.path === '/_mock') return redirectToPage();
-      return await (isPaymentPage(request.path)
-        ? answerPaymentPage(request, this.#service)
+      return await (request.path.startsWith('/_mock/pay/')
+        ? this.#pages.payment(request, this.#service)
         : answerCall(this.#routes, request));
     } catch (error) {
       return failureAnswer(toFailure(error));
@@ -105,7 +110,7 @@ export class ControlInterface {
     return controlAnswer(viewSettings(this.#service));
   }
 
-  #changeSettings({ body }: ControlCall): PlainAnswer {
+  #changeSettings(body: Fields): PlainAnswer {
     const { callbackUrl } = parseStrictly(bodies.settings(), body);
     this.#service.callbackUrl = callbackUrl ?? undefined;
     return this.#answerSettings();
@@ -122,14 +127,14 @@ export class ControlInterface {
     return controlAnswer(viewPaymentDetail(this.#service, this.#findPayment(id)));
   }
 
-  async #setStatus({ body }: ControlCall, id: string): Promise<PlainAnswer> {
+  async #setStatus(body: Fields, id: string): Promise<PlainAnswer> {
     const payment = this.#findPayment(id);
     const { status } = parseStrictly(bodies.status(), body);
     return controlAnswer(viewDelivery(await this.#service.setStatus(payment, status)));
   }
 
   /** @param id - of a delivery, of an attempt, or of a payment, for the callback of its current status */
-  async #resend({ body }: ControlCall, id: string): Promise<PlainAnswer> {
+  async #resend(body: Fields, id: string): Promise<PlainAnswer> {
     const { dispatcher, payments } = this.#service;
     if (dispatcher.get(id) === undefined && payments.get(id) === undefined) {
       throw notFound('delivery or payment', id);
@@ -143,7 +148,7 @@ export class ControlInterface {
     return controlAnswer(viewDelivery(await this.#service.resend(id, options, edit)));
   }
 
-  #addFault({ body }: ControlCall): PlainAnswer {
+  #addFault(body: Fields): PlainAnswer {
     const times = body['times'] === UNLIMITED ? Number.POSITIVE_INFINITY : body['times'];
     this.#service.faults.add({ ...body, times } as Fault);
     return controlAnswer(viewFaults(this.#service), 201);
@@ -159,7 +164,7 @@ export class ControlInterface {
     return controlAnswer(viewFaults(this.#service));
   }
 
-  async #advanceClock({ body }: ControlCall): Promise<PlainAnswer> {
+  async #advanceClock(body: Fields): Promise<PlainAnswer> {
     const { ms } = parseStrictly(bodies.advance(), body);
     // Before the wait, which would not end for an endpoint that advances the clock while it handles a callback.
     if (this.#isAdvancing) {
@@ -177,7 +182,7 @@ export class ControlInterface {
     return this.#answerSettings();
   }
 
-  #reset({ body }: ControlCall): PlainAnswer {
+  #reset(body: Fields): PlainAnswer {
     parseStrictly(bodies.none(), body);
     this.#service.reset();
     return this.#answerSettings();

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { markupText } from '../../protocol/plain-text.js';
 import { type PlainAnswer, textAnswer } from '../api/http-messages.js';
-import { GUARD_HEADERS } from './control-call.js';
+import { GUARD_HEADERS } from '../control/control-call.js';
 
 const STYLE = `
 :root { color-scheme: light dark; --ground: light-dark(#eef1f5, #10141a); --card: light-dark(#fff, #1a1f27);

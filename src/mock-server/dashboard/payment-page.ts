@@ -1,16 +1,14 @@
 import { InvalidOptionError } from '../../errors.js';
 import { httpUrl } from '../../protocol/url.js';
 import type { PlainAnswer, PlainRequest } from '../api/http-messages.js';
+import { ControlFailure, GUARD_HEADERS, matchPath } from '../control/control-call.js';
 import type { MockService } from '../mock-service.js';
 import type { MockPayment, PaymentBook } from '../state/payments.js';
-import { ControlFailure, GUARD_HEADERS, matchPath } from './control-call.js';
 import { errorPage, escapeHtml, htmlPage } from './html-page.js';
 
 interface PayingService extends Pick<MockService, 'pay' | 'setStatus'> {
   readonly payments: PaymentBook;
 }
-
-export const isPaymentPage = (path: string): boolean => path.startsWith('/_mock/pay/');
 
 interface Action {
   /** On the button. */
