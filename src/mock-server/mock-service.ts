@@ -174,33 +174,10 @@ export type MockListener = (event: MockEvent) => void;
 export class EventFeed {
   readonly #listeners = new Set<MockListener>();
   readonly #waiting: MockEvent[] = [];
-  #isEmitting = false;
 
   subscribe(listener: MockListener): () => void {
     // A new function, so that a listener that subscribes twice is called twice.
-    const entry: MockListener = (event) => listener(event);
-    this.#listeners.add(entry);
-    return () => void this.#listeners.delete(entry);
-  }
-
-  /**
-   * Returns whether anything listens. An event caused by a listener waits until all listeners have the current
-   * one, so all see one order.
-   */
-  emit(event: MockEvent): boolean {
-    if (this.#listeners.size === 0) return false;
-    this.#waiting.push(event);
-    if (this.#isEmitting) return true;
-    this.#isEmitting = true;
-    for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
-      this.#call(next);
-    }
-    this.#isEmitting = false;
-    return true;
-  }
-
-  #call(event: MockEvent): void {
-    for (const listener of this.#listeners) {
+    const entry: MockListener = (event) => {
       try {
         listener(event);
       } catch (error) {
@@ -209,6 +186,17 @@ export class EventFeed {
           throw error;
         });
       }
+    };
+    this.#listeners.add(entry);
+    return () => void this.#listeners.delete(entry);
+  }
+
+  /** What a listener causes waits until all have heard the current event. */
+  emit(event: MockEvent): void {
+    if (this.#listeners.size === 0 || this.#waiting.push(event) > 1) return;
+    for (let next: MockEvent | undefined = event; next !== undefined; next = this.#waiting[0]) {
+      for (const listener of this.#listeners) listener(next);
+      this.#waiting.shift();
     }
   }
 

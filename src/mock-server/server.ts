@@ -85,6 +85,7 @@ class ListeningService extends InProcessService {
   readonly #listens: ListenAddress;
   readonly #control: ControlInterface;
   readonly #file: StateFile | undefined;
+  readonly #stopSaving: (() => void) | undefined;
   #closing: Promise<void> | undefined;
 
   constructor(options: ResolvedServerOptions, { server, limit, file }: Surroundings) {
@@ -101,7 +102,7 @@ class ListeningService extends InProcessService {
     });
     if (file !== undefined) {
       if (file.saved !== undefined) this.restore(file.saved);
-      this.subscribe(() => file.saveSoon(() => this.save()));
+      this.#stopSaving = this.subscribe(() => file.saveSoon(() => this.save()));
     }
     server.on('request', (request, response) => this.#handle(request, response));
   }
@@ -121,6 +122,8 @@ class ListeningService extends InProcessService {
   async #close(): Promise<void> {
     const closed = new Promise((resolve) => this.#server.close(resolve));
     this.#control.close();
+    // Before all is forgotten.
+    this.#stopSaving?.();
     this.#file?.save(this.save());
     await super.close();
     this.#server.closeAllConnections();

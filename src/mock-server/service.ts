@@ -80,12 +80,10 @@ export class InProcessService implements MockService {
     this.#ids = new SeededIds(options.seed);
     this.#signingSecret = options.signingSecret ?? defaultCredential(options, 'signing_secret');
     this.#callbackUrl = options.callbackUrl;
-    this.#requestLog = new EventLog({ ...requestEntries, cap: cap('requests') });
-    this.#deliveryLog = new EventLog({
-      ...attemptEntries,
-      cap: cap('deliveries'),
-      describeMore: () => this.#describeDeliveries(),
-    });
+    this.#requestLog = new EventLog(requestEntries, cap('requests'));
+    this.#deliveryLog = new EventLog(attemptEntries, cap('deliveries'), () =>
+      this.#describeDeliveries(),
+    );
     this.requests = this.#requestLog.entries;
     this.deliveries = this.#deliveryLog.entries;
     this.payments = new PaymentBook({
@@ -223,10 +221,12 @@ export class InProcessService implements MockService {
 
   protected save(): SavedState {
     const { clock } = this;
+    // Read first, so that time passes for the clock rather than against it.
+    const systemMs = Date.now();
     return {
       seed: this.seed,
       ids: this.#ids.counts(),
-      aheadMs: clock.runs ? clock.now() - Date.now() : 0,
+      aheadMs: clock.runs ? clock.now() - systemMs : 0,
       payments: this.payments.list(),
       requests: this.requests,
       attempts: this.deliveries,
@@ -278,20 +278,17 @@ export class InProcessService implements MockService {
   #tellOfLimit({ kind, message }: Cap): void {
     // Afterwards, since a listener may reset the service, which is in the middle of a change.
     queueMicrotask(() => {
-      if (this.#isClosed || this.feed.emit({ type: 'limit', kind, message })) return;
-      process.emitWarning(message, { type: 'MockServerWarning', code: 'MOCK_LIMIT' });
+      if (!this.#isClosed) this.feed.emit({ type: 'limit', kind, message });
     });
   }
 
   #describeDeliveries(): string[] {
     const lines = this.dispatcher.describePending();
     if (this.#callbackUrl === undefined) {
-      lines.unshift(
-        'callbackUrl is not set, so no callback is sent: set it, or give it as an option',
-      );
-    } else if (this.deliveries.length === 0) {
-      lines.unshift('A callback is sent when a status changes: call setStatus');
+      const why = 'callbackUrl is not set, so no callback is sent';
+      return [`${why}: set it, or give it as an option`, ...lines];
     }
-    return lines;
+    if (this.deliveries.length > 0) return lines;
+    return ['A callback is sent when a status changes: call setStatus', ...lines];
   }
 }

@@ -4,8 +4,7 @@ import { InvalidOptionError } from '../errors.js';
 import { timers } from '../protocol/timers.js';
 import { parseJson } from './api/http-messages.js';
 import type { RecordedRequest } from './api/recorded-request.js';
-import type { DeliveryAttempt } from './callbacks/delivery.js';
-import type { SavedDelivery } from './callbacks/dispatcher.js';
+import type { DeliveryAttempt, LiveDelivery } from './callbacks/delivery.js';
 import type { MockPayment } from './state/payments.js';
 
 /** What survives a restart. Lists are oldest first. */
@@ -18,14 +17,12 @@ export interface SavedState {
   readonly payments: readonly MockPayment[];
   readonly requests: readonly RecordedRequest[];
   readonly attempts: readonly DeliveryAttempt[];
-  readonly deliveries: readonly SavedDelivery[];
+  readonly deliveries: readonly LiveDelivery[];
 }
 
 const FORMAT = 1;
 /** What happens within this time is written at once. */
 const SAVE_AFTER_MS = 200;
-
-/** Keeps a mock service's state in a file. */
 export class StateFile {
   /** What it held at the start. */
   readonly saved: SavedState | undefined;

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -27,6 +28,19 @@ async function whatIsShown(server: MockServer) {
 }
 
 describe('after a restart with the same file', () => {
+  test('payments are still there long after the mock was closed, in a process that lives on', async () => {
+    const first = await startMockServer({ stateFile });
+    await createPayment(first);
+    await first.close();
+    // Writes its file later than the first would have written once more.
+    const other = path.join(folder, 'other.json');
+    await using later = await startMockServer({ stateFile: other });
+    await createPayment(later);
+    await expect.poll(() => existsSync(other)).toBe(true);
+    await using second = await startMockServer({ stateFile });
+    expect(second.payments.list()).toHaveLength(1);
+  });
+
   test('payments, requests and callbacks are as they were, and pending callbacks are sent', async () => {
     const clock = createManualClock({ now: 1_769_860_800_000 });
     await using endpoint = await startEndpoint((count) => (count < 3 ? 503 : 200));

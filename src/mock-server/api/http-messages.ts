@@ -9,7 +9,6 @@ export interface PlainRequest {
   readonly method: string;
   /** Path and query, percent-encoded as in a URL. */
   readonly target: string;
-  /** The path alone. */
   readonly path: string;
   /** Names in lower case; the values of one name are joined. */
   readonly headers: Readonly<Record<string, string>>;
@@ -25,7 +24,6 @@ export interface PlainAnswer {
   readonly body: string;
   /** Writes the body piece by piece in place of `body`, and ends it. */
   readonly follow?: ((reader: Writable) => void) | undefined;
-  /** How the connection breaks after the body. */
   readonly loss?: ConnectionLoss | undefined;
 }
 
@@ -128,17 +126,11 @@ export function jsonAnswer(
   return textAnswer(status, JSON.stringify(body), type);
 }
 
-interface ErrorDetails {
-  readonly code: string;
-  readonly message: string;
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
 /** With the error body of interface section 2.3. */
 export function errorAnswer(
   requestId: string,
   status: number,
-  { code, message, headers }: ErrorDetails,
+  { code, message, headers }: { code: string; message: string; headers?: PlainAnswer['headers'] },
 ): PlainAnswer {
   return jsonAnswer(status, { code, message, requestId }, headers);
 }

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { MockServerError } from '../../errors.js';
 import { timers } from '../../protocol/timers.js';
+import type { ResolvedServerOptions } from '../options.js';
 import {
   ConnectionLoss,
   MAX_BODY_BYTES,
@@ -10,13 +11,8 @@ import {
   withoutQuery,
 } from './http-messages.js';
 
-interface ListenOptions {
-  readonly port: number;
-  readonly host: string;
-}
-
 /** @throws {MockServerError} `PORT_IN_USE` or `LISTEN_FAILED` */
-export async function listen({ port, host }: ListenOptions): Promise<Server> {
+export async function listen({ port, host }: ResolvedServerOptions): Promise<Server> {
   // Node's own record of headers would drop the second of a name.
   const server = createServer({ joinDuplicateHeaders: true });
   // A kept connection is the client's to close: closed here, it could break under a request that is on its way.
@@ -38,14 +34,10 @@ export async function listen({ port, host }: ListenOptions): Promise<Server> {
 
 // A server can listen on "all addresses", but a client can't connect to them.
 const LOOPBACK: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
-
-/** The base address of a server that listens. */
 export function toUrl({ address, port, family }: AddressInfo): string {
   const host = LOOPBACK[address] ?? address;
   return `http://${family === 'IPv6' ? `[${host}]` : host}:${port}`;
 }
-
-/** A request that Node received. */
 export class IncomingRequest implements PlainRequest {
   readonly method: string;
   readonly target: string;

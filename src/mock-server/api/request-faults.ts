@@ -41,8 +41,6 @@ export class WaitingRequests {
       if (signal.aborted) leave();
     });
   }
-
-  /** Breaks the connection of every request that waits. */
   cutOff(reason: string): void {
     for (const cutOff of this.#held) cutOff(reason);
   }
@@ -55,8 +53,6 @@ interface FaultyRequest {
   /** Handles the request, and creates what it asks for. */
   readonly answer: () => PlainAnswer;
 }
-
-/** Answers a request as its fault says. */
 export async function answerWithFault(
   fault: CheckedRequestFault | undefined,
   { requestId, request, waiting, answer }: FaultyRequest,

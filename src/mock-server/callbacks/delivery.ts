@@ -101,10 +101,15 @@ export interface Delivery {
   readonly attempts: readonly DeliveryAttempt[];
 }
 
-/** A delivery of the control interface. */
-export interface EditableDelivery extends Delivery {
+/** A delivery while it changes, with what its next attempts need. */
+export interface LiveDelivery extends Delivery {
+  state: DeliveryState;
+  attempts: readonly DeliveryAttempt[];
+  url: string;
   /** What was edited by hand before it was resent. */
   readonly edit?: CallbackEdit | undefined;
+  /** When the first attempt was signed, in epoch milliseconds, if retries repeat its signature. */
+  firstSignedAtMs?: number;
 }
 
 /** A body edited by hand, for a callback that is resent. */

@@ -13,7 +13,7 @@ import type {
   Delivery,
   DeliveryAttempt,
   DeliveryState,
-  EditableDelivery,
+  LiveDelivery,
 } from './delivery.js';
 import { createSigningKey } from './sign.js';
 
@@ -26,23 +26,9 @@ interface DispatcherOptions {
   readonly ids: SeededIds;
   readonly faults: FaultList;
   readonly log: EventLog<DeliveryAttempt>;
-  /** Called with each attempt that has ended. */
   readonly onAttempt: (attempt: DeliveryAttempt) => void;
-  /** Called with a delivery that changed its state. */
   readonly onDelivery: (delivery: Delivery) => void;
 }
-
-/** A delivery while it changes, with what its next attempts need. */
-interface LiveDelivery extends EditableDelivery {
-  url: string;
-  attempts: readonly DeliveryAttempt[];
-  state: DeliveryState;
-  /** When the first attempt was signed, in epoch milliseconds, if retries repeat its signature. */
-  firstSignedAtMs?: number;
-}
-
-/** A delivery as the state file keeps it. */
-export type SavedDelivery = EditableDelivery & { readonly url: string };
 
 /** An attempt with its copies. The last to end decides the delivery's state. */
 interface AttemptGroup {
@@ -172,18 +158,14 @@ export class CallbackDispatcher {
   }
 
   #write(delivery: LiveDelivery, fault: CheckedCallbackFault | undefined): CallbackMessage {
-    const { clock, signatureEncoding, timestampUnit, retrySigning } = this.#options.settings;
-    const signedAtMs = clock.signingTime();
-    if (retrySigning === 'original') delivery.firstSignedAtMs ??= signedAtMs;
-    return createCallbackMessage({
-      record: toStatusRecord(delivery.payment),
-      signedAtMs: delivery.firstSignedAtMs ?? signedAtMs,
-      key: this.#signingKey,
-      encoding: signatureEncoding,
-      unit: timestampUnit,
-      fault,
-      edit: delivery.edit,
-    });
+    const { settings } = this.#options;
+    const { payment, edit } = delivery;
+    const nowMs = settings.clock.signingTime();
+    if (settings.retrySigning === 'original') delivery.firstSignedAtMs ??= nowMs;
+    const signedAtMs = delivery.firstSignedAtMs ?? nowMs;
+    const record = toStatusRecord(payment);
+    const key = this.#signingKey;
+    return createCallbackMessage({ record, settings, signedAtMs, key, fault, edit });
   }
 
   async #transmit(group: AttemptGroup, copy: number): Promise<void> {
@@ -252,13 +234,12 @@ export class CallbackDispatcher {
   }
 
   /** The newest deliveries, oldest first. */
-  list(): readonly SavedDelivery[] {
+  list(): readonly LiveDelivery[] {
     return this.#newest.list();
   }
 
   /** Takes over a delivery of an earlier run, and goes on where that ended. */
-  restore(saved: SavedDelivery): void {
-    const delivery: LiveDelivery = { ...saved };
+  restore(delivery: LiveDelivery): void {
     this.#newest.add(delivery.id, delivery);
     if (delivery.state === 'held') {
       this.#unfinished.set(delivery, undefined);
@@ -280,8 +261,6 @@ export class CallbackDispatcher {
   async settled(): Promise<void> {
     while (this.#underWay.size > 0) await Promise.all(this.#underWay);
   }
-
-  /** Says what is pending, for the message of a wait that timed out. */
   describePending(): string[] {
     const states = [...this.#unfinished.keys()].map(({ state }) => state);
     return Object.entries(PENDING).flatMap(([state, text]) => {

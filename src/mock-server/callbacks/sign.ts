@@ -4,7 +4,6 @@ import { invalidOption, secretText } from '../../protocol/options.js';
 import { SIGNATURE_HEADER, type SignatureEncoding, TIMESTAMP_HEADER } from '../../protocol/wire.js';
 
 interface Signing {
-  /** The value of X-Timestamp. */
   readonly timestamp: string;
   readonly body: Uint8Array;
   readonly key: KeyObject;
@@ -43,8 +42,6 @@ export function createSigningKey(option: string, secret: unknown): KeyObject {
   if (ArrayBuffer.isView(secret) && secret.byteLength > 0) return createSecretKey(toBytes(secret));
   throw invalidOption(option, 'a string, a Uint8Array or a KeyObject that is not empty', secret);
 }
-
-/** Copies the bytes of any view. */
 export function toBytes({
   buffer,
   byteOffset,

@@ -45,8 +45,6 @@ interface FailureDetails {
   /** The option or field that is invalid. */
   readonly option?: string;
 }
-
-/** Thrown to answer a call with an error. */
 export class ControlFailure extends Error {
   override readonly name = 'ControlFailure';
   readonly code: keyof typeof statuses;
@@ -71,8 +69,6 @@ export function failureAnswer({ code, message, details }: ControlFailure): Plain
 export function notFound(what: string, id: string): ControlFailure {
   return new ControlFailure('NOT_FOUND', `There is no ${what} "${id}"`);
 }
-
-/** What is answered for what was thrown. */
 export function toFailure(error: unknown): ControlFailure {
   if (error instanceof ControlFailure) return error;
   const { message } = error as Error;

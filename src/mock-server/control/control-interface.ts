@@ -54,8 +54,6 @@ const bodies = {
   },
   advance: () => strictFields({ ms: wholeNumber({ unit: 'milliseconds' }) }),
 };
-
-/** What people see. */
 interface Pages {
   readonly dashboard: () => PlainAnswer;
   readonly payment: (request: PlainRequest, service: ShownService) => Promise<PlainAnswer>;
@@ -82,8 +80,8 @@ export class ControlInterface {
       ['POST', '/payments/:id/status', (body, id) => this.#setStatus(body, id)],
       ['POST', '/deliveries/:id/resend', (body, id) => this.#resend(body, id)],
       ['POST', '/faults', (body) => this.#addFault(body)],
-      ['DELETE', '/faults', () => this.#clearFaults()],
-      ['DELETE', '/faults/:id', (_, id) => this.#removeFault(id)],
+      ['DELETE', '/faults', () => this.#removeFaults('')],
+      ['DELETE', '/faults/:id', (_, id) => this.#removeFaults(id)],
       ['POST', '/clock/advance', (body) => this.#advanceClock(body)],
       ['POST', '/reset', (body) => this.#reset(body)],
     ];
@@ -100,8 +98,6 @@ export class ControlInterface {
       return failureAnswer(toFailure(error));
     }
   }
-
-  /** Ends the open event streams. */
   close(): void {
     this.#streams.close();
   }
@@ -115,8 +111,6 @@ export class ControlInterface {
     this.#service.callbackUrl = callbackUrl ?? undefined;
     return this.#answerSettings();
   }
-
-  /** @throws {ControlFailure} when there is no such payment */
   #findPayment(id: string): MockPayment {
     const payment = this.#service.payments.get(id);
     if (payment === undefined) throw notFound('payment', id);
@@ -154,13 +148,11 @@ export class ControlInterface {
     return controlAnswer(viewFaults(this.#service), 201);
   }
 
-  #clearFaults(): PlainAnswer {
-    this.#service.faults.clear();
-    return controlAnswer(viewFaults(this.#service));
-  }
-
-  #removeFault(id: string): PlainAnswer {
-    if (!this.#service.faults.remove(id)) throw notFound('fault', id);
+  /** @param id - empty for all */
+  #removeFaults(id: string): PlainAnswer {
+    const { faults } = this.#service;
+    if (id === '') faults.clear();
+    else if (!faults.remove(id)) throw notFound('fault', id);
     return controlAnswer(viewFaults(this.#service));
   }
 

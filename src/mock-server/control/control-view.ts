@@ -1,7 +1,7 @@
 import { version } from '../../protocol/version.js';
 import type { RecordedRequest } from '../api/recorded-request.js';
 import { answerLine, hintOf, isForged } from '../callbacks/answer-hints.js';
-import type { DeliveryAttempt, EditableDelivery } from '../callbacks/delivery.js';
+import type { Delivery, DeliveryAttempt, LiveDelivery } from '../callbacks/delivery.js';
 import type { Fault } from '../faults/fault-catalogue.js';
 import type { MockEvent } from '../mock-service.js';
 import type { InProcessService } from '../service.js';
@@ -15,8 +15,6 @@ export type ShownService = InProcessService & { readonly url: string };
 function pick<From, Field extends keyof From>(from: From, ...fields: readonly Field[]) {
   return Object.fromEntries(fields.map((field) => [field, from[field]])) as Pick<From, Field>;
 }
-
-/** The settings of a mock service, and its time. */
 export function viewSettings({ url, clock, callbackUrl }: ShownService) {
   const nowMs = clock.now();
   return {
@@ -78,8 +76,6 @@ function viewPayment(payment: MockPayment): MockPayment {
 const IDS = ['id', 'deliveryId', 'referenceNumber', 'merchantPaymentReference', 'status'] as const;
 const SENT = ['attempt', 'copy', 'url', 'timestamp', 'headers', 'fault'] as const;
 const ENDED = ['outcome', 'response', 'errorCode', 'latencyMs'] as const;
-
-/** An attempt to deliver a callback. */
 export function viewAttempt(attempt: DeliveryAttempt) {
   const rawBody = new TextDecoder().decode(attempt.rawBody);
   const { timestamp, signedString } = attempt;
@@ -99,7 +95,9 @@ export function viewAttempt(attempt: DeliveryAttempt) {
   };
 }
 
-const viewChange = (delivery: EditableDelivery) => ({
+type ShownDelivery = Delivery & Pick<LiveDelivery, 'edit'>;
+
+const viewChange = (delivery: ShownDelivery) => ({
   ...pick(delivery, 'id', 'referenceNumber', 'status', 'state'),
   merchantPaymentReference: delivery.payment.merchantPaymentReference,
   updatedAt: delivery.payment.updatedAt,
@@ -108,7 +106,7 @@ const viewChange = (delivery: EditableDelivery) => ({
 });
 
 /** The callback of a status change, with its ended attempts, oldest first. */
-export const viewDelivery = (delivery: EditableDelivery) => ({
+export const viewDelivery = (delivery: ShownDelivery) => ({
   ...viewChange(delivery),
   attempts: delivery.attempts.map(viewAttempt) as readonly ReturnType<typeof viewAttempt>[],
 });
@@ -143,8 +141,6 @@ type WithJsonTimes<AnyFault> = AnyFault extends unknown
       id: string;
     }
   : never;
-
-/** The pending faults, oldest first. */
 export const viewFaults = ({ faults }: Pick<InProcessService, 'faults'>) => ({
   faults: faults.list().map(({ id, fault }) => ({
     id,

@@ -6,8 +6,6 @@ import { type ShownService, viewEvent } from './control-view.js';
 const HEARTBEAT_MS = 15_000;
 /** What may be queued for a slow reader. Beyond it the stream ends, and the reader can reconnect. */
 const MAX_QUEUED_BYTES = 8_388_608;
-
-/** The open streams of server-sent events. */
 export class EventStreams {
   readonly #service: ShownService;
   readonly #open = new Set<() => void>();

@@ -36,8 +36,6 @@ export interface MockFaults {
   /** Returns copies of the pending faults, oldest first, with their defaults; `times` is what is left. If a fault is still pending when the test ends, it never happened. */
   pending(): readonly Fault[];
 }
-
-/** What a fault's `match` is compared with. */
 type Facts<On extends FaultTarget> = Required<
   NonNullable<Extract<Fault, { readonly on: On }>['match']>
 >;

@@ -8,18 +8,9 @@ import {
 } from '../../protocol/options.js';
 import { timers } from '../../protocol/timers.js';
 import { type PaymentOrReference, toReference } from './payment-reference.js';
-
-/** How many of each kind a mock service keeps. */
 export const KEPT = 10_000;
 
-/** What is kept up to the limit, and what people call it. */
-const kinds = {
-  payments: 'payments',
-  requests: 'requests',
-  deliveries: 'delivery attempts',
-  callbacks: 'callbacks',
-} as const;
-export type CappedKind = keyof typeof kinds;
+export type CappedKind = 'payments' | 'requests' | 'deliveries' | 'callbacks';
 
 /** The one rule for what is kept: the newest entries. The oldest make room, and are counted. */
 export class Cap {
@@ -42,7 +33,7 @@ export class Cap {
 
   /** For people. Formatting the first number of a process takes 10 ms. */
   get message(): string {
-    return `The mock service keeps ${this.limit.toLocaleString('en')} ${kinds[this.kind]}, and now drops the oldest. Retries and automatic statuses still happen. Call reset() between tests, or start a service for each.`;
+    return `The mock service keeps ${this.limit.toLocaleString('en')} ${this.kind}, and now drops the oldest. Retries and automatic statuses still happen. Call reset() between tests, or start a service for each.`;
   }
 }
 
@@ -94,23 +85,15 @@ export interface EntryKind<Entry> {
   /** `delivery`, and in the plural. */
   readonly name: string;
   readonly plural: string;
-  /** What waits match. */
   readonly toFacts: (entry: Entry) => PaymentFacts;
   /** The rules of the fields that a wait may match. */
   readonly rules: Readonly<Record<string, Rule<unknown>>>;
-  /** One line. */
   readonly describe: (entry: Entry) => string;
 }
 
 interface PaymentFacts {
   readonly referenceNumber: string | undefined;
   readonly merchantPaymentReference: string | undefined;
-}
-
-interface EventLogOptions<Entry> extends EntryKind<Entry> {
-  readonly cap: Cap;
-  /** Further lines for the message of a wait in vain. */
-  readonly describeMore?: () => readonly string[];
 }
 
 /** How long to wait. */
@@ -133,21 +116,24 @@ const isPayment = (match: object | string): match is PaymentOrReference =>
 
 const DESCRIBED_ENTRIES = 100;
 
-interface Waiter<Entry> {
-  readonly take: (entry: Entry) => void;
-  readonly fail: (reason: Error) => void;
-}
-
 /** The newest entries, oldest first, and the calls that wait for one. */
 export class EventLog<Entry> {
-  readonly #options: EventLogOptions<Entry>;
-  readonly #waiters = new Set<Waiter<Entry>>();
+  readonly #kind: EntryKind<Entry>;
+  readonly #cap: Cap;
+  readonly #describeMore: () => readonly string[];
+  readonly #waiters = new Set<{
+    readonly take: (entry: Entry) => void;
+    readonly fail: (reason: Error) => void;
+  }>();
   readonly #entries: Entry[] = [];
   /** Changes with each `clear`. */
   generation = 0;
 
-  constructor(options: EventLogOptions<Entry>) {
-    this.#options = options;
+  /** @param describeMore - further lines for the message of a wait in vain */
+  constructor(kind: EntryKind<Entry>, cap: Cap, describeMore = (): readonly string[] => []) {
+    this.#kind = kind;
+    this.#cap = cap;
+    this.#describeMore = describeMore;
   }
 
   /** Live. */
@@ -157,10 +143,10 @@ export class EventLog<Entry> {
 
   /** Returns the entry that made room. */
   push(entry: Entry): Entry | undefined {
-    const { cap } = this.#options;
     this.#entries.push(entry);
-    const dropped = this.#entries.length > cap.limit ? this.#entries.shift() : undefined;
-    if (dropped !== undefined) cap.countDrop();
+    const isFull = this.#entries.length > this.#cap.limit;
+    const dropped = isFull ? this.#entries.shift() : undefined;
+    if (isFull) this.#cap.countDrop();
     this.update(entry);
     return dropped;
   }
@@ -177,7 +163,7 @@ export class EventLog<Entry> {
    * @throws {MockServerError} `WAIT_TIMEOUT` when none comes in time
    */
   async waitFor(match: object | string, options: WaitOptions = {}): Promise<Entry> {
-    const { name, rules, toFacts } = this.#options;
+    const { name, rules, toFacts } = this.#kind;
     const payment = isPayment(match) ? toReference(match) : undefined;
     const wanted =
       payment === undefined ? resolveOptions(match, rules, { owner: 'match' }) : { payment };
@@ -195,9 +181,9 @@ export class EventLog<Entry> {
         this.#waiters.delete(waiter);
         settle();
       };
-      const waiter: Waiter<Entry> = {
-        take: (entry) => matches(entry) && end(() => resolve(entry)),
-        fail: (reason) => end(() => reject(reason)),
+      const waiter = {
+        take: (entry: Entry) => matches(entry) && end(() => resolve(entry)),
+        fail: (reason: Error) => end(() => reject(reason)),
       };
       // Real time: a test that waits in vain must end, even with a manual clock or fake timers.
       const timer = timers.setTimeout(() => {
@@ -208,40 +194,33 @@ export class EventLog<Entry> {
       this.#waiters.add(waiter);
     });
   }
-
-  /** The last entries, one line each. */
   #describe(): string[] {
-    const { plural, describe, cap, describeMore } = this.#options;
+    const { plural, describe } = this.#kind;
     const all = this.#entries;
     const shown = all.slice(-DESCRIBED_ENTRIES).map((entry) => `  ${describe(entry)}`);
     const lines = all.length === 0 ? [`There are no ${plural}`] : [`The ${plural}:`, ...shown];
     if (shown.length < all.length) {
       lines[0] = `The last ${shown.length} of ${all.length} ${plural}:`;
     }
-    if (cap.dropped > 0) {
-      lines.push(`${cap.dropped} older ${plural} were dropped at the service's limit`);
-    }
-    return [...lines, ...(describeMore?.() ?? [])];
+    const { dropped } = this.#cap;
+    if (dropped > 0) lines.push(`${dropped} older ${plural} were dropped at the service's limit`);
+    return [...lines, ...this.#describeMore()];
   }
 
   /** Forgets all entries. Calls that wait reject with `reason`. */
   clear(reason: MockServerError): void {
     this.#entries.length = 0;
-    this.#options.cap.dropped = 0;
+    this.#cap.dropped = 0;
     this.generation += 1;
     for (const waiter of this.#waiters) waiter.fail(reason);
   }
 }
-
-/** Whether every given field is equal. */
 export function isMatching(match: object, facts: object): boolean {
   const known = new Map<string, unknown>(Object.entries(facts));
   return Object.entries(match).every(
     ([field, wanted]) => wanted === undefined || wanted === known.get(field),
   );
 }
-
-/** The fields of a match, in words. */
 function describeMatch(match: object): string {
   const wanted = Object.entries(match).filter(([, value]) => value !== undefined);
   if (wanted.length === 0) return 'any fields';

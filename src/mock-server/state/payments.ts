@@ -53,7 +53,6 @@ interface PaymentBookOptions {
   readonly clock: Pick<ServiceClock, 'now'>;
   readonly ids: SeededIds;
   readonly initialStatus: string;
-  /** Called with each payment that was created or changed. */
   readonly onChange: (payment: MockPayment) => void;
 }
 
@@ -105,8 +104,6 @@ export class PaymentBook implements MockPayments {
       `referenceNumber must be that of one of the ${this.#payments.size} payments of this service${older}, or the merchantPaymentReference of one; received ${describeValue(toReference(payment))}; take it from the answer to the creation or from payments.list()`,
     );
   }
-
-  /** The payments with this merchantPaymentReference, oldest first. */
   ofOrder(merchantPaymentReference: string): MockPayment[] {
     const numbers = this.#numbers.get(merchantPaymentReference) ?? [];
     return numbers.flatMap((number) => this.#payments.get(number) ?? []);
@@ -134,8 +131,6 @@ export class PaymentBook implements MockPayments {
     onChange(payment);
     return payment;
   }
-
-  /** Adds a payment as it is. */
   restore(payment: MockPayment): void {
     const { merchantPaymentReference, referenceNumber, secondOf } = payment;
     const numbers = this.#numbers.get(merchantPaymentReference);

@@ -1,6 +1,4 @@
 import { hash, randomBytes } from 'node:crypto';
-
-/** What an identifier is for. */
 export type IdPurpose = 'referenceNumber' | 'providerReference' | 'requestId' | 'delivery';
 
 /**
@@ -9,7 +7,7 @@ export type IdPurpose = 'referenceNumber' | 'providerReference' | 'requestId' | 
  */
 export class SeededIds {
   readonly #seed: number;
-  #counts: Readonly<Record<string, number>> & Record<IdPurpose, number> = { ...NONE };
+  #counts = new Map<string, number>();
 
   constructor(seed: number) {
     this.#seed = seed;
@@ -17,28 +15,21 @@ export class SeededIds {
 
   /** The next identifier, in the shape of a UUID of version 4. */
   next(purpose: IdPurpose): string {
-    const count = this.#counts[purpose]++;
+    const count = this.#counts.get(purpose) ?? 0;
+    this.#counts.set(purpose, count + 1);
     // A hash in counter mode, which separates neighbouring seeds.
     return toUuid(hash('sha256', `${this.#seed}.${purpose}.${count}`, 'hex'));
   }
 
-  /** How many identifiers were given, by purpose. */
-  counts(): Readonly<Record<IdPurpose, number>> {
-    return { ...this.#counts };
+  counts(): Readonly<Record<string, number>> {
+    return Object.fromEntries(this.#counts);
   }
 
   /** Goes on after those of an earlier run; by default from the start. */
-  restart(counts: Readonly<Record<string, number>> = NONE): void {
-    this.#counts = { ...NONE, ...counts };
+  restart(counts: Readonly<Record<string, number>> = {}): void {
+    this.#counts = new Map(Object.entries(counts));
   }
 }
-
-const NONE: Readonly<Record<IdPurpose, number>> = {
-  referenceNumber: 0,
-  providerReference: 0,
-  requestId: 0,
-  delivery: 0,
-};
 
 /**
  * A default credential. Derived from the seed only when that was given: a random seed could be worked out from
