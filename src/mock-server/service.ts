@@ -120,8 +120,7 @@ export class InProcessService implements MockService {
       ids: this.#ids,
       faults: this.faults,
       log: this.#deliveryLog,
-      onAttempt: (attempt) => this.feed.emit({ type: 'attempt', attempt }),
-      onDelivery: (delivery) => this.feed.emit({ type: 'delivery', delivery }),
+      emit: (event) => this.feed.emit(event),
     });
   }
 

@@ -72,19 +72,13 @@ async function readStream(
 export function toResponse({ status, headers, body, loss }: PlainAnswer): Response {
   // As bytes, since Response adds text/plain to a string; with some statuses it refuses even an empty body.
   const bytes = body === '' ? null : new TextEncoder().encode(body);
-  return new Response(loss === undefined ? bytes : breakOff(bytes, loss), { status, headers });
+  const content = loss === undefined ? bytes : ReadableStream.from(breakOff(bytes, loss));
+  return new Response(content, { status, headers });
 }
 
-function breakOff(bytes: Uint8Array | null, loss: ConnectionLoss): ReadableStream<Uint8Array> {
-  let isSent = bytes === null;
-  return new ReadableStream({
-    // One chunk per pull: an error raised before the first chunk is read would replace it.
-    pull(controller) {
-      if (isSent) controller.error(loss);
-      else controller.enqueue(bytes as Uint8Array);
-      isSent = true;
-    },
-  });
+async function* breakOff(bytes: Uint8Array | null, loss: ConnectionLoss) {
+  if (bytes !== null) yield bytes;
+  throw loss;
 }
 
 export function isJsonType(contentType: string | undefined): boolean {

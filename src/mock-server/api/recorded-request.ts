@@ -1,5 +1,8 @@
-import { type OptionRules, optional, text } from '../../protocol/options.js';
-import type { RequestFault, RequestFaultMatch } from '../faults/fault-catalogue.js';
+import {
+  matchFields,
+  type RequestFault,
+  type RequestFaultMatch,
+} from '../faults/fault-catalogue.js';
 import type { EntryKind } from '../state/cap.js';
 import { type PlainAnswer, withoutQuery } from './http-messages.js';
 
@@ -93,12 +96,7 @@ export const requestEntries = {
   toFacts({ method, path, merchantPaymentReference, referenceNumber }: RecordedRequest) {
     return { method, path: withoutQuery(path), merchantPaymentReference, referenceNumber };
   },
-  rules: {
-    referenceNumber: optional(text),
-    merchantPaymentReference: optional(text),
-    method: optional(text),
-    path: optional(text),
-  } satisfies OptionRules<RequestMatch>,
+  fields: { ...matchFields.request, referenceNumber: 'text' },
   describe({ method, path, status, fault }: RecordedRequest) {
     const result = status === undefined ? 'no answer' : `HTTP ${status}`;
     return `${method} ${path}, ${result}${fault === undefined ? '' : `, fault ${fault}`}`;

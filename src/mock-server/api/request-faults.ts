@@ -27,14 +27,14 @@ export class WaitingRequests {
   wait(signal: AbortSignal, delayMs?: number): Promise<void> {
     return new Promise((resolve, reject) => {
       const end = (settle: () => void) => () => {
-        timer?.cancel();
+        cancelTimer?.();
         signal.removeEventListener('abort', leave);
         this.#held.delete(cutOff);
         settle();
       };
       const cutOff = (reason: string) => end(() => reject(new ConnectionLoss('reset', reason)))();
       const leave = () => cutOff('The client left');
-      const timer =
+      const cancelTimer =
         delayMs === undefined ? undefined : this.#clock.setTimeout(end(resolve), delayMs);
       this.#held.add(cutOff);
       signal.addEventListener('abort', leave);

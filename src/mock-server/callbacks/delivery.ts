@@ -1,5 +1,8 @@
-import { boolean, type OptionRules, optional, text, wholeNumber } from '../../protocol/options.js';
-import type { CallbackFault, CallbackFaultMatch } from '../faults/fault-catalogue.js';
+import {
+  type CallbackFault,
+  type CallbackFaultMatch,
+  matchFields,
+} from '../faults/fault-catalogue.js';
 import type { EntryKind } from '../state/cap.js';
 import type { MockPayment } from '../state/payments.js';
 
@@ -142,13 +145,7 @@ export const attemptEntries: EntryKind<DeliveryAttempt> = {
     const acknowledged = outcome === 'acknowledged';
     return { referenceNumber, merchantPaymentReference, status, attempt, acknowledged };
   },
-  rules: {
-    referenceNumber: optional(text),
-    merchantPaymentReference: optional(text),
-    status: optional(text),
-    attempt: optional(wholeNumber({ min: 1 })),
-    acknowledged: optional(boolean),
-  } satisfies OptionRules<DeliveryMatch>,
+  fields: { ...matchFields.callback, acknowledged: 'boolean' },
   describe({ attempt, copy, referenceNumber, status, outcome, response, ...rest }) {
     const { errorCode, fault, nextRetryAt } = rest;
     const next = nextRetryAt && `next attempt at ${nextRetryAt.toISOString()}`;

@@ -3,7 +3,6 @@ import { timers } from '../../protocol/timers.js';
 import type { CheckedCallbackFault, FaultList } from '../faults/fault-list.js';
 import type { ResolvedServiceOptions } from '../options.js';
 import { type Cap, type EventLog, NewestEntries } from '../state/cap.js';
-import type { ServiceTimer } from '../state/clock.js';
 import { type MockPayment, toStatusRecord } from '../state/payments.js';
 import type { SeededIds } from '../state/seeded-ids.js';
 import { type CallbackMessage, createCallbackMessage } from './callback-message.js';
@@ -26,8 +25,9 @@ interface DispatcherOptions {
   readonly ids: SeededIds;
   readonly faults: FaultList;
   readonly log: EventLog<DeliveryAttempt>;
-  readonly onAttempt: (attempt: DeliveryAttempt) => void;
-  readonly onDelivery: (delivery: Delivery) => void;
+  readonly emit: (
+    event: { type: 'attempt'; attempt: DeliveryAttempt } | { type: 'delivery'; delivery: Delivery },
+  ) => void;
 }
 
 /** An attempt with its copies. The last to end decides the delivery's state. */
@@ -53,8 +53,8 @@ export class CallbackDispatcher {
   readonly #sender: CallbackSender;
   readonly #signingKey: KeyObject;
   readonly #newest: NewestEntries<LiveDelivery>;
-  /** Held, being sent, or waiting for a retry; older ones too. With the timer of what they wait for. */
-  readonly #unfinished = new Map<LiveDelivery, ServiceTimer | undefined>();
+  /** Held, being sent, or waiting for a retry; older ones too. With what cancels the retry. */
+  readonly #unfinished = new Map<LiveDelivery, (() => void) | undefined>();
   readonly #held = new Set<LiveDelivery>();
   readonly #underWay = new Set<Promise<void>>();
   // What started before a reset must have no effect after it.
@@ -84,7 +84,7 @@ export class CallbackDispatcher {
     const generation = this.#generation;
     this.#newest.add(delivery.id, delivery);
     if (url !== undefined) this.#unfinished.set(delivery, undefined);
-    this.#options.onDelivery(delivery);
+    this.#options.emit({ type: 'delivery', delivery });
     // A listener may have reset the service.
     if (url === undefined || generation !== this.#generation) return delivery;
     const fault = given ?? this.#takeFault(delivery, 1, true);
@@ -117,13 +117,13 @@ export class CallbackDispatcher {
   }
 
   #schedule(delivery: LiveDelivery, delayMs: number, attempt: number): void {
-    const timer = this.#options.settings.clock.setTimeout(() => {
+    const cancel = this.#options.settings.clock.setTimeout(() => {
       this.#unfinished.set(delivery, undefined);
       this.#move(delivery, 'sending');
       // Returned, so that a manual clock waits for the attempt.
       return this.#attempt(delivery, attempt, this.#takeFault(delivery, attempt));
     }, delayMs);
-    this.#unfinished.set(delivery, timer);
+    this.#unfinished.set(delivery, cancel);
   }
 
   #attempt(
@@ -169,7 +169,7 @@ export class CallbackDispatcher {
   }
 
   async #transmit(group: AttemptGroup, copy: number): Promise<void> {
-    const { settings, ids, log, onAttempt, onDelivery } = this.#options;
+    const { settings, ids, log, emit } = this.#options;
     const { delivery, attempt, message, fault } = group;
     const { url, status, referenceNumber, payment } = delivery;
     const generation = this.#generation;
@@ -204,8 +204,8 @@ export class CallbackDispatcher {
     delivery.attempts = [...delivery.attempts, entry];
     const dropped = log.push(entry);
     if (dropped !== undefined) this.#forget(dropped);
-    onAttempt(entry);
-    if (group.unfinished === 0) onDelivery(delivery);
+    emit({ type: 'attempt', attempt: entry });
+    if (group.unfinished === 0) emit({ type: 'delivery', delivery });
   }
 
   // Before the attempt is logged: a test that waits for it may advance the clock next.
@@ -224,7 +224,7 @@ export class CallbackDispatcher {
 
   #move(delivery: LiveDelivery, state: DeliveryState): void {
     delivery.state = state;
-    this.#options.onDelivery(delivery);
+    this.#options.emit({ type: 'delivery', delivery });
   }
 
   /** Finds a delivery, among the newest, by its id or that of an attempt. */
@@ -276,7 +276,7 @@ export class CallbackDispatcher {
     this.#unfinished.clear();
     this.#held.clear();
     this.#newest.clear();
-    for (const [, timer] of unfinished) timer?.cancel();
+    for (const [, cancelRetry] of unfinished) cancelRetry?.();
     // Reported here, since later results are ignored.
     for (const [delivery] of unfinished) this.#move(delivery, 'cancelled');
     this.#sender.abort();

@@ -1,9 +1,12 @@
 import { MockServerError } from '../../errors.js';
 import {
+  boolean,
   type OptionRules,
-  type Rule,
+  optional,
   resolveOptions,
+  text,
   timerMs,
+  wholeNumber,
   withDefault,
 } from '../../protocol/options.js';
 import { timers } from '../../protocol/timers.js';
@@ -86,8 +89,8 @@ export interface EntryKind<Entry> {
   readonly name: string;
   readonly plural: string;
   readonly toFacts: (entry: Entry) => PaymentFacts;
-  /** The rules of the fields that a wait may match. */
-  readonly rules: Readonly<Record<string, Rule<unknown>>>;
+  /** The fields that a wait may match. */
+  readonly fields: Readonly<Record<string, keyof typeof fieldRules>>;
   readonly describe: (entry: Entry) => string;
 }
 
@@ -104,6 +107,12 @@ export interface WaitOptions {
    */
   timeoutMs?: number | undefined;
 }
+
+const fieldRules = {
+  text: optional(text),
+  number: optional(wholeNumber({ min: 1 })),
+  boolean: optional(boolean),
+};
 
 const waitRules = {
   timeoutMs: withDefault(5_000, timerMs(0)),
@@ -163,10 +172,13 @@ export class EventLog<Entry> {
    * @throws {MockServerError} `WAIT_TIMEOUT` when none comes in time
    */
   async waitFor(match: object | string, options: WaitOptions = {}): Promise<Entry> {
-    const { name, rules, toFacts } = this.#kind;
+    const { name, fields, toFacts } = this.#kind;
+    const rules = Object.entries(fields).map(([field, kind]) => [field, fieldRules[kind]]);
     const payment = isPayment(match) ? toReference(match) : undefined;
     const wanted =
-      payment === undefined ? resolveOptions(match, rules, { owner: 'match' }) : { payment };
+      payment === undefined
+        ? resolveOptions(match, Object.fromEntries(rules), { owner: 'match' })
+        : { payment };
     const { timeoutMs } = resolveOptions(options, waitRules);
     const matches = (entry: Entry): boolean => {
       const facts = toFacts(entry);

@@ -17,23 +17,14 @@ export interface MockClock {
   /** The time in epoch milliseconds. Works detached: a verifier takes it as `now: clock.now`. */
   now(): number;
   /**
-   * Advances the time by `ms` milliseconds (a whole number from 0) and runs every timer that falls due, in
-   * order, each at its own time. Awaits each timer's promise before the next runs, so a callback is
-   * answered or has timed out before time advances further. Timers set meanwhile run too. Hours of
-   * retries take only as long as their attempts.
-   *
+   * Advances the time by `ms` milliseconds (a whole number from 0) and runs what falls due, in order, each at its
+   * own time, also what is set meanwhile. A callback is answered or has timed out before time advances further.
    * To see retries, await `setStatus` first: a retry is scheduled when the attempt before it ends.
    *
    * @throws {InvalidOptionError} when `ms` is not a whole number from 0
    * @throws {MockServerError} `CLOCK_BUSY` while an earlier `advance` is under way
    */
   advance(ms: number): Promise<void>;
-}
-
-/** A timer that can be cancelled. */
-export interface ServiceTimer {
-  /** Prevents the timer from running. Does nothing after it has run. */
-  cancel(): void;
 }
 
 /** A clock as the service uses it. */
@@ -44,8 +35,8 @@ export interface ServiceClock extends MockClock {
   signingTime(): number;
   /** Moves the time ahead without running what falls due. */
   moveTo(epochMs: number): void;
-  /** Runs `run` once, `delayMs` milliseconds from now. */
-  setTimeout(run: () => unknown, delayMs: number): ServiceTimer;
+  /** Runs `run` once, `delayMs` milliseconds from now. Returns what prevents that. */
+  setTimeout(run: () => unknown, delayMs: number): () => void;
 }
 
 /** Takes what {@link createManualClock} returned, of any copy of the package. */
@@ -161,7 +152,7 @@ function createTimers({ now, moveTo, arm }: Time): Omit<ServiceClock, 'runs' | '
       const place = timers.findLastIndex((other) => other.dueAt <= timer.dueAt) + 1;
       timers.splice(place, 0, timer);
       armAgain(timer);
-      return { cancel: () => void take(timer) };
+      return () => void take(timer);
     },
     async advance(ms) {
       const max = Math.max(0, LATEST_TIME_MS - now());

@@ -3,7 +3,7 @@ import { describeValue } from '../../protocol/describe-value.js';
 import { text } from '../../protocol/options.js';
 import type { CreatePaymentInput, PaymentStatusRecord } from '../../protocol/payment.js';
 import { type Cap, NewestEntries } from './cap.js';
-import type { ServiceClock, ServiceTimer } from './clock.js';
+import type { ServiceClock } from './clock.js';
 import { type PaymentOrReference, toReference } from './payment-reference.js';
 import type { SeededIds } from './seeded-ids.js';
 
@@ -215,8 +215,8 @@ interface AutomaticStatusesOptions {
 /** Sets a payment's status some time after its creation, as if the customer had paid. */
 export class AutomaticStatuses {
   readonly #options: AutomaticStatusesOptions;
-  /** By referenceNumber. */
-  readonly #timers = new Map<string, ServiceTimer>();
+  /** What cancels them, by referenceNumber. */
+  readonly #timers = new Map<string, () => void>();
 
   constructor(options: AutomaticStatusesOptions) {
     this.#options = options;
@@ -227,7 +227,7 @@ export class AutomaticStatuses {
     const { clock, afterMs, setStatus } = this.#options;
     const { merchantPaymentReference, referenceNumber, createdAt, history } = payment;
     if (history.length > 1) {
-      this.#timers.get(referenceNumber)?.cancel();
+      this.#timers.get(referenceNumber)?.();
       this.#timers.delete(referenceNumber);
       return;
     }
@@ -235,12 +235,12 @@ export class AutomaticStatuses {
     if (status === undefined) return;
     const leftMs = Math.max(0, Date.parse(createdAt) + afterMs - clock.now());
     // Returned, so that a manual clock waits for the callback.
-    const timer = clock.setTimeout(() => setStatus(payment, status), leftMs);
-    this.#timers.set(referenceNumber, timer);
+    const cancel = clock.setTimeout(() => setStatus(payment, status), leftMs);
+    this.#timers.set(referenceNumber, cancel);
   }
 
   cancelAll(): void {
-    for (const timer of this.#timers.values()) timer.cancel();
+    for (const cancel of this.#timers.values()) cancel();
     this.#timers.clear();
   }
 }
