@@ -4,9 +4,9 @@ import { inspect } from 'node:util';
 import type { PlainAnswer, PlainRequest } from './api/http-messages.js';
 import { IncomingRequest, listen, sendAnswer, sendFailure, toUrl } from './api/node-http.js';
 import { ControlFailure, failureAnswer } from './control/control-call.js';
-import { ControlInterface, isControlPath, redirectToPage } from './control/control-interface.js';
+import { ControlInterface } from './control/control-interface.js';
 import { findIntrusion, isFromBrowser, type ListenAddress } from './control/request-guard.js';
-import { errorPage } from './dashboard/html-page.js';
+import { answerVisit, redirectToPage } from './dashboard/html-page.js';
 import { dashboardAnswer } from './dashboard/page.js';
 import { answerPaymentPage } from './dashboard/payment-page.js';
 import type { MockService } from './mock-service.js';
@@ -73,12 +73,6 @@ export async function startLimitedServer(
   return new ListeningService(listening, { server, limit, file }) as MockServer;
 }
 
-interface Surroundings {
-  readonly server: Server;
-  readonly limit: number;
-  readonly file: StateFile | undefined;
-}
-
 class ListeningService extends InProcessService {
   readonly url: string;
   readonly #server: Server;
@@ -88,7 +82,10 @@ class ListeningService extends InProcessService {
   readonly #stopSaving: (() => void) | undefined;
   #closing: Promise<void> | undefined;
 
-  constructor(options: ResolvedServerOptions, { server, limit, file }: Surroundings) {
+  constructor(
+    options: ResolvedServerOptions,
+    { server, limit, file }: { server: Server; limit: number; file: StateFile | undefined },
+  ) {
     const address = server.address() as AddressInfo;
     const url = toUrl(address);
     super(options.paymentPage ? withPaymentUrl(options, url) : options, limit);
@@ -97,6 +94,7 @@ class ListeningService extends InProcessService {
     this.#listens = { host: options.host, address: address.address };
     this.url = url;
     this.#control = new ControlInterface(this, {
+      home: redirectToPage,
       dashboard: dashboardAnswer,
       payment: answerPaymentPage,
     });
@@ -132,7 +130,8 @@ class ListeningService extends InProcessService {
 
   async #handle(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     const request = new IncomingRequest(incoming, outgoing);
-    if (!request.isUsual) {
+    // Not the whole URL that a proxy would get.
+    if (!request.target.startsWith('/')) {
       outgoing.writeHead(400).end();
       return;
     }
@@ -140,19 +139,20 @@ class ListeningService extends InProcessService {
       await sendAnswer(await this.#answer(request), outgoing);
     } catch (error) {
       // A browser itself sends a POST again when a kept connection breaks, and so would create a second payment.
-      const isPage = request.path.startsWith(API_PREFIX) && isFromBrowser(request.headers);
+      const isPage = request.path.startsWith(API_PREFIX) && isFromBrowser(request);
       if (isPage && !outgoing.headersSent) outgoing.writeHead(504).end();
       else await sendFailure(error, outgoing);
     }
   }
 
   #answer(request: PlainRequest): PlainAnswer | Promise<PlainAnswer> {
-    const { method, path, headers } = request;
-    const isControl = isControlPath(path);
-    if (!isControl && isVisit(request)) return answerVisit(path);
+    const { path } = request;
+    const isControl = path === '/_mock' || path.startsWith('/_mock/');
+    const page = isControl ? undefined : answerVisit(request);
+    if (page !== undefined) return page;
     // The API has credentials, but the command line's defaults are public.
-    if (isControl || isFromBrowser(headers)) {
-      const intrusion = findIntrusion({ method, path, headers, listens: this.#listens });
+    if (isControl || isFromBrowser(request)) {
+      const intrusion = findIntrusion(request, this.#listens);
       if (intrusion !== undefined) return failureAnswer(new ControlFailure('FORBIDDEN', intrusion));
     }
     if (!isControl) return this.answer(request);
@@ -173,15 +173,3 @@ function withPaymentUrl<Options extends ResolvedServerOptions>(
 
 /** The service's API without credentials, for the command line, which does not know them. */
 const API_PREFIX = '/_mock/api/';
-
-/** Whether a browser opens an address or asks for its icon, which is no request of the merchant's code. */
-const isVisit = ({ method, path, headers }: PlainRequest): boolean =>
-  method === 'GET' &&
-  (path === '/favicon.ico' || headers['accept']?.includes('text/html') === true);
-
-function answerVisit(path: string): PlainAnswer {
-  if (path === '/') return redirectToPage();
-  if (path === '/favicon.ico') return { status: 404, headers: {}, body: '' };
-  const text = 'The mock answers its API and shows pages.';
-  return errorPage(404, 'There is nothing at this address', text);
-}

@@ -73,7 +73,7 @@ export class InProcessService implements MockService {
   #isClosed = false;
 
   constructor(options: ResolvedServiceOptions, limit = KEPT) {
-    const { clock, initialStatus, autoStatus, autoStatusAfterMs } = options;
+    const { clock, initialStatus } = options;
     const cap = (kind: CappedKind) => new Cap(kind, limit, (reached) => this.#tellOfLimit(reached));
     this.#options = options;
     this.clock = clock;
@@ -96,12 +96,9 @@ export class InProcessService implements MockService {
         this.feed.emit({ type: 'payment', payment });
       },
     });
-    this.#automatic = new AutomaticStatuses({
-      clock,
-      status: autoStatus,
-      afterMs: autoStatusAfterMs,
-      setStatus: (payment, status) => this.#change(payment, status),
-    });
+    this.#automatic = new AutomaticStatuses(options, (payment, status) =>
+      this.#change(payment, status),
+    );
     this.#waiting = new WaitingRequests(clock);
     this.#gateway = createGateway({
       settings: options,

@@ -76,7 +76,6 @@ const toText = ({ requests, attempts, deliveries, ...state }: SavedState): strin
     deliveries: deliveries.map(({ attempts: _attempts, ...delivery }) => delivery),
   });
 
-/** @throws {TypeError} for anything else than `toText` wrote */
 function fromText(text: string): SavedState {
   const saved = parseJson(text) as (SavedState & { readonly format: unknown }) | undefined;
   if (saved?.format !== FORMAT) throw new TypeError('Another format');

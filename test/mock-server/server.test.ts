@@ -86,7 +86,6 @@ describe('over HTTP', () => {
   });
 
   test.each([
-    ['a method that fetch does not send', 'TRACE /api/payments HTTP/1.1'],
     ['a target with credentials', 'POST http://key:secret@mock.test/api/payments HTTP/1.1'],
     ['a target that is no URL', 'POST http://[ HTTP/1.1'],
   ])('%s gets 400', async (_, line) => {

@@ -38,6 +38,7 @@ export function toUrl({ address, port, family }: AddressInfo): string {
   const host = LOOPBACK[address] ?? address;
   return `http://${family === 'IPv6' ? `[${host}]` : host}:${port}`;
 }
+
 export class IncomingRequest implements PlainRequest {
   readonly method: string;
   readonly target: string;
@@ -54,11 +55,6 @@ export class IncomingRequest implements PlainRequest {
     this.headers = incoming.headers as Readonly<Record<string, string>>;
     this.#incoming = incoming;
     this.#outgoing = outgoing;
-  }
-
-  /** Whether `fetch` could have sent it: not TRACE, nor a target that is more than a path and a query. */
-  get isUsual(): boolean {
-    return this.method !== 'TRACE' && this.target.startsWith('/');
   }
 
   /** A new one at each call. Few requests need it. */

@@ -41,6 +41,7 @@ export class WaitingRequests {
       if (signal.aborted) leave();
     });
   }
+
   cutOff(reason: string): void {
     for (const cutOff of this.#held) cutOff(reason);
   }
@@ -53,6 +54,7 @@ interface FaultyRequest {
   /** Handles the request, and creates what it asks for. */
   readonly answer: () => PlainAnswer;
 }
+
 export async function answerWithFault(
   fault: CheckedRequestFault | undefined,
   { requestId, request, waiting, answer }: FaultyRequest,

@@ -87,6 +87,7 @@ export class CallbackSender {
       this.#gate = undefined;
     });
   }
+
   get(url: string): Promise<PostResult> {
     return this.#send('GET', { url, headers: {}, body: null });
   }

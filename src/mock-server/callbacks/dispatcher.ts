@@ -104,14 +104,9 @@ export class CallbackDispatcher {
     return delivery;
   }
 
-  #takeFault(
-    delivery: LiveDelivery,
-    attempt: number,
-    canHold = false,
-  ): CheckedCallbackFault | undefined {
-    const { edit, referenceNumber, status, payment } = delivery;
+  #takeFault({ edit, payment }: LiveDelivery, attempt: number, canHold = false) {
     if (edit !== undefined) return undefined;
-    const { merchantPaymentReference } = payment;
+    const { referenceNumber, merchantPaymentReference, status } = payment;
     const facts = { referenceNumber, merchantPaymentReference, status, attempt };
     return this.#options.faults.take('callback', facts, canHold);
   }
@@ -261,6 +256,7 @@ export class CallbackDispatcher {
   async settled(): Promise<void> {
     while (this.#underWay.size > 0) await Promise.all(this.#underWay);
   }
+
   describePending(): string[] {
     const states = [...this.#unfinished.keys()].map(({ state }) => state);
     return Object.entries(PENDING).flatMap(([state, text]) => {

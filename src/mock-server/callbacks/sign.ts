@@ -25,11 +25,7 @@ export const signedHeaders = (signing: Signing): Record<string, string> => ({
   [SIGNATURE_HEADER]: signCallbackBytes(signing),
 });
 
-/**
- * Makes the key of a signing secret.
- *
- * @throws {InvalidOptionError} naming `option`, never the value, for a secret that no verifier accepts
- */
+/** @throws {InvalidOptionError} naming `option`, never the value, for a secret that no verifier accepts */
 export function createSigningKey(option: string, secret: unknown): KeyObject {
   if (typeof secret === 'string') return createSecretKey(secretText(secret, option), 'utf8');
   if (secret instanceof KeyObject) {
@@ -42,6 +38,7 @@ export function createSigningKey(option: string, secret: unknown): KeyObject {
   if (ArrayBuffer.isView(secret) && secret.byteLength > 0) return createSecretKey(toBytes(secret));
   throw invalidOption(option, 'a string, a Uint8Array or a KeyObject that is not empty', secret);
 }
+
 export function toBytes({
   buffer,
   byteOffset,

@@ -40,17 +40,17 @@ const statuses = {
   UNAVAILABLE: 503,
 } as const;
 
-interface FailureDetails {
-  readonly headers?: Readonly<Record<string, string>>;
-  /** The option or field that is invalid. */
-  readonly option?: string;
-}
 export class ControlFailure extends Error {
   override readonly name = 'ControlFailure';
   readonly code: keyof typeof statuses;
-  readonly details: FailureDetails;
+  /** With the option or field that is invalid. */
+  readonly details: { headers?: Readonly<Record<string, string>>; option?: string };
 
-  constructor(code: keyof typeof statuses, message: string, details: FailureDetails = {}) {
+  constructor(
+    code: ControlFailure['code'],
+    message: string,
+    details: ControlFailure['details'] = {},
+  ) {
     super(message);
     this.code = code;
     this.details = details;
@@ -69,6 +69,7 @@ export function failureAnswer({ code, message, details }: ControlFailure): Plain
 export function notFound(what: string, id: string): ControlFailure {
   return new ControlFailure('NOT_FOUND', `There is no ${what} "${id}"`);
 }
+
 export function toFailure(error: unknown): ControlFailure {
   if (error instanceof ControlFailure) return error;
   const { message } = error as Error;
@@ -80,7 +81,6 @@ export function toFailure(error: unknown): ControlFailure {
   return new ControlFailure(isBusy ? 'CONFLICT' : 'UNAVAILABLE', message);
 }
 
-/** @throws {ControlFailure} when the body is too large or not a JSON object */
 async function readFields(request: PlainRequest): Promise<Fields> {
   // A page of another site can't send this type without a preflight, which is refused.
   if (!isJsonType(request.headers['content-type'])) {
@@ -115,11 +115,6 @@ export function matchPath(pattern: string, path: string): string | undefined {
   }
 }
 
-/**
- * Answers a call by the matching route.
- *
- * @throws {ControlFailure} 404 for an unknown path, 405 for another method
- */
 export async function answerCall(
   routes: readonly Route[],
   request: PlainRequest,

@@ -33,11 +33,6 @@ import {
 } from './control-view.js';
 import { EventStreams } from './event-stream.js';
 
-/** Whether a path belongs to the control interface, not to the service's own interface. */
-export function isControlPath(path: string): boolean {
-  return path === '/_mock' || path.startsWith('/_mock/');
-}
-
 // The bodies of calls, made when they are needed. What is unknown here is checked where it is used.
 const bodies = {
   none: () => strictFields({}),
@@ -54,7 +49,9 @@ const bodies = {
   },
   advance: () => strictFields({ ms: wholeNumber({ unit: 'milliseconds' }) }),
 };
+
 interface Pages {
+  readonly home: () => PlainAnswer;
   readonly dashboard: () => PlainAnswer;
   readonly payment: (request: PlainRequest, service: ShownService) => Promise<PlainAnswer>;
 }
@@ -90,7 +87,7 @@ export class ControlInterface {
   /** Never rejects: what is thrown is answered. */
   async answer(request: PlainRequest): Promise<PlainAnswer> {
     try {
-      if (request.path === '/_mock') return redirectToPage();
+      if (request.path === '/_mock') return this.#pages.home();
       return await (request.path.startsWith('/_mock/pay/')
         ? this.#pages.payment(request, this.#service)
         : answerCall(this.#routes, request));
@@ -98,6 +95,7 @@ export class ControlInterface {
       return failureAnswer(toFailure(error));
     }
   }
+
   close(): void {
     this.#streams.close();
   }
@@ -111,6 +109,7 @@ export class ControlInterface {
     this.#service.callbackUrl = callbackUrl ?? undefined;
     return this.#answerSettings();
   }
+
   #findPayment(id: string): MockPayment {
     const payment = this.#service.payments.get(id);
     if (payment === undefined) throw notFound('payment', id);
@@ -179,10 +178,4 @@ export class ControlInterface {
     this.#service.reset();
     return this.#answerSettings();
   }
-}
-
-/** Not cached: another program may listen here later. */
-export function redirectToPage(): PlainAnswer {
-  const headers = { location: '/_mock/', 'cache-control': 'no-store' };
-  return { status: 308, headers, body: '' };
 }

@@ -15,6 +15,7 @@ export type ShownService = InProcessService & { readonly url: string };
 function pick<From, Field extends keyof From>(from: From, ...fields: readonly Field[]) {
   return Object.fromEntries(fields.map((field) => [field, from[field]])) as Pick<From, Field>;
 }
+
 export function viewSettings({ url, clock, callbackUrl }: ShownService) {
   const nowMs = clock.now();
   return {

@@ -1,21 +1,19 @@
 import { isIP } from 'node:net';
 import { isLoopbackAddress, parseUrl } from '../../protocol/url.js';
+import type { PlainRequest } from '../api/http-messages.js';
 
 /** The pages: the only paths that another site may link to. */
 const PAGE_PATH = /^\/_mock(?:\/(?:pay\/[^/]+)?)?$/;
 
 /** Where the service listens. */
 export interface ListenAddress {
-  /** The `host` option. */
   readonly host: string;
-  /** The address that it resolved to. */
+  /** What `host` resolved to. */
   readonly address: string;
 }
 
-type Headers = Readonly<Record<string, string>>;
-
 /** Whether a browser sent the request. It marks what a page sends, and Node's fetch has one of the marks too. */
-export function isFromBrowser(headers: Headers): boolean {
+export function isFromBrowser({ headers }: GuardedRequest): boolean {
   for (const name in headers) {
     if (name === 'origin') return true;
     if (!name.startsWith('sec-fetch-')) continue;
@@ -24,20 +22,15 @@ export function isFromBrowser(headers: Headers): boolean {
   return false;
 }
 
-interface GuardedRequest {
-  readonly method: string;
-  readonly path: string;
-  readonly headers: Headers;
-  readonly listens: ListenAddress;
-}
+type GuardedRequest = Pick<PlainRequest, 'method' | 'path' | 'headers'>;
 
 /**
  * Returns why a request must not be answered, or `undefined` when it may. The control interface asks for no
  * credentials, and a browser lets any page send requests to this machine. Origin and Sec-Fetch-Site reveal such a
  * page, and Host reveals one whose domain resolves to this machine (DNS rebinding).
  */
-export function findIntrusion(request: GuardedRequest): string | undefined {
-  const { headers, listens } = request;
+export function findIntrusion(request: GuardedRequest, listens: ListenAddress): string | undefined {
+  const { headers } = request;
   const authority = headers['host'] ?? '';
   if (!isExpectedHost(authority, listens)) {
     return `The Host header must name this machine, such as 127.0.0.1 or localhost${isLoopbackAddress(listens.address) ? '' : ', its address or the host option'}`;

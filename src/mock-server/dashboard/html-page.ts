@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { markupText } from '../../protocol/plain-text.js';
-import { type PlainAnswer, textAnswer } from '../api/http-messages.js';
+import { type PlainAnswer, type PlainRequest, textAnswer } from '../api/http-messages.js';
 import { GUARD_HEADERS } from '../control/control-call.js';
 
 const STYLE = `
@@ -87,6 +87,22 @@ export const errorPage = (status: number, heading: string, text: string): PlainA
 <a class="button" href="/_mock/">Open the dashboard</a>
 </main>`,
   });
+
+/** Not cached: another program may listen here later. */
+export function redirectToPage(): PlainAnswer {
+  const headers = { location: '/_mock/', 'cache-control': 'no-store' };
+  return { status: 308, headers, body: '' };
+}
+
+/** Answers a browser that opens an address or asks for its icon, which is no request of the merchant's code. */
+export function answerVisit({ method, path, headers }: PlainRequest): PlainAnswer | undefined {
+  if (method !== 'GET') return undefined;
+  if (path === '/favicon.ico') return { status: 404, headers: {}, body: '' };
+  if (!headers['accept']?.includes('text/html')) return undefined;
+  if (path === '/') return redirectToPage();
+  const text = 'The mock answers its API and shows pages.';
+  return errorPage(404, 'There is nothing at this address', text);
+}
 
 function createPolicy(formTarget: URL | undefined): string {
   // A host may hold characters that end a directive.

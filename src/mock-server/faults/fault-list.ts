@@ -33,9 +33,10 @@ export interface MockFaults {
   add(fault: Fault): void;
   /** Removes every fault. */
   clear(): void;
-  /** Returns copies of the pending faults, oldest first, with their defaults; `times` is what is left. If a fault is still pending when the test ends, it never happened. */
+  /** Copies of the pending faults, oldest first, with defaults; `times` is what is left. */
   pending(): readonly Fault[];
 }
+
 type Facts<On extends FaultTarget> = Required<
   NonNullable<Extract<Fault, { readonly on: On }>['match']>
 >;
@@ -126,12 +127,7 @@ type CheckedFault = Checked<Fault>;
 export type CheckedRequestFault = Extract<CheckedFault, { readonly on: 'request' }>;
 export type CheckedCallbackFault = Extract<CheckedFault, { readonly on: 'callback' }>;
 
-/**
- * Checks a fault, and copies it. Unknown fields are refused: a misspelt one would change what a
- * test tests.
- *
- * @throws {InvalidOptionError} naming the field that is invalid
- */
+/** Checks a fault, and copies it. Unknown fields are refused: a misspelt one would change what a test tests. */
 export function checkFault(fault: unknown): CheckedFault {
   const on = fields({ on: oneOf(...faultTargets) }, HOLDS);
   const target = parseStrictly(on, fault, 'fault').on;
@@ -140,7 +136,7 @@ export function checkFault(fault: unknown): CheckedFault {
   return parseStrictly(schema, fault, 'fault') as CheckedFault;
 }
 
-/** @throws {InvalidOptionError} when a callback can't be resent with this fault */
+/** For one callback: without `times` and `match`. */
 export function checkResendFault(fault: unknown): CheckedCallbackFault {
   const checked = checkFault(fault);
   if (checked.on !== 'callback') throw invalidOption('fault.on', "'callback'", checked.on);

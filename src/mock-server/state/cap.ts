@@ -165,12 +165,7 @@ export class EventLog<Entry> {
     for (const waiter of this.#waiters) waiter.take(entry);
   }
 
-  /**
-   * Returns the oldest entry that matches, or the next one.
-   *
-   * @throws {InvalidOptionError} when a field or an option is invalid
-   * @throws {MockServerError} `WAIT_TIMEOUT` when none comes in time
-   */
+  /** Returns the oldest entry that matches, or the next one. */
   async waitFor(match: object | string, options: WaitOptions = {}): Promise<Entry> {
     const { name, fields, toFacts } = this.#kind;
     const rules = Object.entries(fields).map(([field, kind]) => [field, fieldRules[kind]]);
@@ -206,6 +201,7 @@ export class EventLog<Entry> {
       this.#waiters.add(waiter);
     });
   }
+
   #describe(): string[] {
     const { plural, describe } = this.#kind;
     const all = this.#entries;
@@ -227,12 +223,14 @@ export class EventLog<Entry> {
     for (const waiter of this.#waiters) waiter.fail(reason);
   }
 }
+
 export function isMatching(match: object, facts: object): boolean {
   const known = new Map<string, unknown>(Object.entries(facts));
   return Object.entries(match).every(
     ([field, wanted]) => wanted === undefined || wanted === known.get(field),
   );
 }
+
 function describeMatch(match: object): string {
   const wanted = Object.entries(match).filter(([, value]) => value !== undefined);
   if (wanted.length === 0) return 'any fields';

@@ -104,6 +104,7 @@ export class PaymentBook implements MockPayments {
       `referenceNumber must be that of one of the ${this.#payments.size} payments of this service${older}, or the merchantPaymentReference of one; received ${describeValue(toReference(payment))}; take it from the answer to the creation or from payments.list()`,
     );
   }
+
   ofOrder(merchantPaymentReference: string): MockPayment[] {
     const numbers = this.#numbers.get(merchantPaymentReference) ?? [];
     return numbers.flatMap((number) => this.#payments.get(number) ?? []);
@@ -131,6 +132,7 @@ export class PaymentBook implements MockPayments {
     onChange(payment);
     return payment;
   }
+
   restore(payment: MockPayment): void {
     const { merchantPaymentReference, referenceNumber, secondOf } = payment;
     const numbers = this.#numbers.get(merchantPaymentReference);
@@ -149,11 +151,7 @@ export class PaymentBook implements MockPayments {
     if (secondOf !== undefined) this.seconds -= 1;
   }
 
-  /**
-   * Changes a payment as it is now, or was when it was dropped.
-   *
-   * @throws {InvalidOptionError} when `status` is blank
-   */
+  /** Changes a payment as it is now, or was when it was dropped. */
   change(payment: MockPayment, status: string): MockPayment {
     text(status, 'status');
     const { clock, onChange } = this.#options;
@@ -204,38 +202,41 @@ function askedStatus(reference: string): string | undefined {
 }
 const MARK = '-auto-';
 
-interface AutomaticStatusesOptions {
+interface AutomaticStatusSettings {
   readonly clock: ServiceClock;
-  /** For payments whose reference asks for none. */
-  readonly status: string | undefined;
-  readonly afterMs: number;
-  readonly setStatus: (payment: MockPayment, status: string) => unknown;
+  readonly autoStatus: string | undefined;
+  readonly autoStatusAfterMs: number;
 }
 
 /** Sets a payment's status some time after its creation, as if the customer had paid. */
 export class AutomaticStatuses {
-  readonly #options: AutomaticStatusesOptions;
+  readonly #settings: AutomaticStatusSettings;
+  readonly #setStatus: (payment: MockPayment, status: string) => unknown;
   /** What cancels them, by referenceNumber. */
   readonly #timers = new Map<string, () => void>();
 
-  constructor(options: AutomaticStatusesOptions) {
-    this.#options = options;
+  constructor(
+    settings: AutomaticStatusSettings,
+    setStatus: (payment: MockPayment, status: string) => unknown,
+  ) {
+    this.#settings = settings;
+    this.#setStatus = setStatus;
   }
 
   /** To be called with each payment that is created or changed: one that has changed gets no automatic status. */
   consider(payment: MockPayment): void {
-    const { clock, afterMs, setStatus } = this.#options;
+    const { clock, autoStatus, autoStatusAfterMs } = this.#settings;
     const { merchantPaymentReference, referenceNumber, createdAt, history } = payment;
     if (history.length > 1) {
       this.#timers.get(referenceNumber)?.();
       this.#timers.delete(referenceNumber);
       return;
     }
-    const status = askedStatus(merchantPaymentReference) ?? this.#options.status;
+    const status = askedStatus(merchantPaymentReference) ?? autoStatus;
     if (status === undefined) return;
-    const leftMs = Math.max(0, Date.parse(createdAt) + afterMs - clock.now());
+    const leftMs = Math.max(0, Date.parse(createdAt) + autoStatusAfterMs - clock.now());
     // Returned, so that a manual clock waits for the callback.
-    const cancel = clock.setTimeout(() => setStatus(payment, status), leftMs);
+    const cancel = clock.setTimeout(() => this.#setStatus(payment, status), leftMs);
     this.#timers.set(referenceNumber, cancel);
   }
 
