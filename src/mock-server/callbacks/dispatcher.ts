@@ -196,7 +196,7 @@ export class CallbackDispatcher {
       ...(fault !== undefined && { fault: fault.type }),
       ...(group.unfinished === 0 && this.#conclude(group)),
     });
-    delivery.attempts = [...delivery.attempts, entry];
+    delivery.attempts = delivery.attempts.concat(entry);
     const dropped = log.push(entry);
     if (dropped !== undefined) this.#forget(dropped);
     emit({ type: 'attempt', attempt: entry });
