@@ -73,6 +73,14 @@ describe('over HTTP', () => {
     },
   );
 
+  test('a kept connection is not closed by the server, under a request that is on its way', async () => {
+    await using server = await startMockServer();
+    const answer = await postPayment(server);
+    // Node would announce when it closes the connection.
+    expect(answer.headers.get('connection')).toBe('keep-alive');
+    expect(answer.headers.get('keep-alive')).toBeNull();
+  });
+
   test('a client that leaves within its body creates nothing', async () => {
     await using server = await startMockServer();
     const request = http.request(`${server.url}/api/payments`, { method: 'POST' });

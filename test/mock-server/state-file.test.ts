@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import {
   createManualClock,
   type MockServer,
@@ -26,6 +26,22 @@ async function whatIsShown(server: MockServer) {
   const { payments, requests, deliveries, counts } = await readState(server);
   return { payments, requests, deliveries, counts };
 }
+
+test('a file that can not be written is a warning, and the mock goes on', async ({
+  onTestFinished,
+}) => {
+  const warn = vi.spyOn(process, 'emitWarning').mockReturnValue();
+  onTestFinished(() => void warn.mockRestore());
+  const server = await startMockServer({ stateFile: path.join(folder, 'no-folder', 'mock.json') });
+  expect((await postPayment(server)).status).toBe(201);
+  await server.close();
+  expect(warn.mock.calls).toEqual([
+    [
+      expect.stringContaining('failed with ENOENT'),
+      { type: 'MockServerWarning', code: 'MOCK_STATE' },
+    ],
+  ]);
+});
 
 describe('after a restart with the same file', () => {
   test('payments are still there long after the mock was closed, in a process that lives on', async () => {

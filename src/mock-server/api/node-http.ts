@@ -48,8 +48,8 @@ export class IncomingRequest implements PlainRequest {
   readonly #outgoing: ServerResponse;
 
   constructor(incoming: IncomingMessage, outgoing: ServerResponse) {
-    this.method = incoming.method ?? 'GET';
-    this.target = incoming.url ?? '/';
+    this.method = incoming.method as string;
+    this.target = incoming.url as string;
     this.path = withoutQuery(this.target);
     // Only set-cookie would be a list, which no client sends.
     this.headers = incoming.headers as Readonly<Record<string, string>>;
