@@ -72,8 +72,9 @@ async function readStream(
 export function toResponse({ status, headers, body, loss }: PlainAnswer): Response {
   // As bytes, since Response adds text/plain to a string; with some statuses it refuses even an empty body.
   const bytes = body === '' ? null : new TextEncoder().encode(body);
-  const content = loss === undefined ? bytes : ReadableStream.from(breakOff(bytes, loss));
-  return new Response(content, { status, headers });
+  if (loss === undefined) return new Response(bytes, { status, headers });
+  // Response takes what can be iterated, as its type does not say.
+  return new Response(breakOff(bytes, loss) as unknown as null, { status, headers });
 }
 
 async function* breakOff(bytes: Uint8Array | null, loss: ConnectionLoss) {

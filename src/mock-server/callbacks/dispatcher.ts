@@ -228,7 +228,6 @@ export class CallbackDispatcher {
     return this.#newest.get(attempt?.deliveryId ?? id);
   }
 
-  /** The newest deliveries, oldest first. */
   list(): readonly LiveDelivery[] {
     return this.#newest.list();
   }
