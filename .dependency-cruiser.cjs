@@ -23,7 +23,7 @@ const mockLayers = [
   'state-file\\.ts$',
   '(mock-service|service)\\.ts$',
   'control/',
-  'dashboard/page\\.ts$',
+  'dashboard/[a-z-]+\\.ts$',
   '(server|index)\\.ts$',
 ].map((layer) => `^src/mock-server/${layer}`);
 const inMockLayers = mockLayers.slice(0, -1).map((layer, index) => ({

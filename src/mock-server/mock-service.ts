@@ -36,20 +36,17 @@ export interface MockService {
   readonly faults: MockFaults;
 
   /**
-   * Answers a request as the service does (interface section 4.1), with 401 `INVALID_CREDENTIALS` for missing
-   * or wrong credentials, 201 with the status record for a payment created. The interface does not show
-   * the 201, nor 400 `INVALID_REQUEST`, 404, 405, 413 (over 1 MiB) and 415: these are the mock's choice.
-   *
-   * A network fault appears as with `fetch`: the promise rejects, or the answer's body ends in an error.
-   * Either is a `MockServerError` with `CONNECTION_LOST`.
+   * Answers a request as the service does (interface section 4.1): 401 `INVALID_CREDENTIALS`, or 201 with the status
+   * record. The interface does not show the 201, nor 400 `INVALID_REQUEST`, 404, 405, 413 (over 1 MiB) and 415. A
+   * network fault appears as with `fetch`: the promise rejects, or the body ends in an error, a `MockServerError`
+   * with `CONNECTION_LOST`.
    */
   fetch(request: Request): Promise<Response>;
 
   /**
-   * Sets a payment's status and sends the callback (interface sections 3 and 6). Any status may follow
-   * any other, and setting the same status again is also a change. Settles when the first attempt has
-   * ended, with any outcome. Settles at once without a callbackUrl (`not-configured`) and with a
-   * `reorder` fault (`held`).
+   * Sets a payment's status and sends the callback (interface sections 3 and 6). Any status may follow any other,
+   * also the same. Settles when the first attempt has ended, with any outcome; at once without a callbackUrl
+   * (`not-configured`) and with a `reorder` fault (`held`).
    *
    * @throws {InvalidOptionError} when there is no such payment, or the status is blank
    * @throws {MockServerError} `SERVER_CLOSED` after `close()`
@@ -94,12 +91,10 @@ export interface MockService {
   ): Promise<DeliveryAttempt>;
 
   /**
-   * Waits for a request that matches, or for one of a payment. Past requests count: the oldest that matches is returned. It has
-   * arrived in full but may not be answered yet, so a test can continue while a fault holds the answer.
+   * Waits for a request as {@link MockService.waitForDelivery} does for an attempt. It has arrived in full but may
+   * not be answered yet, so a test can continue while a fault holds the answer.
    *
-   * @throws {MockServerError} `WAIT_TIMEOUT` when none arrives in time or the service is reset;
-   * `SERVER_CLOSED` when it is closed
-   * @throws {InvalidOptionError} when `timeoutMs` is out of range, or a field or an option is invalid or unknown
+   * @throws as {@link MockService.waitForDelivery}
    */
   waitForRequest(
     match: RequestMatch | PaymentOrReference,
@@ -174,33 +169,10 @@ export type MockListener = (event: MockEvent) => void;
 export class EventFeed {
   readonly #listeners = new Set<MockListener>();
   readonly #waiting: MockEvent[] = [];
-  #isEmitting = false;
 
   subscribe(listener: MockListener): () => void {
     // A new function, so that a listener that subscribes twice is called twice.
-    const entry: MockListener = (event) => listener(event);
-    this.#listeners.add(entry);
-    return () => void this.#listeners.delete(entry);
-  }
-
-  /**
-   * Returns whether anything listens. An event caused by a listener waits until all listeners have the current
-   * one, so all see one order.
-   */
-  emit(event: MockEvent): boolean {
-    if (this.#listeners.size === 0) return false;
-    this.#waiting.push(event);
-    if (this.#isEmitting) return true;
-    this.#isEmitting = true;
-    for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
-      this.#call(next);
-    }
-    this.#isEmitting = false;
-    return true;
-  }
-
-  #call(event: MockEvent): void {
-    for (const listener of this.#listeners) {
+    const entry: MockListener = (event) => {
       try {
         listener(event);
       } catch (error) {
@@ -209,6 +181,17 @@ export class EventFeed {
           throw error;
         });
       }
+    };
+    this.#listeners.add(entry);
+    return () => void this.#listeners.delete(entry);
+  }
+
+  /** What a listener causes waits until all have heard the current event. */
+  emit(event: MockEvent): void {
+    if (this.#listeners.size === 0 || this.#waiting.push(event) > 1) return;
+    for (let next: MockEvent | undefined = event; next !== undefined; next = this.#waiting[0]) {
+      for (const listener of this.#listeners) listener(next);
+      this.#waiting.shift();
     }
   }
 

@@ -31,14 +31,12 @@ import { createSystemClock, type MockClock, manualClock } from './state/clock.js
 export interface MockServiceOptions {
   /**
    * The API key that requests must present: not blank, no colon, no control characters.
-   * @default random with startMockServer, or derived from the seed that is given; with
-   * createMockService any key is accepted
+   * @default with startMockServer random, or derived from the given seed; with createMockService any is accepted
    */
   apiKey?: string | undefined;
   /**
    * The API secret that requests must present: not blank, no white space at an edge.
-   * @default random with startMockServer, or derived from the seed that is given; with
-   * createMockService any secret is accepted
+   * @default as of the API key
    */
   apiSecret?: string | undefined;
   /**
@@ -85,15 +83,14 @@ export interface MockServiceOptions {
    */
   initialStatus?: string | undefined;
   /**
-   * The status that each payment gets automatically, with a callback, `autoStatusAfterMs` after its
-   * creation, unless its status has changed by then. A merchantPaymentReference that ends with `-auto-`
-   * and a status, such as `order-1001-auto-paid`, asks for that status, with or without this option.
+   * The status that each payment gets, with a callback, `autoStatusAfterMs` after its creation, unless its status
+   * has changed by then. A reference that ends with `-auto-` and a status, such as `order-1001-auto-paid`, asks for
+   * that status, with or without this option.
    * @default none: only `setStatus` sets a status
    */
   autoStatus?: string | undefined;
   /**
-   * The delay of the automatic status, in milliseconds of the service's clock: a whole number from 0 to
-   * 2147483647.
+   * The delay of the automatic status, in milliseconds of the service's clock: from 0 to 2147483647.
    * @default 1_000
    */
   autoStatusAfterMs?: number | undefined;
@@ -111,8 +108,7 @@ export interface MockServiceOptions {
   seed?: number | undefined;
   /**
    * A clock that stands still until you advance it, made by `createManualClock()`.
-   * @default the system's clock. The dashboard, `merchant-payments clock advance` and `POST /_mock/clock/advance` bring
-   * retries and delays forward
+   * @default the system's clock, which the dashboard and `merchant-payments clock advance` bring forward
    */
   clock?: MockClock | undefined;
 }

@@ -1,13 +1,14 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { inspect } from 'node:util';
 import type { PlainAnswer, PlainRequest } from './api/http-messages.js';
-import { createRequest, listen, sendAnswer, sendFailure, toUrl } from './api/node-http.js';
+import { IncomingRequest, listen, sendAnswer, sendFailure, toUrl } from './api/node-http.js';
 import { ControlFailure, failureAnswer } from './control/control-call.js';
-import { ControlInterface, isControlPath, redirectToPage } from './control/control-interface.js';
-import { missingPage } from './control/html-page.js';
+import { ControlInterface } from './control/control-interface.js';
 import { findIntrusion, isFromBrowser, type ListenAddress } from './control/request-guard.js';
+import { answerVisit, redirectToPage } from './dashboard/html-page.js';
 import { dashboardAnswer } from './dashboard/page.js';
+import { answerPaymentPage } from './dashboard/payment-page.js';
 import type { MockService } from './mock-service.js';
 import {
   type MockServerOptions,
@@ -17,7 +18,7 @@ import {
 import { InProcessService } from './service.js';
 import { KEPT } from './state/cap.js';
 import { defaultCredential } from './state/seeded-ids.js';
-import { type SavedState, StateFile } from './state-file.js';
+import { StateFile } from './state-file.js';
 
 /** A mock of the Merchant Payment Service that listens on a port. */
 export interface MockServer extends MockService {
@@ -67,18 +68,9 @@ export async function startLimitedServer(
     apiSecret: resolved.apiSecret ?? defaultCredential(resolved, 'api_secret'),
   };
   const file = resolved.stateFile === undefined ? undefined : new StateFile(resolved.stateFile);
-  const saved = file?.read();
-  const server = createServer();
-  await listen(server, resolved);
+  const server = await listen(resolved);
   const listening = { ...resolved, ...credentials };
-  return new ListeningService(listening, { server, limit, file, saved }) as MockServer;
-}
-
-interface Surroundings {
-  readonly server: Server;
-  readonly limit: number;
-  readonly file: StateFile | undefined;
-  readonly saved: SavedState | undefined;
+  return new ListeningService(listening, { server, limit, file }) as MockServer;
 }
 
 class ListeningService extends InProcessService {
@@ -87,9 +79,13 @@ class ListeningService extends InProcessService {
   readonly #listens: ListenAddress;
   readonly #control: ControlInterface;
   readonly #file: StateFile | undefined;
+  readonly #stopSaving: (() => void) | undefined;
   #closing: Promise<void> | undefined;
 
-  constructor(options: ResolvedServerOptions, { server, limit, file, saved }: Surroundings) {
+  constructor(
+    options: ResolvedServerOptions,
+    { server, limit, file }: { server: Server; limit: number; file: StateFile | undefined },
+  ) {
     const address = server.address() as AddressInfo;
     const url = toUrl(address);
     super(options.paymentPage ? withPaymentUrl(options, url) : options, limit);
@@ -97,14 +93,15 @@ class ListeningService extends InProcessService {
     this.#file = file;
     this.#listens = { host: options.host, address: address.address };
     this.url = url;
-    this.#control = new ControlInterface({
-      service: this,
-      settings: options,
-      ...this.inside,
-      page: dashboardAnswer,
+    this.#control = new ControlInterface(this, {
+      home: redirectToPage,
+      dashboard: dashboardAnswer,
+      payment: answerPaymentPage,
     });
-    if (saved !== undefined) this.restore(saved);
-    if (file !== undefined) this.subscribe(() => file.saveSoon(() => this.save()));
+    if (file !== undefined) {
+      if (file.saved !== undefined) this.restore(file.saved);
+      this.#stopSaving = this.subscribe(() => file.saveSoon(() => this.save()));
+    }
     server.on('request', (request, response) => this.#handle(request, response));
   }
 
@@ -123,6 +120,8 @@ class ListeningService extends InProcessService {
   async #close(): Promise<void> {
     const closed = new Promise((resolve) => this.#server.close(resolve));
     this.#control.close();
+    // Before all is forgotten.
+    this.#stopSaving?.();
     this.#file?.save(this.save());
     await super.close();
     this.#server.closeAllConnections();
@@ -130,48 +129,36 @@ class ListeningService extends InProcessService {
   }
 
   async #handle(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
-    const request = createRequest(incoming, outgoing, this.url);
-    if (request === undefined) {
+    const request = new IncomingRequest(incoming, outgoing);
+    // Not the whole URL that a proxy would get.
+    if (!request.target.startsWith('/')) {
       outgoing.writeHead(400).end();
       return;
     }
     try {
-      await sendAnswer(await this.#answer(request, incoming), outgoing);
+      await sendAnswer(await this.#answer(request), outgoing);
     } catch (error) {
       // A browser itself sends a POST again when a kept connection breaks, and so would create a second payment.
-      const isPage = request.pathname.startsWith(API_PREFIX) && isFromBrowser(incoming.headers);
+      const isPage = request.path.startsWith(API_PREFIX) && isFromBrowser(request);
       if (isPage && !outgoing.headersSent) outgoing.writeHead(504).end();
       else await sendFailure(error, outgoing);
     }
   }
 
-  #answer(request: PlainRequest, { headers }: IncomingMessage): PlainAnswer | Promise<PlainAnswer> {
-    const { method, pathname: path } = request;
-    const isControl = isControlPath(path);
-    if (!isControl && isVisit(request)) return answerVisit(path);
+  #answer(request: PlainRequest): PlainAnswer | Promise<PlainAnswer> {
+    const { path } = request;
+    const isControl = path === '/_mock' || path.startsWith('/_mock/');
+    const page = isControl ? undefined : answerVisit(request);
+    if (page !== undefined) return page;
     // The API has credentials, but the command line's defaults are public.
-    if (isControl || isFromBrowser(headers)) {
-      const intrusion = findIntrusion({ method, path, headers, listens: this.#listens });
+    if (isControl || isFromBrowser(request)) {
+      const intrusion = findIntrusion(request, this.#listens);
       if (intrusion !== undefined) return failureAnswer(new ControlFailure('FORBIDDEN', intrusion));
     }
     if (!isControl) return this.answer(request);
     return path.startsWith(API_PREFIX)
-      ? this.answer(this.#toMerchantRequest(request))
+      ? this.answer(request, '/_mock')
       : this.#control.answer(request);
-  }
-
-  /** Strips `/_mock` from the path and adds the credentials. */
-  #toMerchantRequest(request: PlainRequest): PlainRequest {
-    const pair = Buffer.from(`${this.apiKey}:${this.apiSecret}`).toString('base64');
-    const { method, pathname, search, signal } = request;
-    return {
-      method,
-      pathname: pathname.slice('/_mock'.length),
-      search,
-      headers: new Map(request.headers).set('authorization', `Basic ${pair}`),
-      signal,
-      readBody: () => request.readBody(),
-    };
   }
 }
 
@@ -186,17 +173,3 @@ function withPaymentUrl<Options extends ResolvedServerOptions>(
 
 /** The service's API without credentials, for the command line, which does not know them. */
 const API_PREFIX = '/_mock/api/';
-
-/** Whether a browser opens an address or asks for its icon, which is no request of the merchant's code. */
-const isVisit = ({ method, pathname, headers }: PlainRequest): boolean =>
-  method === 'GET' &&
-  (pathname === '/favicon.ico' || headers.get('accept')?.includes('text/html') === true);
-
-function answerVisit(path: string): PlainAnswer {
-  if (path === '/') return redirectToPage();
-  if (path === '/favicon.ico') return { status: 404, headers: {}, body: '' };
-  return missingPage(
-    'There is nothing at this address',
-    'The mock answers its API and shows pages.',
-  );
-}

@@ -12,13 +12,14 @@ import { type RecordedRequest, type RequestMatch, requestEntries } from './api/r
 import { WaitingRequests } from './api/request-faults.js';
 import {
   attemptEntries,
+  type CallbackEdit,
   type Delivery,
   type DeliveryAttempt,
   type DeliveryMatch,
   type ResendOptions,
 } from './callbacks/delivery.js';
 import { CallbackDispatcher } from './callbacks/dispatcher.js';
-import { checkResendFault, FaultList, type MockFaults } from './faults/fault-list.js';
+import { checkResendFault, FaultList } from './faults/fault-list.js';
 import { EventFeed, type MockListener, type MockService } from './mock-service.js';
 import {
   callbackUrlRule,
@@ -26,14 +27,10 @@ import {
   type ResolvedServiceOptions,
   resolveServiceOptions,
 } from './options.js';
-import { type Caps, createCaps, EventLog, KEPT, type WaitOptions } from './state/cap.js';
+import { Cap, type CappedKind, EventLog, KEPT, type WaitOptions } from './state/cap.js';
+import type { ServiceClock } from './state/clock.js';
 import type { PaymentOrReference } from './state/payment-reference.js';
-import {
-  AutomaticStatuses,
-  type MockPayment,
-  type MockPayments,
-  PaymentBook,
-} from './state/payments.js';
+import { AutomaticStatuses, type MockPayment, PaymentBook } from './state/payments.js';
 import { defaultCredential, SeededIds } from './state/seeded-ids.js';
 import type { SavedState } from './state-file.js';
 
@@ -51,90 +48,76 @@ export function createMockService(options: MockServiceOptions = {}): MockService
   return new InProcessService(resolveServiceOptions(options));
 }
 
-/** @internal */
-export interface ServiceInside {
-  readonly feed: EventFeed;
+/**
+ * The service, with the parts that the control interface shows. None of them shows a secret when it is printed.
+ *
+ * @internal
+ */
+export class InProcessService implements MockService {
+  readonly feed = new EventFeed();
+  readonly faults = new FaultList((faults) => this.feed.emit({ type: 'faults', faults }));
   readonly payments: PaymentBook;
   readonly dispatcher: CallbackDispatcher;
-  readonly faults: FaultList;
-  readonly caps: Caps;
-}
-
-/** @internal */
-export class InProcessService implements MockService {
+  readonly requests: readonly RecordedRequest[];
+  readonly deliveries: readonly DeliveryAttempt[];
+  readonly clock: ServiceClock;
   readonly #options: ResolvedServiceOptions;
   readonly #ids: SeededIds;
   readonly #signingSecret: string;
-  readonly #caps: Caps;
-  readonly #requests: EventLog<RecordedRequest>;
-  readonly #deliveries: EventLog<DeliveryAttempt>;
-  readonly #feed = new EventFeed();
-  readonly #faults = new FaultList((faults) => this.#feed.emit({ type: 'faults', faults }));
-  readonly #payments: PaymentBook;
+  readonly #requestLog: EventLog<RecordedRequest>;
+  readonly #deliveryLog: EventLog<DeliveryAttempt>;
   readonly #automatic: AutomaticStatuses;
   readonly #waiting: WaitingRequests;
   readonly #gateway: Gateway;
-  readonly #dispatcher: CallbackDispatcher;
   #callbackUrl: string | undefined;
   #isClosed = false;
 
   constructor(options: ResolvedServiceOptions, limit = KEPT) {
     const { clock, initialStatus } = options;
+    const cap = (kind: CappedKind) => new Cap(kind, limit, (reached) => this.#tellOfLimit(reached));
     this.#options = options;
+    this.clock = clock;
     this.#ids = new SeededIds(options.seed);
     this.#signingSecret = options.signingSecret ?? defaultCredential(options, 'signing_secret');
     this.#callbackUrl = options.callbackUrl;
-    this.#caps = createCaps(limit, (kind, message) => {
-      // Afterwards, since a listener may reset the service, which is in the middle of a change.
-      queueMicrotask(() => {
-        if (this.#isClosed || this.#feed.emit({ type: 'limit', kind, message })) return;
-        process.emitWarning(message, { type: 'MockServerWarning', code: 'MOCK_LIMIT' });
-      });
-    });
-    this.#requests = new EventLog({ ...requestEntries, cap: this.#caps.requests });
-    this.#deliveries = new EventLog({
-      ...attemptEntries,
-      cap: this.#caps.deliveries,
-      onDrop: (attempt) => this.#dispatcher.forget(attempt),
-      describeMore: () => this.#describeDeliveries(),
-    });
-    this.#payments = new PaymentBook({
-      cap: this.#caps.payments,
+    this.#requestLog = new EventLog(requestEntries, cap('requests'));
+    this.#deliveryLog = new EventLog(attemptEntries, cap('deliveries'), () =>
+      this.#describeDeliveries(),
+    );
+    this.requests = this.#requestLog.entries;
+    this.deliveries = this.#deliveryLog.entries;
+    this.payments = new PaymentBook({
+      cap: cap('payments'),
       clock,
       ids: this.#ids,
       initialStatus,
       onChange: (payment) => {
-        if (payment.history.length === 1) this.#automatic.schedule(payment);
-        else this.#automatic.cancel(payment);
-        this.#feed.emit({ type: 'payment', payment });
+        this.#automatic.consider(payment);
+        this.feed.emit({ type: 'payment', payment });
       },
     });
-    this.#automatic = new AutomaticStatuses({
-      clock,
-      status: options.autoStatus,
-      afterMs: options.autoStatusAfterMs,
-      setStatus: (payment, status) => this.#change(payment, status),
-    });
+    this.#automatic = new AutomaticStatuses(options, (payment, status) =>
+      this.#change(payment, status),
+    );
     this.#waiting = new WaitingRequests(clock);
     this.#gateway = createGateway({
       settings: options,
-      faults: this.#faults,
+      faults: this.faults,
       ids: this.#ids,
-      log: this.#requests,
-      payments: this.#payments,
+      log: this.#requestLog,
+      payments: this.payments,
       waiting: this.#waiting,
-      onRequest: (request) => this.#feed.emit({ type: 'request', request }),
+      onRequest: (request) => this.feed.emit({ type: 'request', request }),
     });
-    this.#dispatcher = new CallbackDispatcher({
+    this.dispatcher = new CallbackDispatcher({
       settings: options,
       signingSecret: this.#signingSecret,
       getUrl: () => this.#callbackUrl,
-      cap: this.#caps.callbacks,
+      cap: cap('callbacks'),
       ids: this.#ids,
-      faults: this.#faults,
-      log: this.#deliveries,
-      onAttempt: (attempt) => this.#feed.emit({ type: 'attempt', attempt }),
-      onDelivery: (delivery) => this.#feed.emit({ type: 'delivery', delivery }),
+      faults: this.faults,
+      log: this.#deliveryLog,
+      emit: (event) => this.feed.emit(event),
     });
   }
 
@@ -155,19 +138,7 @@ export class InProcessService implements MockService {
   }
   set callbackUrl(url: string | undefined) {
     this.#callbackUrl = callbackUrlRule(url, 'callbackUrl');
-    this.#feed.emit({ type: 'settings' });
-  }
-  get payments(): MockPayments {
-    return this.#payments;
-  }
-  get requests(): readonly RecordedRequest[] {
-    return this.#requests.events;
-  }
-  get deliveries(): readonly DeliveryAttempt[] {
-    return this.#deliveries.events;
-  }
-  get faults(): MockFaults {
-    return this.#faults;
+    this.feed.emit({ type: 'settings' });
   }
 
   async fetch(request: Request): Promise<Response> {
@@ -175,14 +146,14 @@ export class InProcessService implements MockService {
   }
 
   /** The service's API (interface section 4.1). */
-  protected answer(request: PlainRequest): Promise<PlainAnswer> {
+  protected answer(request: PlainRequest, prefix?: string): Promise<PlainAnswer> {
     this.#assertOpen();
-    return this.#gateway(request);
+    return this.#gateway(request, prefix);
   }
 
   async setStatus(payment: PaymentOrReference, status: string): Promise<Delivery> {
     this.#assertOpen();
-    return this.#change(this.#payments.require(payment), status);
+    return this.#change(this.payments.require(payment), status);
   }
 
   pay(payment: PaymentOrReference): Promise<Delivery> {
@@ -190,23 +161,27 @@ export class InProcessService implements MockService {
   }
 
   #change(before: MockPayment, status: string): Promise<Delivery> {
-    const payment = this.#payments.change(before, status);
-    return this.#dispatcher.send({ payment });
+    return this.dispatcher.send({ payment: this.payments.change(before, status) });
   }
 
-  async resend(id: PaymentOrReference, options: ResendOptions = {}): Promise<Delivery> {
+  /** @param edit - a body that was edited by hand, for the control interface */
+  async resend(
+    id: PaymentOrReference,
+    options: ResendOptions = {},
+    edit?: CallbackEdit,
+  ): Promise<Delivery> {
     this.#assertOpen();
     const { fault } = resolveOptions(options, resendRules);
     // Identifiers of payments and of deliveries come from separate sequences, so no id names two things.
-    const delivery = typeof id === 'string' ? this.#dispatcher.get(id) : undefined;
-    const payment = delivery?.payment ?? this.#payments.require(id);
-    return this.#dispatcher.send({ payment, fault });
+    const delivery = typeof id === 'string' ? this.dispatcher.get(id) : undefined;
+    const payment = delivery?.payment ?? this.payments.require(id);
+    return this.dispatcher.send({ payment, fault, edit });
   }
 
   subscribe(listener: MockListener): () => void {
     func('that is called with each event')(listener, 'listener');
     this.#assertOpen();
-    return this.#feed.subscribe(listener);
+    return this.feed.subscribe(listener);
   }
 
   async waitForDelivery(
@@ -214,7 +189,7 @@ export class InProcessService implements MockService {
     options?: WaitOptions,
   ): Promise<DeliveryAttempt> {
     this.#assertOpen();
-    return this.#deliveries.waitFor(match, options);
+    return this.#deliveryLog.waitFor(match, options);
   }
 
   async waitForRequest(
@@ -222,7 +197,7 @@ export class InProcessService implements MockService {
     options?: WaitOptions,
   ): Promise<RecordedRequest> {
     this.#assertOpen();
-    return this.#requests.waitFor(match, options);
+    return this.#requestLog.waitFor(match, options);
   }
 
   reset(): void {
@@ -232,51 +207,42 @@ export class InProcessService implements MockService {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#forget(new MockServerError('SERVER_CLOSED', 'The mock service was closed'));
-    this.#feed.clear();
-    await this.#dispatcher.close();
-  }
-
-  protected save(): SavedState {
-    const { seed, clock } = this.#options;
-    return {
-      seed,
-      ids: this.#ids.counts(),
-      aheadMs: clock.runs ? clock.now() - Date.now() : 0,
-      payments: this.#payments.list(),
-      requests: this.#requests.events,
-      attempts: this.#deliveries.events,
-      deliveries: this.#dispatcher.list(),
-    };
-  }
-
-  /** Goes on where an earlier run ended. */
-  protected restore(saved: SavedState): void {
-    const { seed, clock } = this.#options;
-    // Another seed gives other identifiers.
-    if (saved.seed === seed) this.#ids.restore(saved.ids);
-    if (clock.runs) clock.moveTo(Date.now() + saved.aheadMs);
-    for (const payment of saved.payments) {
-      this.#payments.restore(payment);
-      if (payment.history.length === 1) this.#automatic.schedule(payment);
-    }
-    for (const request of saved.requests) this.#requests.push(request);
-    for (const attempt of saved.attempts) this.#deliveries.push(attempt);
-    for (const delivery of saved.deliveries) this.#dispatcher.restore(delivery);
+    this.feed.clear();
+    await this.dispatcher.close();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }
 
-  /** For the control interface. */
-  protected get inside(): ServiceInside {
+  protected save(): SavedState {
+    const { clock } = this;
+    // Read first, so that time passes for the clock rather than against it.
+    const systemMs = Date.now();
     return {
-      feed: this.#feed,
-      payments: this.#payments,
-      dispatcher: this.#dispatcher,
-      faults: this.#faults,
-      caps: this.#caps,
+      seed: this.seed,
+      ids: this.#ids.counts(),
+      aheadMs: clock.runs ? clock.now() - systemMs : 0,
+      payments: this.payments.list(),
+      requests: this.requests,
+      attempts: this.deliveries,
+      deliveries: this.dispatcher.list(),
     };
+  }
+
+  /** Goes on where an earlier run ended. */
+  protected restore(saved: SavedState): void {
+    const { seed, clock } = this;
+    // Another seed gives other identifiers.
+    if (saved.seed === seed) this.#ids.restart(saved.ids);
+    if (clock.runs) clock.moveTo(Date.now() + saved.aheadMs);
+    for (const payment of saved.payments) {
+      this.payments.restore(payment);
+      this.#automatic.consider(payment);
+    }
+    for (const request of saved.requests) this.#requestLog.push(request);
+    for (const attempt of saved.attempts) this.#deliveryLog.push(attempt);
+    for (const delivery of saved.deliveries) this.dispatcher.restore(delivery);
   }
 
   /** Keeps secrets out of what is printed. */
@@ -288,16 +254,16 @@ export class InProcessService implements MockService {
   }
 
   #forget(reason: MockServerError): void {
-    this.#dispatcher.cancel();
+    this.dispatcher.cancel();
     this.#automatic.cancelAll();
-    this.#requests.clear(reason);
+    this.#requestLog.clear(reason);
     this.#waiting.cutOff(reason.message);
-    this.#deliveries.clear(reason);
-    this.#faults.clear();
-    this.#payments.clear();
+    this.#deliveryLog.clear(reason);
+    this.faults.clear();
+    this.payments.clear();
     // With a random seed, an application that keeps its database must not get a number twice.
     if (this.#options.isSeedGiven) this.#ids.restart();
-    this.#feed.emit({ type: 'reset' });
+    this.feed.emit({ type: 'reset' });
   }
 
   #assertOpen(): void {
@@ -305,15 +271,20 @@ export class InProcessService implements MockService {
     throw new MockServerError('SERVER_CLOSED', 'The mock service is closed; start another one');
   }
 
+  #tellOfLimit({ kind, message }: Cap): void {
+    // Afterwards, since a listener may reset the service, which is in the middle of a change.
+    queueMicrotask(() => {
+      if (!this.#isClosed) this.feed.emit({ type: 'limit', kind, message });
+    });
+  }
+
   #describeDeliveries(): string[] {
-    const lines = this.#dispatcher.describePending().map((line) => `Also ${line}`);
+    const lines = this.dispatcher.describePending();
     if (this.#callbackUrl === undefined) {
-      lines.unshift(
-        'callbackUrl is not set, so no callback is sent: set it, or give it as an option',
-      );
-    } else if (this.deliveries.length === 0) {
-      lines.unshift('A callback is sent when a status changes: call setStatus');
+      const why = 'callbackUrl is not set, so no callback is sent';
+      return [`${why}: set it, or give it as an option`, ...lines];
     }
-    return lines;
+    if (this.deliveries.length > 0) return lines;
+    return ['A callback is sent when a status changes: call setStatus', ...lines];
   }
 }

@@ -4,7 +4,7 @@ import { InvalidOptionError } from '../errors.js';
 import { timers } from '../protocol/timers.js';
 import { parseJson } from './api/http-messages.js';
 import type { RecordedRequest } from './api/recorded-request.js';
-import type { DeliveryAttempt, EditableDelivery } from './callbacks/delivery.js';
+import type { DeliveryAttempt, LiveDelivery } from './callbacks/delivery.js';
 import type { MockPayment } from './state/payments.js';
 
 /** What survives a restart. Lists are oldest first. */
@@ -17,29 +17,26 @@ export interface SavedState {
   readonly payments: readonly MockPayment[];
   readonly requests: readonly RecordedRequest[];
   readonly attempts: readonly DeliveryAttempt[];
-  readonly deliveries: readonly (EditableDelivery & { readonly url: string })[];
+  readonly deliveries: readonly LiveDelivery[];
 }
 
 const FORMAT = 1;
 /** What happens within this time is written at once. */
 const SAVE_AFTER_MS = 200;
-
-/** Keeps a mock service's state in a file. */
 export class StateFile {
+  /** What it held at the start. */
+  readonly saved: SavedState | undefined;
   readonly #file: string;
   #timer: NodeJS.Timeout | undefined;
 
+  /** @throws {InvalidOptionError} when the file can't be read, or is no state of a mock */
   constructor(file: string) {
     this.#file = path.resolve(file);
-  }
-
-  /** @throws {InvalidOptionError} when the file can't be read, or is no state of a mock */
-  read(): SavedState | undefined {
     try {
-      return fromText(readFileSync(this.#file, 'utf8'));
+      this.saved = fromText(readFileSync(this.#file, 'utf8'));
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
-      if (code === 'ENOENT') return undefined;
+      if (code === 'ENOENT') return;
       const why =
         code === undefined
           ? 'holds no state of this mock: delete it, or name another file'
@@ -79,7 +76,6 @@ const toText = ({ requests, attempts, deliveries, ...state }: SavedState): strin
     deliveries: deliveries.map(({ attempts: _attempts, ...delivery }) => delivery),
   });
 
-/** @throws {TypeError} for anything else than `toText` wrote */
 function fromText(text: string): SavedState {
   const saved = parseJson(text) as (SavedState & { readonly format: unknown }) | undefined;
   if (saved?.format !== FORMAT) throw new TypeError('Another format');

@@ -68,17 +68,20 @@ export function paymentServiceHandlers(options: PaymentServiceHandlersOptions = 
   if (given !== undefined) refuseServiceOptions(serviceOptions);
   const service = given ?? createMockService(serviceOptions);
 
-  return listPlaces(base).map(({ pattern, toPath }) =>
-    http.all(pattern, async ({ request }) => {
+  const { path } = operations['payments.create'];
+  return [
+    http.all(base === undefined ? `*${path}` : below(base), async ({ request }) => {
+      const url = new URL(request.url);
+      url.pathname = base === undefined ? path : url.pathname.slice(base.pathPrefix.length);
       try {
-        return await service.fetch(moveTo(request, toPath(new URL(request.url).pathname)));
+        return await service.fetch(moveTo(url, request));
       } catch (error) {
         const { code } = error as { readonly code?: unknown };
         if (code !== 'CONNECTION_LOST') throw error;
         return HttpResponse.error();
       }
     }),
-  );
+  ];
 }
 
 function refuseServiceOptions(options: object): void {
@@ -96,32 +99,9 @@ function below({ href }: BaseUrl): RegExp {
   return new RegExp(`^${href.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')}/`);
 }
 
-interface Place {
-  readonly pattern: RegExp | string;
-  /** Returns the service's own path, without the prefix. */
-  readonly toPath: (pathname: string) => string;
-}
-
-/** Everything below the base address; without one, the paths of the operations at any address. */
-function listPlaces(base: BaseUrl | undefined): readonly Place[] {
-  if (base !== undefined) {
-    return [{ pattern: below(base), toPath: (path) => path.slice(base.pathPrefix.length) }];
-  }
-  const paths = new Set(Object.values(operations).map(({ path }) => path));
-  return [...paths].map((path) => {
-    const length = path.split('/').length - 1;
-    const toPath = (pathname: string) => `/${pathname.split('/').slice(-length).join('/')}`;
-    return { pattern: `*${path}`, toPath };
-  });
-}
-
-function moveTo(request: Request, pathname: string): Request {
-  const url = new URL(request.url);
-  url.pathname = pathname;
+function moveTo(url: URL, { method, headers, signal, body }: Request): Request {
   return new Request(url, {
-    method: request.method,
-    headers: request.headers,
-    signal: request.signal,
-    ...(request.body !== null && { body: request.body, duplex: 'half' }),
+    ...{ method, headers, signal },
+    ...(body !== null && { body, duplex: 'half' }),
   });
 }

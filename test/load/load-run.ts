@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { PaymentClient } from '../../src/client/payment-client.js';
 import { MerchantPaymentsError } from '../../src/errors.js';
 import { type MockServer, startMockServer } from '../../src/mock-server/server.js';
-import { asOption, createSystemClock } from '../../src/mock-server/state/clock.js';
+import { createSystemClock } from '../../src/mock-server/state/clock.js';
 import { callbackHandler } from '../../src/node/callback-handler.js';
 import { memoryStore } from '../../src/store/memory.js';
 import {
@@ -41,7 +41,7 @@ export class LoadRun {
   readonly mistakes: string[] = [];
   readonly counts: Record<string, number> = {};
   readonly #random: () => number;
-  readonly #clock = asOption(createSystemClock());
+  readonly #clock = createSystemClock();
   readonly #sendings: Promise<unknown>[] = [];
   /** Callbacks that are neither acknowledged nor given up. */
   readonly #underWay = new Set<string>();

@@ -8,12 +8,10 @@ export function createObservedClock(): { clock: MockClock; cancelled: Promise<vo
   const { setTimeout } = service;
   const cancelled = new Promise<void>((resolve) => {
     service.setTimeout = (run, delayMs) => {
-      const timer = setTimeout(run, delayMs);
-      return {
-        cancel() {
-          timer.cancel();
-          resolve();
-        },
+      const cancel = setTimeout(run, delayMs);
+      return () => {
+        cancel();
+        resolve();
       };
     };
   });

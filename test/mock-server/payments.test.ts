@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { createManualClock } from '../../src/mock-server/index.js';
-import { createCaps } from '../../src/mock-server/state/cap.js';
+import { Cap } from '../../src/mock-server/state/cap.js';
 import { PaymentBook } from '../../src/mock-server/state/payments.js';
 import { SeededIds } from '../../src/mock-server/state/seeded-ids.js';
 
 function createBook(entries = 10): PaymentBook {
   return new PaymentBook({
-    cap: createCaps(entries, () => undefined).payments,
+    cap: new Cap('payments', entries, () => undefined),
     clock: createManualClock({ now: 1_000_000 }),
     ids: new SeededIds(7),
     initialStatus: 'created',

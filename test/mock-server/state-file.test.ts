@@ -1,7 +1,8 @@
+import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import {
   createManualClock,
   type MockServer,
@@ -26,7 +27,36 @@ async function whatIsShown(server: MockServer) {
   return { payments, requests, deliveries, counts };
 }
 
+test('a file that can not be written is a warning, and the mock goes on', async ({
+  onTestFinished,
+}) => {
+  const warn = vi.spyOn(process, 'emitWarning').mockReturnValue();
+  onTestFinished(() => void warn.mockRestore());
+  const server = await startMockServer({ stateFile: path.join(folder, 'no-folder', 'mock.json') });
+  expect((await postPayment(server)).status).toBe(201);
+  await server.close();
+  expect(warn.mock.calls).toEqual([
+    [
+      expect.stringContaining('failed with ENOENT'),
+      { type: 'MockServerWarning', code: 'MOCK_STATE' },
+    ],
+  ]);
+});
+
 describe('after a restart with the same file', () => {
+  test('payments are still there long after the mock was closed, in a process that lives on', async () => {
+    const first = await startMockServer({ stateFile });
+    await createPayment(first);
+    await first.close();
+    // Writes its file later than the first would have written once more.
+    const other = path.join(folder, 'other.json');
+    await using later = await startMockServer({ stateFile: other });
+    await createPayment(later);
+    await expect.poll(() => existsSync(other)).toBe(true);
+    await using second = await startMockServer({ stateFile });
+    expect(second.payments.list()).toHaveLength(1);
+  });
+
   test('payments, requests and callbacks are as they were, and pending callbacks are sent', async () => {
     const clock = createManualClock({ now: 1_769_860_800_000 });
     await using endpoint = await startEndpoint((count) => (count < 3 ? 503 : 200));

@@ -1,28 +1,21 @@
 import { isUtf8 } from 'node:buffer';
-import { hash, timingSafeEqual } from 'node:crypto';
 import { describeIssues } from '../../errors.js';
-import { type Operation, type OperationName, operations } from '../../protocol/operations.js';
+import { operations } from '../../protocol/operations.js';
 import type { CreatePaymentInput } from '../../protocol/payment.js';
 import type { FaultList } from '../faults/fault-list.js';
 import type { ResolvedServiceOptions } from '../options.js';
 import type { EventLog } from '../state/cap.js';
-import { type MockPayment, type PaymentBook, toStatusRecord } from '../state/payments.js';
+import { type PaymentBook, toStatusRecord } from '../state/payments.js';
 import type { SeededIds } from '../state/seeded-ids.js';
 import {
-  type ErrorAnswer,
   errorAnswer,
-  INVALID_CREDENTIALS,
-  invalidRequest,
   isJsonType,
   jsonAnswer,
-  matchPath,
-  methodNotAllowed,
-  NOT_FOUND,
-  PAYLOAD_TOO_LARGE,
   type PlainAnswer,
   type PlainRequest,
   parseJson,
-  UNSUPPORTED_MEDIA_TYPE,
+  unauthorized,
+  withoutQuery,
 } from './http-messages.js';
 import {
   type LiveRequest,
@@ -30,19 +23,15 @@ import {
   recordAnswer,
   redactHeaders,
   referenceIn,
-  toRequestFacts,
-  withoutQuery,
+  requestEntries,
 } from './recorded-request.js';
 import { answerWithFault, type WaitingRequests } from './request-faults.js';
 
-/** Answers an operation, given its checked input and the `:id` in its path. */
-type Handler = (input: unknown, id: string, request: LiveRequest) => PlainAnswer;
-
 /**
  * Answers a request (interface section 4.1). A broken connection appears as with `fetch`: the promise rejects, or the
- * answer's body ends in an error.
+ * answer's body ends in an error. With a prefix, below which the mock's own tools find the API, no credentials are asked for.
  */
-export type Gateway = (request: PlainRequest) => Promise<PlainAnswer>;
+export type Gateway = (request: PlainRequest, prefix?: string) => Promise<PlainAnswer>;
 
 interface GatewayOptions {
   readonly settings: ResolvedServiceOptions;
@@ -63,36 +52,26 @@ export function createGateway(options: GatewayOptions): Gateway {
   const { clock } = settings;
   const isAuthorized = createCredentialCheck(settings);
   const answerTemplate = JSON.stringify(settings.answerFields);
-  const answerFields = ({ referenceNumber }: MockPayment): Record<string, unknown> | undefined =>
-    answerTemplate === '{}'
-      ? undefined
-      : JSON.parse(answerTemplate.replaceAll('{referenceNumber}', referenceNumber));
-  const handlers: Readonly<Record<OperationName, Handler>> = {
-    'payments.create': (input, _id, request) => {
-      const payment = payments.create(input as CreatePaymentInput & Record<string, unknown>);
-      request.referenceNumber = payment.referenceNumber;
-      return jsonAnswer(201, { ...toStatusRecord(payment), ...answerFields(payment) });
-    },
-  };
 
-  return async (request) => {
+  return async (request, prefix = '') => {
     const body = await request.readBody();
     const { generation } = log;
-    const recorded = record(request, body);
+    const recorded = record(request, body, prefix);
     log.push(recorded);
-    const fault = faults.take('request', toRequestFacts(recorded));
+    const fault = faults.take('request', requestEntries.toFacts(recorded));
     if (fault !== undefined) recorded.fault = fault.type;
     onRequest(recorded);
     const { requestId } = recorded;
     const answer = () => {
-      const made = route(recorded, body);
+      const made =
+        findRefusal(recorded, body) ??
+        create(recorded, recorded.json as CreatePaymentInput & Record<string, unknown>);
       // Until it is sent.
       if (fault !== undefined) recorded.answer = recordAnswer(made, true);
       return made;
     };
     try {
-      const context = { requestId, request, waiting, answer };
-      const sent = await answerWithFault(fault, context);
+      const sent = await answerWithFault(fault, { requestId, request, waiting, answer });
       recorded.answer = recordAnswer(sent, false);
       recorded.status = sent.status;
       return sent;
@@ -107,96 +86,88 @@ export function createGateway(options: GatewayOptions): Gateway {
     }
   };
 
-  function record(request: PlainRequest, body: Uint8Array | undefined): LiveRequest {
-    const { method, pathname, search, headers } = request;
+  function record(
+    request: PlainRequest,
+    body: Uint8Array | undefined,
+    prefix: string,
+  ): LiveRequest {
+    const { method, target, headers } = request;
     const text = body === undefined ? '' : decoder.decode(body);
     const json = parseJson(text);
     return {
       requestId: ids.next('requestId'),
       at: new Date(clock.now()),
       method,
-      path: `${pathname}${search}`,
+      path: target.slice(prefix.length),
       headers: redactHeaders(headers),
       body: text,
       json,
       merchantPaymentReference: referenceIn(json),
-      authenticated: isAuthorized(headers.get('authorization')),
+      authenticated: prefix !== '' || isAuthorized(headers['authorization']),
       ended: false,
     };
   }
 
-  // Credentials first: without them a client learns nothing about paths (interface section 5.1).
-  function route(recorded: LiveRequest, body: Uint8Array | undefined): PlainAnswer {
-    const { requestId, authenticated, json } = recorded;
-    if (!authenticated) return errorAnswer(requestId, INVALID_CREDENTIALS);
-    const found = findOperation(recorded);
-    if (found.refusal !== undefined) return errorAnswer(requestId, found.refusal);
-    const handle = handlers[found.name];
-    const { safe, findInputIssues } = operations[found.name];
-    if (safe) return handle(undefined, found.id, recorded);
-    return findRefusal(recorded, body, findInputIssues) ?? handle(json, found.id, recorded);
-  }
-
-  function findRefusal(
+  function create(
     recorded: LiveRequest,
-    body: Uint8Array | undefined,
-    findInputIssues: Operation['findInputIssues'],
-  ): PlainAnswer | undefined {
-    const { requestId, headers, json } = recorded;
-    if (!isJsonType(headers['content-type'])) return errorAnswer(requestId, UNSUPPORTED_MEDIA_TYPE);
-    if (body === undefined) return errorAnswer(requestId, PAYLOAD_TOO_LARGE);
-    if (json === undefined || !isUtf8(body)) {
-      return errorAnswer(
-        requestId,
-        invalidRequest('The body must be JSON in UTF-8, of at most 500 levels.'),
-      );
-    }
-    const issues = findInputIssues(json);
-    return issues && errorAnswer(requestId, invalidRequest(describeIssues(issues)));
+    input: CreatePaymentInput & Record<string, unknown>,
+  ): PlainAnswer {
+    const payment = payments.create(input);
+    recorded.referenceNumber = payment.referenceNumber;
+    const record = toStatusRecord(payment);
+    if (answerTemplate === '{}') return jsonAnswer(201, record);
+    const fields = answerTemplate.replaceAll('{referenceNumber}', payment.referenceNumber);
+    return jsonAnswer(201, { ...record, ...JSON.parse(fields) });
   }
 }
 
-const OPERATIONS = Object.entries(operations) as [OperationName, Operation][];
+const { method: METHOD, path: PATH, findInputIssues } = operations['payments.create'];
 
-function findOperation(
-  request: RecordedRequest,
-): { name: OperationName; id: string; refusal: undefined } | { refusal: ErrorAnswer } {
-  const path = withoutQuery(request.path);
-  const allowed: string[] = [];
-  for (const [name, operation] of OPERATIONS) {
-    const id = matchPath(operation.path, path);
-    if (id === undefined) continue;
-    if (request.method === operation.method) return { name, id, refusal: undefined };
-    allowed.push(operation.method);
+/**
+ * What is wrong with a request. The interface shows the 401 alone: the others are the mock's own choice. Credentials
+ * come first: without them a client learns nothing about paths (interface section 5.1).
+ */
+function findRefusal(
+  { requestId, method, path, headers, authenticated, json }: RecordedRequest,
+  body: Uint8Array | undefined,
+): PlainAnswer | undefined {
+  const refuse = (status: number, code: string, message: string, headers = {}) =>
+    errorAnswer(requestId, status, { code, message, headers });
+  if (!authenticated) return unauthorized(requestId);
+  if (withoutQuery(path) !== PATH) {
+    const message = `There is nothing at this path; the operations are ${METHOD} ${PATH}.`;
+    return refuse(404, 'NOT_FOUND', message);
   }
-  return { refusal: allowed.length === 0 ? NOT_FOUND : methodNotAllowed(allowed) };
+  if (method !== METHOD) {
+    const message = `The method must be ${METHOD} at this path.`;
+    return refuse(405, 'METHOD_NOT_ALLOWED', message, { allow: METHOD });
+  }
+  if (!isJsonType(headers['content-type'])) {
+    const message = 'The content-type must be application/json.';
+    return refuse(415, 'UNSUPPORTED_MEDIA_TYPE', message);
+  }
+  if (body === undefined) return refuse(413, 'PAYLOAD_TOO_LARGE', 'The body is over 1 MiB.');
+  if (json === undefined || !isUtf8(body)) {
+    const message = 'The body must be JSON in UTF-8, of at most 500 levels.';
+    return refuse(400, 'INVALID_REQUEST', message);
+  }
+  const issues = findInputIssues(json);
+  return issues && refuse(400, 'INVALID_REQUEST', describeIssues(issues));
 }
 
 const BASIC = /^basic +([A-Za-z0-9+/]+={0,2})$/i;
 
-/** Creates the check of an Authorization header for the account's credentials (interface section 5.1). */
+/**
+ * Creates the check of an Authorization header for the account's credentials (interface section 5.1). An absent part
+ * accepts anything that is not empty.
+ */
 function createCredentialCheck({ apiKey, apiSecret }: ResolvedServiceOptions) {
-  const expectedKey = apiKey === undefined ? undefined : digest(apiKey);
-  const expectedSecret = apiSecret === undefined ? undefined : digest(apiSecret);
   return (header: string | undefined): boolean => {
-    const encoded = BASIC.exec(header ?? '')?.[1];
-    if (encoded === undefined) return false;
+    const encoded = BASIC.exec(header ?? '')?.[1] ?? '';
     const decoded = Buffer.from(encoded, 'base64').toString();
     const colon = decoded.indexOf(':');
-    // Without a colon the secret is empty, and refused.
-    const key = isSame(decoded.slice(0, Math.max(colon, 0)), expectedKey);
-    const secret = isSame(colon < 0 ? '' : decoded.slice(colon + 1), expectedSecret);
-    return key && secret;
+    const [key, secret] = [decoded.slice(0, colon), decoded.slice(colon + 1)];
+    if (colon < 1 || secret === '') return false;
+    return key === (apiKey ?? key) && secret === (apiSecret ?? secret);
   };
-}
-
-// An absent part accepts anything that is not empty. Digests have one length, so the comparison takes the same time for
-// every input.
-function isSame(given: string, expected: Buffer | undefined): boolean {
-  if (given === '') return false;
-  return expected === undefined || timingSafeEqual(digest(given), expected);
-}
-
-function digest(text: string): Buffer {
-  return hash('sha256', text, 'buffer');
 }

@@ -1,6 +1,5 @@
 import type { Writable } from 'node:stream';
 import { MockServerError } from '../../errors.js';
-import { operations } from '../../protocol/operations.js';
 
 /** The longest request body that is read: 1 MiB. */
 export const MAX_BODY_BYTES = 1_048_576;
@@ -8,12 +7,11 @@ export const MAX_BODY_BYTES = 1_048_576;
 /** A request received over a connection or passed to `fetch`. */
 export interface PlainRequest {
   readonly method: string;
-  /** Percent-encoded, as in a URL. */
-  readonly pathname: string;
-  /** Includes the question mark; empty without a query. */
-  readonly search: string;
-  /** Names in lower case. */
-  readonly headers: ReadonlyMap<string, string>;
+  /** Path and query, percent-encoded as in a URL. */
+  readonly target: string;
+  readonly path: string;
+  /** Names in lower case; the values of one name are joined. */
+  readonly headers: Readonly<Record<string, string>>;
   /** Aborted when the client leaves. */
   readonly signal: AbortSignal;
   /** `undefined` over 1 MiB. Counts the bytes: Content-Length may be wrong or missing. */
@@ -23,10 +21,9 @@ export interface PlainRequest {
 export interface PlainAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | Uint8Array;
+  readonly body: string;
   /** Writes the body piece by piece in place of `body`, and ends it. */
   readonly follow?: ((reader: Writable) => void) | undefined;
-  /** How the connection breaks after the body. */
   readonly loss?: ConnectionLoss | undefined;
 }
 
@@ -44,64 +41,48 @@ export class ConnectionLoss extends MockServerError {
   }
 }
 
-export const toBytes = (body: string | Uint8Array): Buffer =>
-  typeof body === 'string'
-    ? Buffer.from(body)
-    : Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+export const withoutQuery = (target: string): string => target.split('?', 1)[0] as string;
 
-export function fromRequest(request: Request): PlainRequest {
-  const { method, headers, signal } = request;
-  const { pathname, search } = new URL(request.url);
+export function fromRequest({ method, url, headers, signal, body }: Request): PlainRequest {
+  const { pathname, search } = new URL(url);
   return {
     method,
-    pathname,
-    search,
-    headers: new Map(headers),
+    target: pathname + search,
+    path: pathname,
+    headers: Object.fromEntries(headers),
     signal,
-    readBody: () => readStream(request.body),
+    readBody: () => readStream(body),
   };
 }
 
 async function readStream(
   body: ReadableStream<Uint8Array> | null,
 ): Promise<Uint8Array | undefined> {
-  if (body === null) return new Uint8Array();
   const chunks: Uint8Array[] = [];
   let size = 0;
-  const reader = body.getReader();
-  for (let part = await reader.read(); !part.done; part = await reader.read()) {
-    size += part.value.byteLength;
-    if (size > MAX_BODY_BYTES) {
-      await reader.cancel();
-      return undefined;
-    }
-    chunks.push(part.value);
+  // Leaving the loop cancels the stream.
+  for await (const chunk of body ?? []) {
+    size += chunk.byteLength;
+    if (size > MAX_BODY_BYTES) return undefined;
+    chunks.push(chunk);
   }
-  return Buffer.concat(chunks);
+  return chunks.length === 1 ? chunks[0] : Buffer.concat(chunks);
 }
 
-export function toResponse(answer: PlainAnswer): Response {
-  const { status, headers, body, loss } = answer;
-  if (loss !== undefined) return new Response(breakOff(toBytes(body), loss), { status, headers });
-  // For a string, Response adds text/plain; with some statuses it refuses even an empty body.
-  const content = typeof body === 'string' ? Buffer.from(body) : body;
-  // The dashboard's DOM types refuse shared memory, which no answer is in.
-  return new Response(body === '' ? null : (content as Buffer<ArrayBuffer>), { status, headers });
+export function toResponse({ status, headers, body, loss }: PlainAnswer): Response {
+  // As bytes, since Response adds text/plain to a string; with some statuses it refuses even an empty body.
+  const bytes = body === '' ? null : new TextEncoder().encode(body);
+  if (loss === undefined) return new Response(bytes, { status, headers });
+  // Response takes what can be iterated, as its type does not say.
+  return new Response(breakOff(bytes, loss) as unknown as null, { status, headers });
 }
 
-function breakOff(bytes: Uint8Array, loss: ConnectionLoss): ReadableStream<Uint8Array> {
-  let isSent = false;
-  return new ReadableStream({
-    // One chunk per pull: an error raised before the first chunk is read would replace it.
-    pull(controller) {
-      if (isSent) controller.error(loss);
-      else controller.enqueue(bytes);
-      isSent = true;
-    },
-  });
+async function* breakOff(bytes: Uint8Array | null, loss: ConnectionLoss) {
+  if (bytes !== null) yield bytes;
+  throw loss;
 }
 
-export function isJsonType(contentType: string | null | undefined): boolean {
+export function isJsonType(contentType: string | undefined): boolean {
   return contentType?.split(';', 1)[0]?.trim().toLowerCase() === 'application/json';
 }
 
@@ -122,25 +103,14 @@ const isDeeper = (value: unknown, levels: number): boolean =>
   value !== null &&
   (levels === 0 || Object.values(value).some((one) => isDeeper(one, levels - 1)));
 
-/** The part of the path at `:id`, empty for a pattern without one; `undefined` when the path does not match. */
-export function matchPath(pattern: string, path: string): string | undefined {
-  if (!pattern.includes(':id')) return path === pattern ? '' : undefined;
-  const [before = '', after = ''] = pattern.split(':id');
-  if (!path.startsWith(before) || !path.endsWith(after)) return undefined;
-  const segment = path.slice(before.length, path.length - after.length);
-  if (segment.includes('/')) return undefined;
-  try {
-    return decodeURIComponent(segment) || undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-export interface ErrorAnswer {
-  readonly status: number;
-  readonly code: string;
-  readonly message: string;
-  readonly headers?: Readonly<Record<string, string>>;
+export function textAnswer(
+  status: number,
+  body: string,
+  headers: Readonly<Record<string, string>>,
+): PlainAnswer {
+  // Not by spreading, with which V8 would keep a shape of its own for each answer.
+  const length = { 'content-length': String(Buffer.byteLength(body)) };
+  return { status, headers: Object.assign({}, headers, length), body };
 }
 
 export function jsonAnswer(
@@ -148,66 +118,23 @@ export function jsonAnswer(
   body: unknown,
   headers: Readonly<Record<string, string>> = {},
 ): PlainAnswer {
-  const text = JSON.stringify(body);
-  const length = String(Buffer.byteLength(text));
-  return {
-    status,
-    headers: { 'content-type': 'application/json', ...headers, 'content-length': length },
-    body: text,
-  };
-}
-
-export function textAnswer(
-  status: number,
-  text: string,
-  headers: Readonly<Record<string, string>>,
-): PlainAnswer {
-  const length = String(Buffer.byteLength(text));
-  return { status, headers: { ...headers, 'content-length': length }, body: text };
+  const all = Object.assign({ 'content-type': 'application/json' }, headers);
+  return textAnswer(status, JSON.stringify(body), all);
 }
 
 /** With the error body of interface section 2.3. */
-export function errorAnswer(requestId: string, error: ErrorAnswer): PlainAnswer {
-  const { status, code, message, headers } = error;
+export function errorAnswer(
+  requestId: string,
+  status: number,
+  { code, message, headers }: { code: string; message: string; headers?: PlainAnswer['headers'] },
+): PlainAnswer {
   return jsonAnswer(status, { code, message, requestId }, headers);
 }
 
-// The one error that the interface shows (section 7).
-export const INVALID_CREDENTIALS: ErrorAnswer = {
-  status: 401,
-  code: 'INVALID_CREDENTIALS',
-  message: 'Invalid credentials.',
-  headers: { 'www-authenticate': 'Basic realm="merchant-payments mock"' },
-};
-
-// The others are the mock's own choice: the interface shows none of them.
-export const NOT_FOUND: ErrorAnswer = {
-  status: 404,
-  code: 'NOT_FOUND',
-  message: `There is nothing at this path; the operations are ${Object.values(operations)
-    .map(({ method, path }) => `${method} ${path}`)
-    .join(', ')}.`,
-};
-export const UNSUPPORTED_MEDIA_TYPE: ErrorAnswer = {
-  status: 415,
-  code: 'UNSUPPORTED_MEDIA_TYPE',
-  message: 'The content-type must be application/json.',
-};
-export const PAYLOAD_TOO_LARGE: ErrorAnswer = {
-  status: 413,
-  code: 'PAYLOAD_TOO_LARGE',
-  message: 'The body is over 1 MiB.',
-};
-
-export function invalidRequest(message: string): ErrorAnswer {
-  return { status: 400, code: 'INVALID_REQUEST', message };
-}
-
-export function methodNotAllowed(allowed: readonly string[]): ErrorAnswer {
-  return {
-    status: 405,
-    code: 'METHOD_NOT_ALLOWED',
-    message: `The method must be ${allowed.join(' or ')} at this path.`,
-    headers: { allow: allowed.join(', ') },
-  };
-}
+/** The one error that the interface shows (section 7). */
+export const unauthorized = (requestId: string): PlainAnswer =>
+  errorAnswer(requestId, 401, {
+    code: 'INVALID_CREDENTIALS',
+    message: 'Invalid credentials.',
+    headers: { 'www-authenticate': 'Basic realm="merchant-payments mock"' },
+  });

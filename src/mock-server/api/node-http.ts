@@ -1,123 +1,86 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { MockServerError } from '../../errors.js';
 import { timers } from '../../protocol/timers.js';
-import { parseUrl } from '../../protocol/url.js';
+import type { ResolvedServerOptions } from '../options.js';
 import {
   ConnectionLoss,
   MAX_BODY_BYTES,
   type PlainAnswer,
   type PlainRequest,
-  toBytes,
+  withoutQuery,
 } from './http-messages.js';
 
-interface ListenOptions {
-  readonly port: number;
-  readonly host: string;
-}
-
 /** @throws {MockServerError} `PORT_IN_USE` or `LISTEN_FAILED` */
-export function listen(server: Server, { port, host }: ListenOptions): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (cause: NodeJS.ErrnoException) => {
-      reject(
-        cause.code === 'EADDRINUSE'
-          ? new MockServerError('PORT_IN_USE', `Port ${port} of ${host} is in use`, { cause })
-          : new MockServerError(
-              'LISTEN_FAILED',
-              `Listening on ${host}, port ${port} failed with ${cause.code}`,
-              { cause },
-            ),
-      );
+export async function listen({ port, host }: ResolvedServerOptions): Promise<Server> {
+  // Node's own record of headers would drop the second of a name.
+  const server = createServer({ joinDuplicateHeaders: true });
+  // A kept connection is the client's to close: closed here, it could break under a request that is on its way.
+  server.keepAliveTimeout = 0;
+  try {
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject).listen(port, host, resolve);
     });
-    server.listen(port, host, resolve);
-  });
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    if (code === 'EADDRINUSE') {
+      throw new MockServerError('PORT_IN_USE', `Port ${port} of ${host} is in use`, { cause });
+    }
+    const message = `Listening on ${host}, port ${port} failed with ${code}`;
+    throw new MockServerError('LISTEN_FAILED', message, { cause });
+  }
+  return server;
 }
 
 // A server can listen on "all addresses", but a client can't connect to them.
 const LOOPBACK: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
-
-/** The base address of a server that listens. */
 export function toUrl({ address, port, family }: AddressInfo): string {
   const host = LOOPBACK[address] ?? address;
   return `http://${family === 'IPv6' ? `[${host}]` : host}:${port}`;
 }
 
-/**
- * Describes a request that Node received. `undefined` for what `fetch` can't send: the method TRACE, or a
- * target that is not a URL or holds credentials.
- */
-export function createRequest(
-  incoming: IncomingMessage,
-  outgoing: ServerResponse,
-  baseUrl: string,
-): PlainRequest | undefined {
-  const { method = 'GET', url: target = '/' } = incoming;
-  const url = parse(target, baseUrl);
-  if (url === undefined || method === 'TRACE') return undefined;
-  const hasBody = method !== 'GET' && method !== 'HEAD';
-  let left: AbortSignal | undefined;
-  return {
-    method,
-    pathname: url.pathname,
-    search: url.search,
-    headers: createHeaders(incoming.rawHeaders),
-    // Created on demand: few requests need it.
-    get signal() {
-      left ??= createLeaveSignal(incoming, outgoing);
-      return left;
-    },
-    readBody: async () => (hasBody ? readBody(incoming) : new Uint8Array()),
-  };
-}
+export class IncomingRequest implements PlainRequest {
+  readonly method: string;
+  readonly target: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly #incoming: IncomingMessage;
+  readonly #outgoing: ServerResponse;
 
-function parse(target: string, baseUrl: string): URL | undefined {
-  const url = parseUrl(target, baseUrl);
-  return url?.username === '' && url.password === '' ? url : undefined;
-}
-
-// A pipelined response that is still waiting for its turn is not closed with the connection, so the
-// connection is observed too.
-function createLeaveSignal({ socket }: IncomingMessage, outgoing: ServerResponse): AbortSignal {
-  const left = new AbortController();
-  const leave = () => {
-    socket.off('close', leave);
-    if (!outgoing.writableFinished) left.abort();
-  };
-  // Each pipelined request adds a listener, which is not a leak.
-  socket.setMaxListeners(0);
-  socket.once('close', leave);
-  outgoing.once('close', leave);
-  if (socket.destroyed) leave();
-  return left.signal;
-}
-
-// Joins headers of one name, as `fetch` does; Node's own record drops the second.
-function createHeaders(rawHeaders: readonly string[]): ReadonlyMap<string, string> {
-  const headers = new Map<string, string>();
-  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
-    const name = rawHeaders[index]?.toLowerCase() ?? '';
-    const value = rawHeaders[index + 1] ?? '';
-    const before = headers.get(name);
-    const separator = name === 'cookie' ? '; ' : ', ';
-    headers.set(name, before === undefined ? value : before + separator + value);
+  constructor(incoming: IncomingMessage, outgoing: ServerResponse) {
+    this.method = incoming.method as string;
+    this.target = incoming.url as string;
+    this.path = withoutQuery(this.target);
+    // Only set-cookie would be a list, which no client sends.
+    this.headers = incoming.headers as Readonly<Record<string, string>>;
+    this.#incoming = incoming;
+    this.#outgoing = outgoing;
   }
-  return headers;
-}
 
-// Reads and drops what exceeds the limit: a client whose connection breaks would never see its 413.
-function readBody(incoming: IncomingMessage): Promise<Uint8Array | undefined> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let size = 0;
-    incoming.on('data', (chunk: Buffer) => {
-      size += chunk.byteLength;
-      if (size <= MAX_BODY_BYTES) chunks.push(chunk);
-      else resolve(undefined);
+  /** A new one at each call. Few requests need it. */
+  get signal(): AbortSignal {
+    const left = new AbortController();
+    this.#outgoing.once('close', () => left.abort());
+    if (this.#outgoing.closed) left.abort();
+    return left.signal;
+  }
+
+  // Reads and drops what exceeds the limit: a client whose connection breaks would never see its 413.
+  readBody(): Promise<Uint8Array | undefined> {
+    const incoming = this.#incoming;
+    return new Promise((resolve, reject) => {
+      if (this.method === 'GET' || this.method === 'HEAD') return resolve(new Uint8Array());
+      const chunks: Buffer[] = [];
+      let size = 0;
+      incoming.on('data', (chunk: Buffer) => {
+        size += chunk.byteLength;
+        if (size <= MAX_BODY_BYTES) chunks.push(chunk);
+        else resolve(undefined);
+      });
+      incoming.on('end', () => resolve(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)));
+      incoming.on('error', reject);
     });
-    incoming.on('end', () => resolve(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)));
-    incoming.on('error', reject);
-  });
+  }
 }
 
 /** @throws {ConnectionLoss} when the connection is to break after the body */
@@ -129,7 +92,10 @@ export async function sendAnswer(answer: PlainAnswer, outgoing: ServerResponse):
     outgoing.end(body);
     return;
   }
-  await write(toBytes(body), outgoing);
+  // Until the bytes have left the process, because a reset that follows would drop them.
+  await new Promise<void>((resolve, reject) => {
+    outgoing.write(body, (error) => (error ? reject(error) : resolve()));
+  });
   throw loss;
 }
 
@@ -156,12 +122,5 @@ function giveHeadStart(outgoing: ServerResponse): Promise<void> {
       timers.clearTimeout(timer);
       resolve();
     });
-  });
-}
-
-// Resolves when the bytes have left the process, because a reset that follows would drop them.
-function write(bytes: Uint8Array, outgoing: ServerResponse): Promise<void> {
-  return new Promise((resolve, reject) => {
-    outgoing.write(bytes, (error) => (error ? reject(error) : resolve()));
   });
 }

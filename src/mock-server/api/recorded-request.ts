@@ -1,7 +1,10 @@
-import { type OptionRules, optional, text } from '../../protocol/options.js';
-import type { RequestFault, RequestFaultMatch } from '../faults/fault-catalogue.js';
+import {
+  matchFields,
+  type RequestFault,
+  type RequestFaultMatch,
+} from '../faults/fault-catalogue.js';
 import type { EntryKind } from '../state/cap.js';
-import { type PlainAnswer, toBytes } from './http-messages.js';
+import { type PlainAnswer, withoutQuery } from './http-messages.js';
 
 /** A request as the service received it, without credentials. */
 export interface RecordedRequest {
@@ -21,7 +24,7 @@ export interface RecordedRequest {
   readonly json: unknown;
   /** The merchantPaymentReference in the body, if it is text. */
   readonly merchantPaymentReference?: string | undefined;
-  /** The referenceNumber of the payment that it created, or that was created before and answered again. */
+  /** The referenceNumber of the payment that it created. */
   readonly referenceNumber?: string | undefined;
   /** Whether it carried the account's credentials. */
   readonly authenticated: boolean;
@@ -59,28 +62,17 @@ export interface RequestMatch extends RequestFaultMatch {
 }
 
 const SECRET_HEADERS = ['authorization', 'proxy-authorization', 'cookie'];
-const REDACTED = '[redacted]';
 
 export function redactHeaders(
-  headers: ReadonlyMap<string, string>,
+  headers: Readonly<Record<string, string>>,
 ): Readonly<Record<string, string>> {
-  const redacted = Object.fromEntries(headers);
-  for (const name of SECRET_HEADERS) if (headers.has(name)) redacted[name] = REDACTED;
+  const redacted = { ...headers };
+  for (const name of SECRET_HEADERS) if (name in redacted) redacted[name] = '[redacted]';
   return redacted;
 }
 
-export const withoutQuery = (target: string): string => target.split('?', 1)[0] as string;
-
-/** What waits and faults match. */
-export function toRequestFacts(request: RecordedRequest) {
-  const { method, path, merchantPaymentReference, referenceNumber } = request;
-  return { method, path: withoutQuery(path), merchantPaymentReference, referenceNumber };
-}
-
 export function referenceIn(json: unknown): string | undefined {
-  const reference = (json as Partial<Record<string, unknown>> | null | undefined)?.[
-    'merchantPaymentReference'
-  ];
+  const { merchantPaymentReference: reference } = Object(json) as Readonly<Record<string, unknown>>;
   return typeof reference === 'string' ? reference : undefined;
 }
 
@@ -88,34 +80,25 @@ const MAX_ANSWER_BYTES = 4096;
 
 export function recordAnswer(answer: PlainAnswer, withheld: boolean): RecordedAnswer {
   const { status, headers, body, loss } = answer;
-  // A short text is kept as it is, without a copy.
-  const isShort = typeof body === 'string' && body.length <= MAX_ANSWER_BYTES / 4;
-  const sent = isShort ? undefined : toBytes(body);
-  const isCut = (sent?.byteLength ?? 0) > MAX_ANSWER_BYTES || loss !== undefined;
+  const isLong = Buffer.byteLength(body) > MAX_ANSWER_BYTES;
   return {
     status,
     headers,
-    body: sent?.toString('utf8', 0, MAX_ANSWER_BYTES) ?? String(body),
-    ...(isCut && { cut: true }),
+    body: isLong ? Buffer.from(body).toString('utf8', 0, MAX_ANSWER_BYTES) : body,
+    ...((isLong || loss !== undefined) && { cut: true }),
     ...(withheld && { withheld }),
   };
 }
 
-/** One line of a log. */
-function describeRequest({ method, path, status, fault }: RecordedRequest): string {
-  const result = status === undefined ? 'no answer' : `HTTP ${status}`;
-  return `${method} ${path}, ${result}${fault === undefined ? '' : `, fault ${fault}`}`;
-}
-
-export const requestEntries: EntryKind<RecordedRequest> = {
+export const requestEntries = {
   name: 'request',
   plural: 'requests',
-  toFacts: toRequestFacts,
-  rules: {
-    referenceNumber: optional(text),
-    merchantPaymentReference: optional(text),
-    method: optional(text),
-    path: optional(text),
-  } satisfies OptionRules<RequestMatch>,
-  describe: describeRequest,
-};
+  toFacts({ method, path, merchantPaymentReference, referenceNumber }: RecordedRequest) {
+    return { method, path: withoutQuery(path), merchantPaymentReference, referenceNumber };
+  },
+  fields: { ...matchFields.request, referenceNumber: 'text' },
+  describe({ method, path, status, fault }: RecordedRequest) {
+    const result = status === undefined ? 'no answer' : `HTTP ${status}`;
+    return `${method} ${path}, ${result}${fault === undefined ? '' : `, fault ${fault}`}`;
+  },
+} satisfies EntryKind<RecordedRequest>;

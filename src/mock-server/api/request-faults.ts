@@ -3,12 +3,11 @@ import type { ServiceClock } from '../state/clock.js';
 import {
   ConnectionLoss,
   errorAnswer,
-  INVALID_CREDENTIALS,
   jsonAnswer,
   type PlainAnswer,
   type PlainRequest,
   textAnswer,
-  toBytes,
+  unauthorized,
 } from './http-messages.js';
 
 /** Requests that a fault holds: `delay` for a while, `hang` forever. */
@@ -27,54 +26,35 @@ export class WaitingRequests {
    */
   wait(signal: AbortSignal, delayMs?: number): Promise<void> {
     return new Promise((resolve, reject) => {
-      const leave = () => fail('The client left');
-      const end = () => {
-        timer?.cancel();
+      const end = (settle: () => void) => () => {
+        cancelTimer?.();
         signal.removeEventListener('abort', leave);
-        this.#held.delete(fail);
+        this.#held.delete(cutOff);
+        settle();
       };
-      const fail = (reason: string) => {
-        end();
-        reject(new ConnectionLoss('reset', reason));
-      };
-      const arrive = () => {
-        end();
-        resolve();
-      };
-      const timer = delayMs === undefined ? undefined : this.#clock.setTimeout(arrive, delayMs);
-      this.#held.add(fail);
+      const cutOff = (reason: string) => end(() => reject(new ConnectionLoss('reset', reason)))();
+      const leave = () => cutOff('The client left');
+      const cancelTimer =
+        delayMs === undefined ? undefined : this.#clock.setTimeout(end(resolve), delayMs);
+      this.#held.add(cutOff);
       signal.addEventListener('abort', leave);
       if (signal.aborted) leave();
     });
   }
 
-  /** Breaks the connection of every request that waits. */
   cutOff(reason: string): void {
-    for (const fail of this.#held) fail(reason);
+    for (const cutOff of this.#held) cutOff(reason);
   }
 }
 
 interface FaultyRequest {
   readonly requestId: string;
-  readonly request: Pick<PlainRequest, 'signal'>;
+  readonly request: PlainRequest;
   readonly waiting: WaitingRequests;
   /** Handles the request, and creates what it asks for. */
   readonly answer: () => PlainAnswer;
 }
 
-const NO_BODY: readonly number[] = [204, 205, 304];
-
-function htmlPage(status: number): PlainAnswer {
-  const page = `<!doctype html>
-<html><head><title>${status}</title></head>
-<body><center><h1>${status}</h1><p>A page of a proxy, not of the service.</p></center></body></html>
-`;
-  return textAnswer(status, NO_BODY.includes(status) ? '' : page, {
-    'content-type': 'text/html; charset=utf-8',
-  });
-}
-
-/** Answers a request as its fault says. */
 export async function answerWithFault(
   fault: CheckedRequestFault | undefined,
   { requestId, request, waiting, answer }: FaultyRequest,
@@ -99,32 +79,29 @@ export async function answerWithFault(
       answer();
       throw new ConnectionLoss('reset', 'The answer was lost by a fault');
     case 'malformed-json':
-      return damageJson(answer());
+      return withBody(answer(), (body) => body.slice(0, -1));
     case 'empty-body':
-      return emptyBody(answer());
+      return withBody(answer(), () => '');
     case 'truncated-body':
       return cutBody(answer(), 'end');
     case 'reset-in-body':
       return cutBody(answer(), 'reset');
     case 'unauthorized':
-      return errorAnswer(requestId, INVALID_CREDENTIALS);
+      return unauthorized(requestId);
     case 'rate-limit':
-      return errorAnswer(requestId, {
-        status: 429,
+      return errorAnswer(requestId, 429, {
         code: 'RATE_LIMITED',
         message: 'Too many requests.',
         headers: { 'retry-after': String(fault.retryAfterSeconds) },
       });
     case 'client-error':
       return refusal(requestId, fault);
-    case 'server-error':
-      return errorAnswer(requestId, {
-        status: fault.status,
-        code: 'SERVER_ERROR',
-        message: 'The service could not handle the request.',
-      });
+    case 'server-error': {
+      const message = 'The service could not handle the request.';
+      return errorAnswer(requestId, fault.status, { code: 'SERVER_ERROR', message });
+    }
     case 'html-error':
-      return htmlPage(fault.status);
+      return proxyPage(fault.status);
   }
 }
 
@@ -139,21 +116,22 @@ function refusal(
   return jsonAnswer(status, isObject ? { requestId, ...body } : body);
 }
 
-function damageJson({ status, headers, body }: PlainAnswer): PlainAnswer {
-  return textAnswer(status, toBytes(body).toString().slice(0, -1), headers);
+function proxyPage(status: number): PlainAnswer {
+  const page = `<!doctype html>
+<html><head><title>${status}</title></head>
+<body><center><h1>${status}</h1><p>A page of a proxy, not of the service.</p></center></body></html>
+`;
+  const hasBody = ![204, 205, 304].includes(status);
+  return textAnswer(status, hasBody ? page : '', { 'content-type': 'text/html; charset=utf-8' });
 }
 
-function emptyBody({ status, headers }: PlainAnswer): PlainAnswer {
-  return textAnswer(status, '', headers);
-}
+const withBody = (
+  { status, headers, body }: PlainAnswer,
+  change: (body: string) => string,
+): PlainAnswer => textAnswer(status, change(body), headers);
 
 // Keeps the content-length of the whole body, so that the client can tell that a part is missing.
 function cutBody(answer: PlainAnswer, how: 'reset' | 'end'): PlainAnswer {
-  const bytes = toBytes(answer.body);
-  const half = bytes.subarray(0, Math.ceil(bytes.byteLength / 2));
-  return {
-    ...answer,
-    body: half,
-    loss: new ConnectionLoss(how, 'The body was cut off by a fault'),
-  };
+  const loss = new ConnectionLoss(how, 'The body was cut off by a fault');
+  return { ...answer, body: answer.body.slice(0, Math.ceil(answer.body.length / 2)), loss };
 }

@@ -6,12 +6,15 @@ import type { DeliveryAttempt } from './delivery.js';
 type Sent = Pick<DeliveryAttempt, 'fault' | 'timestamp' | 'rawBody' | 'signedString'>;
 type Ended = Sent & Pick<DeliveryAttempt, 'outcome' | 'response' | 'errorCode'>;
 
+const REDIRECT =
+  'The endpoint redirects, often to https or to an address with a slash: use the final address';
+
 /** What a status without a body usually means. The package's handlers send none, unless `explainAnswers` is set. */
 const STATUS_HINTS: Readonly<Record<number, string>> = {
-  301: 'The endpoint redirects, and a callback is not redirected: use the final address',
+  301: REDIRECT,
   302: 'The endpoint redirects, often to a login page: exempt this path',
-  307: 'The endpoint redirects, often to https or to an address with a slash: use the final address',
-  308: 'The endpoint redirects, often to https or to an address with a slash: use the final address',
+  307: REDIRECT,
+  308: REDIRECT,
   400: 'The body could not be read, for example because the connection broke',
   401: 'The signature or the timestamp was refused: compare the signing secret, and pass the raw body',
   403: 'Something in front of your handler refused the request, often CSRF protection: exempt this path',

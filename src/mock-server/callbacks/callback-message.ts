@@ -1,11 +1,9 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import type { PaymentStatusRecord } from '../../protocol/payment.js';
-import type { SignatureEncoding, TimestampUnit } from '../../protocol/wire.js';
 import type { CheckedCallbackFault } from '../faults/fault-list.js';
+import type { ResolvedServiceOptions } from '../options.js';
 import type { CallbackEdit } from './delivery.js';
 import { signedHeaders } from './sign.js';
-
-/** A callback that is ready to send. */
 export interface CallbackMessage {
   readonly timestamp: string;
   readonly signedString: string;
@@ -16,11 +14,10 @@ export interface CallbackMessage {
 
 interface MessageInput {
   readonly record: PaymentStatusRecord;
+  readonly settings: ResolvedServiceOptions;
   /** Epoch milliseconds. */
   readonly signedAtMs: number;
   readonly key: KeyObject;
-  readonly encoding: SignatureEncoding;
-  readonly unit: TimestampUnit;
   readonly fault: CheckedCallbackFault | undefined;
   readonly edit: CallbackEdit | undefined;
 }
@@ -29,7 +26,8 @@ const WRONG_SECRET = 'not the signing secret of any account';
 
 /** Writes and signs a callback (interface sections 4.2 and 5.2), and applies the fault. */
 export function createCallbackMessage(input: MessageInput): CallbackMessage {
-  const { record, signedAtMs, key, encoding, unit, fault, edit } = input;
+  const { record, settings, signedAtMs, key, fault, edit } = input;
+  const { timestampUnit: unit, signatureEncoding: encoding } = settings;
   const timestamp = String(unit === 'seconds' ? Math.floor(signedAtMs / 1000) : signedAtMs);
   const signedText = edit?.signature === 'new' ? edit.body : JSON.stringify(record);
   const sentText = edit?.body ?? (fault?.type === 'tampered-body' ? tamper(record) : signedText);

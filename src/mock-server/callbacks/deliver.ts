@@ -2,8 +2,6 @@ import { isIP, Socket } from 'node:net';
 import type { Agent, buildConnector, Dispatcher } from 'undici';
 import { timers } from '../../protocol/timers.js';
 import type { DeliveryAttempt } from './delivery.js';
-
-/** The result of one request. */
 export type PostResult =
   | {
       readonly outcome: 'acknowledged' | 'refused';
@@ -52,9 +50,7 @@ interface SenderOptions {
 
 /** Sends callbacks over one pool of connections, which the msw or nock of a test does not see. */
 export class CallbackSender {
-  readonly #timeoutMs: number;
-  readonly #startTimer: typeof startRealTimer;
-  readonly #reset: boolean;
+  readonly #options: SenderOptions;
   readonly #inFlight = new Set<CallbackExchange>();
   readonly #waiting: { readonly begin: () => void; readonly abort: () => void }[] = [];
   readonly #sockets = new Set<Socket>();
@@ -62,10 +58,8 @@ export class CallbackSender {
   /** Resolves when a connection that has been opened may be used. */
   #gate: (() => Promise<void>) | undefined;
 
-  constructor({ timeoutMs, startTimer = startRealTimer, reset = false }: SenderOptions) {
-    this.#timeoutMs = timeoutMs;
-    this.#startTimer = startTimer;
-    this.#reset = reset;
+  constructor(options: SenderOptions) {
+    this.#options = options;
   }
 
   /** Never rejects: a failure is a result. */
@@ -94,12 +88,12 @@ export class CallbackSender {
     });
   }
 
-  /** As {@link CallbackSender.post}. */
   get(url: string): Promise<PostResult> {
     return this.#send('GET', { url, headers: {}, body: null });
   }
 
   #send(method: 'GET' | 'POST', callback: CallbackPost): Promise<PostResult> {
+    const { timeoutMs, startTimer = startRealTimer } = this.#options;
     return new Promise((resolve) => {
       const begin = () => {
         const exchange = new CallbackExchange(callback.onHeaders, (result) => {
@@ -108,10 +102,8 @@ export class CallbackSender {
           resolve(result);
           this.#waiting.shift()?.begin();
         });
-        const cancelTimer = this.#startTimer(
-          () => exchange.end({ outcome: 'timed-out' }),
-          this.#timeoutMs,
-        );
+        const expire = () => exchange.end({ outcome: 'timed-out' });
+        const cancelTimer = startTimer(expire, timeoutMs);
         this.#inFlight.add(exchange);
         void this.#dispatch(method, callback, exchange);
       };
@@ -132,15 +124,15 @@ export class CallbackSender {
       // A kept connection that the endpoint has closed is seen to be closed, and another is opened.
       await new Promise<void>((resolve) => timers.setImmediate(resolve));
       if (exchange.hasEnded) return;
-      const path = pathname + search;
-      pool.dispatch({ origin, method, path, headers, body, reset: this.#reset }, exchange);
+      const { reset = false } = this.#options;
+      pool.dispatch({ origin, method, path: pathname + search, headers, body, reset }, exchange);
     } catch (error) {
       exchange.onResponseError(undefined, error as Error);
     }
   }
 
   #connect(options: buildConnector.Options, callback: buildConnector.Callback): void {
-    const socket = openSocket(options, this.#timeoutMs, (...result) => {
+    const socket = openSocket(options, this.#options.timeoutMs, (...result) => {
       if (this.#gate === undefined) callback(...result);
       else void this.#gate().then(() => callback(...result));
     });
@@ -178,16 +170,15 @@ async function openPool(connect: buildConnector.connector): Promise<Agent> {
   });
 }
 
-/** One request and its answer. */
+const NO_BYTES = Buffer.alloc(0);
 class CallbackExchange implements Dispatcher.DispatchHandler {
   readonly #onHeaders: CallbackPost['onHeaders'];
   readonly #settle: (result: PostResult) => void;
-  readonly #chunks: Uint8Array[] = [];
   #controller: Dispatcher.DispatchController | undefined;
-  hasEnded = false;
   #status = 0;
   #retryAfter: string | undefined;
-  #size = 0;
+  #body: Buffer = NO_BYTES;
+  hasEnded = false;
 
   constructor(onHeaders: CallbackPost['onHeaders'], settle: (result: PostResult) => void) {
     this.#onHeaders = onHeaders;
@@ -216,24 +207,23 @@ class CallbackExchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(_controller: unknown, chunk: Uint8Array): void {
-    this.#chunks.push(chunk);
-    this.#size += chunk.byteLength;
-    if (this.#size >= MAX_ANSWER_BYTES) this.end(this.#result());
+    this.#body = Buffer.concat([this.#body, chunk]);
+    if (this.#body.byteLength >= MAX_ANSWER_BYTES) this.#endWithAnswer();
   }
 
   onResponseEnd(): void {
     this.#controller = undefined;
-    this.end(this.#result());
+    this.#endWithAnswer();
   }
 
   // An answer counts when it is complete or exceeds the limit. Before that, a broken connection or a timeout
   // means no answer.
-  #result(): PostResult {
+  #endWithAnswer(): void {
     const status = this.#status;
-    const body = Buffer.concat(this.#chunks).subarray(0, MAX_ANSWER_BYTES).toString();
-    const outcome = status >= 200 && status < 300 ? 'acknowledged' : 'refused';
     const retryAfter = this.#retryAfter;
-    return { outcome, response: { status, body, ...(retryAfter && { retryAfter }) } };
+    const body = this.#body.toString('utf8', 0, MAX_ANSWER_BYTES);
+    const outcome = status >= 200 && status < 300 ? 'acknowledged' : 'refused';
+    this.end({ outcome, response: { status, body, ...(retryAfter && { retryAfter }) } });
   }
 
   onResponseError(_controller: unknown, error: NodeJS.ErrnoException): void {

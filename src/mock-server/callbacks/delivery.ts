@@ -1,5 +1,8 @@
-import { boolean, type OptionRules, optional, text, wholeNumber } from '../../protocol/options.js';
-import type { CallbackFault, CallbackFaultMatch } from '../faults/fault-catalogue.js';
+import {
+  type CallbackFault,
+  type CallbackFaultMatch,
+  matchFields,
+} from '../faults/fault-catalogue.js';
 import type { EntryKind } from '../state/cap.js';
 import type { MockPayment } from '../state/payments.js';
 
@@ -101,10 +104,15 @@ export interface Delivery {
   readonly attempts: readonly DeliveryAttempt[];
 }
 
-/** A delivery of the control interface. */
-export interface EditableDelivery extends Delivery {
+/** A delivery while it changes, with what its next attempts need. */
+export interface LiveDelivery extends Delivery {
+  state: DeliveryState;
+  attempts: readonly DeliveryAttempt[];
+  url: string;
   /** What was edited by hand before it was resent. */
   readonly edit?: CallbackEdit | undefined;
+  /** When the first attempt was signed, in epoch milliseconds, if retries repeat its signature. */
+  firstSignedAtMs?: number;
 }
 
 /** A body edited by hand, for a callback that is resent. */
@@ -130,40 +138,28 @@ export interface DeliveryMatch extends CallbackFaultMatch {
   acknowledged?: boolean | undefined;
 }
 
-/** What waits match. */
-function toAttemptFacts(one: DeliveryAttempt) {
-  const { referenceNumber, merchantPaymentReference, status, attempt, outcome } = one;
-  const acknowledged = outcome === 'acknowledged';
-  return { referenceNumber, merchantPaymentReference, status, attempt, acknowledged };
-}
-
-/** One line of a log. */
-function describeAttempt(attempt: DeliveryAttempt): string {
-  const parts = [
-    `attempt ${attempt.attempt}${attempt.copy > 0 ? ` (copy ${attempt.copy})` : ''}`,
-    attempt.referenceNumber,
-    `status ${attempt.status}`,
-    attempt.outcome,
-  ];
-  if (attempt.response !== undefined) parts.push(`HTTP ${attempt.response.status}`);
-  if (attempt.errorCode !== undefined) parts.push(attempt.errorCode);
-  if (attempt.fault !== undefined) parts.push(`fault ${attempt.fault}`);
-  if (attempt.nextRetryAt !== undefined) {
-    parts.push(`next attempt at ${attempt.nextRetryAt.toISOString()} of the service's clock`);
-  }
-  return parts.join(', ');
-}
-
 export const attemptEntries: EntryKind<DeliveryAttempt> = {
   name: 'delivery',
   plural: 'delivery attempts',
-  toFacts: toAttemptFacts,
-  rules: {
-    referenceNumber: optional(text),
-    merchantPaymentReference: optional(text),
-    status: optional(text),
-    attempt: optional(wholeNumber({ min: 1 })),
-    acknowledged: optional(boolean),
-  } satisfies OptionRules<DeliveryMatch>,
-  describe: describeAttempt,
+  toFacts({ referenceNumber, merchantPaymentReference, status, attempt, outcome }) {
+    const acknowledged = outcome === 'acknowledged';
+    return { referenceNumber, merchantPaymentReference, status, attempt, acknowledged };
+  },
+  fields: { ...matchFields.callback, acknowledged: 'boolean' },
+  describe({ attempt, copy, referenceNumber, status, outcome, response, ...rest }) {
+    const { errorCode, fault, nextRetryAt } = rest;
+    const next = nextRetryAt && `next attempt at ${nextRetryAt.toISOString()}`;
+    return [
+      `attempt ${attempt}${copy > 0 ? ` (copy ${copy})` : ''}`,
+      referenceNumber,
+      `status ${status}`,
+      outcome,
+      response && `HTTP ${response.status}`,
+      errorCode,
+      fault && `fault ${fault}`,
+      next && `${next} of the service's clock`,
+    ]
+      .filter((part) => part !== undefined)
+      .join(', ');
+  },
 };

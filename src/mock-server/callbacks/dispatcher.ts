@@ -1,20 +1,18 @@
 import type { KeyObject } from 'node:crypto';
-import { performance } from 'node:perf_hooks';
 import { timers } from '../../protocol/timers.js';
 import type { CheckedCallbackFault, FaultList } from '../faults/fault-list.js';
 import type { ResolvedServiceOptions } from '../options.js';
 import { type Cap, type EventLog, NewestEntries } from '../state/cap.js';
-import type { ServiceTimer } from '../state/clock.js';
 import { type MockPayment, toStatusRecord } from '../state/payments.js';
 import type { SeededIds } from '../state/seeded-ids.js';
 import { type CallbackMessage, createCallbackMessage } from './callback-message.js';
-import { CallbackSender, type PostResult } from './deliver.js';
+import { CallbackSender } from './deliver.js';
 import type {
   CallbackEdit,
   Delivery,
   DeliveryAttempt,
   DeliveryState,
-  EditableDelivery,
+  LiveDelivery,
 } from './delivery.js';
 import { createSigningKey } from './sign.js';
 
@@ -27,19 +25,9 @@ interface DispatcherOptions {
   readonly ids: SeededIds;
   readonly faults: FaultList;
   readonly log: EventLog<DeliveryAttempt>;
-  /** Called with each attempt that has ended. */
-  readonly onAttempt: (attempt: DeliveryAttempt) => void;
-  /** Called with a delivery that changed its state. */
-  readonly onDelivery: (delivery: Delivery) => void;
-}
-
-/** A delivery while it changes, with what its next attempts need. */
-interface LiveDelivery extends EditableDelivery {
-  url: string;
-  attempts: readonly DeliveryAttempt[];
-  state: DeliveryState;
-  /** When the first attempt was signed, in epoch milliseconds, if retries repeat its signature. */
-  firstSignedAtMs?: number;
+  readonly emit: (
+    event: { type: 'attempt'; attempt: DeliveryAttempt } | { type: 'delivery'; delivery: Delivery },
+  ) => void;
 }
 
 /** An attempt with its copies. The last to end decides the delivery's state. */
@@ -65,14 +53,12 @@ export class CallbackDispatcher {
   readonly #sender: CallbackSender;
   readonly #signingKey: KeyObject;
   readonly #newest: NewestEntries<LiveDelivery>;
-  /** Held, being sent, or waiting for a retry; older ones too. With the timer of what they wait for. */
-  readonly #unfinished = new Map<LiveDelivery, ServiceTimer | undefined>();
-  /** Those that are held, oldest first. */
-  #held: readonly LiveDelivery[] = [];
-  #whenIdle: (() => void)[] = [];
+  /** Held, being sent, or waiting for a retry; older ones too. With what cancels the retry. */
+  readonly #unfinished = new Map<LiveDelivery, (() => void) | undefined>();
+  readonly #held = new Set<LiveDelivery>();
+  readonly #underWay = new Set<Promise<void>>();
   // What started before a reset must have no effect after it.
   #generation = 0;
-  #sending = 0;
 
   constructor(options: DispatcherOptions) {
     this.#options = options;
@@ -82,160 +68,139 @@ export class CallbackDispatcher {
   }
 
   /** Settles when the first attempt, its copies and the deliveries it releases have ended. Never rejects. */
-  async send(dispatch: Dispatch): Promise<Delivery> {
-    const { payment, fault: given, edit } = dispatch;
+  async send({ payment, fault: given, edit }: Dispatch): Promise<Delivery> {
     const url = this.#options.getUrl();
+    const { referenceNumber, status } = payment;
     const delivery: LiveDelivery = {
       id: this.#options.ids.next('delivery'),
-      referenceNumber: payment.referenceNumber,
-      status: payment.status,
+      referenceNumber,
+      status,
       payment,
       state: url === undefined ? 'not-configured' : 'sending',
       url: url ?? '',
-      attempts: [],
+      attempts: NO_ATTEMPTS,
       ...(edit !== undefined && { edit }),
     };
     const generation = this.#generation;
     this.#newest.add(delivery.id, delivery);
     if (url !== undefined) this.#unfinished.set(delivery, undefined);
-    this.#options.onDelivery(delivery);
+    this.#options.emit({ type: 'delivery', delivery });
     // A listener may have reset the service.
     if (url === undefined || generation !== this.#generation) return delivery;
     const fault = given ?? this.#takeFault(delivery, 1, true);
     if (fault?.type === 'reorder') {
-      this.#held = [...this.#held, delivery];
+      this.#held.add(delivery);
       this.#move(delivery, 'held');
       return delivery;
     }
     await this.#attempt(delivery, 1, fault);
-    await this.#releaseHeld(payment.referenceNumber);
+    const released = [...this.#held].filter((held) => held.referenceNumber === referenceNumber);
+    for (const held of released) this.#held.delete(held);
+    for (const held of released.reverse()) {
+      if (generation !== this.#generation) break;
+      this.#move(held, 'sending');
+      await this.#attempt(held, 1, this.#takeFault(held, 1));
+    }
     return delivery;
   }
 
-  async #releaseHeld(referenceNumber: string): Promise<void> {
-    const isReleased = (delivery: LiveDelivery) => delivery.referenceNumber === referenceNumber;
-    const released = this.#held.filter(isReleased);
-    this.#held = this.#held.filter((delivery) => !isReleased(delivery));
-    const generation = this.#generation;
-    for (const delivery of released.reverse()) {
-      if (generation !== this.#generation) return;
-      this.#move(delivery, 'sending');
-      await this.#attempt(delivery, 1, this.#takeFault(delivery, 1));
-    }
-  }
-
-  #takeFault(
-    delivery: LiveDelivery,
-    attempt: number,
-    canHold = false,
-  ): CheckedCallbackFault | undefined {
-    const { edit, referenceNumber, status, payment } = delivery;
+  #takeFault({ edit, payment }: LiveDelivery, attempt: number, canHold = false) {
     if (edit !== undefined) return undefined;
-    const { merchantPaymentReference } = payment;
+    const { referenceNumber, merchantPaymentReference, status } = payment;
     const facts = { referenceNumber, merchantPaymentReference, status, attempt };
     return this.#options.faults.take('callback', facts, canHold);
   }
 
   #schedule(delivery: LiveDelivery, delayMs: number, attempt: number): void {
-    const timer = this.#options.settings.clock.setTimeout(() => {
+    const cancel = this.#options.settings.clock.setTimeout(() => {
       this.#unfinished.set(delivery, undefined);
       this.#move(delivery, 'sending');
       // Returned, so that a manual clock waits for the attempt.
       return this.#attempt(delivery, attempt, this.#takeFault(delivery, attempt));
     }, delayMs);
-    this.#unfinished.set(delivery, timer);
+    this.#unfinished.set(delivery, cancel);
   }
 
-  async #attempt(
+  #attempt(
     delivery: LiveDelivery,
     attempt: number,
     fault: CheckedCallbackFault | undefined,
   ): Promise<void> {
+    const running = this.#transmitAll(delivery, attempt, fault).finally(() => {
+      this.#underWay.delete(running);
+    });
+    this.#underWay.add(running);
+    return running;
+  }
+
+  async #transmitAll(
+    delivery: LiveDelivery,
+    attempt: number,
+    fault: CheckedCallbackFault | undefined,
+  ): Promise<void> {
+    const { mode, copies } = fault?.type === 'duplicate' ? fault : NO_COPIES;
     delivery.url = this.#options.getUrl() ?? delivery.url;
-    const copies = fault?.type === 'duplicate' ? fault.copies : 0;
-    const group: AttemptGroup = {
-      delivery,
-      attempt,
-      message: this.#write(delivery, fault),
-      fault,
-      unfinished: copies + 1,
-      acknowledged: false,
-    };
+    const message = this.#write(delivery, fault);
+    const unfinished = copies + 1;
+    const group = { delivery, attempt, message, fault, unfinished, acknowledged: false };
     const generation = this.#generation;
-    if (fault?.type === 'duplicate' && fault.mode === 'at-once') {
-      const all = Array.from({ length: copies + 1 }, (_, copy) => this.#transmit(group, copy));
-      await Promise.all(all);
-      return;
-    }
+    const sent: Promise<void>[] = [];
     for (let copy = 0; copy <= copies && generation === this.#generation; copy += 1) {
-      await this.#transmit(group, copy);
+      sent.push(this.#transmit(group, copy));
+      if (mode === 'in-turn') await sent[copy];
     }
+    await Promise.all(sent);
   }
 
   #write(delivery: LiveDelivery, fault: CheckedCallbackFault | undefined): CallbackMessage {
-    const { clock, signatureEncoding, timestampUnit, retrySigning } = this.#options.settings;
-    const signedAtMs = clock.signingTime();
-    if (retrySigning === 'original') delivery.firstSignedAtMs ??= signedAtMs;
-    return createCallbackMessage({
-      record: toStatusRecord(delivery.payment),
-      signedAtMs: delivery.firstSignedAtMs ?? signedAtMs,
-      key: this.#signingKey,
-      encoding: signatureEncoding,
-      unit: timestampUnit,
-      fault,
-      edit: delivery.edit,
-    });
+    const { settings } = this.#options;
+    const { payment, edit } = delivery;
+    const nowMs = settings.clock.signingTime();
+    if (settings.retrySigning === 'original') delivery.firstSignedAtMs ??= nowMs;
+    const signedAtMs = delivery.firstSignedAtMs ?? nowMs;
+    const record = toStatusRecord(payment);
+    const key = this.#signingKey;
+    return createCallbackMessage({ record, settings, signedAtMs, key, fault, edit });
   }
 
   async #transmit(group: AttemptGroup, copy: number): Promise<void> {
-    const { settings, ids, log, onAttempt } = this.#options;
+    const { settings, ids, log, emit } = this.#options;
     const { delivery, attempt, message, fault } = group;
+    const { url, status, referenceNumber, payment } = delivery;
     const generation = this.#generation;
     const id = ids.next('delivery');
     // In this order sentAt + latencyMs is never before the end, even if the process stalls between the two.
-    const startedMs = performance.now();
+    const startedMs = timers.now();
     const sentAt = new Date(settings.clock.now());
-    const result = await this.#post(group);
+    const { headers, rawBody } = message;
+    const result =
+      fault?.type === 'drop'
+        ? ({ outcome: 'dropped' } as const)
+        : await this.#sender.post({ url, headers, body: rawBody });
     if (generation !== this.#generation) return;
     group.unfinished -= 1;
     group.acknowledged ||= result.outcome === 'acknowledged';
     const entry: DeliveryAttempt = Object.freeze({
       id,
       deliveryId: delivery.id,
-      referenceNumber: delivery.referenceNumber,
-      merchantPaymentReference: delivery.payment.merchantPaymentReference,
-      status: delivery.status,
+      referenceNumber,
+      merchantPaymentReference: payment.merchantPaymentReference,
+      status,
       attempt,
       copy,
-      url: delivery.url,
+      url,
       sentAt,
-      latencyMs: performance.now() - startedMs,
+      latencyMs: timers.now() - startedMs,
       ...message,
       ...result,
       ...(fault !== undefined && { fault: fault.type }),
       ...(group.unfinished === 0 && this.#conclude(group)),
     });
-    delivery.attempts = [...delivery.attempts, entry];
-    log.push(entry);
-    onAttempt(entry);
-    if (group.unfinished === 0) this.#options.onDelivery(delivery);
-  }
-
-  async #post({
-    delivery,
-    message,
-    fault,
-  }: AttemptGroup): Promise<PostResult | { readonly outcome: 'dropped' }> {
-    if (fault?.type === 'drop') return { outcome: 'dropped' };
-    this.#sending += 1;
-    const { headers, rawBody } = message;
-    const result = await this.#sender.post({ url: delivery.url, headers, body: rawBody });
-    this.#sending -= 1;
-    if (this.#sending === 0) {
-      // After the attempt's result is recorded and its retry is set.
-      timers.setImmediate(() => this.#reportIdle());
-    }
-    return result;
+    delivery.attempts = delivery.attempts.concat(entry);
+    const dropped = log.push(entry);
+    if (dropped !== undefined) this.#forget(dropped);
+    emit({ type: 'attempt', attempt: entry });
+    if (group.unfinished === 0) emit({ type: 'delivery', delivery });
   }
 
   // Before the attempt is logged: a test that waits for it may advance the clock next.
@@ -254,27 +219,25 @@ export class CallbackDispatcher {
 
   #move(delivery: LiveDelivery, state: DeliveryState): void {
     delivery.state = state;
-    this.#options.onDelivery(delivery);
+    this.#options.emit({ type: 'delivery', delivery });
   }
 
   /** Finds a delivery, among the newest, by its id or that of an attempt. */
   get(id: string): Delivery | undefined {
-    const attempt = this.#options.log.events.find((one) => one.id === id);
+    const attempt = this.#options.log.entries.find((one) => one.id === id);
     return this.#newest.get(attempt?.deliveryId ?? id);
   }
 
-  /** The newest deliveries, oldest first. */
-  list(): readonly (EditableDelivery & { readonly url: string })[] {
+  list(): readonly LiveDelivery[] {
     return this.#newest.list();
   }
 
   /** Takes over a delivery of an earlier run, and goes on where that ended. */
-  restore(saved: EditableDelivery & { readonly url: string }): void {
-    const delivery: LiveDelivery = { ...saved };
+  restore(delivery: LiveDelivery): void {
     this.#newest.add(delivery.id, delivery);
     if (delivery.state === 'held') {
       this.#unfinished.set(delivery, undefined);
-      this.#held = [...this.#held, delivery];
+      this.#held.add(delivery);
     } else if (delivery.state === 'retrying' || delivery.state === 'sending') {
       const last = delivery.attempts.at(-1);
       const leftMs = (last?.nextRetryAt?.getTime() ?? 0) - this.#options.settings.clock.now();
@@ -283,33 +246,22 @@ export class CallbackDispatcher {
   }
 
   /** Removes an attempt that the log dropped from its delivery, whose oldest it is. */
-  forget({ deliveryId }: DeliveryAttempt): void {
+  #forget({ deliveryId }: DeliveryAttempt): void {
     const delivery = this.#newest.get(deliveryId);
     if (delivery !== undefined) delivery.attempts = delivery.attempts.slice(1);
   }
 
-  /** Settles when no attempt is under way. */
-  settled(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#whenIdle.push(resolve);
-      this.#reportIdle();
-    });
+  /** Settles when no attempt is under way, and the retries of those that were are set. */
+  async settled(): Promise<void> {
+    while (this.#underWay.size > 0) await Promise.all(this.#underWay);
   }
 
-  #reportIdle(): void {
-    if (this.#sending > 0) return;
-    for (const resolve of this.#whenIdle.splice(0)) resolve();
-  }
-
-  /** Says what is pending, for the message of a wait that timed out. */
   describePending(): string[] {
-    const held = this.#held.length;
-    const waiting = [...this.#unfinished.values()].filter((timer) => timer !== undefined).length;
-    const lines: string[] = [];
-    if (this.#sending > 0) lines.push(`${this.#sending} under way`);
-    if (held > 0) lines.push(`${held} held by a reorder fault until the payment's next change`);
-    if (waiting > 0) lines.push(`${waiting} waiting for a retry on the service's clock`);
-    return lines;
+    const states = [...this.#unfinished.keys()].map(({ state }) => state);
+    return Object.entries(PENDING).flatMap(([state, text]) => {
+      const count = states.filter((one) => one === state).length;
+      return count === 0 ? [] : [`Also ${count} ${text}`];
+    });
   }
 
   /** Cancels retries, forgets held deliveries, aborts attempts under way. */
@@ -317,9 +269,9 @@ export class CallbackDispatcher {
     this.#generation += 1;
     const unfinished = [...this.#unfinished];
     this.#unfinished.clear();
-    this.#held = [];
+    this.#held.clear();
     this.#newest.clear();
-    for (const [, timer] of unfinished) timer?.cancel();
+    for (const [, cancelRetry] of unfinished) cancelRetry?.();
     // Reported here, since later results are ignored.
     for (const [delivery] of unfinished) this.#move(delivery, 'cancelled');
     this.#sender.abort();
@@ -330,3 +282,12 @@ export class CallbackDispatcher {
     return this.#sender.close();
   }
 }
+
+const NO_ATTEMPTS: readonly DeliveryAttempt[] = [];
+const NO_COPIES = { mode: 'in-turn', copies: 0 } as const;
+
+const PENDING: Partial<Record<DeliveryState, string>> = {
+  sending: 'under way',
+  held: "held by a reorder fault until the payment's next change",
+  retrying: "waiting for a retry on the service's clock",
+};

@@ -4,7 +4,6 @@ import { invalidOption, secretText } from '../../protocol/options.js';
 import { SIGNATURE_HEADER, type SignatureEncoding, TIMESTAMP_HEADER } from '../../protocol/wire.js';
 
 interface Signing {
-  /** The value of X-Timestamp. */
   readonly timestamp: string;
   readonly body: Uint8Array;
   readonly key: KeyObject;
@@ -26,11 +25,7 @@ export const signedHeaders = (signing: Signing): Record<string, string> => ({
   [SIGNATURE_HEADER]: signCallbackBytes(signing),
 });
 
-/**
- * Makes the key of a signing secret.
- *
- * @throws {InvalidOptionError} naming `option`, never the value, for a secret that no verifier accepts
- */
+/** @throws {InvalidOptionError} naming `option`, never the value, for a secret that no verifier accepts */
 export function createSigningKey(option: string, secret: unknown): KeyObject {
   if (typeof secret === 'string') return createSecretKey(secretText(secret, option), 'utf8');
   if (secret instanceof KeyObject) {
@@ -44,7 +39,6 @@ export function createSigningKey(option: string, secret: unknown): KeyObject {
   throw invalidOption(option, 'a string, a Uint8Array or a KeyObject that is not empty', secret);
 }
 
-/** Copies the bytes of any view. */
 export function toBytes({
   buffer,
   byteOffset,

@@ -3,21 +3,16 @@ import { InvalidOptionError, MockServerError } from '../../errors.js';
 import {
   isJsonType,
   jsonAnswer,
-  matchPath,
   type PlainAnswer,
   type PlainRequest,
   parseJson,
 } from '../api/http-messages.js';
 import type { ControlError } from './control-types.js';
 
-/** A call of the control interface. */
-export interface ControlCall {
-  /** The fields of the body; `{}` without one. */
-  readonly body: Readonly<Record<string, unknown>>;
-  readonly signal: AbortSignal;
-}
+/** The fields of a body; `{}` without one. */
+export type Fields = Readonly<Record<string, unknown>>;
 
-type Handler = (call: ControlCall, id: string) => PlainAnswer | Promise<PlainAnswer>;
+type Handler = (body: Fields, id: string) => PlainAnswer | Promise<PlainAnswer>;
 
 /** `:id` in the path stands for an identifier. */
 export type Route = readonly [method: string, path: string, handle: Handler];
@@ -45,66 +40,50 @@ const statuses = {
   UNAVAILABLE: 503,
 } as const;
 
-interface FailureDetails {
-  readonly headers?: Readonly<Record<string, string>>;
-  /** The option or field that is invalid. */
-  readonly option?: string;
-}
-
-/** Thrown to answer a call with an error. */
 export class ControlFailure extends Error {
   override readonly name = 'ControlFailure';
   readonly code: keyof typeof statuses;
-  readonly details: FailureDetails;
+  /** With the option or field that is invalid. */
+  readonly details: { headers?: Readonly<Record<string, string>>; option?: string };
 
-  constructor(code: keyof typeof statuses, message: string, details: FailureDetails = {}) {
+  constructor(
+    code: ControlFailure['code'],
+    message: string,
+    details: ControlFailure['details'] = {},
+  ) {
     super(message);
     this.code = code;
     this.details = details;
   }
 }
 
-export function controlAnswer(status: number, body: unknown): PlainAnswer {
+export function controlAnswer(body: unknown, status = 200): PlainAnswer {
   return jsonAnswer(status, body, GUARD_HEADERS);
 }
 
 export function failureAnswer({ code, message, details }: ControlFailure): PlainAnswer {
-  const { headers, option } = details;
-  const body: ControlError = { code, message, option };
-  return jsonAnswer(statuses[code], body, { ...GUARD_HEADERS, ...headers });
-}
-
-/** Never rejects: what is thrown is answered. */
-export async function answerFailures(answer: () => Promise<PlainAnswer>): Promise<PlainAnswer> {
-  try {
-    return await answer();
-  } catch (error) {
-    return failureAnswer(toFailure(error));
-  }
+  const body: ControlError = { code, message, option: details.option };
+  return jsonAnswer(statuses[code], body, { ...GUARD_HEADERS, ...details.headers });
 }
 
 export function notFound(what: string, id: string): ControlFailure {
-  const shown = id.length <= 100 ? `"${id}"` : `of ${id.length} characters`;
-  return new ControlFailure('NOT_FOUND', `There is no ${what} ${shown}`);
+  return new ControlFailure('NOT_FOUND', `There is no ${what} "${id}"`);
 }
 
-function toFailure(error: unknown): ControlFailure {
+export function toFailure(error: unknown): ControlFailure {
   if (error instanceof ControlFailure) return error;
+  const { message } = error as Error;
   if (error instanceof InvalidOptionError) {
-    return new ControlFailure('INVALID_REQUEST', error.message, { option: error.option });
+    return new ControlFailure('INVALID_REQUEST', message, { option: error.option });
   }
-  if (error instanceof MockServerError && error.code === 'CLOCK_BUSY') {
-    return new ControlFailure('CONFLICT', error.message);
-  }
+  const isBusy = error instanceof MockServerError && error.code === 'CLOCK_BUSY';
   // The only other failure: the service was closed meanwhile.
-  const message = error instanceof Error ? error.message : String(error);
-  return new ControlFailure('UNAVAILABLE', message);
+  return new ControlFailure(isBusy ? 'CONFLICT' : 'UNAVAILABLE', message);
 }
 
-/** @throws {ControlFailure} when the body is too large or not a JSON object */
-async function readFields(request: PlainRequest): Promise<Record<string, unknown>> {
+async function readFields(request: PlainRequest): Promise<Fields> {
   // A page of another site can't send this type without a preflight, which is refused.
-  if (!isJsonType(request.headers.get('content-type'))) {
+  if (!isJsonType(request.headers['content-type'])) {
     throw new ControlFailure(
       'UNSUPPORTED_MEDIA_TYPE',
       'The content-type must be application/json, even without a body',
@@ -117,37 +96,42 @@ async function readFields(request: PlainRequest): Promise<Record<string, unknown
   if (body.byteLength === 0) return {};
   const value = isUtf8(body) ? parseJson(Buffer.from(body).toString()) : undefined;
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
-    return value as Record<string, unknown>;
+    return value as Fields;
   }
   throw new ControlFailure('INVALID_REQUEST', 'The body must be a JSON object in UTF-8');
 }
 
-/**
- * Answers a call by the matching route.
- *
- * @throws {ControlFailure} 404 for an unknown path, 405 for another method
- */
+/** The part of the path at `:id`, empty for a pattern without one; `undefined` when the path does not match. */
+export function matchPath(pattern: string, path: string): string | undefined {
+  const [before = '', after] = pattern.split(':id');
+  if (after === undefined) return path === pattern ? '' : undefined;
+  if (!path.startsWith(before) || !path.endsWith(after)) return undefined;
+  const segment = path.slice(before.length, path.length - after.length);
+  if (segment.includes('/')) return undefined;
+  try {
+    return decodeURIComponent(segment) || undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 export async function answerCall(
   routes: readonly Route[],
   request: PlainRequest,
 ): Promise<PlainAnswer> {
-  const { method, pathname, signal } = request;
+  const { method, path } = request;
   const body = method === 'POST' || method === 'PATCH' ? await readFields(request) : {};
-  const call: ControlCall = { body, signal };
   const allowed: string[] = [];
   for (const [routeMethod, pattern, handle] of routes) {
-    const id = matchPath(pattern, pathname.slice('/_mock'.length));
+    const id = matchPath(pattern, path.slice('/_mock'.length));
     if (id === undefined) continue;
-    if (routeMethod === method) return handle(call, id);
+    if (routeMethod === method) return handle(body, id);
     allowed.push(routeMethod);
   }
   if (allowed.length === 0) {
-    const message = 'The control interface has nothing at this path';
-    throw new ControlFailure('NOT_FOUND', message);
+    throw new ControlFailure('NOT_FOUND', 'The control interface has nothing at this path');
   }
-  throw new ControlFailure(
-    'METHOD_NOT_ALLOWED',
-    `The method must be ${allowed.join(' or ')} at this path`,
-    { headers: { allow: allowed.join(', ') } },
-  );
+  const message = `The method must be ${allowed.join(' or ')} at this path`;
+  const headers = { allow: allowed.join(', ') };
+  throw new ControlFailure('METHOD_NOT_ALLOWED', message, { headers });
 }

@@ -4,59 +4,36 @@ import {
   objectOf,
   oneOf,
   optional,
-  type Rule,
   resolveOptions,
   text,
   wholeNumber,
   withDefault,
 } from '../../protocol/options.js';
-import { version } from '../../protocol/version.js';
 import type { PlainAnswer, PlainRequest } from '../api/http-messages.js';
 import type { CallbackEdit } from '../callbacks/delivery.js';
 import type { CallbackFault, Fault } from '../faults/fault-catalogue.js';
-import type { MockService } from '../mock-service.js';
-import type { ResolvedServerOptions } from '../options.js';
-import type { ServiceInside } from '../service.js';
 import type { MockPayment } from '../state/payments.js';
 import {
   answerCall,
-  answerFailures,
-  type ControlCall,
   ControlFailure,
   controlAnswer,
+  type Fields,
+  failureAnswer,
   notFound,
   type Route,
+  toFailure,
 } from './control-call.js';
+import { SHOWN } from './control-types.js';
 import {
-  type ControlPaymentDetail,
-  type ControlSettings,
-  type ControlState,
-  SHOWN,
-} from './control-types.js';
-import {
+  type ShownService,
   UNLIMITED,
   viewDelivery,
-  viewEvent,
   viewFaults,
-  viewPayment,
-  viewRequest,
+  viewPaymentDetail,
+  viewSettings,
+  viewState,
 } from './control-view.js';
 import { EventStreams } from './event-stream.js';
-import { answerPaymentPage, isPaymentPage } from './payment-page.js';
-
-interface ControlInterfaceOptions extends ServiceInside {
-  readonly service: MockService & { readonly url: string };
-  readonly settings: ResolvedServerOptions;
-  /** Returns the dashboard. */
-  readonly page: () => Promise<PlainAnswer>;
-}
-
-/** Whether a path belongs to the control interface, not to the service's own interface. */
-export function isControlPath(pathname: string): boolean {
-  return pathname === '/_mock' || pathname.startsWith('/_mock/');
-}
-
-const aText: Rule<string> = matching('a string', (value: unknown) => typeof value === 'string');
 
 // The bodies of calls. What is unknown here is checked where it is used.
 const bodies = {
@@ -72,7 +49,7 @@ const bodies = {
     fault: (value: unknown) => value,
     edit: optional(
       objectOf({
-        body: aText,
+        body: matching<string>('a string', (value: unknown) => typeof value === 'string'),
         signature: withDefault('new', oneOf('new', 'kept')),
       } satisfies OptionRules<CallbackEdit>),
     ),
@@ -80,169 +57,112 @@ const bodies = {
   advance: { ms: wholeNumber({ unit: 'milliseconds' }) },
 };
 
+interface Pages {
+  readonly home: () => PlainAnswer;
+  readonly dashboard: () => PlainAnswer;
+  readonly payment: (request: PlainRequest, service: ShownService) => Promise<PlainAnswer>;
+}
+
 /** Lets people and tools control a mock server: JSON below `/_mock/`, and the dashboard's page. */
 export class ControlInterface {
-  readonly #options: ControlInterfaceOptions;
+  readonly #service: ShownService;
+  readonly #pages: Pages;
   readonly #streams: EventStreams;
   #isAdvancing = false;
   readonly #routes: readonly Route[];
 
-  constructor(options: ControlInterfaceOptions) {
-    this.#options = options;
-    this.#streams = new EventStreams({
-      feed: options.feed,
-      view: (event) =>
-        viewEvent(event, { settings: () => this.#settings(), faults: options.faults }),
-    });
+  constructor(service: ShownService, pages: Pages) {
+    this.#service = service;
+    this.#pages = pages;
+    this.#streams = new EventStreams(service);
     this.#routes = [
-      ['GET', '/', () => options.page()],
-      ['GET', '/state', () => this.#showState()],
-      ['GET', '/events', ({ signal }) => this.#streams.open(signal)],
-      ['PATCH', '/settings', (call) => this.#changeSettings(call)],
-      ['GET', '/payments/:id', (_call, id) => this.#showPayment(this.#findPayment(id))],
-      ['POST', '/payments/:id/status', (call, id) => this.#setStatus(call, this.#findPayment(id))],
-      ['POST', '/deliveries/:id/resend', (call, id) => this.#resend(call, id)],
-      ['POST', '/faults', (call) => this.#addFault(call)],
-      ['DELETE', '/faults', () => this.#clearFaults()],
-      ['DELETE', '/faults/:id', (_call, id) => this.#removeFault(id)],
-      ['POST', '/clock/advance', (call) => this.#advanceClock(call)],
-      ['POST', '/reset', (call) => this.#reset(call)],
+      ['GET', '/', pages.dashboard],
+      ['GET', '/state', () => controlAnswer(viewState(service, SHOWN))],
+      ['GET', '/events', () => this.#streams.open()],
+      ['PATCH', '/settings', (body) => this.#changeSettings(body)],
+      ['GET', '/payments/:id', (_, id) => this.#showPayment(id)],
+      ['POST', '/payments/:id/status', (body, id) => this.#setStatus(body, id)],
+      ['POST', '/deliveries/:id/resend', (body, id) => this.#resend(body, id)],
+      ['POST', '/faults', (body) => this.#addFault(body)],
+      ['DELETE', '/faults', () => this.#removeFaults('')],
+      ['DELETE', '/faults/:id', (_, id) => this.#removeFaults(id)],
+      ['POST', '/clock/advance', (body) => this.#advanceClock(body)],
+      ['POST', '/reset', (body) => this.#reset(body)],
     ];
   }
 
-  answer(request: PlainRequest): Promise<PlainAnswer> {
-    if (request.pathname === '/_mock') return Promise.resolve(redirectToPage());
-    return answerFailures(() =>
-      isPaymentPage(request.pathname)
-        ? answerPaymentPage(request, this.#options)
-        : answerCall(this.#routes, request),
-    );
+  /** Never rejects: what is thrown is answered. */
+  async answer(request: PlainRequest): Promise<PlainAnswer> {
+    try {
+      if (request.path === '/_mock') return this.#pages.home();
+      return await (request.path.startsWith('/_mock/pay/')
+        ? this.#pages.payment(request, this.#service)
+        : answerCall(this.#routes, request));
+    } catch (error) {
+      return failureAnswer(toFailure(error));
+    }
   }
 
-  /** Ends the open event streams. */
   close(): void {
     this.#streams.close();
   }
 
-  #settings(): ControlSettings {
-    const { service, settings } = this.#options;
-    const { clock } = settings;
-    const nowMs = clock.now();
-    return {
-      url: service.url,
-      version,
-      now: new Date(nowMs).toISOString(),
-      aheadMs: nowMs - Date.now(),
-      clockRuns: clock.runs,
-      callbackUrl: service.callbackUrl ?? null,
-    };
-  }
-
-  #showState(): PlainAnswer {
-    const { service, payments, dispatcher, faults, caps } = this.#options;
-    const [allPayments, deliveries] = [payments.list(), dispatcher.list()];
-    const state: ControlState = {
-      ...this.#settings(),
-      payments: newest(allPayments).map(viewPayment),
-      requests: newest(service.requests).map(viewRequest),
-      deliveries: newest(deliveries).map(viewDelivery),
-      ...viewFaults(faults),
-      counts: {
-        payments: allPayments.length,
-        requests: service.requests.length,
-        deliveries: deliveries.length,
-        secondPayments: payments.seconds,
-      },
-      dropped: {
-        payments: caps.payments.dropped,
-        requests: caps.requests.dropped,
-        deliveries: caps.deliveries.dropped,
-        callbacks: caps.callbacks.dropped,
-      },
-    };
-    return controlAnswer(200, state);
-  }
-
   #answerSettings(): PlainAnswer {
-    return controlAnswer(200, this.#settings());
+    return controlAnswer(viewSettings(this.#service));
   }
 
-  #changeSettings({ body }: ControlCall): PlainAnswer {
+  #changeSettings(body: Fields): PlainAnswer {
     const { callbackUrl } = resolveOptions(body, bodies.settings);
-    this.#options.service.callbackUrl = callbackUrl ?? undefined;
+    this.#service.callbackUrl = callbackUrl ?? undefined;
     return this.#answerSettings();
   }
 
-  #showPayment(payment: MockPayment): PlainAnswer {
-    const { referenceNumber, merchantPaymentReference: order } = payment;
-    const { dispatcher, payments, service } = this.#options;
-    const detail: ControlPaymentDetail = {
-      payment: viewPayment(payment),
-      deliveries: dispatcher
-        .list()
-        .filter((one) => one.referenceNumber === referenceNumber)
-        .map(viewDelivery),
-      requests: service.requests
-        .filter((one) => one.merchantPaymentReference === order)
-        .map(viewRequest),
-      others: payments
-        .ofOrder(order)
-        .filter((one) => one !== payment)
-        .map(viewPayment),
-    };
-    return controlAnswer(200, detail);
-  }
-
-  async #setStatus({ body }: ControlCall, payment: MockPayment): Promise<PlainAnswer> {
-    const { status } = resolveOptions(body, bodies.status);
-    return controlAnswer(200, viewDelivery(await this.#options.service.setStatus(payment, status)));
-  }
-
   #findPayment(id: string): MockPayment {
-    const payment = this.#options.payments.get(id);
+    const payment = this.#service.payments.get(id);
     if (payment === undefined) throw notFound('payment', id);
     return payment;
   }
 
+  #showPayment(id: string): PlainAnswer {
+    return controlAnswer(viewPaymentDetail(this.#service, this.#findPayment(id)));
+  }
+
+  async #setStatus(body: Fields, id: string): Promise<PlainAnswer> {
+    const payment = this.#findPayment(id);
+    const { status } = resolveOptions(body, bodies.status);
+    return controlAnswer(viewDelivery(await this.#service.setStatus(payment, status)));
+  }
+
   /** @param id - of a delivery, of an attempt, or of a payment, for the callback of its current status */
-  async #resend({ body }: ControlCall, id: string): Promise<PlainAnswer> {
-    const { service, dispatcher, payments } = this.#options;
-    const found = dispatcher.get(id);
-    const payment = found?.payment ?? payments.get(id);
-    if (payment === undefined) throw notFound('delivery or payment', id);
+  async #resend(body: Fields, id: string): Promise<PlainAnswer> {
+    const { dispatcher, payments } = this.#service;
+    if (dispatcher.get(id) === undefined && payments.get(id) === undefined) {
+      throw notFound('delivery or payment', id);
+    }
     const { fault, edit } = resolveOptions(body, bodies.resend);
     if (fault !== undefined && edit !== undefined) {
       const message = 'The body must contain fault or edit, not both';
       throw new ControlFailure('INVALID_REQUEST', message, { option: 'edit' });
     }
-    const delivery =
-      edit === undefined
-        ? await service.resend(found?.id ?? payment, { fault: fault as CallbackFault | undefined })
-        : await dispatcher.send({ payment, edit });
-    return controlAnswer(200, viewDelivery(delivery));
+    const options = { fault: fault as CallbackFault | undefined };
+    return controlAnswer(viewDelivery(await this.#service.resend(id, options, edit)));
   }
 
-  #showFaults(status = 200): PlainAnswer {
-    return controlAnswer(status, viewFaults(this.#options.faults));
-  }
-
-  #addFault({ body }: ControlCall): PlainAnswer {
+  #addFault(body: Fields): PlainAnswer {
     const times = body['times'] === UNLIMITED ? Number.POSITIVE_INFINITY : body['times'];
-    this.#options.faults.add({ ...body, times } as Fault);
-    return this.#showFaults(201);
+    this.#service.faults.add({ ...body, times } as Fault);
+    return controlAnswer(viewFaults(this.#service), 201);
   }
 
-  #clearFaults(): PlainAnswer {
-    this.#options.faults.clear();
-    return this.#showFaults();
+  /** @param id - empty for all */
+  #removeFaults(id: string): PlainAnswer {
+    const { faults } = this.#service;
+    if (id === '') faults.clear();
+    else if (!faults.remove(id)) throw notFound('fault', id);
+    return controlAnswer(viewFaults(this.#service));
   }
 
-  #removeFault(id: string): PlainAnswer {
-    if (!this.#options.faults.remove(id)) throw notFound('fault', id);
-    return this.#showFaults();
-  }
-
-  async #advanceClock({ body }: ControlCall): Promise<PlainAnswer> {
+  async #advanceClock(body: Fields): Promise<PlainAnswer> {
     const { ms } = resolveOptions(body, bodies.advance);
     // Before the wait, which would not end for an endpoint that advances the clock while it handles a callback.
     if (this.#isAdvancing) {
@@ -251,27 +171,18 @@ export class ControlInterface {
     this.#isAdvancing = true;
     try {
       // Only when an attempt has ended is its retry scheduled.
-      await this.#options.dispatcher.settled();
-      await this.#options.settings.clock.advance(ms);
+      await this.#service.dispatcher.settled();
+      await this.#service.clock.advance(ms);
     } finally {
       this.#isAdvancing = false;
     }
-    this.#options.feed.emit({ type: 'clock' });
+    this.#service.feed.emit({ type: 'clock' });
     return this.#answerSettings();
   }
 
-  #reset({ body }: ControlCall): PlainAnswer {
+  #reset(body: Fields): PlainAnswer {
     resolveOptions(body, bodies.none);
-    this.#options.service.reset();
+    this.#service.reset();
     return this.#answerSettings();
   }
-}
-
-const newest = <Entry>(oldestFirst: readonly Entry[]): Entry[] =>
-  oldestFirst.slice(-SHOWN).reverse();
-
-/** Not cached: another program may listen here later. */
-export function redirectToPage(): PlainAnswer {
-  const headers = { location: '/_mock/', 'cache-control': 'no-store' };
-  return { status: 308, headers, body: '' };
 }

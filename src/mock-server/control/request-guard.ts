@@ -1,46 +1,41 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import { isIP } from 'node:net';
 import { isLoopbackAddress, parseUrl } from '../../protocol/url.js';
+import type { PlainRequest } from '../api/http-messages.js';
 
 /** The pages: the only paths that another site may link to. */
 const PAGE_PATH = /^\/_mock(?:\/(?:pay\/[^/]+)?)?$/;
 
 /** Where the service listens. */
 export interface ListenAddress {
-  /** The `host` option. */
   readonly host: string;
-  /** The address that it resolved to. */
+  /** What `host` resolved to. */
   readonly address: string;
 }
 
 /** Whether a browser sent the request. It marks what a page sends, and Node's fetch has one of the marks too. */
-export function isFromBrowser(headers: IncomingHttpHeaders): boolean {
-  return Object.entries(headers).some(
-    ([name, value]) =>
-      name === 'origin' ||
-      (name.startsWith('sec-fetch-') && !(name === 'sec-fetch-mode' && value === 'cors')),
-  );
+export function isFromBrowser({ headers }: GuardedRequest): boolean {
+  for (const name in headers) {
+    if (name === 'origin') return true;
+    if (!name.startsWith('sec-fetch-')) continue;
+    if (name !== 'sec-fetch-mode' || headers[name] !== 'cors') return true;
+  }
+  return false;
 }
 
-interface GuardedRequest {
-  readonly method: string;
-  readonly path: string;
-  readonly headers: IncomingHttpHeaders;
-  readonly listens: ListenAddress;
-}
+type GuardedRequest = Pick<PlainRequest, 'method' | 'path' | 'headers'>;
 
 /**
  * Returns why a request must not be answered, or `undefined` when it may. The control interface asks for no
  * credentials, and a browser lets any page send requests to this machine. Origin and Sec-Fetch-Site reveal such a
  * page, and Host reveals one whose domain resolves to this machine (DNS rebinding).
  */
-export function findIntrusion(request: GuardedRequest): string | undefined {
-  const { headers, listens } = request;
-  const authority = headers.host ?? '';
+export function findIntrusion(request: GuardedRequest, listens: ListenAddress): string | undefined {
+  const { headers } = request;
+  const authority = headers['host'] ?? '';
   if (!isExpectedHost(authority, listens)) {
     return `The Host header must name this machine, such as 127.0.0.1 or localhost${isLoopbackAddress(listens.address) ? '' : ', its address or the host option'}`;
   }
-  if (headers.origin !== undefined && !isOwnOrigin(headers.origin, authority)) {
+  if (headers['origin'] !== undefined && !isOwnOrigin(headers['origin'], authority)) {
     return 'The Origin header must be that of this service: pages of other sites are refused';
   }
   const site = headers['sec-fetch-site'];

@@ -19,7 +19,7 @@ let page: Page | undefined;
  *
  * @throws {ControlFailure} when the file is missing
  */
-export async function dashboardAnswer(): Promise<PlainAnswer> {
+export function dashboardAnswer(): PlainAnswer {
   page ??= readPage();
   const { html, policy } = page;
   return textAnswer(200, html, {

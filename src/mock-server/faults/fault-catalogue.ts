@@ -139,6 +139,7 @@ type ParametersOf<All> = {
     | ValueOf<All[Name]>
     | undefined;
 };
+
 type MatchOf<Entry> = Entry extends { on: 'request' } ? RequestFaultMatch : CallbackFaultMatch;
 
 /**
@@ -212,15 +213,12 @@ export const faultCatalogue: {
   readonly [Type in FaultType]: FaultEntry & { readonly on: Entries[Type]['on'] };
 } = entries;
 
-/** What a fault can apply to. */
 export const faultTargets = ['request', 'callback'] as const;
 export type FaultTarget = (typeof faultTargets)[number];
 
-/** Returns the fault types of a target, in the order of the catalogue. */
-export function faultTypesOn(target: FaultTarget): FaultType[] {
-  const types = Object.keys(faultCatalogue) as FaultType[];
-  return types.filter((type) => faultCatalogue[type].on === target);
-}
+/** The fault types of a target, in the order of the catalogue. */
+export const faultTypesOn = (target: FaultTarget): FaultType[] =>
+  (Object.keys(entries) as FaultType[]).filter((type) => entries[type].on === target);
 
 /** The fields that select what a fault applies to, all optional. */
 export const matchFields: {
@@ -236,7 +234,6 @@ export const matchFields: {
   },
 };
 
-/** Returns the default of a parameter; `undefined` when it is required. */
-export function defaultOf(parameter: FaultParameter): unknown {
-  return parameter.kind === 'choice' ? parameter.choices[0] : parameter.default;
-}
+/** The default of a parameter; `undefined` when it is required. */
+export const defaultOf = (parameter: FaultParameter): unknown =>
+  parameter.kind === 'choice' ? parameter.choices[0] : parameter.default;

@@ -14,7 +14,6 @@ import {
 import { isObject, ownFields } from '../../protocol/own-fields.js';
 import { isMatching } from '../state/cap.js';
 import {
-  type CallbackFault,
   defaultOf,
   type Fault,
   type FaultEntry,
@@ -24,7 +23,6 @@ import {
   faultTargets,
   faultTypesOn,
   matchFields,
-  type RequestFault,
 } from './fault-catalogue.js';
 
 /** The pending faults of a mock service. */
@@ -37,30 +35,24 @@ export interface MockFaults {
   add(fault: Fault): void;
   /** Removes every fault. */
   clear(): void;
-  /** Returns copies of the pending faults, oldest first, with their defaults; `times` is what is left. If a fault is still pending when the test ends, it never happened. */
+  /** Copies of the pending faults, oldest first, with defaults; `times` is what is left. */
   pending(): readonly Fault[];
 }
 
-/** What a fault's `match` is compared with. */
 type Facts<On extends FaultTarget> = Required<
   NonNullable<Extract<Fault, { readonly on: On }>['match']>
 >;
 
-/** A pending fault, and the id for removing it. */
-export interface PendingFault {
-  readonly id: string;
-  readonly fault: Fault;
-}
-
 interface Entry {
+  /** For removing it. */
   readonly id: string;
-  readonly fault: CheckedRequestFault | CheckedCallbackFault;
+  readonly fault: CheckedFault;
   left: number;
 }
 
 export class FaultList implements MockFaults {
   readonly #onChange: (pending: readonly Fault[]) => void;
-  #entries: Entry[] = [];
+  #entries: readonly Entry[] = [];
   #added = 0;
 
   constructor(onChange: (pending: readonly Fault[]) => void) {
@@ -70,13 +62,12 @@ export class FaultList implements MockFaults {
   add(fault: Fault): void {
     const checked = checkFault(fault);
     this.#added += 1;
-    this.#entries.push({ id: String(this.#added), fault: checked, left: checked.times ?? 1 });
-    this.#onChange(this.pending());
+    const entry = { id: String(this.#added), fault: checked, left: checked.times ?? 1 };
+    this.#set([...this.#entries, entry]);
   }
 
   clear(): void {
-    this.#entries = [];
-    this.#onChange([]);
+    this.#set([]);
   }
 
   pending(): readonly Fault[] {
@@ -84,7 +75,7 @@ export class FaultList implements MockFaults {
   }
 
   /** Copies: a caller that changes one must not change the pending fault. */
-  list(): readonly PendingFault[] {
+  list(): readonly { readonly id: string; readonly fault: Fault }[] {
     return this.#entries.map(({ id, fault, left }) => ({
       id,
       fault: { ...structuredClone(fault), times: left } as Fault,
@@ -93,14 +84,14 @@ export class FaultList implements MockFaults {
 
   /** Returns whether there was one with that id. */
   remove(id: string): boolean {
-    const found = this.#entries.find((entry) => entry.id === id);
-    if (found === undefined) return false;
-    this.#drop(found);
-    return true;
+    const others = this.#entries.filter((entry) => entry.id !== id);
+    const isFound = others.length < this.#entries.length;
+    if (isFound) this.#set(others);
+    return isFound;
   }
 
-  #drop(entry: Entry): void {
-    this.#entries = this.#entries.filter((other) => other !== entry);
+  #set(entries: readonly Entry[]): void {
+    this.#entries = entries;
     this.#onChange(this.pending());
   }
 
@@ -117,9 +108,8 @@ export class FaultList implements MockFaults {
     );
     if (entry === undefined) return undefined;
     entry.left -= 1;
-    if (entry.left === 0) this.#drop(entry);
-    else this.#onChange(this.pending());
-    return entry.fault as Extract<Entry['fault'], { readonly on: On }>;
+    this.#set(this.#entries.filter(({ left }) => left > 0));
+    return entry.fault as Extract<CheckedFault, { readonly on: On }>;
   }
 }
 
@@ -135,8 +125,9 @@ type Checked<AnyFault> = AnyFault extends unknown
       readonly match?: Readonly<Record<string, unknown>> | undefined;
     }
   : never;
-export type CheckedRequestFault = Checked<RequestFault>;
-export type CheckedCallbackFault = Checked<CallbackFault>;
+type CheckedFault = Checked<Fault>;
+export type CheckedRequestFault = Extract<CheckedFault, { readonly on: 'request' }>;
+export type CheckedCallbackFault = Extract<CheckedFault, { readonly on: 'callback' }>;
 
 /**
  * Checks a fault, and copies it. Unknown fields are refused: a misspelt one would change what a
@@ -144,16 +135,16 @@ export type CheckedCallbackFault = Checked<CallbackFault>;
  *
  * @throws {InvalidOptionError} naming the field that is invalid
  */
-export function checkFault(fault: unknown): Entry['fault'] {
+export function checkFault(fault: unknown): CheckedFault {
   const names = { owner: 'fault', holds: 'on and type' };
   if (!isObject(fault)) throw invalidOption(names.owner, `an object with ${names.holds}`, fault);
   const given = ownFields(fault) as { readonly on?: unknown; readonly type?: unknown };
   const on = oneOf(...faultTargets)(given.on, 'fault.on');
   const type = oneOf(...faultTypesOn(on))(given.type, 'fault.type');
-  return resolveOptions(given, rules[type], names) as unknown as Entry['fault'];
+  return resolveOptions(given, rules[type], names) as unknown as CheckedFault;
 }
 
-/** @throws {InvalidOptionError} when a callback can't be resent with this fault */
+/** For one callback: without `times` and `match`. */
 export function checkResendFault(fault: unknown): CheckedCallbackFault {
   const checked = checkFault(fault);
   if (checked.on !== 'callback') throw invalidOption('fault.on', "'callback'", checked.on);

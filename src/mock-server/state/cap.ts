@@ -1,56 +1,42 @@
 import { MockServerError } from '../../errors.js';
 import {
+  boolean,
   type OptionRules,
-  type Rule,
+  optional,
   resolveOptions,
+  text,
   timerMs,
+  wholeNumber,
   withDefault,
 } from '../../protocol/options.js';
 import { timers } from '../../protocol/timers.js';
 import { type PaymentOrReference, toReference } from './payment-reference.js';
-
-/** How many of each kind a mock service keeps. */
 export const KEPT = 10_000;
 
-/** What is kept up to the limit, by the names of the control interface, and what people call it. */
-const cappedKinds = {
-  payments: 'payments',
-  requests: 'requests',
-  deliveries: 'delivery attempts',
-  callbacks: 'callbacks',
-} as const;
-export type CappedKind = keyof typeof cappedKinds;
-export type Caps = Readonly<Record<CappedKind, Cap>>;
-
-/** @param onReached - called when the first of a kind is dropped, with a message for people */
-export function createCaps(
-  limit: number,
-  onReached: (kind: CappedKind, message: string) => void,
-): Caps {
-  const caps = Object.entries(cappedKinds).map(([kind, name]) => {
-    // Written when it is needed: formatting the first number of a process takes 10 ms.
-    const describe = () =>
-      `The mock service keeps ${limit.toLocaleString('en')} ${name}, and now drops the oldest. Retries and automatic statuses still happen. Call reset() between tests, or start a service for each.`;
-    return [kind, new Cap(limit, () => onReached(kind as CappedKind, describe()))];
-  });
-  return Object.fromEntries(caps) as Caps;
-}
+export type CappedKind = 'payments' | 'requests' | 'deliveries' | 'callbacks';
 
 /** The one rule for what is kept: the newest entries. The oldest make room, and are counted. */
 export class Cap {
+  readonly kind: CappedKind;
   readonly limit: number;
-  readonly #onReached: () => void;
+  readonly #onReached: (cap: Cap) => void;
   /** How many were dropped since the start or the last reset. */
   dropped = 0;
 
-  constructor(limit: number, onReached: () => void) {
+  constructor(kind: CappedKind, limit: number, onReached: (cap: Cap) => void) {
+    this.kind = kind;
     this.limit = limit;
     this.#onReached = onReached;
   }
 
   countDrop(): void {
     this.dropped += 1;
-    if (this.dropped === 1) this.#onReached();
+    if (this.dropped === 1) this.#onReached(this);
+  }
+
+  /** For people. Formatting the first number of a process takes 10 ms. */
+  get message(): string {
+    return `The mock service keeps ${this.limit.toLocaleString('en')} ${this.kind}, and now drops the oldest. Retries and automatic statuses still happen. Call reset() between tests, or start a service for each.`;
   }
 }
 
@@ -75,14 +61,15 @@ export class NewestEntries<Entry> {
     return [...this.#entries.values()];
   }
 
-  /** @param onDrop - called with an entry that makes room */
-  add(id: string, entry: Entry, onDrop?: (dropped: Entry) => void): void {
+  /** Returns the entry that made room. */
+  add(id: string, entry: Entry): Entry | undefined {
     this.#entries.set(id, entry);
+    if (this.#entries.size <= this.#cap.limit) return undefined;
     const [oldest] = this.#entries;
-    if (oldest === undefined || this.#entries.size <= this.#cap.limit) return;
+    if (oldest === undefined) return undefined;
     this.#entries.delete(oldest[0]);
     this.#cap.countDrop();
-    onDrop?.(oldest[1]);
+    return oldest[1];
   }
 
   /** Replaces an entry, which keeps its place. Does nothing when it was dropped. */
@@ -97,29 +84,19 @@ export class NewestEntries<Entry> {
 }
 
 /** What a log needs to know of its entries. */
-export interface EntryKind<Event> {
+export interface EntryKind<Entry> {
   /** `delivery`, and in the plural. */
   readonly name: string;
   readonly plural: string;
-  /** What waits match. */
-  readonly toFacts: (event: Event) => PaymentFacts;
-  /** The rules of the fields that a wait may match. */
-  readonly rules: Readonly<Record<string, Rule<unknown>>>;
-  /** One line. */
-  readonly describe: (event: Event) => string;
+  readonly toFacts: (entry: Entry) => PaymentFacts;
+  /** The fields that a wait may match. */
+  readonly fields: Readonly<Record<string, keyof typeof fieldRules>>;
+  readonly describe: (entry: Entry) => string;
 }
 
 interface PaymentFacts {
   readonly referenceNumber: string | undefined;
   readonly merchantPaymentReference: string | undefined;
-}
-
-interface EventLogOptions<Event> extends EntryKind<Event> {
-  readonly cap: Cap;
-  /** Called with an entry that is dropped to make room. */
-  readonly onDrop?: (event: Event) => void;
-  /** Further lines for the message of a wait in vain. */
-  readonly describeMore?: () => readonly string[];
 }
 
 /** How long to wait. */
@@ -131,6 +108,12 @@ export interface WaitOptions {
   timeoutMs?: number | undefined;
 }
 
+const fieldRules = {
+  text: optional(text),
+  number: optional(wholeNumber({ min: 1 })),
+  boolean: optional(boolean),
+};
+
 const waitRules = {
   timeoutMs: withDefault(5_000, timerMs(0)),
 } satisfies OptionRules<WaitOptions>;
@@ -140,79 +123,74 @@ const isPayment = (match: object | string): match is PaymentOrReference =>
   typeof match === 'string' ||
   ['createdAt', 'recordedAt'].some((field) => Object.hasOwn(Object(match), field));
 
-const DESCRIBED_EVENTS = 100;
+const DESCRIBED_ENTRIES = 100;
 
-/** The newest events, oldest first, and the calls that wait for one. */
-export class EventLog<Event> {
-  readonly #options: EventLogOptions<Event>;
-  readonly #waiters = new Set<Waiter<Event>>();
-  readonly #events: Event[] = [];
-  #generation = 0;
+/** The newest entries, oldest first, and the calls that wait for one. */
+export class EventLog<Entry> {
+  readonly #kind: EntryKind<Entry>;
+  readonly #cap: Cap;
+  readonly #describeMore: () => readonly string[];
+  readonly #waiters = new Set<{
+    readonly take: (entry: Entry) => void;
+    readonly fail: (reason: Error) => void;
+  }>();
+  readonly #entries: Entry[] = [];
+  /** Changes with each `clear`. */
+  generation = 0;
 
-  constructor(options: EventLogOptions<Event>) {
-    this.#options = options;
+  /** @param describeMore - further lines for the message of a wait in vain */
+  constructor(kind: EntryKind<Entry>, cap: Cap, describeMore = (): readonly string[] => []) {
+    this.#kind = kind;
+    this.#cap = cap;
+    this.#describeMore = describeMore;
   }
 
   /** Live. */
-  get events(): readonly Event[] {
-    return this.#events;
+  get entries(): readonly Entry[] {
+    return this.#entries;
   }
 
-  /** Changes with each `clear`. */
-  get generation(): number {
-    return this.#generation;
+  /** Returns the entry that made room. */
+  push(entry: Entry): Entry | undefined {
+    this.#entries.push(entry);
+    const isFull = this.#entries.length > this.#cap.limit;
+    const dropped = isFull ? this.#entries.shift() : undefined;
+    if (isFull) this.#cap.countDrop();
+    this.update(entry);
+    return dropped;
   }
 
-  push(event: Event): void {
-    const { cap, onDrop } = this.#options;
-    this.#events.push(event);
-    if (this.#events.length > cap.limit) {
-      const oldest = this.#events.shift();
-      if (oldest !== undefined) onDrop?.(oldest);
-      cap.countDrop();
-    }
-    this.update(event);
+  /** Offers an entry that has changed to those that wait. */
+  update(entry: Entry): void {
+    for (const waiter of this.#waiters) waiter.take(entry);
   }
 
-  /** Offers an event that has changed to those that wait. */
-  update(event: Event): void {
-    for (const waiter of this.#waiters) waiter.take(event);
-  }
-
-  /**
-   * Returns the oldest event that matches, or the next one.
-   *
-   * @throws {InvalidOptionError} when a field or an option is invalid
-   * @throws {MockServerError} `WAIT_TIMEOUT` when none comes in time
-   */
-  async waitFor(match: object | string, options: WaitOptions = {}): Promise<Event> {
-    const { name, rules, toFacts } = this.#options;
+  /** Returns the oldest entry that matches, or the next one. */
+  async waitFor(match: object | string, options: WaitOptions = {}): Promise<Entry> {
+    const { name, fields, toFacts } = this.#kind;
+    const rules = Object.entries(fields).map(([field, kind]) => [field, fieldRules[kind]]);
     const payment = isPayment(match) ? toReference(match) : undefined;
     const wanted =
-      payment === undefined ? resolveOptions(match, rules, { owner: 'match' }) : { payment };
+      payment === undefined
+        ? resolveOptions(match, Object.fromEntries(rules), { owner: 'match' })
+        : { payment };
     const { timeoutMs } = resolveOptions(options, waitRules);
-    const matches = (event: Event): boolean => {
-      const facts = toFacts(event);
+    const matches = (entry: Entry): boolean => {
+      const facts = toFacts(entry);
       if (payment === undefined) return isMatching(wanted, facts);
       return [facts.referenceNumber, facts.merchantPaymentReference].includes(payment);
     };
-    const past = this.#events.find(matches);
+    const past = this.#entries.find(matches);
     if (past !== undefined) return past;
     return new Promise((resolve, reject) => {
-      const end = () => {
+      const end = (settle: () => void) => {
         timers.clearTimeout(timer);
         this.#waiters.delete(waiter);
+        settle();
       };
-      const waiter: Waiter<Event> = {
-        take(event) {
-          if (!matches(event)) return;
-          end();
-          resolve(event);
-        },
-        fail(reason) {
-          end();
-          reject(reason);
-        },
+      const waiter = {
+        take: (entry: Entry) => matches(entry) && end(() => resolve(entry)),
+        fail: (reason: Error) => end(() => reject(reason)),
       };
       // Real time: a test that waits in vain must end, even with a manual clock or fake timers.
       const timer = timers.setTimeout(() => {
@@ -224,38 +202,28 @@ export class EventLog<Event> {
     });
   }
 
-  /** The last events, one line each. */
   #describe(): string[] {
-    const { plural, describe, cap, describeMore } = this.#options;
-    const more = describeMore?.() ?? [];
-    const all = this.#events;
-    if (all.length === 0) return [`There are no ${plural}`, ...more];
-    const shown = all.slice(-DESCRIBED_EVENTS);
-    const heading =
-      shown.length < all.length
-        ? `The last ${shown.length} of ${all.length} ${plural}:`
-        : `The ${plural}:`;
-    const lines = [heading, ...shown.map((event) => `  ${describe(event)}`)];
-    const { dropped } = cap;
+    const { plural, describe } = this.#kind;
+    const all = this.#entries;
+    const shown = all.slice(-DESCRIBED_ENTRIES).map((entry) => `  ${describe(entry)}`);
+    const lines = all.length === 0 ? [`There are no ${plural}`] : [`The ${plural}:`, ...shown];
+    if (shown.length < all.length) {
+      lines[0] = `The last ${shown.length} of ${all.length} ${plural}:`;
+    }
+    const { dropped } = this.#cap;
     if (dropped > 0) lines.push(`${dropped} older ${plural} were dropped at the service's limit`);
-    return [...lines, ...more];
+    return [...lines, ...this.#describeMore()];
   }
 
-  /** Forgets all events. Calls that wait reject with `reason`. */
+  /** Forgets all entries. Calls that wait reject with `reason`. */
   clear(reason: MockServerError): void {
-    this.#events.length = 0;
-    this.#options.cap.dropped = 0;
-    this.#generation += 1;
+    this.#entries.length = 0;
+    this.#cap.dropped = 0;
+    this.generation += 1;
     for (const waiter of this.#waiters) waiter.fail(reason);
   }
 }
 
-interface Waiter<Event> {
-  readonly take: (event: Event) => void;
-  readonly fail: (reason: Error) => void;
-}
-
-/** Whether every given field is equal. */
 export function isMatching(match: object, facts: object): boolean {
   const known = new Map<string, unknown>(Object.entries(facts));
   return Object.entries(match).every(
@@ -263,7 +231,6 @@ export function isMatching(match: object, facts: object): boolean {
   );
 }
 
-/** The fields of a match, in words. */
 function describeMatch(match: object): string {
   const wanted = Object.entries(match).filter(([, value]) => value !== undefined);
   if (wanted.length === 0) return 'any fields';

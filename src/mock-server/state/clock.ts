@@ -1,6 +1,7 @@
 import { MockServerError } from '../../errors.js';
 import {
-  invalidOption,
+  hasMethod,
+  matching,
   type OptionRules,
   type Rule,
   resolveOptions,
@@ -16,23 +17,14 @@ export interface MockClock {
   /** The time in epoch milliseconds. Works detached: a verifier takes it as `now: clock.now`. */
   now(): number;
   /**
-   * Advances the time by `ms` milliseconds (a whole number from 0) and runs every timer that falls due, in
-   * order, each at its own time. Awaits each timer's promise before the next runs, so a callback is
-   * answered or has timed out before time advances further. Timers set meanwhile run too. Hours of
-   * retries take only as long as their attempts.
-   *
+   * Advances the time by `ms` milliseconds (a whole number from 0) and runs what falls due, in order, each at its
+   * own time, also what is set meanwhile. A callback is answered or has timed out before time advances further.
    * To see retries, await `setStatus` first: a retry is scheduled when the attempt before it ends.
    *
    * @throws {InvalidOptionError} when `ms` is not a whole number from 0
    * @throws {MockServerError} `CLOCK_BUSY` while an earlier `advance` is under way
    */
   advance(ms: number): Promise<void>;
-}
-
-/** A timer that can be cancelled. */
-export interface ServiceTimer {
-  /** Prevents the timer from running. Does nothing after it has run. */
-  cancel(): void;
 }
 
 /** A clock as the service uses it. */
@@ -43,26 +35,15 @@ export interface ServiceClock extends MockClock {
   signingTime(): number;
   /** Moves the time ahead without running what falls due. */
   moveTo(epochMs: number): void;
-  /** Runs `run` once, `delayMs` milliseconds from now. */
-  setTimeout(run: () => unknown, delayMs: number): ServiceTimer;
+  /** Runs `run` once, `delayMs` milliseconds from now. Returns what prevents that. */
+  setTimeout(run: () => unknown, delayMs: number): () => void;
 }
 
-// A global symbol, because an application may have loaded the package twice.
-const SERVICE_CLOCK = Symbol.for('merchant-payments.service-clock');
-
-/** The option that stands for a service's clock. */
-export const asOption = (clock: ServiceClock): MockClock =>
-  Object.defineProperty({ now: clock.now, advance: clock.advance }, SERVICE_CLOCK, {
-    value: clock,
-  });
-
 /** Takes what {@link createManualClock} returned, of any copy of the package. */
-export const manualClock: Rule<ServiceClock> = (value, option) => {
-  if (typeof value === 'object' && value !== null && SERVICE_CLOCK in value) {
-    return (value as { readonly [SERVICE_CLOCK]: ServiceClock })[SERVICE_CLOCK];
-  }
-  throw invalidOption(option, 'a clock made by createManualClock()', value);
-};
+export const manualClock: Rule<ServiceClock> = matching(
+  'a clock made by createManualClock()',
+  (value: unknown) => hasMethod(value, 'moveTo'),
+);
 
 /** Options of {@link createManualClock}. */
 export interface ManualClockOptions {
@@ -95,14 +76,15 @@ export function createManualClock(options: ManualClockOptions = {}): MockClock {
   } satisfies OptionRules<ManualClockOptions>;
   let nowMs = resolveOptions(options, rules).now;
   const now = () => nowMs;
-  const clock = createClock({
-    now,
-    moveTo(epochMs) {
-      nowMs = epochMs;
-    },
-    arm: () => undefined,
-  });
-  return asOption({ ...clock, runs: false, signingTime: now });
+  const moveTo = (epochMs: number) => {
+    nowMs = epochMs;
+  };
+  const clock: ServiceClock = {
+    ...createTimers({ now, moveTo, arm: () => undefined }),
+    runs: false,
+    signingTime: now,
+  };
+  return clock;
 }
 
 /**
@@ -113,33 +95,22 @@ export function createManualClock(options: ManualClockOptions = {}): MockClock {
 export function createSystemClock(): ServiceClock {
   let aheadMs = 0;
   const now = () => Date.now() + aheadMs;
-  const clock = createClock({
-    now,
-    moveTo(epochMs) {
-      // Never back: real time passes while the timers of an advance run.
-      aheadMs += Math.max(0, epochMs - now());
-    },
-    arm(delayMs, run) {
-      const timer = setTimeout(run, Math.max(0, delayMs));
-      // A service that nothing closes, as msw's handlers make one, must not keep the process alive. A server does.
-      timer.unref?.();
-      return () => clearTimeout(timer);
-    },
-  });
-  return { ...clock, runs: true, signingTime: Date.now };
+  // Never back: real time passes while the timers of an advance run.
+  const moveTo = (epochMs: number) => {
+    aheadMs += Math.max(0, epochMs - now());
+  };
+  const arm = (delayMs: number, run: () => void) => {
+    const timer = setTimeout(run, Math.max(0, delayMs));
+    // A service that nothing closes, as msw's handlers make one, must not keep the process alive. A server does.
+    timer.unref?.();
+    return () => clearTimeout(timer);
+  };
+  return { ...createTimers({ now, moveTo, arm }), runs: true, signingTime: Date.now };
 }
 
 // From the year 10000 a date-time has five digits for the year. The system's clock advanced to the limit has
 // a thousand years until then.
 const LATEST_TIME_MS = Date.UTC(9000, 0, 1);
-
-/** Where a clock's time is from. */
-interface Time {
-  readonly now: () => number;
-  readonly moveTo: (epochMs: number) => void;
-  /** Calls `run` when the time has passed by itself, if it does. Returns what prevents that. */
-  readonly arm: (delayMs: number, run: () => void) => (() => void) | undefined;
-}
 
 interface Timer {
   /** Epoch milliseconds of the clock. */
@@ -148,7 +119,13 @@ interface Timer {
   disarm: (() => void) | undefined;
 }
 
-function createClock({ now, moveTo, arm }: Time): Omit<ServiceClock, 'runs' | 'signingTime'> {
+interface Time extends Pick<ServiceClock, 'now' | 'moveTo'> {
+  /** Calls `run` when the time has passed by itself, if it does. Returns what prevents that. */
+  readonly arm: (delayMs: number, run: () => void) => (() => void) | undefined;
+}
+
+/** The timers of a clock, and how it is advanced. */
+function createTimers({ now, moveTo, arm }: Time): Omit<ServiceClock, 'runs' | 'signingTime'> {
   /** In the order in which they fall due; of those due at the same time, the one set earlier is first. */
   const timers: Timer[] = [];
   let isAdvancing = false;
@@ -175,7 +152,7 @@ function createClock({ now, moveTo, arm }: Time): Omit<ServiceClock, 'runs' | 's
       const place = timers.findLastIndex((other) => other.dueAt <= timer.dueAt) + 1;
       timers.splice(place, 0, timer);
       armAgain(timer);
-      return { cancel: () => void take(timer) };
+      return () => void take(timer);
     },
     async advance(ms) {
       const max = Math.max(0, LATEST_TIME_MS - now());
@@ -183,10 +160,8 @@ function createClock({ now, moveTo, arm }: Time): Omit<ServiceClock, 'runs' | 's
       // Waiting for the earlier one could deadlock: it may be waiting for the very endpoint that advances the
       // clock while it handles a callback.
       if (isAdvancing) {
-        throw new MockServerError(
-          'CLOCK_BUSY',
-          'The clock is being advanced already; await that advance() first',
-        );
+        const message = 'The clock is being advanced already; await that advance() first';
+        throw new MockServerError('CLOCK_BUSY', message);
       }
       isAdvancing = true;
       const end = now() + ms;

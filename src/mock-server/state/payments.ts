@@ -3,7 +3,7 @@ import { describeValue } from '../../protocol/describe-value.js';
 import { text } from '../../protocol/options.js';
 import type { CreatePaymentInput, PaymentStatusRecord } from '../../protocol/payment.js';
 import { type Cap, NewestEntries } from './cap.js';
-import type { ServiceClock, ServiceTimer } from './clock.js';
+import type { ServiceClock } from './clock.js';
 import { type PaymentOrReference, toReference } from './payment-reference.js';
 import type { SeededIds } from './seeded-ids.js';
 
@@ -53,11 +53,11 @@ interface PaymentBookOptions {
   readonly clock: Pick<ServiceClock, 'now'>;
   readonly ids: SeededIds;
   readonly initialStatus: string;
-  /** Called with each payment that was created or changed. */
   readonly onChange: (payment: MockPayment) => void;
 }
 
 const HISTORY_LIMIT = 100;
+const NO_FIELDS = Object.freeze({});
 
 /**
  * Payments and their statuses (interface sections 2.2 and 3). The interface restricts no transition, so any
@@ -67,21 +67,13 @@ export class PaymentBook implements MockPayments {
   readonly #options: PaymentBookOptions;
   readonly #payments: NewestEntries<MockPayment>;
   /** The referenceNumbers of a merchantPaymentReference, oldest first. */
-  readonly #numbers = new Map<string, Set<string>>();
-  #seconds = 0;
+  readonly #numbers = new Map<string, string[]>();
+  /** How many are the second, or a later one, of their merchantPaymentReference. */
+  seconds = 0;
 
   constructor(options: PaymentBookOptions) {
     this.#options = options;
     this.#payments = new NewestEntries(options.cap);
-  }
-
-  get size(): number {
-    return this.#payments.size;
-  }
-
-  /** How many are the second, or a later one, of their merchantPaymentReference. */
-  get seconds(): number {
-    return this.#seconds;
   }
 
   list(): MockPayment[] {
@@ -109,13 +101,12 @@ export class PaymentBook implements MockPayments {
     const older = dropped > 0 ? ` (${dropped} older ones were dropped at the limit)` : '';
     throw new InvalidOptionError(
       'referenceNumber',
-      `referenceNumber must be that of one of the ${this.size} payments of this service${older}, or the merchantPaymentReference of one; received ${describeValue(toReference(payment))}; take it from the answer to the creation or from payments.list()`,
+      `referenceNumber must be that of one of the ${this.#payments.size} payments of this service${older}, or the merchantPaymentReference of one; received ${describeValue(toReference(payment))}; take it from the answer to the creation or from payments.list()`,
     );
   }
 
-  /** The payments with this merchantPaymentReference, oldest first. */
   ofOrder(merchantPaymentReference: string): MockPayment[] {
-    const numbers = [...(this.#numbers.get(merchantPaymentReference) ?? [])];
+    const numbers = this.#numbers.get(merchantPaymentReference) ?? [];
     return numbers.flatMap((number) => this.#payments.get(number) ?? []);
   }
 
@@ -124,7 +115,6 @@ export class PaymentBook implements MockPayments {
     const { clock, ids, initialStatus, onChange } = this.#options;
     const { merchantPaymentReference, amount, currency, ...extra } = input;
     const createdAt = toOffsetDateTime(clock.now());
-    const [first] = this.#numbers.get(merchantPaymentReference) ?? [];
     const payment: MockPayment = Object.freeze({
       referenceNumber: ids.next('referenceNumber'),
       merchantPaymentReference,
@@ -134,36 +124,34 @@ export class PaymentBook implements MockPayments {
       updatedAt: createdAt,
       amount,
       currency,
-      extra: Object.freeze(extra),
+      extra: Object.keys(extra).length === 0 ? NO_FIELDS : Object.freeze(extra),
       history: Object.freeze([{ status: initialStatus, at: createdAt }]),
-      secondOf: first,
+      secondOf: this.#numbers.get(merchantPaymentReference)?.[0],
     });
     this.restore(payment);
     onChange(payment);
     return payment;
   }
 
-  /** Adds a payment as it is. */
   restore(payment: MockPayment): void {
     const { merchantPaymentReference, referenceNumber, secondOf } = payment;
-    const numbers = this.#numbers.get(merchantPaymentReference) ?? new Set();
-    this.#numbers.set(merchantPaymentReference, numbers.add(referenceNumber));
-    if (secondOf !== undefined) this.#seconds += 1;
-    this.#payments.add(referenceNumber, payment, (dropped) => this.#forget(dropped));
-  }
-
-  #forget({ merchantPaymentReference, referenceNumber, secondOf }: MockPayment): void {
     const numbers = this.#numbers.get(merchantPaymentReference);
-    numbers?.delete(referenceNumber);
-    if (numbers?.size === 0) this.#numbers.delete(merchantPaymentReference);
-    if (secondOf !== undefined) this.#seconds -= 1;
+    if (numbers === undefined) this.#numbers.set(merchantPaymentReference, [referenceNumber]);
+    else numbers.push(referenceNumber);
+    if (secondOf !== undefined) this.seconds += 1;
+    const dropped = this.#payments.add(referenceNumber, payment);
+    if (dropped !== undefined) this.#forget(dropped);
   }
 
-  /**
-   * Changes a payment as it is now, or was when it was dropped.
-   *
-   * @throws {InvalidOptionError} when `status` is blank
-   */
+  /** The oldest payment of all is the oldest of its order. */
+  #forget({ merchantPaymentReference, secondOf }: MockPayment): void {
+    const numbers = this.#numbers.get(merchantPaymentReference);
+    numbers?.shift();
+    if (numbers?.length === 0) this.#numbers.delete(merchantPaymentReference);
+    if (secondOf !== undefined) this.seconds -= 1;
+  }
+
+  /** Changes a payment as it is now, or was when it was dropped. */
   change(payment: MockPayment, status: string): MockPayment {
     text(status, 'status');
     const { clock, onChange } = this.#options;
@@ -185,7 +173,7 @@ export class PaymentBook implements MockPayments {
   clear(): void {
     this.#payments.clear();
     this.#numbers.clear();
-    this.#seconds = 0;
+    this.seconds = 0;
   }
 }
 
@@ -208,48 +196,52 @@ export function toStatusRecord(payment: MockPayment) {
 
 /** The status that the end of a reference asks for, as in `order-1001-auto-paid`. */
 function askedStatus(reference: string): string | undefined {
-  const [, ...ends] = reference.split('-auto-');
-  const status = ends.at(-1) ?? '';
+  const place = reference.lastIndexOf(MARK);
+  const status = place < 0 ? '' : reference.slice(place + MARK.length);
   return /^[\w-]+$/.test(status) ? status : undefined;
 }
+const MARK = '-auto-';
 
-interface AutomaticStatusesOptions {
+interface AutomaticStatusSettings {
   readonly clock: ServiceClock;
-  /** For payments whose reference asks for none. */
-  readonly status: string | undefined;
-  readonly afterMs: number;
-  readonly setStatus: (payment: MockPayment, status: string) => unknown;
+  readonly autoStatus: string | undefined;
+  readonly autoStatusAfterMs: number;
 }
 
 /** Sets a payment's status some time after its creation, as if the customer had paid. */
 export class AutomaticStatuses {
-  readonly #options: AutomaticStatusesOptions;
-  /** By referenceNumber. */
-  readonly #timers = new Map<string, ServiceTimer>();
+  readonly #settings: AutomaticStatusSettings;
+  readonly #setStatus: (payment: MockPayment, status: string) => unknown;
+  /** What cancels them, by referenceNumber. */
+  readonly #timers = new Map<string, () => void>();
 
-  constructor(options: AutomaticStatusesOptions) {
-    this.#options = options;
+  constructor(
+    settings: AutomaticStatusSettings,
+    setStatus: (payment: MockPayment, status: string) => unknown,
+  ) {
+    this.#settings = settings;
+    this.#setStatus = setStatus;
   }
 
-  schedule(payment: MockPayment): void {
-    const { clock, afterMs, setStatus } = this.#options;
-    const { merchantPaymentReference, referenceNumber, createdAt } = payment;
-    const status = askedStatus(merchantPaymentReference) ?? this.#options.status;
+  /** To be called with each payment that is created or changed: one that has changed gets no automatic status. */
+  consider(payment: MockPayment): void {
+    const { clock, autoStatus, autoStatusAfterMs } = this.#settings;
+    const { merchantPaymentReference, referenceNumber, createdAt, history } = payment;
+    if (history.length > 1) {
+      this.#timers.get(referenceNumber)?.();
+      this.#timers.delete(referenceNumber);
+      return;
+    }
+    const status = askedStatus(merchantPaymentReference) ?? autoStatus;
     if (status === undefined) return;
-    const leftMs = Math.max(0, Date.parse(createdAt) + afterMs - clock.now());
+    const leftMs = Math.max(0, Date.parse(createdAt) + autoStatusAfterMs - clock.now());
     // Returned, so that a manual clock waits for the callback.
-    const timer = clock.setTimeout(() => setStatus(payment, status), leftMs);
-    this.#timers.set(referenceNumber, timer);
-  }
-
-  /** A payment whose status has changed gets no automatic one. */
-  cancel({ referenceNumber }: MockPayment): void {
-    this.#timers.get(referenceNumber)?.cancel();
-    this.#timers.delete(referenceNumber);
+    const cancel = clock.setTimeout(() => this.#setStatus(payment, status), leftMs);
+    this.#timers.set(referenceNumber, cancel);
   }
 
   cancelAll(): void {
-    for (const timer of this.#timers.values()) timer.cancel();
+    for (const cancel of this.#timers.values()) cancel();
     this.#timers.clear();
   }
 }

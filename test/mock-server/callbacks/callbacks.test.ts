@@ -186,8 +186,10 @@ describe('the connection to the endpoint', () => {
   test('is opened again when the endpoint closed it meanwhile', async () => {
     const closed: unknown[] = [];
     await using endpoint = await startEndpoint(() => (response) => {
-      response.end(() => response.socket?.end());
-      response.socket?.once('close', () => closed.push(1));
+      // Once it has ended, the answer has no socket.
+      const { socket } = response;
+      socket?.once('close', () => closed.push(1));
+      response.end(() => socket?.end());
     });
     const { server, referenceNumber } = await startWithPayment({ callbackUrl: endpoint.url });
     await using _ = server;

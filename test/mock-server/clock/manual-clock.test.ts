@@ -103,7 +103,7 @@ describe('a manual clock', () => {
     const timer = timers.setTimeout(() => {
       runs += 1;
     }, 5);
-    timer.cancel();
+    timer();
     await clock.advance(10);
     expect(runs).toBe(0);
   });
@@ -114,7 +114,7 @@ describe('a manual clock', () => {
     const runs: string[] = [];
     timers.setTimeout(() => {
       runs.push('first');
-      second.cancel();
+      second();
     }, 5);
     const second = timers.setTimeout(() => runs.push('second'), 5);
     timers.setTimeout(() => runs.push('third'), 5);

@@ -52,7 +52,6 @@ describe('state and settings', () => {
       ],
       faults: [],
       counts: { payments: 2, requests: 2, deliveries: 1, secondPayments: 0 },
-      dropped: { payments: 0, requests: 0, deliveries: 0, callbacks: 0 },
     });
   });
 

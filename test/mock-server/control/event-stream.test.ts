@@ -1,9 +1,6 @@
-import { once } from 'node:events';
-import { connect } from 'node:net';
 import { expect, test } from 'vitest';
 import { createManualClock, startMockServer } from '../../../src/mock-server/index.js';
-import { manualClock } from '../../../src/mock-server/state/clock.js';
-import { createPayment, postPayment, rawCreation } from '../merchant-client.js';
+import { createPayment, postPayment } from '../merchant-client.js';
 import { startEndpoint } from '../merchant-endpoint.js';
 import { control, listen } from './control-client.js';
 
@@ -74,63 +71,9 @@ test('reports settings, the clock and a reset, each with the new settings', asyn
   expect(await events.next('reset')).toMatchObject({ settings: { url: server.url } });
 });
 
-test('ends without ending the process when an event can’t be written', async () => {
-  const clock = createManualClock({ now: 0 });
-  let nowMs = 0;
-  manualClock(clock, 'clock').now = () => nowMs;
-  await using server = await startMockServer({ clock });
-  await using events = await listen(server);
-  nowMs = Number.NaN;
-  await expect(postPayment(server)).rejects.toThrow();
-  await events.ended();
-  nowMs = 0;
-  expect((await postPayment(server)).status).toBe(201);
-});
-
 test('ends when the service is closed', async () => {
   const server = await startMockServer();
   await using events = await listen(server);
   await server.close();
   await events.ended();
-});
-
-test('accepts 64 listeners, and another once one has left', async () => {
-  await using server = await startMockServer();
-  const streams = await Promise.all(Array.from({ length: 64 }, () => listen(server)));
-  expect(await control(server, 'GET', '/events')).toMatchObject({
-    status: 503,
-    body: { code: 'UNAVAILABLE', message: expect.stringContaining('64') },
-  });
-  await streams[0]?.[Symbol.asyncDispose]();
-  // The server notices once the end of the connection has reached it.
-  await expect
-    .poll(async () => {
-      const answer = await fetch(`${server.url}/_mock/events`);
-      if (answer.status !== 200) return answer.status;
-      await answer.body?.cancel();
-      return answer.status;
-    })
-    .toBe(200);
-  for (const stream of streams) await stream[Symbol.asyncDispose]();
-});
-
-test('clients that disconnect behind a hanging request take no place', async () => {
-  await using server = await startMockServer();
-  server.faults.add({ on: 'request', type: 'hang', times: Number.POSITIVE_INFINITY });
-  const { port } = new URL(server.url);
-  const pipelined = `${rawCreation(server)}GET /_mock/events HTTP/1.1\r\nHost: localhost\r\n\r\n`;
-  for (let count = 0; count < 64; count += 1) {
-    const socket = connect(Number(port), '127.0.0.1');
-    socket.write(pipelined);
-    await expect.poll(() => server.requests.length, { interval: 2 }).toBe(count + 1);
-    socket.destroy();
-    await once(socket, 'close');
-  }
-  await expect
-    .poll(async () => {
-      const answer = await fetch(`${server.url}/_mock/events`);
-      await answer.body?.cancel();
-      return answer.status;
-    })
-    .toBe(200);
 });

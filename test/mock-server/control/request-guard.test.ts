@@ -7,7 +7,7 @@ const loopback = { host: '127.0.0.1', address: '127.0.0.1' };
 const everywhere = { host: '0.0.0.0', address: '0.0.0.0' };
 
 const visit = (headers: Record<string, string>, listens = loopback, path = '/_mock/state') =>
-  findIntrusion({ method: 'GET', path, headers, listens });
+  findIntrusion({ method: 'GET', path, headers }, listens);
 
 describe('the Host header', () => {
   test.each([

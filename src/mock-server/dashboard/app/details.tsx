@@ -15,7 +15,7 @@ export function LineDetails({ line: { source } }: { line: Line }) {
 function RequestDetails({ request }: { request: ControlRequest }) {
   const { body, headers, authenticated, answer, outcome, requestId } = request;
   return (
-    <div class="sides">
+    <div class="sides request">
       <div>
         <h3>Your code sent</h3>
         <Body label="Body" text={body} />

@@ -127,13 +127,16 @@ interface Keys {
 
 /** `/` searches, Esc goes back. */
 function useKeys({ box, onEscape }: Keys): void {
+  // That of the last drawing: an effect would follow some time after it, too late for a quick key.
+  const goBack = useRef(onEscape);
+  goBack.current = onEscape;
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       const { key, target, ctrlKey, metaKey, altKey, isComposing } = event;
       if (ctrlKey || metaKey || altKey || isComposing) return;
       // In a menu, Escape closes the menu.
       if (key === 'Escape' && !(target instanceof HTMLSelectElement)) {
-        onEscape();
+        goBack.current();
         box.current?.blur();
       }
       if (key !== '/' || isTyping(target)) return;
@@ -142,7 +145,7 @@ function useKeys({ box, onEscape }: Keys): void {
     };
     document.addEventListener('keydown', onKey);
     return () => document.removeEventListener('keydown', onKey);
-  });
+  }, [box]);
 }
 
 const isTyping = (target: EventTarget | null): boolean =>

@@ -107,7 +107,7 @@ function apply(state: ControlState, event: ControlEvent): ControlState {
     case 'faults':
       return { ...state, faults: event.faults };
     case 'limit':
-      return { ...state, dropped: { ...state.dropped, [event.kind]: 1 } };
+      return state;
     case 'settings':
       return { ...state, ...readSettings(event.settings) };
     case 'reset':
@@ -119,7 +119,6 @@ function apply(state: ControlState, event: ControlEvent): ControlState {
         deliveries: [],
         faults: [],
         counts: { payments: 0, requests: 0, deliveries: 0, secondPayments: 0 },
-        dropped: { payments: 0, requests: 0, deliveries: 0, callbacks: 0 },
       };
   }
 }

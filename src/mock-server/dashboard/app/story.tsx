@@ -6,7 +6,7 @@ import { ActionStatus, Button, Form, SelectField, TextField, useAction } from '.
 import { LineDetails } from './details.js';
 import { Time } from './format.js';
 import { describeResult, type Line } from './lines.js';
-import { hashOf, ResendButton } from './stream.js';
+import { hashOf, NextTry, ResendButton } from './stream.js';
 import { Badge, Body, CopyButton, StatusBadge } from './texts.js';
 
 interface StoryProps {
@@ -44,7 +44,7 @@ export function Story({ state, lines, payment, opened }: StoryProps) {
 }
 
 function StoryLine({ line, isOpen }: { line: Line; isOpen: boolean }) {
-  const { at, what, status, answer, why, source, fault } = line;
+  const { at, what, status, answer, why, source, fault, nextRetryAt } = line;
   return (
     <li class={isOpen ? 'opened' : undefined}>
       <a class="summary" href={isOpen ? hashOf({ ...line, key: '' }) : hashOf(line)}>
@@ -57,6 +57,11 @@ function StoryLine({ line, isOpen }: { line: Line; isOpen: boolean }) {
         <p class={answer.tone === 'bad' ? 'bad-text' : 'muted'}>
           {fault !== undefined && <span class="fault">fault {fault} </span>}
           {why}
+        </p>
+      )}
+      {nextRetryAt !== undefined && (
+        <p>
+          Tried again <NextTry line={line} at={nextRetryAt} />
         </p>
       )}
       {isOpen && (

@@ -52,7 +52,7 @@ function StreamLine({ line, isOpened }: { line: Line; isOpened: boolean }) {
 const signs: Readonly<Record<string, string>> = { good: '✓', bad: '✕', waiting: '…' };
 
 /** When a callback is tried again; a click makes it happen now. */
-function NextTry({ line, at }: { line: Line; at: string }) {
+export function NextTry({ line, at }: { line: Line; at: string }) {
   const action = useAction();
   const advance = () =>
     void action.run(

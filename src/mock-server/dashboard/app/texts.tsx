@@ -69,6 +69,9 @@ export function CopyButton({ label, text }: TextProps) {
   );
 }
 
+/** A long line breaks here rather than within a word. */
+const AFTER_COMMA = /(?<=,)/;
+
 /** A text exactly as it is; `mark` is its highlighted start. */
 export function RawText({ label, text, mark = '' }: TextProps & { readonly mark?: string }) {
   const id = useId();
@@ -84,7 +87,10 @@ export function RawText({ label, text, mark = '' }: TextProps & { readonly mark?
         // biome-ignore lint/a11y/useSemanticElements: a fieldset is for controls
         <pre tabIndex={0} role="group" aria-labelledby={id}>
           {mark !== '' && <mark>{mark}</mark>}
-          {text.slice(mark.length)}
+          {text
+            .slice(mark.length)
+            .split(AFTER_COMMA)
+            .flatMap((part) => [part, <wbr key={part} />])}
         </pre>
       )}
     </div>

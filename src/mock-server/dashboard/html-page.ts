@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { markupText } from '../../protocol/plain-text.js';
-import { type PlainAnswer, textAnswer } from '../api/http-messages.js';
-import { GUARD_HEADERS } from './control-call.js';
+import { type PlainAnswer, type PlainRequest, textAnswer } from '../api/http-messages.js';
+import { GUARD_HEADERS } from '../control/control-call.js';
 
 const STYLE = `
 :root { color-scheme: light dark; --ground: light-dark(#eef1f5, #10141a); --card: light-dark(#fff, #1a1f27);
@@ -33,6 +33,7 @@ button.primary, .button.primary { border-color: transparent; background: var(--a
 .tests h2 { margin: 0 0 .5rem; font-size: .875rem; }
 .tests div { display: flex; flex-wrap: wrap; gap: .5rem; margin-bottom: .75rem; }
 .tests p { margin: 0 0 .25rem; }
+.number { white-space: nowrap; }
 .tests button { width: auto; padding: .375rem .75rem; font-weight: 400; }
 `;
 const STYLE_DIGEST = createHash('sha256').update(STYLE).digest('base64');
@@ -74,10 +75,10 @@ ${body}
   });
 }
 
-/** For an address at which the mock has nothing. */
-export const missingPage = (heading: string, text: string): PlainAnswer =>
+/** For an address that leads nowhere. */
+export const errorPage = (status: number, heading: string, text: string): PlainAnswer =>
   htmlPage({
-    status: 404,
+    status,
     title: heading,
     body: `<main>
 <div class="mark bad" aria-hidden="true">?</div>
@@ -86,6 +87,22 @@ export const missingPage = (heading: string, text: string): PlainAnswer =>
 <a class="button" href="/_mock/">Open the dashboard</a>
 </main>`,
   });
+
+/** Not cached: another program may listen here later. */
+export function redirectToPage(): PlainAnswer {
+  const headers = { location: '/_mock/', 'cache-control': 'no-store' };
+  return { status: 308, headers, body: '' };
+}
+
+/** Answers a browser that opens an address or asks for its icon, which is no request of the merchant's code. */
+export function answerVisit({ method, path, headers }: PlainRequest): PlainAnswer | undefined {
+  if (method !== 'GET') return undefined;
+  if (path === '/favicon.ico') return { status: 404, headers: {}, body: '' };
+  if (!headers['accept']?.includes('text/html')) return undefined;
+  if (path === '/') return redirectToPage();
+  const text = 'The mock answers its API and shows pages.';
+  return errorPage(404, 'There is nothing at this address', text);
+}
 
 function createPolicy(formTarget: URL | undefined): string {
   // A host may hold characters that end a directive.

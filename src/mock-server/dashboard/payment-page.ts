@@ -1,21 +1,19 @@
+import { InvalidOptionError } from '../../errors.js';
 import { httpUrl } from '../../protocol/url.js';
-import { matchPath, type PlainAnswer, type PlainRequest } from '../api/http-messages.js';
+import type { PlainAnswer, PlainRequest } from '../api/http-messages.js';
+import { ControlFailure, GUARD_HEADERS, matchPath } from '../control/control-call.js';
 import type { MockService } from '../mock-service.js';
 import type { MockPayment, PaymentBook } from '../state/payments.js';
-import { ControlFailure, GUARD_HEADERS } from './control-call.js';
-import { escapeHtml, htmlPage, missingPage } from './html-page.js';
+import { errorPage, escapeHtml, htmlPage } from './html-page.js';
 
-interface PaymentPageSource {
-  readonly service: Pick<MockService, 'pay' | 'setStatus'>;
+interface PayingService extends Pick<MockService, 'pay' | 'setStatus'> {
   readonly payments: PaymentBook;
 }
-
-export const isPaymentPage = (pathname: string): boolean => pathname.startsWith('/_mock/pay/');
 
 interface Action {
   /** On the button. */
   readonly text: string;
-  readonly act: (source: PaymentPageSource, payment: MockPayment) => unknown;
+  readonly act: (service: PayingService, payment: MockPayment) => unknown;
   /** On the page that follows. */
   readonly done: string;
 }
@@ -27,12 +25,12 @@ const DECLINED = 'declined';
 const actions: Readonly<Record<string, Action>> = {
   pay: {
     text: 'Pay',
-    act: ({ service }, payment) => service.pay(payment),
+    act: (service, payment) => service.pay(payment),
     done: 'Thank you, it is paid',
   },
   decline: {
     text: 'Decline',
-    act: ({ service }, payment) => service.setStatus(payment, DECLINED),
+    act: (service, payment) => service.setStatus(payment, DECLINED),
     done: 'The payment was declined',
   },
   leave: { text: 'Leave without paying', act: () => undefined, done: 'Nothing was paid' },
@@ -40,30 +38,43 @@ const actions: Readonly<Record<string, Action>> = {
 };
 
 /** As a customer does who pays in two tabs: a shop that sends a second creation gets a second payment. */
-async function payTwice({ service, payments }: PaymentPageSource, payment: MockPayment) {
+async function payTwice(service: PayingService, payment: MockPayment) {
   const { merchantPaymentReference, amount, currency, extra } = payment;
   await service.pay(payment);
-  await service.pay(payments.create({ ...extra, merchantPaymentReference, amount, currency }));
+  await service.pay(
+    service.payments.create({ ...extra, merchantPaymentReference, amount, currency }),
+  );
 }
 
 /**
  * The page on which a person pays, in place of the page that the real service may have: the interface shows none.
  *
  * @throws {ControlFailure} for another method or action
- * @throws {InvalidOptionError} when `returnUrl` is no http or https address
  */
 export async function answerPaymentPage(
   request: PlainRequest,
-  source: PaymentPageSource,
+  service: PayingService,
 ): Promise<PlainAnswer> {
-  const { method, pathname, search } = request;
-  const payment = source.payments.get(matchPath('/_mock/pay/:id', pathname) ?? '');
-  if (payment === undefined) {
+  try {
+    const payment = service.payments.get(matchPath('/_mock/pay/:id', request.path) ?? '');
+    if (payment !== undefined) return await answerFor(payment, request, service);
     const text = 'There is no payment with this number. The mock may have been reset or restarted.';
-    return missingPage('This link leads to no payment', text);
+    return errorPage(404, 'This link leads to no payment', text);
+  } catch (error) {
+    if (!(error instanceof InvalidOptionError)) throw error;
+    return errorPage(400, 'This link can not be used', `${error.message}.`);
   }
+}
+
+/** @throws {InvalidOptionError} when `returnUrl` is no http or https address */
+async function answerFor(
+  payment: MockPayment,
+  request: PlainRequest,
+  service: PayingService,
+): Promise<PlainAnswer> {
+  const { method, target, path } = request;
   if (method === 'GET') {
-    const query = new URLSearchParams(search);
+    const query = new URLSearchParams(target.slice(path.length));
     const returnUrl = findReturnUrl(payment, query);
     const done = actionOf(query.get('done'));
     return done || payment.status === 'paid'
@@ -85,9 +96,9 @@ export async function answerPaymentPage(
   }
   // Settles with the first attempt of the callback, unless a fault delays that: then the customer is back first.
   // A button that is pressed twice pays once.
-  const isPaid = source.payments.get(payment)?.status === 'paid';
-  if (!isPaid) await action.act(source, payment);
-  const location = returnUrl?.href ?? `${pathname}?done=${isPaid ? 'pay' : name}`;
+  const isPaid = service.payments.get(payment)?.status === 'paid';
+  if (!isPaid) await action.act(service, payment);
+  const location = returnUrl?.href ?? `${path}?done=${isPaid ? 'pay' : name}`;
   return { status: 303, headers: { ...GUARD_HEADERS, location }, body: '' };
 }
 
@@ -97,7 +108,7 @@ const actionOf = (name: string | null): Action | undefined =>
 /** That of the query or the form, or else of the creation, if it is an address there. */
 function findReturnUrl({ extra }: MockPayment, given: URLSearchParams): URL | undefined {
   const asked = given.get('returnUrl');
-  if (asked !== null && asked !== '') return httpUrl(asked, 'returnUrl');
+  if (asked) return httpUrl(asked, 'returnUrl');
   try {
     return httpUrl(extra['returnUrl'], 'returnUrl');
   } catch {
@@ -129,7 +140,7 @@ ${buttonOf('pay', ' class="primary"')}
 <h2 id="tests">For tests</h2>
 <div>${others.map((name) => buttonOf(name, ' form="pay"')).join('\n')}</div>
 <p>This is the page of a mock: no money moves. ${escapeHtml(leads ?? '')}</p>
-<p>Payment ${escapeHtml(payment.referenceNumber)}</p>
+<p>Payment <span class="number">${escapeHtml(payment.referenceNumber)}</span></p>
 </section>`,
   });
 }
@@ -155,7 +166,7 @@ ${factsOf(payment)}
 ${back ?? (isPaid ? '<p class="muted">You can close this page.</p>' : again)}
 </main>
 <section class="tests"><p>This is the page of a mock: no money moved.</p>
-<p>Payment ${escapeHtml(payment.referenceNumber)}</p></section>`,
+<p>Payment <span class="number">${escapeHtml(payment.referenceNumber)}</span></p></section>`,
   });
 }
 
