@@ -138,13 +138,3 @@ test.each(settingsFor('vitest'))('creates payments under fake timers by %s', asy
   vi.useRealTimers();
   expect(service.payments.list()).toHaveLength(3);
 });
-
-// Run by test/client/fake-timers.slow.test.ts.
-test('the settings for node:test are those that are run elsewhere', () => {
-  const flat = (text: string) => text.replaceAll(/\s|,(?=\s*[\])}])/g, '');
-  const nodeTest = flat(readFileSync('test/client/fake-timers.slow.test.ts', 'utf8'));
-  expect(settingsFor('node:test')).not.toEqual([]);
-  for (const setting of settingsFor('node:test')) {
-    expect(nodeTest).toContain(flat(/\[.*\]/.exec(setting)?.[0] ?? ''));
-  }
-});

@@ -80,8 +80,6 @@ describe('the commands of the image', () => {
 });
 
 const hasDocker = spawnSync('docker', ['version', '--format', '{{.Server.Version}}']).status === 0;
-if (!hasDocker)
-  console.log('No Docker answers: the image is not built, its commands are run alone.');
 
 describe.runIf(hasDocker)('the image', () => {
   const docker = async (...args: string[]) => (await run('docker', args)).stdout.trim();

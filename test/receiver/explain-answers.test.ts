@@ -51,6 +51,13 @@ const rows: [what: string, options: Options, request: object, status: number, bo
     { code: 'PROCESSING_FAILED', message: 'onPayment or the store threw TypeError; see onError' },
   ],
   [
+    'a text that onPayment throws',
+    throws('planted'),
+    {},
+    500,
+    { code: 'PROCESSING_FAILED', message: expect.stringContaining('threw what is no Error') },
+  ],
+  [
     'a change that is parked',
     { ...throws(new Error('planted')), store: memoryStore(), parkAfter: 1 },
     {},

@@ -97,6 +97,38 @@ describe.each(servers)('what %s passes to a route', (_name, mount) => {
   });
 });
 
+/** What of a request and its response reaches the handler, and what the error says of it. */
+const partly: [string, (request: object, response: object) => unknown, string][] = [
+  [
+    "Express's request alone",
+    (request) => request,
+    'received a request of node:http without its response. Use callbackHandler of merchant-payments/node instead: handler(request, response)',
+  ],
+  [
+    "h3's event",
+    (req, res) => ({ node: { req, res }, context: {} }),
+    "received h3's event. Use callbackHandler of merchant-payments/node instead: handler(event.node.req, event.node.res)",
+  ],
+];
+
+describe.each(partly)('%s', (_what, pass, says) => {
+  it.each(['node', 'fetch', 'lambda'] as const)(
+    'is answered 500 by merchant-payments/%s, and named as what it is',
+    async (entry) => {
+      const scene = await openScene((options) => {
+        const handler = entries[entry](options);
+        return createServer(
+          express5().all(PATH, (request, response) => handler(pass(request, response))),
+        );
+      });
+      expect(await deliver(scene, sign())).toMatchObject({ status: 500, body: '' });
+      expect(scene.callbacks).toEqual([]);
+      const [{ error } = { error: undefined }] = scene.reported;
+      expect((error as Error).message).toContain(says);
+    },
+  );
+});
+
 // --- What is passed without such a response --------------------------------------------------------
 
 /** A request of node:http, as AWS got it. */

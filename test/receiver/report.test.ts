@@ -61,6 +61,16 @@ describe('the default of onError', () => {
     expect(shown()).toMatch(/could not be processed: an object$/);
     expect(shown()).not.toContain('planted');
   });
+  it.each([
+    ['text', 'text'],
+    [7, '7'],
+    [null, 'an object'],
+    [undefined, 'undefined was thrown'],
+  ])('copes with %s', (error, said) => {
+    const shown = listen();
+    reportToConsole(error);
+    expect(shown()).toBe(`merchant-payments: a payment callback could not be processed: ${said}`);
+  });
 });
 
 describe('report', () => {

@@ -107,15 +107,5 @@ export function describeOrder(implementation: Implementation): void {
       await verify(build(), { recordSchema });
       expect(runs).toBe(1);
     });
-
-    it('does not read the clock before the headers are complete', async () => {
-      let reads = 0;
-      const now = () => {
-        reads += 1;
-        return NOW_SECONDS * 1000;
-      };
-      await refusalOf(() => verify({ rawBody: '', headers: {} }, { now }));
-      expect(reads).toBe(0);
-    });
   });
 }

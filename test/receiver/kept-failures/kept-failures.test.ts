@@ -35,17 +35,6 @@ describe('a receiver whose store keeps no failures', () => {
 });
 
 describe('the options of parking', () => {
-  it.each([['parkAfter', { parkAfter: 0 }, 'a whole number of failures from 1; received 0']])(
-    'refuse a wrong %s: %o',
-    (option, options, message) => {
-      const create = () =>
-        createCallbackReceiver({ signingSecret: 's', onPayment() {}, ...(options as object) });
-      expect(create).toThrow(
-        expect.objectContaining({ option, message: expect.stringContaining(message) }),
-      );
-    },
-  );
-
   it.each([undefined, null, {}, { key: 'k' }, { key: 'k', referenceNumber: 7 }])(
     'refuse to replay %o, which is no change',
     async (change) => {

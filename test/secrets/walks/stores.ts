@@ -1,3 +1,4 @@
+import type { PGlite } from '@electric-sql/pglite';
 import { mysqlStore } from '../../../src/mysql/index.js';
 import {
   fromDrizzle,
@@ -13,7 +14,7 @@ import { sqliteStore } from '../../../src/sqlite/index.js';
 import { memoryStore } from '../../../src/store/memory.js';
 import { failureOf } from '../../callback/sample-callback.js';
 import { emptyPglite } from '../../pglite.js';
-import { apiSecret } from '../planted.js';
+import { apiSecret, customer } from '../planted.js';
 import type { Walk, Walks } from '../watch.js';
 import { connectRedis, failingDatabase, redisServers, SILENT } from './failing-servers.js';
 import { signingSecrets } from './signed-callback.js';
@@ -73,6 +74,14 @@ export const storeWalks: Walks = {
     'when it is refused': refusing(redisStore),
   },
   './postgres postgresStore': {
+    'when the work breaks its transaction': async (see) => {
+      const store = postgresStore(await emptyPglite());
+      await store.setup();
+      await receiveBy(see, store, (async ({ tx }: { tx: Pick<PGlite, 'query'> }) => {
+        // The driver's error holds the value; that the work goes on hides it from the store.
+        await tx.query(`SELECT '${customer}'::int`).catch(() => undefined);
+      }) as never);
+    },
     'payments that fail in every way, and a database without tables': async (see) => {
       const store = postgresStore(await emptyPglite(), { client: createClient() });
       see('missing tables', await failureOf(() => store.create(order)));
