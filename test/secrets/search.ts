@@ -74,7 +74,7 @@ function hashOf(text: string, length: number): number {
 const slotOf = (hash: number): number => hash >>> (32 - SLOT_BITS);
 
 /** The ways in which a secret can be written. */
-function spellingsOf(secret: string | Uint8Array): Record<string, string> {
+export function spellingsOf(secret: string | Uint8Array): Record<string, string> {
   const bytes = Buffer.from(secret);
   const hex = bytes.toString('hex');
   const encoded: Record<string, string> = {
