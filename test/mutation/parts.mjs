@@ -20,11 +20,7 @@ export const PARTS = {
     concurrency: 2,
   },
   callback: {
-    mutate: [
-      'src/callback/**/*.ts',
-      'src/protocol/instant.ts',
-      'src/protocol/schema.ts',
-    ],
+    mutate: ['src/callback/**/*.ts', 'src/protocol/instant.ts', 'src/protocol/schema.ts'],
     tests: [
       'test/callback/**/*.test.ts',
       'test/protocol/{instant,schema,schema-messages.slow}.test.ts',
