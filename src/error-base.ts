@@ -180,7 +180,6 @@ function extendStack(error: OptionError): void {
   Error.stackTraceLimit = limit;
 }
 
-/** An error whose code is one of several. */
 export abstract class CodedError<Code extends string> extends PackageError {
   readonly code: Code;
 

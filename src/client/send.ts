@@ -33,10 +33,8 @@ export async function send(context: SendContext): Promise<ServiceResponse> {
   let known: RequestOutcome = 'not-sent';
   for (let attempt = 1; ; attempt += 1) {
     const sending: Sending = { attempt, earlier: known };
-    const result: AttemptResult =
-      trace === undefined
-        ? await sendOnce(context, sending)
-        : await observeRequest(context, trace, () => sendOnce(context, sending));
+    const run = () => sendOnce(context, sending);
+    const result = await (trace === undefined ? run() : observeRequest(context, trace, run));
     if (result.error === undefined) return result.response as ServiceResponse;
     if (result.retryDelayMs === undefined) throw result.error;
     known = result.verdict.requestOutcome;

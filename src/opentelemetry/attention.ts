@@ -1,4 +1,4 @@
-import type { BatchObservableResult, Meter } from '@opentelemetry/api';
+import type { BatchObservableResult, Meter, Observable } from '@opentelemetry/api';
 import { within } from '../protocol/waiting.js';
 import type { AttentionKind } from '../store/attention.js';
 import { OWN } from './attributes.js';
@@ -26,7 +26,7 @@ export function watchAttention(meter: Meter, store: Listing): () => void {
     unit: 's',
   });
   return observe(meter, [items, age], async () => {
-    const counted: Counted[] = [];
+    const counted: Awaited<ReturnType<typeof count>>[] = [];
     for (const kind of KINDS) counted.push(await count(store, kind));
     return (result) => {
       for (const { kind, total, parked, oldestMs = Date.now() } of counted) {
@@ -43,14 +43,7 @@ export function watchAttention(meter: Meter, store: Listing): () => void {
   });
 }
 
-interface Counted {
-  readonly kind: AttentionKind;
-  readonly total: number;
-  readonly parked: number;
-  readonly oldestMs: number | undefined;
-}
-
-async function count(store: Listing, kind: AttentionKind): Promise<Counted> {
+async function count(store: Listing, kind: AttentionKind) {
   let total = 0;
   let parked = 0;
   let oldestMs: number | undefined;
@@ -62,14 +55,13 @@ async function count(store: Listing, kind: AttentionKind): Promise<Counted> {
   return { kind, total, parked, oldestMs };
 }
 
-type Gauge = ReturnType<Meter['createObservableGauge']>;
 type Write = (result: BatchObservableResult) => void;
 
 /**
  * Calls `read` at each collection. A value that can't be read in time is not observed: the SDK would log a
  * database's error in full, and an old value would look current.
  */
-function observe(meter: Meter, gauges: Gauge[], read: () => Promise<Write>): () => void {
+function observe(meter: Meter, gauges: Observable[], read: () => Promise<Write>): () => void {
   let reading: Promise<Write | undefined> | undefined;
   const collect = async (result: BatchObservableResult): Promise<void> => {
     // A read that hangs is not started again.

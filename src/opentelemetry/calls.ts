@@ -32,9 +32,7 @@ export function watchCalls(tracer: Tracer, meter: Meter): () => void {
       },
     }),
   ];
-  return () => {
-    for (const stop of stops) stop();
-  };
+  return () => stops.forEach((stop) => void stop());
 }
 
 // A path passed to `request` may contain identifiers, which a span name must not.
@@ -43,17 +41,14 @@ function nameOf({ operation, method, path }: CallTrace): string {
 }
 
 function describeCall(call: CallTrace): Attributes {
-  const own = Object.entries(call.context ?? {}).map(([name, value]) => [
-    `${OWN.context}.${name}`,
-    value,
-  ]);
+  const given = Object.entries(call.context ?? {});
   return {
     [HTTP.method]: call.method,
     [HTTP.url]: call.url,
     [HTTP.serverAddress]: call.serverAddress,
     [HTTP.serverPort]: call.serverPort,
     [OWN.operation]: call.operation,
-    ...Object.fromEntries(own),
+    ...Object.fromEntries(given.map(([name, value]) => [`${OWN.context}.${name}`, value])),
   };
 }
 

@@ -56,7 +56,6 @@ export function instrumentMerchantPayments(options: InstrumentationOptions = {})
 const KEY = Symbol.for('merchant-payments.recordings');
 const global = globalThis as { [KEY]?: Recording[] };
 
-/** What records by a pair of providers. */
 interface Recording {
   readonly traces: TracerProvider;
   readonly meters: MeterProvider;

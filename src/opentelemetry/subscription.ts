@@ -2,7 +2,6 @@ import { tracingChannel } from 'node:diagnostics_channel';
 import { context, type Span, type SpanOptions, type Tracer, trace } from '@opentelemetry/api';
 import { runWithin } from '../protocol/tracing.js';
 
-/** Called when the traced operation starts and when it ends. */
 interface Listeners<Trace> {
   start?(trace: Trace): void;
   end(trace: Trace): void;

@@ -40,7 +40,7 @@ function piecesOf(text: string): string[] {
 }
 
 /** How programs write a secret. */
-function spellingsOf(secret: string | Uint8Array): Record<string, string> {
+export function spellingsOf(secret: string | Uint8Array): Record<string, string> {
   const bytes = Buffer.from(secret);
   const latin1 = bytes.toString('latin1');
   const spellings: Record<string, string> = { hex: bytes.toString('hex'), 'as Latin-1': latin1 };

@@ -70,6 +70,7 @@ const MARGIN_MS = 2_000;
  */
 export class KeptSocket {
   #socket: Socket | undefined;
+  #hint: string | string[] | undefined;
   #keptMs = KEEP_ALIVE_MS;
   #restsSinceMs = 0;
   #restsSinceSystemMs = 0;
@@ -86,13 +87,19 @@ export class KeptSocket {
   /** Called with the socket when it has connected. */
   opened(socket: Socket): void {
     this.#socket = socket;
-    this.#rest(KEEP_ALIVE_MS);
+    this.#hint = undefined;
+    this.#keptMs = KEEP_ALIVE_MS;
+    this.#rest();
   }
 
   /** Called when an answer has ended. */
-  answered(headers: ResponseHeaders): void {
-    const hint = headers['keep-alive'];
-    this.#rest(hint === undefined ? KEEP_ALIVE_MS : parseKeepAlive(String(hint)));
+  answered({ 'keep-alive': hint }: ResponseHeaders): void {
+    // Most answers say the same as the one before.
+    if (hint !== this.#hint) {
+      this.#hint = hint;
+      this.#keptMs = parseKeepAlive(String(hint));
+    }
+    this.#rest();
   }
 
   /** Breaks the connection. */
@@ -100,8 +107,7 @@ export class KeptSocket {
     this.#socket?.destroy(reason);
   }
 
-  #rest(keptMs: number): void {
-    this.#keptMs = keptMs;
+  #rest(): void {
     this.#restsSinceMs = timers.now();
     this.#restsSinceSystemMs = timers.systemNow();
   }
