@@ -143,6 +143,7 @@ const ENGINE: ProvidedEngine = { failures, settings: () => undefined, atMost, as
  */
 export function mysqlSchema(options: SchemaOptions = {}): string[] {
   const { prefix } = resolveOptions(options, schemaRules);
-  const parts = schemaOf(mysqlDialect(prefix));
-  return parts.filter(({ isInTable }) => !isInTable).map(({ create }) => create);
+  return schemaOf(mysqlDialect(prefix)).flatMap(({ isInTable, create }) =>
+    isInTable ? [] : create,
+  );
 }
