@@ -28,9 +28,6 @@ export function withoutStatement(error: unknown): unknown {
 
 // ER_SERVER_SHUTDOWN, ER_CONNECTION_KILLED of MariaDB, ER_SESSION_WAS_KILLED and ER_CLIENT_INTERACTION_TIMEOUT of MySQL.
 const CONNECTION_ENDED: readonly unknown[] = [1053, 1927, 3169, 4031];
-const PARSE_ERROR = 1064;
-/** A deadlock, after which the server has rolled back the whole transaction. */
-const DEADLOCK = 1213;
 /** ER_SP_DOES_NOT_EXIST: the savepoint with which the work began is gone. */
 export const NO_SAVEPOINT = 1305;
 /** The server can't run this statement as a prepared one. */
@@ -41,8 +38,8 @@ export const IN_TRANSACTION = 1568;
 const REMEDIES: Readonly<Record<number, string>> = {
   [UNSUPPORTED_IN_PREPARED]:
     'Prepared statements can have no SAVEPOINT: with Prisma set useTextProtocol: new PrismaMariaDb(config, { useTextProtocol: true })',
-  [PARSE_ERROR]:
-    'It does not understand the SQL of the store, because the sql_mode of the session contains ORACLE, or because it is older than MySQL 8.0 or MariaDB 10.6',
+  // ER_PARSE_ERROR.
+  1064: 'It does not understand the SQL of the store, because the sql_mode of the session contains ORACLE, or because it is older than MySQL 8.0 or MariaDB 10.6',
 };
 
 /** The errors of MySQL and MariaDB, for users. */
@@ -74,10 +71,11 @@ export const failures: ServerFailures = /* @__PURE__ */ new ServerFailures({
     denied: [1044, 1142],
     // ER_LOCK_WAIT_TIMEOUT; and the limit of the statement that waits, in MariaDB and MySQL.
     lockTimeout: [1205, 1969, 3024],
-    deadlock: [DEADLOCK],
+    // ER_LOCK_DEADLOCK: the server has rolled back the whole transaction.
+    deadlock: [1213],
     // ER_DUP_ENTRY; ER_TABLE_NOT_LOCKED_FOR_WRITE and ER_TABLE_NOT_LOCKED, after a forgotten LOCK TABLES on the
     // session, which the start of a transaction releases.
-    undone: [DEADLOCK, 1062, 1099, 1100],
+    undone: [1213, 1062, 1099, 1100],
     // The server has become a replica or refuses writes; a session whose transactions are read-only.
     spoils: [1290, 1836, 1792],
     idleTooLong: [],

@@ -38,9 +38,8 @@ type WithClient = ServerStoreOptions & { readonly client: NonNullable<StoreOptio
  * another database, the pool instead of `tx`) is not rolled back and may happen again.
  *
  * `tx` is a connection of the pool, in the store's transaction, which the store ends: if `work` sends COMMIT or ROLLBACK, or
- * a statement that commits implicitly, such as CREATE TABLE, it has failed (`TRANSACTION_LOST`) and runs again. Use
- * savepoints to undo a part. After a deadlock, the server has rolled back everything: let the error through. Await every
- * query.
+ * a statement that commits implicitly, such as CREATE TABLE, it has failed (`TRANSACTION_LOST`) and runs again. Undo a part
+ * by savepoints. After a deadlock, the server has rolled back everything: let the error through. Await every query.
  *
  * Concurrent callbacks for one order run one after another, across any number of processes. Each waits for at most
  * `lockTimeoutMs`. If the connection is lost, the callback fails at once, without waiting for `work`: stop `work` when its
@@ -143,6 +142,7 @@ const ENGINE: ProvidedEngine = { failures, settings: () => undefined, atMost, as
  */
 export function mysqlSchema(options: SchemaOptions = {}): string[] {
   const { prefix } = resolveOptions(options, schemaRules);
-  const parts = schemaOf(mysqlDialect(prefix));
-  return parts.filter(({ isInTable }) => !isInTable).map(({ create }) => create);
+  return schemaOf(mysqlDialect(prefix)).flatMap(({ isInTable, create }) =>
+    isInTable ? [] : create,
+  );
 }

@@ -21,7 +21,16 @@ export function pgliteConnections<Tx extends Queryable>(
 ): Connections<Tx> {
   const asker = database as unknown as Queryable;
   return {
-    run: (body) => database.transaction((tx) => runOn(tx, timeouts, body)),
+    run(body) {
+      let hasBegun = false;
+      const begun = database.transaction((tx) => {
+        hasBegun = true;
+        return runOn(tx, timeouts, body);
+      });
+      return begun.catch((error) =>
+        Promise.reject(hasBegun ? error : failures.noConnection(error)),
+      );
+    },
     read: async (statement) => failures.textsOf((await asker.query<object>(statement)).rows),
     change: async () => undefined,
     runIn: runInTransaction,

@@ -1,11 +1,4 @@
-import {
-  assertWanted,
-  hasMethods,
-  makeProvider,
-  refuse,
-  rowsOf,
-  type TransactionProvider,
-} from './provider.js';
+import { hasMethods, makeProvider, refuse, rowsOf, type TransactionProvider } from './provider.js';
 import type { WorkEnd } from './work-view.js';
 
 /** A Drizzle database. */
@@ -17,6 +10,7 @@ export interface DrizzleLike<Tx> {
 }
 
 const WANTED = {
+  orm: 'Drizzle',
   by: 'fromDrizzle',
   option: 'db',
   expected: 'a Drizzle database, as returned by drizzle(pool)',
@@ -33,8 +27,7 @@ const WANTED = {
  * @throws {InvalidOptionError} when `db` is not a Drizzle database, is a transaction, or uses a single client
  */
 export function fromDrizzle<Tx>(db: DrizzleLike<Tx>): TransactionProvider<Tx> {
-  assertWanted(db, WANTED);
-  const client = (db as { $client?: unknown }).$client;
+  const { $client: client } = Object(db) as { $client?: unknown };
   // On a single client, two concurrent callbacks would share a transaction.
   if (hasMethods(client, ['connect', 'escapeIdentifier'])) {
     refuse(WANTED, 'one on a single client; make it on a pool: drizzle(new pg.Pool({ … }))');
@@ -42,11 +35,8 @@ export function fromDrizzle<Tx>(db: DrizzleLike<Tx>): TransactionProvider<Tx> {
   if (hasMethods(client, ['beginTransaction', 'query'])) {
     refuse(WANTED, 'one on a single connection; make it on a pool: mysql.createPool(…)');
   }
-  return makeProvider<Tx>({
-    orm: 'Drizzle',
-    database: db,
+  return makeProvider<Tx>(db, WANTED, {
     ...begunOn(db, client),
-    isTransaction: WANTED.isTransaction,
     query: async (on, text) => rowsOf(await (on as Pick<typeof db, 'execute'>).execute(text)),
     connectionOf: (tx) => sessionOf(tx)?.client,
     forWork: (tx, end) => onSession(tx as DrizzleTransaction, end) as Tx,

@@ -1,4 +1,4 @@
-import { assertWanted, makeProvider, rowsOf, type TransactionProvider } from './provider.js';
+import { makeProvider, rowsOf, type TransactionProvider } from './provider.js';
 import type { WorkEnd } from './work-view.js';
 
 /** A knex instance. */
@@ -10,6 +10,7 @@ export interface KnexLike<Tx> {
 }
 
 const WANTED = {
+  orm: 'knex',
   by: 'fromKnex',
   option: 'knex',
   expected: "a knex instance, as returned by knex({ client: 'pg', … })",
@@ -25,14 +26,10 @@ const WANTED = {
  * @throws {InvalidOptionError} when `knex` is not a knex instance, or is a transaction
  */
 export function fromKnex<Tx>(knex: KnexLike<Tx>): TransactionProvider<Tx> {
-  assertWanted(knex, WANTED);
   /** The connections of the transactions whose work has a view of them. */
   const connections = new WeakMap<object, object>();
-  return makeProvider<Tx>({
-    orm: 'knex',
-    database: knex,
+  return makeProvider<Tx>(knex, WANTED, {
     transaction: (body) => knex.transaction(body, { isolationLevel: 'read committed' }),
-    isTransaction: WANTED.isTransaction,
     query: async (on, text) => {
       const raw = (on as Pick<typeof knex, 'raw'>).raw(text) as Raw;
       const connection = connections.get(on as object);

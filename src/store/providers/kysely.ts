@@ -1,4 +1,4 @@
-import { assertWanted, makeProvider, type TransactionProvider } from './provider.js';
+import { makeProvider, type TransactionProvider } from './provider.js';
 import type { WorkEnd } from './work-view.js';
 
 /** A Kysely instance. */
@@ -15,17 +15,19 @@ export interface KyselyLike<Tx, Taken = Tx> {
   };
 }
 
+interface Command<Result = unknown> {
+  execute(): Promise<Result>;
+}
+
 /** The parts used of a Kysely instance. */
 interface Kysely<Tx> {
   connection(): { execute(body: (db: Kysely<Tx>) => Promise<void>): Promise<unknown> };
-  startTransaction(): {
-    setIsolationLevel(level: 'read committed'): { execute(): Promise<Tx & Controlled> };
-  };
+  startTransaction(): { setIsolationLevel(level: string): Command<Tx & Controlled> };
 }
 
 interface Controlled {
-  commit(): { execute(): Promise<unknown> };
-  rollback(): { execute(): Promise<unknown> };
+  commit(): Command;
+  rollback(): Command;
 }
 
 interface Executing {
@@ -33,6 +35,7 @@ interface Executing {
 }
 
 const WANTED = {
+  orm: 'Kysely',
   by: 'fromKysely',
   option: 'db',
   expected: 'a Kysely instance of version 0.28 or later',
@@ -55,10 +58,7 @@ const WANTED = {
 export function fromKysely<Tx, Taken = Tx>(
   db: KyselyLike<Tx, Taken>,
 ): TransactionProvider<Tx, Taken> {
-  assertWanted(db, WANTED);
-  return makeProvider<Tx, Taken>({
-    orm: 'Kysely',
-    database: db,
+  return makeProvider<Tx, Taken>(db, WANTED, {
     // Inside connection(), which always releases the connection; startTransaction() alone would leak it when the
     // transaction can't be ended.
     transaction: (body) =>
@@ -75,7 +75,6 @@ export function fromKysely<Tx, Taken = Tx>(
           throw error;
         }
       }),
-    isTransaction: WANTED.isTransaction,
     query: async (on, text) => (await (on as Executing).executeQuery(compiled(text))).rows,
     forWork: (tx, end) => onExecutor(tx as KyselyTransaction, end) as Tx,
   });

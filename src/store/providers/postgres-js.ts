@@ -1,10 +1,4 @@
-import {
-  assertWanted,
-  hasMethods,
-  makeProvider,
-  rowsOf,
-  type TransactionProvider,
-} from './provider.js';
+import { hasMethods, makeProvider, rowsOf, type TransactionProvider } from './provider.js';
 
 /** A client of postgres.js, which is also its pool. */
 export interface PostgresJsLike<Tx> {
@@ -15,6 +9,7 @@ export interface PostgresJsLike<Tx> {
 }
 
 const WANTED = {
+  orm: 'postgres.js',
   by: 'fromPostgresJs',
   option: 'sql',
   expected: 'a client of postgres.js, as returned by postgres(url)',
@@ -34,12 +29,8 @@ const WANTED = {
  * @throws {InvalidOptionError} when `sql` is not a client of postgres.js, or is a transaction
  */
 export function fromPostgresJs<Tx>(sql: PostgresJsLike<Tx>): TransactionProvider<Tx> {
-  assertWanted(sql, WANTED);
-  return makeProvider<Tx>({
-    orm: 'postgres.js',
-    database: sql,
+  return makeProvider<Tx>(sql, WANTED, {
     transaction: (body) => sql.begin('isolation level read committed read write', body),
-    isTransaction: WANTED.isTransaction,
     query: async (on, text) => rowsOf(await (on as Pick<typeof sql, 'unsafe'>).unsafe(text)),
     forWork: (tx, end) => end.viewOf(tx as object) as Tx,
   });

@@ -1,10 +1,4 @@
-import {
-  assertWanted,
-  hasMethods,
-  makeProvider,
-  rowsOf,
-  type TransactionProvider,
-} from './provider.js';
+import { hasMethods, makeProvider, rowsOf, type TransactionProvider } from './provider.js';
 
 /** A client of Prisma. */
 export interface PrismaLike<Tx> {
@@ -15,6 +9,7 @@ export interface PrismaLike<Tx> {
 }
 
 const WANTED = {
+  orm: 'Prisma',
   by: 'fromPrisma',
   option: 'prisma',
   expected: 'a PrismaClient',
@@ -33,13 +28,9 @@ const WANTED = {
  * @throws {InvalidOptionError} when `prisma` is not a Prisma client, or is a transaction
  */
 export function fromPrisma<Tx>(prisma: PrismaLike<Tx>): TransactionProvider<Tx> {
-  assertWanted(prisma, WANTED);
-  return makeProvider<Tx>({
-    orm: 'Prisma',
-    database: prisma,
+  return makeProvider<Tx>(prisma, WANTED, {
     transaction: (body, { acquireTimeoutMs: maxWait, transactionTimeoutMs: timeout }) =>
       prisma.$transaction(body, { isolationLevel: 'ReadCommitted', maxWait, timeout }),
-    isTransaction: WANTED.isTransaction,
     query: async (on, text) =>
       rowsOf(await (on as Pick<typeof prisma, '$queryRawUnsafe'>).$queryRawUnsafe(text)),
     forWork: (tx, end) => end.viewOf(tx as object) as Tx,

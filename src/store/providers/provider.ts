@@ -40,16 +40,22 @@ export interface TransactionProvider<Tx, Taken = Tx> {
 // A global symbol, because an application may have loaded the package twice.
 const BRAND = Symbol.for('merchant-payments.transaction-provider');
 
-type Made<Tx> = Omit<TransactionProvider<Tx>, 'isTransaction'> & {
-  readonly isTransaction: (value: unknown) => boolean;
-};
-
-export function makeProvider<Tx, Taken = Tx>(made: Made<Tx>): TransactionProvider<Tx, Taken> {
-  const provider = { ...made };
+/**
+ * @param database what was passed to the from… function
+ * @throws {InvalidOptionError} when that is another value, or a transaction
+ */
+export function makeProvider<Tx, Taken = Tx>(
+  database: object,
+  wanted: Wanted,
+  made: Omit<TransactionProvider<Tx>, 'orm' | 'database' | 'isTransaction'>,
+): TransactionProvider<Tx, Taken> {
+  assertWanted(database, wanted);
+  const { orm, isTransaction } = wanted;
+  const provider = { orm, isTransaction, ...made };
   Object.defineProperty(provider, BRAND, { value: true });
   // Drivers show the database's password, and a getter is not followed by what shows an object.
-  Object.defineProperty(provider, 'database', { get: () => made.database, enumerable: false });
-  return Object.freeze(provider) as TransactionProvider<Tx, Taken>;
+  Object.defineProperty(provider, 'database', { get: () => database });
+  return Object.freeze(provider) as unknown as TransactionProvider<Tx, Taken>;
 }
 
 export function isProvider<Tx>(value: unknown): value is TransactionProvider<Tx> {
@@ -64,6 +70,7 @@ export function hasMethods(value: unknown, names: readonly string[]): boolean {
 
 /** What a from… function takes. */
 interface Wanted {
+  readonly orm: string;
   /** The function: `fromDrizzle`. */
   readonly by: string;
   /** Its parameter: `db`. */
@@ -74,17 +81,16 @@ interface Wanted {
   isTransaction(value: unknown): boolean;
 }
 
-/** @throws {InvalidOptionError} when the value passed to a from… function is another one, or a transaction */
-export function assertWanted(value: unknown, wanted: Wanted): void {
+function assertWanted(value: object | null | undefined, wanted: Wanted): void {
   const { option, methods, isTransaction } = wanted;
   // A transaction may lack some of the methods.
-  const isObject = value !== undefined && value !== null;
-  if (isObject && isTransaction(value)) refuse(wanted, `a transaction; pass ${option} itself`);
+  const isGiven = value !== undefined && value !== null;
+  if (isGiven && isTransaction(value)) refuse(wanted, `a transaction; pass ${option} itself`);
   if (!hasMethods(value, methods)) refuse(wanted, describeValue(value));
 }
 
 /** @throws {InvalidOptionError} naming what was passed to a from… function */
-export function refuse({ by, option, expected }: Omit<Wanted, 'methods'>, received: string): never {
+export function refuse({ by, option, expected }: Wanted, received: string): never {
   const message = `${option} must be ${expected}; ${by} received ${received}`;
   throw new InvalidOptionError(option, message);
 }

@@ -1,4 +1,4 @@
-import { assertWanted, makeProvider, rowsOf, type TransactionProvider } from './provider.js';
+import { makeProvider, rowsOf, type TransactionProvider } from './provider.js';
 
 /** A DataSource of TypeORM. */
 export interface TypeOrmLike<Tx> {
@@ -23,6 +23,7 @@ interface WithManagers<Tx> {
 }
 
 const WANTED = {
+  orm: 'TypeORM',
   by: 'fromTypeOrm',
   option: 'dataSource',
   expected: 'a DataSource of TypeORM',
@@ -38,12 +39,8 @@ const WANTED = {
  * @throws {InvalidOptionError} when `dataSource` is not a DataSource, or is a transaction
  */
 export function fromTypeOrm<Tx>(dataSource: TypeOrmLike<Tx>): TransactionProvider<Tx> {
-  assertWanted(dataSource, WANTED);
-  return makeProvider<Tx>({
-    orm: 'TypeORM',
-    database: dataSource,
+  return makeProvider<Tx>(dataSource, WANTED, {
     transaction: (body) => dataSource.transaction('READ COMMITTED', body),
-    isTransaction: WANTED.isTransaction,
     query: async (on, text) => rowsOf(await (on as Pick<typeof dataSource, 'query'>).query(text)),
     connectionOf: (tx) => (tx as Manager).queryRunner?.connect(),
     forWork: async (tx, end) => {

@@ -18,10 +18,8 @@ export function keyOf(reference: string): string {
   return toStoredName(JSON.parse(reference));
 }
 
-/** The digest of a request's body. */
-function toDigest(body: string): string {
-  return hash('sha256', body, 'base64url');
-}
-
 /** The forms in which a database keeps texts: names of at most 128 printable ASCII characters, and short digests. */
-export const databaseForms: StoredForms = { toName: toStoredName, toDigest };
+export const databaseForms: StoredForms = {
+  toName: toStoredName,
+  toDigest: (body) => hash('sha256', body, 'base64url'),
+};

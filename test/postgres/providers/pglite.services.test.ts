@@ -17,16 +17,13 @@ describe('a store on Drizzle over PGlite', () => {
   });
 
   it('refuses answers that are not the text of Postgres', async () => {
-    const { orm, transaction, isTransaction } = fromDrizzle(db);
+    const { transaction } = fromDrizzle(db);
     const query = async () => [{ answer: 1 }];
-    const provider = makeProvider({
-      orm,
-      database: db,
-      transaction,
-      query,
-      isTransaction,
-      forWork: (tx) => tx,
-    });
+    const wanted = {
+      ...{ orm: 'Drizzle', by: 'fromDrizzle', option: 'db', expected: 'a Drizzle', methods: [] },
+      isTransaction: () => false,
+    };
+    const provider = makeProvider(db, wanted, { transaction, query, forWork: (tx) => tx });
     await expect(outcomeOf(postgresStore(provider), change('odd'), nothing)).rejects.toMatchObject({
       code: 'STORE_FAILED',
       message: expect.stringContaining('did not return the text'),

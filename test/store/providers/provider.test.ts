@@ -7,12 +7,13 @@ it('a provider does not show its database, which may show a password', () => {
   const unused = () => {
     throw new Error('unused');
   };
-  const provider = makeProvider<object>({
-    orm: 'ORM',
-    database,
+  const wanted = {
+    ...{ orm: 'ORM', by: 'fromOrm', option: 'db', expected: 'an ORM', methods: [] },
+    isTransaction: () => false,
+  };
+  const provider = makeProvider<object>(database, wanted, {
     transaction: unused,
     query: unused,
-    isTransaction: unused,
     forWork: unused,
   });
   expect(provider.database).toBe(database);
