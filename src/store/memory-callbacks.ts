@@ -1,7 +1,13 @@
 import type { CallbackTables, FailedRow } from './backend.js';
 import type { ChangeResult, StoreContext } from './callback-store.js';
 import type { Change, ChangeName } from './change.js';
-import { failureOf, judge, type KeptFailure, type SeenChange, toFailed } from './change-steps.js';
+import {
+  decideChange,
+  failureOf,
+  type KeptFailure,
+  type SeenChange,
+  toFailed,
+} from './change-steps.js';
 import { Loss, WorkContext } from './loss.js';
 import {
   type Entry,
@@ -14,13 +20,13 @@ import {
   type Second,
 } from './memory-entries.js';
 import type {
-  Finding,
   Intent,
   Listed,
   ListKind,
   Page,
   RowState,
   SecondRow,
+  ServiceRecord,
   StoredForms,
 } from './payment-row.js';
 import type { RowChange, Settled, StoredRecord } from './steps.js';
@@ -55,22 +61,22 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
     change: Change,
     work: (context: StoreContext<undefined>) => Promise<void>,
   ): Promise<ChangeResult> {
-    const { merchantPaymentReference: key, finding } = change;
-    const judged = judge(this.#see(change), change);
-    const { verdict } = judged;
-    const entry = this.settleOrder(key, finding, judged.settled);
-    if (verdict === 'duplicate') return { outcome: verdict };
+    const { merchantPaymentReference: key, serviceRecord } = change;
+    const decision = decideChange(this.#see(change), change);
+    const { action } = decision;
+    const entry = this.settleOrder(key, serviceRecord, decision.settled);
+    if (action === 'duplicate') return { outcome: action };
     const first = this.firstOf(entry);
     if (first.isBusy) return { outcome: 'busy' };
-    if (verdict === 'parked') return { outcome: verdict };
+    if (action === 'parked') return { outcome: action };
     first.isBusy = true;
     try {
       // Memory can't be lost, so this signal never aborts.
-      await work(new WorkContext(undefined, judged, new Loss()));
-      this.#remember(entry, change, judged.newest);
+      await work(new WorkContext(undefined, decision, new Loss()));
+      this.#remember(entry, change, decision.newest);
       return { outcome: 'processed' };
     } catch (error) {
-      const kept = failureOf(change, judged, error);
+      const kept = failureOf(change, decision, error);
       if (kept !== undefined) this.#keep(change, kept);
       return toFailed(error, kept);
     } finally {
@@ -79,7 +85,7 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
   }
 
   #see(change: Change): SeenChange {
-    const { merchantPaymentReference, referenceNumber, key, finding } = change;
+    const { merchantPaymentReference, referenceNumber, key, serviceRecord } = change;
     const entry = this.entries.get(merchantPaymentReference);
     if (entry !== undefined) this.#forgetChanges(entry, this.nowMs - this.#options.retentionMs + 1);
     const processed = entry?.changes.filter((one) => one.referenceNumber === referenceNumber);
@@ -91,7 +97,7 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
       isProcessed: processed?.some((one) => one.key === key) === true,
       newest: processed?.at(-1)?.newest,
       failure: findNamed(this.#failures, ...namesOf(change))?.change,
-      second: this.secondOf(merchantPaymentReference, finding),
+      second: this.secondOf(merchantPaymentReference, serviceRecord),
     };
   }
 
@@ -102,7 +108,7 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
   }
 
   /** A payment's record among the second payments; undefined if it is not there. */
-  protected secondOf(key: string, { referenceNumber }: Finding): StoredRecord | undefined {
+  protected secondOf(key: string, { referenceNumber }: ServiceRecord): StoredRecord | undefined {
     return findNamed(this.#seconds, key, referenceNumber);
   }
 
@@ -144,14 +150,18 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
   }
 
   /** Stores what a callback or a late answer makes of an order. */
-  protected settleOrder(key: string, finding: Finding, { change, list, later }: Settled): Entry {
+  protected settleOrder(
+    key: string,
+    serviceRecord: ServiceRecord,
+    { change, list, later }: Settled,
+  ): Entry {
     const entry = this.entries.get(key) ?? this.insert(key, NOT_CREATED, 'elsewhere');
     this.change(entry, change);
     const paidBy = change?.paidBy;
     if (paidBy !== undefined) this.firstOf(entry).row.paidBy = paidBy;
     if (list !== undefined) {
-      const { referenceNumber = '' } = finding;
-      const { payment = '{}', updatedAtUs } = later ?? finding;
+      const { referenceNumber = '' } = serviceRecord;
+      const { payment = '{}', updatedAtUs } = later ?? serviceRecord;
       const known = findNamed(this.#seconds, key, referenceNumber);
       const place = known?.place ?? { atMs: this.nowMs, names: [key, referenceNumber] };
       if (known !== undefined) Object.assign(known, { payment, updatedAtUs });

@@ -8,7 +8,6 @@ import type {
   Decided,
   Decision,
   DueKind,
-  Finding,
   Listed,
   ListKind,
   Order,
@@ -18,6 +17,7 @@ import type {
   Recording,
   Result,
   SecondRow,
+  ServiceRecord,
 } from '../payment-row.js';
 import {
   type KeyedRow,
@@ -134,19 +134,19 @@ export class SqlBackend<Tx> implements Backend<Tx> {
     return yield* this.#orders.change(found, steps.end(result));
   }
 
-  settle(key: string, finding: Finding): Promise<void> {
-    return this.#session.run(() => this.#settleStep(key, finding));
+  settle(key: string, serviceRecord: ServiceRecord): Promise<void> {
+    return this.#session.run(() => this.#settleStep(key, serviceRecord));
   }
 
-  *#settleStep(key: string, finding: Finding): Step<void> {
-    const { referenceNumber = '' } = finding;
+  *#settleStep(key: string, serviceRecord: ServiceRecord): Step<void> {
+    const { referenceNumber = '' } = serviceRecord;
     // Not a change, but it settles the payment as one does.
-    const answer = { merchantPaymentReference: key, referenceNumber, key: '', finding };
+    const answer = { merchantPaymentReference: key, referenceNumber, key: '', serviceRecord };
     const [lock, read] = this.#changes.claim(answer);
     yield lock;
     const seen = yield* this.#changes.see(answer, yield read);
     if (seen === undefined) throw unknownRow();
-    const told = { finding, isPaid: false };
+    const told = { serviceRecord, isPaid: false };
     const settled = steps.settle(seen.row, told, { isOld: true, second: seen.second });
     for (const statement of this.#changes.settle(answer, { settled })) yield statement;
   }

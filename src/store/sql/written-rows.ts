@@ -23,7 +23,10 @@ export function added({ body, digest }: Intent): PaymentRow {
 }
 
 /** The stored payment after the end of an attempt to send. */
-export function finished(claimed: PaymentRow, { state, failure, finding }: Result): PaymentRow {
-  const { referenceNumber, payment } = finding ?? claimed;
+export function finished(
+  claimed: PaymentRow,
+  { state, failure, serviceRecord }: Result,
+): PaymentRow {
+  const { referenceNumber, payment } = serviceRecord ?? claimed;
   return { ...claimed, state, failure, changedAtMs: Date.now(), referenceNumber, payment };
 }
