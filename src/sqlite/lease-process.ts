@@ -4,11 +4,11 @@ import { hasOwn } from '../protocol/own-fields.js';
 import type { ChangeResult, StoreContext } from '../store/callback-store.js';
 import type { Change } from '../store/change.js';
 import {
+  type ChangeDecision,
+  decideChange,
   failureOf,
-  isNews,
-  type Judged,
-  judge,
   type KeptFailure,
+  saysSomethingNew,
   toFailed,
 } from '../store/change-steps.js';
 import { type Lease, leaseLost, runUnderLease } from '../store/lease/lease.js';
@@ -32,7 +32,7 @@ export interface ProcessingFile {
 }
 
 /** What a claim finds. */
-type Begun = ChangeResult | { readonly judged: Judged };
+type Begun = ChangeResult | { readonly decision: ChangeDecision };
 
 // The callback has already failed, and its answer waits for this.
 const KEEP_PATIENCE_MS = 2_000;
@@ -50,7 +50,7 @@ export async function processUnderLease<Tx>(
   const begun = claim.begin();
   if (hasOwn(begun, 'outcome')) return begun;
   return runUnderLease(claim, async (signal) => {
-    await work(new WorkContext(undefined, begun.judged, { signal }));
+    await work(new WorkContext(undefined, begun.decision, { signal }));
     if (file.session.isInTransaction) throw leftOpen();
   });
 }
@@ -92,24 +92,24 @@ class ChangeClaim implements Lease {
 
   /** Most deliveries of a processed change say nothing new, and need no write lock. */
   #refuse(): 'duplicate' | undefined {
-    const judged = this.#file.session.readOnce(() => this.#look());
-    if (judged?.verdict !== 'duplicate' || isNews(judged)) return undefined;
-    return judged.verdict;
+    const decision = this.#file.session.readOnce(() => this.#look());
+    if (decision?.action !== 'duplicate' || saysSomethingNew(decision)) return undefined;
+    return decision.action;
   }
 
   *#begin(): Step<Begun> {
     const { claims, statements, leaseMs } = this.#file;
     // Read the clock here, because the driver may have waited for the write lock.
     const nowMs = this.#file.now();
-    const judged = yield* this.#see();
-    const { verdict, order } = judged;
+    const decision = yield* this.#see();
+    const { action, order } = decision;
     this.#order = databaseForms.toName(order);
-    for (const statement of statements.settle(this.#change, judged)) yield statement;
-    if (verdict === 'duplicate') return { outcome: verdict };
+    for (const statement of statements.settle(this.#change, decision)) yield statement;
+    if (action === 'duplicate') return { outcome: action };
     if (yield* claims.isHeld(this.#order, nowMs)) return { outcome: 'busy' };
-    if (verdict === 'parked') return { outcome: verdict };
+    if (action === 'parked') return { outcome: action };
     yield* claims.take(this.#order, this.#owner, nowMs, leaseMs);
-    return { judged };
+    return { decision };
   }
 
   /** The failure is stored together with the release of the claim. */
@@ -129,9 +129,9 @@ class ChangeClaim implements Lease {
   *#keep(error: unknown): Step<KeptFailure | undefined> {
     const { claims, statements } = this.#file;
     if (!(yield* claims.release(this.#order, this.#owner))) throw leaseLost();
-    const judged = yield* this.#see();
-    const kept = failureOf(this.#change, judged, error);
-    if (kept !== undefined) yield statements.keep(this.#change, judged, kept);
+    const decision = yield* this.#see();
+    const kept = failureOf(this.#change, decision, error);
+    if (kept !== undefined) yield statements.keep(this.#change, decision, kept);
     return kept;
   }
 
@@ -152,8 +152,8 @@ class ChangeClaim implements Lease {
   *#finish(): Step<boolean> {
     const { claims, statements } = this.#file;
     if (!(yield* claims.release(this.#order, this.#owner))) return false;
-    const judged = yield* this.#see();
-    for (const statement of statements.record(this.#change, judged)) yield statement;
+    const decision = yield* this.#see();
+    for (const statement of statements.record(this.#change, decision)) yield statement;
     return true;
   }
 
@@ -162,17 +162,17 @@ class ChangeClaim implements Lease {
     await session.runFor(this.#whileLeased, () => claims.release(this.#order, this.#owner));
   }
 
-  *#see(): Step<Judged> {
+  *#see(): Step<ChangeDecision> {
     const [lock] = this.#file.statements.claim(this.#change);
     yield lock;
-    return (yield* this.#look()) as Judged;
+    return (yield* this.#look()) as ChangeDecision;
   }
 
   /** Returns undefined if nothing is stored about the order. */
-  *#look(): Step<Judged | undefined> {
+  *#look(): Step<ChangeDecision | undefined> {
     const [, read] = this.#file.statements.claim(this.#change);
     const seen = yield* this.#file.statements.see(this.#change, yield read);
-    return seen && judge(seen, this.#change);
+    return seen && decideChange(seen, this.#change);
   }
 
   get #whileLeased(): Patience {

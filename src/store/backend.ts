@@ -7,7 +7,6 @@ import type {
   Decided,
   Decision,
   DueKind,
-  Finding,
   Listed,
   ListKind,
   Order,
@@ -17,6 +16,7 @@ import type {
   Recording,
   Result,
   SecondRow,
+  ServiceRecord,
   StoredForms,
 } from './payment-row.js';
 import type { Look } from './steps.js';
@@ -109,7 +109,7 @@ export interface Backend<Tx = unknown> extends CallbackTables<Tx> {
     claimed: PaymentRow | undefined,
   ): Promise<PaymentRow | undefined>;
   /** Stores that the payment exists at the service, as a late answer says. */
-  settle(key: string, finding: Finding): Promise<void>;
+  settle(key: string, serviceRecord: ServiceRecord): Promise<void>;
   /** Carries out what `decide` of steps.ts says of a payment, and clears its owner. */
   decide(key: string, decision: Decision): Promise<Decided>;
   /** Lists the payments about which `lookUp` is asked now. */

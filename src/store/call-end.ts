@@ -1,7 +1,7 @@
 import type { CreatePaymentResult } from '../client/response.js';
 import { type ApiError, MerchantPaymentsError, ResponseError } from '../errors.js';
 import type { Claim, PaymentRow, Result, StoredForms } from './payment-row.js';
-import { readBody, toFinding } from './records.js';
+import { readBody, toServiceRecord } from './records.js';
 import { NOTHING_SAID } from './steps.js';
 import type { SendFailure } from './stored-payment.js';
 
@@ -28,9 +28,11 @@ export function ofAnswer(
     const error = answerToAnother();
     return { result: { state: 'unresolved', failure: JSON.stringify(toFailure(error)) }, error };
   }
-  const finding = toFinding({ merchantPaymentReference, ...payment }, forms);
+  const serviceRecord = toServiceRecord({ merchantPaymentReference, ...payment }, forms);
   // The payment's first record: any callback is newer, whatever the clocks of the service say.
-  return { result: { state: 'created', finding: { ...finding, updatedAtUs: undefined } } };
+  return {
+    result: { state: 'created', serviceRecord: { ...serviceRecord, updatedAtUs: undefined } },
+  };
 }
 
 function answerToAnother(): ResponseError {
@@ -52,7 +54,7 @@ export function ofError(
   const { code, requestOutcome } = answer;
   const failure = JSON.stringify(answer);
   if (requestOutcome === 'accepted' && isOurs) {
-    return { result: { state: 'created', finding: NOTHING_SAID, failure }, error };
+    return { result: { state: 'created', serviceRecord: NOTHING_SAID, failure }, error };
   }
   const mayBeSentAgain =
     requestOutcome === 'not-sent' ||

@@ -17,8 +17,8 @@ export interface SeenChange extends Pick<steps.Known, 'second'> {
 }
 
 /** What happens to a change. */
-export interface Judged {
-  readonly verdict: 'run' | 'duplicate' | 'parked';
+export interface ChangeDecision {
+  readonly action: 'run' | 'duplicate' | 'parked';
   /** The order's first reference. */
   readonly order: string;
   /** The body of the payment's creation; undefined if another program created it. */
@@ -32,7 +32,7 @@ export interface Judged {
   readonly failure: SeenChange['failure'];
 }
 
-export function judge(seen: SeenChange, change: Change): Judged {
+export function decideChange(seen: SeenChange, change: Change): ChangeDecision {
   const { row, second, failure, isProcessed, newest = change.rank } = seen;
   const isOlder = newest !== change.rank && BigInt(newest) > BigInt(change.rank);
   const settled = steps.settle(row, change, { isOld: isProcessed || isOlder, isProcessed, second });
@@ -43,7 +43,7 @@ export function judge(seen: SeenChange, change: Change): Judged {
       ? change.isPaid || row?.replacedBy === undefined
       : row.paidBy === change.referenceNumber;
   return {
-    verdict: toVerdict(seen, change),
+    action: toAction(seen, change),
     order: row?.order === undefined ? change.full.merchantPaymentReference : JSON.parse(row.order),
     body: row?.body || undefined,
     current: isLatest && isOrders,
@@ -60,7 +60,7 @@ function isBesidePaid({ row, second }: SeenChange, change: Change): boolean {
   return [isOfRow ? row : undefined, second].some(
     (stored) =>
       stored !== undefined &&
-      stored.updatedAtUs === change.finding.updatedAtUs &&
+      stored.updatedAtUs === change.serviceRecord.updatedAtUs &&
       steps.isLater(stored, change),
   );
 }
@@ -76,11 +76,16 @@ export function isOfAnother(
 }
 
 /** Whether the store learns something of the payment, which it keeps whatever becomes of the work. */
-export function isNews({ settled: { change, list } }: Pick<Judged, 'settled'>): boolean {
+export function saysSomethingNew({
+  settled: { change, list },
+}: Pick<ChangeDecision, 'settled'>): boolean {
   return change !== undefined || list !== undefined;
 }
 
-function toVerdict({ isProcessed, failure }: SeenChange, { policy }: Change): Judged['verdict'] {
+function toAction(
+  { isProcessed, failure }: SeenChange,
+  { policy }: Change,
+): ChangeDecision['action'] {
   if (isProcessed) return 'duplicate';
   return failure?.parked && !policy.runParked ? 'parked' : 'run';
 }
@@ -100,7 +105,7 @@ export interface KeptFailure {
 /** The failure to store after the work has thrown; undefined for none. */
 export function failureOf(
   { policy }: Change,
-  { failure }: Pick<Judged, 'failure'>,
+  { failure }: Pick<ChangeDecision, 'failure'>,
   error: unknown,
 ): KeptFailure | undefined {
   if (!isFailure(error)) return undefined;

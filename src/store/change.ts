@@ -3,7 +3,7 @@ import { givenName, invalidOption } from '../protocol/options.js';
 import { isDateTime, isPaid } from '../protocol/payment.js';
 import type { StatusChange } from './callback-store.js';
 import type { FailurePolicy } from './failure.js';
-import type { Finding, StoredForms } from './payment-row.js';
+import type { ServiceRecord, StoredForms } from './payment-row.js';
 import { toJson } from './records.js';
 
 /** What every store reads of a change. Read once, because the caller may change its object later. */
@@ -55,7 +55,7 @@ export type ChangeName = Pick<ReadChange, 'merchantPaymentReference' | 'referenc
 /** A change as a store handles it. */
 export interface Change extends ReadChange {
   /** What the change says about its payment. */
-  readonly finding: Finding;
+  readonly serviceRecord: ServiceRecord;
   readonly policy: FailurePolicy;
   /** The names in full. */
   readonly full: ChangeName;
@@ -73,7 +73,7 @@ export function readChange(change: StatusChange, { toName }: StoredForms): Chang
     occurredAtUs,
     rank: read.rank,
     isPaid: read.isPaid,
-    finding: {
+    serviceRecord: {
       referenceNumber,
       payment: toJson(change.payment),
       updatedAtUs: Number(occurredAtUs),

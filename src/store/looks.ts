@@ -8,7 +8,7 @@ import type { Tables } from './backend.js';
 import { referenceOf } from './order-steps.js';
 import { PAGE_SIZE, pagesOf } from './pages.js';
 import type { Decision, Listed } from './payment-row.js';
-import { toFinding } from './records.js';
+import { toServiceRecord } from './records.js';
 
 // Longer than a call of the client takes by default.
 const LOOK_UP_TIMEOUT_MS = 60_000;
@@ -80,7 +80,7 @@ export class Looks {
     const { stored, listedAtMs } = listed;
     if (referenceNumber !== undefined) {
       const payment = { merchantPaymentReference: referenceOf(stored), referenceNumber };
-      return { state: 'created', finding: toFinding(payment, this.#backend.forms) };
+      return { state: 'created', serviceRecord: toServiceRecord(payment, this.#backend.forms) };
     }
     // It may be sent again, if it was listed late enough: before it was looked up.
     if (is === 'nothing' || !this.#isOver(listed)) return undefined;

@@ -15,7 +15,6 @@ import {
   type Decided,
   type Decision,
   type DueKind,
-  type Finding,
   FOUND_PAID,
   type Listed,
   type ListKind,
@@ -25,6 +24,7 @@ import {
   type Recorded,
   type Recording,
   type Result,
+  type ServiceRecord,
 } from './payment-row.js';
 import * as steps from './steps.js';
 
@@ -110,10 +110,10 @@ export class MemoryBackend extends MemoryCallbacks implements Backend<undefined>
     return this.#read(row);
   }
 
-  async settle(key: string, finding: Finding): Promise<void> {
-    const known = { isOld: true, second: this.secondOf(key, finding) };
-    const settled = steps.settle(this.rows.get(key), { finding, isPaid: false }, known);
-    this.settleOrder(key, finding, { settled });
+  async settle(key: string, serviceRecord: ServiceRecord): Promise<void> {
+    const known = { isOld: true, second: this.secondOf(key, serviceRecord) };
+    const settled = steps.settle(this.rows.get(key), { serviceRecord, isPaid: false }, known);
+    this.settleOrder(key, serviceRecord, { settled });
   }
 
   async decide(key: string, decision: Decision): Promise<Decided> {

@@ -3,9 +3,9 @@ import type { CallbackTables, FailedRow } from './backend.js';
 import type { ChangeResult, StoreContext } from './callback-store.js';
 import type { Change, ChangeName } from './change.js';
 import {
+  type ChangeDecision,
+  decideChange,
   failureOf,
-  type Judged,
-  judge,
   type KeptFailure,
   type SeenChange,
   toFailed,
@@ -15,13 +15,13 @@ import { forgetIf, nameOf, pageOf } from './memory-entries.js';
 import { warnInProduction } from './memory-warning.js';
 import type {
   Cursor,
-  Finding,
   Intent,
   Listed,
   ListKind,
   Page,
   RowState,
   SecondRow,
+  ServiceRecord,
   StoredForms,
 } from './payment-row.js';
 import type { OwnedRow, RowChange, StoredRecord } from './steps.js';
@@ -75,20 +75,20 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
     warnInProduction();
     const { merchantPaymentReference: key } = change;
     this.#forgetOld();
-    const judged = judge(this.#see(change), change);
-    const { verdict, order } = judged;
-    this.settleOrder(key, change.finding, judged);
-    if (verdict === 'duplicate') return { outcome: verdict };
+    const decision = decideChange(this.#see(change), change);
+    const { action, order } = decision;
+    this.settleOrder(key, change.serviceRecord, decision);
+    if (action === 'duplicate') return { outcome: action };
     if (this.#working.has(order)) return { outcome: 'busy' };
-    if (verdict === 'parked') return { outcome: verdict };
+    if (action === 'parked') return { outcome: action };
     this.#working.add(order);
     try {
       // Memory can't be lost, so this signal never aborts.
-      await work(new WorkContext(undefined, judged, new Loss()));
-      this.#remember(change, judged.newest);
+      await work(new WorkContext(undefined, decision, new Loss()));
+      this.#remember(change, decision.newest);
       return { outcome: 'processed' };
     } catch (error) {
-      const kept = failureOf(change, judged, error);
+      const kept = failureOf(change, decision, error);
       if (kept !== undefined) this.#keep(change, kept);
       return toFailed(error, kept);
     } finally {
@@ -109,7 +109,7 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
       isProcessed: processed?.keys.includes(change.key) === true,
       newest: processed?.newest,
       failure: failed && { attempts: failed.attempts, parked: failed.parked },
-      second: this.secondOf(key, change.finding),
+      second: this.secondOf(key, change.serviceRecord),
     };
   }
 
@@ -119,7 +119,7 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
   }
 
   /** A payment's record among the second payments; undefined if it is not there. */
-  protected secondOf(key: string, { referenceNumber }: Finding): StoredRecord | undefined {
+  protected secondOf(key: string, { referenceNumber }: ServiceRecord): StoredRecord | undefined {
     return this.#seconds.size === 0 ? undefined : this.#seconds.get(nameOf(key, referenceNumber));
   }
 
@@ -172,8 +172,8 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
   /** Stores what a callback or a late answer makes of an order. */
   protected settleOrder(
     key: string,
-    finding: Finding,
-    { settled: { change, list, later } }: Pick<Judged, 'settled'>,
+    serviceRecord: ServiceRecord,
+    { settled: { change, list, later } }: Pick<ChangeDecision, 'settled'>,
   ): void {
     if (change !== undefined) {
       const row = this.rows.get(key) ?? this.insert(key, { body: '', digest: '' }, 'elsewhere');
@@ -183,8 +183,8 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
       if (first !== undefined && paidBy !== undefined) first.paidBy = paidBy;
     }
     if (list === undefined) return;
-    const { referenceNumber = '' } = finding;
-    const { payment = '{}', updatedAtUs } = later ?? finding;
+    const { referenceNumber = '' } = serviceRecord;
+    const { payment = '{}', updatedAtUs } = later ?? serviceRecord;
     const name = nameOf(key, referenceNumber);
     const place = { atMs: this.nowMs, names: [key, referenceNumber] };
     this.#seconds.set(name, {

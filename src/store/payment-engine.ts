@@ -36,7 +36,7 @@ import type {
   RecoveryOptions,
   RunningRecovery,
 } from './payment-store.js';
-import { toFinding, toIntent, toStoredPayment } from './records.js';
+import { toIntent, toServiceRecord, toStoredPayment } from './records.js';
 import { lookUpRule, recover, startRecovery } from './recover.js';
 import { sendOrWait } from './send-or-wait.js';
 import { type Sender, sendIfGranted, type Wanted } from './sending.js';
@@ -197,12 +197,12 @@ export class PaymentEngine<Tx> extends ManagedEngine<Tx> implements PaymentStore
     }
     const referenceNumber = text(found.referenceNumber, 'found.referenceNumber');
     const payment = { merchantPaymentReference: reference, referenceNumber };
-    const finding = toFinding(payment, this.#backend.forms);
-    const decided = await this.#backend.decide(key, { state: 'created', finding });
+    const serviceRecord = toServiceRecord(payment, this.#backend.forms);
+    const decided = await this.#backend.decide(key, { state: 'created', serviceRecord });
     if (decided.outcome === 'unknown') throw unknownReference();
     if (decided.outcome !== 'moved-on') return;
     // Its callback, or another person, has told the same in the meantime.
-    if (decided.stored.referenceNumber === finding.referenceNumber) return;
+    if (decided.stored.referenceNumber === serviceRecord.referenceNumber) return;
     throw notUnresolved(decided.stored);
   }
 

@@ -114,7 +114,7 @@ export interface Claimed {
 }
 
 /** What a callback or an answer says about a payment. */
-export interface Finding {
+export interface ServiceRecord {
   /** Like that of {@link PaymentRow}. */
   readonly referenceNumber: string | undefined;
   /** JSON of its record. */
@@ -125,12 +125,14 @@ export interface Finding {
 
 /** The result of an attempt to send, with JSON of a `SendFailure`, if it has failed. */
 export type Result = { readonly failure?: string | undefined } & (
-  | { readonly state: 'created'; readonly finding: Finding }
-  | { readonly state: 'rejected' | 'recorded' | 'unresolved'; readonly finding?: undefined }
+  | { readonly state: 'created'; readonly serviceRecord: ServiceRecord }
+  | { readonly state: 'rejected' | 'recorded' | 'unresolved'; readonly serviceRecord?: undefined }
 );
 
 /** What a person, or a look at the service, found out about a payment. */
-export type Decision = { readonly state: 'created'; readonly finding: Finding } | NotCreated;
+export type Decision =
+  | { readonly state: 'created'; readonly serviceRecord: ServiceRecord }
+  | NotCreated;
 
 /** That a payment, with these attempts when it was listed, does not exist at the service. */
 export interface NotCreated {

@@ -7,7 +7,7 @@ import {
   type PaymentStatusRecord,
   statusRecordFields,
 } from '../protocol/payment.js';
-import type { Finding, Intent, PaymentRow, StoredForms } from './payment-row.js';
+import type { Intent, PaymentRow, ServiceRecord, StoredForms } from './payment-row.js';
 import type { PaymentFields, SendFailure, StoredPayment } from './stored-payment.js';
 
 /**
@@ -70,7 +70,7 @@ export function findDifferences(one: string, other: string): string[] {
 }
 
 /** Converts a complete or partial record. */
-export function toFinding(payment: PaymentFields, { toName }: StoredForms): Finding {
+export function toServiceRecord(payment: PaymentFields, { toName }: StoredForms): ServiceRecord {
   const { referenceNumber, updatedAt } = payment;
   return {
     referenceNumber: isText(referenceNumber) ? toName(referenceNumber) : undefined,

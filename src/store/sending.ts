@@ -120,7 +120,7 @@ async function storeResult(
     try {
       const finished = await backend.finish(key, owner, result, claimed);
       if (finished !== undefined) return finished;
-      if (result.finding !== undefined) await backend.settle(key, result.finding);
+      if (result.serviceRecord !== undefined) await backend.settle(key, result.serviceRecord);
       const stored = await backend.read(key);
       if (stored !== undefined) return stored;
       break;

@@ -4,12 +4,12 @@ import type {
   Decided,
   Decision,
   DueKind,
-  Finding,
   Intent,
   NotCreated,
   PaymentRow,
   Result,
   RowState,
+  ServiceRecord,
 } from './payment-row.js';
 import type { PaymentState } from './stored-payment.js';
 
@@ -21,7 +21,7 @@ export interface OwnedRow extends Omit<PaymentRow, 'state'> {
   readonly owner: string | undefined;
   /** In epoch milliseconds. */
   readonly leaseUntilMs: number | undefined;
-  /** Like that of a {@link Finding}. */
+  /** Like that of a {@link ServiceRecord}. */
   readonly updatedAtUs: number | undefined;
   /** The service's reference of the payment that has paid the order: on its first row, and on that of its attempt. */
   readonly paidBy: string | undefined;
@@ -103,10 +103,10 @@ function isKnown({ referenceNumber }: Pick<OwnedRow, 'referenceNumber'>): boolea
 
 /** The change after any end of an attempt to send. An `unresolved` payment keeps the lease, for {@link decide}. */
 export function end(result: Result): RowChange {
-  const { finding, failure } = result;
-  const isUnheard = finding !== undefined && finding.updatedAtUs === undefined;
+  const { serviceRecord, failure } = result;
+  const isUnheard = serviceRecord !== undefined && serviceRecord.updatedAtUs === undefined;
   const state: RowState = isUnheard ? 'unheard' : result.state;
-  const change = { state, failure, owner: undefined, ...finding };
+  const change = { state, failure, owner: undefined, ...serviceRecord };
   return state === 'unresolved' ? change : { leaseUntilMs: undefined, ...change };
 }
 
@@ -201,12 +201,12 @@ function statusOf({ payment }: Pick<PaymentRow, 'payment'>): unknown {
 }
 
 /** What is stored of a payment's record. */
-export type StoredRecord = Pick<Finding, 'payment' | 'updatedAtUs'>;
+export type StoredRecord = Pick<ServiceRecord, 'payment' | 'updatedAtUs'>;
 
 /** Whether what is stored is the later record of the same payment. At one instant, `paid` is the later one. */
-export function isLater(stored: StoredRecord, { finding, isPaid: nowPaid }: Told): boolean {
+export function isLater(stored: StoredRecord, { serviceRecord, isPaid: nowPaid }: Notice): boolean {
   if (stored.updatedAtUs === undefined) return false;
-  const leftUs = (finding.updatedAtUs ?? Number.NEGATIVE_INFINITY) - stored.updatedAtUs;
+  const leftUs = (serviceRecord.updatedAtUs ?? Number.NEGATIVE_INFINITY) - stored.updatedAtUs;
   if (leftUs !== 0) return leftUs < 0;
   return !nowPaid && isPaid({ status: statusOf(stored) as string });
 }
@@ -217,8 +217,8 @@ export type Settleable = StoredRecord &
   Partial<Pick<OwnedRow, 'body' | 'order' | 'replacedBy'>>;
 
 /** What a callback or a late answer tells. */
-export interface Told {
-  readonly finding: Finding;
+export interface Notice {
+  readonly serviceRecord: ServiceRecord;
   /** Whether it says that its payment is paid: the first such payment pays the order. */
   readonly isPaid: boolean;
 }
@@ -246,24 +246,24 @@ export interface Settled {
 }
 
 /** The record is what the service said, whatever becomes of the work. */
-export function settle(row: Settleable | undefined, told: Told, known: Known): Settled {
-  const { referenceNumber } = told.finding;
+export function settle(row: Settleable | undefined, notice: Notice, known: Known): Settled {
+  const { referenceNumber } = notice.serviceRecord;
   const paidBy = row?.paidBy;
-  const paid = told.isPaid && paidBy === undefined ? { paidBy: referenceNumber } : undefined;
-  const { record, isAnother } = settleOne(row, told, { ...known, pays: paid !== undefined });
+  const paid = notice.isPaid && paidBy === undefined ? { paidBy: referenceNumber } : undefined;
+  const { record, isAnother } = settleOne(row, notice, { ...known, pays: paid !== undefined });
   const change = paid || record ? { ...paid, ...record } : undefined;
   // Two paid payments of an order are a mistake, whichever of them the store has created.
-  const isOther = told.isPaid && paidBy !== undefined && paidBy !== referenceNumber;
+  const isOther = notice.isPaid && paidBy !== undefined && paidBy !== referenceNumber;
   const isSecond = isAnother === true || known.second !== undefined || isOther;
   if (!isSecond) return { isSecond, change, list: undefined, later: undefined };
   const isOwn = row !== undefined && row.referenceNumber === referenceNumber;
-  const later = isOwn && isLater(row, told) ? row : undefined;
-  return { isSecond, change, list: toList(told, known), later };
+  const later = isOwn && isLater(row, notice) ? row : undefined;
+  return { isSecond, change, list: toList(notice, known), later };
 }
 
-function toList(told: Told, { second, isOld, isProcessed }: Known): Settled['list'] {
+function toList(notice: Notice, { second, isOld, isProcessed }: Known): Settled['list'] {
   if (second === undefined) return isProcessed ? undefined : 'add';
-  return isOld || isLater(second, told) ? undefined : 'update';
+  return isOld || isLater(second, notice) ? undefined : 'update';
 }
 
 type Context = Pick<Known, 'isOld'> & { readonly pays: boolean };
@@ -271,32 +271,33 @@ type Context = Pick<Known, 'isOld'> & { readonly pays: boolean };
 /** The record to store, with its state, unless what is stored of the order's own payment stays. */
 function settleOne(
   row: Settleable | undefined,
-  told: Told,
+  notice: Notice,
   context: Context,
 ): { readonly record?: RowChange; readonly isAnother?: boolean } {
-  const { finding } = told;
+  const { serviceRecord } = notice;
   if (row === undefined || row.state === 'elsewhere') {
-    const stays = row !== undefined && staysElsewhere(row, told, context);
-    return stays ? {} : { record: finding };
+    const stays = row !== undefined && staysElsewhere(row, notice, context);
+    return stays ? {} : { record: serviceRecord };
   }
-  const record = end({ state: 'created', finding });
+  const record = end({ state: 'created', serviceRecord });
   if (row.state !== 'created' && !isWaiting(row.state)) return { record };
-  if (finding.referenceNumber === undefined) return {};
+  if (serviceRecord.referenceNumber === undefined) return {};
   if (row.referenceNumber === undefined) return { record };
-  if (row.referenceNumber !== finding.referenceNumber) return { isAnother: true };
+  if (row.referenceNumber !== serviceRecord.referenceNumber) return { isAnother: true };
   // A late answer is no callback, and does not undo what a look has found.
   const state = record.state === 'unheard' ? row.state : 'created';
   if (isWaiting(row.state)) return { record: { ...record, state } };
-  return context.isOld || isLater(row, told) ? {} : { record };
+  return context.isOld || isLater(row, notice) ? {} : { record };
 }
 
 /**
  * Whether an order that the store did not create keeps its payment and record. Several payments of it are no mistake:
  * the latest counts until one has paid the order.
  */
-function staysElsewhere(row: Settleable, told: Told, { isOld, pays }: Context): boolean {
+function staysElsewhere(row: Settleable, notice: Notice, { isOld, pays }: Context): boolean {
   if (!isKnown(row)) return false;
-  if (row.referenceNumber === told.finding.referenceNumber) return isOld || isLater(row, told);
+  if (row.referenceNumber === notice.serviceRecord.referenceNumber)
+    return isOld || isLater(row, notice);
   return !pays && (isOld || row.paidBy !== undefined);
 }
 

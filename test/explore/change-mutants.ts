@@ -62,7 +62,7 @@ export const changeMutants: readonly Mutant[] = [
   },
   {
     file: CHANGES,
-    from: 'stored.updatedAtUs === change.finding.updatedAtUs &&',
+    from: 'stored.updatedAtUs === change.serviceRecord.updatedAtUs &&',
     to: '',
     scene: 'callbacks',
   },

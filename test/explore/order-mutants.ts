@@ -196,8 +196,8 @@ export const orderMutants: readonly Mutant[] = [
   },
   {
     file: CALLBACKS,
-    from: 'const { verdict, order } = judged;',
-    to: 'const { verdict } = judged;\n    const order = key;',
+    from: 'const { action, order } = decision;',
+    to: 'const { action } = decision;\n    const order = key;',
     scene: 'an order, callbacks of two attempts at once',
   },
   {

@@ -100,7 +100,7 @@ export const paymentMutants: readonly Mutant[] = [
   // end, decide
   {
     file: STEPS,
-    from: 'finding !== undefined && finding.updatedAtUs === undefined;',
+    from: 'serviceRecord !== undefined && serviceRecord.updatedAtUs === undefined;',
     to: 'false;',
     scene: 'a false success, two people',
   },
@@ -112,8 +112,8 @@ export const paymentMutants: readonly Mutant[] = [
   },
   {
     file: STEPS,
-    from: 'const change = { state, failure, owner: undefined, ...finding };',
-    to: 'const change = { state, failure, ...finding };',
+    from: 'const change = { state, failure, owner: undefined, ...serviceRecord };',
+    to: 'const change = { state, failure, ...serviceRecord };',
     scene: 'crash',
   },
   {

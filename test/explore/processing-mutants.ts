@@ -16,20 +16,20 @@ export const processingMutants: readonly Mutant[] = [
   },
   {
     file: PROCESS,
-    from: "    if (verdict === 'duplicate') return { outcome: verdict };\n",
+    from: "    if (action === 'duplicate') return { outcome: action };\n",
     to: '',
     redundant:
       'the look before it, without the lock, finds the same: nobody comes between them here',
   },
   {
     file: PROCESS,
-    from: "if (verdict === 'parked') return { outcome: verdict };",
+    from: "if (action === 'parked') return { outcome: action };",
     to: '',
     scene: 'a lease',
   },
   {
     file: PROCESS,
-    from: 'for (const statement of statements.settle(this.#change, judged)) yield statement;',
+    from: 'for (const statement of statements.settle(this.#change, decision)) yield statement;',
     to: '',
     scene: 'a lease',
   },
@@ -115,13 +115,13 @@ export const processingMutants: readonly Mutant[] = [
   },
   {
     file: TRANSACTION,
-    from: "if (verdict !== 'run') {",
-    to: "if (verdict === 'parked') {",
+    from: "if (action !== 'run') {",
+    to: "if (action === 'parked') {",
     scene: 'a transaction',
   },
   {
     file: TRANSACTION,
-    from: "if (judged.verdict === 'duplicate') return { end: 'rollback', result: failed };",
+    from: "if (decision.action === 'duplicate') return { end: 'rollback', result: failed };",
     to: '',
     scene: 'a transaction, a loss',
   },
@@ -133,7 +133,7 @@ export const processingMutants: readonly Mutant[] = [
   },
   {
     file: TRANSACTION,
-    from: '[...this.#statements.settle(change, judged)];',
+    from: '[...this.#statements.settle(change, decision)];',
     to: '[] as string[];',
     scene: 'a transaction',
   },

@@ -24,7 +24,7 @@ export const sendingMutants: readonly Mutant[] = [
   },
   {
     file: SENDING,
-    from: 'if (result.finding !== undefined) await backend.settle(key, result.finding);',
+    from: 'if (result.serviceRecord !== undefined) await backend.settle(key, result.serviceRecord);',
     to: '',
     scene: 'another program',
   },

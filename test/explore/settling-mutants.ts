@@ -31,19 +31,19 @@ export const settlingMutants: readonly Mutant[] = [
   },
   {
     file: STEPS,
-    from: 'told.isPaid && paidBy === undefined ?',
-    to: 'told.isPaid ?',
+    from: 'notice.isPaid && paidBy === undefined ?',
+    to: 'notice.isPaid ?',
     scene: 'another program',
   },
   {
     file: STEPS,
-    from: 'told.isPaid && paidBy === undefined ?',
+    from: 'notice.isPaid && paidBy === undefined ?',
     to: 'paidBy === undefined ?',
     scene: 'callbacks',
   },
   {
     file: STEPS,
-    from: 'told.isPaid && paidBy !== undefined && paidBy !== referenceNumber;',
+    from: 'notice.isPaid && paidBy !== undefined && paidBy !== referenceNumber;',
     to: 'false;',
     scene: 'another program, two payments',
   },
@@ -55,20 +55,20 @@ export const settlingMutants: readonly Mutant[] = [
   },
   {
     file: STEPS,
-    from: "return isOld || isLater(second, told) ? undefined : 'update';",
+    from: "return isOld || isLater(second, notice) ? undefined : 'update';",
     to: "return 'update';",
     scene: 'another program',
   },
   {
     file: STEPS,
-    from: "return isOld || isLater(second, told) ? undefined : 'update';",
-    to: "return isLater(second, told) ? undefined : 'update';",
+    from: "return isOld || isLater(second, notice) ? undefined : 'update';",
+    to: "return isLater(second, notice) ? undefined : 'update';",
     redundant:
       'what was processed before is in the record, which is then the later one, or the same',
   },
   {
     file: STEPS,
-    from: "return isOld || isLater(second, told) ? undefined : 'update';",
+    from: "return isOld || isLater(second, notice) ? undefined : 'update';",
     to: "return isOld ? undefined : 'update';",
     scene: 'another program, two payments, a failure',
   },
@@ -81,7 +81,7 @@ export const settlingMutants: readonly Mutant[] = [
   },
   {
     file: STEPS,
-    from: 'if (row.referenceNumber !== finding.referenceNumber) return { isAnother: true };',
+    from: 'if (row.referenceNumber !== serviceRecord.referenceNumber) return { isAnother: true };',
     to: '',
     scene: 'another program',
   },
@@ -93,27 +93,27 @@ export const settlingMutants: readonly Mutant[] = [
   },
   {
     file: STEPS,
-    from: 'return context.isOld || isLater(row, told) ?',
-    to: 'return isLater(row, told) ?',
+    from: 'return context.isOld || isLater(row, notice) ?',
+    to: 'return isLater(row, notice) ?',
     redundant:
       'what was processed before is in the record, which is then the later one, or the same',
   },
   {
     file: STEPS,
-    from: 'return context.isOld || isLater(row, told) ?',
+    from: 'return context.isOld || isLater(row, notice) ?',
     to: 'return context.isOld ?',
     scene: 'callbacks',
   },
   {
     file: STEPS,
-    from: 'return isOld || isLater(row, told);\n  return',
-    to: 'return isLater(row, told);\n  return',
+    from: 'return isOld || isLater(row, notice);\n  return',
+    to: 'return isLater(row, notice);\n  return',
     redundant:
       'what was processed before is in the record, which is then the later one, or the same',
   },
   {
     file: STEPS,
-    from: 'return isOld || isLater(row, told);\n  return',
+    from: 'return isOld || isLater(row, notice);\n  return',
     to: 'return isOld;\n  return',
     scene: 'callbacks',
   },
@@ -149,7 +149,7 @@ export const settlingMutants: readonly Mutant[] = [
   },
   {
     file: STEPS,
-    from: 'isOwn && isLater(row, told) ? row',
+    from: 'isOwn && isLater(row, notice) ? row',
     to: 'false ? row',
     scene: 'another program, a refund at the instant of the second payment',
   },

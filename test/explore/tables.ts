@@ -1,5 +1,5 @@
 import { MemoryBackend } from '../../src/store/memory-backend.js';
-import type { Finding } from '../../src/store/payment-row.js';
+import type { ServiceRecord } from '../../src/store/payment-row.js';
 import { type OwnedRow, type StoredRecord, visible } from '../../src/store/steps.js';
 import type { Turns } from './turns.js';
 
@@ -59,7 +59,7 @@ export class Tables extends MemoryBackend {
 
   /** A payment's record among the second payments; undefined if it is not there. */
   second({ number, reference }: Numbered): StoredRecord | undefined {
-    return this.secondOf(reference, { referenceNumber: number } as Finding);
+    return this.secondOf(reference, { referenceNumber: number } as ServiceRecord);
   }
 
   async failures(): Promise<ReadonlyMap<string, { attempts: number; parked: boolean }>> {

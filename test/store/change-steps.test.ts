@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { RetryLaterError, StoreError } from '../../src/errors.js';
 import { readChange } from '../../src/store/change.js';
 import {
+  decideChange,
   failureOf,
-  isNews,
   isOfAnother,
-  judge,
   type SeenChange,
+  saysSomethingNew,
 } from '../../src/store/change-steps.js';
 import type { FailurePolicy } from '../../src/store/failure.js';
 import { memoryStore } from '../../src/store/memory.js';
@@ -31,7 +31,7 @@ const read = (fields: Parameters<typeof changeOf>[0] = {}) =>
 const newer = read({ updatedAt: seconds(0, 1) }).rank;
 const same = read().rank;
 
-describe('the verdict on a change', () => {
+describe('the action on a change', () => {
   it.each<[string, Partial<SeenChange>, FailurePolicy, string]>([
     ['new', {}, {}, 'run'],
     ['processed', { isProcessed: true }, {}, 'duplicate'],
@@ -43,19 +43,19 @@ describe('the verdict on a change', () => {
     ['failed', { failure: FAILED }, { parkAfter: 1 }, 'run'],
     ['parked', { failure: PARKED }, {}, 'parked'],
     ['parked and replayed', { failure: PARKED }, { runParked: true }, 'run'],
-  ])('that is %s: %o with %o is %s', (_, seen, failures, verdict) => {
-    expect(judge({ ...NOTHING, ...seen }, read({ failures })).verdict).toBe(verdict);
+  ])('that is %s: %o with %o is %s', (_, seen, failures, action) => {
+    expect(decideChange({ ...NOTHING, ...seen }, read({ failures })).action).toBe(action);
   });
 
   it('that is older than a processed one leaves the watermark where it is', () => {
-    const judged = judge({ ...NOTHING, newest: newer }, read());
-    expect(judged).toMatchObject({ verdict: 'run', current: false, newest: newer });
+    const decision = decideChange({ ...NOTHING, newest: newer }, read());
+    expect(decision).toMatchObject({ action: 'run', current: false, newest: newer });
   });
 
   it('compares times of more digits than a number holds', () => {
     const newest = '10000000000000000';
-    const judged = judge({ ...NOTHING, newest }, { ...read(), rank: '9999999999999999' });
-    expect(judged.current).toBe(false);
+    const decision = decideChange({ ...NOTHING, newest }, { ...read(), rank: '9999999999999999' });
+    expect(decision.current).toBe(false);
   });
 });
 
@@ -75,12 +75,12 @@ describe('whether a change is current', () => {
     ['payment-2', 'paid', false, true],
   ])('with an order paid by %s: %s is %s', (paidBy, status, current, secondPayment) => {
     const seen = { ...NOTHING, row: { ...row, paidBy } };
-    expect(judge(seen, read({ status }))).toMatchObject({ current, secondPayment });
+    expect(decideChange(seen, read({ status }))).toMatchObject({ current, secondPayment });
   });
 });
 
 describe('a change of the instant of a stored paid', () => {
-  const at = read().finding.updatedAtUs;
+  const at = read().serviceRecord.updatedAtUs;
   const paid = { payment: '{"status":"paid"}', updatedAtUs: at };
   const row = { state: 'created', referenceNumber: 'payment-1', paidBy: 'payment-1' } as const;
 
@@ -92,7 +92,7 @@ describe('a change of the instant of a stored paid', () => {
     ['authorized', { payment: '{}', updatedAtUs: 0 }, paid, false],
   ])('as %s beside %o, listed as %o, is current: %s', (status, record, second, current) => {
     const seen = { ...NOTHING, row: { ...row, ...record }, second };
-    expect(judge(seen, read({ status })).current).toBe(current);
+    expect(decideChange(seen, read({ status })).current).toBe(current);
   });
 });
 
@@ -101,7 +101,7 @@ describe('what a store learns whatever becomes of the work', () => {
     state: 'created',
     referenceNumber: 'payment-1',
     payment: '{}',
-    updatedAtUs: read().finding.updatedAtUs,
+    updatedAtUs: read().serviceRecord.updatedAtUs,
     paidBy: undefined,
   } as const;
   it.each<[string, SeenChange['row'], string, boolean]>([
@@ -113,7 +113,7 @@ describe('what a store learns whatever becomes of the work', () => {
     ['that a callback has come', { ...known, state: 'unheard' }, 'authorized', true],
     ['a second payment', { ...known, referenceNumber: 'another' }, 'authorized', true],
   ])('is %s', (_, row, status, expected) => {
-    expect(isNews(judge({ ...NOTHING, row }, read({ status })))).toBe(expected);
+    expect(saysSomethingNew(decideChange({ ...NOTHING, row }, read({ status })))).toBe(expected);
   });
 });
 
@@ -121,9 +121,9 @@ describe('the failure that is stored', () => {
   const FIRST = { failure: undefined };
   const keep = (
     policy: FailurePolicy,
-    judged: Parameters<typeof failureOf>[1] = FIRST,
+    decision: Parameters<typeof failureOf>[1] = FIRST,
     error: unknown = new TypeError('broken'),
-  ) => failureOf(read({ failures: policy }), judged, error);
+  ) => failureOf(read({ failures: policy }), decision, error);
 
   it('has why the work failed, and no body that is not known', () => {
     expect(keep({})).toStrictEqual({

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { MemoryBackend } from '../../src/store/memory-backend.js';
-import type { Claim, Finding, Intent, Page, SecondRow } from '../../src/store/payment-row.js';
+import type { Claim, Intent, Page, SecondRow, ServiceRecord } from '../../src/store/payment-row.js';
 import { MEMORY } from './memory-engine.js';
 
 const INTENT: Intent = { body: 'one body', digest: 'one' };
@@ -30,7 +30,10 @@ const page = (more: Partial<Page> = {}): Page => ({
   limit: 100,
   ...more,
 });
-const finding = (referenceNumber: string | undefined, updatedAtUs?: number): Finding => ({
+const serviceRecord = (
+  referenceNumber: string | undefined,
+  updatedAtUs?: number,
+): ServiceRecord => ({
   referenceNumber,
   payment: `{"at":${updatedAtUs}}`,
   updatedAtUs,
@@ -96,11 +99,14 @@ describe('a payment that does not change', () => {
   it('keeps the time of its last change', async () => {
     const { backend, clock, claim } = open();
     await claim('a');
-    await backend.finish('a', 'one', { state: 'created', finding: finding('PAY-1', 5) });
+    await backend.finish('a', 'one', {
+      state: 'created',
+      serviceRecord: serviceRecord('PAY-1', 5),
+    });
     const before = await backend.read('a');
     clock.nowMs += 10;
     expect(await claim('a', { owner: 'two' })).toEqual({ granted: false, stored: before });
-    await backend.settle('a', finding('PAY-1', 4));
+    await backend.settle('a', serviceRecord('PAY-1', 4));
     expect(await backend.read('a')).toEqual(before);
   });
 });
@@ -140,9 +146,9 @@ describe('what a late answer says', () => {
   it('leaves the record of a created payment, whatever its time', async () => {
     const { backend, claim } = open();
     await claim('a');
-    await backend.settle('a', finding('PAY-1', 10));
+    await backend.settle('a', serviceRecord('PAY-1', 10));
     for (const atUs of [9, 10, 11, undefined]) {
-      await backend.settle('a', { ...finding('PAY-1', atUs), payment: '{}' });
+      await backend.settle('a', { ...serviceRecord('PAY-1', atUs), payment: '{}' });
     }
     expect(await backend.read('a')).toMatchObject({ payment: '{"at":10}' });
   });
@@ -150,8 +156,8 @@ describe('what a late answer says', () => {
   it('without a number changes nothing in a created payment', async () => {
     const { backend, claim } = open();
     await claim('a');
-    await backend.settle('a', finding('PAY-1', 10));
-    await backend.settle('a', finding(undefined, 11));
+    await backend.settle('a', serviceRecord('PAY-1', 10));
+    await backend.settle('a', serviceRecord(undefined, 11));
     expect(await backend.read('a')).toMatchObject({
       referenceNumber: 'PAY-1',
       payment: '{"at":10}',
@@ -161,12 +167,12 @@ describe('what a late answer says', () => {
   it('is listed once of a second payment, with the time when it was first found', async () => {
     const { backend, clock, claim } = open();
     await claim('a');
-    await backend.settle('a', finding('PAY-1', 10));
+    await backend.settle('a', serviceRecord('PAY-1', 10));
     for (const atUs of [10, 12]) {
-      await backend.settle('a', finding('PAY-2', atUs));
+      await backend.settle('a', serviceRecord('PAY-2', atUs));
       clock.nowMs += 1;
     }
-    await backend.settle('a', { ...finding('PAY-3'), payment: undefined });
+    await backend.settle('a', { ...serviceRecord('PAY-3'), payment: undefined });
     expect(await backend.listSecond(page())).toMatchObject([
       { place: { names: ['a', 'PAY-2'], atMs: 1_000 }, payment: '{"at":10}', listedAtMs: 1_002 },
       { place: { names: ['a', 'PAY-3'], atMs: 1_002 }, payment: '{}' },
@@ -221,17 +227,17 @@ describe('a list', () => {
     const { backend, clock, claim } = open();
     for (const key of ['a', 'b']) {
       await claim(key);
-      await backend.settle(key, finding('PAY-1'));
+      await backend.settle(key, serviceRecord('PAY-1'));
     }
     for (const [key, number] of [
       ['b', 'PAY-2'],
       ['a', 'PAY-4'],
       ['a', 'PAY-3'],
     ] as const) {
-      await backend.settle(key, finding(number));
+      await backend.settle(key, serviceRecord(number));
     }
     clock.nowMs -= 1;
-    await backend.settle('b', finding('PAY-5'));
+    await backend.settle('b', serviceRecord('PAY-5'));
     const all = await backend.listSecond(page());
     const names = (some: readonly SecondRow[]) => some.map(({ place }) => place.names.join(''));
     expect(names(all)).toEqual(['bPAY-5', 'aPAY-3', 'aPAY-4', 'bPAY-2']);
@@ -292,9 +298,9 @@ describe('a deleted payment', () => {
     const keys = ['created', 'twice', 'rejected', 'unresolved', 'sending', 'late'];
     for (const key of keys) await claim(key);
     await backend.record({ key: 'recorded', intent: INTENT });
-    await backend.settle('created', finding('PAY-1'));
-    await backend.settle('twice', finding('PAY-1'));
-    await backend.settle('twice', finding('PAY-2'));
+    await backend.settle('created', serviceRecord('PAY-1'));
+    await backend.settle('twice', serviceRecord('PAY-1'));
+    await backend.settle('twice', serviceRecord('PAY-2'));
     await backend.finish('rejected', 'one', REJECTED);
     await backend.finish('unresolved', 'one', UNRESOLVED);
     clock.nowMs += 1;
@@ -316,7 +322,7 @@ describe('a deleted payment', () => {
       await claim(key);
       await backend.finish(key, 'one', REJECTED);
     }
-    await backend.settle('first', finding('PAY-1'));
+    await backend.settle('first', serviceRecord('PAY-1'));
     expect(await backend.read('second')).toBeDefined();
     await backend.record({ key: 'new', intent: INTENT });
     expect(await backend.read('second')).toBeUndefined();

@@ -569,8 +569,8 @@ describe('a call that waits for another process', () => {
 
   it('sends the payment itself if it was deleted in the meantime', async () => {
     const { backend, held, first, second, waiting } = await startWaiting();
-    const finding = { referenceNumber: 'PAY-1', payment: '{}', updatedAtUs: undefined };
-    await backend.settle('order-1', finding);
+    const serviceRecord = { referenceNumber: 'PAY-1', payment: '{}', updatedAtUs: undefined };
+    await backend.settle('order-1', serviceRecord);
     await backend.prune(Date.now() + 1_000);
     await vi.advanceTimersByTimeAsync(20);
     expect(await second).toMatchObject({ state: 'created', replayed: false });

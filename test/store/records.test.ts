@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { PaymentRow } from '../../src/store/payment-row.js';
-import { readBody, toFinding, toIntent, toStoredPayment } from '../../src/store/records.js';
+import { readBody, toIntent, toServiceRecord, toStoredPayment } from '../../src/store/records.js';
 import { databaseForms as forms } from '../../src/store/sql/stored-forms.js';
 import { order } from './orders.js';
 
@@ -53,45 +53,45 @@ describe('a stored payment', () => {
   });
 });
 
-describe('a finding', () => {
+describe('a record of the service', () => {
   // A second payment is listed by its record, which a database requires.
   it('has the fields that the SDK knows if the record is nested too deeply for JSON', () => {
     const depth = 20_000;
     const deep = JSON.parse(`${'['.repeat(depth)}${']'.repeat(depth)}`);
     const known = { referenceNumber: 'PAY-1', status: 'paid', updatedAt: '1970-01-01T00:00:01Z' };
-    expect(toFinding({ deep, ...known }, forms)).toEqual({
+    expect(toServiceRecord({ deep, ...known }, forms)).toEqual({
       referenceNumber: 'PAY-1',
       payment: JSON.stringify(known),
       updatedAtUs: 1_000_000,
     });
-    expect(toFinding({ ...known, status: deep }, forms).payment).toBe(
+    expect(toServiceRecord({ ...known, status: deep }, forms).payment).toBe(
       JSON.stringify({ referenceNumber: known.referenceNumber, updatedAt: known.updatedAt }),
     );
   });
 
   it('has its time in microseconds', () => {
     const at = (updatedAt: unknown) =>
-      toFinding({ updatedAt: updatedAt as string }, forms).updatedAtUs;
+      toServiceRecord({ updatedAt: updatedAt as string }, forms).updatedAtUs;
     expect(at('1970-01-01T00:00:01.000123Z')).toBe(1_000_123);
     expect(at('yesterday')).toBeUndefined();
     expect(at(7)).toBeUndefined();
   });
 
   it.each(['', undefined, 7, {}])('has no number when that is %j', (referenceNumber) => {
-    const finding = toFinding({ referenceNumber: referenceNumber as string }, forms);
-    expect(finding.referenceNumber).toBe(undefined);
+    const serviceRecord = toServiceRecord({ referenceNumber: referenceNumber as string }, forms);
+    expect(serviceRecord.referenceNumber).toBe(undefined);
   });
 
   it('has a long number as the databases keep it', () => {
     const referenceNumber = 'P'.repeat(200);
     const stored = forms.toName(referenceNumber);
     expect(stored).not.toBe(referenceNumber);
-    expect(toFinding({ referenceNumber }, forms).referenceNumber).toBe(stored);
+    expect(toServiceRecord({ referenceNumber }, forms).referenceNumber).toBe(stored);
   });
 
   it('has no record when nothing is known', () => {
-    expect(toFinding({}, forms)).toEqual({});
-    expect(toFinding({ status: 'paid' }, forms).payment).toBe('{"status":"paid"}');
+    expect(toServiceRecord({}, forms)).toEqual({});
+    expect(toServiceRecord({ status: 'paid' }, forms).payment).toBe('{"status":"paid"}');
   });
 });
 

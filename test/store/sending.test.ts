@@ -5,7 +5,7 @@ import { PaymentClient } from '../../src/client/payment-client.js';
 import { ConnectionError, StoreError } from '../../src/errors.js';
 import { PREPARE_CREATION } from '../../src/protocol/prepared-creation.js';
 import { MemoryBackend } from '../../src/store/memory-backend.js';
-import type { Claim, Finding, Result } from '../../src/store/payment-row.js';
+import type { Claim, Result, ServiceRecord } from '../../src/store/payment-row.js';
 import { ContractService } from '../contract/store/service.js';
 import { recordLines } from '../protocol/recorded-lines.js';
 import { MEMORY, openStore } from './memory-engine.js';
@@ -21,7 +21,7 @@ class FailingBackend extends MemoryBackend {
   claimMs = 0;
   readonly claims: Claim[] = [];
   readonly ends: { owner: string; result: Result }[] = [];
-  readonly findings: Finding[] = [];
+  readonly serviceRecords: ServiceRecord[] = [];
 
   constructor() {
     super(MEMORY);
@@ -40,9 +40,9 @@ class FailingBackend extends MemoryBackend {
     if (failure !== undefined) throw failure;
     return super.finish(key, owner, result);
   }
-  override settle(key: string, finding: Finding) {
-    this.findings.push(finding);
-    return super.settle(key, finding);
+  override settle(key: string, serviceRecord: ServiceRecord) {
+    this.serviceRecords.push(serviceRecord);
+    return super.settle(key, serviceRecord);
   }
 }
 
@@ -278,7 +278,7 @@ describe('the result of a late sender', () => {
     });
     held.answer(kind);
     expect(await call).toMatchObject({ state: 'created', payment: { referenceNumber: 'PAY-1' } });
-    expect(backend.findings).toHaveLength(count);
+    expect(backend.serviceRecords).toHaveLength(count);
   });
 });
 

@@ -76,6 +76,6 @@ describe('what is read of a change', () => {
     for (const name of [merchantPaymentReference, referenceNumber, key]) {
       expect(name).toMatch(/^sha256:[\w-]{43}$/);
     }
-    expect(change.finding.referenceNumber).toBe(referenceNumber);
+    expect(change.serviceRecord.referenceNumber).toBe(referenceNumber);
   });
 });

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Finding, NotCreated, PaymentRow } from '../../src/store/payment-row.js';
+import type { NotCreated, PaymentRow, ServiceRecord } from '../../src/store/payment-row.js';
 import { added, finished } from '../../src/store/sql/written-rows.js';
 import {
   claim,
@@ -59,7 +59,7 @@ it('a finished payment has its state, its failure and the time of both', () => {
 });
 
 it('a created payment has the answer of the service', () => {
-  const end = at(3_000, () => finished(stored, { state: 'created', finding: FINDING }));
+  const end = at(3_000, () => finished(stored, { state: 'created', serviceRecord: FINDING }));
   expect(end).toStrictEqual({
     ...stored,
     state: 'created',
@@ -86,8 +86,15 @@ const KNOWN: Settleable = {
 const NEW: Known = { isOld: false, second: undefined };
 const OLD: Known = { isOld: true, second: undefined };
 const ELSEWHERE = { ...KNOWN, state: 'elsewhere' } as const;
-const at6 = (fields: Partial<Finding> = {}): Finding => ({ ...FINDING, updatedAtUs: 6, ...fields });
-const told = (isPaid: boolean, fields?: Partial<Finding>) => ({ isPaid, finding: at6(fields) });
+const at6 = (fields: Partial<ServiceRecord> = {}): ServiceRecord => ({
+  ...FINDING,
+  updatedAtUs: 6,
+  ...fields,
+});
+const told = (isPaid: boolean, fields?: Partial<ServiceRecord>) => ({
+  isPaid,
+  serviceRecord: at6(fields),
+});
 
 describe('what a callback makes of an order', () => {
   it('leaves what a look has found if it is a late answer, which is no callback', () => {
@@ -203,7 +210,7 @@ describe('what a callback makes of an order', () => {
 describe('the end of an attempt', () => {
   it('waits for a callback unless one has settled it', () => {
     const created = (updatedAtUs: number | undefined) =>
-      end({ state: 'created', finding: { ...FINDING, updatedAtUs } }).state;
+      end({ state: 'created', serviceRecord: { ...FINDING, updatedAtUs } }).state;
     expect(created(undefined)).toBe('unheard');
     expect(created(0)).toBe('created');
   });
@@ -292,7 +299,7 @@ describe('an order that is known only from callbacks', () => {
 });
 
 const LIFETIME_MS = 4_000;
-const CREATED = { state: 'created', finding: FINDING } as const;
+const CREATED = { state: 'created', serviceRecord: FINDING } as const;
 const notCreated = (attempts: number, listedAtMs: number): NotCreated => ({
   state: 'rejected',
   attempts,

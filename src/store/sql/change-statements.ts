@@ -1,5 +1,10 @@
 import type { Change, ChangeName } from '../change.js';
-import { isOfAnother, type Judged, type KeptFailure, type SeenChange } from '../change-steps.js';
+import {
+  type ChangeDecision,
+  isOfAnother,
+  type KeptFailure,
+  type SeenChange,
+} from '../change-steps.js';
 import type { Page } from '../payment-row.js';
 import { parseOne, parseSecond, parseSeenChange, type SeenKind } from '../rows.js';
 import type { Dialect, Key, Tables } from './dialect.js';
@@ -116,23 +121,26 @@ WHERE ${isSecond(this.#sql, merchantPaymentReference, referenceNumber)}`;
   }
 
   /** The statements that record a change as processed, settle its payment, and forget its failure. */
-  record(change: Change, judged: Judged): readonly string[] {
+  record(change: Change, decision: ChangeDecision): readonly string[] {
     const literals = this.#literals(change);
-    const { newest, failure } = judged;
+    const { newest, failure } = decision;
     return [
       this.#record({ ...literals, occurred: change.occurredAtUs, newest }),
-      ...this.settle(change, judged),
+      ...this.settle(change, decision),
       ...(failure === undefined ? [] : [this.#forget(literals)]),
     ];
   }
 
   /** The statements that settle the payment of a change, or of a late answer, in a transaction that is durable. */
   settle(
-    { merchantPaymentReference, finding }: Pick<Change, 'merchantPaymentReference' | 'finding'>,
+    {
+      merchantPaymentReference,
+      serviceRecord,
+    }: Pick<Change, 'merchantPaymentReference' | 'serviceRecord'>,
     {
       settled: { change, list, later },
       order,
-    }: Pick<Judged, 'settled'> & Partial<Pick<Judged, 'order'>>,
+    }: Pick<ChangeDecision, 'settled'> & Partial<Pick<ChangeDecision, 'order'>>,
   ): readonly string[] {
     const statements =
       change === undefined ? [] : [this.#sql.change(merchantPaymentReference, change)];
@@ -141,8 +149,8 @@ WHERE ${isSecond(this.#sql, merchantPaymentReference, referenceNumber)}`;
       statements.push(this.#sql.change(first, { paidBy: change.paidBy }));
     }
     const { seconds } = this.#tables;
-    const { referenceNumber } = finding;
-    const { payment = '{}', updatedAtUs } = later ?? finding;
+    const { referenceNumber } = serviceRecord;
+    const { payment = '{}', updatedAtUs } = later ?? serviceRecord;
     if (list === 'add') {
       const values = this.#sql.values([referenceNumber, payment, updatedAtUs]);
       statements.push(`INSERT INTO ${seconds}
@@ -157,12 +165,12 @@ WHERE ${this.#sql.match({ merchant_payment_reference: merchantPaymentReference, 
   }
 
   /** Stores the failure of a change. */
-  keep(change: Change, judged: Judged, kept: KeptFailure): string {
+  keep(change: Change, decision: ChangeDecision, kept: KeptFailure): string {
     const { failures } = this.#tables;
     const { attempts, parked, error } = kept;
     const rawBody = kept.rawBody && toBase64(kept.rawBody);
     const now = this.#dialect.now();
-    if (judged.failure !== undefined) {
+    if (decision.failure !== undefined) {
       const body = rawBody === undefined ? '' : `, raw_body = ${this.#sql.value(rawBody)}`;
       return `UPDATE ${failures} SET attempts = ${attempts}, parked = ${Number(parked)},
   error = ${this.#sql.value(error)}, last_failed_at_ms = ${now}${body}

@@ -8,7 +8,6 @@ import type {
   Decided,
   Decision,
   DueKind,
-  Finding,
   Listed,
   ListKind,
   Order,
@@ -18,6 +17,7 @@ import type {
   Recording,
   Result,
   SecondRow,
+  ServiceRecord,
 } from '../payment-row.js';
 import { parseFailedRow, parseOne, parseOwnedRow, parseSecondRow, unknownRow } from '../rows.js';
 import * as steps from '../steps.js';
@@ -123,14 +123,14 @@ export class SqlBackend<Tx> implements Backend<Tx> {
     return yield* this.#orders.change(found, steps.end(result));
   }
 
-  settle(key: string, finding: Finding): Promise<void> {
-    return this.#session.run(() => this.#settleStep(key, finding));
+  settle(key: string, serviceRecord: ServiceRecord): Promise<void> {
+    return this.#session.run(() => this.#settleStep(key, serviceRecord));
   }
 
-  *#settleStep(key: string, finding: Finding): Step<void> {
+  *#settleStep(key: string, serviceRecord: ServiceRecord): Step<void> {
     // Not a change, but it settles the payment as one does.
-    const { referenceNumber = '' } = finding;
-    const answer = { merchantPaymentReference: key, referenceNumber, finding, ...NO_CHANGE };
+    const { referenceNumber = '' } = serviceRecord;
+    const answer = { merchantPaymentReference: key, referenceNumber, serviceRecord, ...NO_CHANGE };
     const [lock, read] = this.#changes.claim(answer);
     yield lock;
     const seen = yield* this.#changes.see(answer, yield read);
@@ -268,7 +268,7 @@ export class SqlBackend<Tx> implements Backend<Tx> {
   }
 }
 
-const NO_CHANGE: Omit<Change, 'merchantPaymentReference' | 'referenceNumber' | 'finding'> = {
+const NO_CHANGE: Omit<Change, 'merchantPaymentReference' | 'referenceNumber' | 'serviceRecord'> = {
   key: '',
   occurredAtUs: '0',
   rank: '0',

@@ -1,6 +1,12 @@
 import type { ChangeResult, StoreContext } from '../callback-store.js';
 import type { Change } from '../change.js';
-import { failureOf, isNews, type Judged, judge, toFailed } from '../change-steps.js';
+import {
+  type ChangeDecision,
+  decideChange,
+  failureOf,
+  saysSomethingNew,
+  toFailed,
+} from '../change-steps.js';
 import { WorkContext } from '../loss.js';
 import { unknownRow } from '../rows.js';
 import { ChangeStatements } from './change-statements.js';
@@ -46,25 +52,25 @@ export class TransactionProcess<Tx> {
 
   async #deliver(change: Change, work: Work<Tx>, lockTimeoutMs: number): Promise<ChangeResult> {
     const { connections, failures } = this.#server;
-    let running: Judged | undefined;
+    let running: ChangeDecision | undefined;
     let failed: { readonly error: unknown } | undefined;
     const deliver = () =>
       connections.run<ChangeResult>(async (transaction) => {
-        const judged = await this.#claim(transaction, change, lockTimeoutMs);
-        if (judged === undefined) return end({ outcome: 'busy' }, []);
-        const { verdict } = judged;
+        const decision = await this.#claim(transaction, change, lockTimeoutMs);
+        if (decision === undefined) return end({ outcome: 'busy' }, []);
+        const { action } = decision;
         // What the callback says of its payment is true, whatever becomes of the work.
-        if (verdict !== 'run') {
-          return end({ outcome: verdict }, this.#statements.settle(change, judged));
+        if (action !== 'run') {
+          return end({ outcome: action }, this.#statements.settle(change, decision));
         }
-        running = judged;
+        running = decision;
         try {
-          await transaction.runWork((tx) => work(new WorkContext(tx, judged, transaction)));
+          await transaction.runWork((tx) => work(new WorkContext(tx, decision, transaction)));
         } catch (error) {
           failed = { error };
           throw error;
         }
-        return end({ outcome: 'processed' }, this.#statements.record(change, judged));
+        return end({ outcome: 'processed' }, this.#statements.record(change, decision));
       });
     // Nothing is recorded before the work runs.
     const mayRepeat = (error: unknown) =>
@@ -83,7 +89,7 @@ export class TransactionProcess<Tx> {
     transaction: OpenTransaction<Tx>,
     change: Change,
     lockTimeoutMs: number,
-  ): Promise<Judged | undefined> {
+  ): Promise<ChangeDecision | undefined> {
     const statements = this.#statements;
     const askedAtMs = performance.now();
     const see = (rows: readonly string[]) =>
@@ -99,7 +105,7 @@ export class TransactionProcess<Tx> {
         (await see(await transaction.begin(lockTimeoutMs, statements.claim(change))));
       // The order has a row now, which something hides.
       if (seen === undefined) throw unknownRow();
-      return judge(seen, change);
+      return decideChange(seen, change);
     } catch (error) {
       const waitedMs = performance.now() - askedAtMs;
       if (this.#server.failures.isBusy(error, { waitedMs, lockTimeoutMs })) return undefined;
@@ -108,19 +114,23 @@ export class TransactionProcess<Tx> {
   }
 
   /** Keeps a failure, and settles the payment. */
-  async #keepFailure(change: Change, before: Judged, error: unknown): Promise<ChangeResult> {
+  async #keepFailure(
+    change: Change,
+    before: ChangeDecision,
+    error: unknown,
+  ): Promise<ChangeResult> {
     const failed = toFailed(error, undefined);
-    if (failureOf(change, before, error) === undefined && !isNews(before)) return failed;
+    if (failureOf(change, before, error) === undefined && !saysSomethingNew(before)) return failed;
     const { connections, failures } = this.#server;
     try {
       return await connections.run<ChangeResult>(async (transaction) => {
-        const judged = await this.#claim(transaction, change, this.#lockTimeoutMs);
-        if (judged === undefined) throw new Error('another transaction holds the order');
+        const decision = await this.#claim(transaction, change, this.#lockTimeoutMs);
+        if (decision === undefined) throw new Error('another transaction holds the order');
         // Another delivery has processed it since.
-        if (judged.verdict === 'duplicate') return { end: 'rollback', result: failed };
-        const kept = failureOf(change, judged, error);
-        const statements = [...this.#statements.settle(change, judged)];
-        if (kept !== undefined) statements.push(this.#statements.keep(change, judged, kept));
+        if (decision.action === 'duplicate') return { end: 'rollback', result: failed };
+        const kept = failureOf(change, decision, error);
+        const statements = [...this.#statements.settle(change, decision)];
+        if (kept !== undefined) statements.push(this.#statements.keep(change, decision, kept));
         return end(toFailed(error, kept), statements);
       });
     } catch (storeError) {

@@ -27,6 +27,6 @@ export function finished(claimed: PaymentRow, result: Result): PaymentRow {
   const changedAtMs = Date.now();
   const { state, failure } = result;
   if (state !== 'created') return { ...claimed, state, failure, changedAtMs };
-  const { referenceNumber, payment } = result.finding;
+  const { referenceNumber, payment } = result.serviceRecord;
   return { ...claimed, state, failure, changedAtMs, referenceNumber, payment };
 }
