@@ -15,19 +15,7 @@ export const orderScenes: Readonly<Record<string, ScenePlan>> = {
     crashes: 1,
     isNightly: true,
   },
-  'an order, two tabs, one process': {
-    begins: 'declined',
-    clicks: ['A', 'A'],
-    isOneProcess: true,
-    isNightly: true,
-  },
   'an order, two tabs, other bodies': { begins: 'declined', clicks: ['A', 'B'], isNightly: true },
-  'an order, two tabs, other bodies, one process': {
-    begins: 'declined',
-    clicks: ['A', 'B'],
-    isOneProcess: true,
-    isNightly: true,
-  },
   'an order, a decline beside a click': {
     begins: 'created',
     ownChanges: [[DECLINED], [AUTHORIZED]],
@@ -79,13 +67,6 @@ export const orderScenes: Readonly<Record<string, ScenePlan>> = {
     ownChanges: [[PAID], [PAID]],
     clicks: ['A', 'A'],
     crashes: 1,
-    isNightly: true,
-  },
-  'an order, a late paid, two tabs, one process': {
-    begins: 'declined',
-    ownChanges: [[PAID], []],
-    clicks: ['A', 'A'],
-    isOneProcess: true,
     isNightly: true,
   },
   'an order, a late paid, a look': {

@@ -2,7 +2,7 @@ import { type Explored, explore, type Limits, type Play } from './explorer.js';
 import type { Processing } from './processing.js';
 import type { ProcessingScene } from './processing-scene.js';
 import type { ScenePlan } from './scene.js';
-import { sharing, World } from './world.js';
+import { World } from './world.js';
 
 export type AnyScene = ScenePlan | ProcessingScene;
 
@@ -40,8 +40,6 @@ export async function runScene(scene: AnyScene, limits?: Limits): Promise<Explor
     return await explore(open, limits);
   } finally {
     for (const undo of restore) undo();
-    // It makes every promise slower.
-    sharing.disable();
   }
 }
 

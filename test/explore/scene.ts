@@ -11,8 +11,6 @@ export type Act = 'creates' | 'refuses' | 'is busy';
 export interface Scene {
   /** Customers, by the bodies that they send one after another. */
   readonly clicks?: readonly string[];
-  /** Whether customers, `send` and `recover` share a process. */
-  readonly isOneProcess?: boolean;
   /** Whether a `record` in the merchant's transaction comes too, and `send` after it. */
   readonly records?: boolean;
   /** What the order's first attempt has become before anybody comes. Then, the customer may try again after a decline. */

@@ -16,26 +16,6 @@ export const scenes: Readonly<Record<string, ScenePlan>> = {
   'a customer': { clicks: ['AA'], acts: ALL, answers: ['page', 'bare', 'conflict'] },
   'two customers': { clicks: ['A', 'A'], acts: ALL },
   'two customers, other bodies': { clicks: ['A', 'B'], acts: SOME },
-  'two customers, one process': {
-    clicks: ['A', 'A'],
-    acts: SOME,
-    isOneProcess: true,
-    isNightly: true,
-  },
-  'two customers, other bodies, one process': {
-    clicks: ['A', 'B'],
-    acts: SOME,
-    isOneProcess: true,
-    isNightly: true,
-  },
-  'a customer, recover, one process': {
-    clicks: ['A'],
-    acts: SOME,
-    recovers: 1,
-    idempotency: 'kept',
-    isOneProcess: true,
-    isNightly: true,
-  },
   'two customers, other bodies, twice': { clicks: ['AB', 'B'], acts: SOME, isNightly: true },
   'two customers who click twice': {
     clicks: ['AA', 'AA'],

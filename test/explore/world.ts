@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { MerchantPaymentsError } from '../../src/errors.js';
 import { resolveOptions } from '../../src/protocol/options.js';
 import { PREPARE_CREATION } from '../../src/protocol/prepared-creation.js';
@@ -23,9 +22,6 @@ import { type Step, Turns } from './turns.js';
 /** What only reads is taken with the step before it. */
 const READS: readonly PropertyKey[] = ['list', 'listDue', 'listSecond', 'listFailed', 'read'];
 
-/** Who takes a step, of those that share a process. */
-export const sharing = new AsyncLocalStorage<string>();
-
 /** One order, and everything that acts on it. */
 export class World implements Play {
   readonly turns = new Turns();
@@ -42,7 +38,6 @@ export class World implements Play {
   readonly started = new Set<string>();
   #crashesLeft: number;
   #slowClaims = 0;
-  #shared: PaymentStore<undefined> | undefined;
   readonly #errors: unknown[] = [];
   /** What each actor has claimed or read last. */
   readonly #keys = new Map<string, string>();
@@ -51,7 +46,7 @@ export class World implements Play {
 
   constructor(scene: Scene) {
     this.scene = scene;
-    this.plain = this.#open(() => 'plain', this.tables);
+    this.plain = this.#open('plain', this.tables);
     this.#crashesLeft = scene.crashes ?? 0;
     if (scene.begins === undefined) act(this);
     else this.act('before', () => this.#begin());
@@ -83,8 +78,7 @@ export class World implements Play {
 
   /** Lets an actor act. */
   act(name: string, run: (name: string) => Promise<void>): void {
-    const running = this.scene.isOneProcess ? sharing.run(name, run, name) : run(name);
-    running.catch((error) => this.#errors.push(error));
+    run(name).catch((error) => this.#errors.push(error));
   }
 
   deliver(change: Change): void {
@@ -94,24 +88,17 @@ export class World implements Play {
 
   /** A store as a process has it: each method of its backend is a step of the actor. */
   store(actor: string): PaymentStore<undefined> {
-    if (!this.scene.isOneProcess)
-      return this.#open(
-        () => actor,
-        this.#inSteps(() => actor),
-      );
-    const getActor = () => sharing.getStore() ?? '';
-    this.#shared ??= this.#open(getActor, this.#inSteps(getActor));
-    return this.#shared;
+    return this.#open(actor, this.#inSteps(actor));
   }
 
-  #open(getActor: () => string, backend: Backend<undefined>): PaymentStore<undefined> {
+  #open(actor: string, backend: Backend<undefined>): PaymentStore<undefined> {
     const client = {
       payments: { create: () => assert.fail('a store prepares what it sends') },
       [PREPARE_CREATION]: (input: { readonly merchantPaymentReference: string }) => ({
         body: JSON.stringify(input),
         timeoutMs: LEASE_MS,
         mayRepeat: this.scene.idempotency !== undefined,
-        send: () => this.service.send(getActor(), input.merchantPaymentReference),
+        send: () => this.service.send(actor, input.merchantPaymentReference),
       }),
     };
     const declined = this.triesAgain ? ['declined'] : undefined;
@@ -120,12 +107,12 @@ export class World implements Play {
     return createStore(backend, rules) as PaymentStore<undefined>;
   }
 
-  #inSteps(getActor: () => string): Backend<undefined> {
+  #inSteps(actor: string): Backend<undefined> {
     return new Proxy<Backend<undefined>>(this.tables, {
       get: (target, name) => {
         const method = Reflect.get(target, name, target);
         if (typeof method !== 'function' || name === 'process') return method;
-        return (...args: unknown[]) => this.#step(getActor(), String(name), args);
+        return (...args: unknown[]) => this.#step(actor, String(name), args);
       },
     });
   }
@@ -201,13 +188,11 @@ export class World implements Play {
       return end;
     }
     const atMs = turns.nowMs;
-    const actor = sharing.getStore() ?? turns.current;
+    const actor = turns.current;
     const key = this.#keys.get(actor);
     // Before, it would find the same again.
-    const isSending = (reference?: string) => tables.row(reference)?.state === 'sending';
-    const isAwaited = () =>
-      this.scene.isOneProcess ? tables.references.some(isSending) : isSending(key);
-    const isReady = () => !isAwaited() || turns.nowMs > atMs;
+    const isSending = () => tables.row(key)?.state === 'sending';
+    const isReady = () => !isSending() || turns.nowMs > atMs;
     const labels = () => (!isEnded && isReady() ? ['wakes'] : []);
     void turns.step(actor, labels, { isNoted: false }).then(go);
     return end;

@@ -53,7 +53,7 @@ describe('a stored payment', () => {
   });
 });
 
-describe('a serviceRecord', () => {
+describe('a record of the service', () => {
   // A second payment is listed by its record, which a database requires.
   it('has the fields that the SDK knows if the record is nested too deeply for JSON', () => {
     const depth = 20_000;

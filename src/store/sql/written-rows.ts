@@ -23,10 +23,10 @@ export function added({ body, digest }: Intent): PaymentRow {
 }
 
 /** The stored payment after the end of an attempt to send. */
-export function finished(
-  claimed: PaymentRow,
-  { state, failure, serviceRecord }: Result,
-): PaymentRow {
-  const { referenceNumber, payment } = serviceRecord ?? claimed;
-  return { ...claimed, state, failure, changedAtMs: Date.now(), referenceNumber, payment };
+export function finished(claimed: PaymentRow, result: Result): PaymentRow {
+  const changedAtMs = Date.now();
+  const { state, failure } = result;
+  if (state !== 'created') return { ...claimed, state, failure, changedAtMs };
+  const { referenceNumber, payment } = result.serviceRecord;
+  return { ...claimed, state, failure, changedAtMs, referenceNumber, payment };
 }
