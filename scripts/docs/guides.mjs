@@ -35,6 +35,7 @@ export const guides = {
   'Look up': [
     'docs/errors.md',
     'docs/open-points.md',
+    'docs/control-interface.md',
     'docs/imports-and-versions.md',
     'SECURITY.md',
     'docs/evidence.md',
