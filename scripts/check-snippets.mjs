@@ -5,6 +5,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import ts from 'typescript';
 
 const FOLDER = '.snippets';
 const BLOCK = /(?:^[^\n]*`([\w/-]+(?:\.\w+)*\.ts)`[^`\n]*:\n\n?)?^```ts\n(.*?)^```$/gms;
@@ -53,7 +54,9 @@ console.log(`${count} snippets compile`);
  * checked.
  */
 function builtPaths() {
-  const { paths } = JSON.parse(readFileSync('tsconfig.json', 'utf8')).compilerOptions;
+  // It has comments, which JSON.parse refuses.
+  const { config } = ts.readConfigFile('tsconfig.json', ts.sys.readFile);
+  const { paths } = config.compilerOptions;
   return Object.fromEntries(
     Object.entries(paths).map(([name, [file]]) => [
       name,

@@ -36,6 +36,7 @@ export const guides = {
     'docs/options.md',
     'docs/errors.md',
     'docs/open-points.md',
+    'docs/control-interface.md',
     'docs/imports-and-versions.md',
     'SECURITY.md',
     'docs/evidence.md',

@@ -2,14 +2,14 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { startMockServer } from '../../src/mock-server/index.js';
 
-const guide = readFileSync('docs/work-with-the-mock.md', 'utf8');
+const guide = readFileSync('docs/control-interface.md', 'utf8');
 const rows = [...guide.matchAll(/^\| ((?:`[A-Z]+`, )*`[A-Z]+ \/_mock[^|]*) \|/gm)];
 const calls = rows.flatMap(([, cell = '']) => {
   const path = /\/_mock[^`?]*/.exec(cell)?.[0] ?? '';
   return [...cell.matchAll(/`([A-Z]+)/g)].map(([, method = '']) => ({ method, path }));
 });
 
-describe('the guide’s table of the control interface', () => {
+describe('the page of the control interface', () => {
   test('was found', () => {
     expect(calls).toHaveLength(13);
   });
