@@ -32,21 +32,12 @@ const codes = {
     'TRANSACTION_LOST',
     'MISSING_TABLES',
     'STORE_FAILED',
-    'CONTRACT_VIOLATION',
     'WORK_TIMEOUT',
     'CHANGE_PARKED',
-    'CHANGE_OVERDUE',
     'REPLAY_IMPOSSIBLE',
   ],
   RetryLaterError: ['RETRY_LATER'],
-  MockServerError: [
-    'PORT_IN_USE',
-    'LISTEN_FAILED',
-    'SERVER_CLOSED',
-    'CLOCK_BUSY',
-    'WAIT_TIMEOUT',
-    'CONNECTION_LOST',
-  ],
+  MockServerError: ['PORT_IN_USE', 'SERVER_CLOSED', 'WAIT_TIMEOUT'],
 } as const;
 
 type ClassName = keyof typeof codes;

@@ -38,8 +38,7 @@ export interface MockService {
   /**
    * Answers a request as the service does (interface section 4.1): 401 `INVALID_CREDENTIALS`, or 201 with the status
    * record. The interface does not show the 201, nor 400 `INVALID_REQUEST`, 404, 405, 413 (over 1 MiB) and 415. A
-   * network fault appears as with `fetch`: the promise rejects, or the body ends in an error, a `MockServerError`
-   * with `CONNECTION_LOST`.
+   * network fault appears as with `fetch`: the promise rejects, or the body ends in an error, with a `TypeError`.
    */
   fetch(request: Request): Promise<Response>;
 

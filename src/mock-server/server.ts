@@ -34,8 +34,8 @@ export interface MockServer extends MockService {
  * Starts a mock of the Merchant Payment Service on this machine. It creates payments over HTTP, keeps
  * their state, and sends signed callbacks with retries. Servers share nothing: start one per test.
  *
- * @throws {InvalidOptionError} when an option is invalid
- * @throws {MockServerError} `PORT_IN_USE` or `LISTEN_FAILED` when it can't listen
+ * @throws {InvalidOptionError} when an option is invalid, or it can't listen on the host
+ * @throws {MockServerError} `PORT_IN_USE` when another process listens on the port
  *
  * @example
  * ```ts

@@ -76,8 +76,8 @@ export function paymentServiceHandlers(options: PaymentServiceHandlersOptions = 
       try {
         return await service.fetch(moveTo(url, request));
       } catch (error) {
-        const { code } = error as { readonly code?: unknown };
-        if (code !== 'CONNECTION_LOST') throw error;
+        // A fault's, as fetch shows it.
+        if (!(error instanceof TypeError)) throw error;
         return HttpResponse.error();
       }
     }),

@@ -238,7 +238,7 @@ function toDelivered(result: ChangeResult, state: string): Delivered {
 }
 
 const violation = (rule: string): StoreError =>
-  new StoreError('CONTRACT_VIOLATION', `store.process ${rule}`);
+  new StoreError('STORE_FAILED', `store.process ${rule}`);
 
 function workTimeout(afterMs: number, isOfCaller: boolean): StoreError {
   const limit = isOfCaller ? "the function's own time limit" : 'onPaymentTimeoutMs';

@@ -261,7 +261,7 @@ class Receiver<Tx> {
   async #reportBusy(delivery: Delivery): Promise<boolean> {
     const { callback, key, isReplay } = delivery;
     if (isReplay || !this.#isOld(delivery) || !this.#busyChanges.isLong(key)) return false;
-    const skipped = this.#limit.take('CHANGE_OVERDUE');
+    const skipped = this.#limit.take('RETRY_LATER');
     if (skipped !== undefined)
       await report(this.#options.onError, changeOverdue(skipped), callback);
     return true;

@@ -3,6 +3,7 @@ import {
   CallbackVerificationError,
   InvalidOptionError,
   MerchantPaymentsError,
+  RetryLaterError,
   StoreError,
 } from '../errors.js';
 import { causesOf } from '../protocol/describe-value.js';
@@ -138,9 +139,8 @@ export class BusyChanges {
 }
 
 /** @param skipped how many were not reported since the last one */
-export function changeOverdue(skipped: number): StoreError {
-  return new StoreError(
-    'CHANGE_OVERDUE',
+export function changeOverdue(skipped: number): RetryLaterError {
+  return new RetryLaterError(
     `A change${andBefore(skipped)} is more than ten minutes old and was not processed, because its order is still busy. Look for an onPayment that does not end, or a transaction that was left open and locks the store's tables. The service eventually stops retrying`,
   );
 }

@@ -141,8 +141,8 @@ describe('listening', () => {
 
   test('on an address of another machine is refused', async () => {
     await expect(startMockServer({ host: '192.0.2.1' })).rejects.toMatchObject({
-      name: 'MockServerError',
-      code: 'LISTEN_FAILED',
+      code: 'INVALID_OPTION',
+      option: 'host',
       cause: { code: 'EADDRNOTAVAIL' },
     });
   });

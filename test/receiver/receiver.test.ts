@@ -365,7 +365,7 @@ describe('the store', () => {
   it('that says processed without running the work loses no callback', async () => {
     const scene = createScene({ store: answering(async () => ({ outcome: 'processed' })) });
     expect(await scene.receive(post())).toEqual(failed);
-    expect(scene.reports).toMatchObject([{ error: { code: 'CONTRACT_VIOLATION' } }]);
+    expect(scene.reports).toMatchObject([{ error: { code: 'STORE_FAILED' } }]);
   });
 
   it.each([undefined, null, 'done', true, {}])(
@@ -640,10 +640,10 @@ describe('a change that stays busy', () => {
     expect(scene.reports).toEqual([]);
     vi.advanceTimersByTime(1);
     for (const request of [young, old('a'), old('b'), old('c')]) await scene.receive(request);
-    expect(codesOf(scene)).toEqual(['CHANGE_OVERDUE']);
+    expect(codesOf(scene)).toEqual(['RETRY_LATER']);
     vi.advanceTimersByTime(60_000);
     await scene.receive(old('a'));
-    expect(codesOf(scene)).toEqual(['CHANGE_OVERDUE', 'CHANGE_OVERDUE']);
+    expect(codesOf(scene)).toEqual(['RETRY_LATER', 'RETRY_LATER']);
     expect(scene.reports[1]).toMatchObject({
       error: { message: expect.stringContaining('A change (and 2 before it) is more than ten') },
       callback: { key: expect.any(String) },
@@ -676,7 +676,7 @@ describe('a change that stays busy', () => {
     await scene.receive(old('first'));
     expect(scene.reports).toEqual([]);
     await scene.receive(old('other-999'));
-    expect(codesOf(scene)).toEqual(['CHANGE_OVERDUE']);
+    expect(codesOf(scene)).toEqual(['RETRY_LATER']);
   });
 });
 

@@ -164,8 +164,9 @@ async function start({ options: given, terminal }: Call<typeof options>): Promis
   };
   const { startMockServer } = await import('merchant-payments/mock-server');
   return startMockServer(serverOptions).catch((error: unknown) => {
-    const { code, message } = error as Error & { readonly code?: unknown };
-    if (code !== 'PORT_IN_USE' && code !== 'LISTEN_FAILED') throw error;
+    const { code, cause, message } = error as Error & { readonly code?: unknown };
+    const isOfHost = code === 'INVALID_OPTION' && cause !== undefined;
+    if (code !== 'PORT_IN_USE' && !isOfHost) throw error;
     throw new UsageError(
       `${message}: give --host an address of this machine, or --port another one, 0 for a free one`,
     );

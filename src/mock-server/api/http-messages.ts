@@ -1,5 +1,4 @@
 import type { Writable } from 'node:stream';
-import { MockServerError } from '../../errors.js';
 
 /** The longest request body that is read: 1 MiB. */
 export const MAX_BODY_BYTES = 1_048_576;
@@ -31,12 +30,12 @@ export interface PlainAnswer {
  * A broken connection, as `fetch` shows it: the promise rejects with it, or the answer's body ends in it.
  * The HTTP server breaks the real connection.
  */
-export class ConnectionLoss extends MockServerError {
+export class ConnectionLoss extends TypeError {
   /** `reset`: by a TCP reset. `end`: closed in order, but too early. */
   readonly how: 'reset' | 'end';
 
   constructor(how: 'reset' | 'end', message: string) {
-    super('CONNECTION_LOST', message);
+    super(message);
     this.how = how;
   }
 }

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { MockServerError } from '../../errors.js';
+import { InvalidOptionError, MockServerError } from '../../errors.js';
 import { timers } from '../../protocol/timers.js';
 import type { ResolvedServerOptions } from '../options.js';
 import {
@@ -11,7 +11,10 @@ import {
   withoutQuery,
 } from './http-messages.js';
 
-/** @throws {MockServerError} `PORT_IN_USE` or `LISTEN_FAILED` */
+/**
+ * @throws {MockServerError} `PORT_IN_USE`
+ * @throws {InvalidOptionError} when this machine can't listen on the host and the port
+ */
 export async function listen({ port, host }: ResolvedServerOptions): Promise<Server> {
   // Node's own record of headers would drop the second of a name.
   const server = createServer({ joinDuplicateHeaders: true });
@@ -26,8 +29,8 @@ export async function listen({ port, host }: ResolvedServerOptions): Promise<Ser
     if (code === 'EADDRINUSE') {
       throw new MockServerError('PORT_IN_USE', `Port ${port} of ${host} is in use`, { cause });
     }
-    const message = `Listening on ${host}, port ${port} failed with ${code}`;
-    throw new MockServerError('LISTEN_FAILED', message, { cause });
+    const message = `host and port must be those of this machine; listening on ${host}, port ${port} failed with ${code}`;
+    throw new InvalidOptionError('host', message, { cause });
   }
   return server;
 }

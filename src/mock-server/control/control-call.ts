@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { InvalidOptionError, MockServerError } from '../../errors.js';
+import { InvalidOptionError } from '../../errors.js';
 import {
   isJsonType,
   jsonAnswer,
@@ -76,9 +76,8 @@ export function toFailure(error: unknown): ControlFailure {
   if (error instanceof InvalidOptionError) {
     return new ControlFailure('INVALID_REQUEST', message, { option: error.option });
   }
-  const isBusy = error instanceof MockServerError && error.code === 'CLOCK_BUSY';
   // The only other failure: the service was closed meanwhile.
-  return new ControlFailure(isBusy ? 'CONFLICT' : 'UNAVAILABLE', message);
+  return new ControlFailure('UNAVAILABLE', message);
 }
 
 async function readFields(request: PlainRequest): Promise<Fields> {

@@ -1,4 +1,4 @@
-import { MockServerError } from '../../errors.js';
+import { InvalidOptionError } from '../../errors.js';
 import {
   hasMethod,
   matching,
@@ -21,8 +21,7 @@ export interface MockClock {
    * own time, also what is set meanwhile. A callback is answered or has timed out before time advances further.
    * To see retries, await `setStatus` first: a retry is scheduled when the attempt before it ends.
    *
-   * @throws {InvalidOptionError} when `ms` is not a whole number from 0
-   * @throws {MockServerError} `CLOCK_BUSY` while an earlier `advance` is under way
+   * @throws {InvalidOptionError} when `ms` is not a whole number from 0, or while an earlier `advance` is under way
    */
   advance(ms: number): Promise<void>;
 }
@@ -161,7 +160,7 @@ function createTimers({ now, moveTo, arm }: Time): Omit<ServiceClock, 'runs' | '
       // clock while it handles a callback.
       if (isAdvancing) {
         const message = 'The clock is being advanced already; await that advance() first';
-        throw new MockServerError('CLOCK_BUSY', message);
+        throw new InvalidOptionError('clock', message);
       }
       isAdvancing = true;
       const end = now() + ms;

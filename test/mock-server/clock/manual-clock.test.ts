@@ -130,7 +130,7 @@ describe('a manual clock', () => {
       nested = await clock.advance(1).catch((error: unknown) => error);
     }, 1);
     await clock.advance(5);
-    expect(nested).toMatchObject({ name: 'MockServerError', code: 'CLOCK_BUSY' });
+    expect(nested).toMatchObject({ code: 'INVALID_OPTION', option: 'clock' });
     await clock.advance(5);
   });
 

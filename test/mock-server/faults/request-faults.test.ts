@@ -231,7 +231,7 @@ describe('late-answer', () => {
     const answer = service.fetch(creation(left.signal));
     await service.waitForRequest({});
     left.abort();
-    await expect(answer).rejects.toMatchObject({ code: 'CONNECTION_LOST' });
+    await expect(answer).rejects.toThrow(TypeError);
     expect(service.payments.list()).toHaveLength(1);
   });
 });
@@ -259,7 +259,7 @@ describe('delay', () => {
     const answer = service.fetch(creation(left.signal));
     await service.waitForRequest({});
     left.abort();
-    await expect(answer).rejects.toMatchObject({ code: 'CONNECTION_LOST', how: 'reset' });
+    await expect(answer).rejects.toMatchObject({ name: 'TypeError', how: 'reset' });
     await clock.advance(2_000);
     expect(service.payments.list()).toEqual([]);
   });
@@ -314,7 +314,7 @@ describe('hang', () => {
     const service = createMockService();
     service.faults.add({ on: 'request', type: 'hang' });
     await expect(service.fetch(creation(AbortSignal.abort()))).rejects.toMatchObject({
-      code: 'CONNECTION_LOST',
+      name: 'TypeError',
     });
   });
 });
@@ -381,7 +381,7 @@ test('without a network, a broken connection rejects the fetch, and a broken bod
     const answer = await service.fetch(creation());
     const reader = answer.body?.getReader();
     expect((await reader?.read())?.value?.byteLength).toBeGreaterThan(100);
-    await expect(reader?.read()).rejects.toMatchObject({ code: 'CONNECTION_LOST', how });
+    await expect(reader?.read()).rejects.toMatchObject({ name: 'TypeError', how });
   }
 });
 
