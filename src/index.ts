@@ -12,7 +12,6 @@ export type {
   VerifyCallbackOptions,
 } from './callback/options.js';
 export { callbackKey, createCallbackVerifier, verifyCallback } from './callback/verify.js';
-export type { WebSigningSecret } from './callback/verify-async.js';
 export { createAsyncCallbackVerifier, verifyCallbackAsync } from './callback/verify-async.js';
 export type { CallTrace, RequestTrace } from './client/observation.js';
 export type { PaymentClientOptions, RequestOptions } from './client/options.js';

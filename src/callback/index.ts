@@ -17,5 +17,4 @@ export type {
   VerifyCallbackOptions,
 } from './options.js';
 export { callbackKey, createCallbackVerifier, verifyCallback } from './verify.js';
-export type { WebSigningSecret } from './verify-async.js';
 export { createAsyncCallbackVerifier, verifyCallbackAsync } from './verify-async.js';

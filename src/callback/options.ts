@@ -31,12 +31,11 @@ export interface CallbackRequest {
 }
 
 /**
- * Options of a verifier. `Fields`, inferred from `recordSchema`, are the fields of a record that it accepts;
- * `Secret` is the verifier's type of signing secret.
+ * Options of a verifier. `Fields`, inferred from `recordSchema`, are the fields of a record that it accepts.
  */
-export interface VerifyCallbackOptions<Fields = unknown, Secret = SigningSecret> {
+export interface VerifyCallbackOptions<Fields = unknown> {
   /** The merchant account's signing secret, or several during a rotation: any of them may match. */
-  signingSecret: Secret | readonly Secret[];
+  signingSecret: SigningSecret | readonly SigningSecret[];
   /**
    * How far X-Timestamp may be from the clock, in seconds, in either direction, inclusive. A whole number
    * from 0; 0 means the same second.
@@ -101,8 +100,30 @@ export interface NodeSecretKey {
   export(): unknown;
 }
 
-/** A callback signing secret: text (its UTF-8 bytes are the key), bytes, or a secret `KeyObject`. */
-export type SigningSecret = string | Uint8Array | NodeSecretKey;
+/** The part of a WebCrypto `CryptoKey` that is used, declared here so that no DOM types are needed. */
+export interface WebCryptoKey {
+  /** Must be `secret`. */
+  readonly type: string;
+  /** What the key is for. */
+  readonly algorithm: {
+    /** Must be `HMAC`. */
+    readonly name: string;
+    /** The HMAC's digest. */
+    readonly hash?: {
+      /** Must be `SHA-256`. */
+      readonly name: string;
+    };
+  };
+  /** Must contain `verify`. */
+  readonly usages: readonly string[];
+}
+
+/**
+ * A callback signing secret: text (its UTF-8 bytes are the key), bytes, or a secret `KeyObject`. On WebCrypto, as by
+ * `verifyCallbackAsync` and the handler of `merchant-payments/fetch`, also an HMAC SHA-256 `CryptoKey` with the usage
+ * `verify`.
+ */
+export type SigningSecret = string | Uint8Array | NodeSecretKey | WebCryptoKey;
 
 /** One rule for each option of a verifier. */
 export const verifierRules = {
@@ -132,11 +153,12 @@ export type ResolvedPolicy = Omit<
 > & { readonly receivedAt?: Date | undefined };
 
 /** Makes a key of each secret. Refuses `[]`, with which no callback would be accepted. */
-export function importSecrets<Secret, Key>(
-  signingSecret: Secret | readonly Secret[],
-  toKey: (secret: Secret, option: string) => Key,
+export function importSecrets<Key>(
+  signingSecret: SigningSecret | readonly SigningSecret[],
+  toKey: (secret: SigningSecret, option: string) => Key,
 ): readonly Key[] {
-  if (!Array.isArray(signingSecret)) return [toKey(signingSecret as Secret, 'signingSecret')];
+  if (!Array.isArray(signingSecret))
+    return [toKey(signingSecret as SigningSecret, 'signingSecret')];
   if (signingSecret.length === 0) {
     throw invalidOption('signingSecret', 'one secret or more', signingSecret);
   }

@@ -4,7 +4,10 @@ import { CallbackVerificationError, describeIssues, type Issue } from '../errors
 
 /** The remedy for a body that is not the bytes as received. */
 export const HOW_TO_GET_THE_BYTES =
-  'Get the bytes before anything parses them: in Express by express.raw({ type: \'application/json\' }) on this route, elsewhere as the guide "Frameworks" shows';
+  "Get the bytes before anything parses them: in Express by express.raw({ type: 'application/json' }) on this route, elsewhere as in docs/frameworks.md";
+
+/** Where each refusal is described, in the package and on the site. */
+const PAGE = '(docs/errors.md#callbacks)';
 
 export const rawBodyRequired = (received: string): CallbackVerificationError =>
   new CallbackVerificationError(
@@ -18,7 +21,7 @@ export type SigningHeader = 'X-Timestamp' | 'X-Signature';
 export const missingHeader = (header: SigningHeader): CallbackVerificationError =>
   new CallbackVerificationError(
     header === 'X-Timestamp' ? 'MISSING_TIMESTAMP' : 'MISSING_SIGNATURE',
-    `The ${header} header is missing; pass the headers of the request as received, and check that no proxy drops it`,
+    `The ${header} header is missing; pass the headers of the request as received, and check that no proxy drops it ${PAGE}`,
   );
 
 /** @param why what it must be, to follow "must be" */
@@ -37,7 +40,7 @@ export function outsideWindow(
   const direction = skewSeconds < 0 ? 'ahead of' : 'behind';
   return new CallbackVerificationError(
     'TIMESTAMP_OUTSIDE_WINDOW',
-    `X-Timestamp is ${Math.abs(skewSeconds)} s ${direction} ${clock}, more than the ${toleranceSeconds} s allowed; the callback was replayed or delayed, or a clock is wrong`,
+    `X-Timestamp is ${Math.abs(skewSeconds)} s ${direction} ${clock}, more than the ${toleranceSeconds} s allowed; the callback was replayed or delayed, or a clock is wrong ${PAGE}`,
     { skewSeconds },
   );
 }
@@ -55,7 +58,7 @@ export function signatureMismatch(
       : `. The request has content-encoding ${encoding}, and the signature covers the bytes as received, so nothing may compress or inflate the body on its way`;
   return new CallbackVerificationError(
     'SIGNATURE_MISMATCH',
-    `X-Signature does not match the body under ${secrets}: the body is not the bytes as received, the secret belongs to another account, or the callback is forged${compressed}`,
+    `X-Signature does not match the body under ${secrets}. Check MERCHANT_PAYMENTS_SIGNING_SECRET, or what you pass in its place, and that nothing parses the body first; npx merchant-payments callback verify names the cause${compressed} ${PAGE}`,
   );
 }
 

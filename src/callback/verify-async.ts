@@ -20,28 +20,8 @@ import {
   type VerifyCallbackOptions,
   verifierRules,
   verifyRules,
+  type WebCryptoKey,
 } from './options.js';
-
-/** The part of a WebCrypto `CryptoKey` that is used, declared here so that no DOM types are needed. */
-export interface WebCryptoKey {
-  /** Must be `secret`. */
-  readonly type: string;
-  /** What the key is for. */
-  readonly algorithm: {
-    /** Must be `HMAC`. */
-    readonly name: string;
-    /** The HMAC's digest. */
-    readonly hash?: {
-      /** Must be `SHA-256`. */
-      readonly name: string;
-    };
-  };
-  /** Must contain `verify`. */
-  readonly usages: readonly string[];
-}
-
-/** A signing secret of the asynchronous verifier: also an HMAC SHA-256 `CryptoKey` with the usage `verify`. */
-export type WebSigningSecret = SigningSecret | WebCryptoKey;
 
 /**
  * Verifies one callback on WebCrypto, for runtimes without `node:crypto` (interface section 5.2). Makes the
@@ -67,7 +47,7 @@ export type WebSigningSecret = SigningSecret | WebCryptoKey;
  */
 export async function verifyCallbackAsync<Fields = unknown>(
   request: CallbackRequest,
-  options: VerifyCallbackOptions<Fields, WebSigningSecret>,
+  options: VerifyCallbackOptions<Fields>,
 ): Promise<VerifiedCallback<NoInfer<Fields>>> {
   return prepare(options, verifyRules)(request);
 }
@@ -78,17 +58,17 @@ export async function verifyCallbackAsync<Fields = unknown>(
  * @throws {InvalidOptionError} when an option is invalid: an empty secret, a negative tolerance
  */
 export function createAsyncCallbackVerifier<Fields = unknown>(
-  options: Omit<VerifyCallbackOptions<Fields, WebSigningSecret>, 'receivedAt'>,
+  options: Omit<VerifyCallbackOptions<Fields>, 'receivedAt'>,
 ): (request: CallbackRequest) => Promise<VerifiedCallback<NoInfer<Fields>>> {
   return prepare(options, verifierRules);
 }
 
 function prepare<Fields>(
-  options: VerifyCallbackOptions<Fields, WebSigningSecret>,
+  options: VerifyCallbackOptions<Fields>,
   rules: VerifierRules,
 ): (request: CallbackRequest) => Promise<VerifiedCallback<Fields>> {
   const policy = resolveOptions(options, rules, { holds: 'signingSecret' });
-  const verify = prepareSecretsAsync(policy.signingSecret as WebSigningSecret);
+  const verify = prepareSecretsAsync(policy.signingSecret as SigningSecret);
   return async (request) => {
     const { body, signing } = openRequest(request, policy);
     const { callback } = await verify(signing, body);
@@ -115,7 +95,7 @@ type CryptoKey = Parameters<typeof crypto.subtle.verify>[1];
 
 /** Checks the secrets, and imports them at the first call. What it returns checks a body whose headers were checked. */
 export function prepareSecretsAsync(
-  signingSecret: WebSigningSecret | readonly WebSigningSecret[],
+  signingSecret: SigningSecret | readonly SigningSecret[],
 ): (signing: SigningHeaders, body: string | Uint8Array) => Promise<Verification> {
   const secrets = importSecrets(signingSecret, toMaterial);
   const isOfMock = secrets.some((one) => ArrayBuffer.isView(one) && isMockSigningSecret(one));
@@ -154,7 +134,7 @@ async function findKey(
   return -1;
 }
 
-function toMaterial(secret: WebSigningSecret, option: string): Bytes | WebCryptoKey {
+function toMaterial(secret: SigningSecret, option: string): Bytes | WebCryptoKey {
   const material = bytesOfSecret(secret, option) ?? (isVerifyingKey(secret) ? secret : undefined);
   if (material !== undefined) return material;
   const accepted =

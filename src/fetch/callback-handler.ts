@@ -1,4 +1,4 @@
-import { prepareSecretsAsync, type WebSigningSecret } from '../callback/verify-async.js';
+import { prepareSecretsAsync } from '../callback/verify-async.js';
 import { readWebBody } from '../receiver/body.js';
 import {
   type EntryPoint,
@@ -40,7 +40,7 @@ export interface FetchCallbackHandler extends ReceivedWork {
  * ```
  */
 export function callbackHandler<Tx = undefined, Fields = unknown>(
-  options: CallbackReceiverOptions<Tx, Fields, WebSigningSecret>,
+  options: CallbackReceiverOptions<Tx, Fields>,
 ): FetchCallbackHandler {
   const { receive, replay, idle, report } = createReceiver(options, prepareSecretsAsync);
 

@@ -33,10 +33,10 @@ type Settled = Awaitable<void> | PromiseLike<unknown>;
 
 /**
  * Options of a receiver and of every adapter. `Tx` is the store's transaction, `Fields` are the fields of a
- * record that `recordSchema` accepts, `Secret` is the runtime's type of signing secret.
+ * record that `recordSchema` accepts.
  */
-export interface CallbackReceiverOptions<Tx = undefined, Fields = unknown, Secret = SigningSecret>
-  extends Omit<VerifyCallbackOptions<Fields, Secret>, 'signingSecret' | 'receivedAt'> {
+export interface CallbackReceiverOptions<Tx = undefined, Fields = unknown>
+  extends Omit<VerifyCallbackOptions<Fields>, 'signingSecret' | 'receivedAt'> {
   /**
    * The merchant account's signing secret, or several during a rotation. A function is called for every
    * callback, so that a secret can change without a restart: cache one that is slow to fetch. If it throws or
@@ -45,9 +45,9 @@ export interface CallbackReceiverOptions<Tx = undefined, Fields = unknown, Secre
    * reply is 500, of which the handler warns once when it is created
    */
   signingSecret?:
-    | Secret
-    | readonly Secret[]
-    | (() => Awaitable<Secret | readonly Secret[]>)
+    | SigningSecret
+    | readonly SigningSecret[]
+    | (() => Awaitable<SigningSecret | readonly SigningSecret[]>)
     | undefined;
   /**
    * Your function, called once for each status change. When it returns, the change is recorded as processed
@@ -142,7 +142,7 @@ export type ResolvedReceiverOptions<Tx> = ReturnType<typeof resolveReceiverOptio
 
 /** @param adapterRules rules for an adapter's additional options */
 export function resolveReceiverOptions<Tx>(
-  options: CallbackReceiverOptions<Tx, unknown, unknown>,
+  options: CallbackReceiverOptions<Tx>,
   adapterRules: Readonly<Record<string, Rule<unknown>>>,
 ) {
   const rules = { ...adapterRules, ...receiverRules };

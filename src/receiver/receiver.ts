@@ -77,14 +77,14 @@ export interface ReceivingEnd extends ReceivedWork {
 }
 
 /** @param adapterRules rules for an adapter's additional options */
-export function createReceiver<Tx, Secret, Fields>(
-  options: CallbackReceiverOptions<Tx, Fields, Secret>,
-  prepareSecrets: PrepareSecrets<Secret>,
+export function createReceiver<Tx, Fields>(
+  options: CallbackReceiverOptions<Tx, Fields>,
+  prepareSecrets: PrepareSecrets,
   adapterRules: Readonly<Record<string, Rule<unknown>>> = {},
 ): ReceivingEnd {
   const resolved = resolveReceiverOptions(options, adapterRules);
   const getVerifier = createVerifierSource(
-    resolved.signingSecret as CallbackReceiverOptions<Tx, Fields, Secret>['signingSecret'],
+    resolved.signingSecret as CallbackReceiverOptions['signingSecret'],
     prepareSecrets,
     (message) => warn(resolved.logger, message),
   );

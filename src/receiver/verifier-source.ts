@@ -1,4 +1,5 @@
 import { assertSchemaAccepts, type SigningHeaders, type Verification } from '../callback/checks.js';
+import type { SigningSecret } from '../callback/options.js';
 import { InvalidOptionError, SecretUnavailableError } from '../errors.js';
 import { nameFailure } from '../protocol/describe-value.js';
 import { secretText } from '../protocol/options.js';
@@ -28,18 +29,18 @@ export async function assertFits(
 }
 
 /** Imports secrets, and returns what verifies a body whose headers were checked. */
-export type PrepareSecrets<Secret> = (
-  signingSecret: Secret | readonly Secret[],
+export type PrepareSecrets = (
+  signingSecret: Secrets,
 ) => (signing: SigningHeaders, body: string | Uint8Array) => Awaitable<Verification>;
 
 /** How callbacks are verified now. */
 export interface CurrentVerifier {
-  readonly verify: ReturnType<PrepareSecrets<unknown>>;
+  readonly verify: ReturnType<PrepareSecrets>;
   /** What must not be kept with an error. */
   readonly secrets: readonly unknown[];
 }
 
-type Secrets<Secret> = Secret | readonly Secret[];
+type Secrets = SigningSecret | readonly SigningSecret[];
 
 /**
  * Returns a function that gives the verifier for the current signing secret. Imports keys again only when the
@@ -47,12 +48,12 @@ type Secrets<Secret> = Secret | readonly Secret[];
  *
  * @param onMissing called at once if there is no secret
  */
-export function createVerifierSource<Secret>(
-  signingSecret: CallbackReceiverOptions<unknown, unknown, Secret>['signingSecret'],
-  prepareSecrets: PrepareSecrets<Secret>,
+export function createVerifierSource(
+  signingSecret: CallbackReceiverOptions['signingSecret'],
+  prepareSecrets: PrepareSecrets,
   onMissing: (message: string) => void,
 ): () => Awaitable<CurrentVerifier> {
-  const create = (given: Secrets<Secret>): CurrentVerifier => ({
+  const create = (given: Secrets): CurrentVerifier => ({
     verify: prepareSecrets(given),
     secrets: [given].flat(),
   });
@@ -61,7 +62,7 @@ export function createVerifierSource<Secret>(
     // No error yet: frameworks load routes while they build, where the secret may not be available.
     if (readVariable() === undefined) onMissing(missing('each callback gets a 500'));
     return () => {
-      last ??= create(requireVariable() as Secret);
+      last ??= create(requireVariable());
       return last;
     };
   }
@@ -69,9 +70,9 @@ export function createVerifierSource<Secret>(
     const fixed = create(signingSecret);
     return () => fixed;
   }
-  const read = signingSecret as () => Awaitable<Secrets<Secret>>;
+  const read = signingSecret as () => Awaitable<Secrets>;
   return async () => {
-    const secrets = [await readSecret(async () => read())].flat() as Secret[];
+    const secrets = [await readSecret(async () => read())].flat() as SigningSecret[];
     if (last === undefined || !areSame(last.secrets, secrets)) last = create(secrets);
     return last;
   };

@@ -1,13 +1,12 @@
 import { webcrypto } from 'node:crypto';
 import { expect, it } from 'vitest';
-import type { WebSigningSecret } from '../../src/callback/verify-async.js';
 import { callbackHandler } from '../../src/fetch/callback-handler.js';
 import type { CallbackReceiverOptions } from '../../src/receiver/options.js';
 import { SECRET, sign } from '../receiver/adapter-contract/scene.js';
 
 const URL = 'http://127.0.0.1/callbacks/payments';
 
-type Options = CallbackReceiverOptions<undefined, unknown, WebSigningSecret>;
+type Options = CallbackReceiverOptions;
 
 function createHandler(options: Partial<Options> = {}) {
   const references: string[] = [];

@@ -20,8 +20,7 @@ type EntryName = 'node' | 'fetch' | 'lambda' | 'fastify' | 'receiver';
 
 const entries: Record<EntryName, (options: CallbackReceiverOptions) => AnyHandler> = {
   node: (options) => nodeHandler(options) as AnyHandler,
-  fetch: (options) =>
-    fetchHandler(options as CallbackReceiverOptions<undefined, unknown, string>) as AnyHandler,
+  fetch: (options) => fetchHandler(options) as AnyHandler,
   lambda: (options) => lambdaHandler(options) as AnyHandler,
   // Mounted itself, in place of registered.
   fastify: () => callbackPlugin as AnyHandler,

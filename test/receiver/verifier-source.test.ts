@@ -6,7 +6,7 @@ type Secrets = string | Uint8Array | readonly (string | Uint8Array)[];
 /** What a verifier was made of, each time one was. */
 function sourceOf(signingSecret: () => Secrets | Promise<Secrets>) {
   const made: unknown[] = [];
-  const getVerifier = createVerifierSource<string | Uint8Array>(
+  const getVerifier = createVerifierSource(
     signingSecret,
     (secrets) => {
       made.push(secrets);
@@ -25,7 +25,7 @@ describe('the verifier of the secret in the environment', () => {
   const create = () => {
     const made: unknown[] = [];
     const warnings: string[] = [];
-    const getVerifier = createVerifierSource<string>(
+    const getVerifier = createVerifierSource(
       undefined,
       (secret) => {
         made.push(secret);

@@ -18,7 +18,7 @@ import { Hono } from 'hono';
 import Koa from 'koa';
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import * as z from 'zod';
-import type { VerifiedCallback, WebSigningSecret } from '../../src/callback/index.js';
+import type { SigningSecret, VerifiedCallback } from '../../src/callback/index.js';
 import { callbackPlugin } from '../../src/fastify/index.js';
 import * as web from '../../src/fetch/index.js';
 import * as lambda from '../../src/lambda/index.js';
@@ -320,7 +320,7 @@ describe('the handler for Fetch', () => {
         expectTypeOf(tx).toEqualTypeOf<Transaction>();
       },
     });
-    expectTypeOf<WebSigningSecret>().toExtend<
+    expectTypeOf<SigningSecret>().toExtend<
       Parameters<typeof web.callbackHandler>[0]['signingSecret']
     >();
   });

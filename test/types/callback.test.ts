@@ -17,7 +17,6 @@ import {
   type VerifyCallbackOptions,
   verifyCallback,
   verifyCallbackAsync,
-  type WebSigningSecret,
 } from '../../src/callback/index.js';
 import type * as root from '../../src/index.js';
 import type { DeliveryAttempt } from '../../src/mock-server/callbacks/delivery.js';
@@ -118,8 +117,8 @@ describe('the options', () => {
     expectTypeOf(createSecretKey(SECRET, 'utf8')).toExtend<SigningSecret>();
     expectTypeOf<Buffer>().toExtend<SigningSecret>();
     expectTypeOf<readonly ['new', Buffer]>().toExtend<VerifyCallbackOptions['signingSecret']>();
-    expectTypeOf<webcrypto.CryptoKey>().toExtend<WebSigningSecret>();
-    expectTypeOf<webcrypto.CryptoKey>().not.toExtend<SigningSecret>();
+    expectTypeOf<webcrypto.CryptoKey>().toExtend<SigningSecret>();
+    expectTypeOf<number>().not.toExtend<SigningSecret>();
     expectTypeOf<string | undefined>().not.toExtend<VerifyCallbackOptions['signingSecret']>();
   });
 

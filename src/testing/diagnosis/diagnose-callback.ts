@@ -57,7 +57,7 @@ export function diagnoseCallback(
   const signingSecret = resolved.signingSecret as VerifyCallbackOptions['signingSecret'];
   // Each verification must see the same instant.
   const given = { ...resolved, signingSecret, now: () => nowMs };
-  const secrets = importSecrets<SigningSecret, SigningSecret>(signingSecret, (secret) => secret);
+  const secrets = importSecrets(signingSecret, (secret) => secret);
   const trimmed = secrets.map(trimSecret);
   const policy = {
     ...given,

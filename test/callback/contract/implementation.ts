@@ -8,7 +8,7 @@ import { now, SECRET } from '../sample-callback.js';
 
 export type Secret = string | Uint8Array;
 
-export type CommonOptions = VerifyCallbackOptions<unknown, Secret>;
+export type CommonOptions = VerifyCallbackOptions;
 
 /** What the node:crypto and the WebCrypto implementation have in common. */
 export interface Implementation {

@@ -1,9 +1,9 @@
 // What a worker or an edge route uses: no types of Node, only those of the web.
 
-import { verifyCallbackAsync, type WebSigningSecret } from 'merchant-payments/callback';
+import { type SigningSecret, verifyCallbackAsync } from 'merchant-payments/callback';
 import { callbackHandler } from 'merchant-payments/fetch';
 
-const signingSecret: WebSigningSecret = 'secret';
+const signingSecret: SigningSecret = 'secret';
 
 export const POST: (request: Request) => Promise<Response> = callbackHandler({
   signingSecret,
@@ -21,4 +21,4 @@ export async function archive(
 }
 
 // @ts-expect-error: a number is no signing secret
-export const wrongSecret: WebSigningSecret = 1;
+export const wrongSecret: SigningSecret = 1;
