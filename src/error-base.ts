@@ -86,13 +86,13 @@ export abstract class PackageError extends NamedError {
   declare name: string;
   /** Machine-readable reason: an `ErrorCode`. */
   abstract readonly code: string;
-  /** What is known about the payment. Set on every {@link RequestError}, absent elsewhere. */
+  /** What is known about the payment. Set on every `RequestError`, absent elsewhere. */
   declare readonly requestOutcome?: RequestOutcome;
   /**
    * Whether you may make the same call again: true only if that can't create a second payment and can
    * succeed. That is so if nothing was sent (no connection, no secret, or no time left), after a 429, and for
    * a safe method (GET, HEAD, OPTIONS) without a conclusive answer. `idempotency` does not change it.
-   * Set on every {@link RequestError}, absent elsewhere.
+   * Set on every `RequestError`, absent elsewhere.
    */
   declare readonly safeToRetry?: boolean;
 

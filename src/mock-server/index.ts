@@ -5,16 +5,18 @@
  */
 
 export { MockServerError } from '../errors.js';
-export type { RecordedRequest } from './api/recorded-request.js';
+export type { RecordedAnswer, RecordedRequest, RequestMatch } from './api/recorded-request.js';
 export type {
   Delivery,
   DeliveryAttempt,
+  DeliveryMatch,
 } from './callbacks/delivery.js';
 export type {
   CallbackFault,
   Fault,
   RequestFault,
 } from './faults/fault-catalogue.js';
+export type { MockFaults } from './faults/fault-list.js';
 export type { MockEvent, MockService } from './mock-service.js';
 export type { MockServerOptions, MockServiceOptions } from './options.js';
 export type { MockServer } from './server.js';
@@ -23,4 +25,4 @@ export { createMockService } from './service.js';
 export type { MockClock } from './state/clock.js';
 export { createManualClock } from './state/clock.js';
 export type { PaymentOrReference } from './state/payment-reference.js';
-export type { MockPayment } from './state/payments.js';
+export type { MockPayment, MockPayments } from './state/payments.js';

@@ -88,9 +88,9 @@ export interface PaymentWithoutCallback extends Item<'no-callback'> {
 export interface AttentionOptions {
   /**
    * The kinds to list, in this order.
-   * @default all four, in the order of {@link AttentionKind}
+   * @default all four, in this order: `'unresolved'`, `'second-payment'`, `'failed-change'`, `'no-callback'`
    */
-  kinds?: readonly AttentionKind[] | undefined;
+  kinds?: readonly Attention['kind'][] | undefined;
   /**
    * Lists only items that are on the list for at least this many milliseconds. A whole number from 0.
    * @default 0, and 3_600_000 (one hour) for `no-callback`

@@ -40,21 +40,18 @@ export interface StoreContext<Tx> {
   secondPayment: boolean;
 }
 
-/**
- * The outcome of processing a change.
- *
- * - `processed`: `work` ran and completed.
- * - `duplicate`: `work` had already completed for this change.
- * - `busy`: another change of the same order is being processed right now.
- * - `parked`: not run, because it is parked after repeated failures.
- * - `failed`: `work` threw, or its transaction was lost. Nothing was recorded, and a later delivery runs it again.
- */
-export type ChangeOutcome = 'processed' | 'duplicate' | 'busy' | 'parked' | 'failed';
-
 /** What became of a change. */
 export interface ChangeResult {
-  /** The outcome. */
-  outcome: ChangeOutcome;
+  /**
+   * The outcome of processing a change.
+   *
+   * - `processed`: `work` ran and completed.
+   * - `duplicate`: `work` had already completed for this change.
+   * - `busy`: another change of the same order is being processed right now.
+   * - `parked`: not run, because it is parked after repeated failures.
+   * - `failed`: `work` threw, or its transaction was lost. Nothing was recorded, and a later delivery runs it again.
+   */
+  outcome: 'processed' | 'duplicate' | 'busy' | 'parked' | 'failed';
   /** Why it is `failed`: what `work` threw, or a `StoreError`. */
   error?: unknown;
   /** The number of failures, if this one has parked the change. */
@@ -62,6 +59,8 @@ export interface ChangeResult {
   /** The store's error, if a store that keeps failures could not keep this one. */
   notKept?: unknown;
 }
+
+export type ChangeOutcome = ChangeResult['outcome'];
 
 /**
  * Remembers which changes were processed, so that each is processed once, however often it is delivered

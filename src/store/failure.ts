@@ -29,7 +29,7 @@ export interface FailurePolicy {
   readonly runParked?: boolean | undefined;
   /** Returns the verified body as received. Called only after a failure. */
   getRawBody?(): Uint8Array;
-  /** Returns the description of the work's error to store. By default, the one that {@link FailureText} describes. */
+  /** Returns the description of the work's error to store. By default, its name, code and message, shortened. */
   describeError?(error: unknown): FailureText;
 }
 

@@ -17,12 +17,14 @@ export type {
   StatusChange,
   StoreContext,
 } from './callback-store.js';
+export type { FailurePolicy } from './failure.js';
 export type { MemoryStoreOptions } from './memory.js';
 export { memoryStore } from './memory.js';
 export type { StoreOptions } from './options.js';
 export type {
   ListedPayment,
   PaymentStore,
+  RecordContext,
   RecoverOptions,
   Recovery,
   RecoveryOptions,

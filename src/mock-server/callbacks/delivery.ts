@@ -6,16 +6,7 @@ import {
 import type { EntryKind } from '../state/cap.js';
 import type { MockPayment } from '../state/payments.js';
 
-/**
- * How one attempt ended.
- *
- * - `acknowledged`: answered with 2xx.
- * - `refused`: answered with another status. Redirects are not followed and count as refused.
- * - `failed`: no complete answer, since the connection was refused or reset, or the name look-up failed.
- * - `timed-out`: no complete answer within `callbackTimeoutMs`.
- * - `dropped`: not sent, because of a `drop` fault.
- */
-export type DeliveryOutcome = 'acknowledged' | 'refused' | 'failed' | 'timed-out' | 'dropped';
+export type DeliveryOutcome = DeliveryAttempt['outcome'];
 
 /** One POST to the merchant's callback endpoint, as it was sent (interface section 4.2). */
 export interface DeliveryAttempt {
@@ -45,8 +36,16 @@ export interface DeliveryAttempt {
   readonly rawBody: ReturnType<Uint8Array['slice']>;
   /** The signed text: `<timestamp>.<body>`. A fault can make it differ from what was sent. */
   readonly signedString: string;
-  /** How it ended. */
-  readonly outcome: DeliveryOutcome;
+  /**
+   * How it ended.
+   *
+   * - `acknowledged`: answered with 2xx.
+   * - `refused`: answered with another status. Redirects are not followed and count as refused.
+   * - `failed`: no complete answer, since the connection was refused or reset, or the name look-up failed.
+   * - `timed-out`: no complete answer within `callbackTimeoutMs`.
+   * - `dropped`: not sent, because of a `drop` fault.
+   */
+  readonly outcome: 'acknowledged' | 'refused' | 'failed' | 'timed-out' | 'dropped';
   /** The endpoint's answer, if any. */
   readonly response?:
     | {
@@ -68,25 +67,7 @@ export interface DeliveryAttempt {
   readonly nextRetryAt?: Date | undefined;
 }
 
-/**
- * Where a delivery stands.
- *
- * - `not-configured`: there is no callbackUrl, so nothing is sent.
- * - `held`: held by a `reorder` fault until the payment's next delivery is sent.
- * - `sending`: an attempt is under way.
- * - `retrying`: waits for the next attempt.
- * - `acknowledged`: the endpoint answered with 2xx.
- * - `given-up`: the retry schedule is used up.
- * - `cancelled`: the service was reset or closed first.
- */
-export type DeliveryState =
-  | 'not-configured'
-  | 'held'
-  | 'sending'
-  | 'retrying'
-  | 'acknowledged'
-  | 'given-up'
-  | 'cancelled';
+export type DeliveryState = Delivery['state'];
 
 /** The callback of one status change, with its attempts. Live: changes as retries are made. */
 export interface Delivery {
@@ -98,8 +79,25 @@ export interface Delivery {
   readonly status: string;
   /** The payment as it was after the change. */
   readonly payment: MockPayment;
-  /** Where it stands. */
-  readonly state: DeliveryState;
+  /**
+   * Where a delivery stands.
+   *
+   * - `not-configured`: there is no callbackUrl, so nothing is sent.
+   * - `held`: held by a `reorder` fault until the payment's next delivery is sent.
+   * - `sending`: an attempt is under way.
+   * - `retrying`: waits for the next attempt.
+   * - `acknowledged`: the endpoint answered with 2xx.
+   * - `given-up`: the retry schedule is used up.
+   * - `cancelled`: the service was reset or closed first.
+   */
+  readonly state:
+    | 'not-configured'
+    | 'held'
+    | 'sending'
+    | 'retrying'
+    | 'acknowledged'
+    | 'given-up'
+    | 'cancelled';
   /** Its ended attempts, oldest first, of those that the service still keeps. */
   readonly attempts: readonly DeliveryAttempt[];
 }

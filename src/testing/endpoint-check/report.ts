@@ -79,7 +79,7 @@ export interface EndpointReport {
    * have the same cause. Absent when none failed.
    */
   readonly cause?: EndpointCheckId;
-  /** Every check, in the order of {@link EndpointCheckId}. */
+  /** Every check, in the order of `EndpointCheckId`. */
   readonly checks: readonly EndpointCheck[];
   /** How many checks had which outcome. */
   readonly counts: {
