@@ -9,6 +9,7 @@ import { notSentInTime, outcomeNotStored } from './errors.js';
 import type { StoreClient } from './options.js';
 import type { Claim, Claimed, PaymentRow, Result, Statuses } from './payment-row.js';
 import { readBody } from './records.js';
+import { wasNeverSent } from './sql/server-errors.js';
 import { pause } from './waiting.js';
 
 /** A payment that a caller wants sent. Without an `intent` it is already stored. */
@@ -66,7 +67,8 @@ function claim(backend: Tables, wanted: Wanted, owner: string): Promise<Claimed>
     .claim({ key, intent, owner, allowsRejected, isRepetition, leaseMs })
     .catch((error) => {
       // The claim may have been granted and only its answer lost. Release it, since nothing was sent.
-      backend.finish(key, owner, released(wanted), undefined).catch(() => undefined);
+      if (!wasNeverSent(error))
+        backend.finish(key, owner, released(wanted), undefined).catch(() => undefined);
       throw error;
     });
 }
