@@ -15,10 +15,12 @@ export interface CreatePaymentResult<Body = unknown, Fields = unknown> {
 }
 
 // Without a byte order mark.
-const utf8 = new TextDecoder();
+// Not at the load: a test environment of a browser may lack it.
+let utf8: { decode(bytes: Uint8Array): string } | undefined;
 
 /** What the caller gets of an answer, with its JSON parsed. Never throws. */
 export function toResponse({ status, headers, body }: Answer, attempts: number): ServiceResponse {
+  utf8 ??= new TextDecoder();
   const text = utf8.decode(body);
   return { status, headers, body: parseBody(text, headers), text, attempts };
 }

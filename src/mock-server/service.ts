@@ -58,8 +58,6 @@ export class InProcessService implements MockService {
   readonly faults = new FaultList((faults) => this.feed.emit({ type: 'faults', faults }));
   readonly payments: PaymentBook;
   readonly dispatcher: CallbackDispatcher;
-  readonly requests: readonly RecordedRequest[];
-  readonly deliveries: readonly DeliveryAttempt[];
   readonly clock: ServiceClock;
   readonly #options: ResolvedServiceOptions;
   readonly #ids: SeededIds;
@@ -84,8 +82,6 @@ export class InProcessService implements MockService {
     this.#deliveryLog = new EventLog(attemptEntries, cap('deliveries'), () =>
       this.#describeDeliveries(),
     );
-    this.requests = this.#requestLog.entries;
-    this.deliveries = this.#deliveryLog.entries;
     this.payments = new PaymentBook({
       cap: cap('payments'),
       clock,
@@ -121,6 +117,12 @@ export class InProcessService implements MockService {
     });
   }
 
+  get requests(): readonly RecordedRequest[] {
+    return this.#requestLog.entries;
+  }
+  get deliveries(): readonly DeliveryAttempt[] {
+    return this.#deliveryLog.entries;
+  }
   get apiKey(): string | undefined {
     return this.#options.apiKey;
   }
