@@ -96,6 +96,7 @@ export function finishPage(page) {
     )
     .replace(OWN_SEARCH, (own) => `<div hidden>${own}</div>${SEARCH}`)
     .replace('</head>', () => `${searchFiles(page)}</head>`)
+    .replace('<div id="tsd-toolbar-links">', (place) => `${place}${linksOfHeader(page)}`)
     .replace(
       '<div class="page-menu">',
       '<div class="page-menu" role="complementary" aria-label="On this page">',
@@ -113,8 +114,24 @@ const OWN_SEARCH = /<button id="tsd-search-trigger".*?<\/dialog>/s;
 const SEARCH =
   '<pagefind-modal-trigger shortcut="/" compact></pagefind-modal-trigger><pagefind-modal></pagefind-modal>';
 
-function searchFiles({ url }) {
-  const folder = `${'../'.repeat(url.split('/').length - 1)}pagefind`;
+/** The way from a page to the site's root. */
+const rootOf = ({ url }) => '../'.repeat(url.split('/').length - 1);
+
+const HEADER = {
+  Start: 'docs/start.html',
+  Frameworks: 'docs/frameworks.html',
+  Stores: 'docs/choose-a-store.html',
+  Options: 'docs/options.html',
+  Errors: 'docs/errors.html',
+};
+
+const linksOfHeader = (page) =>
+  Object.entries(HEADER)
+    .map(([name, file]) => `<a href="${rootOf(page)}${file}">${name}</a>`)
+    .join('');
+
+function searchFiles(page) {
+  const folder = `${rootOf(page)}pagefind`;
   return (
     `<link rel="stylesheet" href="${folder}/pagefind-component-ui.css"/>` +
     `<script defer src="${folder}/pagefind-component-ui.js"></script>`

@@ -36,3 +36,16 @@ addEventListener(
   },
   true,
 );
+
+// The first group of the navigation is open until the reader closes it.
+const navigation = document.querySelector('#tsd-nav-container');
+if (navigation) {
+  const watching = new MutationObserver(() => {
+    const group = navigation.querySelector('details');
+    if (!group) return;
+    watching.disconnect();
+    const key = group.querySelector('summary')?.dataset.key;
+    if (localStorage.getItem(`tsd-accordion-${key}`) === null) group.open = true;
+  });
+  watching.observe(navigation, { childList: true, subtree: true });
+}

@@ -12,7 +12,7 @@ function pagesToLookAt(): string[] {
     'modules/merchant-payments_callback.html',
     'interfaces/merchant-payments_msw.PaymentServiceHandlersOptions.html',
     'classes/merchant-payments.InvalidCredentialsError.html',
-    'types/merchant-payments.StandardSchemaResult.html',
+    'types/merchant-payments_store.StoredPayment.html',
   ];
 }
 
