@@ -15,14 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-// Unless it is given, the large body has little more than the merchant's takes.
-const check = (...args: readonly string[]) =>
-  runCommand(
-    args.some((arg) => arg.startsWith('--large-body-bytes'))
-      ? ['check', ...args]
-      : ['check', '--large-body-bytes=70000', ...args],
-    secretEnv,
-  );
+const check = (...args: readonly string[]) => runCommand(['check', ...args], secretEnv);
 
 /** An endpoint that takes everything, and tells of one effect whatever happened. */
 const startCredulous = () =>
@@ -81,7 +74,7 @@ test('with --overtaking an endpoint that acknowledges the callback of no order f
   expect(code).toBe(1);
   expect(stdout).toMatch(/\nFAIL {2}overtaking: Does not acknowledge/);
   expect(stdout.replaceAll(/\s+/g, ' ')).toMatch(
-    /the endpoint answered 200, so the service does not send it again .* fix .*RetryLaterError/,
+    /the endpoint answered 200, so the service does not send it again fix .*RetryLaterError/,
   );
 });
 
@@ -91,22 +84,18 @@ test('for people there are lines that fit 80 columns, and totals', async () => {
   expect(code).toBe(0);
   expect(stdout).toMatch(/^Checks of http:/);
   expect(stdout).toMatch(/\nskipped: 9 checks\n/);
-  expect(stdout.replaceAll('\n', ' ')).toMatch(
-    /\d+ passed, 0 failed, \d+ skipped in [\d.]+ s\. Callbacks were acknowledged within [\d.]+ ms \(median\), [\d.]+ ms at most\. $/,
-  );
+  expect(stdout.replaceAll('\n', ' ')).toMatch(/\d+ passed, 0 failed, \d+ skipped $/);
   for (const line of stdout.split('\n')) expect([...line].length, line).toBeLessThanOrEqual(80);
   expect(stdout).not.toContain('\u001b');
 });
 
-test('an endpoint that accepts everything fails, with the reason and the fix', async () => {
+test('an endpoint that accepts everything fails, with the fix', async () => {
   await using endpoint = await startCredulous();
   const { code, stdout, stderr } = await check(endpoint.url);
   expect(code).toBe(1);
   expect(stderr).toBe('');
   expect(stdout).toMatch(/\nFAIL {2}wrong-secret: /);
-  expect(stdout).toMatch(
-    /\nFAIL {2}wrong-secret: Refuses[^\n]*\n {2}seen {2}.*?\n {2}why {3}.*?\n {2}fix {3}/s,
-  );
+  expect(stdout).toMatch(/\nFAIL {2}wrong-secret: Refuses[^\n]*\n {2}seen {2}.*?\n {2}fix {3}/s);
   expect(stdout).toMatch(/\n {2}said {2}1\n/);
   expect(stdout).toMatch(/4 passed, 1 failed/);
 });
@@ -229,27 +218,19 @@ test('what a flag would decide names the flag', async () => {
   expect(text).toContain('it needs the option overtaking. On the command line: --overtaking');
 });
 
-test('the time to answer and to acknowledge is the one given', async () => {
+test('the time to answer is the one given', async () => {
   await using silent = await startEndpoint(() => undefined);
   const { code, stdout } = await check(silent.url, '--timeout=50', '--json');
   expect(code).toBe(1);
   expect(stdout).toMatch(/50 ms/);
 });
 
-test('an endpoint slower than --acknowledge-within fails acknowledged-in-time', async () => {
-  await using slow = await serve((request, response) => {
-    request.resume().on('end', () => setTimeout(() => response.end(), 20));
-  });
-  const { stdout } = await check(slow.url, '--acknowledge-within=1', '--json');
-  expect(idsOf(JSON.parse(stdout), 'failed')).toContain('acknowledged-in-time');
-});
-
-test('the size of the large body and the tolerance are the ones given', async () => {
+test('the tolerance is the one given, and the large body has 8 MiB', async () => {
   // The second request is the first forgery: an endpoint that takes it is not asked for more.
   await using endpoint = await startEndpoint((count) => (count === 2 ? 401 : 200));
-  await check(endpoint.url, '--large-body-bytes=200000', '--tolerance=4000', '--effects-within=0');
+  await check(endpoint.url, '--tolerance=4000');
   const sizes = endpoint.received.map(({ rawBody }) => rawBody.byteLength);
-  expect(Math.max(...sizes)).toBe(200_000);
+  expect(Math.max(...sizes)).toBe(8 * 1024 * 1024);
   const now = Date.now() / 1000;
   const ages = endpoint.received.map(({ headers }) => now - Number(headers['x-timestamp'] ?? now));
   expect(ages.some((age) => age > 3_900 && age < 4_200)).toBe(true);
@@ -277,23 +258,6 @@ test('--fail-on-skipped fails a run in which something was not checked', async (
   expect(code).toBe(0);
 });
 
-test('--effect-counts paid finds an endpoint that ships on any status', async () => {
-  await using credulous = await startMerchant();
-  const count = new URL('/effects', credulous.url).href;
-  await using numbers = await serve(async (request, response) => {
-    const { search } = new URL(request.url ?? '', 'http://shop');
-    const told = (await (await fetch(count + search)).json()) as number | { effects: number };
-    response.end(JSON.stringify(typeof told === 'number' ? told : told.effects));
-  });
-  const { stdout } = await check(
-    credulous.url,
-    `--effect-url=${numbers.url}`,
-    '--effect-counts=paid',
-    '--json',
-  );
-  expect(idsOf(JSON.parse(stdout), 'failed')).toEqual(['unknown-status-effect']);
-});
-
 const UNUSED_URL = 'http://127.0.0.1:1/';
 
 test.each([
@@ -302,17 +266,12 @@ test.each([
   [[UNUSED_URL, 'extra'], /too many/],
   [[UNUSED_URL, '--effect-url=x'], /--effect-url must be an http or https URL/],
   [[UNUSED_URL, '--reference= '], /merchantPaymentReference must be a string that is not blank/],
-  [[UNUSED_URL, '--effect-counts=all'], /--effect-counts must be one of paid, changes/],
-  [[UNUSED_URL, '--effect-counts=paid'], /effectCounts was given without countEffects/],
   [[UNUSED_URL, '--overtaking=yes'], /--overtaking takes no value/],
   [
     [UNUSED_URL, '--tolerance=1'],
     /toleranceSeconds must be a whole number of seconds from 2 to 86400/,
   ],
   [[UNUSED_URL, '--timeout=0'], /timeoutMs must be a whole number of milliseconds from 1/],
-  [[UNUSED_URL, '--acknowledge-within=1s'], /--acknowledge-within must be/],
-  [[UNUSED_URL, '--effects-within=x'], /--effects-within must be a whole number from 0/],
-  [[UNUSED_URL, '--large-body-bytes=4095'], /largeBodyBytes must be/],
   [
     [UNUSED_URL, '--signature-encoding=auto'],
     /--signature-encoding must be one of hex, base64, base64url/,

@@ -5,7 +5,6 @@ import { type Call, defineCommand, flag, parsed, text, UsageError } from '../com
 import { textWidth } from '../layout.js';
 import { isListeningWithin } from '../network.js';
 import {
-  oneOf,
   parseHttpUrl,
   parseWholeNumber,
   requireSigningSecret,
@@ -16,23 +15,14 @@ import {
 } from '../option-values.js';
 import { countOf, interruptible, pathOf, printNote, type Terminal } from '../terminal.js';
 
-const limit = (what: string, standard: number) => {
-  const help = `The time limit for ${what}, in milliseconds. Default: ${standard}`;
-  return wholeNumber({ value: 'ms', help });
-};
-
 const options = {
   'signing-secret': signingSecretOption,
   'effect-url': parsed(
     {
       value: 'url',
-      help: 'The URL at which your system reports how often it acted on a payment. It is requested by GET with referenceNumber and merchantPaymentReference, and answers a number or {"effects":1,"status":"paid"}. Default: none, the checks of effects are skipped',
+      help: 'The URL at which your system reports how often it acted on a payment because it is paid. It is requested by GET with referenceNumber and merchantPaymentReference, and answers a number or {"effects":1,"status":"paid"}. Default: none, the checks of effects are skipped',
     },
     parseHttpUrl,
-  ),
-  'effect-counts': oneOf(
-    'What the effect URL counts: what happens once for a paid payment, or once for each change. With paid, an endpoint that acts on any status fails, even if the URL answers only a number. Default: either',
-    ['paid', 'changes'],
   ),
   reference: text({
     value: 'text',
@@ -45,12 +35,9 @@ const options = {
     value: 'seconds',
     help: 'The largest difference that the endpoint allows between X-Timestamp and the clock, in seconds, 2 to 86400. Default: 300',
   }),
-  timeout: limit('each answer', 10_000),
-  'acknowledge-within': limit('an acknowledgement', 5_000),
-  'effects-within': limit('an effect to show after the answer', 1_000),
-  'large-body-bytes': wholeNumber({
-    value: 'n',
-    help: 'The size of the body that must be refused, in bytes, 4096 to 268435456. Default: 8388608',
+  timeout: wholeNumber({
+    value: 'ms',
+    help: 'The time limit for each answer, in milliseconds. Default: 10000',
   }),
   'fail-on-skipped': flag(
     'Also exits with 1 when a check was skipped, except that of overtaking. For CI, where a skipped check should not go unnoticed.',
@@ -150,13 +137,9 @@ function toCheckOptions({
     signingSecret: requireSigningSecret(given['signing-secret'], terminal),
     countEffects: given['effect-url'],
     merchantPaymentReference: toReferences(given.reference),
-    effectCounts: given['effect-counts'],
     overtaking: given.overtaking,
     toleranceSeconds: given.tolerance,
     timeoutMs: given.timeout,
-    acknowledgeWithinMs: given['acknowledge-within'],
-    effectsWithinMs: given['effects-within'],
-    largeBodyBytes: given['large-body-bytes'],
     signatureEncoding: given['signature-encoding'],
     timestampUnit: given['timestamp-unit'],
   };

@@ -1,13 +1,15 @@
 import type { CallbackSender } from '../../mock-server/callbacks/deliver.js';
 import { describeValue, nameFailure } from '../../protocol/describe-value.js';
-import { checkTexts } from './check-texts.js';
+import { CheckFailure, type CheckVerdict, fail, fatal, pass, skip } from './answer.js';
+import { checkTexts } from './checks.js';
 import type { CheckedPayment, EffectCount, ResolvedCheckOptions } from './options.js';
-import { CheckFailure, type CheckVerdict, fail, fatal, pass, skip } from './verdict.js';
 
 /** The interval at which the count is asked for until it shows an effect. */
 const POLL_MS = 50;
-/** The longest wait for a queue that does one job after the other. */
+/** The longest wait for an effect: deferred work may wait in a queue that does one job after the other. */
 const LONGEST_WAIT_MS = 10_000;
+/** The least wait for surplus effects. A slow queue gets as long as its first effect took. */
+const LEAST_WAIT_MS = 1_000;
 
 /**
  * Calls a function of the options, which may throw, reject or never settle.
@@ -96,13 +98,15 @@ export class Effects {
   /** Waits for deferred work, once for all checks: until the last payment shows its effect, and then for surplus. */
   async settle(paid: CheckedPayment | undefined, last: CheckedPayment | undefined): Promise<void> {
     if (this.#untouched === undefined || paid === undefined) return;
-    const { effectsWithinMs, signal, clock } = this.#options;
+    const { signal, clock } = this.#options;
+    const startedMs = clock.elapsedMs();
     try {
-      const hasActed = await this.#showsWithin(paid, effectsWithinMs);
+      const hasActed = await this.#showsWithin(paid, LONGEST_WAIT_MS);
+      const usualMs = Math.max(clock.elapsedMs() - startedMs, LEAST_WAIT_MS);
       // An order that ships once shows no effect of its later payments.
-      const longestMs = this.#isOneOrder ? effectsWithinMs : LONGEST_WAIT_MS;
+      const longestMs = this.#isOneOrder ? usualMs : LONGEST_WAIT_MS;
       if (hasActed && last) await this.#showsWithin(last, longestMs);
-      await clock.pause(effectsWithinMs, signal);
+      await clock.pause(usualMs, signal);
       this.#mixture = await this.#findMixture(this.#untouched, paid, last);
     } catch (error) {
       asCheckFailure(error);

@@ -2,14 +2,15 @@ import { createHmac } from 'node:crypto';
 import { SIGNATURE_HEADER, TIMESTAMP_HEADER } from '../../protocol/wire.js';
 import {
   type Answer,
+  type CheckVerdict,
   describeAnswer,
+  fail,
   isAccepted,
   REFUSED_RECORD,
   remedyOfRefusal,
 } from './answer.js';
 import { type SignedRequest, withHeader } from './endpoint.js';
 import { FOREIGN_KEY, type Stage } from './stage.js';
-import { type CheckVerdict, fail } from './verdict.js';
 
 type Explanation = Pick<CheckVerdict, 'remedy' | 'option' | 'paste'>;
 

@@ -1,10 +1,19 @@
 import type { PaymentStatusRecord } from '../../protocol/payment.js';
 import { SIGNATURE_HEADER } from '../../protocol/wire.js';
-import { type Answer, describeAnswer, isAccepted } from './answer.js';
+import {
+  type Answer,
+  type CheckVerdict,
+  checkAccepted,
+  checkRefused,
+  describeAnswer,
+  fail,
+  isAccepted,
+  pass,
+  skip,
+} from './answer.js';
+import type { EndpointCheckId } from './checks.js';
 import { type SignedRequest, withHeader } from './endpoint.js';
-import type { EndpointCheckId } from './report.js';
 import { FOREIGN_KEY, type Scenario, type Stage, UNKNOWN_STATUS } from './stage.js';
-import { type CheckVerdict, checkAccepted, checkRefused, fail, pass, skip } from './verdict.js';
 
 /** Callbacks of one payment, by what is special about them; their check passes if all are answered rightly. */
 type Callbacks = (

@@ -3,12 +3,19 @@ import type { CallbackSender } from '../../mock-server/callbacks/deliver.js';
 import { signedHeaders } from '../../mock-server/callbacks/sign.js';
 import { describeValue } from '../../protocol/describe-value.js';
 import type { PaymentStatusRecord } from '../../protocol/payment.js';
-import { type Answer, describeAnswer, isAccepted, remedyOf } from './answer.js';
+import {
+  type Answer,
+  CheckFailure,
+  type CheckVerdict,
+  describeAnswer,
+  fail,
+  isAccepted,
+  remedyOf,
+} from './answer.js';
+import type { EndpointCheckId } from './checks.js';
 import { asCheckFailure, callOption, type EffectCheck, Effects } from './effects.js';
 import { Endpoint, type SignedRequest } from './endpoint.js';
 import type { CheckedPayment, ResolvedCheckOptions } from './options.js';
-import type { EndpointCheckId } from './report.js';
-import { CheckFailure, type CheckVerdict, fail } from './verdict.js';
 
 /** What a scenario found, by check. Effects may be checked at the end of the run. A check without one was not tried. */
 export type Findings = Partial<Record<EndpointCheckId, CheckVerdict | EffectCheck | undefined>>;
@@ -47,16 +54,12 @@ const REDELIVERY_PAUSES_MS = [25, 50, 100, 200, 300, 300];
 export class Stage {
   readonly options: ResolvedCheckOptions;
   readonly effects: Effects;
-  /** Of the valid callbacks that were accepted. */
-  readonly latenciesMs: number[] = [];
+  /** Whether a valid callback was accepted. */
+  hasAccepted = false;
   /** Payments whose callbacks were accepted, for later checks to compare with. */
   readonly accepted: {
     /** The first that was `paid`. */
     paid?: CheckedPayment;
-    /** With an unknown status only. */
-    unknownStatus?: CheckedPayment;
-    /** With an unknown status, and `paid` after it. */
-    paidInOrder?: CheckedPayment;
     /** The last of all. */
     last?: CheckedPayment;
   } = {};
@@ -139,7 +142,7 @@ export class Stage {
   /** Sends a callback that should be accepted. */
   async deliver(request: SignedRequest): Promise<Answer> {
     const answer = await this.send(request);
-    if (isAccepted(answer)) this.latenciesMs.push(answer.latencyMs);
+    this.hasAccepted ||= isAccepted(answer);
     return answer;
   }
 

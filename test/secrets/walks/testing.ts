@@ -89,8 +89,6 @@ async function checking(see: See): Promise<void> {
   const options = {
     signingSecret: signingText,
     merchantPaymentReference: customer,
-    largeBodyBytes: 100_000,
-    effectsWithinMs: 0,
   };
   for (const [name, listener] of Object.entries(endpoints)) {
     const url = await serve(listener);

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { CheckClock } from '../../../src/testing/endpoint-check/clock.js';
+import type { CheckClock } from '../../../src/testing/endpoint-check/options.js';
 
 /**
  * A clock that passes when something pauses by it, and not otherwise. What an endpoint does later, it does by this

@@ -139,25 +139,6 @@ it('is asked with both references of the payment', async () => {
   });
 });
 
-it('may count each payment once, if it returns the status', async () => {
-  const { listener, orders } = new Shop();
-  const report = await check(await listen(listener), {
-    signingSecret: SECRET,
-    countEffects: (payment) => ({
-      effects: Math.min(orders.countOf(payment), 1),
-      status: orders.statusOf(payment),
-    }),
-  });
-  expect(report.counts.failed).toBe(0);
-  expect(report.checks).toContainEqual(
-    expect.objectContaining({
-      id: 'late-paid-effect',
-      outcome: 'skipped',
-      detail: 'not judged: countEffects did not rise with paid',
-    }),
-  );
-});
-
 it('may return null as the status of an order without a callback', async () => {
   const { listener, orders } = new Shop();
   const effectsOf: RequestListener = (request, response) => {
