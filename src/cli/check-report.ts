@@ -3,26 +3,24 @@ import { markupText, plainText } from '../protocol/plain-text.js';
 import { type Layout, labelledLines, wrapText } from './layout.js';
 
 /** The flags of the options that checks name. */
-const FLAGS = {
+const FLAGS: Readonly<Record<string, string>> = {
   countEffects: '--effect-url <url>',
   merchantPaymentReference: '--reference <text>',
   overtaking: '--overtaking',
-  signatureEncoding: '--signature-encoding <encoding>',
-  timestampUnit: '--timestamp-unit <unit>',
-} as const;
+  signatureEncoding: '--signature-encoding',
+  timestampUnit: '--timestamp-unit',
+};
 
-const withFlag = (text: string, flag: string): string =>
-  `${text.replace(/\.$/, '')}. On the command line: ${flag}`;
+const nameFlags = (text: string): string =>
+  text.replaceAll(/the option (\w+)/g, (all, name: string) => FLAGS[name] ?? all);
 
-/** Adds to each check the flag of the option that it needs. */
+/** Names flags instead of options. */
 export function nameCheckFlags(report: EndpointReport): EndpointReport {
-  const checks = report.checks.map((check) => {
-    if (check.option === undefined || check.outcome === 'passed') return check;
-    const flag = FLAGS[check.option];
-    return check.outcome === 'skipped'
-      ? { ...check, detail: withFlag(check.detail, flag) }
-      : { ...check, remedy: withFlag(check.remedy, flag) };
-  });
+  const checks = report.checks.map((check) => ({
+    ...check,
+    detail: nameFlags(check.detail),
+    remedy: nameFlags(check.remedy),
+  }));
   return { ...report, checks };
 }
 

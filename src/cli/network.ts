@@ -12,7 +12,6 @@ const MAX_CONNECT_MS = 1_000;
 export async function isListeningWithin(
   { hostname, port, protocol }: URL,
   withinMs: number,
-  signal: AbortSignal,
 ): Promise<boolean> {
   const host = hostname.replace(/^\[(.*)\]$/, '$1');
   const end = performance.now() + withinMs;
@@ -29,6 +28,6 @@ export async function isListeningWithin(
     socket.destroy();
     if (connected) return true;
     if (performance.now() + RETRY_INTERVAL_MS >= end) return false;
-    await sleep(RETRY_INTERVAL_MS, undefined, { signal });
+    await sleep(RETRY_INTERVAL_MS);
   }
 }

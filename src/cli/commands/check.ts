@@ -2,7 +2,6 @@ import { type FileHandle, open } from 'node:fs/promises';
 import type { CheckCallbackEndpointOptions, EndpointReport } from 'merchant-payments/testing';
 import { describeReport, nameCheckFlags, toJUnitXml } from '../check-report.js';
 import { type Call, defineCommand, flag, parsed, text, UsageError } from '../command.js';
-import { textWidth } from '../layout.js';
 import { isListeningWithin } from '../network.js';
 import {
   parseHttpUrl,
@@ -13,7 +12,7 @@ import {
   timestampUnitOption,
   wholeNumber,
 } from '../option-values.js';
-import { countOf, interruptible, pathOf, printNote, type Terminal } from '../terminal.js';
+import { pathOf, printNote, type Terminal } from '../terminal.js';
 
 const options = {
   'signing-secret': signingSecretOption,
@@ -94,39 +93,11 @@ async function openForWriting(path: string, terminal: Terminal): Promise<FileHan
 }
 
 async function runChecks(call: Call<typeof options>): Promise<EndpointReport> {
-  const { terminal, words } = call;
-  const url = parseHttpUrl('<callback-url>', words[0] ?? '');
+  const url = parseHttpUrl('<callback-url>', call.words[0] ?? '');
   const checkOptions = toCheckOptions(call);
   const { checkCallbackEndpoint } = await import('merchant-payments/testing');
-  let count = 0;
-  return interruptible(terminal, async (signal) => {
-    try {
-      await waitUntilListening(url, call, signal);
-      return await checkCallbackEndpoint(url, {
-        ...checkOptions,
-        signal,
-        onCheck({ id, outcome }) {
-          count += 1;
-          showProgress(terminal, `${count} checked: ${id} ${outcome}`);
-        },
-      });
-    } catch (error) {
-      throw signal.aborted
-        ? new Error(`the run was interrupted after ${countOf(count, 'check')}`)
-        : error;
-    } finally {
-      showProgress(terminal, '');
-    }
-  });
-}
-
-/** Moves to the beginning of the line, and clears it. */
-const CLEAR_LINE = '\r\u001b[K';
-
-/** On a terminal, writes the one line of progress again. */
-function showProgress({ stderr }: Terminal, line: string): void {
-  // Cut to the width of the terminal: a wrapped line would stay.
-  if (stderr.isTTY) stderr.write(`${CLEAR_LINE}${line.slice(0, textWidth(stderr) - 1)}`);
+  await waitUntilListening(url, call);
+  return checkCallbackEndpoint(url, checkOptions);
 }
 
 function toCheckOptions({
@@ -162,10 +133,9 @@ function toReferences(reference: string | undefined): string | (() => string) | 
 async function waitUntilListening(
   url: URL,
   { options: { wait: waitMs }, terminal }: Call<typeof options>,
-  signal: AbortSignal,
 ): Promise<void> {
   if (!waitMs) return;
   printNote(terminal, `waiting until something listens at ${url.host}`);
-  if (await isListeningWithin(url, waitMs, signal)) return;
+  if (await isListeningWithin(url, waitMs)) return;
   throw new Error(`nothing listened at ${url.host} within ${waitMs / 1000} s`);
 }

@@ -76,38 +76,25 @@ const GATE =
   'Something may refuse the callback before your handler: exempt this route from CSRF protection, and check firewalls and IP allowlists. Otherwise: ';
 const ROUTE = 'Check the path of the URL, and that it accepts POST.';
 const ORDER =
-  'If the callback is refused because its order is not stored, give references of stored orders with merchantPaymentReference.';
+  'If the callback is refused because its order is not stored, give references of stored orders with the option merchantPaymentReference.';
 
-interface Remedy {
-  readonly remedy: string;
-  /** The option that it names. */
-  readonly option?: 'merchantPaymentReference';
-}
-
-const orOrder = (remedy: string): Remedy => ({
-  remedy: `${remedy} ${ORDER}`,
-  option: 'merchantPaymentReference',
-});
+const orOrder = (remedy: string): string => `${remedy} ${ORDER}`;
 
 /** What a status says of a valid callback that no other way to sign it explains. */
-const REFUSALS: Readonly<Record<number, Remedy>> = {
-  401: { remedy: SIGNATURE },
-  403: { remedy: GATE + SIGNATURE },
+const REFUSALS: Readonly<Record<number, string>> = {
+  401: SIGNATURE,
+  403: GATE + SIGNATURE,
   404: orOrder(ROUTE),
-  405: { remedy: ROUTE },
-  415: { remedy: 'Accept the Content-Type application/json on this route.' },
-  419: { remedy: GATE + SIGNATURE },
+  405: ROUTE,
+  415: 'Accept the Content-Type application/json on this route.',
+  419: GATE + SIGNATURE,
 };
 
 /** Returns the remedy when a valid callback is refused, and no other way to sign it explains that. */
-export function remedyOfRefusal(answer: Answer): Remedy {
+export function remedyOfRefusal(answer: Answer): string {
   const { status = 0, asksForLogin } = answer;
-  const remedy = remedyOf(answer) ?? (asksForLogin ? LOGIN : undefined);
-  if (remedy !== undefined) return { remedy };
-  const isFailure = status >= 500;
-  return (
-    REFUSALS[status] ?? orOrder(isFailure ? 'The endpoint failed: its log says why.' : SIGNATURE)
-  );
+  const other = orOrder(status >= 500 ? 'The endpoint failed: its log says why.' : SIGNATURE);
+  return remedyOf(answer) ?? (asksForLogin ? LOGIN : (REFUSALS[status] ?? other));
 }
 
 /** The remedy when the signature was accepted, but the callback was refused. */
@@ -121,8 +108,6 @@ export interface CheckVerdict {
   readonly detail: string;
   /** The answer that decided. */
   readonly answer?: Answer | undefined;
-  /** The option that a skipped check needs, or that may make a failed one pass. */
-  readonly option?: EndpointCheck['option'] | undefined;
   /** The remedy, if it is more specific than that of the check. */
   readonly remedy?: string | undefined;
   /** A line to paste for it. */
@@ -152,15 +137,10 @@ export const fail = (detail: string, answer?: Answer): CheckVerdict => ({
 export const fatal = (verdict: CheckVerdict): CheckVerdict =>
   verdict.outcome === 'failed' ? { ...verdict, isFatal: true } : verdict;
 
-export const skip = (detail: string, option?: CheckVerdict['option']): CheckVerdict => ({
-  outcome: 'skipped',
-  detail,
-  option,
-});
+export const skip = (detail: string): CheckVerdict => ({ outcome: 'skipped', detail });
 
 const NO_ORDER = skip(
-  'not judged: the endpoint answered 503 with Retry-After, as it should for an order that it does not know; give references of stored orders',
-  'merchantPaymentReference',
+  'not judged: the endpoint answered 503 with Retry-After, as it should for an order that it does not know; give references of stored orders with the option merchantPaymentReference',
 );
 
 /** Checks the answer to a callback that should be accepted. `what` was sent; it begins a sentence. */

@@ -1,6 +1,5 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { RequestAbortedError } from '../../errors.js';
 import { CallbackSender } from '../../mock-server/callbacks/deliver.js';
 import { type CheckVerdict, fail, isAccepted, skip } from './answer.js';
 import {
@@ -37,7 +36,6 @@ import { type Findings, type Scenario, Stage } from './stage.js';
  * The report has everything that the checks found, including network failures, which do not reject the promise.
  *
  * @throws {InvalidOptionError} when the URL or an option is invalid (the promise rejects)
- * @throws {RequestAbortedError} when `signal` aborted
  *
  * @example
  * ```ts
@@ -64,8 +62,7 @@ export async function checkCallbackEndpoint(
 export const systemClock: CheckClock = {
   now: () => Date.now(),
   elapsedMs: () => performance.now(),
-  pause: (milliseconds, signal) =>
-    sleep(milliseconds, undefined, signal === undefined ? {} : { signal }),
+  pause: (milliseconds) => sleep(milliseconds),
   startTimer(run, milliseconds) {
     const timer = setTimeout(run, milliseconds);
     return () => clearTimeout(timer);
@@ -79,19 +76,12 @@ export async function checkWithin(
   surroundings: CheckSurroundings,
 ): Promise<EndpointReport> {
   const resolved = resolveCheckOptions(url, options, surroundings);
-  const { signal, timeoutMs, clock } = resolved;
+  const { timeoutMs, clock } = resolved;
   // An endpoint with a single thread would serve a kept connection alone.
   const sender = new CallbackSender({ timeoutMs, startTimer: clock.startTimer, reset: true });
-  const abort = (): void => sender.abort();
-  signal?.addEventListener('abort', abort);
   try {
     return await runChecks(resolved, sender);
-  } catch (error) {
-    if (!signal?.aborted) throw error;
-    const message = 'The check of the callback endpoint was aborted by its signal';
-    throw new RequestAbortedError(message, { requestOutcome: 'not-sent' });
   } finally {
-    signal?.removeEventListener('abort', abort);
     await sender.close();
   }
 }
@@ -156,13 +146,10 @@ class Run {
 
   async #decide(pending: PendingCheck): Promise<void> {
     const verdict = await this.#verdictOf(pending);
-    const { signal, onCheck } = this.#stage.options;
-    signal?.throwIfAborted();
     const check = createCheck(pending.id, verdict, pending.referenceNumbers);
     this.checks.push(check);
     if (verdict.isLesser) this.#lesser.add(check.id);
     if (verdict.isFatal) this.#end ??= check;
-    onCheck?.(check);
   }
 
   #verdictOf({ id, finding }: PendingCheck): CheckVerdict | Promise<CheckVerdict> {
@@ -208,8 +195,7 @@ class Run {
       const failure: CheckVerdict = {
         ...fail(message),
         remedy:
-          'Make merchantPaymentReference return the reference of a stored order each time it is called, within the timeout.',
-        option: 'merchantPaymentReference',
+          'Make the option merchantPaymentReference return the reference of a stored order each time it is called, within the timeout.',
         isFatal: stage.accepted.paid === undefined,
       };
       // One cause is one failure.
@@ -233,7 +219,7 @@ function createCheck(
   referenceNumbers: readonly string[],
 ): EndpointCheck {
   const { title, fix, paste: usual } = checkTexts[id];
-  const { outcome, detail, answer, option, remedy = fix } = verdict;
+  const { outcome, detail, answer, remedy = fix } = verdict;
   const paste = verdict.paste ?? (verdict.remedy === undefined ? usual : undefined);
   const quote = outcome === 'failed' ? answer?.quote?.() : undefined;
   return Object.freeze({
@@ -243,7 +229,6 @@ function createCheck(
     detail,
     remedy,
     ...(paste !== undefined && { paste }),
-    ...(option !== undefined && { option }),
     ...(answer?.status !== undefined && { status: answer.status }),
     ...(answer !== undefined && { latencyMs: Math.round(answer.latencyMs * 10) / 10 }),
     ...(quote && { answer: quote }),

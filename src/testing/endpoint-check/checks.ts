@@ -49,13 +49,6 @@ export interface EndpointCheck {
   readonly remedy: string;
   /** A line to paste for that. */
   readonly paste?: string;
-  /** The option of {@link checkCallbackEndpoint} that the check needs, or that may make it pass. */
-  readonly option?:
-    | 'countEffects'
-    | 'overtaking'
-    | 'merchantPaymentReference'
-    | 'signatureEncoding'
-    | 'timestampUnit';
   /** The HTTP status of the answer that decided; absent when none did. */
   readonly status?: number;
   /** How long that answer took, in milliseconds. */

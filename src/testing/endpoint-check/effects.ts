@@ -14,34 +14,26 @@ const LEAST_WAIT_MS = 1_000;
 /**
  * Calls a function of the options, which may throw, reject or never settle.
  *
- * @throws {CheckFailure} when it does any of these; what the signal aborted with
+ * @throws {CheckFailure} when it does any of these
  */
 export async function callOption<Result>(
   option: string,
   call: () => Result | PromiseLike<Result>,
-  { timeoutMs, signal, clock }: Pick<ResolvedCheckOptions, 'timeoutMs' | 'signal' | 'clock'>,
+  { timeoutMs, clock }: Pick<ResolvedCheckOptions, 'timeoutMs' | 'clock'>,
 ): Promise<Result> {
-  signal?.throwIfAborted();
-  let end = (): void => undefined;
-  const ended = new Promise<never>((_resolve, reject) => {
-    const abort = (): void => reject(signal?.reason);
+  let cancelTimer = (): void => undefined;
+  const expired = new Promise<never>((_resolve, reject) => {
     const expire = (): void => reject(new CheckFailure(`${option} ${noAnswer(timeoutMs)}`));
-    const cancelTimer = clock.startTimer(expire, timeoutMs);
-    signal?.addEventListener('abort', abort);
-    end = () => {
-      cancelTimer();
-      signal?.removeEventListener('abort', abort);
-    };
+    cancelTimer = clock.startTimer(expire, timeoutMs);
   });
   try {
-    return await Promise.race([Promise.resolve().then(call), ended]);
+    return await Promise.race([Promise.resolve().then(call), expired]);
   } catch (error) {
-    signal?.throwIfAborted();
     if (error instanceof CheckFailure) throw error;
     // Without its text, which may quote a connection string or a row.
     throw new CheckFailure(`${option} threw an error${nameFailure(error)}`);
   } finally {
-    end();
+    cancelTimer();
   }
 }
 
@@ -98,7 +90,7 @@ export class Effects {
   /** Waits for deferred work, once for all checks: until the last payment shows its effect, and then for surplus. */
   async settle(paid: CheckedPayment | undefined, last: CheckedPayment | undefined): Promise<void> {
     if (this.#untouched === undefined || paid === undefined) return;
-    const { signal, clock } = this.#options;
+    const { clock } = this.#options;
     const startedMs = clock.elapsedMs();
     try {
       const hasActed = await this.#showsWithin(paid, LONGEST_WAIT_MS);
@@ -106,7 +98,7 @@ export class Effects {
       // An order that ships once shows no effect of its later payments.
       const longestMs = this.#isOneOrder ? usualMs : LONGEST_WAIT_MS;
       if (hasActed && last) await this.#showsWithin(last, longestMs);
-      await clock.pause(usualMs, signal);
+      await clock.pause(usualMs);
       this.#mixture = await this.#findMixture(this.#untouched, paid, last);
     } catch (error) {
       asCheckFailure(error);
@@ -114,11 +106,11 @@ export class Effects {
   }
 
   async #showsWithin(payment: CheckedPayment, withinMs: number): Promise<boolean> {
-    const { signal, clock } = this.#options;
+    const { clock } = this.#options;
     const endMs = clock.elapsedMs() + withinMs;
     while ((await this.count(payment)).effects < 1) {
       if (clock.elapsedMs() >= endMs) return false;
-      await clock.pause(POLL_MS, signal);
+      await clock.pause(POLL_MS);
     }
     return true;
   }
@@ -144,8 +136,8 @@ export class Effects {
   async check(check: EffectCheck): Promise<CheckVerdict> {
     if (this.#options.countEffects === undefined) return NOT_COUNTED;
     if (this.#mixture !== undefined) {
-      const remedy = 'each payment its own order with merchantPaymentReference';
-      return skip(`not judged: ${this.#mixture} ${remedy}`, 'merchantPaymentReference');
+      const remedy = 'each payment its own order with the option merchantPaymentReference';
+      return skip(`not judged: ${this.#mixture} ${remedy}`);
     }
     return check(this).catch((error: unknown) => fatal(failedCount(error)));
   }
@@ -185,7 +177,7 @@ export class Effects {
   }
 }
 
-export const NOT_COUNTED = skip('not tried: it needs countEffects', 'countEffects');
+export const NOT_COUNTED = skip('not tried: it needs the option countEffects');
 
 const failedCount = (error: unknown): CheckVerdict => ({
   ...fail(asCheckFailure(error).message),
@@ -227,7 +219,7 @@ const TOO_FEW =
   'Answer 200 only after the change is stored; callbackHandler answers when onPayment has returned. If it was stored, countEffects looks in the wrong place: call it for this payment.';
 
 const HAD_EFFECTS =
-  'If this order was paid in an earlier run, nothing is left to do: give each run new orders as merchantPaymentReference.';
+  'If this order was paid in an earlier run, nothing is left to do: give each run new orders by the option merchantPaymentReference.';
 
 /** Checks a payment that must have had one effect after `what` was delivered. */
 export function checkActedOnce(payment: CheckedPayment, what: string): EffectCheck {

@@ -2,7 +2,6 @@ import type { SigningSecret } from '../../callback/options.js';
 import { createSigningKey } from '../../mock-server/callbacks/sign.js';
 import {
   boolean,
-  func,
   matching,
   type OptionRules,
   oneOf,
@@ -13,11 +12,9 @@ import {
   timerMs,
   wholeNumber,
   withDefault,
-  withMethods,
 } from '../../protocol/options.js';
 import { httpUrl } from '../../protocol/url.js';
 import type { SignatureEncoding } from '../../protocol/wire.js';
-import type { EndpointCheck } from './checks.js';
 
 /** Time, as the checks see it. The tests have a clock that passes without waiting. */
 export interface CheckClock {
@@ -25,8 +22,7 @@ export interface CheckClock {
   now(): number;
   /** Milliseconds since a moment that stays the same; never set back. */
   elapsedMs(): number;
-  /** Rejects when the signal aborts. */
-  pause(milliseconds: number, signal: AbortSignal | undefined): Promise<void>;
+  pause(milliseconds: number): Promise<void>;
   /** Calls `run` once, later. Returns a function that cancels it. */
   startTimer(run: () => void, milliseconds: number): () => void;
 }
@@ -112,10 +108,6 @@ export interface CheckCallbackEndpointOptions {
    * @default false
    */
   overtaking?: boolean | undefined;
-  /** Called with each check as it ends. If it throws, the run ends. */
-  onCheck?: ((check: EndpointCheck) => void) | undefined;
-  /** Ends the run: the promise rejects with a `RequestAbortedError`. */
-  signal?: AbortSignal | undefined;
 }
 
 type ReferenceOption = NonNullable<CheckCallbackEndpointOptions['merchantPaymentReference']>;
@@ -141,12 +133,6 @@ const rules = {
   ),
   countEffects: optional(countEffects),
   overtaking: withDefault(false, boolean),
-  onCheck: optional(
-    func<NonNullable<CheckCallbackEndpointOptions['onCheck']>>('that takes a check'),
-  ),
-  signal: optional(
-    withMethods<AbortSignal>('an AbortSignal', 'addEventListener', 'removeEventListener'),
-  ),
 } satisfies OptionRules<CheckCallbackEndpointOptions>;
 
 /** The options with their defaults; the signing secret as a key. */

@@ -246,7 +246,7 @@ const overtaking: Scenario = {
   ids: ['overtaking'],
   async run(stage) {
     if (!stage.options.overtaking) {
-      return { overtaking: skip('not tried: it needs the option overtaking', 'overtaking') };
+      return { overtaking: skip('not tried: it needs the option overtaking') };
     }
     const payment = await stage.createPayment(`check-${randomUUID()}`);
     const answer = await stage.deliver(stage.signChange(payment));

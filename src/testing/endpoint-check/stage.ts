@@ -129,13 +129,11 @@ export class Stage {
   }
 
   async send(request: SignedRequest): Promise<Answer> {
-    this.options.signal?.throwIfAborted();
     return this.#endpoint.post(request);
   }
 
   /** Sends copies at the same moment. */
   async sendAtOnce(request: SignedRequest, copies: number): Promise<Answer[]> {
-    this.options.signal?.throwIfAborted();
     return this.#endpoint.postAtOnce(request, copies);
   }
 
@@ -152,7 +150,7 @@ export class Stage {
     for (const milliseconds of REDELIVERY_PAUSES_MS) {
       const isTimedOut = answer.status === undefined && answer.failureCode === undefined;
       if (isAccepted(answer) || answer.mayLackOrder || isTimedOut) break;
-      await this.options.clock.pause(milliseconds, this.options.signal);
+      await this.options.clock.pause(milliseconds);
       answer = await this.deliver(request);
     }
     return answer;

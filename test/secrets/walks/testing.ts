@@ -92,10 +92,7 @@ async function checking(see: See): Promise<void> {
   };
   for (const [name, listener] of Object.entries(endpoints)) {
     const url = await serve(listener);
-    const report = await checkCallbackEndpoint(url, {
-      ...options,
-      onCheck: (check) => see(`a check of the ${name} endpoint`, check),
-    });
+    const report = await checkCallbackEndpoint(url, options);
     see(`the report of the ${name} endpoint`, report);
   }
   for (const wrong of [{ signingSecret: { signingText } }, { timeoutMs: signingText }]) {

@@ -128,7 +128,9 @@ describe.concurrent('on callbackHandler', () => {
     expect(idsOf(report, 'skipped')).toEqual(
       ALL.filter((id) => /^probe|-effect$|^overtaking/.test(id)),
     );
-    expect(find(report, 'duplicate-effect').detail).toBe('not tried: it needs countEffects');
+    expect(find(report, 'duplicate-effect').detail).toBe(
+      'not tried: it needs the option countEffects',
+    );
     expect(report.passed).toBe(true);
   });
 
@@ -449,93 +451,4 @@ it.concurrent('sends the query of the URL, but not its fragment', async () => {
   });
   await check(new URL(`${url}?shop=1#part`), { signingSecret: SECRET });
   expect([...paths]).toEqual(['/callbacks?shop=1']);
-});
-
-describe.concurrent('onCheck', () => {
-  it('is called with each check as it ends, in order', async () => {
-    const seen: EndpointCheck[] = [];
-    const report = await check(await listen(new Shop().listener), {
-      signingSecret: SECRET,
-      onCheck: (check) => seen.push(check),
-    });
-    expect(seen).toEqual(report.checks);
-  });
-
-  it('ends the run when it throws', async () => {
-    const error = new Error('EPIPE');
-    const run = check(await listen(new Shop().listener), {
-      signingSecret: SECRET,
-      onCheck: () => {
-        throw error;
-      },
-    });
-    await expect(run).rejects.toBe(error);
-  });
-});
-
-describe.concurrent('the signal', () => {
-  const ABORTED = { name: 'RequestAbortedError', code: 'ABORTED' };
-
-  it.each([undefined, 'asked for'])(
-    'ends a run that has not begun, references %s',
-    async (asked) => {
-      let calls = 0;
-      const count = () => {
-        calls += 1;
-        return new Promise<never>(() => undefined);
-      };
-      const run = checkCallbackEndpoint(await listen(count), {
-        signingSecret: SECRET,
-        signal: AbortSignal.abort(),
-        merchantPaymentReference: asked && count,
-      });
-      await expect(run).rejects.toMatchObject(ABORTED);
-      expect(calls).toBe(0);
-    },
-  );
-
-  it.each([
-    'reachable',
-    'acknowledged-in-time',
-    'tampered-body',
-    'altered-signature',
-    'simultaneous',
-  ] as const)('ends a run after %s, with no further check', async (last) => {
-    const controller = new AbortController();
-    const seen: string[] = [];
-    const run = checkCallbackEndpoint(await listen(new Shop().listener), {
-      signingSecret: SECRET,
-      signal: controller.signal,
-      onCheck: ({ id }) => {
-        seen.push(id);
-        if (id === last) controller.abort();
-      },
-    });
-    await expect(run).rejects.toMatchObject(ABORTED);
-    expect(seen.at(-1)).toBe(last);
-  });
-
-  it('aborts a request in progress', async () => {
-    const controller = new AbortController();
-    const url = await listen(() => controller.abort());
-    const run = checkCallbackEndpoint(url, { signingSecret: SECRET, signal: controller.signal });
-    await expect(run).rejects.toMatchObject(ABORTED);
-  });
-
-  it.each(['countEffects', 'merchantPaymentReference'] as const)(
-    'does not wait for %s',
-    async (option) => {
-      const controller = new AbortController();
-      const hang = () => {
-        controller.abort();
-        return new Promise<never>(() => undefined);
-      };
-      const run = checkCallbackEndpoint(await listen(new Shop().listener), {
-        signingSecret: SECRET,
-        signal: controller.signal,
-        [option]: hang,
-      });
-      await expect(run).rejects.toMatchObject(ABORTED);
-    },
-  );
 });

@@ -100,7 +100,7 @@ describe('a probe that is a URL is the one cause when it', () => {
 
 it('that hangs is the one cause, and is not waited for again', async () => {
   const hang = vi.fn(() => {
-    void clock.pause(5_000, undefined);
+    void clock.pause(5_000);
     return new Promise<number>(() => undefined);
   });
   const says = /^countEffects did not answer within 5000 ms/;

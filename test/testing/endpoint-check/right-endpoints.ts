@@ -104,7 +104,7 @@ export const rightEndpoints: readonly RightEndpoint[] = [
       new (class extends Shop {
         #isWarm = false;
         protected override async query(): Promise<void> {
-          if (!this.#isWarm) await clock.pause(6_000, undefined);
+          if (!this.#isWarm) await clock.pause(6_000);
           this.#isWarm = true;
         }
       })(),

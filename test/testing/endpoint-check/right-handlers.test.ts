@@ -63,7 +63,7 @@ const ALL_MIXED = {
       'late-paid-effect',
     ].map((id) => [
       id,
-      `${MIXED}, or give each payment its own order with merchantPaymentReference`,
+      `${MIXED}, or give each payment its own order with the option merchantPaymentReference`,
     ]),
   ),
 };
@@ -139,7 +139,7 @@ describe('does not accuse an endpoint', () => {
     });
     expect(failed).toEqual([]);
     expect(skipped['duplicate-effect']).toBe(
-      'not judged: only the first payment of the order had an effect: give each payment its own order with merchantPaymentReference',
+      'not judged: only the first payment of the order had an effect: give each payment its own order with the option merchantPaymentReference',
     );
   });
 

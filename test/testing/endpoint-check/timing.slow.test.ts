@@ -32,8 +32,7 @@ function createShop({
   return new (class extends Shop {
     protected override async read(request: Parameters<Shop['read']>[0]) {
       const aheadSeconds = Number(request.headers['x-timestamp']) - nowSeconds();
-      if (aheadSeconds > 200 && aheadSeconds < 400)
-        await clock.pause(holdSeconds * 1000, undefined);
+      if (aheadSeconds > 200 && aheadSeconds < 400) await clock.pause(holdSeconds * 1000);
       return super.read(request);
     }
     protected override isFresh(timestamp: number): boolean {

@@ -116,7 +116,7 @@ const elsewhere: readonly WrongHandler[] = [
   answering(
     'a branch without an answer',
     ['reachable', /none within 50 ms.*end every request with a status/],
-    () => void clock.pause(50, undefined),
+    () => void clock.pause(50),
     { timeoutMs: 50 },
   ),
   answering(
@@ -222,7 +222,7 @@ const outages: readonly WrongHandler[] = [
     create: () =>
       new (class extends Shop {
         protected override async query(): Promise<void> {
-          await clock.pause(6_000, undefined);
+          await clock.pause(6_000);
         }
       })(),
   },
