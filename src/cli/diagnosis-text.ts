@@ -20,17 +20,17 @@ export function describeDiagnosis(
 }
 
 function describeSignature(
-  { signature, secretIndex = 0 }: CallbackDiagnosis,
+  { payment, secretIndex, error }: CallbackDiagnosis,
   width: number,
 ): string[] {
   // The first is the usual one.
-  const which = secretIndex > 0 ? `, with signing secret ${secretIndex + 1}` : '';
-  const text = {
-    right: `matches this callback${which}`,
-    explained: `matches this callback${which}, once the findings below are fixed`,
-    unexplained: 'does not match, and nothing that was tried explains it',
-    missing: 'missing',
-  }[signature];
+  const which = secretIndex ? `, with signing secret ${secretIndex + 1}` : '';
+  const isMissing = error?.code === 'MISSING_SIGNATURE';
+  const unknown = isMissing ? 'missing' : 'does not match, and nothing that was tried explains it';
+  const text =
+    secretIndex === undefined
+      ? unknown
+      : `matches this callback${which}${payment ? '' : ', once the findings below are fixed'}`;
   return labelledLines('  signature  ', text, width);
 }
 

@@ -74,19 +74,14 @@ function toVerifyOptions({
   };
 }
 
-/** Remedies on the command line for findings that an option fixes. */
-const REMEDIES = {
-  signatureEncoding: (value = '') => `Give --signature-encoding ${value}.`,
-  timestampUnit: (value = '') => `If the service sends ${value}, give --timestamp-unit ${value}.`,
-  now: () => 'For a captured callback, give the time it was received: --at <time>.',
-} as const;
-
 /** Names flags instead of options in the remedies. */
 function nameFindingFlags(diagnosis: CallbackDiagnosis): CallbackDiagnosis {
   const findings = diagnosis.findings.map((finding) => {
-    if (finding.option === undefined) return finding;
-    const { name, value } = finding.option;
-    return { ...finding, remedy: REMEDIES[name](value) };
+    const remedy = finding.remedy
+      .replace(/^Set signatureEncoding: '(\w+)'/, 'Give --signature-encoding $1')
+      .replace(/set timestampUnit: '(\w+)'/, 'give --timestamp-unit $1')
+      .replace(/make now return (the time it was received)/, 'give $1: --at <time>');
+    return { ...finding, remedy };
   });
   return { ...diagnosis, findings };
 }

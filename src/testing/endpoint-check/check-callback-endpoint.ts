@@ -120,7 +120,7 @@ interface PendingCheck {
 class Run {
   readonly checks: EndpointCheck[] = [];
   readonly #stage: Stage;
-  readonly #lesser = new Set<EndpointCheckId>();
+  readonly #lesser = new Set<string>();
   /** The failure for which the rest is skipped. */
   #end: Cause | undefined;
 
@@ -175,7 +175,7 @@ class Run {
   }
 
   /** The failure to look at first. */
-  get cause(): EndpointCheckId | undefined {
+  get cause(): string | undefined {
     const failed = this.checks.filter(({ outcome }) => outcome === 'failed').map(({ id }) => id);
     return this.#end?.id ?? failed.find((id) => !this.#lesser.has(id)) ?? failed[0];
   }

@@ -1,44 +1,7 @@
-/**
- * The checks of {@link checkCallbackEndpoint}, in their order. Those that end in `-effect` are decided at the end
- * of the run, after deferred work.
- */
-export type EndpointCheckId =
-  | 'probe-answers'
-  | 'reachable'
-  | 'valid-accepted'
-  | 'status-200'
-  | 'acknowledged-in-time'
-  | 'wrong-secret'
-  | 'tampered-body'
-  | 'missing-signature'
-  | 'altered-signature'
-  | 'malformed-body'
-  | 'stale-timestamp'
-  | 'future-timestamp'
-  | 'delayed-callback'
-  | 'raw-bytes'
-  | 'extra-fields'
-  | 'missing-fields'
-  | 'unknown-status'
-  | 'duplicate'
-  | 'simultaneous'
-  | 'older-change'
-  | 'overtaking'
-  | 'large-body'
-  | 'available'
-  | 'valid-effect'
-  | 'unknown-status-effect'
-  | 'duplicate-effect'
-  | 'simultaneous-effect'
-  | 'resigned-retry-effect'
-  | 'second-change-effect'
-  | 'older-change-effect'
-  | 'late-paid-effect';
-
 /** The result of one check. Plain and frozen: it can be written as JSON. */
 export interface EndpointCheck {
   /** The name of the check, the same in every run. */
-  readonly id: EndpointCheckId;
+  readonly id: string;
   /** What the endpoint should do, in one line. */
   readonly title: string;
   /** `skipped`: it could not be tried, so nothing is known; `detail` says why. */
@@ -72,8 +35,8 @@ export interface EndpointReport {
    * The failed check to look at first: the checks that were skipped because of it, and perhaps other failures,
    * have the same cause. Absent when none failed.
    */
-  readonly cause?: EndpointCheckId;
-  /** Every check, in the order of {@link EndpointCheckId}. */
+  readonly cause?: string;
+  /** Every check. Those whose id ends in `-effect` are last: they are decided after deferred work. */
   readonly checks: readonly EndpointCheck[];
   /** How many checks had which outcome. */
   readonly counts: {
@@ -87,11 +50,11 @@ export interface EndpointReport {
 }
 
 /** What is fixed of a check. */
-interface CheckText extends Pick<EndpointCheck, 'title' | 'paste'> {
+interface CheckText<Id extends string> extends Pick<EndpointCheck, 'title' | 'paste'> {
   /** The remedy, unless the verdict has another. */
   readonly fix: string;
   /** If one of these checks failed, this one is skipped. */
-  readonly explainedBy?: readonly EndpointCheckId[];
+  readonly explainedBy?: readonly Id[];
 }
 
 const COMPARE =
@@ -109,8 +72,10 @@ const HANDLER = "app.all('/callbacks/payments', callbackHandler({ signingSecret,
 const ONCE_LINE =
   'callbackHandler({ signingSecret, store, onPayment }); // store: of merchant-payments/postgres, /mysql or /sqlite';
 
+const define = <Id extends string>(texts: Readonly<Record<Id, CheckText<NoInfer<Id>>>>) => texts;
+
 /** Each check: its texts, whatever its outcome, and which failures have the same cause as its own. */
-export const checkTexts: Readonly<Record<EndpointCheckId, CheckText>> = {
+export const checkTexts = define({
   'probe-answers': {
     title: 'The probe countEffects answers',
     fix: 'Call countEffects for a made-up payment: it must return 0 for a payment that it does not know. A URL must answer GET with status 200.',
@@ -265,4 +230,6 @@ export const checkTexts: Readonly<Record<EndpointCheckId, CheckText>> = {
     fix: 'Run the effect of paid however old the change is, and let your database make sure that it runs once: UPDATE orders SET shipped_at = now() WHERE reference = $1 AND shipped_at IS NULL. callbackHandler calls onPayment for older changes too; only the status waits for context.current to be true.',
     explainedBy: ['second-change-effect'],
   },
-};
+});
+
+export type EndpointCheckId = keyof typeof checkTexts;

@@ -49,10 +49,7 @@ const ALL: readonly EndpointCheckId[] = [
   'late-paid-effect',
 ];
 
-const idsOf = (
-  { checks }: EndpointReport,
-  outcome: EndpointCheck['outcome'],
-): readonly EndpointCheckId[] =>
+const idsOf = ({ checks }: EndpointReport, outcome: EndpointCheck['outcome']): readonly string[] =>
   checks.filter((check) => check.outcome === outcome).map(({ id }) => id);
 
 const find = ({ checks }: EndpointReport, wanted: EndpointCheckId): EndpointCheck => {
