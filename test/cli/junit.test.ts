@@ -17,11 +17,11 @@ test('a report as JUnit XML', () => {
   ).toBe(`<?xml version="1.0" encoding="UTF-8"?>
 <testsuites name="merchant-payments check" tests="3" failures="1" errors="0" skipped="1">
   <testsuite name="http://127.0.0.1:3000/callbacks?x=&lt;y&gt;" tests="3" failures="1" errors="0" skipped="1">
-    <testcase classname="merchant-payments.check" name="reachable: Answers over HTTP" time="0.012"/>
-    <testcase classname="merchant-payments.check" name="wrong-secret: T" time="0.001">
+    <testcase classname="merchant-payments.check" name="reachable: Answers over HTTP"/>
+    <testcase classname="merchant-payments.check" name="wrong-secret: T">
       <failure message="1 &lt; 2\\n" type="wrong-secret">Do &quot;it&quot;.</failure>
     </testcase>
-    <testcase classname="merchant-payments.check" name="valid-effect: Acts once on a valid callback" time="0.000">
+    <testcase classname="merchant-payments.check" name="valid-effect: Acts once on a valid callback">
       <skipped message="not tried: it needs a probe"/>
     </testcase>
   </testsuite>

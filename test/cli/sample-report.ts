@@ -10,7 +10,6 @@ export const passed: EndpointCheck = {
   detail: 'the endpoint answered 200',
   remedy: 'r',
   status: 200,
-  latencyMs: 12.3,
   referenceNumbers: [],
 };
 
@@ -21,7 +20,6 @@ export const failed: EndpointCheck = {
   detail: `the endpoint answered 200 ${HOSTILE}`,
   remedy: `Verify with callbackHandler. See ${'https://example.test/'.repeat(8)}`,
   status: 200,
-  latencyMs: 1,
   referenceNumbers: ['0b7f3f4e-1111-4222-8333-444455556666'],
 };
 

@@ -121,23 +121,16 @@ export interface CheckVerdict {
 /** A check that can't be made, for another reason than the endpoint's answer. The message is shown. */
 export class CheckFailure extends Error {}
 
-export const pass = (detail: string, answer?: Answer): CheckVerdict => ({
-  outcome: 'passed',
-  detail,
-  answer,
-});
-
-export const fail = (detail: string, answer?: Answer): CheckVerdict => ({
-  outcome: 'failed',
-  detail,
-  answer,
-});
+const verdictOf =
+  (outcome: EndpointCheck['outcome']) =>
+  (detail: string, answer?: Answer): CheckVerdict => ({ outcome, detail, answer });
+export const pass = verdictOf('passed');
+export const fail = verdictOf('failed');
+export const skip = verdictOf('skipped');
 
 /** Makes a failure skip all other checks. */
 export const fatal = (verdict: CheckVerdict): CheckVerdict =>
   verdict.outcome === 'failed' ? { ...verdict, isFatal: true } : verdict;
-
-export const skip = (detail: string): CheckVerdict => ({ outcome: 'skipped', detail });
 
 const NO_ORDER = skip(
   'not judged: the endpoint answered 503 with Retry-After, as it should for an order that it does not know; give references of stored orders with the option merchantPaymentReference',

@@ -130,6 +130,7 @@ class Run {
 
   async decideAll(): Promise<void> {
     const effects: PendingCheck[] = [];
+    await this.#stage.begin();
     for (const scenario of scenarios) {
       const findings = await this.#find(scenario);
       const referenceNumbers = this.#stage.takeReferences();
@@ -162,9 +163,7 @@ class Run {
   /** Returns the failed check that explains this one. */
   #explain(id: EndpointCheckId): Cause | undefined {
     if (this.#end !== undefined) return this.#end.id === id ? undefined : this.#end;
-    // Every check of effects needs the count.
-    const counted: readonly EndpointCheckId[] = id.endsWith('-effect') ? ['probe-answers'] : [];
-    for (const other of [...counted, ...(checkTexts[id].explainedBy ?? [])]) {
+    for (const other of checkTexts[id].explainedBy ?? []) {
       const check = this.checks.find((one) => one.id === other);
       if (check?.outcome === 'failed') return check;
       // A check that was skipped without a failure explains nothing.
@@ -230,7 +229,6 @@ function createCheck(
     remedy,
     ...(paste !== undefined && { paste }),
     ...(answer?.status !== undefined && { status: answer.status }),
-    ...(answer !== undefined && { latencyMs: Math.round(answer.latencyMs * 10) / 10 }),
     ...(quote && { answer: quote }),
     referenceNumbers: Object.freeze([...referenceNumbers]),
   });

@@ -14,8 +14,6 @@ export interface EndpointCheck {
   readonly paste?: string;
   /** The HTTP status of the answer that decided; absent when none did. */
   readonly status?: number;
-  /** How long that answer took, in milliseconds. */
-  readonly latencyMs?: number;
   /**
    * Of a failed check: the body of that answer, at most 200 characters on one line, without markup. The signing
    * secret is redacted, and an answer that repeats 40 characters of what was sent is withheld.
@@ -39,14 +37,7 @@ export interface EndpointReport {
   /** Every check. Those whose id ends in `-effect` are last: they are decided after deferred work. */
   readonly checks: readonly EndpointCheck[];
   /** How many checks had which outcome. */
-  readonly counts: {
-    /** What the endpoint does right. */
-    readonly passed: number;
-    /** What it does wrong. */
-    readonly failed: number;
-    /** What is not known. */
-    readonly skipped: number;
-  };
+  readonly counts: Readonly<Record<EndpointCheck['outcome'], number>>;
 }
 
 /** What is fixed of a check. */
@@ -76,10 +67,6 @@ const define = <Id extends string>(texts: Readonly<Record<Id, CheckText<NoInfer<
 
 /** Each check: its texts, whatever its outcome, and which failures have the same cause as its own. */
 export const checkTexts = define({
-  'probe-answers': {
-    title: 'The probe countEffects answers',
-    fix: 'Call countEffects for a made-up payment: it must return 0 for a payment that it does not know. A URL must answer GET with status 200.',
-  },
   reachable: {
     title: 'Answers over HTTP',
     fix: 'Start the endpoint, and check the URL.',
@@ -228,7 +215,7 @@ export const checkTexts = define({
   'late-paid-effect': {
     title: 'Acts on a change to paid that arrives after a newer change',
     fix: 'Run the effect of paid however old the change is, and let your database make sure that it runs once: UPDATE orders SET shipped_at = now() WHERE reference = $1 AND shipped_at IS NULL. callbackHandler calls onPayment for older changes too; only the status waits for context.current to be true.',
-    explainedBy: ['second-change-effect'],
+    explainedBy: ['older-change', 'second-change-effect'],
   },
 });
 

@@ -1,7 +1,6 @@
 import type { CallbackSender } from '../../mock-server/callbacks/deliver.js';
 import { describeValue, nameFailure } from '../../protocol/describe-value.js';
 import { CheckFailure, type CheckVerdict, fail, fatal, pass, skip } from './answer.js';
-import { checkTexts } from './checks.js';
 import type { CheckedPayment, EffectCount, ResolvedCheckOptions } from './options.js';
 
 /** The interval at which the count is asked for until it shows an effect. */
@@ -76,15 +75,10 @@ export class Effects {
     return this.#before.get(referenceNumber) ?? 0;
   }
 
-  /** Asks before any callback is sent, for a payment that stays without effects. */
-  async tryOut(untouched: CheckedPayment): Promise<CheckVerdict> {
+  /** Names a payment that stays without effects, before any callback is sent. */
+  async begin(untouched: CheckedPayment): Promise<void> {
     this.#untouched = untouched;
-    try {
-      const seen = describeCount(await this.count(untouched));
-      return pass(`countEffects returned ${seen} for a payment without any callback`);
-    } catch (error) {
-      return failedCount(error);
-    }
+    await this.prepare(untouched);
   }
 
   /** Waits for deferred work, once for all checks: until the last payment shows its effect, and then for surplus. */
@@ -177,11 +171,12 @@ export class Effects {
   }
 }
 
-export const NOT_COUNTED = skip('not tried: it needs the option countEffects');
+const NOT_COUNTED = skip('not tried: it needs the option countEffects');
 
 const failedCount = (error: unknown): CheckVerdict => ({
   ...fail(asCheckFailure(error).message),
-  remedy: checkTexts['probe-answers'].fix,
+  remedy:
+    'Call countEffects for a made-up payment: it must return 0 for a payment that it does not know. A URL must answer GET with status 200.',
 });
 
 /** @throws every other error */

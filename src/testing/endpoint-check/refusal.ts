@@ -106,7 +106,7 @@ export async function explainRefusal(
   const isElsewhere = status < 400 || [405, 415, 429, 502, 504].includes(status);
   if (answer.asksForLogin || isElsewhere) return explain('', { remedy: remedyOfRefusal(answer) });
   const record = JSON.parse(Buffer.from(request.body).toString());
-  const forged = await stage.send(stage.sign(record, { key: FOREIGN_KEY }));
+  const forged = await stage.endpoint.post(stage.sign(record, { key: FOREIGN_KEY }));
   const other = `, and ${forged.status ?? 'none'} to a signature made with another secret`;
   if (isAccepted(forged)) {
     const remedy =
@@ -114,7 +114,7 @@ export async function explainRefusal(
     return explain(other, { remedy });
   }
   if (forged.status !== status) return explain(other, { remedy: REFUSED_RECORD });
-  const plain = await stage.send(withHeader(request, 'content-type', 'text/plain'));
+  const plain = await stage.endpoint.post(withHeader(request, 'content-type', 'text/plain'));
   // Past the parser, the handler may ask for a retry, as of an order that it does not know.
   if (
     isAccepted(plain) ||
@@ -131,6 +131,7 @@ export async function explainRefusal(
 }
 
 async function findAccepted(trials: readonly Trial[], stage: Stage): Promise<Trial | undefined> {
-  for (const trial of trials) if (isAccepted(await stage.send(trial.request))) return trial;
+  for (const trial of trials)
+    if (isAccepted(await stage.endpoint.post(trial.request))) return trial;
   return undefined;
 }

@@ -12,7 +12,7 @@ import {
   skip,
 } from './answer.js';
 import type { EndpointCheckId } from './checks.js';
-import { checkActedOnce, describeCount, type EffectCheck, NOT_COUNTED } from './effects.js';
+import { checkActedOnce, describeCount, type EffectCheck } from './effects.js';
 import type { SignedRequest } from './endpoint.js';
 import type { CheckedPayment } from './options.js';
 import { explainRefusal } from './refusal.js';
@@ -20,14 +20,6 @@ import { available, largeBody, singleCallbacks } from './single-callbacks.js';
 import { FOREIGN_KEY, type Scenario, type Stage, UNKNOWN_STATUS } from './stage.js';
 
 // What must hold before anything else can be checked.
-
-const probeAnswers: Scenario = {
-  ids: ['probe-answers'],
-  async run(stage) {
-    if (stage.options.countEffects === undefined) return { 'probe-answers': NOT_COUNTED };
-    return { 'probe-answers': await stage.effects.tryOut(await stage.createPayment()) };
-  },
-};
 
 /** The first callback: unless a valid callback is accepted, a refusal says nothing about the callback. */
 const acknowledgement: Scenario = {
@@ -86,10 +78,10 @@ const wrongSecret: Scenario = {
   async run(stage) {
     const payment = await stage.createPayment();
     const request = stage.sign(stage.createRecord(payment), { key: FOREIGN_KEY });
-    const answer = await stage.send(request);
+    const answer = await stage.endpoint.post(request);
     const verdict = checkRefused('a signature made with another secret', answer);
     if (!isAccepted(answer)) return { 'wrong-secret': verdict };
-    const other = await stage.send({ headers: {}, body: Buffer.from('not json') });
+    const other = await stage.endpoint.post({ headers: {}, body: Buffer.from('not json') });
     if (!isAccepted(other)) return { 'wrong-secret': verdict };
     const detail = `a signature made with another secret, and an unsigned body that is not a payment: the endpoint ${describeAnswer(answer)} to both`;
     return { 'wrong-secret': fatal({ ...fail(detail, answer), remedy: INDIFFERENT }) };
@@ -169,7 +161,7 @@ const duplicatesAtOnce: Scenario = {
   async run(stage) {
     const payment = await stage.createPayment();
     const request = stage.signChange(payment);
-    const copies = await stage.sendAtOnce(request, COPIES);
+    const copies = await stage.endpoint.postAtOnce(request, COPIES);
     const again = copies.every(isAccepted) ? undefined : await stage.deliverUntilAccepted(request);
     return {
       simultaneous: checkCopies(copies, again),
@@ -260,7 +252,6 @@ const overtaking: Scenario = {
 
 /** In the order in which they are run. */
 export const scenarios: readonly Scenario[] = [
-  probeAnswers,
   acknowledgement,
   wrongSecret,
   ...singleCallbacks,

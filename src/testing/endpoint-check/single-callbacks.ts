@@ -137,7 +137,7 @@ const expectAnswers = (
   }));
 
 export const singleCallbacks: readonly Scenario[] = [
-  ...expectAnswers(refused, (request, stage) => stage.send(request), checkRefused),
+  ...expectAnswers(refused, (request, stage) => stage.endpoint.post(request), checkRefused),
   ...expectAnswers(accepted, (request, stage) => stage.deliver(request), checkAccepted),
 ];
 
@@ -162,7 +162,7 @@ export const largeBody: Scenario = {
     // Spaces, so that only its size is wrong: no field is too long or unknown.
     const json = JSON.stringify(stage.createRecord(await stage.createPayment()));
     const spaces = ' '.repeat(Math.max(largeBodyBytes - Buffer.byteLength(json), 0));
-    const large = await stage.send(stage.sign(`{${spaces}${json.slice(1)}`));
+    const large = await stage.endpoint.post(stage.sign(`{${spaces}${json.slice(1)}`));
     const payment = await stage.createPayment();
     const next = await stage.deliver(stage.signChange(payment));
     if (isAccepted(next)) stage.accepted.last = payment;

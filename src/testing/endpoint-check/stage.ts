@@ -54,6 +54,7 @@ const REDELIVERY_PAUSES_MS = [25, 50, 100, 200, 300, 300];
 export class Stage {
   readonly options: ResolvedCheckOptions;
   readonly effects: Effects;
+  readonly endpoint: Endpoint;
   /** Whether a valid callback was accepted. */
   hasAccepted = false;
   /** Payments whose callbacks were accepted, for later checks to compare with. */
@@ -65,13 +66,19 @@ export class Stage {
   } = {};
   /** The verdict, if the endpoint stopped accepting callbacks. */
   outage: CheckVerdict | undefined;
-  readonly #endpoint: Endpoint;
   #made: CheckedPayment[] = [];
 
   constructor(options: ResolvedCheckOptions, sender: CallbackSender) {
     this.options = options;
     this.effects = new Effects(options, sender);
-    this.#endpoint = new Endpoint(sender, options);
+    this.endpoint = new Endpoint(sender, options);
+  }
+
+  /** Makes up a payment that stays without any callback. */
+  async begin(): Promise<void> {
+    if (this.options.countEffects === undefined) return;
+    const payment = await this.#namePayment().catch(asCheckFailure);
+    if (!(payment instanceof CheckFailure)) await this.effects.begin(payment);
   }
 
   /**
@@ -128,18 +135,9 @@ export class Stage {
     return String(this.options.timestampUnit === 'seconds' ? seconds : seconds * 1000);
   }
 
-  async send(request: SignedRequest): Promise<Answer> {
-    return this.#endpoint.post(request);
-  }
-
-  /** Sends copies at the same moment. */
-  async sendAtOnce(request: SignedRequest, copies: number): Promise<Answer[]> {
-    return this.#endpoint.postAtOnce(request, copies);
-  }
-
   /** Sends a callback that should be accepted. */
   async deliver(request: SignedRequest): Promise<Answer> {
-    const answer = await this.send(request);
+    const answer = await this.endpoint.post(request);
     this.hasAccepted ||= isAccepted(answer);
     return answer;
   }

@@ -168,7 +168,7 @@ export const repeated: readonly WrongHandler[] = [
     create: () =>
       new (class extends Shop {
         protected override async process(payment: PaymentStatusRecord, callback: Callback) {
-          if (this.orders.countOf(payment) > 0) return this.#isFirst(callback) ? 200 : 409;
+          if (this.newest.has(payment.referenceNumber)) return this.#isFirst(callback) ? 200 : 409;
           return super.process(payment, callback);
         }
         // Copies of the very first are let through, or none of them would ever be acknowledged.

@@ -303,7 +303,7 @@ const afterVerification: readonly WrongHandler[] = [
 const probes: readonly WrongHandler[] = [
   {
     flaw: 'a probe where nothing listens',
-    fails: ['probe-answers'],
+    fails: ['valid-effect'],
     says: /countEffects did not answer \(ECONNREFUSED\).*Call countEffects for a made-up payment/,
     create: () => new Shop(),
     options: { countEffects: 'http://127.0.0.1:1/effects' },
