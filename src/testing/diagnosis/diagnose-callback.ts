@@ -14,12 +14,12 @@ import { resolveOptions } from '../../protocol/options.js';
 import { signatureEncodings } from '../../protocol/wire.js';
 import type { CallbackDiagnosis, CallbackFinding, CallbackFindingCode } from './diagnosis.js';
 import {
-  type BodyReading,
   captureBody,
   edgeSpace,
   type KeyReading,
   listKeyReadings,
   otherSecret,
+  type Reading,
   trimSecret,
   unknownCompression,
 } from './readings.js';
@@ -130,7 +130,7 @@ function explain(
     const ofBody = [...body.faults, ...(encoding ? [unknownCompression(encoding)] : [])];
     // Visible damage is suspected before the secret.
     const isWhole = ofBody.length === 0 && isRecord(body.bytes);
-    const cause = isWhole ? otherSecret(secrets.length) : unexplained;
+    const cause = isWhole ? otherSecret : unexplained;
     return { findings: [...faults, ...ofBody, cause] };
   }
   const { verdict, secretIndex } = match;
@@ -149,14 +149,16 @@ interface HeaderFaults {
 }
 
 /** Undoes one refusal of the headers after the other. */
-function findHeaderFaults(policy: VerifyCallbackOptions, attempt: Attempt): HeaderFaults {
+function findHeaderFaults(
+  policy: VerifyCallbackOptions,
+  attempt: Attempt,
+  known: readonly CallbackFinding[] = [],
+): HeaderFaults {
   const verdict = attempt(policy);
   const fault = verdict instanceof Error ? findHeaderFault(verdict, policy, attempt) : undefined;
-  if (fault === undefined) return { faults: [], undone: policy };
-  const { finding, undone } = fault;
-  if (undone === undefined) return { faults: [finding] };
-  const others = findHeaderFaults(undone, attempt);
-  return { ...others, faults: [finding, ...others.faults] };
+  if (fault === undefined) return { faults: known, undone: policy };
+  const faults = [...known, fault.finding];
+  return fault.undone === undefined ? { faults } : findHeaderFaults(fault.undone, attempt, faults);
 }
 
 interface HeaderFault {
@@ -254,19 +256,12 @@ function isRecord(bytes: Uint8Array): boolean {
   }
 }
 
-interface Match {
-  readonly verdict: Verdict;
-  readonly secretIndex: number;
-  /** What differs from what was given. */
-  readonly findings: readonly CallbackFinding[];
-}
-
 /** Tries every reading of the secrets with every reading of the body, those with the fewest differences first. */
 function findMatch(
   keys: readonly KeyReading[],
-  bodies: readonly BodyReading[],
+  bodies: readonly Reading[],
   attempt: (key: SigningSecret, bytes: Uint8Array) => Verdict,
-): Match | undefined {
+): { verdict: Verdict; secretIndex: number; findings: CallbackFinding[] } | undefined {
   const candidates = bodies
     .flatMap((body) =>
       keys.map((key) => ({ key, body, findings: [...key.findings, ...body.findings] })),

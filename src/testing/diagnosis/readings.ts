@@ -28,10 +28,10 @@ export const unknownCompression = (encoding: string): CallbackFinding => ({
   remedy: 'Capture the bytes as they come over the wire, before a framework inflates them.',
 });
 
-/** Bytes that may have been signed. */
-export interface BodyReading {
+/** Bytes that may have been signed, or have signed. */
+export interface Reading {
   readonly bytes: Buffer;
-  /** How they differ from the body as given. */
+  /** How they differ from what was given. */
   readonly findings: readonly CallbackFinding[];
 }
 
@@ -39,7 +39,7 @@ export interface CapturedBody {
   /** The body as given; empty if it was not given as text or bytes. */
   readonly bytes: Buffer;
   /** The forms that it may have had when it was signed, first as given. */
-  readonly readings: readonly BodyReading[];
+  readonly readings: readonly Reading[];
   /** What looks wrong with it; reported when nothing explains the signature. */
   readonly faults: readonly CallbackFinding[];
 }
@@ -88,7 +88,7 @@ function listFaults(bytes: Buffer): readonly CallbackFinding[] {
   return [finding('body-not-raw', `The body holds replacement characters (U+FFFD): ${why}.`)];
 }
 
-function decodeBase64(content: Buffer): readonly BodyReading[] {
+function decodeBase64(content: Buffer): readonly Reading[] {
   const text = content.toString('latin1').replace(/[\r\n]/g, '');
   if (!/^[\w+/-]{4,}={0,2}$/.test(text)) return [];
   const message = 'The body is base64, but the signature is that of the decoded bytes.';
@@ -102,7 +102,7 @@ const inflaters = [
   ['br', brotliDecompressSync],
 ] as const;
 
-function inflate(content: Buffer): readonly BodyReading[] {
+function inflate(content: Buffer): readonly Reading[] {
   return inflaters.flatMap(([encoding, inflateBy]) => {
     const message = `The body is compressed (${encoding}), but the signature is that of the inflated bytes.`;
     try {
@@ -144,7 +144,7 @@ function writeAs(value: unknown): Map<string, string> {
 }
 
 /** The body as each program writes it: one of them may have been signed. */
-function writeAgain(text: string): readonly BodyReading[] {
+function writeAgain(text: string): readonly Reading[] {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -164,11 +164,8 @@ function writeAgain(text: string): readonly BodyReading[] {
 }
 
 /** A key that may have made the signature. */
-export interface KeyReading {
-  readonly bytes: Buffer;
+export interface KeyReading extends Reading {
   readonly secretIndex: number;
-  /** How it differs from the secret as given. */
-  readonly findings: readonly CallbackFinding[];
 }
 
 export const edgeSpace: CallbackFinding = {
@@ -186,18 +183,13 @@ const quoted: CallbackFinding = {
 };
 
 /** For a mismatch that neither the body nor the headers explain. */
-export function otherSecret(secretCount: number): CallbackFinding {
-  const made =
-    secretCount === 1
-      ? 'a secret other than the signing secret'
-      : `none of the ${secretCount} signing secrets`;
-  return {
-    code: 'secret-other',
-    message: `The signature was made with ${made}, the callback is forged, or its body was parsed and serialized again in an unknown way: it is a payment status record, and no known change to it explains the mismatch. Do not act on this callback.`,
-    remedy:
-      'Compare the signing secret with that of the account and environment (test or live) that sent this callback.',
-  };
-}
+export const otherSecret: CallbackFinding = {
+  code: 'secret-other',
+  message:
+    'The signature was made with a secret other than the signing secret, the callback is forged, or its body was parsed and serialized again in an unknown way: it is a payment status record, and no known change to it explains the mismatch. Do not act on this callback.',
+  remedy:
+    'Compare the signing secret with that of the account and environment (test or live) that sent this callback.',
+};
 
 /** `verifyCallback` refuses a secret with white space around it. */
 export const trimSecret = (secret: SigningSecret): SigningSecret =>

@@ -9,8 +9,6 @@ export interface Answer {
   /** The code of the underlying error; absent after a timeout. */
   readonly failureCode?: string;
   readonly latencyMs: number;
-  /** How far its clock is off this machine's, to end a sentence; empty if they agree. */
-  readonly clock?: string;
   /** Where a redirect leads, without the query, which may hold a token. */
   readonly location?: string | undefined;
   /**
@@ -69,7 +67,7 @@ export function remedyOf({ status, failureCode, location }: Answer): string | un
 }
 
 const SIGNATURE =
-  'Check that the endpoint has the same signing secret, of the same environment, and computes HMAC SHA-256 of <X-Timestamp>.<raw body>.';
+  'Check that the endpoint has the same signing secret, of the same environment, that its clock is right, and that it computes HMAC SHA-256 of <X-Timestamp>.<raw body>.';
 const LOGIN =
   'Exempt this route from the login: the service signs its callbacks and does not log in.';
 const GATE =

@@ -46,7 +46,7 @@ export class Effects {
   readonly #options: ResolvedCheckOptions;
   readonly #sender: CallbackSender;
   readonly #before = new Map<string, number>();
-  /** A payment without any callback. */
+  /** The first payment, without any callback. */
   #untouched: CheckedPayment | undefined;
   /** Why effects can't be checked. */
   #mixture: string | undefined;
@@ -61,6 +61,7 @@ export class Effects {
   /** Counts before the first callback of a payment: later counts are relative to this one. */
   async prepare(payment: CheckedPayment): Promise<void> {
     if (this.#options.countEffects === undefined) return;
+    this.#untouched ??= payment;
     try {
       const { effects } = await this.count(payment);
       this.#before.set(payment.referenceNumber, effects);
@@ -73,12 +74,6 @@ export class Effects {
   /** How many effects a payment had before its first callback. */
   before({ referenceNumber }: CheckedPayment): number {
     return this.#before.get(referenceNumber) ?? 0;
-  }
-
-  /** Names a payment that stays without effects, before any callback is sent. */
-  async begin(untouched: CheckedPayment): Promise<void> {
-    this.#untouched = untouched;
-    await this.prepare(untouched);
   }
 
   /** Waits for deferred work, once for all checks: until the last payment shows its effect, and then for surplus. */

@@ -98,7 +98,7 @@ export async function explainRefusal(
 ): Promise<CheckVerdict> {
   const explain = (seen: string, { remedy, paste }: Explanation): CheckVerdict => {
     const detail = `a valid callback: the endpoint ${describeAnswer(answer)}${seen}`;
-    return { ...fail(detail + (answer.clock ?? ''), answer), remedy, paste };
+    return { ...fail(detail, answer), remedy, paste };
   };
   const { status = 0 } = answer;
   if (/RAW_BODY_REQUIRED/.test(answer.quote?.() ?? '')) return explain('', PARSED);

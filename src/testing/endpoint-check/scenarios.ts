@@ -109,21 +109,15 @@ const unknownStatus: Scenario = {
   },
 };
 
-/** Two callbacks that are delivered one after the other. Both must be answered 2xx. */
-interface InTurn {
-  /** The check of the answers, if there is one, and that of the effects. */
-  readonly ids: readonly [EndpointCheckId] | readonly [EndpointCheckId, EndpointCheckId];
-  readonly prepare: (stage: Stage, payment: CheckedPayment) => Prepared;
-}
+/** Two callbacks that are delivered one after the other, which must be answered 2xx; and the check of their effects. */
+type Prepare = (
+  stage: Stage,
+  payment: CheckedPayment,
+) => { first: SignedRequest; second: SignedRequest; check: EffectCheck };
 
-interface Prepared {
-  readonly first: SignedRequest;
-  readonly second: SignedRequest;
-  readonly check: EffectCheck;
-}
-
-const inTurn = ({ ids, prepare }: InTurn): Scenario => ({
-  ids,
+/** @param ids the check of the answers, if there is one, and that of the effects */
+const inTurn = (ids: readonly [EndpointCheckId, EndpointCheckId?], prepare: Prepare): Scenario => ({
+  ids: ids as Scenario['ids'],
   async run(stage) {
     const [id, effectId = id] = ids;
     const { first, second, check } = prepare(stage, await stage.createPayment());
@@ -136,21 +130,15 @@ const inTurn = ({ ids, prepare }: InTurn): Scenario => ({
 
 const TWICE = 'one change that was delivered twice';
 
-const duplicate = inTurn({
-  ids: ['duplicate', 'duplicate-effect'],
-  prepare(stage, payment) {
-    const request = stage.signChange(payment);
-    return { first: request, second: request, check: checkActedOnce(payment, TWICE) };
-  },
+const duplicate = inTurn(['duplicate', 'duplicate-effect'], (stage, payment) => {
+  const request = stage.signChange(payment);
+  return { first: request, second: request, check: checkActedOnce(payment, TWICE) };
 });
 
-const resignedRetry = inTurn({
-  ids: ['resigned-retry-effect'],
-  prepare(stage, payment) {
-    const record = stage.createRecord(payment);
-    const first = stage.sign(record, { timestamp: stage.timestampOf(-1) });
-    return { first, second: stage.sign(record), check: checkActedOnce(payment, TWICE) };
-  },
+const resignedRetry = inTurn(['resigned-retry-effect'], (stage, payment) => {
+  const record = stage.createRecord(payment);
+  const first = stage.sign(record, { timestamp: stage.timestampOf(-1) });
+  return { first, second: stage.sign(record), check: checkActedOnce(payment, TWICE) };
 });
 
 const COPIES = 5;
@@ -188,50 +176,39 @@ const asksForRetry = ({ status = 0 }: Answer): boolean =>
   status >= 500 || [409, 425, 429].includes(status);
 
 /** `paid` is second: an endpoint that acts on nothing else must act here too. */
-const secondChange = inTurn({
-  ids: ['second-change-effect'],
-  prepare(stage, payment) {
-    // Both at one instant, which nothing rules out: neither is older, and they are still two changes.
-    const paid = stage.createRecord(payment);
-    return {
-      first: stage.sign({ ...paid, status: UNKNOWN_STATUS }),
-      second: stage.sign(paid),
-      check: checkActedOnce(payment, `${UNKNOWN_STATUS} and then paid`),
-    };
-  },
+const secondChange = inTurn(['second-change-effect'], (stage, payment) => {
+  // Both at one instant, which nothing rules out: neither is older, and they are still two changes.
+  const paid = stage.createRecord(payment);
+  return {
+    first: stage.sign({ ...paid, status: UNKNOWN_STATUS }),
+    second: stage.sign(paid),
+    check: checkActedOnce(payment, `${UNKNOWN_STATUS} and then paid`),
+  };
 });
 
-const olderChange = inTurn({
-  ids: ['older-change', 'older-change-effect'],
-  prepare: (stage, payment) => ({
-    first: stage.signChange(payment, { afterSeconds: 20 }),
-    // Compared as text, its time is later than that of the newer change.
-    second: stage.signChange(payment, {
-      status: UNKNOWN_STATUS,
-      afterSeconds: 10,
-      offsetHours: 5,
-    }),
-    async check(effects) {
-      const { paid = payment } = stage.accepted;
-      const newer = await effects.count(paid);
-      const both = await effects.count(payment);
-      const seen = `countEffects returned ${describeCount(newer)} after paid alone, and ${describeCount(both)} after paid and an older change`;
-      return newer.effects === both.effects && newer.status === both.status
-        ? pass(seen)
-        : fail(seen);
-    },
+const olderChange = inTurn(['older-change', 'older-change-effect'], (stage, payment) => ({
+  first: stage.signChange(payment, { afterSeconds: 20 }),
+  // Compared as text, its time is later than that of the newer change.
+  second: stage.signChange(payment, {
+    status: UNKNOWN_STATUS,
+    afterSeconds: 10,
+    offsetHours: 5,
   }),
-});
+  async check(effects) {
+    const { paid = payment } = stage.accepted;
+    const newer = await effects.count(paid);
+    const both = await effects.count(payment);
+    const seen = `countEffects returned ${describeCount(newer)} after paid alone, and ${describeCount(both)} after paid and an older change`;
+    return newer.effects === both.effects && newer.status === both.status ? pass(seen) : fail(seen);
+  },
+}));
 
 /** The effect of paid is due whatever was reported before: the money has arrived. */
-const latePaid = inTurn({
-  ids: ['late-paid-effect'],
-  prepare: (stage, payment) => ({
-    first: stage.signChange(payment, { status: UNKNOWN_STATUS, afterSeconds: 20 }),
-    second: stage.signChange(payment, { afterSeconds: 10 }),
-    check: checkActedOnce(payment, 'paid after a newer change'),
-  }),
-});
+const latePaid = inTurn(['late-paid-effect'], (stage, payment) => ({
+  first: stage.signChange(payment, { status: UNKNOWN_STATUS, afterSeconds: 20 }),
+  second: stage.signChange(payment, { afterSeconds: 10 }),
+  check: checkActedOnce(payment, 'paid after a newer change'),
+}));
 
 /** Only with the option: an endpoint that needs no order may accept such a callback. */
 const overtaking: Scenario = {

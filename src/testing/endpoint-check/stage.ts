@@ -74,13 +74,6 @@ export class Stage {
     this.endpoint = new Endpoint(sender, options);
   }
 
-  /** Makes up a payment that stays without any callback. */
-  async begin(): Promise<void> {
-    if (this.options.countEffects === undefined) return;
-    const payment = await this.#namePayment().catch(asCheckFailure);
-    if (!(payment instanceof CheckFailure)) await this.effects.begin(payment);
-  }
-
   /**
    * Makes up a payment for one check only, so that one failure causes no other. The option gives its reference, unless
    * one is passed.

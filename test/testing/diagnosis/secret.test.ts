@@ -50,7 +50,7 @@ describe('a secret that did not make the signature', () => {
   test('is none of several', () => {
     const diagnosis = diagnose({ key: 'other', options: { signingSecret: ['one', 'two'] } });
     expect(codesOf(diagnosis)).toEqual(['secret-other']);
-    expect(diagnosis.findings[0]?.message).toContain('none of the 2 signing secrets');
+    expect(diagnosis.findings[0]?.message).toContain('a secret other than the signing secret');
   });
 
   test('is listed beside a stale timestamp', () => {
