@@ -40,6 +40,8 @@ export interface CallbackFinding {
   readonly skewSeconds?: number | undefined;
 }
 
+type ErrorCode = CallbackVerificationErrorCode | 'INVALID_OPTION';
+
 /** The result of {@link diagnoseCallback}. Plain: it can be written as JSON. */
 export interface CallbackDiagnosis {
   /** The verdict of `verifyCallback` on the same input. */
@@ -55,14 +57,7 @@ export interface CallbackDiagnosis {
    */
   readonly payment?: PaymentStatusRecord | undefined;
   /** What `verifyCallback` throws. Absent when `verified`. */
-  readonly error?:
-    | {
-        /** The error's code. */
-        readonly code: CallbackVerificationErrorCode | 'INVALID_OPTION';
-        /** The error's message. */
-        readonly message: string;
-      }
-    | undefined;
+  readonly error?: { readonly code: ErrorCode; readonly message: string } | undefined;
   /** What is wrong, the reason of the refusal first. Empty when `verified`. */
   readonly findings: readonly CallbackFinding[];
 }

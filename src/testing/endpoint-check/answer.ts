@@ -110,8 +110,6 @@ export interface CheckVerdict {
   readonly remedy?: string | undefined;
   /** A line to paste for it. */
   readonly paste?: string | undefined;
-  /** Whether the failure loses no payment and pays none twice: other failures come first. */
-  readonly isLesser?: boolean;
   /** Whether nothing else can be told: the rest is skipped. */
   readonly isFatal?: boolean;
 }
@@ -130,15 +128,14 @@ export const skip = verdictOf('skipped');
 export const fatal = (verdict: CheckVerdict): CheckVerdict =>
   verdict.outcome === 'failed' ? { ...verdict, isFatal: true } : verdict;
 
-const NO_ORDER = skip(
-  'not judged: the endpoint answered 503 with Retry-After, as it should for an order that it does not know; give references of stored orders with the option merchantPaymentReference',
-);
-
 /** Checks the answer to a callback that should be accepted. `what` was sent; it begins a sentence. */
 export function checkAccepted(what: string, answer: Answer): CheckVerdict {
   const seen = `${what}: the endpoint ${describeAnswer(answer)}`;
   if (isAccepted(answer)) return pass(seen, answer);
-  if (answer.mayLackOrder) return NO_ORDER;
+  if (answer.mayLackOrder)
+    return skip(
+      'not judged: the endpoint answered 503 with Retry-After, as it should for an order that it does not know; give references of stored orders with the option merchantPaymentReference',
+    );
   return { ...fail(seen, answer), remedy: remedyOf(answer) };
 }
 
@@ -150,5 +147,5 @@ export function checkRefused(what: string, answer: Answer): CheckVerdict {
   // A rate limit says nothing about this callback.
   if (status >= 400 && status < 500 && status !== 429) return pass(seen, answer);
   const suffix = status >= 500 ? ', but it should have refused it with 401' : '';
-  return { ...fail(seen + suffix, answer), remedy: remedyOf(answer), isLesser: status >= 500 };
+  return { ...fail(seen + suffix, answer), remedy: remedyOf(answer) };
 }

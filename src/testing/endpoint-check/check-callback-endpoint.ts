@@ -120,7 +120,6 @@ interface PendingCheck {
 class Run {
   readonly checks: EndpointCheck[] = [];
   readonly #stage: Stage;
-  readonly #lesser = new Set<string>();
   /** The failure for which the rest is skipped. */
   #end: Cause | undefined;
 
@@ -153,7 +152,6 @@ class Run {
     const verdict = await this.#verdictOf(pending);
     const check = createCheck(pending.id, verdict, pending.referenceNumbers);
     this.checks.push(check);
-    if (verdict.isLesser) this.#lesser.add(check.id);
     if (verdict.isFatal) this.#end ??= check;
   }
 
@@ -179,8 +177,7 @@ class Run {
 
   /** The failure to look at first. */
   get cause(): string | undefined {
-    const failed = this.checks.filter(({ outcome }) => outcome === 'failed').map(({ id }) => id);
-    return this.#end?.id ?? failed.find((id) => !this.#lesser.has(id)) ?? failed[0];
+    return this.#end?.id ?? this.checks.find(({ outcome }) => outcome === 'failed')?.id;
   }
 
   async #find(scenario: Scenario): Promise<Findings> {

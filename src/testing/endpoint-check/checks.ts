@@ -182,7 +182,7 @@ export const checkTexts = define({
   },
   'unknown-status-effect': {
     title: 'Does not treat an unknown status as paid',
-    fix: "Test for status === 'paid', and store any other unchanged: no else branch may mean paid.",
+    fix: "Test for status === 'paid', and store any other unchanged: no else branch may mean paid. If your code is right, countEffects counts more than what happens once for a paid payment.",
     explainedBy: ['valid-effect'],
   },
   'duplicate-effect': {

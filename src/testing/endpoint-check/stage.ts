@@ -41,12 +41,6 @@ export interface Change {
   readonly offsetHours?: number;
 }
 
-/** What is special about a signature. */
-interface Signing {
-  readonly timestamp?: string;
-  readonly key?: KeyObject;
-}
-
 /** The pauses before further deliveries: about a second in all, whatever Retry-After says. */
 const REDELIVERY_PAUSES_MS = [25, 50, 100, 200, 300, 300];
 
@@ -111,7 +105,10 @@ export class Stage {
   }
 
   /** Signs a body as the service does (interface section 5.2), with the changes of a check. */
-  sign(content: object | string, signing: Signing = {}): SignedRequest {
+  sign(
+    content: object | string,
+    signing: { readonly timestamp?: string; readonly key?: KeyObject } = {},
+  ): SignedRequest {
     const { signingSecret, signatureEncoding: encoding } = this.options;
     const { timestamp = this.timestampOf(0), key = signingSecret } = signing;
     const body = Buffer.from(typeof content === 'string' ? content : JSON.stringify(content));
