@@ -1,8 +1,10 @@
+import { once } from 'node:events';
 import { type FileHandle, open } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { CheckCallbackEndpointOptions, EndpointReport } from 'merchant-payments/testing';
 import { describeReport, nameCheckFlags, toJUnitXml } from '../check-report.js';
 import { type Call, defineCommand, flag, parsed, text, UsageError } from '../command.js';
-import { isListeningWithin } from '../network.js';
 import {
   parseHttpUrl,
   parseWholeNumber,
@@ -138,4 +140,34 @@ async function waitUntilListening(
   printNote(terminal, `waiting until something listens at ${url.host}`);
   if (await isListeningWithin(url, waitMs)) return;
   throw new Error(`nothing listened at ${url.host} within ${waitMs / 1000} s`);
+}
+
+const RETRY_INTERVAL_MS = 100;
+const MAX_CONNECT_MS = 1_000;
+
+/**
+ * Waits until something listens at the host and port of the URL. Sends nothing. Resolves with whether it
+ * listened in time.
+ */
+async function isListeningWithin(
+  { hostname, port, protocol }: URL,
+  withinMs: number,
+): Promise<boolean> {
+  const host = hostname.replace(/^\[(.*)\]$/, '$1');
+  const end = performance.now() + withinMs;
+  for (;;) {
+    const socket = connect({ host, port: Number(port) || (protocol === 'https:' ? 443 : 80) });
+    // Also after the wait has ended.
+    socket.on('error', () => undefined);
+    const connected = await once(socket, 'connect', {
+      signal: AbortSignal.timeout(MAX_CONNECT_MS),
+    }).then(
+      () => true,
+      () => false,
+    );
+    socket.destroy();
+    if (connected) return true;
+    if (performance.now() + RETRY_INTERVAL_MS >= end) return false;
+    await sleep(RETRY_INTERVAL_MS);
+  }
 }
