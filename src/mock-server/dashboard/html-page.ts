@@ -121,7 +121,7 @@ function createPolicy(formTarget: URL | undefined): string {
 
 export const escapeHtml = (text: string): string => markupText(text).replaceAll("'", '&#39;');
 
-interface Page {
+interface Dashboard {
   readonly html: string;
   readonly policy: string;
 }
@@ -129,7 +129,7 @@ interface Page {
 // CommonJS has the first, ES modules have the second.
 const thisFile = typeof __filename === 'string' ? __filename : import.meta.url;
 
-let page: Page | undefined;
+let dashboard: Dashboard | undefined;
 
 /**
  * Returns the dashboard's page, which is read from its file on first use.
@@ -137,8 +137,8 @@ let page: Page | undefined;
  * @throws {ControlFailure} when the file is missing
  */
 export function dashboardAnswer(): PlainAnswer {
-  page ??= readPage();
-  const { html, policy } = page;
+  dashboard ??= readDashboard();
+  const { html, policy } = dashboard;
   return textAnswer(200, html, {
     ...GUARD_HEADERS,
     'content-security-policy': policy,
@@ -149,12 +149,12 @@ export function dashboardAnswer(): PlainAnswer {
 }
 
 /** @throws {ControlFailure} when the file is missing */
-function readPage(): Page {
+function readDashboard(): Dashboard {
   try {
     // Resolved by the package's name, which works from every chunk of the build and from the sources.
     const file = createRequire(thisFile).resolve('merchant-payments/mock-server/dashboard.html');
     const html = readFileSync(file, 'utf8');
-    return { html, policy: createPolicy(html) };
+    return { html, policy: createDashboardPolicy(html) };
   } catch {
     throw new ControlFailure(
       'UNAVAILABLE',
@@ -167,7 +167,7 @@ function readPage(): Page {
  * Allows the page's own script and style, by their digests, and connections to the page's origin. Allows
  * nothing else, and no text to become markup.
  */
-function createPolicy(html: string): string {
+function createDashboardPolicy(html: string): string {
   return [
     "default-src 'none'",
     `script-src ${digestsOf(html, 'script')}`,
