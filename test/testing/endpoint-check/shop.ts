@@ -59,11 +59,7 @@ afterAll(async () => {
 
 /** Listens on loopback until the tests of the file are over; answers with the URL. */
 export async function listen(listener: RequestListener): Promise<string> {
-  const dated: RequestListener = (request, response) => {
-    response.setHeader('date', new Date(clock.now()).toUTCString());
-    listener(request, response);
-  };
-  const server = http.createServer(dated).listen(0, '127.0.0.1');
+  const server = http.createServer(listener).listen(0, '127.0.0.1');
   servers.push(server);
   await once(server, 'listening');
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/callbacks`;
