@@ -3,27 +3,24 @@ import { markupText, plainText } from '../protocol/plain-text.js';
 import { type Layout, labelledLines, wrapText } from './layout.js';
 
 /** The flags of the options that checks name. */
-const FLAGS = {
+const FLAGS: Readonly<Record<string, string>> = {
   countEffects: '--effect-url <url>',
-  effectCounts: '--effect-counts paid',
   merchantPaymentReference: '--reference <text>',
   overtaking: '--overtaking',
-  signatureEncoding: '--signature-encoding <encoding>',
-  timestampUnit: '--timestamp-unit <unit>',
-} as const;
+  signatureEncoding: '--signature-encoding',
+  timestampUnit: '--timestamp-unit',
+};
 
-const withFlag = (text: string, flag: string): string =>
-  `${text.replace(/\.$/, '')}. On the command line: ${flag}`;
+const nameFlags = (text: string): string =>
+  text.replaceAll(/the option (\w+)/g, (all, name: string) => FLAGS[name] ?? all);
 
-/** Adds to each check the flag of the option that it needs. */
+/** Names flags instead of options. */
 export function nameCheckFlags(report: EndpointReport): EndpointReport {
-  const checks = report.checks.map((check) => {
-    if (check.option === undefined || check.outcome === 'passed') return check;
-    const flag = FLAGS[check.option];
-    return check.outcome === 'skipped'
-      ? { ...check, detail: withFlag(check.detail, flag) }
-      : { ...check, remedy: withFlag(check.remedy, flag) };
-  });
+  const checks = report.checks.map((check) => ({
+    ...check,
+    detail: nameFlags(check.detail),
+    remedy: nameFlags(check.remedy),
+  }));
   return { ...report, checks };
 }
 
@@ -43,15 +40,15 @@ export function describeReport(report: EndpointReport, layout: Layout): string[]
   ];
 }
 
-/** Explains a failure: what was seen, why it matters, what to do, and a line to paste for that. */
+/** Explains a failure: what was seen, what to do, and a line to paste for that. */
 function describeFailure(check: EndpointCheck, { width, paint }: Layout): string[] {
-  const { id, title, detail, answer, why, remedy, paste, referenceNumbers } = check;
+  const { id, title, detail, answer, remedy, paste, referenceNumbers } = check;
   const [first = '', ...others] = labelledLines('FAIL  ', plainText(`${id}: ${title}`), width);
   const look =
     referenceNumbers.length > 0
       ? `in the endpoint's log for ${referenceNumbers.join(', ')}`
       : undefined;
-  const explanation = { seen: detail, said: answer, why, fix: remedy, look };
+  const explanation = { seen: detail, said: answer, fix: remedy, look };
   return [
     '',
     first.replace('FAIL', paint('red', 'FAIL')),
@@ -84,15 +81,11 @@ function describeSkipped(checks: readonly EndpointCheck[], { width, paint }: Lay
 }
 
 function describeTotals(report: EndpointReport, { width, paint }: Layout): string[] {
-  const { counts, durationMs, acknowledgeMs, passed } = report;
-  const times =
-    acknowledgeMs === undefined
-      ? ''
-      : ` Callbacks were acknowledged within ${acknowledgeMs.median} ms (median), ${acknowledgeMs.max} ms at most.`;
-  const totals = `${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped in ${(durationMs / 1000).toFixed(1)} s.${times}`;
+  const { counts, passed } = report;
+  const totals = `${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`;
   // A failure says what to do. Without one, this is why the exit code is 1.
   const unacknowledged =
-    acknowledgeMs === undefined && counts.failed === 0
+    !passed && counts.failed === 0
       ? 'No callback was acknowledged, so this is a failure. If your endpoint looks its order up, give a stored one: --reference <text>'
       : undefined;
   return [unacknowledged, totals]
@@ -103,19 +96,17 @@ function describeTotals(report: EndpointReport, { width, paint }: Layout): strin
 
 /** Writes a report as JUnit XML, which CI servers show as test results. */
 export function toJUnitXml(report: EndpointReport): string {
-  const { checks, counts, durationMs, startedAt, url } = report;
+  const { checks, counts, url } = report;
   const totals = {
     tests: String(checks.length),
     failures: String(counts.failed),
     errors: '0',
     skipped: String(counts.skipped),
-    time: seconds(durationMs),
   };
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
     `<testsuites${attributes({ name: 'merchant-payments check', ...totals })}>`,
-    // The schema of JUnit allows no fraction and no offset.
-    `  <testsuite${attributes({ name: url, ...totals, timestamp: startedAt.slice(0, 19) })}>`,
+    `  <testsuite${attributes({ name: url, ...totals })}>`,
     ...checks.flatMap(writeCase),
     '  </testsuite>',
     '</testsuites>',
@@ -124,24 +115,19 @@ export function toJUnitXml(report: EndpointReport): string {
 }
 
 function writeCase(check: EndpointCheck): string[] {
-  const { id, title, outcome, detail, why, remedy, paste, answer, latencyMs = 0 } = check;
+  const { id, title, outcome, detail, remedy, paste, answer } = check;
   const opening = `    <testcase${attributes({
     classname: 'merchant-payments.check',
     name: `${id}: ${title}`,
-    time: seconds(latencyMs),
   })}`;
   if (outcome === 'passed') return [`${opening}/>`];
-  const lines = [why, remedy, paste, answer && `Answer: ${answer}`].filter(
-    (line) => line !== undefined,
-  );
+  const lines = [remedy, paste, answer && `Answer: ${answer}`].filter((line) => line !== undefined);
   const inner =
     outcome === 'skipped'
       ? `<skipped${attributes({ message: detail })}/>`
       : `<failure${attributes({ message: detail, type: id })}>${lines.map(xmlText).join('\n')}</failure>`;
   return [`${opening}>`, `      ${inner}`, '    </testcase>'];
 }
-
-const seconds = (ms: number): string => (ms / 1000).toFixed(3);
 
 const attributes = (values: Readonly<Record<string, string>>): string =>
   Object.entries(values)

@@ -22,7 +22,7 @@ export type { MockServerOptions, MockServiceOptions } from './options.js';
 export type { MockServer } from './server.js';
 export { startMockServer } from './server.js';
 export { createMockService } from './service.js';
+export type { PaymentOrReference } from './state/cap.js';
 export type { MockClock } from './state/clock.js';
 export { createManualClock } from './state/clock.js';
-export type { PaymentOrReference } from './state/payment-reference.js';
 export type { MockPayment, MockPayments } from './state/payments.js';

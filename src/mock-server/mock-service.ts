@@ -7,8 +7,7 @@ import type {
 } from './callbacks/delivery.js';
 import type { Fault } from './faults/fault-catalogue.js';
 import type { MockFaults } from './faults/fault-list.js';
-import type { WaitOptions } from './state/cap.js';
-import type { PaymentOrReference } from './state/payment-reference.js';
+import type { PaymentOrReference, WaitOptions } from './state/cap.js';
 import type { MockPayment, MockPayments } from './state/payments.js';
 
 /** The mock of the Merchant Payment Service, without a network: its state, its API as a function, its callbacks. */

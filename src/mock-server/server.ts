@@ -6,8 +6,7 @@ import { IncomingRequest, listen, sendAnswer, sendFailure, toUrl } from './api/n
 import { ControlFailure, failureAnswer } from './control/control-call.js';
 import { ControlInterface } from './control/control-interface.js';
 import { findIntrusion, isFromBrowser, type ListenAddress } from './control/request-guard.js';
-import { answerVisit, redirectToPage } from './dashboard/html-page.js';
-import { dashboardAnswer } from './dashboard/page.js';
+import { answerVisit, dashboardAnswer, redirectToPage } from './dashboard/html-page.js';
 import { answerPaymentPage } from './dashboard/payment-page.js';
 import type { MockService } from './mock-service.js';
 import {

@@ -27,9 +27,9 @@ import {
   type ResolvedServiceOptions,
   resolveServiceOptions,
 } from './options.js';
+import type { PaymentOrReference } from './state/cap.js';
 import { Cap, type CappedKind, EventLog, KEPT, type WaitOptions } from './state/cap.js';
 import type { ServiceClock } from './state/clock.js';
-import type { PaymentOrReference } from './state/payment-reference.js';
 import { AutomaticStatuses, type MockPayment, PaymentBook } from './state/payments.js';
 import { defaultCredential, SeededIds } from './state/seeded-ids.js';
 import type { SavedState } from './state-file.js';

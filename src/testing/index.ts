@@ -11,7 +11,7 @@ export type {
 } from './diagnosis/diagnosis.js';
 export { callbackFindingCodes } from './diagnosis/diagnosis.js';
 export { checkCallbackEndpoint } from './endpoint-check/check-callback-endpoint.js';
+export type { EndpointCheck, EndpointReport } from './endpoint-check/checks.js';
 export type { CheckCallbackEndpointOptions } from './endpoint-check/options.js';
-export type { EndpointCheck, EndpointReport } from './endpoint-check/report.js';
 export type { SignCallbackInput, SignedCallback } from './sign-callback.js';
 export { signCallback } from './sign-callback.js';

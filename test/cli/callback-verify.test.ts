@@ -54,7 +54,6 @@ describe('callback verify', () => {
       code: 0,
       stderr: '',
       verified: true,
-      signature: 'right',
       secretIndex: 0,
       payment: record,
       codes: [],

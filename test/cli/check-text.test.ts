@@ -6,7 +6,7 @@ const asIs = (_style: string, text: string) => text;
 const named = (style: string, text: string) => `<${style}>${text}</>`;
 const report = createReport(passed, failed, skipped, { ...skipped, id: 'duplicate-effect' });
 
-test('a report of checks: what failed and why, with a line to paste; what was skipped; totals', () => {
+test('a report of checks: what failed, what to do, with a line to paste; what was skipped; totals', () => {
   const text = describeReport(
     createReport(
       passed,
@@ -24,7 +24,6 @@ test('a report of checks: what failed and why, with a line to paste; what was sk
       '',
       'FAIL  wrong-secret: T',
       '  seen  seen',
-      '  why   Anybody who finds the endpoint can have orders shipped.',
       '  fix   Verify.',
       "  look  in the endpoint's log for 0b7f3f4e-1111-4222-8333-444455556666",
       '  paste verify();',
@@ -32,8 +31,7 @@ test('a report of checks: what failed and why, with a line to paste; what was sk
       'skipped: valid-effect',
       '  why   not tried: it needs a probe',
       '',
-      '1 passed, 1 failed, 1 skipped in 1.2 s. Callbacks were acknowledged within 2 ms',
-      '(median), 9.5 ms at most.',
+      '1 passed, 1 failed, 1 skipped',
     ].join('\n'),
   );
 });
@@ -71,11 +69,10 @@ test('an answer cannot control the terminal', () => {
 });
 
 test('says that no callback was acknowledged, and names --reference', () => {
-  const { acknowledgeMs: _none, ...without } = createReport(passed, skipped);
-  const lines = describeReport(without, { width: 80, paint: asIs });
+  const none = { ...createReport(passed, skipped), passed: false };
+  const lines = describeReport(none, { width: 80, paint: asIs });
   expect(lines.join(' ')).toMatch(/No callback was acknowledged, .*--reference <text>/);
-  const { acknowledgeMs: _neither, ...explained } = report;
-  const others = describeReport(explained, { width: 80, paint: asIs });
+  const others = describeReport(report, { width: 80, paint: asIs });
   expect(others.join(' ')).not.toContain('No callback was acknowledged');
 });
 

@@ -15,14 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-// Unless it is given, the large body has little more than the merchant's takes.
-const check = (...args: readonly string[]) =>
-  runCommand(
-    args.some((arg) => arg.startsWith('--large-body-bytes'))
-      ? ['check', ...args]
-      : ['check', '--large-body-bytes=70000', ...args],
-    secretEnv,
-  );
+const check = (...args: readonly string[]) => runCommand(['check', ...args], secretEnv);
 
 /** An endpoint that takes everything, and tells of one effect whatever happened. */
 const startCredulous = () =>
@@ -66,7 +59,7 @@ test('an endpoint that looks its orders up is not wrong to ask for a retry, with
   );
   expect(report.checks.find(({ id }: Check) => id === 'valid-accepted')).toMatchObject({
     outcome: 'skipped',
-    detail: expect.stringMatching(/503 with Retry-After.*: --reference <text>$/),
+    detail: expect.stringMatching(/503 with Retry-After.* with --reference <text>$/),
   });
   expect((await check(merchant.url, '--fail-on-skipped')).code).toBe(1);
   // It must take its own orders.
@@ -81,7 +74,7 @@ test('with --overtaking an endpoint that acknowledges the callback of no order f
   expect(code).toBe(1);
   expect(stdout).toMatch(/\nFAIL {2}overtaking: Does not acknowledge/);
   expect(stdout.replaceAll(/\s+/g, ' ')).toMatch(
-    /the endpoint answered 200, so the service does not send it again .* fix .*RetryLaterError/,
+    /the endpoint answered 200, so the service does not send it again fix .*RetryLaterError/,
   );
 });
 
@@ -90,23 +83,19 @@ test('for people there are lines that fit 80 columns, and totals', async () => {
   const { code, stdout } = await check(merchant.url);
   expect(code).toBe(0);
   expect(stdout).toMatch(/^Checks of http:/);
-  expect(stdout).toMatch(/\nskipped: 9 checks\n/);
-  expect(stdout.replaceAll('\n', ' ')).toMatch(
-    /\d+ passed, 0 failed, \d+ skipped in [\d.]+ s\. Callbacks were acknowledged within [\d.]+ ms \(median\), [\d.]+ ms at most\. $/,
-  );
+  expect(stdout).toMatch(/\nskipped: valid-effect, unknown-status-effect, /);
+  expect(stdout.replaceAll('\n', ' ')).toMatch(/\d+ passed, 0 failed, \d+ skipped $/);
   for (const line of stdout.split('\n')) expect([...line].length, line).toBeLessThanOrEqual(80);
   expect(stdout).not.toContain('\u001b');
 });
 
-test('an endpoint that accepts everything fails, with the reason and the fix', async () => {
+test('an endpoint that accepts everything fails, with the fix', async () => {
   await using endpoint = await startCredulous();
   const { code, stdout, stderr } = await check(endpoint.url);
   expect(code).toBe(1);
   expect(stderr).toBe('');
   expect(stdout).toMatch(/\nFAIL {2}wrong-secret: /);
-  expect(stdout).toMatch(
-    /\nFAIL {2}wrong-secret: Refuses[^\n]*\n {2}seen {2}.*?\n {2}why {3}.*?\n {2}fix {3}/s,
-  );
+  expect(stdout).toMatch(/\nFAIL {2}wrong-secret: Refuses[^\n]*\n {2}seen {2}.*?\n {2}fix {3}/s);
   expect(stdout).toMatch(/\n {2}said {2}1\n/);
   expect(stdout).toMatch(/4 passed, 1 failed/);
 });
@@ -221,50 +210,30 @@ test('what a flag would decide names the flag', async () => {
   const { stdout } = await check(endpoint.url, '--json');
   const { checks } = JSON.parse(stdout) as { checks: readonly { id: string; remedy: string }[] };
   const refused = checks.find(({ id }) => id === 'valid-accepted');
-  expect(refused?.remedy).toMatch(/\. On the command line: --reference <text>$/);
+  expect(refused?.remedy).toMatch(/ with --reference <text>\.$/);
   await using merchant = await startMerchant();
   const report = await check(merchant.url);
   const text = report.stdout.replaceAll(/\s+/g, ' ');
-  expect(text).toContain('it needs countEffects. On the command line: --effect-url <url>');
-  expect(text).toContain('it needs the option overtaking. On the command line: --overtaking');
+  expect(text).toContain('it needs --effect-url <url>');
+  expect(text).toContain('it needs --overtaking');
 });
 
-test('the time to answer and to acknowledge is the one given', async () => {
+test('the time to answer is the one given', async () => {
   await using silent = await startEndpoint(() => undefined);
   const { code, stdout } = await check(silent.url, '--timeout=50', '--json');
   expect(code).toBe(1);
   expect(stdout).toMatch(/50 ms/);
 });
 
-test('an endpoint slower than --acknowledge-within fails acknowledged-in-time', async () => {
-  await using slow = await serve((request, response) => {
-    request.resume().on('end', () => setTimeout(() => response.end(), 20));
-  });
-  const { stdout } = await check(slow.url, '--acknowledge-within=1', '--json');
-  expect(idsOf(JSON.parse(stdout), 'failed')).toContain('acknowledged-in-time');
-});
-
-test('the size of the large body and the tolerance are the ones given', async () => {
+test('the tolerance is the one given, and the large body has 8 MiB', async () => {
   // The second request is the first forgery: an endpoint that takes it is not asked for more.
   await using endpoint = await startEndpoint((count) => (count === 2 ? 401 : 200));
-  await check(endpoint.url, '--large-body-bytes=200000', '--tolerance=4000', '--effects-within=0');
+  await check(endpoint.url, '--tolerance=4000');
   const sizes = endpoint.received.map(({ rawBody }) => rawBody.byteLength);
-  expect(Math.max(...sizes)).toBe(200_000);
+  expect(Math.max(...sizes)).toBe(8 * 1024 * 1024);
   const now = Date.now() / 1000;
   const ages = endpoint.received.map(({ headers }) => now - Number(headers['x-timestamp'] ?? now));
   expect(ages.some((age) => age > 3_900 && age < 4_200)).toBe(true);
-});
-
-test.each(['SIGINT', 'SIGTERM'] as const)('%s ends the run', async (signal) => {
-  await using silent = await startEndpoint((count) => (count === 1 ? 200 : undefined));
-  const command = startCommand(['check', silent.url, '--timeout=600000'], { env: secretEnv });
-  await silent.waitFor(2);
-  command.kill(signal);
-  expect(await command.ended).toMatchObject({
-    code: 1,
-    stdout: '',
-    stderr: 'merchant-payments: the run was interrupted after 5 checks\n',
-  });
 });
 
 test('--fail-on-skipped fails a run in which something was not checked', async () => {
@@ -272,26 +241,9 @@ test('--fail-on-skipped fails a run in which something was not checked', async (
   const effectUrl = new URL('/effects', merchant.url).href;
   const without = await check(merchant.url, '--fail-on-skipped');
   expect(without.code).toBe(1);
-  expect(without.stdout).toMatch(/ 0 failed, 1\d skipped/);
+  expect(without.stdout).toMatch(/ 0 failed, 9 skipped/);
   const { code } = await check(merchant.url, '--fail-on-skipped', '--effect-url', effectUrl);
   expect(code).toBe(0);
-});
-
-test('--effect-counts paid finds an endpoint that ships on any status', async () => {
-  await using credulous = await startMerchant();
-  const count = new URL('/effects', credulous.url).href;
-  await using numbers = await serve(async (request, response) => {
-    const { search } = new URL(request.url ?? '', 'http://shop');
-    const told = (await (await fetch(count + search)).json()) as number | { effects: number };
-    response.end(JSON.stringify(typeof told === 'number' ? told : told.effects));
-  });
-  const { stdout } = await check(
-    credulous.url,
-    `--effect-url=${numbers.url}`,
-    '--effect-counts=paid',
-    '--json',
-  );
-  expect(idsOf(JSON.parse(stdout), 'failed')).toEqual(['unknown-status-effect']);
 });
 
 const UNUSED_URL = 'http://127.0.0.1:1/';
@@ -302,17 +254,12 @@ test.each([
   [[UNUSED_URL, 'extra'], /too many/],
   [[UNUSED_URL, '--effect-url=x'], /--effect-url must be an http or https URL/],
   [[UNUSED_URL, '--reference= '], /merchantPaymentReference must be a string that is not blank/],
-  [[UNUSED_URL, '--effect-counts=all'], /--effect-counts must be one of paid, changes/],
-  [[UNUSED_URL, '--effect-counts=paid'], /effectCounts was given without countEffects/],
   [[UNUSED_URL, '--overtaking=yes'], /--overtaking takes no value/],
   [
     [UNUSED_URL, '--tolerance=1'],
     /toleranceSeconds must be a whole number of seconds from 2 to 86400/,
   ],
   [[UNUSED_URL, '--timeout=0'], /timeoutMs must be a whole number of milliseconds from 1/],
-  [[UNUSED_URL, '--acknowledge-within=1s'], /--acknowledge-within must be/],
-  [[UNUSED_URL, '--effects-within=x'], /--effects-within must be a whole number from 0/],
-  [[UNUSED_URL, '--large-body-bytes=4095'], /largeBodyBytes must be/],
   [
     [UNUSED_URL, '--signature-encoding=auto'],
     /--signature-encoding must be one of hex, base64, base64url/,
@@ -367,15 +314,4 @@ test('--wait ends in time when nothing listens', async () => {
   const { code, stdout, stderr } = await check(`http://127.0.0.1:${port}/`, '--wait', '1');
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   expect(stderr).toContain(`nothing listened at 127.0.0.1:${port} within 1 s`);
-});
-
-test('--wait can be aborted', async () => {
-  const port = await reserveClosedPort();
-  const url = `http://127.0.0.1:${port}/`;
-  await using command = startCommand(['check', url, '--wait', '3600'], { env: secretEnv });
-  await command.printed(/\n/, 'stderr');
-  command.kill('SIGINT');
-  const { code, stderr } = await command.ended;
-  expect(code).toBe(1);
-  expect(stderr).toContain('the run was interrupted');
 });

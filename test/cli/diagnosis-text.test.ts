@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { describeDiagnosis } from '../../src/cli/diagnosis-text.js';
+import { describeDiagnosis } from '../../src/cli/commands/callback-verify.js';
 import { diagnoseCallback, signCallback } from '../../src/testing/index.js';
 
 const layout = { width: 80, paint: (_style: string, text: string) => text };

@@ -15,14 +15,13 @@ test('a report as JUnit XML', () => {
       ),
     ),
   ).toBe(`<?xml version="1.0" encoding="UTF-8"?>
-<testsuites name="merchant-payments check" tests="3" failures="1" errors="0" skipped="1" time="1.234">
-  <testsuite name="http://127.0.0.1:3000/callbacks?x=&lt;y&gt;" tests="3" failures="1" errors="0" skipped="1" time="1.234" timestamp="2026-01-31T12:00:00">
-    <testcase classname="merchant-payments.check" name="reachable: Answers over HTTP" time="0.012"/>
-    <testcase classname="merchant-payments.check" name="wrong-secret: T" time="0.001">
-      <failure message="1 &lt; 2\\n" type="wrong-secret">Anybody who finds the endpoint can have orders shipped.
-Do &quot;it&quot;.</failure>
+<testsuites name="merchant-payments check" tests="3" failures="1" errors="0" skipped="1">
+  <testsuite name="http://127.0.0.1:3000/callbacks?x=&lt;y&gt;" tests="3" failures="1" errors="0" skipped="1">
+    <testcase classname="merchant-payments.check" name="reachable: Answers over HTTP"/>
+    <testcase classname="merchant-payments.check" name="wrong-secret: T">
+      <failure message="1 &lt; 2\\n" type="wrong-secret">Do &quot;it&quot;.</failure>
     </testcase>
-    <testcase classname="merchant-payments.check" name="valid-effect: Acts once on a valid callback" time="0.000">
+    <testcase classname="merchant-payments.check" name="valid-effect: Acts once on a valid callback">
       <skipped message="not tried: it needs a probe"/>
     </testcase>
   </testsuite>
@@ -48,5 +47,5 @@ test.runIf(hasXmlParser)('a parser of another language reads back what was writt
     message: `the endpoint answered 200 ${carried}`,
     type: 'wrong-secret',
   });
-  expect(failure?.text).toBe(`${failed.why}\n${failed.remedy}`);
+  expect(failure?.text).toBe(failed.remedy);
 });

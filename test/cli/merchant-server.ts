@@ -11,7 +11,7 @@ export interface Merchant extends AsyncDisposable {
   readonly url: string;
   /** The statuses of the payments it acted on, in turn. */
   readonly statuses: string[];
-  /** How often it acted on a payment, by referenceNumber. */
+  /** How often it acted on a payment that was paid, by referenceNumber. */
   readonly effects: Map<string, number>;
 }
 
@@ -30,7 +30,7 @@ export async function startMerchant(port = 0, orders?: ReadonlySet<string>): Pro
       if (orders && !orders.has(merchantPaymentReference)) throw new RetryLaterError();
       statuses.push(status);
       if (current) latest.set(referenceNumber, status);
-      effects.set(referenceNumber, (effects.get(referenceNumber) ?? 0) + 1);
+      if (status === 'paid') effects.set(referenceNumber, (effects.get(referenceNumber) ?? 0) + 1);
     },
     onError: () => undefined,
     onRejected: () => undefined,

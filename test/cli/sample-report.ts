@@ -8,10 +8,8 @@ export const passed: EndpointCheck = {
   title: 'Answers over HTTP',
   outcome: 'passed',
   detail: 'the endpoint answered 200',
-  why: 'w',
   remedy: 'r',
   status: 200,
-  latencyMs: 12.3,
   referenceNumbers: [],
 };
 
@@ -20,10 +18,8 @@ export const failed: EndpointCheck = {
   title: 'Refuses a signature made with another secret, however long its title may be in the end',
   outcome: 'failed',
   detail: `the endpoint answered 200 ${HOSTILE}`,
-  why: 'Anybody who finds the endpoint can have orders shipped.',
   remedy: `Verify with callbackHandler. See ${'https://example.test/'.repeat(8)}`,
   status: 200,
-  latencyMs: 1,
   referenceNumbers: ['0b7f3f4e-1111-4222-8333-444455556666'],
 };
 
@@ -32,7 +28,6 @@ export const skipped: EndpointCheck = {
   title: 'Acts once on a valid callback',
   outcome: 'skipped',
   detail: 'not tried: it needs a probe',
-  why: 'w',
   remedy: 'r',
   referenceNumbers: [],
 };
@@ -44,8 +39,5 @@ export function createReport(...checks: readonly EndpointCheck[]): EndpointRepor
     passed: count('failed') === 0,
     checks,
     counts: { passed: count('passed'), failed: count('failed'), skipped: count('skipped') },
-    acknowledgeMs: { median: 2, max: 9.5 },
-    startedAt: '2026-01-31T12:00:00.000Z',
-    durationMs: 1_234.5,
   };
 }

@@ -1,7 +1,8 @@
 import type { CallbackRequest, RawBody, VerifyCallbackOptions } from 'merchant-payments/callback';
-import type { CallbackDiagnosis } from 'merchant-payments/testing';
+import type { CallbackDiagnosis, CallbackFinding } from 'merchant-payments/testing';
+import { plainText } from '../../protocol/plain-text.js';
 import { type Call, defineCommand, parsed, text, UsageError } from '../command.js';
-import { describeDiagnosis } from '../diagnosis-text.js';
+import { type Layout, labelledLines } from '../layout.js';
 import {
   choice,
   parseInstant,
@@ -74,19 +75,14 @@ function toVerifyOptions({
   };
 }
 
-/** Remedies on the command line for findings that an option fixes. */
-const REMEDIES = {
-  signatureEncoding: (value = '') => `Give --signature-encoding ${value}.`,
-  timestampUnit: (value = '') => `If the service sends ${value}, give --timestamp-unit ${value}.`,
-  now: () => 'For a captured callback, give the time it was received: --at <time>.',
-} as const;
-
 /** Names flags instead of options in the remedies. */
 function nameFindingFlags(diagnosis: CallbackDiagnosis): CallbackDiagnosis {
   const findings = diagnosis.findings.map((finding) => {
-    if (finding.option === undefined) return finding;
-    const { name, value } = finding.option;
-    return { ...finding, remedy: REMEDIES[name](value) };
+    const remedy = finding.remedy
+      .replace(/^Set signatureEncoding: '(\w+)'/, 'Give --signature-encoding $1')
+      .replace(/set timestampUnit: '(\w+)'/, 'give --timestamp-unit $1')
+      .replace(/make now return (the time it was received)/, 'give $1: --at <time>');
+    return { ...finding, remedy };
   });
   return { ...diagnosis, findings };
 }
@@ -189,4 +185,60 @@ const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$
 function decode(base64: unknown): Buffer {
   if (typeof base64 === 'string' && BASE64.test(base64)) return Buffer.from(base64, 'base64');
   throw new UsageError('rawBodyBase64 must be base64');
+}
+
+/** Describes a diagnosis for people: the verdict, the record, what is wrong and what to do. */
+export function describeDiagnosis(
+  diagnosis: CallbackDiagnosis,
+  { width, paint }: Layout,
+): string[] {
+  const { verified, error, findings } = diagnosis;
+  const verdict = verified
+    ? paint('green', 'verified: the callback is authentic, fresh, and a status record')
+    : paint('red', `refused with ${error?.code}`);
+  return [
+    verdict,
+    ...describeSignature(diagnosis, width),
+    ...describePayment(diagnosis, width),
+    ...findings.flatMap((finding) => describeFinding(finding, { width, paint })),
+  ];
+}
+
+function describeSignature(
+  { payment, secretIndex, error }: CallbackDiagnosis,
+  width: number,
+): string[] {
+  // The first is the usual one.
+  const which = secretIndex ? `, with signing secret ${secretIndex + 1}` : '';
+  const isMissing = error?.code === 'MISSING_SIGNATURE';
+  const unknown = isMissing ? 'missing' : 'does not match, and nothing that was tried explains it';
+  const text =
+    secretIndex === undefined
+      ? unknown
+      : `matches this callback${which}${payment ? '' : ', once the findings below are fixed'}`;
+  return labelledLines('  signature  ', text, width);
+}
+
+function describePayment({ payment, verified }: CallbackDiagnosis, width: number): string[] {
+  if (payment === undefined) return [];
+  const warning = verified ? '' : ' (authentic, but refused: look at it, do not act on it)';
+  const { status, merchantPaymentReference, referenceNumber, updatedAt } = payment;
+  return [
+    ['  status     ', `${status}${warning}`],
+    ['  reference  ', merchantPaymentReference],
+    ['  number     ', referenceNumber],
+    ['  updated    ', updatedAt],
+  ].flatMap(([label = '', text = '']) => labelledLines(label, plainText(text), width));
+}
+
+function describeFinding(
+  { code, message, remedy }: CallbackFinding,
+  { width, paint }: Layout,
+): string[] {
+  return [
+    '',
+    paint('yellow', code),
+    ...labelledLines('  seen  ', plainText(message), width),
+    ...labelledLines('  fix   ', plainText(remedy), width),
+  ];
 }

@@ -1,4 +1,6 @@
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
+import { promisify } from 'node:util';
 import type { MockServer, MockServerOptions } from 'merchant-payments/mock-server';
 import { MOCK_API_SECRET, MOCK_SIGNING_SECRET } from '../../protocol/mock-secrets.js';
 import { LONGEST_TIMER_MS } from '../../protocol/options.js';
@@ -16,7 +18,6 @@ import {
   withDefault,
 } from '../command.js';
 import { describeCallbackUrl, EventLog, toJsonEvent } from '../event-lines.js';
-import { CTRL_C, listenToKeys, openInBrowser } from '../keys.js';
 import {
   choice,
   parseDuration,
@@ -40,6 +41,9 @@ import {
 // developer's database.
 const credential = (value: string, help: string, fallback: string): Option<string> =>
   withDefault(text({ value, help: `${help} Default: ${fallback}` }), fallback);
+
+/** In raw mode the terminal sends no signal, but this. */
+const CTRL_C = '\u0003';
 
 const options = {
   port: withDefault(
@@ -251,5 +255,44 @@ function exposureWarning(host: string, { stderr, env }: Terminal): string {
   return createPaint(stderr, env)(
     'yellow',
     `warning: listening on ${plainText(host)}: anyone who can reach this port can use the dashboard and the control interface, and have callbacks sent to any address; the credentials are not secret`,
+  );
+}
+
+/**
+ * Runs the action of a key when it is pressed. Only in the foreground of a terminal: the system stops a
+ * background program that reads keys.
+ *
+ * @returns a function that stops listening; `undefined` where no keys can be read
+ */
+async function listenToKeys(
+  { stdin, stdout }: Pick<Terminal, 'stdin' | 'stdout'>,
+  actions: Readonly<Record<string, () => void>>,
+): Promise<(() => void) | undefined> {
+  if (!stdin.isTTY || !stdout.isTTY || !(await isInForeground())) return undefined;
+  const press = (keys: string) => {
+    for (const key of keys) if (Object.hasOwn(actions, key)) actions[key]?.();
+  };
+  stdin.setRawMode(true).setEncoding('utf8').on('data', press);
+  return () => {
+    stdin.off('data', press).pause().setRawMode(false);
+  };
+}
+
+async function isInForeground(): Promise<boolean> {
+  if (process.platform === 'win32') return true;
+  const args = ['-o', 'pgid=', '-o', 'tpgid=', '-p', String(process.pid)];
+  const { stdout } = await promisify(execFile)('ps', args).catch(() => ({ stdout: '' }));
+  const [group, foreground] = stdout.trim().split(/\s+/);
+  return group === foreground;
+}
+
+const OPENERS: Partial<Record<NodeJS.Platform, string>> = { darwin: 'open', win32: 'explorer' };
+
+/** Opens an address in the browser. Resolves with whether a program for that was there. */
+async function openInBrowser(url: string, { env }: Pick<Terminal, 'env'>): Promise<boolean> {
+  const opener = OPENERS[process.platform] ?? 'xdg-open';
+  return promisify(execFile)(opener, [url], { env: { ...env } }).then(
+    () => true,
+    (error: NodeJS.ErrnoException) => error.code !== 'ENOENT',
   );
 }

@@ -5,7 +5,6 @@ import type { ResolvedServiceOptions } from '../options.js';
 import { type Cap, type EventLog, NewestEntries } from '../state/cap.js';
 import { type MockPayment, toStatusRecord } from '../state/payments.js';
 import type { SeededIds } from '../state/seeded-ids.js';
-import { type CallbackMessage, createCallbackMessage } from './callback-message.js';
 import { CallbackSender } from './deliver.js';
 import type {
   CallbackEdit,
@@ -14,7 +13,7 @@ import type {
   DeliveryState,
   LiveDelivery,
 } from './delivery.js';
-import { createSigningKey } from './sign.js';
+import { type CallbackMessage, createCallbackMessage, createSigningKey } from './sign.js';
 
 interface DispatcherOptions {
   readonly settings: ResolvedServiceOptions;

@@ -1,6 +1,7 @@
 import { MockServerError } from '../../errors.js';
 import {
   boolean,
+  invalidOption,
   type OptionRules,
   optional,
   resolveOptions,
@@ -10,7 +11,7 @@ import {
   withDefault,
 } from '../../protocol/options.js';
 import { timers } from '../../protocol/timers.js';
-import { type PaymentOrReference, toReference } from './payment-reference.js';
+
 export const KEPT = 10_000;
 
 export type CappedKind = 'payments' | 'requests' | 'deliveries' | 'callbacks';
@@ -235,4 +236,31 @@ function describeMatch(match: object): string {
   const wanted = Object.entries(match).filter(([, value]) => value !== undefined);
   if (wanted.length === 0) return 'any fields';
   return wanted.map(([field, value]) => `${field} ${String(value)}`).join(', ');
+}
+
+/**
+ * A payment, by its referenceNumber, by its merchantPaymentReference if no other payment has the same, or as an object
+ * with one of the two. The referenceNumber counts if there are both.
+ */
+export type PaymentOrReference =
+  | string
+  | {
+      /** The service's reference. */
+      readonly referenceNumber?: string | undefined;
+      /** The merchant's own reference. */
+      readonly merchantPaymentReference?: string | undefined;
+    };
+
+/** @throws {InvalidOptionError} for anything but text, or an object with a reference */
+export function toReference(payment: PaymentOrReference): string {
+  const reference =
+    typeof payment === 'string'
+      ? payment
+      : (payment?.referenceNumber ?? payment?.merchantPaymentReference);
+  if (typeof reference === 'string') return reference;
+  throw invalidOption(
+    'referenceNumber',
+    'a referenceNumber, a merchantPaymentReference, or a payment with one of the two',
+    payment,
+  );
 }

@@ -2,9 +2,8 @@ import { InvalidOptionError } from '../../errors.js';
 import { describeValue } from '../../protocol/describe-value.js';
 import { text } from '../../protocol/options.js';
 import type { CreatePaymentInput, PaymentStatusRecord } from '../../protocol/payment.js';
-import { type Cap, NewestEntries } from './cap.js';
+import { type Cap, NewestEntries, type PaymentOrReference, toReference } from './cap.js';
 import type { ServiceClock } from './clock.js';
-import { type PaymentOrReference, toReference } from './payment-reference.js';
 import type { SeededIds } from './seeded-ids.js';
 
 /** A payment of the mock service: its status record, and what it was created from. */

@@ -12,9 +12,17 @@ import { verifyCallback } from '../../callback/verify.js';
 import { CallbackVerificationError, InvalidOptionError } from '../../errors.js';
 import { resolveOptions } from '../../protocol/options.js';
 import { signatureEncodings } from '../../protocol/wire.js';
-import { type BodyReading, captureBody, unknownCompression } from './body.js';
 import type { CallbackDiagnosis, CallbackFinding, CallbackFindingCode } from './diagnosis.js';
-import { edgeSpace, type KeyReading, listKeyReadings, otherSecret, trimSecret } from './secret.js';
+import {
+  captureBody,
+  edgeSpace,
+  type KeyReading,
+  listKeyReadings,
+  otherSecret,
+  type Reading,
+  trimSecret,
+  unknownCompression,
+} from './readings.js';
 
 /**
  * Explains why `verifyCallback` refuses a captured callback, and what to do about it: a body that was
@@ -70,25 +78,21 @@ export function diagnoseCallback(
   const refusal = isSpaced ? verify(request, given) : verdict;
   if (!(refusal instanceof Error)) {
     const { payment, secretIndex } = refusal;
-    return { verified: true, signature: 'right', secretIndex, payment, findings: [] };
+    return { verified: true, secretIndex, payment, findings: [] };
   }
-  const { findings, ...explanation } = explain(request, { policy, secrets });
+  const { findings, ...explanation } = explain(request, policy, secrets);
   const { code, message } = refusal;
-  const all = isSpaced ? [...findings, edgeSpace] : findings;
+  // What the verifier refuses before it looks at the headers comes first. Otherwise findings are in its order.
+  const isFirst = (one: CallbackFinding): boolean =>
+    code === 'RAW_BODY_REQUIRED' && one.code === 'body-not-raw';
+  const others = findings.filter((one) => !isFirst(one) && !(isSpaced && one === edgeSpace));
   return {
     verified: false,
     ...explanation,
     error: { code, message },
-    findings: all
-      .filter((one, at) => all.findIndex((other) => other.code === one.code) === at)
-      .sort((one, other) => Number(isReason(other, code)) - Number(isReason(one, code))),
+    findings: [...(isSpaced ? [edgeSpace] : []), ...findings.filter(isFirst), ...others],
   };
 }
-
-/** What the verifier refuses before it looks at the headers. Otherwise findings are in its order. */
-const isReason = (finding: CallbackFinding, refusedFor: string): boolean =>
-  (refusedFor === 'INVALID_OPTION' && finding.code === 'secret-edge-space') ||
-  (refusedFor === 'RAW_BODY_REQUIRED' && finding.code === 'body-not-raw');
 
 function verify(
   request: CallbackRequest,
@@ -107,23 +111,17 @@ function verify(
 
 type Verdict = ReturnType<typeof verify>;
 type Attempt = (policy: VerifyCallbackOptions, rawBody?: Uint8Array) => Verdict;
-type Explanation = Pick<CallbackDiagnosis, 'signature' | 'secretIndex' | 'payment' | 'findings'>;
+type Explanation = Pick<CallbackDiagnosis, 'secretIndex' | 'payment' | 'findings'>;
 
-interface Refused {
-  readonly policy: VerifyCallbackOptions;
-  readonly secrets: readonly SigningSecret[];
-}
-
-function explain(request: CallbackRequest, { policy, secrets }: Refused): Explanation {
-  const { headers } = request;
-  const body = captureBody(request.rawBody);
+function explain(
+  { headers, rawBody: given }: CallbackRequest,
+  policy: VerifyCallbackOptions,
+  secrets: readonly SigningSecret[],
+): Explanation {
+  const body = captureBody(given);
   const attempt: Attempt = (changed, rawBody = body.bytes) => verify({ rawBody, headers }, changed);
   const { faults, undone } = findHeaderFaults(policy, attempt);
-  if (undone === undefined) {
-    const isMissing = faults.some(({ code }) => code === 'signature-missing');
-    const signature = isMissing ? 'missing' : 'unexplained';
-    return { signature, findings: [...faults, ...body.faults] };
-  }
+  if (undone === undefined) return { findings: [...faults, ...body.faults] };
   const match = findMatch(listKeyReadings(secrets), body.readings, (signingSecret, bytes) =>
     attempt({ ...undone, signingSecret }, bytes),
   );
@@ -132,18 +130,16 @@ function explain(request: CallbackRequest, { policy, secrets }: Refused): Explan
     const ofBody = [...body.faults, ...(encoding ? [unknownCompression(encoding)] : [])];
     // Visible damage is suspected before the secret.
     const isWhole = ofBody.length === 0 && isRecord(body.bytes);
-    const cause = isWhole ? otherSecret(secrets.length) : unexplained;
-    return { signature: 'unexplained', findings: [...faults, ...ofBody, cause] };
+    const cause = isWhole ? otherSecret : unexplained;
+    return { findings: [...faults, ...ofBody, cause] };
   }
   const { verdict, secretIndex } = match;
   const findings = [...faults, ...match.findings];
-  const isRight = findings.every(({ code }) => code.startsWith('timestamp-'));
-  return {
-    signature: isRight ? 'right' : 'explained',
-    secretIndex,
-    ...(isRight && !(verdict instanceof Error) && { payment: verdict.payment }),
-    findings: verdict instanceof Error ? [...findings, recordInvalid(verdict)] : findings,
-  };
+  if (verdict instanceof Error) {
+    return { secretIndex, findings: [...findings, recordInvalid(verdict)] };
+  }
+  const isExact = findings.every(({ code }) => code.startsWith('timestamp-'));
+  return { secretIndex, ...(isExact && { payment: verdict.payment }), findings };
 }
 
 interface HeaderFaults {
@@ -153,14 +149,16 @@ interface HeaderFaults {
 }
 
 /** Undoes one refusal of the headers after the other. */
-function findHeaderFaults(policy: VerifyCallbackOptions, attempt: Attempt): HeaderFaults {
+function findHeaderFaults(
+  policy: VerifyCallbackOptions,
+  attempt: Attempt,
+  known: readonly CallbackFinding[] = [],
+): HeaderFaults {
   const verdict = attempt(policy);
   const fault = verdict instanceof Error ? findHeaderFault(verdict, policy, attempt) : undefined;
-  if (fault === undefined) return { faults: [], undone: policy };
-  const { finding, undone } = fault;
-  if (undone === undefined) return { faults: [finding] };
-  const others = findHeaderFaults(undone, attempt);
-  return { ...others, faults: [finding, ...others.faults] };
+  if (fault === undefined) return { faults: known, undone: policy };
+  const faults = [...known, fault.finding];
+  return fault.undone === undefined ? { faults } : findHeaderFaults(fault.undone, attempt, faults);
 }
 
 interface HeaderFault {
@@ -197,21 +195,19 @@ function findHeaderFault(
         code: 'timestamp-unit',
         message: `X-Timestamp is in ${value}, but ${policy.timestampUnit} are expected.`,
         remedy: `If the service sends ${value}, set timestampUnit: '${value}'.`,
-        option: { name: 'timestampUnit', value },
       };
       return { finding, undone };
     }
     case 'TIMESTAMP_OUTSIDE_WINDOW': {
       const { skewSeconds = 0 } = details;
       const finding = fault('timestamp-outside-window', skewSeconds < 0 ? COMPARE_CLOCKS : SET_NOW);
-      const option = skewSeconds < 0 ? {} : ({ option: { name: 'now' } } as const);
       const undone = {
         ...policy,
         toleranceSeconds: Number.MAX_SAFE_INTEGER,
         now: Date.now,
         receivedAt: undefined,
       };
-      return { finding: { ...finding, ...option, skewSeconds }, undone };
+      return { finding: { ...finding, skewSeconds }, undone };
     }
     case 'INVALID_SIGNATURE': {
       const value = signatureEncodings.find((signatureEncoding) =>
@@ -222,7 +218,6 @@ function findHeaderFault(
         code: 'signature-encoding',
         message: `X-Signature is a digest in ${value}, but signatureEncoding is '${policy.signatureEncoding}'.`,
         remedy: `Set signatureEncoding: '${value}'.`,
-        option: { name: 'signatureEncoding', value },
       };
       return { finding, undone: { ...policy, signatureEncoding: value } };
     }
@@ -261,19 +256,12 @@ function isRecord(bytes: Uint8Array): boolean {
   }
 }
 
-interface Match {
-  readonly verdict: Verdict;
-  readonly secretIndex: number;
-  /** What differs from what was given. */
-  readonly findings: readonly CallbackFinding[];
-}
-
 /** Tries every reading of the secrets with every reading of the body, those with the fewest differences first. */
 function findMatch(
   keys: readonly KeyReading[],
-  bodies: readonly BodyReading[],
+  bodies: readonly Reading[],
   attempt: (key: SigningSecret, bytes: Uint8Array) => Verdict,
-): Match | undefined {
+): { verdict: Verdict; secretIndex: number; findings: CallbackFinding[] } | undefined {
   const candidates = bodies
     .flatMap((body) =>
       keys.map((key) => ({ key, body, findings: [...key.findings, ...body.findings] })),

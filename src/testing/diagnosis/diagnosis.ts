@@ -25,14 +25,6 @@ export const callbackFindingCodes = Object.freeze([
 /** The `code` of a {@link CallbackFinding}. */
 export type CallbackFindingCode = (typeof callbackFindingCodes)[number];
 
-/** An option that fixes a {@link CallbackFinding}. */
-export interface CallbackFindingOption {
-  /** Its name. */
-  readonly name: 'signatureEncoding' | 'timestampUnit' | 'now';
-  /** What to set it to; absent for `now`, which depends on when the callback was received. */
-  readonly value?: string | undefined;
-}
-
 /** One problem of a callback or of its capture. Contains no secret and no signature. */
 export interface CallbackFinding {
   /** Machine-readable: one of {@link callbackFindingCodes}. */
@@ -41,8 +33,6 @@ export interface CallbackFinding {
   readonly message: string;
   /** The one thing to do about it. Names options as `verifyCallback` does. */
   readonly remedy: string;
-  /** The option of `verifyCallback` that the remedy sets, if it sets one. */
-  readonly option?: CallbackFindingOption | undefined;
   /**
    * With `timestamp-outside-window`: how far X-Timestamp is behind the clock, in seconds; negative
    * when it is ahead.
@@ -50,35 +40,24 @@ export interface CallbackFinding {
   readonly skewSeconds?: number | undefined;
 }
 
+type ErrorCode = CallbackVerificationErrorCode | 'INVALID_OPTION';
+
 /** The result of {@link diagnoseCallback}. Plain: it can be written as JSON. */
 export interface CallbackDiagnosis {
   /** The verdict of `verifyCallback` on the same input. */
   readonly verified: boolean;
   /**
-   * Whether X-Signature matches this callback.
-   *
-   * - `right`: it matches the body, the headers and a secret exactly as given.
-   * - `explained`: it matches once the findings are fixed.
-   * - `unexplained`: it matches nothing that was tried.
-   * - `missing`: there is no signature.
+   * Which of the given signing secrets made the signature, from 0; of this callback, or of what it is once the findings
+   * are fixed. Absent when nothing that was tried explains the signature.
    */
-  readonly signature: 'right' | 'explained' | 'unexplained' | 'missing';
-  /** Which of the given signing secrets made the signature, from 0. Absent when it is unknown. */
   readonly secretIndex?: number | undefined;
   /**
-   * The record, when `signature` is `right`. If it is not `verified`, it is authentic but may be a replay: do
-   * not act on it.
+   * The record, when the signature matches exactly as given. If it is not `verified`, it is authentic but may be a
+   * replay: do not act on it.
    */
   readonly payment?: PaymentStatusRecord | undefined;
   /** What `verifyCallback` throws. Absent when `verified`. */
-  readonly error?:
-    | {
-        /** The error's code. */
-        readonly code: CallbackVerificationErrorCode | 'INVALID_OPTION';
-        /** The error's message. */
-        readonly message: string;
-      }
-    | undefined;
+  readonly error?: { readonly code: ErrorCode; readonly message: string } | undefined;
   /** What is wrong, the reason of the refusal first. Empty when `verified`. */
   readonly findings: readonly CallbackFinding[];
 }

@@ -1,3 +1,5 @@
+import type { EndpointCheck } from './checks.js';
+
 /** How the endpoint answered. */
 export interface Answer {
   /** HTTP status; absent without a complete answer. */
@@ -7,8 +9,6 @@ export interface Answer {
   /** The code of the underlying error; absent after a timeout. */
   readonly failureCode?: string;
   readonly latencyMs: number;
-  /** How far its clock is off this machine's, to end a sentence; empty if they agree. */
-  readonly clock?: string;
   /** Where a redirect leads, without the query, which may hold a token. */
   readonly location?: string | undefined;
   /**
@@ -67,48 +67,85 @@ export function remedyOf({ status, failureCode, location }: Answer): string | un
 }
 
 const SIGNATURE =
-  'Check that the endpoint has the same signing secret, of the same environment, and computes HMAC SHA-256 of <X-Timestamp>.<raw body>.';
+  'Check that the endpoint has the same signing secret, of the same environment, that its clock is right, and that it computes HMAC SHA-256 of <X-Timestamp>.<raw body>.';
 const LOGIN =
   'Exempt this route from the login: the service signs its callbacks and does not log in.';
 const GATE =
   'Something may refuse the callback before your handler: exempt this route from CSRF protection, and check firewalls and IP allowlists. Otherwise: ';
 const ROUTE = 'Check the path of the URL, and that it accepts POST.';
 const ORDER =
-  'If the callback is refused because its order is not stored, give references of stored orders with merchantPaymentReference.';
+  'If the callback is refused because its order is not stored, give references of stored orders with the option merchantPaymentReference.';
 
-interface Remedy {
-  readonly remedy: string;
-  /** The option that it names. */
-  readonly option?: 'merchantPaymentReference';
-}
-
-const orOrder = (remedy: string): Remedy => ({
-  remedy: `${remedy} ${ORDER}`,
-  option: 'merchantPaymentReference',
-});
+const orOrder = (remedy: string): string => `${remedy} ${ORDER}`;
 
 /** What a status says of a valid callback that no other way to sign it explains. */
-const REFUSALS: Readonly<Record<number, Remedy>> = {
-  401: { remedy: SIGNATURE },
-  403: { remedy: GATE + SIGNATURE },
+const REFUSALS: Readonly<Record<number, string>> = {
+  401: SIGNATURE,
+  403: GATE + SIGNATURE,
   404: orOrder(ROUTE),
-  405: { remedy: ROUTE },
-  415: { remedy: 'Accept the Content-Type application/json on this route.' },
-  419: { remedy: GATE + SIGNATURE },
+  405: ROUTE,
+  415: 'Accept the Content-Type application/json on this route.',
+  419: GATE + SIGNATURE,
 };
 
 /** Returns the remedy when a valid callback is refused, and no other way to sign it explains that. */
-export function remedyOfRefusal(answer: Answer): Remedy {
+export function remedyOfRefusal(answer: Answer): string {
   const { status = 0, asksForLogin } = answer;
-  const remedy = remedyOf(answer) ?? (asksForLogin ? LOGIN : undefined);
-  if (remedy !== undefined) return { remedy };
-  const isFailure = status >= 500;
-  return (
-    REFUSALS[status] ?? orOrder(isFailure ? 'The endpoint failed: its log says why.' : SIGNATURE)
-  );
+  const other = orOrder(status >= 500 ? 'The endpoint failed: its log says why.' : SIGNATURE);
+  return remedyOf(answer) ?? (asksForLogin ? LOGIN : (REFUSALS[status] ?? other));
 }
 
 /** The remedy when the signature was accepted, but the callback was refused. */
 export const REFUSED_RECORD = orOrder(
   'The signature was accepted: the code after the verification refused the callback, and its log says why (with callbackHandler, pass logger).',
 );
+
+/** How a check ended. */
+export interface CheckVerdict {
+  readonly outcome: EndpointCheck['outcome'];
+  readonly detail: string;
+  /** The answer that decided. */
+  readonly answer?: Answer | undefined;
+  /** The remedy, if it is more specific than that of the check. */
+  readonly remedy?: string | undefined;
+  /** A line to paste for it. */
+  readonly paste?: string | undefined;
+  /** Whether nothing else can be told: the rest is skipped. */
+  readonly isFatal?: boolean;
+}
+
+/** A check that can't be made, for another reason than the endpoint's answer. The message is shown. */
+export class CheckFailure extends Error {}
+
+const verdictOf =
+  (outcome: EndpointCheck['outcome']) =>
+  (detail: string, answer?: Answer): CheckVerdict => ({ outcome, detail, answer });
+export const pass = verdictOf('passed');
+export const fail = verdictOf('failed');
+export const skip = verdictOf('skipped');
+
+/** Makes a failure skip all other checks. */
+export const fatal = (verdict: CheckVerdict): CheckVerdict =>
+  verdict.outcome === 'failed' ? { ...verdict, isFatal: true } : verdict;
+
+/** Checks the answer to a callback that should be accepted. `what` was sent; it begins a sentence. */
+export function checkAccepted(what: string, answer: Answer): CheckVerdict {
+  const seen = `${what}: the endpoint ${describeAnswer(answer)}`;
+  if (isAccepted(answer)) return pass(seen, answer);
+  if (answer.mayLackOrder)
+    return skip(
+      'not judged: the endpoint answered 503 with Retry-After, as it should for an order that it does not know; give references of stored orders with the option merchantPaymentReference',
+    );
+  return { ...fail(seen, answer), remedy: remedyOf(answer) };
+}
+
+/** Checks the answer to a callback that should be refused. */
+export function checkRefused(what: string, answer: Answer): CheckVerdict {
+  const seen = `${what}: the endpoint ${describeAnswer(answer)}`;
+  const { status = 0 } = answer;
+  if (isAccepted(answer)) return fail(`${seen}, as if the service had sent it`, answer);
+  // A rate limit says nothing about this callback.
+  if (status >= 400 && status < 500 && status !== 429) return pass(seen, answer);
+  const suffix = status >= 500 ? ', but it should have refused it with 401' : '';
+  return { ...fail(seen + suffix, answer), remedy: remedyOf(answer) };
+}

@@ -1,45 +1,38 @@
 import type { CallbackSender } from '../../mock-server/callbacks/deliver.js';
 import { describeValue, nameFailure } from '../../protocol/describe-value.js';
-import { checkTexts } from './check-texts.js';
+import { CheckFailure, type CheckVerdict, fail, fatal, pass, skip } from './answer.js';
 import type { CheckedPayment, EffectCount, ResolvedCheckOptions } from './options.js';
-import { CheckFailure, type CheckVerdict, fail, fatal, pass, skip } from './verdict.js';
 
 /** The interval at which the count is asked for until it shows an effect. */
 const POLL_MS = 50;
-/** The longest wait for a queue that does one job after the other. */
+/** The longest wait for an effect: deferred work may wait in a queue that does one job after the other. */
 const LONGEST_WAIT_MS = 10_000;
+/** The least wait for surplus effects. A slow queue gets as long as its first effect took. */
+const LEAST_WAIT_MS = 1_000;
 
 /**
  * Calls a function of the options, which may throw, reject or never settle.
  *
- * @throws {CheckFailure} when it does any of these; what the signal aborted with
+ * @throws {CheckFailure} when it does any of these
  */
 export async function callOption<Result>(
   option: string,
   call: () => Result | PromiseLike<Result>,
-  { timeoutMs, signal, clock }: Pick<ResolvedCheckOptions, 'timeoutMs' | 'signal' | 'clock'>,
+  { timeoutMs, clock }: Pick<ResolvedCheckOptions, 'timeoutMs' | 'clock'>,
 ): Promise<Result> {
-  signal?.throwIfAborted();
-  let end = (): void => undefined;
-  const ended = new Promise<never>((_resolve, reject) => {
-    const abort = (): void => reject(signal?.reason);
+  let cancelTimer = (): void => undefined;
+  const expired = new Promise<never>((_resolve, reject) => {
     const expire = (): void => reject(new CheckFailure(`${option} ${noAnswer(timeoutMs)}`));
-    const cancelTimer = clock.startTimer(expire, timeoutMs);
-    signal?.addEventListener('abort', abort);
-    end = () => {
-      cancelTimer();
-      signal?.removeEventListener('abort', abort);
-    };
+    cancelTimer = clock.startTimer(expire, timeoutMs);
   });
   try {
-    return await Promise.race([Promise.resolve().then(call), ended]);
+    return await Promise.race([Promise.resolve().then(call), expired]);
   } catch (error) {
-    signal?.throwIfAborted();
     if (error instanceof CheckFailure) throw error;
     // Without its text, which may quote a connection string or a row.
     throw new CheckFailure(`${option} threw an error${nameFailure(error)}`);
   } finally {
-    end();
+    cancelTimer();
   }
 }
 
@@ -53,7 +46,7 @@ export class Effects {
   readonly #options: ResolvedCheckOptions;
   readonly #sender: CallbackSender;
   readonly #before = new Map<string, number>();
-  /** A payment without any callback. */
+  /** The first payment, without any callback. */
   #untouched: CheckedPayment | undefined;
   /** Why effects can't be checked. */
   #mixture: string | undefined;
@@ -68,6 +61,7 @@ export class Effects {
   /** Counts before the first callback of a payment: later counts are relative to this one. */
   async prepare(payment: CheckedPayment): Promise<void> {
     if (this.#options.countEffects === undefined) return;
+    this.#untouched ??= payment;
     try {
       const { effects } = await this.count(payment);
       this.#before.set(payment.referenceNumber, effects);
@@ -82,27 +76,18 @@ export class Effects {
     return this.#before.get(referenceNumber) ?? 0;
   }
 
-  /** Asks before any callback is sent, for a payment that stays without effects. */
-  async tryOut(untouched: CheckedPayment): Promise<CheckVerdict> {
-    this.#untouched = untouched;
-    try {
-      const seen = describeCount(await this.count(untouched));
-      return pass(`countEffects returned ${seen} for a payment without any callback`);
-    } catch (error) {
-      return failedCount(error);
-    }
-  }
-
   /** Waits for deferred work, once for all checks: until the last payment shows its effect, and then for surplus. */
   async settle(paid: CheckedPayment | undefined, last: CheckedPayment | undefined): Promise<void> {
     if (this.#untouched === undefined || paid === undefined) return;
-    const { effectsWithinMs, signal, clock } = this.#options;
+    const { clock } = this.#options;
+    const startedMs = clock.elapsedMs();
     try {
-      const hasActed = await this.#showsWithin(paid, effectsWithinMs);
+      const hasActed = await this.#showsWithin(paid, LONGEST_WAIT_MS);
+      const usualMs = Math.max(clock.elapsedMs() - startedMs, LEAST_WAIT_MS);
       // An order that ships once shows no effect of its later payments.
-      const longestMs = this.#isOneOrder ? effectsWithinMs : LONGEST_WAIT_MS;
+      const longestMs = this.#isOneOrder ? usualMs : LONGEST_WAIT_MS;
       if (hasActed && last) await this.#showsWithin(last, longestMs);
-      await clock.pause(effectsWithinMs, signal);
+      await clock.pause(usualMs);
       this.#mixture = await this.#findMixture(this.#untouched, paid, last);
     } catch (error) {
       asCheckFailure(error);
@@ -110,11 +95,11 @@ export class Effects {
   }
 
   async #showsWithin(payment: CheckedPayment, withinMs: number): Promise<boolean> {
-    const { signal, clock } = this.#options;
+    const { clock } = this.#options;
     const endMs = clock.elapsedMs() + withinMs;
     while ((await this.count(payment)).effects < 1) {
       if (clock.elapsedMs() >= endMs) return false;
-      await clock.pause(POLL_MS, signal);
+      await clock.pause(POLL_MS);
     }
     return true;
   }
@@ -140,8 +125,8 @@ export class Effects {
   async check(check: EffectCheck): Promise<CheckVerdict> {
     if (this.#options.countEffects === undefined) return NOT_COUNTED;
     if (this.#mixture !== undefined) {
-      const remedy = 'each payment its own order with merchantPaymentReference';
-      return skip(`not judged: ${this.#mixture} ${remedy}`, 'merchantPaymentReference');
+      const remedy = 'each payment its own order with the option merchantPaymentReference';
+      return skip(`not judged: ${this.#mixture} ${remedy}`);
     }
     return check(this).catch((error: unknown) => fatal(failedCount(error)));
   }
@@ -181,11 +166,12 @@ export class Effects {
   }
 }
 
-export const NOT_COUNTED = skip('not tried: it needs countEffects', 'countEffects');
+const NOT_COUNTED = skip('not tried: it needs the option countEffects');
 
 const failedCount = (error: unknown): CheckVerdict => ({
   ...fail(asCheckFailure(error).message),
-  remedy: checkTexts['probe-answers'].fix,
+  remedy:
+    'Call countEffects for a made-up payment: it must return 0 for a payment that it does not know. A URL must answer GET with status 200.',
 });
 
 /** @throws every other error */
@@ -223,7 +209,7 @@ const TOO_FEW =
   'Answer 200 only after the change is stored; callbackHandler answers when onPayment has returned. If it was stored, countEffects looks in the wrong place: call it for this payment.';
 
 const HAD_EFFECTS =
-  'If this order was paid in an earlier run, nothing is left to do: give each run new orders as merchantPaymentReference.';
+  'If this order was paid in an earlier run, nothing is left to do: give each run new orders by the option merchantPaymentReference.';
 
 /** Checks a payment that must have had one effect after `what` was delivered. */
 export function checkActedOnce(payment: CheckedPayment, what: string): EffectCheck {

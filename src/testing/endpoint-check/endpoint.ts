@@ -42,7 +42,6 @@ export class Endpoint {
   async post({ headers, body }: SignedRequest): Promise<Answer> {
     const { url, timeoutMs, clock, merchantPaymentReference: given } = this.#options;
     let received: AnswerHeaders = {};
-    const sentAtMs = clock.now();
     const startedMs = clock.elapsedMs();
     const onHeaders = (answered: AnswerHeaders): void => {
       received = answered;
@@ -58,7 +57,6 @@ export class Endpoint {
     return {
       latencyMs,
       status,
-      clock: describeClock(received['date']?.toString(), sentAtMs, clock.now()),
       location: received['location']?.toString().replace(/[?#].*/s, ''),
       mayLackOrder: status === 503 && received['retry-after'] !== undefined && given === undefined,
       asksForLogin: received['www-authenticate'] !== undefined,
@@ -83,18 +81,4 @@ export class Endpoint {
       .trim();
     return shown.length > MAX_QUOTE ? `${shown.slice(0, MAX_QUOTE)}…` : shown;
   }
-}
-
-/** The Date header is cut to whole seconds and may be a second old. */
-const CLOCK_DIFFERENCE_MS = 2_000;
-
-/** Describes how far the endpoint's clock is off this machine's; empty if they agree. */
-function describeClock(date: string | undefined, sentAtMs: number, answeredAtMs: number): string {
-  const dateMs = Date.parse(date ?? '');
-  const aheadMs = dateMs - answeredAtMs;
-  const behindMs = sentAtMs - (dateMs + 1_000);
-  const offMs = Math.max(aheadMs, behindMs);
-  if (!(offMs > CLOCK_DIFFERENCE_MS)) return '';
-  const side = aheadMs > behindMs ? 'ahead of' : 'behind';
-  return `; its clock (the Date header) is ${Math.round(offMs / 1000)} s ${side} this machine's: correct the wrong clock before you judge this check`;
 }

@@ -1,9 +1,7 @@
 import type { SigningSecret } from '../../callback/options.js';
-import { InvalidOptionError } from '../../errors.js';
 import { createSigningKey } from '../../mock-server/callbacks/sign.js';
 import {
   boolean,
-  func,
   matching,
   type OptionRules,
   oneOf,
@@ -14,12 +12,27 @@ import {
   timerMs,
   wholeNumber,
   withDefault,
-  withMethods,
 } from '../../protocol/options.js';
 import { httpUrl } from '../../protocol/url.js';
 import type { SignatureEncoding } from '../../protocol/wire.js';
-import type { CheckClock } from './clock.js';
-import type { EndpointCheck } from './report.js';
+
+/** Time, as the checks see it. The tests have a clock that passes without waiting. */
+export interface CheckClock {
+  /** The time of day, in Unix milliseconds. */
+  now(): number;
+  /** Milliseconds since a moment that stays the same; never set back. */
+  elapsedMs(): number;
+  pause(milliseconds: number): Promise<void>;
+  /** Calls `run` once, later. Returns a function that cancels it. */
+  startTimer(run: () => void, milliseconds: number): () => void;
+}
+
+/** What the tests replace. */
+export interface CheckSurroundings {
+  readonly clock: CheckClock;
+  /** The size of the body that must be refused. */
+  readonly largeBodyBytes: number;
+}
 
 /** A payment that was made up for one check. */
 export interface CheckedPayment {
@@ -65,18 +78,6 @@ export interface CheckCallbackEndpointOptions {
    */
   timeoutMs?: number | undefined;
   /**
-   * How long the endpoint may take to acknowledge a callback, in milliseconds: a whole number from 1 to
-   * 2147483647. The interface says "immediately" and "as soon as possible", without a figure; the default is a
-   * common limit for receivers of callbacks.
-   * @default 5_000
-   */
-  acknowledgeWithinMs?: number | undefined;
-  /**
-   * The size of the body that must be refused, in bytes: a whole number from 4096 to 268435456.
-   * @default 8_388_608 (8 MiB)
-   */
-  largeBodyBytes?: number | undefined;
-  /**
    * The merchantPaymentReference of every payment, not blank; or a function that is called for each
    * payment and returns one. For an endpoint that accepts only references of existing orders. With one
    * reference for all payments, `countEffects` must count by referenceNumber; otherwise the checks of effects
@@ -86,8 +87,8 @@ export interface CheckCallbackEndpointOptions {
   merchantPaymentReference?: string | (() => string | PromiseLike<string>) | undefined;
   /**
    * Counts how often your code acted on a payment, by rows, e-mails or shipments. Count one thing that
-   * happens once for a payment that is `paid`, or once for each change. It is called before the first callback
-   * of a payment, and again at the end: the difference counts.
+   * happens once for a payment that is `paid`, and for no other status. It is called before the first callback of a
+   * payment, and again at the end: the difference counts. An effect has 10 seconds to show.
    *
    * A function, or an http or https URL without credentials. The URL is requested by GET with the query parameters
    * `referenceNumber` and `merchantPaymentReference`, and answers 200 with a number, or with
@@ -102,29 +103,11 @@ export interface CheckCallbackEndpointOptions {
     | URL
     | undefined;
   /**
-   * What `countEffects` counts: `paid` for what happens once for a payment that is paid, `changes` for
-   * what happens once for each change, such as the lines of a ledger. With `paid`, an endpoint
-   * that acts on an unknown status fails, even if `countEffects` returns no status. Needs `countEffects`.
-   * @default none: either is accepted, as far as the numbers show
-   */
-  effectCounts?: 'paid' | 'changes' | undefined;
-  /**
    * Whether a callback is sent whose order is not stored, like one that overtakes the order's transaction. It must not
    * be acknowledged. For an endpoint that looks the order up; the reference is a random `check-…`.
    * @default false
    */
   overtaking?: boolean | undefined;
-  /**
-   * How long after the answer an effect may take to show in `countEffects`, in milliseconds: a whole number from
-   * 0 to 2147483647. For work that is deferred until after the acknowledgement. At its end the run waits as long once
-   * more, for surplus effects; before that, up to 10 seconds for a queue to empty.
-   * @default 1_000
-   */
-  effectsWithinMs?: number | undefined;
-  /** Called with each check as it ends. If it throws, the run ends. */
-  onCheck?: ((check: EndpointCheck) => void) | undefined;
-  /** Ends the run: the promise rejects with a `RequestAbortedError`. */
-  signal?: AbortSignal | undefined;
 }
 
 type ReferenceOption = NonNullable<CheckCallbackEndpointOptions['merchantPaymentReference']>;
@@ -141,11 +124,6 @@ const rules = {
   timestampUnit: withDefault('seconds', oneOf('seconds', 'milliseconds')),
   toleranceSeconds: withDefault(300, wholeNumber({ min: 2, max: 86_400, unit: 'seconds' })),
   timeoutMs: withDefault(10_000, timerMs()),
-  acknowledgeWithinMs: withDefault(5_000, timerMs()),
-  largeBodyBytes: withDefault(
-    8_388_608,
-    wholeNumber({ min: 4_096, max: 268_435_456, unit: 'bytes' }),
-  ),
   merchantPaymentReference: optional(
     matching<ReferenceOption>(
       'a string that is not blank, or a function that returns one',
@@ -154,35 +132,20 @@ const rules = {
     ),
   ),
   countEffects: optional(countEffects),
-  effectCounts: optional(oneOf('paid', 'changes')),
   overtaking: withDefault(false, boolean),
-  effectsWithinMs: withDefault(1_000, timerMs(0)),
-  onCheck: optional(
-    func<NonNullable<CheckCallbackEndpointOptions['onCheck']>>('that takes a check'),
-  ),
-  signal: optional(
-    withMethods<AbortSignal>('an AbortSignal', 'addEventListener', 'removeEventListener'),
-  ),
 } satisfies OptionRules<CheckCallbackEndpointOptions>;
 
 /** The options with their defaults; the signing secret as a key. */
-export interface ResolvedCheckOptions extends Resolved<typeof rules> {
+export interface ResolvedCheckOptions extends Resolved<typeof rules>, CheckSurroundings {
   readonly url: string;
-  readonly clock: CheckClock;
 }
 
 /** @throws {InvalidOptionError} naming the option */
 export function resolveCheckOptions(
   url: unknown,
   options: CheckCallbackEndpointOptions,
-  clock: CheckClock,
+  surroundings: CheckSurroundings,
 ): ResolvedCheckOptions {
   const resolved = resolveOptions(options, rules, { holds: 'signingSecret' });
-  if (resolved.effectCounts !== undefined && resolved.countEffects === undefined) {
-    throw new InvalidOptionError(
-      'effectCounts',
-      'effectCounts was given without countEffects; pass both, or leave effectCounts out',
-    );
-  }
-  return Object.freeze({ ...resolved, url: httpUrl(url, 'url').href, clock });
+  return Object.freeze({ ...resolved, ...surroundings, url: httpUrl(url, 'url').href });
 }

@@ -2,16 +2,17 @@ import { createHmac } from 'node:crypto';
 import { SIGNATURE_HEADER, TIMESTAMP_HEADER } from '../../protocol/wire.js';
 import {
   type Answer,
+  type CheckVerdict,
   describeAnswer,
+  fail,
   isAccepted,
   REFUSED_RECORD,
   remedyOfRefusal,
 } from './answer.js';
 import { type SignedRequest, withHeader } from './endpoint.js';
 import { FOREIGN_KEY, type Stage } from './stage.js';
-import { type CheckVerdict, fail } from './verdict.js';
 
-type Explanation = Pick<CheckVerdict, 'remedy' | 'option' | 'paste'>;
+type Explanation = Pick<CheckVerdict, 'remedy' | 'paste'>;
 
 /** A mistake that endpoints make: another form of the callback is accepted, and shows it. */
 interface Trial extends Explanation {
@@ -61,14 +62,12 @@ function listTrials({ options }: Stage, request: SignedRequest): readonly Trial[
     },
     {
       what: `X-Signature in ${otherEncoding}`,
-      remedy: `Write the digest in ${signatureEncoding} before it is compared. If the service sends ${otherEncoding}, check with signatureEncoding '${otherEncoding}'.`,
-      option: 'signatureEncoding',
+      remedy: `Write the digest in ${signatureEncoding} before it is compared. If the service sends ${otherEncoding}, check with the option signatureEncoding '${otherEncoding}'.`,
       request: sign(`${timestamp}.${body}`, secret, otherEncoding),
     },
     {
       what: `X-Timestamp in ${otherUnit}`,
-      remedy: `Compare X-Timestamp with the time in ${timestampUnit}. If the service sends ${otherUnit}, check with timestampUnit '${otherUnit}'.`,
-      option: 'timestampUnit',
+      remedy: `Compare X-Timestamp with the time in ${timestampUnit}. If the service sends ${otherUnit}, check with the option timestampUnit '${otherUnit}'.`,
       request: withHeader(sign(`${otherTime}.${body}`), TIMESTAMP_HEADER, otherTime),
     },
     {
@@ -97,25 +96,25 @@ export async function explainRefusal(
   request: SignedRequest,
   answer: Answer,
 ): Promise<CheckVerdict> {
-  const explain = (seen: string, { remedy, option, paste }: Explanation): CheckVerdict => {
+  const explain = (seen: string, { remedy, paste }: Explanation): CheckVerdict => {
     const detail = `a valid callback: the endpoint ${describeAnswer(answer)}${seen}`;
-    return { ...fail(detail + (answer.clock ?? ''), answer), remedy, option, paste };
+    return { ...fail(detail, answer), remedy, paste };
   };
   const { status = 0 } = answer;
   if (/RAW_BODY_REQUIRED/.test(answer.quote?.() ?? '')) return explain('', PARSED);
   // It did not reach the handler, so that no other form helps.
   const isElsewhere = status < 400 || [405, 415, 429, 502, 504].includes(status);
-  if (answer.asksForLogin || isElsewhere) return explain('', remedyOfRefusal(answer));
+  if (answer.asksForLogin || isElsewhere) return explain('', { remedy: remedyOfRefusal(answer) });
   const record = JSON.parse(Buffer.from(request.body).toString());
-  const forged = await stage.send(stage.sign(record, { key: FOREIGN_KEY }));
+  const forged = await stage.endpoint.post(stage.sign(record, { key: FOREIGN_KEY }));
   const other = `, and ${forged.status ?? 'none'} to a signature made with another secret`;
   if (isAccepted(forged)) {
     const remedy =
       'Its comparison is inverted: refuse when the two digests differ (strcmp and compareTo return 0 when they are equal).';
     return explain(other, { remedy });
   }
-  if (forged.status !== status) return explain(other, REFUSED_RECORD);
-  const plain = await stage.send(withHeader(request, 'content-type', 'text/plain'));
+  if (forged.status !== status) return explain(other, { remedy: REFUSED_RECORD });
+  const plain = await stage.endpoint.post(withHeader(request, 'content-type', 'text/plain'));
   // Past the parser, the handler may ask for a retry, as of an order that it does not know.
   if (
     isAccepted(plain) ||
@@ -127,11 +126,12 @@ export async function explainRefusal(
   const trials = status === 404 || status >= 500 ? [] : listTrials(stage, request);
   const found = await findAccepted(trials, stage);
   return found === undefined
-    ? explain(other, remedyOfRefusal(answer))
+    ? explain(other, { remedy: remedyOfRefusal(answer) })
     : explain(`, but a 2xx with ${found.what}`, found);
 }
 
 async function findAccepted(trials: readonly Trial[], stage: Stage): Promise<Trial | undefined> {
-  for (const trial of trials) if (isAccepted(await stage.send(trial.request))) return trial;
+  for (const trial of trials)
+    if (isAccepted(await stage.endpoint.post(trial.request))) return trial;
   return undefined;
 }

@@ -3,12 +3,19 @@ import type { CallbackSender } from '../../mock-server/callbacks/deliver.js';
 import { signedHeaders } from '../../mock-server/callbacks/sign.js';
 import { describeValue } from '../../protocol/describe-value.js';
 import type { PaymentStatusRecord } from '../../protocol/payment.js';
-import { type Answer, describeAnswer, isAccepted, remedyOf } from './answer.js';
+import {
+  type Answer,
+  CheckFailure,
+  type CheckVerdict,
+  describeAnswer,
+  fail,
+  isAccepted,
+  remedyOf,
+} from './answer.js';
+import type { EndpointCheckId } from './checks.js';
 import { asCheckFailure, callOption, type EffectCheck, Effects } from './effects.js';
 import { Endpoint, type SignedRequest } from './endpoint.js';
 import type { CheckedPayment, ResolvedCheckOptions } from './options.js';
-import type { EndpointCheckId } from './report.js';
-import { CheckFailure, type CheckVerdict, fail } from './verdict.js';
 
 /** What a scenario found, by check. Effects may be checked at the end of the run. A check without one was not tried. */
 export type Findings = Partial<Record<EndpointCheckId, CheckVerdict | EffectCheck | undefined>>;
@@ -34,12 +41,6 @@ export interface Change {
   readonly offsetHours?: number;
 }
 
-/** What is special about a signature. */
-interface Signing {
-  readonly timestamp?: string;
-  readonly key?: KeyObject;
-}
-
 /** The pauses before further deliveries: about a second in all, whatever Retry-After says. */
 const REDELIVERY_PAUSES_MS = [25, 50, 100, 200, 300, 300];
 
@@ -47,28 +48,24 @@ const REDELIVERY_PAUSES_MS = [25, 50, 100, 200, 300, 300];
 export class Stage {
   readonly options: ResolvedCheckOptions;
   readonly effects: Effects;
-  /** Of the valid callbacks that were accepted. */
-  readonly latenciesMs: number[] = [];
+  readonly endpoint: Endpoint;
+  /** Whether a valid callback was accepted. */
+  hasAccepted = false;
   /** Payments whose callbacks were accepted, for later checks to compare with. */
   readonly accepted: {
     /** The first that was `paid`. */
     paid?: CheckedPayment;
-    /** With an unknown status only. */
-    unknownStatus?: CheckedPayment;
-    /** With an unknown status, and `paid` after it. */
-    paidInOrder?: CheckedPayment;
     /** The last of all. */
     last?: CheckedPayment;
   } = {};
   /** The verdict, if the endpoint stopped accepting callbacks. */
   outage: CheckVerdict | undefined;
-  readonly #endpoint: Endpoint;
   #made: CheckedPayment[] = [];
 
   constructor(options: ResolvedCheckOptions, sender: CallbackSender) {
     this.options = options;
     this.effects = new Effects(options, sender);
-    this.#endpoint = new Endpoint(sender, options);
+    this.endpoint = new Endpoint(sender, options);
   }
 
   /**
@@ -108,7 +105,10 @@ export class Stage {
   }
 
   /** Signs a body as the service does (interface section 5.2), with the changes of a check. */
-  sign(content: object | string, signing: Signing = {}): SignedRequest {
+  sign(
+    content: object | string,
+    signing: { readonly timestamp?: string; readonly key?: KeyObject } = {},
+  ): SignedRequest {
     const { signingSecret, signatureEncoding: encoding } = this.options;
     const { timestamp = this.timestampOf(0), key = signingSecret } = signing;
     const body = Buffer.from(typeof content === 'string' ? content : JSON.stringify(content));
@@ -125,21 +125,10 @@ export class Stage {
     return String(this.options.timestampUnit === 'seconds' ? seconds : seconds * 1000);
   }
 
-  async send(request: SignedRequest): Promise<Answer> {
-    this.options.signal?.throwIfAborted();
-    return this.#endpoint.post(request);
-  }
-
-  /** Sends copies at the same moment. */
-  async sendAtOnce(request: SignedRequest, copies: number): Promise<Answer[]> {
-    this.options.signal?.throwIfAborted();
-    return this.#endpoint.postAtOnce(request, copies);
-  }
-
   /** Sends a callback that should be accepted. */
   async deliver(request: SignedRequest): Promise<Answer> {
-    const answer = await this.send(request);
-    if (isAccepted(answer)) this.latenciesMs.push(answer.latencyMs);
+    const answer = await this.endpoint.post(request);
+    this.hasAccepted ||= isAccepted(answer);
     return answer;
   }
 
@@ -149,7 +138,7 @@ export class Stage {
     for (const milliseconds of REDELIVERY_PAUSES_MS) {
       const isTimedOut = answer.status === undefined && answer.failureCode === undefined;
       if (isAccepted(answer) || answer.mayLackOrder || isTimedOut) break;
-      await this.options.clock.pause(milliseconds, this.options.signal);
+      await this.options.clock.pause(milliseconds);
       answer = await this.deliver(request);
     }
     return answer;

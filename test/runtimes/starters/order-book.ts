@@ -8,7 +8,8 @@ export class OrderBook {
     const { referenceNumber } = payment;
     const known = this.#effects.get(referenceNumber);
     const status = current || known === undefined ? payment.status : known.status;
-    this.#effects.set(referenceNumber, { effects: (known?.effects ?? 0) + 1, status });
+    const shipped = payment.status === 'paid' ? 1 : 0;
+    this.#effects.set(referenceNumber, { effects: (known?.effects ?? 0) + shipped, status });
   }
 
   answer(url: string): string {

@@ -38,7 +38,7 @@ describe('hostile bodies are only refused:', () => {
   ])('%s', (_name, rawBody) => {
     const diagnosis = diagnose({ rawBody, signature: wrong });
     expect(diagnosis.verified).toBe(false);
-    expect(['unexplained']).toContain(diagnosis.signature);
+    expect(diagnosis).not.toHaveProperty('secretIndex');
   });
 
   test('keys of Object.prototype are keys like others', () => {
@@ -66,7 +66,7 @@ describe('hostile bodies are only refused:', () => {
     const large = Buffer.alloc(40 * MEGABYTE, 0x61);
     const signingSecret = ['one', 'two', 'three', 'four'];
     const diagnosis = diagnose({ signed: large, key: 'four', options: { signingSecret } });
-    expect(diagnosis).toMatchObject({ signature: 'right', secretIndex: 3 });
+    expect(diagnosis).toMatchObject({ secretIndex: 3 });
   });
 });
 
@@ -86,7 +86,7 @@ describe('hostile headers are only refused:', () => {
   ])('%s', (_name, headers) => {
     const diagnosis = diagnose({ headers: headers as Record<string, unknown> });
     expect(diagnosis.verified).toBe(false);
-    expect(diagnosis.signature).not.toBe('right');
+    expect(diagnosis).not.toHaveProperty('secretIndex');
   });
 });
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { InvalidOptionError } from '../../../src/errors.js';
 import type { CallbackFindingCode } from '../../../src/testing/index.js';
-import { COMPACT, codesOf, diagnose, expectExplained, now, SECRET } from './scene.js';
+import { COMPACT, codesOf, diagnose, expectExplained, now, SECRET, sampleRecord } from './scene.js';
 
 type Row = [
   name: string,
@@ -37,7 +37,7 @@ test('the same text is not a misreading of itself', () => {
 describe('a secret that did not make the signature', () => {
   test('is another one, when the callback is whole', () => {
     const diagnosis = diagnose({ key: 'whsec_of_another_account' });
-    expect(diagnosis).toMatchObject({ verified: false, signature: 'unexplained' });
+    expect(diagnosis.verified).toBe(false);
     expect(diagnosis).not.toHaveProperty('secretIndex');
     expect(diagnosis).not.toHaveProperty('payment');
     expect(codesOf(diagnosis)).toEqual(['secret-other']);
@@ -50,7 +50,7 @@ describe('a secret that did not make the signature', () => {
   test('is none of several', () => {
     const diagnosis = diagnose({ key: 'other', options: { signingSecret: ['one', 'two'] } });
     expect(codesOf(diagnosis)).toEqual(['secret-other']);
-    expect(diagnosis.findings[0]?.message).toContain('none of the 2 signing secrets');
+    expect(diagnosis.findings[0]?.message).toContain('a secret other than the signing secret');
   });
 
   test('is listed beside a stale timestamp', () => {
@@ -91,7 +91,7 @@ describe('white space around a secret', () => {
 
   test('of another secret than the one that matches is still what is refused', () => {
     const diagnosis = diagnose({ options: { signingSecret: ['other ', SECRET] } });
-    expect(diagnosis).toMatchObject({ verified: false, secretIndex: 1, signature: 'right' });
+    expect(diagnosis).toMatchObject({ verified: false, secretIndex: 1, payment: sampleRecord() });
     expect(codesOf(diagnosis)).toEqual(['secret-edge-space']);
   });
 });
@@ -111,7 +111,7 @@ describe('several secrets', () => {
     const many = Array.from({ length: 12_000 }, (_, index) => `another-${index}`);
     const options = { signingSecret: [...many, SECRET], now: () => now() + 999_000 };
     const diagnosis = diagnose({ options });
-    expect(diagnosis).toMatchObject({ secretIndex: 12_000, signature: 'right' });
+    expect(diagnosis).toMatchObject({ secretIndex: 12_000, payment: sampleRecord() });
   });
 });
 

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
+import type { EndpointReport } from '../../../src/testing/endpoint-check/checks.js';
 import type { CheckedPayment } from '../../../src/testing/endpoint-check/options.js';
-import type { EndpointReport } from '../../../src/testing/endpoint-check/report.js';
 import { check, listen, SECRET } from './shop.js';
 import type { WrongHandler } from './wrong-handler.js';
 
@@ -16,7 +16,6 @@ export async function expectFound({ create, fails, says, options }: WrongHandler
   const { listener, orders, options: ofShop } = create();
   const report = await check(await listen(listener), {
     signingSecret: SECRET,
-    effectsWithinMs: 300,
     countEffects: (payment: CheckedPayment) => ({
       effects: orders.countOf(payment),
       status: orders.statusOf(payment),

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { CheckClock } from '../../../src/testing/endpoint-check/clock.js';
+import type { CheckClock } from '../../../src/testing/endpoint-check/options.js';
 
 /**
  * A clock that passes when something pauses by it, and not otherwise. What an endpoint does later, it does by this
@@ -21,8 +21,7 @@ export class ManualClock implements CheckClock {
   };
 
   /** Lets the time pass, and runs what is due in it, in order. */
-  async pause(milliseconds: number, signal?: AbortSignal): Promise<void> {
-    signal?.throwIfAborted();
+  async pause(milliseconds: number): Promise<void> {
     const endMs = this.#nowMs + milliseconds;
     for (;;) {
       const [next] = [...this.#timers].sort((one, other) => one.atMs - other.atMs);
@@ -34,6 +33,5 @@ export class ManualClock implements CheckClock {
     }
     this.#nowMs = Math.max(this.#nowMs, endMs);
     await nextTurn();
-    signal?.throwIfAborted();
   }
 }

@@ -21,25 +21,15 @@ describe('refuses', () => {
     ['toleranceSeconds', { toleranceSeconds: 86_401 }],
     ['timeoutMs', { timeoutMs: 0 }],
     ['timeoutMs', { timeoutMs: 2_147_483_648 }],
-    ['acknowledgeWithinMs', { acknowledgeWithinMs: 0 }],
-    ['acknowledgeWithinMs', { acknowledgeWithinMs: 1.5 }],
-    ['effectsWithinMs', { effectsWithinMs: -1 }],
-    ['largeBodyBytes', { largeBodyBytes: 4_095 }],
-    ['largeBodyBytes', { largeBodyBytes: 268_435_457 }],
     ['merchantPaymentReference', { merchantPaymentReference: ' ' }],
     ['merchantPaymentReference', { merchantPaymentReference: 5 }],
     ['countEffects', { countEffects: 1 }],
     ['countEffects', { countEffects: '/effects' }],
     ['countEffects', { countEffects: 'http://user:planted@127.0.0.1/' }],
     ['effectUrl', { effectUrl: UNUSED_URL }],
-    ['effectCounts', { effectCounts: 'all' }],
-    ['effectCounts', { effectCounts: 'paid' }],
     ['overtaking', { overtaking: 'yes' }],
     ['timeout', { timeout: 5_000 }],
     ['countEffect', { countEffect: () => 1 }],
-    ['onCheck', { onCheck: true }],
-    ['signal', { signal: {} }],
-    ['signal', { signal: null }],
   ])('%s in %o', async (option, options) => {
     const error = await check(UNUSED_URL, { signingSecret: 's', ...options }).catch((e) => e);
     expect(error).toBeInstanceOf(InvalidOptionError);
@@ -72,11 +62,7 @@ it('accepts every option at its limits, and writes to none', async () => {
     signingSecret: new Uint8Array([1]),
     toleranceSeconds: 86_400,
     timeoutMs: 2_147_483_647,
-    acknowledgeWithinMs: 1,
-    effectsWithinMs: 0,
-    largeBodyBytes: 4_096,
     countEffects: new URL(UNUSED_URL),
-    signal: new AbortController().signal,
   });
   const report = await checkCallbackEndpoint(new URL(UNUSED_URL), options);
   expect(report.url).toBe(UNUSED_URL);

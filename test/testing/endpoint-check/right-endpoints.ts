@@ -57,8 +57,10 @@ export const rightEndpoints: readonly RightEndpoint[] = [
         signingSecret: SECRET,
         now: () => clock.now(),
         store: memoryStore(),
-        onPayment: ({ payment }, { current }) =>
-          current ? orders.act(payment) : orders.count(payment),
+        onPayment({ payment }, { current }) {
+          if (payment.status === 'paid') orders.count(payment);
+          if (current) orders.setStatus(payment);
+        },
         onRejected: () => undefined,
       });
       return { listener, orders };
@@ -102,11 +104,10 @@ export const rightEndpoints: readonly RightEndpoint[] = [
       new (class extends Shop {
         #isWarm = false;
         protected override async query(): Promise<void> {
-          if (!this.#isWarm) await clock.pause(400, undefined);
+          if (!this.#isWarm) await clock.pause(6_000);
           this.#isWarm = true;
         }
       })(),
-    options: { acknowledgeWithinMs: 350 },
   },
   {
     habit: 'takes a signature in capitals too, as hex is',
@@ -119,19 +120,27 @@ export const rightEndpoints: readonly RightEndpoint[] = [
       })(),
   },
   {
-    habit: 'stores each change in a ledger, counted by number',
+    habit: 'writes each change to a ledger, whose lines of paid are counted',
     create: () => {
-      const shop = new Shop();
-      return { ...shop, options: { ...numbers(shop), effectCounts: 'changes' } };
+      const ledger: PaymentStatusRecord[] = [];
+      const shop = new (class extends Shop {
+        protected override perform(payment: PaymentStatusRecord): void {
+          ledger.push(payment);
+        }
+      })();
+      const countEffects = ({ referenceNumber: wanted }: CheckedPayment) =>
+        ledger.filter(
+          ({ referenceNumber, status }) => referenceNumber === wanted && status === 'paid',
+        ).length;
+      return { ...shop, options: { countEffects } };
     },
   },
   {
-    habit: 'ships what is paid, counted by number',
+    habit: 'knows its orders, counted by number',
     create: () => {
       const shop = new StrictShop();
       const { listener, orders } = shop;
-      const options = { ...shop.options, ...numbers(shop), effectCounts: 'paid' as const };
-      return { listener, orders, options };
+      return { listener, orders, options: { ...shop.options, ...numbers(shop) } };
     },
   },
   {

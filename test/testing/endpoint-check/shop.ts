@@ -10,10 +10,13 @@ import type { AddressInfo } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterAll } from 'vitest';
 import type { PaymentStatusRecord } from '../../../src/protocol/payment.js';
-import { checkByClock } from '../../../src/testing/endpoint-check/check-callback-endpoint.js';
-import { type CheckClock, systemClock } from '../../../src/testing/endpoint-check/clock.js';
+import {
+  checkWithin,
+  systemClock,
+} from '../../../src/testing/endpoint-check/check-callback-endpoint.js';
 import type {
   CheckCallbackEndpointOptions,
+  CheckClock,
   CheckedPayment,
 } from '../../../src/testing/endpoint-check/options.js';
 import { ManualClock } from './manual-clock.js';
@@ -38,8 +41,11 @@ export const later = (milliseconds: number): Promise<void> =>
   new Promise((resolve) => void clock.startTimer(resolve, milliseconds));
 
 /** Checks an endpoint by the clock of the shops, with a large body of little more than they take. */
-export const check = (url: string | URL, options: CheckCallbackEndpointOptions) =>
-  checkByClock(url, { largeBodyBytes: 70_000, ...options }, clock);
+export const check = (
+  url: string | URL,
+  options: CheckCallbackEndpointOptions,
+  largeBodyBytes = 70_000,
+) => checkWithin(url, options, { clock, largeBodyBytes });
 
 const servers: Server[] = [];
 
@@ -53,11 +59,7 @@ afterAll(async () => {
 
 /** Listens on loopback until the tests of the file are over; answers with the URL. */
 export async function listen(listener: RequestListener): Promise<string> {
-  const dated: RequestListener = (request, response) => {
-    response.setHeader('date', new Date(clock.now()).toUTCString());
-    listener(request, response);
-  };
-  const server = http.createServer(dated).listen(0, '127.0.0.1');
+  const server = http.createServer(listener).listen(0, '127.0.0.1');
   servers.push(server);
   await once(server, 'listening');
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/callbacks`;
@@ -73,11 +75,6 @@ export interface Callback {
 export class Orders {
   readonly #effects = new Map<string, number>();
   readonly #statuses = new Map<string, string>();
-
-  act(payment: PaymentStatusRecord): void {
-    this.count(payment);
-    this.setStatus(payment);
-  }
 
   count({ referenceNumber }: PaymentStatusRecord): void {
     this.#effects.set(referenceNumber, (this.#effects.get(referenceNumber) ?? 0) + 1);
@@ -193,10 +190,10 @@ export class Shop {
     this.perform(payment, isOlder);
   }
 
-  /** An older change has its effect too, and leaves the status alone. */
+  /** Ships what is paid, even by an older change, which leaves the status alone. */
   protected perform(payment: PaymentStatusRecord, isOlder: boolean): void {
-    if (isOlder) this.orders.count(payment);
-    else this.orders.act(payment);
+    if (payment.status === 'paid') this.orders.count(payment);
+    if (!isOlder) this.orders.setStatus(payment);
   }
 
   /** The database takes its time. */

@@ -2,7 +2,7 @@ import type { PaymentStatusRecord } from '../../../src/protocol/payment.js';
 import type { CheckCallbackEndpointOptions } from '../../../src/testing/endpoint-check/options.js';
 import { type Callback, Shop } from './shop.js';
 
-/** Takes payments of orders that are stored, and ships once what is paid. */
+/** Takes payments of orders that are stored. */
 export class StrictShop extends Shop {
   readonly #stored = new Set<string>();
   #made = 0;
@@ -25,10 +25,5 @@ export class StrictShop extends Shop {
     callback: Callback,
   ): Promise<number> {
     return this.isStored(payment) ? super.process(payment, callback) : 503;
-  }
-
-  protected override perform(payment: PaymentStatusRecord, isOlder: boolean): void {
-    if (payment.status === 'paid') this.orders.count(payment);
-    if (!isOlder) this.orders.setStatus(payment);
   }
 }

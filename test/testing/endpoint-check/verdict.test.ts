@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { describeAnswer } from '../../../src/testing/endpoint-check/answer.js';
-import { checkAccepted, checkRefused } from '../../../src/testing/endpoint-check/verdict.js';
+import {
+  checkAccepted,
+  checkRefused,
+  describeAnswer,
+} from '../../../src/testing/endpoint-check/answer.js';
 
 const answered = (status: number) => ({ latencyMs: 1, status });
 const NO_ANSWER = { latencyMs: 1, failure: 'ECONNRESET' };

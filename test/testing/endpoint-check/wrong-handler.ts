@@ -1,6 +1,6 @@
 import type { RequestListener } from 'node:http';
+import type { EndpointCheckId } from '../../../src/testing/endpoint-check/checks.js';
 import type { CheckCallbackEndpointOptions } from '../../../src/testing/endpoint-check/options.js';
-import type { EndpointCheckId } from '../../../src/testing/endpoint-check/report.js';
 import type { Orders } from './shop.js';
 
 export interface WrongHandler {

@@ -13,7 +13,7 @@ describe('finds a handler that', () => {
 
 it('has a wrong handler for every check that no other check precedes', async () => {
   const { checks } = await check('http://127.0.0.1:1', { signingSecret: SECRET });
-  const found = new Set(wrongHandlers.flatMap(({ fails }) => fails));
+  const found = new Set<string>(wrongHandlers.flatMap(({ fails }) => fails));
   expect(checks.map(({ id }) => id).filter((id) => !found.has(id))).toEqual([
     'tampered-body', // wrong-secret
   ]);

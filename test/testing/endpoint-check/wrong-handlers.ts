@@ -103,7 +103,6 @@ const unpunctual: readonly WrongHandler[] = [
           return 200;
         }
       })(),
-    options: { effectsWithinMs: 60 },
   },
 ];
 

@@ -1,5 +1,7 @@
+import { KeyObject } from 'node:crypto';
 import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync } from 'node:zlib';
 import { assertRawBody } from '../../callback/body.js';
+import type { SigningSecret } from '../../callback/options.js';
 import { HOW_TO_GET_THE_BYTES } from '../../callback/refusals.js';
 import { describeValue } from '../../protocol/describe-value.js';
 import type { CallbackFinding } from './diagnosis.js';
@@ -26,10 +28,10 @@ export const unknownCompression = (encoding: string): CallbackFinding => ({
   remedy: 'Capture the bytes as they come over the wire, before a framework inflates them.',
 });
 
-/** Bytes that may have been signed. */
-export interface BodyReading {
+/** Bytes that may have been signed, or have signed. */
+export interface Reading {
   readonly bytes: Buffer;
-  /** How they differ from the body as given. */
+  /** How they differ from what was given. */
   readonly findings: readonly CallbackFinding[];
 }
 
@@ -37,7 +39,7 @@ export interface CapturedBody {
   /** The body as given; empty if it was not given as text or bytes. */
   readonly bytes: Buffer;
   /** The forms that it may have had when it was signed, first as given. */
-  readonly readings: readonly BodyReading[];
+  readonly readings: readonly Reading[];
   /** What looks wrong with it; reported when nothing explains the signature. */
   readonly faults: readonly CallbackFinding[];
 }
@@ -86,7 +88,7 @@ function listFaults(bytes: Buffer): readonly CallbackFinding[] {
   return [finding('body-not-raw', `The body holds replacement characters (U+FFFD): ${why}.`)];
 }
 
-function decodeBase64(content: Buffer): readonly BodyReading[] {
+function decodeBase64(content: Buffer): readonly Reading[] {
   const text = content.toString('latin1').replace(/[\r\n]/g, '');
   if (!/^[\w+/-]{4,}={0,2}$/.test(text)) return [];
   const message = 'The body is base64, but the signature is that of the decoded bytes.';
@@ -100,7 +102,7 @@ const inflaters = [
   ['br', brotliDecompressSync],
 ] as const;
 
-function inflate(content: Buffer): readonly BodyReading[] {
+function inflate(content: Buffer): readonly Reading[] {
   return inflaters.flatMap(([encoding, inflateBy]) => {
     const message = `The body is compressed (${encoding}), but the signature is that of the inflated bytes.`;
     try {
@@ -142,7 +144,7 @@ function writeAs(value: unknown): Map<string, string> {
 }
 
 /** The body as each program writes it: one of them may have been signed. */
-function writeAgain(text: string): readonly BodyReading[] {
+function writeAgain(text: string): readonly Reading[] {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -158,5 +160,56 @@ function writeAgain(text: string): readonly BodyReading[] {
       given === undefined || given === signed ? '' : `the body is as ${given} writes it, but `;
     const message = `The JSON was serialized again after signing: ${was}the signature is that of JSON as ${signed} writes it.`;
     return { bytes: Buffer.from(json), findings: [finding('body-reserialized', message)] };
+  });
+}
+
+/** A key that may have made the signature. */
+export interface KeyReading extends Reading {
+  readonly secretIndex: number;
+}
+
+export const edgeSpace: CallbackFinding = {
+  code: 'secret-edge-space',
+  message:
+    'The signing secret has white space around it, such as the newline at the end of a file.',
+  remedy: 'Pass it without that white space: secret.trim().',
+};
+
+const quoted: CallbackFinding = {
+  code: 'secret-quoted',
+  message: 'The signing secret has quotes around it that are not part of it.',
+  remedy:
+    'Remove them where the secret is set: docker --env-file and Kubernetes keep quotes that a shell or dotenv removes.',
+};
+
+/** For a mismatch that neither the body nor the headers explain. */
+export const otherSecret: CallbackFinding = {
+  code: 'secret-other',
+  message:
+    'The signature was made with a secret other than the signing secret, the callback is forged, or its body was parsed and serialized again in an unknown way: it is a payment status record, and no known change to it explains the mismatch. Do not act on this callback.',
+  remedy:
+    'Compare the signing secret with that of the account and environment (test or live) that sent this callback.',
+};
+
+/** `verifyCallback` refuses a secret with white space around it. */
+export const trimSecret = (secret: SigningSecret): SigningSecret =>
+  typeof secret === 'string' ? secret.trim() : secret;
+
+/** Returns the keys that the given secrets may represent: as given, without white space, without quotes. */
+export function listKeyReadings(secrets: readonly SigningSecret[]): readonly KeyReading[] {
+  return secrets.flatMap((secret, secretIndex) => {
+    const bytes = Buffer.from(
+      secret instanceof KeyObject ? secret.export() : (secret as string | Uint8Array),
+    );
+    const text = bytes.toString();
+    const trimmed = text.trim();
+    const unquoted = trimmed.replace(/^(["'`])(.*)\1$/s, '$2');
+    const edge = trimmed === text ? [] : [edgeSpace];
+    const readings = [
+      ...(typeof secret === 'string' ? [] : [{ bytes, findings: [] }]),
+      { bytes: Buffer.from(trimmed), findings: edge },
+      { bytes: Buffer.from(unquoted), findings: [...edge, quoted] },
+    ];
+    return readings.map((reading) => ({ ...reading, secretIndex }));
   });
 }
