@@ -12,7 +12,7 @@ import {
 import { REDACTED } from '../protocol/redaction.js';
 import type { Credentials } from './credentials.js';
 import type { Deadline, GiveUpReason } from './deadline.js';
-import { CODE, readErrorBody, readLocation, readTexts, shorten } from './error-body.js';
+import { CODE, readErrorBody, readTexts, shorten } from './error-body.js';
 import { parseRetryAfter, type Verdict } from './retry.js';
 import { findErrorCode, findErrorText } from './transport/socket-errors.js';
 import type {
@@ -134,14 +134,12 @@ export function givenUpError(
   context: CallContext,
   because = '',
 ): MerchantPaymentsError {
-  const { abortName, timeoutMs } = context.deadline;
-  if (reason === 'timeout') {
-    const what = `did not end within ${timeoutMs} ms${because}`;
-    return new RequestTimeoutError(describeCall(context, what, verdict), verdict);
+  if (reason === 'aborted') {
+    const what = 'was aborted by its signal';
+    return new RequestAbortedError(describeCall(context, what, verdict), verdict);
   }
-  const named = abortName === undefined ? '' : ` (${abortName})`;
-  const what = `was aborted by its signal${named}`;
-  return new RequestAbortedError(describeCall(context, what, verdict), verdict);
+  const what = `did not end within ${context.deadline.timeoutMs} ms${because}`;
+  return new RequestTimeoutError(describeCall(context, what, verdict), verdict);
 }
 
 /** The error of a call that ended before anything was sent. */
@@ -176,12 +174,11 @@ function unusableAnswerError(
 }
 
 function apiError(
-  answer: Answer,
+  { status, headers, bodyFailure }: Answer,
   response: ServiceResponse,
   verdict: Verdict,
   context: FailureContext,
 ): ApiError {
-  const { status, headers, bodyFailure } = answer;
   const said = readErrorBody(response, context);
   const wait = parseRetryAfter(headers, Date.now());
   const details = {
@@ -194,20 +191,15 @@ function apiError(
   };
   const named = [said.code, said.message].filter((part) => part !== undefined).join(': ');
   const what = `was answered with ${status}${named && ` (${named})`}`;
-  const message = describeCall(context, what, verdict, statusRemedy(answer, context));
+  const message = describeCall(context, what, verdict, statusRemedy(status, context));
   return status === 401
     ? new InvalidCredentialsError(message, details)
     : new ApiError(message, details);
 }
 
-function statusRemedy({ status, headers }: Answer, context: FailureContext): string {
-  const { request } = context;
+function statusRemedy(status: number, { request }: FailureContext): string {
   if (status === 401) return 'Check apiKey and apiSecret.';
-  if (status < 400) {
-    const to = readLocation(headers, request.origin + request.target, context);
-    const led = to === undefined ? '' : `It redirects to ${to}.`;
-    return joinSentences(led, 'Redirects are not followed: check baseUrl.');
-  }
+  if (status < 400) return 'Redirects are not followed: check baseUrl.';
   if (status === 409 && !request.safe) return 'An earlier attempt may have created the payment.';
   return '';
 }

@@ -22,9 +22,9 @@ import {
   credential,
   orFromEnv,
   readCredentials,
+  variables,
 } from './credentials.js';
-import { assertNoKey, idempotency } from './idempotency.js';
-import { defaultHeaders, requestHeaders } from './request-headers.js';
+import { assertNoKey, defaultHeaders, idempotency, requestHeaders } from './request-headers.js';
 
 /** A dispatcher, whose types differ from one undici to the next. */
 export interface DispatcherLike {
@@ -210,6 +210,66 @@ export function resolveClientOptions(options: PaymentClientOptions) {
 export type ResolvedClientOptions = ReturnType<typeof resolveClientOptions>;
 
 const globalFetch: typeof globalThis.fetch = (...request) => globalThis.fetch(...request);
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Options completed from the environment. A missing variable is not an error yet: an application may be built
+ * where its secrets are not available.
+ */
+export class EnvironmentOptions {
+  readonly #checked: ResolvedClientOptions;
+  readonly #given: Partial<PaymentClientOptions>;
+  readonly #env: Environment;
+
+  /** @throws {InvalidOptionError} for an option or variable that is present and invalid */
+  constructor(overrides: Partial<PaymentClientOptions>, env: Environment) {
+    this.#env = env;
+    // A variable that is present now stays in force if the environment changes.
+    this.#given = complete(overrides, env);
+    // Valid, so that the others are checked while one is missing.
+    const standIns = { baseUrl: 'https://localhost', apiKey: 'unset', apiSecret: 'unset' };
+    this.#checked = resolveClientOptions({ ...standIns, ...this.#given });
+  }
+
+  /** Empty while its variable is missing. */
+  get baseUrl(): string {
+    return this.#given.baseUrl === undefined ? '' : this.#checked.baseUrl.href;
+  }
+
+  /** @throws {InvalidOptionError} naming all that is missing, so that one look at the environment is enough */
+  resolve(): ResolvedClientOptions {
+    if (named.every((name) => this.#given[name] !== undefined)) return this.#checked;
+    const given = complete(this.#given, this.#env);
+    const missing = named.filter((name) => given[name] === undefined);
+    const [first] = missing;
+    if (first === undefined) return resolveClientOptions(given as PaymentClientOptions);
+    const are = missing.length === 1 ? 'is' : 'are';
+    const toSet = missing.map((name) => variables[name]).join(', ');
+    const all = missing.join(', ');
+    throw new InvalidOptionError(
+      first,
+      `${all} ${are} missing; set ${toSet}, or pass ${all} to PaymentClient.fromEnv()`,
+    );
+  }
+}
+
+const named = Object.keys(variables) as readonly (keyof typeof variables)[];
+
+/** A copy with the variables in place of options that are missing, which have no key if they still are. */
+function complete(given: Partial<PaymentClientOptions>, env: Environment) {
+  const { baseUrl, apiKey, apiSecret, ...others } = given;
+  const values = named
+    .map(
+      (name) =>
+        [
+          name,
+          given[name] === undefined ? env[variables[name]] || undefined : given[name],
+        ] as const,
+    )
+    .filter(([, value]) => value !== undefined);
+  return { ...others, ...Object.fromEntries(values) } as Partial<PaymentClientOptions>;
+}
 
 const callRules = {
   signal: optional(

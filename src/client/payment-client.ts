@@ -9,11 +9,11 @@ import type { CreatePaymentInput } from '../protocol/payment.js';
 import { PREPARE_CREATION, type PreparedCreation } from '../protocol/prepared-creation.js';
 import { Credentials } from './credentials.js';
 import { Deadline } from './deadline.js';
-import { EnvironmentOptions } from './environment-options.js';
 import { notSentError } from './failure.js';
 import { type CallTrace, observeCall, traceOf } from './observation.js';
 import {
   asNotSent,
+  EnvironmentOptions,
   type PaymentClientOptions,
   type RequestOptions,
   type ResolvedClientOptions,
@@ -28,8 +28,7 @@ import {
   type ServiceRequest,
   toRequest,
 } from './prepared-request.js';
-import { type CreatePaymentResult, readPayment } from './response.js';
-import { applyResponseSchema } from './response-schema.js';
+import { applyResponseSchema, type CreatePaymentResult, readPayment } from './response.js';
 import { send } from './send.js';
 import { describeLoadFailure, loadTransport } from './transport/load.js';
 import type { Transport } from './transport/transport.js';

@@ -7,8 +7,8 @@ import { invalidOption } from '../protocol/options.js';
 import { isObject } from '../protocol/own-fields.js';
 import type { CreatePaymentInput } from '../protocol/payment.js';
 import type { Credentials } from './credentials.js';
-import { assertNoKey, headerOf, toIdempotencyKey } from './idempotency.js';
 import type { ResolvedClientOptions, ResolvedRequestOptions } from './options.js';
+import { assertNoKey, headerOf, toIdempotencyKey } from './request-headers.js';
 import type { PreparedRequest } from './transport/transport.js';
 
 /** A request for an operation that this SDK does not know. */

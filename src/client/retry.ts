@@ -114,28 +114,22 @@ export function parseRetryAfter(
   headers: Partial<ResponseHeaders>,
   nowMs: number,
 ): number | undefined {
-  const { 'retry-after': wait, date } = headers;
-  return parseWait(textOf(wait), parseHttpDate(textOf(date)) ?? nowMs);
+  const wait = textOf(headers['retry-after']);
+  if (SECONDS.test(wait)) {
+    const seconds = Math.ceil(Number(wait) * 1000) / 1000;
+    // Anything longer counts as forever; infinity would become null in JSON.
+    return Math.max(0, Math.min(seconds, Number.MAX_SAFE_INTEGER));
+  }
+  const fromMs = parseHttpDate(textOf(headers['date'])) ?? nowMs;
+  const dateMs = parseHttpDate(wait);
+  return dateMs === undefined ? undefined : Math.max(0, Math.ceil((dateMs - fromMs) / 1000));
 }
 
 // As fetch joins a header that comes twice: it then says nothing.
 const textOf = (header: string | string[] | undefined): string => [header].flat().join(', ').trim();
 
-/** Seconds from `fromMs`, 0 if they have passed. */
-function parseWait(text: string, fromMs: number): number | undefined {
-  if (SECONDS.test(text)) {
-    const seconds = Math.ceil(Number(text) * 1000) / 1000;
-    // Anything longer counts as forever; infinity would become null in JSON.
-    return Math.max(0, Math.min(seconds, Number.MAX_SAFE_INTEGER));
-  }
-  const dateMs = parseHttpDate(text);
-  return dateMs === undefined ? undefined : Math.max(0, Math.ceil((dateMs - fromMs) / 1000));
-}
-
 function parseHttpDate(text: string): number | undefined {
   // An HTTP date begins with the name of a day; Date.parse alone would take "-1" for a year.
-  if (!/^[A-Z][a-z]{2}/.test(text)) return undefined;
-  // An asctime date names no zone but is in GMT (RFC 9110, section 5.6.7).
-  const dateMs = Date.parse(text.replace(/ [\d:]+$/, '$& GMT'));
+  const dateMs = /^[A-Z][a-z]{2}/.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(dateMs) ? undefined : dateMs;
 }

@@ -1,6 +1,6 @@
 import { InvalidOptionError } from '../errors.js';
 import { invalidOption, type Rule } from './options.js';
-import { trimEnd } from './trim-end.js';
+import { trimEnd } from './plain-text.js';
 
 /**
  * Parses a URL; `undefined` for what is none. URL.canParse is no help: once Node 20 has compiled a busy caller, it
