@@ -16,7 +16,8 @@ const MIN_REDACTED_KEY_LENGTH = 8;
  */
 export class Credentials {
   readonly #authorization: string;
-  readonly #redactor: Redactor;
+  /** Removes them from texts of a server. */
+  readonly redactor: Redactor;
 
   constructor(apiKey: string, apiSecret: string) {
     const pair = `${apiKey}:${apiSecret}`;
@@ -24,17 +25,12 @@ export class Credentials {
     this.#authorization = `Basic ${encoded}`;
     const secrets = [pair, encoded, apiSecret];
     if (apiKey.length >= MIN_REDACTED_KEY_LENGTH) secrets.push(apiKey);
-    this.#redactor = new Redactor(secrets);
+    this.redactor = new Redactor(secrets);
   }
 
   /** The value of the Authorization header. */
   get authorization(): string {
     return this.#authorization;
-  }
-
-  /** Removes the credentials from texts of a server, and withholds those that repeat the request's body. */
-  redactAll(texts: readonly string[], requestBody?: string): string[] {
-    return this.#redactor.redactAll(texts, requestBody);
   }
 }
 

@@ -63,7 +63,9 @@ export function readTexts(
   { credentials, request }: Secrets,
 ): (string | undefined)[] {
   const given = texts.map((text) => text ?? '');
-  return credentials.redactAll(given, request.body).map((text) => logText(text) || undefined);
+  return credentials.redactor
+    .redactAll(given, request.body)
+    .map((text) => logText(text) || undefined);
 }
 
 // Only after redaction: half a secret is still one.

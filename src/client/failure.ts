@@ -154,7 +154,6 @@ const bodyFailures: Readonly<Record<BodyFailure['reason'], string>> = {
   'too-large': 'a body larger than maxResponseBytes',
   encoded: 'a body in an unknown content-encoding, although the request asked for identity',
   used: 'a body that was read before; fetch must return a new Response for each request',
-  unreadable: 'a body that cannot be read; fetch must return a Response',
 };
 
 const PAGE =

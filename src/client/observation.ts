@@ -124,13 +124,9 @@ export function observeCall<Result>(trace: CallTrace, run: () => Promise<Result>
   });
 }
 
-interface AttemptContext extends Secrets {
-  readonly call: Call;
-}
-
 /** Runs one attempt of a call and reports it to the logger and the channel. */
 export async function observeRequest(
-  context: AttemptContext,
+  context: Secrets & { readonly call: Call },
   call: CallTrace,
   run: () => Promise<AttemptResult>,
 ): Promise<AttemptResult> {

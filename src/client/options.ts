@@ -302,21 +302,13 @@ export function asNotSent(error: unknown): unknown {
  *
  * @throws {InvalidOptionError} in a browser
  */
-export function assertNoBrowser(): void {
-  const { process, document, navigator, WorkerNavigator } = globalThis as Partial<BrowserGlobals>;
-  if (process?.versions?.node !== undefined) return;
-  const isWorker = WorkerNavigator !== undefined && navigator instanceof WorkerNavigator;
-  if (document === undefined && !isWorker) return;
+function assertNoBrowser(): void {
+  // The stand-in for process that bundlers provide has no version of Node.
+  if (globalThis.process?.versions?.node !== undefined) return;
+  const { document, navigator } = globalThis as { document?: unknown; navigator?: object };
+  if (document === undefined && navigator?.constructor.name !== 'WorkerNavigator') return;
   throw new InvalidOptionError(
     'apiSecret',
     'apiSecret must not be used in a browser: everyone who opens the page could read it and create payments; create the client on your server, and let the page call your server',
   );
-}
-
-interface BrowserGlobals {
-  // In Node, Bun and Deno. The stand-in that bundlers provide has no version of Node.
-  readonly process: { readonly versions?: { readonly node?: string } };
-  readonly document: unknown;
-  readonly navigator: unknown;
-  readonly WorkerNavigator: new () => unknown;
 }

@@ -28,7 +28,12 @@ import {
   type ServiceRequest,
   toRequest,
 } from './prepared-request.js';
-import { applyResponseSchema, type CreatePaymentResult, readPayment } from './response.js';
+import {
+  applyResponseSchema,
+  type CreatePaymentResult,
+  parseBody,
+  readPayment,
+} from './response.js';
 import { send } from './send.js';
 import { describeLoadFailure, loadTransport } from './transport/load.js';
 import type { Transport } from './transport/transport.js';
@@ -73,12 +78,6 @@ export interface Payments {
     input: CreatePaymentInput,
     options?: RequestOptions<Body, Fields>,
   ): Promise<CreatePaymentResult<Body, Fields>>;
-}
-
-/** The service's answer, and the same with what a `responseSchema` has made of its body. */
-interface Received {
-  readonly answer: ServiceResponse;
-  readonly response: ServiceResponse;
 }
 
 /**
@@ -144,8 +143,7 @@ export class PaymentClient {
   ): Promise<ServiceResponse<Body>> {
     try {
       const call = this.#prepare(prepareRequest, request, options);
-      const { response } = await this.#perform(call);
-      return response as ServiceResponse<Body>;
+      return (await this.#perform(call)) as ServiceResponse<Body>;
     } catch (error) {
       throw showCaller(error);
     }
@@ -210,11 +208,12 @@ export class PaymentClient {
   ): Promise<CreatePaymentResult<Body, Fields>> {
     try {
       const call = this.#prepare(prepareCreation, input, options);
-      const { answer, response } = await this.#perform(call);
-      return {
-        payment: readPayment(answer.body) as CreatePaymentResult<Body, Fields>['payment'],
-        response: response as ServiceResponse<Body>,
-      };
+      const response = (await this.#perform(call)) as ServiceResponse<Body>;
+      const { body, text, headers } = response;
+      // A schema has made another body of it.
+      const answered = options?.responseSchema === undefined ? body : parseBody(text, headers);
+      const payment = readPayment(answered) as CreatePaymentResult<Body, Fields>['payment'];
+      return { payment, response };
     } catch (error) {
       throw showCaller(error);
     }
@@ -239,7 +238,7 @@ export class PaymentClient {
     }
   }
 
-  #perform(call: Call): Promise<Received> {
+  #perform(call: Call): Promise<ServiceResponse> {
     if (this.#closing !== undefined) {
       const message = `${call.method} ${call.path} was not sent: the client was closed; create one client and close it at the end of the process`;
       throw new ConnectionError(message, { requestOutcome: 'not-sent' });
@@ -250,7 +249,7 @@ export class PaymentClient {
       : observeCall(trace, () => this.#send(call, trace));
   }
 
-  async #send(call: Call, trace: CallTrace | undefined): Promise<Received> {
+  async #send(call: Call, trace: CallTrace | undefined): Promise<ServiceResponse> {
     const { client, options } = call;
     const deadline = new Deadline(options?.timeoutMs ?? client.timeoutMs, options?.signal);
     this.#inFlight += 1;
@@ -265,8 +264,7 @@ export class PaymentClient {
       const context = { call, trace, request, credentials, deadline, transport, closing };
       const answer = await send(context);
       const schema = options?.responseSchema;
-      if (schema === undefined) return { answer, response: answer };
-      return { answer, response: await applyResponseSchema(answer, schema, context) };
+      return schema === undefined ? answer : await applyResponseSchema(answer, schema, context);
     } finally {
       deadline.end();
       this.#inFlight -= 1;

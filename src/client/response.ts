@@ -124,7 +124,7 @@ function redactIssues(
 ): readonly Issue[] {
   // A field name of the answer is untrusted text, too.
   const texts = issues.flatMap(({ path, message }) => [...path.filter(isText), message]);
-  const redacted = credentials.redactAll(texts, request.body).values();
+  const redacted = credentials.redactor.redactAll(texts, request.body).values();
   const next = (): string => redacted.next().value as string;
   return issues.map(({ path }) => ({
     path: path.map((key) => (isText(key) ? next() : key)),

@@ -6,7 +6,7 @@ import { InvalidOptionError } from '../../src/errors.js';
 import { failureOf, order } from './raw-server.js';
 
 const redactBy = (credentials: Credentials, text: string, body?: string) =>
-  credentials.redactAll([text], body)[0] as string;
+  credentials.redactor.redactAll([text], body)[0] as string;
 
 function refusalOf(key: unknown, secret: unknown): InvalidOptionError {
   try {

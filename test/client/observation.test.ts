@@ -10,6 +10,7 @@ import {
 import { resolveClientOptions } from '../../src/client/options.js';
 import { prepareRequest, toRequest } from '../../src/client/prepared-request.js';
 import { InvalidOptionError } from '../../src/errors.js';
+import { Redactor } from '../../src/protocol/redaction.js';
 import { failingLoggers, recordLines } from '../protocol/recorded-lines.js';
 import {
   apiKey,
@@ -450,7 +451,7 @@ describe('the logger', () => {
 });
 
 it('a request that no one observes is not read for a requestId', async () => {
-  const redacted = vi.spyOn(Credentials.prototype, 'redactAll');
+  const redacted = vi.spyOn(Redactor.prototype, 'redactAll');
   onTestFinished(() => redacted.mockRestore());
   const server = await startRawServer({ answer: () => httpAnswer(200, { requestId }) });
   const client = createClient(server.url);

@@ -14,7 +14,7 @@ export function completeAnswer(answer: Answer, method: string, rules: AnswerRule
     return isWhole ? { ...answer, body: NO_BODY, bodyFailure: undefined } : answer;
   }
   if (bodyFailure !== undefined) return answer;
-  const isEncodedYet = isEncoded(headers) && !(rules.isDecoded && isDecodedByFetch(answer));
+  const isEncodedYet = isEncoded(headers) && !(rules.isDecoded && fetchDecodes(headers));
   const read =
     isEncodedYet && body.length > 0 ? decodeAnswer(answer, rules.maxResponseBytes) : answer;
   if (read.bodyFailure !== undefined || rules.isMock) return read;
@@ -40,12 +40,8 @@ function codingsOf(headers: ResponseHeaders): string[] {
 
 const FETCH_DECODES: readonly string[] = ['br', 'deflate', 'gzip', 'x-gzip', 'zstd'];
 
-/** By fetch a body comes decompressed, unless its runtime does not know the coding, or it is a stub's. */
-function isDecodedByFetch({ headers, body }: Answer): boolean {
-  const isGzip = body[0] === 0x1f && body[1] === 0x8b;
-  const isZstd = body[0] === 0x28 && body[1] === 0xb5;
-  return !isGzip && !isZstd && codingsOf(headers).every((coding) => FETCH_DECODES.includes(coding));
-}
+const fetchDecodes = (headers: ResponseHeaders): boolean =>
+  codingsOf(headers).every((coding) => FETCH_DECODES.includes(coding));
 
 type Zlib = typeof import('node:zlib') & {
   /** Of Node 22.15 and later. */
