@@ -103,28 +103,20 @@ function failureToError(
   if (reason === 'given-up') {
     return givenUpError(context.deadline.gaveUp as GiveUpReason, verdict, context);
   }
-  const details = { ...verdict, cause: scrubCause(cause, context) };
-  const what = describeFailure(details.cause, { sent, reason });
-  const message = describeCall(context, what, verdict);
-  return reason === 'unusable'
-    ? new ResponseError(message, details)
-    : new ConnectionError(message, details);
-}
-
-function describeFailure(
-  cause: ScrubbedCause | undefined,
-  { sent, reason }: Pick<Failure, 'sent' | 'reason'>,
-): string {
-  const { code, message = '' } = cause ?? {};
+  const scrubbed = scrubCause(cause, context);
+  const details = { ...verdict, cause: scrubbed };
+  const { code, message = '' } = scrubbed ?? {};
   const because = code === undefined ? '' : ` (${code})${remedyFor(code, message)}`;
   if (reason === 'unusable') {
-    return `got an answer that is not HTTP${because}; check for a proxy or firewall between this machine and the service`;
+    const what = `got an answer that is not HTTP${because}; check for a proxy or firewall between this machine and the service`;
+    return new ResponseError(describeCall(context, what, verdict), details);
   }
-  // Not of a socket: a mistake in a fetch or an interceptor, for example.
-  if (cause !== undefined && code === undefined) {
-    return `failed before ${sent ? 'an answer' : 'it was sent'} (${cause.name}: ${cause.message})`;
-  }
-  return `${sent ? 'lost its connection before an answer' : 'got no connection'}${because}`;
+  const what =
+    scrubbed === undefined || code !== undefined
+      ? `${sent ? 'lost its connection before an answer' : 'got no connection'}${because}`
+      : // Not of a socket: a mistake in a fetch or an interceptor, for example.
+        `failed before ${sent ? 'an answer' : 'it was sent'} (${scrubbed.name}: ${message})`;
+  return new ConnectionError(describeCall(context, what, verdict), details);
 }
 
 /** The error of a call that ended by its deadline or its caller's signal. */

@@ -24,7 +24,7 @@ import {
   readCredentials,
   variables,
 } from './credentials.js';
-import { assertNoKey, defaultHeaders, idempotency, requestHeaders } from './request-headers.js';
+import { defaultHeaders, idempotency, requestHeaders } from './request-headers.js';
 
 /** A dispatcher, whose types differ from one undici to the next. */
 export interface DispatcherLike {
@@ -91,7 +91,7 @@ export interface PaymentClientOptions {
    * `recover`; without the promise, that would create a second payment.
    *
    * - `{ header: 'idempotency-key' }`: by the key in this header. Every attempt at one payment carries the same key, made
-   *   of its fields: retries, `create` again, and `recover` of any process. `headers` may not have it as well.
+   *   of its fields: retries, `create` again, and `recover` of any process. It replaces one of `headers`.
    * - `'merchantPaymentReference'`: by the payment's reference.
    * @default none: what may exist at the service is not sent again
    */
@@ -181,7 +181,6 @@ export function resolveClientOptions(options: PaymentClientOptions) {
       'baseUrl must be an https: URL, since http: to another machine would send the API secret in clear text; use https:, localhost or a loopback address, or set dangerouslyAllowHttp for a test network',
     );
   }
-  assertNoKey(given.headers, given.idempotency);
   if (dispatcher !== undefined && fetch !== undefined) {
     throw new InvalidOptionError(
       'fetch',

@@ -80,6 +80,12 @@ export interface Payments {
   ): Promise<CreatePaymentResult<Body, Fields>>;
 }
 
+type Prepare<Input> = (
+  input: Input,
+  options: ResolvedRequestOptions | undefined,
+  client: ResolvedClientOptions,
+) => Call;
+
 /**
  * A client of the Merchant Payment Service. Create one per merchant account and keep it: it holds the
  * connections. When printed it shows its base URL, never its credentials.
@@ -105,10 +111,7 @@ export class PaymentClient {
     if (options instanceof EnvironmentOptions) this.#environment = options;
     else this.#options = resolveClientOptions(options);
     this.payments = {
-      create: <Body = unknown, Fields = unknown>(
-        input: CreatePaymentInput,
-        callOptions?: RequestOptions<Body, Fields>,
-      ) => this.#create(input, callOptions),
+      create: this.#create.bind(this),
     };
   }
 
@@ -141,12 +144,7 @@ export class PaymentClient {
     request: ServiceRequest,
     options?: RequestOptions<Body>,
   ): Promise<ServiceResponse<Body>> {
-    try {
-      const call = this.#prepare(prepareRequest, request, options);
-      return (await this.#perform(call)) as ServiceResponse<Body>;
-    } catch (error) {
-      throw showCaller(error);
-    }
+    return (await this.#call(prepareRequest, request, options)) as ServiceResponse<Body>;
   }
 
   /**
@@ -204,16 +202,23 @@ export class PaymentClient {
 
   async #create<Body, Fields>(
     input: CreatePaymentInput,
-    options: RequestOptions<Body, Fields> | undefined,
+    options?: RequestOptions<Body, Fields>,
   ): Promise<CreatePaymentResult<Body, Fields>> {
+    const response = (await this.#call(prepareCreation, input, options)) as ServiceResponse<Body>;
+    const { body, text, headers } = response;
+    // A schema has made another body of it.
+    const answered = options?.responseSchema === undefined ? body : parseBody(text, headers);
+    const payment = readPayment(answered) as CreatePaymentResult<Body, Fields>['payment'];
+    return { payment, response };
+  }
+
+  async #call<Input>(
+    prepare: Prepare<Input>,
+    input: Input,
+    options: RequestOptions | undefined,
+  ): Promise<ServiceResponse> {
     try {
-      const call = this.#prepare(prepareCreation, input, options);
-      const response = (await this.#perform(call)) as ServiceResponse<Body>;
-      const { body, text, headers } = response;
-      // A schema has made another body of it.
-      const answered = options?.responseSchema === undefined ? body : parseBody(text, headers);
-      const payment = readPayment(answered) as CreatePaymentResult<Body, Fields>['payment'];
-      return { payment, response };
+      return await this.#perform(this.#prepare(prepare, input, options));
     } catch (error) {
       throw showCaller(error);
     }
@@ -221,11 +226,7 @@ export class PaymentClient {
 
   /** @throws {InvalidOptionError} for an option of the call, and while a variable of the environment is missing */
   #prepare<Input>(
-    prepare: (
-      input: Input,
-      options: ResolvedRequestOptions | undefined,
-      client: ResolvedClientOptions,
-    ) => Call,
+    prepare: Prepare<Input>,
     input: Input,
     options: RequestOptions | undefined,
   ): Call {

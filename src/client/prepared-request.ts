@@ -8,7 +8,7 @@ import { isObject } from '../protocol/own-fields.js';
 import type { CreatePaymentInput } from '../protocol/payment.js';
 import type { Credentials } from './credentials.js';
 import type { ResolvedClientOptions, ResolvedRequestOptions } from './options.js';
-import { assertNoKey, headerOf, toIdempotencyKey } from './request-headers.js';
+import { toIdempotencyKey } from './request-headers.js';
 import type { PreparedRequest } from './transport/transport.js';
 
 /** A request for an operation that this SDK does not know. */
@@ -40,14 +40,12 @@ export interface Call extends Pick<PreparedRequest, 'method' | 'path' | 'safe'> 
  * A call that creates a payment (interface section 4.1).
  *
  * @throws {InvalidRequestError} naming every field that is invalid
- * @throws {InvalidOptionError} for headers that have the client's idempotency key
  */
 export function prepareCreation(
   given: CreatePaymentInput,
   options: ResolvedRequestOptions | undefined,
   client: ResolvedClientOptions,
 ): Call {
-  assertNoKey(options?.headers, client.idempotency);
   const { inputFields, method, path, safe } = operations['payments.create'];
   const { issues = [], input } = readCreation(given);
   const found = [
@@ -122,9 +120,10 @@ export function toRequest(call: Call, { authorization }: Credentials): PreparedR
   const { client, options, method, path, safe, target, body } = call;
   const headers: Record<string, string> = { authorization, ...client.headers, ...options?.headers };
   if (body !== undefined) headers['content-type'] = 'application/json';
-  const idempotencyHeader = headerOf(client.idempotency);
-  if (idempotencyHeader !== undefined && call.mayRepeat)
-    headers[idempotencyHeader] = toIdempotencyKey(body as string);
+  const { idempotency } = client;
+  // Last: nothing stores the headers of a call, and `recover` must send the same key.
+  if (typeof idempotency === 'object' && call.mayRepeat)
+    headers[idempotency.header] = toIdempotencyKey(body as string);
   return { method, safe, origin: client.baseUrl.origin, target, path, headers, body };
 }
 

@@ -77,7 +77,6 @@ export const defaultHeaders: Headers = {
   'user-agent': userAgent,
 };
 
-/** How the service recognises a repeated creation: by a key in this header, or by the payment's reference. */
 export type Idempotency = { readonly header: string } | 'merchantPaymentReference';
 
 const byHeader = objectOf({ header: headerName });
@@ -89,24 +88,6 @@ export const idempotency: Rule<Idempotency> = (value, option) => {
   const expected = `{ header: 'idempotency-key' } with the header's name, or 'merchantPaymentReference'`;
   throw invalidOption(option, expected, value);
 };
-
-/** The header that carries the key of a payment, if one does. */
-export function headerOf(given: Idempotency | undefined): string | undefined {
-  return typeof given === 'object' ? given.header : undefined;
-}
-
-/** @throws {InvalidOptionError} when headers of the caller have the client's idempotency key */
-export function assertNoKey(
-  headers: Readonly<Record<string, string>> | undefined,
-  given: Idempotency | undefined,
-): void {
-  const header = headerOf(given);
-  if (header === undefined || !Object.hasOwn(headers ?? {}, header)) return;
-  throw new InvalidOptionError(
-    'headers',
-    `headers must not have ${header}: idempotency sets it for each payment; leave out one of the two`,
-  );
-}
 
 /**
  * The key of a payment: the same for the same fields in any order, so that every process makes the same of what is

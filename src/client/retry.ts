@@ -15,7 +15,6 @@ export interface FailedAttempt {
   readonly outcome: RequestOutcome;
   /** Whether the method is safe: it creates nothing at the service, however often it is sent. */
   readonly safe: boolean;
-  /** Status of the answer, if there was one. */
   readonly httpStatus?: number | undefined;
   /** Whether it is a 2xx whose body did not arrive completely. */
   readonly bodyLost?: boolean;
@@ -31,7 +30,6 @@ export interface RetrySituation {
   /** Whether the service has promised to recognise a repetition of this request. */
   readonly mayRepeat: boolean;
   readonly remainingMs: number;
-  /** From 0 to below 1. */
   readonly random: number;
 }
 
@@ -54,15 +52,13 @@ function mayRetry(failed: FailedAttempt, situation: RetrySituation): boolean {
   // Zero retries mean one request.
   if (situation.attempt > situation.maxRetries) return false;
   // No time is left, or the caller no longer waits.
-  if (failed.gaveUp) return false;
-  if (!canSucceedLater(failed)) return false;
+  if (failed.gaveUp || !canSucceedLater(failed)) return false;
   // It may have created a payment. A retry is safe only if the service recognises repetitions, which the
   // interface does not promise: the user has to say so.
   if (failed.outcome === 'unknown') return failed.safe || situation.mayRepeat;
-  // The payment exists. A safe method can be repeated.
-  if (failed.outcome === 'accepted') return failed.safe;
-  // Nothing reached the service, or it refused the request: no payment was created.
-  return true;
+  // After 'accepted' the payment exists, and only a safe method can be repeated. Otherwise nothing reached the service,
+  // or it refused the request: no payment was created.
+  return failed.outcome !== 'accepted' || failed.safe;
 }
 
 /**
