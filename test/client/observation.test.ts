@@ -288,7 +288,7 @@ describe('the context of the caller', () => {
   it.each([
     ['no object', 'tenant', /an object of texts, numbers and booleans; received/],
     ['a list', ['tenant'], /received an array/],
-    ['too many fields', Object.fromEntries(Array(17).entries()), /at most 16 fields; received 17/],
+    ['too many fields', Object.fromEntries(Array(17).entries()), /at most 16 fields/],
     ['a long name', { ['n'.repeat(65)]: 1 }, /names of at most 64/],
     ['an empty name', { '': 1 }, /names of at most 64/],
     ['a long text', { tenant: 't'.repeat(257) }, /texts of at most 256 characters/],
