@@ -30,11 +30,6 @@ interface Sending {
   readonly lent: LentConnection | undefined;
 }
 
-/** Whether a request may be sent twice without creating anything twice. */
-export function isRepeatable(method: string): boolean {
-  return method === 'GET' || method === 'HEAD';
-}
-
 /** Follows one request through undici and settles its exchange exactly once. */
 export class ExchangeHandler implements Dispatcher.DispatchHandler {
   readonly #sending: Sending;
@@ -68,7 +63,7 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
       throw new Error('The connection was idle for too long');
     }
     // An interceptor sends it a second time, which only the retry policy may do.
-    if (this.#controller !== undefined && !(isRepeatable(request.method) && this.#status === 0)) {
+    if (this.#controller !== undefined && !(request.safe && this.#status === 0)) {
       this.#fail('connection', undefined);
       this.#abort(controller, 'The request was sent before');
       return;
