@@ -95,7 +95,7 @@ export function prepareRequest(
   const issues = [
     ...findMethodIssues(given, body),
     ...findPathIssues(path),
-    ...findUnknownFields(request, REQUEST_FIELDS, NOT_OF_REQUEST),
+    ...findUnknownFields(request, ['method', 'path', 'body'], NOT_OF_REQUEST),
   ];
   if (issues.length > 0) throw new InvalidRequestError(issues);
   const method = String(given).toUpperCase();
@@ -129,8 +129,6 @@ export function toRequest(call: Call, { authorization }: Credentials): PreparedR
 
 const NOT_OF_CREATION =
   'is not a field of a payment creation; pass it in extraBody if the service takes it';
-
-const REQUEST_FIELDS: readonly (keyof ServiceRequest)[] = ['method', 'path', 'body'];
 
 const NOT_OF_REQUEST =
   'is not a field of a request, which has method, path and body; options are the second argument';

@@ -4,6 +4,7 @@ import { type StandardSchemaV1, toIssues } from '../protocol/standard-schema.js'
 import type { GiveUpReason } from './deadline.js';
 import { advise, type FailureContext, givenUpError, joinSentences } from './failure.js';
 import { ACCEPTED } from './retry.js';
+import { isJson } from './transport/answer-body.js';
 import type { Answer, ResponseHeaders } from './transport/transport.js';
 
 /** The service's answer to the creation of a payment. */
@@ -36,9 +37,8 @@ export function parseBody(text: string, headers: ResponseHeaders): unknown {
     return text;
   }
   // "404" in a text/plain body is text; an object is JSON whatever its content-type.
-  return (typeof value === 'object' && value !== null) || isJsonType(headers['content-type'])
-    ? value
-    : text;
+  const isOfJson = /^[^;]*[/+]json\b/i.test(String(headers['content-type']));
+  return isOfJson || (typeof value === 'object' && value !== null) ? value : text;
 }
 
 /**
@@ -57,19 +57,6 @@ export function isPage(
     return false;
   // What did not arrive whole can't be parsed.
   return bodyFailure === undefined ? start !== '' && !isJson(start) : !/^[[{"]/.test(start);
-}
-
-function isJsonType(contentType: string | string[] | undefined): boolean {
-  return /^[^;]*[/+]json\b/i.test(String(contentType));
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** The payment in the body of a creation's answer. */

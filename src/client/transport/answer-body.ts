@@ -78,7 +78,7 @@ function decodeAnswer(answer: Answer, maxBytes: number): Answer {
   const codings = codingsOf(answer.headers);
   if (!codings.every((coding) => Object.hasOwn(decoders, coding))) {
     // A charset by mistake, or identity in upper case: the bytes are the body.
-    if (isJson(answer.body)) return answer;
+    if (isJson(textOf(answer.body))) return answer;
     return { ...answer, bodyFailure: { reason: 'encoded' } };
   }
   try {
@@ -104,12 +104,15 @@ function isCutOff({ headers, body }: Answer, size: number): boolean {
   const isWhole = length === undefined ? /chunked/i.test(String(framing)) : Number(length) === size;
   if (isWhole && (length === '0' || !isEncoded(headers))) return false;
   const isOfJson = /[/+]json\b/i.test(String(headers['content-type']));
-  return (isOfJson || /^\s*\{/.test(new TextDecoder().decode(body))) && !isJson(body);
+  const text = textOf(body);
+  return (isOfJson || /^\s*\{/.test(text)) && !isJson(text);
 }
 
-function isJson(body: Uint8Array): boolean {
+const textOf = (body: Uint8Array): string => new TextDecoder().decode(body);
+
+export function isJson(text: string): boolean {
   try {
-    JSON.parse(new TextDecoder().decode(body));
+    JSON.parse(text);
     return true;
   } catch {
     return false;

@@ -29,16 +29,12 @@ export function createOwnTransport(
     });
   return {
     answerRules: { maxResponseBytes, isDecoded: false, isMock: false },
-    send(request, deadline) {
-      const borrowed = queue.borrow(deadline);
-      if (!(borrowed instanceof Promise)) return exchange(borrowed, request, deadline);
-      // Continues in the async context of this call, not of the call that gave the connection back.
-      return borrowed.then((connection) => {
-        if (connection === undefined) return GIVEN_UP;
-        if (deadline.check() === undefined) return exchange(connection, request, deadline);
-        queue.giveBack(connection);
-        return GIVEN_UP;
-      });
+    async send(request, deadline) {
+      const connection = await queue.borrow(deadline);
+      if (connection === undefined) return GIVEN_UP;
+      if (deadline.check() === undefined) return exchange(connection, request, deadline);
+      queue.giveBack(connection);
+      return GIVEN_UP;
     },
     destroy,
   };
