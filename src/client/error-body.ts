@@ -26,7 +26,6 @@ const MAX_REQUEST_ID_LENGTH = 128;
 const fieldsOf = (body: unknown): { code?: unknown; message?: unknown; requestId?: unknown } =>
   Object(body);
 
-/** A text, or a number as text. */
 const wordOf = (value: unknown): string | undefined =>
   ['string', 'number'].includes(typeof value) ? String(value) : undefined;
 

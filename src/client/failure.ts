@@ -28,7 +28,6 @@ export interface FailureContext extends CallContext {
   readonly credentials: Credentials;
 }
 
-/** What is known about a call before it has credentials. */
 interface CallContext {
   readonly request: Pick<PreparedRequest, 'method' | 'path' | 'safe'>;
   readonly deadline: Deadline;

@@ -102,7 +102,6 @@ export function traceOf(call: Call): CallTrace | undefined {
   };
 }
 
-/** Runs one call and publishes it. */
 export function observeCall<Result>(trace: CallTrace, run: () => Promise<Result>): Promise<Result> {
   const startedAtMs = performance.now();
   return publish(calls(), trace, async () => {

@@ -28,7 +28,6 @@ export interface Call extends Pick<PreparedRequest, 'method' | 'path' | 'safe'> 
   readonly target: string;
   readonly body: string | undefined;
   readonly client: ResolvedClientOptions;
-  /** Undefined where the call has none. */
   readonly options: ResolvedRequestOptions | undefined;
   /** Of `payments.create`. */
   readonly merchantPaymentReference: string | undefined;
@@ -115,7 +114,6 @@ export function prepareRequest(
   };
 }
 
-/** The request of a call as it goes on the wire. */
 export function toRequest(call: Call, { authorization }: Credentials): PreparedRequest {
   const { client, options, method, path, safe, target, body } = call;
   const headers: Record<string, string> = { authorization, ...client.headers, ...options?.headers };

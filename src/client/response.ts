@@ -59,7 +59,6 @@ export function isPage(
   return bodyFailure === undefined ? start !== '' && !isJson(start) : !/^[[{"]/.test(start);
 }
 
-/** The payment in the body of a creation's answer. */
 export function readPayment(body: unknown): CreatePaymentResult['payment'] {
   if (typeof body !== 'object' || Array.isArray(body)) return {};
   const payment: Record<string, unknown> = { ...body };

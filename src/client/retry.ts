@@ -9,7 +9,6 @@ export interface Verdict {
 /** Of a success, or of what follows one: what was accepted must not be sent again. */
 export const ACCEPTED: Verdict = { requestOutcome: 'accepted', safeToRetry: false };
 
-/** What the retry decision depends on. */
 export interface FailedAttempt {
   /** What is known after this attempt alone. */
   readonly outcome: RequestOutcome;

@@ -24,7 +24,6 @@ export class ConnectionQueue {
   // A set keeps the order, and lets a request leave from the middle.
   readonly #waiting = new Set<(connection: Connection) => void>();
 
-  /** @param limit how many connections there may be */
   constructor({ limit, create }: { readonly limit: number; readonly create: () => Connection }) {
     this.#limit = limit;
     this.#create = create;

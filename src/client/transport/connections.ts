@@ -2,7 +2,6 @@ import type { buildConnector, Client, Dispatcher } from 'undici';
 import { type Connection, ConnectionQueue, KEEP_ALIVE_MS, KeptSocket } from './connection-queue.js';
 import type { OwnRoute } from './undici.js';
 
-/** The parts of undici that are used. */
 interface Undici {
   readonly Client: typeof Client;
   readonly buildConnector: typeof buildConnector;
@@ -60,10 +59,8 @@ export async function createProxyRoute(): Promise<OwnRoute> {
   );
 }
 
-/** What a connection is made of. */
 interface ConnectionParts {
   readonly connect: Connector;
-  /** Of this connection. */
   readonly socket: KeptSocket;
 }
 

@@ -15,12 +15,10 @@ import type {
 /** A connection that the client's own queue has lent to the request. */
 interface LentConnection {
   readonly socket: KeptSocket;
-  /** Dispatches the request on it. */
   readonly start: () => void;
   readonly giveBack: () => void;
 }
 
-/** A request on its way through undici. */
 interface Sending {
   readonly request: PreparedRequest;
   readonly deadline: Deadline;

@@ -4,7 +4,6 @@ import type { Connection, ConnectionQueue } from './connection-queue.js';
 import { ExchangeHandler } from './exchange-handler.js';
 import { type Exchange, GIVEN_UP, type PreparedRequest, type Transport } from './transport.js';
 
-/** The client's own connections to the service, direct or through a proxy. */
 export interface OwnRoute {
   readonly queue: ConnectionQueue;
   /** Called when no call is in flight. */
