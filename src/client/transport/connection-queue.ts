@@ -4,7 +4,6 @@ import { timers } from '../../protocol/timers.js';
 import type { Deadline } from '../deadline.js';
 import type { ResponseHeaders } from './transport.js';
 
-/** Sends one request at a time. */
 export interface Connection {
   /** Opens the connection when a request needs it, and opens it again after it was closed. */
   readonly dispatcher: Dispatcher;

@@ -6,7 +6,6 @@ import { type Exchange, GIVEN_UP, type PreparedRequest, type Transport } from '.
 
 export interface OwnRoute {
   readonly queue: ConnectionQueue;
-  /** Called when no call is in flight. */
   readonly destroy: () => Promise<void>;
 }
 
@@ -28,12 +27,16 @@ export function createOwnTransport(
     });
   return {
     answerRules: { maxResponseBytes, isDecoded: false, isMock: false },
-    async send(request, deadline) {
-      const connection = await queue.borrow(deadline);
-      if (connection === undefined) return GIVEN_UP;
-      if (deadline.check() === undefined) return exchange(connection, request, deadline);
-      queue.giveBack(connection);
-      return GIVEN_UP;
+    send(request, deadline) {
+      const borrowed = queue.borrow(deadline);
+      if (!(borrowed instanceof Promise)) return exchange(borrowed, request, deadline);
+      // Continues in the async context of this call, not of the call that gave the connection back.
+      return borrowed.then((connection) => {
+        if (connection === undefined) return GIVEN_UP;
+        if (deadline.check() === undefined) return exchange(connection, request, deadline);
+        queue.giveBack(connection);
+        return GIVEN_UP;
+      });
     },
     destroy,
   };
