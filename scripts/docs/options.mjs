@@ -61,7 +61,7 @@ const PARTS = {
       '`checkCallbackEndpoint`',
     ],
     ['SignCallbackInput', 'src/testing/sign-callback.ts', '`signCallback`'],
-    ['InstrumentationOptions', 'src/opentelemetry/options.ts', '`instrumentMerchantPayments`'],
+    ['InstrumentationOptions', 'src/opentelemetry/instrument.ts', '`instrumentMerchantPayments`'],
   ],
 };
 

@@ -1,5 +1,5 @@
 import type { ControlError } from '../mock-server/control/control-types.js';
-import { trimEnd } from '../protocol/trim-end.js';
+import { trimEnd } from '../protocol/plain-text.js';
 import { text } from './command.js';
 import { formatDuration, parseHttpUrl, parseJsonOrText } from './option-values.js';
 import type { Terminal } from './terminal.js';

@@ -1,6 +1,5 @@
 import { InvalidOptionError, SecretUnavailableError } from '../errors.js';
 import { nameFailure } from '../protocol/describe-value.js';
-import { MOCK_API_SECRET } from '../protocol/mock-secrets.js';
 import { invalidOption, type Rule, secretText } from '../protocol/options.js';
 import { Redactor } from '../protocol/redaction.js';
 
@@ -16,7 +15,8 @@ const MIN_REDACTED_KEY_LENGTH = 8;
  */
 export class Credentials {
   readonly #authorization: string;
-  readonly #redactor: Redactor;
+  /** Removes them from texts of a server. */
+  readonly redactor: Redactor;
 
   constructor(apiKey: string, apiSecret: string) {
     const pair = `${apiKey}:${apiSecret}`;
@@ -24,17 +24,12 @@ export class Credentials {
     this.#authorization = `Basic ${encoded}`;
     const secrets = [pair, encoded, apiSecret];
     if (apiKey.length >= MIN_REDACTED_KEY_LENGTH) secrets.push(apiKey);
-    this.#redactor = new Redactor(secrets);
+    this.redactor = new Redactor(secrets);
   }
 
   /** The value of the Authorization header. */
   get authorization(): string {
     return this.#authorization;
-  }
-
-  /** Removes the credentials from texts of a server, and withholds those that repeat the request's body. */
-  redactAll(texts: readonly string[], requestBody?: string): string[] {
-    return this.#redactor.redactAll(texts, requestBody);
   }
 }
 
@@ -73,18 +68,16 @@ const credentialText: Rule<string> = (value, option) => {
  * Reads the credentials of a call, from the user's functions where they are such.
  *
  * @throws {SecretUnavailableError} when a function fails
- * @throws {InvalidOptionError} when it returns something that is not a credential, or the mock's for another machine
+ * @throws {InvalidOptionError} when it returns something that is not a credential
  */
 export async function readCredentials(
   apiKey: Credential,
   apiSecret: Credential,
-  isOnThisMachine: boolean,
 ): Promise<Credentials> {
   const [key, secret] = await Promise.all([
     readCredential('apiKey', apiKey),
     readCredential('apiSecret', apiSecret),
   ]);
-  if (!isOnThisMachine) assertOwnSecret(secret);
   return new Credentials(key, secret);
 }
 
@@ -102,13 +95,4 @@ async function readCredential(option: string, given: Credential): Promise<string
     );
   }
   return credentialText(value, option);
-}
-
-/** @throws {InvalidOptionError} for the API secret that every copy of the mock has; not for a service on this machine */
-export function assertOwnSecret(apiSecret: Credential): void {
-  if (apiSecret !== MOCK_API_SECRET) return;
-  throw new InvalidOptionError(
-    'apiSecret',
-    `apiSecret must be your account's unless baseUrl is on this machine; received the one that every copy of the mock has: set ${variables.apiSecret}, or for a test start the mock with another API secret`,
-  );
 }

@@ -20,23 +20,15 @@ export class Deadline {
   readonly #endsAtMs: number;
   readonly #endsAtSystemMs: number;
   readonly #timer: NodeJS.Timeout;
-  readonly #signal: AbortSignal | undefined;
   readonly #stopListening: (() => void) | undefined;
 
   constructor(timeoutMs: number, signal: AbortSignal | undefined) {
     this.timeoutMs = timeoutMs;
-    this.#signal = signal;
     this.#endsAtMs = timers.now() + timeoutMs;
     this.#endsAtSystemMs = timers.systemNow() + timeoutMs;
     if (signal?.aborted) this.giveUp('aborted');
     else if (signal) this.#stopListening = onAbort(signal, () => this.giveUp('aborted'));
     this.#timer = timers.setTimeout(() => this.#expire(), timeoutMs);
-  }
-
-  /** The name of the error that the caller's signal was aborted with, such as TimeoutError; undefined if it has none. */
-  get abortName(): string | undefined {
-    const { name } = (this.#signal?.reason ?? {}) as { name?: unknown };
-    return typeof name === 'string' && /^[A-Za-z]\w{0,63}$/.test(name) ? name : undefined;
   }
 
   get remainingMs(): number {

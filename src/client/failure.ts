@@ -12,7 +12,7 @@ import {
 import { REDACTED } from '../protocol/redaction.js';
 import type { Credentials } from './credentials.js';
 import type { Deadline, GiveUpReason } from './deadline.js';
-import { CODE, readErrorBody, readLocation, readTexts, shorten } from './error-body.js';
+import { CODE, readErrorBody, readTexts, shorten } from './error-body.js';
 import { parseRetryAfter, type Verdict } from './retry.js';
 import { findErrorCode, findErrorText } from './transport/socket-errors.js';
 import type {
@@ -28,7 +28,6 @@ export interface FailureContext extends CallContext {
   readonly credentials: Credentials;
 }
 
-/** What is known about a call before it has credentials. */
 interface CallContext {
   readonly request: Pick<PreparedRequest, 'method' | 'path' | 'safe'>;
   readonly deadline: Deadline;
@@ -103,28 +102,20 @@ function failureToError(
   if (reason === 'given-up') {
     return givenUpError(context.deadline.gaveUp as GiveUpReason, verdict, context);
   }
-  const details = { ...verdict, cause: scrubCause(cause, context) };
-  const what = describeFailure(details.cause, { sent, reason });
-  const message = describeCall(context, what, verdict);
-  return reason === 'unusable'
-    ? new ResponseError(message, details)
-    : new ConnectionError(message, details);
-}
-
-function describeFailure(
-  cause: ScrubbedCause | undefined,
-  { sent, reason }: Pick<Failure, 'sent' | 'reason'>,
-): string {
-  const { code, message = '' } = cause ?? {};
+  const scrubbed = scrubCause(cause, context);
+  const details = { ...verdict, cause: scrubbed };
+  const { code, message = '' } = scrubbed ?? {};
   const because = code === undefined ? '' : ` (${code})${remedyFor(code, message)}`;
   if (reason === 'unusable') {
-    return `got an answer that is not HTTP${because}; check for a proxy or firewall between this machine and the service`;
+    const what = `got an answer that is not HTTP${because}; check for a proxy or firewall between this machine and the service`;
+    return new ResponseError(describeCall(context, what, verdict), details);
   }
-  // Not of a socket: a mistake in a fetch or an interceptor, for example.
-  if (cause !== undefined && code === undefined) {
-    return `failed before ${sent ? 'an answer' : 'it was sent'} (${cause.name}: ${cause.message})`;
-  }
-  return `${sent ? 'lost its connection before an answer' : 'got no connection'}${because}`;
+  const what =
+    scrubbed === undefined || code !== undefined
+      ? `${sent ? 'lost its connection before an answer' : 'got no connection'}${because}`
+      : // Not of a socket: a mistake in a fetch or an interceptor, for example.
+        `failed before ${sent ? 'an answer' : 'it was sent'} (${scrubbed.name}: ${message})`;
+  return new ConnectionError(describeCall(context, what, verdict), details);
 }
 
 /** The error of a call that ended by its deadline or its caller's signal. */
@@ -134,14 +125,12 @@ export function givenUpError(
   context: CallContext,
   because = '',
 ): MerchantPaymentsError {
-  const { abortName, timeoutMs } = context.deadline;
-  if (reason === 'timeout') {
-    const what = `did not end within ${timeoutMs} ms${because}`;
-    return new RequestTimeoutError(describeCall(context, what, verdict), verdict);
+  if (reason === 'aborted') {
+    const what = 'was aborted by its signal';
+    return new RequestAbortedError(describeCall(context, what, verdict), verdict);
   }
-  const named = abortName === undefined ? '' : ` (${abortName})`;
-  const what = `was aborted by its signal${named}`;
-  return new RequestAbortedError(describeCall(context, what, verdict), verdict);
+  const what = `did not end within ${context.deadline.timeoutMs} ms${because}`;
+  return new RequestTimeoutError(describeCall(context, what, verdict), verdict);
 }
 
 /** The error of a call that ended before anything was sent. */
@@ -156,7 +145,6 @@ const bodyFailures: Readonly<Record<BodyFailure['reason'], string>> = {
   'too-large': 'a body larger than maxResponseBytes',
   encoded: 'a body in an unknown content-encoding, although the request asked for identity',
   used: 'a body that was read before; fetch must return a new Response for each request',
-  unreadable: 'a body that cannot be read; fetch must return a Response',
 };
 
 const PAGE =
@@ -176,12 +164,11 @@ function unusableAnswerError(
 }
 
 function apiError(
-  answer: Answer,
+  { status, headers, bodyFailure }: Answer,
   response: ServiceResponse,
   verdict: Verdict,
   context: FailureContext,
 ): ApiError {
-  const { status, headers, bodyFailure } = answer;
   const said = readErrorBody(response, context);
   const wait = parseRetryAfter(headers, Date.now());
   const details = {
@@ -194,20 +181,15 @@ function apiError(
   };
   const named = [said.code, said.message].filter((part) => part !== undefined).join(': ');
   const what = `was answered with ${status}${named && ` (${named})`}`;
-  const message = describeCall(context, what, verdict, statusRemedy(answer, context));
+  const message = describeCall(context, what, verdict, statusRemedy(status, context));
   return status === 401
     ? new InvalidCredentialsError(message, details)
     : new ApiError(message, details);
 }
 
-function statusRemedy({ status, headers }: Answer, context: FailureContext): string {
-  const { request } = context;
+function statusRemedy(status: number, { request }: FailureContext): string {
   if (status === 401) return 'Check apiKey and apiSecret.';
-  if (status < 400) {
-    const to = readLocation(headers, request.origin + request.target, context);
-    const led = to === undefined ? '' : `It redirects to ${to}.`;
-    return joinSentences(led, 'Redirects are not followed: check baseUrl.');
-  }
+  if (status < 400) return 'Redirects are not followed: check baseUrl.';
   if (status === 409 && !request.safe) return 'An earlier attempt may have created the payment.';
   return '';
 }

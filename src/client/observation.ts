@@ -9,7 +9,6 @@ import type { OperationName } from '../protocol/operations.js';
 import { hasSubscribers, openChannel, runTraced } from '../protocol/tracing.js';
 import { readRequestId, type Secrets } from './error-body.js';
 import type { Call } from './prepared-request.js';
-import { isOfAnother } from './response.js';
 import type { Verdict } from './retry.js';
 
 /** What is known about a call from its start. */
@@ -103,7 +102,6 @@ export function traceOf(call: Call): CallTrace | undefined {
   };
 }
 
-/** Runs one call and publishes it. */
 export function observeCall<Result>(trace: CallTrace, run: () => Promise<Result>): Promise<Result> {
   const startedAtMs = performance.now();
   return publish(calls(), trace, async () => {
@@ -125,31 +123,28 @@ export function observeCall<Result>(trace: CallTrace, run: () => Promise<Result>
   });
 }
 
-interface AttemptContext extends Secrets {
-  readonly call: Call;
-}
-
 /** Runs one attempt of a call and reports it to the logger and the channel. */
 export async function observeRequest(
-  context: AttemptContext,
+  context: Secrets & { readonly call: Call },
   call: CallTrace,
   run: () => Promise<AttemptResult>,
 ): Promise<AttemptResult> {
   call.attempts += 1;
   const { operation, url, attempts, status, requestId, ...subject } = call;
-  const trace: RequestTrace = { ...subject, attempt: attempts, call };
+  const fields: Omit<RequestTrace, 'call'> = { ...subject, attempt: attempts };
+  const trace: RequestTrace = { ...fields, call };
   const startedAtMs = performance.now();
   let result: AttemptResult | undefined;
   const running = publish(requests(), trace, async () => {
     result = await run();
-    trace.durationMs = durationSince(startedAtMs);
-    trace.outcome = result.verdict.requestOutcome;
+    const answered = describeAnswer(result, context);
+    const durationMs = durationSince(startedAtMs);
+    Object.assign(fields, { durationMs, outcome: result.verdict.requestOutcome, ...answered });
+    Object.assign(trace, fields);
     delete call.status;
     delete call.requestId;
-    const answered = describeAnswer(result, context);
     Object.assign(call, answered);
-    Object.assign(trace, answered);
-    log(context.call, trace, result);
+    log(context.call, fields, result);
     if (result.error !== undefined) throw result.error;
   });
   await running.catch((error: unknown) => {
@@ -159,11 +154,10 @@ export async function observeRequest(
 }
 
 /** Only what there is, since subscribers list the keys. */
-function describeAnswer({ error, response }: AttemptResult, context: Secrets) {
+function describeAnswer({ response }: AttemptResult, context: Secrets) {
   if (response === undefined) return {};
   const { status, body, headers } = response;
-  const ofError = error instanceof ApiError ? error.requestId : undefined;
-  const requestId = error === undefined ? readRequestId(body, headers, context) : ofError;
+  const requestId = readRequestId(body, headers, context);
   return { status, ...(requestId !== undefined && { requestId }) };
 }
 
@@ -183,25 +177,18 @@ async function publish<Trace extends object, Result>(
 
 function log(
   { client: { logger }, merchantPaymentReference }: Call,
-  { call, ...fields }: RequestTrace,
-  { response, error, retryDelayMs }: AttemptResult,
+  fields: Omit<RequestTrace, 'call'>,
+  { error, retryDelayMs }: AttemptResult,
 ): void {
   if (logger === undefined) return;
-  const named = { ...fields, ...referenceFields({ merchantPaymentReference }) };
-  if (error !== undefined) {
-    const serviceCode = error instanceof ApiError ? error.serviceCode : undefined;
-    const coded = { ...named, code: error.code, ...(serviceCode !== undefined && { serviceCode }) };
-    if (retryDelayMs === undefined) {
-      writeLine(logger, 'error', { fields: coded, message: 'request failed' });
-    } else {
-      writeLine(logger, 'warn', { fields: coded, message: 'request failed, will retry' });
-    }
-  } else if (call.operation === 'payments.create' && isOfAnother(response as ServiceResponse)) {
-    // Only there is JSON certain to be meant.
-    const message =
-      'request succeeded, but its body is markup or broken JSON; check baseUrl and the proxies before the service';
-    writeLine(logger, 'warn', { fields: named, message });
-  } else {
+  if (error === undefined) {
     writeLine(logger, 'debug', { fields, message: 'request succeeded' });
+    return;
   }
+  const { code, serviceCode } = error as Partial<ApiError>;
+  const coded = { code, ...(serviceCode !== undefined && { serviceCode }) };
+  const named = { ...fields, ...referenceFields({ merchantPaymentReference }), ...coded };
+  const isLast = retryDelayMs === undefined;
+  const message = isLast ? 'request failed' : 'request failed, will retry';
+  writeLine(logger, isLast ? 'error' : 'warn', { fields: named, message });
 }

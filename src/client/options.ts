@@ -16,15 +16,8 @@ import {
 } from '../protocol/options.js';
 import type { StandardSchemaV1 } from '../protocol/standard-schema.js';
 import { baseUrl, isLoopback } from '../protocol/url.js';
-import {
-  assertOwnSecret,
-  Credentials,
-  credential,
-  orFromEnv,
-  readCredentials,
-} from './credentials.js';
-import { assertNoKey, idempotency } from './idempotency.js';
-import { defaultHeaders, requestHeaders } from './request-headers.js';
+import { Credentials, credential, orFromEnv, readCredentials, variables } from './credentials.js';
+import { defaultHeaders, idempotency, requestHeaders } from './request-headers.js';
 
 /** A dispatcher, whose types differ from one undici to the next. */
 export interface DispatcherLike {
@@ -91,7 +84,7 @@ export interface PaymentClientOptions {
    * `recover`; without the promise, that would create a second payment.
    *
    * - `{ header: 'idempotency-key' }`: by the key in this header. Every attempt at one payment carries the same key, made
-   *   of its fields: retries, `create` again, and `recover` of any process. `headers` may not have it as well.
+   *   of its fields: retries, `create` again, and `recover` of any process. It replaces one of `headers`.
    * - `'merchantPaymentReference'`: by the payment's reference.
    * @default none: what may exist at the service is not sent again
    */
@@ -174,21 +167,18 @@ export function resolveClientOptions(options: PaymentClientOptions) {
   );
   const { dispatcher, fetch } = given;
   const { hostname, protocol, port } = new URL(given.baseUrl.href);
-  const isOnThisMachine = isLoopback(hostname);
-  if (protocol === 'http:' && !dangerouslyAllowHttp && !isOnThisMachine) {
+  if (protocol === 'http:' && !dangerouslyAllowHttp && !isLoopback(hostname)) {
     throw new InvalidOptionError(
       'baseUrl',
       'baseUrl must be an https: URL, since http: to another machine would send the API secret in clear text; use https:, localhost or a loopback address, or set dangerouslyAllowHttp for a test network',
     );
   }
-  assertNoKey(given.headers, given.idempotency);
   if (dispatcher !== undefined && fetch !== undefined) {
     throw new InvalidOptionError(
       'fetch',
       'fetch must not be combined with dispatcher; pass only one of them',
     );
   }
-  if (!isOnThisMachine) assertOwnSecret(apiSecret);
   return Object.freeze({
     ...given,
     // Read at each call: msw replaces it when it begins to listen.
@@ -198,7 +188,7 @@ export function resolveClientOptions(options: PaymentClientOptions) {
     credentials:
       typeof apiKey === 'string' && typeof apiSecret === 'string'
         ? new Credentials(apiKey, apiSecret)
-        : () => readCredentials(apiKey, apiSecret, isOnThisMachine),
+        : () => readCredentials(apiKey, apiSecret),
     /** The base URL's host and port, for traces and log lines. */
     server: {
       serverAddress: hostname.replace(/^\[|\]$/g, ''),
@@ -210,6 +200,66 @@ export function resolveClientOptions(options: PaymentClientOptions) {
 export type ResolvedClientOptions = ReturnType<typeof resolveClientOptions>;
 
 const globalFetch: typeof globalThis.fetch = (...request) => globalThis.fetch(...request);
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Options completed from the environment. A missing variable is not an error yet: an application may be built
+ * where its secrets are not available.
+ */
+export class EnvironmentOptions {
+  readonly #checked: ResolvedClientOptions;
+  readonly #given: Partial<PaymentClientOptions>;
+  readonly #env: Environment;
+
+  /** @throws {InvalidOptionError} for an option or variable that is present and invalid */
+  constructor(overrides: Partial<PaymentClientOptions>, env: Environment) {
+    this.#env = env;
+    // A variable that is present now stays in force if the environment changes.
+    this.#given = complete(overrides, env);
+    // Valid, so that the others are checked while one is missing.
+    const standIns = { baseUrl: 'https://localhost', apiKey: 'unset', apiSecret: 'unset' };
+    this.#checked = resolveClientOptions({ ...standIns, ...this.#given });
+  }
+
+  /** Empty while its variable is missing. */
+  get baseUrl(): string {
+    return this.#given.baseUrl === undefined ? '' : this.#checked.baseUrl.href;
+  }
+
+  /** @throws {InvalidOptionError} naming all that is missing, so that one look at the environment is enough */
+  resolve(): ResolvedClientOptions {
+    if (named.every((name) => this.#given[name] !== undefined)) return this.#checked;
+    const given = complete(this.#given, this.#env);
+    const missing = named.filter((name) => given[name] === undefined);
+    const [first] = missing;
+    if (first === undefined) return resolveClientOptions(given as PaymentClientOptions);
+    const are = missing.length === 1 ? 'is' : 'are';
+    const toSet = missing.map((name) => variables[name]).join(', ');
+    const all = missing.join(', ');
+    throw new InvalidOptionError(
+      first,
+      `${all} ${are} missing; set ${toSet}, or pass ${all} to PaymentClient.fromEnv()`,
+    );
+  }
+}
+
+const named = Object.keys(variables) as readonly (keyof typeof variables)[];
+
+/** A copy with the variables in place of options that are missing, which have no key if they still are. */
+function complete(given: Partial<PaymentClientOptions>, env: Environment) {
+  const { baseUrl, apiKey, apiSecret, ...others } = given;
+  const values = named
+    .map(
+      (name) =>
+        [
+          name,
+          given[name] === undefined ? env[variables[name]] || undefined : given[name],
+        ] as const,
+    )
+    .filter(([, value]) => value !== undefined);
+  return { ...others, ...Object.fromEntries(values) } as Partial<PaymentClientOptions>;
+}
 
 const callRules = {
   signal: optional(
@@ -242,21 +292,13 @@ export function asNotSent(error: unknown): unknown {
  *
  * @throws {InvalidOptionError} in a browser
  */
-export function assertNoBrowser(): void {
-  const { process, document, navigator, WorkerNavigator } = globalThis as Partial<BrowserGlobals>;
-  if (process?.versions?.node !== undefined) return;
-  const isWorker = WorkerNavigator !== undefined && navigator instanceof WorkerNavigator;
-  if (document === undefined && !isWorker) return;
+function assertNoBrowser(): void {
+  // The stand-in for process that bundlers provide has no version of Node.
+  if (globalThis.process?.versions?.node !== undefined) return;
+  const { document, navigator } = globalThis as { document?: unknown; navigator?: object };
+  if (document === undefined && navigator?.constructor.name !== 'WorkerNavigator') return;
   throw new InvalidOptionError(
     'apiSecret',
     'apiSecret must not be used in a browser: everyone who opens the page could read it and create payments; create the client on your server, and let the page call your server',
   );
-}
-
-interface BrowserGlobals {
-  // In Node, Bun and Deno. The stand-in that bundlers provide has no version of Node.
-  readonly process: { readonly versions?: { readonly node?: string } };
-  readonly document: unknown;
-  readonly navigator: unknown;
-  readonly WorkerNavigator: new () => unknown;
 }

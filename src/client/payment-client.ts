@@ -9,11 +9,11 @@ import type { CreatePaymentInput } from '../protocol/payment.js';
 import { PREPARE_CREATION, type PreparedCreation } from '../protocol/prepared-creation.js';
 import { Credentials } from './credentials.js';
 import { Deadline } from './deadline.js';
-import { EnvironmentOptions } from './environment-options.js';
 import { notSentError } from './failure.js';
 import { type CallTrace, observeCall, traceOf } from './observation.js';
 import {
   asNotSent,
+  EnvironmentOptions,
   type PaymentClientOptions,
   type RequestOptions,
   type ResolvedClientOptions,
@@ -28,8 +28,12 @@ import {
   type ServiceRequest,
   toRequest,
 } from './prepared-request.js';
-import { type CreatePaymentResult, readPayment } from './response.js';
-import { applyResponseSchema } from './response-schema.js';
+import {
+  applyResponseSchema,
+  type CreatePaymentResult,
+  parseBody,
+  readPayment,
+} from './response.js';
 import { send } from './send.js';
 import { describeLoadFailure, loadTransport } from './transport/load.js';
 import type { Transport } from './transport/transport.js';
@@ -76,11 +80,11 @@ export interface Payments {
   ): Promise<CreatePaymentResult<Body, Fields>>;
 }
 
-/** The service's answer, and the same with what a `responseSchema` has made of its body. */
-interface Received {
-  readonly answer: ServiceResponse;
-  readonly response: ServiceResponse;
-}
+type Prepare<Input> = (
+  input: Input,
+  options: ResolvedRequestOptions | undefined,
+  client: ResolvedClientOptions,
+) => Call;
 
 /**
  * A client of the Merchant Payment Service. Create one per merchant account and keep it: it holds the
@@ -107,10 +111,7 @@ export class PaymentClient {
     if (options instanceof EnvironmentOptions) this.#environment = options;
     else this.#options = resolveClientOptions(options);
     this.payments = {
-      create: <Body = unknown, Fields = unknown>(
-        input: CreatePaymentInput,
-        callOptions?: RequestOptions<Body, Fields>,
-      ) => this.#create(input, callOptions),
+      create: this.#create.bind(this),
     };
   }
 
@@ -143,13 +144,7 @@ export class PaymentClient {
     request: ServiceRequest,
     options?: RequestOptions<Body>,
   ): Promise<ServiceResponse<Body>> {
-    try {
-      const call = this.#prepare(prepareRequest, request, options);
-      const { response } = await this.#perform(call);
-      return response as ServiceResponse<Body>;
-    } catch (error) {
-      throw showCaller(error);
-    }
+    return (await this.#call(prepareRequest, request, options)) as ServiceResponse<Body>;
   }
 
   /**
@@ -207,15 +202,23 @@ export class PaymentClient {
 
   async #create<Body, Fields>(
     input: CreatePaymentInput,
-    options: RequestOptions<Body, Fields> | undefined,
+    options?: RequestOptions<Body, Fields>,
   ): Promise<CreatePaymentResult<Body, Fields>> {
+    const response = (await this.#call(prepareCreation, input, options)) as ServiceResponse<Body>;
+    const { body, text, headers } = response;
+    // A schema has made another body of it.
+    const answered = options?.responseSchema === undefined ? body : parseBody(text, headers);
+    const payment = readPayment(answered) as CreatePaymentResult<Body, Fields>['payment'];
+    return { payment, response };
+  }
+
+  async #call<Input>(
+    prepare: Prepare<Input>,
+    input: Input,
+    options: RequestOptions | undefined,
+  ): Promise<ServiceResponse> {
     try {
-      const call = this.#prepare(prepareCreation, input, options);
-      const { answer, response } = await this.#perform(call);
-      return {
-        payment: readPayment(answer.body) as CreatePaymentResult<Body, Fields>['payment'],
-        response: response as ServiceResponse<Body>,
-      };
+      return await this.#perform(this.#prepare(prepare, input, options));
     } catch (error) {
       throw showCaller(error);
     }
@@ -223,11 +226,7 @@ export class PaymentClient {
 
   /** @throws {InvalidOptionError} for an option of the call, and while a variable of the environment is missing */
   #prepare<Input>(
-    prepare: (
-      input: Input,
-      options: ResolvedRequestOptions | undefined,
-      client: ResolvedClientOptions,
-    ) => Call,
+    prepare: Prepare<Input>,
     input: Input,
     options: RequestOptions | undefined,
   ): Call {
@@ -240,7 +239,7 @@ export class PaymentClient {
     }
   }
 
-  #perform(call: Call): Promise<Received> {
+  #perform(call: Call): Promise<ServiceResponse> {
     if (this.#closing !== undefined) {
       const message = `${call.method} ${call.path} was not sent: the client was closed; create one client and close it at the end of the process`;
       throw new ConnectionError(message, { requestOutcome: 'not-sent' });
@@ -251,7 +250,7 @@ export class PaymentClient {
       : observeCall(trace, () => this.#send(call, trace));
   }
 
-  async #send(call: Call, trace: CallTrace | undefined): Promise<Received> {
+  async #send(call: Call, trace: CallTrace | undefined): Promise<ServiceResponse> {
     const { client, options } = call;
     const deadline = new Deadline(options?.timeoutMs ?? client.timeoutMs, options?.signal);
     this.#inFlight += 1;
@@ -266,8 +265,7 @@ export class PaymentClient {
       const context = { call, trace, request, credentials, deadline, transport, closing };
       const answer = await send(context);
       const schema = options?.responseSchema;
-      if (schema === undefined) return { answer, response: answer };
-      return { answer, response: await applyResponseSchema(answer, schema, context) };
+      return schema === undefined ? answer : await applyResponseSchema(answer, schema, context);
     } finally {
       deadline.end();
       this.#inFlight -= 1;

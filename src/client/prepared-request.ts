@@ -7,8 +7,8 @@ import { invalidOption } from '../protocol/options.js';
 import { isObject } from '../protocol/own-fields.js';
 import type { CreatePaymentInput } from '../protocol/payment.js';
 import type { Credentials } from './credentials.js';
-import { assertNoKey, headerOf, toIdempotencyKey } from './idempotency.js';
 import type { ResolvedClientOptions, ResolvedRequestOptions } from './options.js';
+import { toIdempotencyKey } from './request-headers.js';
 import type { PreparedRequest } from './transport/transport.js';
 
 /** A request for an operation that this SDK does not know. */
@@ -28,7 +28,6 @@ export interface Call extends Pick<PreparedRequest, 'method' | 'path' | 'safe'> 
   readonly target: string;
   readonly body: string | undefined;
   readonly client: ResolvedClientOptions;
-  /** Undefined where the call has none. */
   readonly options: ResolvedRequestOptions | undefined;
   /** Of `payments.create`. */
   readonly merchantPaymentReference: string | undefined;
@@ -40,14 +39,12 @@ export interface Call extends Pick<PreparedRequest, 'method' | 'path' | 'safe'> 
  * A call that creates a payment (interface section 4.1).
  *
  * @throws {InvalidRequestError} naming every field that is invalid
- * @throws {InvalidOptionError} for headers that have the client's idempotency key
  */
 export function prepareCreation(
   given: CreatePaymentInput,
   options: ResolvedRequestOptions | undefined,
   client: ResolvedClientOptions,
 ): Call {
-  assertNoKey(options?.headers, client.idempotency);
   const { inputFields, method, path, safe } = operations['payments.create'];
   const { issues = [], input } = readCreation(given);
   const found = [
@@ -97,7 +94,7 @@ export function prepareRequest(
   const issues = [
     ...findMethodIssues(given, body),
     ...findPathIssues(path),
-    ...findUnknownFields(request, REQUEST_FIELDS, NOT_OF_REQUEST),
+    ...findUnknownFields(request, ['method', 'path', 'body'], NOT_OF_REQUEST),
   ];
   if (issues.length > 0) throw new InvalidRequestError(issues);
   const method = String(given).toUpperCase();
@@ -117,21 +114,19 @@ export function prepareRequest(
   };
 }
 
-/** The request of a call as it goes on the wire. */
 export function toRequest(call: Call, { authorization }: Credentials): PreparedRequest {
   const { client, options, method, path, safe, target, body } = call;
   const headers: Record<string, string> = { authorization, ...client.headers, ...options?.headers };
   if (body !== undefined) headers['content-type'] = 'application/json';
-  const idempotencyHeader = headerOf(client.idempotency);
-  if (idempotencyHeader !== undefined && call.mayRepeat)
-    headers[idempotencyHeader] = toIdempotencyKey(body as string);
+  const { idempotency } = client;
+  // Last: nothing stores the headers of a call, and `recover` must send the same key.
+  if (typeof idempotency === 'object' && call.mayRepeat)
+    headers[idempotency.header] = toIdempotencyKey(body as string);
   return { method, safe, origin: client.baseUrl.origin, target, path, headers, body };
 }
 
 const NOT_OF_CREATION =
   'is not a field of a payment creation; pass it in extraBody if the service takes it';
-
-const REQUEST_FIELDS: readonly (keyof ServiceRequest)[] = ['method', 'path', 'body'];
 
 const NOT_OF_REQUEST =
   'is not a field of a request, which has method, path and body; options are the second argument';

@@ -1,6 +1,7 @@
 import { InvalidOptionError } from '../errors.js';
-import { invalidOption, type Rule } from '../protocol/options.js';
-import { isObject } from '../protocol/own-fields.js';
+import { parseExactly } from '../protocol/json.js';
+import { invalidOption, objectOf, type Rule } from '../protocol/options.js';
+import { isObject, isPlain } from '../protocol/own-fields.js';
 import { version } from '../protocol/version.js';
 
 type Headers = Readonly<Record<string, string>>;
@@ -29,7 +30,7 @@ export const requestHeaders: Rule<Headers> = (value, option) => {
   }
   const headers: Record<string, string> = {};
   for (const [given, content] of Object.entries(value)) {
-    if (!isName(given)) {
+    if (!NAME.test(given)) {
       throw new InvalidOptionError(option, `${option} has an invalid header name; check it`);
     }
     const name = given.toLowerCase();
@@ -46,8 +47,8 @@ export const requestHeaders: Rule<Headers> = (value, option) => {
 };
 
 /** Checks the name of a header that the client is to set; gives it in lower case. */
-export const headerName: Rule<string> = (value, option) => {
-  if (typeof value !== 'string' || !isName(value)) {
+const headerName: Rule<string> = (value, option) => {
+  if (typeof value !== 'string' || !NAME.test(value)) {
     throw invalidOption(option, 'the name of a header, such as idempotency-key', value);
   }
   const name = value.toLowerCase();
@@ -55,11 +56,6 @@ export const headerName: Rule<string> = (value, option) => {
   if (why === undefined) return name;
   throw new InvalidOptionError(option, `${option} must not be ${name}: ${why}`);
 };
-
-// As a key of an object the latter would set its prototype.
-function isName(given: string): boolean {
-  return NAME.test(given) && given.toLowerCase() !== '__proto__';
-}
 
 function readValue(value: unknown, option: string): string {
   if (typeof value !== 'string') throw invalidOption(option, 'a string', value);
@@ -80,3 +76,37 @@ export const defaultHeaders: Headers = {
   'accept-encoding': 'identity',
   'user-agent': userAgent,
 };
+
+export type Idempotency = { readonly header: string } | 'merchantPaymentReference';
+
+const byHeader = objectOf({ header: headerName });
+
+/** Gives the header's name in lower case. */
+export const idempotency: Rule<Idempotency> = (value, option) => {
+  if (value === 'merchantPaymentReference') return value;
+  if (isObject(value) && isPlain(value)) return byHeader(value, option);
+  const expected = `{ header: 'idempotency-key' } with the header's name, or 'merchantPaymentReference'`;
+  throw invalidOption(option, expected, value);
+};
+
+/**
+ * The key of a payment: the same for the same fields in any order, so that every process makes the same of what is
+ * stored anyway. With other fields the payment is another, since services refuse a key that comes with another body.
+ */
+export function toIdempotencyKey(body: string): string {
+  const { createHash } = process.getBuiltinModule('node:crypto');
+  const hash = createHash('sha256').update(canonicalize(body)).digest();
+  // A UUID of version 8 (RFC 9562), which is the shape that most services take, and within the length of all.
+  hash.writeUInt8((hash.readUInt8(6) & 0x0f) | 0x80, 6);
+  hash.writeUInt8((hash.readUInt8(8) & 0x3f) | 0x80, 8);
+  return hash.toString('hex', 0, 16).replace(/(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+}
+
+/** JSON with the fields of its objects in order. */
+function canonicalize(json: string): string {
+  return JSON.stringify(parseExactly(json, String), (_name, value: unknown) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+    const fields = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
+    return Object.fromEntries(fields);
+  });
+}

@@ -1,5 +1,10 @@
-import type { ServiceResponse } from '../errors.js';
+import { describeIssues, type Issue, ResponseError, type ServiceResponse } from '../errors.js';
 import { type PaymentStatusRecord, statusRecordFields } from '../protocol/payment.js';
+import { type StandardSchemaV1, toIssues } from '../protocol/standard-schema.js';
+import type { GiveUpReason } from './deadline.js';
+import { advise, type FailureContext, givenUpError, joinSentences } from './failure.js';
+import { ACCEPTED } from './retry.js';
+import { isJson } from './transport/answer-body.js';
 import type { Answer, ResponseHeaders } from './transport/transport.js';
 
 /** The service's answer to the creation of a payment. */
@@ -34,9 +39,8 @@ export function parseBody(text: string, headers: ResponseHeaders): unknown {
     return text;
   }
   // "404" in a text/plain body is text; an object is JSON whatever its content-type.
-  return (typeof value === 'object' && value !== null) || isJsonType(headers['content-type'])
-    ? value
-    : text;
+  const isOfJson = /^[^;]*[/+]json\b/i.test(String(headers['content-type']));
+  return isOfJson || (typeof value === 'object' && value !== null) ? value : text;
 }
 
 /**
@@ -57,26 +61,6 @@ export function isPage(
   return bodyFailure === undefined ? start !== '' && !isJson(start) : !/^[[{"]/.test(start);
 }
 
-/** Whether a text was meant to be JSON, or is markup: then something else than the service may have answered. */
-export function isOfAnother({ body, text, headers }: ServiceResponse): boolean {
-  if (body !== text || text.trim() === '') return false;
-  return isJsonType(headers['content-type']) || /^\s*</.test(text);
-}
-
-function isJsonType(contentType: string | string[] | undefined): boolean {
-  return /^[^;]*[/+]json\b/i.test(String(contentType));
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** The payment in the body of a creation's answer. */
 export function readPayment(body: unknown): CreatePaymentResult['payment'] {
   if (typeof body !== 'object' || Array.isArray(body)) return {};
   const payment: Record<string, unknown> = { ...body };
@@ -84,4 +68,52 @@ export function readPayment(body: unknown): CreatePaymentResult['payment'] {
     if (field in payment && typeof payment[field] !== 'string') delete payment[field];
   }
   return payment;
+}
+
+// A body of a megabyte can have half a million issues, and each is searched for secrets.
+const MAX_ISSUES = 100;
+
+/**
+ * Runs the user's own schema over the body of a 2xx, inside the call's deadline.
+ *
+ * @throws {ResponseError} when the schema finds issues or fails, although the service accepted the request
+ */
+export async function applyResponseSchema(
+  response: ServiceResponse,
+  schema: StandardSchemaV1,
+  context: FailureContext,
+): Promise<ServiceResponse> {
+  const run = async () => {
+    const result = await schema['~standard'].validate(response.body);
+    if (result.issues === undefined) return { ...response, body: result.value };
+    return redactIssues(toIssues(result.issues.slice(0, MAX_ISSUES)), context);
+  };
+  // The payment exists whatever a broken schema does. Its error can quote the body.
+  const checked = await context.deadline.race(run().catch(() => null));
+  if (checked === undefined) {
+    throw givenUpError(context.deadline.gaveUp as GiveUpReason, ACCEPTED, context);
+  }
+  if (checked !== null && 'status' in checked) return checked;
+  const what =
+    checked === null
+      ? 'responseSchema threw, or returned neither a value nor issues.'
+      : `The service answered with ${response.status}, but its body does not fit responseSchema: ${describeIssues(checked)}.`;
+  throw new ResponseError(joinSentences(what, advise(ACCEPTED, context)), {
+    ...ACCEPTED,
+    response,
+    ...(checked !== null && { issues: checked }),
+  });
+}
+
+function redactIssues(
+  issues: readonly Issue[],
+  { credentials, request }: FailureContext,
+): readonly Issue[] {
+  const redact = (text: string): string =>
+    credentials.redactor.redactAll([text], request.body)[0] as string;
+  return issues.map(({ path, message }) => ({
+    // A field name of the answer is untrusted text, too.
+    path: path.map((key) => (typeof key === 'string' ? redact(key) : key)),
+    message: redact(message),
+  }));
 }

@@ -9,13 +9,11 @@ export interface Verdict {
 /** Of a success, or of what follows one: what was accepted must not be sent again. */
 export const ACCEPTED: Verdict = { requestOutcome: 'accepted', safeToRetry: false };
 
-/** What the retry decision depends on. */
 export interface FailedAttempt {
   /** What is known after this attempt alone. */
   readonly outcome: RequestOutcome;
   /** Whether the method is safe: it creates nothing at the service, however often it is sent. */
   readonly safe: boolean;
-  /** Status of the answer, if there was one. */
   readonly httpStatus?: number | undefined;
   /** Whether it is a 2xx whose body did not arrive completely. */
   readonly bodyLost?: boolean;
@@ -31,7 +29,6 @@ export interface RetrySituation {
   /** Whether the service has promised to recognise a repetition of this request. */
   readonly mayRepeat: boolean;
   readonly remainingMs: number;
-  /** From 0 to below 1. */
   readonly random: number;
 }
 
@@ -54,15 +51,13 @@ function mayRetry(failed: FailedAttempt, situation: RetrySituation): boolean {
   // Zero retries mean one request.
   if (situation.attempt > situation.maxRetries) return false;
   // No time is left, or the caller no longer waits.
-  if (failed.gaveUp) return false;
-  if (!canSucceedLater(failed)) return false;
+  if (failed.gaveUp || !canSucceedLater(failed)) return false;
   // It may have created a payment. A retry is safe only if the service recognises repetitions, which the
   // interface does not promise: the user has to say so.
   if (failed.outcome === 'unknown') return failed.safe || situation.mayRepeat;
-  // The payment exists. A safe method can be repeated.
-  if (failed.outcome === 'accepted') return failed.safe;
-  // Nothing reached the service, or it refused the request: no payment was created.
-  return true;
+  // After 'accepted' the payment exists, and only a safe method can be repeated. Otherwise nothing reached the service,
+  // or it refused the request: no payment was created.
+  return failed.outcome !== 'accepted' || failed.safe;
 }
 
 /**
@@ -114,28 +109,22 @@ export function parseRetryAfter(
   headers: Partial<ResponseHeaders>,
   nowMs: number,
 ): number | undefined {
-  const { 'retry-after': wait, date } = headers;
-  return parseWait(textOf(wait), parseHttpDate(textOf(date)) ?? nowMs);
+  const wait = textOf(headers['retry-after']);
+  if (SECONDS.test(wait)) {
+    const seconds = Math.ceil(Number(wait) * 1000) / 1000;
+    // Anything longer counts as forever; infinity would become null in JSON.
+    return Math.max(0, Math.min(seconds, Number.MAX_SAFE_INTEGER));
+  }
+  const fromMs = parseHttpDate(textOf(headers['date'])) ?? nowMs;
+  const dateMs = parseHttpDate(wait);
+  return dateMs === undefined ? undefined : Math.max(0, Math.ceil((dateMs - fromMs) / 1000));
 }
 
 // As fetch joins a header that comes twice: it then says nothing.
 const textOf = (header: string | string[] | undefined): string => [header].flat().join(', ').trim();
 
-/** Seconds from `fromMs`, 0 if they have passed. */
-function parseWait(text: string, fromMs: number): number | undefined {
-  if (SECONDS.test(text)) {
-    const seconds = Math.ceil(Number(text) * 1000) / 1000;
-    // Anything longer counts as forever; infinity would become null in JSON.
-    return Math.max(0, Math.min(seconds, Number.MAX_SAFE_INTEGER));
-  }
-  const dateMs = parseHttpDate(text);
-  return dateMs === undefined ? undefined : Math.max(0, Math.ceil((dateMs - fromMs) / 1000));
-}
-
 function parseHttpDate(text: string): number | undefined {
   // An HTTP date begins with the name of a day; Date.parse alone would take "-1" for a year.
-  if (!/^[A-Z][a-z]{2}/.test(text)) return undefined;
-  // An asctime date names no zone but is in GMT (RFC 9110, section 5.6.7).
-  const dateMs = Date.parse(text.replace(/ [\d:]+$/, '$& GMT'));
+  const dateMs = /^[A-Z][a-z]{2}/.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(dateMs) ? undefined : dateMs;
 }

@@ -48,7 +48,6 @@ export async function send(context: SendContext): Promise<ServiceResponse> {
 interface Sending {
   /** From 1. */
   readonly attempt: number;
-  /** What is known after the earlier attempts. */
   readonly earlier: RequestOutcome;
 }
 

@@ -1,8 +1,8 @@
 import type { BatchObservableResult, Meter, Observable } from '@opentelemetry/api';
 import { within } from '../protocol/waiting.js';
 import type { AttentionKind } from '../store/attention.js';
+import type { CallbackStore } from '../store/callback-store.js';
 import { OWN } from './attributes.js';
-import type { ResolvedInstrumentation } from './options.js';
 
 /** Where counting stops: each collection reads the list, and beyond this the exact number changes nothing. */
 const MAX_COUNT = 1_000;
@@ -12,10 +12,11 @@ const READ_TIMEOUT_MS = 5_000;
 
 const KINDS = ['unresolved', 'second-payment', 'failed-change', 'no-callback'] as const;
 
-type Listing = NonNullable<ResolvedInstrumentation['store']>;
+/** The store whose list is counted. */
+export type Attention = Pick<Required<CallbackStore>, 'attention'>;
 
 /** Records gauges for what needs a person's attention. */
-export function watchAttention(meter: Meter, store: Listing): () => void {
+export function watchAttention(meter: Meter, store: Attention): () => void {
   const items = meter.createObservableGauge('merchant_payments.attention', {
     description: `Payments and changes that need a person, by kind; ${MAX_COUNT} means ${MAX_COUNT} or more`,
     unit: '{item}',
@@ -43,7 +44,7 @@ export function watchAttention(meter: Meter, store: Listing): () => void {
   });
 }
 
-async function count(store: Listing, kind: AttentionKind) {
+async function count(store: Attention, kind: AttentionKind) {
   let total = 0;
   let parked = 0;
   let oldestMs: number | undefined;

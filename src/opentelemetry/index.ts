@@ -3,5 +3,4 @@
  *
  * @module merchant-payments/opentelemetry
  */
-export { instrumentMerchantPayments } from './instrument.js';
-export type { InstrumentationOptions } from './options.js';
+export { type InstrumentationOptions, instrumentMerchantPayments } from './instrument.js';

@@ -1,11 +1,37 @@
 import { type MeterProvider, metrics, type TracerProvider, trace } from '@opentelemetry/api';
-import { resolveOptions } from '../protocol/options.js';
+import { type OptionRules, optional, resolveOptions, withMethods } from '../protocol/options.js';
 import { version } from '../protocol/version.js';
-import { watchAttention } from './attention.js';
+import { type Attention, watchAttention } from './attention.js';
 import { SCHEMA_URL } from './attributes.js';
 import { watchCallbacks } from './callbacks.js';
 import { watchCalls } from './calls.js';
-import { type InstrumentationOptions, instrumentationRules } from './options.js';
+
+/** Options of `instrumentMerchantPayments`. */
+export interface InstrumentationOptions {
+  /**
+   * Creates the spans.
+   * @default the global one
+   */
+  tracerProvider?: TracerProvider | undefined;
+  /**
+   * Creates the metrics.
+   * @default the global one, which the SDK must have set by then
+   */
+  meterProvider?: MeterProvider | undefined;
+  /**
+   * The store whose `attention()` is counted at each collection of metrics: what needs a person, by its kind.
+   * @default none
+   */
+  store?: Attention | undefined;
+}
+
+const instrumentationRules = {
+  tracerProvider: optional(withMethods<TracerProvider>('a TracerProvider', 'getTracer')),
+  meterProvider: optional(withMethods<MeterProvider>('a MeterProvider', 'getMeter')),
+  store: optional(
+    withMethods<Attention>('a store: postgresStore(pool), sqliteStore(database), …', 'attention'),
+  ),
+} satisfies OptionRules<InstrumentationOptions>;
 
 /**
  * Records OpenTelemetry spans and metrics for all clients and receivers of the process, from their

@@ -5,7 +5,10 @@
 export function describeValue(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (value === null) return 'null';
-  if (typeof value === 'number') return describeNumber(value);
+  if (typeof value === 'number') {
+    if (Number.isNaN(value)) return 'NaN';
+    return Number.isFinite(value) ? 'a number' : 'an infinite number';
+  }
   if (typeof value === 'string') return describeText(value);
   if (Array.isArray(value)) return value.length === 0 ? 'an empty array' : 'an array';
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
@@ -14,11 +17,6 @@ export function describeValue(value: unknown): string {
 /** As {@link describeValue}, but quotes a number: it is not secret, and its value helps. */
 export function describeQuantity(value: unknown): string {
   return typeof value === 'number' ? String(value) : describeValue(value);
-}
-
-function describeNumber(value: number): string {
-  if (Number.isNaN(value)) return 'NaN';
-  return Number.isFinite(value) ? 'a number' : 'an infinite number';
 }
 
 function describeText(value: string): string {

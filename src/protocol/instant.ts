@@ -1,4 +1,4 @@
-import { trimEnd } from './trim-end.js';
+import { trimEnd } from './plain-text.js';
 
 /**
  * Where seconds end and milliseconds begin. A number from here on, in seconds, would lie beyond the year

@@ -83,14 +83,13 @@ export const logContext: Rule<LogContext> = (value, option) => {
     throw invalidOption(option, 'an object of texts, numbers and booleans', value);
   }
   const fields = Object.entries(value);
-  const broken = [
-    fields.length > MAX_FIELDS && `have at most ${MAX_FIELDS} fields; received ${fields.length}`,
-    !fields.every(([name]) => NAME.test(name)) &&
-      'have names of at most 64 letters, digits, hyphens, underscores and full stops, which begin with a letter',
-    !fields.every(([, field]) => isLoggable(field)) &&
-      `contain only texts of at most ${MAX_LENGTH} characters, finite numbers and booleans; shorten or leave out the rest`,
-  ].find((rule) => rule !== false);
-  if (broken !== undefined) throw new InvalidOptionError(option, `${option} must ${broken}`);
+  const isShort = fields.length <= MAX_FIELDS && fields.every(([name]) => NAME.test(name));
+  if (!isShort || !fields.every(([, field]) => isLoggable(field))) {
+    throw new InvalidOptionError(
+      option,
+      `${option} must have at most ${MAX_FIELDS} fields, with names of at most 64 letters, digits, hyphens, underscores and full stops that begin with a letter, and texts of at most ${MAX_LENGTH} characters, finite numbers and booleans`,
+    );
+  }
   return Object.freeze(Object.fromEntries(fields)) as LogContext;
 };
 

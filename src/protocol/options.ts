@@ -272,25 +272,24 @@ export function listOf<Value>(rule: Rule<Value>, what: string): Rule<readonly Va
 
 /** The candidate that `word` probably stands for; `undefined` if none is close. */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
-  const all = [...candidates];
   // One edit away for up to three letters, two for longer words.
-  for (const edits of word.length <= 3 ? [0, 1] : [0, 1, 2]) {
-    const found = all.find((candidate) => isWithin(edits, word, candidate));
-    if (found !== undefined) return found;
-  }
-  return undefined;
+  const [closest] = [...candidates]
+    .map((candidate) => ({ candidate, edits: countEdits(word, candidate) }))
+    .filter(({ edits }) => edits <= (word.length <= 3 ? 1 : 2))
+    .sort((one, other) => one.edits - other.edits);
+  return closest?.candidate;
 }
 
-/** Whether so many letters that are replaced, added or left out make one text of the other. */
-function isWithin(edits: number, one: string, other: string): boolean {
-  if (edits < 0) return false;
-  if (one === '' || other === '') return one.length + other.length <= edits;
-  const [restOfOne, restOfOther] = [one.slice(1), other.slice(1)];
-  if (one[0] === other[0]) return isWithin(edits, restOfOne, restOfOther);
-  const left = edits - 1;
-  return (
-    isWithin(left, restOfOne, restOfOther) ||
-    isWithin(left, restOfOne, other) ||
-    isWithin(left, one, restOfOther)
-  );
+/** How many letters must be replaced, added or left out to make one text of the other. */
+function countEdits(one: string, other: string): number {
+  let row = Array.from({ length: other.length + 1 }, (_, at) => at);
+  for (const letter of one) {
+    const above = row;
+    row = [Number(above[0]) + 1];
+    for (let at = 0; at < other.length; at += 1) {
+      const replaced = Number(above[at]) + (letter === other[at] ? 0 : 1);
+      row.push(Math.min(replaced, Number(above[at + 1]) + 1, Number(row[at]) + 1));
+    }
+  }
+  return Number(row[other.length]);
 }

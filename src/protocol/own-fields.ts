@@ -15,10 +15,6 @@ export const ownFields = <Fields extends object>(fields: Fields): Fields =>
 export const fieldOf = (value: object, name: PropertyKey): unknown =>
   (value as Readonly<Record<PropertyKey, unknown>>)[name];
 
-/** As {@link fieldOf}, of any value. */
-export const fieldOfAny = (value: unknown, name: PropertyKey): unknown =>
-  value === undefined || value === null ? undefined : fieldOf(Object(value), name);
-
 /** Whether it is the kind of object that has this field. */
 export const hasOwn = <Value extends object, Name extends PropertyKey>(
   value: Value,

@@ -26,11 +26,10 @@ export class Redactor {
    * sent is withheld.
    */
   redactAll(texts: readonly string[], sent = '', minShared = MIN_SHARED): string[] {
-    const shown = texts.map((text) => this.#redact(text).slice(0, MAX_SEARCHED));
-    const shared = findShared(shown, sent, minShared);
-    return shown.map((text) =>
-      partsOf(text, minShared).some((part) => shared.has(part)) ? WITHHELD : text,
-    );
+    return texts.map((text) => {
+      const shown = this.#redact(text).slice(0, MAX_SEARCHED);
+      return repeats(shown, sent, minShared) ? WITHHELD : shown;
+    });
   }
 
   #redact(text: string): string {
@@ -40,22 +39,15 @@ export class Redactor {
   }
 }
 
-function partsOf(text: string, length: number): string[] {
-  const parts: string[] = [];
-  for (let end = length; end <= text.length; end += 1) parts.push(text.slice(end - length, end));
-  return parts;
-}
-
-/** The parts of this length that texts share with what was sent. */
-function findShared(texts: readonly string[], sent: string, length: number): Set<string> {
-  const shared = new Set<string>();
-  const parts = new Set(texts.flatMap((text) => partsOf(text, length)));
-  if (parts.size === 0) return shared;
+/** Whether a text shares a part of this length with what was sent. */
+function repeats(text: string, sent: string, length: number): boolean {
+  const parts = new Set<string>();
+  for (let end = length; end <= text.length; end += 1) parts.add(text.slice(end - length, end));
+  if (parts.size === 0) return false;
   for (let at = 0; at + length <= sent.length; at += 1) {
-    const part = sent.slice(at, at + length);
-    if (parts.has(part) && !isInName(sent, at, length)) shared.add(part);
+    if (parts.has(sent.slice(at, at + length)) && !isInName(sent, at, length)) return true;
   }
-  return shared;
+  return false;
 }
 
 /** Whether a part of JSON lies in a field's name, such as `merchantPaymentReference`: it is not data. */

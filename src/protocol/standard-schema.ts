@@ -65,13 +65,10 @@ export function isStandardSchema(value: unknown): boolean {
 
 /** The issues with their texts, which may quote the value, safe to log. */
 export function toIssues(issues: readonly StandardSchemaIssue[]): readonly Issue[] {
-  return issues.map((issue) => {
-    return {
-      path: (issue.path ?? [])
-        .map((segment) => (typeof segment === 'object' ? segment.key : segment))
-        .map((key) => (typeof key === 'string' ? logText(key) : key)),
-      // A validator may break the rule that it is text.
-      message: typeof issue.message === 'string' ? logText(issue.message) : issue.message,
-    };
-  });
+  // A validator may break the rule that a message is text.
+  const shown = <Text>(text: Text) => (typeof text === 'string' ? logText(text) : text);
+  return issues.map(({ path = [], message }) => ({
+    path: path.map((segment) => shown(typeof segment === 'object' ? segment.key : segment)),
+    message: shown(message),
+  }));
 }

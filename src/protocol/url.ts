@@ -1,6 +1,6 @@
 import { InvalidOptionError } from '../errors.js';
 import { invalidOption, type Rule } from './options.js';
-import { trimEnd } from './trim-end.js';
+import { trimEnd } from './plain-text.js';
 
 /**
  * Parses a URL; `undefined` for what is none. URL.canParse is no help: once Node 20 has compiled a busy caller, it
@@ -65,21 +65,20 @@ export interface BaseUrl {
  * password.
  */
 export const baseUrl: Rule<BaseUrl> = (value, option) => {
-  const example = 'such as https://payments.example';
-  const href = value instanceof URL ? value.href : value;
-  if (typeof href !== 'string' || href.trim() === '') {
-    throw invalidOption(option, `the service's address, ${example}`, value);
-  }
-  const url = parseHttpUrl(href);
+  const url = parseHttpUrl(value);
   if (url === undefined) {
-    throw invalidOption(option, `an absolute http or https URL, ${example}`, href);
+    throw invalidOption(
+      option,
+      'an absolute http or https URL, such as https://payments.example',
+      value instanceof URL ? value.href : value,
+    );
   }
   const refuse = (rule: string) => new InvalidOptionError(option, `${option} must not ${rule}`);
   if (url.username !== '' || url.password !== '') {
     throw refuse('hold a user name or password; pass them as apiKey and apiSecret');
   }
   // Tested on the text, since a URL's parts do not show an empty query or fragment.
-  if (/[?#]/.test(href)) throw refuse('have a query or fragment; end it with the path');
+  if (/[?#]/.test(String(value))) throw refuse('have a query or fragment; end it with the path');
   const pathPrefix = trimEnd(url.pathname, '/');
   return Object.freeze({ href: `${url.origin}${pathPrefix}`, origin: url.origin, pathPrefix });
 };

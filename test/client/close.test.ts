@@ -78,42 +78,15 @@ describe.each(transports)('close(), with $name,', ({ options }) => {
   });
 });
 
-describe('an aborted call', () => {
-  class ShutDown extends Error {
-    override name = 'ShutDown';
-  }
-
-  it.each<[string, unknown, string | undefined]>([
-    ['without a reason', undefined, 'AbortError'],
-    ['by a timeout', new DOMException('too late', 'TimeoutError'), 'TimeoutError'],
-    ['by an error of its own class', new ShutDown('hunter2'), 'ShutDown'],
-    [
-      'by an error whose name is no word',
-      Object.assign(new Error(), { name: 'hunter2 it is' }),
-      undefined,
-    ],
-    ['by an error whose name is no text', Object.assign(new Error(), { name: 7 }), undefined],
-    ['by a text', 'hunter2', undefined],
-    ['by null', null, undefined],
-  ])('%s keeps the name of the reason, and not its text', async (_how, reason, name) => {
-    const server = await startRawServer({});
-    const caller = new AbortController();
-    const { signal } = caller;
-    const failure = failureOf(createClient(server.url).payments.create(order, { signal }));
-    await server.received(1);
-    caller.abort(reason);
-    const error = await failure;
-    expect(error).toMatchObject({ code: 'ABORTED', requestOutcome: 'unknown' });
-    const named = name === undefined ? '' : ` (${name})`;
-    expect(error.message).toContain(`was aborted by its signal${named}. The service may`);
-    expect(`${error.stack}${error.cause}`).not.toContain('hunter2');
-  });
-
-  it('by a signal that was aborted before keeps it too', async () => {
-    const signal = AbortSignal.abort(new ShutDown());
-    const client = createClient('https://payments.invalid');
-    const error = await failureOf(client.payments.create(order, { signal }));
-    expect(error).toMatchObject({ code: 'ABORTED', requestOutcome: 'not-sent' });
-    expect(error.message).toContain('was aborted by its signal (ShutDown).');
-  });
+it('an aborted call does not show the reason of its signal, which may be data', async () => {
+  const server = await startRawServer({});
+  const caller = new AbortController();
+  const { signal } = caller;
+  const failure = failureOf(createClient(server.url).payments.create(order, { signal }));
+  await server.received(1);
+  caller.abort(new Error('hunter2'));
+  const error = await failure;
+  expect(error).toMatchObject({ code: 'ABORTED', requestOutcome: 'unknown' });
+  expect(error.message).toContain('was aborted by its signal. The service may');
+  expect(`${error.stack}${error.cause}`).not.toContain('hunter2');
 });

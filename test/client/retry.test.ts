@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   combineOutcomes,
   decideRetry,
@@ -263,7 +263,6 @@ describe('parseRetryAfter', () => {
     ['ten minutes behind us', 'Sat, 31 Jan 2026 11:50:00 GMT', at.replace('12:00', '11:50'), 30],
     ['a year behind us', 'Fri, 31 Jan 2025 12:00:00 GMT', 'Fri, 31 Jan 2025 12:00:05 GMT', 5],
     ['the spelling of RFC 850', 'Saturday, 31-Jan-26 12:00:10 GMT', at, 20],
-    ['the spelling of asctime', 'Sat Jan 31 12:00:10 2026', at, 20],
     ['the moment asked for', at, at, 0],
     ['past the moment asked for', 'Sat, 31 Jan 2026 12:05:00 GMT', at, 0],
     ['absent', undefined, at, 30],
@@ -278,15 +277,6 @@ describe('parseRetryAfter', () => {
   ])('measures a date from the Date of the answer: %s', (_what, date, retryAfter, expected) => {
     expect(parseRetryAfter({ 'retry-after': retryAfter, date }, now)).toBe(expected);
   });
-
-  it.each(['America/New_York', 'Asia/Tokyo'])(
-    'reads a date without a zone as GMT in %s',
-    (zone) => {
-      vi.stubEnv('TZ', zone);
-      const headers = { 'retry-after': 'Sat Jan 31 12:00:30 2026' };
-      expect(parseRetryAfter(headers, now)).toBe(30);
-    },
-  );
 
   it('reads any text as seconds that are not negative, or as nothing', () => {
     const texts = fc.oneof(fc.string(), fc.double().map(String));

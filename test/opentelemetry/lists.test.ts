@@ -1,7 +1,7 @@
 import { type BatchObservableCallback, createNoopMeter } from '@opentelemetry/api';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import type { InstrumentationOptions } from '../../src/opentelemetry/instrument.js';
 import { instrumentMerchantPayments } from '../../src/opentelemetry/instrument.js';
-import type { InstrumentationOptions } from '../../src/opentelemetry/options.js';
 import { memoryStore } from '../../src/store/memory.js';
 import { ContractService } from '../contract/store/service.js';
 import { createScene, post } from '../receiver/scene.js';

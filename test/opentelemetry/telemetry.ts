@@ -15,8 +15,8 @@ import {
   type SpanProcessor,
 } from '@opentelemetry/sdk-trace-node';
 import { onTestFinished } from 'vitest';
+import type { InstrumentationOptions } from '../../src/opentelemetry/instrument.js';
 import { instrumentMerchantPayments } from '../../src/opentelemetry/instrument.js';
-import type { InstrumentationOptions } from '../../src/opentelemetry/options.js';
 
 interface Telemetry {
   /** For the test's own spans. */

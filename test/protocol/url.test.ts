@@ -20,7 +20,7 @@ function refusalOf(value: unknown, rule: (value: unknown, option: string) => unk
   throw new Error('The URL was accepted');
 }
 
-const address = "the service's address, such as https://payments.example";
+const address = 'an absolute http or https URL, such as https://payments.example';
 const absolute = (length: number) =>
   `must be an absolute http or https URL, such as https://payments.example; received a string of ${length} characters`;
 const withCredentials = 'must not hold a user name or password; pass them as apiKey and apiSecret';

@@ -14,7 +14,7 @@ export function completeAnswer(answer: Answer, method: string, rules: AnswerRule
     return isWhole ? { ...answer, body: NO_BODY, bodyFailure: undefined } : answer;
   }
   if (bodyFailure !== undefined) return answer;
-  const isEncodedYet = isEncoded(headers) && !(rules.isDecoded && isDecodedByFetch(answer));
+  const isEncodedYet = isEncoded(headers) && !(rules.isDecoded && fetchDecodes(headers));
   const read =
     isEncodedYet && body.length > 0 ? decodeAnswer(answer, rules.maxResponseBytes) : answer;
   if (read.bodyFailure !== undefined || rules.isMock) return read;
@@ -40,12 +40,8 @@ function codingsOf(headers: ResponseHeaders): string[] {
 
 const FETCH_DECODES: readonly string[] = ['br', 'deflate', 'gzip', 'x-gzip', 'zstd'];
 
-/** By fetch a body comes decompressed, unless its runtime does not know the coding, or it is a stub's. */
-function isDecodedByFetch({ headers, body }: Answer): boolean {
-  const isGzip = body[0] === 0x1f && body[1] === 0x8b;
-  const isZstd = body[0] === 0x28 && body[1] === 0xb5;
-  return !isGzip && !isZstd && codingsOf(headers).every((coding) => FETCH_DECODES.includes(coding));
-}
+const fetchDecodes = (headers: ResponseHeaders): boolean =>
+  codingsOf(headers).every((coding) => FETCH_DECODES.includes(coding));
 
 type Zlib = typeof import('node:zlib') & {
   /** Of Node 22.15 and later. */
@@ -82,7 +78,7 @@ function decodeAnswer(answer: Answer, maxBytes: number): Answer {
   const codings = codingsOf(answer.headers);
   if (!codings.every((coding) => Object.hasOwn(decoders, coding))) {
     // A charset by mistake, or identity in upper case: the bytes are the body.
-    if (isJson(answer.body)) return answer;
+    if (isJson(textOf(answer.body))) return answer;
     return { ...answer, bodyFailure: { reason: 'encoded' } };
   }
   try {
@@ -108,12 +104,15 @@ function isCutOff({ headers, body }: Answer, size: number): boolean {
   const isWhole = length === undefined ? /chunked/i.test(String(framing)) : Number(length) === size;
   if (isWhole && (length === '0' || !isEncoded(headers))) return false;
   const isOfJson = /[/+]json\b/i.test(String(headers['content-type']));
-  return (isOfJson || /^\s*\{/.test(new TextDecoder().decode(body))) && !isJson(body);
+  const text = textOf(body);
+  return (isOfJson || /^\s*\{/.test(text)) && !isJson(text);
 }
 
-function isJson(body: Uint8Array): boolean {
+const textOf = (body: Uint8Array): string => new TextDecoder().decode(body);
+
+export function isJson(text: string): boolean {
   try {
-    JSON.parse(new TextDecoder().decode(body));
+    JSON.parse(text);
     return true;
   } catch {
     return false;

@@ -4,7 +4,6 @@ import { timers } from '../../protocol/timers.js';
 import type { Deadline } from '../deadline.js';
 import type { ResponseHeaders } from './transport.js';
 
-/** Sends one request at a time. */
 export interface Connection {
   /** Opens the connection when a request needs it, and opens it again after it was closed. */
   readonly dispatcher: Dispatcher;
@@ -24,7 +23,6 @@ export class ConnectionQueue {
   // A set keeps the order, and lets a request leave from the middle.
   readonly #waiting = new Set<(connection: Connection) => void>();
 
-  /** @param limit how many connections there may be */
   constructor({ limit, create }: { readonly limit: number; readonly create: () => Connection }) {
     this.#limit = limit;
     this.#create = create;

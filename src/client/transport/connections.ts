@@ -1,9 +1,7 @@
-import type { Socket } from 'node:net';
 import type { buildConnector, Client, Dispatcher } from 'undici';
 import { type Connection, ConnectionQueue, KEEP_ALIVE_MS, KeptSocket } from './connection-queue.js';
 import type { OwnRoute } from './undici.js';
 
-/** The parts of undici that are used. */
 interface Undici {
   readonly Client: typeof Client;
   readonly buildConnector: typeof buildConnector;
@@ -42,7 +40,7 @@ export async function createProxyRoute(): Promise<OwnRoute> {
   const undici = await import('undici');
   return createRoute(
     undici,
-    ({ connect, socket, sockets }) =>
+    ({ connect, socket }) =>
       new undici.EnvHttpProxyAgent({
         ...UNSHARED,
         connections: 1,
@@ -53,7 +51,7 @@ export async function createProxyRoute(): Promise<OwnRoute> {
           createKeptClient(undici, origin, options as ConnectingOptions, socket),
         clientFactory: (proxy: URL, { connect }: { connect?: Connector }): Dispatcher =>
           new undici.Pool(proxy, {
-            connect: keepSockets(failOnce(connect as Connector), sockets),
+            connect: failOnce(connect as Connector),
             // For the answer to CONNECT, which is a part of connecting.
             headersTimeout: CONNECT_TIMEOUT_MS,
           }),
@@ -61,26 +59,20 @@ export async function createProxyRoute(): Promise<OwnRoute> {
   );
 }
 
-/** What a connection is made of. */
 interface ConnectionParts {
   readonly connect: Connector;
-  /** Of this connection. */
   readonly socket: KeptSocket;
-  /** Of all, until they are closed. */
-  readonly sockets: Set<Socket>;
 }
 
 function createRoute(
   { buildConnector }: Undici,
   createDispatcher: (parts: ConnectionParts) => Dispatcher,
 ): OwnRoute {
-  const sockets = new Set<Socket>();
-  const options = { timeout: CONNECT_TIMEOUT_MS, allowH2: false, ...trying };
-  const connect = keepSockets(buildConnector(options), sockets);
+  const connect = buildConnector({ timeout: CONNECT_TIMEOUT_MS, allowH2: false, ...trying });
   const dispatchers: Dispatcher[] = [];
   const create = (): Connection => {
     const socket = new KeptSocket();
-    const dispatcher = createDispatcher({ connect, socket, sockets });
+    const dispatcher = createDispatcher({ connect, socket });
     dispatchers.push(dispatcher);
     return { dispatcher, socket };
   };
@@ -88,8 +80,6 @@ function createRoute(
     queue: new ConnectionQueue({ limit: MAX_CONNECTIONS, create }),
     async destroy() {
       await Promise.all(dispatchers.map((dispatcher) => dispatcher.destroy()));
-      // Those that are still connecting, too: undici leaves them open, and they keep the process alive.
-      for (const socket of sockets) socket.destroy();
     },
   };
 }
@@ -159,15 +149,4 @@ async function loadUndici(): Promise<Undici> {
   // Its files are not part of its interface: a later version may have moved or changed them.
   const { Client, buildConnector } = await import('undici');
   return { Client, buildConnector };
-}
-
-/** Wraps a connector, so that the set has its sockets until they are closed. */
-function keepSockets(connect: Connector, sockets: Set<Socket>): Connector {
-  return (options, callback) => {
-    // Returned at once by undici's own connectors, though their type does not say so.
-    const socket = connect(options, callback) as unknown as Socket;
-    sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
-    return socket;
-  };
 }

@@ -15,12 +15,10 @@ import type {
 /** A connection that the client's own queue has lent to the request. */
 interface LentConnection {
   readonly socket: KeptSocket;
-  /** Dispatches the request on it. */
   readonly start: () => void;
   readonly giveBack: () => void;
 }
 
-/** A request on its way through undici. */
 interface Sending {
   readonly request: PreparedRequest;
   readonly deadline: Deadline;
@@ -28,11 +26,6 @@ interface Sending {
   readonly resolve: (exchange: Exchange) => void;
   /** Undefined with a user's dispatcher. */
   readonly lent: LentConnection | undefined;
-}
-
-/** Whether a request may be sent twice without creating anything twice. */
-export function isRepeatable(method: string): boolean {
-  return method === 'GET' || method === 'HEAD';
 }
 
 /** Follows one request through undici and settles its exchange exactly once. */
@@ -68,7 +61,7 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
       throw new Error('The connection was idle for too long');
     }
     // An interceptor sends it a second time, which only the retry policy may do.
-    if (this.#controller !== undefined && !(isRepeatable(request.method) && this.#status === 0)) {
+    if (this.#controller !== undefined && !(request.safe && this.#status === 0)) {
       this.#fail('connection', undefined);
       this.#abort(controller, 'The request was sent before');
       return;

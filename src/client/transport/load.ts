@@ -1,5 +1,4 @@
 import { InvalidOptionError } from '../../errors.js';
-import { parseUrl } from '../../protocol/url.js';
 import type { ResolvedClientOptions } from '../options.js';
 import { createOwnRoute, createProxyRoute } from './connections.js';
 import { createFetchTransport } from './fetch.js';
@@ -36,17 +35,15 @@ export function describeLoadFailure(cause: unknown): string {
 }
 
 /**
- * Checks the proxies as undici reads them. undici's error for a URL that it can't parse would quote it, password
- * included. For a SOCKS proxy it would use other dispatchers, which follow none of the rules above.
+ * undici's error for a URL that it can't parse would quote it, password included. For a SOCKS proxy it would use other
+ * dispatchers, which follow none of the rules above.
  *
  * @throws {InvalidOptionError} which does not show the value
  */
 function assertProxies(): void {
-  for (const scheme of ['http', 'https']) {
-    const names = [`${scheme}_proxy`, `${scheme.toUpperCase()}_PROXY`];
-    const name = names.find((candidate) => process.env[candidate] !== undefined);
-    const value = name === undefined ? '' : process.env[name];
-    if (name === undefined || !value || isHttpProxy(value)) continue;
+  for (const name of ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY']) {
+    const value = process.env[name];
+    if (!value || isHttpProxy(value)) continue;
     throw new InvalidOptionError(
       name,
       `${name} must be the URL of a proxy that begins with http:// or https://, with special characters of its user and password percent-encoded`,
@@ -55,13 +52,13 @@ function assertProxies(): void {
 }
 
 function isHttpProxy(text: string): boolean {
-  const { protocol, username = '', password = '' } = parseUrl(text) ?? {};
   try {
+    const { protocol, username, password } = new URL(text);
     decodeURIComponent(username + password);
+    return protocol === 'http:' || protocol === 'https:';
   } catch {
     return false;
   }
-  return protocol === 'http:' || protocol === 'https:';
 }
 
 /** Whether Node uses the proxies of the environment. */

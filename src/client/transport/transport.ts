@@ -35,7 +35,7 @@ export interface Answer {
 
 /** Why the body of an answer could not be read completely. */
 export interface BodyFailure {
-  readonly reason: 'lost' | 'too-large' | 'encoded' | 'used' | 'unreadable' | 'given-up';
+  readonly reason: 'lost' | 'too-large' | 'encoded' | 'used' | 'given-up';
   readonly cause?: unknown;
 }
 

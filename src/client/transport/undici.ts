@@ -1,13 +1,11 @@
 import type { Dispatcher } from 'undici';
 import type { Deadline } from '../deadline.js';
 import type { Connection, ConnectionQueue } from './connection-queue.js';
-import { ExchangeHandler, isRepeatable } from './exchange-handler.js';
+import { ExchangeHandler } from './exchange-handler.js';
 import { type Exchange, GIVEN_UP, type PreparedRequest, type Transport } from './transport.js';
 
-/** The client's own connections to the service, direct or through a proxy. */
 export interface OwnRoute {
   readonly queue: ConnectionQueue;
-  /** Called when no call is in flight. */
   readonly destroy: () => Promise<void>;
 }
 
@@ -100,7 +98,7 @@ function toForeignOptions(
 ): Dispatcher.DispatchOptions {
   // Interceptors expect an object.
   const options = { ...toOptions(request), headers: { ...request.headers } };
-  if (isRepeatable(request.method)) return options;
+  if (request.safe) return options;
   const text = request.body ?? '';
   // A mock compares the body with a text.
   const body = isMock(dispatcher) ? text : createOneTimeBody(text);

@@ -1,4 +1,4 @@
-import zlib, { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import {
   completeAnswer,
@@ -9,7 +9,6 @@ import type {
   Answer as AnswerRead,
   ResponseHeaders,
 } from '../../../src/client/transport/transport.js';
-import { zstd } from '../odd-answers.js';
 import {
   answerBegun,
   authorization,
@@ -355,19 +354,6 @@ describe('an answer', () => {
     expect(completeAnswer(changed, 'POST', byFetch)).toBe(changed);
     const cut = answer({ 'content-length': '8' }, { body: json.subarray(0, 4) });
     expect(completeAnswer(cut, 'POST', byFetch).bodyFailure).toEqual({ reason: 'lost' });
-  });
-
-  it('of a stub is decompressed, though a fetch would have done so', () => {
-    const stub = answer({ 'content-encoding': 'gzip' }, { body: gzipSync(json) });
-    const read = completeAnswer(stub, 'POST', { ...rules, isDecoded: true });
-    expect(Buffer.from(read.body).toString()).toBe('{"a":1}');
-  });
-
-  it('of a stub in zstd is decompressed where the runtime can', () => {
-    const stub = answer({ 'content-encoding': 'zstd' }, { body: zstd });
-    const byFetch = { ...rules, maxResponseBytes: 1_000, isDecoded: true };
-    const reason = 'zstdDecompressSync' in zlib ? undefined : 'encoded';
-    expect(completeAnswer(stub, 'POST', byFetch).bodyFailure?.reason).toBe(reason);
   });
 
   it.each([

@@ -66,12 +66,6 @@ describe('nothing was sent to the service', () => {
       'http://127.0.0.1:8080',
       false,
     ],
-    [
-      'Bun refuses a certificate',
-      bun('CERT_HAS_EXPIRED', 'https://pay.example/x'),
-      'https://pay.example',
-      true,
-    ],
     ['Bun names no URL', bun('ConnectionRefused', ''), 'http://127.0.0.1:8080', false],
     ['Bun names nothing', bun('ConnectionRefused', undefined), 'http://127.0.0.1:8080', false],
     [

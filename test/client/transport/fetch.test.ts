@@ -73,16 +73,13 @@ describe('a fetch that was given to the client', () => {
   });
 
   it.each([
-    ['1.3.11', 'POST', false],
-    ['1.4.5', 'POST', undefined],
-    ['1.10.0', 'POST', undefined],
-    ['1.4.5', 'PUT', false],
-    ['1.4.5', 'DELETE', false],
-    ['1.3.11', 'GET', undefined],
+    ['POST', false],
+    ['DELETE', false],
+    ['GET', undefined],
   ])(
-    'of Bun %s, which may send a request again, keeps the connection of a %s: %s',
-    async (version, method, keepalive) => {
-      vi.stubGlobal('Bun', { version });
+    'of Bun, which may send a request again, keeps the connection of a %s: %s',
+    async (method, keepalive) => {
+      vi.stubGlobal('Bun', {});
       onTestFinished(() => void vi.unstubAllGlobals());
       let init: RequestInit | undefined;
       const client = clientOf(async (_url: string, given: RequestInit) => {
@@ -111,10 +108,7 @@ describe('a fetch that was given to the client', () => {
   ])('that answers with %s leaves the outcome unknown', async (_what, answer) => {
     const error = await failureOf(clientOf(async () => answer).payments.create(order));
     expect(error).toMatchObject({ code: 'CONNECTION_FAILED', requestOutcome: 'unknown' });
-    expect(error.message).toContain('(NOT_A_RESPONSE)');
-    expect(error.cause).toMatchObject({
-      message: expect.stringMatching(/^fetch returned .*, not a/),
-    });
+    expect(error.message).toContain('(TypeError: fetch returned no Response)');
   });
 
   it('that answers with a status that throws leaves the outcome unknown', async () => {
@@ -135,25 +129,11 @@ describe('a fetch that was given to the client', () => {
     expect((await client.payments.create(order)).response).toMatchObject({ status: 204, body: '' });
   });
 
-  it('whose Headers know no getSetCookie, as in older implementations, is a success', async () => {
-    const client = clientOf(async () => {
-      const headers = new Headers({ 'set-cookie': 'a=1' });
-      Object.assign(headers, { getSetCookie: undefined });
-      return { status: 201, headers, body: null };
-    });
-    const { response } = await client.payments.create(order);
-    expect(response).toMatchObject({ status: 201, headers: { 'set-cookie': 'a=1' } });
-  });
-
-  it.each<[string, object]>([
-    ['with headers that know get alone', { headers: { get: () => 'application/json' } }],
-    ['without headers', {}],
-    ['whose headers throw', throwing('headers')],
-    ['with a Map for headers', { headers: new Map([['content-type', 'application/json']]) }],
-  ])('that answers 201 %s is a success', async (_what, stub) => {
+  it('that answers 201 without Headers leaves the outcome unknown', async () => {
     const { body } = json();
-    const answer = Object.assign(Object.create(stub), { status: 201, body });
-    expect((await clientOf(async () => answer).payments.create(order)).payment).toEqual(record);
+    const client = clientOf(async () => ({ status: 201, body, headers: { get: () => undefined } }));
+    const error = await failureOf(client.payments.create(order));
+    expect(error).toMatchObject({ code: 'CONNECTION_FAILED', requestOutcome: 'unknown' });
   });
 
   it('whose headers have several cookies keeps each', async () => {
@@ -190,10 +170,10 @@ describe('a fetch that was given to the client', () => {
   });
 
   it.each<[string, object, string]>([
-    ['is a text', { body: '{}' }, 'cannot be read; fetch must return a Response'],
-    ['is missing, with json() alone', { json: async () => record }, 'cannot be read'],
+    ['is a text', { body: '{}' }, 'broke off'],
+    ['is missing, with json() alone', { json: async () => record }, 'broke off'],
     ['throws', throwing('body'), 'broke off'],
-    ['has chunks of text', { body: ReadableStream.from(['{}']) }, 'cannot be read'],
+    ['has chunks of text', { body: ReadableStream.from(['{}']) }, 'broke off'],
     ['was read before', { bodyUsed: true, body: null }, 'was read before'],
   ])('whose body %s leaves the payment accepted', async (_what, stub, says) => {
     const answer = Object.assign(Object.create(stub), { status: 201, headers: new Headers() });

@@ -1,6 +1,5 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { text } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -108,39 +107,3 @@ it.runIf(process.versions['undici']?.startsWith('6.'))(
     expect(server.requests).toHaveLength(1);
   },
 );
-
-// A separate process, whose end shows what is left open.
-const LEFT_CONNECTING = `
-  const { PaymentClient } = await import(process.env.TEST_PROGRAMS + '/package.js');
-  const baseUrl = process.argv[1];
-  const client = new PaymentClient({ baseUrl, apiKey: 'k', apiSecret: 's', maxRetries: 0 });
-  const caller = new AbortController();
-  process.stdin.once('data', () => caller.abort());
-  const { signal } = caller;
-  const error = await client.payments.create(${JSON.stringify(order)}, { signal }).catch((e) => e);
-  await client.close();
-  process.stdin.destroy();
-  const startedAtMs = performance.now();
-  process.on('exit', () => {
-    const { requestOutcome } = error;
-    console.log(JSON.stringify({ requestOutcome, heldMs: performance.now() - startedAtMs }));
-  });
-`;
-
-it('a client that is closed in a TLS handshake which the server never answers holds nothing', async () => {
-  let greeted = (): void => {};
-  const hello = new Promise<void>((resolve) => {
-    greeted = resolve;
-  });
-  const server = await startRawServer({ connected: (socket) => socket.once('data', greeted) });
-  const url = server.url.replace('http:', 'https:');
-  const args = ['--input-type=module', '--eval', LEFT_CONNECTING, url];
-  const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
-  const output = text(child.stdout);
-  await hello;
-  child.stdin.end('abort');
-  const { requestOutcome, heldMs } = JSON.parse(await output);
-  expect(requestOutcome).toBe('not-sent');
-  // undici gives a connection up after 10 s.
-  expect(heldMs).toBeLessThan(5_000);
-}, 30_000);
