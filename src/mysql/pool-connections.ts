@@ -137,7 +137,7 @@ class Connection<Tx extends MysqlQueryable> extends Loss implements OpenTransact
 
   #beginInBlock(lockTimeoutMs: number, statements: readonly string[]): Promise<readonly string[]> {
     const isOfWork = statements.length > 0;
-    const limits = isOfWork ? [limitIdle(this.#of.timeouts)] : [];
+    const limits = isOfWork ? [limitIdle(this.#of.timeouts.transactionTimeoutMs)] : [];
     this.#isLimited = isOfWork;
     const before = this.#hasBegun ? [] : [READ_COMMITTED, ...limits, START];
     const after = isOfWork ? [SAVEPOINT] : [];

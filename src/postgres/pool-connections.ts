@@ -122,8 +122,7 @@ class Connection<Tx extends Queryable> extends Loss implements OpenTransaction<T
   }
 
   #start(lockTimeoutMs: number): string[] {
-    const { idleTimeoutMs } = this.#timeouts;
-    return [BEGIN, ...settings({ lockTimeoutMs, idleTimeoutMs })];
+    return [BEGIN, ...settings({ ...this.#timeouts, lockTimeoutMs })];
   }
 
   async ask(statement: string): Promise<readonly string[]> {

@@ -49,7 +49,7 @@ type WithClient = ServerStoreOptions & { readonly client: NonNullable<StoreOptio
  * pool; use SET LOCAL and `pg_advisory_xact_lock`, and leave the role and the `search_path` as you found them.
  *
  * If `work` uses the pool instead of `tx`, and such work holds all connections, it waits for a connection that
- * becomes free only when `work` has ended. `idleTimeoutMs` ends this deadlock.
+ * becomes free only when `work` has ended. `transactionTimeoutMs` ends this deadlock.
  *
  * Concurrent callbacks for one order run one after another, across any number of processes; each waits for at most
  * `lockTimeoutMs`. If the connection is lost, the callback fails at once, without waiting for `work`: stop `work` when

@@ -39,7 +39,6 @@ const NOT_CREATED: Intent = { body: '', digest: '' };
 export interface MemoryOptions {
   readonly now: () => number;
   readonly maxEntries: number;
-  readonly retentionMs: number;
 }
 
 /** Callbacks in this process's memory. Each method is atomic, because it does everything before its first await. */
@@ -87,7 +86,6 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
   #see(change: Change): SeenChange {
     const { merchantPaymentReference, referenceNumber, key, serviceRecord } = change;
     const entry = this.entries.get(merchantPaymentReference);
-    if (entry !== undefined) this.#forgetChanges(entry, this.nowMs - this.#options.retentionMs + 1);
     const processed = entry?.changes.filter((one) => one.referenceNumber === referenceNumber);
     return {
       row:

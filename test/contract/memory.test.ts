@@ -14,7 +14,6 @@ describeStore('several stores in one memory', () => {
   let nowMs = Date.now();
   const backend = new MemoryBackend({
     maxEntries: 10_000,
-    retentionMs: 86_400_000,
     now: () => nowMs,
   });
   return {

@@ -8,7 +8,6 @@ import type { PaymentStore } from '../../src/store/payment-store.js';
 export const MEMORY = {
   now: (): number => Date.now(),
   maxEntries: 1_000,
-  retentionMs: 86_400_000,
 };
 
 /** A store over a backend, as another process would open it. */

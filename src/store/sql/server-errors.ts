@@ -17,8 +17,6 @@ export interface ErrorCodes {
   readonly undone: readonly ErrorCode[];
   /** Further statements on the connection would fail too, but not on another one, perhaps to another server. */
   readonly spoils: readonly ErrorCode[];
-  /** The session was ended before the statement reached it. */
-  readonly idleTooLong: readonly ErrorCode[];
   /** A statement of the transaction has failed before. */
   readonly aborted: readonly ErrorCode[];
   /** The transaction, or the savepoint of the work, is no longer there. */

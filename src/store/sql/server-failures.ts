@@ -107,7 +107,7 @@ export class ServerFailures extends ServerErrors {
 
   connectionLost(cause: unknown): StoreError {
     return lost(
-      `The connection to the database was lost while the work was running, and its transaction with it; ${RUN_AGAIN}. Stop the work when its signal aborts, and let it send a statement on tx at least every idleTimeoutMs: waiting for a second connection of a full pool takes longer`,
+      `The connection to the database was lost while the work was running, and its transaction with it; ${RUN_AGAIN}. Stop the work when its signal aborts`,
       cause,
     );
   }
@@ -193,7 +193,6 @@ export class ServerFailures extends ServerErrors {
   /** Explains the error of the statements that end a transaction, COMMIT among them. */
   explainFailedEnd(error: unknown): unknown {
     if (error instanceof StoreError && error.code === 'STORE_TIMEOUT') return error;
-    if (this.is('idleTooLong', error)) return this.connectionLost(error);
     if (this.losesConnection(error)) return this.endUnknown(error);
     if (this.is('aborted', error)) return this.transactionAborted(error);
     return this.is('ended', error) ? this.transactionEnded(error) : error;

@@ -11,12 +11,10 @@ export interface ServerTimeouts {
   readonly commandTimeoutMs: number;
   /** For the transaction of a change, with everything that the work does. */
   readonly transactionTimeoutMs: number;
-  /** For the next statement of the work. */
-  readonly idleTimeoutMs: number;
 }
 
 /** What a transaction sets for itself. */
-export type ClaimLimits = Pick<ServerTimeouts, 'lockTimeoutMs' | 'idleTimeoutMs'>;
+export type ClaimLimits = Pick<ServerTimeouts, 'lockTimeoutMs' | 'transactionTimeoutMs'>;
 
 /** Set after the claim and before the work. It ends with the transaction, and so shows whether that is still open. */
 export const SAVEPOINT = 'SAVEPOINT merchant_payments';
