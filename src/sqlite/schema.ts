@@ -1,6 +1,6 @@
+import type { Step } from '../store/payment-steps.js';
 import type { Dialect } from '../store/sql/dialect.js';
 import { missingColumn, missingColumns, schemaOf } from '../store/sql/schema.js';
-import type { Step } from '../store/sql/session.js';
 import type { Claims } from './claims.js';
 
 /**

@@ -169,7 +169,8 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
   }
 
   protected insert(key: string, intent: Intent, state: RowState, order?: string): Entry {
-    if (this.entries.size >= this.#options.maxEntries) this.#makeRoom();
+    // Not for a further attempt, whose order would be forgotten: the next order makes room.
+    if (order === undefined && this.entries.size >= this.#options.maxEntries) this.#makeRoom();
     const entry = newEntry(key, intent, { state, order, nowMs: this.nowMs });
     this.entries.set(key, entry);
     this.#newest = entry;
@@ -186,8 +187,8 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
     }
   }
 
-  protected change(entry: Entry | undefined, change: RowChange | false | undefined): void {
-    if (entry === undefined || !change) return;
+  protected change(entry: Entry | undefined, change: RowChange | undefined): void {
+    if (entry === undefined || change === undefined) return;
     entry.row.changedAtMs = this.nowMs;
     Object.assign(entry.row, change);
     this.#moveToEnd(entry);
@@ -267,7 +268,7 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
     return count;
   }
 
-  /** Forgets the changes of payments that were last processed before a time. */
+  /** Forgets the changes of payments of which the last was processed before a time. */
   #forgetChanges(entry: Entry, beforeMs: number): number {
     const { key, changes } = entry;
     const isKept = ({ referenceNumber }: ProcessedChange): boolean => {

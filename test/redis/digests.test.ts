@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { build } from 'esbuild';
 import { expect, test } from 'vitest';
 import { sha1Of, toRedisName } from '../../src/redis/scripts.js';
-import { databaseForms } from '../../src/store/sql/stored-forms.js';
+import { databaseForms } from '../../src/store/sql/sql.js';
 
 test.each([
   'payment-1',

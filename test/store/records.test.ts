@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { PaymentRow } from '../../src/store/payment-row.js';
 import { readBody, toIntent, toServiceRecord, toStoredPayment } from '../../src/store/records.js';
-import { databaseForms as forms } from '../../src/store/sql/stored-forms.js';
+import { databaseForms as forms } from '../../src/store/sql/sql.js';
 import { order } from './orders.js';
 
 const STORED: PaymentRow = {

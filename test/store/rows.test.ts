@@ -6,7 +6,7 @@ import {
   parseSecond,
   parseSecondRow,
   parseSeenChange,
-} from '../../src/store/rows.js';
+} from '../../src/store/sql/rows.js';
 
 const visible = ['key', '{}', 'digest', 'sending', 2, 1000, 2000, 3000];
 const found = ['PAY-1', '{"a":1}', 'paid'];

@@ -6,11 +6,10 @@ import {
   type SeenChange,
 } from '../change-steps.js';
 import type { Page } from '../payment-row.js';
-import { parseOne, parseSecond, parseSeenChange, type SeenKind } from '../rows.js';
+import type { Step } from '../payment-steps.js';
 import type { Dialect, Tables } from './dialect.js';
-import type { Step } from './session.js';
-import { Sql, template } from './sql.js';
-import { databaseForms, keyOf } from './stored-forms.js';
+import { parseOne, parseSecond, parseSeenChange, type SeenKind } from './rows.js';
+import { databaseForms, keyOf, Sql, template } from './sql.js';
 import { CHANGE } from './sweeps.js';
 
 const [ORDER, PAYMENT, KEY] = CHANGE;

@@ -8,11 +8,16 @@ import {
   toFailed,
 } from '../change-steps.js';
 import { WorkContext } from '../loss.js';
-import { unknownRow } from '../rows.js';
 import { ChangeStatements } from './change-statements.js';
-import { onceMore } from './once-more.js';
-import { walk } from './session.js';
-import type { Ending, OpenTransaction, ServerTimeouts, StoreServer } from './transactions.js';
+import { unknownRow } from './rows.js';
+import { onceMore } from './server-session.js';
+import {
+  type Ending,
+  type OpenTransaction,
+  type ServerTimeouts,
+  type StoreServer,
+  walk,
+} from './transactions.js';
 import { Turns } from './turns.js';
 
 type Work<Tx> = (context: StoreContext<Tx>) => Promise<void>;

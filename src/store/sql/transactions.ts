@@ -1,3 +1,4 @@
+import type { Step } from '../payment-steps.js';
 import type { Dialect } from './dialect.js';
 import type { ServerFailures } from './server-failures.js';
 
@@ -100,4 +101,34 @@ export interface StoreServer<Tx> {
   readonly failures: ServerFailures;
   /** Creates what is missing. */
   setup(): Promise<void>;
+}
+
+/** How an engine runs statements and steps. */
+export interface SqlSession<Tx> {
+  /** Creates missing tables, columns and indexes. */
+  setup(): Promise<void>;
+  /** Runs one SELECT. */
+  read(statement: string): Promise<readonly string[]>;
+  /**
+   * Runs one INSERT or UPDATE.
+   *
+   * @returns whether it has changed a row; undefined if only a step can tell
+   */
+  change(statement: string): Promise<boolean | undefined>;
+  /** Runs a step in a transaction that it begins and ends, again after a deadlock. */
+  run<Value>(step: () => Step<Value>): Promise<Value>;
+  /**
+   * Runs a step in the merchant's transaction.
+   *
+   * @throws {InvalidOptionError} when `tx` is not an open transaction
+   */
+  runIn<Value>(tx: Tx, step: () => Step<Value>): Promise<Value>;
+}
+
+/** Runs a step across awaits. */
+export async function walk<Value>(step: () => Step<Value>, ask: Ask): Promise<Value> {
+  const statements = step();
+  let next = statements.next();
+  while (!next.done) next = statements.next(await ask(next.value));
+  return next.value;
 }

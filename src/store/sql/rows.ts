@@ -1,10 +1,11 @@
-import { StoreError } from '../errors.js';
-import type { FailedRow } from './backend.js';
-import type { Change } from './change.js';
-import type { SeenChange } from './change-steps.js';
-import type { RowState, SecondRow } from './payment-row.js';
-import { COLUMNS } from './sql/sql.js';
-import type { OwnedRow, StoredRecord } from './steps.js';
+import { StoreError } from '../../errors.js';
+import type { FailedRow } from '../backend.js';
+import type { Change } from '../change.js';
+import type { SeenChange } from '../change-steps.js';
+import type { RowState, SecondRow } from '../payment-row.js';
+import type { KeyedRow } from '../payment-steps.js';
+import type { OwnedRow, StoredRecord } from '../steps.js';
+import { COLUMNS } from './sql.js';
 
 // Databases return each row as a JSON list, because drivers differ in how they return numbers and times.
 
@@ -16,14 +17,6 @@ const FIELDS = Object.keys(COLUMNS);
 
 type Column = string | number | null;
 type Columns = readonly (Column | undefined)[];
-
-/** A row of payments. */
-export interface KeyedRow {
-  readonly key: string;
-  readonly row: OwnedRow;
-  /** The store's time, in epoch milliseconds. */
-  readonly nowMs: number;
-}
 
 /** @throws {StoreError} `STORE_FAILED` for anything but a row of payments */
 export function parseOwnedRow(json: string): KeyedRow {
