@@ -11,7 +11,13 @@ import {
 } from '../store/sql/transactions.js';
 import { errnoOf, failures, IN_TRANSACTION, withoutStatement } from './failures.js';
 import { runInTransaction } from './merchants-transaction.js';
-import type { MysqlConnectionLike, MysqlPoolLike, MysqlQueryable } from './pool.js';
+import {
+  type MysqlConnectionLike,
+  type MysqlPoolLike,
+  type MysqlQueryable,
+  releaseOrDestroy,
+  takeConnection,
+} from './pool.js';
 import { asRows, sendTo } from './rows.js';
 import {
   atMost,
@@ -24,7 +30,6 @@ import {
   ROLLBACK,
   START,
 } from './session.js';
-import { releaseOrDestroy, takeConnection } from './taken-connection.js';
 
 /** What the connections of a pool share. */
 interface OfPool<Tx extends MysqlQueryable> {

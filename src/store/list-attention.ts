@@ -12,7 +12,6 @@ import {
 import type { Attention, AttentionKind, AttentionOptions } from './attention.js';
 import type { Lists } from './backend.js';
 import { referenceOf } from './order-steps.js';
-import { pagesOf } from './pages.js';
 import type { Cursor, Listed, ListKind, Page, SecondRow } from './payment-row.js';
 import { toStoredPayment } from './records.js';
 
@@ -120,5 +119,25 @@ async function* inTurn(
       for (const { item } of page) yield item;
       left -= page.length;
     }
+  }
+}
+
+export const PAGE_SIZE = 100;
+
+export type ReadPage<Entry> = (page: Omit<Page, 'olderThanMs'>) => Promise<readonly Entry[]>;
+
+/** Reads a list page by page, up to a number of entries. */
+export async function* pagesOf<Entry extends { readonly place: Cursor }>(
+  read: ReadPage<Entry>,
+  limit = Number.POSITIVE_INFINITY,
+): AsyncGenerator<readonly Entry[]> {
+  let after: Cursor | undefined;
+  for (let left = limit; left > 0; ) {
+    const size = Math.min(PAGE_SIZE, left);
+    const page = await read({ after, limit: size });
+    yield page;
+    if (page.length < size) return;
+    left -= page.length;
+    after = page.at(-1)?.place;
   }
 }

@@ -1,5 +1,5 @@
 import type { CallbackTables, FailedRow } from './backend.js';
-import type { ChangeResult, StoreContext } from './callback-store.js';
+import type { ChangeResult, ManagedStore, StoreContext } from './callback-store.js';
 import type { Change, ChangeName } from './change.js';
 import {
   decideChange,
@@ -9,6 +9,7 @@ import {
   toFailed,
 } from './change-steps.js';
 import { Loss, WorkContext } from './loss.js';
+import { ManagedEngine } from './managed-engine.js';
 import {
   type Entry,
   findNamed,
@@ -305,3 +306,10 @@ const namesOf = (change: ChangeName): readonly string[] => [
   change.referenceNumber,
   change.key,
 ];
+
+/** The store of a receiver that was given none: `memoryStore()`, without what creates payments. */
+export function memoryCallbacks(): ManagedStore {
+  const limits = { maxEntries: 100_000, now: Date.now };
+  // It has no payments that it has sent.
+  return new ManagedEngine(new MemoryCallbacks(limits), { requestLifetimeMs: 0 });
+}

@@ -6,9 +6,9 @@ import {
   withDefault,
 } from '../protocol/options.js';
 import type { CallbackStore } from './callback-store.js';
-import { createStore } from './create-store.js';
 import { MemoryBackend } from './memory-backend.js';
 import { type StoreOptions, storeRules } from './options.js';
+import { createStore } from './payment-engine.js';
 import type { PaymentStore } from './payment-store.js';
 
 /** Options of {@link memoryStore}. */

@@ -11,6 +11,7 @@ import { isObject } from '../protocol/own-fields.js';
 import type { CreatePaymentInput } from '../protocol/payment.js';
 import { prepareCreation } from '../protocol/prepared-creation.js';
 import type { Backend } from './backend.js';
+import type { ManagedStore } from './callback-store.js';
 import {
   assertRecorded,
   assertSame,
@@ -25,7 +26,7 @@ import {
 import { readListed } from './listed-item.js';
 import { ManagedEngine } from './managed-engine.js';
 import { OperationLog } from './operation-log.js';
-import type { ClientOptions } from './options.js';
+import type { ClientOptions, ResolvedStoreOptions } from './options.js';
 import type { Intent, Recording, Statuses } from './payment-row.js';
 import type {
   ListedPayment,
@@ -38,8 +39,7 @@ import type {
 } from './payment-store.js';
 import { toIntent, toServiceRecord, toStoredPayment } from './records.js';
 import { lookUpRule, recover, startRecovery } from './recover.js';
-import { sendOrWait } from './send-or-wait.js';
-import { type Sender, sendIfGranted, type Wanted } from './sending.js';
+import { type Sender, sendIfGranted, sendOrWait, type Wanted } from './sending.js';
 import type { StoredPayment } from './stored-payment.js';
 import { assertNotAborted } from './waiting.js';
 
@@ -288,3 +288,13 @@ const recordRules = {
   extraBody: (value: unknown) => value as Record<string, unknown> | undefined,
   replaces: optional(text),
 } satisfies OptionRules<RecordContext<unknown>>;
+
+/** The store over a backend: a {@link PaymentStore} if there is a client. */
+export function createStore<Tx>(
+  backend: Backend<Tx>,
+  options: ResolvedStoreOptions,
+): ManagedStore<Tx> | PaymentStore<Tx> {
+  const { client } = options;
+  if (client === undefined) return new ManagedEngine(backend, options);
+  return new PaymentEngine(backend, { ...options, client });
+}

@@ -5,7 +5,7 @@ const STEPS = 'src/store/steps.ts';
 const CHANGES = 'src/store/change-steps.ts';
 const CALLBACKS = 'src/store/memory-callbacks.ts';
 const PAYMENTS = 'src/store/payment-steps.ts';
-const SENDER = 'src/store/send-or-wait.ts';
+const SENDER = 'src/store/sending.ts';
 const ENGINE = 'src/store/payment-engine.ts';
 
 /** Of the attempts at an order. */

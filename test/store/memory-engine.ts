@@ -1,7 +1,7 @@
 import { resolveOptions } from '../../src/protocol/options.js';
 import type { Backend } from '../../src/store/backend.js';
-import { createStore } from '../../src/store/create-store.js';
 import { type StoreOptions, storeRules } from '../../src/store/options.js';
+import { createStore } from '../../src/store/payment-engine.js';
 import type { PaymentStore } from '../../src/store/payment-store.js';
 
 /** The options of a MemoryBackend. */

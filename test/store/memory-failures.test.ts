@@ -1,8 +1,8 @@
 import { assert, describe, expect, it } from 'vitest';
 import type { Attention, FailedChange } from '../../src/store/attention.js';
 import type { CallbackStore, ManagedStore } from '../../src/store/callback-store.js';
-import { memoryCallbacks } from '../../src/store/default-store.js';
 import { memoryStore } from '../../src/store/memory.js';
+import { memoryCallbacks } from '../../src/store/memory-callbacks.js';
 import { changeOf } from './orders.js';
 import { outcomeOf } from './outcome-of.js';
 
