@@ -4,7 +4,6 @@ import { isDateTime, isPaid } from '../protocol/payment.js';
 import type { StatusChange } from './callback-store.js';
 import type { FailurePolicy } from './failure.js';
 import type { ServiceRecord, StoredForms } from './payment-row.js';
-import { toJson } from './records.js';
 
 /** What every store reads of a change. Read once, because the caller may change its object later. */
 export interface ReadChange {
@@ -75,7 +74,7 @@ export function readChange(change: StatusChange, { toName }: StoredForms): Chang
     isPaid: read.isPaid,
     serviceRecord: {
       referenceNumber,
-      payment: toJson(change.payment),
+      payment: JSON.stringify(change.payment),
       updatedAtUs: Number(occurredAtUs),
     },
     policy: change.failures ?? NO_POLICY,

@@ -43,10 +43,7 @@ export interface PaymentRow {
 }
 
 /** A payment to store. */
-export interface Intent {
-  readonly body: string;
-  readonly digest: string;
-}
+export type Intent = Pick<PaymentRow, 'body' | 'digest'>;
 
 /** A payment to record. */
 export interface Recording {

@@ -1,7 +1,7 @@
 import { StoreError } from '../../errors.js';
 import type { Step } from '../payment-steps.js';
 import { pause } from '../waiting.js';
-import { wasNeverSent } from './server-errors.js';
+import { wasNeverSent } from './server-failures.js';
 import {
   type Deadline,
   type ServerTimeouts,
