@@ -1,5 +1,6 @@
 import { Loss, toError } from '../store/loss.js';
 import { runWithView } from '../store/providers/work-view.js';
+import type { ServerTimeouts } from '../store/sql/server-options.js';
 import {
   type Connections,
   type Deadline,
@@ -7,7 +8,6 @@ import {
   type OpenTransaction,
   RELEASE,
   SAVEPOINT,
-  type ServerTimeouts,
 } from '../store/sql/transactions.js';
 import { errnoOf, failures, IN_TRANSACTION, withoutStatement } from './failures.js';
 import { runInTransaction } from './merchants-transaction.js';

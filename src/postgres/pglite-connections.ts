@@ -1,11 +1,11 @@
 import { runWithView } from '../store/providers/work-view.js';
+import type { ServerTimeouts } from '../store/sql/server-options.js';
 import {
   type Connections,
   type Ending,
   type OpenTransaction,
   RELEASE,
   SAVEPOINT,
-  type ServerTimeouts,
 } from '../store/sql/transactions.js';
 import { databaseErrorOf, failures } from './failures.js';
 import { runInTransaction } from './merchants-transaction.js';

@@ -11,11 +11,12 @@ import { schemaOf } from '../store/sql/schema.js';
 import {
   type SchemaOptions,
   type ServerStoreOptions,
+  type ServerTimeouts,
   schemaRules,
   serverStoreRules,
 } from '../store/sql/server-options.js';
 import { serverStore } from '../store/sql/server-store.js';
-import type { Connections, ServerTimeouts } from '../store/sql/transactions.js';
+import type { Connections } from '../store/sql/transactions.js';
 import { postgresDialect } from './dialect.js';
 import { failures } from './failures.js';
 import { assertOpen } from './merchants-transaction.js';

@@ -94,3 +94,9 @@ export const serverStoreRules = {
 
 /** Checked, and with defaults. */
 export type ResolvedServerOptions = Resolved<typeof serverStoreRules>;
+
+/** How long a server may take, in milliseconds. */
+export type ServerTimeouts = Pick<
+  ResolvedServerOptions,
+  'acquireTimeoutMs' | 'lockTimeoutMs' | 'commandTimeoutMs' | 'transactionTimeoutMs'
+>;

@@ -2,13 +2,8 @@ import { StoreError } from '../../errors.js';
 import type { Step } from '../payment-steps.js';
 import { pause } from '../waiting.js';
 import { wasNeverSent } from './server-failures.js';
-import {
-  type Deadline,
-  type ServerTimeouts,
-  type SqlSession,
-  type StoreServer,
-  walk,
-} from './transactions.js';
+import type { ServerTimeouts } from './server-options.js';
+import { type Deadline, type SqlSession, type StoreServer, walk } from './transactions.js';
 
 const MAX_TRIES = 10;
 

@@ -11,16 +11,10 @@ import { WorkContext } from '../loss.js';
 import { createStore } from '../payment-engine.js';
 import { ChangeStatements } from './change-statements.js';
 import { unknownRow } from './rows.js';
-import type { ResolvedServerOptions } from './server-options.js';
+import type { ResolvedServerOptions, ServerTimeouts } from './server-options.js';
 import { onceMore, ServerSession } from './server-session.js';
 import { SqlBackend } from './sql-backend.js';
-import {
-  type Ending,
-  type OpenTransaction,
-  type ServerTimeouts,
-  type StoreServer,
-  walk,
-} from './transactions.js';
+import { type Ending, type OpenTransaction, type StoreServer, walk } from './transactions.js';
 
 type Work<Tx> = (context: StoreContext<Tx>) => Promise<void>;
 

@@ -7,6 +7,7 @@ import type {
   Decided,
   Decision,
   DueKind,
+  Intent,
   Listed,
   ListKind,
   Order,
@@ -25,7 +26,6 @@ import type { Dialect } from './dialect.js';
 import { PaymentStatements } from './payment-statements.js';
 import { parseFailedRow, parseOne, parseOwnedRow, parseSecondRow, unknownRow } from './rows.js';
 import { databaseForms, keyOf, Sql } from './sql.js';
-import { added, finished, SqlRows } from './sql-rows.js';
 import { type Batch, ENDED, type Names, type Sweep, Sweeps } from './sweeps.js';
 import { type SqlSession, walk } from './transactions.js';
 
@@ -57,7 +57,7 @@ export class SqlBackend<Tx> implements Backend<Tx> {
     const sql = new Sql(dialect);
     this.#payments = new PaymentStatements(sql);
     this.#changes = new ChangeStatements(dialect);
-    this.#steps = new PaymentSteps(new SqlRows(this.#payments, sql));
+    this.#steps = new PaymentSteps(this.#payments);
     this.#sweeps = new Sweeps(sql);
   }
 
@@ -263,4 +263,35 @@ function toListed(json: string, time: 'sentAtMs' | 'changedAtMs'): Listed {
   const { key, row, nowMs } = parseOwnedRow(json);
   const place = { atMs: row[time] ?? 0, names: [key] };
   return { key, place, stored: steps.visible(row, nowMs) as PaymentRow, listedAtMs: nowMs };
+}
+
+// The result of a single statement is known except for the database's time, which this process's clock replaces.
+
+/** The payment that a claim has stored as new. */
+export function added({ body, digest }: Intent): PaymentRow {
+  const atMs = Date.now();
+  return {
+    body,
+    digest,
+    state: 'sending',
+    attempts: 1,
+    recordedAtMs: atMs,
+    sentAtMs: atMs,
+    changedAtMs: atMs,
+    referenceNumber: undefined,
+    payment: undefined,
+    foundStatus: undefined,
+    failure: undefined,
+    order: undefined,
+    replacedBy: undefined,
+  };
+}
+
+/** The stored payment after the end of an attempt to send. */
+export function finished(claimed: PaymentRow, result: Result): PaymentRow {
+  const changedAtMs = Date.now();
+  const { state, failure } = result;
+  if (state !== 'created') return { ...claimed, state, failure, changedAtMs };
+  const { referenceNumber, payment } = result.serviceRecord;
+  return { ...claimed, state, failure, changedAtMs, referenceNumber, payment };
 }

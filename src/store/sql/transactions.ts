@@ -2,21 +2,6 @@ import type { Step } from '../payment-steps.js';
 import type { Dialect } from './dialect.js';
 import type { ServerFailures } from './server-failures.js';
 
-/** How long a server may take, in milliseconds. */
-export interface ServerTimeouts {
-  /** For a connection of the pool. */
-  readonly acquireTimeoutMs: number;
-  /** For the lock of an order. */
-  readonly lockTimeoutMs: number;
-  /** For an answer, not counting a wait for that lock. */
-  readonly commandTimeoutMs: number;
-  /** For the transaction of a change, with everything that the work does. */
-  readonly transactionTimeoutMs: number;
-}
-
-/** What a transaction sets for itself. */
-export type ClaimLimits = Pick<ServerTimeouts, 'lockTimeoutMs' | 'transactionTimeoutMs'>;
-
 /** Set after the claim and before the work. It ends with the transaction, and so shows whether that is still open. */
 export const SAVEPOINT = 'SAVEPOINT merchant_payments';
 /** Comes first after the work, and fails if the work has ended the transaction, or a statement of it has failed. */
