@@ -22,7 +22,7 @@ import type {
 import type { Look } from './steps.js';
 
 /** A failed change as stored. */
-export type FailedRow = Pick<Listed, 'place'> & { readonly change: FailedChange };
+export type FailedRow = Pick<Listed, 'place'> & { readonly item: FailedChange };
 
 /**
  * The operations of a store's tables. Each method is one atomic step, serialized with those of all processes. The

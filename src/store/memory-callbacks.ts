@@ -95,7 +95,7 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
           : { ...entry.row, paidBy: this.firstOf(entry).row.paidBy },
       isProcessed: processed?.some((one) => one.key === key) === true,
       newest: processed?.at(-1)?.newest,
-      failure: findNamed(this.#failures, ...namesOf(change))?.change,
+      failure: findNamed(this.#failures, ...namesOf(change))?.item,
       second: this.secondOf(merchantPaymentReference, serviceRecord),
     };
   }
@@ -124,10 +124,10 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
     const names = namesOf(change);
     const known = findNamed(this.#failures, ...names);
     const place = known?.place ?? { atMs: +lastFailedAt, names };
-    const bytes = rawBody === undefined ? known?.change.rawBody : new Uint8Array(rawBody);
+    const bytes = rawBody === undefined ? known?.item.rawBody : new Uint8Array(rawBody);
     const failed: FailedRow = {
       place,
-      change: {
+      item: {
         kind: 'failed-change',
         // Names are stored in full here.
         merchantPaymentReference,
@@ -239,9 +239,9 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
       ({ place }) => referenceNumber === undefined || place.names[1] === referenceNumber,
     );
     // Copies, which their reader may change.
-    return pageOf(all, page, nowMs).map(({ place, change }) => ({
+    return pageOf(all, page, nowMs).map(({ place, item }) => ({
       place,
-      change: structuredClone({ ...change, listedAt: new Date(nowMs) }),
+      item: structuredClone({ ...item, listedAt: new Date(nowMs) }),
     }));
   }
 
@@ -254,14 +254,14 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
   }
 
   async forgetFailed(name: ChangeName, attempts: number): Promise<boolean> {
-    return removeIf(this.#failures, namesOf(name), ({ change }) => change.attempts === attempts);
+    return removeIf(this.#failures, namesOf(name), ({ item }) => item.attempts === attempts);
   }
 
   async setup(): Promise<void> {}
 
   async prune(beforeMs: number): Promise<number> {
-    for (const { change } of this.#failures) {
-      if (+change.lastFailedAt < beforeMs) delete change.rawBody;
+    for (const { item } of this.#failures) {
+      if (+item.lastFailedAt < beforeMs) delete item.rawBody;
     }
     let count = 0;
     for (const entry of this.entries.values()) count += this.#forgetChanges(entry, beforeMs);

@@ -57,9 +57,7 @@ export class Tables extends MemoryBackend {
 
   async failures(): Promise<ReadonlyMap<string, { attempts: number; parked: boolean }>> {
     const rows = await this.listFailed(ALL, undefined);
-    return new Map(
-      rows.map(({ change: { key, attempts, parked } }) => [key, { attempts, parked }]),
-    );
+    return new Map(rows.map(({ item: { key, attempts, parked } }) => [key, { attempts, parked }]));
   }
 
   /** The rows with ages in place of times. */

@@ -104,7 +104,7 @@ export function parseFailedRow(json: string): FailedRow {
       atMs: Number(firstFailedAtMs),
       names: [merchantPaymentReference, referenceNumber, key].map(String),
     },
-    change: {
+    item: {
       kind: 'failed-change',
       merchantPaymentReference: String(fullMerchantReference),
       since: new Date(Number(firstFailedAtMs)),
@@ -115,7 +115,7 @@ export function parseFailedRow(json: string): FailedRow {
       attempts: Number(attempts),
       lastFailedAt: new Date(Number(lastFailedAtMs)),
       parked: Number(parked) === 1,
-      error: parseJson(error) as FailedRow['change']['error'],
+      error: parseJson(error) as FailedRow['item']['error'],
       ...(rawBody !== undefined && {
         rawBody: new Uint8Array(Buffer.from(String(rawBody), 'base64')),
       }),
