@@ -1,6 +1,6 @@
 import { Loss, toError } from '../store/loss.js';
 import { runWithView } from '../store/providers/work-view.js';
-import type { ServerTimeouts } from '../store/sql/server-options.js';
+import { type ServerTimeouts, silenceLimitMs } from '../store/sql/server-options.js';
 import {
   type Connections,
   type Deadline,
@@ -142,7 +142,7 @@ class Connection<Tx extends MysqlQueryable> extends Loss implements OpenTransact
 
   #beginInBlock(lockTimeoutMs: number, statements: readonly string[]): Promise<readonly string[]> {
     const isOfWork = statements.length > 0;
-    const limits = isOfWork ? [limitIdle(this.#of.timeouts.transactionTimeoutMs)] : [];
+    const limits = isOfWork ? [limitIdle(silenceLimitMs(this.#of.timeouts))] : [];
     this.#isLimited = isOfWork;
     const before = this.#hasBegun ? [] : [READ_COMMITTED, ...limits, START];
     const after = isOfWork ? [SAVEPOINT] : [];

@@ -245,7 +245,8 @@ function releaseLate(client: PgClientLike, onError: OnError): void {
 
 /** Returns the connection to the pool, which closes it if there is an error. */
 function release(client: PgClientLike, onError: OnError, broken?: Error): void {
-  // Release first: from then on, the pool listens for errors.
+  // Release first: from then on, the pool listens for errors. Not to a client that it closes, to which the server may still
+  // say why it ends the connection: without a listener, that would end the process.
   client.release(broken);
-  client.removeListener('error', onError);
+  if (broken === undefined) client.removeListener('error', onError);
 }

@@ -34,7 +34,7 @@ describe.skipIf(!process.env['DATABASE_URL'])(
 
     it('is ended by the server too, if this machine vanishes', async () => {
       const store = postgresStore<PoolClient>(openPool({ max: 1 }), {
-        transactionTimeoutMs: 29_001,
+        transactionTimeoutMs: 24_001,
       });
       await outcomeOf(store, change('silent'), async ({ tx }) => {
         const { rows } = await tx.query('SHOW idle_in_transaction_session_timeout');

@@ -1,4 +1,5 @@
 import {
+  LONGEST_TIMER_MS,
   matching,
   type OptionRules,
   type Resolved,
@@ -46,7 +47,7 @@ export interface ServerStoreOptions extends StoreOptions, SchemaOptions {
    * statements, but not the COMMIT. After that, the store closes the connection, the signal aborts, and the callback
    * fails (`STORE_TIMEOUT`). On a network that swallows packets, nothing else ends a statement of your work, unless
    * the driver has a deadline for queries. Postgres, and MariaDB without an ORM, end the transaction of a machine that
-   * vanished after this time without a statement; MySQL when it notices. Keep it above the receiver's
+   * vanished after this time and `commandTimeoutMs` without a statement; MySQL when it notices. Keep it above the receiver's
    * `onPaymentTimeoutMs`. A whole number from 1 to 2_147_483_647. It does not apply to PGlite, which runs in the same
    * process.
    * @default 600_000
@@ -100,3 +101,11 @@ export type ServerTimeouts = Pick<
   ResolvedServerOptions,
   'acquireTimeoutMs' | 'lockTimeoutMs' | 'commandTimeoutMs' | 'transactionTimeoutMs'
 >;
+
+/**
+ * The server's limit for a transaction without statements, whose machine has vanished. Not before this process's own
+ * deadline, which closes the connection and says why.
+ */
+export function silenceLimitMs({ transactionTimeoutMs, commandTimeoutMs }: ServerTimeouts): number {
+  return Math.min(transactionTimeoutMs + commandTimeoutMs, LONGEST_TIMER_MS);
+}
