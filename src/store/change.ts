@@ -63,26 +63,21 @@ export interface Change extends ReadChange {
 /** @throws {InvalidOptionError} like {@link readStatusChange} */
 export function readChange(change: StatusChange, { toName }: StoredForms): Change {
   const read = readStatusChange(change);
-  const { occurredAtUs } = read;
+  const { occurredAtUs, rank, isPaid: paid } = read;
   const referenceNumber = toName(read.referenceNumber);
+  const payment = JSON.stringify(change.payment);
   return {
     merchantPaymentReference: toName(read.merchantPaymentReference),
     referenceNumber,
     key: toName(read.key),
     occurredAtUs,
-    rank: read.rank,
-    isPaid: read.isPaid,
-    serviceRecord: {
-      referenceNumber,
-      payment: JSON.stringify(change.payment),
-      updatedAtUs: Number(occurredAtUs),
-    },
-    policy: change.failures ?? NO_POLICY,
+    rank,
+    isPaid: paid,
+    serviceRecord: { referenceNumber, payment, updatedAtUs: Number(occurredAtUs) },
+    policy: change.failures ?? {},
     full: read,
   };
 }
-
-const NO_POLICY: FailurePolicy = {};
 
 const SHORT_PRINTABLE = /^(?!sha256:)[!-z|~]{1,128}$/;
 

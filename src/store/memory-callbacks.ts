@@ -1,3 +1,4 @@
+import type { FailedChange } from './attention.js';
 import type { CallbackTables, FailedRow } from './backend.js';
 import type { ChangeResult, ManagedStore, StoreContext } from './callback-store.js';
 import type { Change, ChangeName } from './change.js';
@@ -125,26 +126,23 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
     const known = findNamed(this.#failures, ...names);
     const place = known?.place ?? { atMs: +lastFailedAt, names };
     const bytes = rawBody === undefined ? known?.item.rawBody : new Uint8Array(rawBody);
-    const failed: FailedRow = {
-      place,
-      item: {
-        kind: 'failed-change',
-        // Names are stored in full here.
-        merchantPaymentReference,
-        since: new Date(place.atMs),
-        listedAt: lastFailedAt,
-        referenceNumber,
-        key,
-        occurredAt: new Date(Math.floor(Number(change.occurredAtUs) / 1000)),
-        attempts,
-        lastFailedAt,
-        parked,
-        error: JSON.parse(error),
-        ...(bytes !== undefined && { rawBody: bytes }),
-      },
+    const item: FailedChange = {
+      kind: 'failed-change',
+      // Names are stored in full here.
+      merchantPaymentReference,
+      since: new Date(place.atMs),
+      listedAt: lastFailedAt,
+      referenceNumber,
+      key,
+      occurredAt: new Date(Math.floor(Number(change.occurredAtUs) / 1000)),
+      attempts,
+      lastFailedAt,
+      parked,
+      error: JSON.parse(error),
+      ...(bytes !== undefined && { rawBody: bytes }),
     };
-    if (known === undefined) this.#failures.push(failed);
-    else Object.assign(known, failed);
+    if (known === undefined) this.#failures.push({ place, item });
+    else Object.assign(known, { item });
     if (this.#failures.length > MAX_FAILURES) this.#failures.shift();
   }
 

@@ -71,10 +71,7 @@ export interface Recorded {
   readonly replacedBy?: string | undefined;
 }
 
-/**
- * Why an attempt can't be replaced, or sent: an attempt has paid the order, the service may still create this one, another
- * one has replaced it, or the new reference is another payment's.
- */
+/** Why an attempt can't be replaced, or sent: see `NOT_REPLACEABLE`. */
 export type Refused = 'unknown' | 'paid' | 'open' | 'replaced' | 'in-use';
 
 export type Attempt = Pick<Listed, 'key' | 'stored'>;
@@ -91,7 +88,7 @@ export interface Claim {
   readonly key: string;
   /** The payment to store if there is none. Undefined to claim only a stored one. */
   readonly intent: Intent | undefined;
-  /** The fencing token, unique to this claim. */
+  /** The fencing token. */
   readonly owner: string;
   /** Whether a `rejected` payment may be claimed: only for callers who ask for that payment, not for recover(). */
   readonly allowsRejected: boolean;
