@@ -14,6 +14,7 @@ import {
   outcomeNotStored,
   referenceOfAttempt,
   unknownReference,
+  wasNeverSent,
 } from './errors.js';
 import type { StoreClient } from './options.js';
 import { isOver } from './order-steps.js';
@@ -76,8 +77,11 @@ function claim(backend: Tables, wanted: Wanted, owner: string): Promise<Claimed>
   return backend
     .claim({ key, intent, owner, allowsRejected, isRepetition, leaseMs })
     .catch((error) => {
-      // The claim may have been granted and only its answer lost. Release it, since nothing was sent.
-      backend.finish(key, owner, released(wanted), undefined).catch(() => undefined);
+      // The claim may have been granted and only its answer lost. Release it, since nothing was sent to the service. At a
+      // full pool, which the claim has not passed, the release would wait as well.
+      if (!wasNeverSent(error)) {
+        backend.finish(key, owner, released(wanted), undefined).catch(() => undefined);
+      }
       throw error;
     });
 }

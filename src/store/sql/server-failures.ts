@@ -1,5 +1,6 @@
 import { InvalidOptionError, MerchantPaymentsError, StoreError } from '../../errors.js';
 import { nameFailure } from '../../protocol/describe-value.js';
+import { unsent, wasNeverSent } from '../errors.js';
 import { connectErrorOf } from '../providers/driver-errors.js';
 
 export type ErrorCode = string | number;
@@ -47,18 +48,6 @@ export interface ServerWords {
   readonly schema: string;
   /** What to do about a refusal, if that is known: a sentence. */
   remedyFor(error: unknown): string | undefined;
-}
-
-const neverSent = new WeakSet<object>();
-
-/** Whether a step failed before anything reached the server, so that there is nothing to undo. */
-export function wasNeverSent(error: unknown): boolean {
-  return neverSent.has(error as object);
-}
-
-export function unsent(error: StoreError): StoreError {
-  neverSent.add(error);
-  return error;
 }
 
 const UNKNOWN_END =

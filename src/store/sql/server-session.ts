@@ -1,7 +1,7 @@
 import { StoreError } from '../../errors.js';
+import { wasNeverSent } from '../errors.js';
 import type { Step } from '../payment-steps.js';
 import { pause } from '../waiting.js';
-import { wasNeverSent } from './server-failures.js';
 import type { ServerTimeouts } from './server-options.js';
 import { type Deadline, type SqlSession, type StoreServer, walk } from './transactions.js';
 
