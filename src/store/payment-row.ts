@@ -42,10 +42,8 @@ export interface PaymentRow {
   readonly replacedBy: string | undefined;
 }
 
-/** A payment to store. */
 export type Intent = Pick<PaymentRow, 'body' | 'digest'>;
 
-/** A payment to record. */
 export interface Recording {
   readonly key: string;
   readonly intent: Intent;
@@ -57,7 +55,6 @@ export interface Recording {
 
 export type Statuses = ReadonlySet<unknown>;
 
-/** What was recorded. */
 export interface Recorded {
   /** The attempt that is meant. */
   readonly key: string;
@@ -83,7 +80,6 @@ export interface Order {
   readonly paid: Attempt | undefined;
 }
 
-/** A request to send a payment. */
 export interface Claim {
   readonly key: string;
   /** The payment to store if there is none. Undefined to claim only a stored one. */
@@ -154,7 +150,6 @@ export interface Cursor {
   readonly names: readonly string[];
 }
 
-/** A page of a list. */
 export interface Page {
   /** The least age of an entry. 0 lists all, even a time in the future, which a clock that was set back leaves. */
   readonly olderThanMs: number;
@@ -183,7 +178,6 @@ export type ListKind = 'recorded' | 'unresolved' | 'missed-paid' | 'missed' | 'u
  */
 export type DueKind = 'unresolved' | 'waiting';
 
-/** An entry of a list of payments. */
 export interface Listed {
   readonly place: Cursor;
   readonly key: string;
@@ -192,7 +186,6 @@ export interface Listed {
   readonly listedAtMs: number;
 }
 
-/** A second payment as stored. */
 export interface SecondRow extends Pick<Listed, 'place' | 'listedAtMs'> {
   /** JSON of its record. */
   readonly payment: string;

@@ -34,7 +34,6 @@ export interface Wanted extends Omit<Claim, 'owner'> {
   readonly timeoutMs: number;
 }
 
-/** The result of trying to send it. */
 export interface Turn extends Omit<Claimed, 'granted'> {
   /** Whether nothing was sent. */
   readonly replayed: boolean;
@@ -91,7 +90,6 @@ function released({ isRepetition }: Wanted): Result {
   return { state: isRepetition ? 'unresolved' : 'recorded', failure: undefined };
 }
 
-/** What a granted claim returned. */
 type Grant = Pick<Claim, 'owner'> & { readonly stored: PaymentRow };
 
 async function send({ backend, client }: Sender, wanted: Wanted, grant: Grant): Promise<Turn> {

@@ -47,7 +47,6 @@ VALUES (${this.#sql.values([key, body, digest, 'sending', owner])}, ${now} + ${l
 VALUES (${this.#sql.values([key, body, digest, 'recorded', 0, order])}, ${now}, ${now})${this.#dialect.orLock('merchant_payment_reference')}`;
   }
 
-  /** Returns the row. */
   read(key: string): string {
     return `SELECT ${this.#row} FROM ${this.#payments} WHERE ${this.#sql.match({ merchant_payment_reference: key })}`;
   }
@@ -93,7 +92,6 @@ VALUES (${this.#sql.values([key, body, digest, 'recorded', 0, order])}, ${now}, 
     return this.listed(isDue, { ...page, olderThanMs: 0 }, 'sent_at_ms');
   }
 
-  /** Lists the payments that meet a condition. */
   listed(condition: string, page: Page, time: 'sent_at_ms' | 'changed_at_ms'): string {
     return `SELECT ${this.#row} FROM ${this.#payments}
 WHERE ${condition}${this.#sql.page(page, time, ['merchant_payment_reference'])}`;

@@ -21,7 +21,6 @@ export interface OpenTransaction<Tx> {
    * @throws {StoreError} `STORE_TIMEOUT` when there is no answer in time; else what the driver throws
    */
   begin(lockTimeoutMs: number, statements: readonly string[]): Promise<readonly string[]>;
-  /** Runs one statement. Resolves with the text in each row. */
   ask(statement: string): Promise<readonly string[]>;
   /**
    * Runs the work with a view of `tx`, which refuses everything once the work has ended.
@@ -41,7 +40,6 @@ export type Ending<Result> =
       readonly statements: readonly string[];
     };
 
-/** The deadline of a transaction. */
 export interface Deadline {
   readonly timeoutMs: number;
   createError(timeoutMs: number): Error;
@@ -63,7 +61,6 @@ export interface Connections<Tx> {
     body: (transaction: OpenTransaction<Tx>) => Promise<Ending<Result>>,
     deadline?: Deadline,
   ): Promise<Result>;
-  /** Runs one SELECT. Resolves with the text in each row. */
   read(statement: string): Promise<readonly string[]>;
   /**
    * Runs one INSERT or UPDATE in its own transaction.
@@ -84,7 +81,6 @@ export interface StoreServer<Tx> {
   readonly connections: Connections<Tx>;
   readonly dialect: Dialect;
   readonly failures: ServerFailures;
-  /** Creates what is missing. */
   setup(): Promise<void>;
 }
 
