@@ -1,5 +1,4 @@
 import type { Dialect, Key } from '../store/sql/dialect.js';
-import { literal, quoteName } from './quoting.js';
 import { NOW_US } from './session.js';
 
 /**
@@ -50,4 +49,16 @@ export function mysqlDialect(prefix: string): Dialect {
     deleteByKey: (name, keys) => `DELETE found FROM ${found(name, keys)}`,
     literal,
   };
+}
+
+/** Quotes ASCII text as a literal that means the same in every sql_mode and character set of the connection. */
+function literal(text: string): string {
+  return /['\\]/.test(text)
+    ? `_ascii X'${Buffer.from(text, 'latin1').toString('hex')}'`
+    : `'${text}'`;
+}
+
+/** Quotes a validated name for SQL. */
+function quoteName(name: string): string {
+  return `\`${name.replace('.', '`.`')}\``;
 }

@@ -78,7 +78,6 @@ export const failures: ServerFailures = /* @__PURE__ */ new ServerFailures({
     undone: [1213, 1062, 1099, 1100],
     // The server has become a replica or refuses writes; a session whose transactions are read-only.
     spoils: [1290, 1836, 1792],
-    idleTooLong: [],
     aborted: [],
     ended: [NO_SAVEPOINT],
   },

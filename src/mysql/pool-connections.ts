@@ -1,5 +1,6 @@
 import { Loss, toError } from '../store/loss.js';
 import { runWithView } from '../store/providers/work-view.js';
+import { type ServerTimeouts, silenceLimitMs } from '../store/sql/server-options.js';
 import {
   type Connections,
   type Deadline,
@@ -7,11 +8,16 @@ import {
   type OpenTransaction,
   RELEASE,
   SAVEPOINT,
-  type ServerTimeouts,
 } from '../store/sql/transactions.js';
 import { errnoOf, failures, IN_TRANSACTION, withoutStatement } from './failures.js';
 import { runInTransaction } from './merchants-transaction.js';
-import type { MysqlConnectionLike, MysqlPoolLike, MysqlQueryable } from './pool.js';
+import {
+  type MysqlConnectionLike,
+  type MysqlPoolLike,
+  type MysqlQueryable,
+  releaseOrDestroy,
+  takeConnection,
+} from './pool.js';
 import { asRows, sendTo } from './rows.js';
 import {
   atMost,
@@ -24,7 +30,6 @@ import {
   ROLLBACK,
   START,
 } from './session.js';
-import { releaseOrDestroy, takeConnection } from './taken-connection.js';
 
 /** What the connections of a pool share. */
 interface OfPool<Tx extends MysqlQueryable> {
@@ -137,7 +142,7 @@ class Connection<Tx extends MysqlQueryable> extends Loss implements OpenTransact
 
   #beginInBlock(lockTimeoutMs: number, statements: readonly string[]): Promise<readonly string[]> {
     const isOfWork = statements.length > 0;
-    const limits = isOfWork ? [limitIdle(this.#of.timeouts)] : [];
+    const limits = isOfWork ? [limitIdle(silenceLimitMs(this.#of.timeouts))] : [];
     this.#isLimited = isOfWork;
     const before = this.#hasBegun ? [] : [READ_COMMITTED, ...limits, START];
     const after = isOfWork ? [SAVEPOINT] : [];

@@ -1,5 +1,3 @@
-import type { ClaimLimits } from '../store/sql/transactions.js';
-
 /**
  * Begin a transaction, whatever the session's defaults are. READ COMMITTED, because at REPEATABLE READ a locking read of a
  * missing row locks the gap into which others insert. The first one fails in a transaction that other code forgot to end.
@@ -29,7 +27,7 @@ export function block(statements: readonly string[]): string {
 }
 
 /** Limits for how long a machine that has vanished may hold a lock. MySQL has no such setting. */
-export function limitIdle({ idleTimeoutMs }: Pick<ClaimLimits, 'idleTimeoutMs'>): string {
+export function limitIdle(idleTimeoutMs: number): string {
   return `SET @merchant_payments_idle = @@SESSION.idle_transaction_timeout, SESSION idle_transaction_timeout = ${Math.ceil(idleTimeoutMs / 1000)}`;
 }
 

@@ -1,6 +1,7 @@
 import type { Dialect, Tables } from '../store/sql/dialect.js';
 import { missingColumns, schemaOf, tableNames } from '../store/sql/schema.js';
-import type { Connections, ServerTimeouts } from '../store/sql/transactions.js';
+import type { ServerTimeouts } from '../store/sql/server-options.js';
+import type { Connections } from '../store/sql/transactions.js';
 import { failures } from './failures.js';
 
 /** Creates missing tables, columns and indexes. If nothing is missing, it changes nothing and needs no right to create. */

@@ -1,5 +1,4 @@
 import { byKey, type Dialect } from '../store/sql/dialect.js';
-import { literal, quoteName, withoutSchema } from './quoting.js';
 
 /** @param prefix already validated */
 export function postgresDialect(prefix: string): Dialect {
@@ -33,4 +32,25 @@ export function postgresDialect(prefix: string): Dialect {
 /** The name of an index, without a schema, as an index is always in that of its table. */
 export function indexName(table: string, suffix: string): string {
   return `${withoutSchema(table).slice(0, -1)}_${suffix}"`;
+}
+
+/**
+ * Quotes a text as an SQL literal. A text with a backslash becomes E'…', which means the same whether
+ * `standard_conforming_strings` is on or off. A question mark is escaped, as knex takes it for a placeholder.
+ */
+export function literal(text: string): string {
+  if (!/['\\?]/.test(text)) return `'${text}'`;
+  const escaped = text.replaceAll('\\', '\\\\').replaceAll("'", "''").replaceAll('?', '\\x3f');
+  return escaped.includes('\\') ? `E'${escaped}'` : `'${escaped}'`;
+}
+
+/** Quotes a validated name for SQL. */
+function quoteName(name: string): string {
+  return `"${name.replace('.', '"."')}"`;
+}
+
+/** Removes the schema from a quoted name. */
+function withoutSchema(table: string): string {
+  const [name = table] = table.split('.').reverse();
+  return name;
 }

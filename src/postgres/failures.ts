@@ -28,9 +28,8 @@ export function databaseErrorOf(error: unknown): unknown {
 const READ_ONLY = '25006';
 // INSUFFICIENT_PRIVILEGE.
 const DENIED = '42501';
-// Postgres ends the connection.
-const CONNECTION_ENDED = /^(?:08|57P0)/;
-const IDLE_TOO_LONG = '25P03';
+// Postgres ends the connection; the last one is that of a transaction without statements.
+const CONNECTION_ENDED = /^(?:08|57P0|25P03)/;
 
 const REMEDIES: Readonly<Record<string, string>> = {
   '25P02': 'An earlier statement of your transaction has failed, so all of it must be rolled back',
@@ -52,10 +51,7 @@ export const failures: ServerFailures = /* @__PURE__ */ new ServerFailures({
   schema: 'postgresSchema() (with the default prefix: postgres/schema.sql of this package)',
   remedyFor: (error) => REMEDIES[sqlStateOf(error) ?? ''],
   codeOf: sqlStateOf,
-  endsConnection(error) {
-    const state = sqlStateOf(error) ?? '';
-    return CONNECTION_ENDED.test(state) || state === IDLE_TOO_LONG;
-  },
+  endsConnection: (error) => CONNECTION_ENDED.test(sqlStateOf(error) ?? ''),
   databaseErrorOf,
   toShow: (error) => error,
   codes: {
@@ -68,7 +64,6 @@ export const failures: ServerFailures = /* @__PURE__ */ new ServerFailures({
     undone: ['40P01', '40001'],
     // A cached plan may be for an older schema, and a new connection has none.
     spoils: [READ_ONLY, '0A000'],
-    idleTooLong: [IDLE_TOO_LONG],
     aborted: ['25P02'],
     ended: ['3B001', '25P01'],
   },

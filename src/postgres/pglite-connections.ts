@@ -1,11 +1,11 @@
 import { runWithView } from '../store/providers/work-view.js';
+import type { ServerTimeouts } from '../store/sql/server-options.js';
 import {
   type Connections,
   type Ending,
   type OpenTransaction,
   RELEASE,
   SAVEPOINT,
-  type ServerTimeouts,
 } from '../store/sql/transactions.js';
 import { databaseErrorOf, failures } from './failures.js';
 import { runInTransaction } from './merchants-transaction.js';
@@ -47,9 +47,7 @@ async function runOn<Tx extends Queryable, Result>(
     tx,
     signal: new AbortController().signal,
     async begin(lockTimeoutMs, statements) {
-      const before = hasSavepoint
-        ? []
-        : settings({ lockTimeoutMs, idleTimeoutMs: timeouts.idleTimeoutMs });
+      const before = hasSavepoint ? [] : settings({ ...timeouts, lockTimeoutMs });
       hasSavepoint = statements.length > 0;
       const after = hasSavepoint ? [SAVEPOINT] : [];
       const results = await clean(tx.exec([...before, ...statements, ...after].join('; ')));

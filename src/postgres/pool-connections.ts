@@ -1,5 +1,6 @@
 import { Loss, toError } from '../store/loss.js';
 import { runWithView } from '../store/providers/work-view.js';
+import type { ServerTimeouts } from '../store/sql/server-options.js';
 import {
   type Connections,
   type Deadline,
@@ -7,7 +8,6 @@ import {
   type OpenTransaction,
   RELEASE,
   SAVEPOINT,
-  type ServerTimeouts,
 } from '../store/sql/transactions.js';
 import { failures, sqlStateOf } from './failures.js';
 import { runInTransaction } from './merchants-transaction.js';
@@ -122,8 +122,7 @@ class Connection<Tx extends Queryable> extends Loss implements OpenTransaction<T
   }
 
   #start(lockTimeoutMs: number): string[] {
-    const { idleTimeoutMs } = this.#timeouts;
-    return [BEGIN, ...settings({ lockTimeoutMs, idleTimeoutMs })];
+    return [BEGIN, ...settings({ ...this.#timeouts, lockTimeoutMs })];
   }
 
   async ask(statement: string): Promise<readonly string[]> {
@@ -246,7 +245,8 @@ function releaseLate(client: PgClientLike, onError: OnError): void {
 
 /** Returns the connection to the pool, which closes it if there is an error. */
 function release(client: PgClientLike, onError: OnError, broken?: Error): void {
-  // Release first: from then on, the pool listens for errors.
+  // Release first: from then on, the pool listens for errors. Not to a client that it closes, to which the server may still
+  // say why it ends the connection: without a listener, that would end the process.
   client.release(broken);
-  client.removeListener('error', onError);
+  if (broken === undefined) client.removeListener('error', onError);
 }

@@ -1,7 +1,6 @@
 import { InvalidOptionError } from '../errors.js';
 import { describeValue } from '../protocol/describe-value.js';
-import { toPassFor } from '../store/providers/orms.js';
-import { hasMethods, isProvider } from '../store/providers/provider.js';
+import { hasMethods, isProvider, toPassFor } from '../store/providers/provider.js';
 
 /** What your work writes through: `pg`'s PoolClient and PGlite's Transaction both implement it. */
 export interface Queryable {

@@ -11,11 +11,12 @@ import { schemaOf } from '../store/sql/schema.js';
 import {
   type SchemaOptions,
   type ServerStoreOptions,
+  type ServerTimeouts,
   schemaRules,
   serverStoreRules,
 } from '../store/sql/server-options.js';
 import { serverStore } from '../store/sql/server-store.js';
-import type { Connections, ServerTimeouts } from '../store/sql/transactions.js';
+import type { Connections } from '../store/sql/transactions.js';
 import { postgresDialect } from './dialect.js';
 import { failures } from './failures.js';
 import { assertOpen } from './merchants-transaction.js';
@@ -49,7 +50,7 @@ type WithClient = ServerStoreOptions & { readonly client: NonNullable<StoreOptio
  * pool; use SET LOCAL and `pg_advisory_xact_lock`, and leave the role and the `search_path` as you found them.
  *
  * If `work` uses the pool instead of `tx`, and such work holds all connections, it waits for a connection that
- * becomes free only when `work` has ended. `idleTimeoutMs` ends this deadlock.
+ * becomes free only when `work` has ended. `transactionTimeoutMs` ends this deadlock.
  *
  * Concurrent callbacks for one order run one after another, across any number of processes; each waits for at most
  * `lockTimeoutMs`. If the connection is lost, the callback fails at once, without waiting for `work`: stop `work` when

@@ -1,4 +1,4 @@
-import type { ClaimLimits } from '../store/sql/transactions.js';
+import { type ServerTimeouts, silenceLimitMs } from '../store/sql/server-options.js';
 
 /** Both modes are explicit: a default of SERIALIZABLE would fail where this waits, and a read-only one could not write. */
 export const BEGIN = 'BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE';
@@ -10,16 +10,16 @@ const DURABLY =
  * What a transaction sets for itself: how long it waits for a lock, for how long a machine that has vanished may hold one,
  * and that its COMMIT is durable, even if the role's default is not to be.
  */
-export function settings({ lockTimeoutMs, idleTimeoutMs }: ClaimLimits): readonly string[] {
+export function settings(timeouts: ServerTimeouts): readonly string[] {
   return [
     // At half the cost of set_config() for the server.
-    `SET LOCAL lock_timeout = ${lockTimeoutMs}`,
-    `SET LOCAL idle_in_transaction_session_timeout = ${idleTimeoutMs}`,
+    `SET LOCAL lock_timeout = ${timeouts.lockTimeoutMs}`,
+    `SET LOCAL idle_in_transaction_session_timeout = ${silenceLimitMs(timeouts)}`,
     `SELECT ${DURABLY}`,
   ];
 }
 
 /** The same in one statement. */
-export function settingsInOne({ lockTimeoutMs, idleTimeoutMs }: ClaimLimits): string {
-  return `SELECT pg_catalog.set_config('lock_timeout', '${lockTimeoutMs}', true), pg_catalog.set_config('idle_in_transaction_session_timeout', '${idleTimeoutMs}', true), ${DURABLY}`;
+export function settingsInOne(timeouts: ServerTimeouts): string {
+  return `SELECT pg_catalog.set_config('lock_timeout', '${timeouts.lockTimeoutMs}', true), pg_catalog.set_config('idle_in_transaction_session_timeout', '${silenceLimitMs(timeouts)}', true), ${DURABLY}`;
 }

@@ -142,14 +142,12 @@ async function processChange<Tx>(
   }
 }
 
-/** What `onPayment` gets besides the callback. */
+/** What `onPayment` gets besides the callback. Its signal and input are made when they are first read. */
 class GivenContext<Tx> implements StoreContext<Tx> {
   readonly tx: Tx;
   readonly order: string;
   readonly current: boolean;
   readonly secondPayment: boolean;
-  declare readonly signal: AbortSignal;
-  declare readonly input: CreatePaymentInput | undefined;
   readonly #context: StoreContext<Tx>;
   readonly #signal: WorkSignal;
 
@@ -161,25 +159,15 @@ class GivenContext<Tx> implements StoreContext<Tx> {
     this.secondPayment = context.secondPayment ?? false;
     this.#context = context;
     this.#signal = signal;
-    Object.defineProperties(this, GivenContext.#getters);
   }
 
-  // Own properties, so that `{ ...context }` copies them, with the same getters for all contexts: those of an object literal
-  // V8 would keep, with all that they refer to, until its next full collection.
-  static readonly #getters: PropertyDescriptorMap & ThisType<GivenContext<unknown>> = {
-    signal: {
-      enumerable: true,
-      get() {
-        return this.#signal.get();
-      },
-    },
-    input: {
-      enumerable: true,
-      get() {
-        return this.#context.input;
-      },
-    },
-  };
+  get signal(): AbortSignal {
+    return this.#signal.get();
+  }
+
+  get input(): CreatePaymentInput | undefined {
+    return this.#context.input;
+  }
 }
 
 type WorkSignal = ReturnType<typeof createSignal>;

@@ -1,7 +1,6 @@
 import { copyOf } from '../callback/body.js';
 import { decodeBody, parseStatusRecord, type Verification } from '../callback/checks.js';
-import { callbackKeyAsync } from '../callback/verify-async.js';
-import { CallbackVerificationError, StoreError } from '../errors.js';
+import { StoreError } from '../errors.js';
 import { hasMethod, invalidOption } from '../protocol/options.js';
 import { MIN_SHARED_WITH_CALLBACK, REDACTED, Redactor } from '../protocol/redaction.js';
 import type { FailedChange } from '../store/attention.js';
@@ -100,31 +99,15 @@ export function replayImpossible(kept: FailedChange | undefined): StoreError {
   const why =
     kept === undefined
       ? 'No failure of this change is kept: it was processed since, discarded, or forgotten by memoryStore'
-      : kept.rawBody === undefined
-        ? 'prune() has removed the body of this change, so there is nothing to replay: repair its order by hand, then discard the change'
-        : "The stored body is not of this change: it is no payment status record, or its referenceNumber, status and updatedAt are another change's; nothing was run. Look the payment up at the service, repair its order by hand, discard the change, and find out what wrote the body";
+      : 'prune() has removed the body of this change, so there is nothing to replay: repair its order by hand, then discard the change';
   return new StoreError('REPLAY_IMPOSSIBLE', why);
 }
 
-/**
- * Recreates the callback of a kept change; undefined without a body, or if the body is not of this change. It was
- * verified when it was received, but someone may have written to the store since.
- */
-export async function readKeptChange(
-  kept: FailedChange | undefined,
-): Promise<Verification | undefined> {
+/** Recreates the callback of a kept change, whose body was verified when it was received; undefined without a body. */
+export function readKeptChange(kept: FailedChange | undefined): Verification | undefined {
   if (kept?.rawBody === undefined) return undefined;
-  const { key, referenceNumber, rawBody, lastFailedAt: timestamp } = kept;
-  try {
-    const text = decodeBody(rawBody);
-    const payment = parseStatusRecord(text);
-    const isOfChange =
-      payment.referenceNumber === referenceNumber && (await callbackKeyAsync(payment)) === key;
-    if (!isOfChange) return undefined;
-    const callback = { payment, key, timestamp, secretIndex: 0, rawBody: copyOf(text) };
-    return { text, callback };
-  } catch (error) {
-    if (error instanceof CallbackVerificationError) return undefined;
-    throw error;
-  }
+  const { key, rawBody, lastFailedAt: timestamp } = kept;
+  const text = decodeBody(rawBody);
+  const payment = parseStatusRecord(text);
+  return { text, callback: { payment, key, timestamp, secretIndex: 0, rawBody: copyOf(text) } };
 }

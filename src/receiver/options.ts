@@ -24,7 +24,7 @@ import {
 } from '../protocol/options.js';
 import type { Awaitable } from '../protocol/waiting.js';
 import type { CallbackStore, StoreContext } from '../store/callback-store.js';
-import { memoryCallbacks } from '../store/default-store.js';
+import { memoryCallbacks } from '../store/memory-callbacks.js';
 import { keepsFailures } from './kept-failures.js';
 import { createRejectionLog, reportToConsole } from './report.js';
 

@@ -136,7 +136,7 @@ class Receiver<Tx> {
     const kept = await findKeptChange(this.#options.store, change);
     this.activity.begin();
     try {
-      const verification = await readKeptChange(kept);
+      const verification = readKeptChange(kept);
       if (verification === undefined) {
         await report(this.#options.onError, replayImpossible(kept));
         return fail();

@@ -1,29 +1,25 @@
 import { InvalidOptionError, StoreError } from '../errors.js';
 import { describeValue } from '../protocol/describe-value.js';
 import { within } from '../protocol/waiting.js';
-import { COMMANDS, type Script } from './scripts.js';
+import { COMMANDS } from './scripts.js';
 
-/** The methods used of an ioredis client or its Cluster. */
+/** The method used of an ioredis client or its Cluster. */
 export interface IoredisClient {
-  /** Runs a script that the server has cached. */
-  evalsha(sha1: string, numberOfKeys: number, ...keysAndArguments: string[]): Promise<unknown>;
-  /** Runs a script, which the server then caches. */
+  /** Runs a script. */
   eval(script: string, numberOfKeys: number, ...keysAndArguments: string[]): Promise<unknown>;
 }
 
-/** The methods used of a node-redis client, pool, cluster or sentinel. */
+/** The method used of a node-redis client, pool, cluster or sentinel. */
 export interface NodeRedisClient {
-  /** Runs a script that the server has cached. */
-  evalSha(sha1: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
-  /** Runs a script, which the server then caches. */
+  /** Runs a script. */
   eval(script: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
+  /** Distinguishes it from an ioredis client; never called. */
+  evalSha(sha1: string): unknown;
 }
 
-/** The methods used of a client of `@upstash/redis`, which sends commands over HTTP. */
+/** The method used of a client of `@upstash/redis`, which sends commands over HTTP. */
 export interface UpstashRedisClient {
-  /** Runs a script that the server has cached. */
-  evalsha(sha1: string, keys: string[], args: string[]): Promise<unknown>;
-  /** Runs a script, which the server then caches. */
+  /** Runs a script. */
   eval(script: string, keys: string[], args: string[]): Promise<unknown>;
   /** Distinguishes it from an ioredis client; never called. */
   createScript(script: string): unknown;
@@ -35,20 +31,13 @@ export type RedisClient = IoredisClient | NodeRedisClient | UpstashRedisClient;
 /** The supported libraries, for error messages. */
 export const CLIENTS = 'ioredis, redis (node-redis) or @upstash/redis';
 
-/**
- * Returns a function that runs a script on one key, and resolves with its reply as text.
- *
- * @throws {InvalidOptionError} when `client` is not of a supported library
- */
-export function createScriptRunner(client: RedisClient) {
+/** Runs a script on one key, and resolves with its reply as text. */
+export type RunScript = (script: string, key: string, args: string[]) => Promise<string>;
+
+/** @throws {InvalidOptionError} when `client` is not of a supported library */
+export function createScriptRunner(client: RedisClient): RunScript {
   const send = senderOf(client);
-  return async ({ source, sha1 }: Script, key: string, args: string[]): Promise<string> => {
-    const reply = await send('evalsha', await sha1(), key, args).catch((error: unknown) => {
-      if (!isScriptMissing(error)) throw error;
-      return send('eval', source, key, args);
-    });
-    return toText(reply);
-  };
+  return async (script, key, args) => toText(await send(script, key, args));
 }
 
 // Clients can be configured to return numbers as text, or text as bytes. Upstash's parses text that is JSON, but
@@ -58,53 +47,39 @@ function toText(reply: unknown): string {
   return typeof reply === 'object' ? '' : String(reply);
 }
 
-/** @param script its source, or the digest under which the server has cached it */
-type Sender = (
-  command: 'eval' | 'evalsha',
-  script: string,
-  key: string,
-  args: string[],
-) => Promise<unknown>;
-
-/** Each sender is asynchronous, since a client may throw at once. */
-function senderOf(client: RedisClient): Sender {
+function senderOf(
+  client: RedisClient,
+): (script: string, key: string, args: string[]) => Promise<unknown> {
   if (hasMethods(client, 'evalSha', 'eval')) {
-    const names = { eval: 'eval', evalsha: 'evalSha' } as const;
-    return async (command, script, key, args) =>
-      (client as NodeRedisClient)[names[command]](script, { keys: [key], arguments: args });
+    const { eval: run } = client as NodeRedisClient;
+    return (script, key, args) => run.call(client, script, { keys: [key], arguments: args });
   }
-  if (hasMethods(client, 'evalsha', 'eval', 'createScript')) {
-    return async (command, script, key, args) =>
-      (client as UpstashRedisClient)[command](script, [key], args);
+  if (hasMethods(client, 'createScript', 'eval')) {
+    const { eval: run } = client as UpstashRedisClient;
+    return (script, key, args) => run.call(client, script, [key], args);
   }
-  if (hasMethods(client, 'evalsha', 'eval') && !isOtherLibrary(client)) {
-    return async (command, script, key, args) =>
-      (client as IoredisClient)[command](script, 1, key, ...args);
+  if (hasMethods(client, 'eval') && !isOtherLibrary(client)) {
+    const { eval: run } = client as IoredisClient;
+    return (script, key, args) => run.call(client, script, 1, key, ...args);
   }
   const lacks = isOtherLibrary(client)
     ? 'defineCommand (ioredis) or createScript (@upstash/redis)'
-    : 'evalsha or evalSha';
+    : 'eval';
   throw new InvalidOptionError(
     'client',
     `client must be a client of ${CLIENTS}; received ${describeValue(client)} without ${lacks}`,
   );
 }
 
-// An Upstash pipeline and redis 3 have methods of the same names with other arguments. A wrapper with only
-// evalsha and eval is assumed to follow ioredis.
+// An Upstash pipeline and redis 3 have methods of the same names with other arguments. A wrapper with only eval is
+// assumed to follow ioredis.
 function isOtherLibrary(client: unknown): boolean {
-  return hasMethods(client, 'evalsha', 'get') && !hasMethods(client, 'defineCommand');
+  return hasMethods(client, 'eval', 'get') && !hasMethods(client, 'defineCommand');
 }
 
 function hasMethods(client: unknown, ...names: string[]): boolean {
   const methods = client as Record<string, unknown> | null | undefined;
   return names.every((name) => typeof methods?.[name] === 'function');
-}
-
-// Each client has its own error class, so look at the message: the reply's code is its first word. Upstash's client
-// pipelines commands automatically, and then puts a prefix before the code.
-function isScriptMissing(error: unknown): boolean {
-  return error instanceof Error && /^(?:Command failed: )?NOSCRIPT\b/.test(error.message);
 }
 
 /**
@@ -158,7 +133,7 @@ const REFUSED =
 
 // A server that does not know a command (HELLO before Redis 6, one blocked by an ACL or a proxy) quotes its
 // arguments: `ERR unknown command 'HELLO', with args beginning with: '3' 'AUTH' …`. Upstash's
-// client appends `, command was: ["evalsha",…]` to every failure.
+// client appends `, command was: ["eval",…]` to every failure.
 function withoutArguments(message: string): string {
   return message.replace(/,? {0,2}(?:with args beginning with|command was:).*/is, '');
 }

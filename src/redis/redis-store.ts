@@ -19,7 +19,7 @@ import {
   type RedisClient,
   retryUntil,
 } from './client.js';
-import { CLAIM, FINISH, RELEASE, RENEW, type Script, toRedisName } from './scripts.js';
+import { CLAIM, FINISH, RELEASE, RENEW, toRedisName } from './scripts.js';
 
 /**
  * A store for callbacks in Redis 5 or later, or Valkey, for any number of processes: at least once (interface
@@ -74,8 +74,8 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
       // The fencing token. A counter in the hash would restart once the hash is deleted, and then accept a late
       // finisher with the same number.
       const owner = crypto.randomUUID();
-      const run = (script: Script, ...args: string[]) => runScript(script, hash, args);
-      const runInTime = (script: Script, ...args: string[]) =>
+      const run = (script: string, ...args: string[]) => runScript(script, hash, args);
+      const runInTime = (script: string, ...args: string[]) =>
         answerWithin(commandTimeoutMs, run(script, ...args));
 
       const askedAtMs = performance.now();
@@ -134,7 +134,7 @@ function readAnswer(answer: string): Granted | 'duplicate' | 'busy' {
   if (current !== undefined) return { current: current === '1', secondPayment: second === '1' };
   throw new InvalidOptionError(
     'client',
-    `client must answer EVALSHA with what the script returns; received something else: pass the client itself, of ${CLIENTS}, not a pipeline or transaction of it`,
+    `client must answer EVAL with what the script returns; received something else: pass the client itself, of ${CLIENTS}, not a pipeline or transaction of it`,
   );
 }
 

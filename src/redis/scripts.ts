@@ -1,18 +1,11 @@
 import { isPlainName } from '../store/change.js';
 
-/** A Lua script of one key. */
-export interface Script {
-  readonly source: string;
-  /** The digest under which Redis caches it. */
-  sha1(): Promise<string>;
-}
-
-// One hash per order. Its fields:
+// Lua scripts, each on the hash of one order. Its fields:
 // - `watermark:<reference>`: the rank of the latest processed change of that payment: its time in half microseconds, and one more if it is paid
 // - `done:<reference> <key>`: the owner that processed that change
 // - `paid`: the reference of the first payment of the order that was paid
 // - `paid:<reference>`: the rank of the last `paid` of that payment
-// - `owner`, `key`: the current claim's fencing token, and the key of its change
+// - `owner`: the current claim's fencing token
 // - `until`, `lease`: when the claim expires, in epoch milliseconds, and its duration in milliseconds
 //
 // A client that lost its connection may send a script twice, so each script returns the same answer the
@@ -21,7 +14,7 @@ export interface Script {
 // expired: its holder may still be alive, and then renews it.
 
 /** The commands that the store sends, and those in its scripts. */
-export const COMMANDS = 'EVALSHA, EVAL, HDEL, HMGET, HSET, PERSIST, PEXPIRE and TIME';
+export const COMMANDS = 'EVAL, HDEL, HMGET, HSET, PERSIST, PEXPIRE and TIME';
 
 const NOW = `
 local time = redis.call('TIME')
@@ -32,7 +25,7 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
  * ARGV has owner, reference, key, rank, isPaid (1 or 0), leaseMs. That a payment is paid is true whatever becomes
  * of its change. A granted claim is `claimed:` and two digits: current, secondPayment.
  */
-export const CLAIM = toScript(`
+export const CLAIM = `
 local done, watermark = 'done:' .. ARGV[2] .. ' ' .. ARGV[3], 'watermark:' .. ARGV[2]
 local paidAt = 'paid:' .. ARGV[2]
 local claim = redis.call('HMGET', KEYS[1], done, watermark, 'until', 'owner', 'lease', 'paid', paidAt)
@@ -53,54 +46,48 @@ if claim[3] and tonumber(claim[3]) > now and claim[4] ~= ARGV[1] then
   return 'busy'
 end
 local deadline = string.format('%.0f', now + ARGV[6])
-redis.call('HSET', KEYS[1], 'owner', ARGV[1], 'key', ARGV[3], 'until', deadline, 'lease', ARGV[6])
+redis.call('HSET', KEYS[1], 'owner', ARGV[1], 'until', deadline, 'lease', ARGV[6])
 redis.call('PERSIST', KEYS[1])
 local isOlder = isBesidePaid or (claim[2] and at < tonumber(claim[2]))
 local isPaidByOther = paid and paid ~= ARGV[2]
 local function digit(is) return is and '1' or '0' end
 return 'claimed:' .. digit(not isOlder and not isPaidByOther) .. digit(isPaidByOther and isPaid)
-`);
+`;
 
 /** ARGV: owner, leaseMs. */
-export const RENEW = toScript(`
+export const RENEW = `
 if redis.call('HMGET', KEYS[1], 'owner')[1] ~= ARGV[1] then return 0 end
 ${NOW}
 redis.call('HSET', KEYS[1], 'until', string.format('%.0f', now + ARGV[2]))
 return 1
-`);
+`;
 
 /**
  * ARGV: owner, reference, key, rank, retentionMs. A script of a user without a right ends where the right is
  * needed, so every command comes before the change is recorded.
  */
-export const FINISH = toScript(`
+export const FINISH = `
 local done, watermark = 'done:' .. ARGV[2] .. ' ' .. ARGV[3], 'watermark:' .. ARGV[2]
 local claim = redis.call('HMGET', KEYS[1], done, watermark, 'owner')
 if claim[1] == ARGV[1] then return 1 end
 if claim[3] ~= ARGV[1] then return 0 end
 redis.call('PEXPIRE', KEYS[1], ARGV[5])
-redis.call('HDEL', KEYS[1], 'key', 'until', 'lease')
+redis.call('HDEL', KEYS[1], 'until', 'lease')
 redis.call('HSET', KEYS[1], done, ARGV[1])
 if not claim[2] or tonumber(ARGV[4]) > tonumber(claim[2]) then
   redis.call('HSET', KEYS[1], watermark, ARGV[4])
 end
 redis.call('HDEL', KEYS[1], 'owner')
 return 1
-`);
+`;
 
 /** ARGV: owner, retentionMs. A hash without fields is deleted, and PEXPIRE then does nothing. */
-export const RELEASE = toScript(`
+export const RELEASE = `
 if redis.call('HMGET', KEYS[1], 'owner')[1] ~= ARGV[1] then return 0 end
-redis.call('HDEL', KEYS[1], 'owner', 'key', 'until', 'lease')
+redis.call('HDEL', KEYS[1], 'owner', 'until', 'lease')
 redis.call('PEXPIRE', KEYS[1], ARGV[2])
 return 1
-`);
-
-function toScript(source: string): Script {
-  let digest: Promise<string> | undefined;
-  // Not at import, when edge runtimes forbid asynchronous work.
-  return { source, sha1: () => (digest ??= sha1Of(source)) };
-}
+`;
 
 /** `toStoredName` on WebCrypto: a store over HTTP also runs where there is no `node:crypto`. */
 export async function toRedisName(text: string): Promise<string> {
@@ -112,10 +99,4 @@ export async function toRedisName(text: string): Promise<string> {
   const digest = await crypto.subtle.digest('SHA-256', units);
   const base64 = btoa(String.fromCharCode(...new Uint8Array(digest)));
   return `sha256:${base64.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')}`;
-}
-
-/** The digest under which Redis caches a script, in hex. */
-export async function sha1Of(source: string): Promise<string> {
-  const digest = await crypto.subtle.digest('SHA-1', new TextEncoder().encode(source));
-  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

@@ -1,4 +1,4 @@
-import type { Step } from '../store/sql/session.js';
+import type { Step } from '../store/payment-steps.js';
 import type { Sql } from '../store/sql/sql.js';
 
 /**

@@ -13,9 +13,9 @@ import {
 } from '../store/change-steps.js';
 import { type Lease, leaseLost, runUnderLease } from '../store/lease/lease.js';
 import { WorkContext } from '../store/loss.js';
+import type { Step } from '../store/payment-steps.js';
 import type { ChangeStatements } from '../store/sql/change-statements.js';
-import type { Step } from '../store/sql/session.js';
-import { databaseForms } from '../store/sql/stored-forms.js';
+import { databaseForms } from '../store/sql/sql.js';
 import type { Claims } from './claims.js';
 import { isInUse, isLocked } from './database.js';
 import { explain, inTransaction, leftOpen, notKept, notRecorded } from './failures.js';

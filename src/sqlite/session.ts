@@ -1,4 +1,5 @@
-import type { SqlSession, Step } from '../store/sql/session.js';
+import type { Step } from '../store/payment-steps.js';
+import type { SqlSession } from '../store/sql/transactions.js';
 import {
   isInTransaction,
   isInUse,

@@ -10,10 +10,9 @@ import {
 } from '../protocol/options.js';
 import type { CreatePaymentInput } from '../protocol/payment.js';
 import type { CallbackStore } from '../store/callback-store.js';
-import { createStore } from '../store/create-store.js';
 import { assertRecorded } from '../store/errors.js';
 import { type StoreOptions, storeRules } from '../store/options.js';
-import { PaymentEngine } from '../store/payment-engine.js';
+import { createStore, PaymentEngine } from '../store/payment-engine.js';
 import type { PaymentStore, RecordContext } from '../store/payment-store.js';
 import { ChangeStatements } from '../store/sql/change-statements.js';
 import type { Dialect } from '../store/sql/dialect.js';
@@ -22,9 +21,8 @@ import { Sql } from '../store/sql/sql.js';
 import { SqlBackend } from '../store/sql/sql-backend.js';
 import { Claims } from './claims.js';
 import { assertDatabase, type SqliteDatabase } from './database.js';
-import { sqliteDialect } from './dialect.js';
+import { findMissing, sqliteDialect } from './dialect.js';
 import { type ProcessingFile, processUnderLease } from './lease-process.js';
-import { findMissing } from './schema.js';
 import { SqliteSession } from './session.js';
 
 /** Options of {@link sqliteStore}. */

@@ -22,7 +22,7 @@ import type {
 import type { Look } from './steps.js';
 
 /** A failed change as stored. */
-export type FailedRow = Pick<Listed, 'place'> & { readonly change: FailedChange };
+export type FailedRow = Pick<Listed, 'place'> & { readonly item: FailedChange };
 
 /**
  * The operations of a store's tables. Each method is one atomic step, serialized with those of all processes. The
@@ -33,16 +33,14 @@ export type FailedRow = Pick<Listed, 'place'> & { readonly change: FailedChange 
  */
 export interface CallbackTables<Tx> {
   readonly forms: StoredForms;
-  /** Runs `work` for a change, settles its payment, and keeps its failure: see `CallbackStore.process`. */
   process(
     change: Change,
     work: (context: StoreContext<Tx>) => Promise<void>,
   ): Promise<ChangeResult>;
-  /** Lists payments: see {@link ListKind}. */
   list(kind: ListKind, page: Page): Promise<readonly Listed[]>;
-  /** Lists second payments, ordered by when they were found and their names. */
+  /** Ordered by when they were found, and their names. */
   listSecond(page: Page): Promise<readonly SecondRow[]>;
-  /** Lists failed changes, of one payment or all, ordered by their first failure and their names. */
+  /** Of one payment or all, ordered by their first failure, and their names. */
   listFailed(page: Page, referenceNumber: string | undefined): Promise<readonly FailedRow[]>;
   /**
    * Stops waiting for the first callback of a `created` payment if it has this many attempts.
@@ -59,13 +57,7 @@ export interface CallbackTables<Tx> {
   /** Deletes the failure of a change if it has this many attempts. */
   forgetFailed(name: ChangeName, attempts: number): Promise<boolean>;
   setup(): Promise<void>;
-  /**
-   * Deletes what has ended and last changed before a time, except what is listed as failed or as a second payment, its
-   * order, and the processed changes of a payment with a failed one. Removes the bodies of changes that last failed
-   * before that time.
-   *
-   * @returns how many rows were deleted
-   */
+  /** As `CallbackStore.prune`. Processed changes of a payment with a failed one are kept too. */
   prune(beforeMs: number): Promise<number>;
 }
 
@@ -78,10 +70,7 @@ export interface CallbackTables<Tx> {
 export interface Backend<Tx = unknown> extends CallbackTables<Tx> {
   /** Whether {@link record} requires a `tx`, so that a forgotten one does not store the payment without its order. */
   readonly needsTransaction: boolean;
-  /**
-   * Claims a payment, so that only one caller sends it, and stores the intent if nothing is stored. `claim` of steps.ts
-   * says when it is granted.
-   */
+  /** Claims a payment, so that only one caller sends it, and stores the intent if nothing is stored. */
   claim(claim: Claim): Promise<Claimed>;
   /**
    * Stores an intent as `recorded` if nothing or a `rejected` payment is stored. If it replaces another attempt, that one
@@ -108,11 +97,9 @@ export interface Backend<Tx = unknown> extends CallbackTables<Tx> {
     result: Result,
     claimed: PaymentRow | undefined,
   ): Promise<PaymentRow | undefined>;
-  /** Stores that the payment exists at the service, as a late answer says. */
+  /** Stores what a late answer says. */
   settle(key: string, serviceRecord: ServiceRecord): Promise<void>;
-  /** Carries out what `decide` of steps.ts says of a payment, and clears its owner. */
   decide(key: string, decision: Decision): Promise<Decided>;
-  /** Lists the payments about which `lookUp` is asked now. */
   listDue(
     kind: DueKind,
     lifetimeMs: number,

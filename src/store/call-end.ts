@@ -7,7 +7,6 @@ import type { SendFailure } from './stored-payment.js';
 
 // What the end of a call of the client says of its payment.
 
-/** The end of a call. */
 export interface CallEnd {
   readonly result: Result;
   /** The error to return together with what is stored. */

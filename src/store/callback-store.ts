@@ -63,10 +63,7 @@ export interface ChangeResult {
 export type ChangeOutcome = ChangeResult['outcome'];
 
 /**
- * Remembers which changes were processed, so that each is processed once, however often it is delivered
- * (interface section 6).
- *
- * `work` completes at most once for a change. If it throws, or the process dies, a later delivery runs it again. Two
+ * Remembers which changes were processed, so that each is processed once (interface section 6). `work` completes at most once for a change. If it throws, or the process dies, a later delivery runs it again. Two
  * runs for one order never overlap, as long as the holder of a lease keeps renewing it.
  */
 export interface CallbackStore<Tx = undefined> {
@@ -81,9 +78,8 @@ export interface CallbackStore<Tx = undefined> {
     work: (context: StoreContext<Tx>) => Promise<void>,
   ): Promise<ChangeResult>;
   /**
-   * Lists everything that needs a person, the oldest first within each kind. An unresolved payment is listed once the
-   * service can no longer act on its request (`requestLifetimeMs`), so that what you then find at the service is final.
-   * The list is read in pages, so you may decide, replay or discard items meanwhile.
+   * Lists everything that needs a person, the oldest first within each kind. The list is read in pages, so you may
+   * decide, replay or discard items meanwhile.
    *
    * @throws {InvalidOptionError} when an option is invalid or unknown
    */

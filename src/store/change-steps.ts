@@ -16,7 +16,6 @@ export interface SeenChange extends Pick<steps.Known, 'second'> {
   readonly failure: { readonly attempts: number; readonly parked: boolean } | undefined;
 }
 
-/** What happens to a change. */
 export interface ChangeDecision {
   readonly action: 'run' | 'duplicate' | 'parked';
   /** The order's first reference. */
@@ -90,7 +89,6 @@ function toAction(
   return failure?.parked && !policy.runParked ? 'parked' : 'run';
 }
 
-/** A failure to store. */
 export interface KeptFailure {
   readonly attempts: number;
   readonly parked: boolean;

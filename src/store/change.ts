@@ -4,7 +4,6 @@ import { isDateTime, isPaid } from '../protocol/payment.js';
 import type { StatusChange } from './callback-store.js';
 import type { FailurePolicy } from './failure.js';
 import type { ServiceRecord, StoredForms } from './payment-row.js';
-import { toJson } from './records.js';
 
 /** What every store reads of a change. Read once, because the caller may change its object later. */
 export interface ReadChange {
@@ -64,26 +63,21 @@ export interface Change extends ReadChange {
 /** @throws {InvalidOptionError} like {@link readStatusChange} */
 export function readChange(change: StatusChange, { toName }: StoredForms): Change {
   const read = readStatusChange(change);
-  const { occurredAtUs } = read;
+  const { occurredAtUs, rank, isPaid: paid } = read;
   const referenceNumber = toName(read.referenceNumber);
+  const payment = JSON.stringify(change.payment);
   return {
     merchantPaymentReference: toName(read.merchantPaymentReference),
     referenceNumber,
     key: toName(read.key),
     occurredAtUs,
-    rank: read.rank,
-    isPaid: read.isPaid,
-    serviceRecord: {
-      referenceNumber,
-      payment: toJson(change.payment),
-      updatedAtUs: Number(occurredAtUs),
-    },
-    policy: change.failures ?? NO_POLICY,
+    rank,
+    isPaid: paid,
+    serviceRecord: { referenceNumber, payment, updatedAtUs: Number(occurredAtUs) },
+    policy: change.failures ?? {},
     full: read,
   };
 }
-
-const NO_POLICY: FailurePolicy = {};
 
 const SHORT_PRINTABLE = /^(?!sha256:)[!-z|~]{1,128}$/;
 

@@ -123,3 +123,15 @@ export function isSame(one: Intent | undefined, other: Intent | undefined): bool
   if (one === undefined || other === undefined) return true;
   return one.digest === '' || one.digest === other.digest;
 }
+
+const neverSent = new WeakSet<object>();
+
+/** Whether a step failed before anything reached the server, so that there is nothing to undo. */
+export function wasNeverSent(error: unknown): boolean {
+  return neverSent.has(error as object);
+}
+
+export function unsent(error: StoreError): StoreError {
+  neverSent.add(error);
+  return error;
+}

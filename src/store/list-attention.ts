@@ -12,7 +12,6 @@ import {
 import type { Attention, AttentionKind, AttentionOptions } from './attention.js';
 import type { Lists } from './backend.js';
 import { referenceOf } from './order-steps.js';
-import { pagesOf } from './pages.js';
 import type { Cursor, Listed, ListKind, Page, SecondRow } from './payment-row.js';
 import { toStoredPayment } from './records.js';
 
@@ -45,12 +44,12 @@ export function listAttention(
       kinds,
     );
   }
-  const number = referenceNumber && backend.forms.toName(referenceNumber);
+  const readers = readersOf(backend, referenceNumber && backend.forms.toName(referenceNumber));
   const lists = wanted.flatMap((kind) => {
     const ageMs = olderThanMs ?? (kind === 'no-callback' ? NO_CALLBACK_AFTER_MS : 0);
     // Before, whoever looks the payment up could find nothing although it is about to be created.
     const leastMs = kind === 'unresolved' ? Math.max(ageMs, lifetimeMs) : ageMs;
-    return listsOf(backend, kind, number).map((read) => ({ read, olderThanMs: leastMs }));
+    return readers[kind].map((read) => ({ read, olderThanMs: leastMs }));
   });
   return inTurn(lists, limit);
 }
@@ -62,31 +61,23 @@ interface Entry {
 
 type ReadList = (page: Page) => Promise<readonly Entry[]>;
 
-/** The lists of a kind, in the order in which they are read. */
-function listsOf(
+/** The lists of each kind, in the order in which they are read. */
+function readersOf(
   backend: Lists,
-  kind: AttentionKind,
   referenceNumber: string | undefined,
-): readonly ReadList[] {
-  switch (kind) {
-    case 'second-payment':
-      return [async (page) => (await backend.listSecond(page)).map(toSecond)];
-    case 'failed-change':
-      return [
-        async (page) => {
-          const rows = await backend.listFailed(page, referenceNumber);
-          return rows.map(({ place, change }) => ({ place, item: change }));
-        },
-      ];
-    default: {
-      const waiting = ['missed-paid', 'missed', 'unheard'] as const;
-      const names: readonly ListKind[] = kind === 'unresolved' ? [kind] : waiting;
-      return names.map((name) => async (page) => {
-        const rows = await backend.list(name, page);
-        return rows.map((listed) => ({ place: listed.place, item: toPayment(kind, listed) }));
-      });
-    }
-  }
+): Readonly<Record<AttentionKind, readonly ReadList[]>> {
+  const payments =
+    (kind: AttentionKind, list: ListKind): ReadList =>
+    async (page) =>
+      (await backend.list(list, page)).map((listed) => toPayment(kind, listed));
+  return {
+    unresolved: [payments('unresolved', 'unresolved')],
+    'second-payment': [async (page) => (await backend.listSecond(page)).map(toSecond)],
+    'failed-change': [(page) => backend.listFailed(page, referenceNumber)],
+    'no-callback': (['missed-paid', 'missed', 'unheard'] as const).map((list) =>
+      payments('no-callback', list),
+    ),
+  };
 }
 
 function toSecond({ place, payment: json, listedAtMs }: SecondRow): Entry {
@@ -97,9 +88,9 @@ function toSecond({ place, payment: json, listedAtMs }: SecondRow): Entry {
   return { place, item: { kind: 'second-payment', ...item } };
 }
 
-function toPayment(kind: AttentionKind, { place, stored, listedAtMs }: Listed): Attention {
+function toPayment(kind: AttentionKind, { place, stored, listedAtMs }: Listed): Entry {
   const { foundStatus, attempts } = stored;
-  return {
+  const item = {
     kind,
     ...(foundStatus !== undefined && { foundStatus: JSON.parse(foundStatus) }),
     merchantPaymentReference: referenceOf(stored),
@@ -107,7 +98,8 @@ function toPayment(kind: AttentionKind, { place, stored, listedAtMs }: Listed): 
     listedAt: new Date(listedAtMs),
     attempts,
     stored: toStoredPayment(stored, { replayed: true }),
-  } as Attention;
+  };
+  return { place, item: item as Attention };
 }
 
 async function* inTurn(
@@ -120,5 +112,25 @@ async function* inTurn(
       for (const { item } of page) yield item;
       left -= page.length;
     }
+  }
+}
+
+export const PAGE_SIZE = 100;
+
+export type ReadPage<Entry> = (page: Omit<Page, 'olderThanMs'>) => Promise<readonly Entry[]>;
+
+/** Reads a list page by page, up to a number of entries. */
+export async function* pagesOf<Entry extends { readonly place: Cursor }>(
+  read: ReadPage<Entry>,
+  limit = Number.POSITIVE_INFINITY,
+): AsyncGenerator<readonly Entry[]> {
+  let after: Cursor | undefined;
+  for (let left = limit; left > 0; ) {
+    const size = Math.min(PAGE_SIZE, left);
+    const page = await read({ after, limit: size });
+    yield page;
+    if (page.length < size) return;
+    left -= page.length;
+    after = page.at(-1)?.place;
   }
 }

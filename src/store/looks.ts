@@ -5,8 +5,8 @@ import { isObject } from '../protocol/own-fields.js';
 import { isPaid } from '../protocol/payment.js';
 import { startStopwatch, within } from '../protocol/waiting.js';
 import type { Tables } from './backend.js';
+import { PAGE_SIZE, pagesOf } from './list-attention.js';
 import { referenceOf } from './order-steps.js';
-import { PAGE_SIZE, pagesOf } from './pages.js';
 import type { Decision, Listed } from './payment-row.js';
 import { toServiceRecord } from './records.js';
 

@@ -94,10 +94,10 @@ function wake(loss: Loss): void {
   loss.wake();
 }
 
-/** What the store knows of a change when its work begins, with the body of the payment's creation. */
-type Found = Pick<StoreContext<never>, 'order' | 'current' | 'secondPayment'> & {
+/** What the store knows of a change when its work begins. `body` is that of the payment's creation. */
+interface Found extends Pick<StoreContext<never>, 'order' | 'current' | 'secondPayment'> {
   readonly body?: string | undefined;
-};
+}
 
 /** The argument of `work`. Its signal is created on first use, because it is expensive and most work never reads it. */
 export class WorkContext<Tx> implements StoreContext<Tx> {

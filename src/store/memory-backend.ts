@@ -1,14 +1,6 @@
 import type { Backend } from './backend.js';
-import { MemoryCallbacks } from './memory-callbacks.js';
+import { MemoryCallbacks, type MemoryOptions } from './memory-callbacks.js';
 import { pageOf, type Row } from './memory-entries.js';
-import {
-  isPaidByAnother,
-  type NewAttempt,
-  nextAttempt,
-  refuse,
-  replaced,
-  toOrder,
-} from './order-steps.js';
 import {
   type Claim,
   type Claimed,
@@ -16,6 +8,7 @@ import {
   type Decision,
   type DueKind,
   FOUND_PAID,
+  type Intent,
   type Listed,
   type ListKind,
   type Order,
@@ -26,80 +19,56 @@ import {
   type Result,
   type ServiceRecord,
 } from './payment-row.js';
+import {
+  type KeyedRow,
+  type PaymentRows,
+  PaymentSteps,
+  type Step,
+  type StepPart,
+} from './payment-steps.js';
 import * as steps from './steps.js';
 
 /** A store in this process's memory: what its callbacks do, and the payments that it sends. */
 export class MemoryBackend extends MemoryCallbacks implements Backend<undefined> {
   readonly needsTransaction = false;
+  readonly #steps: PaymentSteps;
 
-  async claim({ key, ...wanted }: Claim): Promise<Claimed> {
-    const { intent } = wanted;
-    const entry = this.entries.get(key) ?? (intent && this.insert(key, intent, 'recorded'));
-    if (entry === undefined) return { granted: false, stored: undefined };
-    const { row } = entry;
-    if (row.order !== undefined && isPaidByAnother(row, this.firstOf(entry).row.paidBy, wanted)) {
-      if (row.state === 'recorded') this.change(entry, { state: 'rejected' });
-      return { granted: false, stored: this.#read(row), isPaid: true };
-    }
-    const change = steps.claim(row, wanted, this.nowMs);
-    this.change(entry, change);
-    return { granted: change?.state === 'sending', stored: this.#read(row) };
+  constructor(options: MemoryOptions) {
+    super(options);
+    const see = (key: string) => done(this.#see(key));
+    this.#steps = new PaymentSteps({
+      forms: this.forms,
+      see,
+      // No other step runs meanwhile.
+      lock: see,
+      insert: (key, intent, order) => done(this.#insert(key, intent, order)),
+      change: (key, change) => done(this.change(this.entries.get(key), change)),
+    } satisfies PaymentRows);
   }
 
-  async record({ key, intent, replaces, declined }: Recording): Promise<Recorded> {
-    const wanted = { key, intent };
-    if (replaces !== undefined) return this.#replace(replaces, wanted);
-    const order = declined && this.#orderOf(key);
-    if (declined === undefined || order === undefined) return this.#recordOne(wanted);
-    const meant = nextAttempt(order, wanted, declined, this.forms);
-    if (meant.is === 'paid') return { ...meant.attempt, intent: undefined };
-    if (meant.is === 'open') return this.#recordOne(meant.attempt);
-    for (let number = order.count + 1; ; number += 1) {
-      const recorded = this.#replace(meant.replaces, meant.toAttempt(number));
-      if (recorded.refused !== 'in-use') return recorded;
-    }
+  #see(key: string): KeyedRow | undefined {
+    const row = this.entries.get(key)?.row;
+    return row && { key, row, nowMs: this.nowMs };
   }
 
-  #recordOne({ key, intent }: NewAttempt): Recorded {
-    const entry = this.entries.get(key) ?? this.insert(key, intent, 'recorded');
-    this.change(entry, steps.record(entry.row, intent, this.nowMs));
-    return { key, intent, stored: this.#read(entry.row) };
+  #insert(key: string, intent: Intent, order: string | undefined): void {
+    if (!this.entries.has(key)) this.insert(key, intent, 'recorded', order);
   }
 
-  #replace(replaces: string, attempt: NewAttempt): Recorded {
-    const { key, intent } = attempt;
-    const entry = this.entries.get(replaces);
-    if (entry === undefined) return { ...attempt, refused: 'unknown' };
-    const { row } = entry;
-    const { replacedBy } = row;
-    if (this.entries.has(key)) {
-      const isDone = replacedBy === JSON.stringify(key);
-      return isDone ? this.#recordOne(attempt) : { ...attempt, refused: 'in-use' };
-    }
-    const refused = refuse(row, this.firstOf(entry).row.paidBy, this.nowMs);
-    if (refused !== undefined) return { ...attempt, refused, replacedBy };
-    // First, so that no room is made for the new attempt by forgetting its order.
-    this.change(entry, replaced(row, JSON.stringify(key)));
-    this.insert(key, intent, 'recorded', row.order ?? JSON.stringify(replaces));
-    return attempt;
+  async claim(claim: Claim): Promise<Claimed> {
+    return run(this.#steps.claim(claim));
+  }
+
+  async record(recording: Recording): Promise<Recorded> {
+    return run(this.#steps.record(recording));
   }
 
   async readOrder(key: string): Promise<Order | undefined> {
-    return this.#orderOf(key);
-  }
-
-  #orderOf(first: string): Order | undefined {
-    const rows = this.attemptsAt(first);
-    return toOrder(
-      rows.map(({ key, row }) => ({ key, row, stored: this.#read(row) as PaymentRow })),
-    );
+    return run(this.#steps.readOrder(key));
   }
 
   async finish(key: string, owner: string, result: Result): Promise<PaymentRow | undefined> {
-    const entry = this.entries.get(key);
-    if (entry?.row.owner !== owner) return undefined;
-    this.change(entry, steps.end(result));
-    return this.#read(entry.row);
+    return run(this.#steps.finish(key, owner, result));
   }
 
   async settle(key: string, serviceRecord: ServiceRecord): Promise<void> {
@@ -110,30 +79,20 @@ export class MemoryBackend extends MemoryCallbacks implements Backend<undefined>
   }
 
   async decide(key: string, decision: Decision): Promise<Decided> {
-    const entry = this.entries.get(key);
-    if (entry === undefined) return { outcome: 'unknown' };
-    const { decided, change } = steps.decide(entry.row, decision, this.nowMs);
-    this.change(entry, change);
-    return decided;
+    return run(this.#steps.decide(key, decision));
   }
 
   async look(key: string, look: steps.Look): Promise<boolean> {
-    const entry = this.entries.get(key);
-    const change = entry && steps.look(entry.row, look, this.nowMs);
-    this.change(entry, change);
-    return change !== undefined;
+    return run(this.#steps.look(key, look));
   }
 
   override async stopWaiting(key: string, attempts: number): Promise<boolean> {
-    const entry = this.entries.get(key);
-    const change = entry && steps.stopWaiting(entry.row, attempts);
-    this.change(entry, change);
-    return change === false;
+    return run(this.#steps.stopWaiting(key, attempts));
   }
 
   async read(key: string): Promise<PaymentRow | undefined> {
-    const entry = this.entries.get(key);
-    return entry && this.#read(entry.row);
+    const found = this.#see(key);
+    return found && steps.visible(found.row, found.nowMs);
   }
 
   async expire(): Promise<number> {
@@ -166,16 +125,22 @@ export class MemoryBackend extends MemoryCallbacks implements Backend<undefined>
     const listed = [...this.entries.values()].filter(({ row }) => isListed(row));
     const all = listed.map(({ key, row }) => ({
       key,
-      stored: this.#read(row) as PaymentRow,
+      stored: steps.visible(row, nowMs) as PaymentRow,
       place: { atMs: row[time] ?? 0, names: [key] },
       listedAtMs: nowMs,
     }));
     return pageOf(all, page, nowMs);
   }
+}
 
-  #read(row: Row): PaymentRow | undefined {
-    return steps.visible(row, this.nowMs);
-  }
+/** A part of a step that has no statement to yield. */
+function done<Value>(value: Value): StepPart<Value> {
+  return { [Symbol.iterator]: () => ({ next: () => ({ done: true, value }) }) };
+}
+
+/** Runs a step at once, since none of its parts yields. */
+function run<Value>(step: Step<Value>): Value {
+  return step.next().value as Value;
 }
 
 function isOfKind(kind: ListKind, row: Row, nowMs: number): boolean {

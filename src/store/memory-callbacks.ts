@@ -1,5 +1,6 @@
+import type { FailedChange } from './attention.js';
 import type { CallbackTables, FailedRow } from './backend.js';
-import type { ChangeResult, StoreContext } from './callback-store.js';
+import type { ChangeResult, ManagedStore, StoreContext } from './callback-store.js';
 import type { Change, ChangeName } from './change.js';
 import {
   decideChange,
@@ -9,6 +10,7 @@ import {
   toFailed,
 } from './change-steps.js';
 import { Loss, WorkContext } from './loss.js';
+import { ManagedEngine } from './managed-engine.js';
 import {
   type Entry,
   findNamed,
@@ -39,7 +41,6 @@ const NOT_CREATED: Intent = { body: '', digest: '' };
 export interface MemoryOptions {
   readonly now: () => number;
   readonly maxEntries: number;
-  readonly retentionMs: number;
 }
 
 /** Callbacks in this process's memory. Each method is atomic, because it does everything before its first await. */
@@ -87,7 +88,6 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
   #see(change: Change): SeenChange {
     const { merchantPaymentReference, referenceNumber, key, serviceRecord } = change;
     const entry = this.entries.get(merchantPaymentReference);
-    if (entry !== undefined) this.#forgetChanges(entry, this.nowMs - this.#options.retentionMs + 1);
     const processed = entry?.changes.filter((one) => one.referenceNumber === referenceNumber);
     return {
       row:
@@ -96,7 +96,7 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
           : { ...entry.row, paidBy: this.firstOf(entry).row.paidBy },
       isProcessed: processed?.some((one) => one.key === key) === true,
       newest: processed?.at(-1)?.newest,
-      failure: findNamed(this.#failures, ...namesOf(change))?.change,
+      failure: findNamed(this.#failures, ...namesOf(change))?.item,
       second: this.secondOf(merchantPaymentReference, serviceRecord),
     };
   }
@@ -125,27 +125,24 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
     const names = namesOf(change);
     const known = findNamed(this.#failures, ...names);
     const place = known?.place ?? { atMs: +lastFailedAt, names };
-    const bytes = rawBody === undefined ? known?.change.rawBody : new Uint8Array(rawBody);
-    const failed: FailedRow = {
-      place,
-      change: {
-        kind: 'failed-change',
-        // Names are stored in full here.
-        merchantPaymentReference,
-        since: new Date(place.atMs),
-        listedAt: lastFailedAt,
-        referenceNumber,
-        key,
-        occurredAt: new Date(Math.floor(Number(change.occurredAtUs) / 1000)),
-        attempts,
-        lastFailedAt,
-        parked,
-        error: JSON.parse(error),
-        ...(bytes !== undefined && { rawBody: bytes }),
-      },
+    const bytes = rawBody === undefined ? known?.item.rawBody : new Uint8Array(rawBody);
+    const item: FailedChange = {
+      kind: 'failed-change',
+      // Names are stored in full here.
+      merchantPaymentReference,
+      since: new Date(place.atMs),
+      listedAt: lastFailedAt,
+      referenceNumber,
+      key,
+      occurredAt: new Date(Math.floor(Number(change.occurredAtUs) / 1000)),
+      attempts,
+      lastFailedAt,
+      parked,
+      error: JSON.parse(error),
+      ...(bytes !== undefined && { rawBody: bytes }),
     };
-    if (known === undefined) this.#failures.push(failed);
-    else Object.assign(known, failed);
+    if (known === undefined) this.#failures.push({ place, item });
+    else Object.assign(known, { item });
     if (this.#failures.length > MAX_FAILURES) this.#failures.shift();
   }
 
@@ -171,7 +168,8 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
   }
 
   protected insert(key: string, intent: Intent, state: RowState, order?: string): Entry {
-    if (this.entries.size >= this.#options.maxEntries) this.#makeRoom();
+    // Not for a further attempt, whose order would be forgotten: the next order makes room.
+    if (order === undefined && this.entries.size >= this.#options.maxEntries) this.#makeRoom();
     const entry = newEntry(key, intent, { state, order, nowMs: this.nowMs });
     this.entries.set(key, entry);
     this.#newest = entry;
@@ -188,8 +186,8 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
     }
   }
 
-  protected change(entry: Entry | undefined, change: RowChange | false | undefined): void {
-    if (entry === undefined || !change) return;
+  protected change(entry: Entry | undefined, change: RowChange | undefined): void {
+    if (entry === undefined || change === undefined) return;
     entry.row.changedAtMs = this.nowMs;
     Object.assign(entry.row, change);
     this.#moveToEnd(entry);
@@ -239,9 +237,9 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
       ({ place }) => referenceNumber === undefined || place.names[1] === referenceNumber,
     );
     // Copies, which their reader may change.
-    return pageOf(all, page, nowMs).map(({ place, change }) => ({
+    return pageOf(all, page, nowMs).map(({ place, item }) => ({
       place,
-      change: structuredClone({ ...change, listedAt: new Date(nowMs) }),
+      item: structuredClone({ ...item, listedAt: new Date(nowMs) }),
     }));
   }
 
@@ -254,14 +252,14 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
   }
 
   async forgetFailed(name: ChangeName, attempts: number): Promise<boolean> {
-    return removeIf(this.#failures, namesOf(name), ({ change }) => change.attempts === attempts);
+    return removeIf(this.#failures, namesOf(name), ({ item }) => item.attempts === attempts);
   }
 
   async setup(): Promise<void> {}
 
   async prune(beforeMs: number): Promise<number> {
-    for (const { change } of this.#failures) {
-      if (+change.lastFailedAt < beforeMs) delete change.rawBody;
+    for (const { item } of this.#failures) {
+      if (+item.lastFailedAt < beforeMs) delete item.rawBody;
     }
     let count = 0;
     for (const entry of this.entries.values()) count += this.#forgetChanges(entry, beforeMs);
@@ -269,7 +267,7 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
     return count;
   }
 
-  /** Forgets the changes of payments that were last processed before a time. */
+  /** Forgets the changes of payments of which the last was processed before a time. */
   #forgetChanges(entry: Entry, beforeMs: number): number {
     const { key, changes } = entry;
     const isKept = ({ referenceNumber }: ProcessedChange): boolean => {
@@ -306,3 +304,10 @@ const namesOf = (change: ChangeName): readonly string[] => [
   change.referenceNumber,
   change.key,
 ];
+
+/** The store of a receiver that was given none: `memoryStore()`, without what creates payments. */
+export function memoryCallbacks(): ManagedStore {
+  const limits = { maxEntries: 100_000, now: Date.now };
+  // It has no payments that it has sent.
+  return new ManagedEngine(new MemoryCallbacks(limits), { requestLifetimeMs: 0 });
+}

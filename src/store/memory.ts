@@ -6,9 +6,9 @@ import {
   withDefault,
 } from '../protocol/options.js';
 import type { CallbackStore } from './callback-store.js';
-import { createStore } from './create-store.js';
 import { MemoryBackend } from './memory-backend.js';
 import { type StoreOptions, storeRules } from './options.js';
+import { createStore } from './payment-engine.js';
 import type { PaymentStore } from './payment-store.js';
 
 /** Options of {@link memoryStore}. */
@@ -21,12 +21,6 @@ export interface MemoryStoreOptions extends StoreOptions {
    */
   maxEntries?: number | undefined;
   /**
-   * How long a payment's processed changes are remembered after the last of them, in milliseconds, if none of its changes
-   * is on the list of failed ones. A whole number from 1.
-   * @default 86_400_000 (one day)
-   */
-  retentionMs?: number | undefined;
-  /**
    * The clock, in epoch milliseconds.
    * @default Date.now
    */
@@ -36,7 +30,6 @@ export interface MemoryStoreOptions extends StoreOptions {
 const rules = {
   ...storeRules,
   maxEntries: withDefault(100_000, wholeNumber({ min: 1, unit: 'entries' })),
-  retentionMs: withDefault(86_400_000, wholeNumber({ min: 1, unit: 'milliseconds' })),
   now: clock,
 } satisfies OptionRules<MemoryStoreOptions>;
 

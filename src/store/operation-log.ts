@@ -21,13 +21,13 @@ export class OperationLog {
   }
 
   /** @param given the reference that it is about, or an object that has it */
-  async of<Value>(operation: Operation, given: unknown, running: Promise<Value>): Promise<Value> {
+  async of<Value>(operation: Operation, given: unknown, run: () => Promise<Value>): Promise<Value> {
     // Read now, as the caller may change them later.
     const about = typeof given === 'string' ? { merchantPaymentReference: given } : Object(given);
     const begun = { operation, ...(this.#logger && referenceFields(about)) };
     const startedAtMs = performance.now();
     try {
-      const value = await running;
+      const value = await run();
       nameCaller((value as { readonly error?: unknown } | undefined)?.error);
       const { level = 'debug', message = `store ${operation} done`, fields } = describe(value);
       const shown = level === 'debug' ? { operation } : begun;

@@ -25,7 +25,6 @@ export function isDeclined({ state, payment }: PaymentRow, declined: Statuses): 
   return declined.has(JSON.parse(payment).status);
 }
 
-/** A row of an order. */
 export interface OrderRow extends Attempt {
   readonly row: OwnedRow;
 }
@@ -72,7 +71,6 @@ export function nextAttempt(
   return { is: 'over', replaces, toAttempt };
 }
 
-/** The reference of a payment, in full. */
 export function referenceOf({ body }: Pick<Intent, 'body'>): string {
   return readBody(body).input.merchantPaymentReference;
 }

@@ -11,6 +11,7 @@ import { isObject } from '../protocol/own-fields.js';
 import type { CreatePaymentInput } from '../protocol/payment.js';
 import { prepareCreation } from '../protocol/prepared-creation.js';
 import type { Backend } from './backend.js';
+import type { ManagedStore } from './callback-store.js';
 import {
   assertRecorded,
   assertSame,
@@ -25,7 +26,7 @@ import {
 import { readListed } from './listed-item.js';
 import { ManagedEngine } from './managed-engine.js';
 import { OperationLog } from './operation-log.js';
-import type { ClientOptions } from './options.js';
+import type { ClientOptions, ResolvedStoreOptions } from './options.js';
 import type { Intent, Recording, Statuses } from './payment-row.js';
 import type {
   ListedPayment,
@@ -38,8 +39,7 @@ import type {
 } from './payment-store.js';
 import { toIntent, toServiceRecord, toStoredPayment } from './records.js';
 import { lookUpRule, recover, startRecovery } from './recover.js';
-import { sendOrWait } from './send-or-wait.js';
-import { type Sender, sendIfGranted, type Wanted } from './sending.js';
+import { type Sender, sendIfGranted, sendOrWait, type Wanted } from './sending.js';
 import type { StoredPayment } from './stored-payment.js';
 import { assertNotAborted } from './waiting.js';
 
@@ -70,7 +70,7 @@ export class PaymentEngine<Tx> extends ManagedEngine<Tx> implements PaymentStore
   }
 
   create(input: CreatePaymentInput, options?: CreateOptions): Promise<StoredPayment> {
-    return this.#log.of('create', input, this.#create(input, options));
+    return this.#log.of('create', input, () => this.#create(input, options));
   }
 
   async #create(
@@ -110,23 +110,21 @@ export class PaymentEngine<Tx> extends ManagedEngine<Tx> implements PaymentStore
   }
 
   record(input: CreatePaymentInput, context: RecordContext<Tx>): Promise<void> {
-    return this.#log.of('record', input, this.#recordIn(input, context));
-  }
-
-  async #recordIn(input: CreatePaymentInput, context: RecordContext<Tx>): Promise<void> {
-    const { tx, extraBody, replaces } = resolveOptions(context, recordRules, {
-      owner: 'context',
-      holds: 'tx, as in record(payment, { tx })',
+    return this.#log.of('record', input, async () => {
+      const { tx, extraBody, replaces } = resolveOptions(context, recordRules, {
+        owner: 'context',
+        holds: 'tx, as in record(payment, { tx })',
+      });
+      if (this.#backend.needsTransaction && (tx === undefined || tx === null)) {
+        throw invalidOption(
+          'tx',
+          'your open transaction, as in record(payment, { tx })',
+          tx,
+          'without it, the payment would be sent even if its order is not stored',
+        );
+      }
+      await this.#record(this.toRecord(input, { extraBody, replaces }), tx as Tx | undefined);
     });
-    if (this.#backend.needsTransaction && (tx === undefined || tx === null)) {
-      throw invalidOption(
-        'tx',
-        'your open transaction, as in record(payment, { tx })',
-        tx,
-        'without it, the payment would be sent even if its order is not stored',
-      );
-    }
-    await this.#record(this.toRecord(input, { extraBody, replaces }), tx as Tx | undefined);
   }
 
   async #record(recording: Recording, tx: Tx | undefined): Promise<void> {
@@ -144,8 +142,9 @@ export class PaymentEngine<Tx> extends ManagedEngine<Tx> implements PaymentStore
   }
 
   send(merchantPaymentReference: string, options?: RequestOptions): Promise<StoredPayment> {
-    const sending = this.#send(merchantPaymentReference, options);
-    return this.#log.of('send', merchantPaymentReference, sending);
+    return this.#log.of('send', merchantPaymentReference, () =>
+      this.#send(merchantPaymentReference, options),
+    );
   }
 
   async #send(reference: string, options: RequestOptions | undefined): Promise<StoredPayment> {
@@ -183,64 +182,54 @@ export class PaymentEngine<Tx> extends ManagedEngine<Tx> implements PaymentStore
     merchantPaymentReference: string,
     found: Parameters<PaymentStore['markCreated']>[1],
   ): Promise<void> {
-    const marking = this.#markCreated(merchantPaymentReference, found);
-    return this.#log.of('markCreated', { ...found, merchantPaymentReference }, marking);
-  }
-
-  async #markCreated(
-    reference: string,
-    found: Parameters<PaymentStore['markCreated']>[1],
-  ): Promise<void> {
-    const key = this.#toKey(reference);
-    if (!isObject(found)) {
-      throw invalidOption('found', 'an object with the referenceNumber of the payment', found);
-    }
-    const referenceNumber = text(found.referenceNumber, 'found.referenceNumber');
-    const payment = { merchantPaymentReference: reference, referenceNumber };
-    const serviceRecord = toServiceRecord(payment, this.#backend.forms);
-    const decided = await this.#backend.decide(key, { state: 'created', serviceRecord });
-    if (decided.outcome === 'unknown') throw unknownReference();
-    if (decided.outcome !== 'moved-on') return;
-    // Its callback, or another person, has told the same in the meantime.
-    if (decided.stored.referenceNumber === serviceRecord.referenceNumber) return;
-    throw notUnresolved(decided.stored);
+    return this.#log.of('markCreated', { ...found, merchantPaymentReference }, async () => {
+      const key = this.#toKey(merchantPaymentReference);
+      if (!isObject(found)) {
+        throw invalidOption('found', 'an object with the referenceNumber of the payment', found);
+      }
+      const referenceNumber = text(found.referenceNumber, 'found.referenceNumber');
+      const payment = { merchantPaymentReference, referenceNumber };
+      const serviceRecord = toServiceRecord(payment, this.#backend.forms);
+      const decided = await this.#backend.decide(key, { state: 'created', serviceRecord });
+      if (decided.outcome === 'unknown') throw unknownReference();
+      if (decided.outcome !== 'moved-on') return;
+      // Its callback, or another person, has told the same in the meantime.
+      if (decided.stored.referenceNumber === serviceRecord.referenceNumber) return;
+      throw notUnresolved(decided.stored);
+    });
   }
 
   markNotCreated(item: ListedPayment): Promise<void> {
-    return this.#log.of('markNotCreated', item, this.#markNotCreated(item));
-  }
-
-  async #markNotCreated(item: ListedPayment): Promise<void> {
-    const { merchantPaymentReference, attempts, listedAtMs } = readListed(item);
-    const key = this.#toKey(merchantPaymentReference);
-    const { requestLifetimeMs: lifetimeMs } = this.#options;
-    const decision = { state: 'rejected', attempts, listedAtMs, lifetimeMs } as const;
-    const decided = await this.#backend.decide(key, decision);
-    if (decided.outcome === 'unknown') throw unknownReference();
-    if (decided.outcome === 'too-early') throw tooEarly(decided.leftMs);
-    if (decided.outcome === 'decided') return;
-    const { stored } = decided;
-    // The same decision, made before.
-    if (stored.state === 'rejected' && stored.attempts === attempts) return;
-    throw movedOn(stored, attempts);
+    return this.#log.of('markNotCreated', item, async () => {
+      const { merchantPaymentReference, attempts, listedAtMs } = readListed(item);
+      const key = this.#toKey(merchantPaymentReference);
+      const { requestLifetimeMs: lifetimeMs } = this.#options;
+      const decision = { state: 'rejected', attempts, listedAtMs, lifetimeMs } as const;
+      const decided = await this.#backend.decide(key, decision);
+      if (decided.outcome === 'unknown') throw unknownReference();
+      if (decided.outcome === 'too-early') throw tooEarly(decided.leftMs);
+      if (decided.outcome === 'decided') return;
+      const { stored } = decided;
+      // The same decision, made before.
+      if (stored.state === 'rejected' && stored.attempts === attempts) return;
+      throw movedOn(stored, attempts);
+    });
   }
 
   recover(options: RecoverOptions = {}): Promise<Recovery> {
-    return this.#log.of('recover', undefined, this.#recover(options));
-  }
-
-  async #recover(options: RecoverOptions): Promise<Recovery> {
-    const { lookUp } = resolveOptions(options, { lookUp: lookUpRule });
-    const { requestLifetimeMs, logger } = this.#options;
-    return recover(this.#backend, {
-      resend: async (key, isRepetition) => {
-        const stored = this.#toResend(key, undefined);
-        return sendIfGranted(this.#sender, { ...stored, allowsRejected: false, isRepetition });
-      },
-      lookUp: lookUp && (async (reference) => lookUp.call(options, reference)),
-      lifetimeMs: requestLifetimeMs,
-      logger,
-      sendsAgain: this.#prepare(SAMPLE, undefined).mayRepeat,
+    return this.#log.of('recover', undefined, async () => {
+      const { lookUp } = resolveOptions(options, { lookUp: lookUpRule });
+      const { requestLifetimeMs, logger } = this.#options;
+      return recover(this.#backend, {
+        resend: async (key, isRepetition) => {
+          const stored = this.#toResend(key, undefined);
+          return sendIfGranted(this.#sender, { ...stored, allowsRejected: false, isRepetition });
+        },
+        lookUp: lookUp && (async (reference) => lookUp.call(options, reference)),
+        lifetimeMs: requestLifetimeMs,
+        logger,
+        sendsAgain: this.#prepare(SAMPLE, undefined).mayRepeat,
+      });
     });
   }
 
@@ -288,3 +277,13 @@ const recordRules = {
   extraBody: (value: unknown) => value as Record<string, unknown> | undefined,
   replaces: optional(text),
 } satisfies OptionRules<RecordContext<unknown>>;
+
+/** The store over a backend: a {@link PaymentStore} if there is a client. */
+export function createStore<Tx>(
+  backend: Backend<Tx>,
+  options: ResolvedStoreOptions,
+): ManagedStore<Tx> | PaymentStore<Tx> {
+  const { client } = options;
+  if (client === undefined) return new ManagedEngine(backend, options);
+  return new PaymentEngine(backend, { ...options, client });
+}

@@ -42,13 +42,8 @@ export interface PaymentRow {
   readonly replacedBy: string | undefined;
 }
 
-/** A payment to store. */
-export interface Intent {
-  readonly body: string;
-  readonly digest: string;
-}
+export type Intent = Pick<PaymentRow, 'body' | 'digest'>;
 
-/** A payment to record. */
 export interface Recording {
   readonly key: string;
   readonly intent: Intent;
@@ -60,7 +55,6 @@ export interface Recording {
 
 export type Statuses = ReadonlySet<unknown>;
 
-/** What was recorded. */
 export interface Recorded {
   /** The attempt that is meant. */
   readonly key: string;
@@ -74,10 +68,7 @@ export interface Recorded {
   readonly replacedBy?: string | undefined;
 }
 
-/**
- * Why an attempt can't be replaced, or sent: an attempt has paid the order, the service may still create this one, another
- * one has replaced it, or the new reference is another payment's.
- */
+/** Why an attempt can't be replaced, or sent: see `NOT_REPLACEABLE`. */
 export type Refused = 'unknown' | 'paid' | 'open' | 'replaced' | 'in-use';
 
 export type Attempt = Pick<Listed, 'key' | 'stored'>;
@@ -89,12 +80,11 @@ export interface Order {
   readonly paid: Attempt | undefined;
 }
 
-/** A request to send a payment. */
 export interface Claim {
   readonly key: string;
   /** The payment to store if there is none. Undefined to claim only a stored one. */
   readonly intent: Intent | undefined;
-  /** The fencing token, unique to this claim. */
+  /** The fencing token. */
   readonly owner: string;
   /** Whether a `rejected` payment may be claimed: only for callers who ask for that payment, not for recover(). */
   readonly allowsRejected: boolean;
@@ -160,7 +150,6 @@ export interface Cursor {
   readonly names: readonly string[];
 }
 
-/** A page of a list. */
 export interface Page {
   /** The least age of an entry. 0 lists all, even a time in the future, which a clock that was set back leaves. */
   readonly olderThanMs: number;
@@ -189,7 +178,6 @@ export type ListKind = 'recorded' | 'unresolved' | 'missed-paid' | 'missed' | 'u
  */
 export type DueKind = 'unresolved' | 'waiting';
 
-/** An entry of a list of payments. */
 export interface Listed {
   readonly place: Cursor;
   readonly key: string;
@@ -198,7 +186,6 @@ export interface Listed {
   readonly listedAtMs: number;
 }
 
-/** A second payment as stored. */
 export interface SecondRow extends Pick<Listed, 'place' | 'listedAtMs'> {
   /** JSON of its record. */
   readonly payment: string;

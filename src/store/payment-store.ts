@@ -7,8 +7,7 @@ import type { StoredPayment } from './stored-payment.js';
 
 interface Replacing {
   /**
-   * The reference of the order's latest attempt, which this one replaces, under a reference of the merchant's own. Refused
-   * (`NOT_REPLACEABLE`) if the order is paid, or its latest attempt may still be created.
+   * The reference of the order's latest attempt, which this one replaces under a reference of your own.
    * @default none: the reference is an order's
    */
   replaces?: string | undefined;
@@ -69,9 +68,8 @@ export interface Recovery {
   /** How many of the sent payments the service refused, which are now `rejected`; absent if none. */
   rejected?: number | undefined;
   /**
-   * Why it ended early: the service could not be reached, did not answer, or answered with 5xx, 429, 403, 404 or 405. The
-   * other payments stay recorded. Or the first 4xx without an error code, which a proxy may have sent: its payment stays
-   * recorded, and the others are tried.
+   * Why it ended early: the service could not be reached, did not answer, or answered with 5xx, 429, 403, 404 or 405. Or
+   * the first 4xx without an error code, which a proxy may have sent, and after which the others were tried.
    */
   error?: RequestError | undefined;
 }
@@ -111,13 +109,11 @@ export interface PaymentStore<Tx = undefined, Taken = Tx> extends Required<Callb
   /**
    * Stores the payment and sends it. Called again for the same payment, it resolves with what is stored
    * (`replayed`), and so it does, whatever the input, if callbacks have told of a payment that another program created.
-   * While another caller is sending the payment, it waits for up to `timeoutMs`, and then resolves with `sending`; if that
-   * caller gives up without having sent it, this call sends it with a new `timeoutMs`. A rejected payment is sent again,
-   * and may be corrected.
+   * While another caller is sending it, it waits for up to `timeoutMs`, and then resolves with `sending`. A rejected
+   * payment is sent again, and may be corrected.
    *
    * It resolves whatever the service and the network did; read the `state`, and the `error` of a payment that was not
-   * created. After an unknown outcome it is `unresolved`: the payment may exist, and its callback settles it. `recorded`
-   * was not sent, or got a 429: {@link recover}, `send` or another `create` sends it.
+   * created.
    *
    * @throws {InvalidRequestError} when the input is invalid; nothing was stored
    * @throws {InvalidOptionError} when an option of the call is invalid; nothing was stored
@@ -167,20 +163,18 @@ export interface PaymentStore<Tx = undefined, Taken = Tx> extends Required<Callb
     found: Pick<PaymentStatusRecord, 'referenceNumber'>,
   ): Promise<void>;
   /**
-   * Says that someone has looked a payment up at the service after `attention()` listed it, as `unresolved` or
-   * `no-callback`, and that it does not exist there. It is then `rejected`: `create` or `send` sends it again,
-   * {@link recover} does not. If its callback comes after all, it is `created`.
+   * Says that someone has looked a payment up at the service after `attention()` listed it, and that it does not exist
+   * there. It is then `rejected`: `create` or `send` sends it again, {@link recover} does not. If its callback comes after
+   * all, it is `created`.
    *
-   * @param item - the item of `attention()`, as it was listed or as it came back from JSON
    * @throws {InvalidOptionError} when `item` is no such item
    * @throws {StoreError} `UNKNOWN_REFERENCE`. `STATE_CHANGED`, with nothing changed, when the payment has changed since it
    * was listed, or was listed while the service could still create it: read the list again
    */
   markNotCreated(item: ListedPayment): Promise<void>;
   /**
-   * Cleans up after crashes: payments whose process died while sending become `unresolved`, and recorded
-   * payments are sent. With `lookUp`, unresolved payments, and those without a callback, are looked up at the service. If
-   * the client has `idempotency`, unresolved ones are sent again instead, once their lease is over. What the service then
+   * Cleans up after crashes: payments whose process died while sending become `unresolved`, and recorded payments are
+   * sent. If the client has `idempotency`, unresolved ones are sent again, once their lease is over; what the service then
    * refuses stays unresolved, and is looked up from then on. Any number of processes may call it at any time.
    *
    * @throws {InvalidOptionError} when an option is invalid, or one of the client's is missing

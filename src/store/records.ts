@@ -1,12 +1,7 @@
 import { parseInstant } from '../protocol/instant.js';
 import { parseExactly } from '../protocol/json.js';
 import { invalidOption } from '../protocol/options.js';
-import {
-  type CreatePaymentInput,
-  isDateTime,
-  type PaymentStatusRecord,
-  statusRecordFields,
-} from '../protocol/payment.js';
+import { type CreatePaymentInput, isDateTime } from '../protocol/payment.js';
 import type { Intent, PaymentRow, ServiceRecord, StoredForms } from './payment-row.js';
 import type { PaymentFields, SendFailure, StoredPayment } from './stored-payment.js';
 
@@ -74,19 +69,9 @@ export function toServiceRecord(payment: PaymentFields, { toName }: StoredForms)
   const { referenceNumber, updatedAt } = payment;
   return {
     referenceNumber: isText(referenceNumber) ? toName(referenceNumber) : undefined,
-    payment: Object.keys(payment).length === 0 ? undefined : toJson(payment),
+    payment: Object.keys(payment).length === 0 ? undefined : JSON.stringify(payment),
     updatedAtUs: isDateTime(updatedAt) ? toMicroseconds(updatedAt as string) : undefined,
   };
-}
-
-export function toJson(payment: PaymentFields | PaymentStatusRecord): string {
-  try {
-    return JSON.stringify(payment);
-  } catch {
-    // Nested too deeply for JSON.stringify. The known fields are stored anyway, since the payment exists.
-    const known = statusRecordFields.filter((field) => isText(payment[field]));
-    return JSON.stringify(Object.fromEntries(known.map((field) => [field, payment[field]])));
-  }
 }
 
 function isText(value: unknown): value is string {

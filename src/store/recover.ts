@@ -10,8 +10,8 @@ import {
 } from '../protocol/options.js';
 import type { Tables } from './backend.js';
 import { isConflict, isRefusal, refusesAll, toFailure, wasRefused } from './call-end.js';
+import { pagesOf } from './list-attention.js';
 import { type LookOptions, Looks, type LookUp } from './looks.js';
-import { pagesOf } from './pages.js';
 import type { Listed } from './payment-row.js';
 import type {
   RecoverOptions,

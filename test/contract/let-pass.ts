@@ -1,4 +1,4 @@
-import { databaseForms } from '../../src/store/sql/stored-forms.js';
+import { databaseForms } from '../../src/store/sql/sql.js';
 
 /** The statement after which a stored payment looks as if this many milliseconds had passed. */
 export function letPassOf(merchantPaymentReference: string, ms: number): string {

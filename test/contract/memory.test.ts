@@ -1,8 +1,8 @@
 import { resolveOptions } from '../../src/protocol/options.js';
-import { createStore } from '../../src/store/create-store.js';
 import { memoryStore } from '../../src/store/memory.js';
 import { MemoryBackend } from '../../src/store/memory-backend.js';
 import { storeRules } from '../../src/store/options.js';
+import { createStore } from '../../src/store/payment-engine.js';
 import { describeCallbackStore, describeStore } from './store.js';
 
 describeCallbackStore('memoryStore', () => {
@@ -14,7 +14,6 @@ describeStore('several stores in one memory', () => {
   let nowMs = Date.now();
   const backend = new MemoryBackend({
     maxEntries: 10_000,
-    retentionMs: 86_400_000,
     now: () => nowMs,
   });
   return {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe } from 'vitest';
 import { redisStore } from '../../src/redis/index.js';
-import { databaseForms } from '../../src/store/sql/stored-forms.js';
+import { databaseForms } from '../../src/store/sql/sql.js';
 import {
   type ConnectedClient,
   plainKinds,

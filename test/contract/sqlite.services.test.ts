@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe } from 'vitest';
 import { sqliteStore } from '../../src/sqlite/index.js';
-import { databaseForms } from '../../src/store/sql/stored-forms.js';
+import { databaseForms } from '../../src/store/sql/sql.js';
 import { drivers, type OpenDatabase } from '../sqlite/open-database.js';
 import { letPassOf } from './let-pass.js';
 import type { ContractOptions } from './store.js';

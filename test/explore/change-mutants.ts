@@ -112,7 +112,7 @@ export const changeMutants: readonly Mutant[] = [
   },
   {
     file: MEMORY,
-    from: '({ change }) => change.attempts === attempts);',
+    from: '({ item }) => item.attempts === attempts);',
     to: '() => true);',
     scene: 'parked after',
   },

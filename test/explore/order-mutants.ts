@@ -4,8 +4,8 @@ const ORDER = 'src/store/order-steps.ts';
 const STEPS = 'src/store/steps.ts';
 const CHANGES = 'src/store/change-steps.ts';
 const CALLBACKS = 'src/store/memory-callbacks.ts';
-const MEMORY = 'src/store/memory-backend.ts';
-const SENDER = 'src/store/send-or-wait.ts';
+const PAYMENTS = 'src/store/payment-steps.ts';
+const SENDER = 'src/store/sending.ts';
 const ENGINE = 'src/store/payment-engine.ts';
 
 /** Of the attempts at an order. */
@@ -109,21 +109,21 @@ export const orderMutants: readonly Mutant[] = [
     scene: 'an order, replaced while it is sent',
   },
   {
-    file: MEMORY,
-    from: 'return isDone ? this.#recordOne(attempt) :',
+    file: PAYMENTS,
+    from: 'return isDone ? yield* this.#recordOne(attempt) :',
     to: 'return',
     scene: 'an order, replaced twice',
   },
   {
-    file: MEMORY,
-    from: 'return isDone ? this.#recordOne(attempt) :',
-    to: 'return true ? this.#recordOne(attempt) :',
+    file: PAYMENTS,
+    from: 'return isDone ? yield* this.#recordOne(attempt) :',
+    to: 'return true ? yield* this.#recordOne(attempt) :',
     redundant: 'no scene has another order under the name of an attempt',
   },
   {
-    file: MEMORY,
-    from: 'row.order ?? JSON.stringify(replaces));',
-    to: 'JSON.stringify(replaces));',
+    file: PAYMENTS,
+    from: 'row.order ?? JSON.stringify(replaces);',
+    to: 'JSON.stringify(replaces);',
     scene: 'an order, declined twice',
   },
   // claiming
@@ -146,21 +146,21 @@ export const orderMutants: readonly Mutant[] = [
     redundant: 'a call for the order records its latest attempt',
   },
   {
-    file: MEMORY,
+    file: PAYMENTS,
     from: 'row.order !== undefined && isPaidByAnother(',
     to: 'isPaidByAnother(',
     redundant: 'a first attempt that waits to be sent, or was refused, is paid by nothing',
   },
   {
-    file: MEMORY,
+    file: PAYMENTS,
     from: 'row.order !== undefined && isPaidByAnother(',
     to: 'false && isPaidByAnother(',
     scene: 'an order, a late paid',
   },
   {
-    file: MEMORY,
-    from: "if (row.state === 'recorded') this.change(entry, { state: 'rejected' });",
-    to: '',
+    file: PAYMENTS,
+    from: "row.state === 'recorded' ? ({ state: 'rejected' } as const) : undefined;",
+    to: 'undefined;',
     scene: 'an order, record, send, a late paid',
   },
   {

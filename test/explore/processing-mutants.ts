@@ -3,7 +3,7 @@ import type { Mutant } from './mutant-table.js';
 const PROCESS = 'src/sqlite/lease-process.ts';
 const CLAIMS = 'src/sqlite/claims.ts';
 const LEASE = 'src/store/lease/lease.ts';
-const TRANSACTION = 'src/store/sql/transaction-process.ts';
+const TRANSACTION = 'src/store/sql/server-store.ts';
 const STATEMENTS = 'src/store/sql/change-statements.ts';
 
 /** Of what processes a change, under SQLite's lease or in a transaction. */

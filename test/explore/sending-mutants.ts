@@ -2,7 +2,7 @@ import type { Mutant } from './mutant-table.js';
 
 const SENDING = 'src/store/sending.ts';
 const CALL_END = 'src/store/call-end.ts';
-const SENDER = 'src/store/send-or-wait.ts';
+const SENDER = 'src/store/sending.ts';
 const LOOKS = 'src/store/looks.ts';
 const RECOVER = 'src/store/recover.ts';
 const LISTS = 'src/store/list-attention.ts';

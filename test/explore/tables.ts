@@ -12,7 +12,6 @@ export interface Numbered {
   readonly reference: string;
 }
 
-const LIMITS = { maxEntries: 1_000, retentionMs: 1_000_000_000 };
 const ALL = { olderThanMs: 0, after: undefined, limit: 100 };
 
 /** The memory store's tables, which also show what is in them, without changing it as their reader would. */
@@ -20,7 +19,7 @@ export class Tables extends MemoryBackend {
   readonly #turns: Turns;
 
   constructor(turns: Turns) {
-    super({ ...LIMITS, now: () => turns.nowMs });
+    super({ maxEntries: 1_000, now: () => turns.nowMs });
     this.#turns = turns;
   }
 
@@ -58,9 +57,7 @@ export class Tables extends MemoryBackend {
 
   async failures(): Promise<ReadonlyMap<string, { attempts: number; parked: boolean }>> {
     const rows = await this.listFailed(ALL, undefined);
-    return new Map(
-      rows.map(({ change: { key, attempts, parked } }) => [key, { attempts, parked }]),
-    );
+    return new Map(rows.map(({ item: { key, attempts, parked } }) => [key, { attempts, parked }]));
   }
 
   /** The rows with ages in place of times. */

@@ -44,7 +44,6 @@ export const PARTS = {
       'src/store/*.ts',
       '!src/store/memory-warning.ts',
       '!src/store/loss.ts',
-      '!src/store/rows.ts',
       'src/store/lease/**/*.ts',
     ],
     // Without the models, which take longer than all other tests.
@@ -58,12 +57,7 @@ export const PARTS = {
   },
   // The tests of the databases share the servers.
   sql: {
-    mutate: [
-      'src/store/loss.ts',
-      'src/store/rows.ts',
-      'src/store/sql/**/*.ts',
-      'src/store/providers/**/*.ts',
-    ],
+    mutate: ['src/store/loss.ts', 'src/store/sql/**/*.ts', 'src/store/providers/**/*.ts'],
     tests: [...STORE_ON_POSTGRES, ...STORE_ON_MYSQL],
     concurrency: 1,
     testTimeoutMs: 20_000,

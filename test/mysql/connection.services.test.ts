@@ -44,23 +44,9 @@ describe.skipIf(!url)('a connection that is lost while the work runs', () => {
     held.finish();
   });
 
-  it('because the work is silent for longer than idleTimeoutMs frees the payment', async () => {
-    const pool = openPool({ connectionLimit: 1 });
-    const held = heldWork<PoolConnection>();
-    const impatient = mysqlStore<PoolConnection>(pool, { idleTimeoutMs: 1_000 });
-    const running = outcomeOf(impatient, change('silent'), held.work);
-    running.catch(() => undefined);
-    const { signal } = await held.started;
-    await once(signal, 'abort');
-    await expect(running).rejects.toMatchObject({ code: 'TRANSACTION_LOST' });
-    // By an store that waits longer: on a busy machine a second may pass between two statements too.
-    expect(await outcomeOf(mysqlStore(pool), change('silent'), nothing)).toBe('processed');
-    held.finish();
-  });
-
   it('because the work waits for the pool whose connections such work has all taken', async () => {
     const pool = openPool({ connectionLimit: 2 });
-    const store = mysqlStore(pool, { idleTimeoutMs: 1_000 });
+    const store = mysqlStore(pool, { transactionTimeoutMs: 1_000 });
     const bothTaken = deferred<void>();
     let begun = 0;
     const work = async (): Promise<void> => {
@@ -76,7 +62,7 @@ describe.skipIf(!url)('a connection that is lost while the work runs', () => {
     const lost = outcomes.filter(({ status }) => status === 'rejected');
     expect(lost.length).toBeGreaterThan(0);
     for (const outcome of lost)
-      expect(outcome).toMatchObject({ reason: { code: 'TRANSACTION_LOST' } });
+      expect(outcome).toMatchObject({ reason: { code: 'STORE_TIMEOUT' } });
     for (const [index, { status }] of outcomes.entries()) {
       const again = await outcomeOf(mysqlStore(pool), change(`full-${index + 1}`), nothing);
       expect(again).toBe(status === 'rejected' ? 'processed' : 'duplicate');

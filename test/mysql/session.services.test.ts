@@ -17,7 +17,7 @@ describe.skipIf(!process.env['MYSQL_URL'])('the limits of the session', () => {
   const own = { idle: 777, tables: 888, locks: 99 };
 
   it('end a silent transaction of the work, in MariaDB', async () => {
-    const limits = { idleTimeoutMs: 29_001 };
+    const limits = { transactionTimeoutMs: 24_001 };
     const store = mysqlStore<PoolConnection>(open(), limits);
     await outcomeOf(store, change('limits'), async ({ tx }) => {
       const [rows] = await tx.query(`${LIMITS}, @@SESSION.idle_transaction_timeout AS silent`);

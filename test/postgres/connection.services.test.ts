@@ -32,24 +32,19 @@ describe.skipIf(!process.env['DATABASE_URL'])(
       held.finish();
     });
 
-    it('because the work is silent for longer than idleTimeoutMs frees the payment', async () => {
-      const pool = openPool({ max: 1 });
-      const held = heldWork<PoolClient>();
-      const impatient = postgresStore<PoolClient>(pool, { idleTimeoutMs: 1_000 });
-      const running = outcomeOf(impatient, change('silent'), held.work);
-      running.catch(() => undefined);
-      const { signal } = await held.started;
-      await once(signal, 'abort');
-      expect(signal.reason).toMatchObject({ code: 'TRANSACTION_LOST', cause: { code: '25P03' } });
-      await expect(running).rejects.toBe(signal.reason);
-      // By a store that waits longer: on a busy machine a second may pass between two statements too.
-      expect(await outcomeOf(postgresStore(pool), change('silent'), nothing)).toBe('processed');
-      held.finish();
+    it('is ended by the server too, if this machine vanishes', async () => {
+      const store = postgresStore<PoolClient>(openPool({ max: 1 }), {
+        transactionTimeoutMs: 24_001,
+      });
+      await outcomeOf(store, change('silent'), async ({ tx }) => {
+        const { rows } = await tx.query('SHOW idle_in_transaction_session_timeout');
+        expect(rows).toEqual([{ idle_in_transaction_session_timeout: '29001ms' }]);
+      });
     });
 
     it('because the work waits for the pool whose connections such work has all taken', async () => {
       const pool = openPool({ max: 2 });
-      const store = postgresStore(pool, { idleTimeoutMs: 1_000 });
+      const store = postgresStore(pool, { transactionTimeoutMs: 1_000 });
       const reads: Promise<unknown>[] = [];
       const bothTaken = deferred<void>();
       const work = async (): Promise<void> => {
@@ -65,7 +60,7 @@ describe.skipIf(!process.env['DATABASE_URL'])(
       const lost = outcomes.filter(({ status }) => status === 'rejected');
       expect(lost.length).toBeGreaterThan(0);
       for (const outcome of lost) {
-        expect(outcome).toMatchObject({ reason: { code: 'TRANSACTION_LOST' } });
+        expect(outcome).toMatchObject({ reason: { code: 'STORE_TIMEOUT' } });
       }
       expect(await Promise.all(reads)).toHaveLength(2);
       for (const [index, { status }] of outcomes.entries()) {

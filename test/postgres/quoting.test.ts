@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { literal } from '../../src/postgres/quoting.js';
+import { literal } from '../../src/postgres/dialect.js';
 
 describe('a literal', () => {
   it.each([

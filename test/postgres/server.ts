@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { beforeAll } from 'vitest';
 import { postgresStore } from '../../src/postgres/postgres-store.js';
-import { databaseForms } from '../../src/store/sql/stored-forms.js';
+import { databaseForms } from '../../src/store/sql/sql.js';
 import { useEmptySchema } from '../services/postgres-schema.js';
 
 /** A schema of the server for one test file, with the store's tables and `orders`; dropped after it. */

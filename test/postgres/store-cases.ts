@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { PgliteLike, PgPoolLike, Queryable } from '../../src/postgres/pool.js';
 import { postgresStore } from '../../src/postgres/postgres-store.js';
-import { databaseForms } from '../../src/store/sql/stored-forms.js';
+import { databaseForms } from '../../src/store/sql/sql.js';
 import { isCurrent } from '../store/held-delivery.js';
 import { outcomeOf } from '../store/outcome-of.js';
 import { describeSqlStore } from '../store/sql/store-cases.js';

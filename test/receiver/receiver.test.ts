@@ -15,12 +15,7 @@ import {
 } from '../../src/receiver/callback-receiver.js';
 import type { CallbackReceiverOptions } from '../../src/receiver/options.js';
 import { createReceiver } from '../../src/receiver/receiver.js';
-import type {
-  CallbackStore,
-  ChangeOutcome,
-  ChangeResult,
-  StoreContext,
-} from '../../src/store/callback-store.js';
+import type { CallbackStore, ChangeOutcome, ChangeResult } from '../../src/store/callback-store.js';
 import { schemaOf } from '../callback/contract/record-schema.js';
 import {
   NOW_SECONDS,
@@ -765,26 +760,6 @@ describe('RetryLaterError', () => {
     });
     expect(await scene.receive(post())).toEqual(failed);
     expect(scene.reports).toMatchObject([{ error: trouble }]);
-  });
-});
-
-describe('the context', () => {
-  it('can be spread and taken apart', async () => {
-    const contexts: StoreContext<undefined>[] = [];
-    const scene = createScene({
-      onPayment: (_callback, context) => void contexts.push({ ...context }),
-    });
-    await scene.receive(post());
-    expect(contexts).toEqual([
-      {
-        tx: undefined,
-        signal: expect.any(AbortSignal),
-        order: 'order-1001',
-        input: undefined,
-        current: true,
-        secondPayment: false,
-      },
-    ]);
   });
 });
 

@@ -26,7 +26,7 @@ test.each([
     undefined,
   ],
   [
-    new Error('WRONGTYPE Operation, command was: ["evalsha","5b","1","payment-1"]'),
+    new Error('WRONGTYPE Operation, command was: ["eval","return 1","1","payment-1"]'),
     'Error: WRONGTYPE Operation',
     undefined,
   ],

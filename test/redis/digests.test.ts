@@ -1,8 +1,7 @@
-import { createHash } from 'node:crypto';
 import { build } from 'esbuild';
 import { expect, test } from 'vitest';
-import { sha1Of, toRedisName } from '../../src/redis/scripts.js';
-import { databaseForms } from '../../src/store/sql/stored-forms.js';
+import { toRedisName } from '../../src/redis/scripts.js';
+import { databaseForms } from '../../src/store/sql/sql.js';
 
 test.each([
   'payment-1',
@@ -18,10 +17,6 @@ test.each([
   ...Array.from({ length: 50 }, (_, index) => `one of many, for + and / ${index}`),
 ])('a name is stored as by every other store: %j', async (name) => {
   expect(await toRedisName(name)).toBe(databaseForms.toName(name));
-});
-
-test.each(['', 'return 1', 'ü'])('the digest of the script %j is that of Redis', async (source) => {
-  expect(await sha1Of(source)).toBe(createHash('sha1').update(source).digest('hex'));
 });
 
 test('the store runs without any module of Node', async () => {

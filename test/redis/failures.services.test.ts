@@ -125,10 +125,10 @@ describe.skipIf(!hasRedis)('with a user of few rights', () => {
 });
 
 test.each([
-  "NOPERM this user has no permissions to run the 'evalsha' command",
-  "Command failed: NOPERM User shop has no permissions to run the 'evalsha' command",
+  "NOPERM this user has no permissions to run the 'eval' command",
+  "Command failed: NOPERM User shop has no permissions to run the 'eval' command",
   "ERR ACL failure in script: User shop has no permissions to run the 'hset' command",
-  "ERR unknown command 'evalsha', with args beginning with: ",
+  "ERR unknown command 'eval', with args beginning with: ",
   'ERR unknown command `EVAL`',
 ])('an error says which rights are needed when Redis says: %s', async (message) => {
   expect(await failureWith(new Error(message))).toMatchObject({
@@ -138,7 +138,7 @@ test.each([
 
 /** The error that a delivery rejects with when the client rejects with this. */
 function failureWith(reason: unknown): Promise<unknown> {
-  return failureOf({ evalsha: () => Promise.reject(reason), eval: () => Promise.reject(reason) });
+  return failureOf({ eval: () => Promise.reject(reason) });
 }
 
 test("the cause has only the name, message and code of the client's error", async () => {

@@ -8,7 +8,7 @@ import { changeAt } from '../store/held-delivery.js';
 import { outcomeOf } from '../store/outcome-of.js';
 
 const never = () => new Promise<never>(() => {});
-const client = { evalsha: never, eval: never };
+const client = { eval: never };
 const upstash = new UpstashRedis({ url: 'https://redis.invalid', token: 't' });
 const change = changeAt('2026-01-31T12:00:00Z');
 
@@ -62,13 +62,13 @@ test.each([
 test.each([
   [undefined, 'received nothing'],
   [null, 'received null'],
-  [{}, 'received an object without evalsha or evalSha'],
+  [{}, 'received an object without eval'],
   ['redis://127.0.0.1', 'received a string'],
-  [{ evalsha: never }, 'received an object'],
-  [{ get: never, set: never }, 'received an object without evalsha or evalSha'],
+  [{ evalsha: never }, 'received an object without eval'],
+  [{ get: never, set: never }, 'received an object without eval'],
   // As a pipeline of Upstash's and redis 3 have them.
   [
-    { evalsha: never, eval: never, get: never },
+    { eval: never, get: never },
     'client must be a client of ioredis, redis (node-redis) or @upstash/redis; received an object without defineCommand (ioredis) or createScript (@upstash/redis)',
   ],
 ])('refuses %j as a client', (wrong, says) => {
@@ -81,7 +81,7 @@ test.each([
   );
 });
 
-test('takes a wrapper with the two methods alone, and clients of ioredis and Upstash', () => {
+test('takes a wrapper with the one method alone, and clients of ioredis and Upstash', () => {
   const ioredis = new Redis({ lazyConnect: true });
   for (const one of [client, ioredis, new Proxy(ioredis, {}), upstash]) redisStore(one);
 });
@@ -100,12 +100,11 @@ test.each([
   ['plain bytes', Uint8Array.of(0x31)],
 ])('takes the answer of a script as %s', async (_, one) => {
   const asOne: IoredisClient = {
-    evalsha: async (sha1) => {
-      if (sha1 !== (await CLAIM.sha1())) return one;
+    eval: async (script) => {
+      if (script !== CLAIM) return one;
       const text = 'claimed:01';
       return typeof one === 'object' ? new TextEncoder().encode(text) : text;
     },
-    eval: never,
   };
   const work = vi.fn(async () => {});
   expect(await outcomeOf(redisStore(asOne), change, work)).toBe('processed');
@@ -118,8 +117,7 @@ test.each([0, 0n, '0', Buffer.from('0'), false, true, null, undefined, '', 'OK',
   'does not take the answer %o to a finish for yes',
   async (answer) => {
     const wrong: IoredisClient = {
-      evalsha: async (sha1) => (sha1 === (await CLAIM.sha1()) ? 'claimed:10' : answer),
-      eval: never,
+      eval: async (script) => (script === CLAIM ? 'claimed:10' : answer),
     };
     const delivered = outcomeOf(redisStore(wrong), change, async () => {});
     await expect(delivered).rejects.toMatchObject({ code: 'LEASE_LOST' });
@@ -142,7 +140,7 @@ test.each([
   'claimed:010',
   {},
 ])('runs no work when the answer to a claim is %o', async (answer) => {
-  const wrong: IoredisClient = { evalsha: async () => answer, eval: never };
+  const wrong: IoredisClient = { eval: async () => answer };
   const work = vi.fn(async () => {});
   const delivered = outcomeOf(redisStore(wrong), change, work);
   await expect(delivered).rejects.toMatchObject({ code: 'INVALID_OPTION', option: 'client' });
@@ -155,7 +153,6 @@ test.each([
   ['an answer with more than a grant after it', 'claimed:101'],
 ])('refuses %s, when it is used', async (_, answer) => {
   const pipeline = {
-    evalsha: (): unknown => answer ?? pipeline,
     eval: (): unknown => answer ?? pipeline,
   };
   const store = redisStore(pipeline as never);
@@ -163,6 +160,6 @@ test.each([
   await expect(delivered).rejects.toMatchObject({
     code: 'INVALID_OPTION',
     option: 'client',
-    message: expect.stringMatching(/^client must answer EVALSHA with what the script returns/),
+    message: expect.stringMatching(/^client must answer EVAL with what the script returns/),
   });
 });

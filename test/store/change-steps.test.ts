@@ -10,7 +10,7 @@ import {
 } from '../../src/store/change-steps.js';
 import type { FailurePolicy } from '../../src/store/failure.js';
 import { memoryStore } from '../../src/store/memory.js';
-import { databaseForms } from '../../src/store/sql/stored-forms.js';
+import { databaseForms } from '../../src/store/sql/sql.js';
 import { seconds } from '../contract/store/changes.js';
 import { collect } from '../contract/store/stage.js';
 import { changeOf } from './orders.js';

@@ -1,9 +1,8 @@
 import { assert, describe, expect, it } from 'vitest';
 import type { Attention, FailedChange } from '../../src/store/attention.js';
 import type { CallbackStore, ManagedStore } from '../../src/store/callback-store.js';
-import { memoryCallbacks } from '../../src/store/default-store.js';
 import { memoryStore } from '../../src/store/memory.js';
-import { seconds } from '../contract/store/changes.js';
+import { memoryCallbacks } from '../../src/store/memory-callbacks.js';
 import { changeOf } from './orders.js';
 import { outcomeOf } from './outcome-of.js';
 
@@ -27,19 +26,6 @@ async function list(store: ManagedStore): Promise<FailedChange[]> {
 const paymentsOf = (changes: FailedChange[]) => changes.map((change) => change.referenceNumber);
 
 describe('the failures in a store in memory', () => {
-  it('are kept longer than retentionMs, with the processed changes of their payment', async () => {
-    let nowMs = 0;
-    const store = memoryStore({ retentionMs: 1_000, now: () => nowMs });
-    await fail(store, { key: 'failed' });
-    const [newer, other] = [{ key: 'newer', updatedAt: seconds(1) }, { referenceNumber: 'other' }];
-    for (const one of [newer, other]) await outcomeOf(store, changeOf(one), done);
-    nowMs = 10_000;
-    await outcomeOf(store, changeOf({ key: 'one more', referenceNumber: 'another' }), done);
-    expect(await list(store)).toMatchObject([{ key: 'failed', since: new Date(0) }]);
-    expect(await outcomeOf(store, changeOf(newer), done)).toBe('duplicate');
-    expect(await outcomeOf(store, changeOf(other), done)).toBe('processed');
-  });
-
   it('are the latest 1,000: the change that failed first is evicted', async () => {
     let nowMs = 0;
     const store = memoryStore({ now: () => nowMs++ });

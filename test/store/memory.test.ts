@@ -96,80 +96,15 @@ describe('a store in memory', () => {
     expect(await processAll(store, 'a')).toEqual(['processed']);
   });
 
-  it('forgets a payment with its watermark retentionMs after its last change', async () => {
-    let nowMs = 1_000;
-    const store = memoryStore({ retentionMs: HOUR_MS, now: () => nowMs });
-    const older = changeOf({ key: 'older', updatedAt: seconds(-1) });
-    const told: boolean[] = [];
-    const deliver = () => outcomeOf(store, older, async ({ current }) => void told.push(current));
-    await outcomeOf(store, changeOf(), done);
-    expect(await deliver()).toBe('processed');
-    nowMs += HOUR_MS - 1;
-    expect(await outcomeOf(store, changeOf(), done)).toBe('duplicate');
-    expect(await deliver()).toBe('duplicate');
-    nowMs += 1;
-    expect(await deliver()).toBe('processed');
-    expect(told).toEqual([false, true]);
-    expect(await outcomeOf(store, changeOf(), done)).toBe('processed');
-  });
-
-  it('forgets all changes of the only payment at once, with its watermark', async () => {
-    let nowMs = 0;
-    const store = memoryStore({ retentionMs: HOUR_MS, now: () => nowMs });
-    await outcomeOf(store, changeOf(), done);
-    await outcomeOf(store, changeOf({ key: 'change-2' }), done);
-    nowMs += HOUR_MS;
-    const older = changeOf({ key: 'older', updatedAt: seconds(-1) });
-    expect(await outcomeOf(store, older, done)).toBe('processed');
-  });
-
-  it('counts the age of all that it knows of a payment from its last change', async () => {
-    let nowMs = 1_000;
-    const store = memoryStore({ retentionMs: HOUR_MS, now: () => nowMs });
-    await outcomeOf(store, changeOf(), done);
-    nowMs += HOUR_MS - 1;
-    await outcomeOf(store, changeOf({ key: 'change-2' }), done);
-    nowMs += HOUR_MS - 1;
-    expect(await outcomeOf(store, changeOf(), done)).toBe('duplicate');
-  });
-
-  it('remembers for a day, by the clock of the process, unless told otherwise', async () => {
-    const clock = vi.spyOn(Date, 'now').mockReturnValue(0);
-    const store = memoryStore();
-    await outcomeOf(store, changeOf(), done);
-    clock.mockReturnValue(24 * HOUR_MS - 1);
-    expect(await outcomeOf(store, changeOf(), done)).toBe('duplicate');
-    clock.mockReturnValue(24 * HOUR_MS);
-    expect(await outcomeOf(store, changeOf(), done)).toBe('processed');
-  });
-
-  it('follows a clock that is faked after it was made', async () => {
-    const store = memoryStore();
-    const clock = vi.spyOn(Date, 'now').mockReturnValue(0);
-    await outcomeOf(store, changeOf(), done);
-    clock.mockReturnValue(24 * HOUR_MS);
-    expect(await outcomeOf(store, changeOf(), done)).toBe('processed');
-  });
-
   it('never forgets what is being processed', async () => {
     let nowMs = 0;
-    const store = memoryStore({ maxEntries: 1, retentionMs: 1, now: () => nowMs });
+    const store = memoryStore({ maxEntries: 1, now: () => nowMs });
     const running = hold(store);
     await processAll(store, 'a', 'b', 'c');
     nowMs += HOUR_MS;
     expect(await outcomeOf(store, changeOf(), done)).toBe('busy');
     running.end();
     expect(await running.outcome).toBe('processed');
-    expect(await outcomeOf(store, changeOf(), done)).toBe('duplicate');
-  });
-
-  it('counts the age from the end of the work', async () => {
-    let nowMs = 0;
-    const store = memoryStore({ retentionMs: HOUR_MS, now: () => nowMs });
-    const running = hold(store);
-    nowMs += HOUR_MS;
-    running.end();
-    await running.outcome;
     expect(await outcomeOf(store, changeOf(), done)).toBe('duplicate');
   });
 
@@ -195,16 +130,11 @@ describe('a store in memory', () => {
     ['options', null, 'options must be an object with client'],
     ['maxEntries', { maxEntries: 0 }, 'maxEntries must be a whole number of entries from 1'],
     ['maxEntries', { maxEntries: Number.NaN }, 'received NaN'],
-    [
-      'retentionMs',
-      { retentionMs: 1.5 },
-      'retentionMs must be a whole number of milliseconds from 1',
-    ],
     ['client', { client: {} }, 'client must be a PaymentClient; received an object'],
     ['client', { client: null }, 'client must be a PaymentClient; received null'],
     ['leaseMs', { leaseMs: 99 }, 'from 100 to'],
     ['now', { now: 5 }, 'now must be a function that returns epoch milliseconds'],
-    ['retention', { retention: 5 }, 'retention is not a known option; use retentionMs'],
+    ['entries', { entries: 5 }, 'entries is not a known option; use maxEntries'],
   ])('refuses a wrong %s: %o', (option, options, message) => {
     expect(() => memoryStore(options as never)).toThrow(
       expect.objectContaining({ option, message: expect.stringContaining(message) }),

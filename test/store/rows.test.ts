@@ -6,7 +6,7 @@ import {
   parseSecond,
   parseSecondRow,
   parseSeenChange,
-} from '../../src/store/rows.js';
+} from '../../src/store/sql/rows.js';
 
 const visible = ['key', '{}', 'digest', 'sending', 2, 1000, 2000, 3000];
 const found = ['PAY-1', '{"a":1}', 'paid'];
@@ -192,7 +192,7 @@ describe('a failed change from a row', () => {
   it('has its names in full, its times to the millisecond below, and no body where none is stored', () => {
     expect(parseFailedRow(JSON.stringify([...failed, null, 3_000]))).toStrictEqual({
       place: { atMs: 1_000, names: ['sha256:1', 'payment-1', 'key-1'] },
-      change: {
+      item: {
         kind: 'failed-change',
         merchantPaymentReference: 'an order',
         since: new Date(1_000),
@@ -209,9 +209,9 @@ describe('a failed change from a row', () => {
   });
 
   it('has the body that is stored in base64', () => {
-    const { change } = parseFailedRow(JSON.stringify([...failed.with(8, '0'), 'AP8=', 3_000]));
-    expect(change.rawBody).toEqual(Uint8Array.of(0, 255));
-    expect(change.parked).toBe(false);
+    const { item } = parseFailedRow(JSON.stringify([...failed.with(8, '0'), 'AP8=', 3_000]));
+    expect(item.rawBody).toEqual(Uint8Array.of(0, 255));
+    expect(item.parked).toBe(false);
   });
 
   it('is refused without being quoted when a text is not JSON', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readChange, readStatusChange } from '../../src/store/change.js';
 import { memoryStore } from '../../src/store/memory.js';
-import { databaseForms } from '../../src/store/sql/stored-forms.js';
+import { databaseForms } from '../../src/store/sql/sql.js';
 import { changeOf } from './orders.js';
 import { outcomeOf } from './outcome-of.js';
 

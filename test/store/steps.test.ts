@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { NotCreated, PaymentRow, ServiceRecord } from '../../src/store/payment-row.js';
-import { added, finished } from '../../src/store/sql/written-rows.js';
+import { added, finished } from '../../src/store/sql/sql-backend.js';
 import {
   claim,
   decide,

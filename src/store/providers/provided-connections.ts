@@ -2,15 +2,8 @@ import type { EventEmitter } from 'node:events';
 import { invalidOption, LONGEST_TIMER_MS } from '../../protocol/options.js';
 import { Loss } from '../loss.js';
 import type { ServerFailures } from '../sql/server-failures.js';
-import type {
-  Ask,
-  ClaimLimits,
-  Connections,
-  Deadline,
-  Ending,
-  OpenTransaction,
-  ServerTimeouts,
-} from '../sql/transactions.js';
+import type { ServerTimeouts } from '../sql/server-options.js';
+import type { Ask, Connections, Deadline, Ending, OpenTransaction } from '../sql/transactions.js';
 import { RELEASE, SAVEPOINT } from '../sql/transactions.js';
 import { hasMethods, type TransactionProvider } from './provider.js';
 import { runWithView } from './work-view.js';
@@ -19,7 +12,7 @@ import { runWithView } from './work-view.js';
 export interface ProvidedEngine {
   readonly failures: ServerFailures;
   /** The statement with which a transaction begins, after those of the ORM. */
-  settings(limits: ClaimLimits): string | undefined;
+  settings(limits: ServerTimeouts): string | undefined;
   /** Limits the wait for the lock of an order. */
   atMost(timeoutMs: number, lock: string): string;
   /** @throws {InvalidOptionError} when the merchant's transaction has ended */

@@ -6,11 +6,10 @@ import {
   type SeenChange,
 } from '../change-steps.js';
 import type { Page } from '../payment-row.js';
-import { parseOne, parseSecond, parseSeenChange, type SeenKind } from '../rows.js';
+import type { Step } from '../payment-steps.js';
 import type { Dialect, Tables } from './dialect.js';
-import type { Step } from './session.js';
-import { Sql, template } from './sql.js';
-import { databaseForms, keyOf } from './stored-forms.js';
+import { parseOne, parseSecond, parseSeenChange, type SeenKind } from './rows.js';
+import { databaseForms, keyOf, Sql, template } from './sql.js';
 import { CHANGE } from './sweeps.js';
 
 const [ORDER, PAYMENT, KEY] = CHANGE;
@@ -128,7 +127,6 @@ WHERE ${this.#sql.match({ merchant_payment_reference: merchantPaymentReference, 
     return statements;
   }
 
-  /** Stores the failure of a change. */
   keep(change: Change, decision: ChangeDecision, kept: KeptFailure): string {
     const { failures } = this.#tables;
     const { attempts, parked, error } = kept;
@@ -152,7 +150,7 @@ WHERE ${this.#texts.isChange(this.#literals(change))}`;
 VALUES (${names}, ${occurredAtUs}, ${attempts}, ${Number(parked)}, ${this.#sql.value(error)}, ${this.#sql.value(rawBody)}, ${now}, ${now})`;
   }
 
-  /** Locks a failed change, and returns its attempts. */
+  /** Returns its attempts. */
   lockFailed(name: ChangeName): string {
     return this.#texts.lockFailed(this.#literals(name));
   }
@@ -161,7 +159,7 @@ VALUES (${names}, ${occurredAtUs}, ${attempts}, ${Number(parked)}, ${this.#sql.v
     return this.#texts.forget(this.#literals(name));
   }
 
-  /** Locks a second payment, and returns its record. */
+  /** Returns its record. */
   lockSecond(key: string, referenceNumber: string): string {
     const { list, forUpdate } = this.#dialect;
     return `SELECT ${list('payment')} FROM ${this.#tables.seconds} WHERE ${isSecond(this.#sql, key, referenceNumber)}${forUpdate}`;

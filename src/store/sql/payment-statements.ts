@@ -7,9 +7,11 @@ import {
   type Page,
   type Result,
 } from '../payment-row.js';
-import { end } from '../steps.js';
+import type { KeyedRow, PaymentRows, Step } from '../payment-steps.js';
+import { end, type RowChange } from '../steps.js';
 import type { Dialect } from './dialect.js';
-import { COLUMNS, type Sql } from './sql.js';
+import { parseOwnedRow } from './rows.js';
+import { COLUMNS, databaseForms, type Sql } from './sql.js';
 
 /** The states of payments that wait for their first callback. */
 const WAITING = "state IN ('unheard', 'missed')";
@@ -18,7 +20,8 @@ const WAITING = "state IN ('unheard', 'missed')";
  * The statements about payments, for every engine. A SELECT returns one text in each row, and no other statement
  * returns rows.
  */
-export class PaymentStatements {
+export class PaymentStatements implements PaymentRows {
+  readonly forms = databaseForms;
   readonly #sql: Sql;
   readonly #dialect: Dialect;
   readonly #payments: string;
@@ -37,26 +40,27 @@ export class PaymentStatements {
 VALUES (${this.#sql.values([key, body, digest, 'sending', owner])}, ${now} + ${leaseMs}, 1, ${now}, ${now}, ${now})${this.#dialect.ifNew}`;
   }
 
-  /**
-   * Stores an intent as `recorded` if nothing is stored, and locks the row.
-   *
-   * @param order JSON of the order's first reference, of a later attempt
-   */
-  insert(key: string, { body, digest }: Intent, order?: string): string {
+  *insert(key: string, { body, digest }: Intent, order?: string): Step<void> {
     const now = this.#dialect.now();
-    return `INSERT INTO ${this.#payments}
+    yield `INSERT INTO ${this.#payments}
   (merchant_payment_reference, body, digest, state, attempts, order_name, recorded_at_ms, changed_at_ms)
 VALUES (${this.#sql.values([key, body, digest, 'recorded', 0, order])}, ${now}, ${now})${this.#dialect.orLock('merchant_payment_reference')}`;
   }
 
-  /** Returns the row. */
   read(key: string): string {
     return `SELECT ${this.#row} FROM ${this.#payments} WHERE ${this.#sql.match({ merchant_payment_reference: key })}`;
   }
 
-  /** Returns the current row, and locks it until the transaction ends. */
-  lock(key: string): string {
-    return `${this.read(key)}${this.#dialect.forUpdate}`;
+  *see(key: string): Step<KeyedRow | undefined> {
+    return parseFirst(yield this.read(key));
+  }
+
+  *lock(key: string): Step<KeyedRow | undefined> {
+    return parseFirst(yield `${this.read(key)}${this.#dialect.forUpdate}`);
+  }
+
+  *change(key: string, change: RowChange): Step<void> {
+    yield this.#sql.change(key, change);
   }
 
   /** Stores the end of an attempt in a single statement, if the payment still has this owner. */
@@ -88,7 +92,6 @@ VALUES (${this.#sql.values([key, body, digest, 'recorded', 0, order])}, ${now}, 
     return this.listed(isDue, { ...page, olderThanMs: 0 }, 'sent_at_ms');
   }
 
-  /** Lists the payments that meet a condition. */
   listed(condition: string, page: Page, time: 'sent_at_ms' | 'changed_at_ms'): string {
     return `SELECT ${this.#row} FROM ${this.#payments}
 WHERE ${condition}${this.#sql.page(page, time, ['merchant_payment_reference'])}`;
@@ -99,4 +102,8 @@ WHERE ${condition}${this.#sql.page(page, time, ['merchant_payment_reference'])}`
     const columns = Object.values(COLUMNS).join(', ');
     return this.#dialect.list(`merchant_payment_reference, ${columns}, ${this.#dialect.now()}`);
   }
+}
+
+function parseFirst([json]: readonly string[]): KeyedRow | undefined {
+  return json === undefined ? undefined : parseOwnedRow(json);
 }

@@ -1,9 +1,41 @@
-import { InvalidOptionError, StoreError } from '../../errors.js';
+import { InvalidOptionError, MerchantPaymentsError, StoreError } from '../../errors.js';
+import { nameFailure } from '../../protocol/describe-value.js';
+import { unsent, wasNeverSent } from '../errors.js';
 import { connectErrorOf } from '../providers/driver-errors.js';
-import { type ServerErrorKinds, ServerErrors, unsent } from './server-errors.js';
+
+export type ErrorCode = string | number;
+
+/** What the codes of a server mean. */
+export interface ErrorCodes {
+  /** The database, a table or a column does not exist. */
+  readonly missing: readonly ErrorCode[];
+  /** The role lacks a right. */
+  readonly denied: readonly ErrorCode[];
+  /** A lock was not granted in time. */
+  readonly lockTimeout: readonly ErrorCode[];
+  /** Another transaction has won a deadlock. */
+  readonly deadlock: readonly ErrorCode[];
+  /** A statement was rolled back for a reason that may be over. */
+  readonly undone: readonly ErrorCode[];
+  /** Further statements on the connection would fail too, but not on another one, perhaps to another server. */
+  readonly spoils: readonly ErrorCode[];
+  /** A statement of the transaction has failed before. */
+  readonly aborted: readonly ErrorCode[];
+  /** The transaction, or the savepoint of the work, is no longer there. */
+  readonly ended: readonly ErrorCode[];
+}
 
 /** What differs between the errors of database servers. */
-export interface ServerWords extends ServerErrorKinds {
+export interface ServerWords {
+  /** The server's code of an error; undefined if the error is not from the server. */
+  codeOf(error: unknown): ErrorCode | undefined;
+  /** Whether the server has ended the connection with this error, possibly after a COMMIT. */
+  endsConnection(error: unknown): boolean;
+  /** Finds the server's error in that of an ORM, without the statement; otherwise returns the error unchanged. */
+  databaseErrorOf(error: unknown): unknown;
+  /** A server's error as it may be shown: without what repeats references or a part of a body. */
+  toShow(error: Error): Error;
+  readonly codes: ErrorCodes;
   /** How messages name it. */
   readonly name: string;
   /** A further remedy when the pool returns no connection in time. */
@@ -27,13 +59,54 @@ const late = (text: string, cause?: unknown) => new StoreError('STORE_TIMEOUT', 
 const failed = (text: string, cause?: unknown) => new StoreError('STORE_FAILED', text, { cause });
 const lost = (text: string, cause?: unknown) => new StoreError('TRANSACTION_LOST', text, { cause });
 
-/** The errors of one kind of database server, for users. */
-export class ServerFailures extends ServerErrors {
+/** The errors of one kind of database server: what they mean, and how users are told. */
+export class ServerFailures {
   readonly #words: ServerWords;
 
   constructor(words: ServerWords) {
-    super(words);
     this.#words = words;
+  }
+
+  /** Whether the connection is lost after this error: its next answer may belong to an earlier statement. */
+  losesConnection(error: unknown): boolean {
+    return this.#words.codeOf(error) === undefined || this.#words.endsConnection(error);
+  }
+
+  /** Whether no other transaction should use the connection after this error. */
+  spoilsConnection(error: unknown): boolean {
+    const found = this.#words.databaseErrorOf(error);
+    if (this.#words.codeOf(found) === undefined) return false;
+    return this.is('spoils', found) || this.#words.endsConnection(found);
+  }
+
+  /** Whether a transaction failed because the connection was lost, or could not be made. */
+  isLost(error: unknown): boolean {
+    if (error instanceof StoreError) {
+      if (error.code === 'TRANSACTION_LOST') return true;
+      return error.code === 'STORE_FAILED' && wasNeverSent(error) && this.isLost(error.cause);
+    }
+    return !isProgramError(error) && this.losesConnection(this.#words.databaseErrorOf(error));
+  }
+
+  /** Whether a statement was rolled back for a reason that may be over. */
+  isUndone(error: unknown): boolean {
+    return this.is('undone', error);
+  }
+
+  is(kind: keyof ErrorCodes, error: unknown): boolean {
+    const code = this.#words.codeOf(this.#words.databaseErrorOf(error));
+    return code !== undefined && this.#words.codes[kind].includes(code);
+  }
+
+  /**
+   * An error as it may be shown: drivers and ORMs add the statement, which contains the request body. Without an answer of
+   * the server, only its code is kept.
+   */
+  causeOf(error: unknown): Error {
+    if (error instanceof MerchantPaymentsError || error instanceof TypeError) return error;
+    const found = this.#words.databaseErrorOf(error);
+    if (this.#words.codeOf(found) !== undefined) return this.#words.toShow(found as Error);
+    return new Error(`the driver failed${nameFailure(error)}`);
   }
 
   readonly noConnectionInTime = (acquireTimeoutMs: number): StoreError =>
@@ -107,7 +180,7 @@ export class ServerFailures extends ServerErrors {
 
   connectionLost(cause: unknown): StoreError {
     return lost(
-      `The connection to the database was lost while the work was running, and its transaction with it; ${RUN_AGAIN}. Stop the work when its signal aborts, and let it send a statement on tx at least every idleTimeoutMs: waiting for a second connection of a full pool takes longer`,
+      `The connection to the database was lost while the work was running, and its transaction with it; ${RUN_AGAIN}. Stop the work when its signal aborts`,
       cause,
     );
   }
@@ -193,7 +266,6 @@ export class ServerFailures extends ServerErrors {
   /** Explains the error of the statements that end a transaction, COMMIT among them. */
   explainFailedEnd(error: unknown): unknown {
     if (error instanceof StoreError && error.code === 'STORE_TIMEOUT') return error;
-    if (this.is('idleTooLong', error)) return this.connectionLost(error);
     if (this.losesConnection(error)) return this.endUnknown(error);
     if (this.is('aborted', error)) return this.transactionAborted(error);
     return this.is('ended', error) ? this.transactionEnded(error) : error;
@@ -208,4 +280,9 @@ export class ServerFailures extends ServerErrors {
   isBusy(error: unknown): boolean {
     return this.is('lockTimeout', error) || this.is('deadlock', error);
   }
+}
+
+/** A TypeError, or the like, that another try would only repeat. */
+function isProgramError(error: unknown): boolean {
+  return error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError;
 }

@@ -1,4 +1,5 @@
 import {
+  LONGEST_TIMER_MS,
   matching,
   type OptionRules,
   type Resolved,
@@ -45,20 +46,13 @@ export interface ServerStoreOptions extends StoreOptions, SchemaOptions {
    * The longest time that the transaction of a change may take, in milliseconds, including the work and all of its
    * statements, but not the COMMIT. After that, the store closes the connection, the signal aborts, and the callback
    * fails (`STORE_TIMEOUT`). On a network that swallows packets, nothing else ends a statement of your work, unless
-   * the driver has a deadline for queries. Keep it above the receiver's `onPaymentTimeoutMs`. A whole number from 1 to
-   * 2_147_483_647. It does not apply to PGlite, which runs in the same process.
+   * the driver has a deadline for queries. Postgres, and MariaDB without an ORM, end the transaction of a machine that
+   * vanished after this time and `commandTimeoutMs` without a statement; MySQL when it notices. Keep it above the receiver's
+   * `onPaymentTimeoutMs`. A whole number from 1 to 2_147_483_647. It does not apply to PGlite, which runs in the same
+   * process.
    * @default 600_000
    */
   transactionTimeoutMs?: number | undefined;
-  /**
-   * The longest time that the work may go without a statement, in milliseconds, before the server ends its
-   * transaction (`TRANSACTION_LOST`, and the signal aborts). Without this limit, a machine that vanished
-   * would keep its order locked until the server notices, which can take hours. A whole number
-   * from 1 to 2_147_483_647. It does not apply to PGlite, which runs in the same process, nor to MySQL and to ORMs on
-   * MariaDB.
-   * @default 60_000
-   */
-  idleTimeoutMs?: number | undefined;
 }
 
 // Postgres truncates names at 63 bytes, and the longest suffix has 23.
@@ -97,8 +91,21 @@ export const serverStoreRules = {
   acquireTimeoutMs: withDefault(5_000, timerMs()),
   commandTimeoutMs: withDefault(5_000, timerMs()),
   transactionTimeoutMs: withDefault(600_000, timerMs()),
-  idleTimeoutMs: withDefault(60_000, timerMs()),
 } satisfies OptionRules<ServerStoreOptions>;
 
 /** Checked, and with defaults. */
 export type ResolvedServerOptions = Resolved<typeof serverStoreRules>;
+
+/** How long a server may take, in milliseconds. */
+export type ServerTimeouts = Pick<
+  ResolvedServerOptions,
+  'acquireTimeoutMs' | 'lockTimeoutMs' | 'commandTimeoutMs' | 'transactionTimeoutMs'
+>;
+
+/**
+ * The server's limit for a transaction without statements, whose machine has vanished. Not before this process's own
+ * deadline, which closes the connection and says why.
+ */
+export function silenceLimitMs({ transactionTimeoutMs, commandTimeoutMs }: ServerTimeouts): number {
+  return Math.min(transactionTimeoutMs + commandTimeoutMs, LONGEST_TIMER_MS);
+}

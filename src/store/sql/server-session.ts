@@ -1,7 +1,9 @@
 import { StoreError } from '../../errors.js';
-import { letPoolHear, onceMore } from './once-more.js';
-import { type SqlSession, type Step, walk } from './session.js';
-import type { Deadline, ServerTimeouts, StoreServer } from './transactions.js';
+import { wasNeverSent } from '../errors.js';
+import type { Step } from '../payment-steps.js';
+import { pause } from '../waiting.js';
+import type { ServerTimeouts } from './server-options.js';
+import { type Deadline, type SqlSession, type StoreServer, walk } from './transactions.js';
 
 const MAX_TRIES = 10;
 
@@ -96,4 +98,31 @@ export class ServerSession<Tx> implements SqlSession<Tx> {
       throw this.#server.failures.explain(isLoss ? error.cause : error);
     }
   }
+}
+
+const PAUSE_MS = 50;
+
+/**
+ * Runs `act`, and once more if its connection was dead: a pool can return one that has died unnoticed. `act` must do no
+ * harm when it is done twice.
+ */
+export async function onceMore<Value>(
+  act: (isRepeated: boolean) => Promise<Value>,
+  isDead: (error: unknown) => boolean,
+): Promise<Value> {
+  try {
+    return await act(false);
+  } catch (error) {
+    if (!isDead(error)) throw error;
+    await letPoolHear();
+    return act(true).catch((second) => {
+      // The first one may have been done.
+      throw wasNeverSent(second) ? error : second;
+    });
+  }
+}
+
+/** Gives the pool time to hear that a connection has died, and others with it, before it is asked for another one. */
+function letPoolHear(): Promise<void> {
+  return pause(PAUSE_MS);
 }

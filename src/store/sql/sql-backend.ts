@@ -1,6 +1,5 @@
 import type { Backend, FailedRow } from '../backend.js';
 import type { ChangeName } from '../change.js';
-import { isPaidByAnother } from '../order-steps.js';
 import type {
   Claim,
   Claimed,
@@ -8,6 +7,7 @@ import type {
   Decided,
   Decision,
   DueKind,
+  Intent,
   Listed,
   ListKind,
   Order,
@@ -19,24 +19,15 @@ import type {
   SecondRow,
   ServiceRecord,
 } from '../payment-row.js';
-import {
-  type KeyedRow,
-  parseFailedRow,
-  parseOne,
-  parseOwnedRow,
-  parseSecondRow,
-  unknownRow,
-} from '../rows.js';
+import { PaymentSteps, type Step } from '../payment-steps.js';
 import * as steps from '../steps.js';
 import { ChangeStatements } from './change-statements.js';
 import type { Dialect } from './dialect.js';
 import { PaymentStatements } from './payment-statements.js';
-import { type SqlSession, type Step, walk } from './session.js';
-import { Sql } from './sql.js';
-import { SqlOrders, toStored } from './sql-orders.js';
-import { databaseForms } from './stored-forms.js';
+import { parseFailedRow, parseOne, parseOwnedRow, parseSecondRow, unknownRow } from './rows.js';
+import { databaseForms, keyOf, Sql } from './sql.js';
 import { type Batch, ENDED, type Names, type Sweep, Sweeps } from './sweeps.js';
-import { added, finished } from './written-rows.js';
+import { type SqlSession, walk } from './transactions.js';
 
 const AT_ONCE = 200;
 
@@ -56,7 +47,7 @@ export class SqlBackend<Tx> implements Backend<Tx> {
   readonly #session: SqlSession<Tx>;
   readonly #payments: PaymentStatements;
   readonly #changes: ChangeStatements;
-  readonly #orders: SqlOrders;
+  readonly #steps: PaymentSteps;
   readonly #sweeps: Sweeps;
 
   constructor({ session, dialect, process, needsTransaction }: SqlBackendOptions<Tx>) {
@@ -66,7 +57,7 @@ export class SqlBackend<Tx> implements Backend<Tx> {
     const sql = new Sql(dialect);
     this.#payments = new PaymentStatements(sql);
     this.#changes = new ChangeStatements(dialect);
-    this.#orders = new SqlOrders(sql);
+    this.#steps = new PaymentSteps(this.#payments);
     this.#sweeps = new Sweeps(sql);
   }
 
@@ -80,22 +71,7 @@ export class SqlBackend<Tx> implements Backend<Tx> {
     const isAdded =
       intent !== undefined && (await this.#session.change(this.#payments.add(claim, intent)));
     if (isAdded) return { granted: true, stored: added(intent) };
-    return this.#session.run(() => this.#claimStep(claim));
-  }
-
-  *#claimStep(claim: Claim): Step<Claimed> {
-    const { key, intent } = claim;
-    if (intent !== undefined) yield this.#payments.insert(key, intent);
-    const found = yield* this.#orders.lock(key);
-    if (found === undefined) return { granted: false, stored: undefined };
-    const { row } = found;
-    if (row.order !== undefined && isPaidByAnother(row, yield* this.#orders.paidBy(row), claim)) {
-      const refused = row.state === 'recorded' ? ({ state: 'rejected' } as const) : undefined;
-      return { granted: false, stored: yield* this.#orders.change(found, refused), isPaid: true };
-    }
-    const change = steps.claim(row, claim, found.nowMs);
-    const stored = yield* this.#orders.change(found, change);
-    return { granted: change?.state === 'sending', stored };
+    return this.#session.run(() => this.#steps.claim(claim));
   }
 
   record(recording: Recording, tx: Tx | undefined): Promise<Recorded> {
@@ -104,12 +80,12 @@ export class SqlBackend<Tx> implements Backend<Tx> {
   }
 
   recordStep(recording: Recording): Step<Recorded> {
-    return this.#orders.record(recording);
+    return this.#steps.record(recording);
   }
 
   readOrder(key: string): Promise<Order | undefined> {
     return walk(
-      () => this.#orders.read(key),
+      () => this.#steps.readOrder(key),
       (statement) => this.#session.read(statement),
     );
   }
@@ -123,15 +99,9 @@ export class SqlBackend<Tx> implements Backend<Tx> {
     const isFinished =
       claimed && (await this.#session.change(this.#payments.finish(key, owner, result)));
     if (isFinished === undefined) {
-      return this.#session.run(() => this.#finishStep(key, owner, result));
+      return this.#session.run(() => this.#steps.finish(key, owner, result));
     }
     return isFinished ? finished(claimed as PaymentRow, result) : undefined;
-  }
-
-  *#finishStep(key: string, owner: string, result: Result): Step<PaymentRow | undefined> {
-    const found = yield* this.#orders.lock(key);
-    if (found?.row.owner !== owner) return undefined;
-    return yield* this.#orders.change(found, steps.end(result));
   }
 
   settle(key: string, serviceRecord: ServiceRecord): Promise<void> {
@@ -152,46 +122,22 @@ export class SqlBackend<Tx> implements Backend<Tx> {
   }
 
   decide(key: string, decision: Decision): Promise<Decided> {
-    const ifNone: Decided = { outcome: 'unknown' };
-    return this.#changeOne(key, ifNone, ({ row, nowMs }) => {
-      const { decided, change } = steps.decide(row, decision, nowMs);
-      return { change, result: decided };
-    });
+    return this.#session.run(() => this.#steps.decide(key, decision));
   }
 
   look(key: string, look: steps.Look): Promise<boolean> {
-    return this.#changeOne(key, false, ({ row, nowMs }) => {
-      const change = steps.look(row, look, nowMs);
-      return { change, result: change !== undefined };
-    });
+    return this.#session.run(() => this.#steps.look(key, look));
   }
 
   stopWaiting(key: string, attempts: number): Promise<boolean> {
-    return this.#changeOne(key, false, ({ row }) => {
-      const change = steps.stopWaiting(row, attempts);
-      return { change: change || undefined, result: change === false };
-    });
-  }
-
-  /** Locks a payment, and changes it as `decide` says. */
-  #changeOne<Result>(
-    key: string,
-    ifNone: Result,
-    decide: (found: KeyedRow) => { change: steps.RowChange | undefined; result: Result },
-  ): Promise<Result> {
-    const orders = this.#orders;
-    return this.#session.run(function* (): Step<Result> {
-      const found = yield* orders.lock(key);
-      if (found === undefined) return ifNone;
-      const { change, result } = decide(found);
-      if (change !== undefined) yield* orders.change(found, change);
-      return result;
-    });
+    return this.#session.run(() => this.#steps.stopWaiting(key, attempts));
   }
 
   async read(key: string): Promise<PaymentRow | undefined> {
     const [found] = await this.#session.read(this.#payments.read(key));
-    return found === undefined ? undefined : toStored(parseOwnedRow(found));
+    if (found === undefined) return undefined;
+    const { row, nowMs } = parseOwnedRow(found);
+    return steps.visible(row, nowMs);
   }
 
   expire(): Promise<number> {
@@ -258,11 +204,24 @@ export class SqlBackend<Tx> implements Backend<Tx> {
       const statement = this.#payments.listed(condition, page, 'changed_at_ms');
       const firsts = await this.#list(statement, 'changedAtMs');
       for (const { key } of firsts) {
-        count += await this.#session.run(() => this.#orders.prune(key, beforeMs));
+        count += await this.#session.run(() => this.#pruneOrder(key, beforeMs));
       }
       if (firsts.length < AT_ONCE) return count;
       after = firsts.at(-1)?.place;
     }
+  }
+
+  *#pruneOrder(first: string, beforeMs: number): Step<number> {
+    const keys: string[] = [];
+    for (let key: string | undefined = first; key !== undefined; ) {
+      const [json] = yield this.#sweeps.lockAttempt(key, beforeMs);
+      if (json === undefined) return 0;
+      keys.push(key);
+      const replacedBy = parseOne(json);
+      key = replacedBy === undefined ? undefined : keyOf(replacedBy);
+    }
+    yield this.#sweeps.delete(keys);
+    return keys.length;
   }
 
   async #inBatches(beforeMs: number, sweep: Sweep): Promise<number> {
@@ -301,8 +260,38 @@ function* changeBatch(
 }
 
 function toListed(json: string, time: 'sentAtMs' | 'changedAtMs'): Listed {
-  const found = parseOwnedRow(json);
-  const { key, row, nowMs } = found;
+  const { key, row, nowMs } = parseOwnedRow(json);
   const place = { atMs: row[time] ?? 0, names: [key] };
-  return { key, place, stored: toStored(found) as PaymentRow, listedAtMs: nowMs };
+  return { key, place, stored: steps.visible(row, nowMs) as PaymentRow, listedAtMs: nowMs };
+}
+
+// The result of a single statement is known except for the database's time, which this process's clock replaces.
+
+/** The payment that a claim has stored as new. */
+export function added({ body, digest }: Intent): PaymentRow {
+  const atMs = Date.now();
+  return {
+    body,
+    digest,
+    state: 'sending',
+    attempts: 1,
+    recordedAtMs: atMs,
+    sentAtMs: atMs,
+    changedAtMs: atMs,
+    referenceNumber: undefined,
+    payment: undefined,
+    foundStatus: undefined,
+    failure: undefined,
+    order: undefined,
+    replacedBy: undefined,
+  };
+}
+
+/** The stored payment after the end of an attempt to send. */
+export function finished(claimed: PaymentRow, result: Result): PaymentRow {
+  const changedAtMs = Date.now();
+  const { state, failure } = result;
+  if (state !== 'created') return { ...claimed, state, failure, changedAtMs };
+  const { referenceNumber, payment } = result.serviceRecord;
+  return { ...claimed, state, failure, changedAtMs, referenceNumber, payment };
 }

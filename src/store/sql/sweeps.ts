@@ -15,7 +15,6 @@ const SWEPT = {
   failures: { names: CHANGE, time: 'first_failed_at_ms' },
 } as const;
 
-/** The values of a row's primary key. */
 export type Names = readonly string[];
 
 /** Where a batch of rows begins and ends. */
@@ -104,7 +103,6 @@ WHERE ${time} >= ${fromMs} AND ${time} < ${beforeMs} AND ${condition} ORDER BY $
 WHERE ${this.#sql.match({ merchant_payment_reference: key })} AND ${this.#hasEnded(beforeMs)}${this.#isUnlisted}${skipLocked}`;
   }
 
-  /** Deletes these payments. */
   delete(keys: readonly string[]): string {
     const { deleteByKey } = this.#dialect;
     return this.#sweep('payments', '', deleteByKey).change(keys.map((key) => [key]));

@@ -1,22 +1,6 @@
+import type { Step } from '../payment-steps.js';
 import type { Dialect } from './dialect.js';
 import type { ServerFailures } from './server-failures.js';
-
-/** How long a server may take, in milliseconds. */
-export interface ServerTimeouts {
-  /** For a connection of the pool. */
-  readonly acquireTimeoutMs: number;
-  /** For the lock of an order. */
-  readonly lockTimeoutMs: number;
-  /** For an answer, not counting a wait for that lock. */
-  readonly commandTimeoutMs: number;
-  /** For the transaction of a change, with everything that the work does. */
-  readonly transactionTimeoutMs: number;
-  /** For the next statement of the work. */
-  readonly idleTimeoutMs: number;
-}
-
-/** What a transaction sets for itself. */
-export type ClaimLimits = Pick<ServerTimeouts, 'lockTimeoutMs' | 'idleTimeoutMs'>;
 
 /** Set after the claim and before the work. It ends with the transaction, and so shows whether that is still open. */
 export const SAVEPOINT = 'SAVEPOINT merchant_payments';
@@ -37,7 +21,6 @@ export interface OpenTransaction<Tx> {
    * @throws {StoreError} `STORE_TIMEOUT` when there is no answer in time; else what the driver throws
    */
   begin(lockTimeoutMs: number, statements: readonly string[]): Promise<readonly string[]>;
-  /** Runs one statement. Resolves with the text in each row. */
   ask(statement: string): Promise<readonly string[]>;
   /**
    * Runs the work with a view of `tx`, which refuses everything once the work has ended.
@@ -57,7 +40,6 @@ export type Ending<Result> =
       readonly statements: readonly string[];
     };
 
-/** The deadline of a transaction. */
 export interface Deadline {
   readonly timeoutMs: number;
   createError(timeoutMs: number): Error;
@@ -79,7 +61,6 @@ export interface Connections<Tx> {
     body: (transaction: OpenTransaction<Tx>) => Promise<Ending<Result>>,
     deadline?: Deadline,
   ): Promise<Result>;
-  /** Runs one SELECT. Resolves with the text in each row. */
   read(statement: string): Promise<readonly string[]>;
   /**
    * Runs one INSERT or UPDATE in its own transaction.
@@ -100,6 +81,35 @@ export interface StoreServer<Tx> {
   readonly connections: Connections<Tx>;
   readonly dialect: Dialect;
   readonly failures: ServerFailures;
-  /** Creates what is missing. */
   setup(): Promise<void>;
+}
+
+/** How an engine runs statements and steps. */
+export interface SqlSession<Tx> {
+  /** Creates missing tables, columns and indexes. */
+  setup(): Promise<void>;
+  /** Runs one SELECT. */
+  read(statement: string): Promise<readonly string[]>;
+  /**
+   * Runs one INSERT or UPDATE.
+   *
+   * @returns whether it has changed a row; undefined if only a step can tell
+   */
+  change(statement: string): Promise<boolean | undefined>;
+  /** Runs a step in a transaction that it begins and ends, again after a deadlock. */
+  run<Value>(step: () => Step<Value>): Promise<Value>;
+  /**
+   * Runs a step in the merchant's transaction.
+   *
+   * @throws {InvalidOptionError} when `tx` is not an open transaction
+   */
+  runIn<Value>(tx: Tx, step: () => Step<Value>): Promise<Value>;
+}
+
+/** Runs a step across awaits. */
+export async function walk<Value>(step: () => Step<Value>, ask: Ask): Promise<Value> {
+  const statements = step();
+  let next = statements.next();
+  while (!next.done) next = statements.next(await ask(next.value));
+  return next.value;
 }

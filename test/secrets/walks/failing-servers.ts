@@ -49,7 +49,6 @@ const replying =
   };
 
 export const SILENT = 'that does not answer';
-const claim = await CLAIM.sha1();
 
 export const redisServers: Record<string, (socket: Socket, command: string) => void> = {
   'that answers with an error': replying(() => '-ERR out of memory\r\n'),
@@ -64,7 +63,7 @@ export const redisServers: Record<string, (socket: Socket, command: string) => v
     if (!/eval/i.test(command)) socket.write('+OK\r\n');
   },
   'that gave the claim to another': replying((command) =>
-    command.includes(claim) ? '+claimed:10\r\n' : ':0\r\n',
+    command.includes(CLAIM) ? '+claimed:10\r\n' : ':0\r\n',
   ),
   'that goes away': (socket) => socket.destroy(),
 };

@@ -6,13 +6,7 @@ import { mysqlSchema, mysqlStore } from '../../../src/mysql/mysql-store.js';
 import { postgresSchema, postgresStore } from '../../../src/postgres/postgres-store.js';
 import { failureOf } from './failure-of.js';
 
-const timeouts = [
-  'lockTimeoutMs',
-  'acquireTimeoutMs',
-  'commandTimeoutMs',
-  'transactionTimeoutMs',
-  'idleTimeoutMs',
-];
+const timeouts = ['lockTimeoutMs', 'acquireTimeoutMs', 'commandTimeoutMs', 'transactionTimeoutMs'];
 const notNames = [
   '',
   ' ',

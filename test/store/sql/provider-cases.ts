@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import type { ManagedStore, StoreContext } from '../../../src/store/callback-store.js';
 import type { PaymentStore } from '../../../src/store/payment-store.js';
 import type { TransactionProvider } from '../../../src/store/providers/provider.js';
-import { databaseForms } from '../../../src/store/sql/stored-forms.js';
+import { databaseForms } from '../../../src/store/sql/sql.js';
 import { change, collect, heldWork, nothing, order } from '../../postgres/change.js';
 import type { OrmTransaction } from '../../postgres/orms/orms.js';
 import type { OpenProvider, ProviderOptions } from '../../postgres/providers/providers.js';

@@ -4,7 +4,7 @@ import type {
   StatusChange,
   StoreContext,
 } from '../../../src/store/callback-store.js';
-import { databaseForms } from '../../../src/store/sql/stored-forms.js';
+import { databaseForms } from '../../../src/store/sql/sql.js';
 import { change, collect, nothing } from '../../postgres/change.js';
 import { isCurrent } from '../held-delivery.js';
 import { outcomeOf } from '../outcome-of.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { databaseForms } from '../../../src/store/sql/stored-forms.js';
+import { databaseForms } from '../../../src/store/sql/sql.js';
 
 const { toName } = databaseForms;
 

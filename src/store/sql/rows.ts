@@ -1,10 +1,11 @@
-import { StoreError } from '../errors.js';
-import type { FailedRow } from './backend.js';
-import type { Change } from './change.js';
-import type { SeenChange } from './change-steps.js';
-import type { RowState, SecondRow } from './payment-row.js';
-import { COLUMNS } from './sql/sql.js';
-import type { OwnedRow, StoredRecord } from './steps.js';
+import { StoreError } from '../../errors.js';
+import type { FailedRow } from '../backend.js';
+import type { Change } from '../change.js';
+import type { SeenChange } from '../change-steps.js';
+import type { RowState, SecondRow } from '../payment-row.js';
+import type { KeyedRow } from '../payment-steps.js';
+import type { OwnedRow, StoredRecord } from '../steps.js';
+import { COLUMNS } from './sql.js';
 
 // Databases return each row as a JSON list, because drivers differ in how they return numbers and times.
 
@@ -16,14 +17,6 @@ const FIELDS = Object.keys(COLUMNS);
 
 type Column = string | number | null;
 type Columns = readonly (Column | undefined)[];
-
-/** A row of payments. */
-export interface KeyedRow {
-  readonly key: string;
-  readonly row: OwnedRow;
-  /** The store's time, in epoch milliseconds. */
-  readonly nowMs: number;
-}
 
 /** @throws {StoreError} `STORE_FAILED` for anything but a row of payments */
 export function parseOwnedRow(json: string): KeyedRow {
@@ -111,7 +104,7 @@ export function parseFailedRow(json: string): FailedRow {
       atMs: Number(firstFailedAtMs),
       names: [merchantPaymentReference, referenceNumber, key].map(String),
     },
-    change: {
+    item: {
       kind: 'failed-change',
       merchantPaymentReference: String(fullMerchantReference),
       since: new Date(Number(firstFailedAtMs)),
@@ -122,7 +115,7 @@ export function parseFailedRow(json: string): FailedRow {
       attempts: Number(attempts),
       lastFailedAt: new Date(Number(lastFailedAtMs)),
       parked: Number(parked) === 1,
-      error: parseJson(error) as FailedRow['change']['error'],
+      error: parseJson(error) as FailedRow['item']['error'],
       ...(rawBody !== undefined && {
         rawBody: new Uint8Array(Buffer.from(String(rawBody), 'base64')),
       }),
