@@ -1,5 +1,8 @@
 import { findCreatePaymentIssues } from './creation.js';
 
+/** The name of an operation: that of the client's method. */
+export type OperationName = 'payments.create';
+
 /** Every operation of the service that this package knows, as the client sends it and the mock answers it. */
 export const operations = {
   /** Payment creation (interface section 4.1). */
@@ -14,7 +17,4 @@ export const operations = {
     /** The fields of the input, which are the fields of the body. */
     inputFields: ['merchantPaymentReference', 'amount', 'currency'],
   },
-} as const;
-
-/** The name of an operation: that of the client's method. */
-export type OperationName = keyof typeof operations;
+} as const satisfies Readonly<Record<OperationName, object>>;
