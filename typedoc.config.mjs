@@ -24,7 +24,6 @@ export default {
   },
   intentionallyNotExported: [
     'Awaitable',
-    'CallbackFindingOption',
     'ChangeId',
     'CheckedPayment',
     'ClassName',
@@ -32,8 +31,6 @@ export default {
     'DispatcherLike',
     'DrizzleLike',
     'EffectCount',
-    'EndpointCheckId',
-    'EndpointCheckOption',
     'Entries',
     'ErrorClass',
     'Failed',

@@ -13,10 +13,10 @@ const READ_TIMEOUT_MS = 5_000;
 const KINDS = ['unresolved', 'second-payment', 'failed-change', 'no-callback'] as const;
 
 /** The store whose list is counted. */
-export type Attention = Pick<Required<CallbackStore>, 'attention'>;
+export type Listing = Pick<Required<CallbackStore>, 'attention'>;
 
 /** Records gauges for what needs a person's attention. */
-export function watchAttention(meter: Meter, store: Attention): () => void {
+export function watchAttention(meter: Meter, store: Listing): () => void {
   const items = meter.createObservableGauge('merchant_payments.attention', {
     description: `Payments and changes that need a person, by kind; ${MAX_COUNT} means ${MAX_COUNT} or more`,
     unit: '{item}',
@@ -44,7 +44,7 @@ export function watchAttention(meter: Meter, store: Attention): () => void {
   });
 }
 
-async function count(store: Attention, kind: AttentionKind) {
+async function count(store: Listing, kind: AttentionKind) {
   let total = 0;
   let parked = 0;
   let oldestMs: number | undefined;

@@ -1,7 +1,8 @@
 import { type MeterProvider, metrics, type TracerProvider, trace } from '@opentelemetry/api';
 import { type OptionRules, optional, resolveOptions, withMethods } from '../protocol/options.js';
 import { version } from '../protocol/version.js';
-import { type Attention, watchAttention } from './attention.js';
+import type { CallbackStore } from '../store/callback-store.js';
+import { type Listing, watchAttention } from './attention.js';
 import { SCHEMA_URL } from './attributes.js';
 import { watchCallbacks } from './callbacks.js';
 import { watchCalls } from './calls.js';
@@ -22,14 +23,14 @@ export interface InstrumentationOptions {
    * The store whose `attention()` is counted at each collection of metrics: what needs a person, by its kind.
    * @default none
    */
-  store?: Attention | undefined;
+  store?: Pick<Required<CallbackStore>, 'attention'> | undefined;
 }
 
 const instrumentationRules = {
   tracerProvider: optional(withMethods<TracerProvider>('a TracerProvider', 'getTracer')),
   meterProvider: optional(withMethods<MeterProvider>('a MeterProvider', 'getMeter')),
   store: optional(
-    withMethods<Attention>('a store: postgresStore(pool), sqliteStore(database), …', 'attention'),
+    withMethods<Listing>('a store: postgresStore(pool), sqliteStore(database), …', 'attention'),
   ),
 } satisfies OptionRules<InstrumentationOptions>;
 

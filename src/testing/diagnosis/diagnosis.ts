@@ -40,8 +40,6 @@ export interface CallbackFinding {
   readonly skewSeconds?: number | undefined;
 }
 
-type ErrorCode = CallbackVerificationErrorCode | 'INVALID_OPTION';
-
 /** The result of {@link diagnoseCallback}. Plain: it can be written as JSON. */
 export interface CallbackDiagnosis {
   /** The verdict of `verifyCallback` on the same input. */
@@ -57,7 +55,14 @@ export interface CallbackDiagnosis {
    */
   readonly payment?: PaymentStatusRecord | undefined;
   /** What `verifyCallback` throws. Absent when `verified`. */
-  readonly error?: { readonly code: ErrorCode; readonly message: string } | undefined;
+  readonly error?:
+    | {
+        /** The error's code. */
+        readonly code: CallbackVerificationErrorCode | 'INVALID_OPTION';
+        /** The error's message. */
+        readonly message: string;
+      }
+    | undefined;
   /** What is wrong, the reason of the refusal first. Empty when `verified`. */
   readonly findings: readonly CallbackFinding[];
 }
