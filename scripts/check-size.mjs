@@ -7,17 +7,17 @@ import { measureSize } from '../bench/size.mjs';
 
 const { packedBytes, megabytes } = measureSize();
 const sizes = [
-  atMost('the published tarball', packedBytes / 1000, 638, ' KB'),
-  atMost('node_modules', megabytes, 4.1, ' MB'),
-  atMost('callback, minified and gzipped', await bundledSize('callback'), 12.0, ' KB'),
+  atMost('the published tarball', packedBytes / 1000, 540, ' KB'),
+  atMost('node_modules', megabytes, 3.75, ' MB'),
+  atMost('callback, minified and gzipped', await bundledSize('callback'), 11.6, ' KB'),
   atMost(
     'a Lambda handler with RetryLaterError, as esbuild bundles it',
     await handlerSize(),
-    140,
+    130,
     ' KB',
   ),
-  atMost('the client without undici, likewise', await bundledSize('', ['undici']), 33.1, ' KB'),
-  atMost('the client with undici, likewise', await bundledSize(''), 209.8, ' KB'),
+  atMost('the client without undici, likewise', await bundledSize('', ['undici']), 30.0, ' KB'),
+  atMost('the client with undici, likewise', await bundledSize(''), 206.0, ' KB'),
 ];
 for (const { subject, figure, goal, met } of sizes) {
   console.log(`${subject}: ${figure}, ${goal}${met ? '' : ': OVER'}`);
