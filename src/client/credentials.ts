@@ -1,5 +1,6 @@
 import { InvalidOptionError, SecretUnavailableError } from '../errors.js';
 import { nameFailure } from '../protocol/describe-value.js';
+import { MOCK_API_SECRET } from '../protocol/mock-secrets.js';
 import { invalidOption, type Rule, secretText } from '../protocol/options.js';
 import { Redactor } from '../protocol/redaction.js';
 
@@ -68,16 +69,18 @@ const credentialText: Rule<string> = (value, option) => {
  * Reads the credentials of a call, from the user's functions where they are such.
  *
  * @throws {SecretUnavailableError} when a function fails
- * @throws {InvalidOptionError} when it returns something that is not a credential
+ * @throws {InvalidOptionError} when it returns something that is not a credential, or the mock's for another machine
  */
 export async function readCredentials(
   apiKey: Credential,
   apiSecret: Credential,
+  isOnThisMachine: boolean,
 ): Promise<Credentials> {
   const [key, secret] = await Promise.all([
     readCredential('apiKey', apiKey),
     readCredential('apiSecret', apiSecret),
   ]);
+  if (!isOnThisMachine) assertOwnSecret(secret);
   return new Credentials(key, secret);
 }
 
@@ -95,4 +98,13 @@ async function readCredential(option: string, given: Credential): Promise<string
     );
   }
   return credentialText(value, option);
+}
+
+/** @throws {InvalidOptionError} for the API secret that every copy of the mock has; not for a service on this machine */
+export function assertOwnSecret(apiSecret: Credential): void {
+  if (apiSecret !== MOCK_API_SECRET) return;
+  throw new InvalidOptionError(
+    'apiSecret',
+    `apiSecret must be your account's unless baseUrl is on this machine; received the one that every copy of the mock has: set ${variables.apiSecret}, or for a test start the mock with another API secret`,
+  );
 }

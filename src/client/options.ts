@@ -16,7 +16,14 @@ import {
 } from '../protocol/options.js';
 import type { StandardSchemaV1 } from '../protocol/standard-schema.js';
 import { baseUrl, isLoopback } from '../protocol/url.js';
-import { Credentials, credential, orFromEnv, readCredentials, variables } from './credentials.js';
+import {
+  assertOwnSecret,
+  Credentials,
+  credential,
+  orFromEnv,
+  readCredentials,
+  variables,
+} from './credentials.js';
 import { defaultHeaders, idempotency, requestHeaders } from './request-headers.js';
 
 /** A dispatcher, whose types differ from one undici to the next. */
@@ -167,7 +174,8 @@ export function resolveClientOptions(options: PaymentClientOptions) {
   );
   const { dispatcher, fetch } = given;
   const { hostname, protocol, port } = new URL(given.baseUrl.href);
-  if (protocol === 'http:' && !dangerouslyAllowHttp && !isLoopback(hostname)) {
+  const isOnThisMachine = isLoopback(hostname);
+  if (protocol === 'http:' && !dangerouslyAllowHttp && !isOnThisMachine) {
     throw new InvalidOptionError(
       'baseUrl',
       'baseUrl must be an https: URL, since http: to another machine would send the API secret in clear text; use https:, localhost or a loopback address, or set dangerouslyAllowHttp for a test network',
@@ -179,6 +187,7 @@ export function resolveClientOptions(options: PaymentClientOptions) {
       'fetch must not be combined with dispatcher; pass only one of them',
     );
   }
+  if (!isOnThisMachine) assertOwnSecret(apiSecret);
   return Object.freeze({
     ...given,
     // Read at each call: msw replaces it when it begins to listen.
@@ -188,7 +197,7 @@ export function resolveClientOptions(options: PaymentClientOptions) {
     credentials:
       typeof apiKey === 'string' && typeof apiSecret === 'string'
         ? new Credentials(apiKey, apiSecret)
-        : () => readCredentials(apiKey, apiSecret),
+        : () => readCredentials(apiKey, apiSecret, isOnThisMachine),
     /** The base URL's host and port, for traces and log lines. */
     server: {
       serverAddress: hostname.replace(/^\[|\]$/g, ''),

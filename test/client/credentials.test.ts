@@ -77,6 +77,38 @@ describe('credentials', () => {
     expect(refusalOf('good', undefined).message).toContain('set MERCHANT_PAYMENTS_API_SECRET');
   });
 
+  it.each(['https://payments.example', 'https://10.0.0.7', 'http://pay.localhost'])(
+    'refuse the secret that every copy of the mock has for %s',
+    async (baseUrl) => {
+      const options = { baseUrl, apiKey: 'mock_api_key', dangerouslyAllowHttp: true };
+      const apiSecret = 'mock_api_secret';
+      const refused = {
+        name: 'InvalidOptionError',
+        option: 'apiSecret',
+        message:
+          "apiSecret must be your account's unless baseUrl is on this machine; received the one that every copy of the mock has: set MERCHANT_PAYMENTS_API_SECRET, or for a test start the mock with another API secret",
+      };
+      expect(() => new PaymentClient({ ...options, apiSecret })).toThrow(
+        expect.objectContaining(refused),
+      );
+      const variables = { MERCHANT_PAYMENTS_API_SECRET: apiSecret };
+      expect(() => PaymentClient.fromEnv(options, variables)).toThrow(
+        expect.objectContaining(refused),
+      );
+      const client = new PaymentClient({ ...options, apiSecret: () => apiSecret });
+      const failure = await failureOf(client.payments.create(order));
+      expect(failure).toMatchObject({ ...refused, requestOutcome: 'not-sent' });
+    },
+  );
+
+  it.each(['http://127.0.0.1:4242', 'http://localhost:4242', 'https://[::1]'])(
+    'take the secret that every copy of the mock has for %s',
+    (baseUrl) => {
+      const options = { baseUrl, apiKey: 'mock_api_key', apiSecret: 'mock_api_secret' };
+      expect(new PaymentClient(options)).toBeInstanceOf(PaymentClient);
+    },
+  );
+
   it('refuse a colon in the key, where HTTP Basic would end it', () => {
     const error = refusalOf('key:hunter2', 'good');
     expect(error.option).toBe('apiKey');
