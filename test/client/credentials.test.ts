@@ -1,7 +1,9 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { Credentials, credential } from '../../src/client/credentials.js';
+import { PaymentClient } from '../../src/client/payment-client.js';
 import { InvalidOptionError } from '../../src/errors.js';
+import { failureOf, order } from './raw-server.js';
 
 const redactBy = (credentials: Credentials, text: string, body?: string) =>
   credentials.redactor.redactAll([text], body)[0] as string;
