@@ -140,7 +140,7 @@ function searchFiles(page) {
 
 /** How much a page counts in the search: those that say how something is done before those that list. */
 const WEIGHTS = { 'Look up': 0.7, Project: 0.3 };
-const WEIGHT_OF_SYMBOL = 0.05;
+const WEIGHT_OF_SYMBOL = 0.1;
 
 function indexed({ model }) {
   const weight = model.isDocument() ? (WEIGHTS[model.frontmatter.group] ?? 1) : WEIGHT_OF_SYMBOL;
