@@ -10,7 +10,7 @@ import {
 import { databaseErrorOf, failures } from './failures.js';
 import { runInTransaction } from './merchants-transaction.js';
 import type { PgliteLike, PgliteTransactionLike, Queryable } from './pool.js';
-import { settings } from './settings.js';
+import { DURABLY, settings } from './settings.js';
 
 type PgliteTx<Tx> = Tx & PgliteTransactionLike;
 
@@ -61,7 +61,7 @@ async function runOn<Tx extends Queryable, Result>(
   if (ending.end === 'rollback') await tx.rollback();
   else {
     if (tx.closed) throw failures.transactionEnded();
-    const statements = [...(hasSavepoint ? [RELEASE] : []), ...ending.statements];
+    const statements = [...(hasSavepoint ? [RELEASE] : []), DURABLY, ...ending.statements];
     await clean(tx.exec(statements.join('; '))).catch((error) => {
       throw failures.explainFailedEnd(error);
     });

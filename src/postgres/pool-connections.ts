@@ -18,7 +18,7 @@ import {
   type Queryable,
   statusOf,
 } from './pool.js';
-import { BEGIN, settings } from './settings.js';
+import { BEGIN, DURABLY, settings } from './settings.js';
 
 /** The answer to one statement. */
 interface Answer {
@@ -131,7 +131,7 @@ class Connection<Tx extends Queryable> extends Loss implements OpenTransaction<T
 
   /** One statement in its own transaction. */
   async change(statement: string, lockTimeoutMs: number): Promise<boolean> {
-    const before = this.#start(lockTimeoutMs);
+    const before = [...this.#start(lockTimeoutMs), DURABLY];
     // If the connection is lost now, it may have committed.
     this.#hasBegun = true;
     const answers = await this.#send([...before, statement, 'COMMIT'].join('; '));
@@ -148,7 +148,7 @@ class Connection<Tx extends Queryable> extends Loss implements OpenTransaction<T
   async end(ending: Ending<unknown>): Promise<void> {
     if (this.reason !== undefined) throw this.reason;
     if (ending.end === 'rollback') return this.#rollBack();
-    const before = this.#hasSavepoint ? [RELEASE] : [];
+    const before = this.#hasSavepoint ? [RELEASE, DURABLY] : [DURABLY];
     this.limit(this.#timeouts.commandTimeoutMs, failures.noEndInTime);
     let answers: readonly Answer[];
     this.#isEnding = true;
@@ -245,8 +245,9 @@ function releaseLate(client: PgClientLike, onError: OnError): void {
 
 /** Returns the connection to the pool, which closes it if there is an error. */
 function release(client: PgClientLike, onError: OnError, broken?: Error): void {
-  // Release first: from then on, the pool listens for errors. Not to a client that it closes, to which the server may still
-  // say why it ends the connection: without a listener, that would end the process.
-  client.release(broken);
+  // Not from a client that the pool closes, to which the server may still say why it ends the connection: without a
+  // listener, that would end the process. Before release(), which adds the pool's own: the other way round, V8 keeps what
+  // the listener refers to until the next full collection.
   if (broken === undefined) client.removeListener('error', onError);
+  client.release(broken);
 }

@@ -3,23 +3,25 @@ import { type ServerTimeouts, silenceLimitMs } from '../store/sql/server-options
 /** Both modes are explicit: a default of SERIALIZABLE would fail where this waits, and a read-only one could not write. */
 export const BEGIN = 'BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE';
 
-const DURABLY =
+const DURABLE =
   "pg_catalog.set_config('synchronous_commit', pg_catalog.replace(pg_catalog.current_setting('synchronous_commit'), 'off', 'on'), true)";
 
+/** Makes the COMMIT durable, even if the role's default is not to be. */
+export const DURABLY = `SELECT ${DURABLE}`;
+
 /**
- * What a transaction sets for itself: how long it waits for a lock, for how long a machine that has vanished may hold one,
- * and that its COMMIT is durable, even if the role's default is not to be.
+ * What a transaction sets for itself: how long it waits for a lock, and for how long a machine that has vanished may hold
+ * one. {@link DURABLY} comes before its COMMIT.
  */
 export function settings(timeouts: ServerTimeouts): readonly string[] {
   return [
     // At half the cost of set_config() for the server.
     `SET LOCAL lock_timeout = ${timeouts.lockTimeoutMs}`,
     `SET LOCAL idle_in_transaction_session_timeout = ${silenceLimitMs(timeouts)}`,
-    `SELECT ${DURABLY}`,
   ];
 }
 
-/** The same in one statement. */
+/** All three in one statement. */
 export function settingsInOne(timeouts: ServerTimeouts): string {
-  return `SELECT pg_catalog.set_config('lock_timeout', '${timeouts.lockTimeoutMs}', true), pg_catalog.set_config('idle_in_transaction_session_timeout', '${silenceLimitMs(timeouts)}', true), ${DURABLY}`;
+  return `SELECT pg_catalog.set_config('lock_timeout', '${timeouts.lockTimeoutMs}', true), pg_catalog.set_config('idle_in_transaction_session_timeout', '${silenceLimitMs(timeouts)}', true), ${DURABLE}`;
 }

@@ -1,4 +1,4 @@
-import pg, { type PoolClient } from 'pg';
+import pg from 'pg';
 import { describe, expect, it } from 'vitest';
 import { postgresStore } from '../../src/postgres/postgres-store.js';
 import { isCurrent } from '../store/held-delivery.js';
@@ -24,36 +24,31 @@ describe.skipIf(!process.env['DATABASE_URL'])('the session', () => {
 
   const open = (more = '') => openPool({ options: `-c role=${role} ${more}` });
 
-  it('writes what it commits to disk where the role’s default is not to', async () => {
-    const pool = open('-c synchronous_commit=off');
-    const show = async (client: pg.Pool | PoolClient) =>
-      (await client.query('SHOW synchronous_commit')).rows[0].synchronous_commit;
-    await outcomeOf(postgresStore(pool), change('commit'), async ({ tx }) => {
-      expect(await show(tx)).toBe('on');
-    });
-    expect(await show(pool)).toBe('off');
-  });
-
-  it('keeps a failed change on disk, as the service is told so, where the role’s default is not to', async () => {
-    const seen = 'seen';
+  it('writes what it commits to disk, a failure too, where the role’s default is not to', async () => {
     // Deferred, it runs at the commit.
-    await observer.query(`CREATE TABLE ${schema}.${seen} (setting text);
-      GRANT INSERT ON ${schema}.${seen} TO ${role};
-      CREATE FUNCTION ${schema}.note_${seen}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-        INSERT INTO ${schema}.${seen} VALUES (current_setting('synchronous_commit'));
+    await observer.query(`CREATE TABLE ${schema}.seen (setting text);
+      GRANT INSERT ON ${schema}.seen TO ${role};
+      CREATE FUNCTION ${schema}.note_setting() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        INSERT INTO ${schema}.seen VALUES (current_setting('synchronous_commit'));
         RETURN NULL;
       END $$;
-      CREATE CONSTRAINT TRIGGER ${seen} AFTER INSERT ON ${schema}.payment_store_failed_changes
-        DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION ${schema}.note_${seen}()`);
-    const store = postgresStore(open('-c synchronous_commit=off'));
+      CREATE CONSTRAINT TRIGGER seen AFTER INSERT ON ${schema}.payment_store_changes
+        DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION ${schema}.note_setting();
+      CREATE CONSTRAINT TRIGGER seen AFTER INSERT ON ${schema}.payment_store_failed_changes
+        DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION ${schema}.note_setting()`);
+    const pool = open('-c synchronous_commit=off');
+    const store = postgresStore(pool);
+    await outcomeOf(store, change('commit'), async () => {});
     for (const parkAfter of [1, undefined]) {
       const failed = change(`failed-${parkAfter}`, 0, { failures: { parkAfter } });
       const failing = outcomeOf(store, failed, () => Promise.reject(new Error('out of stock')));
       await expect(failing).rejects.toThrow('out of stock');
     }
-    const { rows } = await observer.query(`SELECT setting FROM ${schema}.${seen}`);
-    expect(rows).toEqual([{ setting: 'on' }, { setting: 'on' }]);
-    await observer.query(`DROP TRIGGER ${seen} ON ${schema}.payment_store_failed_changes`);
+    const { rows } = await observer.query(`SELECT setting FROM ${schema}.seen`);
+    expect(rows).toEqual([{ setting: 'on' }, { setting: 'on' }, { setting: 'on' }]);
+    expect((await pool.query('SHOW synchronous_commit')).rows[0].synchronous_commit).toBe('off');
+    await observer.query(`DROP TRIGGER seen ON ${schema}.payment_store_changes;
+      DROP TRIGGER seen ON ${schema}.payment_store_failed_changes`);
   });
 
   it('keeps a default that is on its way to disk', async () => {
