@@ -50,7 +50,7 @@ export interface ServerStoreOptions extends StoreOptions, SchemaOptions {
    * vanished after this time and `commandTimeoutMs` without a statement; MySQL when it notices. Keep it above the receiver's
    * `onPaymentTimeoutMs`. A whole number from 1 to 2_147_483_647. It does not apply to PGlite, which runs in the same
    * process.
-   * @default 600_000
+   * @default 120_000, twice that of onPaymentTimeoutMs
    */
   transactionTimeoutMs?: number | undefined;
 }
@@ -90,7 +90,7 @@ export const serverStoreRules = {
   lockTimeoutMs: withDefault(5_000, timerMs()),
   acquireTimeoutMs: withDefault(5_000, timerMs()),
   commandTimeoutMs: withDefault(5_000, timerMs()),
-  transactionTimeoutMs: withDefault(600_000, timerMs()),
+  transactionTimeoutMs: withDefault(120_000, timerMs()),
 } satisfies OptionRules<ServerStoreOptions>;
 
 /** Checked, and with defaults. */
