@@ -51,6 +51,9 @@ export function readStatusChange(change: StatusChange): ReadChange {
 /** Identifies a change, by names that every store can handle. */
 export type ChangeName = Pick<ReadChange, 'merchantPaymentReference' | 'referenceNumber' | 'key'>;
 
+/** Identifies a payment of an order. */
+export type PaymentName = Omit<ChangeName, 'key'>;
+
 /** A change as a store handles it. */
 export interface Change extends ReadChange {
   /** What the change says about its payment. */

@@ -108,7 +108,7 @@ async function* inTurn(
 ): AsyncGenerator<Attention> {
   let left = limit;
   for (const { read, olderThanMs } of lists) {
-    for await (const page of pagesOf((one) => read({ ...one, olderThanMs }), left)) {
+    for await (const page of pagesOf(read, olderThanMs, left)) {
       for (const { item } of page) yield item;
       left -= page.length;
     }
@@ -117,17 +117,16 @@ async function* inTurn(
 
 export const PAGE_SIZE = 100;
 
-export type ReadPage<Entry> = (page: Omit<Page, 'olderThanMs'>) => Promise<readonly Entry[]>;
-
 /** Reads a list page by page, up to a number of entries. */
 export async function* pagesOf<Entry extends { readonly place: Cursor }>(
-  read: ReadPage<Entry>,
+  read: (page: Page) => Promise<readonly Entry[]>,
+  olderThanMs = 0,
   limit = Number.POSITIVE_INFINITY,
 ): AsyncGenerator<readonly Entry[]> {
   let after: Cursor | undefined;
   for (let left = limit; left > 0; ) {
     const size = Math.min(PAGE_SIZE, left);
-    const page = await read({ after, limit: size });
+    const page = await read({ olderThanMs, after, limit: size });
     yield page;
     if (page.length < size) return;
     left -= page.length;

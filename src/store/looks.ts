@@ -58,7 +58,7 @@ export class Looks {
   /** Looks at created payments of which no callback has told. */
   async atWaiting(): Promise<void> {
     const { lifetimeMs } = this.#options;
-    const page = { after: undefined, limit: PAGE_SIZE };
+    const page = { olderThanMs: 0, after: undefined, limit: PAGE_SIZE };
     for (const listed of await this.#backend.listDue('waiting', lifetimeMs, page)) {
       const found = await this.#look(listed);
       if (found !== undefined) await this.#keep(listed, found);

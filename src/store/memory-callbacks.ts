@@ -1,7 +1,7 @@
 import type { FailedChange } from './attention.js';
 import type { CallbackTables, FailedRow } from './backend.js';
 import type { ChangeResult, ManagedStore, StoreContext } from './callback-store.js';
-import type { Change, ChangeName } from './change.js';
+import type { Change, ChangeName, PaymentName } from './change.js';
 import {
   decideChange,
   failureOf,
@@ -243,12 +243,9 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
     }));
   }
 
-  async forgetSecond(
-    key: string,
-    referenceNumber: string,
-    isSame: (payment: string) => boolean,
-  ): Promise<boolean> {
-    return removeIf(this.#seconds, [key, referenceNumber], ({ payment }) => isSame(payment));
+  async forgetSecond(name: PaymentName, isSame: (payment: string) => boolean): Promise<boolean> {
+    const names = [name.merchantPaymentReference, name.referenceNumber];
+    return removeIf(this.#seconds, names, ({ payment }) => isSame(payment));
   }
 
   async forgetFailed(name: ChangeName, attempts: number): Promise<boolean> {

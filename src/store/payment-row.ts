@@ -12,10 +12,7 @@ export type RowState = PaymentState | 'unheard' | 'missed' | 'elsewhere';
 
 /** A payment as stored. */
 export interface PaymentRow {
-  /**
-   * The request body as JSON with ordered keys, so that equal payments have equal texts. Empty for a payment that is
-   * known from callbacks alone, like its digest.
-   */
+  /** The request as JSON with ordered keys. Empty for a payment that is known from callbacks alone, like its digest. */
   readonly body: string;
   /** A digest of `body`. */
   readonly digest: string;

@@ -45,8 +45,7 @@ export async function recover(backend: Tables, recovering: Recovering): Promise<
   // What the service has refused is not repeated: it would refuse it again, and only a look tells whether it exists.
   const isRepeated = ({ stored }: Listed): boolean => sendsAgain && !wasRefused(stored.failure);
   await looks?.atUnresolved((listed) => !isRepeated(listed));
-  const pages = (kind: 'recorded' | 'unresolved') =>
-    pagesOf((page) => backend.list(kind, { ...page, olderThanMs: 0 }));
+  const pages = (kind: 'recorded' | 'unresolved') => pagesOf((page) => backend.list(kind, page));
   for await (const page of pages('recorded')) {
     await pass.sendAll(page, false);
     if (pass.error !== undefined) break;

@@ -29,6 +29,32 @@ export interface OwnedRow extends Omit<PaymentRow, 'state'> {
   readonly lookAtMs: number | undefined;
 }
 
+/** What is known of a row that is new, besides its intent. */
+export type NewRow = Pick<OwnedRow, 'state' | 'order'> & { readonly nowMs: number };
+
+export function newRow({ body, digest }: Intent, { state, order, nowMs }: NewRow): OwnedRow {
+  return {
+    body,
+    digest,
+    state,
+    owner: undefined,
+    leaseUntilMs: undefined,
+    attempts: 0,
+    recordedAtMs: nowMs,
+    sentAtMs: undefined,
+    changedAtMs: nowMs,
+    referenceNumber: undefined,
+    payment: undefined,
+    foundStatus: undefined,
+    lookAtMs: undefined,
+    updatedAtUs: undefined,
+    paidBy: undefined,
+    failure: undefined,
+    order,
+    replacedBy: undefined,
+  };
+}
+
 /** The fields that a step changes, besides the time of the change. */
 export type RowChange = Partial<OwnedRow>;
 

@@ -1,4 +1,4 @@
-import type { Change, ChangeName } from '../change.js';
+import type { Change, ChangeName, PaymentName } from '../change.js';
 import {
   type ChangeDecision,
   isOfAnother,
@@ -9,12 +9,11 @@ import type { Page } from '../payment-row.js';
 import type { Step } from '../payment-steps.js';
 import type { Dialect, Tables } from './dialect.js';
 import { parseOne, parseSecond, parseSeenChange, type SeenKind } from './rows.js';
-import { databaseForms, keyOf, Sql, template } from './sql.js';
+import { COLUMNS, databaseForms, keyOf, ORDER_FIELDS, Sql, template } from './sql.js';
 import { CHANGE } from './sweeps.js';
 
 const [ORDER, PAYMENT, KEY] = CHANGE;
-const ORDERS =
-  'state, reference_number, payment, payment_updated_at_us, paid_by, body, order_name, replaced_by';
+const ORDERS = ORDER_FIELDS.map((field) => COLUMNS[field]).join(', ');
 
 /**
  * The statements about changes, for every engine. Those of a change run while its order's row is locked. The texts of
@@ -65,10 +64,9 @@ export class ChangeStatements {
     const own = parseSeenChange(rows, change);
     const seen = own && (yield* this.#withOrder(own));
     if (seen === undefined || !isOfAnother(seen.row, change)) return seen;
-    const { merchantPaymentReference, referenceNumber } = change;
     const [second] =
       yield `SELECT ${this.#dialect.list('payment, payment_updated_at_us')} FROM ${this.#tables.seconds}
-WHERE ${isSecond(this.#sql, merchantPaymentReference, referenceNumber)}`;
+WHERE ${isSecond(this.#sql, change)}`;
     return { ...seen, second: parseSecond(second) };
   }
 
@@ -122,7 +120,7 @@ VALUES (${this.#sql.value(merchantPaymentReference)}, ${values}, ${this.#dialect
     } else if (list === 'update') {
       statements.push(`UPDATE ${seconds}
 SET payment = ${this.#sql.value(payment)}, payment_updated_at_us = ${this.#sql.value(updatedAtUs)}
-WHERE ${this.#sql.match({ merchant_payment_reference: merchantPaymentReference, reference_number: referenceNumber })}`);
+WHERE ${isSecond(this.#sql, { merchantPaymentReference, referenceNumber: referenceNumber as string })}`);
     }
     return statements;
   }
@@ -160,13 +158,13 @@ VALUES (${names}, ${occurredAtUs}, ${attempts}, ${Number(parked)}, ${this.#sql.v
   }
 
   /** Returns its record. */
-  lockSecond(key: string, referenceNumber: string): string {
+  lockSecond(name: PaymentName): string {
     const { list, forUpdate } = this.#dialect;
-    return `SELECT ${list('payment')} FROM ${this.#tables.seconds} WHERE ${isSecond(this.#sql, key, referenceNumber)}${forUpdate}`;
+    return `SELECT ${list('payment')} FROM ${this.#tables.seconds} WHERE ${isSecond(this.#sql, name)}${forUpdate}`;
   }
 
-  forgetSecond(key: string, referenceNumber: string): string {
-    return `DELETE FROM ${this.#tables.seconds} WHERE ${isSecond(this.#sql, key, referenceNumber)}`;
+  forgetSecond(name: PaymentName): string {
+    return `DELETE FROM ${this.#tables.seconds} WHERE ${isSecond(this.#sql, name)}`;
   }
 
   /** A row as `parseFailedRow` reads it. */
@@ -224,8 +222,9 @@ VALUES ({order}, {payment}, {key}, {occurred}, {newest}, {now})`),
   };
 }
 
-function isSecond(sql: Sql, key: string, referenceNumber: string): string {
-  return sql.match({ merchant_payment_reference: key, reference_number: referenceNumber });
+function isSecond(sql: Sql, name: PaymentName): string {
+  const { merchantPaymentReference, referenceNumber } = name;
+  return sql.match({ [ORDER]: merchantPaymentReference, [PAYMENT]: referenceNumber });
 }
 
 function toBase64(bytes: Uint8Array): string {

@@ -98,10 +98,7 @@ export class ServerFailures {
     return code !== undefined && this.#words.codes[kind].includes(code);
   }
 
-  /**
-   * An error as it may be shown: drivers and ORMs add the statement, which contains the request body. Without an answer of
-   * the server, only its code is kept.
-   */
+  /** An error as it may be shown: drivers and ORMs add the statement, which contains the request body. */
   causeOf(error: unknown): Error {
     if (error instanceof MerchantPaymentsError || error instanceof TypeError) return error;
     const found = this.#words.databaseErrorOf(error);
@@ -205,12 +202,7 @@ export class ServerFailures {
     );
   }
 
-  /**
-   * The only text in each row. A store selects nothing but texts, because a pool may parse other types in its own way,
-   * and `'f'` is true in JavaScript.
-   *
-   * @throws {StoreError} `STORE_FAILED` for anything else
-   */
+  /** The only text in each row: a store selects nothing but texts, as a pool may parse other types in its own way. */
   textsOf(rows: readonly object[] | undefined): readonly string[] {
     if (rows === undefined) throw this.changedAnswer();
     return rows.map((row) => {

@@ -27,6 +27,12 @@ export const COLUMNS: Readonly<Record<keyof OwnedRow, string>> = {
   replacedBy: 'replaced_by',
 };
 
+/** The fields of an order's row that decide about a change. */
+export const ORDER_FIELDS = [
+  ...(['state', 'referenceNumber', 'payment', 'updatedAtUs'] as const),
+  ...(['paidBy', 'body', 'order', 'replacedBy'] as const),
+];
+
 /**
  * Writes values into statements: the one place in which the texts of a store are quoted. There are no parameters,
  * because an ORM accepts none in a raw statement.
