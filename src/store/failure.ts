@@ -70,12 +70,9 @@ function readError(error: unknown): Record<'name' | 'code' | 'message', string> 
     return { name: '', code: '', message: error === undefined ? '' : String(error) };
   }
   const { name, code, message } = error as Record<'name' | 'code' | 'message', unknown>;
-  const isCode = typeof code === 'string' || typeof code === 'number';
-  return {
-    name: typeof name === 'string' ? name : '',
-    code: isCode ? String(code) : '',
-    message: typeof message === 'string' ? message : '',
-  };
+  const toText = (value: unknown) => (typeof value === 'string' ? value : '');
+  const shownCode = typeof code === 'number' ? String(code) : toText(code);
+  return { name: toText(name), code: shownCode, message: toText(message) };
 }
 
 function clean(dirty: string, maxLength: number): string {

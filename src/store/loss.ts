@@ -63,10 +63,10 @@ export class Loss {
   #sleep(nowMs: number): void {
     clearTimeout(this.#timer);
     this.#wakesMs = this.#limit.dueMs;
-    this.#timer = setTimeout(wake, this.#limit.dueMs - nowMs, this);
+    this.#timer = setTimeout(() => this.#wake(), this.#limit.dueMs - nowMs);
   }
 
-  wake(): void {
+  #wake(): void {
     const nowMs = performance.now();
     const { dueMs, timeoutMs, createError } = this.#limit;
     // A timer may fire up to a millisecond early.
@@ -80,10 +80,6 @@ const NO_LIMIT = {
   dueMs: Number.POSITIVE_INFINITY,
   createError: (timeoutMs: number) => new Error(`late after ${timeoutMs} ms`),
 };
-
-function wake(loss: Loss): void {
-  loss.wake();
-}
 
 /** What the store knows of a change when its work begins. `body` is that of the payment's creation. */
 interface Found extends Pick<StoreContext<never>, 'order' | 'current' | 'secondPayment'> {

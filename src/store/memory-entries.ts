@@ -1,6 +1,5 @@
-import { warnInProduction } from './memory-warning.js';
-import type { Cursor, Intent, Page, SecondRow } from './payment-row.js';
-import { type NewRow, newRow, type OwnedRow, type StoredRecord } from './steps.js';
+import type { Cursor, Page, SecondRow } from './payment-row.js';
+import type { OwnedRow, StoredRecord } from './steps.js';
 
 export type Row = { -readonly [Field in keyof OwnedRow]: OwnedRow[Field] };
 
@@ -25,13 +24,6 @@ export interface ProcessedChange {
 
 /** A second payment. Its place has the names of the order and the payment. */
 export type Second = Omit<SecondRow, 'listedAtMs'> & Pick<StoredRecord, 'updatedAtUs'>;
-
-export function newEntry(key: string, intent: Intent, as: NewRow): Entry {
-  warnInProduction();
-  return { key, row: newRow(intent, as), changes: NO_CHANGES, isBusy: false };
-}
-
-const NO_CHANGES: readonly ProcessedChange[] = [];
 
 interface Placed {
   readonly place: Cursor;

@@ -10,6 +10,9 @@ import type { PaymentState } from './stored-payment.js';
  */
 export type RowState = PaymentState | 'unheard' | 'missed' | 'elsewhere';
 
+/** The states of payments that have ended. */
+export const ENDED: readonly RowState[] = ['created', 'unheard', 'missed', 'rejected', 'elsewhere'];
+
 /** A payment as stored. */
 export interface PaymentRow {
   /** The request as JSON with ordered keys. Empty for a payment that is known from callbacks alone, like its digest. */

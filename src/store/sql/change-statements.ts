@@ -183,12 +183,10 @@ WHERE ${condition}${this.#sql.page(page, 'first_failed_at_ms', CHANGE)}`;
 
   /** A row as `parseSecondRow` reads it. */
   listSecond(page: Page): string {
-    const names = [ORDER, PAYMENT];
-    const list = this.#dialect.list(
-      ['found_at_ms', ...names, 'payment', this.#dialect.now()].join(', '),
-    );
-    return `SELECT ${list} FROM ${this.#tables.seconds}
-WHERE 1 = 1${this.#sql.page(page, 'found_at_ms', names)}`;
+    const { list, now } = this.#dialect;
+    const columns = list(`found_at_ms, ${ORDER}, ${PAYMENT}, payment, ${now()}`);
+    return `SELECT ${columns} FROM ${this.#tables.seconds}
+WHERE 1 = 1${this.#sql.page(page, 'found_at_ms', [ORDER, PAYMENT])}`;
   }
 }
 

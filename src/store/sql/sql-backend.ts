@@ -1,23 +1,24 @@
 import type { Backend, FailedRow } from '../backend.js';
 import type { ChangeName, PaymentName } from '../change.js';
 import { pagesOf } from '../list-attention.js';
-import type {
-  Claim,
-  Claimed,
-  Decided,
-  Decision,
-  DueKind,
-  Intent,
-  Listed,
-  ListKind,
-  Order,
-  Page,
-  PaymentRow,
-  Recorded,
-  Recording,
-  Result,
-  SecondRow,
-  ServiceRecord,
+import {
+  type Claim,
+  type Claimed,
+  type Decided,
+  type Decision,
+  type DueKind,
+  ENDED,
+  type Intent,
+  type Listed,
+  type ListKind,
+  type Order,
+  type Page,
+  type PaymentRow,
+  type Recorded,
+  type Recording,
+  type Result,
+  type SecondRow,
+  type ServiceRecord,
 } from '../payment-row.js';
 import { PaymentSteps, type Step } from '../payment-steps.js';
 import * as steps from '../steps.js';
@@ -26,7 +27,7 @@ import type { Dialect } from './dialect.js';
 import { PaymentStatements } from './payment-statements.js';
 import { parseFailedRow, parseOne, parseOwnedRow, parseSecondRow, unknownRow } from './rows.js';
 import { databaseForms, keyOf, Sql } from './sql.js';
-import { type Batch, ENDED, type Names, type Sweep, Sweeps } from './sweeps.js';
+import { type Batch, type Names, type Sweep, Sweeps } from './sweeps.js';
 import { type SqlSession, walk } from './transactions.js';
 
 const AT_ONCE = 200;
