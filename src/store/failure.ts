@@ -46,8 +46,7 @@ const MAX_NAME_LENGTH = 64;
 const MAX_MESSAGE_LENGTH = 500;
 
 /**
- * Describes an error for storage. Its cause, stack and other fields are left out, because drivers put commands
- * and rows there.
+ * Describes an error for storage, without its other fields, where drivers put commands and rows.
  *
  * @param redact removes secrets from the texts, before they are truncated
  */

@@ -26,10 +26,7 @@ const rules = {
   referenceNumber: optional(givenName),
 } satisfies OptionRules<AttentionOptions>;
 
-/**
- * @param lifetimeMs for how long after a claim the service may act on the request
- * @throws {InvalidOptionError} synchronously, when an option is invalid
- */
+/** @throws {InvalidOptionError} synchronously, when an option is invalid */
 export function listAttention(
   backend: Lists,
   lifetimeMs: number,

@@ -161,12 +161,11 @@ export interface Page {
 export const FOUND_PAID = JSON.stringify('paid');
 
 /**
- * A list of payments, ordered by a time and their keys.
+ * A list of payments, ordered by `changedAt` and their keys.
  *
- * - `recorded`: by `changedAt`.
  * - `unresolved`: those and `sending` ones whose lease has expired, by `sentAt`.
- * - `missed-paid`, `missed`: those that `lookUp` has found paid, or with another status, by `changedAt`.
- * - `unheard`: the other `created` payments without a callback, by `changedAt`.
+ * - `missed-paid`, `missed`: those that `lookUp` has found paid, or with another status.
+ * - `unheard`: the other `created` payments without a callback.
  */
 export type ListKind = 'recorded' | 'unresolved' | 'missed-paid' | 'missed' | 'unheard';
 

@@ -30,13 +30,7 @@ interface Recovering extends LookOptions {
   readonly sendsAgain: boolean;
 }
 
-/**
- * Cleans up after crashes: what is unresolved is looked up or sent again, what is recorded is sent, and what has no
- * callback is looked up.
- *
- * @throws {StoreError} when the store fails
- * @throws what `lookUp` has thrown first, once all else is done
- */
+/** @throws {StoreError} when the store fails; or what `lookUp` has thrown first, once all else is done */
 export async function recover(backend: Tables, recovering: Recovering): Promise<Recovery> {
   const { resend, lookUp, sendsAgain } = recovering;
   const pass = new Pass(resend);
@@ -133,12 +127,7 @@ const rules = {
   onError: optional(func<NonNullable<RecoveryOptions['onError']>>('that takes an error')),
 } satisfies OptionRules<RecoveryOptions>;
 
-/**
- * Recovers now and again after each pause.
- *
- * @param isLogged whether `recover` itself logs its failures
- * @throws {InvalidOptionError} when an option is invalid
- */
+/** @param isLogged whether `recover` itself logs its failures */
 export function startRecovery(
   recover: (options: RecoverOptions) => Promise<Recovery>,
   options: RecoveryOptions = {},

@@ -317,10 +317,7 @@ function settleOne(
   return context.isOld || isLater(row, notice) ? {} : { record };
 }
 
-/**
- * Whether an order that the store did not create keeps its payment and record. Several payments of it are no mistake:
- * the latest counts until one has paid the order.
- */
+/** Whether an order that the store did not create keeps its payment: the latest counts until one has paid the order. */
 function staysElsewhere(row: Settleable, notice: Notice, { isOld, pays }: Context): boolean {
   if (!isKnown(row)) return false;
   if (row.referenceNumber === notice.serviceRecord.referenceNumber)
@@ -328,10 +325,7 @@ function staysElsewhere(row: Settleable, notice: Notice, { isOld, pays }: Contex
   return !pays && (isOld || row.paidBy !== undefined);
 }
 
-/**
- * Removes the fields that only the store sees, and shows an expired lease as `unresolved`. A payment that is known from
- * callbacks alone is `created`. Undefined if the order has no payment.
- */
+/** What others see of a row; undefined if the order has no payment. One that is known from callbacks alone is `created`. */
 export function visible(row: OwnedRow, nowMs: number): PaymentRow | undefined {
   const { owner, leaseUntilMs, updatedAtUs, paidBy, lookAtMs, state, ...stored } = {
     ...row,

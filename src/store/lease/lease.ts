@@ -124,6 +124,6 @@ function setTimerAt(atMs: number, act: () => void): Timer {
 export function leaseLost(): StoreError {
   return new StoreError(
     'LEASE_LOST',
-    'The lease on this callback was lost while it was being processed, so another process may have processed it too; nothing was recorded here. Raise leaseMs (or renewForMs, for work that takes long), or stop the work when its signal aborts',
+    'The lease on this callback was lost, so another process may have processed it; nothing was recorded. Raise leaseMs or renewForMs, or stop on abort',
   );
 }

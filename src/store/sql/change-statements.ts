@@ -15,10 +15,7 @@ import { CHANGE } from './sweeps.js';
 const [ORDER, PAYMENT, KEY] = CHANGE;
 const ORDERS = ORDER_FIELDS.map((field) => COLUMNS[field]).join(', ');
 
-/**
- * The statements about changes, for every engine. Those of a change run while its order's row is locked. The texts of
- * the usual ones are built once.
- */
+/** The statements about changes, for every engine. Those of a change run while its order's row is locked. */
 export class ChangeStatements {
   readonly #sql: Sql;
   readonly #dialect: Dialect;
@@ -56,10 +53,7 @@ export class ChangeStatements {
     };
   }
 
-  /**
-   * What is stored about a change, from the rows of {@link read}; undefined if nothing is stored about its order. Asks
-   * for more if the order has another payment.
-   */
+  /** What is stored about a change, of which these rows were read; undefined if nothing is about its order. */
   *see(change: ChangeName, rows: readonly string[]): Step<SeenChange | undefined> {
     const own = parseSeenChange(rows, change);
     const seen = own && (yield* this.#withOrder(own));

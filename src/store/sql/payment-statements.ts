@@ -16,10 +16,7 @@ import { COLUMNS, databaseForms, type Sql } from './sql.js';
 /** The states of payments that wait for their first callback. */
 const WAITING = "state IN ('unheard', 'missed')";
 
-/**
- * The statements about payments, for every engine. A SELECT returns one text in each row, and no other statement
- * returns rows.
- */
+/** The statements about payments, for every engine. A SELECT returns one text in each row, and nothing else does. */
 export class PaymentStatements implements PaymentRows {
   readonly forms = databaseForms;
   readonly #sql: Sql;

@@ -1,7 +1,8 @@
-import { StoreError } from '../../errors.js';
+import type { StoreError } from '../../errors.js';
 import type { FailedRow } from '../backend.js';
 import type { Change } from '../change.js';
 import type { SeenChange } from '../change-steps.js';
+import { failed } from '../errors.js';
 import type { RowState, SecondRow } from '../payment-row.js';
 import type { KeyedRow } from '../payment-steps.js';
 import type { OwnedRow, StoredRecord } from '../steps.js';
@@ -133,8 +134,7 @@ function parseJson(text: unknown): unknown {
 }
 
 export function unknownRow(): StoreError {
-  return new StoreError(
-    'STORE_FAILED',
-    'A table of the store contains a row that this version does not know, so nothing was done; look for a later version of the package, or another program, that uses the same tables',
+  return failed(
+    'A row of the store is unknown to this version, so nothing was done; look for a later version of the package in use',
   );
 }

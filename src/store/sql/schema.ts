@@ -1,4 +1,5 @@
-import { StoreError } from '../../errors.js';
+import type { StoreError } from '../../errors.js';
+import { missing } from '../errors.js';
 import type { Dialect, Tables } from './dialect.js';
 
 type Type = 'name' | 'text' | 'bigint' | 'int';
@@ -151,9 +152,8 @@ export function missingColumns(
 }
 
 export function missingColumn(table: string, column: string): StoreError {
-  return new StoreError(
-    'MISSING_TABLES',
-    `The table ${table} has no column ${column}, so it is not a table of the store, or it is that of an earlier version. Nothing was changed. Give the store another prefix, or run the migration of the version that added the column`,
+  return missing(
+    `The table ${table} has no column ${column}: it is another program's, or of an earlier version. Nothing was changed. Set another prefix, or migrate`,
   );
 }
 

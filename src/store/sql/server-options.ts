@@ -12,9 +12,9 @@ import { type StoreOptions, storeRules } from '../options.js';
 /** The name of the tables of a store on a database server. */
 export interface SchemaOptions {
   /**
-   * The prefix of the tables (`payments`, `changes`, `failed_changes`, `second_payments`) and their indexes. It has 1
-   * to 40 ASCII letters, digits and underscores, and does not start with a digit. Put the schema (in MySQL, the database) in front
-   * if the connection does not look there: `'billing.payment_store_'`. Case matters.
+   * The prefix of the tables (`payments`, `changes`, `failed_changes`, `second_payments`) and their indexes: 1 to 40 ASCII
+   * letters, digits and underscores, not starting with a digit. Put the schema (in MySQL, the database) in front if the
+   * connection does not look there: `'billing.payment_store_'`. Case matters.
    * @default 'payment_store_'
    */
   prefix?: string | undefined;
@@ -29,8 +29,8 @@ export interface ServerStoreOptions extends StoreOptions, SchemaOptions {
    */
   lockTimeoutMs?: number | undefined;
   /**
-   * How long a call waits for a connection of the pool, in milliseconds; by default, a pool waits
-   * without a limit. A whole number from 1 to 2_147_483_647. It does not apply to PGlite, which has one.
+   * How long a call waits for a connection of the pool, in milliseconds; a pool may wait without a limit. A whole number
+   * from 1 to 2_147_483_647. It does not apply to PGlite, which has one.
    * @default 5_000
    */
   acquireTimeoutMs?: number | undefined;

@@ -103,10 +103,7 @@ export class ServerSession<Tx> implements SqlSession<Tx> {
 /** The pool may hear meanwhile that a connection has died, and others with it. */
 const PAUSE_MS = 50;
 
-/**
- * Runs `act`, and once more if its connection was dead: a pool can return one that has died unnoticed. `act` must do no
- * harm when it is done twice.
- */
+/** Runs `act`, which may be done twice, once more if its connection was dead: a pool can return one that has died. */
 export async function onceMore<Value>(
   act: (isRepeated: boolean) => Promise<Value>,
   isDead: (error: unknown) => boolean,
