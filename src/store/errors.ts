@@ -101,12 +101,12 @@ export const notSentInTime = () =>
 
 export const notGranted = () =>
   late(
-    'The payment was not sent: the store let no call claim it within timeoutMs. Call again, or find what else changes this payment',
+    'The payment was not sent: the store let no call claim it within timeoutMs. Call again, or find what else sends or changes this payment',
   );
 
 export const outcomeNotStored = (what: string, cause: unknown) =>
   failed(
-    `The payment was sent (${what}), but that could not be stored: it becomes 'unresolved', and its callback settles it. Do not use another reference`,
+    `The attempt to send the payment ended (${what}), but that could not be stored. Its callback settles it: use no other reference`,
     cause,
   );
 
