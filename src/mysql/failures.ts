@@ -37,19 +37,18 @@ export const IN_TRANSACTION = 1568;
 
 const REMEDIES: Readonly<Record<number, string>> = {
   [UNSUPPORTED_IN_PREPARED]:
-    'Prepared statements can have no SAVEPOINT: with Prisma set useTextProtocol: new PrismaMariaDb(config, { useTextProtocol: true })',
+    'Prepared statements can have no SAVEPOINT: with Prisma set useTextProtocol: true',
   // ER_PARSE_ERROR.
-  1064: 'It does not understand the SQL of the store, because the sql_mode of the session contains ORACLE, or because it is older than MySQL 8.0 or MariaDB 10.6',
+  1064: 'Its sql_mode contains ORACLE, or it is older than MySQL 8.0 or MariaDB 10.6',
 };
 
 /** The errors of MySQL and MariaDB, for users. */
 export const failures: ServerFailures = /* @__PURE__ */ new ServerFailures({
   name: 'The database',
   poolRemedy: 'raise its connectionLimit',
-  deadlineRemedy: "timeout in mysql2's query options",
-  endedBy:
-    'COMMIT, ROLLBACK or a statement that commits implicitly (CREATE, ALTER, DROP, TRUNCATE, LOCK TABLES), perhaps in a procedure, or by a deadlock after which it continued',
-  schema: 'mysqlSchema() (with the default prefix: mysql/schema.sql of this package)',
+  deadlineRemedy: 'the timeout option',
+  endedBy: 'COMMIT, DDL, perhaps in a procedure, or deadlock',
+  schema: 'mysqlSchema()',
   remedyFor: (error) => REMEDIES[errnoOf(error) ?? 0],
   codeOf: errnoOf,
   endsConnection: (error) =>

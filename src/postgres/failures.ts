@@ -32,11 +32,9 @@ const DENIED = '42501';
 const CONNECTION_ENDED = /^(?:08|57P0|25P03)/;
 
 const REMEDIES: Readonly<Record<string, string>> = {
-  '25P02': 'An earlier statement of your transaction has failed, so all of it must be rolled back',
-  [DENIED]:
-    'Give the role USAGE on the schema, and GRANT SELECT, INSERT, UPDATE, DELETE on the tables of the store; setup() also needs CREATE on the schema, and to own a table that lacks something',
-  '57014':
-    'The statement_timeout of the role, the pool or the server is too short, or someone cancelled the statement: give the connections of the store one that is longer than commandTimeoutMs',
+  '25P02': 'Your transaction has failed before: all of it must be rolled back',
+  [DENIED]: 'GRANT USAGE on the schema; GRANT SELECT, INSERT, UPDATE, DELETE on the tables',
+  '57014': 'A statement_timeout of role, pool or server is too short: exceed commandTimeoutMs',
   [READ_ONLY]: 'The server is read-only, such as a standby: connect to the primary',
   '53100': 'The disk of the server is full: free space on it',
 };
@@ -44,11 +42,10 @@ const REMEDIES: Readonly<Record<string, string>> = {
 /** The errors of Postgres, for users. */
 export const failures: ServerFailures = /* @__PURE__ */ new ServerFailures({
   name: 'Postgres',
-  poolRemedy:
-    "set the pool's connectionTimeoutMillis: without it, a connection that is never established keeps its place in the pool",
+  poolRemedy: 'set connectionTimeoutMillis',
   deadlineRemedy: "the pool's query_timeout",
   endedBy: 'COMMIT or ROLLBACK',
-  schema: 'postgresSchema() (with the default prefix: postgres/schema.sql of this package)',
+  schema: 'postgresSchema()',
   remedyFor: (error) => REMEDIES[sqlStateOf(error) ?? ''],
   codeOf: sqlStateOf,
   endsConnection: (error) => CONNECTION_ENDED.test(sqlStateOf(error) ?? ''),

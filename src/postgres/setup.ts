@@ -1,4 +1,4 @@
-import { StoreError } from '../errors.js';
+import { late } from '../store/errors.js';
 import type { Dialect } from '../store/sql/dialect.js';
 import { missingColumns, schemaOf, tableNames } from '../store/sql/schema.js';
 import type { Ask, Connections } from '../store/sql/transactions.js';
@@ -73,10 +73,8 @@ function unquoted(name: string): string {
   return name.slice(1, -1);
 }
 
-function setupBlocked(cause: unknown): StoreError {
-  return new StoreError(
-    'STORE_TIMEOUT',
-    'setup() could not lock a table to create what it lacks, because callbacks are using it, and nothing was changed; call setup() again later, or create an index with CREATE INDEX CONCURRENTLY under the name in postgresSchema()',
-    { cause },
+const setupBlocked = (cause: unknown) =>
+  late(
+    'setup() could not lock a table that callbacks are using, and nothing was changed; call it again later, or CREATE INDEX CONCURRENTLY as in postgresSchema()',
+    cause,
   );
-}

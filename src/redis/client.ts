@@ -1,6 +1,7 @@
 import { InvalidOptionError, StoreError } from '../errors.js';
 import { describeValue } from '../protocol/describe-value.js';
 import { within } from '../protocol/waiting.js';
+import { late } from '../store/errors.js';
 import { COMMANDS } from './scripts.js';
 
 /** The method used of an ioredis client or its Cluster. */
@@ -93,9 +94,8 @@ export async function answerWithin<T>(limitMs: number, answer: Promise<T>): Prom
     throw redisFailed(error);
   });
   return within(limitMs, answered, () => {
-    throw new StoreError(
-      'STORE_TIMEOUT',
-      `Redis did not answer within ${limitMs} ms (commandTimeoutMs), so whether this callback was recorded is unknown. Answer the service with 503 or 500, so that it retries, and check that Redis can be reached`,
+    throw late(
+      `Redis did not answer within ${limitMs} ms (commandTimeoutMs), so whether the callback was recorded is unknown. Answer 503, and check the network`,
     );
   });
 }

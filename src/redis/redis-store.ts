@@ -22,10 +22,9 @@ import {
 import { CLAIM, FINISH, RELEASE, RENEW, toRedisName } from './scripts.js';
 
 /**
- * A store for callbacks in Redis 5 or later, or Valkey, for any number of processes: at least once (interface
- * section 6). If a process dies, its claim expires after `leaseMs` and the next delivery runs `work`
- * again. The same happens if `work` completed but could not be recorded in Redis before the lease expired. It creates
- * no payments and keeps no failures.
+ * A store for callbacks in Redis 5 or later, or Valkey, for any number of processes: at least once (interface section 6). If
+ * a process dies, or could not record its completed `work` in time, its claim expires after `leaseMs` and the next delivery
+ * runs `work` again. It creates no payments and keeps no failures.
  *
  * A 200 is only as durable as Redis' append-only file, and its record may be evicted unless `maxmemory-policy` is
  * `noeviction`. Replication is asynchronous: a failover can lose a claim or the record of a processed change, and `work`
@@ -146,9 +145,8 @@ export interface RedisStoreOptions {
    */
   prefix?: string | undefined;
   /**
-   * The lifetime of a claim that is not renewed, in milliseconds: how long an order stays `busy`
-   * after the process that holds it died. The claim is renewed while the work runs. A whole number from 100 to
-   * 2_147_483_647.
+   * How long a claim lasts after the death of its process, in milliseconds, while the order is `busy`. It is renewed while
+   * the work runs. A whole number from 100 to 2_147_483_647.
    * @default 30_000
    */
   leaseMs?: number | undefined;

@@ -1,7 +1,8 @@
-import { InvalidOptionError, MerchantPaymentsError, StoreError } from '../errors.js';
+import { InvalidOptionError, MerchantPaymentsError, type StoreError } from '../errors.js';
+import { failed, late, lost, missing } from '../store/errors.js';
 import { isLocked } from './database.js';
 
-const REMEDY = 'Keep transactions short, and keep no transaction or iterate() open across an await';
+const REMEDY = 'Keep transactions short, and none open across an await';
 
 // SQLite has no error codes for these.
 const MISSING = /no such (?:table|column)|has no column named/;
@@ -10,25 +11,19 @@ const MISSING = /no such (?:table|column)|has no column named/;
 export function explain(cause: unknown): unknown {
   if (cause instanceof MerchantPaymentsError) return cause;
   if (cause instanceof Error && MISSING.test(cause.message)) {
-    return new StoreError(
-      'MISSING_TABLES',
-      'A table of the store, or a column of one, is missing in the file, and nothing was written; see cause. Call setup() once before the first payment or callback, with the same prefix',
-      { cause },
+    return missing(
+      'A table or column of the store is missing in the file, and nothing was written; see cause. Call setup() once, with the same prefix',
+      cause,
     );
   }
   // A step in the store's own transaction has waited by now.
   if (isLocked(cause)) {
-    return new StoreError(
-      'STORE_TIMEOUT',
-      'Another connection had the file locked when your transaction first wrote to it, and nothing was written. Roll the transaction back and repeat it; one that begins with BEGIN IMMEDIATE can wait for the lock, for as long as the busy timeout of the connection',
-      { cause },
+    return late(
+      'Another connection had locked the file, and nothing was written. Roll your transaction back and repeat it with BEGIN IMMEDIATE, which waits',
+      cause,
     );
   }
-  return new StoreError(
-    'STORE_FAILED',
-    'SQLite refused a step of the store, and nothing was written; see cause',
-    { cause },
-  );
+  return failed('SQLite refused a step of the store, and nothing was written; see cause', cause);
 }
 
 /** Runs a step, and converts its failure. */
@@ -40,37 +35,25 @@ export function explained<Value>(step: () => Value): Value {
   }
 }
 
-export function stillBlocked(blocker: string, cause: unknown, patienceMs: number): StoreError {
-  return new StoreError(
-    'STORE_TIMEOUT',
-    `A step of the store could not run within ${patienceMs} ms, because ${blocker}, and nothing was written. ${REMEDY}`,
-    { cause },
-  );
-}
+export const stillBlocked = (blocker: string, cause: unknown, patienceMs: number) =>
+  late(`Nothing was written within ${patienceMs} ms, because ${blocker}. ${REMEDY}`, cause);
 
-export function notRecorded(blocker: string, cause: unknown): StoreError {
-  return new StoreError(
-    'STORE_TIMEOUT',
-    `The callback's work is done, but ${blocker} until the lease had expired; nothing was recorded. ${REMEDY}, or raise leaseMs`,
-    { cause },
+export const notRecorded = (blocker: string, cause: unknown) =>
+  late(
+    `The work is done, but ${blocker} until its lease expired, so nothing was recorded. Keep transactions short`,
+    cause,
   );
-}
 
 export function notKept(blocker: string, cause: unknown, patienceMs: number): StoreError {
   const forSeconds = patienceMs === 0 ? '' : ` for ${patienceMs / 1_000} s`;
-  return new StoreError(
-    'STORE_TIMEOUT',
-    `The failure of the change could not be stored: ${blocker}${forSeconds}. ${REMEDY}`,
-    { cause },
-  );
+  const text = `The change's failure was not stored: ${blocker}${forSeconds}`;
+  return late(`${text}. Keep transactions short`, cause);
 }
 
-export function leftOpen(): StoreError {
-  return new StoreError(
-    'TRANSACTION_LOST',
-    'A transaction was open on the connection of the store when the work returned; nothing was recorded, and a later delivery runs the work again. The transaction is still open, and the store neither commits it nor rolls it back: end it before the work returns, also when a statement fails, or give the store its own connection',
+export const leftOpen = () =>
+  lost(
+    'A transaction was open on the connection when the work returned, and still is; nothing was recorded. End it, or give the store another connection',
   );
-}
 
 export function inTransaction(): InvalidOptionError {
   return new InvalidOptionError(

@@ -1,6 +1,6 @@
 import type { FailedChange } from './attention.js';
 import type { ChangeResult, StoreContext } from './callback-store.js';
-import type { Change, ChangeName } from './change.js';
+import type { Change, ChangeName, PaymentName } from './change.js';
 import type {
   Claim,
   Claimed,
@@ -25,11 +25,8 @@ import type { Look } from './steps.js';
 export type FailedRow = Pick<Listed, 'place'> & { readonly item: FailedChange };
 
 /**
- * The operations of a store's tables. Each method is one atomic step, serialized with those of all processes. The
- * store has one clock for all processes.
- *
- * `key` identifies the order: the stored form of the merchant's reference. Its case matters. The original reference is
- * in the body. A `referenceNumber` is converted in the same way.
+ * The operations of a store's tables. Each method is one atomic step, serialized with those of all processes, which share
+ * the store's clock. `key` is the stored form of the merchant's reference, whose case matters; so is a `referenceNumber`.
  */
 export interface CallbackTables<Tx> {
   readonly forms: StoredForms;
@@ -42,18 +39,10 @@ export interface CallbackTables<Tx> {
   listSecond(page: Page): Promise<readonly SecondRow[]>;
   /** Of one payment or all, ordered by their first failure, and their names. */
   listFailed(page: Page, referenceNumber: string | undefined): Promise<readonly FailedRow[]>;
-  /**
-   * Stops waiting for the first callback of a `created` payment if it has this many attempts.
-   *
-   * @returns like the two that follow, whether it has changed, so that nothing was done
-   */
+  /** Stops waiting for a first callback, like the two that follow unless there was a change: then it returns true. */
   stopWaiting(key: string, attempts: number): Promise<boolean>;
   /** Deletes a second payment if its record is still the same. */
-  forgetSecond(
-    key: string,
-    referenceNumber: string,
-    isSame: (payment: string) => boolean,
-  ): Promise<boolean>;
+  forgetSecond(name: PaymentName, isSame: (payment: string) => boolean): Promise<boolean>;
   /** Deletes the failure of a change if it has this many attempts. */
   forgetFailed(name: ChangeName, attempts: number): Promise<boolean>;
   setup(): Promise<void>;
@@ -61,12 +50,7 @@ export interface CallbackTables<Tx> {
   prune(beforeMs: number): Promise<number>;
 }
 
-/**
- * The same, and the payments that the store sends.
- *
- * `tx` is the merchant's own transaction, in which the step must run; if it is undefined, the store uses its
- * own. The other methods must never run inside another transaction.
- */
+/** The same, and the payments that the store sends. Only {@link record} may run in a transaction of the merchant's. */
 export interface Backend<Tx = unknown> extends CallbackTables<Tx> {
   /** Whether {@link record} requires a `tx`, so that a forgotten one does not store the payment without its order. */
   readonly needsTransaction: boolean;
@@ -75,18 +59,17 @@ export interface Backend<Tx = unknown> extends CallbackTables<Tx> {
   /**
    * Stores an intent as `recorded` if nothing or a `rejected` payment is stored. If it replaces another attempt, that one
    * is marked in the same step. With `declined`, the intent may be that of a further attempt at its order, under a
-   * reference that the store names, or of the latest one.
+   * reference that the store names, or of the latest one. Locks are taken from the attempt to its order, never back:
+   * nobody who holds an order's first row waits for another row of it.
    *
-   * Locks are taken from the attempt to its order, never back: nobody who holds an order's first row waits for another row
-   * of the order.
+   * @param tx the merchant's own transaction; if it is undefined, the store uses its own
    */
   record(recording: Recording, tx: Tx | undefined): Promise<Recorded>;
   /** Reads the attempts at an order; undefined if there is none, or its reference is that of a later attempt. */
   readOrder(key: string): Promise<Order | undefined>;
   /**
-   * Stores the result of an attempt if the payment still has this owner, and clears the owner. The lease remains if
-   * the payment is now `unresolved`. A payment loses its owner to {@link process}, {@link decide} or another claim,
-   * but not when its lease expires.
+   * Stores the result of an attempt if the payment still has this owner, and clears the owner, which a payment also loses
+   * to {@link process}, {@link decide} or another claim, but not when its lease expires.
    *
    * @param claimed what the claim returned; since then, others can have changed only its state and times
    * @returns what is stored now; undefined, with nothing changed, if the payment has another owner
@@ -100,23 +83,11 @@ export interface Backend<Tx = unknown> extends CallbackTables<Tx> {
   /** Stores what a late answer says. */
   settle(key: string, serviceRecord: ServiceRecord): Promise<void>;
   decide(key: string, decision: Decision): Promise<Decided>;
-  listDue(
-    kind: DueKind,
-    lifetimeMs: number,
-    page: Omit<Page, 'olderThanMs'>,
-  ): Promise<readonly Listed[]>;
-  /**
-   * Stores what a look that has decided nothing has found, and when the next one comes.
-   *
-   * @returns whether it did: the payment may have changed since
-   */
+  listDue(kind: DueKind, lifetimeMs: number, page: Page): Promise<readonly Listed[]>;
+  /** Stores what a look that has decided nothing has found, unless the payment has changed since: then it returns false. */
   look(key: string, look: Look): Promise<boolean>;
   read(key: string): Promise<PaymentRow | undefined>;
-  /**
-   * Makes payments that are `sending` under an expired lease `unresolved`; they keep their owner.
-   *
-   * @returns how many there were
-   */
+  /** Makes payments that are `sending` under an expired lease `unresolved`, and counts them; they keep their owner. */
   expire(): Promise<number>;
 }
 

@@ -24,7 +24,10 @@ export function ofAnswer(
   // The answer to another request, for example because of a faulty proxy. With its number, ours would become a second
   // payment.
   if (![undefined, merchantPaymentReference].includes(payment.merchantPaymentReference)) {
-    const error = answerToAnother();
+    const error = new ResponseError(ANSWER_TO_ANOTHER, {
+      requestOutcome: 'unknown',
+      safeToRetry: false,
+    });
     return { result: { state: 'unresolved', failure: JSON.stringify(toFailure(error)) }, error };
   }
   const serviceRecord = toServiceRecord({ merchantPaymentReference, ...payment }, forms);
@@ -34,12 +37,8 @@ export function ofAnswer(
   };
 }
 
-function answerToAnother(): ResponseError {
-  return new ResponseError(
-    'The service answered with a payment of another merchantPaymentReference, so it is unknown whether this one was created: do not send it again, and wait for its callback; look for a proxy that mixes up answers',
-    { requestOutcome: 'unknown', safeToRetry: false },
-  );
-}
+const ANSWER_TO_ANOTHER =
+  'The service answered with a payment of another merchantPaymentReference, so it is unknown whether this one was created: do not send it again, and wait for its callback; look for a proxy that mixes up answers';
 
 /** The errors of the service and the network. Wrong credentials are the caller's, and would fail every payment. */
 const RETURNED = ['API_ERROR', 'CONNECTION_FAILED', 'TIMEOUT', 'RESPONSE_UNUSABLE'];

@@ -8,10 +8,7 @@ export interface StatusChange {
   key: string;
   /** The record that the callback carried. Its `updatedAt` orders the changes of a payment. */
   payment: PaymentStatusRecord;
-  /**
-   * For a store that keeps failed changes: when to park one, and what to keep. A receiver sets it. Without it,
-   * failures are kept and no change is parked.
-   */
+  /** For a store that keeps failed changes. A receiver sets it; without it, no change is parked. */
   failures?: FailurePolicy | undefined;
 }
 
@@ -30,12 +27,13 @@ export interface StoreContext<Tx> {
   input?: CreatePaymentInput | undefined;
   /**
    * Whether this status is now the order's: no newer change of the payment was processed before, and it is the payment that
-   * has paid the order or, if none has, that of the order's latest attempt. Copy the status to your order only if this is true; ship when `isPaid(payment)` either way, once.
+   * has paid the order or, if none has, that of the order's latest attempt. Copy the status to your order only if this is
+   * true; ship when `isPaid(payment)` either way, once.
    */
   current: boolean;
   /**
    * Whether another payment has paid the order, or the service has another one for this `merchantPaymentReference`: look
-   * both up at the service, and refund one if both are paid. `onError` gets a `StoreError` `SECOND_PAYMENT`, and `attention()` lists it.
+   * both up at the service, and refund one if both are paid. `attention()` lists it.
    */
   secondPayment: boolean;
 }
@@ -63,15 +61,14 @@ export interface ChangeResult {
 export type ChangeOutcome = ChangeResult['outcome'];
 
 /**
- * Remembers which changes were processed, so that each is processed once (interface section 6). `work` completes at most once for a change. If it throws, or the process dies, a later delivery runs it again. Two
- * runs for one order never overlap, as long as the holder of a lease keeps renewing it.
+ * Remembers which changes were processed, so that each is processed once (interface section 6). If `work` throws, or the
+ * process dies, a later delivery runs it again. Two runs for one order never overlap, while a lease is renewed.
  */
 export interface CallbackStore<Tx = undefined> {
   /**
-   * Runs `work` unless the change was processed before, is parked, or has to wait.
-   *
-   * When `work` throws, the result is `failed` with its error; a store that keeps failures has kept it by then. Rejects
-   * when the store fails; the change is then not processed. A store of your own may also reject with what `work` throws.
+   * Runs `work` unless the change was processed before, is parked, or has to wait. When `work` throws, the result is
+   * `failed` with its error, which a store that keeps failures has kept by then. Rejects when the store fails; the change is
+   * then not processed. A store of your own may also reject with what `work` throws.
    */
   process(
     change: StatusChange,
@@ -95,8 +92,8 @@ export interface CallbackStore<Tx = undefined> {
    */
   discard?(item: Attention): Promise<void>;
   /**
-   * Creates missing tables, columns and indexes. Any number of processes may call it at the same time. If everything
-   * exists, it changes nothing and needs no right to create.
+   * Creates missing tables, columns and indexes, at any time and in any number of processes. If nothing is missing, it
+   * needs no right to create.
    *
    * @throws {InvalidOptionError} when an option of the client is missing
    * @throws {StoreError} `MISSING_TABLES` when a table has other columns; `STORE_TIMEOUT`, `STORE_FAILED`

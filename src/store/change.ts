@@ -12,10 +12,7 @@ export interface ReadChange {
   readonly key: string;
   /** When it happened, in epoch microseconds, as decimal digits: a bigint column holds more than a safe integer. */
   readonly occurredAtUs: string;
-  /**
-   * Its place among the changes of its payment, as decimal digits: its time in half microseconds, and one more if it is
-   * paid. So at one instant, paid is the later change.
-   */
+  /** Its place among those of its payment: its half microseconds, plus one if it is paid, as decimal digits. */
   readonly rank: string;
   readonly isPaid: boolean;
 }
@@ -50,6 +47,9 @@ export function readStatusChange(change: StatusChange): ReadChange {
 
 /** Identifies a change, by names that every store can handle. */
 export type ChangeName = Pick<ReadChange, 'merchantPaymentReference' | 'referenceNumber' | 'key'>;
+
+/** Identifies a payment of an order. */
+export type PaymentName = Omit<ChangeName, 'key'>;
 
 /** A change as a store handles it. */
 export interface Change extends ReadChange {

@@ -7,7 +7,17 @@ import type { PaymentState } from './stored-payment.js';
 
 const conflict = (text: string) => new StoreError('REFERENCE_CONFLICT', text);
 const changed = (text: string) => new StoreError('STATE_CHANGED', text);
-const late = (text: string) => new StoreError('STORE_TIMEOUT', text);
+
+/** Makes the errors of a setup, a database or the work, which a developer meets first: the page says more. */
+const described =
+  (code: StoreError['code']) =>
+  (text: string, cause?: unknown): StoreError =>
+    new StoreError(code, `${text} (docs/errors.md#stores)`, { cause });
+
+export const missing = described('MISSING_TABLES');
+export const late = described('STORE_TIMEOUT');
+export const failed = described('STORE_FAILED');
+export const lost = described('TRANSACTION_LOST');
 
 /** @param fields - the names of the fields that differ */
 const referenceConflict = (fields: readonly string[]) =>
@@ -86,19 +96,18 @@ export const timeoutTooLong = (timeoutMs: number, requestLifetimeMs: number) =>
 
 export const notSentInTime = () =>
   late(
-    'The payment was not sent: the store, or this process, took longer than the lease. It stays recorded. Find what blocks the process, or raise leaseMs',
+    'The payment was not sent: the store, or this process, took longer than the lease. It stays recorded. Find what blocks it, or raise leaseMs',
   );
 
 export const notGranted = () =>
   late(
-    'The payment was not sent: the store let no call claim it within timeoutMs. Call again; if this happens often, find what else sends or changes this payment',
+    'The payment was not sent: the store let no call claim it within timeoutMs. Call again, or find what else sends or changes this payment',
   );
 
 export const outcomeNotStored = (what: string, cause: unknown) =>
-  new StoreError(
-    'STORE_FAILED',
-    `The attempt to send the payment ended (${what}), but that could not be stored. It becomes 'unresolved' when its lease expires, and its callback settles it: do not create it under another reference`,
-    { cause },
+  failed(
+    `The attempt to send the payment ended (${what}), but that could not be stored. Its callback settles it: use no other reference`,
+    cause,
   );
 
 /** @throws {StoreError} when it was refused, or another payment is stored under its reference */

@@ -46,8 +46,7 @@ const MAX_NAME_LENGTH = 64;
 const MAX_MESSAGE_LENGTH = 500;
 
 /**
- * Describes an error for storage. Its cause, stack and other fields are left out, because drivers put commands
- * and rows there.
+ * Describes an error for storage, without its other fields, where drivers put commands and rows.
  *
  * @param redact removes secrets from the texts, before they are truncated
  */
@@ -70,12 +69,9 @@ function readError(error: unknown): Record<'name' | 'code' | 'message', string> 
     return { name: '', code: '', message: error === undefined ? '' : String(error) };
   }
   const { name, code, message } = error as Record<'name' | 'code' | 'message', unknown>;
-  const isCode = typeof code === 'string' || typeof code === 'number';
-  return {
-    name: typeof name === 'string' ? name : '',
-    code: isCode ? String(code) : '',
-    message: typeof message === 'string' ? message : '',
-  };
+  const toText = (value: unknown) => (typeof value === 'string' ? value : '');
+  const shownCode = typeof code === 'number' ? String(code) : toText(code);
+  return { name: toText(name), code: shownCode, message: toText(message) };
 }
 
 function clean(dirty: string, maxLength: number): string {

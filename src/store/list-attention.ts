@@ -26,10 +26,7 @@ const rules = {
   referenceNumber: optional(givenName),
 } satisfies OptionRules<AttentionOptions>;
 
-/**
- * @param lifetimeMs for how long after a claim the service may act on the request
- * @throws {InvalidOptionError} synchronously, when an option is invalid
- */
+/** @throws {InvalidOptionError} synchronously, when an option is invalid */
 export function listAttention(
   backend: Lists,
   lifetimeMs: number,
@@ -108,7 +105,7 @@ async function* inTurn(
 ): AsyncGenerator<Attention> {
   let left = limit;
   for (const { read, olderThanMs } of lists) {
-    for await (const page of pagesOf((one) => read({ ...one, olderThanMs }), left)) {
+    for await (const page of pagesOf(read, olderThanMs, left)) {
       for (const { item } of page) yield item;
       left -= page.length;
     }
@@ -117,17 +114,16 @@ async function* inTurn(
 
 export const PAGE_SIZE = 100;
 
-export type ReadPage<Entry> = (page: Omit<Page, 'olderThanMs'>) => Promise<readonly Entry[]>;
-
 /** Reads a list page by page, up to a number of entries. */
 export async function* pagesOf<Entry extends { readonly place: Cursor }>(
-  read: ReadPage<Entry>,
+  read: (page: Page) => Promise<readonly Entry[]>,
+  olderThanMs = 0,
   limit = Number.POSITIVE_INFINITY,
 ): AsyncGenerator<readonly Entry[]> {
   let after: Cursor | undefined;
   for (let left = limit; left > 0; ) {
     const size = Math.min(PAGE_SIZE, left);
-    const page = await read({ after, limit: size });
+    const page = await read({ olderThanMs, after, limit: size });
     yield page;
     if (page.length < size) return;
     left -= page.length;

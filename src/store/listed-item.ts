@@ -4,6 +4,7 @@ import { isObject } from '../protocol/own-fields.js';
 import { isDateTime } from '../protocol/payment.js';
 import type { Attention } from './attention.js';
 import type { Lists } from './backend.js';
+import type { PaymentName } from './change.js';
 import type { ListedPayment } from './payment-store.js';
 
 // Items of attention(), as they were listed or as a page has sent them back: perhaps only a part of one. A decision
@@ -13,26 +14,25 @@ const attemptsOf = ({ attempts }: { readonly attempts: unknown }) =>
   wholeNumber({ unit: 'attempts' })(attempts, 'item.attempts');
 const nameOf = (item: object, field: string) =>
   givenName((item as Record<string, unknown>)[field], `item.${field}`);
+const paymentOf = (item: object, toName: (text: string) => string): PaymentName => ({
+  merchantPaymentReference: toName(nameOf(item, 'merchantPaymentReference')),
+  referenceNumber: toName(nameOf(item, 'referenceNumber')),
+});
 
 /** @returns whether the item has changed since it was listed, and was kept */
 export async function forget(backend: Lists, item: Attention): Promise<boolean> {
   const { toName } = backend.forms;
   switch (item?.kind) {
     case 'failed-change': {
-      const name = {
-        merchantPaymentReference: toName(nameOf(item, 'merchantPaymentReference')),
-        referenceNumber: toName(nameOf(item, 'referenceNumber')),
-        key: toName(nameOf(item, 'key')),
-      };
+      const name = { ...paymentOf(item, toName), key: toName(nameOf(item, 'key')) };
       return backend.forgetFailed(name, attemptsOf(item));
     }
     case 'second-payment': {
-      const key = toName(nameOf(item, 'merchantPaymentReference'));
-      const number = toName(nameOf(item, 'referenceNumber'));
+      const name = paymentOf(item, toName);
       if (!isObject(item.payment)) throw invalidOption('item.payment', 'an object', item.payment);
       const seen = JSON.stringify(item.payment);
       const isSame = (stored: string) => JSON.stringify(JSON.parse(stored)) === seen;
-      return backend.forgetSecond(key, number, isSame);
+      return backend.forgetSecond(name, isSame);
     }
     case 'no-callback': {
       const attempts = attemptsOf(item);

@@ -1,10 +1,10 @@
-import { StoreError } from '../errors.js';
 import { type Logger, referenceFields, writeLine } from '../protocol/logger.js';
 import { invalidOption, optional, text } from '../protocol/options.js';
 import { isObject } from '../protocol/own-fields.js';
 import { isPaid } from '../protocol/payment.js';
 import { startStopwatch, within } from '../protocol/waiting.js';
 import type { Tables } from './backend.js';
+import { late } from './errors.js';
 import { PAGE_SIZE, pagesOf } from './list-attention.js';
 import { referenceOf } from './order-steps.js';
 import type { Decision, Listed } from './payment-row.js';
@@ -58,7 +58,7 @@ export class Looks {
   /** Looks at created payments of which no callback has told. */
   async atWaiting(): Promise<void> {
     const { lifetimeMs } = this.#options;
-    const page = { after: undefined, limit: PAGE_SIZE };
+    const page = { olderThanMs: 0, after: undefined, limit: PAGE_SIZE };
     for (const listed of await this.#backend.listDue('waiting', lifetimeMs, page)) {
       const found = await this.#look(listed);
       if (found !== undefined) await this.#keep(listed, found);
@@ -145,8 +145,7 @@ function readFound(answer: unknown): Found {
 }
 
 function refuseLate(): never {
-  throw new StoreError(
-    'STORE_TIMEOUT',
+  throw late(
     `lookUp did not settle within ${LOOK_UP_TIMEOUT_MS} ms, so nothing is known of its payment; give its request a deadline`,
   );
 }

@@ -7,10 +7,7 @@ export function toError(reason: unknown): Error {
   return new Error('the driver rejected with no Error', { cause: reason });
 }
 
-/**
- * Whether a connection is lost, and why. Does what an AbortController does at a fraction of its cost, because the
- * signal is created only when the work reads it.
- */
+/** Whether a connection is lost, and why: an AbortController whose signal, which costs much, is made once it is read. */
 export class Loss {
   /** Why it is lost; undefined if it is not. */
   reason: Error | undefined;
@@ -37,10 +34,7 @@ export class Loss {
     this.#giveUp?.(reason);
   }
 
-  /**
-   * Settles like `running`, or rejects at the loss, since `running` may hang or wait for this connection. Only one
-   * call at a time.
-   */
+  /** Settles like `running`, or rejects at the loss, since `running` may hang. Only one call at a time. */
   orSettled<Result>(running: Promise<Result>): Promise<Result> {
     return new Promise((resolve, reject) => {
       this.#giveUp = reject;
@@ -49,10 +43,7 @@ export class Loss {
     });
   }
 
-  /**
-   * Reports a loss after `timeoutMs`, unless another limit or {@link unlimited} replaces this one before. One timer for
-   * all limits of a transaction: most are over before it first fires.
-   */
+  /** Reports a loss after `timeoutMs`, unless another limit replaces this one. One timer for all: most never need it. */
   limit(
     timeoutMs: number,
     createError: (timeoutMs: number) => Error,
@@ -72,10 +63,10 @@ export class Loss {
   #sleep(nowMs: number): void {
     clearTimeout(this.#timer);
     this.#wakesMs = this.#limit.dueMs;
-    this.#timer = setTimeout(wake, this.#limit.dueMs - nowMs, this);
+    this.#timer = setTimeout(() => this.#wake(), this.#limit.dueMs - nowMs);
   }
 
-  wake(): void {
+  #wake(): void {
     const nowMs = performance.now();
     const { dueMs, timeoutMs, createError } = this.#limit;
     // A timer may fire up to a millisecond early.
@@ -89,10 +80,6 @@ const NO_LIMIT = {
   dueMs: Number.POSITIVE_INFINITY,
   createError: (timeoutMs: number) => new Error(`late after ${timeoutMs} ms`),
 };
-
-function wake(loss: Loss): void {
-  loss.wake();
-}
 
 /** What the store knows of a change when its work begins. `body` is that of the payment's creation. */
 interface Found extends Pick<StoreContext<never>, 'order' | 'current' | 'secondPayment'> {

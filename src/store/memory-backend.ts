@@ -107,13 +107,9 @@ export class MemoryBackend extends MemoryCallbacks implements Backend<undefined>
     return this.#list(isListed, kind === 'unresolved' ? 'sentAtMs' : 'changedAtMs', page);
   }
 
-  async listDue(
-    kind: DueKind,
-    lifetimeMs: number,
-    page: Omit<Page, 'olderThanMs'>,
-  ): Promise<readonly Listed[]> {
+  async listDue(kind: DueKind, lifetimeMs: number, page: Page): Promise<readonly Listed[]> {
     const isListed = (row: Row) => steps.isDue(row, kind, lifetimeMs, this.nowMs);
-    return this.#list(isListed, 'sentAtMs', { ...page, olderThanMs: 0 });
+    return this.#list(isListed, 'sentAtMs', page);
   }
 
   #list(

@@ -1,7 +1,7 @@
 import type { FailedChange } from './attention.js';
 import type { CallbackTables, FailedRow } from './backend.js';
 import type { ChangeResult, ManagedStore, StoreContext } from './callback-store.js';
-import type { Change, ChangeName } from './change.js';
+import type { Change, ChangeName, PaymentName } from './change.js';
 import {
   decideChange,
   failureOf,
@@ -14,24 +14,24 @@ import { ManagedEngine } from './managed-engine.js';
 import {
   type Entry,
   findNamed,
-  newEntry,
   type ProcessedChange,
   pageOf,
-  type Row,
   removeIf,
   type Second,
 } from './memory-entries.js';
-import type {
-  Intent,
-  Listed,
-  ListKind,
-  Page,
-  RowState,
-  SecondRow,
-  ServiceRecord,
-  StoredForms,
+import { warnInProduction } from './memory-warning.js';
+import {
+  ENDED,
+  type Intent,
+  type Listed,
+  type ListKind,
+  type Page,
+  type RowState,
+  type SecondRow,
+  type ServiceRecord,
+  type StoredForms,
 } from './payment-row.js';
-import type { RowChange, Settled, StoredRecord } from './steps.js';
+import { newRow, type RowChange, type Settled, type StoredRecord } from './steps.js';
 
 const MAX_FAILURES = 1_000;
 
@@ -170,7 +170,9 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
   protected insert(key: string, intent: Intent, state: RowState, order?: string): Entry {
     // Not for a further attempt, whose order would be forgotten: the next order makes room.
     if (order === undefined && this.entries.size >= this.#options.maxEntries) this.#makeRoom();
-    const entry = newEntry(key, intent, { state, order, nowMs: this.nowMs });
+    warnInProduction();
+    const row = newRow(intent, { state, order, nowMs: this.nowMs });
+    const entry: Entry = { key, row, changes: [], isBusy: false };
     this.entries.set(key, entry);
     this.#newest = entry;
     return entry;
@@ -243,12 +245,9 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
     }));
   }
 
-  async forgetSecond(
-    key: string,
-    referenceNumber: string,
-    isSame: (payment: string) => boolean,
-  ): Promise<boolean> {
-    return removeIf(this.#seconds, [key, referenceNumber], ({ payment }) => isSame(payment));
+  async forgetSecond(name: PaymentName, isSame: (payment: string) => boolean): Promise<boolean> {
+    const names = [name.merchantPaymentReference, name.referenceNumber];
+    return removeIf(this.#seconds, names, ({ payment }) => isSame(payment));
   }
 
   async forgetFailed(name: ChangeName, attempts: number): Promise<boolean> {
@@ -285,7 +284,7 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
     if (first.isBusy || first.row.order !== undefined) return 0;
     const attempts = this.attemptsAt(first.key);
     const isOver = ({ key, row, changes }: Entry): boolean =>
-      hasEnded(row) &&
+      ENDED.includes(row.state) &&
       row.changedAtMs < beforeMs &&
       changes.every(({ atMs }) => atMs < beforeMs) &&
       !(findNamed(this.#failures, key) || findNamed(this.#seconds, key));
@@ -293,10 +292,6 @@ export class MemoryCallbacks implements CallbackTables<undefined> {
     for (const { key } of attempts) this.entries.delete(key);
     return attempts.length;
   }
-}
-
-function hasEnded({ state }: Row): boolean {
-  return state !== 'recorded' && state !== 'sending' && state !== 'unresolved';
 }
 
 const namesOf = (change: ChangeName): readonly string[] => [

@@ -1,5 +1,4 @@
-import { warnInProduction } from './memory-warning.js';
-import type { Cursor, Intent, Page, RowState, SecondRow } from './payment-row.js';
+import type { Cursor, Page, SecondRow } from './payment-row.js';
 import type { OwnedRow, StoredRecord } from './steps.js';
 
 export type Row = { -readonly [Field in keyof OwnedRow]: OwnedRow[Field] };
@@ -25,37 +24,6 @@ export interface ProcessedChange {
 
 /** A second payment. Its place has the names of the order and the payment. */
 export type Second = Omit<SecondRow, 'listedAtMs'> & Pick<StoredRecord, 'updatedAtUs'>;
-
-export function newEntry(
-  key: string,
-  { body, digest }: Intent,
-  { state, order, nowMs }: { state: RowState; order: string | undefined; nowMs: number },
-): Entry {
-  warnInProduction();
-  const row: Row = {
-    body,
-    digest,
-    state,
-    owner: undefined,
-    leaseUntilMs: undefined,
-    attempts: 0,
-    recordedAtMs: nowMs,
-    sentAtMs: undefined,
-    changedAtMs: nowMs,
-    referenceNumber: undefined,
-    payment: undefined,
-    foundStatus: undefined,
-    lookAtMs: undefined,
-    updatedAtUs: undefined,
-    paidBy: undefined,
-    failure: undefined,
-    order,
-    replacedBy: undefined,
-  };
-  return { key, row, changes: NO_CHANGES, isBusy: false };
-}
-
-const NO_CHANGES: readonly ProcessedChange[] = [];
 
 interface Placed {
   readonly place: Cursor;

@@ -32,8 +32,7 @@ export interface StoreOptions {
   declined?: readonly string[] | undefined;
   /**
    * How long a process may take to send a payment, in milliseconds, before it counts as dead and the payment becomes
-   * `unresolved`. A call may take at most half of this, whatever its `timeoutMs`. A whole
-   * number from 100 to 2_147_483_647.
+   * `unresolved`. A call may take at most half of it, whatever its `timeoutMs`. A whole number from 100 to 2_147_483_647.
    * @default the call's timeoutMs plus 10 s
    */
   leaseMs?: number | undefined;
@@ -49,7 +48,7 @@ export interface StoreOptions {
    * Receives a line for each `create`, `send`, `record`, `markCreated`, `markNotCreated` and `recover`: pino, or console.
    * At `debug` for success, at `warn` for a payment that was not created and for a `recover` that ended early or had
    * payments rejected, at `error` for failures and for a payment that `lookUp` has found paid without a callback. Lines at
-   * `warn` and `error` have the payment's references, as far as they are known; none has a body or an error's message.
+   * `warn` and `error` have the payment's references; none has a body or an error's message.
    */
   logger?: Logger | undefined;
 }

@@ -29,10 +29,7 @@ export interface OrderRow extends Attempt {
   readonly row: OwnedRow;
 }
 
-/**
- * The order of these rows, from the first attempt to the latest. Undefined if the first one is a later attempt, whose
- * reference is no order's.
- */
+/** The order of these rows, in their order. Undefined if the first one is a later attempt, whose reference is no order's. */
 export function toOrder(rows: readonly OrderRow[]): Order | undefined {
   const [first, ...later] = rows;
   const latest = rows.at(-1);
@@ -46,10 +43,7 @@ export function toOrder(rows: readonly OrderRow[]): Order | undefined {
 
 export type NewAttempt = Pick<Recording, 'key' | 'intent'>;
 
-/**
- * What a call for an order means: the attempt that has paid it, the latest one, or a further one, by its number, which
- * replaces the one with this reference in full.
- */
+/** What a call for an order means: the attempt that has paid it, the latest one, or a further one, by its number. */
 type Meant =
   | { readonly is: 'paid'; readonly attempt: Attempt }
   | { readonly is: 'open'; readonly attempt: NewAttempt }
@@ -85,12 +79,7 @@ function rename(
   return { key: toName(reference), intent: { body: renamed, digest: toDigest(renamed) } };
 }
 
-/**
- * Whether an attempt may be replaced by one under a reference that is free. Its row is locked, then the order's.
- *
- * @param paidBy that of the order
- * @returns why not
- */
+/** Why an attempt may not be replaced by one under a reference that is free; undefined if it may. `paidBy` is the order's. */
 export function refuse(
   row: OwnedRow,
   paidBy: string | undefined,
@@ -103,11 +92,7 @@ export function refuse(
   return stored.state === 'sending' || stored.state === 'unresolved' ? 'open' : undefined;
 }
 
-/**
- * What becomes of an attempt that is replaced: it is never sent any more.
- *
- * @param replacedBy JSON of the reference of the other one
- */
+/** What becomes of an attempt that is replaced: it is never sent any more. */
 export function replaced({ state }: OwnedRow, replacedBy: string): RowChange {
   return state === 'recorded' ? { replacedBy, state: 'rejected' } : { replacedBy };
 }

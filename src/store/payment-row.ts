@@ -10,12 +10,12 @@ import type { PaymentState } from './stored-payment.js';
  */
 export type RowState = PaymentState | 'unheard' | 'missed' | 'elsewhere';
 
+/** The states of payments that have ended. */
+export const ENDED: readonly RowState[] = ['created', 'unheard', 'missed', 'rejected', 'elsewhere'];
+
 /** A payment as stored. */
 export interface PaymentRow {
-  /**
-   * The request body as JSON with ordered keys, so that equal payments have equal texts. Empty for a payment that is
-   * known from callbacks alone, like its digest.
-   */
+  /** The request as JSON with ordered keys. Empty for a payment that is known from callbacks alone, like its digest. */
   readonly body: string;
   /** A digest of `body`. */
   readonly digest: string;
@@ -161,12 +161,11 @@ export interface Page {
 export const FOUND_PAID = JSON.stringify('paid');
 
 /**
- * A list of payments, ordered by a time and their keys.
+ * A list of payments, ordered by `changedAt` and their keys.
  *
- * - `recorded`: by `changedAt`.
  * - `unresolved`: those and `sending` ones whose lease has expired, by `sentAt`.
- * - `missed-paid`, `missed`: those that `lookUp` has found paid, or with another status, by `changedAt`.
- * - `unheard`: the other `created` payments without a callback, by `changedAt`.
+ * - `missed-paid`, `missed`: those that `lookUp` has found paid, or with another status.
+ * - `unheard`: the other `created` payments without a callback.
  */
 export type ListKind = 'recorded' | 'unresolved' | 'missed-paid' | 'missed' | 'unheard';
 

@@ -47,11 +47,7 @@ export interface PaymentRows {
   see(key: string): StepPart<KeyedRow | undefined>;
   /** Reads the current row, and locks it until the step ends. */
   lock(key: string): StepPart<KeyedRow | undefined>;
-  /**
-   * Stores an intent as `recorded` if nothing is stored, and locks the row.
-   *
-   * @param order JSON of the order's first reference, of a later attempt
-   */
+  /** Stores an intent as `recorded` if nothing is stored, and locks the row. `order` is that of a later attempt. */
   insert(key: string, intent: Intent, order?: string): StepPart<unknown>;
   /** Changes a row that is locked. */
   change(key: string, change: steps.RowChange): StepPart<unknown>;

@@ -36,14 +36,13 @@ export interface ListedPayment {
 /** Options of {@link PaymentStore.recover}. */
 export interface RecoverOptions {
   /**
-   * Looks a payment up at the service. Return its `referenceNumber`, with its `status` if you know it, or
-   * `'not-created'` if the service certainly has no payment for this reference, or nothing if you can't tell. It has a
-   * minute. If it throws, nothing changes, and the others are recovered.
+   * Looks a payment up at the service. Return its `referenceNumber`, with its `status` if you know it, or `'not-created'`
+   * if the service certainly has no payment for this reference, or nothing if you can't tell. It has a minute. If it
+   * throws, nothing changes, and the others are recovered.
    *
    * An unresolved payment that it finds is created at once; one that was not created is sent again, if it was looked up
-   * after the store's `requestLifetimeMs`. Once that time is over, it is also asked about `created` payments of which no
-   * callback has come, at most 100 in a pass, the oldest first: `attention()` shows the status that it finds, and the
-   * callback alone applies it. The next look then comes when the time since a payment was sent has doubled.
+   * after `requestLifetimeMs`. From then on it is also asked about `created` payments without a callback, at most 100 in
+   * a pass, the oldest first, each again when the time since it was sent has doubled: `attention()` shows the status.
    */
   lookUp?(
     merchantPaymentReference: string,
@@ -58,18 +57,15 @@ export interface RecoverOptions {
 export interface Recovery {
   /** How many payments were sent. */
   resent: number;
-  /**
-   * How many are `unresolved`: their process died while sending, this call received no answer, or the service refused
-   * what was sent again.
-   */
+  /** How many are `unresolved`: their process died while sending, no answer came, or a repetition was refused. */
   unresolved: number;
   /** How many unresolved payments `lookUp` has found at the service; absent if none. */
   found?: number | undefined;
   /** How many of the sent payments the service refused, which are now `rejected`; absent if none. */
   rejected?: number | undefined;
   /**
-   * Why it ended early: the service could not be reached, did not answer, or answered with 5xx, 429, 403, 404 or 405. Or
-   * the first 4xx without an error code, which a proxy may have sent, and after which the others were tried.
+   * Why it ended early: there was no answer, or a 5xx, 429, 403, 404 or 405. Or the first 4xx without an error code, which
+   * a proxy may have sent, and after which the others were tried.
    */
   error?: RequestError | undefined;
 }
@@ -95,28 +91,22 @@ export interface RunningRecovery extends AsyncDisposable {
 }
 
 /**
- * A store that also creates payments, so that no order gets two of them, across crashes and on any number of
- * instances (interface section 4.1 promises nothing for a creation that is sent twice).
- *
- * A payment is stored before it is sent. Only one caller at a time sends a `merchantPaymentReference`
- * and, once the payment may exist at the service, the store does not send it again. Its callback settles it, whenever
- * the callback comes.
+ * A store that also creates payments, so that no order gets two of them, across crashes and on any number of instances
+ * (interface section 4.1 promises nothing for a creation that is sent twice). A payment is stored before it is sent. Only
+ * one caller at a time sends it and, once it may exist at the service, it is not sent again: its callback settles it.
  *
  * `Tx` is what the work of a callback gets, `Taken` what `record` accepts: with an ORM that has several kinds of
  * transactions, such as Kysely, any of them.
  */
 export interface PaymentStore<Tx = undefined, Taken = Tx> extends Required<CallbackStore<Tx>> {
   /**
-   * Stores the payment and sends it. Called again for the same payment, it resolves with what is stored
+   * Stores the payment and sends it. It resolves whatever the service and the network did: read the `state`, and the
+   * `error` of a payment that was not created. Called again for the same payment, it resolves with what is stored
    * (`replayed`), and so it does, whatever the input, if callbacks have told of a payment that another program created.
    * While another caller is sending it, it waits for up to `timeoutMs`, and then resolves with `sending`. A rejected
    * payment is sent again, and may be corrected.
    *
-   * It resolves whatever the service and the network did; read the `state`, and the `error` of a payment that was not
-   * created.
-   *
-   * @throws {InvalidRequestError} when the input is invalid; nothing was stored
-   * @throws {InvalidOptionError} when an option of the call is invalid; nothing was stored
+   * @throws {InvalidRequestError} when the input is invalid, `InvalidOptionError` when an option is; nothing was stored
    * @throws {StoreError} with nothing sent, `REFERENCE_CONFLICT` when another payment is stored under this reference, and
    * `NOT_REPLACEABLE` for what can't be replaced, or whose order is paid. `STORE_TIMEOUT`, `MISSING_TABLES` or
    * `STORE_FAILED` when the store fails, perhaps after sending: call again with the same reference
@@ -125,14 +115,13 @@ export interface PaymentStore<Tx = undefined, Taken = Tx> extends Required<Callb
    */
   create(input: CreatePaymentInput, options?: RequestOptions & Replacing): Promise<StoredPayment>;
   /**
-   * Stores the payment in your own transaction, and sends nothing: order and payment are stored together or
-   * not at all. Call {@link send} after the commit; after a crash, {@link recover} sends it. Called
-   * again for the same payment, it changes nothing, except that a rejected payment becomes `recorded` again.
+   * Stores the payment in your own transaction, and sends nothing: order and payment are stored together or not at all.
+   * Call {@link send} after the commit; after a crash, {@link recover} sends it. Called again for the same payment, it
+   * changes nothing, except that a rejected payment becomes `recorded` again.
    *
    * @throws {InvalidRequestError} when the input is invalid
    * @throws {InvalidOptionError} with a database server, when `tx` is missing or not an open transaction
-   * @throws {StoreError} `REFERENCE_CONFLICT` when another payment is stored under this reference; `NOT_REPLACEABLE` for
-   * what can't be replaced
+   * @throws {StoreError} `REFERENCE_CONFLICT` and `NOT_REPLACEABLE`, like {@link create}
    */
   record(input: CreatePaymentInput, context: RecordContext<Taken>): Promise<void>;
   /**
@@ -145,11 +134,7 @@ export interface PaymentStore<Tx = undefined, Taken = Tx> extends Required<Callb
   send(merchantPaymentReference: string, options?: RequestOptions): Promise<StoredPayment>;
   /** What is stored under a reference. */
   get(merchantPaymentReference: string): Promise<StoredPayment | undefined>;
-  /**
-   * The payment that has paid an order, or its latest attempt: for the page to which the customer returns.
-   *
-   * @param order - the order's first reference
-   */
+  /** The payment that has paid the order with this first reference, or its latest attempt: for the page to return to. */
   getOrder(order: string): Promise<StoredPayment | undefined>;
   /**
    * Says that someone has found an unresolved payment at the service. It is then `created`, at once.
@@ -178,8 +163,7 @@ export interface PaymentStore<Tx = undefined, Taken = Tx> extends Required<Callb
    * refuses stays unresolved, and is looked up from then on. Any number of processes may call it at any time.
    *
    * @throws {InvalidOptionError} when an option is invalid, or one of the client's is missing
-   * @throws {ApiError} for a 401; the payments stay recorded
-   * @throws {SecretUnavailableError} when the client's credentials can't be read
+   * @throws {ApiError} for a 401, and `SecretUnavailableError`; the payments stay recorded
    * @throws {StoreError} when the store fails
    * @throws what `lookUp` has thrown first, after all else was recovered; its payment stays unresolved
    */

@@ -17,7 +17,8 @@ export function toIntent(
 ): { readonly key: string; readonly intent: Intent } {
   const { input, extraBody } = readBody(json);
   if (extraBody !== undefined) parseExactly(json, refuseLost);
-  const body = extraBody === undefined ? json : inOrder(json);
+  const ordered = sorted(extraBody) as object | undefined;
+  const body = ordered === undefined ? json : JSON.stringify({ ...input, ...ordered });
   return {
     key: toName(input.merchantPaymentReference),
     intent: { body, digest: toDigest(body) },
@@ -28,11 +29,6 @@ export function toIntent(
 function refuseLost(): never {
   const expected = 'JSON whose numbers JavaScript holds exactly';
   throw invalidOption('extraBody', expected, null, 'pass the number as a string', 'a raw number');
-}
-
-function inOrder(json: string): string {
-  const { input, extraBody } = readBody(json);
-  return JSON.stringify({ ...input, ...(sorted(extraBody) as object | undefined) });
 }
 
 // The order of keys has no meaning, and callers may build `extraBody` in different orders.
@@ -67,15 +63,12 @@ export function findDifferences(one: string, other: string): string[] {
 /** Converts a complete or partial record. */
 export function toServiceRecord(payment: PaymentFields, { toName }: StoredForms): ServiceRecord {
   const { referenceNumber, updatedAt } = payment;
+  const isText = typeof referenceNumber === 'string' && referenceNumber !== '';
   return {
-    referenceNumber: isText(referenceNumber) ? toName(referenceNumber) : undefined,
+    referenceNumber: isText ? toName(referenceNumber) : undefined,
     payment: Object.keys(payment).length === 0 ? undefined : JSON.stringify(payment),
     updatedAtUs: isDateTime(updatedAt) ? toMicroseconds(updatedAt as string) : undefined,
   };
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === 'string' && value !== '';
 }
 
 function toMicroseconds(text: string): number {

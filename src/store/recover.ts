@@ -30,13 +30,7 @@ interface Recovering extends LookOptions {
   readonly sendsAgain: boolean;
 }
 
-/**
- * Cleans up after crashes: what is unresolved is looked up or sent again, what is recorded is sent, and what has no
- * callback is looked up.
- *
- * @throws {StoreError} when the store fails
- * @throws what `lookUp` has thrown first, once all else is done
- */
+/** @throws {StoreError} when the store fails; or what `lookUp` has thrown first, once all else is done */
 export async function recover(backend: Tables, recovering: Recovering): Promise<Recovery> {
   const { resend, lookUp, sendsAgain } = recovering;
   const pass = new Pass(resend);
@@ -45,8 +39,7 @@ export async function recover(backend: Tables, recovering: Recovering): Promise<
   // What the service has refused is not repeated: it would refuse it again, and only a look tells whether it exists.
   const isRepeated = ({ stored }: Listed): boolean => sendsAgain && !wasRefused(stored.failure);
   await looks?.atUnresolved((listed) => !isRepeated(listed));
-  const pages = (kind: 'recorded' | 'unresolved') =>
-    pagesOf((page) => backend.list(kind, { ...page, olderThanMs: 0 }));
+  const pages = (kind: 'recorded' | 'unresolved') => pagesOf((page) => backend.list(kind, page));
   for await (const page of pages('recorded')) {
     await pass.sendAll(page, false);
     if (pass.error !== undefined) break;
@@ -134,12 +127,7 @@ const rules = {
   onError: optional(func<NonNullable<RecoveryOptions['onError']>>('that takes an error')),
 } satisfies OptionRules<RecoveryOptions>;
 
-/**
- * Recovers now and again after each pause.
- *
- * @param isLogged whether `recover` itself logs its failures
- * @throws {InvalidOptionError} when an option is invalid
- */
+/** @param isLogged whether `recover` itself logs its failures */
 export function startRecovery(
   recover: (options: RecoverOptions) => Promise<Recovery>,
   options: RecoveryOptions = {},

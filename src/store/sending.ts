@@ -51,9 +51,7 @@ const MAX_CLAIMS = 5;
 /**
  * Claims the payment and, if the claim is granted, sends it.
  *
- * @throws {MerchantPaymentsError} when the caller must change something before any payment can be sent: its credentials or
- * options, or its signal, which ended the call before anything was sent; this is stored
- * @throws {StoreError} when the store fails
+ * @throws {MerchantPaymentsError} for credentials, options, or a signal that ended the call before anything was sent
  */
 export async function sendIfGranted(sender: Sender, wanted: Wanted): Promise<Turn> {
   const { backend } = sender;
@@ -76,8 +74,7 @@ function claim(backend: Tables, wanted: Wanted, owner: string): Promise<Claimed>
   return backend
     .claim({ key, intent, owner, allowsRejected, isRepetition, leaseMs })
     .catch((error) => {
-      // The claim may have been granted and only its answer lost. Release it, since nothing was sent to the service. At a
-      // full pool, which the claim has not passed, the release would wait as well.
+      // It may have been granted and only its answer lost: nothing is sent. Nor is a claim that never left a full pool.
       if (!wasNeverSent(error)) {
         backend.finish(key, owner, released(wanted), undefined).catch(() => undefined);
       }
@@ -118,8 +115,8 @@ async function call(
 const PAUSES_MS = [0, 100, 400, 1_600];
 
 /**
- * Stores the end of the call, and returns what is then stored. A sender that is no longer the owner must not overwrite
- * what others have stored since, but the fact that a payment exists never expires: it is settled as by a callback.
+ * Stores the end of the call, and returns what is then stored. A sender that is no longer the owner must not overwrite what
+ * others have stored, but that a payment exists never expires: it is settled as by a callback.
  */
 async function storeResult(
   backend: Tables,
@@ -154,12 +151,7 @@ export interface Sent extends Turn {
   readonly isOver: boolean;
 }
 
-/**
- * Sends the payment, or waits for the caller that does, in this process or another, until the call's deadline.
- *
- * @throws {RequestAbortedError} when the signal is already aborted
- * @throws {StoreError} like {@link nextStep}
- */
+/** Sends the payment, or waits for the caller that does, in this process or another, until the call's deadline. */
 export async function sendOrWait(sender: Sender, wanted: Wanted): Promise<Sent> {
   const { options, timeoutMs } = wanted;
   assertNotAborted(options?.signal);
@@ -196,11 +188,7 @@ function nextPause(pauseMs: number): number {
   return Math.min(Math.max(pauseMs * 2, FIRST_PAUSE_MS), LONGEST_PAUSE_MS);
 }
 
-/**
- * What a call does after a turn: it returns what is stored, claims the payment, or waits for the caller that sends it.
- *
- * @throws {StoreError} when nothing is stored, another payment is, or the payment can't be claimed in time
- */
+/** @throws {StoreError} when nothing is stored, another payment is, or the payment can't be claimed in time */
 function nextStep(
   { stored, replayed, isPaid }: Turn,
   { intent, declined }: Wanted,

@@ -29,6 +29,32 @@ export interface OwnedRow extends Omit<PaymentRow, 'state'> {
   readonly lookAtMs: number | undefined;
 }
 
+/** What is known of a row that is new, besides its intent. */
+export type NewRow = Pick<OwnedRow, 'state' | 'order'> & { readonly nowMs: number };
+
+export function newRow({ body, digest }: Intent, { state, order, nowMs }: NewRow): OwnedRow {
+  return {
+    body,
+    digest,
+    state,
+    owner: undefined,
+    leaseUntilMs: undefined,
+    attempts: 0,
+    recordedAtMs: nowMs,
+    sentAtMs: undefined,
+    changedAtMs: nowMs,
+    referenceNumber: undefined,
+    payment: undefined,
+    foundStatus: undefined,
+    lookAtMs: undefined,
+    updatedAtUs: undefined,
+    paidBy: undefined,
+    failure: undefined,
+    order,
+    replacedBy: undefined,
+  };
+}
+
 /** The fields that a step changes, besides the time of the change. */
 export type RowChange = Partial<OwnedRow>;
 
@@ -291,10 +317,7 @@ function settleOne(
   return context.isOld || isLater(row, notice) ? {} : { record };
 }
 
-/**
- * Whether an order that the store did not create keeps its payment and record. Several payments of it are no mistake:
- * the latest counts until one has paid the order.
- */
+/** Whether an order that the store did not create keeps its payment: the latest counts until one has paid the order. */
 function staysElsewhere(row: Settleable, notice: Notice, { isOld, pays }: Context): boolean {
   if (!isKnown(row)) return false;
   if (row.referenceNumber === notice.serviceRecord.referenceNumber)
@@ -302,10 +325,7 @@ function staysElsewhere(row: Settleable, notice: Notice, { isOld, pays }: Contex
   return !pays && (isOld || row.paidBy !== undefined);
 }
 
-/**
- * Removes the fields that only the store sees, and shows an expired lease as `unresolved`. A payment that is known from
- * callbacks alone is `created`. Undefined if the order has no payment.
- */
+/** What others see of a row; undefined if the order has no payment. One that is known from callbacks alone is `created`. */
 export function visible(row: OwnedRow, nowMs: number): PaymentRow | undefined {
   const { owner, leaseUntilMs, updatedAtUs, paidBy, lookAtMs, state, ...stored } = {
     ...row,

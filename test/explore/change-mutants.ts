@@ -117,7 +117,7 @@ export const changeMutants: readonly Mutant[] = [
     scene: 'parked after',
   },
   // prune
-  { file: MEMORY, from: 'hasEnded(row) &&\n', to: '', scene: 'prune' },
+  { file: MEMORY, from: 'ENDED.includes(row.state) &&\n', to: '', scene: 'prune' },
   {
     file: MEMORY,
     from: '&&\n      !(findNamed(this.#failures, key) || findNamed(this.#seconds, key));',

@@ -32,13 +32,14 @@ describe.skipIf(!process.env['DATABASE_URL'])(
       held.finish();
     });
 
-    it('is ended by the server too, if this machine vanishes', async () => {
-      const store = postgresStore<PoolClient>(openPool({ max: 1 }), {
-        transactionTimeoutMs: 24_001,
-      });
-      await outcomeOf(store, change('silent'), async ({ tx }) => {
+    it.each([
+      [{}, '125s'],
+      [{ transactionTimeoutMs: 24_001 }, '29001ms'],
+    ])('is ended by the server too, if this machine vanishes (%o)', async (limits, expected) => {
+      const store = postgresStore<PoolClient>(openPool({ max: 1 }), limits);
+      await outcomeOf(store, change(`silent-${expected}`), async ({ tx }) => {
         const { rows } = await tx.query('SHOW idle_in_transaction_session_timeout');
-        expect(rows).toEqual([{ idle_in_transaction_session_timeout: '29001ms' }]);
+        expect(rows).toEqual([{ idle_in_transaction_session_timeout: expected }]);
       });
     });
 

@@ -43,7 +43,9 @@ describe('a statement that Postgres refuses', () => {
     (code) => {
       expect(failures.explain(answered(code))).toMatchObject({
         code: 'MISSING_TABLES',
-        message: expect.stringContaining('create the database or the schema if it is missing'),
+        message: expect.stringMatching(
+          /create database or schema if needed.*\(docs\/errors\.md#stores\)$/,
+        ),
       });
     },
   );

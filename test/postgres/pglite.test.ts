@@ -28,7 +28,7 @@ describe('postgresStore on PGlite', () => {
     );
     await expect(failing).rejects.toMatchObject({
       code: 'TRANSACTION_LOST',
-      message: expect.stringContaining('Let the store end'),
+      message: expect.stringContaining('ended the transaction'),
     });
   });
 

@@ -231,7 +231,7 @@ describe.each(drivers)('with $name', ({ open }) => {
     blocking.exec('ROLLBACK');
     expect(error).toMatchObject({
       code: 'STORE_TIMEOUT',
-      message: `A step of the store could not run within 5000 ms, because ${blocked}, and nothing was written. Keep transactions short, and keep no transaction or iterate() open across an await`,
+      message: expect.stringContaining(`written within 5000 ms, because ${blocked}. Keep`),
     });
     const cause = blocking === database ? undefined : 'database is locked';
     expect((error.cause as Error | undefined)?.message).toBe(cause);

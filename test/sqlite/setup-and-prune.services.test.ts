@@ -179,7 +179,7 @@ describe.each(drivers)('with $name', ({ open }) => {
       const store = sqliteStore(database);
       await expect(store.setup()).rejects.toMatchObject({
         code: 'MISSING_TABLES',
-        message: `The table "payment_store_${table}" has no column ${column}, so it is not a table of the store, or it is that of an earlier version. Nothing was changed. Give the store another prefix, or run the migration of the version that added the column`,
+        message: expect.stringContaining(`"payment_store_${table}" has no column ${column}:`),
       });
       expect(readAll(database, 'SELECT count(*) FROM sqlite_master').map(Number)).toEqual([1]);
     });

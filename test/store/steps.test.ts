@@ -31,7 +31,12 @@ let stored: PaymentRow;
 let owned: OwnedRow;
 
 beforeEach(() => {
-  stored = at(1_000, () => added(INTENT));
+  stored = at(1_000, () =>
+    added(
+      { key: 'one', intent: INTENT, owner: 'one', allowsRejected: true, leaseMs: 1_000 },
+      INTENT,
+    ),
+  );
   const unknown = { paidBy: undefined, lookAtMs: undefined };
   owned = { ...stored, owner: 'one', leaseUntilMs: 2_000, updatedAtUs: 1, ...unknown };
 });

@@ -20,15 +20,13 @@ export interface Lease {
 }
 
 /**
- * Runs `work`, and renews the lease every third of its duration. Renewal ends after `renewForMs`, or work that
- * hangs in a live process would keep its order busy indefinitely. The signal aborts before another process can
- * claim the order, unless this process is suspended.
+ * Runs `work`, and renews the lease every third of its duration. Renewal ends after `renewForMs`, or work that hangs in a
+ * live process would keep its order busy indefinitely. The signal aborts before another process can claim the order, unless
+ * this process is suspended.
  *
- * @returns `busy`, without running the work, if too little of the lease was left to start and it could not be
- * renewed; the lease is released
+ * @returns `busy`, without running the work, if too little of the lease was left and it could not be renewed
  * @throws what the store throws when it records the change; the lease is released
- * @throws {StoreError} `LEASE_LOST` if another process held the lease by the time `work` was done:
- * nothing was recorded
+ * @throws {StoreError} `LEASE_LOST` if another process held the lease when `work` was done: nothing was recorded
  */
 export async function runUnderLease(
   lease: Lease,
@@ -126,6 +124,6 @@ function setTimerAt(atMs: number, act: () => void): Timer {
 export function leaseLost(): StoreError {
   return new StoreError(
     'LEASE_LOST',
-    'The lease on this callback was lost while it was being processed, so another process may have processed it too; nothing was recorded here. Raise leaseMs (or renewForMs, for work that takes long), or stop the work when its signal aborts',
+    'The lease on this callback was lost, so another process may have processed it; nothing was recorded. Raise leaseMs or renewForMs, or stop on abort',
   );
 }

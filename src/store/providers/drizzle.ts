@@ -19,9 +19,8 @@ const WANTED = {
 };
 
 /**
- * Makes a store use the transactions of a Drizzle database: over node-postgres,
- * postgres.js, PGlite, Neon's pool, mysql2, or any other Drizzle driver that has transactions. `tx` is
- * Drizzle's own; a `tx.transaction()` in it is a savepoint.
+ * Makes a store use the transactions of a Drizzle database, over node-postgres, postgres.js, PGlite, Neon's pool, mysql2, or
+ * any other driver that has transactions. `tx` is Drizzle's own; a `tx.transaction()` in it is a savepoint.
  *
  * @param db - the result of `drizzle(pool)`
  * @throws {InvalidOptionError} when `db` is not a Drizzle database, is a transaction, or uses a single client

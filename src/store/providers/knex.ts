@@ -19,8 +19,7 @@ const WANTED = {
 };
 
 /**
- * Makes a store use the transactions of knex. `tx` is knex's own
- * `Knex.Transaction`; a `tx.transaction()` in it is a savepoint.
+ * Makes a store use the transactions of knex. `tx` is its own `Knex.Transaction`; a `tx.transaction()` in it is a savepoint.
  *
  * @param knex - the result of `knex({ client: 'pg', … })`
  * @throws {InvalidOptionError} when `knex` is not a knex instance, or is a transaction

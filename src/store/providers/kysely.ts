@@ -44,13 +44,12 @@ const WANTED = {
 };
 
 /**
- * Makes a store use the transactions of Kysely. `tx` is Kysely's own
- * `ControlledTransaction`, which is a `Transaction` with savepoints: `tx.savepoint('name').execute()`. Do
- * not call its `commit()` or `rollback()`. `record` accepts any `Transaction`, such as that of `db.transaction()`.
+ * Makes a store use the transactions of Kysely. `tx` is Kysely's own `ControlledTransaction`, which is a `Transaction` with
+ * savepoints: `tx.savepoint('name').execute()`. Do not call its `commit()` or `rollback()`. `record` accepts any
+ * `Transaction`, such as that of `db.transaction()`.
  *
- * With a pool of pg, listen for connections that break while a transaction is open. Kysely does
- * not, and Node then ends the process: `pool.on('connect', (client) => client.on('error',
- * console.error))`.
+ * With a pool of pg, listen for connections that break while a transaction is open. Kysely does not, and Node then ends the
+ * process: `pool.on('connect', (client) => client.on('error', console.error))`.
  *
  * @param db - a Kysely instance of version 0.28 or later
  * @throws {InvalidOptionError} when `db` is not a Kysely instance, or is a transaction

@@ -18,12 +18,9 @@ const WANTED = {
 };
 
 /**
- * Makes a store in Postgres use the transactions of postgres.js. `tx` is its own
- * `TransactionSql`; use `tx.savepoint()` for a savepoint. A statement that fails outside a savepoint fails
- * the transaction, even if your code catches the error.
- *
- * Stop the work when its signal aborts: a statement sent after the connection is lost throws where
- * nothing can catch it, and Node ends the process.
+ * Makes a store in Postgres use the transactions of postgres.js. `tx` is its own `TransactionSql`: a statement that fails
+ * outside a `tx.savepoint()` fails the transaction, even if your code catches the error. Stop the work when its signal
+ * aborts: a statement sent after the connection is lost throws where nothing can catch it, and Node ends the process.
  *
  * @param sql - the result of `postgres(url)`
  * @throws {InvalidOptionError} when `sql` is not a client of postgres.js, or is a transaction

@@ -19,10 +19,8 @@ const WANTED = {
 };
 
 /**
- * Makes a store use the transactions of a Prisma client. `tx` is Prisma's own
- * `Prisma.TransactionClient`, or that of your extended client.
- *
- * Prisma's `maxWait` and `timeout` are set from `acquireTimeoutMs` and `transactionTimeoutMs`.
+ * Makes a store use the transactions of a Prisma client. `tx` is Prisma's own `Prisma.TransactionClient`, or that of your
+ * extended client. Its `maxWait` and `timeout` are set from `acquireTimeoutMs` and `transactionTimeoutMs`.
  *
  * @param prisma - the client, with or without extensions
  * @throws {InvalidOptionError} when `prisma` is not a Prisma client, or is a transaction

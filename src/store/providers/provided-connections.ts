@@ -55,10 +55,7 @@ export function providedConnections<Tx>(
   };
 }
 
-/**
- * Waits until the ORM has heard of a broken connection: its statement rejects first, and the transaction later in the same
- * turn of the event loop, but after the first immediates.
- */
+/** Waits until the ORM has heard of a broken connection: its transaction rejects after the statement, in the same turn. */
 async function lossHeard(): Promise<void> {
   for (let turns = 0; turns < 2; turns += 1) await new Promise(setImmediate);
 }
@@ -168,7 +165,8 @@ class ProvidedTransaction<Tx> extends Loss implements OpenTransaction<Tx> {
     const { failures } = this.#engine;
     for (const statement of [...(this.#hasSavepoint ? [RELEASE] : []), ...statements]) {
       await this.#query(statement).catch((error: unknown) => {
-        throw failures.explainFailedRecord(error);
+        const isLost = failures.losesConnection(error);
+        throw isLost ? failures.connectionLost(error) : failures.explainFailedEnd(error);
       });
     }
   }

@@ -11,9 +11,8 @@ export interface TransactionLimits {
 }
 
 /**
- * Lets a store use an ORM or a driver instead of a pool: the ORM owns the transaction,
- * and `tx` is its own transaction object. Created by `fromDrizzle`, `fromKysely` and the like. A store passes
- * a `Tx` to your work; `record` accepts any `Taken`, which is wider if the ORM has several kinds of transactions.
+ * Lets a store use an ORM or a driver instead of a pool, as made by `fromDrizzle`, `fromKysely` and the like: `tx` is the
+ * ORM's own transaction. `record` accepts any `Taken`, which is wider if the ORM has several kinds of transactions.
  */
 export interface TransactionProvider<Tx, Taken = Tx> {
   /** The ORM's name, for messages: `Drizzle`. */
@@ -22,10 +21,7 @@ export interface TransactionProvider<Tx, Taken = Tx> {
   readonly database: object;
   /** What the store sends first in a transaction, if the ORM does not begin it at READ COMMITTED by itself. */
   readonly firstStatement?: string;
-  /**
-   * Runs `body` in a transaction at READ COMMITTED. Rolls back if `body` rejects, and commits
-   * otherwise.
-   */
+  /** Runs `body` in a transaction at READ COMMITTED. Rolls back if `body` rejects, and commits otherwise. */
   transaction(body: (tx: Tx) => Promise<void>, limits: TransactionLimits): Promise<unknown>;
   /** Runs one statement without parameters: in a transaction, or on {@link database}, outside of one. */
   query(on: Tx | object, text: string): Promise<readonly object[]>;

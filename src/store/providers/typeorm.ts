@@ -32,8 +32,8 @@ const WANTED = {
 };
 
 /**
- * Makes a store use the transactions of a TypeORM DataSource. `tx` is
- * TypeORM's own `EntityManager`; a `tx.transaction()` in it, and the transaction of a `save()`, is a savepoint.
+ * Makes a store use the transactions of a TypeORM DataSource. `tx` is TypeORM's own `EntityManager`; a `tx.transaction()` in
+ * it, and the transaction of a `save()`, is a savepoint.
  *
  * @param dataSource - the DataSource; initialize it before the first use at the latest
  * @throws {InvalidOptionError} when `dataSource` is not a DataSource, or is a transaction

@@ -1,4 +1,4 @@
-import { StoreError } from '../../errors.js';
+import { lost } from '../errors.js';
 
 type Method = (...args: unknown[]) => unknown;
 
@@ -78,11 +78,7 @@ export class WorkEnd implements ProxyHandler<object> {
   }
 }
 
-/**
- * Runs the work with a view of its transaction.
- *
- * @throws {StoreError} `TRANSACTION_LOST` when the work returns while one of its queries runs
- */
+/** @throws {StoreError} `TRANSACTION_LOST` when the work returns while one of its queries runs */
 export async function runWithView<Tx>(
   makeView: (end: WorkEnd) => Tx | Promise<Tx>,
   work: (view: Tx) => Promise<void>,
@@ -94,7 +90,10 @@ export async function runWithView<Tx>(
   } finally {
     ranOn = await end.close();
   }
-  if (ranOn) throw notAwaited();
+  if (!ranOn) return;
+  throw lost(
+    'The work returned while a query was still running, so its transaction was rolled back; a later delivery runs it again. Await every query',
+  );
 }
 
 /** Refuses a call as its caller expects it: by a callback, by a promise, or by throwing. */
@@ -114,16 +113,7 @@ function isFixed(target: object, name: string): boolean {
   return Object.getOwnPropertyDescriptor(target, name)?.configurable === false;
 }
 
-function workHasEnded(): StoreError {
-  return new StoreError(
-    'TRANSACTION_LOST',
-    'The query was not sent: the work that was given this tx has ended, and the transaction with it. Await every query before the work returns',
+const workHasEnded = () =>
+  lost(
+    'The query was not sent: the work that was given this tx has ended. Await every query before the work returns',
   );
-}
-
-function notAwaited(): StoreError {
-  return new StoreError(
-    'TRANSACTION_LOST',
-    'The work returned while one of its queries was still running, so the transaction was rolled back; nothing was recorded, and a later delivery runs the work again. Await every query',
-  );
-}

@@ -1,4 +1,4 @@
-import type { Change, ChangeName } from '../change.js';
+import type { Change, ChangeName, PaymentName } from '../change.js';
 import {
   type ChangeDecision,
   isOfAnother,
@@ -9,17 +9,13 @@ import type { Page } from '../payment-row.js';
 import type { Step } from '../payment-steps.js';
 import type { Dialect, Tables } from './dialect.js';
 import { parseOne, parseSecond, parseSeenChange, type SeenKind } from './rows.js';
-import { databaseForms, keyOf, Sql, template } from './sql.js';
+import { COLUMNS, databaseForms, keyOf, ORDER_FIELDS, Sql, template } from './sql.js';
 import { CHANGE } from './sweeps.js';
 
 const [ORDER, PAYMENT, KEY] = CHANGE;
-const ORDERS =
-  'state, reference_number, payment, payment_updated_at_us, paid_by, body, order_name, replaced_by';
+const ORDERS = ORDER_FIELDS.map((field) => COLUMNS[field]).join(', ');
 
-/**
- * The statements about changes, for every engine. Those of a change run while its order's row is locked. The texts of
- * the usual ones are built once.
- */
+/** The statements about changes, for every engine. Those of a change run while its order's row is locked. */
 export class ChangeStatements {
   readonly #sql: Sql;
   readonly #dialect: Dialect;
@@ -57,18 +53,14 @@ export class ChangeStatements {
     };
   }
 
-  /**
-   * What is stored about a change, from the rows of {@link read}; undefined if nothing is stored about its order. Asks
-   * for more if the order has another payment.
-   */
+  /** What is stored about a change, of which these rows were read; undefined if nothing is about its order. */
   *see(change: ChangeName, rows: readonly string[]): Step<SeenChange | undefined> {
     const own = parseSeenChange(rows, change);
     const seen = own && (yield* this.#withOrder(own));
     if (seen === undefined || !isOfAnother(seen.row, change)) return seen;
-    const { merchantPaymentReference, referenceNumber } = change;
     const [second] =
       yield `SELECT ${this.#dialect.list('payment, payment_updated_at_us')} FROM ${this.#tables.seconds}
-WHERE ${isSecond(this.#sql, merchantPaymentReference, referenceNumber)}`;
+WHERE ${isSecond(this.#sql, change)}`;
     return { ...seen, second: parseSecond(second) };
   }
 
@@ -122,7 +114,7 @@ VALUES (${this.#sql.value(merchantPaymentReference)}, ${values}, ${this.#dialect
     } else if (list === 'update') {
       statements.push(`UPDATE ${seconds}
 SET payment = ${this.#sql.value(payment)}, payment_updated_at_us = ${this.#sql.value(updatedAtUs)}
-WHERE ${this.#sql.match({ merchant_payment_reference: merchantPaymentReference, reference_number: referenceNumber })}`);
+WHERE ${isSecond(this.#sql, { merchantPaymentReference, referenceNumber: referenceNumber as string })}`);
     }
     return statements;
   }
@@ -160,13 +152,13 @@ VALUES (${names}, ${occurredAtUs}, ${attempts}, ${Number(parked)}, ${this.#sql.v
   }
 
   /** Returns its record. */
-  lockSecond(key: string, referenceNumber: string): string {
+  lockSecond(name: PaymentName): string {
     const { list, forUpdate } = this.#dialect;
-    return `SELECT ${list('payment')} FROM ${this.#tables.seconds} WHERE ${isSecond(this.#sql, key, referenceNumber)}${forUpdate}`;
+    return `SELECT ${list('payment')} FROM ${this.#tables.seconds} WHERE ${isSecond(this.#sql, name)}${forUpdate}`;
   }
 
-  forgetSecond(key: string, referenceNumber: string): string {
-    return `DELETE FROM ${this.#tables.seconds} WHERE ${isSecond(this.#sql, key, referenceNumber)}`;
+  forgetSecond(name: PaymentName): string {
+    return `DELETE FROM ${this.#tables.seconds} WHERE ${isSecond(this.#sql, name)}`;
   }
 
   /** A row as `parseFailedRow` reads it. */
@@ -185,12 +177,10 @@ WHERE ${condition}${this.#sql.page(page, 'first_failed_at_ms', CHANGE)}`;
 
   /** A row as `parseSecondRow` reads it. */
   listSecond(page: Page): string {
-    const names = [ORDER, PAYMENT];
-    const list = this.#dialect.list(
-      ['found_at_ms', ...names, 'payment', this.#dialect.now()].join(', '),
-    );
-    return `SELECT ${list} FROM ${this.#tables.seconds}
-WHERE 1 = 1${this.#sql.page(page, 'found_at_ms', names)}`;
+    const { list, now } = this.#dialect;
+    const columns = list(`found_at_ms, ${ORDER}, ${PAYMENT}, payment, ${now()}`);
+    return `SELECT ${columns} FROM ${this.#tables.seconds}
+WHERE 1 = 1${this.#sql.page(page, 'found_at_ms', [ORDER, PAYMENT])}`;
   }
 }
 
@@ -224,8 +214,9 @@ VALUES ({order}, {payment}, {key}, {occurred}, {newest}, {now})`),
   };
 }
 
-function isSecond(sql: Sql, key: string, referenceNumber: string): string {
-  return sql.match({ merchant_payment_reference: key, reference_number: referenceNumber });
+function isSecond(sql: Sql, name: PaymentName): string {
+  const { merchantPaymentReference, referenceNumber } = name;
+  return sql.match({ [ORDER]: merchantPaymentReference, [PAYMENT]: referenceNumber });
 }
 
 function toBase64(bytes: Uint8Array): string {

@@ -16,10 +16,7 @@ import { COLUMNS, databaseForms, type Sql } from './sql.js';
 /** The states of payments that wait for their first callback. */
 const WAITING = "state IN ('unheard', 'missed')";
 
-/**
- * The statements about payments, for every engine. A SELECT returns one text in each row, and no other statement
- * returns rows.
- */
+/** The statements about payments, for every engine. A SELECT returns one text in each row, and nothing else does. */
 export class PaymentStatements implements PaymentRows {
   readonly forms = databaseForms;
   readonly #sql: Sql;
@@ -82,14 +79,14 @@ VALUES (${this.#sql.values([key, body, digest, 'recorded', 0, order])}, ${now}, 
     return this.listed(condition, page, time);
   }
 
-  listDue(kind: DueKind, lifetimeMs: number, page: Omit<Page, 'olderThanMs'>): string {
+  listDue(kind: DueKind, lifetimeMs: number, page: Page): string {
     const now = this.#dialect.now();
     const condition = {
       unresolved: `(state = 'unresolved' OR (state = 'sending' AND lease_until_ms <= ${now}))`,
       waiting: `${WAITING} AND sent_at_ms <= ${now} - ${lifetimeMs}`,
     }[kind];
     const isDue = `${condition} AND (look_at_ms IS NULL OR look_at_ms <= ${now})`;
-    return this.listed(isDue, { ...page, olderThanMs: 0 }, 'sent_at_ms');
+    return this.listed(isDue, page, 'sent_at_ms');
   }
 
   listed(condition: string, page: Page, time: 'sent_at_ms' | 'changed_at_ms'): string {

@@ -1,11 +1,12 @@
-import { StoreError } from '../../errors.js';
+import type { StoreError } from '../../errors.js';
 import type { FailedRow } from '../backend.js';
 import type { Change } from '../change.js';
 import type { SeenChange } from '../change-steps.js';
+import { failed } from '../errors.js';
 import type { RowState, SecondRow } from '../payment-row.js';
 import type { KeyedRow } from '../payment-steps.js';
 import type { OwnedRow, StoredRecord } from '../steps.js';
-import { COLUMNS } from './sql.js';
+import { COLUMNS, ORDER_FIELDS } from './sql.js';
 
 // Databases return each row as a JSON list, because drivers differ in how they return numbers and times.
 
@@ -18,17 +19,18 @@ const FIELDS = Object.keys(COLUMNS);
 type Column = string | number | null;
 type Columns = readonly (Column | undefined)[];
 
-/** @throws {StoreError} `STORE_FAILED` for anything but a row of payments */
+/** @throws {StoreError} `STORE_FAILED` for a payment in a state that is unknown */
 export function parseOwnedRow(json: string): KeyedRow {
-  const [key, ...columns] = parse(json, FIELDS.length + 2);
+  const [key, ...columns] = parse(json);
+  const row: OwnedRow = toRow(FIELDS, columns);
+  return { key: String(key), row, nowMs: Number(columns[FIELDS.length]) };
+}
+
+function toRow<Row>(fields: readonly string[], columns: Columns): Row {
   const row: Record<string, Column | undefined> = {};
-  for (const [at, field] of FIELDS.entries()) row[field] = columns[at];
+  for (const [at, field] of fields.entries()) row[field] = columns[at];
   if (!STATES.has(row['state'])) throw unknownRow();
-  return {
-    key: String(key),
-    row: row as unknown as OwnedRow,
-    nowMs: Number(columns[FIELDS.length]),
-  };
+  return row as Row;
 }
 
 /** The first column of a row that a claim reads. */
@@ -38,7 +40,7 @@ export type SeenKind = 'order' | 'change' | 'failure';
  * Parses what a claim reads: the order, the processed changes of the payment, and the change's own failure. Undefined
  * if nothing is stored about the order.
  *
- * @throws {StoreError} `STORE_FAILED` for anything else
+ * @throws {StoreError} `STORE_FAILED` for an order in a state that is unknown
  */
 export function parseSeenChange(
   rows: readonly string[],
@@ -50,54 +52,31 @@ export function parseSeenChange(
   let isProcessed = false;
   for (const json of rows) {
     const [kind, ...columns] = parse(json);
-    if (kind === 'order' && columns.length === 8) row = toOrder(columns);
-    else if (kind === 'change' && columns.length === 2) {
-      const [processed, latest] = columns;
-      isProcessed ||= processed === key;
-      newest = later(newest, latest);
-    } else if (kind === 'failure' && columns.length === 2) {
-      failure = { attempts: Number(columns[0]), parked: Number(columns[1]) === 1 };
-    } else throw unknownRow();
+    if (kind === 'order') row = toRow(ORDER_FIELDS, columns);
+    else if (kind === 'change') {
+      isProcessed ||= columns[0] === key;
+      newest = later(newest, String(columns[1]));
+    } else failure = { attempts: Number(columns[0]), parked: Number(columns[1]) === 1 };
   }
   return row && { row, isProcessed, newest, failure, second: undefined };
 }
 
-function toOrder(columns: Columns): NonNullable<SeenChange['row']> {
-  const [state, referenceNumber, payment, updatedAtUs, ...rest] = columns as readonly string[];
-  const [paidBy, body = '', order, replacedBy] = rest;
-  if (!STATES.has(state)) throw unknownRow();
-  return {
-    state: state as RowState,
-    referenceNumber,
-    payment,
-    updatedAtUs: updatedAtUs === undefined ? undefined : Number(updatedAtUs),
-    paidBy,
-    body,
-    order,
-    replacedBy,
-  };
-}
-
 /** The later one of two ranks. */
-function later(one: string | undefined, other: Column | undefined): string {
-  const rank = String(other);
-  if (!/^-?\d+$/.test(rank)) throw unknownRow();
-  return one !== undefined && BigInt(one) > BigInt(rank) ? one : rank;
+function later(one: string | undefined, other: string): string {
+  return one !== undefined && BigInt(one) > BigInt(other) ? one : other;
 }
 
 /** Parses what is stored of a second payment's record; undefined if it is not listed. */
 export function parseSecond(json: string | undefined): StoredRecord | undefined {
   if (json === undefined) return undefined;
-  const [payment, updatedAtUs] = parse(json, 2);
+  const [payment, updatedAtUs] = parse(json);
   return { payment: payment as string, updatedAtUs: updatedAtUs as number | undefined };
 }
 
 export function parseFailedRow(json: string): FailedRow {
-  const [merchantPaymentReference, referenceNumber, key, fullNames, occurredAtUs, ...rest] = parse(
-    json,
-    12,
-  );
-  const [firstFailedAtMs, lastFailedAtMs, attempts, parked, error, rawBody, nowMs] = rest;
+  const [merchantPaymentReference, referenceNumber, key, fullNames, ...rest] = parse(json);
+  const [occurredAtUs, firstFailedAtMs, lastFailedAtMs, attempts, parked, ...more] = rest;
+  const [error, rawBody, nowMs] = more;
   const [fullMerchantReference, fullReferenceNumber, fullKey] = parseJson(fullNames) as string[];
   return {
     place: {
@@ -124,7 +103,7 @@ export function parseFailedRow(json: string): FailedRow {
 }
 
 export function parseSecondRow(json: string): SecondRow {
-  const [foundAtMs, merchantPaymentReference, referenceNumber, payment, nowMs] = parse(json, 5);
+  const [foundAtMs, merchantPaymentReference, referenceNumber, payment, nowMs] = parse(json);
   const names = [merchantPaymentReference, referenceNumber].map(String);
   return {
     place: { atMs: Number(foundAtMs), names },
@@ -135,16 +114,14 @@ export function parseSecondRow(json: string): SecondRow {
 
 /** Parses a list of one column. */
 export function parseOne(json: string | undefined): string | undefined {
-  const [column] = json === undefined ? [] : parse(json, 1);
+  const [column] = json === undefined ? [] : parse(json);
   return column === undefined ? undefined : String(column);
 }
 
 /** The columns of a row, without NULLs. */
-function parse(json: string, length?: number): Columns {
-  const columns = parseJson(json);
-  const isRow = Array.isArray(columns) && (length === undefined || columns.length === length);
-  if (!isRow) throw unknownRow();
-  return columns.map((column: Column) => column ?? undefined);
+function parse(json: string): Columns {
+  const columns = parseJson(json) as readonly Column[];
+  return columns.map((column) => column ?? undefined);
 }
 
 function parseJson(text: unknown): unknown {
@@ -157,8 +134,7 @@ function parseJson(text: unknown): unknown {
 }
 
 export function unknownRow(): StoreError {
-  return new StoreError(
-    'STORE_FAILED',
-    'A table of the store contains a row that this version does not know, so nothing was done; look for a later version of the package, or another program, that uses the same tables',
+  return failed(
+    'A row of the store is unknown to this version, so nothing was done; look for a later version of the package in use',
   );
 }

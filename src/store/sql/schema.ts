@@ -1,4 +1,5 @@
-import { StoreError } from '../../errors.js';
+import type { StoreError } from '../../errors.js';
+import { missing } from '../errors.js';
 import type { Dialect, Tables } from './dialect.js';
 
 type Type = 'name' | 'text' | 'bigint' | 'int';
@@ -37,26 +38,14 @@ const TABLES: Readonly<Record<keyof Tables, Table>> = {
       recorded_at_ms: ['bigint'],
       sent_at_ms: ['bigint?'],
       changed_at_ms: ['bigint'],
-      reference_number: [
-        'name?',
-        'The payment at the service: its reference, its record as JSON, and the time of the record.',
-      ],
-      payment: ['text?'],
+      reference_number: ['name?', 'The payment at the service.'],
+      payment: ['text?', 'Its record as JSON, and the time of that.'],
       payment_updated_at_us: ['bigint?'],
-      found_status: [
-        'text?',
-        'Of a missed payment: the status that lookUp has found, as JSON. When lookUp is asked next; NULL for the next pass.',
-      ],
-      look_at_ms: ['bigint?'],
-      paid_by: [
-        'name?',
-        "The service's reference of the payment that has paid the order: on its first row, and on that of its attempt.",
-      ],
-      order_name: [
-        'text?',
-        "Of a later attempt at an order: the order's first reference, as JSON. Then the reference that has replaced this one.",
-      ],
-      replaced_by: ['text?'],
+      found_status: ['text?', 'Of a missed payment: the status that lookUp has found, as JSON.'],
+      look_at_ms: ['bigint?', 'When lookUp is asked next; NULL for the next pass.'],
+      paid_by: ['name?', 'The payment that has paid the order: on the first row and its own.'],
+      order_name: ['text?', 'Of a later attempt at an order: its first reference, as JSON.'],
+      replaced_by: ['text?', 'The reference that has replaced this one, as JSON.'],
       failure: ['text?', 'Why the last attempt failed, as JSON.'],
     },
     primaryKey: 'merchant_payment_reference',
@@ -67,10 +56,7 @@ const TABLES: Readonly<Record<keyof Tables, Table>> = {
     columns: {
       ...CHANGE,
       occurred_at_us: ['bigint'],
-      latest_rank: [
-        'bigint',
-        'The newest change of the payment so far: its time in half microseconds, and one more if it is paid.',
-      ],
+      latest_rank: ['bigint', 'Of the newest change: its half microseconds, plus 1 if it is paid.'],
       processed_at_ms: ['bigint'],
     },
     primaryKey: CHANGE_KEY,
@@ -166,9 +152,8 @@ export function missingColumns(
 }
 
 export function missingColumn(table: string, column: string): StoreError {
-  return new StoreError(
-    'MISSING_TABLES',
-    `The table ${table} has no column ${column}, so it is not a table of the store, or it is that of an earlier version. Nothing was changed. Give the store another prefix, or run the migration of the version that added the column`,
+  return missing(
+    `The table ${table} has no column ${column}: it is another program's, or of an earlier version. Nothing was changed. Set another prefix, or migrate`,
   );
 }
 

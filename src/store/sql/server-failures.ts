@@ -1,6 +1,6 @@
 import { InvalidOptionError, MerchantPaymentsError, StoreError } from '../../errors.js';
 import { nameFailure } from '../../protocol/describe-value.js';
-import { unsent, wasNeverSent } from '../errors.js';
+import { failed, late, lost, missing, unsent, wasNeverSent } from '../errors.js';
 import { connectErrorOf } from '../providers/driver-errors.js';
 
 export type ErrorCode = string | number;
@@ -51,13 +51,9 @@ export interface ServerWords {
 }
 
 const UNKNOWN_END =
-  'whether it was recorded is unknown. The service retries: the retry is a duplicate if it was recorded, and runs the work again if not';
-const RUN_AGAIN = 'nothing was recorded, and a later delivery runs the work again';
+  'so whether it was recorded is unknown: the retry is a duplicate, or runs it again';
+const RUN_AGAIN = 'nothing was recorded; the retry runs it again';
 const REPEAT = 'It is unknown whether the step was done; it is safe to repeat it';
-
-const late = (text: string, cause?: unknown) => new StoreError('STORE_TIMEOUT', text, { cause });
-const failed = (text: string, cause?: unknown) => new StoreError('STORE_FAILED', text, { cause });
-const lost = (text: string, cause?: unknown) => new StoreError('TRANSACTION_LOST', text, { cause });
 
 /** The errors of one kind of database server: what they mean, and how users are told. */
 export class ServerFailures {
@@ -98,10 +94,7 @@ export class ServerFailures {
     return code !== undefined && this.#words.codes[kind].includes(code);
   }
 
-  /**
-   * An error as it may be shown: drivers and ORMs add the statement, which contains the request body. Without an answer of
-   * the server, only its code is kept.
-   */
+  /** An error as it may be shown: drivers and ORMs add the statement, which contains the request body. */
   causeOf(error: unknown): Error {
     if (error instanceof MerchantPaymentsError || error instanceof TypeError) return error;
     const found = this.#words.databaseErrorOf(error);
@@ -112,7 +105,7 @@ export class ServerFailures {
   readonly noConnectionInTime = (acquireTimeoutMs: number): StoreError =>
     unsent(
       late(
-        `The pool provided no connection within acquireTimeoutMs (${acquireTimeoutMs} ms), so nothing was done; check that the server can be reached, find what holds the pool's connections, make it larger, or ${this.#words.poolRemedy}`,
+        `The pool provided no connection within acquireTimeoutMs (${acquireTimeoutMs} ms), so nothing was done; check the server, find what holds connections, or ${this.#words.poolRemedy}`,
       ),
     );
 
@@ -128,7 +121,7 @@ export class ServerFailures {
       new Error(String(message ?? found)),
       code !== undefined && { code },
     );
-    const text = `The pool provided no connection${isLate ? ' within its own time limit' : ''}, so nothing was done; see cause. Check that the server can be reached, and find what holds the pool's connections`;
+    const text = `The pool provided no connection${isLate ? ' within its own time limit' : ''}, so nothing was done; see cause. Check the server, and what holds the pool's connections`;
     return unsent(isLate ? late(text, cause) : failed(text, cause));
   }
 
@@ -137,7 +130,7 @@ export class ServerFailures {
     const cause = error instanceof StoreError ? error.cause : error;
     return unsent(
       failed(
-        'The connection to the database was lost before its transaction had begun, so nothing was done; see cause. Check that the server can be reached, and call again',
+        'The connection was lost before its transaction had begun, so nothing was done; see cause. Check the server, and call again',
         this.causeOf(cause),
       ),
     );
@@ -146,33 +139,31 @@ export class ServerFailures {
   /** Other code has released a connection while its transaction was open. */
   foreignTransaction(): StoreError {
     return failed(
-      'The pool returned a connection with an open transaction, so it was closed, and nothing was done: end each transaction before you release its client, also when it fails',
+      'The pool returned a connection with an open transaction, which was closed; nothing was done: end each transaction before its release, also when it fails',
     );
   }
 
   readonly noAnswerInTime = (timeoutMs: number): StoreError =>
     late(
-      `${this.#words.name} did not answer within ${timeoutMs} ms, so the connection was closed and nothing was processed; check the server and the network, or raise commandTimeoutMs`,
+      `${this.#words.name} did not answer within ${timeoutMs} ms, so the connection was closed and nothing was processed; check the server and network, or raise commandTimeoutMs`,
     );
 
   readonly noStepInTime = (timeoutMs: number): StoreError =>
-    late(
-      `${this.#words.name} did not answer within ${timeoutMs} ms (commandTimeoutMs; with an ORM, plus acquireTimeoutMs), so the connection was closed. ${REPEAT}. Check the server and the network, and commit any transaction of yours that recorded this payment`,
-    );
+    late(`${this.#words.name} did not answer within ${timeoutMs} ms (commandTimeoutMs). ${REPEAT}`);
 
   readonly noEndOfWorkInTime = (timeoutMs: number): StoreError =>
     late(
-      `The transaction was not over within transactionTimeoutMs (${timeoutMs} ms), so the connection was closed; ${RUN_AGAIN}. Give the statements of your work a deadline (${this.#words.deadlineRemedy}), or raise transactionTimeoutMs`,
+      `The work took longer than transactionTimeoutMs (${timeoutMs} ms); ${RUN_AGAIN}. Give its statements deadlines (${this.#words.deadlineRemedy})`,
     );
 
   readonly noEndInTime = (timeoutMs: number): StoreError =>
     late(
-      `${this.#words.name} did not answer COMMIT within commandTimeoutMs (${timeoutMs} ms), so the connection was closed; ${UNKNOWN_END}`,
+      `${this.#words.name} did not answer COMMIT within commandTimeoutMs (${timeoutMs} ms), ${UNKNOWN_END}`,
     );
 
   endUnknown(cause: unknown): StoreError {
     return lost(
-      `The connection to the database was lost while the change was being recorded; ${UNKNOWN_END}`,
+      `The connection to the database was lost at COMMIT, ${UNKNOWN_END}`,
       // If a loss was already described, keep only the driver's error.
       cause instanceof StoreError ? cause.cause : cause,
     );
@@ -180,37 +171,32 @@ export class ServerFailures {
 
   connectionLost(cause: unknown): StoreError {
     return lost(
-      `The connection to the database was lost while the work was running, and its transaction with it; ${RUN_AGAIN}. Stop the work when its signal aborts`,
+      `The connection to the database was lost during the work; ${RUN_AGAIN}. Stop when the signal aborts`,
       cause,
     );
   }
 
   transactionEnded(cause?: unknown): StoreError {
     return lost(
-      `The work ended the transaction it was given, by ${this.#words.endedBy}; ${RUN_AGAIN}. Let the store end the transaction: throw to undo everything, use SAVEPOINT and ROLLBACK TO SAVEPOINT to undo a part`,
+      `The work ended the transaction (${this.#words.endedBy}); ${RUN_AGAIN}. Throw to undo it`,
       cause,
     );
   }
 
   transactionAborted(cause?: unknown): StoreError {
     return lost(
-      `A statement of the work failed and the work continued, but ${this.#words.name} has rolled back the whole transaction; ${RUN_AGAIN}. Let the error through, or set a SAVEPOINT before a statement that may fail, and send ROLLBACK TO SAVEPOINT if it does`,
+      'The work went on after a statement failed; nothing was recorded. Rethrow, or set a SAVEPOINT before a statement that may fail',
       cause,
     );
   }
 
   changedAnswer(): StoreError {
     return failed(
-      'The pool did not return the text that the database sent, so nothing was processed; look for a type parser, a plugin, or a wrapper of the pool, that changes what queries return',
+      'The pool changed what the database sent, so nothing was processed; look for a type parser, a plugin or a wrapper of the pool',
     );
   }
 
-  /**
-   * The only text in each row. A store selects nothing but texts, because a pool may parse other types in its own way,
-   * and `'f'` is true in JavaScript.
-   *
-   * @throws {StoreError} `STORE_FAILED` for anything else
-   */
+  /** The only text in each row: a store selects nothing but texts, as a pool may parse other types in its own way. */
   textsOf(rows: readonly object[] | undefined): readonly string[] {
     if (rows === undefined) throw this.changedAnswer();
     return rows.map((row) => {
@@ -231,16 +217,16 @@ export class ServerFailures {
     const cause = this.causeOf(error);
     if (this.is('lockTimeout', found)) {
       return late(
-        'Another transaction held the payment for too long, and nothing was written. Look for one of your transactions that recorded the same payment and is still open: commit it before create() or send()',
+        'Another transaction held the payment for too long, and nothing was written. Commit your transaction that recorded the same payment before create() or send()',
         cause,
       );
     }
     if (this.losesConnection(found)) {
-      const text = `${name}, or the connection to it, failed during a step of the store; see cause`;
+      const text = `${name}, or the connection to it, failed; see cause`;
       return failed(`${text}. ${REPEAT}`, cause);
     }
     const remedy = remedyFor(found);
-    const text = `${name} refused a statement of the store, and nothing was written; see cause`;
+    const text = `${name} refused a statement of the store; nothing was written, see cause`;
     return failed(remedy === undefined ? text : `${text}. ${remedy}`, cause);
   }
 
@@ -256,10 +242,9 @@ export class ServerFailures {
   }
 
   #missingTables(error: unknown): StoreError {
-    return new StoreError(
-      'MISSING_TABLES',
-      `The database, its schema, or a table or column of the store, does not exist or is not where the connection looks, and nothing was written; create the database or the schema if it is missing, then call setup() once before the first payment, or run the SQL of ${this.#words.schema}`,
-      { cause: this.causeOf(error) },
+    return missing(
+      `A table or column of the store is missing where the connection looks; create database or schema if needed, then call setup() or run ${this.#words.schema}`,
+      this.causeOf(error),
     );
   }
 
@@ -269,11 +254,6 @@ export class ServerFailures {
     if (this.losesConnection(error)) return this.endUnknown(error);
     if (this.is('aborted', error)) return this.transactionAborted(error);
     return this.is('ended', error) ? this.transactionEnded(error) : error;
-  }
-
-  /** Explains the error of a statement that comes before COMMIT was sent. */
-  explainFailedRecord(error: unknown): unknown {
-    return this.losesConnection(error) ? this.connectionLost(error) : this.explainFailedEnd(error);
   }
 
   /** Whether a claim failed because another transaction holds the order. */

@@ -12,9 +12,9 @@ import { type StoreOptions, storeRules } from '../options.js';
 /** The name of the tables of a store on a database server. */
 export interface SchemaOptions {
   /**
-   * The prefix of the tables (`payments`, `changes`, `failed_changes`, `second_payments`) and their indexes. It has 1
-   * to 40 ASCII letters, digits and underscores, and does not start with a digit. Put the schema (in MySQL, the database) in front
-   * if the connection does not look there: `'billing.payment_store_'`. Case matters.
+   * The prefix of the tables (`payments`, `changes`, `failed_changes`, `second_payments`) and their indexes: 1 to 40 ASCII
+   * letters, digits and underscores, not starting with a digit. Put the schema (in MySQL, the database) in front if the
+   * connection does not look there: `'billing.payment_store_'`. Case matters.
    * @default 'payment_store_'
    */
   prefix?: string | undefined;
@@ -23,34 +23,32 @@ export interface SchemaOptions {
 /** Options of a store on a database server. */
 export interface ServerStoreOptions extends StoreOptions, SchemaOptions {
   /**
-   * How long a callback waits for another one of its order, in milliseconds, before it is `busy`.
-   * Keep it below the time that the service waits for an answer. A whole number from 1 to 2_147_483_647.
+   * How long a callback waits for another one of its order, in milliseconds, before it is `busy`. Keep it below the time
+   * that the service waits for an answer. A whole number from 1 to 2_147_483_647.
    * @default 5_000
    */
   lockTimeoutMs?: number | undefined;
   /**
-   * How long a call waits for a connection of the pool, in milliseconds; by default, a pool waits
-   * without a limit. A whole number from 1 to 2_147_483_647. It does not apply to PGlite, which has one.
+   * How long a call waits for a connection of the pool, in milliseconds; a pool may wait without a limit. A whole number
+   * from 1 to 2_147_483_647. It does not apply to PGlite, which has one.
    * @default 5_000
    */
   acquireTimeoutMs?: number | undefined;
   /**
-   * How long the server may take to answer a statement of the store, in milliseconds, not counting a callback's wait
-   * for another one. After that, the store closes the connection, since the network may have swallowed the
-   * answer, and the call fails (`STORE_TIMEOUT`). With an ORM, the limit of a call is this plus `acquireTimeoutMs`. A
-   * whole number from 1 to 2_147_483_647.
+   * How long the server may take to answer a statement of the store, in milliseconds, not counting a callback's wait for
+   * another one. After that, the store closes the connection, since the network may have swallowed the answer, and the call
+   * fails (`STORE_TIMEOUT`). With an ORM, `acquireTimeoutMs` is added. A whole number from 1 to 2_147_483_647.
    * @default 5_000
    */
   commandTimeoutMs?: number | undefined;
   /**
-   * The longest time that the transaction of a change may take, in milliseconds, including the work and all of its
-   * statements, but not the COMMIT. After that, the store closes the connection, the signal aborts, and the callback
-   * fails (`STORE_TIMEOUT`). On a network that swallows packets, nothing else ends a statement of your work, unless
-   * the driver has a deadline for queries. Postgres, and MariaDB without an ORM, end the transaction of a machine that
-   * vanished after this time and `commandTimeoutMs` without a statement; MySQL when it notices. Keep it above the receiver's
-   * `onPaymentTimeoutMs`. A whole number from 1 to 2_147_483_647. It does not apply to PGlite, which runs in the same
-   * process.
-   * @default 600_000
+   * The longest time that the transaction of a change may take, in milliseconds, with the work and all of its statements,
+   * but not the COMMIT. After that, the store closes the connection, the signal aborts, and the callback fails
+   * (`STORE_TIMEOUT`). On a network that swallows packets, nothing else ends a statement of your work, unless the driver has
+   * a deadline for queries. Postgres, and MariaDB without an ORM, end the transaction of a machine that vanished after this
+   * time and `commandTimeoutMs` without a statement; MySQL when it notices. Keep it above the receiver's
+   * `onPaymentTimeoutMs`. A whole number from 1 to 2_147_483_647. It does not apply to PGlite.
+   * @default 120_000, twice that of onPaymentTimeoutMs
    */
   transactionTimeoutMs?: number | undefined;
 }
@@ -90,7 +88,7 @@ export const serverStoreRules = {
   lockTimeoutMs: withDefault(5_000, timerMs()),
   acquireTimeoutMs: withDefault(5_000, timerMs()),
   commandTimeoutMs: withDefault(5_000, timerMs()),
-  transactionTimeoutMs: withDefault(600_000, timerMs()),
+  transactionTimeoutMs: withDefault(120_000, timerMs()),
 } satisfies OptionRules<ServerStoreOptions>;
 
 /** Checked, and with defaults. */
@@ -102,10 +100,7 @@ export type ServerTimeouts = Pick<
   'acquireTimeoutMs' | 'lockTimeoutMs' | 'commandTimeoutMs' | 'transactionTimeoutMs'
 >;
 
-/**
- * The server's limit for a transaction without statements, whose machine has vanished. Not before this process's own
- * deadline, which closes the connection and says why.
- */
+/** When the server ends a transaction whose machine has vanished: after this process's deadline, which says why. */
 export function silenceLimitMs({ transactionTimeoutMs, commandTimeoutMs }: ServerTimeouts): number {
   return Math.min(transactionTimeoutMs + commandTimeoutMs, LONGEST_TIMER_MS);
 }

@@ -75,7 +75,7 @@ export class ServerSession<Tx> implements SqlSession<Tx> {
         const wasDead: boolean = !hasBegun && !hasReconnected && failures.isLost(error);
         hasReconnected ||= wasDead;
         if (!(wasDead || failures.isUndone(error)) || triesLeft === 1) throw error;
-        if (wasDead) await letPoolHear();
+        if (wasDead) await pause(PAUSE_MS);
       }
     }
   }
@@ -100,12 +100,10 @@ export class ServerSession<Tx> implements SqlSession<Tx> {
   }
 }
 
+/** The pool may hear meanwhile that a connection has died, and others with it. */
 const PAUSE_MS = 50;
 
-/**
- * Runs `act`, and once more if its connection was dead: a pool can return one that has died unnoticed. `act` must do no
- * harm when it is done twice.
- */
+/** Runs `act`, which may be done twice, once more if its connection was dead: a pool can return one that has died. */
 export async function onceMore<Value>(
   act: (isRepeated: boolean) => Promise<Value>,
   isDead: (error: unknown) => boolean,
@@ -114,15 +112,10 @@ export async function onceMore<Value>(
     return await act(false);
   } catch (error) {
     if (!isDead(error)) throw error;
-    await letPoolHear();
+    await pause(PAUSE_MS);
     return act(true).catch((second) => {
       // The first one may have been done.
       throw wasNeverSent(second) ? error : second;
     });
   }
-}
-
-/** Gives the pool time to hear that a connection has died, and others with it, before it is asked for another one. */
-function letPoolHear(): Promise<void> {
-  return pause(PAUSE_MS);
 }

@@ -20,8 +20,7 @@ type Work<Tx> = (context: StoreContext<Tx>) => Promise<void>;
 
 /**
  * Processes changes in a server's transactions: one message locks the order and reads, the work runs, and one message
- * records the change, settles its payment and commits. If the work fails, or its transaction is lost, all of it is rolled
- * back, and a transaction of its own keeps the failure and settles the payment.
+ * records the change, settles its payment and commits. A failure is kept in a transaction of its own.
  */
 export class TransactionProcess<Tx> {
   readonly #server: StoreServer<Tx>;
@@ -143,21 +142,14 @@ function end(result: ChangeResult, statements: readonly string[]): Ending<Change
 }
 
 /**
- * Lets one action at a time run under a name; the others wait in order.
- *
- * Used for callbacks within a process: otherwise, many deliveries of one payment would each take a connection from the pool,
- * wait for the first, and the pool would have none left for other payments.
+ * Lets one delivery of a change at a time run in this process; the others wait in order. Otherwise each would take a
+ * connection and wait for the first, and the pool would have none left for other payments.
  */
 class Turns {
   /** Those that wait for the turn of each name that is taken. */
   readonly #queues = new Map<string, (() => void)[]>();
 
-  /**
-   * Takes the turn, which {@link leave} must give back.
-   *
-   * @returns undefined if it was free; else a promise of the rest of `timeoutMs` (at least 1), or of undefined if it was
-   * not free in time, and is not taken
-   */
+  /** Undefined if the turn was free. Else resolves with the rest of `timeoutMs`, at least 1, or with undefined for none. */
   enter(name: string, timeoutMs: number): Promise<number | undefined> | undefined {
     const queue = this.#queues.get(name);
     if (queue !== undefined) return waitIn(queue, timeoutMs);

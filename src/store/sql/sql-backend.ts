@@ -1,23 +1,24 @@
 import type { Backend, FailedRow } from '../backend.js';
-import type { ChangeName } from '../change.js';
-import type {
-  Claim,
-  Claimed,
-  Cursor,
-  Decided,
-  Decision,
-  DueKind,
-  Intent,
-  Listed,
-  ListKind,
-  Order,
-  Page,
-  PaymentRow,
-  Recorded,
-  Recording,
-  Result,
-  SecondRow,
-  ServiceRecord,
+import type { ChangeName, PaymentName } from '../change.js';
+import { pagesOf } from '../list-attention.js';
+import {
+  type Claim,
+  type Claimed,
+  type Decided,
+  type Decision,
+  type DueKind,
+  ENDED,
+  type Intent,
+  type Listed,
+  type ListKind,
+  type Order,
+  type Page,
+  type PaymentRow,
+  type Recorded,
+  type Recording,
+  type Result,
+  type SecondRow,
+  type ServiceRecord,
 } from '../payment-row.js';
 import { PaymentSteps, type Step } from '../payment-steps.js';
 import * as steps from '../steps.js';
@@ -26,7 +27,7 @@ import type { Dialect } from './dialect.js';
 import { PaymentStatements } from './payment-statements.js';
 import { parseFailedRow, parseOne, parseOwnedRow, parseSecondRow, unknownRow } from './rows.js';
 import { databaseForms, keyOf, Sql } from './sql.js';
-import { type Batch, ENDED, type Names, type Sweep, Sweeps } from './sweeps.js';
+import { type Batch, type Names, type Sweep, Sweeps } from './sweeps.js';
 import { type SqlSession, walk } from './transactions.js';
 
 const AT_ONCE = 200;
@@ -70,7 +71,7 @@ export class SqlBackend<Tx> implements Backend<Tx> {
     // The usual case, in one message.
     const isAdded =
       intent !== undefined && (await this.#session.change(this.#payments.add(claim, intent)));
-    if (isAdded) return { granted: true, stored: added(intent) };
+    if (isAdded) return { granted: true, stored: added(claim, intent) };
     return this.#session.run(() => this.#steps.claim(claim));
   }
 
@@ -149,11 +150,7 @@ export class SqlBackend<Tx> implements Backend<Tx> {
     return this.#list(this.#payments.list(kind, page), time);
   }
 
-  listDue(
-    kind: DueKind,
-    lifetimeMs: number,
-    page: Omit<Page, 'olderThanMs'>,
-  ): Promise<readonly Listed[]> {
+  listDue(kind: DueKind, lifetimeMs: number, page: Page): Promise<readonly Listed[]> {
     return this.#list(this.#payments.listDue(kind, lifetimeMs, page), 'sentAtMs');
   }
 
@@ -170,13 +167,9 @@ export class SqlBackend<Tx> implements Backend<Tx> {
     return rows.map(parseFailedRow);
   }
 
-  forgetSecond(
-    key: string,
-    referenceNumber: string,
-    isSame: (payment: string) => boolean,
-  ): Promise<boolean> {
-    const lock = this.#changes.lockSecond(key, referenceNumber);
-    const forget = this.#changes.forgetSecond(key, referenceNumber);
+  forgetSecond(name: PaymentName, isSame: (payment: string) => boolean): Promise<boolean> {
+    const lock = this.#changes.lockSecond(name);
+    const forget = this.#changes.forgetSecond(name);
     return this.#session.run(() => forgetIf(isSame, lock, forget));
   }
 
@@ -198,17 +191,15 @@ export class SqlBackend<Tx> implements Backend<Tx> {
   /** Orders with further attempts, of which all rows go or none. */
   async #pruneOrders(beforeMs: number): Promise<number> {
     const condition = this.#sweeps.isReplaced(beforeMs);
+    const read = (page: Page) =>
+      this.#list(this.#payments.listed(condition, page, 'changed_at_ms'), 'changedAtMs');
     let count = 0;
-    for (let after: Cursor | undefined; ; ) {
-      const page = { olderThanMs: 0, after, limit: AT_ONCE };
-      const statement = this.#payments.listed(condition, page, 'changed_at_ms');
-      const firsts = await this.#list(statement, 'changedAtMs');
+    for await (const firsts of pagesOf(read)) {
       for (const { key } of firsts) {
         count += await this.#session.run(() => this.#pruneOrder(key, beforeMs));
       }
-      if (firsts.length < AT_ONCE) return count;
-      after = firsts.at(-1)?.place;
     }
+    return count;
   }
 
   *#pruneOrder(first: string, beforeMs: number): Step<number> {
@@ -268,30 +259,15 @@ function toListed(json: string, time: 'sentAtMs' | 'changedAtMs'): Listed {
 // The result of a single statement is known except for the database's time, which this process's clock replaces.
 
 /** The payment that a claim has stored as new. */
-export function added({ body, digest }: Intent): PaymentRow {
-  const atMs = Date.now();
-  return {
-    body,
-    digest,
-    state: 'sending',
-    attempts: 1,
-    recordedAtMs: atMs,
-    sentAtMs: atMs,
-    changedAtMs: atMs,
-    referenceNumber: undefined,
-    payment: undefined,
-    foundStatus: undefined,
-    failure: undefined,
-    order: undefined,
-    replacedBy: undefined,
-  };
+export function added(claim: Claim, intent: Intent): PaymentRow {
+  const nowMs = Date.now();
+  const row = steps.newRow(intent, { state: 'recorded', order: undefined, nowMs });
+  return steps.visible({ ...row, ...steps.claim(row, claim, nowMs) }, nowMs) as PaymentRow;
 }
 
 /** The stored payment after the end of an attempt to send. */
 export function finished(claimed: PaymentRow, result: Result): PaymentRow {
   const changedAtMs = Date.now();
-  const { state, failure } = result;
-  if (state !== 'created') return { ...claimed, state, failure, changedAtMs };
-  const { referenceNumber, payment } = result.serviceRecord;
-  return { ...claimed, state, failure, changedAtMs, referenceNumber, payment };
+  const row = { ...claimed, changedAtMs, ...steps.end(result) } as steps.OwnedRow;
+  return steps.visible(row, changedAtMs) as PaymentRow;
 }

@@ -27,10 +27,13 @@ export const COLUMNS: Readonly<Record<keyof OwnedRow, string>> = {
   replacedBy: 'replaced_by',
 };
 
-/**
- * Writes values into statements: the one place in which the texts of a store are quoted. There are no parameters,
- * because an ORM accepts none in a raw statement.
- */
+/** The fields of an order's row that decide about a change. */
+export const ORDER_FIELDS = [
+  ...(['state', 'referenceNumber', 'payment', 'updatedAtUs'] as const),
+  ...(['paidBy', 'body', 'order', 'replacedBy'] as const),
+];
+
+/** Writes values into statements, quoted in this one place: an ORM accepts no parameters in a raw statement. */
 export class Sql {
   readonly dialect: Dialect;
 
@@ -104,11 +107,7 @@ function toEscape(unit: string): string {
   return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
-/**
- * The stored form of a reference or key. Names that every store can handle stay readable; all others (with spaces,
- * with braces, which Redis reads as a hash tag, with NUL, which Postgres refuses, or too long)
- * become a digest.
- */
+/** The stored form of a reference or key: readable, or a digest where not every store could handle it. */
 function toStoredName(text: string): string {
   if (isPlainName(text)) return text;
   // Not UTF-8, in which all lone surrogates have the same encoding.

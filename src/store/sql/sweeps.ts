@@ -1,9 +1,6 @@
-import type { RowState } from '../payment-row.js';
+import { ENDED, type RowState } from '../payment-row.js';
 import type { Dialect, Key } from './dialect.js';
 import type { Sql } from './sql.js';
-
-/** The states of payments that have ended. */
-export const ENDED: readonly RowState[] = ['created', 'unheard', 'missed', 'rejected', 'elsewhere'];
 
 export const CHANGE = ['merchant_payment_reference', 'reference_number', 'change_key'] as const;
 

@@ -14,10 +14,8 @@ export interface OpenTransaction<Tx> {
   readonly signal: AbortSignal;
   /**
    * Begins the READ COMMITTED transaction and runs the statements, of which the first one may wait for a lock, in as few
-   * messages as possible. After statements it sets the savepoint. A later call runs its statements in the same
-   * transaction.
+   * messages as possible, and then sets the savepoint. A later call runs its statements in the same transaction.
    *
-   * @returns the text in each row of the statements
    * @throws {StoreError} `STORE_TIMEOUT` when there is no answer in time; else what the driver throws
    */
   begin(lockTimeoutMs: number, statements: readonly string[]): Promise<readonly string[]>;
@@ -45,34 +43,26 @@ export interface Deadline {
   createError(timeoutMs: number): Error;
 }
 
-/** Runs one statement. Resolves with the text in each row. */
+/** Runs one statement, and resolves with the text in each row. */
 export type Ask = (statement: string) => Promise<readonly string[]>;
 
-/** What a store needs of a database's connections: the common interface of pools, PGlite and ORMs. */
+/** What a store needs of a database: the common interface of pools, PGlite and ORMs. */
 export interface Connections<Tx> {
   /**
-   * Runs `body` in a transaction, and commits or rolls back as `body` returns; rolls back
-   * if it throws. Rejects without waiting for `body` if the connection is lost.
+   * Runs `body` in a transaction, which ends as `body` says, or is rolled back if it throws. Rejects without waiting for
+   * `body` if the connection is lost.
    *
-   * @throws {StoreError} `STORE_TIMEOUT` when there is no connection, or no answer, in time;
-   * `TRANSACTION_LOST` when the connection is lost, or `body` has ended or broken the transaction
+   * @throws {StoreError} `STORE_TIMEOUT` when there is no connection, or no answer, in time; `TRANSACTION_LOST` when the
+   * connection is lost, or `body` has ended or broken the transaction
    */
   run<Result>(
     body: (transaction: OpenTransaction<Tx>) => Promise<Ending<Result>>,
     deadline?: Deadline,
   ): Promise<Result>;
   read(statement: string): Promise<readonly string[]>;
-  /**
-   * Runs one INSERT or UPDATE in its own transaction.
-   *
-   * @returns whether it has changed a row; undefined, with nothing changed, if only a step can tell
-   */
+  /** Runs one INSERT or UPDATE. Whether it has changed a row; undefined, with nothing changed, if only a step can tell. */
   change(statement: string, lockTimeoutMs: number): Promise<boolean | undefined>;
-  /**
-   * Runs `body` in the merchant's transaction.
-   *
-   * @throws {InvalidOptionError} when `tx` is not an open transaction
-   */
+  /** @throws {InvalidOptionError} when `tx` is not an open transaction of the merchant's */
   runIn<Value>(tx: Tx, body: (ask: Ask) => Promise<Value>): Promise<Value>;
 }
 
@@ -90,19 +80,11 @@ export interface SqlSession<Tx> {
   setup(): Promise<void>;
   /** Runs one SELECT. */
   read(statement: string): Promise<readonly string[]>;
-  /**
-   * Runs one INSERT or UPDATE.
-   *
-   * @returns whether it has changed a row; undefined if only a step can tell
-   */
+  /** Like that of {@link Connections}. */
   change(statement: string): Promise<boolean | undefined>;
   /** Runs a step in a transaction that it begins and ends, again after a deadlock. */
   run<Value>(step: () => Step<Value>): Promise<Value>;
-  /**
-   * Runs a step in the merchant's transaction.
-   *
-   * @throws {InvalidOptionError} when `tx` is not an open transaction
-   */
+  /** @throws {InvalidOptionError} when `tx` is not an open transaction of the merchant's */
   runIn<Value>(tx: Tx, step: () => Step<Value>): Promise<Value>;
 }
 
