@@ -105,15 +105,11 @@ function isLoggable(value: unknown): boolean {
 export function referenceFields(given: {
   readonly merchantPaymentReference?: unknown;
   readonly referenceNumber?: unknown;
-}): { readonly merchantPaymentReference?: string; readonly referenceNumber?: string } {
-  const merchantPaymentReference = shorten(given.merchantPaymentReference);
-  const referenceNumber = shorten(given.referenceNumber);
-  return {
-    ...(merchantPaymentReference !== undefined && { merchantPaymentReference }),
-    ...(referenceNumber !== undefined && { referenceNumber }),
-  };
-}
-
-function shorten(reference: unknown): string | undefined {
-  return typeof reference === 'string' ? logText(reference).slice(0, MAX_LENGTH) : undefined;
+}) {
+  const fields: { merchantPaymentReference?: string; referenceNumber?: string } = {};
+  for (const name of ['merchantPaymentReference', 'referenceNumber'] as const) {
+    const reference = given[name];
+    if (typeof reference === 'string') fields[name] = logText(reference).slice(0, MAX_LENGTH);
+  }
+  return fields;
 }

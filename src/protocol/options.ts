@@ -1,5 +1,5 @@
 import { InvalidOptionError } from '../errors.js';
-import { describeQuantity, describeValue } from './describe-value.js';
+import { describeValue } from './describe-value.js';
 import { isObject, ownFields } from './own-fields.js';
 import { isStandardSchema, type StandardSchemaV1 } from './standard-schema.js';
 
@@ -161,7 +161,9 @@ export function wholeNumber({
     if (Number.isSafeInteger(value) && Number(value) >= min && Number(value) <= max) {
       return value as number;
     }
-    throw invalidOption(option, expected, value, '', describeQuantity(value));
+    // A number is not secret, and its value helps.
+    const received = typeof value === 'number' ? String(value) : undefined;
+    throw invalidOption(option, expected, value, '', received);
   };
 }
 
@@ -219,12 +221,9 @@ export const trimmedText: Rule<string> = (value, option) => {
 };
 
 export function oneOf<const Value extends string>(...values: readonly Value[]): Rule<Value> {
-  return matching(`one of ${listed(values)}`, (value) => values.includes(value));
+  const listed = values.map((value) => `'${value}'`).join(', ');
+  return matching(`one of ${listed}`, (value) => values.includes(value));
 }
-
-/** The values of a choice, for messages. */
-const listed = (values: readonly string[]): string =>
-  values.map((value) => `'${value}'`).join(', ');
 
 /** @param purpose what the function does, for messages: `that returns epoch milliseconds` */
 export function func<Fn extends (...args: never) => unknown>(purpose: string): Rule<Fn> {
