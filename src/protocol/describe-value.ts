@@ -14,14 +14,8 @@ export function describeValue(value: unknown): string {
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }
 
-/** As {@link describeValue}, but quotes a number: it is not secret, and its value helps. */
-export function describeQuantity(value: unknown): string {
-  return typeof value === 'number' ? String(value) : describeValue(value);
-}
-
 function describeText(value: string): string {
-  if (value === '') return 'an empty string';
-  if (value.trim() === '') return 'a blank string';
+  if (value.trim() === '') return value === '' ? 'an empty string' : 'a blank string';
   return value.length === 1 ? 'a string of 1 character' : `a string of ${value.length} characters`;
 }
 

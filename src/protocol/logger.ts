@@ -30,9 +30,6 @@ export const loggerRule: Rule<Logger> = /* @__PURE__ */ withMethods<Logger>(
 // Methods that only these have: winston, Sentry, LogTape, Powertools for AWS Lambda.
 const MESSAGE_FIRST = ['startTimer', 'fmt', 'getChild', 'appendKeys'];
 
-const takesMessageFirst = (logger: Logger): boolean =>
-  MESSAGE_FIRST.some((name) => hasMethod(logger, name));
-
 /**
  * Writes one line. A logger that throws must not turn a success into a failure, and one that rejects must not end the
  * process.
@@ -45,7 +42,8 @@ export function writeLine(
   const text = `merchant-payments: ${message}`;
   const failed = (error: unknown) => warnOnce(logger, level, error);
   try {
-    const line = takesMessageFirst(logger) ? ([text, fields] as never) : ([fields, text] as const);
+    const isTextFirst = MESSAGE_FIRST.some((name) => hasMethod(logger, name));
+    const line = isTextFirst ? ([text, fields] as never) : ([fields, text] as const);
     Promise.resolve(logger[level](...line) as unknown).catch(failed);
   } catch (error) {
     failed(error);
@@ -83,14 +81,12 @@ export const logContext: Rule<LogContext> = (value, option) => {
     throw invalidOption(option, 'an object of texts, numbers and booleans', value);
   }
   const fields = Object.entries(value);
-  const isShort = fields.length <= MAX_FIELDS && fields.every(([name]) => NAME.test(name));
-  if (!isShort || !fields.every(([, field]) => isLoggable(field))) {
-    throw new InvalidOptionError(
-      option,
-      `${option} must have at most ${MAX_FIELDS} fields, with names of at most 64 letters, digits, hyphens, underscores and full stops that begin with a letter, and texts of at most ${MAX_LENGTH} characters, finite numbers and booleans`,
-    );
-  }
-  return Object.freeze(Object.fromEntries(fields)) as LogContext;
+  const areFit = fields.every(([name, field]) => NAME.test(name) && isLoggable(field));
+  if (areFit && fields.length <= MAX_FIELDS) return Object.freeze(Object.fromEntries(fields));
+  throw new InvalidOptionError(
+    option,
+    `${option} must have at most ${MAX_FIELDS} fields, with names of at most 64 letters, digits, hyphens, underscores and full stops that begin with a letter, and texts of at most ${MAX_LENGTH} characters, finite numbers and booleans`,
+  );
 };
 
 function isLoggable(value: unknown): boolean {
@@ -105,15 +101,11 @@ function isLoggable(value: unknown): boolean {
 export function referenceFields(given: {
   readonly merchantPaymentReference?: unknown;
   readonly referenceNumber?: unknown;
-}): { readonly merchantPaymentReference?: string; readonly referenceNumber?: string } {
-  const merchantPaymentReference = shorten(given.merchantPaymentReference);
-  const referenceNumber = shorten(given.referenceNumber);
-  return {
-    ...(merchantPaymentReference !== undefined && { merchantPaymentReference }),
-    ...(referenceNumber !== undefined && { referenceNumber }),
-  };
-}
-
-function shorten(reference: unknown): string | undefined {
-  return typeof reference === 'string' ? logText(reference).slice(0, MAX_LENGTH) : undefined;
+}) {
+  const fields: { merchantPaymentReference?: string; referenceNumber?: string } = {};
+  for (const name of ['merchantPaymentReference', 'referenceNumber'] as const) {
+    const reference = given[name];
+    if (typeof reference === 'string') fields[name] = logText(reference).slice(0, MAX_LENGTH);
+  }
+  return fields;
 }

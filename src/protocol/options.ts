@@ -1,5 +1,5 @@
 import { InvalidOptionError } from '../errors.js';
-import { describeQuantity, describeValue } from './describe-value.js';
+import { describeValue } from './describe-value.js';
 import { isObject, ownFields } from './own-fields.js';
 import { isStandardSchema, type StandardSchemaV1 } from './standard-schema.js';
 
@@ -161,7 +161,9 @@ export function wholeNumber({
     if (Number.isSafeInteger(value) && Number(value) >= min && Number(value) <= max) {
       return value as number;
     }
-    throw invalidOption(option, expected, value, '', describeQuantity(value));
+    // A number is not secret, and its value helps.
+    const received = typeof value === 'number' ? String(value) : undefined;
+    throw invalidOption(option, expected, value, '', received);
   };
 }
 
@@ -219,24 +221,19 @@ export const trimmedText: Rule<string> = (value, option) => {
 };
 
 export function oneOf<const Value extends string>(...values: readonly Value[]): Rule<Value> {
-  return matching(`one of ${listed(values)}`, (value) => values.includes(value));
+  const listed = values.map((value) => `'${value}'`).join(', ');
+  return matching(`one of ${listed}`, (value) => values.includes(value));
 }
-
-/** The values of a choice, for messages. */
-const listed = (values: readonly string[]): string =>
-  values.map((value) => `'${value}'`).join(', ');
 
 /** @param purpose what the function does, for messages: `that returns epoch milliseconds` */
 export function func<Fn extends (...args: never) => unknown>(purpose: string): Rule<Fn> {
   return matching(`a function ${purpose}`, (value) => typeof value === 'function');
 }
 
-// Date.now is looked up at each call, since tests may fake it later.
-const systemClock = (): number => Date.now();
-
 /** A clock in epoch milliseconds; the system's by default. */
 export const clock: Rule<() => number> = /* @__PURE__ */ withDefault(
-  systemClock,
+  // Looked up at each call, since tests may fake it later.
+  () => Date.now(),
   /* @__PURE__ */ func<() => number>('that returns epoch milliseconds'),
 );
 
@@ -272,24 +269,20 @@ export function listOf<Value>(rule: Rule<Value>, what: string): Rule<readonly Va
 
 /** The candidate that `word` probably stands for; `undefined` if none is close. */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
-  // One edit away for up to three letters, two for longer words.
-  const [closest] = [...candidates]
-    .map((candidate) => ({ candidate, edits: countEdits(word, candidate) }))
-    .filter(({ edits }) => edits <= (word.length <= 3 ? 1 : 2))
-    .sort((one, other) => one.edits - other.edits);
-  return closest?.candidate;
+  const known = [...candidates];
+  const within = (edits: number) => known.find((candidate) => isNear(word, candidate, edits));
+  return within(0) ?? within(1) ?? (word.length > 3 ? within(2) : undefined);
 }
 
-/** How many letters must be replaced, added or left out to make one text of the other. */
-function countEdits(one: string, other: string): number {
-  let row = Array.from({ length: other.length + 1 }, (_, at) => at);
-  for (const letter of one) {
-    const above = row;
-    row = [Number(above[0]) + 1];
-    for (let at = 0; at < other.length; at += 1) {
-      const replaced = Number(above[at]) + (letter === other[at] ? 0 : 1);
-      row.push(Math.min(replaced, Number(above[at + 1]) + 1, Number(row[at]) + 1));
-    }
-  }
-  return Number(row[other.length]);
+/** Whether so many letters replaced, added or left out make one text of the other. */
+function isNear(one: string, other: string, edits: number): boolean {
+  if (one === other || edits === 0) return one === other;
+  const [rest, otherRest] = [one.slice(1), other.slice(1)];
+  if (one[0] === other[0]) return isNear(rest, otherRest, edits);
+  const pairs = [
+    [rest, otherRest],
+    [rest, other],
+    [one, otherRest],
+  ] as const;
+  return pairs.some(([left, right]) => isNear(left, right, edits - 1));
 }

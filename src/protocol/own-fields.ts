@@ -11,10 +11,6 @@ Reflect.deleteProperty(Own.prototype, 'constructor');
 export const ownFields = <Fields extends object>(fields: Fields): Fields =>
   Object.assign(new Own(), fields);
 
-/** A field of an object of unknown type. */
-export const fieldOf = (value: object, name: PropertyKey): unknown =>
-  (value as Readonly<Record<PropertyKey, unknown>>)[name];
-
 /** Whether it is the kind of object that has this field. */
 export const hasOwn = <Value extends object, Name extends PropertyKey>(
   value: Value,

@@ -28,16 +28,11 @@ export function plainJson(value: unknown, indent = 0): string {
   );
 }
 
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-};
+const ENTITIES = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 
 /** Makes text safe for HTML and XML, within double quotes too. */
 export const markupText = (text: string): string =>
-  text.replace(/[&<>"]/g, (character) => ENTITIES[character] as string);
+  text.replace(/[&<>"]/g, (character) => ENTITIES[character as keyof typeof ENTITIES]);
 
 function escapeCharacter(character: string): string {
   const code = character.codePointAt(0) as number;

@@ -14,16 +14,16 @@ const MAX_SEARCHED = 4_096;
 
 /** Makes texts from outside safe to show. Shows nothing when printed. */
 export class Redactor {
-  readonly #secrets: readonly string[];
+  readonly #secrets: readonly (string | Uint8Array)[];
   #spellings: readonly string[] | undefined;
 
-  constructor(secrets: readonly string[]) {
+  constructor(secrets: readonly (string | Uint8Array)[]) {
     this.#secrets = secrets;
   }
 
   /**
-   * Removes the secrets as they are, in base64 and URL-encoded. A text that shares `minShared` characters with what was
-   * sent is withheld.
+   * Removes the secrets as they are, in hex, in base64 and URL-encoded. A text that shares `minShared` characters with
+   * what was sent is withheld.
    */
   redactAll(texts: readonly string[], sent = '', minShared = MIN_SHARED): string[] {
     return texts.map((text) => {
@@ -56,8 +56,11 @@ function isInName(json: string, from: number, length: number): boolean {
   return name.length >= length;
 }
 
-/** As it is, in URLs, and in base64, whose padding is sometimes left off. */
-function spellings(secret: string): string[] {
-  const base64 = Buffer.from(secret).toString('base64');
-  return [secret, encodeURIComponent(secret), base64, base64.replaceAll('=', '')];
+/** As it is, in URLs, and as its bytes are written; the padding of base64 is sometimes left off. */
+function spellings(secret: string | Uint8Array): string[] {
+  const bytes = Buffer.from(secret);
+  const text = bytes.toString();
+  const base64 = bytes.toString('base64');
+  const encoded = [encodeURIComponent(text), bytes.toString('hex'), bytes.toString('base64url')];
+  return [text, base64, base64.replaceAll('=', ''), ...encoded];
 }

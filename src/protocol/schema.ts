@@ -1,7 +1,7 @@
 import type * as z from 'zod/mini';
 import type { Issue } from '../errors.js';
 import { describeMismatch } from './describe-value.js';
-import { fieldOf, isObject } from './own-fields.js';
+import { isObject } from './own-fields.js';
 
 /**
  * The schemas of an interface's fields, for `satisfies`: a field that is missing, superfluous or of another type does
@@ -28,7 +28,7 @@ export interface ObjectSchema {
 export function findIssues(schema: ObjectSchema, value: unknown): readonly Issue[] | undefined {
   if (!isObject(value)) return [{ path: [], message: describeMismatch(schema.expected, value) }];
   const issues = Object.entries(schema.fields).flatMap(([name, field]) => {
-    const given = fieldOf(value, name);
+    const given = (value as Readonly<Record<string, unknown>>)[name];
     const found = (field.safeParse(given).error?.issues ?? []) as readonly z.core.$ZodIssueCustom[];
     return found.map(({ message, params }) => {
       const received = (params as Hints | undefined)?.received?.(given);

@@ -28,33 +28,17 @@ export interface StandardSchemaV1<Input = unknown, Output = Input> {
   };
 }
 
-/** The result of a {@link StandardSchemaV1}. */
+/** The accepted value, as the validator returns it, or why the value was refused. */
 export type StandardSchemaResult<Output> =
-  | {
-      /** The accepted value, as the validator returns it. */
-      readonly value: Output;
-      /** Absent if the value was accepted. */
-      readonly issues?: undefined;
-    }
-  | {
-      /** Why the value was refused. */
-      readonly issues: readonly StandardSchemaIssue[];
-    };
+  | { readonly value: Output; readonly issues?: undefined }
+  | { readonly issues: readonly StandardSchemaIssue[] };
 
 /** A finding of a {@link StandardSchemaV1}. */
 export interface StandardSchemaIssue {
   /** What is wrong. */
   readonly message: string;
-  /** The path to it, from the outside in. */
-  readonly path?:
-    | readonly (
-        | PropertyKey
-        | {
-            /** Name or index of one step. */
-            readonly key: PropertyKey;
-          }
-      )[]
-    | undefined;
+  /** The path to it, from the outside in: names and indexes, or objects with one as `key`. */
+  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
 
 /** Whether a value is a validator. */

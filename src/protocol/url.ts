@@ -22,15 +22,21 @@ export function parseHttpUrl(value: unknown): URL | undefined {
 }
 
 /** An http or https URL without credentials, which would appear in messages and logs. */
-export const httpUrl: Rule<URL> = (value, option) => {
-  const url = parseHttpUrl(value);
-  if (url === undefined) {
-    const example = 'http://127.0.0.1:3000/callbacks';
-    throw invalidOption(option, `an http or https URL such as ${example}`, value);
-  }
-  if (url.username === '' && url.password === '') return url;
-  throw new InvalidOptionError(option, `${option} must not hold a user name or password`);
-};
+const urlLike =
+  (example: string, remedy = ''): Rule<URL> =>
+  (value, option) => {
+    const url = parseHttpUrl(value);
+    if (url === undefined) {
+      throw invalidOption(option, `an absolute http or https URL, such as ${example}`, value);
+    }
+    if (url.username === '' && url.password === '') return url;
+    throw new InvalidOptionError(
+      option,
+      `${option} must not hold a user name or password${remedy}`,
+    );
+  };
+
+export const httpUrl: Rule<URL> = /* @__PURE__ */ urlLike('http://127.0.0.1:3000/callbacks');
 
 const OCTET = '(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)';
 const IPV4 = `127(?:\\.${OCTET}){3}`;
@@ -60,25 +66,19 @@ export interface BaseUrl {
   readonly pathPrefix: string;
 }
 
-/**
- * An http or https URL without credentials, query and fragment. Messages never quote it: it may contain a
- * password.
- */
+const serviceUrl = /* @__PURE__ */ urlLike(
+  'https://payments.example',
+  '; pass them as apiKey and apiSecret',
+);
+
+/** A URL without query and fragment. Messages never quote it: it may contain a password. */
 export const baseUrl: Rule<BaseUrl> = (value, option) => {
-  const url = parseHttpUrl(value);
-  if (url === undefined) {
-    throw invalidOption(
-      option,
-      'an absolute http or https URL, such as https://payments.example',
-      value instanceof URL ? value.href : value,
-    );
-  }
-  const refuse = (rule: string) => new InvalidOptionError(option, `${option} must not ${rule}`);
-  if (url.username !== '' || url.password !== '') {
-    throw refuse('hold a user name or password; pass them as apiKey and apiSecret');
-  }
+  const url = serviceUrl(value, option);
   // Tested on the text, since a URL's parts do not show an empty query or fragment.
-  if (/[?#]/.test(String(value))) throw refuse('have a query or fragment; end it with the path');
+  if (/[?#]/.test(String(value))) {
+    const rule = 'must not have a query or fragment; end it with the path';
+    throw new InvalidOptionError(option, `${option} ${rule}`);
+  }
   const pathPrefix = trimEnd(url.pathname, '/');
   return Object.freeze({ href: `${url.origin}${pathPrefix}`, origin: url.origin, pathPrefix });
 };

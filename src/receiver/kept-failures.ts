@@ -1,5 +1,6 @@
 import { copyOf } from '../callback/body.js';
 import { decodeBody, parseStatusRecord, type Verification } from '../callback/checks.js';
+import { bytesOfSecret } from '../callback/options.js';
 import { StoreError } from '../errors.js';
 import { hasMethod, invalidOption } from '../protocol/options.js';
 import { MIN_SHARED_WITH_CALLBACK, REDACTED, Redactor } from '../protocol/redaction.js';
@@ -40,23 +41,14 @@ function redact(
 ): readonly string[] {
   if (secrets === undefined) return texts.map(() => REDACTED);
   try {
-    const redactor = new Redactor(secrets.flatMap(textsOfSecret));
+    // None of a key that can't be exported.
+    const bytes = secrets.flatMap((secret) => bytesOfSecret(secret, 'signingSecret') ?? []);
+    const redactor = new Redactor(bytes);
     return redactor.redactAll(texts, body, MIN_SHARED_WITH_CALLBACK);
   } catch {
     // Some runtimes of the fetch adapter lack Node's Buffer.
     return texts.map(() => REDACTED);
   }
-}
-
-/** The texts in which an error could show a secret. None for a key that can't be exported. */
-function textsOfSecret(secret: unknown): string[] {
-  if (typeof secret === 'string') return [secret];
-  const { export: exportKey } = (secret ?? {}) as { export?(): unknown };
-  const bytes = typeof exportKey === 'function' ? exportKey.call(secret) : secret;
-  if (!ArrayBuffer.isView(bytes)) return [];
-  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const encodings = ['utf8', 'hex', 'base64', 'base64url'] as const;
-  return encodings.map((encoding) => buffer.toString(encoding));
 }
 
 /** The error for a delivery of a change that was parked before. */

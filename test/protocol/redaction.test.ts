@@ -9,7 +9,7 @@ import {
 } from '../../src/protocol/redaction.js';
 
 const secret = 'Jt6sD1-pV0yGb7uKf4hNa';
-const redactWith = (secrets: readonly string[], text: string) =>
+const redactWith = (secrets: readonly (string | Uint8Array)[], text: string) =>
   new Redactor(secrets).redactAll([text])[0];
 
 describe('a secret is taken out', () => {
@@ -22,12 +22,22 @@ describe('a secret is taken out', () => {
     expect(redactWith([secret], text)).toBe(expected);
   });
 
-  it('URL-encoded and in base64, with and without its padding', () => {
-    const odd = 'p@ss/w0rd+key=1a?';
-    const base64 = Buffer.from(odd).toString('base64');
+  it('URL-encoded, in hex and in base64, with and without its padding, given as text or bytes', () => {
+    const odd = 'p@ss/w0rd+key??1a';
+    const bytes = Buffer.from(odd);
+    const base64 = bytes.toString('base64');
     expect(base64).toMatch(/=$/);
-    for (const spelling of [encodeURIComponent(odd), base64, base64.replaceAll('=', '')]) {
+    const encoded = (['hex', 'base64url'] as const).map((encoding) => bytes.toString(encoding));
+    const spellings = [
+      odd,
+      encodeURIComponent(odd),
+      base64,
+      base64.replaceAll('=', ''),
+      ...encoded,
+    ];
+    for (const spelling of spellings) {
       expect(redactWith([odd], `at /${spelling}.`)).toBe('at /[redacted].');
+      expect(redactWith([new Uint8Array(bytes)], `at /${spelling}.`)).toBe('at /[redacted].');
     }
   });
 
