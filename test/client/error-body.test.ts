@@ -56,7 +56,7 @@ describe('the message of an error has what the service says', () => {
 });
 
 describe('requestId', () => {
-  it.each<[string, object, Record<string, string>, string | undefined]>([
+  it.each<[string, unknown, Record<string, string>, string | undefined]>([
     ['of the body', { requestId: 'b-1' }, { 'x-request-id': 'h-1' }, 'b-1'],
     ['of the body, as a number', { requestId: 17 }, {}, '17'],
     ['of x-request-id', {}, { 'x-request-id': 'h-1', 'request-id': 'h-2' }, 'h-1'],
@@ -65,6 +65,9 @@ describe('requestId', () => {
     ['without secrets', {}, { 'x-request-id': `${apiSecret}.` }, '[redacted].'],
     ['shortened', {}, { 'x-request-id': 'x'.repeat(200) }, `${'x'.repeat(128)}…`],
     ['of nowhere', {}, { 'x-other': '1' }, undefined],
+    ['of nowhere: the body is a number', 7, {}, undefined],
+    ['of nowhere: the body is null', null, {}, undefined],
+    ['of nowhere: that of the body is a list', { requestId: [7] }, {}, undefined],
   ])('is that %s', async (_where, body, headers, requestId) => {
     for (const { options } of transports) {
       const error = await answered(httpAnswer(500, body, headers), options);
