@@ -52,6 +52,25 @@ describe.each(transports)('the deadline of a call, with $name,', ({ options }) =
     expect(server.requests).toHaveLength(1);
   });
 
+  it('ends a body that comes a byte at a time', async () => {
+    const { timeoutMs, expire } = holdDeadline();
+    const server = await startRawServer({
+      answer: ({ socket }) => {
+        socket.write('HTTP/1.1 201 Created\r\ncontent-length: 1000000\r\n\r\n');
+        const drip = () => {
+          if (!socket.destroyed) socket.write(' ', () => setImmediate(drip));
+        };
+        drip();
+        return undefined;
+      },
+    });
+    const client = createClient(server.url, { ...options, timeoutMs });
+    const failure = failureOf(client.payments.create(order));
+    await server.received(1);
+    setImmediate(expire);
+    expect((await failure).code).toBe('TIMEOUT');
+  });
+
   it('is that of the call when the call has one', async () => {
     const server = await startRawServer({});
     const client = createClient(server.url, options);

@@ -279,11 +279,18 @@ describe('fromEnv', () => {
   });
 });
 
-it('shows its base URL and nothing else', () => {
-  const client = createClient('https://payments.example/v2/');
-  expect(inspect(client)).toBe("PaymentClient { baseUrl: 'https://payments.example/v2' }");
-  expect(inspect({ deep: { in: { it: client } } }, { depth: 4 })).toContain(
-    "PaymentClient { baseUrl: 'https://payments.example/v2' }",
-  );
-  expect(JSON.stringify({ client })).toBe('{"client":{"baseUrl":"https://payments.example/v2"}}');
+it('shows its base URL and nothing else', async () => {
+  const server = await startRawServer({ answer: () => created });
+  const client = createClient(`${server.url}/v2/`);
+  await client.payments.create(order);
+  expect(inspect(client)).toBe(`PaymentClient { baseUrl: '${server.url}/v2' }`);
+  expect(JSON.stringify({ client })).toBe(`{"client":{"baseUrl":"${server.url}/v2"}}`);
+  const all = { showHidden: true, depth: Number.POSITIVE_INFINITY };
+  const printed = [
+    inspect(client, { ...all, customInspect: false }),
+    inspect(client.payments, all),
+    String(client),
+  ];
+  for (const secret of [apiKey, apiSecret, authorization])
+    expect(printed.join('\n')).not.toContain(secret);
 });
