@@ -68,19 +68,6 @@ describe.each<[string, () => Promise<void>]>([
     expect(server.connections).toHaveLength(2);
   });
 
-  it('payments at the same time are created, each on a new connection, after a stall', async () => {
-    await prepare();
-    const ahead = holdClocks();
-    const server = await startForgetfulServer();
-    const client = createClient(server.url, noRetries);
-    const calls = () => Promise.all([1, 2, 3].map(() => client.payments.create(order)));
-    await calls();
-    ahead.monotonicMs = STALL;
-    await calls();
-    expect(server.requests).toHaveLength(6);
-    expect(server.connections).toHaveLength(6);
-  });
-
   it.each<[string, { monotonicMs?: number; systemMs?: number }, Record<string, string>]>([
     ['the next comes in time', { monotonicMs: 2_000, systemMs: 2_000 }, {}],
     ['the wall clock was set back', { systemMs: -HOUR }, {}],

@@ -1,9 +1,6 @@
 import diagnostics from 'node:diagnostics_channel';
-import { Agent, type Dispatcher } from 'undici';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { Deadline } from '../../../src/client/deadline.js';
-import { ConnectionQueue, KeptSocket } from '../../../src/client/transport/connection-queue.js';
-import { createOwnTransport } from '../../../src/client/transport/undici.js';
+import { Agent } from 'undici';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import {
   createClient,
   created,
@@ -15,14 +12,6 @@ import {
 import { IN_FLIGHT, named, startStalledServer } from './stalled-server.js';
 
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
-
-/** A queue with one connection. */
-function createSmallQueue() {
-  const dispatcher = { dispatch: vi.fn() } as unknown as Dispatcher;
-  const connection = { dispatcher, socket: new KeptSocket() };
-  const queue = new ConnectionQueue({ limit: 1, create: () => connection });
-  return { queue, connection };
-}
 
 describe('calls beyond 256 in flight', () => {
   it('go out in the order in which they were made, without the cancelled ones', async () => {
@@ -48,42 +37,6 @@ describe('calls beyond 256 in flight', () => {
     expect(sent.map((body) => body.merchantPaymentReference)).toEqual(['a', 'b', 'd', 'e']);
     for (const { socket } of server.requests.slice(1, IN_FLIGHT)) socket.write(created);
     await Promise.all(first);
-  });
-
-  it('gives no connection to a call that is cancelled while it waits', async () => {
-    const { queue, connection } = createSmallQueue();
-    const deadline = new Deadline(60_000, undefined);
-    expect(await queue.borrow(deadline)).toBe(connection);
-    const borrowing = queue.borrow(deadline);
-    deadline.giveUp('aborted');
-    deadline.end();
-    expect(await borrowing).toBeUndefined();
-    queue.giveBack(connection);
-    expect(await queue.borrow(deadline)).toBe(connection);
-  });
-
-  it('are not sent when they are cancelled after they got a connection, which the next one takes', async () => {
-    const { queue, connection } = createSmallQueue();
-    const route = { queue, destroy: async () => {} };
-    const transport = createOwnTransport(route, 1024);
-    const deadline = new Deadline(60_000, undefined);
-    const request = {
-      method: 'POST',
-      origin: 'https://payments.invalid',
-      safe: false,
-      target: '/',
-      path: '/',
-      headers: {},
-      body: '{}',
-    };
-    expect(await queue.borrow(deadline)).toBe(connection);
-    const sending = transport.send(request, deadline);
-    queue.giveBack(connection);
-    deadline.giveUp('aborted');
-    deadline.end();
-    expect(await sending).toMatchObject({ sent: false, reason: 'given-up' });
-    expect(connection.dispatcher.dispatch).not.toHaveBeenCalled();
-    expect(await queue.borrow(deadline)).toBe(connection);
   });
 });
 

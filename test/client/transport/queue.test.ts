@@ -61,14 +61,6 @@ describe('a call that waits behind a busy connection', () => {
     ]);
   });
 
-  it('goes out, and succeeds, when it is not cancelled', async () => {
-    const { server, client, first, letGo } = await startBusyClient();
-    const second = client.payments.create(named('second'));
-    letGo();
-    await Promise.all([first, second]);
-    expect(server.requests).toHaveLength(2);
-  });
-
   it('is sent once when the connection in front of it breaks', async () => {
     const { server, client, first } = await startBusyClient();
     const broken = failureOf(first);
