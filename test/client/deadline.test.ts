@@ -27,14 +27,6 @@ it('a deadline is over once the system clock has passed it, though the monotonic
 });
 
 describe.each(transports)('the deadline of a call, with $name,', ({ options }) => {
-  it('ends it by a real timer', async () => {
-    const server = await startRawServer({});
-    const client = createClient(server.url, { ...options, timeoutMs: 100 });
-    const error = await failureOf(client.payments.create(order));
-    expect(error.code).toBe('TIMEOUT');
-    expect(error.message).toContain('did not end within 100 ms');
-  });
-
   it('sends nothing when it has passed while the event loop stood still, though its timer has not run', async () => {
     const server = await startRawServer({ answer: () => created });
     let stallMs = 0;
@@ -71,10 +63,11 @@ describe.each(transports)('the deadline of a call, with $name,', ({ options }) =
     expect((await failure).code).toBe('TIMEOUT');
   });
 
-  it('is that of the call when the call has one', async () => {
+  it('ends it by a real timer, and is that of the call when the call has one', async () => {
     const server = await startRawServer({});
     const client = createClient(server.url, options);
     const error = await failureOf(client.payments.create(order, { timeoutMs: 101 }));
+    expect(error.code).toBe('TIMEOUT');
     expect(error.message).toContain('did not end within 101 ms');
   });
 

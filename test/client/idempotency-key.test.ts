@@ -146,21 +146,6 @@ describe('idempotency', () => {
     expect(error.option).toBe(option);
     expect(error.message).toContain(says);
   });
-
-  it('is taken from the options of fromEnv, and from no variable', async () => {
-    const { url, keys } = await startKeyed();
-    const env = {
-      MERCHANT_PAYMENTS_BASE_URL: url,
-      MERCHANT_PAYMENTS_API_KEY: 'key',
-      MERCHANT_PAYMENTS_API_SECRET: 'secret',
-      MERCHANT_PAYMENTS_IDEMPOTENCY: 'Idempotency-Key',
-    };
-    for (const options of [{ idempotency }, {}]) {
-      await using client = PaymentClient.fromEnv(options, env);
-      await client.payments.create(order);
-    }
-    expect(keys()).toEqual([expect.stringMatching(UUID), undefined]);
-  });
 });
 
 describe('the header of the key', () => {

@@ -60,13 +60,10 @@ const encoded = (encoding: string, body: Content): Buffer =>
 
 const utf16 = Buffer.from(`\ufeff${json}`, 'utf16le');
 // zstd -19, whose decoder Node has from 22.15 on.
-export const zstd = Buffer.from(
+const zstd = Buffer.from(
   'KLUv/QRolQQAQokdGYBvA2yY3OY7xGjtAYJ5HxJdcBNZUY0RNgLZnKptC3Qbzy0uYNc8vH71mF6jP7NtHQpN6lRVY6X4fUKW9NO2dd2O3+dLa6xSqUdXTCqND/MebduAcU0RB+mE+RhOInIAJWQ4n8DeDpuWxBr7LqMKcYb6e+O/WAkAliKVIlw6YAEQcgZ0g9wkAET5WBYiRAFdCKAe',
   'base64',
 );
-const _seven = Array(7)
-  .fill(0)
-  .reduce<Buffer>((body) => gzipSync(body), Buffer.from(json));
 const corrupt = gzipSync(json);
 corrupt.fill(0xff, 20, 40);
 
@@ -87,7 +84,6 @@ export const oddAnswers: readonly OddAnswer[] = [
   row('cut JSON without a length', closed(201, half, JSON_TYPE), accepted),
   row('no body where JSON is announced, without a length', closed(201, '', JSON_TYPE), accepted),
   row('no body and no length', closed(201, ''), read('nothing')),
-  row('cut JSON without a length or type', closed(201, half), accepted),
   row('text that ends with the connection', closed(201, 'Created'), read('text')),
   row('whole but broken JSON', sized(201, half), read('text')),
   row('an empty body', sized(201, ''), read('nothing'), { stays: true }),
@@ -112,19 +108,9 @@ export const oddAnswers: readonly OddAnswer[] = [
     answer(201, [JSON_TYPE, `content-length: ${json.length}`], `${json}garbage`),
     read('payment'),
   ),
-  row(
-    'garbage for a chunk size',
-    answer(
-      201,
-      [JSON_TYPE, 'transfer-encoding: chunked'],
-      `${half.length.toString(16)}\r\n${half}\r\nzz\r\n`,
-    ),
-    accepted,
-  ),
 
   // Its content-encoding.
   row('gzip', encoded('gzip', gzipSync(json)), read('payment')),
-  row('x-gzip', encoded('x-gzip', gzipSync(json)), read('payment')),
   row('deflate', encoded('deflate', deflateSync(json)), read('payment')),
   row('raw deflate', encoded('deflate', deflateRawSync(json)), read('payment')),
   row('br', encoded('br', brotliCompressSync(json)), read('payment')),
@@ -132,16 +118,6 @@ export const oddAnswers: readonly OddAnswer[] = [
   row('gzip, then br', encoded('gzip, br', brotliCompressSync(gzipSync(json))), read('payment'), {
     byFetch: hasOldFetch ? accepted : read('payment'),
   }),
-  row(
-    'gzip of HTML',
-    answer(
-      201,
-      ['content-type: text/html', 'content-encoding: gzip', 'connection: close'],
-      gzipSync(html),
-    ),
-    noAnswer,
-  ),
-  row('gzip of nothing', encoded('gzip', ''), read('nothing')),
   row('the first bytes of gzip', encoded('gzip', gzipSync(json).subarray(0, 5)), accepted),
   row('zstd', encoded('zstd', zstd), 'zstdDecompressSync' in zlib ? read('payment') : accepted),
   row(
@@ -149,7 +125,6 @@ export const oddAnswers: readonly OddAnswer[] = [
     encoded('gzip', gzipSync(json).subarray(0, 90)),
     accepted,
   ),
-  row('br that is cut', encoded('br', brotliCompressSync(json).subarray(0, 60)), accepted),
   row('gzip that is corrupt', encoded('gzip', corrupt), accepted),
   row('JSON that says that it is gzip', encoded('gzip', json), accepted),
   row(
@@ -166,7 +141,6 @@ export const oddAnswers: readonly OddAnswer[] = [
   // What it is.
   row('HTML', typed('text/html', html), noAnswer),
   row('HTML that says that it is JSON', sized(201, html), noAnswer),
-  row('HTML in capitals', typed('text/plain', '<HTML LANG="en"><BODY>'), noAnswer),
   row('HTML after white space and a byte order mark', sized(200, `\ufeff\r\n ${html}`), noAnswer),
   row('HTML that begins with another tag', typed('text/html', '<p>Sign in'), noAnswer),
   row('XHTML', typed('Application/XHTML+xml; charset=utf-8', '<?xml version="1.0"?>'), noAnswer),
@@ -177,22 +151,11 @@ export const oddAnswers: readonly OddAnswer[] = [
   ),
   row('HTML larger than allowed', sized(200, html.padEnd(MAX_RESPONSE_BYTES + 1)), noAnswer),
   row('JSON as HTML', typed('text/html; charset=utf-8', json), read('payment')),
-  row('a JSON text as HTML', typed('text/html', '"done"'), read('text')),
-  row(
-    'JSON as HTML that is cut',
-    answer(201, ['content-type: text/html', 'content-length: 500'], half),
-    accepted,
-  ),
   row('nothing as HTML', typed('text/html', ''), read('nothing')),
   row('an element of another kind', typed('text/plain', '<htmlish>'), read('text')),
   row('JSON with a byte order mark', sized(201, `\ufeff${json}`), read('payment')),
   row('JSON in UTF-16', typed('application/json; charset=utf-16', utf16), read('text')),
   row('JSON as plain text', typed('text/plain', json), read('payment')),
-  row(
-    'bytes that are no text',
-    typed('application/octet-stream', Buffer.from([0xff, 0xfe, 0, 1])),
-    read('text'),
-  ),
   row('a list', sized(201, '[1]'), read('value')),
   row('null', sized(201, 'null'), read('value')),
   row('a number', sized(201, '7'), read('value')),
@@ -201,7 +164,6 @@ export const oddAnswers: readonly OddAnswer[] = [
   // Its status and headers.
   row('204', answer(204, []), read('nothing'), { stays: true }),
   row('204 with a length', answer(204, ['content-length: 5']), read('nothing')),
-  row('205', answer(205, ['content-length: 0']), read('nothing')),
   row('205 of JSON without a body', closed(205, '', JSON_TYPE), read('nothing')),
   row(
     '103 before the answer',
@@ -211,15 +173,8 @@ export const oddAnswers: readonly OddAnswer[] = [
   row('100 before the answer', Buffer.concat([answer(100, []), sized(201, json)]), lost),
   row('101', answer(101, ['connection: upgrade', 'upgrade: x']), lost),
   row('301 with a location', sized(301, '', 'location: https://elsewhere.example/api'), unknown),
-  row('407', sized(407, ''), refused, { byFetch: lost }),
   row('status 999', sized(999, ''), unknown),
-  row(
-    'a refusal in gzip that is none',
-    sized(422, '{"code":"X"}', 'content-encoding: gzip'),
-    refused,
-  ),
   row('a refusal larger than allowed', sized(422, 'x'.repeat(MAX_RESPONSE_BYTES + 1)), refused),
-  row('a cut 500', answer(500, ['content-length: 500'], half), unknown),
   row('no HTTP', Buffer.from('SSH-2.0-OpenSSH\r\n\r\n'), noAnswer),
   row('a head without an end', Buffer.from('HTTP/1.1 201 Text\r\ncontent-le'), lost),
   row('nothing', Buffer.alloc(0), lost),

@@ -46,21 +46,6 @@ describe('a client whose payments.create a test replaces', () => {
   });
 });
 
-it.each<['request' | 'close']>([['request'], ['close']])(
-  'a spy on the %s of a client, or of all clients, is called',
-  async (name) => {
-    const client = createClient(url);
-    const own = vi.spyOn(client, name).mockResolvedValue(undefined as never);
-    await client[name]({ method: 'GET', path: '/' });
-    expect(own).toHaveBeenCalledOnce();
-    own.mockRestore();
-    const all = vi.spyOn(Object.getPrototypeOf(client), name).mockResolvedValue(undefined as never);
-    await client[name]({ method: 'GET', path: '/' });
-    expect(all).toHaveBeenCalledOnce();
-    all.mockRestore();
-  },
-);
-
 describe('a double that has payments.create alone', () => {
   it('fits the type, with a plain function or a mock', () => {
     const plain: Pick<PaymentClient, 'payments'> = {

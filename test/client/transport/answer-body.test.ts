@@ -137,19 +137,6 @@ describe.each(transports)('the body of a 2xx, with $name,', ({ options }) => {
     },
   );
 
-  it('that comes in many pieces is put together in their order', async () => {
-    const answer = httpAnswer(201, { filler: 'é'.repeat(40_000) });
-    const bytes = Buffer.from(answer);
-    const server = await startRawServer({
-      answer: ({ socket }) => {
-        for (let at = 0; at < bytes.length; at += 7001) socket.write(bytes.subarray(at, at + 7001));
-        return undefined;
-      },
-    });
-    const { response } = await createClient(server.url, options).payments.create(order);
-    expect(response.body).toEqual({ filler: 'é'.repeat(40_000) });
-  });
-
   it('of a HEAD is none, whatever length its headers tell', async () => {
     const server = await startRawServer({ answer: () => head(200, 'content-length: 5000') });
     const client = createClient(server.url, { ...options, maxResponseBytes: 1024 });

@@ -6,7 +6,6 @@ import {
   createClient,
   created,
   failureOf,
-  holdDeadline,
   httpAnswer,
   order,
   type RawRequest,
@@ -43,7 +42,7 @@ const broken: readonly Broken[] = [
   },
 ];
 
-describe.each(transports)('with $name, before an answer', ({ name, options }) => {
+describe.each(transports)('with $name, before an answer', ({ options }) => {
   it.each(broken)(
     'the outcome is unknown, and one request went out, when the server $what',
     async ({ answer, code, says }) => {
@@ -87,19 +86,6 @@ describe.each(transports)('with $name, before an answer', ({ name, options }) =>
       expect(target.connections).toHaveLength(0);
     },
   );
-
-  it(`a deadline that passes while ${name} waits for the answer leaves the outcome unknown`, async () => {
-    const server = await startRawServer({});
-    const { timeoutMs, expire } = holdDeadline();
-    const call = createClient(server.url, { ...options, timeoutMs }).payments.create(order);
-    const failure = failureOf(call);
-    await server.received(1);
-    expire();
-    const error = await failure;
-    expect(error).toMatchObject({ code: 'TIMEOUT', requestOutcome: 'unknown' });
-    expect(error.message).toContain(`did not end within ${timeoutMs} ms`);
-    expect(server.requests).toHaveLength(1);
-  });
 
   it('an abort while it waits for the answer leaves the outcome unknown', async () => {
     const server = await startRawServer({});

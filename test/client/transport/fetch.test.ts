@@ -2,7 +2,6 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import {
   createClient,
-  created,
   failureOf,
   holdDeadline,
   order,
@@ -116,19 +115,19 @@ describe('a fetch that was given to the client', () => {
     });
   });
 
-  it.each<[string, object, string]>([
-    ['is a text', { body: '{}' }, 'broke off'],
-    ['was read before', { bodyUsed: true, body: null }, 'was read before'],
-  ])('whose body %s leaves the payment accepted', async (_what, stub, says) => {
-    const answer = Object.assign(Object.create(stub), { status: 201, headers: new Headers() });
-    const error = await failureOf(clientOf(async () => answer).payments.create(order));
-    expect(error).toMatchObject({
-      code: 'RESPONSE_UNUSABLE',
-      requestOutcome: 'accepted',
-      safeToRetry: false,
-    });
-    expect(error.message).toContain(`was answered with 201, but with a body that ${says}`);
-  });
+  it.each<[string, object, string]>([['is a text', { body: '{}' }, 'broke off']])(
+    'whose body %s leaves the payment accepted',
+    async (_what, stub, says) => {
+      const answer = Object.assign(Object.create(stub), { status: 201, headers: new Headers() });
+      const error = await failureOf(clientOf(async () => answer).payments.create(order));
+      expect(error).toMatchObject({
+        code: 'RESPONSE_UNUSABLE',
+        requestOutcome: 'accepted',
+        safeToRetry: false,
+      });
+      expect(error.message).toContain(`was answered with 201, but with a body that ${says}`);
+    },
+  );
 
   it('that returns one Response twice leaves the second payment accepted', async () => {
     const response = json();
@@ -147,12 +146,5 @@ describe('a fetch that was given to the client', () => {
     const server = await startRawServer({ answer: () => Buffer.concat([Buffer.from(head), body]) });
     const client = createClient(server.url, { fetch: globalThis.fetch });
     expect((await client.payments.create(order)).payment).toEqual(record);
-  });
-
-  it('is the only way out: undici sends nothing', async () => {
-    const server = await startRawServer({ answer: () => created });
-    const client = createClient(server.url, { fetch: async () => json() });
-    await client.payments.create(order);
-    expect(server.connections).toHaveLength(0);
   });
 });

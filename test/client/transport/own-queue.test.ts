@@ -1,10 +1,10 @@
-import diagnostics from 'node:diagnostics_channel';
 import { Agent } from 'undici';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import {
   createClient,
   created,
   failureOf,
+  holdClocks,
   holdDeadline,
   order,
   startRawServer,
@@ -38,47 +38,23 @@ describe('calls beyond 256 in flight', () => {
     for (const { socket } of server.requests.slice(1, IN_FLIGHT)) socket.write(created);
     await Promise.all(first);
   });
-});
 
-it('a call whose earlier attempt may have been processed stays unknown when its time ends in the queue', async () => {
-  const answers: (() => void)[] = [];
-  const server = await startRawServer({
-    answer: ({ socket, body }) => {
-      if (JSON.parse(body).merchantPaymentReference !== 'first') {
-        answers.push(() => void socket.write(created));
-        return undefined;
-      }
-      return 'HTTP/1.1 503 Unavailable\r\nretry-after: 0\r\ncontent-length: 0\r\n\r\n';
-    },
+  it('are not sent once their time is over, though their timers have not run, and leave their place to the next', async () => {
+    const ahead = holdClocks();
+    const server = await startStalledServer();
+    const client = createClient(server.url);
+    const first = Array.from({ length: IN_FLIGHT }, () => client.payments.create(order));
+    await server.received(IN_FLIGHT);
+    const late = failureOf(client.payments.create(named('late'), { timeoutMs: 2_000 }));
+    const next = client.payments.create(named('next'));
+    ahead.monotonicMs = 2_500;
+    server.requests[0]?.socket.write(created);
+    expect(await late).toMatchObject({ code: 'TIMEOUT', requestOutcome: 'not-sent' });
+    await next;
+    for (const { socket } of server.requests.slice(1, IN_FLIGHT)) socket.write(created);
+    await Promise.all(first);
+    expect(server.requests).toHaveLength(IN_FLIGHT + 1);
   });
-  const others: Promise<unknown>[] = [];
-  const client = createClient(server.url, {
-    idempotency: 'merchantPaymentReference',
-    logger: {
-      debug() {},
-      info() {},
-      error() {},
-      warn() {
-        // Before the first call's second attempt all places are taken.
-        if (others.length > 0) return;
-        for (let index = 0; index < IN_FLIGHT; index += 1)
-          others.push(client.payments.create(order));
-      },
-    },
-  });
-  const { timeoutMs, expire } = holdDeadline();
-  const expireInQueue = (message: unknown): void => {
-    if ((message as { attempt: number }).attempt === 2) setImmediate(expire);
-  };
-  const channel = 'tracing:merchant-payments:request:start';
-  diagnostics.subscribe(channel, expireInQueue);
-  onTestFinished(() => void diagnostics.unsubscribe(channel, expireInQueue));
-  const error = await failureOf(client.payments.create(named('first'), { timeoutMs }));
-  expect(error).toMatchObject({ code: 'TIMEOUT', requestOutcome: 'unknown', safeToRetry: false });
-  await server.received(IN_FLIGHT + 1);
-  for (const answer of answers) answer();
-  await Promise.all(others);
-  expect(server.requests).toHaveLength(IN_FLIGHT + 1);
 });
 
 it('a request that was cancelled behind a busy connection of a dispatcher leaves it open', async () => {

@@ -1,14 +1,13 @@
 import diagnostics from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
-import { Agent, type Dispatcher, MockAgent } from 'undici';
+import type { Agent, Dispatcher } from 'undici';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import {
-  authorization,
   createClient,
   created,
   failureOf,
+  holdDeadline,
   order,
-  record,
   startRawServer,
 } from '../raw-server.js';
 
@@ -19,28 +18,19 @@ const controller = {
   resume() {},
 } as unknown as Dispatcher.DispatchController;
 
-const _agent = (): Agent => {
-  const made = new Agent();
-  onTestFinished(() => made.destroy());
-  return made;
-};
-
-it('a MockAgent works as dispatcher', async () => {
-  const dispatcher = new MockAgent();
-  onTestFinished(() => dispatcher.close());
-  dispatcher.disableNetConnect();
-  dispatcher
-    .get('https://payments.example')
-    .intercept({ path: '/v2/api/payments', method: 'POST', headers: { authorization } })
-    .reply(201, record, { headers: { 'content-type': 'application/json' } });
-  const client = createClient('https://payments.example/v2', { dispatcher });
-  const { payment, response } = await client.payments.create(order);
-  expect(payment).toEqual(record);
-  expect(response.attempts).toBe(1);
-  dispatcher.assertNoPendingInterceptors();
-});
-
 describe('of a dispatcher that calls its handlers too often,', () => {
+  it('an abort that throws leaves the outcome, and the process, alone', async () => {
+    const { timeoutMs, expire } = holdDeadline();
+    const abort = () => expect.fail('not caught');
+    const dispatcher = dispatcherOf((handler) => {
+      handler.onRequestStart({ ...controller, abort } as unknown as typeof controller, {});
+      setImmediate(expire);
+    });
+    const client = createClient('https://payments.invalid', { dispatcher });
+    const error = await failureOf(client.payments.create(order, { timeoutMs }));
+    expect(error).toMatchObject({ code: 'TIMEOUT', requestOutcome: 'unknown' });
+  });
+
   it('a second start of a payment stops it, and leaves the outcome unknown', async () => {
     const aborted: unknown[] = [];
     const second = { ...controller, abort: (reason: Error) => void aborted.push(reason.message) };
