@@ -216,14 +216,3 @@ it('the cause is a stand-in with code and text, and no stack or request', async 
   expect(cause.stack).toBeUndefined();
   expect(cause.cause).toBeUndefined();
 });
-
-it.each([[undefined], [null]])(
-  'a call whose fetch rejects with %s has no cause',
-  async (reason) => {
-    const fetch = () => Promise.reject(reason);
-    const client = createClient('https://payments.invalid', { fetch });
-    const error = await failureOf(client.payments.create(order));
-    expect(error).toMatchObject({ code: 'CONNECTION_FAILED', requestOutcome: 'unknown' });
-    expect(error.cause).toBeUndefined();
-  },
-);

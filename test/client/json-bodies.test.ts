@@ -89,6 +89,9 @@ it.runIf('rawJSON' in JSON)('a number that was given as text keeps its digits', 
 
 it('what JSON carries goes out as JSON.stringify writes it', async () => {
   const server = await startRawServer({ answer: () => created });
+  class Line {
+    readonly sku = 'a';
+  }
   const again = { twice: 1 };
   const body = {
     texts: ['', '"\\\n\u2028', 'Ü 😀', '\ud800', '__proto__'],
@@ -96,6 +99,7 @@ it('what JSON carries goes out as JSON.stringify writes it', async () => {
     others: [true, false, null, {}, [], [[]]],
     date: new Date(0),
     url: new URL('https://shop.example/'),
+    line: new Line(),
     bare: Object.assign(Object.create(null), { a: 1 }),
     money: { toJSON: (key: string) => ({ key, cents: 5 }) },
     left: undefined,

@@ -87,6 +87,7 @@ describe('an http URL', () => {
     [undefined, 'is missing; it must be'],
     ['shop.example/callbacks', 'received a string of 22 characters'],
     ['https://hunter2@shop.example', 'must not hold a user name or password'],
+    ['https://:hunter2@shop.example', 'must not hold a user name or password'],
   ])('is refused: %s', (value, says) => {
     expect(refusalOf(value, httpUrl)).toContain(says);
   });
@@ -128,6 +129,7 @@ describe('this machine', () => {
     '::7f00:1',
     '::fffe:7f00:1',
     '::ffff:8000:1',
+    '::ffff:7f0:1',
     '::ffff:10.0.0.1',
     '1::ffff:7f00:1',
   ])('is not %s', (host) => {

@@ -34,6 +34,7 @@ const accepted: [string, () => unknown][] = [
 const refused: [string, () => unknown, string][] = [
   ['a parsed object', () => sampleRecord(), 'a parsed object'],
   ['undefined', () => undefined, 'nothing'],
+  ['a DataView', () => new DataView(exactArrayBuffer()), 'a parsed object'],
   ['a Buffer that went through JSON', () => bytes.toJSON(), 'a parsed object'],
   ['a lone high surrogate', () => '{"status":"\ud83e"}', 'a string with a lone surrogate'],
 ];

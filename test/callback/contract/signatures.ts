@@ -39,6 +39,8 @@ const malformed: [string, string][] = [
   ['64 characters that are not hex', `g${hex.slice(1)}`],
   ['base64 of 31 bytes', Buffer.alloc(31, 1).toString('base64')],
   ['base64 of 33 bytes', Buffer.alloc(33, 1).toString('base64')],
+  ['base64 padded twice', `${base64}=`],
+  ['base64 with its padding in front', `=${base64url.slice(0, 43)}`],
   ['both base64 alphabets in one', base64.replace('+', '-')],
   ['a line feed after hex', `${hex}\n`],
   ['one character beyond ASCII', `é${hex.slice(1)}`],

@@ -122,30 +122,17 @@ describe.each(dispatchers)('a dispatcher with $name', ({ make }) => {
   });
 });
 
-it.each([
-  ['GET', 'RetryAgent'],
-  ['GET', 'retry'],
-  ['HEAD', 'RetryAgent'],
-] as const)('a %s may be sent again by %s', async (method, name) => {
-  const server = await startRawServer({
-    answer: (_request, index) =>
-      index === 0
-        ? httpAnswer(503, '', { 'retry-after': '0' })
-        : httpAnswer(200, method === 'HEAD' ? '' : record, {
-            'content-type': 'application/json',
-            // A HEAD tells that of a GET.
-            ...(method === 'HEAD' && { 'content-length': '250' }),
-          }),
-  });
-  const methods = ['GET', 'HEAD'];
-  const dispatcher =
-    name === 'RetryAgent'
-      ? new RetryAgent(agent(), { ...eager, methods } as never)
-      : agent().compose(interceptors.retry(eager as never));
+it.each(['GET', 'HEAD'])('a %s may be sent again by a RetryAgent', async (method) => {
+  const busy = httpAnswer(503, '', { 'retry-after': '0' });
+  // A HEAD tells the length of a GET.
+  const answers = [
+    busy,
+    httpAnswer(200, '', { 'content-length': method === 'HEAD' ? '250' : '0' }),
+  ];
+  const server = await startRawServer({ answer: (_request, index) => answers[index] });
+  const dispatcher = new RetryAgent(agent(), { ...eager, methods: ['GET', 'HEAD'] } as never);
   const client = createClient(server.url, { dispatcher, ...noRetries });
-  const { status, body } = await client.request({ method, path: '/api/payments/1' });
-  expect(status).toBe(200);
-  if (method === 'GET') expect(body).toEqual(record);
+  expect((await client.request({ method, path: '/api/payments/1' })).status).toBe(200);
   expect(server.requests).toHaveLength(2);
 });
 

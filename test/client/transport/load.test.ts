@@ -82,19 +82,11 @@ describe('undici', () => {
     expect(server.requests).toHaveLength(0);
   });
 
-  it.each<[string, unknown, string]>([
-    [
-      'without its dependencies',
-      new Error("Cannot find package 'undici' imported from /app/index.js\nRequire stack: …"),
-      "undici can't be loaded (Cannot find package 'undici' imported from /app/index.js); install the package's dependencies",
-    ],
-    [
-      'by esbuild into an ES module',
-      new Error('Dynamic require of "node:assert" is not supported'),
-      'undici can\'t be loaded (Dynamic require of "node:assert" is not supported); esbuild needs a banner',
-    ],
-  ])('that cannot be loaded says why: %s', (_why, cause, message) => {
-    expect(describeLoadFailure(cause)).toContain(message);
+  it('that esbuild bundled into an ES module says what to do', () => {
+    const cause = new Error('Dynamic require of "node:assert" is not supported');
+    expect(describeLoadFailure(cause)).toMatch(
+      /^undici can't be loaded .*; esbuild needs a banner/,
+    );
   });
 
   it('gives way to the global fetch on Bun', async () => {
