@@ -36,9 +36,7 @@ describe('a KeyObject as signingSecret', () => {
       createCallbackVerifier({ signingSecret: [secretKey, key] }),
     );
     expect(error.option).toBe('signingSecret[1]');
-    expect(error.message).toBe(
-      'signingSecret[1] must be a string, a Uint8Array or a secret KeyObject; received an object',
-    );
+    expect(error.message).toContain('or a secret KeyObject; received an object');
   });
 });
 
@@ -47,9 +45,8 @@ describe('a signingSecret that the synchronous verifier cannot use', () => {
     const algorithm = { name: 'HMAC', hash: 'SHA-256' };
     const key = await webcrypto.subtle.generateKey(algorithm, false, ['verify']);
     const options = { signingSecret: key as never };
-    expect((await optionErrorOf(() => createCallbackVerifier(options))).message).toBe(
-      'signingSecret must be a string, a Uint8Array or a secret KeyObject; received an object',
-    );
+    const error = await optionErrorOf(() => createCallbackVerifier(options));
+    expect(error.message).toContain('or a secret KeyObject; received an object');
   });
 });
 

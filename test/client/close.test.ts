@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
   createClient,
-  created,
   failureOf,
   httpAnswer,
   order,
@@ -64,17 +63,6 @@ describe.each(transports)('close(), with $name,', ({ options }) => {
     process.off('warning', warn);
     expect(warnings.filter(({ name }) => name === 'MaxListenersExceededWarning')).toEqual([]);
     expect(server.requests).toHaveLength(12);
-  });
-
-  it('lets a request in flight succeed', async () => {
-    const server = await startRawServer({});
-    const client = createClient(server.url, options);
-    const call = client.payments.create(order);
-    await server.received(1);
-    const closing = client.close();
-    server.requests[0]?.socket.write(created);
-    await closing;
-    expect((await call).response.status).toBe(201);
   });
 });
 

@@ -27,14 +27,6 @@ it('a deadline is over once the system clock has passed it, though the monotonic
 });
 
 describe.each(transports)('the deadline of a call, with $name,', ({ options }) => {
-  it('ends it by a real timer', async () => {
-    const server = await startRawServer({});
-    const client = createClient(server.url, { ...options, timeoutMs: 100 });
-    const error = await failureOf(client.payments.create(order));
-    expect(error.code).toBe('TIMEOUT');
-    expect(error.message).toContain('did not end within 100 ms');
-  });
-
   it('sends nothing when it has passed while the event loop stood still, though its timer has not run', async () => {
     const server = await startRawServer({ answer: () => created });
     let stallMs = 0;
@@ -52,10 +44,30 @@ describe.each(transports)('the deadline of a call, with $name,', ({ options }) =
     expect(server.requests).toHaveLength(1);
   });
 
-  it('is that of the call when the call has one', async () => {
+  it('ends a body that comes a byte at a time', async () => {
+    const { timeoutMs, expire } = holdDeadline();
+    const server = await startRawServer({
+      answer: ({ socket }) => {
+        socket.write('HTTP/1.1 201 Created\r\ncontent-length: 1000000\r\n\r\n');
+        const drip = () => {
+          if (!socket.destroyed) socket.write(' ', () => setImmediate(drip));
+        };
+        drip();
+        return undefined;
+      },
+    });
+    const client = createClient(server.url, { ...options, timeoutMs });
+    const failure = failureOf(client.payments.create(order));
+    await server.received(1);
+    setImmediate(expire);
+    expect((await failure).code).toBe('TIMEOUT');
+  });
+
+  it('ends it by a real timer, and is that of the call when the call has one', async () => {
     const server = await startRawServer({});
     const client = createClient(server.url, options);
     const error = await failureOf(client.payments.create(order, { timeoutMs: 101 }));
+    expect(error.code).toBe('TIMEOUT');
     expect(error.message).toContain('did not end within 101 ms');
   });
 
@@ -187,54 +199,5 @@ describe.each(transports)('the deadline of a call, with $name,', ({ options }) =
     const before = countTimers();
     await failureOf(client.payments.create(order, { signal: controller.signal }));
     expect(countTimers()).toBeLessThanOrEqual(before);
-  });
-});
-
-describe('Deadline', () => {
-  it('tells the time that is left, and that it has passed', () => {
-    const { timeoutMs, expire } = holdDeadline();
-    const deadline = new Deadline(timeoutMs, undefined);
-    expect(deadline.remainingMs).toBeGreaterThan(0);
-    expect(deadline.remainingMs).toBeLessThan(timeoutMs + 1);
-    expire();
-    expect(deadline.gaveUp).toBe('timeout');
-    deadline.end();
-  });
-
-  it('keeps the first reason to cancel, and reports it once', () => {
-    const deadline = new Deadline(60_000, undefined);
-    let told = 0;
-    deadline.onGiveUp = () => {
-      told += 1;
-    };
-    deadline.giveUp('aborted');
-    deadline.giveUp('timeout');
-    expect(deadline.gaveUp).toBe('aborted');
-    expect(told).toBe(1);
-    deadline.end();
-  });
-
-  it('races to the value of the work, or its rejection, or nothing when cancelled', async () => {
-    const deadline = new Deadline(60_000, undefined);
-    expect(await deadline.race(Promise.resolve('value'))).toBe('value');
-    await expect(deadline.race(Promise.reject(new Error('no')))).rejects.toThrow('no');
-    const racing = deadline.race(new Promise(() => {}));
-    deadline.giveUp('timeout');
-    expect(await racing).toBeUndefined();
-    expect(await deadline.race(Promise.resolve('late'))).toBeUndefined();
-    expect(deadline.inFlight).toBe(false);
-    deadline.end();
-  });
-
-  it('leaves no unhandled rejection behind when the work fails after it was cancelled', async () => {
-    const deadline = new Deadline(60_000, AbortSignal.abort());
-    const unhandled: unknown[] = [];
-    const keep = (reason: unknown) => void unhandled.push(reason);
-    process.on('unhandledRejection', keep);
-    expect(await deadline.race(Promise.reject(new Error('late')))).toBeUndefined();
-    await new Promise(setImmediate);
-    process.off('unhandledRejection', keep);
-    expect(unhandled).toEqual([]);
-    deadline.end();
   });
 });

@@ -51,69 +51,31 @@ describe.each(transports)('an answer that is no 2xx, with $name,', ({ options })
     expect(error).not.toBeInstanceOf(InvalidCredentialsError);
   });
 
-  it('is InvalidCredentialsError for a 401', async () => {
-    const error = await failWith(
-      httpAnswer(401, told('INVALID_CREDENTIALS', 'Invalid credentials.')),
-      once,
-    );
-    expect(error).toBeInstanceOf(InvalidCredentialsError);
-    expect(error).toMatchObject({
-      name: 'InvalidCredentialsError',
-      code: 'INVALID_CREDENTIALS',
-      httpStatus: 401,
-      requestId,
-      requestOutcome: 'rejected',
-    });
-    expect(error.message).toContain('Check apiKey and apiSecret.');
-  });
-
+  const refused = 'The service did not accept the request.';
+  const redirected = `Redirects are not followed: check baseUrl. ${inDoubt}`;
   it.each([
-    [300, 'unknown'],
-    [303, 'unknown'],
-    [399, 'unknown'],
-    [400, 'rejected'],
-    [404, 'rejected'],
-    [410, 'rejected'],
-    [408, 'unknown'],
-    [409, 'rejected'],
-    [498, 'rejected'],
-    [499, 'unknown'],
-    [500, 'unknown'],
-    [502, 'unknown'],
-    [503, 'unknown'],
-    [599, 'unknown'],
-  ])('with status %i has the outcome %s', async (status, requestOutcome) => {
-    const error = await failWith(httpAnswer(status, told('NO', 'No.')), once);
-    expect(error).toMatchObject({ httpStatus: status, serviceCode: 'NO', requestOutcome });
-    expect(error.safeToRetry).toBe(false);
-  });
-
-  it.each([
-    [300, `Redirects are not followed: check baseUrl. ${inDoubt}`],
-    [399, `Redirects are not followed: check baseUrl. ${inDoubt}`],
-    [408, inDoubt],
-    [
-      409,
-      'An earlier attempt may have created the payment. The service did not accept the request.',
-    ],
-    [429, 'The service did not accept the request. It is safe to try again later.'],
-    [503, inDoubt],
-    [400, 'The service did not accept the request.'],
-    [401, 'Check apiKey and apiSecret. The service did not accept the request.'],
-    [402, 'The service did not accept the request.'],
-  ])('with status %i says what to do', async (status, remedy) => {
+    [300, 'unknown', redirected],
+    [399, 'unknown', redirected],
+    [400, 'rejected', refused],
+    [401, 'rejected', `Check apiKey and apiSecret. ${refused}`],
+    [408, 'unknown', inDoubt],
+    [409, 'rejected', `An earlier attempt may have created the payment. ${refused}`],
+    [429, 'rejected', `${refused} It is safe to try again later.`],
+    [498, 'rejected', refused],
+    [499, 'unknown', inDoubt],
+    [500, 'unknown', inDoubt],
+    [599, 'unknown', inDoubt],
+  ])('with status %i has the outcome %s, and says what to do', async (status, outcome, remedy) => {
     const error = await failWith(httpAnswer(status), once);
+    expect(error).toMatchObject({ httpStatus: status, requestOutcome: outcome });
+    expect(error.safeToRetry).toBe(status === 429);
     expect(error.message).toBe(`POST /api/payments was answered with ${status}. ${remedy}`);
   });
 
   const html = '<html><body><h1>502 Bad Gateway</h1></body></html>';
   it.each([
     ['an HTML page', httpAnswer(502, html, { 'content-type': 'text/html' })],
-    ['an HTML page labelled JSON', httpAnswer(502, html)],
-    ['nothing', httpAnswer(502)],
     ['null', httpAnswer(502, 'null')],
-    ['a JSON string', httpAnswer(502, '"broken"')],
-    ['a JSON list', httpAnswer(502, '["broken"]')],
     ['fields of other types', httpAnswer(502, { code: [7], message: 5, requestId: null })],
     ['blank fields', httpAnswer(502, { code: ' ', message: '\n\t', requestId: '' })],
   ])('with %s for a body is an ApiError with code API_ERROR', async (_what, answer) => {
@@ -124,21 +86,7 @@ describe.each(transports)('an answer that is no 2xx, with $name,', ({ options })
   });
 
   it.each([
-    ['is cut', { maxResponseBytes: 1024 }],
-    ['is larger than maxResponseBytes', { maxResponseBytes: 16 }],
-  ])('whose body %s keeps its status', async (_what, limits) => {
-    const server = await startRawServer({
-      answer: ({ socket }) =>
-        void socket.end('HTTP/1.1 404 No\r\ncontent-length: 99\r\n\r\n{"code":"NO_SUCH_ROUTE"}'),
-    });
-    const client = createClient(server.url, { ...once, ...limits });
-    const error = await failureOf(client.payments.create(order));
-    expect(error).toMatchObject({ code: 'API_ERROR', httpStatus: 404, requestOutcome: 'rejected' });
-  });
-
-  it.each([
     [401, 'INVALID_CREDENTIALS', 'rejected'],
-    [429, 'API_ERROR', 'rejected'],
     [500, 'API_ERROR', 'unknown'],
   ])(
     'with status %i whose body stalls until the deadline keeps its status',
@@ -176,17 +124,6 @@ describe.each(transports)('an answer that is no 2xx, with $name,', ({ options })
     expect(await failure).toMatchObject({ code: 'ABORTED', requestOutcome: 'rejected' });
   });
 
-  it('with status 429 says how long the service asked to wait', async () => {
-    const answer = httpAnswer(429, told('RATE_LIMITED', 'Slow down.'), { 'retry-after': '17' });
-    expect(await failWith(answer, once)).toMatchObject({
-      serviceCode: 'RATE_LIMITED',
-      httpStatus: 429,
-      retryAfterSeconds: 17,
-      requestOutcome: 'rejected',
-      safeToRetry: true,
-    });
-  });
-
   it('with status 429 says in whole seconds how long the service asked to wait', async () => {
     const fraction = httpAnswer(429, '', { 'retry-after': '16.0001' });
     expect(await failWith(fraction, once)).toMatchObject({ retryAfterSeconds: 17 });
@@ -212,36 +149,23 @@ describe('what a server says in an error body', () => {
     expect((await said({ message: 'x'.repeat(300) })).message).toContain(`(${'x'.repeat(300)})`);
   });
 
-  it('cannot inject lines into a log', async () => {
-    const error = await said({
-      code: 'A\nB',
-      message: 'one\r\ntwo\u001b[31m\u2028three\u0000',
-      requestId: 'id\nlevel=error',
-    });
-    expect(error.message).toContain('(one two [31m three)');
-    expect(error.requestId).toBe('id level=error');
-    expect(error.serviceCode).toBeUndefined();
-  });
-
   it.each([
+    ['a line end', '\r\n'],
     ['a control', '\u001b'],
     ['a line separator', '\u2028'],
     ['a control of eight bits', '\u009b'],
-  ])('cannot control a terminal by %s', async (_what, hidden) => {
+  ])('cannot control a log or a terminal by %s', async (_what, hidden) => {
     const error = await said({ message: `paid${hidden}not`, requestId: `id${hidden}1` });
     expect(error.message).toContain('(paid not)');
     expect(error.requestId).toBe('id 1');
-    expect(JSON.stringify(error)).not.toContain(hidden);
   });
 
   it.each([
     ['payment.declined', 'payment.declined'],
     ['A'.repeat(64), 'A'.repeat(64)],
-    [7, '7'],
     [-1.5, '-1.5'],
     ['A'.repeat(65), undefined],
     ['two words', undefined],
-    ['<b>', undefined],
     [true, undefined],
     [`BAD_${apiSecret}`, undefined],
   ])('is a code only when it looks like one: %s', async (code, expected) => {
@@ -254,6 +178,7 @@ describe('what a server says in an error body', () => {
     const error = await failWith(httpAnswer(401, told('KEY_EXPIRED', 'Key expired.')));
     expect(error).toMatchObject({ name: 'InvalidCredentialsError', code: 'INVALID_CREDENTIALS' });
     expect(error.serviceCode).toBe('KEY_EXPIRED');
+    expect(error).toBeInstanceOf(InvalidCredentialsError);
     expect(error.message).toContain('(KEY_EXPIRED: Key expired.)');
   });
 });
@@ -291,14 +216,3 @@ it('the cause is a stand-in with code and text, and no stack or request', async 
   expect(cause.stack).toBeUndefined();
   expect(cause.cause).toBeUndefined();
 });
-
-it.each([[undefined], [null]])(
-  'a call whose fetch rejects with %s has no cause',
-  async (reason) => {
-    const fetch = () => Promise.reject(reason);
-    const client = createClient('https://payments.invalid', { fetch });
-    const error = await failureOf(client.payments.create(order));
-    expect(error).toMatchObject({ code: 'CONNECTION_FAILED', requestOutcome: 'unknown' });
-    expect(error.cause).toBeUndefined();
-  },
-);

@@ -1,5 +1,4 @@
-import { Agent } from 'undici';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { PaymentClientOptions } from '../../src/client/options.js';
 import { PaymentClient } from '../../src/client/payment-client.js';
 import { InvalidOptionError } from '../../src/errors.js';
@@ -37,21 +36,11 @@ async function keysOf(...payments: readonly { extraBody?: Record<string, unknown
 }
 
 describe('the key of a payment', () => {
-  it.runIf('rawJSON' in JSON)('differs with digits that a number loses', async () => {
-    const { rawJSON } = JSON as unknown as { rawJSON(text: string): unknown };
-    const [one, other, again] = await keysOf(
-      ...['12345678901234567890', '12345678901234567891', '12345678901234567890'].map((text) => ({
-        extraBody: { 1: 'a', id: rawJSON(text) },
-      })),
-    );
-    expect(other).not.toBe(one);
-    expect(again).toBe(one);
-  });
-
   it('is not sent unless a header is named', async () => {
     const { url, keys } = await startKeyed();
     await createClient(url).payments.create(order);
-    expect(keys()).toEqual([undefined]);
+    await createClient(url, { idempotency: 'merchantPaymentReference' }).payments.create(order);
+    expect(keys()).toEqual([undefined, undefined]);
   });
 
   it.each(transports)('is one for all requests of a call, with $name', async ({ options }) => {
@@ -61,18 +50,6 @@ describe('the key of a payment', () => {
     const [key] = keys();
     expect(key).toMatch(UUID);
     expect(keys()).toEqual([key, key, key]);
-  });
-
-  it('is sent by a dispatcher, and when a result is unknown', async () => {
-    withoutJitter();
-    const dispatcher = new Agent();
-    onTestFinished(() => dispatcher.destroy());
-    const { url, keys } = await startKeyed(httpAnswer(503));
-    const options = { dispatcher, idempotency };
-    await createClient(url, options).payments.create(order);
-    const [key] = keys();
-    expect(key).toMatch(UUID);
-    expect(keys()).toEqual([key, key]);
   });
 
   it('is the same for whoever creates that payment again', async () => {
@@ -157,19 +134,9 @@ describe('idempotency', () => {
   const expected =
     "must be { header: 'idempotency-key' } with the header's name, or 'merchantPaymentReference'";
 
-  class Given {
-    header = 'idempotency-key';
-  }
-
   it.each<[unknown, string, string]>([
     ['idempotency-key', 'idempotency', `${expected}; received a string of 15 characters`],
-    ['', 'idempotency', `${expected}; received`],
     [true, 'idempotency', `${expected}; received a boolean`],
-    [false, 'idempotency', `${expected}; received a boolean`],
-    [null, 'idempotency', `${expected}; received null`],
-    [['merchantPaymentReference'], 'idempotency', `${expected}; received an array`],
-    [new Map([['header', 'a']]), 'idempotency', expected],
-    [new Given(), 'idempotency', expected],
     [{}, 'idempotency.header', 'is missing; it must be the name of a header'],
     [{ headers: 'a' }, 'idempotency.headers', 'is not a known option; use idempotency.header'],
     [{ header: 'a', keys: 1 }, 'idempotency.keys', 'is not a known option; the options are header'],
@@ -179,49 +146,15 @@ describe('idempotency', () => {
     expect(error.option).toBe(option);
     expect(error.message).toContain(says);
   });
-
-  it('by reference sends no header', async () => {
-    const { url, requests } = await startKeyed();
-    await createClient(url, { idempotency: 'merchantPaymentReference' }).payments.create(order);
-    await createClient(url).payments.create(order);
-    const [byReference, without] = requests.map(({ headers }) => Object.keys(headers));
-    expect(byReference).toEqual(without);
-  });
-
-  it('is taken from the options of fromEnv, and from no variable', async () => {
-    const { url, keys } = await startKeyed();
-    const env = {
-      MERCHANT_PAYMENTS_BASE_URL: url,
-      MERCHANT_PAYMENTS_API_KEY: 'key',
-      MERCHANT_PAYMENTS_API_SECRET: 'secret',
-      MERCHANT_PAYMENTS_IDEMPOTENCY: 'Idempotency-Key',
-    };
-    for (const options of [{ idempotency }, {}]) {
-      await using client = PaymentClient.fromEnv(options, env);
-      await client.payments.create(order);
-    }
-    expect(keys()).toEqual([expect.stringMatching(UUID), undefined]);
-  });
 });
 
 describe('the header of the key', () => {
   it.each<[unknown, string]>([
     ['', 'the name of a header'],
-    [' idempotency-key', 'the name of a header'],
-    ['idempotency key', 'the name of a header'],
-    ['idempotency-key:', 'the name of a header'],
     ['key\r\nx: 1', 'the name of a header'],
-    ['ключ', 'the name of a header'],
     [true, 'the name of a header'],
-    [['idempotency-key'], 'the name of a header'],
     ['Authorization', 'must not be authorization: the client sets it'],
-    ['content-type', 'must not be content-type: the client sets it'],
-    ['content-length', 'must not be content-length: the client sets it'],
-    ['Host', 'must not be host: the client sets it'],
-    ['accept', 'must not be accept: the client sets it'],
     ['User-Agent', 'must not be user-agent: the client sets it'],
-    ['accept-encoding', 'must not be accept-encoding: the client sets it'],
-    ['transfer-encoding', 'must not be transfer-encoding: it belongs to the connection'],
     ['connection', 'must not be connection: it belongs to the connection'],
   ])('is refused as %j', (name, says) => {
     const error = refusalOf({ idempotency: { header: name } }) as InvalidOptionError;

@@ -1,4 +1,3 @@
-import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import type { InvalidRequestError } from '../../src/errors.js';
 import { createClient, created, failureOf, order, startRawServer } from './raw-server.js';
@@ -19,32 +18,18 @@ describe('what JSON would leave out or change in silence is refused by its place
   const any = 'a value that JSON can carry';
   const cases: [string, unknown, string, string?][] = [
     ['a function', () => 1, `${any}, received a function`],
-    ['a symbol', Symbol('hunter2'), `${any}, received a symbol`],
     ['a bigint', 5n, `${any}, received a bigint`],
     ['NaN', Number.NaN, 'a finite number, received NaN'],
-    ['infinity', -Infinity, 'a finite number, received an infinite number'],
     ['undefined in a list', [1, undefined], `${any}, received nothing`, '.1'],
-    ['a hole in a list', Array(1), `${any}, received nothing`, '.0'],
     ['a function in a list', [{ a: [() => 1] }], `${any}, received a function`, '.0.a.0'],
     ['a Map', new Map([['a', 1]]), `${objects}, received one with entries`],
     ['a Set', new Set([1]), `${objects}, received one with entries`],
-    ['bytes', Uint8Array.of(1), `${objects}, received one with entries`],
     ['URLSearchParams', new URLSearchParams('a=1'), `${objects}, received one with entries`],
-    ['a String', new String('a'), `${objects}, received one with entries`],
-    ['a Number', new Number(1), `${objects}, received one whose class shows no fields`],
-    ['an ArrayBuffer', new ArrayBuffer(1), `${objects}, received one whose class shows no fields`],
-    ['a RegExp', /a/, `${objects}, received one whose class shows no fields`],
     ['an Error', new Error('hunter2'), `${objects}, received one whose class shows no fields`],
     ['a promise', Promise.resolve(1), `${objects}, received one whose class shows no fields`],
     ['private fields', new Hidden(), `${objects}, received one whose class shows no fields`],
     ['an invalid Date', new Date(Number.NaN), 'a valid Date, received an invalid one'],
-    [
-      'an invalid Date of another realm',
-      runInNewContext('new Date(NaN)'),
-      'a valid Date, received an invalid one',
-    ],
     ['a toJSON without a result', { toJSON: () => undefined }, `${any}, received nothing`],
-    ['a toJSON of a Map', { toJSON: () => new Map() }, `${objects}, received one with entries`],
   ];
 
   it.each(cases)('%s', async (_what, value, message, below = '') => {
@@ -73,14 +58,6 @@ describe('what JSON would leave out or change in silence is refused by its place
         },
       },
     ],
-    [
-      'whose getter throws',
-      {
-        get a() {
-          throw new Error('hunter2');
-        },
-      },
-    ],
   ])('a value %s, which is not quoted', async (_what, value) => {
     const client = createClient('https://payments.invalid');
     const error = await failureOf(client.payments.create(order, { extraBody: { note: value } }));
@@ -93,7 +70,6 @@ describe('what JSON would leave out or change in silence is refused by its place
 
   it.each<[string, unknown]>([
     ['a Map', new Map([['a', 1]])],
-    ['a Set', new Set()],
     ['an object whose class shows no fields', new Hidden()],
   ])('an extraBody that is %s', async (_what, extraBody) => {
     const client = createClient('https://payments.invalid');
@@ -115,10 +91,6 @@ it('what JSON carries goes out as JSON.stringify writes it', async () => {
   const server = await startRawServer({ answer: () => created });
   class Line {
     readonly sku = 'a';
-    readonly #secret = 'hunter2';
-    get secret() {
-      return this.#secret;
-    }
   }
   const again = { twice: 1 };
   const body = {
@@ -127,11 +99,9 @@ it('what JSON carries goes out as JSON.stringify writes it', async () => {
     others: [true, false, null, {}, [], [[]]],
     date: new Date(0),
     url: new URL('https://shop.example/'),
-    buffer: Buffer.from('a'),
     line: new Line(),
     bare: Object.assign(Object.create(null), { a: 1 }),
     money: { toJSON: (key: string) => ({ key, cents: 5 }) },
-    list: { toJSON: () => [1, { a: undefined }] },
     left: undefined,
     same: [again, again],
     proto: JSON.parse('{"__proto__":{"a":1}}'),

@@ -60,13 +60,10 @@ const encoded = (encoding: string, body: Content): Buffer =>
 
 const utf16 = Buffer.from(`\ufeff${json}`, 'utf16le');
 // zstd -19, whose decoder Node has from 22.15 on.
-export const zstd = Buffer.from(
+const zstd = Buffer.from(
   'KLUv/QRolQQAQokdGYBvA2yY3OY7xGjtAYJ5HxJdcBNZUY0RNgLZnKptC3Qbzy0uYNc8vH71mF6jP7NtHQpN6lRVY6X4fUKW9NO2dd2O3+dLa6xSqUdXTCqND/MebduAcU0RB+mE+RhOInIAJWQ4n8DeDpuWxBr7LqMKcYb6e+O/WAkAliKVIlw6YAEQcgZ0g9wkAET5WBYiRAFdCKAe',
   'base64',
 );
-const seven = Array(7)
-  .fill(0)
-  .reduce<Buffer>((body) => gzipSync(body), Buffer.from(json));
 const corrupt = gzipSync(json);
 corrupt.fill(0xff, 20, 40);
 
@@ -85,17 +82,10 @@ export const oddAnswers: readonly OddAnswer[] = [
   row('cut JSON with a length', answer(201, [JSON_TYPE, 'content-length: 500'], half), accepted),
   row('cut JSON in chunks', chunked(json).subarray(0, -40), accepted),
   row('cut JSON without a length', closed(201, half, JSON_TYPE), accepted),
-  row(
-    'cut JSON of a problem without a length',
-    closed(201, half, 'content-type: application/problem+json'),
-    accepted,
-  ),
   row('no body where JSON is announced, without a length', closed(201, '', JSON_TYPE), accepted),
   row('no body and no length', closed(201, ''), read('nothing')),
-  row('cut JSON without a length or type', closed(201, half), accepted),
   row('text that ends with the connection', closed(201, 'Created'), read('text')),
   row('whole but broken JSON', sized(201, half), read('text')),
-  row('whole but broken JSON in chunks', chunked(half), read('text')),
   row('an empty body', sized(201, ''), read('nothing'), { stays: true }),
   row('blanks', sized(201, '  \n'), read('text')),
   row(
@@ -118,60 +108,9 @@ export const oddAnswers: readonly OddAnswer[] = [
     answer(201, [JSON_TYPE, `content-length: ${json.length}`], `${json}garbage`),
     read('payment'),
   ),
-  row(
-    'less than its JSON by its length',
-    answer(201, [JSON_TYPE, 'content-length: 60'], json),
-    read('text'),
-  ),
-  row(
-    'two lengths that differ',
-    answer(201, [JSON_TYPE, 'content-length: 5', `content-length: ${json.length}`], json),
-    noAnswer,
-  ),
-  row(
-    'two lengths that agree',
-    answer(
-      201,
-      [JSON_TYPE, `content-length: ${json.length}`, `content-length: ${json.length}`],
-      json,
-    ),
-    noAnswer,
-  ),
-  row('a negative length', answer(201, [JSON_TYPE, 'content-length: -1'], json), noAnswer),
-  row(
-    'a length beyond all numbers',
-    answer(201, [JSON_TYPE, 'content-length: 99999999999999999999'], json),
-    noAnswer,
-  ),
-  row('a length and chunks', chunked(json, `content-length: ${json.length}`), noAnswer),
-  row(
-    'chunks with extensions and a trailer',
-    answer(
-      201,
-      [JSON_TYPE, 'transfer-encoding: chunked'],
-      `${json.length.toString(16)};a="b";c\r\n${json}\r\n0;d\r\nx-trailer: 1\r\n\r\n`,
-    ),
-    read('payment'),
-  ),
-  row(
-    'garbage for a chunk size',
-    answer(
-      201,
-      [JSON_TYPE, 'transfer-encoding: chunked'],
-      `${half.length.toString(16)}\r\n${half}\r\nzz\r\n`,
-    ),
-    accepted,
-  ),
-  row(
-    'an unknown transfer-encoding',
-    answer(201, [JSON_TYPE, 'transfer-encoding: gzip', 'connection: close'], json),
-    read('payment'),
-  ),
 
   // Its content-encoding.
   row('gzip', encoded('gzip', gzipSync(json)), read('payment')),
-  row('GZIP', encoded('GZIP', gzipSync(json)), read('payment')),
-  row('x-gzip', encoded('x-gzip', gzipSync(json)), read('payment')),
   row('deflate', encoded('deflate', deflateSync(json)), read('payment')),
   row('raw deflate', encoded('deflate', deflateRawSync(json)), read('payment')),
   row('br', encoded('br', brotliCompressSync(json)), read('payment')),
@@ -179,193 +118,67 @@ export const oddAnswers: readonly OddAnswer[] = [
   row('gzip, then br', encoded('gzip, br', brotliCompressSync(gzipSync(json))), read('payment'), {
     byFetch: hasOldFetch ? accepted : read('payment'),
   }),
-  row(
-    'gzip, said twice',
-    sized(201, gzipSync(gzipSync(json)), 'content-encoding: gzip', 'content-encoding: gzip'),
-    read('payment'),
-  ),
-  row(
-    'gzip of HTML',
-    answer(
-      201,
-      ['content-type: text/html', 'content-encoding: gzip', 'connection: close'],
-      gzipSync(html),
-    ),
-    noAnswer,
-  ),
-  row('gzip in chunks', chunked(gzipSync(json), 'content-encoding: gzip'), read('payment')),
-  row('gzip of nothing', encoded('gzip', ''), read('nothing')),
   row('the first bytes of gzip', encoded('gzip', gzipSync(json).subarray(0, 5)), accepted),
-  row(
-    'the first bytes of gzip in chunks',
-    chunked(gzipSync(json).subarray(0, 5), 'content-encoding: gzip'),
-    accepted,
-  ),
-  row(
-    'gzip of nothing in chunks',
-    answer(201, [JSON_TYPE, 'transfer-encoding: chunked', 'content-encoding: gzip'], '0\r\n\r\n'),
-    accepted,
-  ),
-  row(
-    'gzip of HTML that is cut',
-    answer(
-      201,
-      ['content-type: text/html', 'content-encoding: gzip', 'connection: close'],
-      gzipSync(html).subarray(0, 40),
-    ),
-    noAnswer,
-  ),
-  row(
-    'gzip of JSON that is cut, without a type',
-    closed(201, gzipSync(json).subarray(0, 90), 'content-encoding: gzip'),
-    accepted,
-  ),
   row('zstd', encoded('zstd', zstd), 'zstdDecompressSync' in zlib ? read('payment') : accepted),
-  row('zstd that is none', encoded('zstd', 'no JSON'), accepted),
-  row('seven encodings', encoded(Array(7).fill('gzip').join(), seven), read('payment'), {
-    byFetch: hasOldFetch ? read('payment') : lost,
-  }),
   row(
     'gzip that is cut, though its length is right',
     encoded('gzip', gzipSync(json).subarray(0, 90)),
     accepted,
   ),
-  row(
-    'gzip that is cut with the connection',
-    closed(201, gzipSync(json).subarray(0, 90), JSON_TYPE, 'content-encoding: gzip'),
-    accepted,
-  ),
-  row('br that is cut', encoded('br', brotliCompressSync(json).subarray(0, 60)), accepted),
-  row('deflate that is cut', encoded('deflate', deflateSync(json).subarray(0, 60)), accepted),
   row('gzip that is corrupt', encoded('gzip', corrupt), accepted),
-  row('gzip that is none', encoded('gzip', 'no JSON'), accepted),
   row('JSON that says that it is gzip', encoded('gzip', json), accepted),
-  row('JSON that says that it is br', encoded('br', json), accepted),
-  row('JSON that says that it is deflate', encoded('deflate', json), accepted),
   row(
     'gzip larger than allowed once it is read',
     encoded('gzip', gzipSync('x'.repeat(MAX_RESPONSE_BYTES + 1))),
     accepted,
   ),
   row('identity', encoded('identity', json), read('payment')),
-  row('JSON in Identity', encoded('Identity', json), read('payment')),
   row('JSON in utf-8', encoded('utf-8', json), read('payment')),
-  row('JSON in an empty encoding', encoded('', json), read('payment')),
   row('text in utf-8', encoded('utf-8', half), accepted),
   row('an unknown encoding', encoded('x-none', gzipSync(json)), accepted),
-  row('compress', encoded('compress', Buffer.from([0x1f, 0x9d, 0x90, 1, 2, 3])), accepted),
   row('gzip in an unknown encoding', encoded('x-none, gzip', gzipSync(json)), accepted),
 
   // What it is.
   row('HTML', typed('text/html', html), noAnswer),
   row('HTML that says that it is JSON', sized(201, html), noAnswer),
-  row('HTML without an end', closed(200, html, 'content-type: text/html'), noAnswer),
-  row('HTML in capitals', typed('text/plain', '<HTML LANG="en"><BODY>'), noAnswer),
-  row('HTML without a type', closed(200, '<html>'), noAnswer),
   row('HTML after white space and a byte order mark', sized(200, `\ufeff\r\n ${html}`), noAnswer),
   row('HTML that begins with another tag', typed('text/html', '<p>Sign in'), noAnswer),
   row('XHTML', typed('Application/XHTML+xml; charset=utf-8', '<?xml version="1.0"?>'), noAnswer),
-  row('text as HTML', typed('text/html', 'Please sign in.'), noAnswer),
   row(
     'HTML that is cut',
     answer(200, ['content-type: text/html', 'content-length: 500'], html),
     noAnswer,
   ),
-  row('HTML that is cut, as JSON', answer(200, [JSON_TYPE, 'content-length: 500'], html), noAnswer),
   row('HTML larger than allowed', sized(200, html.padEnd(MAX_RESPONSE_BYTES + 1)), noAnswer),
   row('JSON as HTML', typed('text/html; charset=utf-8', json), read('payment')),
-  row('a JSON text as HTML', typed('text/html', '"done"'), read('text')),
-  row(
-    'JSON as HTML that is cut',
-    answer(201, ['content-type: text/html', 'content-length: 500'], half),
-    accepted,
-  ),
   row('nothing as HTML', typed('text/html', ''), read('nothing')),
-  row('blanks as HTML', typed('text/html', ' \n'), read('text')),
   row('an element of another kind', typed('text/plain', '<htmlish>'), read('text')),
-  row('XML', typed('application/xml', '<payment/>'), read('text')),
   row('JSON with a byte order mark', sized(201, `\ufeff${json}`), read('payment')),
-  row(
-    'JSON with a byte order mark without a length',
-    closed(201, `\ufeff${json}`, JSON_TYPE),
-    read('payment'),
-  ),
   row('JSON in UTF-16', typed('application/json; charset=utf-16', utf16), read('text')),
-  row('JSON in UTF-16 without a length', closed(201, utf16, JSON_TYPE), accepted),
   row('JSON as plain text', typed('text/plain', json), read('payment')),
-  row(
-    'bytes that are no text',
-    typed('application/octet-stream', Buffer.from([0xff, 0xfe, 0, 1])),
-    read('text'),
-  ),
   row('a list', sized(201, '[1]'), read('value')),
-  row('a text', sized(201, '"done"'), read('text')),
   row('null', sized(201, 'null'), read('value')),
   row('a number', sized(201, '7'), read('value')),
-  row('a number of a type that is said twice', sized(201, '7', JSON_TYPE), read('value')),
-  row('a field twice', sized(201, `{"referenceNumber":"x",${json.slice(1)}`), read('payment')),
-  row(
-    'a number beyond all integers',
-    sized(201, `{"id":12345678901234567890,${json.slice(1)}`),
-    read('payment'),
-  ),
   row('deep nesting', sized(201, '['.repeat(5_000) + ']'.repeat(5_000)), read('value')),
-  row('nesting without an end', sized(201, '['.repeat(15_000)), read('text')),
 
   // Its status and headers.
   row('204', answer(204, []), read('nothing'), { stays: true }),
   row('204 with a length', answer(204, ['content-length: 5']), read('nothing')),
-  row('205', answer(205, ['content-length: 0']), read('nothing')),
   row('205 of JSON without a body', closed(205, '', JSON_TYPE), read('nothing')),
-  row('206', sized(206, json), read('payment')),
   row(
     '103 before the answer',
     Buffer.concat([answer(103, ['link: </a>']), sized(201, json)]),
     read('payment'),
   ),
-  row(
-    '102 three times before the answer',
-    Buffer.concat([answer(102, []), answer(102, []), answer(102, []), sized(201, json)]),
-    read('payment'),
-  ),
   row('100 before the answer', Buffer.concat([answer(100, []), sized(201, json)]), lost),
   row('101', answer(101, ['connection: upgrade', 'upgrade: x']), lost),
-  row('304', answer(304, []), unknown),
   row('301 with a location', sized(301, '', 'location: https://elsewhere.example/api'), unknown),
-  row('302 without a location', sized(302, ''), unknown),
-  row('303 of JSON', sized(303, json, 'location: /pay/1'), unknown),
-  row('308 with a location that is none', sized(308, '', 'location: ::::'), unknown),
-  row('407', sized(407, ''), refused, { byFetch: lost }),
-  row('421', sized(421, ''), refused),
-  row('status 600', sized(600, ''), unknown),
   row('status 999', sized(999, ''), unknown),
-  row('a code that is a number', sized(422, '{"code":7,"message":"No."}'), refused),
-  row('a problem', sized(400, '{"title":"No","detail":"Not this"}'), refused),
-  row('a cut refusal', closed(404, '{"code":"NO_', JSON_TYPE), refused),
-  row(
-    'a refusal in gzip that is none',
-    sized(422, '{"code":"X"}', 'content-encoding: gzip'),
-    refused,
-  ),
-  row('a refusal in an unknown encoding', sized(422, 'x', 'content-encoding: x-none'), refused),
   row('a refusal larger than allowed', sized(422, 'x'.repeat(MAX_RESPONSE_BYTES + 1)), refused),
-  row('a cut 500', answer(500, ['content-length: 500'], half), unknown),
   row('no HTTP', Buffer.from('SSH-2.0-OpenSSH\r\n\r\n'), noAnswer),
-  row(
-    'HTTP/2.0',
-    Buffer.from(sized(201, json).toString('latin1').replace('1.1', '2.0'), 'latin1'),
-    read('payment'),
-  ),
-  row(
-    'HTTP/1.0',
-    Buffer.from(sized(201, json).toString('latin1').replace('1.1', '1.0'), 'latin1'),
-    read('payment'),
-  ),
   row('a head without an end', Buffer.from('HTTP/1.1 201 Text\r\ncontent-le'), lost),
   row('nothing', Buffer.alloc(0), lost),
   row('headers of 20,000 bytes', sized(201, json, `x-long: ${'x'.repeat(20_000)}`), noAnswer),
-  row('a header __proto__', sized(201, json, '__proto__: x'), read('payment')),
-  row('cookies', sized(201, json, 'set-cookie: a=1', 'set-cookie: b=2'), read('payment')),
 ];
 
 /** What a call makes of the answer. */

@@ -36,54 +36,33 @@ function refusalFromEnv(overrides: object): InvalidOptionError {
   throw new Error('The options were accepted');
 }
 
-const notWhole: readonly [unknown, string][] = [
-  [Number.NaN, 'NaN'],
-  [-1, '-1'],
-  [1.5, '1.5'],
-  [Number.POSITIVE_INFINITY, 'Infinity'],
-  [Number.NEGATIVE_INFINITY, '-Infinity'],
-  [2 ** 53, '9007199254740992'],
-  ['30', 'a string of 2 characters'],
-  [null, 'null'],
-  [30n, 'a bigint'],
-  [true, 'a boolean'],
-  [{}, 'an object'],
+const numbers: readonly [string, unknown, string][] = [
+  ['timeoutMs', 0, 'a whole number of milliseconds from 1 to 2147483647; received 0'],
+  [
+    'timeoutMs',
+    2 ** 31,
+    'a whole number of milliseconds from 1 to 2147483647; received 2147483648',
+  ],
+  ['timeoutMs', '30', 'received a string of 2 characters'],
+  ['maxRetries', -1, 'a whole number of retries from 0; received -1'],
+  ['maxRetries', Number.NaN, 'received NaN'],
+  ['maxRetries', Number.POSITIVE_INFINITY, 'received Infinity'],
+  ['maxResponseBytes', 0, 'a whole number of bytes from 1; received 0'],
+  ['maxResponseBytes', 1.5, 'received 1.5'],
 ];
 
-const numbers = {
-  timeoutMs: 'a whole number of milliseconds from 1 to 2147483647',
-  maxRetries: 'a whole number of retries from 0',
-  maxResponseBytes: 'a whole number of bytes from 1',
-};
-
 describe('a client', () => {
-  it.each(
-    Object.entries(numbers).flatMap(([option, expected]) =>
-      notWhole.map(([value, came]) => ({ option, expected, value, came })),
-    ),
-  )('refuses $came for $option', ({ option, expected, value, came }) => {
+  it.each(numbers)('refuses for %s %s', (option, value, says) => {
     const error = refusalOf({ ...required, [option]: value });
-    expect(error.toJSON()).toEqual({
-      name: 'InvalidOptionError',
-      code: 'INVALID_OPTION',
-      option,
-      message: `${option} must be ${expected}; received ${came}`,
-    });
-  });
-
-  it.each([
-    ['timeoutMs', 0],
-    ['timeoutMs', 2 ** 31],
-    ['maxResponseBytes', 0],
-  ])('refuses %s: %d, which is just outside the range', (option, value) => {
-    expect(refusalOf({ ...required, [option]: value }).message).toContain(`received ${value}`);
+    expect(error).toMatchObject({ code: 'INVALID_OPTION', option });
+    expect(error.message).toContain(`${option} must be a whole number of`);
+    expect(error.message).toContain(says);
   });
 
   it.each([
     ['timeoutMs', 1],
     ['timeoutMs', 2 ** 31 - 1],
     ['maxRetries', 0],
-    ['maxRetries', -0],
     ['maxRetries', Number.MAX_SAFE_INTEGER],
     ['maxResponseBytes', 1],
     ['maxResponseBytes', Number.MAX_SAFE_INTEGER],
@@ -93,29 +72,9 @@ describe('a client', () => {
 
   it.each<[string, unknown, string]>([
     ['dangerouslyAllowHttp', 'true', 'must be true or false; received a string of 4 characters'],
-    ['dangerouslyAllowHttp', 1, 'must be true or false; received a number'],
-    ['dangerouslyAllowHttp', null, 'must be true or false; received null'],
     ['dispatcher', {}, 'must be an undici Dispatcher (with dispatch); received an object'],
-    ['dispatcher', null, 'must be an undici Dispatcher (with dispatch); received null'],
-    [
-      'dispatcher',
-      'http://proxy',
-      'must be an undici Dispatcher (with dispatch); received a string',
-    ],
     ['fetch', {}, 'must be a function like globalThis.fetch; received an object'],
-    ['fetch', null, 'must be a function like globalThis.fetch; received null'],
-    [
-      'logger',
-      {},
-      'must be a logger like console (with debug, info, warn, error); received an object',
-    ],
     ['logger', { debug() {}, info() {}, warn() {} }, 'must be a logger like console'],
-    ['logger', () => {}, 'must be a logger like console'],
-    [
-      'logger',
-      [],
-      'must be a logger like console (with debug, info, warn, error); received an empty',
-    ],
   ])('refuses for %s what it is not', (option, value, says) => {
     const error = refusalOf({ ...required, [option]: value });
     expect(error.option).toBe(option);
@@ -124,8 +83,6 @@ describe('a client', () => {
 
   it.each([
     ['timeout', 'timeoutMs'],
-    ['retries', 'maxRetries'],
-    ['timeoutMS', 'timeoutMs'],
     ['baseURL', 'baseUrl'],
   ])('refuses %s, which is not an option, and names %s', (unknown, known) => {
     for (const make of [refusalOf, refusalFromEnv]) {
@@ -169,14 +126,11 @@ describe('a client', () => {
     },
   );
 
-  it.each([[undefined], [null], ['https://payments.example']])(
-    'refuses %s for its options',
-    (options) => {
-      const error = refusalOf(options);
-      expect(error.option).toBe('options');
-      expect(error.message).toContain('must be an object with baseUrl, apiKey and apiSecret');
-    },
-  );
+  it.each([[undefined], ['https://payments.example']])('refuses %s for its options', (options) => {
+    const error = refusalOf(options);
+    expect(error.option).toBe('options');
+    expect(error.message).toContain('must be an object with baseUrl, apiKey and apiSecret');
+  });
 
   it.each([[undefined], ['']])(
     'says where the address comes from when baseUrl is %j',
@@ -214,23 +168,12 @@ describe('a client', () => {
 
 describe('a call', () => {
   it.each<[keyof RequestOptions, unknown, string]>([
-    ['timeoutMs', Number.NaN, 'timeoutMs must be a whole number of milliseconds from 1'],
     ['timeoutMs', 0, 'received 0'],
-    ['timeoutMs', -1, 'received -1'],
-    ['timeoutMs', 0.5, 'received 0.5'],
-    ['timeoutMs', null, 'received null'],
-    ['timeoutMs', '100', 'received a string of 3 characters'],
     ['maxRetries', Number.NaN, 'maxRetries must be a whole number of retries from 0'],
-    ['maxRetries', -1, 'received -1'],
-    ['maxRetries', Number.POSITIVE_INFINITY, 'received Infinity'],
-    ['maxRetries', null, 'received null'],
     ['signal', {}, 'signal must be an AbortSignal (with addEventListener, removeEventListener)'],
-    ['signal', null, 'received null'],
     ['signal', new AbortController(), 'received an object'],
     ['responseSchema', {}, 'responseSchema must be a Standard Schema validator'],
-    ['responseSchema', null, 'received null'],
     ['responseSchema', { '~standard': {} }, 'responseSchema must be a Standard Schema validator'],
-    ['responseSchema', () => true, 'responseSchema must be a Standard Schema validator'],
   ])('refuses what %s is not, and nothing is sent', async (option, value, says) => {
     const server = await startRawServer({ answer: () => created });
     const client = createClient(server.url);
@@ -261,7 +204,7 @@ describe('a call', () => {
     expect(server.connections).toHaveLength(0);
   });
 
-  it.each([[null], ['fast'], [5]])('refuses %s for its options', async (options) => {
+  it.each([[null], ['fast']])('refuses %s for its options', async (options) => {
     const client = createClient('https://payments.invalid');
     const given = options as unknown as RequestOptions;
     for (const call of [
@@ -272,16 +215,6 @@ describe('a call', () => {
       expect(error).toMatchObject({ code: 'INVALID_OPTION', requestOutcome: 'not-sent' });
       expect(error.message).toContain('options must be an object with the options of the call');
     }
-  });
-
-  it('passes on what an option throws when it is read', async () => {
-    const client = createClient('https://payments.invalid');
-    const options = {
-      get timeoutMs(): number {
-        throw new RangeError('from the getter');
-      },
-    };
-    await expect(client.payments.create(order, options)).rejects.toThrow(RangeError);
   });
 
   it('refuses extraBody for request(), which takes a body', async () => {

@@ -25,6 +25,7 @@ async function sent(input: unknown, extraBody?: Record<string, unknown>): Promis
 }
 
 const amountRule = 'must be a finite number within ±9007199254740991';
+const spoiltRule = 'must be a number without a rounding error, received one with';
 const referenceRule = 'must be a string that is not blank';
 const currencyRule = 'must be three capital letters such as EUR';
 
@@ -32,24 +33,30 @@ describe('the input of a creation', () => {
   it.each<[string, unknown, string]>([
     ['amount', Number.NaN, `${amountRule}, received NaN`],
     ['amount', Number.POSITIVE_INFINITY, `${amountRule}, received an infinite number`],
-    ['amount', Number.NEGATIVE_INFINITY, `${amountRule}, received an infinite number`],
     ['amount', 2 ** 53, `${amountRule}, received a number`],
     ['amount', -(2 ** 53), `${amountRule}, received a number`],
-    ['amount', 1e308, `${amountRule}, received a number`],
     ['amount', 2500n, `${amountRule}, received a bigint`],
     ['amount', '2500', `${amountRule}, received a string of 4 characters`],
-    ['amount', null, `${amountRule}, received null`],
+    ['amount', 0.1 + 0.2, `${spoiltRule}; was 0.3 meant? Round it, or calculate in whole units`],
+    [
+      'amount',
+      -(4.35 * 100),
+      `${spoiltRule}; was -435 meant? Round it, or calculate in whole units`,
+    ],
     ['amount', undefined, `is missing, and ${amountRule}`],
     ['currency', 'eur', `${currencyRule}, received lower-case letters`],
     ['currency', 'EURO', `${currencyRule}, received a string of 4 characters`],
-    ['currency', 'EU', `${currencyRule}, received a string of 2 characters`],
     ['currency', 'EUR\n', `${currencyRule}, received a string of 4 characters`],
     ['currency', 'ÄÖÜ', `${currencyRule}, received a string of 3 characters`],
-    ['currency', '', `${currencyRule}, received an empty string`],
     ['currency', 978, `${currencyRule}, received a number`],
     ['currency', undefined, `is missing, and ${currencyRule}`],
     ['merchantPaymentReference', '', `${referenceRule}, received an empty string`],
     ['merchantPaymentReference', ' \t\n', `${referenceRule}, received a blank string`],
+    [
+      'merchantPaymentReference',
+      'Tee 💸'.slice(0, 5),
+      'must be well-formed Unicode, received half of a surrogate pair; was it cut?',
+    ],
     ['merchantPaymentReference', 1001, `${referenceRule}, received a number`],
     ['merchantPaymentReference', undefined, `is missing, and ${referenceRule}`],
   ])('is refused for its %s', async (field, value, message) => {
@@ -60,10 +67,10 @@ describe('the input of a creation', () => {
     [Number.MAX_SAFE_INTEGER, '9007199254740991'],
     [Number.MIN_SAFE_INTEGER, '-9007199254740991'],
     [0, '0'],
-    [-0, '0'],
     [0.1, '0.1'],
     [19.99, '19.99'],
     [1e-7, '1e-7'],
+    [-123456789.01, '-123456789.01'],
   ])('may have the amount %d, which goes out as %s', async (amount, text) => {
     expect(await sent({ ...order, amount })).toBe(
       `{"merchantPaymentReference":"order-1001","amount":${text},"currency":"EUR"}`,
@@ -148,13 +155,6 @@ describe('extraBody', () => {
     );
   });
 
-  it('goes out with a key named __proto__ as data, and changes no prototype', async () => {
-    const body = await sent(order, JSON.parse('{"__proto__":{"amount":1}}'));
-    expect(body).toContain('"__proto__":{"amount":1}');
-    expect(body).toContain('"amount":2500');
-    expect(({} as { amount?: number }).amount).toBeUndefined();
-  });
-
   it.each([
     ['merchantPaymentReference', 'x'],
     ['amount', 1],
@@ -187,21 +187,6 @@ describe('extraBody', () => {
       { path: ['extraBody'], message: `must be an object, received ${came}` },
     ]);
   });
-
-  it('is refused with a number that JSON would turn into null', async () => {
-    for (const [value, came] of [
-      [Number.NaN, 'NaN'],
-      [Number.POSITIVE_INFINITY, 'an infinite number'],
-    ]) {
-      const lines = [{ price: 1, taxes: [{ rate: 2 }] }, { price: value }];
-      expect(await issuesOf(order, { note: 'x', lines })).toEqual([
-        {
-          path: ['extraBody', 'lines', '1', 'price'],
-          message: `must be a finite number, received ${came}`,
-        },
-      ]);
-    }
-  });
 });
 
 describe('the request of request()', () => {
@@ -222,11 +207,8 @@ describe('the request of request()', () => {
   it.each<[unknown, string]>([
     ['', 'received an empty string'],
     ['CONNECT', 'received a string of 7 characters'],
-    ['TRACE', 'received a string of 5 characters'],
-    ['GET /x', 'received a string of 6 characters'],
     ['POST\r\nX-A: b', 'received a string of 12 characters'],
     [42, 'received a number'],
-    [['GET'], 'received an array'],
   ])('is refused for the method %j', async (method, came) => {
     const error = await refused({ method, path: '/x' });
     expect(error).toMatchObject({ code: 'INVALID_REQUEST' });
@@ -254,19 +236,13 @@ describe('the request of request()', () => {
     ['https://evil.example/x'],
     ['?a=1'],
     ['/a b'],
-    ['/a\tb'],
     ['/a\r\nX-Injected: 1'],
-    ['/a\n'],
     ['/a\u0000'],
     ['/ä'],
     ['/a#b'],
     ['/a\\b'],
-    ['/a"b'],
-    ['/a<b>'],
     [undefined],
-    [null],
     [42],
-    [['/x']],
   ])('is refused for the path %j', async (path) => {
     const error = await refused({ method: 'GET', path });
     expect(error).toMatchObject({ code: 'INVALID_REQUEST', issues: [{ path: ['path'] }] });
@@ -277,16 +253,10 @@ describe('the request of request()', () => {
 
   it.each([
     ['/.'],
-    ['/..'],
     ['/../x'],
-    ['/a/./b'],
     ['/a/../b'],
-    ['/a/..'],
-    ['/a/%2e/b'],
     ['/a/%2E%2e/b'],
     ['/a/.%2e?x=1'],
-    ['/%2e.'],
-    ['/..%2f'],
     ['/a%2F..%2Fb'],
     ['/a/..%5cb'],
     ['/%2f%2e%2E'],
@@ -306,17 +276,5 @@ describe('the request of request()', () => {
     expect(error.message).toContain(
       'headers is not a field of a request, which has method, path and body; options are the second argument',
     );
-  });
-
-  it.each<[string, unknown, string]>([
-    ['body', () => {}, 'body must be a value that JSON can carry, received a function'],
-    ['body', Symbol('hunter2'), 'body must be a value that JSON can carry, received a symbol'],
-    ['body', 1n, 'body must be a value that JSON can carry, received a bigint'],
-    ['body', Number.NaN, 'body must be a finite number, received NaN'],
-  ])('is refused for a body that JSON does not carry', async (place, body, says) => {
-    const error = await refused({ method: 'POST', path: '/x', body });
-    expect(error).toMatchObject({ code: 'INVALID_REQUEST', issues: [{ path: [place] }] });
-    expect(error.message).toContain(says);
-    expect(error.message).not.toContain('hunter2');
   });
 });

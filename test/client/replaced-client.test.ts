@@ -44,31 +44,6 @@ describe('a client whose payments.create a test replaces', () => {
     spy.mockRestore();
     expect((await client.payments.create(order)).payment).toEqual(record);
   });
-
-  it('leaves other clients as they are', async () => {
-    const server = await startRawServer({ answer: () => created });
-    vi.spyOn(createClient(url).payments, 'create').mockResolvedValue(result);
-    expect((await createClient(server.url).payments.create(order)).payment).toEqual(record);
-  });
-});
-
-it.each<['request' | 'close']>([['request'], ['close']])(
-  'a spy on the %s of a client, or of all clients, is called',
-  async (name) => {
-    const client = createClient(url);
-    const own = vi.spyOn(client, name).mockResolvedValue(undefined as never);
-    await client[name]({ method: 'GET', path: '/' });
-    expect(own).toHaveBeenCalledOnce();
-    own.mockRestore();
-    const all = vi.spyOn(Object.getPrototypeOf(client), name).mockResolvedValue(undefined as never);
-    await client[name]({ method: 'GET', path: '/' });
-    expect(all).toHaveBeenCalledOnce();
-    all.mockRestore();
-  },
-);
-
-it('a client shows no property but payments', () => {
-  expect(Reflect.ownKeys({ ...createClient(url) })).toEqual(['payments']);
 });
 
 describe('a double that has payments.create alone', () => {

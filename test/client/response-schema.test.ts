@@ -1,5 +1,5 @@
 import { describe, expect, expectTypeOf, it } from 'vitest';
-import { object, pipe, string, transform, unknown } from 'zod';
+import { object, pipe, string, transform } from 'zod';
 import { ResponseError } from '../../src/errors.js';
 import type { StandardSchemaV1 } from '../../src/protocol/standard-schema.js';
 import {
@@ -43,13 +43,6 @@ describe('responseSchema', () => {
   it.each<[string, StandardSchemaV1]>([
     ['at once', schema(() => ({ value: 'output' }))],
     ['later', schema(async () => ({ value: 'output' }))],
-    [
-      'by a thenable that is no Promise of this realm',
-      schema(() => ({
-        // biome-ignore lint/suspicious/noThenProperty: a thenable is what is tested
-        then: (resolve: (result: object) => void) => resolve({ value: 'output' }),
-      })),
-    ],
   ])(
     'that answers %s gives response.body its output and leaves payment as received',
     async (_when, given) => {
@@ -75,7 +68,7 @@ describe('responseSchema', () => {
 
   it('that finds issues leaves the payment accepted and tells them', async () => {
     const issues = [
-      { message: 'must be longer', path: ['items', 0, { key: 'name' }] },
+      { message: 'must be longer', path: ['items', 0, { key: 'name' }], input: 'planted' },
       { message: 'must be better' },
     ];
     const error = await refusal(schema(() => ({ issues })));
@@ -88,26 +81,12 @@ describe('responseSchema', () => {
     );
   });
 
-  it('whose issues quote control characters of the answer shows none', async () => {
+  it('whose issues quote credentials and control characters shows none', async () => {
     const issues = [
-      { message: 'got a\u009bb\nc\u001b[2J', path: ['x\u0000y', { key: 'z\u0085' }] },
+      { message: `got\u009b\n${apiSecret}`, path: ['a\u0000b', { key: `of ${apiSecret}` }] },
     ];
     const error = await refusal(schema(() => ({ issues })));
-    expect(error.issues).toEqual([{ path: ['x y', 'z'], message: 'got a b c [2J' }]);
-    expect(error.message).toContain(': x y.z got a b c [2J.');
-  });
-
-  it('that finds issues later leaves the payment accepted', async () => {
-    const error = await refusal(schema(async () => ({ issues: [{ message: 'no' }] })));
-    expect(error.issues).toEqual([{ path: [], message: 'no' }]);
-  });
-
-  it('whose issues quote the credentials has them redacted', async () => {
-    const issues = [{ message: `got ${apiSecret}`, path: ['keys', 0, `of ${apiSecret}`] }];
-    const error = await refusal(schema(() => ({ issues })));
-    expect(error.issues).toEqual([
-      { path: ['keys', 0, 'of [redacted]'], message: 'got [redacted]' },
-    ]);
+    expect(error.issues).toEqual([{ path: ['a b', 'of [redacted]'], message: 'got [redacted]' }]);
     expect(error.message).not.toContain(apiSecret);
   });
 
@@ -120,7 +99,6 @@ describe('responseSchema', () => {
     ],
     ['rejects', schema(() => Promise.reject(new Error('hunter2')))],
     ['answers undefined', schema(() => undefined)],
-    ['answers null', schema(() => null)],
     ['answers issues that are no list', schema(() => ({ issues: 'hunter2' }))],
     ['answers issues without messages', schema(() => ({ issues: [{}] }))],
   ])('that %s leaves the payment accepted, and what it said out', async (_how, given) => {
@@ -160,14 +138,6 @@ describe('responseSchema', () => {
     const error = await refusal(schema(() => ({ issues })));
     expect(error.issues).toHaveLength(100);
     expect(error.issues?.at(-1)?.path).toEqual([99]);
-  });
-
-  it('sees the text of a body that is no JSON', async () => {
-    const { call } = await create(
-      unknown(),
-      httpAnswer(200, 'OK', { 'content-type': 'text/plain' }),
-    );
-    expect((await call).response.body).toBe('OK');
   });
 
   it('is not asked about an answer that is no 2xx', async () => {

@@ -1,6 +1,4 @@
 import diagnostics from 'node:diagnostics_channel';
-import { once } from 'node:events';
-import { connect } from 'node:net';
 import { Worker } from 'node:worker_threads';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createClient, failureOf, order, record, transports } from './raw-server.js';
@@ -71,26 +69,5 @@ describe.each(transports)('with $name, while the event loop stands still,', ({ o
     while (Atomics.load(answered, 0) === 0) await new Promise(setImmediate);
     stall(answered, 1, endsAtMs);
     expect(await failure).toMatchObject({ code: 'TIMEOUT', requestOutcome: 'accepted' });
-  });
-
-  // An outbox counts on it: when its lease has expired, another instance may send the payment.
-  it('nothing is sent after the deadline, though its timer has not run', async () => {
-    const server = await startServerThread(`${head}${json.length}\r\n\r\n${json}`);
-    const vault = await startServerThread('secret');
-    const socket = connect(Number(new URL(vault.url).port), '127.0.0.1');
-    onTestFinished(() => void socket.destroy());
-    let stallMs = 0;
-    const apiSecret = async () => {
-      const endsAtMs = performance.now() + stallMs;
-      socket.write('?');
-      if (stallMs > 0) stall(vault.answered, 2, endsAtMs);
-      return String((await once(socket, 'data'))[0]);
-    };
-    const client = createClient(server.url, { ...options, apiSecret });
-    await client.payments.create(order);
-    stallMs = timeoutMs;
-    const failure = await failureOf(client.payments.create(order, { timeoutMs }));
-    expect(failure).toMatchObject({ code: 'TIMEOUT', requestOutcome: 'not-sent' });
-    expect(server.answered[0]).toBe(1);
   });
 });

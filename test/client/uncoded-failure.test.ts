@@ -30,27 +30,11 @@ const uncoded: readonly [what: string, thrown: () => unknown, shown: string][] =
     throwing(new TypeError('fetch failed', { cause: new Error('bad port') })),
     'TypeError: fetch failed: bad port',
   ],
-  [
-    'several errors',
-    throwing(new AggregateError([new Error('one'), new Error('two')], 'all failed')),
-    'AggregateError: all failed: one; two',
-  ],
-  ['an error without a text', throwing(new RangeError()), 'RangeError: unknown cause'],
   ['an error of more than one line', throwing(new Error('a\n\u001b[31mb')), 'Error: a [31mb'],
   [
     'an error whose name is no word',
     throwing(Object.assign(new Error('m'), { name: 'a b' })),
     'Error: m',
-  ],
-  [
-    'an error whose name is no text',
-    throwing(Object.assign(new Error('m'), { name: 7 })),
-    'Error: m',
-  ],
-  [
-    'an error whose code is no word',
-    throwing(Object.assign(new TypeError('m'), { code: 'it is' })),
-    'TypeError: m',
   ],
   ['a text', throwing('hunter2'), 'Error: unknown cause'],
   [

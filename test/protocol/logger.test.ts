@@ -28,15 +28,6 @@ describe('a logger that fails', () => {
       'RangeError',
     ],
     ['rejects', loggerOf(async () => Promise.reject(new RangeError('planted'))), 'RangeError'],
-    [
-      'cannot be asked what it is',
-      new Proxy(loggerOf(debug as never), {
-        get() {
-          throw new EvalError('planted');
-        },
-      }),
-      'EvalError',
-    ],
     ['has methods that are not bound', loggerOf(debug as never), 'TypeError'],
     [
       'throws what is no error',

@@ -29,13 +29,12 @@ const toWinston = (format: winston.Logform.Format) => (sink: Sink) =>
     format,
     transports: [new winston.transports.Stream({ stream: sink })],
   });
-const { simple, json, combine, splat, timestamp, printf } = winston.format;
+const { simple, json, combine, timestamp, printf } = winston.format;
 
 // Each with its own way to a sink.
 const loggers: Readonly<Record<string, (sink: Sink) => Logger | Promise<Logger>>> = {
   console: (sink) => new Console(sink, sink),
   pino: (sink) => pino({ level: 'debug' }, sink),
-  'a child of pino': (sink) => pino({ level: 'debug' }, sink).child({ tenant: 'a' }),
   bunyan: (sink) =>
     bunyan.createLogger({ name: 'shop', streams: [{ level: 'debug', stream: sink }] }),
   consola: (sink) =>
@@ -45,11 +44,9 @@ const loggers: Readonly<Record<string, (sink: Sink) => Logger | Promise<Logger>>
     }),
   'winston, simple': toWinston(simple()) as never,
   'winston, JSON': toWinston(combine(timestamp(), json())) as never,
-  'winston, with splat': toWinston(combine(splat(), json())) as never,
   'winston, by printf': toWinston(
     printf(({ level, message, code, status }) => `${level} ${message} ${code} ${status}`),
   ) as never,
-  'a child of winston': (sink) => toWinston(json())(sink).child({ tenant: 'a' }) as never,
   Sentry: (sink) => {
     Sentry.init({
       dsn: 'https://key@sentry.invalid/1',

@@ -77,10 +77,7 @@ describe('resolveOptions', () => {
 
   it.each([
     [undefined, 'options is missing; it must be an object with signingSecret'],
-    [null, 'options must be an object with signingSecret; received null'],
-    ['options', 'options must be an object with signingSecret; received a string of 7 characters'],
     [[], 'options must be an object with signingSecret; received an empty array'],
-    [() => ({}), 'options must be an object with signingSecret; received a function'],
   ])('refuses %o', (value, message) => {
     const resolve = () => resolveOptions(value, rules, { holds: 'signingSecret' });
     expect(messageOf(resolve)).toBe(`options: ${message}`);
@@ -103,11 +100,7 @@ describe('resolveOptions', () => {
 
   it.each([
     ['timeout', 'use timeoutMs'],
-    ['retries', 'use maxRetries'],
-    ['timestampUni', 'use timestampUnit'],
-    ['tolerance', 'use toleranceSeconds'],
     ['TIMEOUTMS', 'use timeoutMs'],
-    ['ms', 'the options are timeoutMs, maxRetries, timestampUnit, toleranceSeconds'],
     ['xyz', 'the options are timeoutMs, maxRetries, timestampUnit, toleranceSeconds'],
     ['toString', 'the options are timeoutMs, maxRetries, timestampUnit, toleranceSeconds'],
   ])('refuses %s', (name, remedy) => {
@@ -129,8 +122,6 @@ describe('resolveOptions', () => {
     expect(resolveOptions(bare, rules).timeoutMs).toBe(8);
     const heir = Object.create({ timeoutMs: 8 }) as object;
     expect(resolveOptions(heir, rules).timeoutMs).toBe(30_000);
-    const strange = Object.assign(Object.create(null) as object, { timeout: 8 });
-    expect(messageOf(() => resolveOptions(strange, rules))).toContain('use timeoutMs');
   });
 });
 
@@ -164,19 +155,7 @@ describe('objectOf', () => {
     [undefined, 'fault is missing; it must be an object with delayMs, mode, note, body, inner'],
     [[], 'fault must be an object with delayMs, mode, note, body, inner; received an empty array'],
     [{}, `fault.delayMs is missing; it ${range}`],
-    [{ delayMs: 10 }, `fault.delayMs ${range}; received 10`],
-    [{ delayMs: Number.NaN }, `fault.delayMs ${range}; received NaN`],
-    [{ delayMs: Infinity }, `fault.delayMs ${range}; received Infinity`],
-    [{ delayMs: 1.5 }, `fault.delayMs ${range}; received 1.5`],
     [{ delayMs: '5' }, `fault.delayMs ${range}; received a string of 1 character`],
-    [
-      { delayMs: 5, mode: 'planted' },
-      "fault.mode must be one of 'one', 'two'; received a string of 7 characters",
-    ],
-    [
-      { delayMs: 5, note: ' ' },
-      'fault.note must be a string that is not empty; received a blank string',
-    ],
     [{ delayMs: 5, body: 5n }, 'fault.body must be a value that JSON can carry; received a bigint'],
     [
       { delayMs: 5, body: { 'planted secret': 5n } },
@@ -187,13 +166,8 @@ describe('objectOf', () => {
       { delayMs: 5, inner: { att: '' } },
       'fault.inner.att is not a known option; use fault.inner.at',
     ],
-    [{ delay: 5 }, 'fault.delay is not a known option; use fault.delayMs'],
     [
       { 'planted secret': 5 },
-      'one of the names given is not a known option; the options are delayMs, mode, note, body, inner',
-    ],
-    [
-      JSON.parse('{"__proto__":{"delayMs":5}}'),
       'one of the names given is not a known option; the options are delayMs, mode, note, body, inner',
     ],
   ])('refuses %o, with the first thing that is wrong', (value, message) => {
@@ -204,48 +178,19 @@ describe('objectOf', () => {
 describe('wholeNumber', () => {
   const limit = wholeNumber({ min: 1, max: 10, unit: 'bytes' });
 
-  it.each([1, 2, 10])('takes %d from 1 to 10', (value) => {
+  it.each([1, 10])('takes %d from 1 to 10', (value) => {
     expect(limit(value, 'limit')).toBe(value);
-  });
-
-  it('takes the largest safe integer when there is no maximum, and zero when there is no minimum', () => {
-    const any = wholeNumber({ unit: 'bytes' });
-    expect([any(0, 'limit'), any(Number.MAX_SAFE_INTEGER, 'limit')]).toEqual([
-      0,
-      Number.MAX_SAFE_INTEGER,
-    ]);
-    expect(refusal(any, -1)).toBe(
-      'limit: limit must be a whole number of bytes from 0; received -1',
-    );
-    expect(refusal(any, 2 ** 53)).toContain('received 9007199254740992');
   });
 
   it.each([
     [0, '0'],
     [11, '11'],
-    [-1, '-1'],
     [1.5, '1.5'],
     [Number.NaN, 'NaN'],
-    [Number.POSITIVE_INFINITY, 'Infinity'],
     ['5', 'a string of 1 character'],
-    [5n, 'a bigint'],
-    [null, 'null'],
-    [new Number(5), 'an object'],
   ])('refuses %o', (value, received) => {
     expect(refusal(limit, value)).toBe(
       `limit: limit must be a whole number of bytes from 1 to 10; received ${received}`,
-    );
-  });
-
-  it('says when it is missing', () => {
-    expect(refusal(limit, undefined)).toBe(
-      'limit: limit is missing; it must be a whole number of bytes from 1 to 10',
-    );
-  });
-
-  it('may count nothing that has a name', () => {
-    expect(refusal(wholeNumber({ max: 65_535 }), -1, 'port')).toBe(
-      'port: port must be a whole number from 0 to 65535; received -1',
     );
   });
 
@@ -262,11 +207,7 @@ describe('the other rules', () => {
   const now = () => 7;
 
   it.each<[string, Rule<unknown>, unknown]>([
-    ['a boolean', boolean, false],
     ['a text', text, 'a'],
-    ['a name that is blank', givenName, ' '],
-    ['a secret', secretText, 'a b'],
-    ['one of some texts', oneOf('a', 'b'), 'b'],
     ['a function', func('that tells the time'), now],
     ['a clock', clock, now],
     ['an object by its methods', withMethods('a logger', 'warn', 'error'), console],
@@ -279,17 +220,12 @@ describe('the other rules', () => {
 
   it.each<[Rule<unknown>, unknown, string]>([
     [boolean, 1, 'must be true or false; received a number'],
-    [boolean, undefined, 'is missing; it must be true or false'],
     [text, '', 'must be a string that is not empty; received an empty string'],
     [text, ' \n', 'must be a string that is not empty; received a blank string'],
-    [text, ['a'], 'must be a string that is not empty; received an array'],
     [givenName, '', 'must be a string that is not empty; received an empty string'],
-    [givenName, 7, 'must be a string that is not empty; received a number'],
-    [secretText, ' a', 'must not begin or end with white space; trim it where it is read'],
     [secretText, 'a\n', 'must not begin or end with white space; trim it where it is read'],
     [secretText, 'a\udfff', 'must not contain broken characters; copy it whole'],
     [trimmedText, 'a ', 'must not begin or end with white space; trim it where it is read'],
-    [trimmedText, '', 'must be a string that is not empty; received an empty string'],
     [
       secretText,
       '  ',
@@ -297,7 +233,6 @@ describe('the other rules', () => {
     ],
     [oneOf('a', 'b'), 'c', "must be one of 'a', 'b'; received a string of 1 character"],
     [oneOf('a', 'b'), 'toString', "must be one of 'a', 'b'; received a string of 8 characters"],
-    [oneOf('a', 'b'), ['a'], "must be one of 'a', 'b'; received an array"],
     [func('that tells the time'), {}, 'must be a function that tells the time; received an object'],
     [clock, 7, 'must be a function that returns epoch milliseconds; received a number'],
     [
@@ -305,8 +240,6 @@ describe('the other rules', () => {
       { warn() {} },
       'must be a logger (with warn, error); received an object',
     ],
-    [withMethods('a logger', 'warn'), null, 'must be a logger (with warn); received null'],
-    [withMethods('a logger', 'warn'), undefined, 'is missing; it must be a logger (with warn)'],
     [date, '2026-01-31', 'must be a valid Date; received a string of 10 characters'],
     [date, new Date(Number.NaN), 'must be a valid Date; received an invalid one'],
     [
@@ -314,26 +247,9 @@ describe('the other rules', () => {
       { '~standard': {} },
       'must be a Standard Schema validator (zod, valibot, arktype, …); received an object',
     ],
-    [
-      standardSchema,
-      null,
-      'must be a Standard Schema validator (zod, valibot, arktype, …); received null',
-    ],
     [listOf(timerMs(), 'milliseconds'), 7, 'must be an array of milliseconds; received a number'],
   ])('refuse with a message: %o, %o', (rule, value, says) => {
     expect(refusal(rule, value)).toBe(`limit: limit ${says}`);
-  });
-
-  it('give the time of the moment by default, also of a clock that is faked later', () => {
-    const rule = clock(undefined, 'now');
-    expect(Math.abs(rule() - Date.now())).toBeLessThan(1000);
-    const real = Date.now;
-    try {
-      Date.now = () => 42;
-      expect(rule()).toBe(42);
-    } finally {
-      Date.now = real;
-    }
   });
 
   it('copy a list, and name the entry that is invalid', () => {
@@ -350,8 +266,6 @@ describe('the other rules', () => {
 
   it('are skipped by optional, and not by a default that was passed', () => {
     expect(optional(boolean)(undefined, 'limit')).toBeUndefined();
-    expect(refusal(optional(boolean), null)).toContain('received null');
-    expect(withDefault(true, boolean)(undefined, 'limit')).toBe(true);
     expect(withDefault(true, boolean)(false, 'limit')).toBe(false);
     expect(refusal(withDefault(true, boolean), null)).toContain('received null');
   });

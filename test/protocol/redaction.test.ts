@@ -1,12 +1,6 @@
 import { inspect } from 'node:util';
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  MIN_SHARED_WITH_CALLBACK,
-  REDACTED,
-  Redactor,
-  WITHHELD,
-} from '../../src/protocol/redaction.js';
+import { MIN_SHARED_WITH_CALLBACK, Redactor, WITHHELD } from '../../src/protocol/redaction.js';
 
 const secret = 'Jt6sD1-pV0yGb7uKf4hNa';
 const redactWith = (secrets: readonly (string | Uint8Array)[], text: string) =>
@@ -15,9 +9,7 @@ const redactWith = (secrets: readonly (string | Uint8Array)[], text: string) =>
 describe('a secret is taken out', () => {
   it.each<[string, string, string]>([
     ['as it is', `got ${secret}!`, 'got [redacted]!'],
-    ['each time it comes', `${secret} ${secret}`, '[redacted] [redacted]'],
     ['and no word that it does not have', 'an honest text', 'an honest text'],
-    ['and nothing of no text', '', ''],
   ])('%s', (_what, text, expected) => {
     expect(redactWith([secret], text)).toBe(expected);
   });
@@ -54,12 +46,6 @@ describe('of a text from outside is taken out', () => {
     const body = `"${'b'.repeat(30)}"`;
     const repeating = `${'.'.repeat(4_072)}${body}`;
     expect(new Redactor([secret]).redactAll([repeating], body)).toEqual([WITHHELD]);
-  });
-
-  it('every secret, where nothing was sent', () => {
-    const texts = Array.from({ length: 9 }, () => `${'.'.repeat(4_000)}${secret}`);
-    const shown = texts.map((text) => text.replace(secret, REDACTED));
-    expect(new Redactor([secret]).redactAll(texts)).toEqual(shown);
   });
 });
 
@@ -100,19 +86,6 @@ describe('a text that repeats 24 characters of what was sent is withheld', () =>
     }
   });
 
-  it('as a plain search finds them', () => {
-    const word = fc.string({ unit: fc.constantFrom('p', 'p', 'p', 'q', ' '), maxLength: 60 });
-    fc.assert(
-      fc.property(word, word, (text, sent) => {
-        const holdsPart = (from: string, of: string) =>
-          Array.from(from, (_, at) => from.slice(at, at + 24)).some(
-            (part) => part.length === 24 && of.includes(part),
-          );
-        expect(show(text, sent)).toBe(holdsPart(text, sent) ? WITHHELD : text);
-      }),
-    );
-  });
-
   it('but not where its end and its beginning stand side by side, or two halves change places', () => {
     for (const between of ['', '\0', '\n']) {
       const text = `${body.slice(-23)}${between}${body.slice(0, 23)}`;
@@ -133,12 +106,6 @@ describe('a text that repeats 24 characters of what was sent is withheld', () =>
     expect(show('merchantPaymentReference is taken', value)).toBe(WITHHELD);
   });
 
-  it('but not one that repeats a shorter body', () => {
-    for (const sent of ['{"pin":"1234"}', '{}', '7']) {
-      expect(show(`got ${sent} instead`, sent)).toBe(`got ${sent} instead`);
-    }
-  });
-
   it('with more for texts about a callback, which may name the payment', () => {
     const id = '5a3f0e4c-9f0b-4e57-8a54-0d4f6c1b2a90';
     const callback = JSON.stringify({ referenceNumber: id, status: 'paid' });
@@ -148,13 +115,6 @@ describe('a text that repeats 24 characters of what was sent is withheld', () =>
     expect(showWith(callback.slice(0, 39))).toBe(callback.slice(0, 39));
     expect(showWith(callback.slice(0, 40))).toBe(WITHHELD);
     expect(show(`no order of ${id}`, callback)).toBe(WITHHELD);
-  });
-
-  it('and the others are shown, without secrets', () => {
-    const texts = [`got ${secret}`, `got ${body}`, 'an honest text that is long', body];
-    const shown = [`got ${REDACTED}`, WITHHELD, texts[2], WITHHELD];
-    expect(redactor.redactAll(texts, body)).toEqual(shown);
-    expect(redactor.redactAll(texts.slice(1), '')).toEqual(texts.slice(1));
   });
 
   it('of a body of a megabyte that repeats itself', () => {

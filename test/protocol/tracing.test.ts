@@ -47,10 +47,6 @@ describe('work of which a trace tells', () => {
     });
   };
 
-  it('is run as it is where no subscriber has asked for more', async () => {
-    expect(await run()).toBe(1);
-  });
-
   it('is run by the runner of a subscriber, whose context it is in', async () => {
     const storage = new AsyncLocalStorage<string>();
     const trace = {};
@@ -62,12 +58,6 @@ describe('work of which a trace tells', () => {
   it.each<[string, Runner]>([
     ['does nothing', () => {}],
     ['runs it twice', (work) => [work(), work()]],
-    [
-      'throws before it runs it',
-      () => {
-        throw new Error('no context');
-      },
-    ],
     [
       'throws after it has run it',
       (work) => {

@@ -33,43 +33,25 @@ describe('a base URL', () => {
     expect(baseUrl('http://[0:0:0:0:0:0:0:1]:80', 'target').origin).toBe('http://[::1]');
   });
 
-  it('may have a name in another script, however often one was read before', () => {
-    for (let calls = 0; calls < 20_000; calls += 1) baseUrl('https://bücher.example', 'target');
-  });
-
   it.each<[unknown, string]>([
     [undefined, `is missing; it must be ${address}`],
-    [null, `must be ${address}; received null`],
     ['', `must be ${address}; received an empty string`],
-    ['  ', `must be ${address}; received a blank string`],
     [42, `must be ${address}; received a number`],
-    [{ href: 'https://payments.example' }, `must be ${address}; received an object`],
     ['payments.example', absolute(16)],
     ['//payments.example', absolute(18)],
-    ['https://', absolute(8)],
-    ['https://payments.example:99999', absolute(30)],
     ['ftp://payments.example', absolute(22)],
-    ['file:///etc/hosts', absolute(17)],
     ['payments.example:443', absolute(20)],
     ['https://hunter2@payments.example', withCredentials],
-    ['https://user:hunter2@payments.example', withCredentials],
     ['https://:hunter2@payments.example', withCredentials],
-    ['https://payments.example?key=hunter2', withQuery],
     ['https://payments.example/?', withQuery],
-    ['https://payments.example#hunter2', withQuery],
     ['https://payments.example/#', withQuery],
-    [new URL('https://payments.example/?a=1'), withQuery],
   ])('is refused: %s', (value, says) => {
     expect(refusalOf(value, baseUrl)).toBe(`target ${says}`);
   });
 
   it.each([
-    'http://payments.example:8080',
-    'http://app.localhost:8080',
     'http://127.0.0.1:8080',
-    'http://127.80.90.100',
     'http://[::1]:8080',
-    'https://payments.example',
     'https://payments.example:8443',
     'https://xn--zahlung-5za.example',
   ])('is taken: %s', (value) => {
@@ -79,9 +61,7 @@ describe('a base URL', () => {
 
   it.each([
     ['https://payments.example/', ''],
-    ['https://payments.example/v2', '/v2'],
     ['https://payments.example/v2/', '/v2'],
-    ['https://payments.example/a/b//', '/a/b'],
     [' https://payments.example/v2\n', '/v2'],
     ['HTTPS://Payments.Example:443/v2', '/v2'],
     ['https://payments.example:/ä', '/%C3%A4'],
@@ -106,8 +86,6 @@ describe('an http URL', () => {
   it.each<[unknown, string]>([
     [undefined, 'is missing; it must be'],
     ['shop.example/callbacks', 'received a string of 22 characters'],
-    ['ftp://shop.example', 'received a string of 18 characters'],
-    [{ href: 'https://shop.example' }, 'received an object'],
     ['https://hunter2@shop.example', 'must not hold a user name or password'],
     ['https://:hunter2@shop.example', 'must not hold a user name or password'],
   ])('is refused: %s', (value, says) => {
@@ -118,11 +96,9 @@ describe('an http URL', () => {
 describe('this machine', () => {
   it.each([
     '127.0.0.1',
-    '127.80.90.100',
     '127.255.255.255',
     '::1',
     '[::1]',
-    '::ffff:127.0.0.1',
     '::FFFF:127.8.9.1',
     '[::ffff:7f00:1]',
     '::ffff:7fff:ffff',
@@ -136,39 +112,26 @@ describe('this machine', () => {
 
   it.each([
     'payments.example',
-    '10.0.0.1',
     '0.0.0.0',
     '128.0.0.1',
     '126.255.255.255',
-    '127.0.0.1.payments.example',
     '127.0.0.1.nip.io',
     '127.0.0.256',
-    '127.0.0',
     '127.0.0.1.1',
     '1127.0.0.1',
-    'a127.0.0.1',
-    'localhost.payments.example',
     'localhost.evil.com',
     'app.localhost',
-    '.localhost',
     'localhost.',
-    'localhost.localdomain',
     'notlocalhost',
-    'localhost6',
     '',
     '[::2]',
-    '::2',
     '::',
-    '::11',
     '::7f00:1',
     '::fffe:7f00:1',
     '::ffff:8000:1',
     '::ffff:7f0:1',
     '::ffff:10.0.0.1',
-    '::ffff:0:7f00:1',
     '1::ffff:7f00:1',
-    '64:ff9b::7f00:1',
-    'fe80::1',
   ])('is not %s', (host) => {
     expect([isLoopbackAddress(host), isLoopback(host)]).toEqual([false, false]);
   });
@@ -176,24 +139,15 @@ describe('this machine', () => {
   it.each([
     ['http://LOCALHOST:8080', true],
     ['http://127.0.0.1.', true],
-    ['http://127.1', true],
     ['http://2130706433', true],
-    ['http://0x7f.0.0.1', true],
-    ['http://0177.0.0.1', true],
     ['http://[0:0:0:0:0:0:0:1]', true],
-    ['http://[::ffff:127.0.0.1]', true],
     ['http://[0:0:0:0:0:ffff:127.0.0.1]', true],
     ['http://ⓛocalhost', true],
     ['http://localhost.', false],
     ['http://pay.localhost', false],
-    ['http://PAY.LOCALHOST.', false],
-    ['http://localhost.evil.com', false],
     ['http://127.0.0.1.nip.io', false],
     ['http://2147483649', false],
-    ['http://0x80.0.0.1', false],
     ['http://localhost@evil.example', false],
-    ['http://evil.example#localhost', false],
-    ['http://[::127.0.0.1]', false],
     ['http://[::ffff:10.0.0.1]', false],
   ])('as a URL spells it: %s is %s', (url, expected) => {
     expect(isLoopback(new URL(url).hostname)).toBe(expected);

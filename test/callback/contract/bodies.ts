@@ -34,11 +34,9 @@ const accepted: [string, () => unknown][] = [
 const refused: [string, () => unknown, string][] = [
   ['a parsed object', () => sampleRecord(), 'a parsed object'],
   ['undefined', () => undefined, 'nothing'],
-  ['a number', () => 7, 'a number'],
-  ['a Buffer that went through JSON', () => bytes.toJSON(), 'a parsed object'],
   ['a DataView', () => new DataView(exactArrayBuffer()), 'a parsed object'],
+  ['a Buffer that went through JSON', () => bytes.toJSON(), 'a parsed object'],
   ['a lone high surrogate', () => '{"status":"\ud83e"}', 'a string with a lone surrogate'],
-  ['a lone low surrogate', () => '\uddfe', 'a string with a lone surrogate'],
 ];
 
 const invalidUtf8: [string, number[]][] = [
@@ -54,11 +52,6 @@ export function describeBodies(implementation: Implementation): void {
   const { headers } = sampleRequest({ body: text });
 
   describe('rawBody', () => {
-    it.each(accepted)('is taken from %s', async (_what, make) => {
-      const { payment } = await verify({ rawBody: make(), headers });
-      expect(payment).toEqual(JSON.parse(text));
-    });
-
     it.each(refused)('is refused from %s', async (_what, make, received) => {
       const error = await refusalOf(() => verify({ rawBody: make(), headers }));
       expect(error.code).toBe('RAW_BODY_REQUIRED');
@@ -67,10 +60,11 @@ export function describeBodies(implementation: Implementation): void {
     });
 
     it.each(accepted)(
-      'is given back as bytes for %s, in memory of its own',
+      'is taken from %s, and given back as bytes in memory of its own',
       async (_what, make) => {
         const given = make();
-        const { rawBody } = await verify({ rawBody: given, headers });
+        const { payment, rawBody } = await verify({ rawBody: given, headers });
+        expect(payment).toEqual(JSON.parse(text));
         expect(rawBody.constructor).toBe(Uint8Array);
         expect(Buffer.from(rawBody).equals(bytes)).toBe(true);
         expect(rawBody.byteLength).toBe(rawBody.buffer.byteLength);
@@ -95,10 +89,8 @@ export function describeBodies(implementation: Implementation): void {
 
   describe('an authentic body', () => {
     it.each([
-      ['an empty string', ''],
       ['no bytes', Buffer.alloc(0)],
       ['text that is no JSON', 'status=paid'],
-      ['JSON cut short', text.slice(0, -1)],
     ])('is refused when it is %s', async (_what, body) => {
       const error = await refusalOf(() => verify(signed(body)));
       expect(error.code).toBe('INVALID_RECORD');
@@ -122,11 +114,6 @@ export function describeBodies(implementation: Implementation): void {
       expect(error.issues).toEqual([
         { path: [], message: 'the body must be UTF-8, but it has invalid bytes' },
       ]);
-    });
-
-    it('with other bytes than those that were signed is a mismatch before it is not UTF-8', async () => {
-      const rawBody = Buffer.from([0xff]);
-      expect((await refusalOf(() => verify({ rawBody, headers }))).code).toBe('SIGNATURE_MISMATCH');
     });
 
     it('may have white space and line ends around it', async () => {

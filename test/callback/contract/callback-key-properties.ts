@@ -9,22 +9,8 @@ const SECOND = 1_000_000_000n;
 // Texts and instants whose keys were one if parts ran together or a digit were cut off.
 const similarTexts = ['1', '-1', '1.1', '1.-1', '1.1.1', '-', '.', 'é', 'e', 'r'.repeat(120)];
 const similarInstants = [
-  ...[
-    -SECOND,
-    -1_001n,
-    -1_000n,
-    -999n,
-    -1n,
-    0n,
-    1n,
-    10n,
-    999n,
-    1_000n,
-    1_001n,
-    11_000n,
-    1_000_000n,
-  ],
-  ...[SECOND, SECOND + 1n, SECOND + 1_000n, 9_999_999_999n * SECOND + 1n, 9_999_999_999n * SECOND],
+  ...[-SECOND, -1_001n, -1_000n, -999n, 0n, 1n, 10n, 999n, 1_000n, 1_001n, 11_000n, 1_000_000n],
+  ...[SECOND, SECOND + 1n, 9_999_999_999n * SECOND + 1n, 9_999_999_999n * SECOND],
 ];
 
 const change = fc
@@ -70,19 +56,12 @@ function spell(instant: bigint, { offsetMinutes, mark, digits }: Spelling): stri
 
 export function describeCallbackKeyProperties({ callbackKey }: Implementation): void {
   describe('callbackKey', () => {
-    it('holds letters, digits, hyphen, underscore and full stop only, 128 at most', async () => {
-      await fc.assert(
-        fc.asyncProperty(change, async (fields) => {
-          expect(await callbackKey(sampleRecord(fields))).toMatch(/^[A-Za-z0-9._-]{1,128}$/);
-        }),
-      );
-    });
-
     it('is the same for every spelling of an instant', async () => {
       await fc.assert(
         fc.asyncProperty(change, spelling, spelling, async (fields, one, other) => {
           const keyOf = (how: Spelling) =>
             callbackKey(sampleRecord({ ...fields, updatedAt: spell(fields.instant, how) }));
+          expect(await keyOf(one)).toMatch(/^[A-Za-z0-9._-]{1,128}$/);
           expect(await keyOf(one)).toBe(await keyOf(other));
         }),
       );

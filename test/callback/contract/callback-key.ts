@@ -42,25 +42,12 @@ export function describeCallbackKey(implementation: Implementation): void {
 
     it.each([
       { what: 'signed anew', request: sampleRequest({ timestamp: String(NOW_SECONDS + 200) }) },
-      { what: 'signed in base64', request: sampleRequest({ encoding: 'base64' }) },
-      {
-        what: 'with fields in another order',
-        request: sampleRequest({
-          body: JSON.stringify(Object.fromEntries(Object.entries(sampleRecord()).reverse())),
-        }),
-      },
       {
         what: 'with white space and a further field',
         request: sampleRequest({ body: JSON.stringify(sampleRecord({ attempt: 2 }), null, 2) }),
       },
     ])('is the same for another delivery of the change, $what', async ({ request }) => {
       expect((await verify(request)).key).toBe((await verify(sampleRequest())).key);
-    });
-
-    it.each(['referenceNumber', 'status', 'updatedAt'])('differs when %s does', async (field) => {
-      expect(await callbackKey(sampleRecord({ [field]: 'other' }))).not.toBe(
-        await callbackKey(sampleRecord()),
-      );
     });
 
     it.each(['referenceNumber', 'status', 'updatedAt'])(

@@ -16,14 +16,6 @@ const shapes: [string, () => unknown][] = [
   ],
   ['a Fetch Headers', () => new Headers({ 'X-Timestamp': timestamp, 'X-Signature': signature })],
   [
-    'a Map',
-    () =>
-      new Map([
-        ['X-Timestamp', timestamp],
-        ['X-Signature', signature],
-      ]),
-  ],
-  [
     'pairs',
     () => [
       ['x-timestamp', timestamp],
@@ -42,19 +34,8 @@ const shapes: [string, () => unknown][] = [
       'X-SIGNATURE': [],
     }),
   ],
-  ['headers called get and append', () => ({ get: 'x', append: 'y', ...named })],
   ['an object with a method get', () => ({ get: () => undefined, ...named })],
-  // As an old polyfill is.
-  ['a Fetch Headers that can not be iterated', () => onlyGetAndAppend(new Headers(named))],
-  ['other headers of the same length', () => ({ 'x-timestamq': ['1', '2'], ...named })],
 ];
-
-function onlyGetAndAppend(headers: Headers) {
-  return {
-    get: (name: string) => headers.get(name),
-    append: (name: string, value: string) => headers.append(name, value),
-  };
-}
 
 function appended(name: string, value: string) {
   const headers = new Headers(named);
@@ -73,10 +54,8 @@ function duplicates(
     ['in two cases', { ...other, [name]: value, [upper]: value }],
     ['in a list of two', { ...other, [name]: [value, value] }],
     ['as two pairs', [...Object.entries(other), [name, value], [upper, value]]],
-    ['joined by a comma', { ...other, [name]: `${value}, ${value}` }],
     ['joined by a Fetch Headers', appended(name, value)],
     ['the first one empty', { ...other, [name]: '', [upper]: value }],
-    ['with a different value', { ...other, [name]: value, [upper]: 'x' }],
   ];
 }
 
@@ -86,17 +65,11 @@ const wrongCollections: [string, unknown, string][] = [
     null,
     'must be the headers of the request (an object, a Headers or pairs); received null',
   ],
-  ['undefined', undefined, 'is missing; it must be'],
   ['a string', 'x-timestamp: 1', 'received a string of 14 characters'],
   [
     "Node's rawHeaders",
     ['X-Timestamp', timestamp, 'X-Signature', signature],
     "instead of Node's rawHeaders pass req.headers",
-  ],
-  [
-    'a list of objects',
-    [{ name: 'x-timestamp', value: timestamp }],
-    'must be a list of [name, value] pairs; received an object',
   ],
 ];
 
@@ -130,22 +103,11 @@ export function describeHeaders(implementation: Implementation): void {
         },
       );
 
-      it('says that it was sent more than once', async () => {
-        const error = await refusalOf(() =>
-          verify({ rawBody, headers: { ...other, [name]: [own, own] } }),
-        );
-        expect(error.message).toMatch(
-          /^X-(Timestamp|Signature) must be sent once; received it more than once$/,
-        );
-      });
-
       it.each([
         ['absent', {}],
         ['undefined', { [name]: undefined }],
-        ['null', { [name]: null }],
         ['empty', { [name]: '' }],
         ['an empty list', { [name]: [] }],
-        ['under a name that only looks alike', { [name.replace('-', '_')]: own }],
       ])('is missing when it is %s', async (_what, fields) => {
         const collections = [{ ...other, ...fields }, Object.entries({ ...other, ...fields })];
         for (const headers of collections) {
@@ -159,9 +121,7 @@ export function describeHeaders(implementation: Implementation): void {
 
       it.each([
         ['a number', 7],
-        ['an object', {}],
         ['a list of a number', [7]],
-        ['a list of a list', [['7']]],
       ])('is refused when its value is %s', async (_what, value) => {
         const headers = { ...other, [name]: value };
         const error = await refusalOf(() => verify({ rawBody, headers }));

@@ -11,55 +11,14 @@ import {
 } from '../sample-callback.js';
 import { type CommonOptions, type Implementation, sampleVerifier } from './implementation.js';
 
-const notFunctions: [string, unknown, string][] = [
-  ['a number', 7, 'a number'],
-  ['a Date', new Date(0), 'an object'],
-  ['null', null, 'null'],
-];
-
-const wrong: { option: string; cases: [string, unknown, string][]; rule: string }[] = [
-  {
-    option: 'toleranceSeconds',
-    rule: 'must be a whole number of seconds from 0',
-    cases: [
-      ['NaN', Number.NaN, 'NaN'],
-      ['-1', -1, '-1'],
-      ['beyond the safe integers', 2 ** 53, '9007199254740992'],
-      ['a numeric string', '300', 'a string of 3 characters'],
-      ['null', null, 'null'],
-    ],
-  },
-  {
-    option: 'signatureEncoding',
-    rule: "must be one of 'auto', 'hex', 'base64', 'base64url'",
-    cases: [
-      ['another encoding', 'latin1', 'a string of 6 characters'],
-      ['a list', ['hex'], 'an array'],
-      ['null', null, 'null'],
-    ],
-  },
-  {
-    option: 'timestampUnit',
-    rule: "must be one of 'seconds', 'milliseconds'",
-    cases: [
-      ['short', 'ms', 'a string of 2 characters'],
-      ['null', null, 'null'],
-    ],
-  },
-  {
-    option: 'now',
-    rule: 'must be a function that returns epoch milliseconds',
-    cases: notFunctions,
-  },
-  {
-    option: 'recordSchema',
-    rule: 'must be a Standard Schema validator (zod, valibot, arktype, …)',
-    cases: [
-      ['null', null, 'null'],
-      ['a JSON schema', { type: 'object' }, 'an object'],
-      ['a standard property without validate', { '~standard': { version: 1 } }, 'an object'],
-    ],
-  },
+const wrong: [string, unknown, string][] = [
+  ['toleranceSeconds', Number.NaN, 'must be a whole number of seconds from 0; received NaN'],
+  ['toleranceSeconds', -1, 'must be a whole number of seconds from 0; received -1'],
+  ['toleranceSeconds', '300', 'must be a whole number of seconds from 0; received a string'],
+  ['signatureEncoding', 'latin1', "must be one of 'auto', 'hex', 'base64', 'base64url'; received"],
+  ['timestampUnit', 'ms', "must be one of 'seconds', 'milliseconds'; received a string"],
+  ['now', new Date(0), 'must be a function that returns epoch milliseconds; received an object'],
+  ['recordSchema', { type: 'object' }, 'must be a Standard Schema validator'],
 ];
 
 export function describeOptions(implementation: Implementation): void {
@@ -68,47 +27,34 @@ export function describeOptions(implementation: Implementation): void {
   const construct = (options: unknown) => () => createCallbackVerifier(options as CommonOptions);
 
   describe('options', () => {
-    describe.each(wrong)('$option', ({ option, rule, cases }) => {
-      it.each(cases)('is refused at construction when it is %s', async (_what, value, received) => {
-        const error = await optionErrorOf(construct({ signingSecret: SECRET, [option]: value }));
-        expect(error).toMatchObject({ name: 'InvalidOptionError', code: 'INVALID_OPTION', option });
-        expect(error.message).toBe(`${option} ${rule}; received ${received}`);
-      });
-
-      it('may be undefined', async () => {
-        await verify(sampleRequest(), {
-          [option]: undefined,
-          ...(option === 'now' ? { now } : {}),
-        });
-      });
+    it.each(wrong)('are refused at construction with %s %o', async (option, value, says) => {
+      for (const given of [value, null]) {
+        const error = await optionErrorOf(construct({ signingSecret: SECRET, [option]: given }));
+        expect(error).toMatchObject({ code: 'INVALID_OPTION', option });
+        expect(error.message).toContain(given === null ? 'received null' : `${option} ${says}`);
+      }
     });
 
-    it.each([
-      ['undefined', undefined, 'nothing'],
-      ['null', null, 'null'],
-      ['the secret alone', SECRET, 'a string of 14 characters'],
-      ['a function', () => SECRET, 'a function'],
-    ])('are refused when they are %s', async (_what, options, received) => {
+    it('may be undefined', async () => {
+      const absent = Object.fromEntries(wrong.map(([option]) => [option, undefined]));
+      await verify(sampleRequest(), { ...absent, now });
+    });
+
+    it.each([undefined, SECRET])('are refused when they are %o', async (options) => {
       const error = await optionErrorOf(construct(options));
       expect(error.option).toBe('options');
-      expect(error.message).toBe(
-        options === undefined
-          ? 'options is missing; it must be an object with signingSecret'
-          : `options must be an object with signingSecret; received ${received}`,
-      );
+      expect(error.message).toContain('must be an object with signingSecret');
+      expect(error.message).not.toContain(SECRET);
     });
 
     it.each([
       ['tolerance', 'use toleranceSeconds'],
       ['recordschema', 'use recordSchema'],
-      [
-        'xyz',
-        'the options are signingSecret, toleranceSeconds, signatureEncoding, timestampUnit, now, receivedAt, recordSchema',
-      ],
+      ['xyz', 'the options are signingSecret, toleranceSeconds, '],
     ])('are refused with the unknown %s', async (option, remedy) => {
       const error = await optionErrorOf(construct({ signingSecret: SECRET, [option]: 1 }));
       expect(error.option).toBe(option);
-      expect(error.message).toBe(`${option} is not a known option; ${remedy}`);
+      expect(error.message).toContain(`${option} is not a known option; ${remedy}`);
     });
 
     it('look the default clock up at each call: fake time may be set later', async () => {
@@ -154,20 +100,10 @@ export function describeOptions(implementation: Implementation): void {
     });
   });
 
-  describe('the request', () => {
-    it.each([
-      ['undefined', undefined, 'nothing'],
-      ['null', null, 'null'],
-      ['the body alone', '{}', 'a string of 2 characters'],
-    ])('is refused when it is %s', async (_what, request, received) => {
-      const run = createCallbackVerifier({ signingSecret: SECRET, now });
-      const error = await optionErrorOf(() => run(request as unknown as CallbackRequest));
-      expect(error.option).toBe('request');
-      expect(error.message).toBe(
-        request === undefined
-          ? 'request is missing; it must be an object with rawBody and headers'
-          : `request must be an object with rawBody and headers; received ${received}`,
-      );
-    });
+  it.each([undefined, null, '{}'])('the request is refused when it is %o', async (request) => {
+    const run = createCallbackVerifier({ signingSecret: SECRET, now });
+    const error = await optionErrorOf(() => run(request as unknown as CallbackRequest));
+    expect(error.option).toBe('request');
+    expect(error.message).toContain('must be an object with rawBody and headers');
   });
 }

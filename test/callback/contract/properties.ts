@@ -49,19 +49,6 @@ export function describeProperties(implementation: Implementation): void {
       }
     });
 
-    it('any bit flipped in the text of the timestamp is refused', async () => {
-      const { rawBody, headers } = sampleRequest();
-      const text = Buffer.from(headers['x-timestamp'], 'latin1');
-      for (let bit = 0; bit < text.length * 8; bit += 1) {
-        const timestamp = Buffer.from(flipBit(text, bit)).toString('latin1');
-        const changed = { ...headers, 'x-timestamp': timestamp };
-        const error = await refusalOf(() => verify({ rawBody, headers: changed }));
-        expect(['INVALID_TIMESTAMP', 'TIMESTAMP_OUTSIDE_WINDOW', 'SIGNATURE_MISMATCH']).toContain(
-          error.code,
-        );
-      }
-    });
-
     it('any body, timestamp and secret round-trip', async () => {
       const secrets = fc
         .uint8Array({ minLength: 1, maxLength: 200 })

@@ -16,14 +16,12 @@ const fields = [
 const wrongTypes: [string, unknown, string][] = [
   ['missing', undefined, 'nothing'],
   ['null', null, 'null'],
-  ['a number', 7, 'a number'],
-  ['an object', { planted: 1 }, 'an object'],
+  ['empty', '', 'an empty string'],
   ['an array', ['planted'], 'an array'],
 ];
 
 const wrongBodies: [string, string, string][] = [
   ['null', 'null', 'null'],
-  ['a number', '7', 'a number'],
   ['a string', '"paid"', 'a string of 4 characters'],
   ['an array of records', `[${JSON.stringify(sampleRecord())}]`, 'an array'],
 ];
@@ -76,15 +74,13 @@ export function describeRecords(implementation: Implementation): void {
       });
     });
 
-    it.each(['PAID', 'on hold', '\u{1F9FE}', ' '])(
-      'takes the status %j as it stands',
-      async (status) => {
-        expect((await delivered(sampleRecord({ status }))).payment.status).toBe(status);
-      },
-    );
-
-    it('keeps fields the interface does not show, nested ones too', async () => {
-      const further = { amount: 25.5, fee: { currency: 'EUR', parts: [1, null] }, '': 'x' };
+    it('keeps fields the interface does not show, and a status as it stands', async () => {
+      const further = {
+        status: 'On \u{1F9FE}',
+        amount: 25.5,
+        fee: { currency: 'EUR', parts: [1, null] },
+        '': 'x',
+      };
       expect((await delivered(sampleRecord(further))).payment).toEqual(sampleRecord(further));
     });
 
@@ -99,16 +95,9 @@ export function describeRecords(implementation: Implementation): void {
       });
     });
 
-    it('takes the last of two equal JSON keys, as JSON.parse does', async () => {
-      const body = JSON.stringify(sampleRecord()).replace('{', '{"status":"failed",');
-      expect((await delivered(body)).payment.status).toBe('paid');
-    });
-
     it.each([
       ['providerReference', undefined],
       ['providerReference', null],
-      ['providerReference', ''],
-      ['createdAt', undefined],
       ['createdAt', null],
       ['createdAt', '1969-12-31T23:59:59Z'],
     ])('takes %s as %j, by which nothing is decided', async (field, value) => {
@@ -118,10 +107,7 @@ export function describeRecords(implementation: Implementation): void {
 
     it.each([
       ['providerReference', 7],
-      ['providerReference', { planted: 1 }],
       ['createdAt', 1_769_860_805],
-      ['createdAt', ''],
-      ['createdAt', 'yesterday'],
       ['createdAt', '2026-02-30T12:00:05Z'],
     ])('leaves out %s if it is %j, and rawBody has it', async (field, value) => {
       const { [field]: _left, ...others } = sampleRecord() as unknown as Record<string, unknown>;
@@ -140,12 +126,6 @@ export function describeRecords(implementation: Implementation): void {
           },
         ]);
       });
-    });
-
-    it.each(fields)('refuses an empty $field, and says so once', async ({ field, rule }) => {
-      expect(await issuesOf(sampleRecord({ [field]: '' }))).toEqual([
-        { path: [field], message: `${rule}, received an empty string` },
-      ]);
     });
 
     it.each(wrongBodies)('is refused when the body is %s', async (_what, body, received) => {
@@ -172,17 +152,12 @@ export function describeRecords(implementation: Implementation): void {
       expect([payment.createdAt, payment.updatedAt]).toEqual([date, date]);
     });
 
-    it.each(badDates)('refuses the date-time %j', async (date) => {
-      const message = `${dateTime}, received a string of ${date.length} characters`;
+    it.each([
+      ...badDates.map((date) => [date, `a string of ${date.length} characters`]),
+      ...missingDays.map((date) => [date, 'a day that its month does not have']),
+    ])('refuses the date-time %j', async (date, received) => {
       expect(await issuesOf(sampleRecord({ createdAt: date, updatedAt: date }))).toEqual([
-        { path: ['updatedAt'], message },
-      ]);
-    });
-
-    it.each(missingDays)('refuses the date-time %j', async (date) => {
-      const message = `${dateTime}, received a day that its month does not have`;
-      expect(await issuesOf(sampleRecord({ createdAt: date, updatedAt: date }))).toEqual([
-        { path: ['updatedAt'], message },
+        { path: ['updatedAt'], message: `${dateTime}, received ${received}` },
       ]);
     });
   });

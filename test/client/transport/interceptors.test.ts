@@ -111,15 +111,6 @@ describe.each(dispatchers)('a dispatcher with $name', ({ make }) => {
     expect(posts(server)).toHaveLength(1);
   });
 
-  it('does not send a DELETE without a body again either', async () => {
-    const server = await startRawServer({ answer: cutBody });
-    const client = createClient(byName(server.url), { dispatcher: make(), ...noRetries });
-    await failureOf(client.request({ method: 'DELETE', path: '/api/payments/1' }));
-    await pass(client);
-    const deleted = server.requests.filter(({ line }) => line.startsWith('DELETE'));
-    expect(deleted.map(({ body }) => body)).toEqual(['']);
-  });
-
   it('tells a 401 as what it is', async () => {
     const body = { code: 'INVALID_CREDENTIALS', message: 'Invalid credentials.' };
     const server = await startRawServer({ answer: () => httpAnswer(401, body) });
@@ -131,30 +122,17 @@ describe.each(dispatchers)('a dispatcher with $name', ({ make }) => {
   });
 });
 
-it.each([
-  ['GET', 'RetryAgent'],
-  ['GET', 'retry'],
-  ['HEAD', 'RetryAgent'],
-] as const)('a %s may be sent again by %s', async (method, name) => {
-  const server = await startRawServer({
-    answer: (_request, index) =>
-      index === 0
-        ? httpAnswer(503, '', { 'retry-after': '0' })
-        : httpAnswer(200, method === 'HEAD' ? '' : record, {
-            'content-type': 'application/json',
-            // A HEAD tells that of a GET.
-            ...(method === 'HEAD' && { 'content-length': '250' }),
-          }),
-  });
-  const methods = ['GET', 'HEAD'];
-  const dispatcher =
-    name === 'RetryAgent'
-      ? new RetryAgent(agent(), { ...eager, methods } as never)
-      : agent().compose(interceptors.retry(eager as never));
+it.each(['GET', 'HEAD'])('a %s may be sent again by a RetryAgent', async (method) => {
+  const busy = httpAnswer(503, '', { 'retry-after': '0' });
+  // A HEAD tells the length of a GET.
+  const answers = [
+    busy,
+    httpAnswer(200, '', { 'content-length': method === 'HEAD' ? '250' : '0' }),
+  ];
+  const server = await startRawServer({ answer: (_request, index) => answers[index] });
+  const dispatcher = new RetryAgent(agent(), { ...eager, methods: ['GET', 'HEAD'] } as never);
   const client = createClient(server.url, { dispatcher, ...noRetries });
-  const { status, body } = await client.request({ method, path: '/api/payments/1' });
-  expect(status).toBe(200);
-  if (method === 'GET') expect(body).toEqual(record);
+  expect((await client.request({ method, path: '/api/payments/1' })).status).toBe(200);
   expect(server.requests).toHaveLength(2);
 });
 
@@ -163,15 +141,6 @@ it('a body that dump threw away leaves the payment accepted, rather than created
   const dispatcher = agent().compose(interceptors.dump({ maxSize: 10_000 }));
   const error = await failureOf(createClient(server.url, { dispatcher }).payments.create(order));
   expect(error).toMatchObject({ code: 'RESPONSE_UNUSABLE', requestOutcome: 'accepted' });
-});
-
-it('a body of a GET that dump threw away is read again', async () => {
-  const server = await startRawServer({ answer: () => httpAnswer(200, record) });
-  const dispatcher = agent().compose(interceptors.dump({ maxSize: 10_000 }));
-  const client = createClient(server.url, { dispatcher, maxRetries: 1 });
-  const error = await failureOf(client.request({ method: 'GET', path: '/api/payments/1' }));
-  expect(error).toMatchObject({ code: 'RESPONSE_UNUSABLE', safeToRetry: true });
-  expect(server.requests).toHaveLength(2);
 });
 
 it('a MockAgent compares the body to a text, and its answer need not keep to HTTP', async () => {
@@ -228,23 +197,6 @@ describe('over HTTP/2, by a dispatcher that allows it,', () => {
     });
     const error = await failureOf(client.payments.create(order));
     expect(error).toMatchObject({ code: 'RESPONSE_UNUSABLE', requestOutcome: 'accepted' });
-  });
-
-  it('RST_STREAM before the announced length leaves it accepted, whatever its type', async () => {
-    const client = await startHttp2((stream) => {
-      stream.on('error', () => {});
-      stream.respond({ ':status': 201, 'content-length': '10' });
-      stream.write('part', () => setImmediate(() => stream.close(8)));
-    });
-    const error = await failureOf(client.payments.create(order));
-    expect(error).toMatchObject({ code: 'RESPONSE_UNUSABLE', requestOutcome: 'accepted' });
-  });
-
-  it('a 204 needs no body', async () => {
-    const client = await startHttp2((stream) => {
-      stream.respond({ ':status': 204, 'content-type': 'application/json' }, { endStream: true });
-    });
-    expect((await client.payments.create(order)).response.status).toBe(204);
   });
 });
 

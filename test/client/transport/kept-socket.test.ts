@@ -35,7 +35,6 @@ describe.each<[string, () => Promise<void>]>([
       { monotonicMs: STALL, systemMs: STALL - HOUR },
       {},
     ],
-    ['the server keeps it for 5 s', { monotonicMs: 3_001 }, { 'keep-alive': 'timeout=5' }],
     [
       'the server keeps it for 5 s, in odd spelling',
       { monotonicMs: 3_001 },
@@ -66,19 +65,6 @@ describe.each<[string, () => Promise<void>]>([
     ahead.monotonicMs = STALL;
     await call;
     expect(server.connections).toHaveLength(2);
-  });
-
-  it('payments at the same time are created, each on a new connection, after a stall', async () => {
-    await prepare();
-    const ahead = holdClocks();
-    const server = await startForgetfulServer();
-    const client = createClient(server.url, noRetries);
-    const calls = () => Promise.all([1, 2, 3].map(() => client.payments.create(order)));
-    await calls();
-    ahead.monotonicMs = STALL;
-    await calls();
-    expect(server.requests).toHaveLength(6);
-    expect(server.connections).toHaveLength(6);
   });
 
   it.each<[string, { monotonicMs?: number; systemMs?: number }, Record<string, string>]>([

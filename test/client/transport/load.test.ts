@@ -49,15 +49,6 @@ describe('undici', () => {
     }
   });
 
-  it('with files that export something else is loaded as a whole, too', async () => {
-    vi.doMock('undici/lib/core/connect.js', () => ({ default: { buildConnector: () => {} } }));
-    await settle();
-    const server = await startRawServer({ answer: () => created });
-    const client = createClient(server.url);
-    expect((await client.payments.create(order)).response.status).toBe(201);
-    await client.close();
-  });
-
   it('with other files is loaded as a whole, and sends all the same', async () => {
     await hide(...FILES);
     const server = await startRawServer({ answer: () => created });
@@ -91,20 +82,11 @@ describe('undici', () => {
     expect(server.requests).toHaveLength(0);
   });
 
-  it.each<[string, unknown, string]>([
-    [
-      'without its dependencies',
-      new Error("Cannot find package 'undici' imported from /app/index.js\nRequire stack: …"),
-      "undici can't be loaded (Cannot find package 'undici' imported from /app/index.js); install the package's dependencies",
-    ],
-    [
-      'by esbuild into an ES module',
-      new Error('Dynamic require of "node:assert" is not supported'),
-      'undici can\'t be loaded (Dynamic require of "node:assert" is not supported); esbuild needs a banner',
-    ],
-    ['of what is no error', 'no', "undici can't be loaded (unknown cause)"],
-  ])('that cannot be loaded says why: %s', (_why, cause, message) => {
-    expect(describeLoadFailure(cause)).toContain(message);
+  it('that esbuild bundled into an ES module says what to do', () => {
+    const cause = new Error('Dynamic require of "node:assert" is not supported');
+    expect(describeLoadFailure(cause)).toMatch(
+      /^undici can't be loaded .*; esbuild needs a banner/,
+    );
   });
 
   it('gives way to the global fetch on Bun', async () => {
@@ -125,14 +107,6 @@ describe('undici', () => {
     const client = createClient(server.url);
     expect((await client.payments.create(order)).response.status).toBe(201);
     expect(fetched).toBe(1);
-  });
-
-  it('is loaded once for calls that begin together', async () => {
-    const server = await startRawServer({ answer: () => created });
-    const client = createClient(server.url);
-    await Promise.all(Array.from({ length: 5 }, () => client.payments.create(order)));
-    await client.close();
-    expect(server.requests).toHaveLength(5);
   });
 });
 

@@ -100,11 +100,8 @@ describe.each(connecting)('with $name, before anything was sent', ({ through }) 
   const TLS = /, since the server does not speak TLS .* should begin with http:\. Nothing/;
   it.each([
     ['DEPTH_ZERO_SELF_SIGNED_CERT', CA],
-    ['SELF_SIGNED_CERT_IN_CHAIN', CA],
-    ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', CA],
     ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', CA],
     ['ERR_SSL_WRONG_VERSION_NUMBER', TLS],
-    ['ERR_SSL_PACKET_LENGTH_TOO_LONG', TLS],
     ['CERT_HAS_EXPIRED', /\(CERT_HAS_EXPIRED\)\. Nothing/],
   ])('a connection that ends in %s counts as not sent, and says what to do', async (code, says) => {
     const refuseCertificate: buildConnector.connector = (_options, done) => {
@@ -120,25 +117,19 @@ describe.each(connecting)('with $name, before anything was sent', ({ through }) 
     expect(error.message).toMatch(says);
   });
 
-  it('an https address of a server without TLS says so', async () => {
-    const server = await startRawServer({
-      connected: (socket) => void socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'),
-    });
-    const client = createClient(`https://localhost:${server.port}`, {
-      ...through({}),
-      maxRetries: 0,
-    });
-    const error = await failureOf(client.payments.create(order));
-    expect(error.message).toMatch(
+  it.each<[string, (socket: Socket) => void, RegExp]>([
+    [
+      'is answered without TLS',
+      (socket) => void socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'),
       /\(ERR_SSL_\w+\), since the server does not speak TLS at this port/,
-    );
-  });
-
-  it.each<[string, (socket: Socket) => void]>([
-    ['is answered without TLS', (socket) => void socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')],
-    ['is reset', (socket) => void socket.once('data', () => socket.resetAndDestroy())],
-    ['is closed', (socket) => void socket.once('data', () => socket.end())],
-  ])('a TLS handshake that %s counts as not sent', async (_how, connected) => {
+    ],
+    [
+      'is reset',
+      (socket) => void socket.once('data', () => socket.resetAndDestroy()),
+      /ECONNRESET/,
+    ],
+    ['is closed', (socket) => void socket.once('data', () => socket.end()), /got no connection/],
+  ])('a TLS handshake that %s counts as not sent', async (_how, connected, says) => {
     withoutJitter();
     const server = await startRawServer({ connected });
     const client = createClient(`https://localhost:${server.port}`, through({}));
@@ -147,6 +138,7 @@ describe.each(connecting)('with $name, before anything was sent', ({ through }) 
       code: 'CONNECTION_FAILED',
       requestOutcome: 'not-sent',
       safeToRetry: true,
+      message: expect.stringMatching(says),
     });
     expect(server.connections).toHaveLength(3);
   });
@@ -186,18 +178,6 @@ describe('a fetch of the user that fails after it has sent the request', () => {
     expect(error.message).toContain('do not send it again');
     expect(server.requests).toHaveLength(1);
   });
-
-  it('before it sends it is taken for unknown as well', async () => {
-    const otherUrl = await audit();
-    const server = await startRawServer({ answer: () => created });
-    const fetch: typeof globalThis.fetch = async (input, init) => {
-      await globalThis.fetch(otherUrl);
-      return globalThis.fetch(input, init);
-    };
-    const error = await failureOf(createClient(server.url, { fetch }).payments.create(order));
-    expect(error).toMatchObject({ requestOutcome: 'unknown', safeToRetry: false });
-    expect(server.requests).toHaveLength(0);
-  });
 });
 
 it('a proxy that refuses connections leaves what fetch sends through it not sent', async () => {
@@ -209,15 +189,6 @@ it('a proxy that refuses connections leaves what fetch sends through it not sent
   });
   const error = await failureOf(client.payments.create(order));
   expect(error).toMatchObject({ code: 'CONNECTION_FAILED', requestOutcome: 'not-sent' });
-});
-
-it("a call whose signal was aborted before the client's first request is not sent", async () => {
-  const server = await startRawServer({ answer: () => created });
-  const client = createClient(server.url);
-  const error = await failureOf(client.payments.create(order, { signal: AbortSignal.abort() }));
-  expect(error).toMatchObject({ code: 'ABORTED', requestOutcome: 'not-sent' });
-  expect(error.message).toContain('Nothing was sent: it is safe to try again.');
-  expect(server.connections).toHaveLength(0);
 });
 
 it('a deadline that passes while the connection is made leaves nothing sent', async () => {

@@ -1,11 +1,5 @@
 import { Agent as Agent7, type Dispatcher } from 'undici';
-import {
-  Agent as Agent6,
-  MockAgent as MockAgent6,
-  Pool as Pool6,
-  ProxyAgent as ProxyAgent6,
-  RetryAgent as RetryAgent6,
-} from 'undici-6';
+import { Agent as Agent6, MockAgent as MockAgent6, Pool as Pool6 } from 'undici-6';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ConnectionError } from '../../../src/errors.js';
 import {
@@ -25,9 +19,6 @@ const made = <Made extends { destroy(): unknown }>(dispatcher: Made): Dispatcher
 const others: readonly { name: string; make: (url: string) => Dispatcher }[] = [
   { name: 'an Agent', make: () => made(new Agent6()) },
   { name: 'a Pool', make: (url) => made(new Pool6(url)) },
-  { name: 'a ProxyAgent', make: (url) => made(new ProxyAgent6(url)) },
-  { name: 'a RetryAgent', make: () => made(new RetryAgent6(new Agent6() as never)) },
-  { name: 'a composed Agent', make: () => made(new Agent6().compose((dispatch) => dispatch)) },
   { name: 'a MockAgent', make: createMockAgent6 },
 ];
 

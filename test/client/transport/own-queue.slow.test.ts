@@ -1,38 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import diagnostics from 'node:diagnostics_channel';
-import { createServer, type Server } from 'node:https';
-import type { AddressInfo } from 'node:net';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { createClient, created, failureOf, order, record, startRawServer } from '../raw-server.js';
-import { cert, key } from '../tls-identity.js';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createClient, created, failureOf, order, startRawServer } from '../raw-server.js';
 import { IN_FLIGHT, named, startStalledServer } from './stalled-server.js';
-
-/** A server over TLS that lets the first 256 requests hang and answers all others, with what it counts. */
-async function startStalledTlsServer() {
-  let requests = 0;
-  let connections = 0;
-  let stalled = (): void => {};
-  const isStalled = new Promise<void>((resolve) => {
-    stalled = resolve;
-  });
-  const server: Server = createServer({ key, cert }, (request, response) => {
-    requests += 1;
-    if (requests === IN_FLIGHT) stalled();
-    if (requests <= IN_FLIGHT) return;
-    request.resume();
-    response.writeHead(201, { 'content-type': 'application/json' }).end(JSON.stringify(record));
-  });
-  server.on('connection', () => {
-    connections += 1;
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const { port } = server.address() as AddressInfo;
-  return { url: `https://127.0.0.1:${port}`, isStalled, connections: () => connections };
-}
 
 describe('calls beyond 256 in flight', () => {
   it('cost nothing when they are cancelled in the queue: 5,000 of them, then live ones', async () => {
@@ -53,25 +23,6 @@ describe('calls beyond 256 in flight', () => {
     // The connections of the outage broke with their requests.
     expect(server.connections.length).toBeLessThanOrEqual(IN_FLIGHT + live.length);
     expect(server.requests).toHaveLength(IN_FLIGHT + live.length);
-  });
-
-  it('cost nothing over TLS either', async () => {
-    vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
-    const server = await startStalledTlsServer();
-    const client = createClient(server.url);
-    const outage = new AbortController();
-    const { signal } = outage;
-    const lost = Array.from({ length: 1_000 }, () =>
-      failureOf(client.payments.create(order, { signal })),
-    );
-    await server.isStalled;
-    // More than 256 where a slow machine made some wait too long for their handshake.
-    const before = server.connections();
-    outage.abort();
-    await Promise.all(lost);
-    const live = ['a', 'b', 'c', 'd'];
-    await Promise.all(live.map((name) => client.payments.create(named(name))));
-    expect(server.connections() - before).toBeLessThanOrEqual(live.length);
   });
 
   it('are dispatched in their own async context, which OpenTelemetry reads', async () => {

@@ -1,13 +1,10 @@
-import diagnostics from 'node:diagnostics_channel';
-import { Agent, type Dispatcher } from 'undici';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { Deadline } from '../../../src/client/deadline.js';
-import { ConnectionQueue, KeptSocket } from '../../../src/client/transport/connection-queue.js';
-import { createOwnTransport } from '../../../src/client/transport/undici.js';
+import { Agent } from 'undici';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import {
   createClient,
   created,
   failureOf,
+  holdClocks,
   holdDeadline,
   order,
   startRawServer,
@@ -15,14 +12,6 @@ import {
 import { IN_FLIGHT, named, startStalledServer } from './stalled-server.js';
 
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
-
-/** A queue with one connection. */
-function createSmallQueue() {
-  const dispatcher = { dispatch: vi.fn() } as unknown as Dispatcher;
-  const connection = { dispatcher, socket: new KeptSocket() };
-  const queue = new ConnectionQueue({ limit: 1, create: () => connection });
-  return { queue, connection };
-}
 
 describe('calls beyond 256 in flight', () => {
   it('go out in the order in which they were made, without the cancelled ones', async () => {
@@ -50,82 +39,22 @@ describe('calls beyond 256 in flight', () => {
     await Promise.all(first);
   });
 
-  it('gives no connection to a call that is cancelled while it waits', async () => {
-    const { queue, connection } = createSmallQueue();
-    const deadline = new Deadline(60_000, undefined);
-    expect(await queue.borrow(deadline)).toBe(connection);
-    const borrowing = queue.borrow(deadline);
-    deadline.giveUp('aborted');
-    deadline.end();
-    expect(await borrowing).toBeUndefined();
-    queue.giveBack(connection);
-    expect(await queue.borrow(deadline)).toBe(connection);
+  it('are not sent once their time is over, though their timers have not run, and leave their place to the next', async () => {
+    const ahead = holdClocks();
+    const server = await startStalledServer();
+    const client = createClient(server.url);
+    const first = Array.from({ length: IN_FLIGHT }, () => client.payments.create(order));
+    await server.received(IN_FLIGHT);
+    const late = failureOf(client.payments.create(named('late'), { timeoutMs: 2_000 }));
+    const next = client.payments.create(named('next'));
+    ahead.monotonicMs = 2_500;
+    server.requests[0]?.socket.write(created);
+    expect(await late).toMatchObject({ code: 'TIMEOUT', requestOutcome: 'not-sent' });
+    await next;
+    for (const { socket } of server.requests.slice(1, IN_FLIGHT)) socket.write(created);
+    await Promise.all(first);
+    expect(server.requests).toHaveLength(IN_FLIGHT + 1);
   });
-
-  it('are not sent when they are cancelled after they got a connection, which the next one takes', async () => {
-    const { queue, connection } = createSmallQueue();
-    const route = { queue, destroy: async () => {} };
-    const transport = createOwnTransport(route, 1024);
-    const deadline = new Deadline(60_000, undefined);
-    const request = {
-      method: 'POST',
-      origin: 'https://payments.invalid',
-      safe: false,
-      target: '/',
-      path: '/',
-      headers: {},
-      body: '{}',
-    };
-    expect(await queue.borrow(deadline)).toBe(connection);
-    const sending = transport.send(request, deadline);
-    queue.giveBack(connection);
-    deadline.giveUp('aborted');
-    deadline.end();
-    expect(await sending).toMatchObject({ sent: false, reason: 'given-up' });
-    expect(connection.dispatcher.dispatch).not.toHaveBeenCalled();
-    expect(await queue.borrow(deadline)).toBe(connection);
-  });
-});
-
-it('a call whose earlier attempt may have been processed stays unknown when its time ends in the queue', async () => {
-  const answers: (() => void)[] = [];
-  const server = await startRawServer({
-    answer: ({ socket, body }) => {
-      if (JSON.parse(body).merchantPaymentReference !== 'first') {
-        answers.push(() => void socket.write(created));
-        return undefined;
-      }
-      return 'HTTP/1.1 503 Unavailable\r\nretry-after: 0\r\ncontent-length: 0\r\n\r\n';
-    },
-  });
-  const others: Promise<unknown>[] = [];
-  const client = createClient(server.url, {
-    idempotency: 'merchantPaymentReference',
-    logger: {
-      debug() {},
-      info() {},
-      error() {},
-      warn() {
-        // Before the first call's second attempt all places are taken.
-        if (others.length > 0) return;
-        for (let index = 0; index < IN_FLIGHT; index += 1)
-          others.push(client.payments.create(order));
-      },
-    },
-  });
-  const { timeoutMs, expire } = holdDeadline();
-  const expireInQueue = (message: unknown): void => {
-    if ((message as { attempt: number }).attempt === 2) setImmediate(expire);
-  };
-  const channel = 'tracing:merchant-payments:request:start';
-  diagnostics.subscribe(channel, expireInQueue);
-  onTestFinished(() => void diagnostics.unsubscribe(channel, expireInQueue));
-  const error = await failureOf(client.payments.create(named('first'), { timeoutMs }));
-  expect(error).toMatchObject({ code: 'TIMEOUT', requestOutcome: 'unknown', safeToRetry: false });
-  await server.received(IN_FLIGHT + 1);
-  for (const answer of answers) answer();
-  await Promise.all(others);
-  expect(server.requests).toHaveLength(IN_FLIGHT + 1);
 });
 
 it('a request that was cancelled behind a busy connection of a dispatcher leaves it open', async () => {

@@ -82,28 +82,3 @@ it.skipIf(process.platform === 'win32')(
   },
   30_000,
 );
-
-// The first undici of a process sets the dispatcher of fetch, and here that is the package's.
-const NODES_OWN = `
-  await fetch(process.argv[1]);
-  const dispatcher = globalThis[Symbol.for('undici.globalDispatcher.1')];
-  const { PaymentClient } = await import(process.env.TEST_PROGRAMS + '/package.js');
-  const baseUrl = process.argv[1];
-  const client = new PaymentClient({ baseUrl, apiKey: 'k', apiSecret: 's', dispatcher });
-  const error = await client.payments.create(${JSON.stringify(order)}).catch((error) => error);
-  console.log(JSON.stringify(error));
-  process.exit();
-`;
-
-// Node 20 and 22 carry undici 6, Node 24 carries 7.
-it.runIf(process.versions['undici']?.startsWith('6.'))(
-  "the dispatcher of Node's own fetch sends nothing where it is of undici 6",
-  async () => {
-    const server = await startRawServer({ answer: () => created });
-    expect(await runScript(NODES_OWN, server.url)).toMatchObject({
-      code: 'CONNECTION_FAILED',
-      requestOutcome: 'not-sent',
-    });
-    expect(server.requests).toHaveLength(1);
-  },
-);
