@@ -1,6 +1,7 @@
 import { createMockService } from 'merchant-payments/mock-server';
 import { type HttpHandler, HttpResponse, http } from 'msw';
 import { InvalidOptionError } from '../errors.js';
+import type { ConnectionLoss } from '../mock-server/api/http-messages.js';
 import type { MockService } from '../mock-server/mock-service.js';
 import { type MockServiceOptions, serviceRules } from '../mock-server/options.js';
 import { operations } from '../protocol/operations.js';
@@ -76,13 +77,16 @@ export function paymentServiceHandlers(options: PaymentServiceHandlersOptions = 
       try {
         return await service.fetch(moveTo(url, request));
       } catch (error) {
-        // A fault's, as fetch shows it.
-        if (!(error instanceof TypeError)) throw error;
+        if (!isConnectionLoss(error)) throw error;
         return HttpResponse.error();
       }
     }),
   ];
 }
+
+/** By its field, since the service may be of another copy of the package. Any other error is told as it is. */
+const isConnectionLoss = (error: unknown): error is ConnectionLoss =>
+  error instanceof TypeError && 'how' in error;
 
 function refuseServiceOptions(options: object): void {
   const [option] = Object.entries(options).find(([, value]) => value !== undefined) ?? [];

@@ -36,6 +36,15 @@ test('a service that was closed says so, in place of a lost connection', async (
   expect(await answer.text()).toContain('closed');
 });
 
+test('a bug of the service says so, in place of a lost connection', async () => {
+  const fetch = () => Promise.reject(new TypeError('Cannot read properties of undefined'));
+  const service = Object.assign(createMockService(credentials), { fetch });
+  network.use(...paymentServiceHandlers({ baseUrl: base, service }));
+  const answer = await postPayment(merchant);
+  expect(answer.status).toBe(500);
+  expect(await answer.text()).toContain('Cannot read');
+});
+
 describe('with a baseUrl', () => {
   test('payments are created through the global fetch', async () => {
     const service = createMockService(credentials);

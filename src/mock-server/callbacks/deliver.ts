@@ -170,14 +170,13 @@ async function openPool(connect: buildConnector.connector): Promise<Agent> {
   });
 }
 
-const NO_BYTES = Buffer.alloc(0);
 class CallbackExchange implements Dispatcher.DispatchHandler {
   readonly #onHeaders: CallbackPost['onHeaders'];
   readonly #settle: (result: PostResult) => void;
   #controller: Dispatcher.DispatchController | undefined;
   #status = 0;
   #retryAfter: string | undefined;
-  #body: Buffer = NO_BYTES;
+  #body = Buffer.alloc(0);
   hasEnded = false;
 
   constructor(onHeaders: CallbackPost['onHeaders'], settle: (result: PostResult) => void) {

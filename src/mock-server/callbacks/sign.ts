@@ -43,13 +43,8 @@ export function createSigningKey(option: string, secret: unknown): KeyObject {
   throw invalidOption(option, 'a string, a Uint8Array or a KeyObject that is not empty', secret);
 }
 
-export function toBytes({
-  buffer,
-  byteOffset,
-  byteLength,
-}: ArrayBufferView): Uint8Array<ArrayBuffer> {
-  return new Uint8Array(buffer, byteOffset, byteLength).slice();
-}
+export const toBytes = (view: ArrayBufferView): Uint8Array<ArrayBuffer> =>
+  new Uint8Array(view.buffer, view.byteOffset, view.byteLength).slice();
 
 export interface CallbackMessage {
   readonly timestamp: string;

@@ -173,10 +173,9 @@ const attempts = wholeNumber({ min: 1, unit: 'attempts' });
 const times = wholeNumber({ min: 1, unit: 'times' });
 const matchOf = (target: FaultTarget): Rule<unknown> =>
   objectOf(
-    mapValues(matchFields[target], (kind) => {
-      const rule: Rule<unknown> = kind === 'number' ? attempts : text;
-      return optional(rule);
-    }),
+    mapValues(matchFields[target], (kind) =>
+      optional<unknown>(kind === 'number' ? attempts : text),
+    ),
   );
 
 const mapValues = <Value, Mapped>(

@@ -161,18 +161,13 @@ function findHeaderFaults(
   return fault.undone === undefined ? { faults } : findHeaderFaults(fault.undone, attempt, faults);
 }
 
-interface HeaderFault {
-  readonly finding: CallbackFinding;
-  readonly undone?: VerifyCallbackOptions;
-}
-
 const HEADERS = 'Pass all headers as received: a proxy or the capture dropped or renamed';
 
 function findHeaderFault(
   { code: refusedFor, message, ...details }: Error & { code: string; skewSeconds?: number },
   policy: VerifyCallbackOptions,
   attempt: Attempt,
-): HeaderFault | undefined {
+): { finding: CallbackFinding; undone?: VerifyCallbackOptions } | undefined {
   const passes = (changed: VerifyCallbackOptions): boolean => {
     const verdict = attempt(changed);
     return !(verdict instanceof Error) || verdict.code !== refusedFor;
