@@ -6,11 +6,11 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { callbackPlugin } from '../../src/fastify/callback-plugin.js';
 import { callbackHandler } from '../../src/node/callback-handler.js';
 import type { CallbackReceiverOptions } from '../../src/receiver/options.js';
+import { createGate } from '../contract/gate.js';
 import { describeConnections } from '../receiver/adapter-contract/connections.js';
 import { expectProcessed, expectRemedy } from '../receiver/adapter-contract/read-early.js';
 import { describeReplies } from '../receiver/adapter-contract/replies.js';
 import {
-  createGate,
   deliver,
   type MakeServer,
   openScene,
@@ -210,9 +210,9 @@ describe.each(versions)('%s', (name, createApp) => {
     ));
 
   it('leaves alone a reply that another handler has sent', async () => {
-    const started = createGate();
-    const finish = createGate();
-    const responded = createGate();
+    const started = createGate<void>();
+    const finish = createGate<void>();
+    const responded = createGate<void>();
     const warnings: string[] = [];
     let sendEarly = (): void => undefined;
     const makeServer: MakeServer = async (options) => {
@@ -229,17 +229,17 @@ describe.each(versions)('%s', (name, createApp) => {
     const scene = await openScene(makeServer, {
       async onPayment() {
         started.open();
-        await finish.opened;
+        await finish.promise;
         setImmediate(responded.open);
       },
     });
     const callback = sign();
     const reply = deliver(scene, callback);
-    await started.opened;
+    await started.promise;
     sendEarly();
     expect(await reply).toMatchObject({ status: 504, body: 'late' });
     finish.open();
-    await responded.opened;
+    await responded.promise;
     expect(warnings).toEqual([]);
     expect(await deliver(scene, callback)).toMatchObject({ status: 200 });
     expect(scene.callbacks).toHaveLength(1);
@@ -277,20 +277,20 @@ describe.each(versions)('%s', (name, createApp) => {
 
   it('is closed when no work is under way', async () => {
     const app = createApp();
-    const started = createGate();
-    const gate = createGate();
+    const started = createGate<void>();
+    const gate = createGate<void>();
     app.register(callbackPlugin, {
       path: PATH,
       signingSecret: SECRET,
       onPayment() {
         started.open();
-        return gate.opened;
+        return gate.promise;
       },
     });
     const { rawBody, headers } = sign();
     const payload = Buffer.from(rawBody);
     const reply = app.inject({ method: 'POST', url: PATH, headers, payload }).then((one) => one);
-    await started.opened;
+    await started.promise;
     let isClosed = false;
     const closing = app.close().then(() => {
       isClosed = true;
