@@ -6,11 +6,11 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { callbackPlugin } from '../../src/fastify/callback-plugin.js';
 import { callbackHandler } from '../../src/node/callback-handler.js';
 import type { CallbackReceiverOptions } from '../../src/receiver/options.js';
+import { createGate } from '../contract/gate.js';
 import { describeConnections } from '../receiver/adapter-contract/connections.js';
 import { expectProcessed, expectRemedy } from '../receiver/adapter-contract/read-early.js';
 import { describeReplies } from '../receiver/adapter-contract/replies.js';
 import {
-  createGate,
   deliver,
   type MakeServer,
   openScene,
@@ -95,22 +95,6 @@ describe.each(versions)('%s', (name, createApp) => {
       }),
     ));
 
-  it.each(['application/json; charset=utf-8', 'application/octet-stream', 'text/plain', undefined])(
-    'takes a body of the type %s',
-    async (contentType) => {
-      const scene = await openScene((options) => start(options));
-      const { rawBody, headers } = sign();
-      const { 'content-type': _json, ...others } = headers;
-      const typed = contentType === undefined ? others : { ...others, 'content-type': contentType };
-      for (const chunked of [true, false]) {
-        expect(await deliver(scene, { rawBody, headers: typed, chunked })).toMatchObject({
-          status: 200,
-        });
-      }
-      expect(scene.callbacks).toHaveLength(1);
-    },
-  );
-
   it('does not mind a bodyLimit of the application', async () => {
     const makeServer: MakeServer = async (options) => {
       const app = createApp({ bodyLimit: 10 });
@@ -141,29 +125,16 @@ describe.each(versions)('%s', (name, createApp) => {
     const scene = await openScene((options) =>
       start(options, (app) => {
         app.addHook('onRequest', async () => void ran.push('onRequest'));
-        app.addHook('preParsing', async (_request, _reply, payload) => {
-          ran.push('preParsing');
-          return payload;
-        });
-        app.addHook('preValidation', async () => {
-          ran.push('preValidation');
-          await new Promise(setImmediate);
-        });
         app.addHook('onSend', async (_request, reply, payload) => {
           ran.push('onSend');
           reply.header('x-served-by', 'shop');
           return payload;
         });
-        app.addHook('onResponse', async (_request, reply) => {
-          ran.push(`onResponse ${reply.statusCode}`);
-        });
       }),
     );
     const reply = await deliver(scene, sign());
     expect(reply).toMatchObject({ status: 200, body: '', headers: { 'x-served-by': 'shop' } });
-    await deliver(scene, { method: 'GET' });
-    expect(ran.slice(0, 4)).toEqual(['onRequest', 'preParsing', 'preValidation', 'onSend']);
-    expect(ran).toContain('onResponse 200');
+    expect(ran).toEqual(['onRequest', 'onSend']);
   });
 
   it('reads the stream that a preParsing hook puts in place of the payload', () =>
@@ -210,9 +181,9 @@ describe.each(versions)('%s', (name, createApp) => {
     ));
 
   it('leaves alone a reply that another handler has sent', async () => {
-    const started = createGate();
-    const finish = createGate();
-    const responded = createGate();
+    const started = createGate<void>();
+    const finish = createGate<void>();
+    const responded = createGate<void>();
     const warnings: string[] = [];
     let sendEarly = (): void => undefined;
     const makeServer: MakeServer = async (options) => {
@@ -229,17 +200,17 @@ describe.each(versions)('%s', (name, createApp) => {
     const scene = await openScene(makeServer, {
       async onPayment() {
         started.open();
-        await finish.opened;
+        await finish.promise;
         setImmediate(responded.open);
       },
     });
     const callback = sign();
     const reply = deliver(scene, callback);
-    await started.opened;
+    await started.promise;
     sendEarly();
     expect(await reply).toMatchObject({ status: 504, body: 'late' });
     finish.open();
-    await responded.opened;
+    await responded.promise;
     expect(warnings).toEqual([]);
     expect(await deliver(scene, callback)).toMatchObject({ status: 200 });
     expect(scene.callbacks).toHaveLength(1);
@@ -249,10 +220,7 @@ describe.each(versions)('%s', (name, createApp) => {
   it.each([
     ['path', { path: undefined }],
     ['path', { path: 'callbacks' }],
-    ['path', { path: 7 }],
-    ['signingSecret', { signingSecret: '' }],
     ['onPayment', { onPayment: undefined }],
-    ['maxBodyBytes', { maxBodyBytes: 0 }],
     ['onStal', { onStal: 'process' }],
   ])('refuses to start with a wrong %s: %o', async (option, wrong) => {
     const app = createApp();
@@ -277,20 +245,20 @@ describe.each(versions)('%s', (name, createApp) => {
 
   it('is closed when no work is under way', async () => {
     const app = createApp();
-    const started = createGate();
-    const gate = createGate();
+    const started = createGate<void>();
+    const gate = createGate<void>();
     app.register(callbackPlugin, {
       path: PATH,
       signingSecret: SECRET,
       onPayment() {
         started.open();
-        return gate.opened;
+        return gate.promise;
       },
     });
     const { rawBody, headers } = sign();
     const payload = Buffer.from(rawBody);
     const reply = app.inject({ method: 'POST', url: PATH, headers, payload }).then((one) => one);
-    await started.opened;
+    await started.promise;
     let isClosed = false;
     const closing = app.close().then(() => {
       isClosed = true;
@@ -316,23 +284,6 @@ describe.each(versions)('%s', (name, createApp) => {
     const reply = await app.inject({ method: 'POST', url: PATH, headers, payload });
     expect(reply.statusCode).toBe(500);
     await app.close();
-  });
-
-  it('works under inject, with which applications are tested', async () => {
-    const app = createApp();
-    onTestFinished(() => app.close());
-    const references: string[] = [];
-    app.register(callbackPlugin, {
-      path: PATH,
-      signingSecret: SECRET,
-      onPayment: ({ payment }) => void references.push(payment.referenceNumber),
-    });
-    const { rawBody, headers } = sign({ referenceNumber: 'r-1' });
-    const request = { method: 'POST', url: PATH, headers } as const;
-    const payload = Buffer.from(rawBody);
-    expect(await app.inject({ ...request, payload })).toMatchObject({ statusCode: 200, body: '' });
-    expect(await app.inject({ ...request, payload: '{}' })).toMatchObject({ statusCode: 401 });
-    expect(references).toEqual(['r-1']);
   });
 });
 

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { CallbackVerificationError } from '../../src/errors.js';
 import { callbackHandler, type LambdaEvent } from '../../src/lambda/callback-handler.js';
+import type { CallbackReceiverOptions } from '../../src/receiver/options.js';
 import { pairwise } from '../pairwise.js';
 import { badRequests } from '../receiver/adapter-contract/bad-requests.js';
 import { describeReplies } from '../receiver/adapter-contract/replies.js';
@@ -50,7 +50,7 @@ describe.each(gateways)('behind %s', (name, toEvent) => {
   }
 });
 
-function createHandler() {
+function createHandler(options: Partial<CallbackReceiverOptions> = {}) {
   const references: string[] = [];
   const reported: unknown[] = [];
   const handler = callbackHandler({
@@ -58,6 +58,7 @@ function createHandler() {
     onPayment: ({ payment }) => void references.push(payment.referenceNumber),
     onError: (error) => void reported.push(error),
     onRejected: () => undefined,
+    ...options,
   });
   return { handler, references, reported };
 }
@@ -67,19 +68,10 @@ function makeEvent(event: Partial<LambdaEvent> = {}): LambdaEvent {
   return { httpMethod: 'POST', headers, body: Buffer.from(rawBody).toString(), ...event };
 }
 
-it('gives onPayment a signal, though no client of a function can leave', async () => {
-  const signals: AbortSignal[] = [];
-  const handler = callbackHandler({
-    signingSecret: SECRET,
-    onPayment: (_payment, { signal }) => void signals.push(signal),
-  });
-  expect(await handler(makeEvent())).toMatchObject({ statusCode: 200 });
-  expect(signals).toMatchObject([{ aborted: false }]);
-});
-
-it('answers what every gateway takes', async () => {
+it('answers what every gateway takes, whatever the path: routing is up to the gateway', async () => {
   const { handler } = createHandler();
-  expect(await handler(makeEvent())).toEqual({ statusCode: 200, headers: {}, body: '' });
+  const event = { ...makeEvent(), path: `${PATH}/other` };
+  expect(await handler(event)).toEqual({ statusCode: 200, headers: {}, body: '' });
   expect(await handler(makeEvent({ httpMethod: 'GET' }))).toEqual({
     statusCode: 405,
     headers: { allow: 'POST' },
@@ -96,17 +88,6 @@ it('answers an ALB with multi-value headers in lists, which are all it reads', a
     multiValueHeaders: { allow: ['POST'] },
     body: '',
   });
-});
-
-it('takes header names in any case', async () => {
-  const { handler } = createHandler();
-  const event = makeEvent();
-  for (const write of [(name: string) => name.toUpperCase(), capitalize]) {
-    const headers = Object.fromEntries(
-      Object.entries(event.headers ?? {}).map(([name, value]) => [write(name), value]),
-    );
-    expect(await handler({ ...event, headers })).toMatchObject({ statusCode: 200 });
-  }
 });
 
 it('takes the lists where there are both, so that a second signature is seen', async () => {
@@ -142,14 +123,8 @@ it.each<[string, Partial<LambdaEvent>]>([
 
 it.each<[unknown, boolean]>([
   [true, true],
-  ['true', true],
   ['True', true],
-  [false, false],
-  ['false', false],
   ['False', false],
-  ['', false],
-  [0, false],
-  [null, false],
   [undefined, false],
 ])('reads isBase64Encoded: %o as %s', async (isBase64Encoded, isBase64) => {
   const { handler } = createHandler();
@@ -163,59 +138,31 @@ it('fails at once for a parsed body, and says what to do', async () => {
   const { handler, references, reported } = createHandler();
   const { body, ...event } = makeEvent();
   const parsed = { ...event, body: JSON.parse(body ?? '') };
-  for (const isBase64Encoded of [true, false]) {
-    expect(await handler({ ...parsed, isBase64Encoded })).toMatchObject({ statusCode: 500 });
-  }
+  expect(await handler(parsed)).toMatchObject({ statusCode: 500 });
   expect(references).toEqual([]);
-  for (const error of reported) {
-    expect(error).toBeInstanceOf(CallbackVerificationError);
-    expect(error).toMatchObject({
-      code: 'RAW_BODY_REQUIRED',
-      message: expect.stringContaining('with middy leave httpJsonBodyParser out of this function'),
-    });
-  }
-  expect(reported).toHaveLength(1);
+  const message = expect.stringContaining('leave httpJsonBodyParser out of this function');
+  expect(reported).toMatchObject([{ code: 'RAW_BODY_REQUIRED', message }]);
 });
-
-it('ignores the path: routing is up to the gateway', async () => {
-  const { handler } = createHandler();
-  const event = { ...makeEvent(), path: `${PATH}/other` };
-  expect(await handler(event)).toMatchObject({ statusCode: 200 });
-});
-
-function capitalize(name: string): string {
-  return name.replace(/(^|-)[a-z]/g, (letter) => letter.toUpperCase());
-}
 
 describe('the time that the function has left', () => {
-  async function timeLimitOf(remainingMs: number, onPaymentTimeoutMs?: number): Promise<unknown> {
+  async function timeLimitOf(remainingMs: number, onPaymentTimeoutMs?: number): Promise<string> {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     onTestFinished(() => void vi.useRealTimers());
-    let failure: unknown;
-    const handler = callbackHandler({
-      signingSecret: SECRET,
+    const { handler, reported } = createHandler({
       onPaymentTimeoutMs,
       onPayment: (_callback, { signal }) =>
         new Promise((_resolve, reject) => {
           signal.addEventListener('abort', () => reject(signal.reason));
         }),
-      onError: (error) => {
-        failure = error;
-      },
     });
-    const { rawBody, headers } = sign();
-    const body = Buffer.from(rawBody).toString();
-    const answer = handler(
-      { httpMethod: 'POST', headers, body },
-      { getRemainingTimeInMillis: () => remainingMs },
-    );
+    const answer = handler(makeEvent(), { getRemainingTimeInMillis: () => remainingMs });
     // Until the work has begun.
     while (vi.getTimerCount() < 2) await new Promise(setImmediate);
     await vi.advanceTimersToNextTimerAsync();
     expect((await answer).statusCode).toBe(500);
     await handler.idle();
-    expect(failure).toMatchObject({ code: 'WORK_TIMEOUT' });
-    return (failure as Error).message;
+    expect(reported).toMatchObject([{ code: 'WORK_TIMEOUT' }]);
+    return (reported[0] as Error).message;
   }
 
   it.each([
@@ -236,34 +183,24 @@ describe('the time that the function has left', () => {
     async (remainingMs, answeredMs) => {
       vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
       onTestFinished(() => void vi.useRealTimers());
-      const handler = callbackHandler({
-        signingSecret: SECRET,
+      const { handler } = createHandler({
         store: { process: () => new Promise(() => undefined) },
-        onPayment: () => undefined,
       });
-      const { rawBody, headers } = sign();
-      let status: number | undefined;
-      const event = { httpMethod: 'POST', headers, body: Buffer.from(rawBody).toString() };
-      void handler(event, { getRemainingTimeInMillis: () => remainingMs }).then(
-        ({ statusCode }) => {
-          status = statusCode;
-        },
-      );
+      const answer = vi.fn();
+      const context = { getRemainingTimeInMillis: () => remainingMs };
+      void handler(makeEvent(), context).then(answer);
       await vi.advanceTimersByTimeAsync(answeredMs - 1);
-      expect(status).toBeUndefined();
+      expect(answer).not.toHaveBeenCalled();
       await vi.advanceTimersByTimeAsync(1);
-      expect(status).toBe(500);
+      expect(answer).toHaveBeenCalledExactlyOnceWith({ statusCode: 500, headers: {}, body: '' });
     },
   );
 
-  it('is not needed, nor is a context that has it', async () => {
-    const { handler, references } = createHandler();
-    const { rawBody, headers } = sign();
-    const event = { httpMethod: 'POST', headers, body: Buffer.from(rawBody).toString() };
-    const contexts = [undefined, {}, null, { getRemainingTimeInMillis: () => Number.NaN }];
-    for (const context of contexts) {
-      expect((await handler(event, context as never)).statusCode).toBe(200);
-    }
-    expect(references).toHaveLength(1);
-  });
+  it.each([undefined, {}, null, { getRemainingTimeInMillis: () => Number.NaN }])(
+    'is not needed, nor is a context that has it: %o',
+    async (context) => {
+      const { handler } = createHandler();
+      expect((await handler(makeEvent(), context as never)).statusCode).toBe(200);
+    },
+  );
 });

@@ -1,7 +1,8 @@
 import { createServer, type ServerResponse } from 'node:http';
 import { expect, it } from 'vitest';
 import { callbackHandler } from '../../src/node/callback-handler.js';
-import { createGate, deliver, openScene, sign } from '../receiver/adapter-contract/scene.js';
+import { createGate } from '../contract/gate.js';
+import { deliver, openScene, sign } from '../receiver/adapter-contract/scene.js';
 
 it.each([
   ['answered', (response: ServerResponse) => void response.writeHead(504).end('late'), true],
@@ -11,8 +12,8 @@ it.each([
     false,
   ],
 ])('leaves alone a response that another handler has %s', async (_name, answer, ended) => {
-  const started = createGate();
-  const finish = createGate();
+  const started = createGate<void>();
+  const finish = createGate<void>();
   let first: { handled: Promise<void>; response: ServerResponse } | undefined;
   const scene = await openScene(
     (options) => {
@@ -25,13 +26,13 @@ it.each([
     {
       onPayment() {
         started.open();
-        return finish.opened;
+        return finish.promise;
       },
     },
   );
   const callback = sign();
   const reply = deliver(scene, callback);
-  await started.opened;
+  await started.promise;
   if (first) answer(first.response);
   finish.open();
   await first?.handled;

@@ -1,20 +1,19 @@
 import { createServer } from 'node:http';
-import express5 from 'express';
-import express4 from 'express-4';
+import express from 'express';
 import { describe, expect, it } from 'vitest';
 import { callbackHandler } from '../../src/node/callback-handler.js';
 import { openRawClient, writeHead } from '../receiver/adapter-contract/raw-client.js';
 import { openScene, PATH, type Scene, sign } from '../receiver/adapter-contract/scene.js';
 
-type Request = express5.Request & { rawBody?: string | Buffer };
+type Request = express.Request & { rawBody?: string | Buffer };
 /** What a middleware does before it calls next(). */
-type Keep = (request: Request, response: express5.Response) => unknown;
+type Keep = (request: Request, response: express.Response) => unknown;
 
 const length = (request: Request) => Number(request.headers['content-length'] ?? 0);
 const turn = () => new Promise(setImmediate);
 const end = (request: Request) => new Promise((resolve) => request.on('end', resolve));
 const firstChunk = (request: Request) => new Promise((resolve) => request.once('data', resolve));
-const parse = (parser: express5.Handler, request: Request, response: express5.Response) =>
+const parse = (parser: express.Handler, request: Request, response: express.Response) =>
   new Promise((resolve) => parser(request, response, resolve));
 
 function appendText(request: Request): void {
@@ -47,7 +46,7 @@ function setPlaceholder(request: Request, placeholder: string | Buffer): void {
 
 /** What keeps the bytes, now or later: the handler gets them all. */
 const whole: [string, Keep][] = [
-  ['a text that fills', appendText],
+  ['a text that fills', (request) => appendText(request)],
   ['a text that fills, decoded', (request) => appendText(request.setEncoding('utf8'))],
   [
     'a text that fills, found half full',
@@ -63,7 +62,6 @@ const whole: [string, Keep][] = [
       return end(request);
     },
   ],
-  ['a Buffer that fills', appendBytes],
   [
     'a Buffer that fills, a turn later',
     (request) => {
@@ -79,7 +77,6 @@ const whole: [string, Keep][] = [
     },
   ],
   ['an empty placeholder', (request) => setPlaceholder(request, '')],
-  ['an empty Buffer as placeholder', (request) => setPlaceholder(request, Buffer.alloc(0))],
   ['a placeholder of another length', (request) => setPlaceholder(request, Buffer.alloc(7))],
   [
     'a placeholder of the right length',
@@ -90,7 +87,7 @@ const whole: [string, Keep][] = [
     'an empty placeholder before express.raw',
     (request, response) => {
       setPlaceholder(request, '');
-      return parse(express5.raw({ type: '*/*' }), request, response);
+      return parse(express.raw({ type: '*/*' }), request, response);
     },
   ],
 ];
@@ -105,7 +102,7 @@ const lost: [string, Keep][] = [
     'an empty placeholder before express.json',
     (request, response) => {
       setPlaceholder(request, '');
-      return parse(express5.json(), request, response);
+      return parse(express.json(), request, response);
     },
   ],
   [
@@ -124,50 +121,34 @@ const lost: [string, Keep][] = [
   ],
 ];
 
-describe.each([
-  ['Express 4', express4],
-  ['Express 5', express5],
-] as [string, typeof express5][])('%s behind a middleware that keeps', (_name, express) => {
-  describe.each([true, false])('(in chunks: %s)', (chunked) => {
-    const open = (keep: Keep) =>
-      openScene((options) =>
-        createServer(express().post(PATH, before(keep), callbackHandler(options))),
-      );
+describe.each([true, false])('behind a middleware (in chunks: %s) that keeps', (chunked) => {
+  const open = (keep: Keep) =>
+    openScene((options) =>
+      createServer(express().post(PATH, before(keep), callbackHandler(options))),
+    );
 
-    it.each(whole)('%s, takes a genuine callback', async (_what, keep) => {
-      const scene = await open(keep);
-      expect(await post(scene, chunked)).toBe(200);
-      expect(scene.callbacks).toHaveLength(1);
-      expect(scene.reported).toEqual([]);
-    });
+  it.each(whole)('%s, a genuine callback is taken and a forged one is refused', async (_, keep) => {
+    const scene = await open(keep);
+    expect(await post(scene, chunked)).toBe(200);
+    expect(await post(scene, chunked, 'another')).toBe(401);
+    expect(scene.callbacks).toHaveLength(1);
+    expect(scene.reported).toEqual([]);
+  });
 
-    it.each(whole)('%s, refuses a forged one', async (_what, keep) => {
-      const scene = await open(keep);
-      expect(await post(scene, chunked, 'another')).toBe(401);
-      expect(scene.callbacks).toEqual([]);
-    });
-
-    it.each(lost)('%s, reports what the middleware does', async (what, keep) => {
-      const scene = await open(keep);
-      const status = await post(scene, chunked);
-      // Without a length nobody can tell how much is missing.
-      const canTell = !chunked || what === 'an empty placeholder before express.json';
-      if (!canTell) return expect([401, 500]).toContain(status);
-      expect(status).toBe(500);
-      expect(scene.reported).toMatchObject([
-        {
-          error: {
-            code: 'RAW_BODY_REQUIRED',
-            message: expect.stringContaining('A middleware before the callback handler'),
-          },
-        },
-      ]);
-    });
+  it.each(lost)('%s, what the middleware does is reported', async (what, keep) => {
+    const scene = await open(keep);
+    const status = await post(scene, chunked);
+    // Without a length nobody can tell how much is missing.
+    const canTell = !chunked || what === 'an empty placeholder before express.json';
+    if (!canTell) return expect([401, 500]).toContain(status);
+    expect(status).toBe(500);
+    const message = expect.stringContaining('A middleware before the callback handler');
+    expect(scene.reported).toMatchObject([{ error: { code: 'RAW_BODY_REQUIRED', message } }]);
   });
 });
 
 const before =
-  (keep: Keep): express5.Handler =>
+  (keep: Keep): express.Handler =>
   async (request, response, next) => {
     const kept = keep(request, response);
     if (kept instanceof Promise) await kept;
@@ -178,6 +159,7 @@ const before =
 async function post(scene: Scene, chunked: boolean, signingSecret?: string): Promise<number> {
   const payment = { merchantPaymentReference: '€-order' };
   const { rawBody, headers } = sign(payment, signingSecret === undefined ? {} : { signingSecret });
+  const index = scene.connections.length;
   const client = await openRawClient(scene);
   const middle = Buffer.from(rawBody).indexOf('€') + 1;
   const framed = (piece: Uint8Array) => (chunked ? frame(piece) : piece);
@@ -186,8 +168,8 @@ async function post(scene: Scene, chunked: boolean, signingSecret?: string): Pro
   let length = 0;
   for (const bytes of sent) {
     // Each piece by itself, unless the server has answered and closed the connection.
-    while ((scene.connections[0]?.bytesRead ?? 0) < length) {
-      if (scene.connections[0]?.destroyed) break;
+    while ((scene.connections.at(index)?.bytesRead ?? 0) < length) {
+      if (scene.connections.at(index)?.destroyed) break;
       await turn();
     }
     await client.send(bytes);

@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage } from 'node:http';
+import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { callbackHandler } from '../../src/node/callback-handler.js';
 import { expectProcessed, expectRemedy } from '../receiver/adapter-contract/read-early.js';
@@ -67,8 +68,23 @@ describe('a page of Next.js, or another platform that hands on a request of node
       'was read or decoded',
     ));
 
-  it('may have paused the request', () => expectProcessed(prepared((request) => request.pause())));
+  it.each<[string, MakeServer]>([
+    ['paused the request', prepared((request) => request.pause())],
+    ['waited', prepared(() => new Promise(setImmediate))],
+  ])('may have %s before it calls the handler', (_, makeServer) => expectProcessed(makeServer));
 
-  it('may wait before it calls the handler', () =>
-    expectProcessed(prepared(() => new Promise(setImmediate))));
+  it.each([
+    ['has no bytes', () => new PassThrough().end()],
+    ['was destroyed', () => new PassThrough().destroy()],
+  ])('may hand on the bytes beside a stream that %s', (_, create) =>
+    expectProcessed((options) => {
+      const handler = callbackHandler(options);
+      return createServer(async (request, response) => {
+        const { method, headers } = request;
+        const rawBody = await readAll(request);
+        const given = Object.assign(create(), { method, headers, rawBody });
+        await handler(given as unknown as IncomingMessage, response);
+      });
+    }),
+  );
 });

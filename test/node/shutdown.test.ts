@@ -2,17 +2,12 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { expect, it } from 'vitest';
 import { callbackHandler } from '../../src/node/callback-handler.js';
-import {
-  createGate,
-  deliver,
-  openScene,
-  type Scene,
-  sign,
-} from '../receiver/adapter-contract/scene.js';
+import { createGate } from '../contract/gate.js';
+import { deliver, openScene, type Scene, sign } from '../receiver/adapter-contract/scene.js';
 
 // As docs/go-live.md shows it.
 it('lets a process wait for the callbacks that it has taken, and for no others', async () => {
-  const gate = createGate();
+  const gate = createGate<void>();
   const ended: string[] = [];
   let handler: ReturnType<typeof callbackHandler> | undefined;
   const scene: Scene = await openScene(
@@ -23,7 +18,7 @@ it('lets a process wait for the callbacks that it has taken, and for no others',
     {
       onPaymentTimeoutMs: 1,
       async onPayment({ payment }) {
-        await gate.opened;
+        await gate.promise;
         ended.push(payment.referenceNumber);
       },
     },

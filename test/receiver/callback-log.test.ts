@@ -1,15 +1,13 @@
 import { describe, expect, it, vi } from 'vitest';
 import { callbackKey } from '../../src/callback/verify.js';
 import { RetryLaterError } from '../../src/errors.js';
-import type { StandardSchemaV1 } from '../../src/protocol/standard-schema.js';
+import { schemaOf } from '../callback/contract/record-schema.js';
 import { OTHER_SECRET, sampleRecord } from '../callback/sample-callback.js';
 import { failingLoggers, recordLines } from '../protocol/recorded-lines.js';
-import { createScene, post } from './scene.js';
+import { createScene, post, stopTime } from './scene.js';
 
 const key = callbackKey(sampleRecord());
-const refusing: StandardSchemaV1 = {
-  '~standard': { version: 1, vendor: 'own', validate: () => ({ issues: [{ message: 'no' }] }) },
-};
+const refusing = schemaOf(() => ({ issues: [{ message: 'no' }] }));
 const refused = () => post({}, { secret: OTHER_SECRET });
 
 describe('the logger of a receiver', () => {
@@ -33,30 +31,34 @@ describe('the logger of a receiver', () => {
     ]);
   });
 
-  it('gets what the service is to retry at info, and what failed at error', async () => {
+  it('gets what failed by its weight, with both references at warn and error alone', async () => {
     const { lines, logger } = recordLines();
-    for (const reason of [new RetryLaterError('not stored'), new Error('order-1001 is locked')]) {
-      const onPayment = () => Promise.reject(reason);
-      await createScene({ logger, onPayment }).receive(post());
-    }
-    expect(lines).toMatchObject([
-      { level: 'info', fields: { status: 503, outcome: 'busy', code: 'RETRY_LATER', key } },
-      { level: 'error', fields: { status: 500, outcome: 'failed', key } },
+    const failing = (error: Error) =>
+      createScene({ logger, onPayment: () => Promise.reject(error) });
+    const later = failing(new RetryLaterError('not stored'));
+    await later.receive(post());
+    await later.receive(post({ updatedAt: '2026-01-31T11:00:00Z' }));
+    await failing(new Error('order-1001 is locked')).receive(post());
+    await createScene({ logger, recordSchema: refusing }).receive(post());
+    await createScene({ logger }).receive(refused());
+    const { merchantPaymentReference, referenceNumber } = sampleRecord();
+    const references = { merchantPaymentReference, referenceNumber };
+    const none = { merchantPaymentReference: undefined, referenceNumber: undefined };
+    const retry = { status: 503, outcome: 'busy', code: 'RETRY_LATER' };
+    expect(
+      lines.map(({ level, fields }) => ({ level, fields: { ...none, ...fields } })),
+    ).toMatchObject([
+      { level: 'info', fields: { ...retry, key, ...none } },
+      { level: 'warn', fields: { ...retry, overdue: true, ...references } },
+      { level: 'error', fields: { status: 500, outcome: 'failed', key, ...references } },
+      { level: 'warn', fields: { status: 422, key, ...references } },
+      { level: 'warn', fields: { status: 401, ...none } },
     ]);
     expect(JSON.stringify(lines)).not.toContain('is locked');
   });
 
-  it('gets what still waits after ten minutes at warn', async () => {
-    const { lines, logger } = recordLines();
-    const onPayment = () => Promise.reject(new RetryLaterError('not stored'));
-    await createScene({ logger, onPayment }).receive(post({ updatedAt: '2026-01-31T11:00:00Z' }));
-    expect(lines).toMatchObject([
-      { level: 'warn', fields: { outcome: 'busy', code: 'RETRY_LATER', overdue: true } },
-    ]);
-  });
-
   it('gets refused ones at warn once a minute for each code, and at debug meanwhile', async () => {
-    vi.useFakeTimers({ toFake: ['performance'] });
+    stopTime('performance');
     const { lines, logger } = recordLines();
     const scene = createScene({ logger });
     for (let count = 0; count < 3; count += 1) await scene.receive(refused());
@@ -64,7 +66,6 @@ describe('the logger of a receiver', () => {
     await scene.receive({ ...post(), method: 'GET' });
     vi.advanceTimersByTime(60_000);
     await scene.receive(refused());
-    vi.useRealTimers();
     expect(lines.map(({ level, fields }) => [level, fields['code'], fields['skipped']])).toEqual([
       ['warn', 'SIGNATURE_MISMATCH', 0],
       ['debug', 'SIGNATURE_MISMATCH', undefined],
@@ -84,32 +85,6 @@ describe('the logger of a receiver', () => {
     expect(warn).not.toHaveBeenCalled();
     await createScene({ onRejected: undefined }).receive(refused());
     expect(warn).toHaveBeenCalledOnce();
-  });
-
-  it('gets both references of a verified callback at warn and error, and at debug and info none', async () => {
-    const { lines, logger } = recordLines();
-    const failing = (error: Error) =>
-      createScene({ logger, onPayment: () => Promise.reject(error) });
-    await createScene({ logger }).receive(post());
-    await failing(new RetryLaterError('not stored')).receive(post());
-    await failing(new RetryLaterError('not stored')).receive(
-      post({ updatedAt: '2026-01-31T11:00:00Z' }),
-    );
-    await failing(new Error('no database')).receive(post());
-    await createScene({ logger, recordSchema: refusing }).receive(post());
-    await createScene({ logger }).receive(refused());
-    const { merchantPaymentReference: order, referenceNumber: number } = sampleRecord();
-    const shown = lines.map(({ level, fields: { merchantPaymentReference, referenceNumber } }) => {
-      return [level, merchantPaymentReference, referenceNumber];
-    });
-    expect(shown).toEqual([
-      ['debug', undefined, undefined],
-      ['info', undefined, undefined],
-      ['warn', order, number],
-      ['error', order, number],
-      ['warn', order, number],
-      ['warn', undefined, undefined],
-    ]);
   });
 
   it.each(failingLoggers)('changes no reply when it $how', async ({ logger }) => {

@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { RetryLaterError, StoreError } from '../../src/errors.js';
 import type { CallbackReceiverOptions } from '../../src/receiver/options.js';
 import { memoryStore } from '../../src/store/memory.js';
-import { SECRET } from '../callback/sample-callback.js';
-import { createScene, post } from './scene.js';
+import { createScene, post, storeThat } from './scene.js';
 
 type Options = Partial<CallbackReceiverOptions>;
 
@@ -14,13 +13,6 @@ const throws = (error: unknown): Options => ({
 });
 
 const rows: [what: string, options: Options, request: object, status: number, body: object][] = [
-  [
-    'a forged callback',
-    {},
-    { headers: { 'x-timestamp': '1', 'x-signature': '0'.repeat(64) } },
-    401,
-    { code: 'TIMESTAMP_OUTSIDE_WINDOW', message: expect.stringContaining('X-Timestamp') },
-  ],
   ['another method', {}, { method: 'GET' }, 405, { code: 'METHOD_NOT_ALLOWED' }],
   [
     'an order that is not stored yet',
@@ -31,7 +23,7 @@ const rows: [what: string, options: Options, request: object, status: number, bo
   ],
   [
     'a payment that is busy',
-    { store: { process: async () => ({ outcome: 'busy' }) } },
+    { store: storeThat(() => ({ outcome: 'busy' })) },
     {},
     503,
     { code: 'BUSY', message: 'Another delivery of this payment is being processed' },
@@ -49,13 +41,6 @@ const rows: [what: string, options: Options, request: object, status: number, bo
     {},
     500,
     { code: 'PROCESSING_FAILED', message: 'onPayment or the store threw TypeError; see onError' },
-  ],
-  [
-    'a text that onPayment throws',
-    throws('planted'),
-    {},
-    500,
-    { code: 'PROCESSING_FAILED', message: expect.stringContaining('threw what is no Error') },
   ],
   [
     'a change that is parked',
@@ -80,7 +65,6 @@ describe('explainAnswers', () => {
     expect(reply.headers).toEqual({ ...plain.headers, 'content-type': 'application/json' });
     expect(reply).toMatchObject({ status, outcome: plain.outcome });
     expect(JSON.parse(reply.body ?? '')).toMatchObject(body);
-    expect(reply.body).not.toMatch(/planted|edge/);
-    expect(reply.body).not.toContain(SECRET);
+    expect(reply.body).not.toMatch(/planted/);
   });
 });

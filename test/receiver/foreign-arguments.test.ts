@@ -1,9 +1,8 @@
-import { createServer, type IncomingMessage, type Server } from 'node:http';
-import type { SQSEvent } from 'aws-lambda';
-import express5 from 'express';
-import { type FastifyInstance, fastify as fastify5 } from 'fastify';
+import { createServer, type Server } from 'node:http';
+import express from 'express';
+import { fastify } from 'fastify';
 import Koa from 'koa';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { InvalidOptionError } from '../../src/errors.js';
 import { callbackPlugin } from '../../src/fastify/callback-plugin.js';
 import { callbackHandler as fetchHandler } from '../../src/fetch/callback-handler.js';
@@ -11,209 +10,122 @@ import { callbackHandler as lambdaHandler } from '../../src/lambda/callback-hand
 import { callbackHandler as nodeHandler } from '../../src/node/callback-handler.js';
 import { createCallbackReceiver } from '../../src/receiver/callback-receiver.js';
 import type { CallbackReceiverOptions } from '../../src/receiver/options.js';
-import { makeHttpApiEvent } from '../lambda/events.js';
 import { deliver, openScene, PATH, SECRET, sign } from './adapter-contract/scene.js';
 
 /** Any handler, as a program that does not check types mounts it. */
 type AnyHandler = (...args: readonly unknown[]) => unknown;
-type EntryName = 'node' | 'fetch' | 'lambda' | 'fastify' | 'receiver';
-
-const entries: Record<EntryName, (options: CallbackReceiverOptions) => AnyHandler> = {
-  node: (options) => nodeHandler(options) as AnyHandler,
-  fetch: (options) => fetchHandler(options) as AnyHandler,
-  lambda: (options) => lambdaHandler(options) as AnyHandler,
-  // Mounted itself, in place of registered.
-  fastify: () => callbackPlugin as AnyHandler,
-  receiver: (options) => createCallbackReceiver(options).receive as AnyHandler,
-};
-const names = Object.keys(entries) as EntryName[];
-
-// --- Frameworks that answer over a response of node:http ------------------------------------------
-
 type Mount = (handler: AnyHandler) => Server | Promise<Server>;
 
-const mountFastify =
-  (create: typeof fastify5): Mount =>
-  async (handler) => {
-    const app = create() as FastifyInstance;
-    // As NestJS keeps the body with rawBody: true.
-    app.removeAllContentTypeParsers();
-    app.addContentTypeParser('*', { parseAs: 'buffer' }, (request, bytes, done) => {
-      Object.assign(request, { rawBody: bytes });
-      done(null, JSON.parse(String(bytes)));
-    });
-    app.post(PATH, (request, reply) => handler(request, reply) as Promise<unknown>);
-    await app.ready();
-    onTestFinished(() => app.close());
-    return app.server;
-  };
+const entries = {
+  node: (options: CallbackReceiverOptions) => nodeHandler(options) as AnyHandler,
+  fetch: (options: CallbackReceiverOptions) => fetchHandler(options) as AnyHandler,
+  lambda: (options: CallbackReceiverOptions) => lambdaHandler(options) as AnyHandler,
+  receiver: (options: CallbackReceiverOptions) =>
+    createCallbackReceiver(options).receive as AnyHandler,
+};
 
-const servers: [string, Mount][] = [
-  ['node:http', (handler) => createServer(handler)],
-  ['Express 5', (handler) => createServer(express5().all(PATH, handler as express5.Handler))],
-  [
-    'Koa',
-    (handler) => {
-      const app = new Koa();
-      app.silent = true;
-      return createServer(app.use(handler as Koa.Middleware).callback());
-    },
-  ],
-  ['Fastify 5', mountFastify(fastify5)],
-];
+const mountExpress =
+  (pass: (request: object, response: object) => readonly unknown[]): Mount =>
+  (handler) =>
+    createServer(express().all(PATH, (request, response) => handler(...pass(request, response))));
 
-describe.each(servers)('what %s passes to a route', (_name, mount) => {
-  it('is served by merchant-payments/node', async () => {
-    const scene = await openScene((options) => mount(entries.node(options)));
-    const callback = sign();
-    expect(await deliver(scene, callback)).toMatchObject({ status: 200, body: '' });
-    expect(await deliver(scene, callback)).toMatchObject({ status: 200, body: '' });
-    const forged = sign({}, { signingSecret: 'another' });
-    expect(await deliver(scene, forged)).toMatchObject({ status: 401, body: '' });
-    expect(scene.callbacks).toHaveLength(1);
-    expect(scene.reported).toEqual([]);
+const mountKoa: Mount = (handler) => {
+  const app = new Koa();
+  app.silent = true;
+  return createServer(app.use(handler as Koa.Middleware).callback());
+};
+
+const mountFastify: Mount = async (handler) => {
+  const app = fastify();
+  // As NestJS keeps the body with rawBody: true.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (request, bytes, done) => {
+    Object.assign(request, { rawBody: bytes });
+    done(null, JSON.parse(String(bytes)));
   });
+  app.post(PATH, (request, reply) => handler(request, reply) as Promise<unknown>);
+  await app.ready();
+  onTestFinished(() => app.close());
+  return app.server;
+};
 
-  it.each(['fetch', 'lambda'] as const)(
-    'is answered 500 by merchant-payments/%s, and onError hears of merchant-payments/node',
-    async (entry) => {
-      const scene = await openScene((options) => mount(entries[entry](options)));
-      expect(await deliver(scene, sign())).toMatchObject({ status: 500, body: '' });
-      expect(scene.callbacks).toEqual([]);
-      expect(scene.reported).toHaveLength(1);
-      expect(scene.reported[0]?.error).toBeInstanceOf(InvalidOptionError);
-      const message = String(scene.reported[0]?.error);
-      expect(message).toContain(`The handler of merchant-payments/${entry} takes`);
-      expect(message).toContain('Use callbackHandler of merchant-payments/node instead');
-    },
-  );
-
-  it('is answered 500 by callbackPlugin, which was to be registered', async () => {
-    const log = vi.spyOn(console, 'error').mockImplementation(() => undefined);
-    const scene = await openScene((options) => mount(entries.fastify(options)));
-    expect(await deliver(scene, sign())).toMatchObject({ status: 500 });
-    expect(String(log.mock.calls)).toContain('app.register(callbackPlugin');
-  });
+it.each<[string, Mount]>([
+  ['Koa', mountKoa],
+  ['Fastify', mountFastify],
+])('merchant-payments/node serves what %s passes to a route', async (_name, mount) => {
+  const scene = await openScene((options) => mount(entries.node(options)));
+  expect(await deliver(scene, sign())).toMatchObject({ status: 200, body: '' });
+  const forged = sign({}, { signingSecret: 'another' });
+  expect(await deliver(scene, forged)).toMatchObject({ status: 401, body: '' });
+  expect(scene.callbacks).toHaveLength(1);
+  expect(scene.reported).toEqual([]);
 });
 
-/** What of a request and its response reaches the handler, and what the error says of it. */
-const partly: [string, (request: object, response: object) => unknown, string][] = [
-  [
-    "Express's request alone",
-    (request) => request,
-    'received a request of node:http without its response. Use callbackHandler of merchant-payments/node instead: handler(request, response)',
-  ],
+/** What comes with a response of node:http, and what the error calls it. */
+const answerable: [says: string, mount: Mount, refusing: readonly (keyof typeof entries)[]][] = [
+  ['a request and a response', mountExpress((...pair) => pair), ['fetch', 'lambda']],
+  ["Koa's context", mountKoa, ['fetch', 'lambda']],
+  ["Fastify's request and reply", mountFastify, ['fetch', 'lambda']],
+  ['without its response', mountExpress((request) => [request]), ['node', 'fetch', 'lambda']],
   [
     "h3's event",
-    (req, res) => ({ node: { req, res }, context: {} }),
-    "received h3's event. Use callbackHandler of merchant-payments/node instead: handler(event.node.req, event.node.res)",
+    mountExpress((req, res) => [{ node: { req, res }, context: {} }]),
+    ['node', 'fetch', 'lambda'],
   ],
 ];
 
-describe.each(partly)('%s', (_what, pass, says) => {
-  it.each(['node', 'fetch', 'lambda'] as const)(
-    'is answered 500 by merchant-payments/%s, and named as what it is',
-    async (entry) => {
-      const scene = await openScene((options) => {
-        const handler = entries[entry](options);
-        return createServer(
-          express5().all(PATH, (request, response) => handler(pass(request, response))),
-        );
-      });
-      expect(await deliver(scene, sign())).toMatchObject({ status: 500, body: '' });
-      expect(scene.callbacks).toEqual([]);
-      const [{ error } = { error: undefined }] = scene.reported;
-      expect((error as Error).message).toContain(says);
-    },
-  );
+it.each(
+  answerable.flatMap(([says, mount, refusing]) =>
+    refusing.map((entry) => ({ says, entry, mount })),
+  ),
+)('merchant-payments/$entry answers 500 to $says, and names it', async ({ says, entry, mount }) => {
+  const scene = await openScene((options) => mount(entries[entry](options)));
+  expect(await deliver(scene, sign())).toMatchObject({ status: 500, body: '' });
+  expect(scene.callbacks).toEqual([]);
+  expect(scene.reported).toMatchObject([{ error: { code: 'INVALID_OPTION' } }]);
+  const message = String(scene.reported[0]?.error);
+  expect(message).toContain(`The handler of merchant-payments/${entry} takes`);
+  expect(message).toContain(says);
+  expect(message).toContain('Use callbackHandler of merchant-payments/node instead');
 });
 
-// --- What is passed without such a response --------------------------------------------------------
+it('callbackPlugin that is mounted in place of registered answers 500, and says so', async () => {
+  const log = vi.spyOn(console, 'error').mockImplementation(() => undefined);
+  const mounted = callbackPlugin as AnyHandler;
+  const scene = await openScene(() => mountExpress((...pair) => pair)(mounted));
+  expect(await deliver(scene, sign())).toMatchObject({ status: 500 });
+  expect(String(log.mock.calls)).toContain('app.register(callbackPlugin');
+});
 
-/** A request of node:http, as AWS got it. */
-function awsRequest(): [IncomingMessage, Buffer] {
-  const { rawBody, headers } = sign();
-  const headersDistinct = Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [name, [value]]),
-  );
-  const rawHeaders = Object.entries(headers).flat();
-  const request = { method: 'POST', url: PATH, headers, headersDistinct, rawHeaders };
-  return [request as unknown as IncomingMessage, Buffer.from(rawBody)];
-}
-
-function makeRequest(): Request {
-  const { rawBody, headers } = sign();
-  return new Request(`http://127.0.0.1${PATH}`, { method: 'POST', headers, body: rawBody });
-}
-
-const sqs = {
-  Records: [{ messageId: '1', body: '{}', attributes: { SentTimestamp: '1' } }],
-} as unknown as SQSEvent;
-const passed: [string, make: () => unknown, served: EntryName | 'none', remedy: string][] = [
-  ['a Request', makeRequest, 'fetch', 'merchant-payments/fetch'],
-  [
-    'an event of an HTTP API or a function URL',
-    () => makeHttpApiEvent(...awsRequest()),
-    'lambda',
-    'merchant-payments/lambda',
-  ],
-  [
-    'an event of SQS',
-    () => sqs,
-    'none',
-    'with receivedAt, as the guide "Slow work in a queue" shows',
-  ],
-  ['an empty object', () => ({}), 'none', 'the guide "Frameworks"'],
-  ['nothing', () => undefined, 'none', 'the guide "Frameworks"'],
+const sqs = { Records: [{ messageId: '1', body: '{}', attributes: { SentTimestamp: '1' } }] };
+/** What comes without such a response, what takes it, and what the error says. */
+const unanswerable: [what: string, given: unknown, served: string, remedy: string][] = [
+  ['a Request', new Request('http://shop/'), 'fetch', 'merchant-payments/fetch'],
+  ['an HTTP event', { httpMethod: 'POST', headers: {} }, 'lambda', 'merchant-payments/lambda'],
+  ['an event of SQS', sqs, 'none', 'the guide "Slow work in a queue"'],
+  ['an empty object', {}, 'none', 'the guide "Frameworks"'],
+  ['nothing', undefined, 'none', 'the guide "Frameworks"'],
 ];
 
-function createHandler(entry: EntryName) {
-  const references: string[] = [];
+it.each(
+  unanswerable.flatMap(([what, given, served, remedy]) =>
+    (['node', 'fetch', 'lambda', 'receiver'] as const)
+      .filter((entry) => entry !== served)
+      .map((entry) => ({ what, entry, given, remedy })),
+  ),
+)('merchant-payments/$entry refuses $what', async ({ entry, given, remedy }) => {
   const reported: unknown[] = [];
+  const onPayment = vi.fn();
   const handler = entries[entry]({
     signingSecret: SECRET,
-    onPayment: ({ payment }) => void references.push(payment.referenceNumber),
+    onPayment,
     onError: (error) => void reported.push(error),
-    onRejected: () => undefined,
+    onRejected: (error) => void reported.push(error),
   });
-  return { handler, references, reported };
-}
-
-describe.each(passed)('%s', (_what, make, served, remedy) => {
-  it.each(names.filter((name) => name === served))(
-    'is served by merchant-payments/%s',
-    async (entry) => {
-      const { handler, references } = createHandler(entry);
-      const reply = (await handler(await make())) as { status?: number; statusCode?: number };
-      expect(reply.status ?? reply.statusCode).toBe(200);
-      expect(references).toHaveLength(1);
-    },
-  );
-
-  it.each(names.filter((name) => name !== served && name !== 'receiver'))(
-    'is refused by merchant-payments/%s, whose error says what to use',
-    async (entry) => {
-      const log = vi.spyOn(console, 'error').mockImplementation(() => undefined);
-      const { handler, references, reported } = createHandler(entry);
-      const error = await Promise.resolve(handler(await make(), {})).then(
-        () => undefined,
-        (reason: unknown) => reason,
-      );
-      expect(error).toBeInstanceOf(InvalidOptionError);
-      expect((error as Error).message).toContain(remedy);
-      expect(references).toEqual([]);
-      // The plugin has no options yet.
-      if (entry === 'fastify') expect(log).toHaveBeenCalledOnce();
-      else expect(reported).toEqual([error]);
-    },
-  );
-
-  it('does not pass as a request of merchant-payments/receiver', async () => {
-    const { handler, references, reported } = createHandler('receiver');
-    const outcome = await Promise.resolve(handler(await make())).catch((error: unknown) => error);
-    const error = outcome instanceof Error ? outcome : reported[0];
-    // A Request has a method and headers, but no rawBody.
-    expect((error as { code?: string }).code).toMatch(/^(INVALID_OPTION|RAW_BODY_REQUIRED)$/);
-    expect(references).toEqual([]);
-  });
+  const thrown = await Promise.resolve(handler(given, {})).catch((error: unknown) => error);
+  expect(onPayment).not.toHaveBeenCalled();
+  if (entry === 'receiver') return;
+  expect(thrown).toBeInstanceOf(InvalidOptionError);
+  expect((thrown as Error).message).toContain(remedy);
+  expect(reported).toEqual([thrown]);
 });

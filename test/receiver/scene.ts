@@ -1,3 +1,4 @@
+import { onTestFinished, vi } from 'vitest';
 import type { VerifiedCallback } from '../../src/callback/options.js';
 import type { CallbackVerificationError } from '../../src/errors.js';
 import {
@@ -6,7 +7,7 @@ import {
   type ReceivedRequest,
 } from '../../src/receiver/callback-receiver.js';
 import type { CallbackReceiverOptions } from '../../src/receiver/options.js';
-import type { StoreContext } from '../../src/store/callback-store.js';
+import type { CallbackStore, StoreContext } from '../../src/store/callback-store.js';
 import {
   now,
   SECRET,
@@ -50,10 +51,24 @@ export function createScene<Tx = undefined>(
   return { ...receiver, handled, reports, rejections };
 }
 
-/** What a store of the test's own passes to the work. */
-export function contextOf(): StoreContext<undefined> {
+type Context = StoreContext<undefined>;
+
+/** A store of the test's own, which may say anything. */
+export function storeThat(
+  process: (work: (said?: Partial<Context>) => Promise<void>) => unknown,
+): CallbackStore {
   const { signal } = new AbortController();
-  return { tx: undefined, signal, order: 'order-1001', current: true, secondPayment: false };
+  const context = { tx: undefined, signal, order: 'order-1001', current: true };
+  return {
+    process: async (_change, work) =>
+      (await process((said) => work({ ...context, secondPayment: false, ...said }))) as never,
+  };
+}
+
+/** Time that passes only when the test says so, until the test is over. */
+export function stopTime(...toFake: 'performance'[]): void {
+  vi.useFakeTimers(toFake.length > 0 ? { toFake } : {});
+  onTestFinished(() => void vi.useRealTimers());
 }
 
 /** A signed POST of a record with these fields. */
@@ -70,13 +85,4 @@ export function postBody(
   how: Omit<Parameters<typeof sampleRequest>[0] & object, 'body'> = {},
 ): ReceivedRequest {
   return { method: 'POST', ...signedRequest({ ...how, body }) };
-}
-
-/** Something that can be held until the test lets it go. */
-export function createGate(): { opened: Promise<void>; open(): void } {
-  let open: () => void = () => undefined;
-  const opened = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  return { opened, open };
 }

@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import { describe, expect, it, vi } from 'vitest';
 import { BODY_TIMEOUT_MS } from '../../../src/receiver/body.js';
+import { createGate } from '../../contract/gate.js';
 import { openRawClient, type RawClient, writeHead } from './raw-client.js';
-import { createGate, deliver, type MakeServer, openScene, type Scene, sign } from './scene.js';
+import { deliver, type MakeServer, openScene, type Scene, sign } from './scene.js';
 
 interface ConnectionOptions {
   /** Whether a reply to a body that was not read announces that the connection is closed. */
@@ -125,8 +126,8 @@ export function describeConnections(
     });
 
     it('tells onPayment by its signal when the client leaves', async () => {
-      const started = createGate();
-      const aborted = createGate();
+      const started = createGate<void>();
+      const aborted = createGate<void>();
       let reason: unknown;
       const scene = await openScene(makeServer, {
         async onPayment(_callback, { signal }) {
@@ -138,31 +139,31 @@ export function describeConnections(
         },
       });
       const client = await sendWhole(scene);
-      await started.opened;
+      await started.promise;
       client.leave();
-      await aborted.opened;
+      await aborted.promise;
       expect(reason).toBeDefined();
     });
 
     it('tells so too when the signal is first looked at afterwards', async () => {
-      const started = createGate();
-      const left = createGate();
-      const looked = createGate();
+      const started = createGate<void>();
+      const left = createGate<void>();
+      const looked = createGate<void>();
       let wasAborted = false;
       const scene = await openScene(makeServer, {
         async onPayment(_callback, context) {
           started.open();
-          await left.opened;
+          await left.promise;
           wasAborted = context.signal.aborted;
           looked.open();
         },
       });
       const client = await sendWhole(scene);
-      await started.opened;
+      await started.promise;
       client.leave();
       await connectionClosed(scene);
       left.open();
-      await looked.opened;
+      await looked.promise;
       expect(wasAborted).toBe(true);
     });
 

@@ -1,8 +1,9 @@
 import { describe, expect, it, vi } from 'vitest';
 import { RetryLaterError } from '../../../src/errors.js';
 import type { SignedCallback } from '../../../src/testing/sign-callback.js';
+import { createGate } from '../../contract/gate.js';
 import { type BadRequestOptions, describeBadRequests } from './bad-requests.js';
-import { createGate, deliver, type MakeServer, openScene, SECRET, sign } from './scene.js';
+import { deliver, type MakeServer, openScene, SECRET, sign } from './scene.js';
 
 const VARIABLE = 'MERCHANT_PAYMENTS_SIGNING_SECRET';
 
@@ -148,17 +149,17 @@ export function describeReplies(
     });
 
     it('are 503 with Retry-After while the change is being processed', async () => {
-      const started = createGate();
-      const finish = createGate();
+      const started = createGate<void>();
+      const finish = createGate<void>();
       const scene = await openScene(makeServer, {
         onPayment() {
           started.open();
-          return finish.opened;
+          return finish.promise;
         },
       });
       const callback = sign();
       const first = deliver(scene, callback);
-      await started.opened;
+      await started.promise;
       const meanwhile = await deliver(scene, callback);
       expect(meanwhile).toMatchObject({ status: 503, body: '', headers: { 'retry-after': '1' } });
       finish.open();

@@ -98,12 +98,3 @@ export async function deliver(
   for await (const chunk of response.setEncoding('utf8')) body += chunk;
   return { status: response.statusCode ?? 0, headers: response.headers, body };
 }
-
-/** A promise that the test settles. */
-export function createGate(): { readonly opened: Promise<void>; open(): void } {
-  let open = (): void => undefined;
-  const opened = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  return { opened, open: () => open() };
-}
