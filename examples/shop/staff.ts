@@ -76,7 +76,8 @@ staff.post('/', async (request, response) => {
   } else if (fields.confirmed !== 'yes') {
     response.send(question(fields));
   } else {
-    const problem = await actions[fields.action](fields).catch((error: unknown) => {
+    const act = actions[fields.action];
+    const problem = await act(fields).catch((error: unknown) => {
       // For example STATE_CHANGED: meanwhile a callback or a colleague has settled it.
       if (error instanceof MerchantPaymentsError) return error.message;
       throw error;
