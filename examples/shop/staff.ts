@@ -1,91 +1,176 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
-import express, { type NextFunction, type Request, type Response } from 'express';
+import { randomUUID } from 'node:crypto';
+import express, { type Request, type Response } from 'express';
 import { MerchantPaymentsError } from 'merchant-payments';
+import type { Attention } from 'merchant-payments/store';
 import { handleCallback } from './callbacks.js';
 import { store } from './database.js';
-import { confirmationPage, staffPage } from './staff-page.js';
 
-const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
+/** What a form sends: the item as it was listed, and what a person has decided. */
+type Fields = Record<'token' | 'item' | 'referenceNumber' | 'confirmed', string> & {
+  action: Action;
+};
 
-const { STAFF_TOKEN = '' } = process.env;
-if (STAFF_TOKEN.length < 16) {
-  console.error(
-    'STAFF_TOKEN is the password of /staff and needs 16 characters or more. Make one with: openssl rand -base64 24',
-  );
-  process.exit(1);
-}
-
-/** What a form sent. */
-export type Fields = Record<'reference' | 'referenceNumber' | 'key' | 'item', string>;
-
-/** What staff can do. None of it can be undone. */
 const actions = {
-  /** A person has looked at the service, which has the payment. */
-  'mark-created': ({ reference, referenceNumber }: Fields) =>
-    store.markCreated(reference, { referenceNumber }),
-  /** A person has looked at the service, which does not have the payment. */
+  'mark-created': ({ item, referenceNumber }: Fields) =>
+    store.markCreated(JSON.parse(item).merchantPaymentReference, { referenceNumber }),
   'mark-not-created': ({ item }: Fields) => store.markNotCreated(JSON.parse(item)),
-  /** Runs a failed change again, with the body as received. */
-  async replay({ key, referenceNumber }: Fields) {
-    const { outcome } = await handleCallback.replay({ key, referenceNumber });
-    return ['processed', 'duplicate'].includes(outcome) ? undefined : `The replay: ${outcome}.`;
+  async replay({ item }: Fields) {
+    const { outcome } = await handleCallback.replay(JSON.parse(item));
+    return /processed|duplicate/.test(outcome) ? undefined : `The replay: ${outcome}.`;
   },
-  /** A person has done by hand what the item requires. */
   discard: ({ item }: Fields) => store.discard(JSON.parse(item)),
 };
-export type StaffAction = keyof typeof actions;
+type Action = keyof typeof actions;
 
+/** A button's label, and what follows: nothing takes it back, so it is asked once more. */
+type Buttons = Partial<Record<Action, [label: string, consequence: string]>>;
+
+const notCreated: Buttons = {
+  'mark-not-created': [
+    'The service has no payment',
+    'The customer may pay again. If the service has it after all, the order is paid twice.',
+  ],
+};
+const LISTS: Record<Attention['kind'], [title: string, buttons: Buttons]> = {
+  unresolved: [
+    'Unresolved',
+    {
+      'mark-created': [
+        'The service has this one',
+        'The order waits for its callback, and nothing is sent again.',
+      ],
+      ...notCreated,
+    },
+  ],
+  'second-payment': [
+    'Second payments',
+    { discard: ['Done', 'Unless one of the two was refunded, the customer has paid twice.'] },
+  ],
+  'failed-change': [
+    'Failed changes',
+    {
+      replay: ['Replay', 'The callback is processed now. If it says paid, the order ships.'],
+      discard: ['Done', 'The callback is deleted: nothing can replay it.'],
+    },
+  ],
+  'no-callback': [
+    'No callback',
+    { discard: ['Done', 'Its callback is still processed, whenever it arrives.'], ...notCreated },
+  ],
+};
+
+/** Mount it behind your own login, as in `app.use('/staff', onlyStaff, staff)`. */
 export const staff = express.Router();
-staff.use(onlyStaff);
+staff.use(express.urlencoded({ extended: false }));
 
-staff.get('/', async (_request, response) => {
-  response.send(await staffPage());
+staff.get('/', async (request, response) => {
+  response.send(await lists(tokenFor(request, response)));
 });
 
-staff.param('action', (_request, response, next, action) => {
-  if (Object.hasOwn(actions, action)) next();
-  else response.sendStatus(404);
-});
-
-/** A click on a button: says what follows, and asks once more. */
-staff.post('/confirm/:action', async ({ params, body }, response) => {
-  const { referenceNumber } = body;
-  if (referenceNumber !== undefined && !UUID.test(referenceNumber)) {
-    const problem = `"${referenceNumber}" is not a reference number. The service shows a UUID.`;
-    response.status(400).send(await staffPage(problem));
-    return;
-  }
-  response.send(confirmationPage(params.action as StaffAction, body));
-});
-
-/** The answer is yes. What the decision is based on was part of the page, and may have changed since. */
-staff.post('/:action', ({ params, body }, response) =>
-  act(response, () => actions[params.action as StaffAction](body)),
-);
-
-/** Returns to the lists, with any problem shown above them. */
-async function act(response: Response, action: () => Promise<unknown>) {
-  const problem = await action().catch((error: unknown) => {
-    // For example STATE_CHANGED: meanwhile a callback has settled the payment.
-    if (error instanceof MerchantPaymentsError) return error.message;
-    throw error;
-  });
-  if (problem) response.status(409).send(await staffPage(String(problem)));
-  else response.redirect(303, '/staff');
-}
-
-function onlyStaff(request: Request, response: Response, next: NextFunction) {
-  const [, credentials = ''] = request.headers.authorization?.split(' ') ?? [];
-  const [, ...password] = Buffer.from(credentials, 'base64').toString().split(':');
-  if (!timingSafeEqual(digest(password.join(':')), digest(STAFF_TOKEN))) {
-    response.set('www-authenticate', 'Basic realm="staff"').sendStatus(401);
-  } else if (request.method === 'POST' && request.headers['sec-fetch-site'] !== 'same-origin') {
-    response.sendStatus(403); // the browser also sends the password with forms of other sites
+staff.post('/', async (request, response) => {
+  const fields: Fields = request.body;
+  const token = tokenFor(request, response);
+  // The browser sends the login with forms of other sites too, but those do not know the token.
+  if (fields?.token !== token || !Object.hasOwn(actions, fields.action)) {
+    response.sendStatus(403);
+  } else if (fields.confirmed !== 'yes') {
+    response.send(question(fields));
   } else {
-    next();
+    const act = actions[fields.action];
+    const problem = await act(fields).catch((error: unknown) => {
+      // For example STATE_CHANGED: meanwhile a callback or a colleague has settled it.
+      if (error instanceof MerchantPaymentsError) return error.message;
+      throw error;
+    });
+    if (problem) response.status(409).send(await lists(token, problem));
+    else response.redirect(303, request.baseUrl);
+  }
+});
+
+/** The browser's own token, in a cookie and in each form. */
+function tokenFor(request: Request, response: Response): string {
+  const [, known] = /(?:^|; )staff=([\w-]{36})/.exec(request.headers.cookie ?? '') ?? [];
+  if (known !== undefined) return known;
+  const token = randomUUID();
+  const { baseUrl: path, secure } = request;
+  response.cookie('staff', token, { httpOnly: true, sameSite: 'strict', path, secure });
+  return token;
+}
+
+async function lists(token: string, problem = ''): Promise<string> {
+  const items: Attention[] = [];
+  for await (const item of store.attention({ limit: 500 })) items.push(item);
+  const sections = Object.entries(LISTS).map(([kind, [title]]) => {
+    const cards = items.filter((item) => item.kind === kind).map((item) => card(item, token));
+    return html`<section aria-label="${title}"><h2>${title}</h2>
+      ${cards.length === 0 ? html`<p>None.</p>` : cards}</section>`;
+  });
+  return page(html`${problem && html`<p class="error" role="alert">${problem}</p>`}${sections}`);
+}
+
+function card(item: Attention, token: string) {
+  const { kind, merchantPaymentReference: reference, since } = item;
+  const [, buttons] = LISTS[kind];
+  // As it was listed: a decision about what has changed since is refused.
+  const listed = JSON.stringify({ ...item, rawBody: undefined });
+  const number = html`<input name="referenceNumber" required pattern="[0-9a-fA-F\\-]{36}"
+    placeholder="Reference number" aria-label="Reference number of ${reference}">`;
+  return html`<article class="card"><h3>${reference}</h3>
+    <p>${since.toISOString()}, ${detailsOf(item)}</p>
+    <form method="post">${hidden({ token, item: listed })}${kind === 'unresolved' && number}
+      ${Object.entries(buttons).map(
+        ([action, [label]]) => html`<button name="action" value="${action}"
+          ${action !== 'mark-created' && html`formnovalidate`}>${label}</button>`,
+      )}
+    </form></article>`;
+}
+
+function detailsOf(item: Attention): string {
+  switch (item.kind) {
+    case 'unresolved':
+      return item.stored.failure?.code ?? 'no answer';
+    case 'second-payment':
+      return `${item.referenceNumber}, ${item.payment.status ?? 'no callback'}`;
+    case 'failed-change':
+      return `${item.attempts} times, ${item.error.code ?? item.error.name}: ${item.error.message}`;
+    case 'no-callback':
+      return item.foundStatus ? `${item.foundStatus} at the service` : 'created';
   }
 }
 
-function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
+/** Asks once more, in words, with all that the decision is based on. */
+function question(fields: Fields): string {
+  const { kind, merchantPaymentReference }: Attention = JSON.parse(fields.item);
+  const [label, consequence] = LISTS[kind][1][fields.action] ?? [];
+  return page(html`<article class="card"><h2>${merchantPaymentReference}: ${label}?</h2>
+    <p>${fields.action === 'mark-created' && fields.referenceNumber} ${consequence}</p>
+    <form method="post">${hidden({ ...fields, confirmed: 'yes' })}<button>Yes</button>
+      <a href="">No, back to the lists</a></form></article>`);
+}
+
+const hidden = (fields: Record<string, string>) =>
+  Object.entries(fields).map(
+    ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
+  );
+
+function page(content: unknown): string {
+  return html`<!doctype html><html lang="en"><meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <title>Payments for staff</title><link rel="icon" href="/icon.svg"><link rel="stylesheet" href="/style.css">
+    <main><h1>Payments for staff</h1>${content}</main></html>`.text;
+}
+
+class Html {
+  constructor(readonly text: string) {}
+}
+
+/** Markup in which every value is text, but for other markup. */
+function html(parts: TemplateStringsArray, ...values: readonly unknown[]): Html {
+  return new Html(String.raw({ raw: parts }, ...values.map(toMarkup)));
+}
+
+function toMarkup(value: unknown): string {
+  if (value instanceof Html) return value.text;
+  if (Array.isArray(value)) return value.map(toMarkup).join('');
+  return String(value || '').replaceAll(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
 }

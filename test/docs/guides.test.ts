@@ -74,6 +74,6 @@ describe('the page of faults lists the catalogue', () => {
       const last = entry.on === 'callback' ? entry.expects : entry.creates ? 'yes' : 'no';
       return `| ${fault} | ${text} | ${last} |\n`;
     });
-    expect(readFileSync('docs/work-with-the-mock.md', 'utf8')).toContain(rows.join(''));
+    expect(readFileSync('docs/faults.md', 'utf8')).toContain(rows.join(''));
   });
 });

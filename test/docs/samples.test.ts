@@ -16,7 +16,7 @@ const shown: Record<string, readonly string[]> = {
     'move/way-back.ts',
   ],
   'docs/postgres.md': ['transactions/pg.ts'],
-  'docs/mysql.md': ['transactions/mysql-tables.sql'],
+  'docs/mysql.md': ['transactions/mysql.ts', 'transactions/mysql-tables.sql'],
   'docs/orm.md': [
     'transactions/drizzle.ts',
     'transactions/kysely.ts',
@@ -31,6 +31,7 @@ const shown: Record<string, readonly string[]> = {
     'queues/bullmq.ts',
     'queues/gateway.ts',
   ],
+  'docs/staff-page.md': ['shop/staff.ts'],
   'docs/work-with-the-mock.md': ['docker/Dockerfile'],
 };
 

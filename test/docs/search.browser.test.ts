@@ -15,7 +15,8 @@ const QUERIES: Record<string, readonly string[]> = {
   'create-payments': ['double charge', 'idempotency', 'outbox', 'retries', 'retry', 'timeout'],
   errors: ['error codes'],
   frameworks: ['express', 'lambda', 'next.js', 'nextjs', 'raw body'],
-  'go-live': ['checklist', 'mtls', 'production', 'proxy', 'rotate api key'],
+  connections: ['mtls', 'proxy'],
+  'go-live': ['checklist', 'production', 'rotate api key'],
   'handle-callbacks': ['duplicate', 'hmac', 'ipn', 'rotate secret', 'status codes', 'webhook'],
   'imports-and-versions': [
     'glossary',

@@ -197,6 +197,7 @@ describe.skipIf(!process.env['MYSQL_URL'])('the samples on MySQL', () => {
     const { db } = await import('../../examples/transactions/mysql-drizzle.js');
     const { dataSource } = await import('../../examples/transactions/mysql-typeorm.js');
     const { prisma } = await import('../../examples/transactions/mysql-prisma.js');
+    await (await import('../../examples/transactions/mysql.js')).pool.end();
     await new Promise((resolve) => db.$client.end(resolve));
     await dataSource.destroy();
     await prisma.$disconnect();
@@ -204,7 +205,7 @@ describe.skipIf(!process.env['MYSQL_URL'])('the samples on MySQL', () => {
     await pool.end();
   });
   describeSamples({
-    samples: ['mysql-drizzle', 'mysql-typeorm', 'mysql-prisma'],
+    samples: ['mysql', 'mysql-drizzle', 'mysql-typeorm', 'mysql-prisma'],
     query,
     stubUrl: () => vi.stubEnv('MYSQL_URL', inDatabase(url, NAME)),
   });

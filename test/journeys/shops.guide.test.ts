@@ -118,16 +118,13 @@ interface Sample {
   readonly pool?: { end(): Promise<void> };
 }
 
-/** Imports the sample of a guide that has these words, for a mock that calls its handler. */
-async function importSample(page: string, words: string, service: MockServer): Promise<Sample> {
+/** Imports the sample that a guide shows, for a mock that calls its handler. */
+async function importSample(example: string, service: MockServer): Promise<Sample> {
   vi.stubEnv('MERCHANT_PAYMENTS_BASE_URL', service.url);
   vi.stubEnv('MERCHANT_PAYMENTS_API_KEY', service.apiKey);
   vi.stubEnv('MERCHANT_PAYMENTS_API_SECRET', service.apiSecret);
   vi.stubEnv('MERCHANT_PAYMENTS_SIGNING_SECRET', service.signingSecret);
-  const block = readBlocks(page).find(({ code }) => code.includes(words));
-  const file = path.join(makeFolder(), 'sample.ts');
-  writeFileSync(file, block?.code ?? '');
-  const sample: Sample = await import(file);
+  const sample: Sample = await import(path.resolve(example));
   onTestFinished(() => sample.pool?.end());
   const server = createServer(sample.handler).listen(0, '127.0.0.1');
   onTestFinished(() => void server.close());
@@ -149,7 +146,7 @@ describe.skipIf(!MYSQL_URL)('the sample of the guide on MySQL', () => {
     await admin.query(readBlocks(page).find(({ language }) => language === 'sql')?.code ?? '');
     vi.stubEnv('MYSQL_URL', inDatabase(MYSQL_URL, database));
     await using service = await startMockServer({ retryScheduleMs: [] });
-    const { checkout } = await importSample(page, 'mysqlStore(pool', service);
+    const { checkout } = await importSample('examples/transactions/mysql.ts', service);
 
     service.faults.add({ on: 'request', type: 'lost-answer' });
     for (const _click of [1, 2]) expect((await checkout('order-1', 2500)).state).toBe('unresolved');

@@ -29,7 +29,7 @@ export function describeLoadFailure(cause: unknown): string {
   const why = cause instanceof Error ? cause.message.split('\n', 1)[0] : 'unknown cause';
   // esbuild's stand-in for `require`, which ES modules lack.
   const remedy = why?.startsWith('Dynamic require of')
-    ? 'esbuild needs a banner to bundle it into an ES module, which docs/go-live.md shows'
+    ? 'esbuild needs a banner to bundle it into an ES module, which docs/connections.md shows'
     : "install the package's dependencies, or pass the client a fetch";
   return `undici can't be loaded (${why}); ${remedy}`;
 }

@@ -15,7 +15,7 @@ import { startProxy } from './connect-proxy.js';
 // The guide's table of ways, and its code below: each is given to a process whose client creates a payment
 // at a service behind TLS.
 
-const guide = readFileSync('docs/go-live.md', 'utf8');
+const guide = readFileSync('docs/connections.md', 'utf8');
 const [, section = ''] = guide.split('\n## Proxies and certificates\n');
 const rows = new Map(
   [...section.matchAll(/^\| (.*) \| (`\w+=.*`) \|$/gm)].map(([, way = '', cell = '']) => [

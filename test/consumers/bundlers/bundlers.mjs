@@ -4,7 +4,7 @@ import webpackTo from 'webpack';
 
 // Each takes an entry and the file to write.
 
-// As docs/go-live.md shows it: ES modules have no `require`, which undici calls.
+// As docs/connections.md shows it: ES modules have no `require`, which undici calls.
 const banner = {
   js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
 };
