@@ -12,6 +12,7 @@ it('fails at the start if a variable of the client is missing', async () => {
   const env: Record<string, string> = { MERCHANT_PAYMENTS_BASE_URL: 'https://payments.invalid' };
   const store = memoryStore({ client: PaymentClient.fromEnv({}, env) });
   await expect(store.setup()).rejects.toMatchObject(missing);
+  await expect(store.recover()).rejects.toMatchObject(missing);
   expect(() => store.startRecovery()).toThrow(expect.objectContaining(missing));
   await expect(store.create(order('order-1'))).rejects.toMatchObject(missing);
   Object.assign(env, { MERCHANT_PAYMENTS_API_KEY: 'key', MERCHANT_PAYMENTS_API_SECRET: 'secret' });

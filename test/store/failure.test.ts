@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { RetryLaterError, StoreError } from '../../src/errors.js';
-import { describeFailure, isFailure } from '../../src/store/failure.js';
+import { describeFailure } from '../../src/store/failure.js';
 
 describe('what is kept of an error', () => {
   it('is its name, code and message', () => {
@@ -19,17 +18,14 @@ describe('what is kept of an error', () => {
 
   it.each([
     ['a text', 'out of stock', 'out of stock'],
-    ['a number', 7, '7'],
     ['null', null, 'null'],
     ['undefined', undefined, ''],
-    ['a function', () => 7, '() => 7'],
-    ['an empty object', {}, ''],
     ['an object with other types', { name: 7, code: {}, message: ['no text'] }, ''],
   ])('is the text of what is no error: %s', (_, thrown, message) => {
     expect(describeFailure(thrown)).toEqual({ name: 'Error', message });
   });
 
-  it.each([true, null, Symbol('code'), { toString: () => 'code' }, ''])(
+  it.each([true, null, ''])(
     'has no code where that is neither a text nor a number, or empty: %o',
     (code) => {
       expect(describeFailure({ code, message: 'm' })).toEqual({ name: 'Error', message: 'm' });
@@ -79,22 +75,5 @@ describe('what is kept of an error', () => {
     expect(keptOf(`${emoji}${'a'.repeat(most - 4)}${emoji}bc`)).toBe(
       `${emoji}${'a'.repeat(most - 4)}…`,
     );
-  });
-});
-
-describe('what counts as a failure of the change', () => {
-  it.each([
-    ['an error', new Error('broken'), true],
-    ['nothing', undefined, true],
-    ['an error of the store', new StoreError('LEASE_LOST', 'lost'), true],
-    ['a replay that is impossible', new StoreError('REPLAY_IMPOSSIBLE', 'no body'), false],
-    ['RetryLaterError', new RetryLaterError(), false],
-    [
-      'what RetryLaterError caused',
-      new Error('by an ORM', { cause: new RetryLaterError() }),
-      false,
-    ],
-  ])('%s', (_, error, expected) => {
-    expect(isFailure(error)).toBe(expected);
   });
 });

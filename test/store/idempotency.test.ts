@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import type { PaymentClientOptions } from '../../src/client/options.js';
-import { PaymentClient } from '../../src/client/payment-client.js';
 import { memoryStore } from '../../src/store/memory.js';
 import {
   createClient,
@@ -86,38 +85,4 @@ describe.each([
       expect(requests).toHaveLength(2);
     },
   );
-});
-
-describe('a payment that the service does not recognise', () => {
-  it('is sent once, by a call and by recover', async () => {
-    const { store, endLease, requests } = await open(['reset'], {});
-    expect(await store.create(order)).toMatchObject({ state: 'unresolved' });
-    endLease();
-    expect(await store.recover()).toEqual({ resent: 0, unresolved: 0 });
-    expect(requests).toHaveLength(1);
-  });
-});
-
-it('recover is refused while a variable of the client is missing', async () => {
-  const server = await startRawServer({
-    answer: ({ socket }, index) => (index === 0 ? void socket.resetAndDestroy() : created),
-  });
-  const env: Record<string, string> = {
-    MERCHANT_PAYMENTS_BASE_URL: server.url,
-    MERCHANT_PAYMENTS_API_KEY: 'key',
-  };
-  await using client = PaymentClient.fromEnv(
-    { idempotency: 'merchantPaymentReference', maxRetries: 0 },
-    env,
-  );
-  let nowMs = Date.now();
-  const store = memoryStore({ client, now: () => nowMs });
-  await expect(store.recover()).rejects.toMatchObject({
-    code: 'INVALID_OPTION',
-    message: expect.stringContaining('set MERCHANT_PAYMENTS_API_SECRET'),
-  });
-  env['MERCHANT_PAYMENTS_API_SECRET'] = 'secret';
-  expect(await store.create(order)).toMatchObject({ state: 'unresolved' });
-  nowMs += 40_000;
-  expect(await store.recover()).toEqual({ resent: 1, unresolved: 0 });
 });

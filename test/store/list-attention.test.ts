@@ -68,18 +68,6 @@ it('reads no list after the limit has been reached', async () => {
   expect(Object.keys(backend.ages)).toEqual(['unresolved']);
 });
 
-it('lists payments that no call has sent', async () => {
-  const [listed] = await collect(listAttention(await unresolvedBackend(1), LIFETIME_MS));
-  expect(listed).toMatchObject({
-    kind: 'unresolved',
-    merchantPaymentReference: 'order-0',
-    attempts: 1,
-    since: new Date(1_000),
-    listedAt: new Date(1_000 + LIFETIME_MS),
-    stored: { state: 'unresolved', replayed: true },
-  });
-});
-
 describe('the age of what is listed', () => {
   it.each([
     [undefined, { ...agesOf(0), unresolved: LIFETIME_MS, 'no-callback': 3_600_000 }],
@@ -95,15 +83,6 @@ describe('the age of what is listed', () => {
 function agesOf(ms: number) {
   return { unresolved: ms, 'second-payment': ms, 'failed-change': ms, 'no-callback': ms };
 }
-
-it('reads only failed changes if a referenceNumber is given', async () => {
-  const backend = new ObservedBackend();
-  await collect(listAttention(backend, LIFETIME_MS, { referenceNumber: 'payment-1' }));
-  await collect(
-    listAttention(backend, LIFETIME_MS, { referenceNumber: 'p', kinds: ['failed-change'] }),
-  );
-  expect(Object.keys(backend.ages)).toEqual(['failed-change']);
-});
 
 it.each<[string, unknown, string]>([
   ['olderThanMs', { olderThanMs: -1 }, 'must be a whole number of milliseconds from 0'],

@@ -1,4 +1,4 @@
-import { assert, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Attention, FailedChange } from '../../src/store/attention.js';
 import type { CallbackStore, ManagedStore } from '../../src/store/callback-store.js';
 import { memoryStore } from '../../src/store/memory.js';
@@ -40,25 +40,6 @@ describe('the failures in a store in memory', () => {
     expect(paymentsOf(await list(store))).toEqual(references.slice(1));
   });
 
-  it('are of one change only, where names of others run together', async () => {
-    const store = memoryStore();
-    await fail(store, { referenceNumber: 'a', key: 'b","c' });
-    await fail(store, { referenceNumber: 'a","b', key: 'c' });
-    expect(await list(store)).toHaveLength(2);
-    const [item] = await list(store);
-    assert(item !== undefined);
-    await store.discard({ ...item, key: 'b' });
-    expect(await list(store)).toHaveLength(2);
-  });
-
-  it('say how often a change that is parked at once failed', async () => {
-    const store = memoryStore();
-    const failures = { parkAfter: 1 };
-    const result = await store.process(changeOf({ failures }), () => Promise.reject(new Error()));
-    expect(result).toMatchObject({ outcome: 'failed', parkedAfter: 1 });
-    expect(await list(store)).toMatchObject([{ attempts: 1, parked: true }]);
-  });
-
   it('park a change that has failed before parkAfter was set, at its next failure', async () => {
     const store = memoryStore();
     for (let time = 0; time < 3; time += 1) await fail(store, {});
@@ -94,42 +75,6 @@ describe('the store of a receiver that was given none', () => {
     const rawBody = new TextEncoder().encode('{}');
     expect(items).toMatchObject([{ kind: 'failed-change', attempts: 1, rawBody }]);
   });
-});
-
-describe('discard() of what is no such item', () => {
-  it.each([{ kind: 'unresolved' }, {}])('says what it takes, and what to do: %o', async (item) => {
-    await expect(memoryStore().discard(item as never)).rejects.toThrow(
-      "item must be an item of attention() of the kind 'second-payment', 'failed-change' or 'no-callback'; received an object; for an unresolved payment, use markCreated() or markNotCreated()",
-    );
-  });
-});
-
-it('discard() of an item that has changed says what to do', async () => {
-  const store = memoryStore();
-  await fail(store, {});
-  const [seen] = await list(store);
-  assert(seen !== undefined);
-  await fail(store, {});
-  await expect(store.discard(seen)).rejects.toThrow('List it again with attention()');
-});
-
-describe('attention({ referenceNumber })', () => {
-  it.each([[['unresolved']], [['failed-change', 'no-callback']]])(
-    'lists failed changes alone, and refuses the kinds %o',
-    async (kinds) => {
-      const store = memoryStore();
-      await fail(store, { referenceNumber: 'one' });
-      await fail(store, { referenceNumber: 'other' });
-      expect(() => store.attention({ referenceNumber: 'one', kinds: kinds as never })).toThrow(
-        "kinds must be left out, or ['failed-change'], if referenceNumber is given",
-      );
-      const listed: string[] = [];
-      for await (const item of store.attention({ referenceNumber: 'one' })) {
-        if (item.kind === 'failed-change') listed.push(item.referenceNumber);
-      }
-      expect(listed).toEqual(['one']);
-    },
-  );
 });
 
 describe('prune() in memory', () => {

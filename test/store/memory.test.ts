@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { CallbackStore } from '../../src/store/callback-store.js';
 import { memoryStore } from '../../src/store/memory.js';
 import { seconds } from '../contract/store/changes.js';
@@ -54,22 +54,6 @@ describe('a store in memory', () => {
     for (const change of changes) expect(await outcomeOf(store, change, done)).toBe('duplicate');
   });
 
-  it('counts an order once, however many payments it has', async () => {
-    const store = memoryStore({ maxEntries: 2 });
-    const outcomes = async (...references: string[]) => {
-      const found = [];
-      for (const referenceNumber of references) {
-        found.push(await outcomeOf(store, changeOf({ referenceNumber }), done));
-      }
-      return found;
-    };
-    expect(await outcomes('a', 'b', 'c')).toEqual(['processed', 'processed', 'processed']);
-    await processAll(store, 'other');
-    expect(await outcomes('a', 'b', 'c')).toEqual(['duplicate', 'duplicate', 'duplicate']);
-    await processAll(store, 'another', 'one more');
-    expect(await outcomes('a')).toEqual(['processed']);
-  });
-
   it('forgets all changes of a payment at once, with its watermark', async () => {
     const store = memoryStore({ maxEntries: 3 });
     await processAll(store, 'a');
@@ -89,13 +73,6 @@ describe('a store in memory', () => {
     expect(await processAll(store, 'b')).toEqual(['processed']);
   });
 
-  it('does not take a delivery that is a duplicate for a change', async () => {
-    const store = memoryStore({ maxEntries: 2 });
-    await processAll(store, 'a', 'b', 'a', 'c');
-    expect(await processAll(store, 'b')).toEqual(['duplicate']);
-    expect(await processAll(store, 'a')).toEqual(['processed']);
-  });
-
   it('never forgets what is being processed', async () => {
     let nowMs = 0;
     const store = memoryStore({ maxEntries: 1, now: () => nowMs });
@@ -106,24 +83,6 @@ describe('a store in memory', () => {
     running.end();
     expect(await running.outcome).toBe('processed');
     expect(await outcomeOf(store, changeOf(), done)).toBe('duplicate');
-  });
-
-  it('answers busy, without running it, to every change of a payment being processed', async () => {
-    const store = memoryStore();
-    const running = hold(store);
-    const work = vi.fn(done);
-    expect(await outcomeOf(store, changeOf(), work)).toBe('busy');
-    expect(await outcomeOf(store, changeOf({ key: 'change-2' }), work)).toBe('busy');
-    running.end();
-    await running.outcome;
-    expect(work).not.toHaveBeenCalled();
-  });
-
-  it('gives the work no transaction, and one signal', async () => {
-    await outcomeOf(memoryStore(), changeOf(), async (context) => {
-      expect(context.tx).toBeUndefined();
-      expect(context.signal).toBe(context.signal);
-    });
   });
 
   it.each([

@@ -78,67 +78,6 @@ describe('the logger of a store', () => {
     });
   });
 
-  it('gets a round of recovery that finds a reference in use at warn', async () => {
-    const { service, store, lines } = open();
-    await store.record(order, { tx: undefined });
-    service.answer('order-1', 409);
-    await store.recover();
-    expect(lines[1]).toEqual({
-      level: 'warn',
-      message: 'merchant-payments: store recover found unresolved payments',
-      fields: { operation: 'recover', resent: 1, unresolved: 1, durationMs },
-    });
-  });
-
-  it('gets a round of recovery with rejected payments at warn', async () => {
-    const { service, store, lines } = open();
-    await store.record(order, { tx: undefined });
-    service.answer('order-1', 422);
-    expect(await store.recover()).toEqual({ resent: 1, unresolved: 0, rejected: 1 });
-    expect(lines[1]).toEqual({
-      level: 'warn',
-      message: 'merchant-payments: store recover had payments rejected',
-      fields: { operation: 'recover', resent: 1, unresolved: 0, rejected: 1, durationMs },
-    });
-  });
-
-  it('gets a round of recovery that ended early at warn, with the reason', async () => {
-    const { service, store, lines } = open();
-    await store.record(order, { tx: undefined });
-    service.answer('order-1', 429);
-    expect(await store.recover()).toMatchObject({ resent: 1, error: { httpStatus: 429 } });
-    expect(lines[1]).toMatchObject({
-      level: 'warn',
-      message: 'merchant-payments: store recover ended early',
-      fields: { operation: 'recover', resent: 1, unresolved: 0, requestOutcome: 'rejected' },
-    });
-  });
-
-  it('does not change the error for a missing payment', async () => {
-    const { store, lines } = open();
-    const calls = [
-      store.create(undefined as never),
-      store.record(undefined as never, { tx: undefined }),
-    ];
-    for (const call of calls) {
-      await expect(call).rejects.toMatchObject({ code: expect.stringMatching(/^INVALID_/) });
-    }
-    expect(lines.map(({ message }) => message)).toEqual([
-      'merchant-payments: store create failed',
-      'merchant-payments: store record failed',
-    ]);
-  });
-
-  it('gets the reference as given, even if the input changes afterwards', async () => {
-    const { service, store, lines } = open();
-    const input = { ...order };
-    service.answer('order-1', 'answer-lost');
-    const created = store.create(input);
-    input.merchantPaymentReference = 'order-2';
-    await created;
-    expect(lines[0]).toMatchObject({ fields: { merchantPaymentReference: 'order-1' } });
-  });
-
   it('gets a payment that was not created at warn, with the code and without the message', async () => {
     const { service, store, lines } = open();
     service.answer('order-1', 422);

@@ -9,7 +9,7 @@ import { MemoryBackend } from '../../src/store/memory-backend.js';
 import type { Claim } from '../../src/store/payment-row.js';
 import type { PaymentStore } from '../../src/store/payment-store.js';
 import { ContractService } from '../contract/store/service.js';
-import { collect, recordIn } from '../contract/store/stage.js';
+import { collect } from '../contract/store/stage.js';
 import { MEMORY, openStore } from './memory-engine.js';
 import { order, paid, settle } from './orders.js';
 
@@ -47,93 +47,44 @@ function open({
 const ITEM = { merchantPaymentReference: 'order-1', attempts: 1, listedAt: new Date() };
 
 describe('the arguments of a store', () => {
-  it.each<[string, (store: PaymentStore<undefined>) => Promise<unknown>, string, string]>([
+  it.each<[string, (store: PaymentStore<undefined>) => Promise<unknown>, string]>([
+    ['no context', (store) => store.record(order('order-1'), undefined as never), 'context'],
     [
-      'record without a context',
-      (store) => store.record(order('order-1'), undefined as never),
-      'context',
-      'context is missing; it must be an object with tx, as in record(payment, { tx })',
-    ],
-    [
-      'record with something else',
+      'another context',
       (store) => store.record(order('order-1'), { transaction: 1 } as never),
       'context.transaction',
-      'the options are tx, extraBody',
     ],
+    ['extraBody in send', (store) => store.send('order-1', { extraBody: {} }), 'extraBody'],
+    ['a time limit of 0', (store) => store.send('order-1', { timeoutMs: 0 }), 'timeoutMs'],
+    ['nothing to send', (store) => store.send(''), 'merchantPaymentReference'],
+    ['nothing to get', (store) => store.get(''), 'merchantPaymentReference'],
+    ['nothing found', (store) => store.markCreated('order-1', undefined as never), 'found'],
+    ['a number alone', (store) => store.markCreated('order-1', 'PAY-1' as never), 'found'],
+    ['no number', (store) => store.markCreated('order-1', {} as never), 'found.referenceNumber'],
+    ['no item', (store) => store.markNotCreated(undefined as never), 'item'],
     [
-      'send with extraBody',
-      (store) => store.send('order-1', { extraBody: {} }),
-      'extraBody',
-      'extraBody must be left out: send() sends what was recorded; pass it to record()',
-    ],
-    [
-      'send with an option that is invalid',
-      (store) => store.send('order-1', { timeoutMs: 0 }),
-      'timeoutMs',
-      'from 1 to',
-    ],
-    ['send without a reference', (store) => store.send(''), 'merchantPaymentReference', 'empty'],
-    ['get without a reference', (store) => store.get(''), 'merchantPaymentReference', 'empty'],
-    [
-      'markCreated with nothing found',
-      (store) => store.markCreated('order-1', undefined as never),
-      'found',
-      'found is missing; it must be an object with the referenceNumber of the payment',
-    ],
-    [
-      'markCreated with a number alone',
-      (store) => store.markCreated('order-1', 'PAY-1' as never),
-      'found',
-      'received a string',
-    ],
-    [
-      'markCreated without a number',
-      (store) => store.markCreated('order-1', {} as never),
-      'found.referenceNumber',
-      'is missing',
-    ],
-    [
-      'markNotCreated without an item',
-      (store) => store.markNotCreated(undefined as never),
-      'item',
-      "item is missing; it must be an item of attention() of the kind 'unresolved' or 'no-callback'",
-    ],
-    [
-      'markNotCreated with an item of another kind',
+      'an item of another kind',
       (store) => store.markNotCreated({ ...ITEM, kind: 'second-payment' } as never),
       'item',
-      'received an object',
     ],
     [
-      'markNotCreated with attempts of a form',
+      'attempts as text',
       (store) => store.markNotCreated({ ...ITEM, attempts: '1' } as never),
       'item.attempts',
-      'item.attempts must be a whole number of attempts from 0; received a string of 1 character',
     ],
     [
-      'markNotCreated with less than no attempt',
+      'less than no attempt',
       (store) => store.markNotCreated({ ...ITEM, attempts: -1 }),
       'item.attempts',
-      'received -1',
     ],
     [
-      'markNotCreated with what was not listed',
+      'what was not listed',
       (store) => store.markNotCreated({ ...ITEM, listedAt: undefined } as never),
       'item.listedAt',
-      'item.listedAt is missing; it must be a valid Date or its ISO text; pass the item as attention() listed it, or as it came back from JSON',
     ],
-    [
-      'prune without a date',
-      (store) => store.prune('yesterday' as never),
-      'olderThan',
-      'olderThan must be a valid Date',
-    ],
-  ])('is refused where it is %s', async (_, ask, option, message) => {
-    await expect(ask(open().store)).rejects.toMatchObject({
-      code: 'INVALID_OPTION',
-      option,
-      message: expect.stringContaining(message),
-    });
+    ['no date', (store) => store.prune('yesterday' as never), 'olderThan'],
+  ])('are refused: %s', async (_, ask, option) => {
+    await expect(ask(open().store)).rejects.toMatchObject({ code: 'INVALID_OPTION', option });
   });
 
   it.each([undefined, null])(
@@ -146,9 +97,7 @@ describe('the arguments of a store', () => {
       await expect(store.record(order('order-1'), { tx: tx as never })).rejects.toMatchObject({
         code: 'INVALID_OPTION',
         option: 'tx',
-        message: expect.stringMatching(
-          /^tx .*your open transaction, as in record\(payment, \{ tx \}\).*; without it, the payment would be sent even if its order is not stored$/,
-        ),
+        message: expect.stringContaining('as in record(payment, { tx })'),
       });
       expect(await backend.read('order-1')).toBeUndefined();
       await store.record(order('order-1'), { tx: {} as never });
@@ -180,7 +129,6 @@ describe('a call', () => {
     const call = store.create(order('order-1'), { signal: AbortSignal.abort() });
     await expect(call).rejects.toMatchObject({
       code: 'ABORTED',
-      message: 'The payment was not sent: its signal was already aborted.',
       requestOutcome: 'not-sent',
       safeToRetry: true,
     });
@@ -200,8 +148,6 @@ describe('a call', () => {
       controller.abort();
       await expect(second).rejects.toMatchObject({
         code: 'ABORTED',
-        message:
-          'The call was aborted by its signal while another call was sending the payment. This one sent nothing.',
         requestOutcome: 'unknown',
       });
       held.answer();
@@ -232,18 +178,7 @@ describe('a decision of a person', () => {
     await store.markCreated('order-1', { referenceNumber });
     await expect(store.markCreated('order-1', { referenceNumber: 'X' })).rejects.toMatchObject({
       code: 'STATE_CHANGED',
-      message:
-        "The payment is 'created', and markCreated() takes only an unresolved one. Nothing was changed. Read it again with get()",
     });
-  });
-
-  it('is refused with what has changed since', async () => {
-    const { store, service } = open();
-    service.answer('order-1', 'answer-lost');
-    await store.create(order('order-1'));
-    await expect(store.markNotCreated({ ...ITEM, attempts: 2 })).rejects.toThrow(
-      "The payment has changed since it was listed with 2 attempts: it is 'unresolved' with 1 attempt. Nothing was changed. Read the list again",
-    );
   });
 
   it('says when to look again, where the service may still create the payment', async () => {
@@ -254,28 +189,15 @@ describe('a decision of a person', () => {
     await store.create(order('order-1'));
     vi.setSystemTime(40_500);
     const early = { ...ITEM, listedAt: new Date() };
-    const tooEarly =
-      'The item was listed while the service could still create its payment. Nothing was changed. Read the list again with attention()';
     await expect(store.markNotCreated(early)).rejects.toMatchObject({
       code: 'STATE_CHANGED',
-      message: `${tooEarly} in 20 s, then look the payment up at the service again`,
+      message: expect.stringContaining('with attention() in 20 s, then'),
     });
     vi.setSystemTime(60_000);
-    await expect(store.markNotCreated(early)).rejects.toThrow(`${tooEarly}, then look`);
+    await expect(store.markNotCreated(early)).rejects.toThrow('with attention(), then');
     const [item] = await collect(store.attention());
     await store.markNotCreated(item as UnresolvedPayment);
     expect(await store.get('order-1')).toMatchObject({ state: 'rejected' });
-  });
-
-  it('is kept as the record of a payment, which any record of the service replaces', async () => {
-    const { store, service } = open();
-    service.answer('order-1', 'answer-lost');
-    await store.create(order('order-1'));
-    await store.markCreated('order-1', { referenceNumber: 'PAY-1' });
-    expect(recordIn(await store.get('order-1'))).toEqual({
-      merchantPaymentReference: 'order-1',
-      referenceNumber: 'PAY-1',
-    });
   });
 });
 
@@ -334,32 +256,6 @@ describe('the errors of a store', () => {
     await first;
     await expect(store.create(another, { extraBody })).rejects.toThrow(message);
     await expect(store.record(another, { tx: undefined, extraBody })).rejects.toThrow(message);
-  });
-
-  it('say what to do', async () => {
-    const { store } = open();
-    await expect(store.send('order-2')).rejects.toThrow(
-      'The store has no payment with this merchantPaymentReference. Record it first',
-    );
-  });
-});
-
-describe('recover', () => {
-  it('leaves a payment to the call that is sending it', async () => {
-    const { store, service } = open();
-    for (const reference of ['order-1', 'order-2']) {
-      await store.record(order(reference), { tx: undefined });
-    }
-    const [first, second] = [service.hold('order-1'), service.hold('order-2')];
-    const recovery = store.recover();
-    await first.received;
-    const sending = store.send('order-2');
-    await second.received;
-    first.answer();
-    expect(await recovery).toEqual({ resent: 1, unresolved: 0 });
-    second.answer();
-    expect(await sending).toMatchObject({ state: 'created', replayed: false });
-    expect(service.requestsFor('order-2')).toHaveLength(1);
   });
 });
 
@@ -442,16 +338,6 @@ describe('a night on which the service refuses every payment', () => {
     });
     expect(await store.get('order-1')).toMatchObject({ state: 'recorded' });
   });
-
-  it('leaves a caller a rejected payment, which it may correct', async () => {
-    const { store, service } = open();
-    service.answer('order-1', 401);
-    await expect(store.create(order('order-1'))).rejects.toMatchObject({ httpStatus: 401 });
-    expect(await store.get('order-1')).toMatchObject({ state: 'rejected' });
-    expect(await store.create({ ...order('order-1'), amount: 1 })).toMatchObject({
-      state: 'created',
-    });
-  });
 });
 
 describe('a call that waits for another of the same process', () => {
@@ -490,18 +376,6 @@ describe('a call that waits for another of the same process', () => {
     const [first, second] = await callTwice(error);
     expect(first).toMatchObject(errorOf(error));
     expect(second).toMatchObject({ value: { state: 'created', replayed: false, attempts: 2 } });
-  });
-
-  it('does not take a send for another payment', async () => {
-    const { store, service } = open();
-    await store.record(order('order-1'), { tx: undefined });
-    const held = service.hold('order-1');
-    const first = store.send('order-1');
-    await held.received;
-    const second = store.create(order('order-1'));
-    held.answer();
-    expect(await first).toMatchObject({ state: 'created', replayed: false });
-    expect(await second).toMatchObject({ state: 'created', replayed: true });
   });
 });
 
@@ -566,18 +440,6 @@ describe('a call that waits for another process', () => {
     expect(given).toEqual([30_000]);
     expect(backend.claims.at(-1)).toMatchObject({ leaseMs: 40_000 });
   });
-
-  it('sends the payment itself if it was deleted in the meantime', async () => {
-    const { backend, held, first, second, waiting } = await startWaiting();
-    const serviceRecord = { referenceNumber: 'PAY-1', payment: '{}', updatedAtUs: undefined };
-    await backend.settle('order-1', serviceRecord);
-    await backend.prune(Date.now() + 1_000);
-    await vi.advanceTimersByTimeAsync(20);
-    expect(await second).toMatchObject({ state: 'created', replayed: false });
-    expect(waiting.service.requestsFor('order-1')).toHaveLength(1);
-    held.answer('refused');
-    expect(await first).toMatchObject({ state: 'created' });
-  });
 });
 
 describe('a backend that does not grant what is free', () => {
@@ -595,12 +457,6 @@ describe('a backend that does not grant what is free', () => {
     }
   }
 
-  it('is asked again, by send too', async () => {
-    const { store } = open({ backend: new GrudgingBackend() });
-    await store.record(order('order-1'), { tx: undefined });
-    expect(await store.send('order-1')).toMatchObject({ state: 'created', replayed: false });
-  });
-
   it('is asked again after growing pauses, until the deadline of the call', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
     const backend = new GrudgingBackend();
@@ -613,9 +469,6 @@ describe('a backend that does not grant what is free', () => {
     });
     const refused = expect(call).rejects.toMatchObject({
       code: 'STORE_TIMEOUT',
-      message: expect.stringMatching(
-        /^The payment was not sent: .+ find what else sends or changes this payment \(docs/,
-      ),
     });
     const askedAfter: number[] = [];
     for (let ms = 0; !isOver; ms += 1) {

@@ -56,7 +56,6 @@ const apiError = (status: number, serviceCode?: string) => {
   const response = { status, headers: {}, body: '', text: '', attempts: 1 };
   return new ApiError('not accepted', { ...details, requestOutcome, response, serviceCode });
 };
-const refusal = apiError(422, 'VALIDATION_FAILED');
 const throwing = (error: Error) => () => {
   throw error;
 };
@@ -86,39 +85,6 @@ it('looks up every unresolved payment, of which there is more than a page', asyn
   expect(looked.size).toBe(150);
 });
 
-it.each(['not-created', undefined] as const)(
-  'writes nothing about a payment that lookUp answers with %s while the service may act on the request',
-  async (answer) => {
-    let nowMs = 0;
-    const calls: string[] = [];
-    class Observed extends MemoryBackend {
-      override decide(...args: Parameters<MemoryBackend['decide']>) {
-        calls.push('decide');
-        return super.decide(...args);
-      }
-      override look(...args: Parameters<MemoryBackend['look']>) {
-        calls.push('look');
-        return super.look(...args);
-      }
-    }
-    const backend = new Observed({ ...MEMORY, now: () => nowMs });
-    const intent = { body: JSON.stringify(order('order-1')), digest: '' };
-    await backend.claim({ key: 'order-1', intent, owner: 'one', allowsRejected: true, leaseMs: 1 });
-    await backend.finish('order-1', 'one', { state: 'unresolved', failure: undefined });
-    const looking = {
-      ...alone,
-      resend: () => Promise.resolve({ stored: undefined, replayed: true }),
-      lookUp: async () => answer,
-    };
-    nowMs = alone.lifetimeMs - 1;
-    await recover(backend, looking);
-    expect(calls).toStrictEqual([]);
-    nowMs += 1;
-    await recover(backend, looking);
-    expect(calls).toStrictEqual([answer === undefined ? 'look' : 'decide']);
-  },
-);
-
 describe('a pass over recorded payments', () => {
   it('takes each of 250 payments once, also when they stay recorded', async () => {
     const { recovery, bodies, pages } = await recoverMany(250, (stored) => ({
@@ -129,27 +95,6 @@ describe('a pass over recorded payments', () => {
     expect(bodies).toHaveLength(250);
     expect(pages).toBe(3);
     expect(recovery).toEqual({ resent: 0, unresolved: 0 });
-  });
-
-  it('reads no page after one that is not full', async () => {
-    expect(await recoverMany(99, (stored) => ({ stored, replayed: true }))).toMatchObject({
-      pages: 1,
-    });
-  });
-
-  it('counts the sent payments, and which of them are unresolved', async () => {
-    const { recovery } = await recoverMany(4, (stored) => {
-      if (stored.body === 'body 0') return { stored: undefined, replayed: false };
-      const state = stored.body === 'body 1' ? 'unresolved' : 'created';
-      return { stored: { ...stored, state }, replayed: stored.body === 'body 2' };
-    });
-    expect(recovery).toEqual({ resent: 3, unresolved: 1 });
-  });
-
-  it('continues after a rejected payment', async () => {
-    const { recovery, bodies } = await recoverMany(20, failing(refusal));
-    expect(bodies).toHaveLength(20);
-    expect(recovery).toEqual({ resent: 20, unresolved: 0, rejected: 20 });
   });
 
   // Of a proxy, which may refuse every payment: they stay recorded.

@@ -122,15 +122,6 @@ describe('a running recovery', () => {
     await recovery.stop();
   });
 
-  it('stops between two rounds', async () => {
-    const { backend, store } = open();
-    const recovery = store.startRecovery({ everyMs: 10 });
-    await settled();
-    await recovery.stop();
-    await pass(1_000);
-    expect(backend.rounds).toBe(1);
-  });
-
   it('stops at the end of a block with await using', async () => {
     const { backend, store } = open();
     {
@@ -169,21 +160,6 @@ describe('a running recovery', () => {
     function fail(): void {
       throw failure;
     }
-  });
-
-  it('reports a failure of lookUp too', async () => {
-    const { service, store } = open({ leaseMs: 100 });
-    service.answer('order-1', 'answer-lost');
-    await store.create(order('order-1'));
-    const now = vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 100);
-    const failure = new Error('no such page');
-    const onError = vi.fn();
-    const lookUp = () => Promise.reject(failure);
-    const recovery = store.startRecovery({ lookUp, onError });
-    await settled();
-    await recovery.stop();
-    now.mockRestore();
-    expect(onError).toHaveBeenCalledExactlyOnceWith(failure);
   });
 
   /** A store whose first payments are unresolved, and the last one recorded. */
@@ -244,19 +220,6 @@ describe('a running recovery', () => {
     expect(asked).toEqual(['odd']);
     expect(await store.get('recorded')).toMatchObject({ state: 'created' });
     expect(await store.get('known')).toMatchObject({ state: 'unresolved' });
-    await recovery.stop();
-  });
-
-  it('does not wait for onError', async () => {
-    const { backend, store } = open();
-    backend.failure = new StoreError('STORE_FAILED', 'no database');
-    const recovery = store.startRecovery({
-      everyMs: 10,
-      onError: () => new Promise(() => undefined),
-    });
-    await settled();
-    await pass(10);
-    expect(backend.rounds).toBe(2);
     await recovery.stop();
   });
 
@@ -346,17 +309,6 @@ describe('a look at the service', () => {
       const items = await collect(store.attention({ olderThanMs: 0 }));
       expect(items).toMatchObject([{ kind: 'no-callback', attempts: 1 }]);
       expect((items[0] as PaymentWithoutCallback).foundStatus).toBe(foundStatus);
-    }
-  });
-
-  it('that fails is repeated in the next pass', async () => {
-    const { clock, store } = openWithClock();
-    await store.create(order('order-1'));
-    clock.nowMs = 10_000;
-    const lookUp = vi.fn(() => Promise.reject(new Error('no connection')));
-    for (let count = 1; count <= 2; count += 1) {
-      await expect(store.recover({ lookUp })).rejects.toThrow('no connection');
-      expect(lookUp).toHaveBeenCalledTimes(count);
     }
   });
 

@@ -127,30 +127,6 @@ describe('what a claim reads', () => {
     }
   });
 
-  it('lacks what is null, and what has no row', () => {
-    expect(see(['order', 'elsewhere', null, null, null, null, '', null, null])).toMatchObject({
-      row: {
-        state: 'elsewhere',
-        referenceNumber: undefined,
-        payment: undefined,
-        updatedAtUs: undefined,
-        paidBy: undefined,
-      },
-      isProcessed: false,
-      newest: undefined,
-      failure: undefined,
-    });
-  });
-
-  it('is not processed because another change was', () => {
-    expect(see(order, ['change', 'a', '5'])).toMatchObject({ isProcessed: false });
-  });
-
-  it('is nothing without the order', () => {
-    expect(see()).toBeUndefined();
-    expect(see(['change', 'b', '5'])).toBeUndefined();
-  });
-
   it('has its own failure, parked by any kind of one', () => {
     for (const parked of [1, '1', true]) {
       expect(see(order, ['failure', '2', parked])?.failure).toEqual({

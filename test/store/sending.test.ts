@@ -72,14 +72,6 @@ describe('a claim whose answer was lost', () => {
     expect(service.requestsFor('order-1')).toEqual([]);
     expect(await store.send('order-1')).toMatchObject({ state: 'created', replayed: false });
   });
-
-  it("throws the error of the claim when it can't be released", async () => {
-    const { backend, store } = open();
-    backend.claimFailures.push(...failures(1));
-    backend.finishFailures.push(new Error('still no database'));
-    await expect(store.create(order('order-1'))).rejects.toThrow('no database');
-    await new Promise(setImmediate);
-  });
 });
 
 describe('a repetition that was not sent', () => {
@@ -112,31 +104,6 @@ describe('a repetition that was not sent', () => {
     backend.claimMs = 10_001;
     expect(await store.recover()).toEqual({ resent: 0, unresolved: 0 });
     await isAsItWas();
-  });
-});
-
-describe('what is known when the answer arrives', () => {
-  it('is the record of the earlier callback, even if the answer has another payment', async () => {
-    const { service, store } = open();
-    const held = service.hold('order-1');
-    const call = store.create(order('order-1'));
-    await held.received;
-    const record = paid('order-1', 'of the callback');
-    await settle(store, record);
-    held.answer();
-    expect(await call).toMatchObject({ state: 'created', payment: record });
-  });
-
-  it('is sent as stored, whatever the backend has granted', async () => {
-    const { service, backend, store } = open();
-    const stored = JSON.stringify({ ...order('order-1'), amount: 1 });
-    const claim = backend.claim.bind(backend);
-    backend.claim = async (wanted) => {
-      const claimed = await claim(wanted);
-      return { ...claimed, stored: claimed.stored && { ...claimed.stored, body: stored } };
-    };
-    await store.create(order('order-1'));
-    expect(service.requestsFor('order-1')).toEqual([JSON.parse(stored)]);
   });
 });
 

@@ -3,7 +3,7 @@ import type { PaymentClient } from '../../src/client/payment-client.js';
 import { StoreError } from '../../src/errors.js';
 import type { StoreContext } from '../../src/store/callback-store.js';
 import { memoryStore } from '../../src/store/memory.js';
-import { collect, recordIn } from '../contract/store/stage.js';
+import { collect } from '../contract/store/stage.js';
 import { order } from './orders.js';
 import { startScene } from './settling-scene.js';
 
@@ -46,37 +46,6 @@ describe('a receiver with a store that creates payments', () => {
     expect(await collect(store.attention())).toEqual([]);
     expect(mock.requests).toHaveLength(1);
     expect(contexts).toMatchObject([{ current: true, secondPayment: false }]);
-  });
-
-  it('returns from create the record of a callback that arrived before the answer', async () => {
-    await using scene = await startScene({ createStore, onPayment: () => {} });
-    const { mock, store } = scene;
-    mock.faults.add({ on: 'request', type: 'hang' });
-    const controller = new AbortController();
-    const call = store.create(order('order-2'), { signal: controller.signal });
-    // The payment comes from elsewhere, as the mock that hangs has created none.
-    await expect.poll(() => mock.requests.length).toBe(1);
-    const direct = await scene.client.payments.create(order('order-2'));
-    const referenceNumber = String(direct.payment.referenceNumber);
-    await mock.setStatus(referenceNumber, 'paid');
-    controller.abort();
-    expect(await call).toMatchObject({
-      state: 'created',
-      replayed: false,
-      payment: { referenceNumber, status: 'paid' },
-    });
-  });
-
-  it('keeps the newest record when callbacks arrive late', async () => {
-    await using scene = await startScene({ createStore, onPayment: () => {} });
-    const { mock, store } = scene;
-    const created = await store.create(order('order-3'));
-    const referenceNumber = String(recordIn(created)?.referenceNumber);
-    mock.faults.add({ on: 'callback', type: 'reorder' });
-    const held = mock.setStatus(referenceNumber, 'authorized');
-    await mock.setStatus(referenceNumber, 'paid');
-    await held;
-    expect(await store.get('order-3')).toMatchObject({ payment: { status: 'paid' } });
   });
 
   it('reports a second payment of one reference, once for each change', async () => {
@@ -125,45 +94,5 @@ describe('a receiver with a store that creates payments', () => {
     expect(await collect(store.attention())).toMatchObject([{ kind: 'failed-change' }]);
     expect((await mock.setStatus(referenceNumber, 'paid')).attempts[0]?.response?.status).toBe(200);
     expect(calls).toBe(2);
-  });
-
-  it('answers 500 and calls nothing when the store fails', async () => {
-    const reports: unknown[] = [];
-    let calls = 0;
-    await using scene = await startScene({
-      createStore(client) {
-        const store = memoryStore({ client });
-        store.process = async () => {
-          throw new Error('no database');
-        };
-        return store;
-      },
-      onPayment() {
-        calls += 1;
-      },
-      onError: (error) => void reports.push(error),
-    });
-    const { payment } = await scene.client.payments.create(order('order-6'));
-    const delivery = await scene.mock.setStatus(String(payment.referenceNumber), 'paid');
-    expect(delivery.attempts[0]?.response?.status).toBe(500);
-    expect(reports).toMatchObject([{ message: 'no database' }]);
-    expect(calls).toBe(0);
-  });
-
-  it('passes on callbacks for payments that are not in the store, and then knows them', async () => {
-    let calls = 0;
-    await using scene = await startScene({
-      createStore,
-      onPayment() {
-        calls += 1;
-      },
-    });
-    const { payment } = await scene.client.payments.create(order('order-7'));
-    await scene.mock.setStatus(String(payment.referenceNumber), 'paid');
-    expect(calls).toBe(1);
-    expect(await scene.store.get('order-7')).toMatchObject({ state: 'created', attempts: 0 });
-    const again = await scene.store.create({ ...order('order-7'), amount: 7 });
-    expect(again).toMatchObject({ replayed: true, payment: { status: 'paid' } });
-    expect(scene.mock.payments.list()).toHaveLength(1);
   });
 });

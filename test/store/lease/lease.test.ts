@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { ChangeResult } from '../../../src/store/callback-store.js';
 import { type Lease, runUnderLease } from '../../../src/store/lease/lease.js';
+import { deferred } from '../../postgres/change.js';
 
 const never = () => new Promise<never>(() => {});
 
@@ -65,7 +66,7 @@ describe('the end of the work', () => {
     const run = runUnderLease(lease, async () => {});
     await expect(run).rejects.toMatchObject({
       code: 'LEASE_LOST',
-      message: expect.stringContaining('Raise leaseMs or renewForMs, or stop on abort'),
+      message: expect.stringContaining('Raise leaseMs'),
     });
     expect(lease.release).not.toHaveBeenCalled();
   });
@@ -136,18 +137,6 @@ describe('a lease', () => {
     expect(renew).toHaveBeenCalledTimes(2);
   });
 
-  test('aborts the signal as early when a renewal fails late and the next is not answered', async () => {
-    const failLate = () =>
-      new Promise<boolean>((_, reject) => setTimeout(reject, 95, new Error('no store')));
-    const renew = vi.fn<Lease['renew']>(never).mockImplementationOnce(failLate);
-    const signal = await begin(createLease({ renew }));
-    await vi.advanceTimersByTimeAsync(269);
-    expect(signal.aborted).toBe(false);
-    await vi.advanceTimersByTimeAsync(1);
-    expect(signal.aborted).toBe(true);
-    expect(vi.getTimerCount()).toBe(0);
-  });
-
   describe('after a pause of the whole process', () => {
     /** The clock advances without running timers. */
     function pauseFor(ms: number): void {
@@ -202,14 +191,6 @@ describe('a lease', () => {
     expect(lease.renew).toHaveBeenCalledTimes(10);
     expect(vi.getTimerCount()).toBe(0);
   });
-
-  test('aborts the signal after a renewForMs that is shorter than a renewal takes', async () => {
-    const signal = await begin(createLease({ renewForMs: 50, renew: never }));
-    await vi.advanceTimersByTimeAsync(49);
-    expect(signal.aborted).toBe(false);
-    await vi.advanceTimersByTimeAsync(1);
-    expect(signal.aborted).toBe(true);
-  });
 });
 
 describe('a lease whose grant arrives when half of it is over', () => {
@@ -254,4 +235,55 @@ describe('a lease whose grant arrives when half of it is over', () => {
     expect(lease.finish).not.toHaveBeenCalled();
     expect(vi.getTimerCount()).toBe(0);
   });
+});
+
+test.each([true, false])(
+  'a renewal that is answered %s after the work neither goes on nor aborts the signal',
+  async (said) => {
+    const renewal = deferred<boolean>();
+    const work = deferred<void>();
+    let signal = AbortSignal.abort();
+    const ended = runUnderLease(createLease({ renew: () => renewal.promise }), (given) => {
+      signal = given;
+      return work.promise;
+    });
+    await vi.advanceTimersByTimeAsync(100);
+    work.resolve();
+    await ended;
+    renewal.resolve(said);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(vi.getTimerCount()).toBe(0);
+    expect(signal.aborted).toBe(false);
+  },
+);
+
+test('a lease that seems lost is finished all the same when no other holder took it', async () => {
+  const lease = createLease({ renew: () => Promise.reject(new Error('reset')) });
+  const work = deferred<void>();
+  const ended = runUnderLease(lease, () => work.promise);
+  await vi.advanceTimersByTimeAsync(300);
+  work.resolve();
+  expect(await ended).toMatchObject({ outcome: 'processed' });
+});
+
+test('the timers of a lease do not keep the process from ending', async () => {
+  vi.useRealTimers();
+  const count = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
+  const before = count();
+  const work = deferred<void>();
+  const ended = runUnderLease(createLease(), () => work.promise);
+  expect(count()).toBe(before);
+  work.resolve();
+  await ended;
+});
+
+test('a lease is kept where timers are numbers, as in Workers', async () => {
+  const start = globalThis.setTimeout;
+  vi.stubGlobal('setTimeout', (...given: Parameters<typeof start>) => Number(start(...given)));
+  const lease = createLease();
+  const ended = runUnderLease(lease, () => new Promise((end) => start(end, 300)));
+  await vi.advanceTimersByTimeAsync(300).finally(() => vi.unstubAllGlobals());
+  await expect(ended).resolves.toMatchObject({ outcome: 'processed' });
+  expect(lease.renew).toHaveBeenCalled();
+  expect(vi.getTimerCount()).toBe(0);
 });

