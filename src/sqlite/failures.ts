@@ -2,7 +2,7 @@ import { InvalidOptionError, MerchantPaymentsError, type StoreError } from '../e
 import { failed, late, lost, missing } from '../store/errors.js';
 import { isLocked } from './database.js';
 
-const REMEDY = 'Keep transactions short, and none open across an await';
+const REMEDY = 'Keep transactions short, none open across an await';
 
 // SQLite has no error codes for these.
 const MISSING = /no such (?:table|column)|has no column named/;
@@ -40,7 +40,7 @@ export const stillBlocked = (blocker: string, cause: unknown, patienceMs: number
 
 export const notRecorded = (blocker: string, cause: unknown) =>
   late(
-    `The work is done, but ${blocker} until its lease expired, so nothing was recorded. Keep transactions short`,
+    `The work is done, but ${blocker} until its lease expired; nothing was recorded. Keep transactions short`,
     cause,
   );
 

@@ -51,7 +51,7 @@ export interface ServerWords {
 }
 
 const UNKNOWN_END =
-  'so whether it was recorded is unknown: the retry is a duplicate, or runs it again';
+  'whether it was recorded is unknown: the retry is a duplicate, or runs it again';
 const RUN_AGAIN = 'nothing was recorded; the retry runs it again';
 const REPEAT = 'It is unknown whether the step was done; it is safe to repeat it';
 
@@ -158,12 +158,12 @@ export class ServerFailures {
 
   readonly noEndInTime = (timeoutMs: number): StoreError =>
     late(
-      `${this.#words.name} did not answer COMMIT within commandTimeoutMs (${timeoutMs} ms), ${UNKNOWN_END}`,
+      `${this.#words.name} did not answer COMMIT within commandTimeoutMs (${timeoutMs} ms); ${UNKNOWN_END}`,
     );
 
   endUnknown(cause: unknown): StoreError {
     return lost(
-      `The connection to the database was lost at COMMIT, ${UNKNOWN_END}`,
+      `The connection to the database was lost at COMMIT; ${UNKNOWN_END}`,
       // If a loss was already described, keep only the driver's error.
       cause instanceof StoreError ? cause.cause : cause,
     );
