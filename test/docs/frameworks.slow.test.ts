@@ -75,7 +75,13 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 describe.each(Object.keys(programs))('the lines for %s', (name) => {
   test('hand the raw body to the handler', async () => {
     const shop = spawn(process.execPath, [path.join(folder, `${name}.js`)], {
-      env: { PATH: process.env['PATH'], MERCHANT_PAYMENTS_SIGNING_SECRET: signingSecret },
+      env: {
+        PATH: process.env['PATH'],
+        MERCHANT_PAYMENTS_BASE_URL: 'http://127.0.0.1:9', // nothing is sent
+        MERCHANT_PAYMENTS_API_KEY: 'key-of-the-guide',
+        MERCHANT_PAYMENTS_API_SECRET: 'secret-of-the-guide',
+        MERCHANT_PAYMENTS_SIGNING_SECRET: signingSecret,
+      },
       stdio: 'ignore',
     });
     onTestFinished(() => void shop.kill());
