@@ -8,7 +8,7 @@ import { findFreePort } from '../services/throwaway-server.js';
 import { readBlocks } from './snippets/blocks.js';
 
 // The lines of docs/frameworks.md as pasted beside its payments.ts. Bun, Deno and Workers are run by test/runtimes,
-// Lambda by test/examples. The rows with a star were run by hand.
+// Lambda by test/examples. The rows with a star were tried by hand.
 
 const GUIDE = 'docs/frameworks.md';
 const codeOf = (name: string) => readBlocks(GUIDE).find((block) => block.name === name)?.code ?? '';
@@ -49,6 +49,21 @@ const programs: Record<string, Record<string, string>> = {
       serve({ fetch: app.fetch, port: 3000 });`,
   },
 };
+
+// Called as the framework calls them: with an event that has the request.
+for (const [name, exported] of [
+  ['SvelteKit', 'POST'],
+  ['React Router', 'action'],
+] as const) {
+  programs[name] = {
+    'payments.ts': ofFetch,
+    'route.ts': lineOf(name).replace(/'[^']+'/, "'./payments.js'"),
+    'start.ts': `import { createServer } from 'node:http';
+      import { getRequestListener } from '@hono/node-server';
+      import { ${exported} } from './route.js';
+      createServer(getRequestListener((request) => ${exported}({ request }))).listen(3000);`,
+  };
+}
 
 const signingSecret = 'whsec_of_the_guide';
 let folder = '';
