@@ -8,7 +8,7 @@ import { findFreePort } from '../services/throwaway-server.js';
 import { readBlocks } from './snippets/blocks.js';
 
 // The lines of docs/frameworks.md as pasted beside its payments.ts. Bun, Deno and Workers are run by test/runtimes,
-// Lambda by test/examples. The rows with a star were run by hand.
+// Lambda by test/examples. The rows with a star were tried by hand.
 
 const GUIDE = 'docs/frameworks.md';
 const codeOf = (name: string) => readBlocks(GUIDE).find((block) => block.name === name)?.code ?? '';
@@ -50,6 +50,21 @@ const programs: Record<string, Record<string, string>> = {
   },
 };
 
+// Called as the framework calls them: with an event that has the request.
+for (const [name, exported] of [
+  ['SvelteKit', 'POST'],
+  ['React Router', 'action'],
+] as const) {
+  programs[name] = {
+    'payments.ts': ofFetch,
+    'route.ts': lineOf(name).replace(/'[^']+'/, "'./payments.js'"),
+    'start.ts': `import { createServer } from 'node:http';
+      import { getRequestListener } from '@hono/node-server';
+      import { ${exported} } from './route.js';
+      createServer(getRequestListener((request) => ${exported}({ request }))).listen(3000);`,
+  };
+}
+
 const signingSecret = 'whsec_of_the_guide';
 let folder = '';
 const portOf = new Map<string, number>();
@@ -75,7 +90,13 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 describe.each(Object.keys(programs))('the lines for %s', (name) => {
   test('hand the raw body to the handler', async () => {
     const shop = spawn(process.execPath, [path.join(folder, `${name}.js`)], {
-      env: { PATH: process.env['PATH'], MERCHANT_PAYMENTS_SIGNING_SECRET: signingSecret },
+      env: {
+        PATH: process.env['PATH'],
+        MERCHANT_PAYMENTS_BASE_URL: 'http://127.0.0.1:9', // nothing is sent
+        MERCHANT_PAYMENTS_API_KEY: 'key-of-the-guide',
+        MERCHANT_PAYMENTS_API_SECRET: 'secret-of-the-guide',
+        MERCHANT_PAYMENTS_SIGNING_SECRET: signingSecret,
+      },
       stdio: 'ignore',
     });
     onTestFinished(() => void shop.kill());
