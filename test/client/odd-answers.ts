@@ -165,6 +165,7 @@ export const oddAnswers: readonly OddAnswer[] = [
   row('204', answer(204, []), read('nothing'), { stays: true }),
   row('204 with a length', answer(204, ['content-length: 5']), read('nothing')),
   row('205 of JSON without a body', closed(205, '', JSON_TYPE), read('nothing')),
+  row('103 alone', answer(103, ['link: </a>']), lost),
   row(
     '103 before the answer',
     Buffer.concat([answer(103, ['link: </a>']), sized(201, json)]),

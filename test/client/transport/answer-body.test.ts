@@ -156,6 +156,14 @@ describe.each(transports)('the body of a 2xx, with $name,', ({ options }) => {
   });
 });
 
+it('of a 2xx in gzip that is too large once it is read is told as such', async () => {
+  const body = gzipSync('a'.repeat(100_000));
+  const server = await startRawServer({ answer: () => encoded(body, 'gzip') });
+  const client = createClient(server.url, { maxResponseBytes: 1024 });
+  const error = await failureOf(client.payments.create(order));
+  expect(error.message).toContain('with a body larger than maxResponseBytes');
+});
+
 it('of a 2xx in an unknown encoding is named as such, without a secret', async () => {
   const server = await startRawServer({
     answer: () => encoded(Buffer.from('no JSON'), `gzip, ${authorization}`),
