@@ -110,6 +110,11 @@ describe('resolveOptions', () => {
     );
   });
 
+  it('means the closest of two names', () => {
+    const near = { listen: text, list: text };
+    expect(messageOf(() => resolveOptions({ lists: 1 }, near))).toMatch(/use list$/);
+  });
+
   it('does not quote a name that may be data', () => {
     for (const name of ['sk_live_0123456789', 'k'.repeat(41)]) {
       const message = messageOf(() => resolveOptions({ [name]: 1 }, rules));
