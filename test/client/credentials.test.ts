@@ -31,7 +31,12 @@ const bad: readonly [string, unknown, string][] = [
   ['a line break inside', 'hunter\r\n2', 'must not contain control characters'],
   ['a C1 control inside', 'hunter\u00852', 'must not contain control characters'],
   ['the text undefined', 'undefined', 'received the placeholder undefined'],
+  ['the text null', 'null', 'received the placeholder null'],
+  ['the text NaN', 'NaN', 'received the placeholder NaN'],
+  ['the text of an object', '[object Object]', 'received the placeholder'],
   ['changeme', 'changeme', 'received the placeholder changeme'],
+  ['a template in double braces', '{{hunter2}}', 'received a template'],
+  ['a template in angle brackets', '<hunter2>', 'received a template'],
   // biome-ignore lint/suspicious/noTemplateCurlyInString: a template that was not filled in
   ['a template of a shell', '${hunter2}', 'received a template'],
   ['half a surrogate pair', 'hunter2\ud83d', 'must not contain broken characters'],
@@ -95,9 +100,18 @@ describe('credentials', () => {
     expect(error.message).not.toContain('hunter2');
   });
 
-  it('take a colon, a space and any script in the secret', () => {
-    const secret = 'a:b c:ö€😀 \u00a0z';
-    const { authorization } = new Credentials('Schlüssel', secret);
+  it('take a colon, a space and any script in the secret', async () => {
+    let authorization: string | null = null;
+    const client = new PaymentClient({
+      baseUrl: 'https://payments.example',
+      apiKey: 'Schlüssel',
+      apiSecret: 'a:b c:ö€😀 \u00a0z',
+      async fetch(_url, init) {
+        authorization = new Headers(init?.headers).get('authorization');
+        return Response.json({});
+      },
+    });
+    await client.payments.create(order);
     expect(authorization).toBe('Basic U2NobMO8c3NlbDphOmIgYzrDtuKCrPCfmIAgwqB6');
   });
 });

@@ -134,7 +134,6 @@ export const oddAnswers: readonly OddAnswer[] = [
   ),
   row('identity', encoded('identity', json), read('payment')),
   row('JSON in utf-8', encoded('utf-8', json), read('payment')),
-  row('text in utf-8', encoded('utf-8', half), accepted),
   row('an unknown encoding', encoded('x-none', gzipSync(json)), accepted),
   row('gzip in an unknown encoding', encoded('x-none, gzip', gzipSync(json)), accepted),
 
@@ -159,12 +158,12 @@ export const oddAnswers: readonly OddAnswer[] = [
   row('a list', sized(201, '[1]'), read('value')),
   row('null', sized(201, 'null'), read('value')),
   row('a number', sized(201, '7'), read('value')),
-  row('deep nesting', sized(201, '['.repeat(5_000) + ']'.repeat(5_000)), read('value')),
 
   // Its status and headers.
   row('204', answer(204, []), read('nothing'), { stays: true }),
   row('204 with a length', answer(204, ['content-length: 5']), read('nothing')),
   row('205 of JSON without a body', closed(205, '', JSON_TYPE), read('nothing')),
+  row('103 alone', answer(103, ['link: </a>']), lost),
   row(
     '103 before the answer',
     Buffer.concat([answer(103, ['link: </a>']), sized(201, json)]),
@@ -173,7 +172,6 @@ export const oddAnswers: readonly OddAnswer[] = [
   row('100 before the answer', Buffer.concat([answer(100, []), sized(201, json)]), lost),
   row('101', answer(101, ['connection: upgrade', 'upgrade: x']), lost),
   row('301 with a location', sized(301, '', 'location: https://elsewhere.example/api'), unknown),
-  row('status 999', sized(999, ''), unknown),
   row('a refusal larger than allowed', sized(422, 'x'.repeat(MAX_RESPONSE_BYTES + 1)), refused),
   row('no HTTP', Buffer.from('SSH-2.0-OpenSSH\r\n\r\n'), noAnswer),
   row('a head without an end', Buffer.from('HTTP/1.1 201 Text\r\ncontent-le'), lost),

@@ -260,6 +260,7 @@ describe('the request of request()', () => {
     ['/a%2F..%2Fb'],
     ['/a/..%5cb'],
     ['/%2f%2e%2E'],
+    ['/a%5C..'],
   ])('is refused for the dot segments of %s', async (path) => {
     const error = await refused({ method: 'GET', path });
     expect(error.message).toBe(

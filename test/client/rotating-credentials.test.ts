@@ -198,7 +198,7 @@ describe('headers', () => {
     expect(error.message).not.toContain('hunter2');
   });
 
-  it.each(['hunter2\r\nx-injected: 1', 'hunter2\u0000', 'hunter2 €'])(
+  it.each(['hunter2\r\nx-injected: 1', 'hunter2\u0000', 'hunter2\u007f', 'hunter2 €'])(
     'may not have the value %j, which is not quoted',
     (value) => {
       const make = () => createClient({ headers: { 'X-Token': value } });

@@ -36,6 +36,11 @@ const uncoded: readonly [what: string, thrown: () => unknown, shown: string][] =
     throwing(Object.assign(new Error('m'), { name: 'a b' })),
     'Error: m',
   ],
+  [
+    'an error whose code is no word',
+    throwing(Object.assign(new TypeError('m'), { code: 'it is' })),
+    'TypeError: m',
+  ],
   ['a text', throwing('hunter2'), 'Error: unknown cause'],
   [
     'an error that quotes the secret',

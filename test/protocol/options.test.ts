@@ -101,6 +101,7 @@ describe('resolveOptions', () => {
   it.each([
     ['timeout', 'use timeoutMs'],
     ['TIMEOUTMS', 'use timeoutMs'],
+    ['timeXYZMs', 'the options are timeoutMs, maxRetries, timestampUnit, toleranceSeconds'],
     ['xyz', 'the options are timeoutMs, maxRetries, timestampUnit, toleranceSeconds'],
     ['toString', 'the options are timeoutMs, maxRetries, timestampUnit, toleranceSeconds'],
   ])('refuses %s', (name, remedy) => {
@@ -109,12 +110,17 @@ describe('resolveOptions', () => {
     );
   });
 
+  it('means the closest of two names', () => {
+    const near = { listen: text, list: text };
+    expect(messageOf(() => resolveOptions({ lists: 1 }, near))).toMatch(/use list$/);
+  });
+
   it('does not quote a name that may be data', () => {
-    const message = messageOf(() => resolveOptions({ sk_live_0123456789: 1 }, rules));
-    expect(message).toMatch(
-      /^one of the names given: one of the names given is not a known option/,
-    );
-    expect(message).not.toContain('sk_live');
+    for (const name of ['sk_live_0123456789', 'k'.repeat(41)]) {
+      const message = messageOf(() => resolveOptions({ [name]: 1 }, rules));
+      expect(message).toMatch(/^one of the names given: one of the names given is not a known/);
+      expect(message).not.toContain(name);
+    }
   });
 
   it('takes an object without a prototype, and reads no inherited field', () => {

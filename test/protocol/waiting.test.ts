@@ -14,14 +14,3 @@ it('a signal of another library, which Node does not know, ends its calls', () =
   stop();
   expect(listeners.size).toBe(0);
 });
-
-it('a call that took itself back is not run, and may do so again', () => {
-  const controller = new AbortController();
-  const ended: string[] = [];
-  const stop = onAbort(controller.signal, () => void ended.push('first'));
-  onAbort(controller.signal, () => void ended.push('second'));
-  stop();
-  stop();
-  controller.abort();
-  expect(ended).toEqual(['second']);
-});

@@ -50,6 +50,11 @@ export function describeCallbackKey(implementation: Implementation): void {
       expect((await verify(request)).key).toBe((await verify(sampleRequest())).key);
     });
 
+    it.each(['referenceNumber', 'status', 'updatedAt'])('differs when %s does', async (field) => {
+      const other = await callbackKey(sampleRecord({ [field]: 'other' }));
+      expect(other).not.toBe(await callbackKey(sampleRecord()));
+    });
+
     it.each(['referenceNumber', 'status', 'updatedAt'])(
       'refuses a record whose %s is missing, empty or no string',
       async (field) => {

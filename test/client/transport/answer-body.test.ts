@@ -88,34 +88,27 @@ describe.each(transports)('the body of a 2xx, with $name,', ({ options }) => {
     await connectionsClosed(server);
   });
 
-  it('that stalls until the deadline leaves the payment accepted', async () => {
-    const { timeoutMs, expire } = holdDeadline();
-    const server = await startRawServer({
-      answer: () => `${head(201, 'content-length: 500')}${json}`,
-    });
-    const client = createClient(server.url, { ...options, timeoutMs });
-    const begun = answerBegun();
-    const failure = failureOf(client.payments.create(order));
-    await begun;
-    expire();
-    const error = await failure;
-    expect(error).toMatchObject({ code: 'TIMEOUT', requestOutcome: 'accepted' });
-    expect(error.message).toContain('The service accepted the request: do not send it again.');
-  });
-
-  it('that is being read when the signal is aborted leaves the payment accepted', async () => {
-    const controller = new AbortController();
-    const server = await startRawServer({
-      answer: () => `${head(201, 'content-length: 500')}${json}`,
-    });
-    const client = createClient(server.url, options);
-    const begun = answerBegun();
-    const failure = failureOf(client.payments.create(order, { signal: controller.signal }));
-    await begun;
-    controller.abort();
-    expect(await failure).toMatchObject({ code: 'ABORTED', requestOutcome: 'accepted' });
-    await connectionsClosed(server);
-  });
+  it.each(['TIMEOUT', 'ABORTED'])(
+    'that is being read at the end of the call leaves the payment accepted: %s',
+    async (code) => {
+      const { timeoutMs, expire } = holdDeadline();
+      const controller = new AbortController();
+      const server = await startRawServer({
+        answer: () => `${head(201, 'content-length: 500')}${json}`,
+      });
+      const client = createClient(server.url, { ...options, timeoutMs });
+      const begun = answerBegun();
+      const failure = failureOf(client.payments.create(order, { signal: controller.signal }));
+      await begun;
+      if (code === 'ABORTED') controller.abort();
+      // What ends a call first is told.
+      expire();
+      const error = await failure;
+      expect(error).toMatchObject({ code, requestOutcome: 'accepted' });
+      expect(error.message).toContain('The service accepted the request: do not send it again.');
+      await connectionsClosed(server);
+    },
+  );
 
   it.each([
     ['announced', (text: string) => httpAnswer(201, text)],
@@ -154,6 +147,14 @@ describe.each(transports)('the body of a 2xx, with $name,', ({ options }) => {
     const client = createClient(server.url, { ...options, maxResponseBytes });
     expect((await client.payments.create(order)).payment).toEqual(record);
   });
+});
+
+it('of a 2xx in gzip that is too large once it is read is told as such', async () => {
+  const body = gzipSync('a'.repeat(100_000));
+  const server = await startRawServer({ answer: () => encoded(body, 'gzip') });
+  const client = createClient(server.url, { maxResponseBytes: 1024 });
+  const error = await failureOf(client.payments.create(order));
+  expect(error.message).toContain('with a body larger than maxResponseBytes');
 });
 
 it('of a 2xx in an unknown encoding is named as such, without a secret', async () => {

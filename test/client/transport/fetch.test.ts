@@ -129,6 +129,14 @@ describe('a fetch that was given to the client', () => {
     },
   );
 
+  it('whose body another reader holds leaves the payment accepted', async () => {
+    const response = json();
+    response.body?.getReader();
+    const error = await failureOf(clientOf(async () => response).payments.create(order));
+    expect(error).toMatchObject({ requestOutcome: 'accepted' });
+    expect(error.message).toContain('a body that was read before');
+  });
+
   it('that returns one Response twice leaves the second payment accepted', async () => {
     const response = json();
     const client = clientOf(async () => response);

@@ -49,6 +49,13 @@ describe('undici', () => {
     }
   });
 
+  it('with files that export something else is loaded as a whole, too', async () => {
+    vi.doMock('undici/lib/core/connect.js', () => ({ default: { buildConnector: () => {} } }));
+    await settle();
+    const server = await startRawServer({ answer: () => created });
+    expect((await createClient(server.url).payments.create(order)).response.status).toBe(201);
+  });
+
   it('with other files is loaded as a whole, and sends all the same', async () => {
     await hide(...FILES);
     const server = await startRawServer({ answer: () => created });

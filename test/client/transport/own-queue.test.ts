@@ -66,15 +66,13 @@ it('a request that was cancelled behind a busy connection of a dispatcher leaves
   const client = createClient(server.url, { dispatcher });
   const first = client.payments.create(order);
   await server.received(1);
-  const { signal, abort } = (() => {
-    const controller = new AbortController();
-    return { signal: controller.signal, abort: () => controller.abort() };
-  })();
+  const outage = new AbortController();
+  const { signal } = outage;
   const lost = Array.from({ length: 50 }, () =>
     failureOf(client.payments.create(order, { signal })),
   );
   await nextTurn();
-  abort();
+  outage.abort();
   await Promise.all(lost);
   server.requests[0]?.socket.write(created);
   await first;
