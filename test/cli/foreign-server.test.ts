@@ -5,9 +5,7 @@ import { runCommand } from './run-command.js';
 
 const answers = [
   '{}',
-  '[]',
   '{"payments":[{}],"attempts":[{}],"requests":[{}],"faults":[{}],"counts":{}}',
-  '{"payments":7,"attempts":null,"payment":null}',
 ];
 const commands = [
   ['payments', 'list'],

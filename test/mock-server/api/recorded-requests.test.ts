@@ -47,16 +47,3 @@ test('a request under way is listed with what becomes of it', async () => {
   expect(request).toMatchObject({ status: 401, ended: true });
   expect(service.requests).toHaveLength(6);
 });
-
-test('a list that was read goes on, and is empty after a reset', async () => {
-  const service = createMockService();
-  await create(service, 2);
-  const { requests } = service;
-  const [first] = requests;
-  await create(service, 3);
-  expect(requests).toHaveLength(5);
-  expect(requests[0]).toBe(first);
-  expect(service.requests).toBe(requests);
-  service.reset();
-  expect(requests).toEqual([]);
-});
