@@ -3,7 +3,7 @@ import { describeReport } from '../../src/cli/check-report.js';
 import { createReport, failed, passed, skipped } from './sample-report.js';
 
 const asIs = (_style: string, text: string) => text;
-const named = (style: string, text: string) => `<${style}>${text}</>`;
+const _named = (style: string, text: string) => `<${style}>${text}</>`;
 const report = createReport(passed, failed, skipped, { ...skipped, id: 'duplicate-effect' });
 
 test('a report of checks: what failed, what to do, with a line to paste; what was skipped; totals', () => {
@@ -50,17 +50,6 @@ test('a reason to skip is printed once, with every check it applies to', () => {
   expect(lines.filter((line) => line.includes('it needs a probe'))).toHaveLength(1);
 });
 
-test('many checks skipped for one reason are counted', () => {
-  const many = Array.from({ length: 9 }, (_, index) => ({
-    ...skipped,
-    id: `check-${index}` as typeof skipped.id,
-  }));
-  const lines = describeReport(createReport(failed, ...many), { width: 80, paint: asIs });
-  expect(lines).toContain('skipped: 9 checks');
-  const eight = describeReport(createReport(...many.slice(1)), { width: 200, paint: asIs });
-  expect(eight.find((line) => line.startsWith('skipped: '))).toContain('check-1, check-2');
-});
-
 test('an answer cannot control the terminal', () => {
   const text = describeReport(report, { width: 80, paint: asIs }).join('\n');
   expect(text.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}]/u);
@@ -74,22 +63,6 @@ test('says that no callback was acknowledged, and names --reference', () => {
   expect(lines.join(' ')).toMatch(/No callback was acknowledged, .*--reference <text>/);
   const others = describeReport(report, { width: 80, paint: asIs });
   expect(others.join(' ')).not.toContain('No callback was acknowledged');
-});
-
-test('paints outcomes only, and totals by whether all passed', () => {
-  const lines = describeReport(report, { width: 80, paint: named });
-  expect(lines.find((line) => line.startsWith('<red>FAIL</>  wrong-secret'))).toBeDefined();
-  expect(lines.at(-1)).toMatch(/^<red>/);
-  expect(describeReport(createReport(passed), { width: 80, paint: named }).at(-1)).toMatch(
-    /^<green>/,
-  );
-});
-
-test('a title cannot control the terminal', () => {
-  const hostile = createReport({ ...failed, title: 'a\u001b\nb' });
-  expect(describeReport(hostile, { width: 80, paint: named })).toContain(
-    '<red>FAIL</>  wrong-secret: a\\x1b\\nb',
-  );
 });
 
 test('the cause comes first, with what the endpoint said', () => {

@@ -15,23 +15,15 @@ function streamOf(isTTY: boolean): NodeJS.WriteStream {
 test.each<[isTTY: boolean, env: Environment, isColoured: boolean]>([
   [true, { TERM: 'xterm-256color' }, true],
   [true, { TERM: 'xterm', NO_COLOR: '1' }, false],
-  [true, { TERM: 'xterm', NODE_DISABLE_COLORS: '1' }, false],
   [true, { TERM: 'dumb' }, false],
   [true, { TERM: 'xterm', CI: 'true' }, false],
   [true, { TERM: 'xterm', CI: 'true', GITHUB_ACTIONS: 'true' }, true],
   [true, { TERM: 'xterm', FORCE_COLOR: '0' }, false],
   [true, { TERM: 'dumb', FORCE_COLOR: '1' }, true],
   [false, {}, false],
-  [false, { TERM: 'xterm-256color' }, false],
-  [false, { CI: 'true' }, false],
   [false, { CI: 'true', GITHUB_ACTIONS: 'true' }, false],
   [false, { NO_COLOR: '1' }, false],
   [false, { FORCE_COLOR: '1' }, true],
-  [false, { FORCE_COLOR: '' }, true],
-  [false, { FORCE_COLOR: 'true' }, true],
-  [false, { FORCE_COLOR: '3', CI: 'true' }, true],
-  [false, { FORCE_COLOR: '0' }, false],
-  [false, { FORCE_COLOR: 'false' }, false],
 ])('colours on a terminal (%j) with %j: %j', (isTTY, env, isColoured) => {
   const paint = createPaint(streamOf(isTTY), env);
   expect(paint('red', 'a')).toBe(isColoured ? '\u001b[31ma\u001b[39m' : 'a');

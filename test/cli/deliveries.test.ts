@@ -35,19 +35,6 @@ test('attempts are listed with what a developer looks for', async () => {
   expect((await mock.run('deliveries', 'list', '--outcome', 'failed')).stdout).toBe('');
 });
 
-test('copies can be distinguished, and an attempt without an answer shows why', async () => {
-  await using endpoint = await startEndpoint((count) =>
-    count <= 2 ? 200 : (response) => response.destroy(),
-  );
-  await using mock = await startMock('--callback-url', endpoint.url);
-  await mock.run('fault', 'add', 'callback', 'duplicate');
-  await createPaid(mock, 'order-1');
-  await createPaid(mock, 'order-2');
-  const { stdout } = await mock.run('deliveries', 'list');
-  expect(stdout).toMatch(/ 1 copy 1 {2}200 /);
-  expect(stdout).toMatch(/ 1 {2}ECONNRESET /);
-});
-
 test('attempts are those of one payment, and limited', async () => {
   await using endpoint = await startEndpoint();
   await using mock = await startMock('--callback-url', endpoint.url);
@@ -87,13 +74,6 @@ test('a callback is sent again by its delivery, by its attempt, or by the paymen
     expect(await resend(word)).toMatchObject({ referenceNumber, status: 'refunded' });
   }
   expect(endpoint.received).toHaveLength(6);
-});
-
-test('what is neither a delivery nor a payment is not sent again', async () => {
-  await using mock = await startMock();
-  const ended = await mock.run('deliveries', 'resend', 'nobody');
-  expect(ended).toMatchObject({ code: 1, stdout: '' });
-  expect(ended.stderr).toContain('There is no delivery or payment "nobody"');
 });
 
 test('the clock moves ahead, and every retry that fell due is answered', async () => {

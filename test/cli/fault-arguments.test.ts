@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { describeFaults, readFaultMatch, readFaultType } from '../../src/cli/commands/faults.js';
+import { readFaultMatch, readFaultType } from '../../src/cli/commands/faults.js';
 import {
   faultCatalogue,
   faultTargets,
@@ -32,11 +32,6 @@ describe.each(faultTargets)('a fault on a %s', (on) => {
     service.faults.add(readFaultType(on, type, set) as unknown as Fault);
     expect(service.faults.pending()).toMatchObject([{ on, type }]);
   });
-
-  test.each(faultTypesOn(on))('%s stands in the help', (type) => {
-    const terms = describeFaults(on).map(({ term }) => term.split(' ')[0]);
-    expect(terms).toContain(type);
-  });
 });
 
 describe('the fields of a fault', () => {
@@ -58,14 +53,9 @@ describe('the fields of a fault', () => {
     [() => readFaultType('request', 'delay', ['delayMs=soon']), '--set delayMs must be a decimal'],
     [() => readFaultType('request', 'delay', ['delay=1']), '--set delay is not a field of a delay'],
     [() => readFaultType('request', 'hang', ['a=1']), 'it has none'],
-    [() => readFaultType('request', 'delay', ['delayMs=1', 'delayMs=2']), 'was given twice'],
-    [() => readFaultType('request', 'dely', []), 'did you mean delay?'],
     [() => readFaultType('callback', 'delay', []), 'there is no fault "delay" on a callback'],
-    [() => readFaultType('callback', 'toString', []), 'there is no fault "toString"'],
     [() => readFaultType('callback', 'nonsense', []), 'available: duplicate, reorder,'],
     [() => readFaultMatch('request', ['status=paid']), '--match status is not a field'],
-    [() => readFaultMatch('request', ['constructor=1']), '--match constructor is not a field'],
-    [() => readFaultMatch('request', ['path']), '--match must be of the form name=value'],
   ])('are refused: %s', (read, message) => {
     expect(read).toThrow(message);
   });

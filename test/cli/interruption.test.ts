@@ -46,12 +46,3 @@ test('an output that is no longer read, and the work itself, can stop it too', a
   expect(await isAborted(() => undefined)).toBe(false);
   expect(listeners()).toEqual([]);
 });
-
-test('listens no longer when the work has ended or failed', async () => {
-  const { terminal, listeners } = createTerminal(7);
-  expect(await interruptible(terminal, async () => 7)).toBe(7);
-  await expect(interruptible(terminal, () => Promise.reject(new Error('no')))).rejects.toThrow(
-    'no',
-  );
-  expect(listeners()).toEqual([]);
-});

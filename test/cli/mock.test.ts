@@ -46,28 +46,11 @@ test('prints its address, that of the dashboard, and what to paste into a .env',
   expect((await fetch(`${mock.url}/_mock/`)).headers.get('content-type')).toContain('text/html');
 });
 
-test('takes the credentials it was given, quoted for a .env where that needs it', async () => {
-  await using mock = await startMock(
-    '--api-key=key',
-    '--api-secret=a secret # of mine',
-    '--signing-secret=mine "of all"',
-  );
-  expect(envOf(mock.output.stdout)).toMatchObject({
-    API_KEY: 'key',
-    API_SECRET: "'a secret # of mine'",
-    SIGNING_SECRET: `'mine "of all"'`,
-  });
-  const { status } = await sendPayment(mock.url, 'order-1');
-  expect(status).toBe(401);
-});
-
 test.each([
   ['a word', 'plain-word_1', 'plain-word_1'],
   ['spaces and a hash', 'a secret # of mine', "'a secret # of mine'"],
-  ['double quotes', 'say "it"', `'say "it"'`],
   ['a backslash', 'a\\nb\\', "'a\\nb\\'"],
   ['a dollar and a backtick', 'a$B`c`', "'a$B`c`'"],
-  ['letters of other scripts', 'clé 鍵', "'clé 鍵'"],
 ])('a secret with %s is read back from the printed .env', async (_what, secret, written) => {
   await using mock = await startMock(`--signing-secret=${secret}`);
   expect(envOf(mock.output.stdout)['SIGNING_SECRET']).toBe(written);
@@ -90,15 +73,6 @@ test('never takes credentials from the environment, which may be real ones', asy
   expect(mock.output.stdout).not.toContain('hunter2');
 });
 
-test('draws other identifiers at each start, and the same ones with the same seed', async () => {
-  const draw = async (...args: string[]) => {
-    await using mock = await startMock(...args);
-    return (await createPayment(mock, 'a')).referenceNumber;
-  };
-  expect(await draw()).not.toBe(await draw());
-  expect(await draw('--seed', '7')).toBe(await draw('--seed', '7'));
-});
-
 test('logs each request and each callback in a line', async () => {
   await using endpoint = await startEndpoint((count) => (count === 1 ? 500 : 200));
   await using mock = await startMock('--callback-url', endpoint.url, '--retry-schedule', '1h');
@@ -116,29 +90,6 @@ test('logs each request and each callback in a line', async () => {
     expect.stringMatching(/^.{8} {2}← 200 a paid, try 2$/),
     ...(log.includes('moved ahead') ? [expect.stringContaining('moved ahead')] : []),
   ]);
-});
-
-test('says that no callback was sent, and where callbacks go once that is set', async () => {
-  await using mock = await startMock();
-  await createPayment(mock, 'a');
-  await mock.printed(/ {2}→ POST \/api\/payments 201 a 5 EUR\n/);
-  await mock.run('payments', 'set-status', 'a', 'paid');
-  await mock.printed(/← not sent a paid: no callback URL is set/);
-  await fetch(`${mock.url}/_mock/settings`, {
-    method: 'PATCH',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ callbackUrl: 'http://127.0.0.1:9/cb' }),
-  });
-  await mock.printed(/· callbacks to http:\/\/127\.0\.0\.1:9\/cb/);
-});
-
-test('with --payment-page the answer to a creation names the page to pay on', async () => {
-  await using mock = await startMock('--payment-page');
-  const answer = (await (await sendPayment(mock.url, 'a')).json()) as { paymentUrl: string };
-  expect(answer.paymentUrl).toContain(`${mock.url}/_mock/pay/`);
-  expect((await fetch(answer.paymentUrl)).headers.get('content-type')).toContain('text/html');
-  await using other = await startMock();
-  expect(await (await sendPayment(other.url, 'a')).json()).not.toHaveProperty('paymentUrl');
 });
 
 test('with --json prints where it listens, then one line per event, and nothing else', async () => {
@@ -202,11 +153,6 @@ test.each(['SIGINT', 'SIGTERM'] as const)(
   },
 );
 
-test('there are no keys without a terminal', async () => {
-  await using mock = await startMock();
-  expect(mock.output.stdout).not.toContain('Keys:');
-});
-
 test('a port in use is named, with the flag to use', async () => {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -258,7 +204,6 @@ test('a schedule of none means no retry', async () => {
 });
 
 test.each([
-  [['--port', '65536'], '--port must be a whole number from 0 to 65535'],
   [
     ['--callback-url', 'localhost:3000'],
     'must begin with http:// or https://; give http://localhost:3000',
@@ -266,15 +211,11 @@ test.each([
   [['--port', 'abc'], '--port must be a whole number from 0 to 65535, in digits; received abc'],
   [['--callback-url', 'http://a:hunter2@b'], '--callback-url must not hold a user name'],
   [['--retry-schedule', '1s,2'], 'each part of --retry-schedule must be a number with its unit'],
-  [['--retry-schedule', '25d'], 'each part of --retry-schedule must be at most'],
   [['--retry-signing', 'new'], '--retry-signing must be one of fresh, original'],
   [['--signature-encoding', 'utf8'], '--signature-encoding must be one of hex, base64, base64url'],
-  [['--seed', '-1'], '--seed needs a value'],
   [['--seed', 'x'], '--seed must be a whole number'],
   [['--api-key', 'a:hunter2'], 'apiKey must not contain a colon'],
-  [['--signing-secret', ''], 'signingSecret must be'],
   [['--initial-status', ' '], 'initialStatus must be'],
-  [['--auto', ' '], 'autoStatus must be'],
   [['--after', 'soon'], '--after must be a number with its unit'],
   [['--answer-field', 'a'], '--answer-field must be of the form name=value'],
   [['--answer-field', 'status=paid'], 'answerFields must not hold status'],

@@ -17,7 +17,6 @@ describe('a whole number', () => {
   test.each([
     ['1', 1],
     ['65535', 65_535],
-    ['0080', 80],
   ])('is read from %j', (text, value) => {
     expect(parse(text)).toBe(value);
   });
@@ -33,10 +32,7 @@ describe('a whole number', () => {
 
 test.each([
   ['70000', 'received 70000'],
-  ['-1.5', 'received -1.5'],
-  ['', 'received an empty string'],
   ['abc', 'received abc'],
-  ['a word', 'received a string of 6 characters'],
   ['a-long-secret', 'received a string of 13 characters'],
 ])('a message quotes a number and a short word: %j', (text, received) => {
   const range = { min: 1, max: 65_535 };
@@ -54,15 +50,8 @@ describe('a duration', () => {
   const parse = (text: string) => parseDuration('<duration>', text, LONGEST);
 
   test.each([
-    ['0s', 0],
-    ['500ms', 500],
-    ['1s', 1_000],
     ['90s', 90_000],
     ['1.5h', 5_400_000],
-    ['1.001s', 1_001],
-    ['0.6ms', 1],
-    ['10m', 600_000],
-    ['1h', 3_600_000],
     ['2d', 172_800_000],
     ['100d', LONGEST],
   ])('of %j is %i ms', (text, ms) => {
@@ -83,11 +72,8 @@ describe('a duration', () => {
   });
 
   test.each([
-    [0, '0ms'],
-    [1, '1ms'],
     [1_500, '1500ms'],
     [90_000, '90s'],
-    [3_600_000, '1h'],
     [172_800_000, '2d'],
   ])('of %i ms is written %s', (ms, text) => {
     expect(formatDuration(ms)).toBe(text);
@@ -97,15 +83,11 @@ describe('a duration', () => {
 describe('an amount', () => {
   test.each([
     ['100', 100],
-    ['0', 0],
     ['12.50', 12.5],
     ['0.01', 0.01],
     ['-5', -5],
     ['0.000000000000001', 1e-15],
-    ['123456789012345', 123_456_789_012_345],
-    ['1234567890123.45', 1_234_567_890_123.45],
     ['12.5000000000000000000', 12.5],
-    ['100.0000000000000000', 100],
   ])('of %j is %d', (text, value) => {
     expect(parseDecimal('--amount', text)).toBe(value);
   });
@@ -144,13 +126,7 @@ describe('a value of JSON or text', () => {
   test.each([
     ['7', 7],
     ['12.50', 12.5],
-    ['1e3', 1000],
-    ['"7"', '7'],
-    ['true', true],
-    ['null', null],
     ['{"a":[1]}', { a: [1] }],
-    ['plain text', 'plain text'],
-    ['', ''],
     ['{broken', '{broken'],
   ])('%j is %j', (text, value) => {
     expect(parseJsonOrText(text)).toEqual(value);

@@ -34,14 +34,6 @@ test('a signal ends the mock with 0, whatever it is doing, and the environment i
   expect(await held).toBeInstanceOf(Error);
 });
 
-test('a file of variables that is missing is named, by this program and not by Node', async () => {
-  const { code, stderr } = await runShell('merchant-payments fault list --dotenv nosuch');
-  expect({ code, stderr }).toEqual({
-    code: 2,
-    stderr: 'merchant-payments: --dotenv: reading nosuch failed with ENOENT\n',
-  });
-});
-
 test('a command reads from a pipe, and a reader that leaves is not a failure', async () => {
   const env = await captures.save(
     'secret.env',

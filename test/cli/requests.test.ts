@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createPayment, startMock } from './run-command.js';
+import { startMock } from './run-command.js';
 
 const creation = ['--amount', '5', '--currency', 'EUR'];
 
@@ -76,20 +76,6 @@ test('a payment is shown with its fields, statuses and callbacks', async () => {
     deliveries: [{ state: 'not-configured' }],
   });
   expect(await mock.run('payments', 'show', 'order-2')).toMatchObject({ code: 1, stdout: '' });
-});
-
-test('a reset removes payments and faults', async () => {
-  await using mock = await startMock();
-  await createPayment(mock, 'a');
-  await createPayment(mock, 'b');
-  await mock.run('fault', 'add', 'request', 'hang');
-  expect(await mock.run('reset')).toMatchObject({
-    code: 0,
-    stdout: 'the mock was reset\n',
-  });
-  expect(await mock.json('reset')).toMatchObject({ url: mock.url });
-  expect(await mock.json('payments', 'list')).toMatchObject({ total: 0 });
-  expect(await mock.json('fault', 'list')).toEqual({ faults: [] });
 });
 
 test('a payment of the mock is paid automatically, and its answer has additional fields', async () => {

@@ -50,14 +50,6 @@ test('control characters in a cell are escaped before it is measured', () => {
   ).toEqual(['NAME   N', '\\x1b   1', '👍     22']);
 });
 
-test('styles do not change the width', () => {
-  const lines = formatTable(columns, [{ name: 'a', count: 1 }], {
-    paint: (style, text) => `<${style}>${text}`,
-    tableWidth: 40,
-  });
-  expect(lines).toEqual(['<bold>NAME  N', 'a     <red>1']);
-});
-
 describe('a table that is wider than the terminal', () => {
   const wide: readonly Column<string>[] = [
     { title: 'ID', text: (id) => id },

@@ -66,14 +66,6 @@ test('a status that was set before stays', async () => {
   expect(statuses()).toEqual(['cancelled', 'pending']);
 });
 
-test('a payment whose answer was lost pays itself too', async () => {
-  const { clock, service, create, statuses } = startService({ autoStatus: 'paid' });
-  service.faults.add({ on: 'request', type: 'lost-answer' });
-  await create('a').catch(() => undefined);
-  await clock.advance(1_000);
-  expect(statuses()).toEqual(['paid']);
-});
-
 test('nothing of it is left after a reset', async () => {
   const { clock, service, create, statuses } = startService({ autoStatus: 'paid', seed: 7 });
   await create('a');

@@ -67,21 +67,6 @@ describe('a listener', () => {
     expect(endpoint.received).toEqual([]);
   });
 
-  test('sees a request that a fault breaks off: ended, without a status', async () => {
-    await using service = createMockService();
-    service.faults.add({ on: 'request', type: 'lost-answer' });
-    const seen: unknown[] = [];
-    service.subscribe((event) => {
-      if (event.type === 'request') seen.push({ ...event.request });
-    });
-    await expect(service.fetch(creation())).rejects.toThrow();
-    expect(seen).toMatchObject([
-      { fault: 'lost-answer', ended: false },
-      { fault: 'lost-answer', ended: true },
-    ]);
-    expect(seen[1]).not.toHaveProperty('status');
-  });
-
   test('that throws is heard of, and changes nothing for the service and the others', async () => {
     await using service = createMockService();
     const mistakes: unknown[] = [];
@@ -104,24 +89,5 @@ describe('a listener', () => {
     expect(answer.status).toBe(201);
     expect(calls).toBe(3);
     expect(mistakes).toMatchObject([{ message: 'in a listener' }]);
-  });
-
-  test('that is no function is refused', () => {
-    expect(() => createMockService().subscribe('listener' as never)).toThrowError(
-      expect.objectContaining({ code: 'INVALID_OPTION', option: 'listener' }),
-    );
-  });
-
-  test('hears nothing more of a service that was closed, and can not be added to it', async () => {
-    const service = createMockService();
-    let calls = 0;
-    service.subscribe(() => {
-      calls += 1;
-    });
-    await service.close();
-    const before = calls;
-    service.callbackUrl = undefined;
-    expect(calls).toBe(before);
-    expect(() => service.subscribe(() => undefined)).toThrow('closed');
   });
 });

@@ -2,9 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { createManualClock, type MockEvent } from '../../src/mock-server/index.js';
 import { type MockServiceOptions, resolveServiceOptions } from '../../src/mock-server/options.js';
 import { InProcessService } from '../../src/mock-server/service.js';
-import { KEPT } from '../../src/mock-server/state/cap.js';
-import { control, listen } from './control/control-client.js';
-import { basic, createPayment, order, postPayment, startWithPayment } from './merchant-client.js';
+import { control } from './control/control-client.js';
+import { basic, createPayment, order, startWithPayment } from './merchant-client.js';
 import { parseBody, startEndpoint } from './merchant-endpoint.js';
 
 function createService(limit: number, options: MockServiceOptions = {}) {
@@ -20,10 +19,6 @@ async function create(service: InProcessService, merchantPaymentReference: strin
   const { referenceNumber } = (await answer.json()) as { referenceNumber: string };
   return referenceNumber;
 }
-
-test('10,000 of each are kept', () => {
-  expect(KEPT).toBe(10_000);
-});
 
 describe('payments', () => {
   test('are the newest; an error says that older ones were dropped', async () => {
@@ -111,47 +106,6 @@ describe('deliveries', () => {
     expect(states).toEqual(['sending', 'acknowledged']);
     expect(delivery.state).toBe('acknowledged');
   });
-
-  test('that are older are retried in their turn, each attempt at its own time', async () => {
-    const clock = createManualClock();
-    const sent: string[] = [];
-    await using endpoint = await startEndpoint((_, request) => {
-      sent.push(`${parseBody(request).status} after ${clock.now() - startedAt} ms`);
-      return sent.length > 4 ? 200 : 500;
-    });
-    const { server, referenceNumber } = await startWithPayment(
-      { callbackUrl: endpoint.url, clock, retryScheduleMs: [1_000, 500] },
-      2,
-    );
-    await using _ = server;
-    const startedAt = clock.now();
-    await server.setStatus(referenceNumber, 'first');
-    await clock.advance(600);
-    await server.setStatus(referenceNumber, 'second');
-    server.callbackUrl = undefined;
-    for (let count = 0; count < 3; count += 1) await server.setStatus(referenceNumber, 'next');
-    await clock.advance(2_000);
-    expect(sent).toEqual([
-      'first after 0 ms',
-      'second after 600 ms',
-      'first after 1000 ms',
-      'first after 1500 ms',
-      'second after 1600 ms',
-    ]);
-  });
-
-  test('that are older are cancelled by a reset', async () => {
-    const { server, referenceNumber } = await startWithPayment(
-      { callbackUrl: 'http://127.0.0.1:9/', clock: createManualClock() },
-      2,
-    );
-    await using _ = server;
-    const delivery = await server.setStatus(referenceNumber, 'first');
-    server.callbackUrl = undefined;
-    for (let count = 0; count < 3; count += 1) await server.setStatus(referenceNumber, 'next');
-    server.reset();
-    expect(delivery.state).toBe('cancelled');
-  });
 });
 
 describe('logs', () => {
@@ -226,15 +180,5 @@ describe('a limit that is reached', () => {
     expect(service.payments.list()).toEqual([]);
     await clock.advance(1_000);
     expect(endpoint.received).toEqual([]);
-  });
-
-  test('is in the event stream of the control interface', async () => {
-    const { server, referenceNumber } = await startWithPayment({}, 3);
-    await using _ = server;
-    await using stream = await listen(server);
-    for (let count = 0; count < 5; count += 1) await server.setStatus(referenceNumber, 'next');
-    for (let count = 0; count < 3; count += 1) await postPayment(server, order);
-    const event = await stream.next('limit');
-    expect(event).toMatchObject({ kind: 'callbacks', message: expect.stringMatching(/^The mock/) });
   });
 });

@@ -156,10 +156,3 @@ test.each(['', 'no json', '[]', '{"format":2}', '{"format":1}'])(
     expect(await readFile(stateFile, 'utf8')).toBe(content);
   },
 );
-
-test('a folder in place of the file is refused', async () => {
-  await expect(startMockServer({ stateFile: folder })).rejects.toMatchObject({
-    option: 'stateFile',
-    message: expect.stringContaining("can't be read (EISDIR)"),
-  });
-});

@@ -27,15 +27,6 @@ const credentials = { apiKey: 'key', apiSecret: 'secret' };
 const base = 'https://pay.example';
 const merchant = { url: base, ...credentials };
 
-test('a service that was closed says so, in place of a lost connection', async () => {
-  const service = createMockService(credentials);
-  network.use(...paymentServiceHandlers({ baseUrl: base, service }));
-  service.close();
-  const answer = await postPayment(merchant);
-  expect(answer.status).toBe(500);
-  expect(await answer.text()).toContain('closed');
-});
-
 test('a bug of the service says so, in place of a lost connection', async () => {
   const fetch = () => Promise.reject(new TypeError('Cannot read properties of undefined'));
   const service = Object.assign(createMockService(credentials), { fetch });
@@ -117,12 +108,6 @@ describe('without a baseUrl', () => {
     await expect(fetch('https://one.example/other')).rejects.toThrow();
     expect(unhandled).toEqual(['https://one.example/other']);
   });
-
-  test('any well-formed credentials are accepted', async () => {
-    network.use(...paymentServiceHandlers());
-    expect((await postPayment(merchant)).status).toBe(201);
-    expect((await postPayment(merchant, order, { headers: {} })).status).toBe(401);
-  });
 });
 
 describe('faults of the network', () => {
@@ -163,26 +148,6 @@ describe('faults of the network', () => {
     await clock.advance(1_000);
     expect(service.payments.list()).toEqual([]);
   });
-
-  test('hang ends when the caller cancels', async () => {
-    const service = createMockService();
-    network.use(...paymentServiceHandlers({ baseUrl: base, service }));
-    service.faults.add({ on: 'request', type: 'hang' });
-    const left = new AbortController();
-    const answer = postPayment(merchant, order, { signal: left.signal });
-    await service.waitForRequest({});
-    left.abort();
-    await expect(answer).rejects.toMatchObject({ name: 'AbortError' });
-    expect(service.payments.list()).toEqual([]);
-  });
-
-  test('rate-limit has its Retry-After', async () => {
-    const service = createMockService();
-    network.use(...paymentServiceHandlers({ baseUrl: base, service }));
-    service.faults.add({ on: 'request', type: 'rate-limit', retryAfterSeconds: 3 });
-    const answer = await postPayment(merchant);
-    expect([answer.status, answer.headers.get('retry-after')]).toEqual([429, '3']);
-  });
 });
 
 test('callbacks reach the endpoint, although msw refuses everything else', async () => {
@@ -217,13 +182,9 @@ describe('an invalid option is refused', () => {
   test.each<[string, object]>([
     ['options', null as never],
     ['baseUrl', { baseUrl: 'pay.example' }],
-    ['baseUrl', { baseUrl: 'ftp://pay.example' }],
     ['baseUrl', { baseUrl: 'https://pay.example/?x=1' }],
-    ['baseUrl', { baseUrl: 'https://pay.example/#x' }],
     ['baseUrl', { baseUrl: 'https://user:pw@pay.example/' }],
-    ['baseUrl', { baseUrl: 5 }],
     ['service', { service: {} }],
-    ['service', { service: null }],
     ['seed', { service: createMockService(), seed: 5 }],
     ['baseURL', { baseURL: 'https://pay.example' }],
     ['apiKey', { apiKey: 'a:b' }],

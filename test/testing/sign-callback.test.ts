@@ -1,6 +1,5 @@
-import { createHmac, createSecretKey, generateKeyPairSync } from 'node:crypto';
+import { createSecretKey, generateKeyPairSync } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { InvalidOptionError } from '../../src/errors.js';
 import { type SignCallbackInput, signCallback } from '../../src/testing/index.js';
 import vectors from '../vectors/signatures.json' with { type: 'json' };
 
@@ -13,10 +12,6 @@ function parse(rawBody: Uint8Array): Record<string, unknown> {
 
 // A number has no leading zeros, so the vector with them is for the verifier alone.
 const signable = vectors.filter(({ timestamp }) => String(Number(timestamp)) === timestamp);
-
-test('all vectors but one can be signed', () => {
-  expect(signable).toHaveLength(vectors.length - 1);
-});
 
 describe.each(signable)('the vector of $name', ({ secretHex, timestamp, bodyHex, ...expected }) => {
   test
@@ -62,13 +57,6 @@ describe('a record', () => {
     });
   });
 
-  test('is another payment each time', () => {
-    const first = parse(signCallback({ payment: {}, signingSecret }).rawBody);
-    const second = parse(signCallback({ payment: {}, signingSecret }).rawBody);
-    expect(first['referenceNumber']).not.toBe(second['referenceNumber']);
-    expect(first['merchantPaymentReference']).not.toBe(second['merchantPaymentReference']);
-  });
-
   test('leaves out what is undefined, and keeps what the interface does not show', () => {
     const { rawBody } = signCallback({
       payment: { status: undefined, fees: [1], createdAt: 5 },
@@ -78,15 +66,6 @@ describe('a record', () => {
     expect(record).not.toHaveProperty('status');
     expect(record).toMatchObject({ fees: [1], createdAt: 5 });
     expect(record).toHaveProperty('updatedAt');
-  });
-
-  test('is signed in exactly the bytes that are returned', () => {
-    const { rawBody, headers } = signCallback({ payment: { status: 'bezahlt ✓' }, signingSecret });
-    const expected = createHmac('sha256', signingSecret)
-      .update(`${headers['x-timestamp']}.`)
-      .update(rawBody)
-      .digest('hex');
-    expect(headers['x-signature']).toBe(expected);
   });
 
   test('has dates whatever the timestamp is', () => {
@@ -107,13 +86,6 @@ describe('a body', () => {
     const { rawBody } = signCallback({ payment: '{"a": 1}\r\n', signingSecret });
     expect(Buffer.from(rawBody).toString()).toBe('{"a": 1}\r\n');
   });
-
-  test('in bytes is copied, and a view is taken for what it shows', () => {
-    const all = new Uint8Array([1, 2, 3, 4]);
-    const { rawBody } = signCallback({ payment: all.subarray(1, 3), signingSecret });
-    all.fill(0);
-    expect([...rawBody]).toEqual([2, 3]);
-  });
 });
 
 describe('the timestamp', () => {
@@ -122,13 +94,6 @@ describe('the timestamp', () => {
     expect(signCallback({ payment: {}, signingSecret, timestamp }).headers['x-timestamp']).toBe(
       '1769860805',
     );
-  });
-
-  test('is now when none is given', () => {
-    const before = Math.floor(Date.now() / 1000);
-    const sent = Number(signCallback({ payment: {}, signingSecret }).headers['x-timestamp']);
-    expect(sent).toBeGreaterThanOrEqual(before);
-    expect(sent).toBeLessThanOrEqual(Math.floor(Date.now() / 1000));
   });
 });
 
@@ -145,32 +110,21 @@ test('the secret may be text, bytes or a KeyObject', () => {
 describe('is refused, naming the option', () => {
   test.each<[string, object]>([
     ['signingSecret', { signingSecret: '' }],
-    ['signingSecret', { signingSecret: ' ' }],
     ['signingSecret', { signingSecret: 'secret\n' }],
-    ['signingSecret', { signingSecret: new Uint8Array() }],
-    ['signingSecret', { signingSecret: undefined }],
     ['signingSecret', { signingSecret: ['a', 'b'] }],
     ['signingSecret', { signingSecret: generateKeyPairSync('ed25519').privateKey }],
     ['timestamp', { timestamp: -1 }],
     ['timestamp', { timestamp: 1.5 }],
-    ['timestamp', { timestamp: Number.NaN }],
     ['timestamp', { timestamp: '1769860805' }],
-    ['timestamp', { timestamp: new Date(Number.NaN) }],
     ['timestamp', { timestamp: new Date(-1) }],
     ['signatureEncoding', { signatureEncoding: 'auto' }],
     ['payment', { payment: null }],
-    ['payment', { payment: undefined }],
     ['payment', { payment: [] }],
-    ['payment', { payment: 5 }],
     ['secret', { secret: signingSecret }],
   ])('%s (%#)', (option, wrong) => {
     const input = { payment: {}, signingSecret, ...wrong } as SignCallbackInput;
     expect(() => signCallback(input)).toThrowError(
       expect.objectContaining({ code: 'INVALID_OPTION', option }),
     );
-  });
-
-  test('an input that is no object', () => {
-    expect(() => signCallback(undefined as never)).toThrow(InvalidOptionError);
   });
 });

@@ -23,10 +23,8 @@ describe('the hint', () => {
 
   test.each([
     ['that was acknowledged', { ...refused(200), outcome: 'acknowledged' }],
-    ['whose answer speaks', refused(401, '{"code":"SIGNATURE_MISMATCH"}')],
     ['of an unusual status', refused(418)],
     ['of an unknown error', { ...sent, outcome: 'failed', errorCode: 'EODD' }],
-    ['that has no code', { ...sent, outcome: 'failed' }],
     ['that a fault only repeats', { ...refused(418), fault: 'duplicate' }],
   ] as const)('is absent for an attempt %s', (_what, attempt) => {
     expect(hintOf(attempt)).toBeUndefined();
@@ -60,8 +58,6 @@ describe('the line of an answer', () => {
     ],
     ['{"statusCode":404,"message":"Cannot POST /x","error":"Not Found"}', 'Cannot POST /x'],
     ['{"error":"nope"}', 'nope'],
-    ['{"code":5}', '{"code":5}'],
-    ['{"code":', '{"code":'],
     ['{"message":"two\\nlines"}', 'two'],
     [
       '<!DOCTYPE html>\n<html>\n<head><title>Error</title><style>p > a {}</style></head>\n<body>\n<pre>TypeError: x<br> at y</pre>',

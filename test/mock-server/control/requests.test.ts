@@ -24,24 +24,6 @@ async function sendUnder(fault: Fault): Promise<ControlRequest & { server: MockS
 }
 
 describe('the answer to a request', () => {
-  test('is kept as the caller got it, with the payment that it names', async () => {
-    await using server = await startMockServer();
-    const answer = await postPayment(server);
-    const body = await answer.text();
-    const { requests } = await readState(server);
-    expect(requests).toMatchObject([
-      {
-        outcome: 'accepted',
-        status: 201,
-        merchantPaymentReference: order.merchantPaymentReference,
-        referenceNumber: server.payments.list()[0]?.referenceNumber,
-        answer: { status: 201, body, headers: { 'content-type': 'application/json' } },
-      },
-    ]);
-    expect(requests[0]?.answer).not.toHaveProperty('cut');
-    expect(requests[0]?.answer).not.toHaveProperty('withheld');
-  });
-
   test('that a fault lost is kept, and withheld', async () => {
     const { server, ...request } = await sendUnder({ on: 'request', type: 'lost-answer' });
     await using _ = server;

@@ -49,10 +49,3 @@ test('refers to nothing outside', () => {
     expect.stringMatching(/^<link rel="icon" href="data:image\/svg\+xml[^"]*"\s*\/?>$/),
   ]);
 });
-
-test('is found where people look for it', async () => {
-  await using server = await startMockServer();
-  const answer = await rawRequest(server, 'GET', '/_mock', {});
-  expect(answer.status).toBe(308);
-  expect(answer.headers.location).toBe('/_mock/');
-});

@@ -64,20 +64,6 @@ describeInBrowser('the stream', () => {
     expect(await page.locator('.line').count()).toBe(4);
   });
 
-  test('counts down to the next try', async () => {
-    await using endpoint = await startEndpoint(() => 503);
-    await using scene = await openDashboard({
-      server: { callbackUrl: endpoint.url, retryScheduleMs: [3_600_000] },
-      hasOwnClock: true,
-    });
-    const { page, server } = scene;
-    await server.pay(await createPayment(server));
-    const next = page.locator('.next button');
-    await eventually(() => next.innerText()).toMatch(/in (1 h|59 min \d+ s)/);
-    await page.clock.runFor(65_000);
-    await eventually(() => next.innerText()).toMatch(/in 58 min \d+ s/);
-  });
-
   test('makes the next try by a click on its countdown', async () => {
     await using endpoint = await startEndpoint((count) => (count === 1 ? 503 : 200));
     await using scene = await openDashboard({

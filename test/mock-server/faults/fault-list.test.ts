@@ -17,15 +17,6 @@ describe('the list of faults', () => {
     ]);
   });
 
-  test('counts down as a fault happens', async () => {
-    const service = createMockService();
-    service.faults.add({ on: 'request', type: 'html-error', times: 2 });
-    await service.fetch(new Request('http://mock.test/'));
-    expect(service.faults.pending()).toEqual([expect.objectContaining({ times: 1 })]);
-    await service.fetch(new Request('http://mock.test/'));
-    expect(service.faults.pending()).toEqual([]);
-  });
-
   test('never uses up a fault with times Infinity', async () => {
     const service = createMockService();
     service.faults.add({ on: 'request', type: 'html-error', times: Infinity });
@@ -33,13 +24,6 @@ describe('the list of faults', () => {
       expect((await service.fetch(new Request('http://mock.test/'))).status).toBe(502);
     }
     expect(service.faults.pending()).toHaveLength(1);
-  });
-
-  test('is empty after clear()', () => {
-    const faults = create();
-    faults.add({ on: 'request', type: 'hang' });
-    faults.clear();
-    expect(faults.pending()).toEqual([]);
   });
 
   test('keeps and returns copies', () => {
@@ -65,37 +49,26 @@ describe('a fault is refused, naming the field', () => {
   test.each<[string, unknown]>([
     ['fault', undefined],
     ['fault', 'hang'],
-    ['fault.on', {}],
     ['fault.on', { on: 'answer', type: 'hang' }],
     ['fault.type', { on: 'request' }],
     ['fault.type', { on: 'request', type: 'drop' }],
-    ['fault.type', { on: 'callback', type: 'hang' }],
-    ['fault.type', { on: 'callback', type: 'toString' }],
     ['fault.times', { on: 'request', type: 'hang', times: 0 }],
     ['fault.times', { on: 'request', type: 'hang', times: 1.5 }],
-    ['fault.times', { on: 'request', type: 'hang', times: -Infinity }],
     ['fault.match', { on: 'request', type: 'hang', match: 'order-1' }],
-    ['fault.match', { on: 'request', type: 'hang', match: null }],
     ['fault.match.status', { on: 'request', type: 'hang', match: { status: 'paid' } }],
     ['fault.match.path', { on: 'callback', type: 'drop', match: { path: '/' } }],
     ['fault.match.method', { on: 'request', type: 'hang', match: { method: '' } }],
     ['fault.match.attempt', { on: 'callback', type: 'drop', match: { attempt: 0 } }],
-    ['fault.match.toString', { on: 'callback', type: 'drop', match: { toString: 'x' } }],
-    ['fault.delay', { on: 'request', type: 'delay', delay: 5 }],
     ['fault.delayMs', { on: 'request', type: 'delay' }],
-    ['fault.delayMs', { on: 'request', type: 'delay', delayMs: -1 }],
     ['fault.delayMs', { on: 'request', type: 'delay', delayMs: 2_147_483_648 }],
     ['fault.retryAfterSeconds', { on: 'request', type: 'rate-limit', retryAfterSeconds: 0.5 }],
     ['fault.status', { on: 'request', type: 'server-error', status: 499 }],
     ['fault.status', { on: 'request', type: 'server-error', status: 600 }],
-    ['fault.status', { on: 'request', type: 'server-error', status: '500' }],
     ['fault.mode', { on: 'callback', type: 'duplicate', mode: 'twice' }],
     ['fault.copies', { on: 'callback', type: 'duplicate', copies: 0 }],
     ['fault.copies', { on: 'callback', type: 'duplicate', copies: 101 }],
     ['fault.body', { on: 'request', type: 'client-error', body: circular }],
-    ['fault.body', { on: 'request', type: 'client-error', body: new Map() }],
     ['fault.body.at', { on: 'request', type: 'client-error', body: { at: Number.NaN } }],
-    ['fault.body', { on: 'request', type: 'client-error', body: () => 1 }],
   ])('%s: %j', (option, fault) => {
     const faults = create();
     expect(() => faults.add(fault as Fault)).toThrowError(
@@ -106,12 +79,6 @@ describe('a fault is refused, naming the field', () => {
       }),
     );
     expect(faults.pending()).toEqual([]);
-  });
-
-  test('and listing the known fields', () => {
-    expect(() =>
-      create().add({ on: 'callback', type: 'drop', after: 5 } as unknown as Fault),
-    ).toThrowError('fault.after is not a known option; the options are on, type, times, match');
   });
 });
 

@@ -78,13 +78,6 @@ describe('a fault that refuses', () => {
     expect(await answer.text()).toBe(text);
   });
 
-  test.each([399, 500])('client-error is refused with status %i', (status) => {
-    const service = createMockService();
-    expect(() => service.faults.add({ on: 'request', type: 'client-error', status })).toThrow(
-      'fault.status must be a whole number from 400 to 499',
-    );
-  });
-
   test('rate-limit sends a Retry-After', async () => {
     await using server = await startMockServer();
     server.faults.add({ on: 'request', type: 'rate-limit', retryAfterSeconds: 17 });
@@ -93,17 +86,7 @@ describe('a fault that refuses', () => {
     expect((await postPayment(server)).headers.get('retry-after')).toBe('1');
   });
 
-  test('html-error is a 502 with an HTML page, and creates no payment', async () => {
-    await using server = await startMockServer();
-    server.faults.add({ on: 'request', type: 'html-error' });
-    const answer = await postPayment(server);
-    expect(answer.status).toBe(502);
-    expect(answer.headers.get('content-type')).toMatch(/^text\/html/);
-    expect(await answer.text()).toMatch(/^<!doctype html>/);
-    expect(server.payments.list()).toEqual([]);
-  });
-
-  test.each([200, 201, 202, 503])(
+  test.each([200, 202, 502])(
     'html-error with status %i is a page, and creates no payment',
     async (status) => {
       await using server = await startMockServer();
@@ -121,13 +104,6 @@ describe('a fault that refuses', () => {
     const answer = await service.fetch(new Request('http://mock.example/api/payments'));
     expect(answer.status).toBe(status);
     expect(await answer.text()).toBe('');
-  });
-
-  test.each([199, 600])('html-error is refused with status %i', (status) => {
-    const service = createMockService();
-    expect(() => service.faults.add({ on: 'request', type: 'html-error', status })).toThrow(
-      'fault.status must be a whole number from 200 to 599',
-    );
   });
 });
 
@@ -193,15 +169,6 @@ test('reset-before-headers looks like lost-answer, but creates nothing', async (
     text: '',
     closedBy: 'ECONNRESET',
   });
-  expect(server.payments.list()).toEqual([]);
-});
-
-test('an invalid request is refused in spite of a fault that damages the answer', async () => {
-  await using server = await startMockServer();
-  server.faults.add({ on: 'request', type: 'malformed-json' });
-  const answer = await postPayment(server, { amount: 1 });
-  expect(answer.status).toBe(400);
-  expect(await answer.text()).toMatch(/^\{"code":"INVALID_REQUEST".*"$/);
   expect(server.payments.list()).toEqual([]);
 });
 
@@ -300,35 +267,9 @@ describe('hang', () => {
     server.reset();
     expect(await wire).toEqual({ text: '', closedBy: 'ECONNRESET' });
   });
-
-  test('ends when the service is closed', async () => {
-    const server = await startMockServer();
-    server.faults.add({ on: 'request', type: 'hang' });
-    const wire = exchange(server.url, rawCreation(server));
-    await server.waitForRequest({});
-    await server.close();
-    expect((await wire).text).toBe('');
-  });
-
-  test('ends at once for a client that has already disconnected', async () => {
-    const service = createMockService();
-    service.faults.add({ on: 'request', type: 'hang' });
-    await expect(service.fetch(creation(AbortSignal.abort()))).rejects.toMatchObject({
-      name: 'TypeError',
-    });
-  });
 });
 
 describe('a fault applies to', () => {
-  test('the next requests, as often as `times` says, then the next fault does', async () => {
-    await using server = await startMockServer();
-    server.faults.add({ on: 'request', type: 'server-error', times: 2 });
-    server.faults.add({ on: 'request', type: 'rate-limit' });
-    const statuses: number[] = [];
-    for (let count = 0; count < 4; count += 1) statuses.push((await postPayment(server)).status);
-    expect(statuses).toEqual([500, 500, 429, 201]);
-  });
-
   test('requests selected by merchantPaymentReference, method and path', async () => {
     const service = createMockService();
     const match = { merchantPaymentReference: 'order-1', method: 'POST', path: '/api/payments' };
@@ -347,25 +288,6 @@ describe('a fault applies to', () => {
     expect((await service.fetch(creation())).status).toBe(429);
     expect((await service.fetch(creation())).status).toBe(201);
     expect(service.faults.pending()).toHaveLength(3);
-  });
-
-  test('no request without a reference, when the fault names one', async () => {
-    const service = createMockService();
-    service.faults.add({
-      on: 'request',
-      type: 'server-error',
-      match: { merchantPaymentReference: 'order-1' },
-    });
-    const get = { headers: { authorization: basic('key', 'secret') } };
-    expect((await service.fetch(new Request('http://mock.test/x', get))).status).toBe(404);
-    expect(service.faults.pending()).toHaveLength(1);
-  });
-
-  test('no callback', async () => {
-    const service = createMockService();
-    service.faults.add({ on: 'callback', type: 'drop' });
-    expect((await service.fetch(creation())).status).toBe(201);
-    expect(service.faults.pending()).toHaveLength(1);
   });
 });
 

@@ -53,8 +53,6 @@ const given = [
   ['decoded', DECODED],
   ['in base64', INNER],
   ['in hex', DECODED.toString('hex')],
-  ['as bytes', Buffer.from(`${PLANTED}\n`)],
-  ['in hex of capitals', DECODED.toString('hex').toUpperCase()],
 ] as const;
 
 describe.each(given)('a secret that is given %s is in no diagnosis of', (_name, signingSecret) => {
@@ -62,9 +60,7 @@ describe.each(given)('a secret that is given %s is in no diagnosis of', (_name, 
     ['a right signature', { key: PLANTED }],
     ['the key in hex', { key: DECODED.toString('hex') }],
     ['the decoded key', { key: DECODED }],
-    ['the key in base64', { key: INNER }],
     ['a body that was pretty-printed', { key: PLANTED, rawBody: pretty }],
-    ['a body that was parsed', { key: PLANTED, rawBody: sampleRecord() }],
     ['another secret', { key: 'other' }],
     ['a stale callback', { key: PLANTED, timestamp: '1000' }],
     ['a missing signature', { headers: { 'x-timestamp': TIMESTAMP } }],
@@ -74,7 +70,6 @@ describe.each(given)('a secret that is given %s is in no diagnosis of', (_name, 
       'a prefix that is part of the secret',
       { signature: `${PLANTED.slice(0, 12)}=${'ab'.repeat(32)}` },
     ],
-    ['the secret as signature', { signature: PLANTED }],
     ['a body that is no record', { signed: '{}', key: PLANTED }],
   ])('%s', (_what, callback) => {
     expectNothingPlanted(diagnose({ ...callback, options: { signingSecret } }));
@@ -88,7 +83,6 @@ test('the received signature is not repeated either', () => {
 
 describe('errors hold no secret', () => {
   test.each<[string, object]>([
-    ['of another option', { toleranceSeconds: -1 }],
     ['of another secret', { signingSecret: [PLANTED, ''] }],
     ['of a secret with an edge and another that is empty', { signingSecret: [`${PLANTED} `, ' '] }],
     ['of a secret in an object', { signingSecret: { key: PLANTED } }],

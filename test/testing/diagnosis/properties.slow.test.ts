@@ -99,18 +99,6 @@ describe('for any record and secret', () => {
       { numRuns: 150 },
     );
   });
-
-  test('a valid callback verifies', () => {
-    fc.assert(
-      fc.property(records, secrets, (record, secret) => {
-        const signed = JSON.stringify(record);
-        const diagnosis = diagnose({ signed, key: secret, options: { signingSecret: secret } });
-        // As it was sent: JSON has no -0.
-        const payment = JSON.parse(signed);
-        expect(diagnosis).toMatchObject({ verified: true, payment, findings: [] });
-      }),
-    );
-  });
 });
 
 describe('for anything at all', () => {
@@ -140,21 +128,6 @@ describe('for anything at all', () => {
         expect(diagnosis.findings.length > 0).toBe(!diagnosis.verified);
       }),
       { numRuns: 300 },
-    );
-  });
-
-  test('a signature that matches the bytes is never attributed to another secret', () => {
-    fc.assert(
-      fc.property(fc.uint8Array({ maxLength: 200 }), secrets, (bytes, secret) => {
-        const signed = Buffer.from(bytes);
-        const diagnosis = diagnose({ signed, key: secret, options: { signingSecret: secret } });
-        expect(diagnosis.secretIndex).toBe(0);
-        expect(codesOf(diagnosis)).toEqual(['record-invalid']);
-        const other = diagnose({ signed, key: 'another', options: { signingSecret: secret } });
-        expect(other.verified).toBe(false);
-        expect(other).not.toHaveProperty('secretIndex');
-      }),
-      { numRuns: 30 },
     );
   });
 

@@ -13,9 +13,7 @@ type Row = [
 describe('a secret that was read wrongly is explained:', () => {
   test.each<Row>([
     ['a newline at its end', `${SECRET}\n`, SECRET, 'secret-edge-space'],
-    ['a CR LF at its end', `${SECRET}\r\n`, SECRET, 'secret-edge-space'],
     ['blanks around it', ` ${SECRET}\t`, SECRET, 'secret-edge-space'],
-    ['a newline at the end of bytes', Buffer.from(`${SECRET}\n`), SECRET, 'secret-edge-space'],
     ['double quotes', `"${SECRET}"`, SECRET, 'secret-quoted'],
     ['single quotes', `'${SECRET}'`, SECRET, 'secret-quoted'],
     ['quotes and a newline', `"${SECRET}"\n`, SECRET, 'secret-edge-space', 'secret-quoted'],
@@ -46,22 +44,6 @@ describe('a secret that did not make the signature', () => {
     expect(finding?.message).toContain('forged');
     expect(finding?.remedy).toContain('account and environment (test or live)');
   });
-
-  test('is none of several', () => {
-    const diagnosis = diagnose({ key: 'other', options: { signingSecret: ['one', 'two'] } });
-    expect(codesOf(diagnosis)).toEqual(['secret-other']);
-    expect(diagnosis.findings[0]?.message).toContain('a secret other than the signing secret');
-  });
-
-  test('is listed beside a stale timestamp', () => {
-    const diagnosis = diagnose({ key: 'other', timestamp: '1000' });
-    expect(codesOf(diagnosis)).toEqual(['timestamp-outside-window', 'secret-other']);
-  });
-
-  test('is only one of the causes when the body is not a record', () => {
-    expect(codesOf(diagnose({ key: 'other', signed: 'no record' }))).toEqual(['unexplained']);
-    expect(codesOf(diagnose({ key: 'other', signed: '{}' }))).toEqual(['unexplained']);
-  });
 });
 
 describe('white space around a secret', () => {
@@ -75,11 +57,6 @@ describe('white space around a secret', () => {
       message: expect.stringContaining('signingSecret must not begin or end with white space'),
     });
     expectExplained(diagnosis, 'secret-edge-space', 'body-reserialized');
-  });
-
-  test('is listed even when nothing explains the signature', () => {
-    const diagnosis = diagnose({ key: 'other', options: { signingSecret: `${SECRET}\n` } });
-    expect(codesOf(diagnosis)).toEqual(['secret-edge-space', 'secret-other']);
   });
 
   test('of one secret of several is named by its place', () => {
@@ -106,37 +83,17 @@ describe('several secrets', () => {
     const diagnosis = diagnose({ options: { signingSecret: ['one', 'two', SECRET] } });
     expect(diagnosis).toMatchObject({ verified: true, secretIndex: 2, findings: [] });
   });
-
-  test('by the thousand are all tried as given, and end', () => {
-    const many = Array.from({ length: 12_000 }, (_, index) => `another-${index}`);
-    const options = { signingSecret: [...many, SECRET], now: () => now() + 999_000 };
-    const diagnosis = diagnose({ options });
-    expect(diagnosis).toMatchObject({ secretIndex: 12_000, payment: sampleRecord() });
-  });
 });
 
 describe('a secret that cannot be one is refused as an option:', () => {
   test.each([
     ['empty', ''],
-    ['blank', ' \n'],
-    ['no bytes', new Uint8Array()],
     ['no list', []],
     ['nothing', undefined],
-    ['a number', 5],
     ['an empty one in a list', [SECRET, '']],
-    ['an empty one beside one with a blank', [`${SECRET} `, '']],
   ])('%s', (_name, signingSecret) => {
     expect(() => diagnose({ options: { signingSecret: signingSecret as never } })).toThrow(
       InvalidOptionError,
-    );
-  });
-
-  test('naming it as it was given', () => {
-    expect(() => diagnose({ options: { signingSecret: '' } })).toThrow(
-      expect.objectContaining({ option: 'signingSecret' }),
-    );
-    expect(() => diagnose({ options: { signingSecret: [SECRET, ''] } })).toThrow(
-      expect.objectContaining({ option: 'signingSecret[1]' }),
     );
   });
 });

@@ -12,7 +12,7 @@ import {
 
 const digest = hmac(`${TIMESTAMP}.${COMPACT}`);
 const hex = digest.toString('hex');
-const base64 = digest.toString('base64');
+const _base64 = digest.toString('base64');
 
 describe('a signature in another encoding than signatureEncoding is explained:', () => {
   // A digest that has both characters in which the two alphabets of base64 differ.
@@ -35,26 +35,17 @@ describe('a signature in another encoding than signatureEncoding is explained:',
     expect(diagnosis.findings[0]?.message).toContain(`a digest in ${encoding}`);
     expect(diagnosis.findings[0]?.remedy).toBe(`Set signatureEncoding: '${encoding}'.`);
   });
-
-  test('and listed beside another secret', () => {
-    const diagnosis = diagnose({ key: 'other', options: { signatureEncoding: 'base64' } });
-    expect(codesOf(diagnosis)).toEqual(['signature-encoding', 'secret-other']);
-  });
 });
 
 describe('a signature that is not a digest', () => {
   test.each([
     ['cut hex', hex.slice(0, 63), 'received 63 characters'],
     ['SHA-1', hmac(COMPACT, { algorithm: 'sha1' }).toString('hex'), 'received 40 characters'],
-    ['cut base64', `${base64.slice(0, 30)}=`, 'received 31 characters'],
     ['other text', 'no signature!', 'received 13 characters'],
-    ['very long', 'ab'.repeat(100_000), 'received 200000 characters'],
     ['a prefix', `sha256=${hex}`, 'received 71 characters'],
     ['white space', ` ${hex}`, 'received 65 characters'],
-    ['quotes', `"${hex}"`, 'received 66 characters'],
     ['no text', 5, 'must be a string; received a number'],
     ['two in a list', [hex, hex], 'received it more than once'],
-    ['two that Node joined', `${hex}, ${hex}`, 'received 130 characters'],
   ])('is malformed: %s', (_name, signature, reason) => {
     const diagnosis = diagnose({ signature });
     expect(diagnosis).not.toHaveProperty('secretIndex');
@@ -89,10 +80,5 @@ describe('headers in other shapes are read alike:', () => {
       diagnose({ rawBody: `${COMPACT}\n`, headers: headers as never }),
       'body-reserialized',
     );
-  });
-
-  test('two in pairs are two values', () => {
-    const headers = [...pairs, ['x-signature', hex]];
-    expect(codesOf(diagnose({ headers: headers as never }))).toEqual(['signature-malformed']);
   });
 });

@@ -3,7 +3,6 @@ import {
   COMPACT,
   codesOf,
   diagnose,
-  expectExplained,
   NOW_SECONDS,
   now,
   sampleRecord,
@@ -32,16 +31,6 @@ describe('the unit', () => {
     expect(diagnosis.findings[0]?.remedy).toContain("timestampUnit: 'seconds'");
   });
 
-  test('is found beside a signature that is wrong', () => {
-    const diagnosis = diagnose({ timestamp: MILLISECONDS, key: 'other' });
-    expect(codesOf(diagnosis)).toEqual(['timestamp-unit', 'secret-other']);
-  });
-
-  test('is found beside what else explains the signature', () => {
-    const diagnosis = diagnose({ timestamp: MILLISECONDS, rawBody: `${COMPACT}\n` });
-    expectExplained(diagnosis, 'timestamp-unit', 'body-reserialized');
-  });
-
   test('is found beside a distance from the clock', () => {
     const timestamp = String((NOW_SECONDS - 400) * 1000);
     expect(codesOf(diagnose({ timestamp }))).toEqual([
@@ -64,23 +53,9 @@ describe('the window', () => {
     expect(codesOf(diagnosis)).toEqual(['timestamp-outside-window']);
     expect(diagnosis).toMatchObject({ secretIndex: 0, payment: sampleRecord() });
     expect(diagnosis.findings[0]?.skewSeconds).toBe(skewSeconds);
-    expect(diagnosis.findings[0]?.message).toContain(
-      skewSeconds > 0 ? '301 s behind' : '301 s ahead of',
-    );
-  });
-
-  test('is found beside what else is wrong', () => {
-    const diagnosis = diagnose({
-      timestamp: String(NOW_SECONDS - 400),
-      rawBody: JSON.stringify(sampleRecord(), null, 2),
-    });
-    expectExplained(diagnosis, 'timestamp-outside-window', 'body-reserialized');
-  });
-
-  test('is found beside a signature that nothing explains', () => {
-    const diagnosis = diagnose({ timestamp: '1000', key: 'other' });
-    expect(codesOf(diagnosis)).toEqual(['timestamp-outside-window', 'secret-other']);
-    expect(diagnosis).not.toHaveProperty('payment');
+    const { message, remedy } = diagnosis.findings[0] ?? {};
+    expect(message).toContain(skewSeconds > 0 ? '301 s behind' : '301 s ahead of');
+    expect(remedy).toContain(skewSeconds > 0 ? 'make now return' : "this machine's clock");
   });
 
   test('is held against one reading of the clock', () => {
@@ -92,12 +67,6 @@ describe('the window', () => {
     const diagnosis = diagnose({ options: { now: stepping } });
     expect(readings).toBe(1);
     expect(diagnosis.findings[0]?.skewSeconds).toBe(400);
-  });
-
-  test('is the one that was given', () => {
-    const timestamp = String(NOW_SECONDS - 2);
-    expect(diagnose({ timestamp, options: { toleranceSeconds: 1 } }).verified).toBe(false);
-    expect(diagnose({ timestamp, options: { toleranceSeconds: 2 } }).verified).toBe(true);
   });
 });
 
@@ -112,10 +81,7 @@ test('a missing X-Timestamp is found', () => {
 
 test.each([
   'yesterday',
-  '17698608.5',
   '9'.repeat(16),
-  ` ${TIMESTAMP}`,
-  `"${TIMESTAMP}"`,
   new Date(NOW_SECONDS * 1000).toISOString(),
   `${TIMESTAMP}, ${TIMESTAMP}`,
 ])('an X-Timestamp of %j is malformed', (timestamp) => {

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { verifyCallback } from '../../../src/callback/index.js';
 import { InvalidOptionError } from '../../../src/errors.js';
@@ -26,13 +27,6 @@ describe('a callback that verifies', () => {
       findings: [],
     });
   });
-
-  test('verifies in every shape of its body', () => {
-    const bytes = Buffer.from(COMPACT);
-    for (const rawBody of [COMPACT, bytes, Uint8Array.from(bytes).buffer]) {
-      expect(diagnose({ rawBody }).verified).toBe(true);
-    }
-  });
 });
 
 describe('a callback that is refused', () => {
@@ -45,23 +39,6 @@ describe('a callback that is refused', () => {
       code: 'SIGNATURE_MISMATCH',
       message: (error as Error).message,
     });
-  });
-
-  test('is the same after JSON', () => {
-    const issues = diagnose({ signed: '{}' });
-    const missing = diagnose({ headers: { 'x-timestamp': '1' } });
-    for (const diagnosis of [diagnose({}), diagnose({ key: 'other' }), issues, missing]) {
-      expect(JSON.parse(JSON.stringify(diagnosis))).toEqual(diagnosis);
-    }
-  });
-
-  test('does not change what it was given', () => {
-    const request = Object.freeze({
-      rawBody: Object.freeze({ status: 'paid' }),
-      headers: Object.freeze({ 'x-timestamp': TIMESTAMP, 'x-signature': 'ab'.repeat(32) }),
-    });
-    const options = Object.freeze({ signingSecret: Object.freeze([`${SECRET} `]), now });
-    expect(diagnoseCallback(request as never, options).verified).toBe(false);
   });
 });
 
@@ -113,24 +90,11 @@ describe('a signature that nothing explains', () => {
     expect(finding?.message).toContain('another secret');
     expect(finding?.message).toContain('forged');
   });
-
-  test('is not explained by a record of other contents', () => {
-    const rawBody = JSON.stringify(sampleRecord({ status: 'failed' }));
-    expect(codesOf(diagnose({ signed: COMPACT, rawBody }))).toEqual(['secret-other']);
-  });
 });
 
 describe('faults in several parts are explained together:', () => {
   const key = 'whsec_of_this_account';
-  const pretty = JSON.stringify(sampleRecord(), null, 2);
-
-  test('secret and body', () => {
-    expectExplained(
-      diagnose({ key, rawBody: pretty, options: { signingSecret: `"${key}"` } }),
-      'secret-quoted',
-      'body-reserialized',
-    );
-  });
+  const _pretty = JSON.stringify(sampleRecord(), null, 2);
 
   test('secret, signature, clock and body', () => {
     expectExplained(
@@ -191,7 +155,10 @@ describe('options that are invalid are refused:', () => {
   });
 });
 
-test('every code is listed once', () => {
-  expect(new Set(callbackFindingCodes).size).toBe(callbackFindingCodes.length);
-  expect(Object.isFrozen(callbackFindingCodes)).toBe(true);
+test('the guide lists exactly the codes, in their order', () => {
+  const guide = readFileSync('docs/check-your-endpoint.md', 'utf8');
+  const listed = guide.matchAll(
+    /`((?:secret|signature|timestamp|body|record)-[\w-]+|unexplained)`/g,
+  );
+  expect([...listed].map(([, code]) => code)).toEqual(callbackFindingCodes);
 });

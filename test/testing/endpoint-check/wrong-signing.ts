@@ -1,22 +1,20 @@
 import { createHmac } from 'node:crypto';
-import { type Callback, clock, SECRET, Shop } from './shop.js';
-import type { WrongHandler } from './wrong-handler.js';
+import { clock, SECRET } from './shop.js';
+import { flawed, type WrongHandler } from './wrong-handler.js';
 
 type Recompute = (timestamp: string, body: string) => string;
 
 /** An endpoint that recomputes the signature as its author wrote it, and compares the text. */
-const expecting = (flaw: string, says: RegExp, recompute: Recompute): WrongHandler => ({
-  flaw,
-  fails: ['valid-accepted'],
-  says,
-  create: () =>
-    new (class extends Shop {
-      protected override isSigned({ headers, body }: Callback): boolean {
-        const timestamp = String(headers['x-timestamp']);
-        return recompute(timestamp, body.toString()) === headers['x-signature'];
-      }
-    })(),
-});
+const expecting = (flaw: string, says: RegExp, recompute: Recompute): WrongHandler =>
+  flawed(
+    flaw,
+    'valid-accepted',
+    () => ({
+      isSigned: ({ headers, body }) =>
+        recompute(String(headers['x-timestamp']), body.toString()) === headers['x-signature'],
+    }),
+    says,
+  );
 
 /** PHP's function, with its order of arguments. */
 const hash_hmac = (data: string, key: string | Buffer, algorithm = 'sha256'): Buffer =>
@@ -64,52 +62,27 @@ const mistakes: readonly WrongHandler[] = [
     /and 401 to a signature made with another secret .*same signing secret, of the same environment/,
     keyed('whsec_live'),
   ),
-  {
-    flaw: 'strcmp taken for a boolean, in PHP',
-    fails: ['valid-accepted'],
-    says: /answered 401, and 200 to a signature made with another secret .*comparison is inverted/,
-    create: () =>
-      new (class extends Shop {
-        protected override isSigned(callback: Callback): boolean {
-          return !super.isSigned(callback);
-        }
-      })(),
-  },
+  flawed(
+    'strcmp taken for a boolean, in PHP',
+    'valid-accepted',
+    (shop) => ({ isSigned: (callback) => !shop.isSigned(callback) }),
+    /answered 401, and 200 to a signature made with another secret .*comparison is inverted/,
+  ),
 ];
 
-const misread = (
-  flaw: string,
-  says: RegExp,
-  ageMs: (timestamp: number) => number,
-): WrongHandler => ({
-  flaw,
-  fails: ['valid-accepted'],
-  says,
-  create: () =>
-    new (class extends Shop {
-      protected override isFresh(timestamp: number): boolean {
-        return Math.abs(ageMs(timestamp)) <= 300_000;
-      }
-    })(),
-});
-
 const clocks: readonly WrongHandler[] = [
-  misread(
+  flawed(
     'System.currentTimeMillis() - timestamp, in Java',
+    'valid-accepted',
+    () => ({ isFresh: (timestamp) => Math.abs(clock.now() - timestamp) <= 300_000 }),
     /but a 2xx with X-Timestamp in milliseconds .*with the time in seconds.*timestampUnit/,
-    (timestamp) => clock.now() - timestamp,
   ),
-  {
-    flaw: 'a clock that is 20 minutes slow',
-    fails: ['valid-accepted'],
-    says: /Check .* that its clock is right/,
-    create: () =>
-      new (class extends Shop {
-        protected override isFresh(timestamp: number): boolean {
-          return super.isFresh(timestamp + 1_200);
-        }
-      })(),
-  },
+  flawed(
+    'a clock that is 20 minutes slow',
+    'valid-accepted',
+    (shop) => ({ isFresh: (timestamp) => shop.isFresh(timestamp + 1_200) }),
+    /Check .* that its clock is right/,
+  ),
 ];
 
 /** Other languages' habits, written as they would be. */

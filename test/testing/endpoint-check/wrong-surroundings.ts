@@ -4,17 +4,21 @@ import { RetryLaterError } from '../../../src/errors.js';
 import { callbackHandler } from '../../../src/node/callback-handler.js';
 import { memoryStore } from '../../../src/store/memory.js';
 import type { CheckCallbackEndpointOptions } from '../../../src/testing/endpoint-check/options.js';
-import { type Callback, clock, Orders, SECRET, Shop } from './shop.js';
-import type { WrongHandler } from './wrong-handler.js';
+import { changed, clock, Orders, SECRET, Shop } from './shop.js';
+import { flawed, type WrongHandler } from './wrong-handler.js';
 
 type Answering = (request: IncomingMessage, response: ServerResponse) => void;
+
+interface AnsweringOptions extends Partial<CheckCallbackEndpointOptions> {
+  readonly fails?: WrongHandler['fails'][number];
+}
 
 /** What answers instead of the endpoint. */
 const answering = (
   flaw: string,
-  [fails, says]: readonly [WrongHandler['fails'][0], RegExp],
+  says: RegExp,
   answer: Answering,
-  options: Partial<CheckCallbackEndpointOptions> = {},
+  { fails = 'valid-accepted', ...options }: AnsweringOptions = {},
 ): WrongHandler => ({
   flaw,
   fails: [fails],
@@ -35,33 +39,27 @@ const page =
 const elsewhere: readonly WrongHandler[] = [
   answering(
     'a framework that adds a slash',
-    [
-      'valid-accepted',
-      /answered 301, a redirect to \/callbacks\/, which .*register \/callbacks\/ itself/,
-    ],
+    /answered 301, a redirect to \/callbacks\/, which .*register \/callbacks\/ itself/,
     page(301, '', { location: '/callbacks/' }),
   ),
   answering(
     'a login page',
-    ['valid-accepted', /a redirect to \/login, which is not followed /],
+    /a redirect to \/login, which is not followed /,
     page(302, '', { location: '/login?next=/callbacks&token=t0k3n' }),
   ),
   answering(
     'a server that redirects to https',
-    ['valid-accepted', /a redirect to https:\/\/shop\.test\/callbacks, .*http to https/],
+    /a redirect to https:\/\/shop\.test\/callbacks, .*http to https/,
     page(308, '', { location: 'https://shop.test/callbacks' }),
   ),
   answering(
     'HTTP authentication',
-    ['valid-accepted', /Exempt this route from the login/],
+    /Exempt this route from the login/,
     page(401, 'Unauthorized', { 'www-authenticate': 'Basic realm="shop"' }),
   ),
   answering(
     "Django's CSRF protection",
-    [
-      'valid-accepted',
-      /answered 403.* CSRF verification failed\. Request aborted\. .*exempt this route from CSRF/,
-    ],
+    /answered 403.* CSRF verification failed\. Request aborted\. .*exempt this route from CSRF/,
     page(
       403,
       '<html><style>b{}</style><h1>Forbidden</h1><p>CSRF verification failed. Request aborted.</p></html>',
@@ -69,60 +67,60 @@ const elsewhere: readonly WrongHandler[] = [
   ),
   answering(
     "Laravel's CSRF protection",
-    ['valid-accepted', /answered 419.* Page Expired .*exempt this route from CSRF/],
+    /answered 419.* Page Expired .*exempt this route from CSRF/,
     page(419, '<title>Page Expired</title>'),
   ),
   answering(
     'Express without the route',
-    ['valid-accepted', /answered 404.* Cannot POST \/callbacks .*Check the path/],
+    /answered 404.* Cannot POST \/callbacks .*Check the path/,
     page(404, '<pre>Cannot POST /callbacks</pre>'),
   ),
-  answering(
-    'Spring with GET alone',
-    ['valid-accepted', /answered 405 .*accepts POST/],
-    page(405, ''),
-  ),
-  answering('a form in PHP', ['valid-accepted', /answered 415 .*application\/json/], page(415, '')),
+  answering('Spring with GET alone', /answered 405 .*accepts POST/, page(405, '')),
+  answering('a form in PHP', /answered 415 .*application\/json/, page(415, '')),
   answering(
     'a proxy without its application',
-    ['valid-accepted', /answered 502.* Bad Gateway .*A proxy answered/],
+    /answered 502.* Bad Gateway .*A proxy answered/,
     page(502, 'Bad Gateway'),
   ),
   answering(
     'a rate limit on everybody',
-    ['valid-accepted', /answered 429, a rate limit .*Lift the rate limit/],
+    /answered 429, a rate limit .*Lift the rate limit/,
     page(429, ''),
   ),
   answering(
     'a handler that always fails',
-    ['valid-accepted', /answered 500, and 500 to .* Internal Server Error .*its log says why/],
+    /answered 500, and 500 to .* Internal Server Error .*its log says why/,
     page(500, 'Internal Server Error'),
   ),
   answering(
     'a shop window for every path',
-    ['wrong-secret', /answered 200 to both.* My shop .*correct the path/],
+    /answered 200 to both.* My shop .*correct the path/,
     page(200, '<title>My shop</title>'),
+    { fails: 'wrong-secret' },
   ),
   answering(
     "die('bad signature') in PHP",
-    ['wrong-secret', / bad signature .*http_response_code\(401\)/],
+    / bad signature .*http_response_code\(401\)/,
     page(200, 'bad signature'),
+    { fails: 'wrong-secret' },
   ),
   answering(
     'an exception that ends the connection',
-    ['reachable', /did not answer \(ECONNRESET\).*Catch every error of the handler/],
+    /did not answer \(ECONNRESET\).*Catch every error of the handler/,
     (request) => void request.socket.destroy(),
+    { fails: 'reachable' },
   ),
   answering(
     'a branch without an answer',
-    ['reachable', /none within 50 ms.*end every request with a status/],
+    /none within 50 ms.*end every request with a status/,
     () => void clock.pause(50),
-    { timeoutMs: 50 },
+    { fails: 'reachable', timeoutMs: 50 },
   ),
   answering(
     'another protocol',
-    ['reachable', /\(HPE_\w+\).*Check the scheme and the port/],
+    /\(HPE_\w+\).*Check the scheme and the port/,
     (request) => void request.socket.end('220 mail.test ESMTP\r\n'),
+    { fails: 'reachable' },
   ),
 ];
 
@@ -171,61 +169,55 @@ const outages: readonly WrongHandler[] = [
       };
     }),
   },
-  {
-    flaw: 'a process that ends on JSON that is none',
-    fails: ['available'],
-    says: /after "malformed-body" .*\(ECONNREFUSED\).*a process that ended/,
-    create: () =>
-      new (class extends Shop {
-        protected override async handle(request: IncomingMessage, response: ServerResponse) {
-          const body = await this.read(request);
-          if (body?.toString() === 'not json') return exit(request);
-          await this.respond(request, response, body);
-        }
-      })(),
-  },
-  {
-    flaw: 'a process that ends after its answer to a duplicate',
-    fails: ['available'],
-    says: /after "(duplicate|simultaneous)" .*\(ECONNREFUSED\).*a process that ended/,
-    create: () =>
-      new (class extends Shop {
-        readonly #seen = new Set<string>();
-        protected override async handle(request: IncomingMessage, response: ServerResponse) {
-          const body = await this.read(request);
+  flawed(
+    'a process that ends on JSON that is none',
+    'available',
+    (shop) => ({
+      async respond(request, response, body) {
+        if (body?.toString() === 'not json') return exit(request);
+        await shop.respond(request, response, body);
+      },
+    }),
+    /after "malformed-body" .*\(ECONNREFUSED\).*a process that ended/,
+  ),
+  flawed(
+    'a process that ends after its answer to a duplicate',
+    'available',
+    (shop) => {
+      const seen = new Set<string>();
+      return {
+        async respond(request, response, body) {
           const signature = String(request.headers['x-signature']);
-          if (this.#seen.has(signature)) response.on('finish', () => exit(request));
-          await this.respond(request, response, body);
-          if (response.statusCode === 200) this.#seen.add(signature);
-        }
-      })(),
-  },
-  {
-    flaw: 'a pool of connections that a failure drains',
-    fails: ['available'],
-    says: /the endpoint answered 500.*not released/,
-    create: () =>
-      new (class extends Shop {
-        #free = 3;
-        protected override isAuthentic(callback: Callback): boolean {
-          if (this.#free === 0) throw new Error('timeout exceeded when trying to connect');
-          if (super.isAuthentic(callback)) return true;
-          this.#free -= 1;
+          if (seen.has(signature)) response.on('finish', () => exit(request));
+          await shop.respond(request, response, body);
+          if (response.statusCode === 200) seen.add(signature);
+        },
+      };
+    },
+    /after "(duplicate|simultaneous)" .*\(ECONNREFUSED\).*a process that ended/,
+  ),
+  flawed(
+    'a pool of connections that a failure drains',
+    'available',
+    (shop) => {
+      let free = 3;
+      return {
+        isAuthentic(callback) {
+          if (free === 0) throw new Error('timeout exceeded when trying to connect');
+          if (shop.isAuthentic(callback)) return true;
+          free -= 1;
           return false;
-        }
-      })(),
-  },
-  {
-    flaw: 'slow work before every answer',
-    fails: ['acknowledged-in-time'],
-    says: /acknowledged after \d+ ms, of 5000 ms allowed; the next: .*leave slow work/,
-    create: () =>
-      new (class extends Shop {
-        protected override async query(): Promise<void> {
-          await clock.pause(6_000);
-        }
-      })(),
-  },
+        },
+      };
+    },
+    /the endpoint answered 500.*not released/,
+  ),
+  flawed(
+    'slow work before every answer',
+    'acknowledged-in-time',
+    () => ({ query: () => clock.pause(6_000) }),
+    /acknowledged after \d+ ms, of 5000 ms allowed; the next: .*leave slow work/,
+  ),
 ];
 
 const afterVerification: readonly WrongHandler[] = [
@@ -251,53 +243,33 @@ const afterVerification: readonly WrongHandler[] = [
         ),
     }),
   },
-  {
-    flaw: 'unknown orders are answered 404',
-    fails: ['valid-accepted'],
-    says: /answered 404, and 401 to a signature made with another secret .*The signature was accepted.*stored orders/,
-    create: () =>
-      new (class extends Shop {
-        protected override async process(): Promise<number> {
-          return 404;
-        }
-      })(),
-  },
-  {
-    flaw: 'the table is missing',
-    fails: ['valid-accepted'],
-    says: /answered 500, and 401 to .*The signature was accepted/,
-    create: () =>
-      new (class extends Shop {
-        protected override async process(): Promise<number> {
-          throw new Error('relation "orders" does not exist');
-        }
-      })(),
-  },
-  {
-    flaw: '200 at once, and all the rest afterwards',
-    fails: ['wrong-secret'],
-    says: /answered 200 to both .*It answers 2xx to everything/,
-    create: () =>
-      new (class extends Shop {
-        protected override answer(response: ServerResponse): void {
-          super.answer(response, 200);
-        }
-      })(),
-  },
-  {
-    flaw: 'whatever is JSON is acted on, and the rest is swallowed',
-    fails: ['wrong-secret'],
-    says: /answered 200 to both .*verify the signature first/,
-    create: () =>
-      new (class extends Shop {
-        protected override isAuthentic(): boolean {
-          return true;
-        }
-        protected override answer(response: ServerResponse): void {
-          super.answer(response, 200);
-        }
-      })(),
-  },
+  flawed(
+    'unknown orders are answered 404',
+    'valid-accepted',
+    () => ({ process: async () => 404 }),
+    /answered 404, and 401 to a signature made with another secret .*The signature was accepted.*stored orders/,
+  ),
+  flawed(
+    'the table is missing',
+    'valid-accepted',
+    () => ({ process: () => Promise.reject(new Error('relation "orders" does not exist')) }),
+    /answered 500, and 401 to .*The signature was accepted/,
+  ),
+  flawed(
+    '200 at once, and all the rest afterwards',
+    'wrong-secret',
+    (shop) => ({ answer: (response) => shop.answer(response, 200) }),
+    /answered 200 to both .*It answers 2xx to everything/,
+  ),
+  flawed(
+    'whatever is JSON is acted on, and the rest is swallowed',
+    'wrong-secret',
+    (shop) => ({
+      isAuthentic: () => true,
+      answer: (response) => shop.answer(response, 200),
+    }),
+    /answered 200 to both .*verify the signature first/,
+  ),
 ];
 
 const probes: readonly WrongHandler[] = [
@@ -313,11 +285,9 @@ const probes: readonly WrongHandler[] = [
     fails: ['unknown-status-effect'],
     says: /1 effect after check_unknown_status, and 1 effect after paid/,
     create: () => {
-      const { listener, orders } = new (class extends Shop {
-        protected override perform(payment: Parameters<Orders['count']>[0]): void {
-          this.orders.count(payment);
-        }
-      })();
+      const { listener, orders } = changed((shop) => ({
+        perform: (payment) => shop.orders.count(payment),
+      }));
       const countEffects = (payment: Parameters<Orders['countOf']>[0]) => orders.countOf(payment);
       return { listener, orders, options: { countEffects } };
     },

@@ -1,175 +1,111 @@
 import { timingSafeEqual } from 'node:crypto';
-import type { RequestListener } from 'node:http';
 import express from 'express';
-import { type Callback, nowSeconds, Shop, sign } from './shop.js';
-import type { WrongHandler } from './wrong-handler.js';
+import { nowSeconds, Shop, sign } from './shop.js';
+import { flawed, type WrongHandler } from './wrong-handler.js';
 
 /** Express as its first page shows it: the body comes parsed. */
-class ExpressShop extends Shop {
-  override readonly listener: RequestListener = express()
+function createExpressShop() {
+  const shop = new Shop();
+  const listener = express()
     .use(express.json())
-    .post('/callbacks', async (request, response) => {
-      const body = Buffer.from(JSON.stringify(request.body));
-      const { headers, rawHeaders } = request;
-      const callback = { headers, rawHeaders, body };
-      if (!this.isAuthentic(callback)) return void response.sendStatus(401);
-      response.sendStatus(await this.process(request.body, callback));
+    .post('/callbacks', async ({ body: parsed, headers }, response) => {
+      const callback = { headers, body: Buffer.from(JSON.stringify(parsed)) };
+      if (!shop.isAuthentic(callback)) return void response.sendStatus(401);
+      response.sendStatus(await shop.process(parsed, callback));
     });
+  return { orders: shop.orders, listener };
 }
 
 export const careless: readonly WrongHandler[] = [
-  {
-    flaw: 'verifies nothing',
-    fails: ['wrong-secret'],
-    create: () =>
-      new (class extends Shop {
-        protected override isAuthentic(): boolean {
-          return true;
-        }
-      })(),
-  },
+  flawed('verifies nothing', 'wrong-secret', () => ({ isAuthentic: () => true })),
   {
     flaw: 'verifies the body that express.json() parsed, written again',
     fails: ['raw-bytes'],
-    create: () => new ExpressShop(),
+    create: createExpressShop,
   },
-  {
-    flaw: 'accepts what has no signature',
-    fails: ['missing-signature'],
-    create: () =>
-      new (class extends Shop {
-        protected override isSigned(callback: Callback): boolean {
-          return !callback.headers['x-signature'] || super.isSigned(callback);
-        }
-      })(),
-  },
-  {
-    flaw: 'throws on signatures of another length',
-    fails: ['missing-signature', 'altered-signature'],
-    create: () =>
-      new (class extends Shop {
-        protected override isSigned({ headers, body }: Callback): boolean {
-          const expected = sign(`${headers['x-timestamp']}.`, body);
-          return timingSafeEqual(Buffer.from(headers['x-signature'] as string), expected);
-        }
-      })(),
-  },
-  {
-    flaw: 'decodes the body as latin1',
-    fails: ['extra-fields'],
-    create: () =>
-      new (class extends Shop {
-        protected override isSigned(callback: Callback): boolean {
-          return super.isSigned({
-            ...callback,
-            body: Buffer.from(callback.body.toString('latin1')),
-          });
-        }
-      })(),
-  },
+  flawed('accepts what has no signature', 'missing-signature', (shop) => ({
+    isSigned: (callback) => !callback.headers['x-signature'] || shop.isSigned(callback),
+  })),
+  flawed(
+    'throws on signatures of another length',
+    ['missing-signature', 'altered-signature'],
+    () => ({
+      isSigned({ headers, body }) {
+        const expected = sign(`${headers['x-timestamp']}.`, body);
+        return timingSafeEqual(Buffer.from(headers['x-signature'] as string), expected);
+      },
+    }),
+  ),
+  flawed('decodes the body as latin1', 'extra-fields', (shop) => ({
+    isSigned: ({ headers, body }) =>
+      shop.isSigned({ headers, body: Buffer.from(body.toString('latin1')) }),
+  })),
 ];
 
-const comparing = (isRight: (signature: string, expected: string) => boolean) => () =>
-  new (class extends Shop {
-    protected override isSigned({ headers, body }: Callback): boolean {
+const comparing = (
+  flaw: string,
+  isRight: (signature: string, expected: string) => boolean,
+): WrongHandler =>
+  flawed(flaw, 'altered-signature', () => ({
+    isSigned({ headers, body }) {
       const signature = String(headers['x-signature'] ?? '');
       const expected = sign(`${headers['x-timestamp']}.`, body).toString();
       return signature !== '' && isRight(signature, expected);
-    }
-  })();
+    },
+  }));
 
 export const inexact: readonly WrongHandler[] = [
-  {
-    flaw: 'takes the beginning of the signature for all of it',
-    fails: ['altered-signature'],
-    create: comparing((signature, expected) => expected.startsWith(signature)),
-  },
-  {
-    flaw: 'takes what begins with the signature for it',
-    fails: ['altered-signature'],
-    create: comparing((signature, expected) => signature.startsWith(expected)),
-  },
-  {
-    flaw: 'compares the first eight characters of the signature',
-    fails: ['altered-signature'],
-    create: comparing(
-      (signature, expected) =>
-        signature.length === expected.length && signature.slice(0, 8) === expected.slice(0, 8),
-    ),
-  },
-  {
-    flaw: 'compares the last eight characters of the signature',
-    fails: ['altered-signature'],
-    create: comparing(
-      (signature, expected) =>
-        signature.length === expected.length && signature.slice(-8) === expected.slice(-8),
-    ),
-  },
-  {
-    flaw: 'takes half a signature for all of it',
-    fails: ['altered-signature'],
-    create: comparing(
-      (signature, expected) => signature.length >= 32 && expected.startsWith(signature),
-    ),
-  },
-  {
-    flaw: 'compares the bytes of the signature that can be decoded, even when there are none',
-    fails: ['altered-signature'],
-    create: comparing((signature, expected) => {
-      const bytes = Buffer.from(signature, 'hex').toString('hex');
-      return bytes === '' || bytes === expected;
-    }),
-  },
-  {
-    flaw: 'compares as many characters as have come',
-    fails: ['altered-signature'],
-    create: comparing((signature, expected) =>
-      [...signature].every((character, index) => character === (expected[index] ?? character)),
-    ),
-  },
+  comparing('takes the beginning of the signature for all of it', (signature, expected) =>
+    expected.startsWith(signature),
+  ),
+  comparing('takes what begins with the signature for it', (signature, expected) =>
+    signature.startsWith(expected),
+  ),
+  comparing(
+    'compares the first eight characters of the signature',
+    (signature, expected) =>
+      signature.length === expected.length && signature.slice(0, 8) === expected.slice(0, 8),
+  ),
+  comparing(
+    'compares the last eight characters of the signature',
+    (signature, expected) =>
+      signature.length === expected.length && signature.slice(-8) === expected.slice(-8),
+  ),
+  comparing(
+    'takes half a signature for all of it',
+    (signature, expected) => signature.length >= 32 && expected.startsWith(signature),
+  ),
+  comparing('compares the bytes that can be decoded, even if none', (signature, expected) => {
+    const bytes = Buffer.from(signature, 'hex').toString('hex');
+    return bytes === '' || bytes === expected;
+  }),
+  comparing('compares as many characters as have come', (signature, expected) =>
+    [...signature].every((character, index) => character === (expected[index] ?? character)),
+  ),
 ];
 
-const window = (isFresh: (aheadSeconds: number) => boolean) => () =>
-  new (class extends Shop {
-    protected override isFresh(timestamp: number): boolean {
-      return isFresh(timestamp - nowSeconds());
-    }
-  })();
-
-export const wrongWindows: readonly WrongHandler[] = [
-  {
-    flaw: 'takes no notice of the timestamp',
-    fails: ['stale-timestamp', 'future-timestamp'],
-    create: window(() => true),
-  },
-  {
-    flaw: 'looks for old timestamps only',
-    fails: ['future-timestamp'],
-    create: window((ahead) => ahead >= -300),
-  },
-  {
-    flaw: 'looks for timestamps of the future only',
-    fails: ['stale-timestamp'],
-    create: window((ahead) => ahead <= 300),
-  },
-  {
-    flaw: 'allows ten times as much',
-    fails: ['stale-timestamp', 'future-timestamp'],
-    create: window((ahead) => Math.abs(ahead) <= 3000),
-  },
-  {
-    flaw: 'allows ten seconds more',
-    fails: ['stale-timestamp', 'future-timestamp'],
-    create: window((ahead) => Math.abs(ahead) <= 310),
-  },
-  {
-    flaw: 'allows ten seconds less',
-    fails: ['delayed-callback'],
-    create: window((ahead) => Math.abs(ahead) <= 290),
-  },
-  {
-    flaw: 'allows thirty seconds',
-    fails: ['delayed-callback'],
-    create: window((ahead) => Math.abs(ahead) <= 30),
-  },
+const windows: readonly (readonly [
+  string,
+  WrongHandler['fails'],
+  (aheadSeconds: number) => boolean,
+])[] = [
+  ['takes no notice of the timestamp', ['stale-timestamp', 'future-timestamp'], () => true],
+  ['looks for old timestamps only', ['future-timestamp'], (ahead) => ahead >= -300],
+  ['looks for timestamps of the future only', ['stale-timestamp'], (ahead) => ahead <= 300],
+  [
+    'allows ten times as much',
+    ['stale-timestamp', 'future-timestamp'],
+    (ahead) => Math.abs(ahead) <= 3000,
+  ],
+  [
+    'allows ten seconds more',
+    ['stale-timestamp', 'future-timestamp'],
+    (ahead) => Math.abs(ahead) <= 310,
+  ],
+  ['allows ten seconds less', ['delayed-callback'], (ahead) => Math.abs(ahead) <= 290],
+  ['allows thirty seconds', ['delayed-callback'], (ahead) => Math.abs(ahead) <= 30],
 ];
+
+export const wrongWindows: readonly WrongHandler[] = windows.map(([flaw, fails, isFresh]) =>
+  flawed(flaw, fails, () => ({ isFresh: (timestamp) => isFresh(timestamp - nowSeconds()) })),
+);
