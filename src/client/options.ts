@@ -257,17 +257,12 @@ const named = Object.keys(variables) as readonly (keyof typeof variables)[];
 
 /** A copy with the variables in place of options that are missing, which have no key if they still are. */
 function complete(given: Partial<PaymentClientOptions>, env: Environment) {
-  const { baseUrl, apiKey, apiSecret, ...others } = given;
-  const values = named
-    .map(
-      (name) =>
-        [
-          name,
-          given[name] === undefined ? env[variables[name]] || undefined : given[name],
-        ] as const,
-    )
-    .filter(([, value]) => value !== undefined);
-  return { ...others, ...Object.fromEntries(values) } as Partial<PaymentClientOptions>;
+  const completed: Record<string, unknown> = { ...given };
+  for (const name of named) {
+    if (given[name] === undefined) completed[name] = env[variables[name]] || undefined;
+    if (completed[name] === undefined) delete completed[name];
+  }
+  return completed as Partial<PaymentClientOptions>;
 }
 
 const callRules = {

@@ -2,7 +2,7 @@ import { describeIssues, type Issue, ResponseError, type ServiceResponse } from 
 import { type PaymentStatusRecord, statusRecordFields } from '../protocol/payment.js';
 import { type StandardSchemaV1, toIssues } from '../protocol/standard-schema.js';
 import type { GiveUpReason } from './deadline.js';
-import { advise, type FailureContext, givenUpError, joinSentences } from './failure.js';
+import { advise, type FailureContext, givenUpError, joinSentences, PAGE } from './failure.js';
 import { ACCEPTED } from './retry.js';
 import { isJson } from './transport/answer-body.js';
 import type { Answer, ResponseHeaders } from './transport/transport.js';
@@ -98,7 +98,7 @@ export async function applyResponseSchema(
     checked === null
       ? 'responseSchema threw, or returned neither a value nor issues.'
       : `The service answered with ${response.status}, but its body does not fit responseSchema: ${describeIssues(checked)}.`;
-  throw new ResponseError(joinSentences(what, advise(ACCEPTED, context)), {
+  throw new ResponseError(joinSentences(what, advise(ACCEPTED, context), PAGE), {
     ...ACCEPTED,
     response,
     ...(checked !== null && { issues: checked }),

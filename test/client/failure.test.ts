@@ -19,7 +19,7 @@ const requestId = '0e5f1a52-8f4c-4f0a-9a43-2f1d0c9b7e11';
 const told = (code: unknown, message: unknown) => ({ code, message, requestId });
 
 const inDoubt =
-  'The service may have processed the request: do not send it again, and wait for its callback.';
+  'The service may have processed the request: do not send it again; wait for its callback. (docs/errors.md#calls)';
 
 async function failWith(answer: string, options: TransportOptions = noRetries): Promise<ApiError> {
   const server = await startRawServer({ answer: () => answer });
@@ -99,7 +99,10 @@ describe.each(transports)('an answer that is no 2xx, with $name,', ({ options })
     [429, 'The service did not accept the request. It is safe to try again later.'],
     [503, inDoubt],
     [400, 'The service did not accept the request.'],
-    [401, 'Check apiKey and apiSecret. The service did not accept the request.'],
+    [
+      401,
+      'Check apiKey and apiSecret. The service did not accept the request. (docs/errors.md#calls)',
+    ],
     [402, 'The service did not accept the request.'],
   ])('with status %i says what to do', async (status, remedy) => {
     const error = await failWith(httpAnswer(status), once);

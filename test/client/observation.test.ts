@@ -478,7 +478,7 @@ describe('observeRequest', () => {
   });
   const success: AttemptResult = {
     response: { status: 200, headers: {}, body: '', text: '', attempts: 1 },
-    verdict: { requestOutcome: 'accepted', safeToRetry: false },
+    outcome: { requestOutcome: 'accepted', safeToRetry: false },
     error: undefined,
     retryDelayMs: undefined,
   };

@@ -33,7 +33,7 @@ describe('a page in place of the answer to a creation', () => {
     });
     expect(failure).toBeInstanceOf(ResponseError);
     expect(failure.message).toBe(
-      'POST /api/payments was answered with 200, but with a page of HTML, which is not from the service; check baseUrl, and what answers in front of the service. The service may have processed the request: do not send it again, and wait for its callback.',
+      'POST /api/payments was answered with 200, but with a page of HTML; check baseUrl. The service may have processed the request: do not send it again; wait for its callback. (docs/errors.md#calls)',
     );
     expect(mock.requests).toHaveLength(1);
   });
