@@ -168,17 +168,16 @@ function apiError(
   outcome: CallOutcome,
   context: FailureContext,
 ): ApiError {
-  const said = readErrorBody(response, context);
+  const { message: said, ...identified } = readErrorBody(response, context);
   const wait = parseRetryAfter(headers, Date.now());
   const details = {
     response,
-    serviceCode: said.code,
-    requestId: said.requestId,
+    ...identified,
     retryAfterSeconds: wait === undefined ? undefined : Math.ceil(wait),
     ...outcome,
     cause: scrubCause(bodyFailure?.cause, context),
   };
-  const named = [said.code, said.message].filter((part) => part !== undefined).join(': ');
+  const named = [identified.serviceCode, said].filter((part) => part !== undefined).join(': ');
   const what = `was answered with ${status}${named && ` (${named})`}`;
   const message = describeCall(context, what, outcome, statusRemedy(status, context));
   return status === 401

@@ -61,18 +61,18 @@ function assertCarried(given: unknown, written: unknown, path: Path): void {
   if (written === null && Object.prototype.toString.call(given) === '[object Date]') {
     throw new NotJson(path, 'a valid Date', 'an invalid one');
   }
-  if (typeof written === 'object' && written !== null) assertFieldsShow(written, path);
+  const hidden =
+    typeof written === 'object' && written !== null ? findHidden(written, path) : undefined;
+  if (hidden !== undefined) throw hidden;
 }
 
-/** @throws {NotJson} for an object whose entries or fields JSON would leave out */
-export function assertFieldsShow(value: object, path: Path): void {
-  if (isPlain(value) || Array.isArray(value)) return;
-  if (Symbol.iterator in value) {
-    const received = 'one with entries, such as a Map, which JSON would leave out';
-    throw new NotJson(path, READABLE, received);
-  }
-  if (Object.keys(value).length > 0) return;
-  throw new NotJson(path, READABLE, 'one whose class shows no fields');
+/** What is wrong with an object whose entries or fields JSON would leave out. */
+export function findHidden(value: object, path: Path): NotJson | undefined {
+  if (isPlain(value) || Array.isArray(value)) return undefined;
+  const hasEntries = Symbol.iterator in value;
+  if (!hasEntries && Object.keys(value).length > 0) return undefined;
+  const entries = 'one with entries, such as a Map, which JSON would leave out';
+  return new NotJson(path, READABLE, hasEntries ? entries : 'one whose class shows no fields');
 }
 
 /** Any JSON value, as its text. */
