@@ -88,9 +88,8 @@ const requests = openChannel<RequestTrace>('merchant-payments:request');
 /** What observers learn about a call; undefined where nobody observes it. */
 export function traceOf(call: Call): CallTrace | undefined {
   const { operation, method, path, client, options } = call;
-  const isObserved =
-    client.logger !== undefined || hasSubscribers(requests()) || hasSubscribers(calls());
-  if (!isObserved) return undefined;
+  const isPublished = hasSubscribers(requests()) || hasSubscribers(calls());
+  if (client.logger === undefined && !isPublished) return undefined;
   return {
     operation,
     method,

@@ -243,12 +243,11 @@ export class EnvironmentOptions {
     const missing = named.filter((name) => given[name] === undefined);
     const [first] = missing;
     if (first === undefined) return resolveClientOptions(given as PaymentClientOptions);
-    const are = missing.length === 1 ? 'is' : 'are';
     const toSet = missing.map((name) => variables[name]).join(', ');
     const all = missing.join(', ');
     throw new InvalidOptionError(
       first,
-      `${all} ${are} missing; set ${toSet}, or pass ${all} to PaymentClient.fromEnv()`,
+      `${all} ${missing.length === 1 ? 'is' : 'are'} missing; set ${toSet}, or pass ${all} to PaymentClient.fromEnv()`,
     );
   }
 }

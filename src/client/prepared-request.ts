@@ -54,7 +54,6 @@ export function prepareCreation(
   ];
   if (input === undefined || found.length > 0) throw new InvalidRequestError(found);
   const target = client.baseUrl.pathPrefix + path;
-  const { extraBody } = options ?? {};
   return {
     operation: 'payments.create',
     method,
@@ -62,9 +61,9 @@ export function prepareCreation(
     safe,
     target,
     body:
-      extraBody === undefined
+      options?.extraBody === undefined
         ? JSON.stringify(input)
-        : writeBody({ ...(extraBody as object), ...input }, 'extraBody'),
+        : writeBody({ ...(options.extraBody as object), ...input }, 'extraBody'),
     client,
     options,
     merchantPaymentReference: input.merchantPaymentReference,

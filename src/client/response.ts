@@ -19,8 +19,7 @@ export interface CreatePaymentResult<Body = unknown, Fields = unknown> {
   response: ServiceResponse<Body>;
 }
 
-// Without a byte order mark.
-// Not at the load: a test environment of a browser may lack it.
+// Made at the first answer: a test environment of a browser may lack it. It drops a byte order mark.
 let utf8: { decode(bytes: Uint8Array): string } | undefined;
 
 /** What the caller gets of an answer, with its JSON parsed. Never throws. */

@@ -1,6 +1,6 @@
 import { describeValue } from './describe-value.js';
 import { invalidOption, isQuotable, type Rule } from './options.js';
-import { isPlain } from './own-fields.js';
+import { isObject, isPlain } from './own-fields.js';
 
 type Path = readonly PropertyKey[];
 
@@ -61,14 +61,13 @@ function assertCarried(given: unknown, written: unknown, path: Path): void {
   if (written === null && Object.prototype.toString.call(given) === '[object Date]') {
     throw new NotJson(path, 'a valid Date', 'an invalid one');
   }
-  const hidden =
-    typeof written === 'object' && written !== null ? findHidden(written, path) : undefined;
+  const hidden = findHidden(written, path);
   if (hidden !== undefined) throw hidden;
 }
 
 /** What is wrong with an object whose entries or fields JSON would leave out. */
-export function findHidden(value: object, path: Path): NotJson | undefined {
-  if (isPlain(value) || Array.isArray(value)) return undefined;
+export function findHidden(value: unknown, path: Path): NotJson | undefined {
+  if (!isObject(value) || isPlain(value)) return undefined;
   const hasEntries = Symbol.iterator in value;
   if (!hasEntries && Object.keys(value).length > 0) return undefined;
   const entries = 'one with entries, such as a Map, which JSON would leave out';
