@@ -9,13 +9,6 @@ export interface Secrets {
   readonly request: Pick<PreparedRequest, 'body'>;
 }
 
-/** What the service says of a failure, safe to log. */
-export interface ServiceError {
-  readonly code: string | undefined;
-  readonly message: string | undefined;
-  readonly requestId: string | undefined;
-}
-
 // A code is also a metric label and a log field, which must not hold free text. A shortened code would be a
 // different one.
 export const CODE = /^[A-Za-z0-9_.:-]{1,64}$/;
@@ -29,13 +22,13 @@ const fieldsOf = (body: unknown): { code?: unknown; message?: unknown; requestId
 const wordOf = (value: unknown): string | undefined =>
   ['string', 'number'].includes(typeof value) ? String(value) : undefined;
 
-/** Reads an answer that is no 2xx. */
-export function readErrorBody({ body, headers }: ServiceResponse, secrets: Secrets): ServiceError {
+/** What the service says of a failure in an answer that is no 2xx, safe to log. */
+export function readErrorBody({ body, headers }: ServiceResponse, secrets: Secrets) {
   const { code, message } = fieldsOf(body);
   const text = typeof message === 'string' ? message : undefined;
   const [shownCode, shownMessage] = readTexts([wordOf(code), text], secrets);
   return {
-    code: shownCode?.match(CODE)?.[0],
+    serviceCode: shownCode?.match(CODE)?.[0],
     message: shorten(shownMessage, MAX_MESSAGE_LENGTH),
     requestId: readRequestId(body, headers, secrets),
   };

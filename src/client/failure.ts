@@ -13,7 +13,7 @@ import { REDACTED } from '../protocol/redaction.js';
 import type { Credentials } from './credentials.js';
 import type { Deadline, GiveUpReason } from './deadline.js';
 import { CODE, readErrorBody, readTexts, shorten } from './error-body.js';
-import { parseRetryAfter, type Verdict } from './retry.js';
+import { type CallOutcome, parseRetryAfter } from './retry.js';
 import { findErrorCode, findErrorText } from './transport/socket-errors.js';
 import type {
   Answer,
@@ -58,20 +58,20 @@ const isSuccess = (status: number): boolean => status >= 200 && status < 300;
 export function toError(
   exchange: Exchange,
   response: ServiceResponse | undefined,
-  verdict: Verdict,
+  outcome: CallOutcome,
   context: FailureContext,
 ): MerchantPaymentsError {
-  if (exchange.kind === 'failure') return failureToError(exchange, verdict, context);
+  if (exchange.kind === 'failure') return failureToError(exchange, outcome, context);
   const { gaveUp } = context.deadline;
   const wasGivenUp = exchange.bodyFailure?.reason === 'given-up';
   // What an error body has said before the time was over, is told; an aborted caller wants no answer.
   if (wasGivenUp && (gaveUp === 'aborted' || isSuccess(exchange.status))) {
-    return givenUpError(gaveUp as GiveUpReason, verdict, context);
+    return givenUpError(gaveUp as GiveUpReason, outcome, context);
   }
   const answered = response as ServiceResponse;
   return isSuccess(exchange.status)
-    ? unusableAnswerError(exchange, answered, verdict, context)
-    : apiError(exchange, answered, verdict, context);
+    ? unusableAnswerError(exchange, answered, outcome, context)
+    : apiError(exchange, answered, outcome, context);
 }
 
 /** How to fix a connection that failed with this code of Node; follows the code in a message. */
@@ -96,47 +96,47 @@ function remedyFor(code: string, message: string): string {
 
 function failureToError(
   { sent, reason, cause }: Failure,
-  verdict: Verdict,
+  outcome: CallOutcome,
   context: FailureContext,
 ): MerchantPaymentsError {
   if (reason === 'given-up') {
-    return givenUpError(context.deadline.gaveUp as GiveUpReason, verdict, context);
+    return givenUpError(context.deadline.gaveUp as GiveUpReason, outcome, context);
   }
   const scrubbed = scrubCause(cause, context);
-  const details = { ...verdict, cause: scrubbed };
+  const details = { ...outcome, cause: scrubbed };
   const { code, message = '' } = scrubbed ?? {};
   const because = code === undefined ? '' : ` (${code})${remedyFor(code, message)}`;
   if (reason === 'unusable') {
-    const what = `got an answer that is not HTTP${because}; check for a proxy or firewall between this machine and the service`;
-    return new ResponseError(describeCall(context, what, verdict), details);
+    const what = `got an answer that is not HTTP${because}; check proxies`;
+    return new ResponseError(describeCall(context, what, outcome), details);
   }
   const what =
     scrubbed === undefined || code !== undefined
       ? `${sent ? 'lost its connection before an answer' : 'got no connection'}${because}`
       : // Not of a socket: a mistake in a fetch or an interceptor, for example.
         `failed before ${sent ? 'an answer' : 'it was sent'} (${scrubbed.name}: ${message})`;
-  return new ConnectionError(describeCall(context, what, verdict), details);
+  return new ConnectionError(describeCall(context, what, outcome), details);
 }
 
 /** The error of a call that ended by its deadline or its caller's signal. */
 export function givenUpError(
   reason: GiveUpReason,
-  verdict: Verdict,
+  outcome: CallOutcome,
   context: CallContext,
   because = '',
 ): MerchantPaymentsError {
   if (reason === 'aborted') {
     const what = 'was aborted by its signal';
-    return new RequestAbortedError(describeCall(context, what, verdict), verdict);
+    return new RequestAbortedError(describeCall(context, what, outcome), outcome);
   }
   const what = `did not end within ${context.deadline.timeoutMs} ms${because}`;
-  return new RequestTimeoutError(describeCall(context, what, verdict), verdict);
+  return new RequestTimeoutError(describeCall(context, what, outcome), outcome);
 }
 
 /** The error of a call that ended before anything was sent. */
 export function notSentError(context: CallContext, because?: string): MerchantPaymentsError {
-  const verdict = { requestOutcome: 'not-sent', safeToRetry: true } as const;
-  return givenUpError(context.deadline.gaveUp as GiveUpReason, verdict, context, because);
+  const outcome = { requestOutcome: 'not-sent', safeToRetry: true } as const;
+  return givenUpError(context.deadline.gaveUp as GiveUpReason, outcome, context, because);
 }
 
 const bodyFailures: Readonly<Record<BodyFailure['reason'], string>> = {
@@ -147,43 +147,41 @@ const bodyFailures: Readonly<Record<BodyFailure['reason'], string>> = {
   used: 'a body that was read before; fetch must return a new Response for each request',
 };
 
-const PAGE =
-  'a page of HTML, which is not from the service; check baseUrl, and what answers in front of the service';
-
 function unusableAnswerError(
   { status, bodyFailure, isPage }: Answer,
   response: ServiceResponse,
-  verdict: Verdict,
+  outcome: CallOutcome,
   context: FailureContext,
 ): MerchantPaymentsError {
   // Only its body can make a 2xx unusable.
-  const body = isPage ? PAGE : bodyFailures[bodyFailure?.reason as BodyFailure['reason']];
-  const message = describeCall(context, `was answered with ${status}, but with ${body}`, verdict);
+  const body = isPage
+    ? 'a page of HTML; check baseUrl'
+    : bodyFailures[bodyFailure?.reason as BodyFailure['reason']];
+  const message = describeCall(context, `was answered with ${status}, but with ${body}`, outcome);
   const cause = scrubCause(bodyFailure?.cause, context);
-  return new ResponseError(message, { ...verdict, response, cause });
+  return new ResponseError(message, { ...outcome, response, cause });
 }
 
 function apiError(
   { status, headers, bodyFailure }: Answer,
   response: ServiceResponse,
-  verdict: Verdict,
+  outcome: CallOutcome,
   context: FailureContext,
 ): ApiError {
-  const said = readErrorBody(response, context);
+  const { message: said, ...identified } = readErrorBody(response, context);
   const wait = parseRetryAfter(headers, Date.now());
   const details = {
     response,
-    serviceCode: said.code,
-    requestId: said.requestId,
+    ...identified,
     retryAfterSeconds: wait === undefined ? undefined : Math.ceil(wait),
-    ...verdict,
+    ...outcome,
     cause: scrubCause(bodyFailure?.cause, context),
   };
-  const named = [said.code, said.message].filter((part) => part !== undefined).join(': ');
+  const named = [identified.serviceCode, said].filter((part) => part !== undefined).join(': ');
   const what = `was answered with ${status}${named && ` (${named})`}`;
-  const message = describeCall(context, what, verdict, statusRemedy(status, context));
+  const message = describeCall(context, what, outcome, statusRemedy(status, context));
   return status === 401
-    ? new InvalidCredentialsError(message, details)
+    ? new InvalidCredentialsError(`${message} ${PAGE}`, details)
     : new ApiError(message, details);
 }
 
@@ -196,7 +194,7 @@ function statusRemedy(status: number, { request }: FailureContext): string {
 
 /** What to do next, for the end of a message; empty where a safe method leaves no doubt. */
 export function advise(
-  { requestOutcome, safeToRetry }: Verdict,
+  { requestOutcome, safeToRetry }: CallOutcome,
   { request }: Pick<CallContext, 'request'>,
 ): string {
   if (requestOutcome === 'not-sent') return 'Nothing was sent: it is safe to try again.';
@@ -209,16 +207,25 @@ export function advise(
   }
   return requestOutcome === 'accepted'
     ? 'The service accepted the request: do not send it again.'
-    : 'The service may have processed the request: do not send it again, and wait for its callback.';
+    : 'The service may have processed the request: do not send it again; wait for its callback.';
 }
 
 export const joinSentences = (...sentences: string[]): string =>
   sentences.filter((sentence) => sentence !== '').join(' ');
 
-/** What became of a call, and what to do. */
-function describeCall(context: CallContext, what: string, verdict: Verdict, remedy = ''): string {
-  const { method, path } = context.request;
-  return joinSentences(`${method} ${path} ${what}.`, remedy, advise(verdict, context));
+/** Where what to do is described, in the package and on the site. */
+export const PAGE = '(docs/errors.md#calls)';
+
+/** What became of a call, and what to do. A refusal or a safe method leaves no doubt, and needs no page. */
+function describeCall(
+  context: CallContext,
+  what: string,
+  outcome: CallOutcome,
+  remedy = '',
+): string {
+  const { method, path, safe } = context.request;
+  const page = safe || outcome.requestOutcome === 'rejected' ? '' : PAGE;
+  return joinSentences(`${method} ${path} ${what}.`, remedy, advise(outcome, context), page);
 }
 
 type ScrubbedCause = Error & { code?: string };

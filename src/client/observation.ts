@@ -9,7 +9,7 @@ import type { OperationName } from '../protocol/operations.js';
 import { hasSubscribers, openChannel, runTraced } from '../protocol/tracing.js';
 import { readRequestId, type Secrets } from './error-body.js';
 import type { Call } from './prepared-request.js';
-import type { Verdict } from './retry.js';
+import type { CallOutcome } from './retry.js';
 
 /** What is known about a call from its start. */
 export interface CallSubject {
@@ -75,7 +75,7 @@ export interface AttemptResult {
   /** Undefined without a status. */
   readonly response: ServiceResponse | undefined;
   /** After this and all earlier attempts. */
-  readonly verdict: Verdict;
+  readonly outcome: CallOutcome;
   /** Undefined after a success. */
   readonly error: MerchantPaymentsError | undefined;
   /** Undefined where the request will not be sent again. */
@@ -88,9 +88,8 @@ const requests = openChannel<RequestTrace>('merchant-payments:request');
 /** What observers learn about a call; undefined where nobody observes it. */
 export function traceOf(call: Call): CallTrace | undefined {
   const { operation, method, path, client, options } = call;
-  const isObserved =
-    client.logger !== undefined || hasSubscribers(requests()) || hasSubscribers(calls());
-  if (!isObserved) return undefined;
+  const isPublished = hasSubscribers(requests()) || hasSubscribers(calls());
+  if (client.logger === undefined && !isPublished) return undefined;
   return {
     operation,
     method,
@@ -139,7 +138,7 @@ export async function observeRequest(
     result = await run();
     const answered = describeAnswer(result, context);
     const durationMs = durationSince(startedAtMs);
-    Object.assign(fields, { durationMs, outcome: result.verdict.requestOutcome, ...answered });
+    Object.assign(fields, { durationMs, outcome: result.outcome.requestOutcome, ...answered });
     Object.assign(trace, fields);
     delete call.status;
     delete call.requestId;

@@ -243,12 +243,11 @@ export class EnvironmentOptions {
     const missing = named.filter((name) => given[name] === undefined);
     const [first] = missing;
     if (first === undefined) return resolveClientOptions(given as PaymentClientOptions);
-    const are = missing.length === 1 ? 'is' : 'are';
     const toSet = missing.map((name) => variables[name]).join(', ');
     const all = missing.join(', ');
     throw new InvalidOptionError(
       first,
-      `${all} ${are} missing; set ${toSet}, or pass ${all} to PaymentClient.fromEnv()`,
+      `${all} ${missing.length === 1 ? 'is' : 'are'} missing; set ${toSet}, or pass ${all} to PaymentClient.fromEnv()`,
     );
   }
 }
@@ -257,17 +256,12 @@ const named = Object.keys(variables) as readonly (keyof typeof variables)[];
 
 /** A copy with the variables in place of options that are missing, which have no key if they still are. */
 function complete(given: Partial<PaymentClientOptions>, env: Environment) {
-  const { baseUrl, apiKey, apiSecret, ...others } = given;
-  const values = named
-    .map(
-      (name) =>
-        [
-          name,
-          given[name] === undefined ? env[variables[name]] || undefined : given[name],
-        ] as const,
-    )
-    .filter(([, value]) => value !== undefined);
-  return { ...others, ...Object.fromEntries(values) } as Partial<PaymentClientOptions>;
+  const completed: Record<string, unknown> = { ...given };
+  for (const name of named) {
+    if (given[name] === undefined) completed[name] = env[variables[name]] || undefined;
+    if (completed[name] === undefined) delete completed[name];
+  }
+  return completed as Partial<PaymentClientOptions>;
 }
 
 const callRules = {

@@ -1,7 +1,7 @@
 import { InvalidOptionError, InvalidRequestError, type Issue } from '../errors.js';
 import { readCreation } from '../protocol/creation.js';
 import { describeMismatch } from '../protocol/describe-value.js';
-import { assertFieldsShow, type NotJson, writeJson } from '../protocol/json.js';
+import { findHidden, type NotJson, writeJson } from '../protocol/json.js';
 import { type OperationName, operations } from '../protocol/operations.js';
 import { invalidOption } from '../protocol/options.js';
 import { isObject } from '../protocol/own-fields.js';
@@ -54,7 +54,6 @@ export function prepareCreation(
   ];
   if (input === undefined || found.length > 0) throw new InvalidRequestError(found);
   const target = client.baseUrl.pathPrefix + path;
-  const { extraBody } = options ?? {};
   return {
     operation: 'payments.create',
     method,
@@ -62,9 +61,9 @@ export function prepareCreation(
     safe,
     target,
     body:
-      extraBody === undefined
+      options?.extraBody === undefined
         ? JSON.stringify(input)
-        : writeBody({ ...(extraBody as object), ...input }, 'extraBody'),
+        : writeBody({ ...(options.extraBody as object), ...input }, 'extraBody'),
     client,
     options,
     merchantPaymentReference: input.merchantPaymentReference,
@@ -148,11 +147,8 @@ function findExtraIssues(extraBody: unknown, inputFields: readonly string[]): re
   if (extraBody === undefined) return [];
   const path = ['extraBody'];
   if (!isObject(extraBody)) return [{ path, message: describeMismatch('an object', extraBody) }];
-  try {
-    assertFieldsShow(extraBody, path);
-  } catch (error) {
-    return [toIssue(error as NotJson)];
-  }
+  const hidden = findHidden(extraBody, path);
+  if (hidden !== undefined) return [toIssue(hidden)];
   const message = 'must not replace a field of the payment; pass it in the first argument only';
   const replaced = inputFields
     .filter((field) => Object.hasOwn(extraBody, field))

@@ -2,7 +2,7 @@ import { describeIssues, type Issue, ResponseError, type ServiceResponse } from 
 import { type PaymentStatusRecord, statusRecordFields } from '../protocol/payment.js';
 import { type StandardSchemaV1, toIssues } from '../protocol/standard-schema.js';
 import type { GiveUpReason } from './deadline.js';
-import { advise, type FailureContext, givenUpError, joinSentences } from './failure.js';
+import { advise, type FailureContext, givenUpError, joinSentences, PAGE } from './failure.js';
 import { ACCEPTED } from './retry.js';
 import { isJson } from './transport/answer-body.js';
 import type { Answer, ResponseHeaders } from './transport/transport.js';
@@ -19,8 +19,7 @@ export interface CreatePaymentResult<Body = unknown, Fields = unknown> {
   response: ServiceResponse<Body>;
 }
 
-// Without a byte order mark.
-// Not at the load: a test environment of a browser may lack it.
+// Made at the first answer: a test environment of a browser may lack it. It drops a byte order mark.
 let utf8: { decode(bytes: Uint8Array): string } | undefined;
 
 /** What the caller gets of an answer, with its JSON parsed. Never throws. */
@@ -98,7 +97,7 @@ export async function applyResponseSchema(
     checked === null
       ? 'responseSchema threw, or returned neither a value nor issues.'
       : `The service answered with ${response.status}, but its body does not fit responseSchema: ${describeIssues(checked)}.`;
-  throw new ResponseError(joinSentences(what, advise(ACCEPTED, context)), {
+  throw new ResponseError(joinSentences(what, advise(ACCEPTED, context), PAGE), {
     ...ACCEPTED,
     response,
     ...(checked !== null && { issues: checked }),

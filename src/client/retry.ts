@@ -1,13 +1,13 @@
 import type { RequestOutcome, ResponseHeaders } from '../errors.js';
 
 /** What an error tells the caller about the outcome and the next step. */
-export interface Verdict {
+export interface CallOutcome {
   readonly requestOutcome: RequestOutcome;
   readonly safeToRetry: boolean;
 }
 
 /** Of a success, or of what follows one: what was accepted must not be sent again. */
-export const ACCEPTED: Verdict = { requestOutcome: 'accepted', safeToRetry: false };
+export const ACCEPTED: CallOutcome = { requestOutcome: 'accepted', safeToRetry: false };
 
 export interface FailedAttempt {
   /** What is known after this attempt alone. */

@@ -37,10 +37,10 @@ export async function send(context: SendContext): Promise<ServiceResponse> {
     const result = await (trace === undefined ? run() : observeRequest(context, trace, run));
     if (result.error === undefined) return result.response as ServiceResponse;
     if (result.retryDelayMs === undefined) throw result.error;
-    known = result.verdict.requestOutcome;
+    known = result.outcome.requestOutcome;
     await deadline.wait(result.retryDelayMs, closing);
     const reason = deadline.check();
-    if (reason !== undefined) throw givenUpError(reason, result.verdict, context);
+    if (reason !== undefined) throw givenUpError(reason, result.outcome, context);
     if (closing.aborted) throw result.error;
   }
 }
@@ -65,7 +65,7 @@ async function sendOnce(context: SendContext, sending: Sending): Promise<Attempt
       ? { ...answer, isPage: true }
       : answer;
   return outcomeOf(exchange) === undefined
-    ? { response, verdict: ACCEPTED, error: undefined, retryDelayMs: undefined }
+    ? { response, outcome: ACCEPTED, error: undefined, retryDelayMs: undefined }
     : failedAttempt(exchange, response, context, sending);
 }
 
@@ -88,7 +88,7 @@ function failedAttempt(
     retryAfterSeconds: parseRetryAfter(answer?.headers ?? {}, Date.now()),
   };
   const requestOutcome = combineOutcomes(earlier, failed.outcome);
-  const verdict = { requestOutcome, safeToRetry: isSafeToRetry(failed, requestOutcome) };
+  const outcome = { requestOutcome, safeToRetry: isSafeToRetry(failed, requestOutcome) };
   const retryDelayMs = decideRetry(failed, {
     attempt,
     maxRetries: call.options?.maxRetries ?? call.client.maxRetries,
@@ -96,5 +96,5 @@ function failedAttempt(
     remainingMs: deadline.remainingMs,
     random: Math.random(),
   });
-  return { response, verdict, error: toError(exchange, response, verdict, context), retryDelayMs };
+  return { response, outcome, error: toError(exchange, response, outcome, context), retryDelayMs };
 }

@@ -70,12 +70,8 @@ function isExactCreation(value: Given): value is CreatePaymentInput {
 
 type Given = { readonly [Field in keyof CreatePaymentInput]?: unknown };
 
-type Read =
-  | { readonly issues: readonly Issue[]; readonly input?: undefined }
-  | { readonly issues?: undefined; readonly input: CreatePaymentInput };
-
 /** A payment creation to send, each field read once, or what is wrong with it. */
-export function readCreation(value: unknown): Read {
+export function readCreation(value: unknown) {
   if (!isObject(value)) return { issues: findIssues(exactCreation, value) ?? [] };
   const { merchantPaymentReference, amount, currency }: Given = value;
   const input: Given = { merchantPaymentReference, amount, currency };

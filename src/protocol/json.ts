@@ -1,6 +1,6 @@
 import { describeValue } from './describe-value.js';
 import { invalidOption, isQuotable, type Rule } from './options.js';
-import { isPlain } from './own-fields.js';
+import { isObject, isPlain } from './own-fields.js';
 
 type Path = readonly PropertyKey[];
 
@@ -61,18 +61,17 @@ function assertCarried(given: unknown, written: unknown, path: Path): void {
   if (written === null && Object.prototype.toString.call(given) === '[object Date]') {
     throw new NotJson(path, 'a valid Date', 'an invalid one');
   }
-  if (typeof written === 'object' && written !== null) assertFieldsShow(written, path);
+  const hidden = findHidden(written, path);
+  if (hidden !== undefined) throw hidden;
 }
 
-/** @throws {NotJson} for an object whose entries or fields JSON would leave out */
-export function assertFieldsShow(value: object, path: Path): void {
-  if (isPlain(value) || Array.isArray(value)) return;
-  if (Symbol.iterator in value) {
-    const received = 'one with entries, such as a Map, which JSON would leave out';
-    throw new NotJson(path, READABLE, received);
-  }
-  if (Object.keys(value).length > 0) return;
-  throw new NotJson(path, READABLE, 'one whose class shows no fields');
+/** What is wrong with an object whose entries or fields JSON would leave out. */
+export function findHidden(value: unknown, path: Path): NotJson | undefined {
+  if (!isObject(value) || isPlain(value)) return undefined;
+  const hasEntries = Symbol.iterator in value;
+  if (!hasEntries && Object.keys(value).length > 0) return undefined;
+  const entries = 'one with entries, such as a Map, which JSON would leave out';
+  return new NotJson(path, READABLE, hasEntries ? entries : 'one whose class shows no fields');
 }
 
 /** Any JSON value, as its text. */

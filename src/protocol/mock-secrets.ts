@@ -1,4 +1,5 @@
 import { InvalidOptionError } from '../errors.js';
+import { readVariable } from './environment.js';
 
 /** The secrets that the mock of the command line has unless it is given others: everyone knows them. */
 export const MOCK_API_SECRET = 'mock_api_secret';
@@ -18,18 +19,9 @@ export function isMockSigningSecret(secret: string | Uint8Array): boolean {
  * @throws {InvalidOptionError} in production
  */
 export function assertOwnSecret(isOfMock: boolean): void {
-  if (!isOfMock || !isProduction()) return;
+  if (!isOfMock || readVariable('NODE_ENV') !== 'production') return;
   throw new InvalidOptionError(
     'signingSecret',
     "signingSecret must be your own where NODE_ENV is production; received the mock's, with which anyone could sign: set MERCHANT_PAYMENTS_SIGNING_SECRET",
   );
-}
-
-function isProduction(): boolean {
-  try {
-    return globalThis.process?.env?.['NODE_ENV'] === 'production';
-  } catch {
-    // A runtime that does not allow the variable to be read.
-    return false;
-  }
 }

@@ -279,10 +279,6 @@ function isNear(one: string, other: string, edits: number): boolean {
   if (one === other || edits === 0) return one === other;
   const [rest, otherRest] = [one.slice(1), other.slice(1)];
   if (one[0] === other[0]) return isNear(rest, otherRest, edits);
-  const pairs = [
-    [rest, otherRest],
-    [rest, other],
-    [one, otherRest],
-  ] as const;
-  return pairs.some(([left, right]) => isNear(left, right, edits - 1));
+  const areNear = (left: string, right: string) => isNear(left, right, edits - 1);
+  return areNear(rest, otherRest) || areNear(rest, other) || areNear(one, otherRest);
 }

@@ -2,6 +2,7 @@ import { assertSchemaAccepts, type SigningHeaders, type Verification } from '../
 import type { SigningSecret } from '../callback/options.js';
 import { InvalidOptionError, SecretUnavailableError } from '../errors.js';
 import { nameFailure } from '../protocol/describe-value.js';
+import { readVariable } from '../protocol/environment.js';
 import { secretText } from '../protocol/options.js';
 import type { PaymentStatusRecord } from '../protocol/payment.js';
 import type { StandardSchemaV1 } from '../protocol/standard-schema.js';
@@ -60,7 +61,7 @@ export function createVerifierSource(
   let last: CurrentVerifier | undefined;
   if (signingSecret === undefined) {
     // No error yet: frameworks load routes while they build, where the secret may not be available.
-    if (readVariable() === undefined) onMissing(missing('each callback gets a 500'));
+    if (!readVariable(VARIABLE)?.trim()) onMissing(missing('each callback gets a 500'));
     return () => {
       last ??= create(requireVariable());
       return last;
@@ -83,19 +84,10 @@ const VARIABLE = 'MERCHANT_PAYMENTS_SIGNING_SECRET';
 const missing = (result: string): string =>
   `signingSecret is missing, so ${result}; set ${VARIABLE} in the environment, or pass signingSecret`;
 
-/** The default of `signingSecret`; undefined if it is missing, or the runtime does not allow it to be read. */
-function readVariable(): string | undefined {
-  try {
-    const secret = globalThis.process?.env?.[VARIABLE];
-    return secret?.trim() ? secret : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
+/** The default of `signingSecret`. */
 function requireVariable(): string {
-  const secret = readVariable();
-  if (secret !== undefined) return secretText(secret, VARIABLE);
+  const secret = readVariable(VARIABLE);
+  if (secret?.trim()) return secretText(secret, VARIABLE);
   const message = missing('the callback was not verified, and the service retries');
   throw new InvalidOptionError('signingSecret', message);
 }

@@ -57,7 +57,7 @@ describe.each(transports)('an answer that is no 2xx, with $name,', ({ options })
     [300, 'unknown', redirected],
     [399, 'unknown', redirected],
     [400, 'rejected', refused],
-    [401, 'rejected', `Check apiKey and apiSecret. ${refused}`],
+    [401, 'rejected', `Check apiKey and apiSecret. ${refused} (docs/errors.md#calls)`],
     [408, 'unknown', inDoubt],
     [409, 'rejected', `An earlier attempt may have created the payment. ${refused}`],
     [429, 'rejected', `${refused} It is safe to try again later.`],

@@ -117,7 +117,7 @@ describe('credentials as functions', () => {
     const error = await failureOf(client.payments.create(order));
     expect(error).toMatchObject({ code: 'TIMEOUT', requestOutcome: 'not-sent', safeToRetry: true });
     expect(error.message).toBe(
-      'POST /api/payments did not end within 20 ms: apiKey and apiSecret were not read in time. Nothing was sent: it is safe to try again.',
+      'POST /api/payments did not end within 20 ms: apiKey and apiSecret were not read in time. Nothing was sent: it is safe to try again. (docs/errors.md#calls)',
     );
   });
 

@@ -3,7 +3,7 @@ import type { Answer, AnswerRules, ResponseHeaders } from './transport.js';
 const NO_BODY = new Uint8Array(0);
 
 /**
- * Makes of what a transport has received the answer that counts, so that all come to one verdict: decompresses the
+ * Makes of what a transport has received the answer that counts, the same of all: decompresses the
  * body, and finds out whether it broke off. Never throws.
  */
 export function completeAnswer(answer: Answer, method: string, rules: AnswerRules): Answer {

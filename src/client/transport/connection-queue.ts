@@ -68,7 +68,6 @@ const MARGIN_MS = 2_000;
  */
 export class KeptSocket {
   #socket: Socket | undefined;
-  #hint: string | string[] | undefined;
   #keptMs = KEEP_ALIVE_MS;
   #restsSinceMs = 0;
   #restsSinceSystemMs = 0;
@@ -85,18 +84,13 @@ export class KeptSocket {
   /** Called with the socket when it has connected. */
   opened(socket: Socket): void {
     this.#socket = socket;
-    this.#hint = undefined;
     this.#keptMs = KEEP_ALIVE_MS;
     this.#rest();
   }
 
   /** Called when an answer has ended. */
   answered({ 'keep-alive': hint }: ResponseHeaders): void {
-    // Most answers say the same as the one before.
-    if (hint !== this.#hint) {
-      this.#hint = hint;
-      this.#keptMs = parseKeepAlive(String(hint));
-    }
+    this.#keptMs = parseKeepAlive(String(hint));
     this.#rest();
   }
 

@@ -76,10 +76,7 @@ function readHeaders(headers: Headers): ResponseHeaders {
 }
 
 /** Reads a body of at most `maxBytes`. One that can't be read never counts as empty. */
-async function readBody(
-  response: Response,
-  maxBytes: number,
-): Promise<Pick<Answer, 'body' | 'bodyFailure'>> {
+async function readBody(response: Response, maxBytes: number) {
   const chunks: Uint8Array[] = [];
   const read = (bodyFailure?: BodyFailure) => ({ body: Buffer.concat(chunks), bodyFailure });
   let size = 0;

@@ -52,11 +52,6 @@ export function findErrorText(error: unknown, depth = MAX_DEPTH): string {
   return texts.filter((text) => typeof text === 'string' && text !== '').join(': ');
 }
 
-interface ConnectErrorMessage {
-  readonly error: unknown;
-  readonly connectParams: { readonly protocol: string; readonly host: string };
-}
-
 /** For each connect error that undici published, the origin that could not be reached. */
 const unconnectedOrigins = new WeakMap<object, string>();
 let isWatching = false;
@@ -69,7 +64,10 @@ export function watchConnectErrors(): void {
   if (isWatching) return;
   isWatching = true;
   subscribe('undici:client:connectError', (message) => {
-    const { error, connectParams } = message as ConnectErrorMessage;
+    const { error, connectParams } = message as {
+      error: unknown;
+      connectParams: Pick<URL, 'protocol' | 'host'>;
+    };
     if (typeof error !== 'object' || error === null) return;
     unconnectedOrigins.set(error, `${connectParams.protocol}//${connectParams.host}`);
   });

@@ -65,7 +65,7 @@ describe.each(transports)('the body of a 2xx, with $name,', ({ options }) => {
       const error = await failureOf(client.payments.create(order));
       expect(error).toMatchObject({ code: 'RESPONSE_UNUSABLE', requestOutcome: 'accepted' });
       expect(error.message).toBe(
-        'POST /api/payments was answered with 201, but with a body that broke off. The service accepted the request: do not send it again.',
+        'POST /api/payments was answered with 201, but with a body that broke off. The service accepted the request: do not send it again. (docs/errors.md#calls)',
       );
       // Such as UND_ERR_SOCKET.
       expect(error.cause).toMatchObject({ code: expect.stringMatching(/^[A-Z]/) });

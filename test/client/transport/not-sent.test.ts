@@ -63,7 +63,7 @@ describe.each(connecting)('with $name, before anything was sent', ({ through }) 
       safeToRetry: true,
     });
     expect(error.message).toBe(
-      'POST /api/payments got no connection (ENOTFOUND). Nothing was sent: it is safe to try again.',
+      'POST /api/payments got no connection (ENOTFOUND). Nothing was sent: it is safe to try again. (docs/errors.md#calls)',
     );
     expect(lookups).toEqual(Array(3).fill('payments.invalid'));
   });
