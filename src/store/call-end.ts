@@ -36,7 +36,7 @@ export function ofAnswer(
 
 function answerToAnother(): ResponseError {
   return new ResponseError(
-    'The service answered with a payment of another merchantPaymentReference, so it is unknown whether this one was created: do not send it again, and wait for its callback; look for a proxy that mixes up answers',
+    'The service answered with a payment of another merchantPaymentReference: do not send again, wait for the callback, and look for a proxy that mixes up answers',
     { requestOutcome: 'unknown', safeToRetry: false },
   );
 }

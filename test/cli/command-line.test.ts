@@ -62,7 +62,7 @@ test.each([
   [['payments', '--json'], 'payments needs a subcommand: create, set-status, list, show'],
   [['clock'], 'clock needs a subcommand: advance; see clock --help'],
   [['check'], "<callback-url> is missing; see the command's --help"],
-  [['mock', '--host', '192.0.2.1'], 'give --host an address of this machine'],
+  [['mock', '--host', '192.0.2.1'], 'set them by --host and --port'],
   [['payments', 'get'], 'unknown command payments get; '],
   [['help', 'moc'], 'unknown command moc; did you mean mock?'],
   [['--json', 'payments', 'list'], 'give the command first'],

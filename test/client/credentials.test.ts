@@ -88,7 +88,7 @@ describe('credentials', () => {
         name: 'InvalidOptionError',
         option: 'apiSecret',
         message:
-          "apiSecret must be your account's unless baseUrl is on this machine; received the one that every copy of the mock has: set MERCHANT_PAYMENTS_API_SECRET, or for a test start the mock with another API secret",
+          "apiSecret must be your account's where baseUrl is another machine; received the mock's, which is public: set MERCHANT_PAYMENTS_API_SECRET, or give the mock its own",
       };
       expect(() => new PaymentClient({ ...options, apiSecret })).toThrow(
         expect.objectContaining(refused),

@@ -119,7 +119,7 @@ describe('listening', () => {
     await expect(startMockServer({ port })).rejects.toMatchObject({
       name: 'MockServerError',
       code: 'PORT_IN_USE',
-      message: `Port ${port} of 127.0.0.1 is in use`,
+      message: `Port ${port} of 127.0.0.1 is in use: stop what listens there, or choose another port`,
       cause: { code: 'EADDRINUSE' },
     });
     await server.close();
@@ -304,7 +304,7 @@ describe('reset()', () => {
     const ended = expect(server.waitForDelivery({})).rejects.toMatchObject({
       name: 'MockServerError',
       code: 'WAIT_TIMEOUT',
-      message: 'The mock service was reset',
+      message: 'The mock service was reset, which ends every wait (docs/errors.md#the-mock)',
     });
     server.reset();
     await ended;

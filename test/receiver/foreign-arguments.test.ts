@@ -157,14 +157,9 @@ const passed: [string, make: () => unknown, served: EntryName | 'none', remedy: 
     'lambda',
     'merchant-payments/lambda',
   ],
-  [
-    'an event of SQS',
-    () => sqs,
-    'none',
-    'with receivedAt, as the guide "Slow work in a queue" shows',
-  ],
-  ['an empty object', () => ({}), 'none', 'the guide "Frameworks"'],
-  ['nothing', () => undefined, 'none', 'the guide "Frameworks"'],
+  ['an event of SQS', () => sqs, 'none', 'with receivedAt, as in docs/queues.md'],
+  ['an empty object', () => ({}), 'none', 'docs/frameworks.md'],
+  ['nothing', () => undefined, 'none', 'docs/frameworks.md'],
 ];
 
 function createHandler(entry: EntryName) {

@@ -101,9 +101,7 @@ it.each<[string, number | undefined, object, () => PassThrough | Promise<PassThr
 ])('names the middleware that kept %s', async (_name, length, kept, create) => {
   await expect(read(withLength(await create(), length), kept)).rejects.toMatchObject({
     code: 'RAW_BODY_REQUIRED',
-    message: expect.stringMatching(
-      /^A middleware before the callback handler .* kept \d+ bytes of/,
-    ),
+    message: expect.stringMatching(/^A middleware before the callback handler kept \d+ bytes of/),
   });
 });
 

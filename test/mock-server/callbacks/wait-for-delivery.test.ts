@@ -99,7 +99,7 @@ describe('the message when there was none in time', () => {
     await using server = await startMockServer();
     await server.setStatus(await createPayment(server), 'paid');
     await expect(server.waitForDelivery({ status: 'paid' }, wait)).rejects.toThrow(
-      'No delivery with status paid within 0 ms\nThere are no delivery attempts\n' +
+      'No delivery with status paid within 0 ms (docs/errors.md#the-mock)\nThere are no delivery attempts\n' +
         'callbackUrl is not set, so no callback is sent: set it, or give it as an option',
     );
   });
@@ -108,7 +108,7 @@ describe('the message when there was none in time', () => {
     await using endpoint = await startEndpoint();
     await using server = await startMockServer({ callbackUrl: endpoint.url });
     await expect(server.waitForDelivery({}, wait)).rejects.toThrow(
-      'No delivery with any fields within 0 ms\nThere are no delivery attempts\n' +
+      'No delivery with any fields within 0 ms (docs/errors.md#the-mock)\nThere are no delivery attempts\n' +
         'A callback is sent when a status changes: call setStatus',
     );
   });
@@ -131,7 +131,7 @@ describe('the message when there was none in time', () => {
     await endpoint.waitFor(2);
     await expect(server.waitForDelivery({ attempt: 9 }, wait)).rejects.toThrow(
       [
-        'No delivery with attempt 9 within 0 ms',
+        'No delivery with attempt 9 within 0 ms (docs/errors.md#the-mock)',
         'The delivery attempts:',
         `  attempt 1, ${a}, status failed, refused, HTTP 500, next attempt at 1970-01-01T00:00:01.000Z of the service's clock`,
         `  attempt 1, ${b}, status paid, dropped, fault drop, next attempt at 1970-01-01T00:00:01.000Z of the service's clock`,

@@ -131,7 +131,7 @@ export function itKeepsFailures(openStore: OpenStore): void {
     expect(codes(scene.reports)).toEqual([undefined, undefined, undefined, 'CHANGE_PARKED']);
     expect(scene.reports[3]).toMatchObject({
       error: {
-        message: expect.stringMatching(/after 3 failed attempts.* Fix the cause and replay it/),
+        message: expect.stringMatching(/failed 3 times.* Fix the cause, then replay/),
       },
       callback: { payment: { referenceNumber } },
     });
