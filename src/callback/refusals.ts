@@ -4,7 +4,7 @@ import { CallbackVerificationError, describeIssues, type Issue } from '../errors
 
 /** The remedy for a body that is not the bytes as received. */
 export const HOW_TO_GET_THE_BYTES =
-  "Get the bytes before anything parses them: in Express by express.raw({ type: 'application/json' }) on this route, elsewhere as in docs/frameworks.md";
+  "In Express use express.raw({ type: 'application/json' }) on this route, elsewhere see docs/frameworks.md";
 
 /** Where each refusal is described, in the package and on the site. */
 const PAGE = '(docs/errors.md#callbacks)';
@@ -12,7 +12,7 @@ const PAGE = '(docs/errors.md#callbacks)';
 export const rawBodyRequired = (received: string): CallbackVerificationError =>
   new CallbackVerificationError(
     'RAW_BODY_REQUIRED',
-    `rawBody must be the bytes of the request (string, Uint8Array or ArrayBuffer); received ${received}. ${HOW_TO_GET_THE_BYTES}`,
+    `rawBody must be the bytes of the request; received ${received}. ${HOW_TO_GET_THE_BYTES}`,
   );
 
 /** One of the two headers that sign a callback. */
@@ -55,10 +55,10 @@ export function signatureMismatch(
   const compressed =
     encoding === undefined
       ? ''
-      : `. The request has content-encoding ${encoding}, and the signature covers the bytes as received, so nothing may compress or inflate the body on its way`;
+      : `. The body has content-encoding ${encoding}: nothing may compress or inflate it on its way`;
   return new CallbackVerificationError(
     'SIGNATURE_MISMATCH',
-    `X-Signature does not match the body under ${secrets}. Check MERCHANT_PAYMENTS_SIGNING_SECRET, or what you pass in its place, and that nothing parses the body first; npx merchant-payments callback verify names the cause${compressed} ${PAGE}`,
+    `X-Signature does not match the body under ${secrets}: check MERCHANT_PAYMENTS_SIGNING_SECRET, and that nothing parses the body first; npx merchant-payments callback verify tells why${compressed} ${PAGE}`,
   );
 }
 

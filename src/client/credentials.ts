@@ -105,6 +105,6 @@ export function assertOwnSecret(apiSecret: Credential): void {
   if (apiSecret !== MOCK_API_SECRET) return;
   throw new InvalidOptionError(
     'apiSecret',
-    `apiSecret must be your account's unless baseUrl is on this machine; received the one that every copy of the mock has: set ${variables.apiSecret}, or for a test start the mock with another API secret`,
+    `apiSecret must be your account's where baseUrl is another machine; received the mock's, which is public: set ${variables.apiSecret}, or give the mock its own`,
   );
 }

@@ -88,7 +88,7 @@ function remedyFor(code: string, message: string): string {
     case 'ERR_SSL_PACKET_LENGTH_TOO_LONG':
       return ', since the server does not speak TLS at this port; check the port, and whether the base URL should begin with http:';
     case 'OLD_UNDICI':
-      return ', since the dispatcher is of undici 6 or of a Node before 24, or overrides in package.json install an older undici; use undici 7 or 8';
+      return ', since undici is older than 7 (a dispatcher of Node before 24, or overrides in package.json); use undici 7 or 8';
     default:
       return '';
   }

@@ -178,7 +178,7 @@ export function resolveClientOptions(options: PaymentClientOptions) {
   if (protocol === 'http:' && !dangerouslyAllowHttp && !isOnThisMachine) {
     throw new InvalidOptionError(
       'baseUrl',
-      'baseUrl must be an https: URL, since http: to another machine would send the API secret in clear text; use https:, localhost or a loopback address, or set dangerouslyAllowHttp for a test network',
+      'baseUrl must be an https: URL, since http: would send the API secret in clear text; use https:, localhost, or dangerouslyAllowHttp in a test network',
     );
   }
   if (dispatcher !== undefined && fetch !== undefined) {
@@ -302,6 +302,6 @@ function assertNoBrowser(): void {
   if (document === undefined && navigator?.constructor.name !== 'WorkerNavigator') return;
   throw new InvalidOptionError(
     'apiSecret',
-    'apiSecret must not be used in a browser: everyone who opens the page could read it and create payments; create the client on your server, and let the page call your server',
+    'apiSecret must not be used in a browser: everyone could read it there and create payments; create the client on your server, and call that',
   );
 }

@@ -203,12 +203,19 @@ export class InProcessService implements MockService {
   }
 
   reset(): void {
-    this.#forget(new MockServerError('WAIT_TIMEOUT', 'The mock service was reset'));
+    this.#forget(
+      new MockServerError(
+        'WAIT_TIMEOUT',
+        'The mock service was reset, which ends every wait (docs/errors.md#the-mock)',
+      ),
+    );
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    this.#forget(new MockServerError('SERVER_CLOSED', 'The mock service was closed'));
+    this.#forget(
+      new MockServerError('SERVER_CLOSED', 'The mock service was closed, which ends every wait'),
+    );
     this.feed.clear();
     await this.dispatcher.close();
   }

@@ -40,7 +40,7 @@ export class StateFile {
       const why =
         code === undefined
           ? 'holds no state of this mock: delete it, or name another file'
-          : `can't be read (${code})`;
+          : `can't be read (${code}): check its path and permissions`;
       throw new InvalidOptionError('stateFile', `stateFile ${this.#file} ${why}`);
     }
   }

@@ -85,7 +85,7 @@ export const logContext: Rule<LogContext> = (value, option) => {
   if (areFit && fields.length <= MAX_FIELDS) return Object.freeze(Object.fromEntries(fields));
   throw new InvalidOptionError(
     option,
-    `${option} must have at most ${MAX_FIELDS} fields, with names of at most 64 letters, digits, hyphens, underscores and full stops that begin with a letter, and texts of at most ${MAX_LENGTH} characters, finite numbers and booleans`,
+    `${option} must have at most ${MAX_FIELDS} fields, with names such as orderId (up to 64 characters), and texts up to ${MAX_LENGTH} characters, finite numbers or booleans`,
   );
 };
 

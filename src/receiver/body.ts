@@ -53,7 +53,7 @@ export function bodyWasRead(remedy: string, seen?: string): CallbackVerification
   const left = seen === undefined ? '' : ` (${seen})`;
   return new CallbackVerificationError(
     'RAW_BODY_REQUIRED',
-    `The body was read or decoded before the callback handler${left}, so the bytes that were signed are gone. ${remedy}`,
+    `The raw body was read or decoded before the callback handler${left}. ${remedy}`,
   );
 }
 

@@ -232,7 +232,7 @@ function workTimeout(afterMs: number, isOfCaller: boolean): StoreError {
   const limit = isOfCaller ? "the function's own time limit" : 'onPaymentTimeoutMs';
   return new StoreError(
     'WORK_TIMEOUT',
-    `onPayment did not return within ${afterMs} ms (${limit}), so the service got a 500 and retries. The payment stays busy until onPayment returns: set a deadline on everything it waits for, stop when the signal aborts, and leave slow work to a queue`,
+    `onPayment did not return within ${afterMs} ms (${limit}), and its order stays busy until then. Set deadlines on what it awaits, or use a queue`,
   );
 }
 
@@ -240,5 +240,5 @@ function workTimeout(afterMs: number, isOfCaller: boolean): StoreError {
 const secondPayment = (): StoreError =>
   new StoreError(
     'SECOND_PAYMENT',
-    'The order of this callback has a second payment, for the same merchantPaymentReference or by another attempt: look both up at the service, and refund one if both are paid. attention() of the store lists it, and onPayment gets it with secondPayment: true',
+    'The order of this callback has a second payment, which attention() lists: look both up at the service, and refund one if both are paid',
   );

@@ -70,9 +70,9 @@ function describeArguments([first, second]: readonly unknown[]): string {
     return `an HTTP event of AWS Lambda. ${handlerOf('lambda', 'handler(event, context)')}`;
   }
   if (isMessage(given)) {
-    return 'an event that is no HTTP request (SQS, SNS, EventBridge). Verify each message by verifyCallback of merchant-payments/callback with receivedAt, as the guide "Slow work in a queue" shows';
+    return 'an event that is no HTTP request (SQS, SNS, EventBridge). Verify each message by verifyCallback with receivedAt, as in docs/queues.md';
   }
-  return `${describeValue(first)}. Pass on what the framework passes to a route; the guide "Frameworks" has one for each`;
+  return `${describeValue(first)}. Pass on what the framework passes to a route, as in docs/frameworks.md`;
 }
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -62,7 +62,7 @@ export const changeIsParked = (): StoreError =>
 export function changeParked(attempts: number): StoreError {
   return new StoreError(
     'CHANGE_PARKED',
-    `The change was parked after ${attempts} failed attempts (parkAfter): it is acknowledged, and the service no longer retries it. Fix the cause and replay it, or discard it; attention() of the store lists it`,
+    `The change failed ${attempts} times (parkAfter), so it is parked: acknowledged, and not retried. Fix the cause, then replay or discard it; attention() lists it`,
   );
 }
 

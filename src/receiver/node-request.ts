@@ -99,7 +99,7 @@ function collect(source: Readable, limits: BodyLimits): Promise<Uint8Array> {
 }
 
 const REMEDY =
-  'Mount the handler before what parses the body, or have it keep the bytes as request.rawBody; the guide "Frameworks" shows how for each';
+  'Mount the handler before the body parser, or let that keep the bytes as request.rawBody (docs/frameworks.md)';
 
 /**
  * The bodies that were kept of a request whose stream something else has read: those of the length that the wire had
@@ -164,7 +164,7 @@ function keptInPart(size: number, length: number | undefined): CallbackVerificat
   const whole = length === undefined ? 'a body whose end it did not await' : `a body of ${length}`;
   return new CallbackVerificationError(
     'RAW_BODY_REQUIRED',
-    `A middleware before the callback handler keeps the body, as rawBody or body of the request, but kept ${size} bytes of ${whole}, so the callback was not verified. Let it keep all bytes, joined and not decoded, before it calls next(). ${REMEDY}`,
+    `A middleware before the callback handler kept ${size} bytes of ${whole}. Let it keep all, joined and not decoded, or mount it later (docs/frameworks.md)`,
   );
 }
 

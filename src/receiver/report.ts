@@ -141,6 +141,6 @@ export class BusyChanges {
 /** @param skipped how many were not reported since the last one */
 export function changeOverdue(skipped: number): RetryLaterError {
   return new RetryLaterError(
-    `A change${andBefore(skipped)} is more than ten minutes old and was not processed, because its order is still busy. Look for an onPayment that does not end, or a transaction that was left open and locks the store's tables. The service eventually stops retrying`,
+    `A change${andBefore(skipped)} is over ten minutes old, because its order is still busy. Find the onPayment that does not end, or the transaction left open`,
   );
 }

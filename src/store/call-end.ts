@@ -38,7 +38,7 @@ export function ofAnswer(
 }
 
 const ANSWER_TO_ANOTHER =
-  'The service answered with a payment of another merchantPaymentReference, so it is unknown whether this one was created: do not send it again, and wait for its callback; look for a proxy that mixes up answers';
+  'The service answered with a payment of another merchantPaymentReference: do not send again, wait for the callback, and look for a proxy that mixes up answers';
 
 /** The errors of the service and the network. Wrong credentials are the caller's, and would fail every payment. */
 const RETURNED = ['API_ERROR', 'CONNECTION_FAILED', 'TIMEOUT', 'RESPONSE_UNUSABLE'];

@@ -12,7 +12,7 @@ export function warnInProduction(): void {
   const { process } = globalThis as { process?: ProcessLike };
   if (!isDeployed(process?.env)) return;
   const message =
-    'memoryStore keeps payments and callbacks only in this process: after a restart, and on a second instance, an order can get a second payment, and callbacks are processed again. In production use postgresStore, mysqlStore, sqliteStore or, for callbacks alone, redisStore.';
+    'memoryStore forgets at each restart and shares nothing between instances, so an order can be paid twice: use postgresStore, mysqlStore, sqliteStore or redisStore (callbacks).';
   if (process?.emitWarning) {
     process.emitWarning(message, { code: 'MERCHANT_PAYMENTS_MEMORY_STORE' });
   } else console.warn(message);

@@ -60,9 +60,9 @@ test('a creation is one line, a callback another, and the cause comes first', as
 test('each line begins with the local time of day', () => {
   const log = new EventLog(styled, () => at);
   expect(log.line({ type: 'reset' })).toBe('<dim>07:08:09  · reset, everything removed');
-  const message = 'The mock service keeps 10,000 payments\u001b';
+  const message = 'The mock keeps 10,000 payments\u001b';
   expect(log.line({ type: 'limit', kind: 'payments', message })).toMatch(
-    /07:08:09 {2}· <yellow>The mock service keeps 10,000 payments\\x1b$/,
+    /07:08:09 {2}· <yellow>The mock keeps 10,000 payments\\x1b$/,
   );
 });
 

@@ -162,7 +162,7 @@ test('a port in use is named, with the flag to use', async () => {
   expect({ code, stdout, stderr }).toEqual({
     code: 2,
     stdout: '',
-    stderr: `merchant-payments: Port ${port} of 127.0.0.1 is in use: give --host an address of this machine, or --port another one, 0 for a free one\n`,
+    stderr: `merchant-payments: Port ${port} of 127.0.0.1 is in use: stop what listens there, or choose another port; set them by --host and --port (0 for a free one)\n`,
   });
 });
 
@@ -172,7 +172,7 @@ test('warns when others than this machine can reach it', async () => {
   open.kill('SIGTERM');
   const { stderr, stdout } = await open.ended;
   expect(stderr).toMatch(
-    /^warning: listening on 0\.0\.0\.0: anyone who can reach this port .*not secret/,
+    /^warning: listening on 0\.0\.0\.0: anyone who reaches this port .*credentials are public/,
   );
   expect(stdout.split('\n')).toHaveLength(2);
   await using closed = await startMock('--host', 'localhost');

@@ -243,8 +243,8 @@ describe('the context of the caller', () => {
   it.each([
     ['no object', 'tenant', /an object of texts, numbers and booleans; received/],
     ['too many fields', Object.fromEntries(Array(17).entries()), /at most 16 fields/],
-    ['a long name', { ['n'.repeat(65)]: 1 }, /names of at most 64/],
-    ['a long text', { tenant: 't'.repeat(257) }, /texts of at most 256 characters/],
+    ['a long name', { ['n'.repeat(65)]: 1 }, /names such as orderId \(up to 64 characters\)/],
+    ['a long text', { tenant: 't'.repeat(257) }, /texts up to 256 characters/],
     ['NaN', { tenant: Number.NaN }, /finite numbers/],
   ])('are refused when they are %s', async (_what, wrong, message) => {
     const client = createClient('http://127.0.0.1:80');

@@ -110,9 +110,7 @@ describe('a client', () => {
     for (const dangerouslyAllowHttp of [undefined, false]) {
       const error = refusalOf({ ...given, dangerouslyAllowHttp });
       expect(error.option).toBe('baseUrl');
-      expect(error.message).toContain(
-        'http: to another machine would send the API secret in clear text',
-      );
+      expect(error.message).toContain('http: would send the API secret in clear text');
     }
     const client = new PaymentClient({ ...given, dangerouslyAllowHttp: true });
     expect(client.toJSON()).toEqual({ baseUrl: address });

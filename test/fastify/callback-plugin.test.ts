@@ -166,7 +166,7 @@ describe.each(versions)('%s', (name, createApp) => {
             return payload;
           });
         }),
-      'Mount the handler before what parses the body',
+      'Mount the handler before the body parser',
     ));
 
   it('fails at once behind a hook that has put a parsed body in its place', () =>
@@ -177,7 +177,7 @@ describe.each(versions)('%s', (name, createApp) => {
             request.body = JSON.parse((await readPayload(request.body)).toString());
           });
         }),
-      'Mount the handler before what parses the body',
+      'Mount the handler before the body parser',
     ));
 
   it('leaves alone a reply that another handler has sent', async () => {

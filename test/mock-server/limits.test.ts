@@ -29,7 +29,7 @@ describe('payments', () => {
     expect(service.payments.list().map((one) => one.referenceNumber)).toEqual(numbers.slice(1));
     expect(service.payments.get(numbers[0] ?? '')).toBeUndefined();
     await expect(service.setStatus(numbers[0] ?? '', 'refunded')).rejects.toThrow(
-      'one of the 2 payments of this service (1 older ones were dropped at the limit)',
+      "one of this mock's 2 payments (1 older ones were dropped at the limit)",
     );
   });
 
@@ -160,7 +160,7 @@ describe('a limit that is reached', () => {
       type: 'limit',
       kind: 'requests',
       message:
-        'The mock service keeps 2 requests, and now drops the oldest. Retries and automatic statuses still happen. Call reset() between tests, or start a service for each.',
+        'The mock keeps 2 requests, and drops the oldest; retries and automatic statuses still happen. Call reset() between tests, or start a mock for each.',
     });
     server.reset();
     for (let count = 0; count < 3; count += 1) await createPayment(server);

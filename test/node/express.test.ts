@@ -16,7 +16,7 @@ import {
   sign,
 } from '../receiver/adapter-contract/scene.js';
 
-const REMEDY = 'Mount the handler before what parses the body';
+const REMEDY = 'Mount the handler before the body parser';
 
 const versions: [name: string, express: typeof express5][] = [
   ['Express 4', express4],

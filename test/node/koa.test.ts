@@ -46,5 +46,5 @@ it('fails at once behind a body parser', () => {
     Object.assign(context.request, { body: JSON.parse(Buffer.concat(chunks).toString()) });
     await next();
   };
-  return expectRemedy(mount(false, parseBody), 'Mount the handler before what parses the body');
+  return expectRemedy(mount(false, parseBody), 'Mount the handler before the body parser');
 });

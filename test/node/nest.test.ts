@@ -84,10 +84,7 @@ describe('NestJS', () => {
   });
 
   it('fails at once without it', () =>
-    expectRemedy(
-      (options) => startNest(options, {}),
-      'Mount the handler before what parses the body',
-    ));
+    expectRemedy((options) => startNest(options, {}), 'Mount the handler before the body parser'));
 
   it('works without it when mounted before the parser', () =>
     expectProcessed((options) =>

@@ -102,9 +102,9 @@ const sqs = { Records: [{ messageId: '1', body: '{}', attributes: { SentTimestam
 const unanswerable: [what: string, given: unknown, served: string, remedy: string][] = [
   ['a Request', new Request('http://shop/'), 'fetch', 'merchant-payments/fetch'],
   ['an HTTP event', { httpMethod: 'POST', headers: {} }, 'lambda', 'merchant-payments/lambda'],
-  ['an event of SQS', sqs, 'none', 'the guide "Slow work in a queue"'],
-  ['an empty object', {}, 'none', 'the guide "Frameworks"'],
-  ['nothing', undefined, 'none', 'the guide "Frameworks"'],
+  ['an event of SQS', sqs, 'none', 'with receivedAt, as in docs/queues.md'],
+  ['an empty object', {}, 'none', 'docs/frameworks.md'],
+  ['nothing', undefined, 'none', 'docs/frameworks.md'],
 ];
 
 it.each(

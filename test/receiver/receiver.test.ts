@@ -461,7 +461,7 @@ describe('a change that stays busy', () => {
     await scene.receive(old('a'));
     expect(codesOf(scene)).toEqual(['RETRY_LATER', 'RETRY_LATER']);
     expect(scene.reports[1]).toMatchObject({
-      error: { message: expect.stringContaining('A change (and 2 before it) is more than ten') },
+      error: { message: expect.stringContaining('A change (and 2 before it) is over ten') },
       callback: { key: expect.any(String) },
     });
   });

@@ -28,7 +28,9 @@ describe('the warning that a store in memory is not for production', () => {
     expect(warn).not.toHaveBeenCalled();
     for (const store of stores) await receive(store, 'a', 'b');
     expect(warn).toHaveBeenCalledExactlyOnceWith(
-      expect.stringMatching(/^memoryStore keeps payments and callbacks only in this process/),
+      expect.stringMatching(
+        /^memoryStore forgets at each restart and shares nothing between instances/,
+      ),
       { code: 'MERCHANT_PAYMENTS_MEMORY_STORE' },
     );
   });

@@ -171,9 +171,7 @@ async function start({ options: given, terminal }: Call<typeof options>): Promis
     const { code, cause, message } = error as Error & { readonly code?: unknown };
     const isOfHost = code === 'INVALID_OPTION' && cause !== undefined;
     if (code !== 'PORT_IN_USE' && !isOfHost) throw error;
-    throw new UsageError(
-      `${message}: give --host an address of this machine, or --port another one, 0 for a free one`,
-    );
+    throw new UsageError(`${message}; set them by --host and --port (0 for a free one)`);
   });
 }
 
@@ -254,7 +252,7 @@ function logAsJson(server: MockServer, terminal: Terminal): () => void {
 function exposureWarning(host: string, { stderr, env }: Terminal): string {
   return createPaint(stderr, env)(
     'yellow',
-    `warning: listening on ${plainText(host)}: anyone who can reach this port can use the dashboard and the control interface, and have callbacks sent to any address; the credentials are not secret`,
+    `warning: listening on ${plainText(host)}: anyone who reaches this port can control the mock, and let it send callbacks to any address; its credentials are public`,
   );
 }
 

@@ -27,7 +27,11 @@ export async function listen({ port, host }: ResolvedServerOptions): Promise<Ser
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
     if (code === 'EADDRINUSE') {
-      throw new MockServerError('PORT_IN_USE', `Port ${port} of ${host} is in use`, { cause });
+      throw new MockServerError(
+        'PORT_IN_USE',
+        `Port ${port} of ${host} is in use: stop what listens there, or choose another port`,
+        { cause },
+      );
     }
     const message = `host and port must be those of this machine; listening on ${host}, port ${port} failed with ${code}`;
     throw new InvalidOptionError('host', message, { cause });

@@ -37,7 +37,7 @@ export class Cap {
 
   /** For people. Formatting the first number of a process takes 10 ms. */
   get message(): string {
-    return `The mock service keeps ${this.limit.toLocaleString('en')} ${this.kind}, and now drops the oldest. Retries and automatic statuses still happen. Call reset() between tests, or start a service for each.`;
+    return `The mock keeps ${this.limit.toLocaleString('en')} ${this.kind}, and drops the oldest; retries and automatic statuses still happen. Call reset() between tests, or start a mock for each.`;
   }
 }
 
@@ -195,7 +195,7 @@ export class EventLog<Entry> {
       };
       // Real time: a test that waits in vain must end, even with a manual clock or fake timers.
       const timer = timers.setTimeout(() => {
-        const found = `No ${name} with ${describeMatch(wanted)} within ${timeoutMs} ms`;
+        const found = `No ${name} with ${describeMatch(wanted)} within ${timeoutMs} ms (docs/errors.md#the-mock)`;
         const message = [found, ...this.#describe()].join('\n');
         waiter.fail(new MockServerError('WAIT_TIMEOUT', message));
       }, timeoutMs);

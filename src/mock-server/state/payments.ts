@@ -100,7 +100,7 @@ export class PaymentBook implements MockPayments {
     const older = dropped > 0 ? ` (${dropped} older ones were dropped at the limit)` : '';
     throw new InvalidOptionError(
       'referenceNumber',
-      `referenceNumber must be that of one of the ${this.#payments.size} payments of this service${older}, or the merchantPaymentReference of one; received ${describeValue(toReference(payment))}; take it from the answer to the creation or from payments.list()`,
+      `referenceNumber must be that of one of this mock's ${this.#payments.size} payments${older}, or its merchantPaymentReference; received ${describeValue(toReference(payment))}; payments.list() has them`,
     );
   }
 

@@ -23,7 +23,7 @@ export function describeEncodings(implementation: Implementation): void {
       const encoded = form({ ...headers, 'Content-Encoding': 'gzip' });
       const error = await refusalOf(() => verify({ rawBody: compressed, headers: encoded }));
       expect(error.code).toBe('SIGNATURE_MISMATCH');
-      expect(error.message).toContain('The request has content-encoding gzip');
+      expect(error.message).toContain('The body has content-encoding gzip');
     });
 
     it('is named when the compressed bytes were signed, which are no record', async () => {

@@ -89,7 +89,7 @@ export function describeSignatures(implementation: Implementation): void {
     ])('refuses the well-formed digest of $what as SIGNATURE_MISMATCH', async ({ text }) => {
       const error = await refusalOf(() => verify(signed(text)));
       expect(error.code).toBe('SIGNATURE_MISMATCH');
-      expect(error.message).toContain('does not match the body under the signing secret. Check');
+      expect(error.message).toContain('does not match the body under the signing secret: check');
     });
 
     it('refuses a digest over the body alone, or joined without the full stop', async () => {

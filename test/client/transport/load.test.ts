@@ -85,7 +85,7 @@ describe('undici', () => {
     const server = await startRawServer({ answer: () => created });
     const error = await failureOf(createClient(server.url, noRetries).payments.create(order));
     expect(error).toMatchObject({ code: 'CONNECTION_FAILED', requestOutcome: 'not-sent' });
-    expect(error.message).toContain('overrides in package.json install an older undici');
+    expect(error.message).toContain('overrides in package.json); use undici 7 or 8');
     expect(server.requests).toHaveLength(0);
   });
 

@@ -271,7 +271,7 @@ describe('the log of requests', () => {
   test('is in the message when the request that was waited for is missing', async () => {
     const service = createService();
     await expect(service.waitForRequest({}, { timeoutMs: 0 })).rejects.toThrow(
-      'No request with any fields within 0 ms\nThere are no requests',
+      'No request with any fields within 0 ms (docs/errors.md#the-mock)\nThere are no requests',
     );
     service.faults.add({ on: 'request', type: 'reset-before-headers' });
     await expect(service.fetch(creation())).rejects.toThrow('reset');
@@ -279,7 +279,7 @@ describe('the log of requests', () => {
     await expect(
       service.waitForRequest({ path: '/nowhere', method: 'PUT' }, { timeoutMs: 0 }),
     ).rejects.toThrow(
-      'No request with method PUT, path /nowhere within 0 ms\nThe requests:\n' +
+      'No request with method PUT, path /nowhere within 0 ms (docs/errors.md#the-mock)\nThe requests:\n' +
         '  POST /api/payments, no answer, fault reset-before-headers\n  GET /elsewhere, HTTP 401',
     );
   });

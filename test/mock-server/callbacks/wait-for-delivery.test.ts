@@ -69,11 +69,23 @@ describe('the message when there was none in time', () => {
     await using server = await startMockServer();
     await server.setStatus(await createPayment(server), 'paid');
     await expect(server.waitForDelivery({ status: 'paid' }, wait)).rejects.toThrow(
-      'No delivery with status paid within 0 ms\nThere are no delivery attempts\n' +
+      'No delivery with status paid within 0 ms (docs/errors.md#the-mock)\nThere are no delivery attempts\n' +
         'callbackUrl is not set, so no callback is sent: set it, or give it as an option',
     );
   });
 
+<<<<<<< HEAD
+=======
+  test('says that no status has changed', async () => {
+    await using endpoint = await startEndpoint();
+    await using server = await startMockServer({ callbackUrl: endpoint.url });
+    await expect(server.waitForDelivery({}, wait)).rejects.toThrow(
+      'No delivery with any fields within 0 ms (docs/errors.md#the-mock)\nThere are no delivery attempts\n' +
+        'A callback is sent when a status changes: call setStatus',
+    );
+  });
+
+>>>>>>> work-texts
   test('lists every attempt with its result, and what is still to come', async () => {
     await using endpoint = await startEndpoint((count) => (count === 1 ? 500 : undefined));
     const clock = createManualClock({ now: 0 });
@@ -92,7 +104,7 @@ describe('the message when there was none in time', () => {
     await endpoint.waitFor(2);
     await expect(server.waitForDelivery({ attempt: 9 }, wait)).rejects.toThrow(
       [
-        'No delivery with attempt 9 within 0 ms',
+        'No delivery with attempt 9 within 0 ms (docs/errors.md#the-mock)',
         'The delivery attempts:',
         `  attempt 1, ${a}, status failed, refused, HTTP 500, next attempt at 1970-01-01T00:00:01.000Z of the service's clock`,
         `  attempt 1, ${b}, status paid, dropped, fault drop, next attempt at 1970-01-01T00:00:01.000Z of the service's clock`,
