@@ -7,6 +7,7 @@ import { PREPARE_CREATION } from '../../src/protocol/prepared-creation.js';
 import { MemoryBackend } from '../../src/store/memory-backend.js';
 import type { Claim, Result, ServiceRecord } from '../../src/store/payment-row.js';
 import { ContractService } from '../contract/store/service.js';
+import { collect } from '../contract/store/stage.js';
 import { recordLines } from '../protocol/recorded-lines.js';
 import { MEMORY, openStore } from './memory-engine.js';
 import { order, paid, settle } from './orders.js';
@@ -246,6 +247,17 @@ describe('the result of a late sender', () => {
     held.answer(kind);
     expect(await call).toMatchObject({ state: 'created', payment: { referenceNumber: 'PAY-1' } });
     expect(backend.serviceRecords).toHaveLength(count);
+  });
+
+  it('is no second payment where the answer has no number', async () => {
+    const { service, store } = open();
+    const held = service.hold('order-1');
+    const call = store.create(order('order-1'));
+    await held.received;
+    await settle(store, paid('order-1', 'PAY-1'));
+    held.answer('body-lost');
+    expect(await call).toMatchObject({ state: 'created', payment: { referenceNumber: 'PAY-1' } });
+    expect(await collect(store.attention())).toEqual([]);
   });
 });
 
