@@ -76,6 +76,16 @@ describe('the logger of a store', () => {
     });
   });
 
+  it('gets the reference as given, even if the input changes afterwards', async () => {
+    const { service, store, lines } = open();
+    const input = { ...order };
+    service.answer('order-1', 'answer-lost');
+    const created = store.create(input);
+    input.merchantPaymentReference = 'order-2';
+    await created;
+    expect(lines[0]).toMatchObject({ fields: { merchantPaymentReference: 'order-1' } });
+  });
+
   it('gets a payment that was not created at warn, with the code and without the message', async () => {
     const { service, store, lines } = open();
     service.answer('order-1', 422);

@@ -53,6 +53,7 @@ describe('what a claim reads', () => {
     [...order, 1],
     ['order', 'refunded', null, null, null, null, '', null, null],
     ['change', 'a'],
+    ['change', 'a', 'soon'],
     ['failure', 1],
     ['failure', 'a', 1, 1],
   ])('is refused when a row is %o', (row) => {

@@ -73,6 +73,14 @@ describe('a claim whose answer was lost', () => {
     expect(service.requestsFor('order-1')).toEqual([]);
     expect(await store.send('order-1')).toMatchObject({ state: 'created', replayed: false });
   });
+
+  it("that can't be released ends no process", async () => {
+    const { backend, store } = open();
+    backend.claimFailures.push(...failures(1));
+    backend.finishFailures.push(new Error('still no database'));
+    await expect(store.create(order('order-1'))).rejects.toThrow('no database');
+    await new Promise(setImmediate);
+  });
 });
 
 describe('a repetition that was not sent', () => {
